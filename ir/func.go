@@ -1,0 +1,103 @@
+package ir
+
+// Func is one kernel: parameters and a body. Loop variables and buffer names are unique within a Func.
+type Func struct {
+	Name   string
+	Params []Param
+	Body   Stmt
+	// Emit is set on instructions (targets/isa): the text that code generation emits for a Call of this Func, an LLVM
+	// function definition named @NAME that takes one pointer per parameter. Body says what it means.
+	Emit string
+}
+
+// Param is a buffer that the caller brings. Parameters never overlap.
+type Param struct {
+	Buffer
+	Out bool // written (and maybe read) by the Func; others are only read
+}
+
+// WithBody is f with another body.
+func (f *Func) WithBody(body Stmt) *Func {
+	g := *f
+	g.Body = body
+	return &g
+}
+
+// Buffers lists parameters and allocs, outermost first.
+func (f *Func) Buffers() map[string]Buffer {
+	m := map[string]Buffer{}
+	for _, p := range f.Params {
+		m[p.Name] = p.Buffer
+	}
+	Walk(f.Body, func(s Stmt) bool {
+		if a, ok := s.(*Alloc); ok {
+			m[a.Buf.Name] = a.Buf
+		}
+		return true
+	})
+	return m
+}
+
+// BufKind says where a Program's buffer lives.
+type BufKind uint8
+
+// Kinds of Program buffers.
+const (
+	InputBuf  BufKind = iota // brought by the caller, in the model's order
+	OutputBuf                // brought by the caller
+	ConstBuf                 // weights and tables, known at compile time
+	ArenaBuf                 // activations, at Offset in the workspace
+)
+
+// String is the kind's name in .ripir text.
+func (k BufKind) String() string { return [...]string{"input", "output", "const", "arena"}[k] }
+
+// ProgBuf is a buffer of a Program.
+type ProgBuf struct {
+	Buffer
+	Kind   BufKind
+	Offset int64  // ArenaBuf: byte offset, a multiple of 64
+	Data   []byte // ConstBuf: little-endian contents (not part of the text form, which gives its hash)
+	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and the encoding of level tensors.
+	Layout string
+}
+
+// Stage is one step of a Program, between two barriers: Func applied to Args in order of its parameters. An argument may
+// have another shape than its parameter, with as many elements: the Func then sees a view of it.
+type Stage struct {
+	Name string
+	Op   string // the layer's op, for reports
+	Func string
+	Args []string
+	MACs int64
+	Note string // e.g. why a layer stays float
+}
+
+// Program is a compiled network before code generation.
+type Program struct {
+	Name    string
+	Buffers []ProgBuf
+	Funcs   []*Func
+	Stages  []Stage
+	Arena   int64 // bytes
+}
+
+// FuncByName finds a Func, nil if there is none.
+func (p *Program) FuncByName(name string) *Func {
+	for _, f := range p.Funcs {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// BufferByName finds a buffer, nil if there is none.
+func (p *Program) BufferByName(name string) *ProgBuf {
+	for i := range p.Buffers {
+		if p.Buffers[i].Name == name {
+			return &p.Buffers[i]
+		}
+	}
+	return nil
+}

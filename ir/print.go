@@ -1,0 +1,289 @@
+package ir
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// String is the Func in .ripir text, instructions that it calls first. irtext.Parse is the inverse.
+func (f *Func) String() string {
+	p := &printer{}
+	p.instrs(map[string]bool{}, f)
+	p.fn(f)
+	return p.String()
+}
+
+// String is the Program in .ripir text: buffers and stages, then the Funcs. Constants are given by their hash.
+func (g *Program) String() string {
+	p := &printer{}
+	p.line("program @%s {", g.Name)
+	p.depth++
+	for _, b := range g.Buffers {
+		s := fmt.Sprintf("%s %s", b.Kind, BufferString(b.Buffer))
+		switch b.Kind {
+		case ConstBuf:
+			s += fmt.Sprintf(" sha256=%x", sha256.Sum256(b.Data))
+		case ArenaBuf:
+			s += fmt.Sprintf(" at %d", b.Offset)
+		}
+		if b.Layout != "" {
+			s += " layout=" + b.Layout
+		}
+		p.line("%s", s)
+	}
+	p.line("arena_bytes %d", g.Arena)
+	for _, s := range g.Stages {
+		var args []string
+		for _, a := range s.Args {
+			args = append(args, "%"+a)
+		}
+		t := fmt.Sprintf("stage %q %s @%s(%s) macs=%d", s.Name, s.Op, s.Func, strings.Join(args, ", "), s.MACs)
+		if s.Note != "" {
+			t += fmt.Sprintf(" note=%q", s.Note)
+		}
+		p.line("%s", t)
+	}
+	p.depth--
+	p.line("}")
+	seen := map[string]bool{}
+	for _, f := range g.Funcs {
+		p.line("")
+		p.instrs(seen, f)
+		p.fn(f)
+	}
+	return p.String()
+}
+
+// ExprString is e in .ripir text.
+func ExprString(e Expr) string { return expr(e, 0) }
+
+// StmtString is s in .ripir text.
+func StmtString(s Stmt) string {
+	p := &printer{}
+	p.stmt(s, true)
+	return p.String()
+}
+
+// BufferString is b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64".
+func BufferString(b Buffer) string {
+	s := fmt.Sprintf("%%%s: %s", b.Name, b.Type)
+	if len(b.Shape) > 0 {
+		s += strings.ReplaceAll(fmt.Sprint(b.Shape), " ", ", ")
+	}
+	if b.Enc.Kind != NoEncoding {
+		s += fmt.Sprintf(" %s c=%d", b.Enc.Kind, b.Enc.Channels)
+	}
+	return s
+}
+
+type printer struct {
+	strings.Builder
+	depth int
+}
+
+func (p *printer) line(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if s != "" {
+		p.WriteString(strings.Repeat("  ", p.depth))
+		p.WriteString(s)
+	}
+	p.WriteByte('\n')
+}
+
+func (p *printer) instrs(seen map[string]bool, f *Func) {
+	Walk(f.Body, func(s Stmt) bool {
+		if c, ok := s.(*Call); ok && !seen[c.Fn.Name] {
+			seen[c.Fn.Name] = true
+			p.instrs(seen, c.Fn)
+			p.fn(c.Fn)
+		}
+		return true
+	})
+}
+
+func (p *printer) fn(f *Func) {
+	kind := "func"
+	if f.Emit != "" {
+		kind = "instr"
+	}
+	var ps []string
+	for _, q := range f.Params {
+		s := BufferString(q.Buffer)
+		if q.Out {
+			s = "out " + s
+		}
+		ps = append(ps, s)
+	}
+	p.line("%s @%s(%s) {", kind, f.Name, strings.Join(ps, ", "))
+	p.depth++
+	p.stmt(f.Body, true)
+	p.depth--
+	if f.Emit != "" {
+		p.line("} emit %s", strconv.Quote(f.Emit))
+	} else {
+		p.line("}")
+	}
+}
+
+// stmt prints s; last says that s ends its block, so that an alloc needs no braces.
+func (p *printer) stmt(s Stmt, last bool) {
+	switch s := s.(type) {
+	case *Block:
+		for i, t := range s.Stmts {
+			p.stmt(t, last && i == len(s.Stmts)-1)
+		}
+	case *For:
+		kind := ""
+		if s.Kind != Serial {
+			kind = " " + s.Kind.String()
+		}
+		p.line("for %%%s in 0:%d%s {", s.Var, s.Extent, kind)
+		p.body(s.Body)
+		p.line("}")
+	case *Store:
+		p.line("%s %s %s", element(s.Buf, s.Idx), s.Op, expr(s.Val, 0))
+	case *If:
+		p.line("if %s {", expr(s.Cond, 0))
+		p.body(s.Then)
+		if s.Else != nil {
+			p.line("} else {")
+			p.body(s.Else)
+		}
+		p.line("}")
+	case *Alloc:
+		if !last {
+			p.line("{")
+			p.depth++
+		}
+		p.line("alloc %s", BufferString(s.Buf))
+		p.stmt(s.Body, true)
+		if !last {
+			p.depth--
+			p.line("}")
+		}
+	case *Comment:
+		p.line("// %s", s.Text)
+	case *Call:
+		var ws []string
+		for _, w := range s.Args {
+			ws = append(ws, element(w.Buf, w.Idx))
+		}
+		p.line("call @%s(%s)", s.Fn.Name, strings.Join(ws, ", "))
+	}
+}
+
+func (p *printer) body(s Stmt) {
+	p.depth++
+	p.stmt(s, true)
+	p.depth--
+}
+
+func element(buf string, idx []Expr) string {
+	if len(idx) == 0 {
+		return "%" + buf
+	}
+	return "%" + buf + "[" + list(idx) + "]"
+}
+
+func list(es []Expr) string {
+	var ss []string
+	for _, e := range es {
+		ss = append(ss, expr(e, 0))
+	}
+	return strings.Join(ss, ", ")
+}
+
+// Precedence is the binding strength of an infix operator, loosest first: "|" 1, "^" 2, "&" 3, comparisons 4,
+// shifts 5, sums 6, products 7; 0 for min and max, which are written as calls.
+func (o BinOp) Precedence() int {
+	switch o {
+	case Or:
+		return 1
+	case Xor:
+		return 2
+	case And:
+		return 3
+	case Eq, Ne, Lt, Le, Gt, Ge:
+		return 4
+	case Shl, Shr:
+		return 5
+	case Add, Sub:
+		return 6
+	case Mul, Div, Mod:
+		return 7
+	}
+	return 0
+}
+
+func expr(e Expr, min int) string {
+	switch e := e.(type) {
+	case *IntImm:
+		return intString(e)
+	case *FloatImm:
+		return FloatString(e.V)
+	case *Var:
+		return "%" + e.Name
+	case *Load:
+		return element(e.Buf, e.Idx)
+	case *Binary:
+		prec := e.Op.Precedence()
+		if prec == 0 {
+			return fmt.Sprintf("%s(%s, %s)", e.Op, expr(e.A, 0), expr(e.B, 0))
+		}
+		s := fmt.Sprintf("%s %s %s", expr(e.A, prec), e.Op, expr(e.B, prec+1))
+		if prec < min {
+			return "(" + s + ")"
+		}
+		return s
+	case *Unary:
+		switch e.Op {
+		case Not:
+			return "~" + expr(e.A, 8)
+		case Neg:
+			return fmt.Sprintf("neg(%s)", expr(e.A, 0))
+		}
+		return fmt.Sprintf("%s(%s)", e.Op, expr(e.A, 0))
+	case *Select:
+		return fmt.Sprintf("select(%s, %s, %s)", expr(e.Cond, 0), expr(e.A, 0), expr(e.B, 0))
+	case *Cast:
+		return fmt.Sprintf("cast<%s>(%s)", e.T, expr(e.A, 0))
+	case *Bitcast:
+		return fmt.Sprintf("bitcast<%s>(%s)", e.T, expr(e.A, 0))
+	case *Fma:
+		return fmt.Sprintf("fma(%s, %s, %s)", expr(e.A, 0), expr(e.B, 0), expr(e.C, 0))
+	}
+	return "?"
+}
+
+// intString writes i64 constants plainly and others with their type: 3, 3i32, 255u8, true.
+func intString(e *IntImm) string {
+	switch e.T {
+	case I64:
+		return strconv.FormatInt(e.V, 10)
+	case Bool:
+		return strconv.FormatBool(e.V != 0)
+	case U64:
+		return strconv.FormatUint(uint64(e.V), 10) + "u64"
+	}
+	return strconv.FormatInt(e.V, 10) + e.T.String()
+}
+
+// FloatString writes an f32 constant so that it reads back exactly: shortest decimal with "." or "e", inf, -inf, nan.
+func FloatString(v float32) string {
+	switch {
+	case v != v:
+		return "nan"
+	case math.IsInf(float64(v), 1):
+		return "inf"
+	case math.IsInf(float64(v), -1):
+		return "-inf"
+	}
+	s := strconv.FormatFloat(float64(v), 'g', -1, 32)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}

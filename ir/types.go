@@ -1,0 +1,141 @@
+package ir
+
+import "fmt"
+
+// Type is the type of an element or of an expression.
+type Type uint8
+
+// The scalar types. Vectors exist only in generated code: a vectorize loop is still a loop.
+const (
+	Invalid Type = iota
+	Bool
+	I8
+	I16
+	I32
+	I64
+	U8
+	U16
+	U32
+	U64
+	F32
+)
+
+type typeInfo struct {
+	name   string
+	bits   int
+	signed bool
+}
+
+func (t Type) info() typeInfo {
+	switch t {
+	case Bool:
+		return typeInfo{"bool", 1, false}
+	case I8:
+		return typeInfo{"i8", 8, true}
+	case I16:
+		return typeInfo{"i16", 16, true}
+	case I32:
+		return typeInfo{"i32", 32, true}
+	case I64:
+		return typeInfo{"i64", 64, true}
+	case U8:
+		return typeInfo{"u8", 8, false}
+	case U16:
+		return typeInfo{"u16", 16, false}
+	case U32:
+		return typeInfo{"u32", 32, false}
+	case U64:
+		return typeInfo{"u64", 64, false}
+	case F32:
+		return typeInfo{"f32", 32, true}
+	}
+	return typeInfo{"invalid", 0, false}
+}
+
+// String is the type's name in .ripir text.
+func (t Type) String() string { return t.info().name }
+
+// Bits is the width in bits; 1 for bool.
+func (t Type) Bits() int { return t.info().bits }
+
+// Bytes is the size of an element in memory; bool takes one byte.
+func (t Type) Bytes() int { return (t.info().bits + 7) / 8 }
+
+// Signed reports whether the type has negative values.
+func (t Type) Signed() bool { return t.info().signed }
+
+// IsFloat reports whether t is f32.
+func (t Type) IsFloat() bool { return t == F32 }
+
+// IsInt reports whether t is an integer type (bool is not).
+func (t Type) IsInt() bool { return t >= I8 && t <= U64 }
+
+// ParseType is the inverse of Type.String.
+func ParseType(s string) (Type, error) {
+	for t := Bool; t <= F32; t++ {
+		if t.String() == s {
+			return t, nil
+		}
+	}
+	return Invalid, fmt.Errorf("unknown type %q (want bool, i8, i16, i32, i64, u8, u16, u32, u64 or f32)", s)
+}
+
+// EncodingKind says what the bits of a packed buffer mean.
+type EncodingKind uint8
+
+// The encodings; NoEncoding is an ordinary tensor.
+const (
+	NoEncoding EncodingKind = iota
+	Unipolar
+	Bipolar
+	BipolarInv
+)
+
+// String is the encoding's name in .ripir text and in models.
+func (k EncodingKind) String() string {
+	switch k {
+	case Unipolar:
+		return "unipolar"
+	case Bipolar:
+		return "bipolar"
+	case BipolarInv:
+		return "bipolar_inv"
+	}
+	return "none"
+}
+
+// ParseEncodingKind is the inverse of EncodingKind.String.
+func ParseEncodingKind(s string) (EncodingKind, error) {
+	for k := NoEncoding; k <= BipolarInv; k++ {
+		if k.String() == s {
+			return k, nil
+		}
+	}
+	return NoEncoding, fmt.Errorf("unknown encoding %q (want unipolar, bipolar or bipolar_inv)", s)
+}
+
+// Encoding is part of a buffer's type. Planes outermost (shape[0]), words innermost (the packed axis).
+type Encoding struct {
+	Kind     EncodingKind
+	Channels int // true length of the packed axis, in bits
+}
+
+// Buffer is a typed, dense, row-major array.
+type Buffer struct {
+	Name  string
+	Type  Type
+	Shape []int
+	Enc   Encoding
+}
+
+// Elems is the number of elements; 1 for a scalar (empty shape).
+func (b Buffer) Elems() int {
+	n := 1
+	for _, d := range b.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Bytes is the size in memory.
+func (b Buffer) Bytes() int { return b.Elems() * b.Type.Bytes() }

@@ -1,0 +1,149 @@
+package ir
+
+import (
+	"fmt"
+	"strings"
+)
+
+// VerifyProgram checks every Func of p, that buffers lie inside the arena, that stages fit their Funcs, and that what a
+// stage reads is there: an input, a constant, or written before and not overwritten since by a buffer in the same place.
+// It fails with *Error.
+func VerifyProgram(p *Program) error {
+	v := &programVerifier{p: p, bufs: map[string]*ProgBuf{}, written: map[string]bool{}}
+	if !IsName(p.Name) {
+		return v.fail("program", "", fmt.Sprintf("%q is not a name", p.Name), nameHelp)
+	}
+	checked := map[*Func]bool{}
+	names := map[string]bool{}
+	for _, f := range p.Funcs {
+		if f == nil || names[f.Name] {
+			return v.fail("funcs", "", "a func is missing or has the name of another", "")
+		}
+		names[f.Name] = true
+		if err := verifyFunc(f, checked); err != nil {
+			return err
+		}
+	}
+	for i := range p.Buffers {
+		if err := v.buffer(&p.Buffers[i]); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.Stages {
+		if err := v.stage(s); err != nil {
+			return err
+		}
+	}
+	for _, b := range p.Buffers {
+		if b.Kind == OutputBuf && !v.written[b.Name] {
+			return v.fail(BufferString(b.Buffer), "", "no stage writes this output", "")
+		}
+	}
+	return nil
+}
+
+type programVerifier struct {
+	p       *Program
+	bufs    map[string]*ProgBuf
+	written map[string]bool
+}
+
+func (v *programVerifier) fail(op, stage, msg, help string) error {
+	node := "program @" + v.p.Name
+	if stage != "" {
+		node += fmt.Sprintf(", stage %q", stage)
+	}
+	return &Error{Op: op, Node: node, Msg: msg, Help: help}
+}
+
+func (v *programVerifier) buffer(b *ProgBuf) error {
+	op := BufferString(b.Buffer)
+	if !IsName(b.Name) {
+		return v.fail(op, "", fmt.Sprintf("%q is not a name", b.Name), nameHelp)
+	}
+	if v.bufs[b.Name] != nil {
+		return v.fail(op, "", fmt.Sprintf("%%%s is declared twice", b.Name), "")
+	}
+	v.bufs[b.Name] = b
+	if err := CheckBuffer(b.Buffer); err != nil {
+		return v.fail(op, "", err.(*Error).Msg, err.(*Error).Help)
+	}
+	if strings.ContainsAny(b.Layout, " \t\r\n") {
+		return v.fail(op, "", fmt.Sprintf("the layout %q is not one word", b.Layout), "")
+	}
+	switch size := int64(b.Bytes()); b.Kind {
+	case ArenaBuf:
+		if b.Offset < 0 || b.Offset%64 != 0 || b.Offset > v.p.Arena-size {
+			return v.fail(op, "", fmt.Sprintf("%d bytes at %d are not in an arena of %d bytes", size, b.Offset, v.p.Arena),
+				"offsets are multiples of 64, and the buffer ends inside the arena")
+		}
+	case ConstBuf:
+		if int64(len(b.Data)) != size {
+			return v.fail(op, "", fmt.Sprintf("the constant has %d bytes of contents, not %d", len(b.Data), size), "")
+		}
+		v.written[b.Name] = true
+	case InputBuf:
+		v.written[b.Name] = true
+	case OutputBuf:
+	default:
+		return v.fail(op, "", "the kind of buffer is invalid", "")
+	}
+	return nil
+}
+
+func (v *programVerifier) stage(s Stage) error {
+	if s.Op == "" || strings.ContainsAny(s.Op, " \t\r\n") || s.Op[0] == '@' {
+		return v.fail("", s.Name, fmt.Sprintf("the op %q is not one word", s.Op), "")
+	}
+	if s.MACs < 0 {
+		return v.fail("", s.Name, fmt.Sprintf("%d operations", s.MACs), "")
+	}
+	f := v.p.FuncByName(s.Func)
+	if f == nil {
+		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("there is no func @%s", s.Func), "")
+	}
+	if len(s.Args) != len(f.Params) {
+		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)), fmt.Sprintf("@%s takes %d", s.Func, len(f.Params)))
+	}
+	for i, name := range s.Args {
+		b, q := v.bufs[name], f.Params[i]
+		if b == nil {
+			return v.fail("%"+name, s.Name, fmt.Sprintf("there is no buffer %%%s", name), "")
+		}
+		if b.Type != q.Type || b.Elems() != q.Elems() || b.Enc.Kind != q.Enc.Kind { // another shape is a view
+			return v.fail("%"+name, s.Name, fmt.Sprintf("the argument is %s", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+		}
+		if q.Out && (b.Kind == InputBuf || b.Kind == ConstBuf) {
+			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage writes the %s %%%s", b.Kind, name), "write to an output or arena buffer")
+		}
+		if !q.Out && !v.written[name] {
+			return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s is read, but not written before, or overwritten since", name), "")
+		}
+		for j, other := range s.Args[:i] {
+			if (q.Out || f.Params[j].Out) && (other == name || overlap(b, v.bufs[other])) {
+				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written", other, name), "parameters never overlap")
+			}
+		}
+	}
+	for i, name := range s.Args {
+		if f.Params[i].Out {
+			v.write(v.bufs[name])
+		}
+	}
+	return nil
+}
+
+// write marks b as written, and what else is in its place as gone.
+func (v *programVerifier) write(b *ProgBuf) {
+	for name, other := range v.bufs {
+		if other != b && overlap(b, other) {
+			v.written[name] = false
+		}
+	}
+	v.written[b.Name] = true
+}
+
+func overlap(a, b *ProgBuf) bool {
+	return a.Kind == ArenaBuf && b.Kind == ArenaBuf &&
+		a.Offset < b.Offset+int64(b.Bytes()) && b.Offset < a.Offset+int64(a.Bytes())
+}

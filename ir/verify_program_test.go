@@ -1,0 +1,71 @@
+package ir_test
+
+import (
+	"testing"
+
+	"ripc/ir"
+)
+
+func TestVerifyProgram(t *testing.T) {
+	b := func(name string) ir.Buffer { return ir.Buffer{Name: name, Type: ir.U8, Shape: []int{64}} }
+	add := &ir.Func{Name: "add", Body: &ir.Block{}, Params: []ir.Param{{Buffer: b("p")}, {Buffer: b("q")}, {Buffer: b("r"), Out: true}}}
+	program := func() *ir.Program {
+		return &ir.Program{
+			Name: "p", Arena: 192, Funcs: []*ir.Func{add},
+			Buffers: []ir.ProgBuf{
+				{Buffer: b("in"), Kind: ir.InputBuf}, {Buffer: b("w"), Kind: ir.ConstBuf, Data: make([]byte, 64)},
+				{Buffer: b("t"), Kind: ir.ArenaBuf}, {Buffer: b("u"), Kind: ir.ArenaBuf, Offset: 128},
+				{Buffer: b("out"), Kind: ir.OutputBuf},
+			},
+			Stages: []ir.Stage{
+				{Name: "one", Op: "add", Func: "add", Args: []string{"in", "w", "t"}},
+				{Name: "two", Op: "add", Func: "add", Args: []string{"t", "w", "u"}},
+				{Name: "three", Op: "add", Func: "add", Args: []string{"t", "u", "out"}},
+			},
+		}
+	}
+	tests := []struct {
+		name   string
+		change func(p *ir.Program)
+		want   string
+	}{
+		{"as it is", func(p *ir.Program) {}, ""},
+		{"name", func(p *ir.Program) { p.Name = "" }, "\"\" is not a name"},
+		{"func of the same name", func(p *ir.Program) { p.Funcs = append(p.Funcs, add) }, "has the name of another"},
+		{"bad func", func(p *ir.Program) { p.Funcs = append(p.Funcs, &ir.Func{Name: "g"}) }, "@g: a statement is missing"},
+		{"buffer named twice", func(p *ir.Program) { p.Buffers[1].Name = "in" }, "%in is declared twice"},
+		{"buffer name", func(p *ir.Program) { p.Buffers[1].Name = "a/b" }, "\"a/b\" is not a name"},
+		{"buffer shape", func(p *ir.Program) { p.Buffers[0].Shape = []int{0} }, "the shape [0]"},
+		{"buffer kind", func(p *ir.Program) { p.Buffers[0].Kind = 7 }, "the kind of buffer is invalid"},
+		{"layout", func(p *ir.Program) { p.Buffers[0].Layout = "N C" }, "the layout \"N C\" is not one word"},
+		{"offset", func(p *ir.Program) { p.Buffers[3].Offset = 96 }, "64 bytes at 96 are not in an arena of 192 bytes"},
+		{"negative offset", func(p *ir.Program) { p.Buffers[3].Offset = -64 }, "64 bytes at -64"},
+		{"past the arena", func(p *ir.Program) { p.Buffers[3].Offset = 192 }, "64 bytes at 192"},
+		{"contents", func(p *ir.Program) { p.Buffers[1].Data = make([]byte, 63) }, "63 bytes of contents, not 64"},
+		{"no func", func(p *ir.Program) { p.Stages[0].Func = "sub" }, "stage \"one\": there is no func @sub"},
+		{"op", func(p *ir.Program) { p.Stages[0].Op = "" }, "the op \"\" is not one word"},
+		{"macs", func(p *ir.Program) { p.Stages[0].MACs = -1 }, "-1 operations"},
+		{"arguments", func(p *ir.Program) { p.Stages[0].Args = []string{"in", "t"} }, "2 arguments"},
+		{"no buffer", func(p *ir.Program) { p.Stages[0].Args = []string{"in", "w", "v"} }, "there is no buffer %v"},
+		{"type", func(p *ir.Program) { p.Buffers[0].Type = ir.I8 }, "the argument is %in: i8[64]"},
+		{"another shape", func(p *ir.Program) { p.Buffers[0].Shape = []int{8, 8} }, ""},
+		{"size", func(p *ir.Program) { p.Buffers[0].Shape = []int{8, 9} }, "the argument is %in: u8[8, 9]"},
+		{"encoding", func(p *ir.Program) {
+			p.Buffers[0].Shape, p.Buffers[0].Enc = []int{1, 64}, ir.Encoding{Kind: ir.Unipolar, Channels: 512}
+		}, "the argument is %in: u8[1, 64] unipolar c=512"},
+		{"writes a constant", func(p *ir.Program) { p.Stages[0].Args = []string{"in", "in", "w"} }, "the stage writes the const %w"},
+		{"writes an input", func(p *ir.Program) { p.Stages[0].Args = []string{"w", "w", "in"} }, "the stage writes the input %in"},
+		{"reads too early", func(p *ir.Program) { p.Stages[0].Args = []string{"u", "w", "t"} }, "%u is read, but not written before"},
+		{"reads what is gone", func(p *ir.Program) { p.Buffers[3].Offset = 0; p.Stages[1].Args = []string{"w", "w", "u"} }, "%t is read, but not written before, or overwritten since"},
+		{"in place", func(p *ir.Program) { p.Stages[1].Args = []string{"t", "w", "t"} }, "%t and %t are in the same place"},
+		{"overlap", func(p *ir.Program) { p.Buffers[3].Offset = 0 }, "%t and %u are in the same place"},
+		{"output not written", func(p *ir.Program) { p.Stages = p.Stages[:2] }, "no stage writes this output"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := program()
+			tt.change(p)
+			check(t, ir.VerifyProgram(p), tt.want)
+		})
+	}
+}

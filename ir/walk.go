@@ -1,0 +1,185 @@
+package ir
+
+// Walk calls f on s and, while f returns true, on the statements below it, in program order.
+func Walk(s Stmt, f func(Stmt) bool) {
+	if s == nil || !f(s) {
+		return
+	}
+	switch s := s.(type) {
+	case *For:
+		Walk(s.Body, f)
+	case *If:
+		Walk(s.Then, f)
+		if s.Else != nil {
+			Walk(s.Else, f)
+		}
+	case *Block:
+		for _, t := range s.Stmts {
+			Walk(t, f)
+		}
+	case *Alloc:
+		Walk(s.Body, f)
+	}
+}
+
+// WalkExpr calls f on e and, while f returns true, on its operands.
+func WalkExpr(e Expr, f func(Expr) bool) {
+	if e == nil || !f(e) {
+		return
+	}
+	for _, c := range operands(e) {
+		WalkExpr(c, f)
+	}
+}
+
+// Exprs lists the expressions that s itself holds (not those of statements below it).
+func Exprs(s Stmt) []Expr {
+	switch s := s.(type) {
+	case *Store:
+		return append(append([]Expr{}, s.Idx...), s.Val)
+	case *If:
+		return []Expr{s.Cond}
+	case *Call:
+		var out []Expr
+		for _, w := range s.Args {
+			out = append(out, w.Idx...)
+		}
+		return out
+	}
+	return nil
+}
+
+func operands(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Load:
+		return e.Idx
+	case *Binary:
+		return []Expr{e.A, e.B}
+	case *Unary:
+		return []Expr{e.A}
+	case *Select:
+		return []Expr{e.Cond, e.A, e.B}
+	case *Cast:
+		return []Expr{e.A}
+	case *Bitcast:
+		return []Expr{e.A}
+	case *Fma:
+		return []Expr{e.A, e.B, e.C}
+	}
+	return nil
+}
+
+// MapExpr rebuilds e bottom-up: f sees each node with its operands already mapped.
+func MapExpr(e Expr, f func(Expr) Expr) Expr {
+	m := func(x Expr) Expr { return MapExpr(x, f) }
+	switch x := e.(type) {
+	case *Load:
+		return f(&Load{x.Buf, x.T, mapAll(x.Idx, m)})
+	case *Binary:
+		return f(&Binary{x.Op, m(x.A), m(x.B)})
+	case *Unary:
+		return f(&Unary{x.Op, m(x.A)})
+	case *Select:
+		return f(&Select{m(x.Cond), m(x.A), m(x.B)})
+	case *Cast:
+		return f(&Cast{x.T, m(x.A)})
+	case *Bitcast:
+		return f(&Bitcast{x.T, m(x.A)})
+	case *Fma:
+		return f(&Fma{m(x.A), m(x.B), m(x.C)})
+	}
+	return f(e)
+}
+
+func mapAll(es []Expr, f func(Expr) Expr) []Expr {
+	out := make([]Expr, len(es))
+	for i, e := range es {
+		out[i] = f(e)
+	}
+	return out
+}
+
+// MapStmt rebuilds s bottom-up: fs sees each statement with what is below it already mapped (it may return nil to drop
+// it), fe rebuilds every expression. Either may be nil.
+func MapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
+	if fs == nil {
+		fs = func(s Stmt) Stmt { return s }
+	}
+	if fe == nil {
+		fe = func(e Expr) Expr { return e }
+	}
+	return mapStmt(s, fs, fe)
+}
+
+func mapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
+	switch x := s.(type) {
+	case *For:
+		return fs(&For{x.Var, x.Extent, x.Kind, orEmpty(mapStmt(x.Body, fs, fe))})
+	case *Store:
+		return fs(&Store{x.Buf, mapAll(x.Idx, fe), x.Op, fe(x.Val)})
+	case *If:
+		var els Stmt
+		if x.Else != nil {
+			els = mapStmt(x.Else, fs, fe)
+		}
+		return fs(&If{fe(x.Cond), orEmpty(mapStmt(x.Then, fs, fe)), els})
+	case *Block:
+		out := make([]Stmt, 0, len(x.Stmts))
+		for _, t := range x.Stmts {
+			if t = mapStmt(t, fs, fe); t != nil {
+				out = append(out, t)
+			}
+		}
+		return fs(Seq(out...))
+	case *Alloc:
+		return fs(&Alloc{x.Buf, orEmpty(mapStmt(x.Body, fs, fe))})
+	case *Call:
+		args := make([]Window, len(x.Args))
+		for i, w := range x.Args {
+			args[i] = Window{w.Buf, mapAll(w.Idx, fe)}
+		}
+		return fs(&Call{x.Fn, args})
+	case *Comment:
+		return fs(x)
+	}
+	return nil
+}
+
+func orEmpty(s Stmt) Stmt {
+	if s == nil {
+		return &Block{}
+	}
+	return s
+}
+
+// Subst replaces loop variables in e; Bin's folding keeps the result readable.
+func Subst(e Expr, m map[string]Expr) Expr {
+	return MapExpr(e, func(x Expr) Expr {
+		switch x := x.(type) {
+		case *Var:
+			if r, ok := m[x.Name]; ok {
+				return r
+			}
+		case *Binary:
+			return Bin(x.Op, x.A, x.B)
+		}
+		return x
+	})
+}
+
+// SubstStmt replaces loop variables in all expressions below s.
+func SubstStmt(s Stmt, m map[string]Expr) Stmt {
+	return MapStmt(s, nil, func(e Expr) Expr { return Subst(e, m) })
+}
+
+// FindLoop finds the loop called name, nil if there is none.
+func FindLoop(s Stmt, name string) *For {
+	var out *For
+	Walk(s, func(t Stmt) bool {
+		if l, ok := t.(*For); ok && l.Var == name {
+			out = l
+		}
+		return out == nil
+	})
+	return out
+}
