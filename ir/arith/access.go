@@ -1,0 +1,164 @@
+package arith
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+)
+
+// VerifyBounds proves that every access of f is inside its buffer, from the extents of the loops and the conditions of
+// the Ifs and Selects around it. It fails with *ir.Error naming the first access that it cannot prove, which need not be
+// wrong. f should be well-formed otherwise (ir.Verify).
+func VerifyBounds(f *ir.Func) error {
+	v := &accesses{f: f, bufs: f.Buffers()}
+	v.stmt(f.Body, place{r: Ranges{}})
+	return v.err
+}
+
+type accesses struct {
+	f    *ir.Func
+	bufs map[string]ir.Buffer
+	err  error
+}
+
+// place is where an access stands: what is known there.
+type place struct {
+	r     Ranges
+	known []Affine
+	loops []string
+}
+
+// given is p where cond holds; it is false where it cannot.
+func (p place) given(cond ir.Expr) (place, bool) {
+	if proves(ir.Un(ir.Not, cond), p.r, p.known) {
+		return p, false
+	}
+	p.known = append(slices.Clone(p.known), facts(Simplify(cond, p.r), p.r)...)
+	var possible bool
+	p.r, possible = p.r.assume(cond)
+	return p, possible
+}
+
+func (v *accesses) stmt(s ir.Stmt, p place) {
+	if s == nil || v.err != nil {
+		return
+	}
+	switch s := s.(type) {
+	case *ir.For:
+		if s.Extent > 0 {
+			p.r = p.r.With(s.Var, s.Extent)
+			p.loops = append(p.loops[:len(p.loops):len(p.loops)], fmt.Sprintf("%%%s in 0:%d", s.Var, s.Extent))
+			v.stmt(s.Body, p)
+		}
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			v.stmt(t, p)
+		}
+	case *ir.If:
+		not := ir.Un(ir.Not, s.Cond)
+		v.expr(s.Cond, p)
+		if q, possible := p.given(s.Cond); possible {
+			v.stmt(s.Then, q)
+		}
+		if q, possible := p.given(not); possible {
+			v.stmt(s.Else, q)
+		}
+	case *ir.Alloc:
+		v.stmt(s.Body, p)
+	case *ir.Store:
+		v.access(s.Buf, s.Idx, nil, p)
+		v.expr(s.Val, p)
+	case *ir.Call:
+		for i, w := range s.Args {
+			if i < len(s.Fn.Params) {
+				v.access(w.Buf, w.Idx, s.Fn.Params[i].Shape, p)
+			}
+		}
+	}
+}
+
+func (v *accesses) expr(e ir.Expr, p place) {
+	switch e := e.(type) {
+	case *ir.Load:
+		v.access(e.Buf, e.Idx, nil, p)
+	case *ir.Select:
+		v.expr(e.Cond, p)
+		not := ir.Un(ir.Not, e.Cond)
+		if q, possible := p.given(e.Cond); possible {
+			v.expr(e.A, q)
+		}
+		if q, possible := p.given(not); possible {
+			v.expr(e.B, q)
+		}
+	case *ir.Binary:
+		v.expr(e.A, p)
+		v.expr(e.B, p)
+	case *ir.Unary:
+		v.expr(e.A, p)
+	case *ir.Cast:
+		v.expr(e.A, p)
+	case *ir.Bitcast:
+		v.expr(e.A, p)
+	case *ir.Fma:
+		v.expr(e.A, p)
+		v.expr(e.B, p)
+		v.expr(e.C, p)
+	}
+}
+
+// access checks the window of the given size (in the trailing dimensions; 1 in the others) at idx.
+func (v *accesses) access(name string, idx []ir.Expr, size []int, p place) {
+	b, ok := v.bufs[name]
+	if !ok || len(idx) != len(b.Shape) {
+		v.fail(name, idx, p, "not an element of a buffer in scope")
+		return
+	}
+	for d, e := range idx {
+		v.expr(e, p)
+		n := 1
+		if k := d - (len(idx) - len(size)); k >= 0 {
+			n = size[k]
+		}
+		last := int64(b.Shape[d] - n)
+		if !between(e, last, p) {
+			what := "the index"
+			if n > 1 {
+				what = fmt.Sprintf("the start of a window of %d", n)
+			}
+			msg := fmt.Sprintf("cannot prove that %s in dimension %d, %s, stays in 0..%d", what, d, ir.ExprString(e), last)
+			if iv, ok := Bounds(e, p.r); ok {
+				msg += fmt.Sprintf(" (it is known to stay in %d..%d)", iv.Lo, iv.Hi)
+			}
+			v.fail(name, idx, p, msg)
+		}
+	}
+}
+
+func between(e ir.Expr, last int64, p place) bool {
+	e = Simplify(e, p.r)
+	if iv, ok := Bounds(e, p.r); ok && iv.Lo >= 0 && iv.Hi <= last {
+		return true
+	}
+	a := ToAffine(e)
+	if _, ok := a.Bounds(p.r); !ok {
+		return false
+	}
+	return nonNegative(a, p.r, p.known, 3) && nonNegative(Affine{Const: last}.Plus(-1, a), p.r, p.known, 3)
+}
+
+func (v *accesses) fail(name string, idx []ir.Expr, p place, msg string) {
+	if v.err != nil {
+		return
+	}
+	at := &ir.Load{Buf: name, Idx: idx}
+	node := "@" + v.f.Name
+	if len(p.loops) > 0 {
+		node += ", for " + strings.Join(p.loops, ", ")
+	}
+	v.err = &ir.Error{
+		Op: ir.ExprString(at), Node: node, Msg: msg,
+		Help: "guard the access by an if or a select, or clamp the index with min and max",
+	}
+}

@@ -1,0 +1,252 @@
+package arith
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"ripc/ir"
+)
+
+// Term is Coef * Atom. An atom is a loop variable or an i64 expression that is not a sum or a multiple.
+type Term struct {
+	Coef int64
+	Atom ir.Expr
+}
+
+// Affine is Const plus its Terms, modulo 1<<64 like the i64 expressions it stands for. Atoms are distinct by their
+// printed text, coefficients are not 0, and Terms go by falling size of the coefficient, variables first, then by text,
+// so equal sums have equal forms.
+type Affine struct {
+	Const int64
+	Terms []Term
+}
+
+// ToAffine gives the affine form of an i64 expression: sums, differences, products by constants and shifts left, nested
+// at will. Everything else is an atom.
+func ToAffine(e ir.Expr) Affine {
+	s := sum{terms: map[string]*Term{}}
+	s.add(e, 1)
+	return s.affine()
+}
+
+type sum struct {
+	c     int64
+	terms map[string]*Term
+}
+
+func (s *sum) add(e ir.Expr, k int64) {
+	if e.Type() != ir.I64 {
+		s.atom(e, k)
+		return
+	}
+	switch x := e.(type) {
+	case *ir.IntImm:
+		s.c += k * x.V
+		return
+	case *ir.Unary:
+		if x.Op == ir.Neg {
+			s.add(x.A, -k)
+			return
+		}
+	case *ir.Binary:
+		switch x.Op {
+		case ir.Add:
+			s.add(x.A, k)
+			s.add(x.B, k)
+			return
+		case ir.Sub:
+			s.add(x.A, k)
+			s.add(x.B, -k)
+			return
+		case ir.Mul:
+			if c, ok := constant(x.B); ok {
+				s.add(x.A, k*c)
+				return
+			}
+			if c, ok := constant(x.A); ok {
+				s.add(x.B, k*c)
+				return
+			}
+		case ir.Shl:
+			if c, ok := constant(x.B); ok && c >= 0 && c < 64 {
+				s.add(x.A, k<<c)
+				return
+			}
+		}
+	}
+	s.atom(e, k)
+}
+
+// constant is the value of an i64 expression made of constants only.
+func constant(e ir.Expr) (int64, bool) {
+	switch x := e.(type) {
+	case *ir.IntImm:
+		return x.V, true
+	case *ir.Unary:
+		if c, ok := constant(x.A); ok && x.Op == ir.Neg {
+			return -c, true
+		}
+	case *ir.Binary:
+		if x.Op > ir.Mul {
+			return 0, false
+		}
+		if a, ok := constant(x.A); ok {
+			b, ok := constant(x.B)
+			switch x.Op {
+			case ir.Add:
+				return a + b, ok
+			case ir.Sub:
+				return a - b, ok
+			}
+			return a * b, ok
+		}
+	}
+	return 0, false
+}
+
+func (s *sum) atom(e ir.Expr, k int64) {
+	key := ir.ExprString(e)
+	t, ok := s.terms[key]
+	if !ok {
+		t = &Term{Atom: e}
+		s.terms[key] = t
+	}
+	t.Coef += k
+}
+
+func (s *sum) affine() Affine {
+	type keyed struct {
+		Term
+		key string
+	}
+	var ts []keyed
+	for k, t := range s.terms {
+		if t.Coef != 0 {
+			ts = append(ts, keyed{*t, k})
+		}
+	}
+	slices.SortFunc(ts, func(a, b keyed) int {
+		return cmp.Or(-cmp.Compare(abs(a.Coef), abs(b.Coef)), rank(a.Atom)-rank(b.Atom), cmp.Compare(a.key, b.key))
+	})
+	a := Affine{Const: s.c}
+	for _, t := range ts {
+		a.Terms = append(a.Terms, t.Term)
+	}
+	return a
+}
+
+func rank(atom ir.Expr) int {
+	if _, ok := atom.(*ir.Var); ok {
+		return 0
+	}
+	return 1
+}
+
+func abs(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// Plus is a + k*b.
+func (a Affine) Plus(k int64, b Affine) Affine {
+	s := sum{c: a.Const + k*b.Const, terms: map[string]*Term{}}
+	for _, t := range a.Terms {
+		s.atom(t.Atom, t.Coef)
+	}
+	for _, t := range b.Terms {
+		s.atom(t.Atom, k*t.Coef)
+	}
+	return s.affine()
+}
+
+// Expr writes a as an expression, largest multiples first, the constant last: %h.o*4 + %h.i + 3. What is subtracted
+// follows what is added.
+func (a Affine) Expr() ir.Expr {
+	var out ir.Expr
+	for _, t := range a.Terms {
+		if t.Coef > 0 {
+			x := times(t.Atom, t.Coef)
+			if out == nil {
+				out = x
+			} else {
+				out = &ir.Binary{Op: ir.Add, A: out, B: x}
+			}
+		}
+	}
+	c := a.Const
+	if out == nil && (c != 0 || len(a.Terms) == 0) {
+		out, c = &ir.IntImm{T: ir.I64, V: c}, 0
+	}
+	for _, t := range a.Terms {
+		switch {
+		case t.Coef > 0:
+		case out == nil:
+			out = times(t.Atom, t.Coef)
+		case t.Coef == math.MinInt64:
+			out = &ir.Binary{Op: ir.Add, A: out, B: times(t.Atom, t.Coef)}
+		default:
+			out = &ir.Binary{Op: ir.Sub, A: out, B: times(t.Atom, -t.Coef)}
+		}
+	}
+	switch {
+	case c > 0 || c == math.MinInt64:
+		out = &ir.Binary{Op: ir.Add, A: out, B: &ir.IntImm{T: ir.I64, V: c}}
+	case c < 0:
+		out = &ir.Binary{Op: ir.Sub, A: out, B: &ir.IntImm{T: ir.I64, V: -c}}
+	}
+	return out
+}
+
+func times(e ir.Expr, k int64) ir.Expr {
+	if k == 1 {
+		return e
+	}
+	return &ir.Binary{Op: ir.Mul, A: e, B: &ir.IntImm{T: ir.I64, V: k}}
+}
+
+// Coef is the factor of a loop variable, 0 if it does not occur. It is false if the variable occurs inside another atom,
+// where it has no single factor.
+func (a Affine) Coef(varName string) (int64, bool) {
+	c := int64(0)
+	for _, t := range a.Terms {
+		if v, ok := t.Atom.(*ir.Var); ok {
+			if v.Name == varName {
+				c = t.Coef
+			}
+		} else if mentions(t.Atom, varName) {
+			return 0, false
+		}
+	}
+	return c, true
+}
+
+// mentions reports whether the loop variable occurs in e.
+func mentions(e ir.Expr, varName string) bool {
+	found := false
+	ir.WalkExpr(e, func(x ir.Expr) bool {
+		v, ok := x.(*ir.Var)
+		found = found || ok && v.Name == varName
+		return !found
+	})
+	return found
+}
+
+// Bounds gives the interval of a; it is false if the sum could leave int64.
+func (a Affine) Bounds(r Ranges) (Interval, bool) { return env{r: r}.affine(a) }
+
+func (v env) affine(a Affine) (Interval, bool) {
+	out := Interval{a.Const, a.Const}
+	for _, t := range a.Terms {
+		iv, ok := mulInterval(v.interval(t.Atom), Interval{t.Coef, t.Coef})
+		lo, ok1 := addOK(out.Lo, iv.Lo)
+		hi, ok2 := addOK(out.Hi, iv.Hi)
+		if !ok || !ok1 || !ok2 {
+			return Interval{}, false
+		}
+		out = Interval{lo, hi}
+	}
+	return out, true
+}

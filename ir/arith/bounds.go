@@ -1,0 +1,149 @@
+package arith
+
+import (
+	"math"
+
+	"ripc/ir"
+)
+
+// Bounds gives an interval that holds every value e takes while the loop variables stay in r. It allows for wrapping:
+// an operation that could leave its type gives the type's whole range. It is false for floats and where nothing better
+// than all 64 bits is known.
+func Bounds(e ir.Expr, r Ranges) (Interval, bool) {
+	return env{r: r}.bounds(e)
+}
+
+// env is what intervals are computed from. load, if set, narrows the values that a Load can give.
+type env struct {
+	r    Ranges
+	load func(*ir.Load) (Interval, bool)
+}
+
+// unbounded, as the upper end of a u64 interval, stands for anything up to 1<<64 - 1.
+const unbounded = math.MaxInt64
+
+func whole(t ir.Type) Interval {
+	switch {
+	case t == ir.Bool:
+		return Interval{0, 1}
+	case t == ir.U64:
+		return Interval{0, unbounded}
+	case t.Signed():
+		return Interval{math.MinInt64 >> (64 - t.Bits()), math.MaxInt64 >> (64 - t.Bits())}
+	}
+	return Interval{0, 1<<t.Bits() - 1}
+}
+
+func (v env) bounds(e ir.Expr) (Interval, bool) {
+	t := e.Type()
+	if !t.IsInt() && t != ir.Bool {
+		return Interval{}, false
+	}
+	iv := v.interval(e)
+	switch t {
+	case ir.I64:
+		return iv, iv != whole(t)
+	case ir.U64:
+		return iv, iv.Hi != unbounded
+	}
+	return iv, true
+}
+
+// fit is iv if an operation that could not overflow int64 (ok) stayed inside t, else all of t.
+func fit(t ir.Type, iv Interval, ok bool) Interval {
+	w := whole(t)
+	if !ok || iv.Lo < w.Lo || iv.Hi > w.Hi {
+		return w
+	}
+	if t == ir.U64 {
+		iv.Lo = min(iv.Lo, unbounded-1) // so that no lower end looks as large as an unbounded upper end
+	}
+	return iv
+}
+
+// interval never fails: what is not understood has the range of its type. e is an integer or a bool.
+func (v env) interval(e ir.Expr) Interval {
+	t := e.Type()
+	switch e := e.(type) {
+	case *ir.IntImm:
+		return fit(t, Interval{e.V, e.V}, true)
+	case *ir.Var:
+		if iv, ok := v.r[e.Name]; ok {
+			return iv
+		}
+	case *ir.Load:
+		if v.load != nil {
+			if iv, ok := v.load(e); ok {
+				return fit(t, iv, true)
+			}
+		}
+	case *ir.Select:
+		switch c := v.interval(e.Cond); {
+		case c.Lo == 1:
+			return v.interval(e.A)
+		case c.Hi == 0:
+			return v.interval(e.B)
+		}
+		return hull(v.interval(e.A), v.interval(e.B))
+	case *ir.Cast:
+		if e.A.Type().IsInt() || e.A.Type() == ir.Bool {
+			return v.convert(e.A, t)
+		}
+	case *ir.Bitcast:
+		if e.A.Type().IsInt() {
+			return v.convert(e.A, t)
+		}
+	case *ir.Unary:
+		return unaryInterval(e.Op, t, v.interval(e.A))
+	case *ir.Binary:
+		return v.binary(e)
+	}
+	return whole(t)
+}
+
+func (v env) convert(a ir.Expr, t ir.Type) Interval {
+	iv := v.interval(a)
+	return fit(t, iv, a.Type() != ir.U64 || iv.Hi != unbounded)
+}
+
+func (v env) binary(e *ir.Binary) Interval {
+	t := e.Type()
+	if e.Op.IsCompare() {
+		if at := e.A.Type(); !at.IsInt() && at != ir.Bool {
+			return whole(t)
+		}
+		return compareInterval(e.Op, v.interval(e.A), v.interval(e.B))
+	}
+	if t == ir.I64 && (e.Op == ir.Add || e.Op == ir.Sub) {
+		// The affine form sees that x+1-x is 1. It equals e modulo 2^64, so where it cannot overflow it is e.
+		if iv, ok := v.affine(ToAffine(e)); ok {
+			return iv
+		}
+		return whole(t)
+	}
+	a, b := v.interval(e.A), v.interval(e.B)
+	switch e.Op {
+	case ir.Add:
+		lo, ok1 := addOK(a.Lo, b.Lo)
+		hi, ok2 := addOK(a.Hi, b.Hi)
+		return fit(t, Interval{lo, hi}, ok1 && ok2)
+	case ir.Sub:
+		lo, ok1 := subOK(a.Lo, b.Hi)
+		hi, ok2 := subOK(a.Hi, b.Lo)
+		return fit(t, Interval{lo, hi}, ok1 && ok2)
+	case ir.Mul:
+		iv, ok := mulInterval(a, b)
+		return fit(t, iv, ok)
+	case ir.Div, ir.Mod:
+		return divInterval(e.Op, t, a, b)
+	case ir.Min:
+		return Interval{min(a.Lo, b.Lo), min(a.Hi, b.Hi)}
+	case ir.Max:
+		return Interval{max(a.Lo, b.Lo), max(a.Hi, b.Hi)}
+	case ir.And, ir.Or, ir.Xor:
+		return bitInterval(e.Op, t, a, b)
+	case ir.Shl, ir.Shr:
+		return shiftInterval(e.Op, t, a, b)
+	}
+	return whole(t)
+}

@@ -1,0 +1,176 @@
+package arith
+
+import (
+	"math/big"
+
+	"ripc/ir"
+)
+
+// line is the set of functions x -> a*x + c with lo <= c <= hi.
+type line struct{ a, lo, hi *big.Int }
+
+// lines is a union of lines with different a: what may have become of an element x.
+type lines []line
+
+// A union of more lines, or of larger numbers, is given up.
+const (
+	maxLines = 16
+	maxBits  = 512
+)
+
+func constLine(lo, hi *big.Int) lines { return lines{{new(big.Int), lo, hi}} }
+func addLine(lo, hi *big.Int) lines   { return lines{{big.NewInt(1), lo, hi}} }
+func identityLine() lines             { return addLine(new(big.Int), new(big.Int)) }
+
+func (ls lines) or(ms lines) lines {
+	out := append(lines{}, ls...)
+next:
+	for _, m := range ms {
+		for i, l := range out {
+			if l.a.Cmp(m.a) == 0 {
+				out[i] = line{l.a, least(l.lo, m.lo), greatest(l.hi, m.hi)}
+				continue next
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// after is ls applied to the results of ms.
+func (ls lines) after(ms lines) lines {
+	var out lines
+	for _, l := range ls {
+		for _, m := range ms {
+			lo, hi := new(big.Int).Mul(l.a, m.lo), new(big.Int).Mul(l.a, m.hi)
+			if l.a.Sign() < 0 {
+				lo, hi = hi, lo
+			}
+			out = out.or(lines{{new(big.Int).Mul(l.a, m.a), lo.Add(lo, l.lo), hi.Add(hi, l.hi)}})
+		}
+	}
+	return out
+}
+
+func (ls lines) lost() bool {
+	for _, l := range ls {
+		if l.a.BitLen() > maxBits || l.lo.BitLen() > maxBits || l.hi.BitLen() > maxBits {
+			return true
+		}
+	}
+	return len(ls) > maxLines
+}
+
+func least(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
+func greatest(a, b *big.Int) *big.Int {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}
+
+// effect is what a statement does to an element of one buffer: an element in at goes from x to some end(x), having held
+// only x and values in peak(x); others keep their value. nil does nothing.
+type effect struct {
+	end, peak lines
+	at        region
+	lost      bool // too much to follow
+}
+
+func lostEffect(b ir.Buffer) *effect { return &effect{at: everything(b), lost: true} }
+
+func (e *effect) check(b ir.Buffer) *effect {
+	if e.lost || e.end.lost() || e.peak.lost() {
+		return lostEffect(b)
+	}
+	return e
+}
+
+// maybe is e or nothing.
+func (e *effect) maybe() *effect {
+	return &effect{e.end.or(identityLine()), e.peak, e.at, e.lost}
+}
+
+// then is the effect of e followed by f.
+func (e *effect) then(f *effect, b ir.Buffer) *effect {
+	switch {
+	case e == nil:
+		return f
+	case f == nil:
+		return e
+	}
+	end, peak := f.end.after(e.end), e.peak.or(f.peak.after(e.end))
+	out := &effect{at: e.at, lost: e.lost || f.lost}
+	switch {
+	case e.at.equal(f.at):
+		out.end, out.peak = end, peak
+	case e.at.isAll(b): // e surely happens, f perhaps
+		out.end, out.peak = e.end.or(end), peak
+	case f.at.isAll(b):
+		out.at = f.at
+		out.end, out.peak = f.end.or(end), peak.or(f.peak)
+	default:
+		out.at = e.at.union(f.at, b)
+		out.end, out.peak = identityLine().or(e.end).or(f.end).or(end), peak.or(f.peak)
+	}
+	return out.check(b)
+}
+
+// either is the effect of e or f.
+func (e *effect) either(f *effect, b ir.Buffer) *effect {
+	switch {
+	case e == nil && f == nil:
+		return nil
+	case e == nil:
+		return f.maybe()
+	case f == nil:
+		return e.maybe()
+	}
+	out := &effect{e.end.or(f.end), e.peak.or(f.peak), e.at, e.lost || f.lost}
+	if !e.at.equal(f.at) {
+		out.at, out.end = e.at.union(f.at, b), out.end.or(identityLine())
+	}
+	return out.check(b)
+}
+
+// times is e done n >= 1 times over.
+func (e *effect) times(n int, b ir.Buffer) *effect {
+	var out *effect
+	for p := e; n > 0 && !p.lost; n >>= 1 {
+		if n&1 == 1 {
+			out = out.then(p, b)
+		}
+		if n > 1 {
+			p = p.then(p, b)
+		}
+		if p.lost {
+			return p
+		}
+	}
+	if out == nil {
+		return e
+	}
+	return out
+}
+
+// loop is the effect of running e, the body, for v = 0..n-1.
+func (e *effect) loop(v string, n int, b ir.Buffer) *effect {
+	if e == nil || n < 1 {
+		return nil
+	}
+	at, again := e.at.loop(v, int64(n), b)
+	out := &effect{e.end, e.peak, at, e.lost}
+	switch again {
+	case eachOnce:
+		return out
+	case sameAgain:
+		return out.times(n, b)
+	}
+	return out.maybe().times(n, b)
+}

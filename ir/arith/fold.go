@@ -1,0 +1,157 @@
+package arith
+
+import (
+	"math"
+	"math/bits"
+
+	"ripc/ir"
+)
+
+// Constant folding with the meaning that package ir gives: what is an error there, and floats whose folding could show
+// (NaNs, subnormals), are left as they are.
+
+// wrap reduces v to the width of t.
+func wrap(t ir.Type, v int64) int64 {
+	n := 64 - t.Bits()
+	switch {
+	case t == ir.Bool:
+		return v & 1
+	case t.Signed():
+		return v << n >> n
+	}
+	return int64(uint64(v) << n >> n)
+}
+
+func boolean(b bool) ir.Expr {
+	if b {
+		return ir.Const(ir.Bool, 1)
+	}
+	return ir.Const(ir.Bool, 0)
+}
+
+// foldBinary computes op on constants; nil if it cannot.
+func foldBinary(op ir.BinOp, a, b ir.Expr) ir.Expr {
+	switch x := a.(type) {
+	case *ir.IntImm:
+		if y, ok := b.(*ir.IntImm); ok && x.T == y.T {
+			return foldInts(op, x.T, wrap(x.T, x.V), wrap(x.T, y.V))
+		}
+	case *ir.FloatImm:
+		if y, ok := b.(*ir.FloatImm); ok && plain(x.V) && plain(y.V) {
+			return foldFloats(op, x.V, y.V)
+		}
+	}
+	return nil
+}
+
+func foldInts(op ir.BinOp, t ir.Type, a, b int64) ir.Expr {
+	imm := func(v int64) ir.Expr { return ir.Const(t, wrap(t, v)) }
+	less := func(a, b int64) bool {
+		if t == ir.U64 {
+			return uint64(a) < uint64(b)
+		}
+		return a < b
+	}
+	switch op {
+	case ir.Eq:
+		return boolean(a == b)
+	case ir.Ne:
+		return boolean(a != b)
+	case ir.And:
+		return imm(a & b)
+	case ir.Or:
+		return imm(a | b)
+	case ir.Xor:
+		return imm(a ^ b)
+	}
+	if t == ir.Bool {
+		return nil
+	}
+	switch op {
+	case ir.Add:
+		return imm(a + b)
+	case ir.Sub:
+		return imm(a - b)
+	case ir.Mul:
+		return imm(a * b)
+	case ir.Min:
+		if less(b, a) {
+			return imm(b)
+		}
+		return imm(a)
+	case ir.Max:
+		if less(a, b) {
+			return imm(b)
+		}
+		return imm(a)
+	case ir.Lt:
+		return boolean(less(a, b))
+	case ir.Le:
+		return boolean(!less(b, a))
+	case ir.Gt:
+		return boolean(less(b, a))
+	case ir.Ge:
+		return boolean(!less(a, b))
+	case ir.Div, ir.Mod:
+		var q int64
+		switch {
+		case t == ir.U64 && b != 0:
+			q = int64(uint64(a) / uint64(b))
+		case b > 0:
+			q = floorDiv(a, b)
+		default:
+			return nil
+		}
+		if op == ir.Div {
+			return imm(q)
+		}
+		return imm(a - q*b)
+	case ir.Shl, ir.Shr:
+		switch {
+		case b < 0 || b >= int64(t.Bits()):
+			return nil
+		case op == ir.Shl:
+			return imm(a << b)
+		case t == ir.U64:
+			return imm(int64(uint64(a) >> b))
+		}
+		return imm(a >> b)
+	}
+	return nil
+}
+
+func foldUnary(op ir.UnOp, a ir.Expr) ir.Expr {
+	switch x := a.(type) {
+	case *ir.IntImm:
+		v := wrap(x.T, x.V)
+		switch {
+		case op == ir.Not:
+			return ir.Const(x.T, wrap(x.T, ^v))
+		case op == ir.Popcount:
+			mask := uint64(math.MaxUint64) >> (64 - x.T.Bits())
+			return ir.Const(x.T, int64(bits.OnesCount64(uint64(v)&mask)))
+		case op == ir.Neg && x.T.IsInt(), op == ir.Abs && x.T.Signed() && v < 0:
+			return ir.Const(x.T, wrap(x.T, -v))
+		case op == ir.Abs && x.T.IsInt():
+			return ir.Const(x.T, v)
+		}
+	case *ir.FloatImm:
+		v := float64(x.V)
+		if !plain(x.V) {
+			return nil
+		}
+		switch op {
+		case ir.Neg:
+			return float(-x.V)
+		case ir.Abs:
+			return float(float32(math.Abs(v)))
+		case ir.Sqrt:
+			return float(float32(math.Sqrt(v))) // twice the precision and two bits: rounding twice is exact
+		case ir.Floor:
+			return float(float32(math.Floor(v)))
+		case ir.RoundEven:
+			return float(float32(math.RoundToEven(v)))
+		}
+	}
+	return nil
+}

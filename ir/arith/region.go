@@ -1,0 +1,158 @@
+package arith
+
+import (
+	"cmp"
+	"slices"
+
+	"ripc/ir"
+)
+
+// region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2 + ... for
+// 0 <= xi < ni. base is a sum of variables of loops further out.
+type region struct {
+	base Affine
+	dims []dim // rising c > 0, n > 1
+}
+
+type dim struct{ c, n int64 }
+
+func everything(b ir.Buffer) region {
+	return region{Affine{}, tidy([]dim{{1, int64(b.Elems())}})}
+}
+
+func (g region) isAll(b ir.Buffer) bool { return b.Elems() == 1 || g.equal(everything(b)) }
+
+func (g region) equal(h region) bool {
+	return slices.Equal(g.dims, h.dims) && g.base.Const == h.base.Const && sameTerms(g.base, h.base)
+}
+
+func sameTerms(a, b Affine) bool {
+	return slices.EqualFunc(a.Terms, b.Terms, func(s, t Term) bool { return s.Coef == t.Coef && same(s.Atom, t.Atom) })
+}
+
+// element is the region of one element.
+func element(b ir.Buffer, idx []ir.Expr) region {
+	g := region{}
+	if b.Elems() == 1 || len(idx) != len(b.Shape) {
+		return g
+	}
+	for d, stride := len(idx)-1, int64(1); d >= 0; d-- {
+		g.base = g.base.Plus(stride, ToAffine(idx[d]))
+		stride *= int64(b.Shape[d])
+	}
+	return g
+}
+
+// tidy sorts dims and joins those that count on: {1,4},{4,8} is {1,32}.
+func tidy(dims []dim) []dim {
+	dims = slices.DeleteFunc(slices.Clone(dims), func(d dim) bool { return d.n <= 1 })
+	slices.SortFunc(dims, func(a, b dim) int { return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.n, b.n)) })
+	var out []dim
+	for _, d := range dims {
+		if n := len(out); n > 0 {
+			last := &out[n-1]
+			if next, ok := mulOK(last.c, last.n); ok && next == d.c {
+				if all, ok := mulOK(last.n, d.n); ok {
+					last.n = all
+					continue
+				}
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// distinct reports whether different x give different elements: each step is larger than all smaller ones together.
+func distinct(dims []dim) bool {
+	reach := int64(0)
+	for _, d := range dims {
+		if d.c <= reach {
+			return false
+		}
+		span, ok1 := mulOK(d.c, d.n-1)
+		sum, ok2 := addOK(reach, span)
+		if !ok1 || !ok2 {
+			return false
+		}
+		reach = sum
+	}
+	return true
+}
+
+// merged adds up the dims of equal step, which gives a larger set.
+func merged(dims []dim) []dim {
+	n := map[int64]int64{}
+	for _, d := range dims {
+		if d.n > 1 {
+			n[d.c] += d.n - 1
+		}
+	}
+	var out []dim
+	for c, k := range n {
+		out = append(out, dim{c, k + 1})
+	}
+	return tidy(out)
+}
+
+// union is a region that holds both.
+func (g region) union(h region, b ir.Buffer) region {
+	if !sameTerms(g.base, h.base) {
+		return everything(b)
+	}
+	off, ok := subOK(h.base.Const, g.base.Const)
+	if !ok || off < 0 {
+		if off, ok = subOK(g.base.Const, h.base.Const); !ok || off < 0 {
+			return everything(b)
+		}
+		g, h = h, g
+	}
+	most := map[int64]int64{}
+	for _, dims := range [][]dim{merged(g.dims), merged(h.dims)} {
+		for _, d := range dims {
+			most[d.c] = max(most[d.c], d.n)
+		}
+	}
+	dims := []dim{{1, off + 1}}
+	for c, n := range most {
+		dims = append(dims, dim{c, n})
+	}
+	return region{g.base, merged(dims)}
+}
+
+// Whether the iterations of a loop touch the same elements.
+type again uint8
+
+const (
+	eachOnce  again = iota // no element in two iterations
+	sameAgain              // the same elements in all iterations
+	unclear
+)
+
+// loop is the region that the iterations v = 0..n-1 touch together.
+func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
+	c, ok := g.base.Coef(v)
+	switch {
+	case n == 1:
+		return region{ToAffine(ir.Subst(g.base.Expr(), map[string]ir.Expr{v: ir.Int(0)})), g.dims}, eachOnce
+	case !ok:
+		return everything(b), unclear
+	case c == 0:
+		return g, sameAgain
+	}
+	step := dim{c, n}
+	base := g.base.Plus(-c, ToAffine(ir.V(v)))
+	if c < 0 {
+		last, ok := mulOK(c, n-1)
+		if !ok {
+			return everything(b), unclear
+		}
+		base.Const += last
+		step.c = -c
+	}
+	all := append([]dim{step}, g.dims...)
+	if slices.SortFunc(all, func(a, b dim) int { return cmp.Compare(a.c, b.c) }); distinct(all) {
+		return region{base, tidy(all)}, eachOnce
+	}
+	return region{base, merged(all)}, unclear
+}

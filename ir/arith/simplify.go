@@ -1,0 +1,212 @@
+package arith
+
+import (
+	"math"
+	"slices"
+
+	"ripc/ir"
+)
+
+// Simplify gives an expression of the same value as e, for loop variables in r: constants are folded, index sums put in
+// the form of Affine.Expr, divisions and comparisons decided where r decides them. Floats are folded, never rearranged.
+// It may drop operands that are not needed, so an access that would have been an error may be gone.
+func Simplify(e ir.Expr, r Ranges) ir.Expr { return simplifier{env{r: r}}.expr(e) }
+
+type simplifier struct{ env }
+
+func (s simplifier) expr(e ir.Expr) ir.Expr {
+	switch x := e.(type) {
+	case *ir.Load:
+		return &ir.Load{Buf: x.Buf, T: x.T, Idx: s.exprs(x.Idx)}
+	case *ir.Binary:
+		if x.Type() == ir.I64 && x.Op <= ir.Mul || x.Op == ir.Shl && x.Type() == ir.I64 {
+			return s.affineExpr(x)
+		}
+		return s.binary(x.Op, s.expr(x.A), s.expr(x.B))
+	case *ir.Unary:
+		if x.Op == ir.Neg && x.Type() == ir.I64 {
+			return s.affineExpr(x)
+		}
+		return s.unary(x.Op, s.expr(x.A))
+	case *ir.Select:
+		return s.choose(s.expr(x.Cond), s.expr(x.A), s.expr(x.B))
+	case *ir.Cast:
+		a := s.expr(x.A)
+		if a.Type() == x.T {
+			return a
+		}
+		return or(foldCast(x.T, a), &ir.Cast{T: x.T, A: a})
+	case *ir.Bitcast:
+		a := s.expr(x.A)
+		if a.Type() == x.T {
+			return a
+		}
+		return or(foldBitcast(x.T, a), &ir.Bitcast{T: x.T, A: a})
+	case *ir.Fma:
+		a, b, c := s.expr(x.A), s.expr(x.B), s.expr(x.C)
+		return or(foldFma(a, b, c), &ir.Fma{A: a, B: b, C: c})
+	}
+	return e
+}
+
+func (s simplifier) exprs(es []ir.Expr) []ir.Expr {
+	out := make([]ir.Expr, len(es))
+	for i, e := range es {
+		out[i] = s.expr(e)
+	}
+	return out
+}
+
+func or(e, otherwise ir.Expr) ir.Expr {
+	if e != nil {
+		return e
+	}
+	return otherwise
+}
+
+// affineExpr simplifies the atoms of a sum, and the sum of what they became.
+func (s simplifier) affineExpr(e ir.Expr) ir.Expr {
+	a := ToAffine(e)
+	if len(a.Terms) == 1 && a.Const == 0 && a.Terms[0].Coef == 1 && a.Terms[0].Atom == e { // an atom itself
+		x, ok := e.(*ir.Binary)
+		if !ok {
+			return e
+		}
+		p, q := s.expr(x.A), s.expr(x.B)
+		if _, constP := p.(*ir.IntImm); constP || isConst(q) {
+			return ToAffine(&ir.Binary{Op: x.Op, A: p, B: q}).Expr()
+		}
+		return &ir.Binary{Op: x.Op, A: p, B: q}
+	}
+	out := Affine{Const: a.Const}
+	for _, t := range a.Terms {
+		out = out.Plus(t.Coef, ToAffine(s.expr(t.Atom)))
+	}
+	return s.rejoin(out).Expr()
+}
+
+func isConst(e ir.Expr) bool {
+	_, ok := e.(*ir.IntImm)
+	return ok
+}
+
+// rejoin turns x/c*(c*k) + x%c*k into x*k.
+func (s simplifier) rejoin(a Affine) Affine {
+	for _, t := range a.Terms {
+		m, ok := t.Atom.(*ir.Binary)
+		if !ok || m.Op != ir.Mod || !isConst(m.B) {
+			continue
+		}
+		c := m.B.(*ir.IntImm).V
+		div := ir.ExprString(&ir.Binary{Op: ir.Div, A: m.A, B: m.B})
+		for _, u := range a.Terms {
+			if k, exact := mulOK(t.Coef, c); exact && u.Coef == k && ir.ExprString(u.Atom) == div {
+				rest := a.Plus(-1, Affine{Terms: []Term{t}}).Plus(-1, Affine{Terms: []Term{u}})
+				return s.rejoin(rest.Plus(t.Coef, ToAffine(m.A)))
+			}
+		}
+	}
+	return a
+}
+
+func (s simplifier) unary(op ir.UnOp, a ir.Expr) ir.Expr {
+	if c := foldUnary(op, a); c != nil {
+		return c
+	}
+	t := a.Type()
+	if u, ok := a.(*ir.Unary); ok && u.Op == op && (op == ir.Not || op == ir.Neg && t.IsInt()) {
+		return u.A
+	}
+	if b, ok := a.(*ir.Binary); ok && op == ir.Not {
+		if neg, ok := opposite(b.Op); ok && !b.A.Type().IsFloat() {
+			return &ir.Binary{Op: neg, A: b.A, B: b.B}
+		}
+	}
+	if op == ir.Abs && t.IsInt() && s.interval(a).Lo >= 0 {
+		return a
+	}
+	return s.decided(&ir.Unary{Op: op, A: a})
+}
+
+// opposite is the comparison that holds where op does not; of no use on floats, because of NaN.
+func opposite(op ir.BinOp) (ir.BinOp, bool) {
+	switch op {
+	case ir.Eq:
+		return ir.Ne, true
+	case ir.Ne:
+		return ir.Eq, true
+	case ir.Lt:
+		return ir.Ge, true
+	case ir.Le:
+		return ir.Gt, true
+	case ir.Gt:
+		return ir.Le, true
+	case ir.Ge:
+		return ir.Lt, true
+	}
+	return op, false
+}
+
+func (s simplifier) choose(c, a, b ir.Expr) ir.Expr {
+	if k, ok := c.(*ir.IntImm); ok {
+		if k.V != 0 {
+			return a
+		}
+		return b
+	}
+	if same(a, b) {
+		return a
+	}
+	if x, ok := a.(*ir.IntImm); ok && x.T == ir.Bool && isConst(b) { // and a is not b
+		if x.V != 0 {
+			return c
+		}
+		return s.unary(ir.Not, c)
+	}
+	return &ir.Select{Cond: c, A: a, B: b}
+}
+
+// same reports whether two expressions are equal node by node.
+func same(a, b ir.Expr) bool {
+	switch x := a.(type) {
+	case *ir.IntImm:
+		y, ok := b.(*ir.IntImm)
+		return ok && *x == *y
+	case *ir.FloatImm:
+		y, ok := b.(*ir.FloatImm)
+		return ok && math.Float32bits(x.V) == math.Float32bits(y.V)
+	case *ir.Var:
+		y, ok := b.(*ir.Var)
+		return ok && *x == *y
+	case *ir.Load:
+		y, ok := b.(*ir.Load)
+		return ok && x.Buf == y.Buf && slices.EqualFunc(x.Idx, y.Idx, same)
+	case *ir.Binary:
+		y, ok := b.(*ir.Binary)
+		return ok && x.Op == y.Op && same(x.A, y.A) && same(x.B, y.B)
+	case *ir.Unary:
+		y, ok := b.(*ir.Unary)
+		return ok && x.Op == y.Op && same(x.A, y.A)
+	case *ir.Select:
+		y, ok := b.(*ir.Select)
+		return ok && same(x.Cond, y.Cond) && same(x.A, y.A) && same(x.B, y.B)
+	case *ir.Cast:
+		y, ok := b.(*ir.Cast)
+		return ok && x.T == y.T && same(x.A, y.A)
+	case *ir.Bitcast:
+		y, ok := b.(*ir.Bitcast)
+		return ok && x.T == y.T && same(x.A, y.A)
+	case *ir.Fma:
+		y, ok := b.(*ir.Fma)
+		return ok && same(x.A, y.A) && same(x.B, y.B) && same(x.C, y.C)
+	}
+	return false
+}
+
+// decided replaces an integer expression that can have only one value by it.
+func (s simplifier) decided(e ir.Expr) ir.Expr {
+	if iv, ok := s.bounds(e); ok && iv.Lo == iv.Hi {
+		return ir.Const(e.Type(), iv.Lo)
+	}
+	return e
+}

@@ -1,0 +1,198 @@
+package arith
+
+import (
+	"math/big"
+
+	"ripc/ir"
+)
+
+// VerifyWidths proves that no integer accumulator of f wraps: that for every buffer that is allocated or written by f,
+// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like add up to stays inside the buffer's type. It follows one
+// interval per buffer, with the loops' extents, and counts an element as updated again by an iteration unless the index
+// shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
+//
+// f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by f itself.
+func VerifyWidths(f *ir.Func) error {
+	w := newWidths(f)
+	for _, p := range f.Params {
+		if !p.Out || !p.Type.IsInt() {
+			continue
+		}
+		start := typeLine(p.Type)
+		if err := w.report(p.Buffer, w.effect(p.Name, f.Body, Ranges{}), start); err != nil {
+			return err
+		}
+	}
+	var err error
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if a, ok := s.(*ir.Alloc); ok && a.Buf.Type.IsInt() && err == nil {
+			err = w.report(a.Buf, w.effect(a.Buf.Name, a.Body, w.scopes[a.Buf.Name].r), nil)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// widths computes effects in one Func.
+type widths struct {
+	f      *ir.Func
+	bufs   map[string]ir.Buffer
+	scopes map[string]scope
+	values map[string]Interval // what loads can give, of buffers already followed (and those being followed: all)
+}
+
+type scope struct {
+	body ir.Stmt
+	r    Ranges
+}
+
+func newWidths(f *ir.Func) *widths {
+	w := &widths{f: f, bufs: f.Buffers(), scopes: map[string]scope{}, values: map[string]Interval{}}
+	w.collect(f.Body, Ranges{})
+	return w
+}
+
+func (w *widths) collect(s ir.Stmt, r Ranges) {
+	switch s := s.(type) {
+	case *ir.For:
+		w.collect(s.Body, r.With(s.Var, s.Extent))
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			w.collect(t, r)
+		}
+	case *ir.If:
+		w.collect(s.Then, r.Assume(s.Cond))
+		w.collect(s.Else, r.Assume(ir.Un(ir.Not, s.Cond)))
+	case *ir.Alloc:
+		w.scopes[s.Buf.Name] = scope{s.Body, r}
+		w.collect(s.Body, r)
+	}
+}
+
+func typeLine(t ir.Type) lines {
+	lo, hi := limits(t)
+	return constLine(lo, hi)
+}
+
+func limits(t ir.Type) (lo, hi *big.Int) {
+	if t == ir.U64 {
+		return new(big.Int), new(big.Int).SetUint64(1<<64 - 1)
+	}
+	w := whole(t)
+	return big.NewInt(w.Lo), big.NewInt(w.Hi)
+}
+
+// values an allocated buffer can hold; whole(type) while that is being worked out.
+func (w *widths) load(l *ir.Load) (Interval, bool) {
+	if iv, ok := w.values[l.Buf]; ok {
+		return iv, true
+	}
+	sc, ok := w.scopes[l.Buf]
+	b := w.bufs[l.Buf]
+	if !ok || !b.Type.IsInt() {
+		return Interval{}, false
+	}
+	all := whole(b.Type)
+	w.values[l.Buf] = all
+	e := w.effect(l.Buf, sc.body, sc.r)
+	if e == nil || e.lost {
+		return all, true
+	}
+	out, found := Interval{}, false
+	for _, p := range e.peak {
+		if p.a.Sign() != 0 {
+			continue // would need an element that was never written
+		}
+		if !p.lo.IsInt64() || !p.hi.IsInt64() {
+			return all, true
+		}
+		iv := fit(b.Type, Interval{p.lo.Int64(), p.hi.Int64()}, true)
+		if found {
+			iv = hull(iv, out)
+		}
+		out, found = iv, true
+	}
+	if found {
+		w.values[l.Buf] = out
+	}
+	return w.values[l.Buf], true
+}
+
+// effect is what s does to the elements of buffer name.
+func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
+	b := w.bufs[name]
+	switch s := s.(type) {
+	case *ir.For:
+		if s.Extent < 1 {
+			return nil
+		}
+		return w.effect(name, s.Body, r.With(s.Var, s.Extent)).loop(s.Var, s.Extent, b)
+	case *ir.Block:
+		var out *effect
+		for _, t := range s.Stmts {
+			out = out.then(w.effect(name, t, r), b)
+		}
+		return out
+	case *ir.If:
+		not := ir.Un(ir.Not, s.Cond)
+		then, els := w.effect(name, s.Then, r.Assume(s.Cond)), w.effect(name, s.Else, r.Assume(not))
+		switch {
+		case CanProve(s.Cond, r):
+			return then
+		case CanProve(not, r):
+			return els
+		}
+		return then.either(els, b)
+	case *ir.Alloc:
+		return w.effect(name, s.Body, r)
+	case *ir.Store:
+		if s.Buf == name {
+			return w.store(s, r)
+		}
+	case *ir.Call:
+		return w.call(name, s)
+	}
+	return nil
+}
+
+// call is what an instruction does to the windows of name that it writes.
+func (w *widths) call(name string, c *ir.Call) *effect {
+	b := w.bufs[name]
+	var out *effect
+	for i, p := range c.Fn.Params {
+		if i >= len(c.Args) || c.Args[i].Buf != name || !p.Out {
+			continue
+		}
+		in := newWidths(c.Fn)
+		for j, q := range c.Fn.Params {
+			if j < len(c.Args) && q.Type.IsInt() {
+				if iv, ok := w.load(&ir.Load{Buf: c.Args[j].Buf, T: q.Type}); ok {
+					in.values[q.Name] = iv
+				}
+			}
+		}
+		e := in.effect(p.Name, c.Fn.Body, Ranges{})
+		if e == nil {
+			continue
+		}
+		if !e.at.isAll(p.Buffer) {
+			e = e.maybe()
+		}
+		e.at = window(b, c.Args[i], p.Buffer)
+		out = out.then(e, b)
+	}
+	return out
+}
+
+func window(b ir.Buffer, w ir.Window, p ir.Buffer) region {
+	g := element(b, w.Idx)
+	stride := int64(1)
+	for d := range b.Shape {
+		if k := len(p.Shape) - 1 - d; k >= 0 {
+			g.dims = append(g.dims, dim{stride, int64(p.Shape[k])})
+		}
+		stride *= int64(b.Shape[len(b.Shape)-1-d])
+	}
+	g.dims = tidy(g.dims)
+	return g
+}
