@@ -1,0 +1,123 @@
+// Package difftest compares Funcs in the interpreter: what a transformation makes of a Func must compute the same bits.
+package difftest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ripc/ir"
+	"ripc/ir/interp"
+)
+
+// Same runs both Funcs on seeded random arguments (seeds 1 and 2 if none are given) and fails the test if an element of
+// an output differs, naming the first one and showing both texts. Integers are compared bit for bit, and so are floats,
+// except that NaN equals NaN. Outputs start out with the same random contents, so elements that only one Func writes
+// show. Both run checked: reading an alloc before it is written fails the test.
+func Same(t testing.TB, before, after *ir.Func, seeds ...uint64) {
+	t.Helper()
+	if d := cmp.Diff(before.Params, after.Params); d != "" {
+		t.Fatalf("parameters differ (-before +after):\n%s", d)
+	}
+	if len(seeds) == 0 {
+		seeds = []uint64{1, 2}
+	}
+	b, err := interp.CompileChecked(before)
+	if err != nil {
+		t.Fatalf("before: %v\n%s", err, before)
+	}
+	a, err := interp.CompileChecked(after)
+	if err != nil {
+		t.Fatalf("after: %v\n%s", err, changes(before, after))
+	}
+	for _, seed := range seeds {
+		want := RandomArgs(before, seed)
+		inputs, got := Clone(want), Clone(want)
+		if err := b.Run(t.Context(), want); err != nil {
+			t.Fatalf("before, seed %d: %v\n%s", seed, err, before)
+		}
+		if err := a.Run(t.Context(), got); err != nil {
+			t.Fatalf("after, seed %d: %v\n%s", seed, err, changes(before, after))
+		}
+		for i, p := range before.Params {
+			if !p.Out && !bytes.Equal(got[i], inputs[i]) {
+				t.Fatalf("seed %d: the input %%%s was changed", seed, p.Name)
+			}
+			if d := Diff(want[i], got[i], p.Buffer); d != "" {
+				t.Fatalf("seed %d: %s\n%s", seed, d, changes(before, after))
+			}
+		}
+	}
+}
+
+// changes shows what became of before.
+func changes(before, after *ir.Func) string {
+	lines := func(f *ir.Func) []string { return strings.Split(f.String(), "\n") }
+	return "before -> after (-before +after):\n" + cmp.Diff(lines(before), lines(after)) + "\nafter:\n" + after.String()
+}
+
+// Clone copies arguments.
+func Clone(args [][]byte) [][]byte {
+	out := make([][]byte, len(args))
+	for i, a := range args {
+		out[i] = append(make([]byte, 0, len(a)), a...)
+	}
+	return out
+}
+
+// Diff describes the first element in which the contents a and b of buf differ and counts the others; it is empty if
+// there is none. A NaN does not differ from a NaN.
+func Diff(a, b []byte, buf ir.Buffer) string {
+	if len(a) != buf.Bytes() || len(b) != buf.Bytes() {
+		return fmt.Sprintf("%s: %d and %d bytes", ir.BufferString(buf), len(a), len(b))
+	}
+	first, n, size := -1, 0, buf.Type.Bytes()
+	for i := range buf.Elems() {
+		x, y := a[i*size:(i+1)*size], b[i*size:(i+1)*size]
+		if bytes.Equal(x, y) || buf.Type.IsFloat() && isNaN(x) && isNaN(y) {
+			continue
+		}
+		if n++; first < 0 {
+			first = i
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	idx := make([]int, len(buf.Shape))
+	for d, rest := len(idx)-1, first; d >= 0; d-- {
+		idx[d], rest = rest%buf.Shape[d], rest/buf.Shape[d]
+	}
+	at := ""
+	if len(idx) > 0 {
+		at = strings.ReplaceAll(fmt.Sprint(idx), " ", ", ")
+	}
+	x, y := format(a[first*size:], buf.Type), format(b[first*size:], buf.Type)
+	return fmt.Sprintf("%%%s%s: %s and %s; %d of %d elements differ", buf.Name, at, x, y, n, buf.Elems())
+}
+
+func isNaN(b []byte) bool {
+	x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+	return x != x
+}
+
+// format writes the element at the start of b.
+func format(b []byte, t ir.Type) string {
+	var w [8]byte
+	copy(w[:], b[:t.Bytes()])
+	u := binary.LittleEndian.Uint64(w[:])
+	switch shift := 64 - 8*t.Bytes(); {
+	case t.IsFloat():
+		return fmt.Sprintf("%s (0x%08x)", ir.FloatString(math.Float32frombits(uint32(u))), u)
+	case t.Signed():
+		return fmt.Sprint(int64(u<<shift) >> shift)
+	case t.IsInt():
+		return fmt.Sprintf("%d (%#x)", u, u)
+	}
+	return fmt.Sprint(u)
+}

@@ -1,0 +1,107 @@
+package difftest
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"ripc/ir"
+)
+
+// RandomArgs makes contents for f's parameters, outputs included; the same for the same seed and parameters. Integers
+// are of their whole range, except in buffers that f shifts by or indexes with directly: those stay in range. Encoded
+// buffers have padding bits of zero. Floats are 0 or within 2^-60..2^60, mostly near 1.
+func RandomArgs(f *ir.Func, seed uint64) [][]byte {
+	limits := limits(f)
+	args := make([][]byte, len(f.Params))
+	for i, p := range f.Params {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		args[i] = random(r, p.Buffer, limits[p.Name])
+	}
+	return args
+}
+
+// random fills a buffer; limit, if not zero, bounds integers from above, and 0 does from below.
+func random(r *rand.Rand, b ir.Buffer, limit int) []byte {
+	size := b.Type.Bytes()
+	out := make([]byte, b.Bytes())
+	for i := range b.Elems() {
+		u := r.Uint64()
+		switch {
+		case b.Type.IsFloat():
+			u = uint64(math.Float32bits(randomFloat(r)))
+		case b.Type == ir.Bool:
+			u &= 1
+		case limit > 0:
+			if b.Type.Signed() {
+				u &= 1<<(b.Type.Bits()-1) - 1
+			}
+			u %= uint64(limit)
+		case b.Enc.Kind != ir.NoEncoding:
+			row, width := b.Shape[len(b.Shape)-1], b.Type.Bits()
+			if left := b.Enc.Channels - i%row*width; left < width {
+				u &= 1<<max(left, 0) - 1
+			}
+		}
+		var w [8]byte
+		binary.LittleEndian.PutUint64(w[:], u)
+		copy(out[i*size:], w[:size])
+	}
+	return out
+}
+
+func randomFloat(r *rand.Rand) float32 {
+	exp := r.IntN(8) - 4
+	switch r.IntN(16) {
+	case 0:
+		return 0
+	case 1:
+		exp = r.IntN(120) - 60
+	}
+	return float32(math.Ldexp(float64(1<<23+r.IntN(1<<23)), exp-23)) * float32(1-2*r.IntN(2))
+}
+
+// limits finds buffers whose elements must stay below a bound for f to be defined: shift counts, and what is used as an
+// index just as it is loaded.
+func limits(f *ir.Func) map[string]int {
+	m, bufs := map[string]int{}, f.Buffers()
+	bound := func(e ir.Expr, n int) {
+		for {
+			c, ok := e.(*ir.Cast)
+			if !ok {
+				break
+			}
+			e = c.A
+		}
+		if l, ok := e.(*ir.Load); ok && n > 0 && (m[l.Buf] == 0 || n < m[l.Buf]) {
+			m[l.Buf] = n
+		}
+	}
+	indices := func(buf string, idx []ir.Expr) {
+		for d, e := range idx {
+			if shape := bufs[buf].Shape; d < len(shape) {
+				bound(e, shape[d])
+			}
+		}
+	}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if st, ok := s.(*ir.Store); ok {
+			indices(st.Buf, st.Idx)
+		}
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				switch e := e.(type) {
+				case *ir.Load:
+					indices(e.Buf, e.Idx)
+				case *ir.Binary:
+					if e.Op == ir.Shl || e.Op == ir.Shr {
+						bound(e.B, e.B.Type().Bits())
+					}
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return m
+}

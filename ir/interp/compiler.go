@@ -1,0 +1,168 @@
+package interp
+
+import (
+	"ripc/ir"
+)
+
+// compiler turns one Func, and the instructions it calls, into closures.
+type compiler struct {
+	fn      *ir.Func
+	calls   []*ir.Func         // instructions being compiled, outermost first
+	bufs    map[string]*bufRef // what is in scope
+	scope   []variable         // loops around the current statement, outermost first
+	hidden  int                // how many of scope belong to callers, so are not to be referred to
+	extents []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
+	allocs  []ir.Buffer        // memory beyond the parameters
+	checked bool
+	err     error
+}
+
+// variable is a loop variable and its slot in frame.v.
+type variable struct {
+	name string
+	slot int
+}
+
+// unknown is the extent of a slot that holds no loop variable.
+const unknown = -1
+
+// bufRef is a buffer as the code in scope sees it: all of some memory, or a window of it.
+type bufRef struct {
+	ir.Buffer
+	mem      int     // frame.mem
+	stride   []int64 // bytes
+	base     int     // slot of frame.v with the byte offset at which a window starts, unknown if there is none
+	writable bool
+	tracked  bool
+}
+
+// maxBytes bounds buffers, so that sizes and offsets cannot overflow.
+const maxBytes = 1 << 32
+
+// bufRef describes a whole buffer in memory mem.
+func (c *compiler) bufRef(b ir.Buffer, mem int, writable bool) *bufRef {
+	r := &bufRef{Buffer: b, mem: mem, base: unknown, writable: writable, stride: make([]int64, len(b.Shape))}
+	n := int64(b.Type.Bytes())
+	if n == 0 {
+		c.fail("%%%s has no element type", b.Name)
+	}
+	for i := len(b.Shape) - 1; i >= 0; i-- {
+		d := int64(b.Shape[i])
+		if d < 0 || d > maxBytes/max(n, 1) {
+			c.fail("%s: the shape is negative or too large", ir.BufferString(b))
+			return r
+		}
+		r.stride[i] = n
+		n *= max(d, 1)
+	}
+	return r
+}
+
+func (c *compiler) newSlot(extent int64) int {
+	c.extents = append(c.extents, extent)
+	return len(c.extents) - 1
+}
+
+// buffer finds what name means here, nil (and an error) if nothing.
+func (c *compiler) buffer(name string) *bufRef {
+	b := c.bufs[name]
+	if b == nil {
+		c.fail("there is no buffer %%%s here", name)
+	}
+	return b
+}
+
+// variable finds the slot of a loop variable.
+func (c *compiler) variable(name string) (slot int, ok bool) {
+	for i := len(c.scope) - 1; i >= c.hidden; i-- {
+		if c.scope[i].name == name {
+			return c.scope[i].slot, true
+		}
+	}
+	c.fail("there is no loop variable %%%s here", name)
+	return 0, false
+}
+
+// alloc gives b memory for the extent of body.
+func (c *compiler) alloc(s *ir.Alloc) stmtFn {
+	mem := len(c.fn.Params) + len(c.allocs)
+	b := c.bufRef(s.Buf, mem, true)
+	if c.err != nil {
+		return nil
+	}
+	b.tracked = c.checked
+	c.allocs = append(c.allocs, s.Buf)
+	old, shadows := c.bufs[s.Buf.Name]
+	c.bufs[s.Buf.Name] = b
+	body := c.stmt(s.Body)
+	delete(c.bufs, s.Buf.Name)
+	if shadows {
+		c.bufs[s.Buf.Name] = old
+	}
+	fresh := make([]byte, s.Buf.Bytes())
+	fill(fresh)
+	if b.tracked {
+		return func(fr *frame) {
+			copy(fr.mem[mem], fresh)
+			clear(fr.init[mem])
+			body(fr)
+		}
+	}
+	return func(fr *frame) {
+		copy(fr.mem[mem], fresh)
+		body(fr)
+	}
+}
+
+func fill(b []byte) {
+	for i := range b {
+		b[i] = poison
+	}
+}
+
+// call compiles the instruction's body in place, its parameters bound to windows whose byte offsets are kept in slots.
+func (c *compiler) call(s *ir.Call) stmtFn {
+	for _, f := range append(c.calls, c.fn) {
+		if f == s.Fn || f.Name == s.Fn.Name {
+			c.fail("@%s calls itself", s.Fn.Name)
+			return nil
+		}
+	}
+	if len(s.Args) != len(s.Fn.Params) {
+		c.fail("call @%s has %d arguments for %d parameters", s.Fn.Name, len(s.Args), len(s.Fn.Params))
+		return nil
+	}
+	bufs := map[string]*bufRef{}
+	starts := make([]*access, len(s.Args))
+	slots := make([]int, len(s.Args))
+	for i, w := range s.Args {
+		p := s.Fn.Params[i]
+		b := c.buffer(w.Buf)
+		if b == nil {
+			return nil
+		}
+		if p.Type != b.Type || len(p.Shape) > len(b.Shape) {
+			c.fail("call @%s: a window of %s cannot be parameter %s", s.Fn.Name, ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
+			return nil
+		}
+		if p.Out && !b.writable {
+			c.fail("call @%s writes the input %%%s", s.Fn.Name, w.Buf)
+		}
+		slots[i] = c.newSlot(unknown)
+		starts[i] = c.window(b, w.Idx, p.Shape)
+		bufs[p.Name] = &bufRef{Buffer: p.Buffer, mem: b.mem, stride: b.stride[len(b.Shape)-len(p.Shape):], base: slots[i], writable: p.Out, tracked: b.tracked}
+	}
+	outer, hidden := c.bufs, c.hidden
+	c.bufs, c.hidden, c.calls = bufs, len(c.scope), append(c.calls, s.Fn)
+	body := c.stmt(s.Fn.Body)
+	c.bufs, c.hidden, c.calls = outer, hidden, c.calls[:len(c.calls)-1]
+	if c.err != nil {
+		return nil
+	}
+	return func(fr *frame) {
+		for i, a := range starts {
+			fr.v[slots[i]] = a.offset(fr)
+		}
+		body(fr)
+	}
+}

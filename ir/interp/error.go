@@ -1,0 +1,82 @@
+package interp
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// RuntimeError says where a Func did something undefined.
+type RuntimeError struct {
+	Func  string // the kernel
+	Instr string // the instruction called from it in which it happened, if any
+	Vars  []VarValue
+	Buf   string // the buffer concerned, if any
+	Index []int64
+	Shape []int
+	Msg   string
+}
+
+// VarValue is the value of a loop variable.
+type VarValue struct {
+	Name  string
+	Value int64
+}
+
+// Error formats as "@conv: index 8 out of range 0..7 in dimension 2 of %x: %x[0, 1, 8] of shape [1, 8, 8] at %h=1, %w=8".
+func (e *RuntimeError) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "@%s: ", e.Func)
+	if e.Instr != "" {
+		fmt.Fprintf(&s, "in @%s: ", e.Instr)
+	}
+	s.WriteString(e.Msg)
+	if e.Buf != "" {
+		fmt.Fprintf(&s, ": %%%s", e.Buf)
+		if len(e.Shape) > 0 {
+			fmt.Fprintf(&s, "%s of shape %s", commas(e.Index), commas(e.Shape))
+		}
+	}
+	for i, v := range e.Vars {
+		s.WriteString([]string{" at ", ", "}[min(i, 1)])
+		fmt.Fprintf(&s, "%%%s=%d", v.Name, v.Value)
+	}
+	return s.String()
+}
+
+func commas[T any](s []T) string { return strings.ReplaceAll(fmt.Sprint(s), " ", ", ") }
+
+// site is a place in the Func, for messages.
+type site struct {
+	fn, instr string
+	vars      []variable
+}
+
+func (s *site) error(fr *frame, format string, args ...any) *RuntimeError {
+	e := &RuntimeError{Func: s.fn, Instr: s.instr, Msg: fmt.Sprintf(format, args...)}
+	for _, v := range s.vars {
+		e.Vars = append(e.Vars, VarValue{v.name, fr.v[v.slot]})
+	}
+	return e
+}
+
+// site is the place being compiled.
+func (c *compiler) site() *site {
+	s := &site{fn: c.fn.Name, vars: append([]variable{}, c.scope...)}
+	if len(c.calls) > 0 {
+		s.instr = c.calls[len(c.calls)-1].Name
+	}
+	return s
+}
+
+// fail keeps the first error; compiling goes on with whatever the caller returns.
+func (c *compiler) fail(format string, args ...any) {
+	if c.err == nil {
+		node := "@" + c.fn.Name
+		if len(c.calls) > 0 {
+			node += ": @" + c.calls[len(c.calls)-1].Name
+		}
+		c.err = &ir.Error{Node: node, Msg: fmt.Sprintf(format, args...)}
+	}
+}

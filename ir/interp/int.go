@@ -1,0 +1,181 @@
+package interp
+
+import (
+	"math"
+
+	"ripc/ir"
+)
+
+// int compiles an integer or bool expression. Results are in canonical form: what an int64 conversion of the value of
+// its own type gives, 0 or 1 for bool. After an error the result may be nil.
+func (c *compiler) int(e ir.Expr) intFn {
+	if t := e.Type(); t != ir.Bool && !t.IsInt() {
+		c.fail("%s is %s, where an integer is needed", ir.ExprString(e), t)
+		return nil
+	}
+	if f, ok := c.affine(e); ok {
+		return f.fn()
+	}
+	switch e := e.(type) {
+	case *ir.IntImm:
+		v := kindOf(e.T).canonical(e.V)
+		return func(*frame) int64 { return v }
+	case *ir.Load:
+		if a := c.load(e); a != nil {
+			return kindOf(e.T).load(a)
+		}
+		return nil
+	case *ir.Binary:
+		return c.binary(e)
+	case *ir.Unary:
+		return c.unary(e)
+	case *ir.Select:
+		cond, a, b := c.choice(e), c.int(e.A), c.int(e.B)
+		return func(fr *frame) int64 {
+			if cond(fr) != 0 {
+				return a(fr)
+			}
+			return b(fr)
+		}
+	case *ir.Cast:
+		return c.cast(e)
+	case *ir.Bitcast:
+		return c.bitcast(e)
+	}
+	c.fail("%s is not an integer expression", ir.ExprString(e))
+	return nil
+}
+
+// fn is a as an expression.
+func (a affine) fn() intFn {
+	switch {
+	case len(a.terms) == 0:
+		return func(*frame) int64 { return a.c }
+	case len(a.terms) == 1 && a.c == 0 && a.terms[0].coef == 1:
+		slot := a.terms[0].slot
+		return func(fr *frame) int64 { return fr.v[slot] }
+	}
+	return func(fr *frame) int64 { return a.at(fr.v) }
+}
+
+// load checks a Load and compiles its access.
+func (c *compiler) load(e *ir.Load) *access {
+	b := c.buffer(e.Buf)
+	if b == nil {
+		return nil
+	}
+	if b.Type != e.T {
+		c.fail("%s is loaded as %s", ir.BufferString(b.Buffer), e.T)
+	}
+	return c.access(b, e.Idx)
+}
+
+// choice checks a Select and compiles its condition.
+func (c *compiler) choice(e *ir.Select) intFn {
+	if e.Cond.Type() != ir.Bool {
+		c.fail("the condition of %s is %s, not bool", ir.ExprString(e), e.Cond.Type())
+	}
+	if e.A.Type() != e.B.Type() {
+		c.fail("%s chooses between %s and %s", ir.ExprString(e), e.A.Type(), e.B.Type())
+	}
+	return c.int(e.Cond)
+}
+
+func (c *compiler) binary(e *ir.Binary) intFn {
+	t := e.A.Type()
+	if t != e.B.Type() {
+		c.fail("%s: the operands are %s and %s", ir.ExprString(e), t, e.B.Type())
+		return nil
+	}
+	if t.IsFloat() {
+		return compareF32(e.Op, c.f32(e.A), c.f32(e.B))
+	}
+	k := kindOf(t)
+	var fn intFn
+	switch imm, isConst := e.B.(*ir.IntImm); {
+	case t == ir.Bool && e.Op < ir.And, t == ir.Bool && (e.Op == ir.Shl || e.Op == ir.Shr):
+	case e.Op == ir.Div || e.Op == ir.Mod:
+		if !isConst || !k.positive(imm.V) {
+			c.fail("%s: the divisor is not a positive constant", ir.ExprString(e))
+			return nil
+		}
+		fn = k.divide(e.Op, c.int(e.A), k.canonical(imm.V))
+	case e.Op == ir.Shl || e.Op == ir.Shr:
+		fn = k.shift(e, c.int(e.A), c.int(e.B), c.site())
+	default:
+		fn = k.binary(e.Op, c.int(e.A), c.int(e.B))
+	}
+	if fn == nil {
+		c.fail("%s: %q does not work on %s", ir.ExprString(e), e.Op.String(), t)
+	}
+	return fn
+}
+
+func (c *compiler) unary(e *ir.Unary) intFn {
+	t := e.A.Type()
+	if t == ir.Bool && e.Op != ir.Not {
+		c.fail("%s: %q does not work on bool", ir.ExprString(e), e.Op.String())
+		return nil
+	}
+	if x, ok := e.A.(*ir.Binary); ok && e.Op == ir.Popcount && x.Op == ir.Xor && x.B.Type() == t {
+		if a, b := c.plainLoad(x.A), c.plainLoad(x.B); a != nil && b != nil {
+			return kindOf(t).popcountXor(a, b)
+		}
+	}
+	fn := kindOf(t).unary(e.Op, c.int(e.A))
+	if fn == nil {
+		c.fail("%s: %q does not work on %s", ir.ExprString(e), e.Op.String(), t)
+	}
+	return fn
+}
+
+// plainLoad is e's access if it is a load.
+func (c *compiler) plainLoad(e ir.Expr) *access {
+	if l, ok := e.(*ir.Load); ok {
+		return c.load(l)
+	}
+	return nil
+}
+
+func (c *compiler) cast(e *ir.Cast) intFn {
+	from := e.A.Type()
+	if e.T == ir.Bool && from != ir.Bool {
+		c.fail("%s: there is no cast from %s to bool; compare with 0", ir.ExprString(e), from)
+		return nil
+	}
+	if from.IsFloat() {
+		return kindOf(e.T).truncate(c.f32(e.A))
+	}
+	if fits(e.A, e.T) {
+		return c.int(e.A)
+	}
+	return kindOf(e.T).wrap(c.int(e.A))
+}
+
+// fits reports that e's canonical form is also that of its cast to t.
+func fits(e ir.Expr, t ir.Type) bool {
+	from := e.Type()
+	if u, ok := e.(*ir.Unary); ok && u.Op == ir.Popcount && from.Bits() <= 64 {
+		return true // at most 64
+	}
+	switch {
+	case from == t || from == ir.Bool || t.Bits() == 64:
+		return true
+	case from.Signed() == t.Signed():
+		return from.Bits() <= t.Bits()
+	}
+	return t.Signed() && from.Bits() < t.Bits()
+}
+
+func (c *compiler) bitcast(e *ir.Bitcast) intFn {
+	from := e.A.Type()
+	if from.Bits() != e.T.Bits() {
+		c.fail("%s: %s and %s differ in width", ir.ExprString(e), from, e.T)
+		return nil
+	}
+	if from.IsFloat() {
+		a := c.f32(e.A)
+		return kindOf(e.T).wrap(func(fr *frame) int64 { return int64(math.Float32bits(a(fr))) })
+	}
+	return kindOf(e.T).wrap(c.int(e.A))
+}

@@ -1,0 +1,135 @@
+// Package interp runs ir.Funcs and ir.Programs. It is the definition of what they mean: package ir's comment in
+// executable form, against which schedules and generated code are compared. A Func is compiled to Go closures, one per
+// expression and statement, with integers carried as int64 (sign- or zero-extended from their own width) and f32 as
+// float32. Every index is checked in every dimension: at compile time where the loop extents prove it in range, at run
+// time otherwise.
+//
+// Memory is viewed in place as little-endian elements, so the host must be little endian (as all of ripc's hosts are).
+package interp
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"ripc/ir"
+)
+
+// poison fills alloc buffers and fresh activations, so that a missing initialisation shows in the result.
+const poison = 0xCB
+
+// pollEvery is how many loop iterations pass between two looks at the context.
+const pollEvery = 1 << 16
+
+type (
+	intFn  func(*frame) int64   // an integer or bool expression
+	f32Fn  func(*frame) float32 // an f32 expression
+	stmtFn func(*frame)         // a statement; stops with panic(*RuntimeError), which Run recovers
+)
+
+// frame is the state of one Run.
+type frame struct {
+	ctx  context.Context
+	fuel int
+	v    []int64  // loop variables, and the byte offsets of call windows
+	mem  [][]byte // parameters, then allocs
+	init [][]bool // with CompileChecked: which elements of an alloc are written
+}
+
+// cancelled is panicked with to leave the loops when the context is done.
+type cancelled struct{ err error }
+
+// spend counts n iterations and now and then looks whether the context is done.
+func (fr *frame) spend(n int) {
+	if fr.fuel -= n; fr.fuel < 0 {
+		fr.fuel = pollEvery
+		if err := fr.ctx.Err(); err != nil {
+			panic(cancelled{err})
+		}
+	}
+}
+
+// Compiled is a Func ready to run. It is immutable: several goroutines may run it at once.
+type Compiled struct {
+	fn      *ir.Func
+	body    stmtFn
+	vars    int
+	allocs  []ir.Buffer
+	checked bool
+}
+
+// Compile prepares f. It fails with *ir.Error if f is not well formed: unknown names, wrong types or ranks, a write to
+// an input, a divisor that is not a positive constant.
+func Compile(f *ir.Func) (*Compiled, error) { return compile(f, false) }
+
+// CompileChecked is Compile, and the result also reports reads of alloc elements that were not written since their
+// scope was entered. It costs a byte of memory per element and some time.
+func CompileChecked(f *ir.Func) (*Compiled, error) { return compile(f, true) }
+
+func compile(f *ir.Func, checked bool) (*Compiled, error) {
+	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checked: checked}
+	for i, p := range f.Params {
+		if _, dup := c.bufs[p.Name]; dup {
+			c.fail("two parameters are called %%%s", p.Name)
+		}
+		c.bufs[p.Name] = c.bufRef(p.Buffer, i, p.Out)
+	}
+	body := c.stmt(f.Body)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checked: checked}, nil
+}
+
+// Run applies the Func to args, the little-endian contents of its parameters in order; outputs are written in place.
+// It fails with *RuntimeError where the Func does something undefined, or with ctx's error when ctx is done; outputs
+// are then partly written.
+func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
+	if len(args) != len(c.fn.Params) {
+		return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("%d arguments for %d parameters", len(args), len(c.fn.Params))}
+	}
+	fr := &frame{ctx: ctx, v: make([]int64, c.vars), mem: make([][]byte, 0, len(args)+len(c.allocs))}
+	for i, p := range c.fn.Params {
+		if len(args[i]) != p.Bytes() {
+			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("argument %d has %d bytes, but %s needs %d", i, len(args[i]), ir.BufferString(p.Buffer), p.Bytes())}
+		}
+		a := aligned(args[i])
+		fr.mem = append(fr.mem, a)
+		if p.Out && len(a) > 0 && &a[0] != &args[i][0] {
+			defer copy(args[i], a)
+		}
+	}
+	fr.init = make([][]bool, len(args), len(args)+len(c.allocs))
+	for _, b := range c.allocs {
+		fr.mem = append(fr.mem, make([]byte, b.Bytes()))
+		if c.checked {
+			fr.init = append(fr.init, make([]bool, b.Elems()))
+		}
+	}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *RuntimeError:
+			err = r
+		case cancelled:
+			err = r.err
+		default:
+			panic(r)
+		}
+	}()
+	c.body(fr)
+	return nil
+}
+
+// aligned is b, copied if its address would not do for elements of eight bytes.
+func aligned(b []byte) []byte {
+	if len(b) == 0 || uintptr(unsafe.Pointer(&b[0]))%8 == 0 {
+		return b
+	}
+	return append(make([]byte, 0, len(b)+8), b...)
+}
+
+// elem is the element at byte offset off of b. Offsets come from access, which keeps them within the buffer and at a
+// multiple of the element's size; b starts at an aligned address, and its length is a multiple of the size too, so the
+// slice's own check covers the whole element.
+func elem[T any](b []byte, off int64) *T { return (*T)(unsafe.Pointer(&b[off])) }

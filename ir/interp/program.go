@@ -1,0 +1,146 @@
+package interp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"ripc/ir"
+)
+
+// Options say how RunProgram goes about it; the zero value is fine.
+type Options struct {
+	Checked bool // as CompileChecked
+	// Observe is called after each stage with the contents of all buffers by name. They are the live ones: read, or copy.
+	Observe func(stage int, name string, bufs map[string][]byte)
+	// Progress is called before each stage, and once more with done == total at the end.
+	Progress func(done, total int, name string)
+}
+
+// RunProgram runs the stages of p in order. inputs are the contents of p's input buffers in their order; the result is
+// that of the output buffers. Each buffer has memory of its own, so a wrong arena plan does no harm here. Padding bits
+// of encoded inputs are cleared first.
+func RunProgram(ctx context.Context, p *ir.Program, inputs [][]byte, opt Options) (outputs [][]byte, err error) {
+	mem, err := memory(p, inputs)
+	if err != nil {
+		return nil, err
+	}
+	compiled := map[*ir.Func]*Compiled{}
+	for i, s := range p.Stages {
+		if opt.Progress != nil {
+			opt.Progress(i, len(p.Stages), s.Name)
+		}
+		f := p.FuncByName(s.Func)
+		args, err := stageArgs(p, s, f, mem)
+		if err != nil {
+			return nil, err
+		}
+		if compiled[f] == nil {
+			if compiled[f], err = compile(f, opt.Checked); err != nil {
+				return nil, fmt.Errorf("stage %q: %w", s.Name, err)
+			}
+		}
+		if err := compiled[f].Run(ctx, args); err != nil {
+			return nil, fmt.Errorf("stage %q: %w", s.Name, err)
+		}
+		if opt.Observe != nil {
+			opt.Observe(i, s.Name, mem)
+		}
+	}
+	if opt.Progress != nil {
+		opt.Progress(len(p.Stages), len(p.Stages), "")
+	}
+	for _, b := range p.Buffers {
+		if b.Kind == ir.OutputBuf {
+			outputs = append(outputs, mem[b.Name])
+		}
+	}
+	return outputs, nil
+}
+
+// memory gives each buffer of p its contents at the start.
+func memory(p *ir.Program, inputs [][]byte) (map[string][]byte, error) {
+	bad := func(format string, args ...any) error {
+		return &ir.Error{Node: "program @" + p.Name, Msg: fmt.Sprintf(format, args...)}
+	}
+	mem := map[string][]byte{}
+	used := 0
+	for _, b := range p.Buffers {
+		if _, dup := mem[b.Name]; dup {
+			return nil, bad("two buffers are called %%%s", b.Name)
+		}
+		var data []byte
+		switch b.Kind {
+		case ir.InputBuf:
+			if used == len(inputs) {
+				return nil, bad("no data for input %%%s: %d inputs given", b.Name, len(inputs))
+			}
+			data = maskPadding(b.Buffer, inputs[used])
+			used++
+		case ir.ConstBuf:
+			data = b.Data
+		default:
+			data = make([]byte, b.Bytes())
+			fill(data)
+		}
+		if len(data) != b.Bytes() {
+			return nil, bad("%s has %d bytes of data, but needs %d", ir.BufferString(b.Buffer), len(data), b.Bytes())
+		}
+		mem[b.Name] = data
+	}
+	if used != len(inputs) {
+		return nil, bad("%d inputs given, but there are %d", len(inputs), used)
+	}
+	return mem, nil
+}
+
+// stageArgs checks that s fits f and gives the memory of its arguments.
+func stageArgs(p *ir.Program, s ir.Stage, f *ir.Func, mem map[string][]byte) ([][]byte, error) {
+	bad := func(format string, args ...any) ([][]byte, error) {
+		return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf(format, args...)}
+	}
+	if f == nil {
+		return bad("there is no func @%s", s.Func)
+	}
+	if len(s.Args) != len(f.Params) {
+		return bad("%d arguments for %d parameters of @%s", len(s.Args), len(f.Params), f.Name)
+	}
+	written := map[string]bool{}
+	var args [][]byte
+	for i, name := range s.Args {
+		b, q := p.BufferByName(name), f.Params[i]
+		switch {
+		case b == nil:
+			return bad("there is no buffer %%%s", name)
+		case b.Type != q.Type || b.Elems() != q.Elems():
+			return bad("%s cannot be parameter %s of @%s", ir.BufferString(b.Buffer), ir.BufferString(q.Buffer), f.Name)
+		case q.Out && (b.Kind == ir.InputBuf || b.Kind == ir.ConstBuf):
+			return bad("@%s writes the %s %%%s", f.Name, b.Kind, name)
+		}
+		if w, again := written[name]; again && (w || q.Out) {
+			return bad("%%%s is written and is another argument too", name)
+		}
+		written[name] = written[name] || q.Out
+		args = append(args, mem[name])
+	}
+	return args, nil
+}
+
+// maskPadding is data with the bits beyond b's channels cleared; data itself if there are none.
+func maskPadding(b ir.Buffer, data []byte) []byte {
+	row := 0
+	if n := len(b.Shape); n > 0 {
+		row = b.Shape[n-1] * b.Type.Bytes()
+	}
+	if b.Enc.Kind == ir.NoEncoding || row*8 <= b.Enc.Channels || len(data) != b.Bytes() {
+		return data
+	}
+	out := bytes.Clone(data)
+	for i := range out {
+		// Little-endian words put channel c at bit c%8 of byte c/8 of the row.
+		if left := b.Enc.Channels - i%row*8; left < 8 {
+			out[i] &= 1<<max(left, 0) - 1
+		}
+	}
+	return out
+}

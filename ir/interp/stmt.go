@@ -1,0 +1,132 @@
+package interp
+
+import "ripc/ir"
+
+// stmt compiles s. After an error the result may be nil: it will not run.
+func (c *compiler) stmt(s ir.Stmt) stmtFn {
+	switch s := s.(type) {
+	case *ir.For:
+		return c.loop(s)
+	case *ir.Store:
+		return c.store(s)
+	case *ir.If:
+		return c.branch(s)
+	case *ir.Block:
+		return c.block(s)
+	case *ir.Alloc:
+		return c.alloc(s)
+	case *ir.Call:
+		return c.call(s)
+	case *ir.Comment:
+		return func(*frame) {}
+	}
+	c.fail("statement %T is missing or unknown", s)
+	return nil
+}
+
+// loop runs all kinds of loops in order.
+func (c *compiler) loop(s *ir.For) stmtFn {
+	if s.Extent < 0 {
+		c.fail("loop %%%s has extent %d", s.Var, s.Extent)
+	}
+	n := int64(s.Extent)
+	slot := c.newSlot(n)
+	c.scope = append(c.scope, variable{s.Var, slot})
+	body := c.stmt(s.Body)
+	c.scope = c.scope[:len(c.scope)-1]
+	return func(fr *frame) {
+		for i := int64(0); i < n; {
+			end := min(i+pollEvery, n)
+			fr.spend(int(end - i))
+			for ; i < end; i++ {
+				fr.v[slot] = i
+				body(fr)
+			}
+		}
+	}
+}
+
+func (c *compiler) branch(s *ir.If) stmtFn {
+	if s.Cond.Type() != ir.Bool {
+		c.fail("the condition %s is %s, not bool", ir.ExprString(s.Cond), s.Cond.Type())
+		return nil
+	}
+	cond, then := c.int(s.Cond), c.stmt(s.Then)
+	els := func(*frame) {}
+	if s.Else != nil {
+		els = c.stmt(s.Else)
+	}
+	return func(fr *frame) {
+		if cond(fr) != 0 {
+			then(fr)
+		} else {
+			els(fr)
+		}
+	}
+}
+
+func (c *compiler) block(s *ir.Block) stmtFn {
+	var fns []stmtFn
+	for _, t := range s.Stmts {
+		if _, ok := t.(*ir.Comment); !ok {
+			fns = append(fns, c.stmt(t))
+		}
+	}
+	if len(fns) == 2 {
+		first, second := fns[0], fns[1]
+		return func(fr *frame) {
+			first(fr)
+			second(fr)
+		}
+	}
+	return func(fr *frame) {
+		for _, f := range fns {
+			f(fr)
+		}
+	}
+}
+
+func (c *compiler) store(s *ir.Store) stmtFn {
+	b := c.buffer(s.Buf)
+	if b == nil {
+		return nil
+	}
+	a := c.access(b, s.Idx)
+	if !b.writable {
+		c.fail("%%%s is an input, but is written", s.Buf)
+	}
+	if t := s.Val.Type(); t != b.Type {
+		c.fail("a value of type %s is stored in %s", t, ir.BufferString(b.Buffer))
+	}
+	if a == nil || c.err != nil {
+		return nil
+	}
+	if b.Type.IsFloat() {
+		v := c.f32(s.Val)
+		switch s.Op {
+		case ir.Assign:
+			return func(fr *frame) {
+				x := v(fr)
+				*elem[float32](fr.mem[a.mem], a.writing(fr)) = x
+			}
+		case ir.AddTo:
+			return a.updateF32(v, add32)
+		case ir.MinTo:
+			return a.updateF32(v, min32)
+		case ir.MaxTo:
+			return a.updateF32(v, max32)
+		}
+	} else if fn := kindOf(b.Type).store(a, s.Op, c.int(s.Val)); fn != nil {
+		return fn
+	}
+	c.fail("%q does not work on %s", s.Op.String(), b.Type)
+	return nil
+}
+
+func (a *access) updateF32(v f32Fn, op func(old, x float32) float32) stmtFn {
+	return func(fr *frame) {
+		x := v(fr)
+		p := elem[float32](fr.mem[a.mem], a.reading(fr))
+		*p = op(*p, x)
+	}
+}
