@@ -1,0 +1,57 @@
+package graph
+
+import "ripc/ir"
+
+// The ops below are made by fusedglue, never by an importer.
+
+// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with
+// everything up to the next tensor in memory folded into its epilogue.
+type FusedConv struct {
+	KH, KW, SH, SW int
+	Pad            Padding // resolved
+	In, Out        int     // true channel counts
+	Planes         int     // bit planes of the input (bconv2d)
+	PadOnes        bool    // padding positions hold 1 bits instead of 0 bits (bconv2d, bipolar "one")
+
+	WBits  []uint32  // bconv2d: [KH, KW, ceil(In/32), Out], bit 1 = +1
+	WFloat []float32 // fconv2d: [KH, KW, In, Out]
+	Bias   []float32 // fconv2d: [Out] or nil
+
+	// DotBase and DotMul give the dot product from the raw popcount sum P: a[o] = DotBase[o] - DotMul*P (bconv2d).
+	DotBase []int32
+	DotMul  int32
+
+	// Alpha [Out] is the real value of one weight bit (bconv2d).
+	Alpha []float64
+
+	Epilogue Epilogue
+	Pool     *PoolAttrs // max-pool of the accumulators before the epilogue; kernel = strides, no padding
+}
+
+// Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift and Steps' form is
+// used: integer thresholds, integer add-then-shift, or float steps.
+type Epilogue struct {
+	OutBits int // bit planes written; 0 = f32
+	OutEnc  ir.EncodingKind
+
+	// Thresholds [2^OutBits-1][Out], bconv2d: level >= j iff P <= Thresholds[j-1][o], P the raw popcount sum.
+	Thresholds [][]int32
+
+	// Shift, bconv2d: level = clip(((a + Add[o]) << Left[o]) >> Right[o], 0, 2^OutBits-1).
+	Shift *ShiftAdd
+
+	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
+	Steps []FloatStep
+	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps).
+	Levels []float32
+}
+
+// ShiftAdd is Riptide's glue in integers; one entry per output channel.
+type ShiftAdd struct{ Add, Left, Right []int32 }
+
+// FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
+type FloatStep struct {
+	Kind string    // "mul": x*A, "fma": fma(x, A, B), "relu": max(x, 0)
+	A, B []float32 // per channel
+	From string    // node that asked for it
+}

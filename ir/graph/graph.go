@@ -1,0 +1,179 @@
+// Package graph is the typed layer graph between the importers and lowering. Tensors are logical: NHWC shapes with the
+// true channel count, whatever the representation in memory will be. An encoded tensor (levels of N bits) is a tensor
+// type of its own; whether it is stored as one byte a level or as packed bit planes is decided by lowering.
+package graph
+
+import (
+	"fmt"
+
+	"ripc/ir"
+)
+
+// Graph is a network. Nodes are in topological order. It is built once and not changed: passes return new graphs.
+type Graph struct {
+	Name    string
+	File    string // the model file, for messages
+	Inputs  []string
+	Outputs []string
+	Nodes   []*Node
+	Values  map[string]*Value // every tensor, by name
+}
+
+// Value is a tensor.
+type Value struct {
+	Name   string
+	DType  ir.Type // f32; u8 for levels; i32
+	Shape  []int   // logical, true channels last
+	Layout string  // "NHWC", "NC"
+	// Enc and Bits describe level tensors: real value = Scale * integer of the encoding (SEMANTICS: unipolar 0..2^Bits-1,
+	// bipolar odd integers). NoEncoding means an ordinary tensor.
+	Enc   ir.EncodingKind
+	Bits  int
+	Scale float64
+	// Packed says that the caller sees bit planes, uint32 words [Bits, ..., ceil(C/32)], at the interface.
+	Packed bool
+}
+
+// Channels is the length of the last axis.
+func (v *Value) Channels() int { return v.Shape[len(v.Shape)-1] }
+
+// Encoded reports whether v holds levels.
+func (v *Value) Encoded() bool { return v.Enc != ir.NoEncoding }
+
+// Node is one layer. Attrs is one of the *...Attrs types of this package, by Op.
+type Node struct {
+	Name    string
+	Op      string
+	Inputs  []string
+	Outputs []string
+	Attrs   any
+	Weights map[string]*Tensor
+	Pos     ir.Pos
+}
+
+// Tensor is a constant of f32 values in row-major order.
+type Tensor struct {
+	Shape []int
+	Data  []float32
+}
+
+// Elems is the number of elements that Shape asks for.
+func (t *Tensor) Elems() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Padding of a window op.
+type Padding struct {
+	Mode                     string // "valid", "same" (TensorFlow's: the odd one goes to the end) or "explicit"
+	Top, Bottom, Left, Right int    // resolved by Infer
+}
+
+// Conv2DAttrs belongs to conv2d and bitserial_conv2d. Weights: "w" [KH,KW,I,O], "b" [O] (conv2d only, optional).
+type Conv2DAttrs struct {
+	Strides [2]int
+	Pad     Padding
+	Binary  *BinaryAttrs // bitserial_conv2d
+}
+
+// DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
+type DenseAttrs struct {
+	Binary *BinaryAttrs // bitserial_dense
+}
+
+// BinaryAttrs says how the float weights of a bitserial op become bits: bit = w >= 0 (bipolar), times a scale per
+// output channel.
+type BinaryAttrs struct {
+	WeightScale string // "none" (1), "mean" (mean|W_k|: per channel in convolutions, one for a dense layer), "tensor" (weights "scale" [O])
+	PadValue    string // "zero" or "one"; unipolar activations pad with 0 whatever it says
+}
+
+// PoolAttrs belongs to max_pool and avg_pool (which counts only positions inside the image).
+type PoolAttrs struct {
+	Kernel  [2]int
+	Strides [2]int
+	Pad     Padding
+}
+
+// BatchNormAttrs: y = fma(x, s, b), s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s) computed in float64.
+// Weights: "gamma", "beta", "mean", "var", each [C].
+type BatchNormAttrs struct{ Epsilon float64 }
+
+// ConcatAttrs: along the last axis.
+type ConcatAttrs struct{}
+
+// NoAttrs belongs to relu, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
+type NoAttrs struct{}
+
+// QuantizeAttrs: f32 -> levels. unipolar: level = round(clip(x/Scale, 0, 2^Bits-1)); bipolar:
+// integer = 2*round((clip(x/Scale, -m, m) + m)/2) - m with m = 2^Bits-1.
+type QuantizeAttrs struct {
+	Bits     int
+	Enc      ir.EncodingKind
+	Scale    float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
+	Rounding string  // "half_even", "half_up" (floor(x+0.5)), "floor"
+}
+
+// ShiftNormAttrs is Riptide's glue after a bitserial op (SEMANTICS: "Riptide's fused glue"). Weights: "mean", "var" [C].
+type ShiftNormAttrs struct {
+	Mode    string // "riptide" or "exact_round"
+	Bits    int
+	Epsilon float64
+}
+
+// Value finds a tensor; it panics on a name that the graph does not have, which Validate rules out.
+func (g *Graph) Value(name string) *Value {
+	v, ok := g.Values[name]
+	if !ok {
+		panic("BUG: graph " + g.Name + " has no tensor " + name)
+	}
+	return v
+}
+
+// Producer finds the node that makes a tensor, nil for an input.
+func (g *Graph) Producer(name string) *Node {
+	for _, n := range g.Nodes {
+		for _, o := range n.Outputs {
+			if o == name {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// Consumers lists the nodes that read a tensor.
+func (g *Graph) Consumers(name string) []*Node {
+	var out []*Node
+	for _, n := range g.Nodes {
+		for _, i := range n.Inputs {
+			if i == name {
+				out = append(out, n)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// IsOutput reports whether a tensor is an output of the network.
+func (g *Graph) IsOutput(name string) bool {
+	for _, o := range g.Outputs {
+		if o == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Errorf is an *ir.Error at node n.
+func (g *Graph) Errorf(n *Node, help, format string, args ...any) error {
+	pos := n.Pos
+	if pos.File == "" {
+		pos.File = g.File
+	}
+	return &ir.Error{Pos: pos, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op), Msg: fmt.Sprintf(format, args...), Help: help}
+}

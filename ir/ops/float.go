@@ -1,0 +1,80 @@
+package ops
+
+import (
+	"fmt"
+	"math"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// negInf is the identity of max.
+func negInf() float32 { return float32(math.Inf(-1)) }
+
+// Eltwise applies one float step per element to a tensor that no layer before it could take in.
+func Eltwise(step graph.FloatStep, shape []int) *ir.Func {
+	s := spatial(shape)
+	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", step.Kind, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
+	v := ir.At(x, i...)
+	vec := func(name string) ir.Expr {
+		b := buf(name, ir.F32, s[3])
+		f.Params = append(f.Params, in(b))
+		return ir.At(b, i[3])
+	}
+	switch step.Kind {
+	case "mul":
+		v = mul(v, vec("s0"))
+	case "fma":
+		a := vec("s0")
+		v = &ir.Fma{A: v, B: a, C: vec("s1")}
+	case "relu":
+		v = ir.Bin(ir.Max, v, ir.Float(0))
+	default:
+		panic("BUG: unknown step " + step.Kind)
+	}
+	f.Params = append(f.Params, out(y))
+	f.Body = ir.Nest(ls, set(y, v, i...))
+	return f
+}
+
+// Exp is e**x for x <= 0 in f32 (a few ulp): x = n*ln2 + r, |r| <= ln2/2, a polynomial of degree 6 in r (Taylor), times
+// 2^n put together from its bits. x below -87 counts as -87, where the result is still a normal number.
+func Exp(x ir.Expr) ir.Expr {
+	x = ir.Bin(ir.Max, x, ir.Float(-87))
+	n := ir.Un(ir.RoundEven, mul(x, ir.Float(float32(1/math.Ln2))))
+	// ln2 in two parts; the first has few bits, so that n times it is exact.
+	r := ir.Expr(&ir.Fma{A: n, B: ir.Float(-0.693359375), C: x})
+	r = &ir.Fma{A: n, B: ir.Float(2.12194440e-4), C: r}
+	p := ir.Expr(ir.Float(1.0 / 720))
+	for _, c := range []float32{1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1} {
+		p = &ir.Fma{A: p, B: r, C: ir.Float(c)}
+	}
+	bits := ir.Bin(ir.Shl, add(ir.CastTo(ir.I32, n), ir.Const(ir.I32, 127)), ir.Const(ir.I32, 23))
+	return mul(p, &ir.Bitcast{T: ir.F32, A: bits})
+}
+
+// Softmax over the last axis of [B, C]: exp(x - max) / sum, summed in the order of the channels.
+func Softmax(shape []int) *ir.Func {
+	s := []int{1, shape[len(shape)-1]}
+	for _, d := range shape[:len(shape)-1] {
+		s[0] *= d
+	}
+	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	top, sum, e := buf("top", ir.F32), buf("sum", ir.F32), buf("e", ir.F32, s[1])
+	b := ir.V("b")
+	d := buf("d", ir.F32, s[1])
+	body := ir.Seq(
+		set(top, ir.At(x, b, ir.Int(0))),
+		ir.Nest(loops("", "m", s[1]), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
+		ir.Nest(loops("", "c0", s[1]), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
+		ir.Nest(loops("", "c1", s[1]), set(e, Exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		set(sum, ir.Float(0)),
+		ir.Nest(loops("", "s", s[1]), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
+		ir.Nest(loops("", "c2", s[1]), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),
+	)
+	return &ir.Func{Name: fmt.Sprintf("softmax_%d", s[1]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(loops("", "b", s[0]), allocs([]ir.Buffer{top, sum, d, e}, body))}
+}

@@ -1,0 +1,172 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// spatial gives x's logical shape as [batch, h, w, c]; dense tensors are 1x1 images.
+func spatial(shape []int) []int {
+	if len(shape) == 2 {
+		return []int{shape[0], 1, 1, shape[1]}
+	}
+	return shape
+}
+
+// packLoop is the nest that fills the words of y from the bits of each channel: bits(o, idx) gives the planes' bits of
+// channel o at position idx; channels beyond the last are not evaluated and give 0.
+func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3], "q", y.Shape[4])
+	i := vars(outer)
+	l := ir.V("l")
+	o := add(mul(i[3], ir.Int(WordBits)), l)
+	var zero, or []ir.Stmt
+	for n, bit := range bits(i[:3], o) {
+		if y.Enc.Channels%WordBits != 0 {
+			bit = &ir.Select{Cond: ir.Bin(ir.Lt, o, ir.Int(y.Enc.Channels)), A: bit, B: ir.Const(ir.Bool, 0)}
+		}
+		idx := append([]ir.Expr{ir.Int(n)}, i...)
+		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
+		or = append(or, update(ir.OrTo, y, packBit(bit, l), idx...))
+	}
+	return ir.Nest(outer, ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...))
+}
+
+// Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
+func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
+	s := spatial(shape)
+	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		return bitsOf(QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), a.Bits)
+	})
+	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v.
+func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
+	m := float32(int(1)<<a.Bits - 1)
+	v = ir.Bin(ir.Div, v, ir.Float(float32(a.Scale)))
+	if a.Enc == ir.Unipolar {
+		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(0)), ir.Float(m))
+	} else {
+		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(-m)), ir.Float(m))
+		v = mul(add(v, ir.Float(m)), ir.Float(0.5))
+	}
+	switch a.Rounding {
+	case "half_up":
+		v = ir.Un(ir.Floor, add(v, ir.Float(0.5)))
+	case "floor":
+		v = ir.Un(ir.Floor, v)
+	default:
+		v = ir.Un(ir.RoundEven, v)
+	}
+	return ir.CastTo(ir.I32, v)
+}
+
+// PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.
+func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := spatial(shape)
+	x, y := buf("x", ir.U8, s...), BitBuffer("y", bits, s, enc)
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
+	})
+	return &ir.Func{Name: fmt.Sprintf("bitpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// MaskBits copies a packed input of the caller's and clears the bits beyond its channels.
+func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := spatial(shape)
+	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
+	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "q", y.Shape[4])
+	i := vars(ls)
+	v := ir.Bin(ir.And, ir.At(x, i...), onesWord(s[3], i[4]))
+	return &ir.Func{Name: fmt.Sprintf("maskbits_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, v, i...))}
+}
+
+// level is the integer level (i32) of channel c of a packed tensor.
+func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
+	var v ir.Expr
+	for n := range x.Shape[0] {
+		w := ir.At(x, ir.Int(n), i[0], i[1], i[2], ir.Bin(ir.Div, c, ir.Int(WordBits)))
+		b := ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
+		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, b), ir.Const(ir.I32, int64(n)))
+		if v == nil {
+			v = t
+		} else {
+			v = ir.Bin(ir.Or, v, t)
+		}
+	}
+	return v
+}
+
+// Unpack gives the levels of a packed tensor as u8.
+func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := spatial(shape)
+	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.U8, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	body := ir.Nest(ls, set(y, ir.CastTo(ir.U8, level(x, i[:3], i[3])), i...))
+	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// Dequantize gives scale * integer as f32.
+func Dequantize(bits int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := spatial(shape)
+	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	v := level(x, i[:3], i[3])
+	if enc != ir.Unipolar {
+		v = sub(mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1))
+	}
+	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
+	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// Concat copies one input of a concatenation into its channels of y, Offset.. of Total channels. Packed inputs whose
+// Offset is no multiple of the word are merged bit by bit: the first (Offset 0) clears the words, the others OR into them.
+func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
+	s := spatial(shape)
+	wide := append(append([]int{}, s[:3]...), slice.Total)
+	name := fmt.Sprintf("concat_%d_%dx%dx%d_at%d_%d", bits, s[1], s[2], s[3], slice.Offset, slice.Total)
+	if bits == 0 {
+		x, y := buf("x", ir.F32, s...), buf("y", ir.F32, wide...)
+		ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+		i := vars(ls)
+		return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)},
+			Body: ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))}
+	}
+	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, wide, enc)
+	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2])
+	i := vars(ls)
+	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to the next one.
+	shift, first := slice.Offset%WordBits, slice.Offset/WordBits
+	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
+	var body []ir.Stmt
+	if slice.Offset == 0 {
+		body = append(body, ir.Nest(loops("", "z", y.Shape[4]), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
+	}
+	q := ir.V("q")
+	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
+	body = append(body, ir.Nest(loops("", "q", x.Shape[4]), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
+	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
+		r := ir.V("r")
+		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
+		body = append(body, ir.Nest(loops("", "r", n), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
+	}
+	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, ir.Seq(body...))}
+}
+
+// FlattenBits repacks [B, H, W, C] levels as [B, 1, 1, H*W*C]; needed only where C is no multiple of the word.
+func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	n := shape[1] * shape[2] * shape[3]
+	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
+		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}
+		return bitsOf(level(x, pos, c), bits)
+	})
+	return &ir.Func{Name: fmt.Sprintf("flatten_%d_%dx%dx%d", bits, shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
