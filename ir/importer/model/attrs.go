@@ -1,0 +1,55 @@
+package model
+
+import (
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// attrs reads a node's attributes into the graph's type for its op. The schema has checked names and ranges; the
+// defaults are those that the schema documents.
+func (b *builder) attrs(n *rawNode) any {
+	d, at := b.doc, n.at+"/attrs"
+	one := [2]int{1, 1}
+	switch n.op {
+	case "conv2d":
+		return &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)}
+	case "bitserial_conv2d":
+		a := b.binary(at)
+		a.PadValue = d.textOr(at+"/pad_value", "zero")
+		return &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a}
+	case "dense":
+		return &graph.DenseAttrs{}
+	case "bitserial_dense":
+		return &graph.DenseAttrs{Binary: b.binary(at)}
+	case "max_pool", "avg_pool":
+		kernel := d.pair(at+"/kernel", one)
+		return &graph.PoolAttrs{Kernel: kernel, Strides: d.pair(at+"/strides", kernel), Pad: b.padding(at)}
+	case "batch_norm":
+		return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
+	case "shift_norm":
+		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+	case "quantize":
+		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: ir.Unipolar, Rounding: d.textOr(at+"/rounding", "half_even")}
+		if d.text(at+"/encoding") == "bipolar" {
+			a.Enc = ir.Bipolar
+		}
+		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
+		return a
+	case "concat":
+		return &graph.ConcatAttrs{}
+	}
+	return &graph.NoAttrs{}
+}
+
+func (b *builder) binary(at string) *graph.BinaryAttrs {
+	return &graph.BinaryAttrs{WeightScale: b.doc.textOr(at+"/weight_scale", "mean"), PadValue: "zero"}
+}
+
+func (b *builder) epsilon(n *rawNode) float64 { return b.doc.number(n.at+"/attrs/epsilon", 1e-5) }
+
+func (b *builder) padding(at string) graph.Padding {
+	if p := b.doc.integers(at + "/padding"); len(p) == 4 {
+		return graph.Padding{Mode: "explicit", Top: p[0], Bottom: p[1], Left: p[2], Right: p[3]}
+	}
+	return graph.Padding{Mode: b.doc.textOr(at+"/padding", "valid")}
+}
