@@ -1,0 +1,134 @@
+// Package fusedglue turns the layers between two binary convolutions into integer glue inside the first one: weight
+// scale, batch normalization, ShiftNorm, activation, quantizer and pooling become thresholds on the popcount, or Riptide's
+// add-then-shift (Fromm et al., Riptide, MLSys 2020, section 4.2). What does not fold exactly stays a float op with a
+// note that says why.
+package fusedglue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/ir/graph"
+)
+
+// A Pass rewrites a graph in place of its own copy. Required passes cannot be disabled.
+type Pass struct {
+	Name     string
+	Doc      string
+	Required bool
+	run      func(*rewriter) error
+}
+
+// Passes lists the passes in the order in which they run.
+func Passes() []Pass {
+	return []Pass{
+		{"bind", "convolutions and dense layers become fused ones, weights become bits", true, bind},
+		{"identity", "bitpack and unpack are only representations: their users read what they read", true, dropIdentities},
+		{"eltwise", "batch_norm and relu become float steps", true, eltwise},
+		{"fold_steps", "float steps move into the convolution before them", false, foldSteps},
+		{"pool_after", "max_pool moves behind the increasing steps and the quantizer after it, where it is cheaper", false, poolAfter},
+		{"fold_steps_again", "float steps that pool_after brought next to their convolution move in", false, foldSteps},
+		{"fold_quantize", "quantizers become thresholds or add-then-shift in the convolution before them", true, foldQuantize},
+		{"thresholds", "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", false, shiftToThresholds},
+		{"fold_pool", "max_pool without overlap moves into the convolution's tile", false, foldPool},
+	}
+}
+
+// order says which pass must run before which, and why; Fuse checks it against the table above.
+func order() [][3]string {
+	return [][3]string{
+		{"bind", "fold_steps", "steps are folded into fused convolutions"},
+		{"identity", "fold_pool", "a pool must see its convolution, not a bitpack"},
+		{"eltwise", "fold_steps", "only steps are folded"},
+		{"pool_after", "fold_quantize", "a quantizer must stand next to its convolution"},
+		{"fold_quantize", "thresholds", "it makes the shifts"},
+		{"fold_quantize", "fold_pool", "only integer accumulators are pooled"},
+	}
+}
+
+// Fuse runs the passes that are not disabled. observe, if not nil, sees the graph after each.
+func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
+	passes := Passes()
+	at := func(name string) int { return slices.IndexFunc(passes, func(p Pass) bool { return p.Name == name }) }
+	for _, o := range order() {
+		if at(o[0]) > at(o[1]) {
+			panic(fmt.Sprintf("BUG: pass %s must run before %s: %s", o[0], o[1], o[2]))
+		}
+	}
+	for _, d := range disabled {
+		if i := at(d); i < 0 || passes[i].Required {
+			var names []string
+			for _, p := range passes {
+				if !p.Required {
+					names = append(names, p.Name)
+				}
+			}
+			return nil, fmt.Errorf("cannot disable pass %q: want one of %s", d, strings.Join(names, ", "))
+		}
+	}
+	r := newRewriter(g)
+	for _, p := range passes {
+		if slices.Contains(disabled, p.Name) {
+			continue
+		}
+		if err := p.run(r); err != nil {
+			return nil, err
+		}
+		if observe != nil {
+			observe(p.Name, r.g)
+		}
+	}
+	return r.g, nil
+}
+
+// rewriter holds a copy of the graph whose nodes and values may be changed.
+type rewriter struct{ g *graph.Graph }
+
+func newRewriter(g *graph.Graph) *rewriter {
+	c := *g
+	c.Nodes = nil
+	for _, n := range g.Nodes {
+		m := *n
+		m.Inputs, m.Outputs = slices.Clone(n.Inputs), slices.Clone(n.Outputs)
+		c.Nodes = append(c.Nodes, &m)
+	}
+	c.Values = map[string]*graph.Value{}
+	for k, v := range g.Values {
+		w := *v
+		c.Values[k] = &w
+	}
+	return &rewriter{&c}
+}
+
+// remove takes node n out of the list.
+func (r *rewriter) remove(n *graph.Node) {
+	r.g.Nodes = slices.DeleteFunc(r.g.Nodes, func(m *graph.Node) bool { return m == n })
+}
+
+// absorb makes p, the producer of n's only input, produce n's output, and drops n.
+func (r *rewriter) absorb(p, n *graph.Node) {
+	p.Outputs = n.Outputs
+	r.remove(n)
+}
+
+// only gives the producer of n's input if nothing else sees that input.
+func (r *rewriter) only(n *graph.Node) *graph.Node {
+	in := n.Inputs[0]
+	if len(n.Inputs) != 1 || r.g.IsOutput(in) || len(r.g.Consumers(in)) != 1 {
+		return nil
+	}
+	return r.g.Producer(in)
+}
+
+// fused gives the attributes of a fused convolution that still yields plain floats, nil otherwise.
+func open(n *graph.Node) *graph.FusedConv {
+	if n == nil {
+		return nil
+	}
+	a, ok := n.Attrs.(*graph.FusedConv)
+	if !ok || a.Epilogue.OutBits > 0 || a.Pool != nil {
+		return nil
+	}
+	return a
+}

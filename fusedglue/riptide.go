@@ -1,0 +1,112 @@
+package fusedglue
+
+import (
+	"math"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// log2AP2 is log2 of AP2(x) = 2^round(log2|x|), the nearest power of two (Riptide, equation 4).
+func log2AP2(x float64) int { return int(math.RoundToEven(math.Log2(math.Abs(x)))) }
+
+// ShiftNorm is Riptide's glue for one channel in integers: level = clip((a + Add) >> T, 0, 2^N-1), T < 0 shifting left.
+// alpha is the weight scale, mean and variance those of the real-valued layer, n the activation bits.
+type ShiftNorm struct {
+	Add int64
+	T   int
+	Bad string // not empty: why the numbers cannot be used
+}
+
+// NewShiftNorm computes wb = -log2 AP2(alpha), sb = log2 AP2(sqrt(var+eps)), T = wb + sb, and
+// m = FPQ(mean) = round_half_even(clip(mean, -S, S) * (2^n-1) * 2^wb) with S = 1 + (1 - 2^-wb)/(2^n-1), in float64.
+// unipolar: Add = (1 << (wb-1)) - m; mode exact_round adds 1 << (T-1).
+func NewShiftNorm(alpha, mean, variance, eps float64, n int, mode string) ShiftNorm {
+	if !(alpha > 0) || math.IsInf(alpha, 0) {
+		return ShiftNorm{Bad: "the weight scale is not a positive number"}
+	}
+	wb := -log2AP2(alpha)
+	if wb < 0 {
+		return ShiftNorm{Bad: "the weight scale rounds to more than 1 (wb < 0)"}
+	}
+	sd := math.Sqrt(variance + eps)
+	if !(sd > 0) || math.IsInf(sd, 0) || wb > 30 {
+		return ShiftNorm{Bad: "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"}
+	}
+	levels := float64(int(1)<<n - 1)
+	s := 1 + (1-math.Exp2(float64(-wb)))/levels
+	m := int64(math.RoundToEven(math.Max(-s, math.Min(s, mean)) * levels * math.Exp2(float64(wb))))
+	g := ShiftNorm{T: wb + log2AP2(sd), Add: -m}
+	if wb > 0 {
+		g.Add += 1 << (wb - 1)
+	}
+	if mode == "exact_round" && g.T > 0 && g.T < 31 {
+		g.Add += 1 << (g.T - 1)
+	}
+	if g.T > 30 || g.T < -20 {
+		g.Bad = "the shift leaves the accumulator's 32 bits"
+	}
+	return g
+}
+
+// Level is the quantized activation of dot product a.
+func (g ShiftNorm) Level(a int64, bits int) int {
+	v := a + g.Add
+	if g.T >= 0 {
+		v >>= g.T
+	} else {
+		v <<= -g.T
+	}
+	return int(max(0, min(v, int64(1)<<bits-1)))
+}
+
+// foldShiftNorm makes n, a shift_norm behind the bitserial layer p, the add-then-shift of its fused convolution f.
+func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *graph.ShiftNormAttrs) error {
+	x := g.Value(p.Inputs[0])
+	if x.Enc != ir.Unipolar || x.Bits != a.Bits {
+		return g.Errorf(n, "use one number of unipolar bits before and after, as Riptide does, or batch_norm and quantize",
+			"shift_norm gives %d unipolar bits, but the layer before it reads %d bits, %s", a.Bits, x.Bits, x.Enc)
+	}
+	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
+	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
+	k := int64(f.KH*f.KW*f.In) << f.Planes
+	for o := range f.Out {
+		glue := NewShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
+		if glue.Bad == "" && abs(glue.Add)+k >= 1<<31>>max(0, -glue.T) {
+			glue.Bad = "the sum leaves the accumulator's 32 bits"
+		}
+		if glue.Bad != "" {
+			return g.Errorf(n, "", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad, f.Alpha[o], mean[o], variance[o])
+		}
+		s.Add[o], s.Right[o] = int32(glue.Add), int32(max(0, glue.T))
+		if glue.T < 0 {
+			if s.Left == nil {
+				s.Left = make([]int32, f.Out)
+			}
+			s.Left[o] = int32(-glue.T)
+		}
+	}
+	f.Epilogue = graph.Epilogue{OutBits: a.Bits, OutEnc: ir.Unipolar, Shift: s}
+	return nil
+}
+
+// shiftToThresholds replaces add-then-shift by equal thresholds where 2^bits-1 compares cost less.
+func shiftToThresholds(r *rewriter) error {
+	for _, n := range r.g.Nodes {
+		f, ok := n.Attrs.(*graph.FusedConv)
+		if !ok || f.Epilogue.Shift == nil || f.Epilogue.OutBits > 2 {
+			continue
+		}
+		s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
+		search(f, bits, ir.Unipolar, func(o int) func(a int64) int {
+			g := ShiftNorm{Add: int64(s.Add[o]), T: int(s.Right[o])}
+			if s.Left != nil {
+				g.T -= int(s.Left[o])
+			}
+			return func(a int64) int { return g.Level(a, bits) }
+		})
+	}
+	return nil
+}
+
+func abs(v int64) int64 { return max(v, -v) }

@@ -1,0 +1,106 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"ripc/internal/f32"
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// thresholdsOf replaces f's float steps and the quantizer behind them by thresholds on the popcount. The level is
+// quantize(steps(f32(a))), each operation rounded as the float layer would: thresholds are searched on that very function.
+// Channels in which it decreases have their filter negated.
+func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, a *graph.QuantizeAttrs) {
+	steps := f.Epilogue.Steps
+	flipped := make([]bool, f.Out)
+	for o := range flipped {
+		for _, s := range steps {
+			if s.Kind != "relu" && s.A[o] < 0 {
+				flipped[o] = !flipped[o]
+			}
+		}
+	}
+	if slices.Contains(flipped, true) {
+		f.WBits, f.DotBase = slices.Clone(f.WBits), slices.Clone(f.DotBase)
+	}
+	for o, yes := range flipped {
+		if yes {
+			flipFilter(f, enc, o)
+		}
+	}
+	search(f, a.Bits, a.Enc, func(o int) func(int64) int {
+		return func(dot int64) int {
+			if flipped[o] {
+				dot = -dot
+			}
+			return QuantizeLevel(a, ApplySteps(steps, o, float32(dot)))
+		}
+	})
+}
+
+// search sets f's epilogue to the thresholds of level(o), a function of the dot product that never decreases:
+// level >= j iff P <= Thresholds[j-1][o], where the dot product is DotBase - DotMul*P.
+func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, level func(o int) func(a int64) int) {
+	m := int64(1)<<f.Planes - 1
+	maxP := m * int64(f.KH*f.KW*f.In)
+	t := make([][]int32, 1<<bits-1)
+	for j := range t {
+		t[j] = make([]int32, f.Out)
+	}
+	for o := range f.Out {
+		lv, base, mul := level(o), int64(f.DotBase[o]), int64(f.DotMul)
+		for j := range t {
+			// The first popcount at which the level falls below j+1; levels fall as P grows.
+			n := sort.Search(int(maxP)+1, func(p int) bool { return lv(base-mul*int64(p)) < j+1 })
+			t[j][o] = int32(n) - 1
+		}
+	}
+	f.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: enc, Thresholds: t}
+}
+
+// ApplySteps computes the float steps of channel o, each rounded to f32 with subnormals flushed.
+func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
+	for _, s := range steps {
+		switch s.Kind {
+		case "mul":
+			x = f32.Mul(x, s.A[o])
+		case "fma":
+			x = f32.Fma(x, s.A[o], s.B[o])
+		case "relu":
+			x = f32.Max(x, 0)
+		}
+	}
+	return x
+}
+
+// QuantizeLevel is graph.QuantizeAttrs' formula in the arithmetic of ir (ops.QuantizeLevel computes the same).
+func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
+	m := float32(int(1)<<a.Bits - 1)
+	v := f32.Div(x, float32(a.Scale))
+	if a.Enc == ir.Unipolar {
+		v = f32.Min(f32.Max(v, 0), m)
+	} else {
+		v = f32.Mul(f32.Add(f32.Min(f32.Max(v, -m), m), m), 0.5)
+	}
+	switch a.Rounding {
+	case "half_up":
+		return int(math.Floor(float64(f32.Add(v, 0.5))))
+	case "floor":
+		return int(math.Floor(float64(v)))
+	}
+	return int(math.RoundToEven(float64(v)))
+}
+
+// floatLevels gives, for j = 1..2^Bits-1, the smallest f32 whose level is at least j.
+func floatLevels(a *graph.QuantizeAttrs) []float32 {
+	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
+	out := make([]float32, 1<<a.Bits-1)
+	for j := range out {
+		n := sort.Search(int(hi-lo)+1, func(i int) bool { return QuantizeLevel(a, f32.FromOrder(lo+int64(i))) >= j+1 })
+		out[j] = f32.FromOrder(lo + int64(n))
+	}
+	return out
+}
