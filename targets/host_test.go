@@ -1,0 +1,66 @@
+package targets
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+func TestHost(t *testing.T) {
+	h, err := Host()
+	if err != nil {
+		if runtime.GOOS == "linux" && hostArch() != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	if !h.Native() || len(h.Features) == 0 || h.Cores != runtime.NumCPU() {
+		t.Errorf("implausible host: %+v", h)
+	}
+	t.Logf("%d-bit vectors, L1 %d, L2 %d, %s", h.VectorBits, h.L1, h.L2, h.Attrs())
+}
+
+func TestHostShapes(t *testing.T) {
+	avx512 := append(x86Base(), "avx512f", "avx512bw", "avx512dq", "avx512vl")
+	tests := []struct {
+		name, arch      string
+		features        []string
+		bits, regs, pvb int
+	}{
+		{"sse only", "x86_64", []string{"sse2"}, 128, 16, 0},
+		{"avx without avx2", "x86_64", []string{"sse2", "avx"}, 128, 16, 0},
+		{"avx2", "x86_64", x86Base(), 256, 16, 0},
+		{"avx512f alone", "x86_64", append(x86Base(), "avx512f"), 256, 16, 0},
+		{"avx512", "x86_64", avx512, 512, 32, 512},
+		{"neon", "aarch64", []string{"fp-armv8", "neon"}, 128, 32, 0},
+	}
+	for _, tt := range tests {
+		h := hostTarget(tt.arch, tt.features)
+		if h.VectorBits != tt.bits || h.Registers != tt.regs || h.PreferVectorBits != tt.pvb {
+			t.Errorf("%s: %d bits, %d registers, prefer %d", tt.name, h.VectorBits, h.Registers, h.PreferVectorBits)
+		}
+	}
+}
+
+// TestDetectNeedsEveryBit: a feature whose prerequisites the system hides (AVX state not saved) is not used.
+func TestDetectNeedsEveryBit(t *testing.T) {
+	noAVX := func(id cpuid.FeatureID) bool { return id != cpuid.AVX && id != cpuid.AVX2 }
+	for _, f := range detect(allowed("x86_64"), noAVX) {
+		if f == "fma" || f == "f16c" || f == "avxvnni" {
+			t.Errorf("%s was kept without AVX", f)
+		}
+	}
+}
+
+// TestAllowListHasNothingRipcAvoids: features that change how the system must save state, or that no kernel uses.
+func TestAllowListHasNothingRipcAvoids(t *testing.T) {
+	for _, arch := range []string{"x86_64", "aarch64"} {
+		for _, f := range allowed(arch) {
+			switch f.name {
+			case "amx-tile", "amx-int8", "amx-bf16", "avx512er", "avx512pf", "sve", "sve2":
+				t.Errorf("%s: %s is in the list", arch, f.name)
+			}
+		}
+	}
+}

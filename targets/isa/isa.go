@@ -1,0 +1,73 @@
+// Package isa holds the machine instructions that a schedule may ask for by name: short sequences that a compiler does
+// not find by itself. Each is an *ir.Func whose Body says what it means, for the interpreter and for matching by
+// tensorize, and whose Emit is LLVM text: declarations, one a line, and one internal function of the Func's name that takes
+// a pointer per parameter. The pointers are aligned to the element, not to the vector.
+package isa
+
+import "ripc/ir"
+
+// instr is an instruction and what it needs.
+type instr struct {
+	arch  string
+	needs []string // CPU features in LLVM's names
+	fn    *ir.Func
+}
+
+func all() []instr { return append(x86(), arm64()...) }
+
+// For gives the instructions, by name, that a CPU with these features has. arch is "x86_64" or "aarch64"; any other has
+// none. Each call makes new Funcs.
+func For(arch string, features []string) map[string]*ir.Func {
+	has := map[string]bool{}
+	for _, f := range features {
+		has[f] = true
+	}
+	out := map[string]*ir.Func{}
+next:
+	for _, i := range all() {
+		if i.arch != arch {
+			continue
+		}
+		for _, n := range i.needs {
+			if !has[n] {
+				continue next
+			}
+		}
+		out[i.fn.Name] = i.fn
+	}
+	return out
+}
+
+func in(name string, t ir.Type, n int) ir.Param {
+	return ir.Param{Buffer: ir.Buffer{Name: name, Type: t, Shape: []int{n}}}
+}
+
+func out(name string, t ir.Type, n int) ir.Param {
+	p := in(name, t, n)
+	p.Out = true
+	return p
+}
+
+// xorPopcount is acc[l] += popcount(x[0] ^ w[l]): one word of activations against a vector of filters.
+func xorPopcount(name string, lanes int, emit string) *ir.Func {
+	acc, x, w := out("acc", ir.I32, lanes), in("x", ir.U32, 1), in("w", ir.U32, lanes)
+	l := ir.V("l")
+	pop := ir.CastTo(ir.I32, ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, ir.Int(0)), ir.At(w.Buffer, l))))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
+		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
+	}
+}
+
+// packLE is y[0] |= (acc[l] <= t[l]) << l over 32 lanes: a compare with thresholds straight into a word of bits.
+func packLE(name, emit string) *ir.Func {
+	const lanes = 32
+	y, acc, t := out("y", ir.U32, 1), in("acc", ir.I32, lanes), in("t", ir.I32, lanes)
+	l := ir.V("l")
+	bit := ir.CastTo(ir.U32, ir.Bin(ir.Le, ir.At(acc.Buffer, l), ir.At(t.Buffer, l)))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{y, acc, t}, Emit: emit,
+		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "y", Idx: []ir.Expr{ir.Int(0)}, Op: ir.OrTo,
+			Val: ir.Bin(ir.Shl, bit, ir.CastTo(ir.U32, l))}},
+	}
+}

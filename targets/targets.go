@@ -1,0 +1,135 @@
+// Package targets holds what ripc knows of each machine it can compile for: the names LLVM wants, the features
+// spelled out one by one, and the sizes (vectors, caches, cores) that schedules and the cost model ask for.
+//
+// A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
+// builtin. The package knows nothing of kernels, schedules or code generation.
+package targets
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// HostName is the name of the target that stands for the machine ripc runs on.
+const HostName = "host"
+
+// Target describes one machine.
+type Target struct {
+	Name   string `json:"name"`   // ripc's name, as in --target
+	Arch   string `json:"arch"`   // "x86_64" or "aarch64"
+	Triple string `json:"triple"` // LLVM's triple
+	CPU    string `json:"cpu"`    // LLVM's -mcpu: chooses the pipeline model
+
+	// Features are the instruction sets that generated code may use and that the machine must have, in LLVM's
+	// names without "+". Every one is spelled out: what CPU implies is never relied on, because a virtual
+	// machine may hide it.
+	Features []string `json:"features"`
+	// Disabled are features that CPU implies and that the machine lacks (or may lack).
+	Disabled []string `json:"disabled,omitempty"`
+	// Tuning are LLVM features that steer instruction selection and need nothing from the machine.
+	Tuning []string `json:"tuning,omitempty"`
+
+	VectorBits int `json:"vector_bits"` // bits of one vector register
+	Registers  int `json:"registers"`   // number of vector registers
+	// PreferVectorBits is the value of the function attribute "prefer-vector-width" that codegen must set, or 0
+	// for none. Without it LLVM may split 512-bit vectors into halves when a CPU model or Tuning asks for
+	// prefer-256-bit.
+	PreferVectorBits int `json:"prefer_vector_bits,omitempty"`
+
+	L1    int `json:"l1_bytes"` // data cache of one core
+	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86
+	Cores int `json:"cores"`
+
+	// FTZ names the control register in which the artifact's entry switches flush-to-zero on: "mxcsr" (bits 15 and
+	// 6: FTZ and DAZ) or "fpcr" (bit 24: FZ).
+	FTZ string `json:"ftz"`
+	// QemuCPU is what qemu-user's -cpu must be so that it refuses instructions the machine does not have; empty
+	// if qemu has no such model.
+	QemuCPU string `json:"qemu_cpu,omitempty"`
+	Board   string `json:"board"` // prose for people
+}
+
+// Attrs returns the value of LLVM's -mattr: Features and Tuning with "+", Disabled with "-", in a fixed order.
+func (t Target) Attrs() string {
+	var parts []string
+	for _, f := range t.Features {
+		parts = append(parts, "+"+f)
+	}
+	for _, f := range t.Tuning {
+		parts = append(parts, "+"+f)
+	}
+	for _, f := range t.Disabled {
+		parts = append(parts, "-"+f)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Has reports whether feature is among t.Features.
+func (t Target) Has(feature string) bool {
+	for _, f := range t.Features {
+		if f == feature {
+			return true
+		}
+	}
+	return false
+}
+
+// Missing returns the features of t that are not in have, in t's order: what a machine lacks to run code made for t.
+func (t Target) Missing(have []string) []string {
+	set := make(map[string]bool, len(have))
+	for _, f := range have {
+		set[f] = true
+	}
+	var out []string
+	for _, f := range t.Features {
+		if !set[f] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Native reports whether code for t runs on this machine without an emulator.
+func (t Target) Native() bool {
+	return t.Arch == hostArch() && runtime.GOOS == "linux" && len(t.Missing(HostFeatures())) == 0
+}
+
+// builtin lists the targets that do not depend on this machine, in the order of listings.
+func builtin() []Target {
+	return []Target{rpi3(), rpi4(), genericARM64(), x86v3(), x86v4()}
+}
+
+// All returns every target. The host comes first, and is left out where ripc cannot compile for it; Host says why.
+func All() []Target {
+	var out []Target
+	if h, err := Host(); err == nil {
+		out = append(out, h)
+	}
+	return append(out, builtin()...)
+}
+
+// UnknownTargetError says that no target has the given name.
+type UnknownTargetError struct {
+	Name  string
+	Known []string // accepted names, in listing order
+}
+
+func (e *UnknownTargetError) Error() string {
+	return fmt.Sprintf("unknown target %q; there are %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Lookup returns the target called name. It fails with *UnknownTargetError, or, for "host", with Host's error.
+func Lookup(name string) (Target, error) {
+	if name == HostName {
+		return Host()
+	}
+	known := []string{HostName}
+	for _, t := range builtin() {
+		if t.Name == name {
+			return t, nil
+		}
+		known = append(known, t.Name)
+	}
+	return Target{}, &UnknownTargetError{Name: name, Known: known}
+}

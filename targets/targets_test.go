@@ -1,0 +1,100 @@
+package targets_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"ripc/internal/golden"
+	"ripc/targets"
+)
+
+// TestListing pins every fact of the targets that do not depend on this machine.
+func TestListing(t *testing.T) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetIndent("", "  ")
+	for _, tg := range targets.All() {
+		if tg.Name == targets.HostName {
+			continue
+		}
+		if err := enc.Encode(tg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden.Check(t, "testdata/listing.json", out.Bytes())
+}
+
+func TestSane(t *testing.T) {
+	seen := map[string]bool{}
+	for _, tg := range targets.All() {
+		if seen[tg.Name] {
+			t.Errorf("%s: two targets of this name", tg.Name)
+		}
+		seen[tg.Name] = true
+		got, err := targets.Lookup(tg.Name)
+		if err != nil || got.Attrs() != tg.Attrs() {
+			t.Errorf("%s: Lookup: %v, %v", tg.Name, got, err)
+		}
+		if tg.VectorBits < 128 || tg.Registers < 16 || tg.L1 < 8<<10 || tg.L2 < tg.L1 || tg.Cores < 1 || tg.Board == "" || tg.FTZ == "" {
+			t.Errorf("%s: implausible: %+v", tg.Name, tg)
+		}
+		if tg.VectorBits == 512 && tg.PreferVectorBits != 512 {
+			t.Errorf("%s: 512-bit vectors without PreferVectorBits", tg.Name)
+		}
+		for _, d := range tg.Disabled {
+			if tg.Has(d) {
+				t.Errorf("%s: %s is both required and disabled", tg.Name, d)
+			}
+		}
+	}
+}
+
+func TestLookupUnknown(t *testing.T) {
+	_, err := targets.Lookup("rpi9")
+	var unknown *targets.UnknownTargetError
+	if !errors.As(err, &unknown) {
+		t.Fatalf("got %v", err)
+	}
+	const want = `unknown target "rpi9"; there are host, rpi3, rpi4, generic-arm64, x86-64-v3, x86-64-v4`
+	if err.Error() != want {
+		t.Errorf("got  %s\nwant %s", err, want)
+	}
+}
+
+func TestAttrsAndMissing(t *testing.T) {
+	tg := targets.Target{Features: []string{"a", "b"}, Disabled: []string{"c"}, Tuning: []string{"d"}}
+	if got := tg.Attrs(); got != "+a,+b,+d,-c" {
+		t.Errorf("Attrs: %s", got)
+	}
+	if got := tg.Missing([]string{"b", "x"}); len(got) != 1 || got[0] != "a" {
+		t.Errorf("Missing: %v", got)
+	}
+}
+
+// TestLLVMKnowsEveryFeature runs llc on a small module with each target's flags: an unknown feature or CPU is only a
+// warning to llc, and would silently give slow code.
+func TestLLVMKnowsEveryFeature(t *testing.T) {
+	llc, err := exec.LookPath("llc-22")
+	if err != nil {
+		llc, err = exec.LookPath("llc-19")
+	}
+	if err != nil {
+		if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
+			t.Fatal("neither llc-22 nor llc-19 is on PATH: run make setup")
+		}
+		t.Skip("neither llc-22 nor llc-19 is on PATH")
+	}
+	for _, tg := range targets.All() {
+		cmd := exec.Command(llc, "-mtriple="+tg.Triple, "-mcpu="+tg.CPU, "-mattr="+tg.Attrs(), "-o", os.DevNull)
+		cmd.Stdin = strings.NewReader("define i32 @f() {\n  ret i32 0\n}\n")
+		out, err := cmd.CombinedOutput()
+		if err != nil || bytes.Contains(out, []byte("not a recognized")) || len(out) > 0 {
+			t.Errorf("%s: %v: %s", tg.Name, err, out)
+		}
+	}
+}

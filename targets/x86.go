@@ -1,0 +1,51 @@
+package targets
+
+const tripleX86 = "x86_64-unknown-linux-gnu"
+
+// cpuX86 is -mcpu of every x86 target: the baseline, to which Features are added. A later CPU's name would bring
+// features that a virtual machine may hide, and prefer-256-bit on CPUs with 512-bit vectors.
+const cpuX86 = "x86-64"
+
+// x86Base are the features of x86-64-v3 that generated kernels can use.
+func x86Base() []string {
+	return []string{"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2", "f16c"}
+}
+
+// x86Tuning are selection hints that hold for every CPU with AVX2.
+func x86Tuning() []string {
+	return []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}
+}
+
+// x86v3 is the x86-64-v3 level: AVX2.
+func x86v3() Target {
+	return Target{
+		Name:       "x86-64-v3",
+		Arch:       "x86_64",
+		Triple:     tripleX86,
+		CPU:        cpuX86,
+		Features:   x86Base(),
+		Tuning:     x86Tuning(),
+		VectorBits: 256,
+		Registers:  16,
+		L1:         32 << 10,
+		L2:         256 << 10,
+		Cores:      4,
+		FTZ:        "mxcsr",
+		QemuCPU:    "max", // emulates AVX2 and no AVX-512
+		Board:      "PC or server with AVX2 (x86-64-v3: Haswell, Zen and later)",
+	}
+}
+
+// x86v4 is the x86-64-v4 level: the first generation of AVX-512, without vpopcnt, VBMI or VNNI.
+func x86v4() Target {
+	t := x86v3()
+	t.Name = "x86-64-v4"
+	t.Features = append(t.Features, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
+	t.VectorBits = 512
+	t.PreferVectorBits = 512
+	t.Registers = 32
+	t.L2 = 1 << 20
+	t.QemuCPU = "" // qemu emulates no AVX-512
+	t.Board = "server with AVX-512 F, BW, DQ, VL and CD (x86-64-v4: Skylake-SP, Zen 4 and later)"
+	return t
+}
