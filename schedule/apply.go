@@ -1,0 +1,146 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ripc/ir"
+)
+
+// operation says how a Step becomes a call of a primitive.
+type operation struct {
+	name    string
+	usage   string
+	args    int // exact number of operands; -1: two or more
+	results int // number of results, or none
+	options []string
+	run     func(a *applier, f *ir.Func, s Step) (*ir.Func, error)
+}
+
+func operations() []operation {
+	return []operation{
+		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, runSplit},
+		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"}, runTile},
+		{"reorder", "reorder OUTER ... INNER", -1, 0, nil, runReorder},
+		{"unroll", "unroll LOOP", 1, 0, nil, each(Unroll)},
+		{"vectorize", "vectorize LOOP", 1, 0, nil, each(Vectorize)},
+		{"parallel", "parallel LOOP", 1, 0, nil, runParallel},
+		{"compute_at", "compute_at BUFFER LOOP", 2, 0, nil, runComputeAt},
+		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
+	}
+}
+
+func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
+	for _, o := range operations() {
+		if o.name != s.Op {
+			continue
+		}
+		wrong := func(format string, args ...any) (*ir.Func, error) {
+			return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: "write: " + o.usage}
+		}
+		if o.args >= 0 && len(s.Args) != o.args || o.args < 0 && len(s.Args) < 2 {
+			return wrong("wrong number of operands")
+		}
+		if len(s.Results) != 0 && len(s.Results) != o.results {
+			return wrong("%d results", len(s.Results))
+		}
+		for _, kv := range s.KV {
+			if !contains(o.options, kv.Key) {
+				return wrong("%s has no option %q", s.Op, kv.Key)
+			}
+		}
+		return o.run(a, f, s)
+	}
+	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: "operations: " + strings.Join(Ops(), ", ")}
+}
+
+func runSplit(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	factor, tail, err := factorAndTail(s, s.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(s.Args[0], "*")
+	outer, inner := base+".o", base+".i"
+	if len(s.Results) == 2 {
+		outer, inner = s.Results[0], s.Results[1]
+	}
+	loops, err := resolve(f, s.Args[0])
+	for _, l := range loops {
+		suffix := l[len(base):] // the parts of a copy l.1 are l.o.1 and l.i.1
+		if f, err = Split(f, l, factor, tail, outer+suffix, inner+suffix); err != nil {
+			return nil, err
+		}
+	}
+	return f, err
+}
+
+func runTile(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	f1, tail, err := factorAndTail(s, s.Args[2])
+	if err != nil {
+		return nil, err
+	}
+	f2, _, err := factorAndTail(s, s.Args[3])
+	if err != nil {
+		return nil, err
+	}
+	var names [4]string
+	copy(names[:], s.Results)
+	return Tile(f, s.Args[0], s.Args[1], f1, f2, tail, names)
+}
+
+func runReorder(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Reorder(f, s.Args...) }
+
+func runParallel(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Parallel(f, s.Args[0]) }
+
+func runComputeAt(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return ComputeAt(f, s.Args[0], s.Args[1])
+}
+
+func runTensorize(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	instr := a.instrs[s.Args[1]]
+	if instr == nil {
+		return nil, unknownInstr(a.instrs, s.Args[1])
+	}
+	loops, err := resolve(f, s.Args[0])
+	for _, l := range loops {
+		if f, err = Tensorize(f, l, instr); err != nil {
+			return nil, err
+		}
+	}
+	return f, err
+}
+
+func each(prim func(*ir.Func, string) (*ir.Func, error)) func(*applier, *ir.Func, Step) (*ir.Func, error) {
+	return func(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+		loops, err := resolve(f, s.Args[0])
+		for _, l := range loops {
+			if f, err = prim(f, l); err != nil {
+				return nil, err
+			}
+		}
+		return f, err
+	}
+}
+
+func factorAndTail(s Step, text string) (int, Tail, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, 0, &ir.Error{Msg: fmt.Sprintf("factor %q is not a number", text)}
+	}
+	v, ok := s.Get("tail")
+	if !ok {
+		return n, TailGuard, nil
+	}
+	tail, err := ParseTail(v)
+	return n, tail, err
+}
+
+func contains(list []string, s string) bool {
+	for _, t := range list {
+		if t == s {
+			return true
+		}
+	}
+	return false
+}

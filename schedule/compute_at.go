@@ -1,0 +1,252 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// ComputeAt moves what fills an alloc'd buffer into a loop of its consumer and shrinks the buffer to the part that one
+// iteration of the loop reads. Other systems: Halide and TVM compute_at, Exo fuse with stage_mem.
+//
+//	alloc %t: i32[56, 128]
+//	for %t.w in 0:56 { for %t.o in 0:128 { %t[%t.w, %t.o] = ... %t.w ... } }
+//	for %w.o in 0:8 { for %w.i in 0:7 { ... %t[%w.o * 7 + %w.i, %o] ... } }
+//	=> compute_at t w.o
+//	for %w.o in 0:8 {
+//	  alloc %t: i32[7, 128]
+//	  for %t.w in 0:7 { for %t.o in 0:128 { %t[%t.w, %t.o] = ... %w.o * 7 + %t.w ... } }
+//	  for %w.i in 0:7 { ... %t[%w.i, %o] ... }
+//	}
+//
+// The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
+// known. Where it may leave the buffer as it was, the producer runs under a condition. Loops of the producer that index the buffer and
+// have one iteration left are dropped; reduction loops stay. A nest outside the loop that reads the buffer and
+// itself only fills another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
+// that is at the loop already stays as it is.
+//
+// It is refused if the buffer is no alloc, if the loop is outside its scope, vectorize or in its own producer, if
+// something else outside the loop reads the buffer, if a nest that fills it writes something else or reads what is
+// written in between, and if the producer does not index a dimension by plain loops that has to shrink. The help
+// lists the loops that are legal.
+func ComputeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
+	g, err := computeAt(f, buffer, loop)
+	var e *ir.Error
+	if err == nil || !errors.As(err, &e) || e.Help != "" {
+		return g, err
+	}
+	var legal []string
+	for _, l := range loopNames(f.Body) {
+		if _, err := computeAt(f, buffer, l); err == nil {
+			legal = append(legal, l)
+		}
+	}
+	out := *e
+	out.Help = fmt.Sprintf("no loop is legal for %%%s as the func stands", buffer)
+	if len(legal) > 0 {
+		out.Help = fmt.Sprintf("legal for %%%s: %s", buffer, strings.Join(legal, " "))
+	}
+	return nil, &out
+}
+
+func computeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
+	if isAt(f, buffer, loop) {
+		return f, nil
+	}
+	m, err := findMove(f, buffer, loop)
+	if err != nil {
+		return nil, err
+	}
+	if m.pull != "" { // a consumer of buffer outside the loop comes first
+		g, err := computeAt(f, m.pull, loop)
+		if err != nil {
+			var e *ir.Error
+			if errors.As(err, &e) {
+				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is read outside loop %%%s, where %%%s is computed, and that cannot move: %s", buffer, loop, m.pull, e.Msg)}
+			}
+			return nil, err
+		}
+		return computeAt(g, buffer, loop)
+	}
+	if err := m.findRegion(); err != nil {
+		return nil, err
+	}
+	if err := m.matchProducers(); err != nil {
+		return nil, err
+	}
+	return m.apply(), nil
+}
+
+// isAt reports whether loop is the innermost one around the alloc of buffer.
+func isAt(f *ir.Func, buffer, loop string) bool {
+	l := ir.FindLoop(f.Body, loop)
+	if l == nil {
+		return false
+	}
+	at := false
+	ir.Walk(l.Body, func(s ir.Stmt) bool {
+		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buffer {
+			at = true
+		}
+		_, deeper := s.(*ir.For)
+		return !deeper
+	})
+	return at
+}
+
+// move is a compute_at under way.
+type move struct {
+	f         *ir.Func
+	sc        scope
+	alloc     *ir.Alloc
+	loop      *ir.For
+	producers []ir.Stmt
+	pull      string // a buffer to move first
+	region    []extent
+	axes      map[string]axis // loops of the producers that run over a shrunk dimension
+}
+
+// findMove finds what has to move and refuses what cannot.
+func findMove(f *ir.Func, buffer, loop string) (*move, error) {
+	l, err := findLoop(f, loop)
+	if err != nil {
+		return nil, err
+	}
+	m := &move{f: f, sc: scopeOf(f.Body), alloc: findAlloc(f.Body, buffer), loop: l}
+	if m.alloc == nil {
+		return nil, noAlloc(f, buffer)
+	}
+	refuse := func(format string, args ...any) (*move, error) {
+		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...)}
+	}
+	if ir.FindLoop(m.alloc.Body, loop) == nil {
+		return refuse("loop %%%s is outside the scope of %%%s", loop, buffer)
+	}
+	for _, p := range path(f.Body, loop) {
+		if p.Kind == ir.Vectorize {
+			return refuse("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var)
+		}
+	}
+
+	items := sequence(m.alloc.Body)
+	target := -1
+	first := -1 // producer
+	for i, s := range items {
+		isTarget := ir.FindLoop(s, loop) != nil
+		touched := accesses(s)
+		switch {
+		case isTarget && written(touched[buffer]):
+			return refuse("loop %%%s lies in a nest that writes %%%s", loop, buffer)
+		case isTarget:
+			target = i
+		case !written(touched[buffer]):
+		case target >= 0:
+			return refuse("%%%s is written again after loop %%%s", buffer, loop)
+		default:
+			if first < 0 {
+				first = i
+			}
+			m.producers = append(m.producers, s)
+			if c := otherWrite(touched, buffer); c != "" {
+				return refuse("the nest that writes %%%s also writes %%%s", buffer, c)
+			}
+		}
+	}
+	if first < 0 {
+		return refuse("nothing writes %%%s before loop %%%s", buffer, loop)
+	}
+	if len(accesses(items[target])[buffer]) != len(accesses(l.Body)[buffer]) {
+		return refuse("%%%s is read outside loop %%%s", buffer, loop)
+	}
+	for i, s := range items {
+		touched := accesses(s)
+		if i == target || len(touched[buffer]) == 0 || written(touched[buffer]) {
+			continue
+		}
+		c := otherWrite(touched, buffer)
+		if a := findAlloc(f.Body, c); a == nil || i > target || otherWrite(touched, c) != "" {
+			return refuse("%%%s is read outside loop %%%s, where %%%s is written", buffer, loop, c)
+		}
+		m.pull = c
+		return m, nil
+	}
+	if len(accesses(l.Body)[buffer]) == 0 {
+		return refuse("nothing in loop %%%s reads %%%s", loop, buffer)
+	}
+	if err := m.checkOrder(items[first:]); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// checkOrder refuses if a producer reads what a statement after it, which it would now follow, writes.
+func (m *move) checkOrder(items []ir.Stmt) error {
+	b := m.alloc.Buf.Name
+	reads := map[string]bool{}
+	for _, s := range items {
+		touched := accesses(s)
+		if written(touched[b]) {
+			for r := range touched {
+				reads[r] = true
+			}
+			continue
+		}
+		for _, w := range sortedKeys(touched) {
+			if w != b && written(touched[w]) && reads[w] {
+				return &ir.Error{Msg: fmt.Sprintf("%%%s, which is needed for %%%s, is written in between", w, b)}
+			}
+		}
+	}
+	return nil
+}
+
+// otherWrite is a buffer other than b that is written, or "".
+func otherWrite(touched map[string][]access, b string) string {
+	for _, c := range sortedKeys(touched) {
+		if c != b && written(touched[c]) {
+			return c
+		}
+	}
+	return ""
+}
+
+// sequence lists the statements of a scope in order; those in the scope of nested allocs are part of it.
+func sequence(s ir.Stmt) []ir.Stmt {
+	var out []ir.Stmt
+	for _, t := range stmts(s) {
+		if a, ok := t.(*ir.Alloc); ok {
+			out = append(out, sequence(a.Body)...)
+		} else {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func findAlloc(s ir.Stmt, name string) *ir.Alloc {
+	var out *ir.Alloc
+	ir.Walk(s, func(t ir.Stmt) bool {
+		if a, ok := t.(*ir.Alloc); ok && a.Buf.Name == name {
+			out = a
+		}
+		return out == nil
+	})
+	return out
+}
+
+func noAlloc(f *ir.Func, buffer string) error {
+	var names []string
+	ir.Walk(f.Body, func(t ir.Stmt) bool {
+		if a, ok := t.(*ir.Alloc); ok {
+			names = append(names, a.Buf.Name)
+		}
+		return true
+	})
+	help := "the func has no allocs"
+	if len(names) > 0 {
+		help = "allocs: " + strings.Join(names, " ")
+	}
+	return &ir.Error{Msg: fmt.Sprintf("%%%s is not a buffer from alloc", buffer), Help: help}
+}

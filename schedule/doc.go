@@ -1,0 +1,26 @@
+// Package schedule holds the primitives that change how a Func is carried out and never what it computes. Each takes a
+// Func and gives a new one, or an *ir.Error that says what would be accepted; the argument is not changed.
+//
+// A schedule is a Trace: a list of Steps with one text form, used by tests, --schedule files, tuning records and messages.
+//
+//	split h 4 tail=guard -> h.o h.i        split l 32 tail=cut      (results may be left out: l.o and l.i)
+//	tile h w 4 8 tail=shift -> h.o w.o h.i w.i
+//	reorder h.o w.o h.i w.i                outermost first
+//	unroll w.i                             vectorize acc.o*         parallel h.o
+//	compute_at acc w.o
+//	tensorize acc.o avx512_xor_popcnt_acc_x16
+//
+// # Names of loops
+//
+// A loop is named as .ripir writes it, without "%". Split makes l.o and l.i (and l.t, the remainder of tail=cut). When
+// Reorder distributes a loop l over the statements of its body, the copy around the nest that moved keeps the name l;
+// the others become l.1, l.2, ... in the order in which they arise. When tail=cut repeats loops that lie inside l, the
+// repeated ones get ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1, .2, ..., .t): split, unroll,
+// vectorize and tensorize accept it, and treat the copies in program order.
+//
+// # What makes a step legal
+//
+// Iterations of a loop are independent when every buffer they write has a dimension whose index separates them: index =
+// c*loop + rest, where rest spans less than c. Integer +=, |=, min= and max= may be carried out in any order; float
+// accumulations keep theirs. What cannot be shown this way is refused.
+package schedule

@@ -1,0 +1,58 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+)
+
+// Parallel marks a loop whose iterations are shared out among threads. Other systems: Halide and TVM parallel.
+//
+//	for %l in 0:14 { S }   =>   for %l in 0:14 parallel { S }
+//
+// All threads run the func, each with its own allocs; only the iterations of a parallel loop are divided. So it is refused
+// unless the loop is outermost (loops of one iteration around it are moved into it), its iterations touch different elements of the parameters, it writes no alloc from
+// outside of it, and whatever else the func does at the top writes no parameter and reads none that the loop writes.
+func Parallel(f *ir.Func, loop string) (*ir.Func, error) {
+	l, err := findLoop(f, loop)
+	if err != nil {
+		return nil, err
+	}
+	around := path(f.Body, loop)
+	for i := len(around) - 2; i >= 0; i-- {
+		p := around[i]
+		if p.Extent > 1 {
+			return nil, &ir.Error{
+				Msg:  fmt.Sprintf("loop %%%s is not outermost: it lies in %%%s", l.Var, p.Var),
+				Help: fmt.Sprintf("reorder %s %s, or choose %s", l.Var, p.Var, p.Var),
+			}
+		}
+		if f, err = interchange(f, p.Var, loop); err != nil {
+			return nil, err
+		}
+	}
+	l = ir.FindLoop(f.Body, loop)
+	params := map[string]bool{}
+	for _, p := range f.Params {
+		params[p.Name] = true
+	}
+	acc := accesses(l)
+	for _, b := range sortedKeys(acc) {
+		if written(acc[b]) && !params[b] {
+			return nil, &ir.Error{
+				Msg:  fmt.Sprintf("loop %%%s writes %%%s, which is allocated outside of it", l.Var, b),
+				Help: fmt.Sprintf("compute_at %s at a loop of its consumer", b),
+			}
+		}
+	}
+	rest := accesses(replace(f.Body, loop, &ir.Block{}))
+	for _, b := range sortedKeys(rest) {
+		if params[b] && (written(rest[b]) || written(acc[b])) {
+			return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is written by several nests of the func, or written in one and read in another: threads would have to wait", b)}
+		}
+	}
+	if err := checkIndependent(f, l, "run in parallel", false); err != nil {
+		return nil, err
+	}
+	return mark(f, l, ir.Parallel)
+}

@@ -1,0 +1,188 @@
+package schedule_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ripc/internal/difftest"
+	"ripc/ir"
+	"ripc/schedule"
+)
+
+// randomShape gives small convolutions: extents that are 1, prime, multiples of usual factors, and one more.
+func randomShape(draw func(label string, n int) int) shape {
+	s := shape{
+		H: 3 + draw("h", 6), W: 3 + draw("w", 6), K: 1 + draw("k", 3), Stride: 1 + draw("stride", 2), Pad: draw("pad", 2),
+		C: 1 + draw("c", 3), Words: 1 + draw("words", 2), Planes: 1 + draw("planes", 2), Float: draw("float", 4) == 0, Raw: true,
+	}
+	if s.Pad > s.K/2 {
+		s.Pad = s.K / 2
+	}
+	if draw("pool", 3) == 0 && s.out(s.H) >= 2 && s.out(s.W) >= 2 {
+		s.Pool = 2
+	}
+	return s
+}
+
+// randomStep gives a step that names loops and buffers which exist; whether it is legal is another matter.
+func randomStep(f *ir.Func, draw func(label string, n int) int) string {
+	var loops, allocs []string
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.For:
+			loops = append(loops, s.Var)
+		case *ir.Alloc:
+			allocs = append(allocs, s.Buf.Name)
+		}
+		return true
+	})
+	one := func() string { return loops[draw("loop", len(loops))] }
+	factor := func() int { return []int{1, 2, 3, 4, 8, 16, 40}[draw("factor", 7)] }
+	tail := func() string { return []string{"guard", "cut", "perfect", "shift"}[draw("tail", 4)] }
+	switch draw("op", 12) {
+	case 0, 1, 2:
+		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
+	case 3:
+		return fmt.Sprintf("tile %s %s %d %d tail=%s", one(), one(), factor(), factor(), tail())
+	case 4, 5, 6:
+		s := "reorder"
+		for range 2 + draw("loops", 3) {
+			s += " " + one()
+		}
+		return s
+	case 7:
+		return "unroll " + one()
+	case 8:
+		return "vectorize " + one()
+	case 9:
+		return "parallel " + one()
+	}
+	if len(allocs) == 0 {
+		return "vectorize " + one()
+	}
+	return fmt.Sprintf("compute_at %s %s", allocs[draw("alloc", len(allocs))], one())
+}
+
+// checkRandom applies random steps to a random func. A step either fails with an *ir.Error or leaves the meaning alone.
+func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (applied []string) {
+	f := conv(randomShape(draw))
+	g := f
+	var trace schedule.Trace
+	for range steps {
+		text := randomStep(g, draw)
+		s, err := schedule.ParseStep(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if back, err := schedule.ParseStep(s.String()); err != nil || back.String() != text {
+			t.Fatalf("%q reads back as %q, %v", text, back, err)
+		}
+		h, err := s.Apply(g)
+		var e *ir.Error
+		switch {
+		case err == nil && work(h.Body) > 1<<20: // tiny tiles of guarded tiles of ... take the interpreter for ever
+		case err == nil:
+			g = h
+			trace = append(trace, s)
+			applied = append(applied, s.Op)
+		case !errors.As(err, &e) || e.Op != text || e.Node != "@conv" || e.Msg == "":
+			t.Fatalf("%s: the error is not complete: %v", text, err)
+		}
+	}
+	checkFunc(t, g)
+	t.Logf("trace:\n%s", trace)
+	difftest.Same(t, f, g)
+	difftest.Same(t, f, backwards(g))
+	parsed, err := schedule.ParseTrace("trace", trace.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := parsed.Apply(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.String() != g.String() {
+		t.Fatalf("replaying the trace gives another func:\n%s\nnot\n%s", again, g)
+	}
+	return applied
+}
+
+// backwards runs parallel and vectorize loops from their end: the interpreter takes them in order, threads and lanes
+// need not.
+func backwards(f *ir.Func) *ir.Func {
+	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+		l, ok := s.(*ir.For)
+		if !ok || l.Kind != ir.Parallel && l.Kind != ir.Vectorize {
+			return s
+		}
+		last := ir.Bin(ir.Sub, ir.Int(l.Extent-1), ir.V(l.Var))
+		return &ir.For{Var: l.Var, Extent: l.Extent, Kind: l.Kind, Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
+	}, nil))
+}
+
+// work counts the innermost iterations of s.
+func work(s ir.Stmt) int {
+	switch s := s.(type) {
+	case *ir.For:
+		return min(s.Extent*work(s.Body), 1<<30)
+	case *ir.Block:
+		n := 0
+		for _, t := range s.Stmts {
+			n += work(t)
+		}
+		return n
+	case *ir.Alloc:
+		return work(s.Body)
+	case *ir.If:
+		return work(s.Then)
+	}
+	return 1
+}
+
+// checkFunc makes sure that f is well formed; unique names are part of that.
+func checkFunc(t testing.TB, f *ir.Func) {
+	if err := ir.Verify(f); err != nil {
+		t.Fatalf("%v\n%s", err, f)
+	}
+}
+
+func TestRandomTraces(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, label) }
+		checkRandom(tb{t, rt}, 14, draw)
+	})
+}
+
+// tb lets helpers that want a testing.TB fail a rapid test.
+type tb struct {
+	testing.TB
+	rt *rapid.T
+}
+
+func (t tb) Fatalf(format string, args ...any) { t.rt.Fatalf(format, args...) }
+func (t tb) Fatal(args ...any)                 { t.rt.Fatal(args...) }
+func (t tb) Errorf(format string, args ...any) { t.rt.Errorf(format, args...) }
+func (t tb) Logf(format string, args ...any)   { t.rt.Logf(format, args...) }
+func (t tb) Failed() bool                      { return t.rt.Failed() }
+
+// FuzzSchedule reads random choices from bytes: no input may panic, and each step is refused or right.
+func FuzzSchedule(f *testing.F) {
+	for _, seed := range []string{"", "\x05\x06\x02\x00\x01", strings.Repeat("\x03\x0b\x07\x01", 30)} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		i := 0
+		draw := func(_ string, n int) int {
+			if i >= len(data) {
+				return 0
+			}
+			i++
+			return int(data[i-1]) % n
+		}
+		checkRandom(t, 10, draw)
+	})
+}

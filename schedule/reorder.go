@@ -1,0 +1,182 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+)
+
+// Reorder puts nested loops into the order given, outermost first; loops that are not named stay where they are. Other
+// systems: Halide and TVM reorder, Exo reorder_loops (with fission).
+//
+//	for %a in 0:A { for %b in 0:B { S } }                =>  for %b in 0:B { for %a in 0:A { S } }
+//	for %a in 0:A { T   for %b in 0:B { S } }            =>  for %a.1 in 0:A { T }   for %b in 0:B { for %a in 0:A { S } }
+//	for %a in 0:A { if C { for %b in 0:B { S } } }       =>  for %b in 0:B { for %a in 0:A { if C { S } } }
+//
+// Where the body is a sequence, the loop that moves inwards is distributed over it; what comes before or after the nest
+// keeps a copy of the loop, named %a.1, %a.2 and so on. It is refused if the loops are not nested in one another, if an
+// alloc lies between them, if one is parallel, if iterations of a distributed loop share elements, and if the order of a
+// float accumulation, or of anything else but an integer reduction, would change.
+func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
+	chain, err := chainOf(f, loops)
+	if err != nil {
+		return nil, err
+	}
+	target := append([]string{}, chain...)
+	next := 0
+	for i, n := range chain {
+		if slices.Contains(loops, n) {
+			target[i] = loops[next]
+			next++
+		}
+	}
+	for p, want := range target {
+		for c := slices.Index(chain, want); c > p; c-- {
+			if f, err = interchange(f, chain[c-1], chain[c]); err != nil {
+				return nil, err
+			}
+			chain[c-1], chain[c] = chain[c], chain[c-1]
+		}
+	}
+	return f, nil
+}
+
+// chainOf lists the loops from the outermost to the innermost of those named, all of which must lie on one path.
+func chainOf(f *ir.Func, loops []string) ([]string, error) {
+	var deepest []*ir.For
+	for i, n := range loops {
+		if _, err := findLoop(f, n); err != nil {
+			return nil, err
+		}
+		if slices.Contains(loops[:i], n) {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is named twice", n)}
+		}
+		if p := path(f.Body, n); len(p) > len(deepest) {
+			deepest = p
+		}
+	}
+	var chain []string
+	found := 0
+	for _, l := range deepest {
+		if slices.Contains(loops, l.Var) {
+			found++
+		}
+		if found > 0 {
+			chain = append(chain, l.Var)
+		}
+	}
+	for _, n := range loops {
+		if !slices.Contains(chain, n) {
+			var names []string
+			for _, l := range deepest {
+				names = append(names, l.Var)
+			}
+			return nil, &ir.Error{
+				Msg:  fmt.Sprintf("loop %%%s is not nested with %%%s", n, deepest[len(deepest)-1].Var),
+				Help: "loops around that one: " + strings.Join(names, " "),
+			}
+		}
+	}
+	return chain, nil
+}
+
+// interchange swaps loop outer with inner, the next loop inside it, distributing outer over what stands beside inner.
+func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
+	a := ir.FindLoop(f.Body, outer)
+	if a.Kind == ir.Parallel || ir.FindLoop(a.Body, inner).Kind == ir.Parallel {
+		return nil, &ir.Error{Msg: "a parallel loop stays outermost", Help: "reorder before parallel"}
+	}
+	x, err := expose(a.Body, inner)
+	if err != nil {
+		return nil, err
+	}
+	b := x.loop
+	for _, g := range [][2][]ir.Stmt{{x.before, {b}}, {x.before, x.after}, {{b}, x.after}} {
+		if err := checkFission(f, a, g[0], g[1]); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkInterchange(f, a, b, b.Body); err != nil {
+		return nil, err
+	}
+	names := namesOf(f)
+	copyOver := func(ss []ir.Stmt) []ir.Stmt {
+		if !doesSomething(ss) {
+			return ss
+		}
+		n := names.copyOf(a.Var)
+		body := ir.SubstStmt(ir.Seq(ss...), map[string]ir.Expr{a.Var: ir.V(n)})
+		return []ir.Stmt{&ir.For{Var: n, Extent: a.Extent, Kind: a.Kind, Body: body}}
+	}
+	out := copyOver(x.before)
+	out = append(out, &ir.For{Var: b.Var, Extent: b.Extent, Kind: b.Kind,
+		Body: &ir.For{Var: a.Var, Extent: a.Extent, Kind: a.Kind, Body: b.Body}})
+	out = append(out, copyOver(x.after)...)
+	return replaceLoop(f, outer, ir.Seq(out...)), nil
+}
+
+// exposed is a body taken apart around one of its loops.
+type exposed struct {
+	before []ir.Stmt
+	loop   *ir.For
+	after  []ir.Stmt
+}
+
+// expose writes body as a sequence with the loop called name as a member: conditions around the loop move into it and
+// onto what stands beside it.
+func expose(body ir.Stmt, name string) (exposed, error) {
+	switch s := body.(type) {
+	case *ir.For:
+		return exposed{loop: s}, nil
+	case *ir.Block:
+		for i, t := range s.Stmts {
+			if ir.FindLoop(t, name) == nil {
+				continue
+			}
+			x, err := expose(t, name)
+			x.before = append(append([]ir.Stmt{}, s.Stmts[:i]...), x.before...)
+			x.after = append(append([]ir.Stmt{}, x.after...), s.Stmts[i+1:]...)
+			return x, err
+		}
+	case *ir.If:
+		if s.Else != nil {
+			return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if with an else", name)}
+		}
+		acc := accesses(s.Then)
+		for _, b := range sortedKeys(accesses(&ir.If{Cond: s.Cond, Then: &ir.Block{}})) {
+			if written(acc[b]) {
+				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if whose condition reads %%%s, which is written there", name, b)}
+			}
+		}
+		x, err := expose(s.Then, name)
+		if err != nil {
+			return exposed{}, err
+		}
+		x.before, x.after = under(s.Cond, x.before), under(s.Cond, x.after)
+		x.loop = &ir.For{Var: x.loop.Var, Extent: x.loop.Extent, Kind: x.loop.Kind, Body: &ir.If{Cond: s.Cond, Then: x.loop.Body}}
+		return x, nil
+	case *ir.Alloc:
+		return exposed{}, &ir.Error{
+			Msg:  fmt.Sprintf("the alloc of %%%s lies between the loops", s.Buf.Name),
+			Help: fmt.Sprintf("reorder before compute_at %s", s.Buf.Name),
+		}
+	}
+	return exposed{}, &ir.Error{Msg: fmt.Sprintf("no loop %%%s in the body", name)}
+}
+
+func under(cond ir.Expr, ss []ir.Stmt) []ir.Stmt {
+	if !doesSomething(ss) {
+		return ss
+	}
+	return []ir.Stmt{&ir.If{Cond: cond, Then: ir.Seq(ss...)}}
+}
+
+// doesSomething reports whether ss holds more than comments.
+func doesSomething(ss []ir.Stmt) bool {
+	return slices.ContainsFunc(ss, func(s ir.Stmt) bool {
+		_, comment := s.(*ir.Comment)
+		return !comment
+	})
+}

@@ -1,0 +1,154 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+)
+
+// checkRepeatable refuses tail=shift unless an iteration of l done twice gives what it gives once: iterations touch
+// different elements, and whatever an iteration reads of the buffers it writes, it has set with "=" before.
+func checkRepeatable(f *ir.Func, l *ir.For) error {
+	if err := checkIndependent(f, l, "shift the last tile of", false); err != nil {
+		return err
+	}
+	c := &repeatCheck{writes: map[string]bool{}, extents: map[string]int{}}
+	for b, as := range accesses(l.Body) {
+		if written(as) {
+			c.writes[b] = true
+		}
+	}
+	ir.Walk(l.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			c.extents[l.Var] = l.Extent
+		}
+		return true
+	})
+	c.stmt(l.Body, nil)
+	if c.bad == "" {
+		return nil
+	}
+	return &ir.Error{
+		Msg:  fmt.Sprintf("cannot shift the last tile of loop %%%s: done twice, it would change %%%s in %s", l.Var, c.badBuf, c.bad),
+		Help: "use tail=guard or tail=cut; shift needs iterations that set with = whatever they accumulate",
+	}
+}
+
+// defined is an element, or with loops over it a block of them, that "=" has set in this iteration.
+type defined struct {
+	buf  string
+	idx  []ir.Expr
+	over map[string]int // loops that ran over it, and their extents
+}
+
+type repeatCheck struct {
+	writes  map[string]bool
+	extents map[string]int
+	bad     string
+	badBuf  string
+}
+
+// stmt checks s after defs and gives what is defined after it.
+func (c *repeatCheck) stmt(s ir.Stmt, defs []defined) []defined {
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			defs = c.stmt(t, defs)
+		}
+	case *ir.For:
+		in := c.stmt(s.Body, defs)
+		out := append([]defined{}, defs...)
+		for _, d := range in[len(defs):] {
+			over := map[string]int{s.Var: s.Extent}
+			for k, v := range d.over {
+				over[k] = v
+			}
+			out = append(out, defined{d.buf, d.idx, over})
+		}
+		return out
+	case *ir.If:
+		c.reads(s, s.Cond, defs)
+		c.stmt(s.Then, defs)
+		if s.Else != nil {
+			c.stmt(s.Else, defs)
+		}
+	case *ir.Alloc:
+		return c.stmt(s.Body, defs)
+	case *ir.Store:
+		for _, e := range ir.Exprs(s) {
+			c.reads(s, e, defs)
+		}
+		if s.Op != ir.Assign {
+			c.read(s, s.Buf, s.Idx, defs)
+			return defs
+		}
+		return append(defs[:len(defs):len(defs)], defined{buf: s.Buf, idx: s.Idx})
+	case *ir.Call:
+		for i, w := range s.Args {
+			if i >= len(s.Fn.Params) || s.Fn.Params[i].Out && c.writes[w.Buf] {
+				c.fail(s, w.Buf)
+			}
+			c.read(s, w.Buf, nil, nil)
+		}
+	}
+	return defs
+}
+
+func (c *repeatCheck) reads(s ir.Stmt, e ir.Expr, defs []defined) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if l, ok := e.(*ir.Load); ok {
+			c.read(s, l.Buf, l.Idx, defs)
+		}
+		return true
+	})
+}
+
+func (c *repeatCheck) read(s ir.Stmt, buf string, idx []ir.Expr, defs []defined) {
+	if !c.writes[buf] {
+		return
+	}
+	for _, d := range defs {
+		if d.buf == buf && c.covers(d, idx) {
+			return
+		}
+	}
+	c.fail(s, buf)
+}
+
+func (c *repeatCheck) fail(s ir.Stmt, buf string) {
+	if c.bad == "" {
+		if i, ok := s.(*ir.If); ok {
+			c.bad = shorten("if " + ir.ExprString(i.Cond))
+		} else {
+			c.bad = shorten(ir.StmtString(s))
+		}
+		c.badBuf = buf
+	}
+}
+
+// covers reports whether element idx is among those that d stands for: equal, or a loop that runs within the range of
+// the one that ran over d.
+func (c *repeatCheck) covers(d defined, idx []ir.Expr) bool {
+	if len(d.idx) != len(idx) {
+		return false
+	}
+	bound := map[string]string{}
+	for i, x := range d.idx {
+		v, isVar := x.(*ir.Var)
+		if !isVar || d.over[v.Name] == 0 {
+			if uses(x, func(n string) bool { return d.over[n] != 0 }) || ir.ExprString(x) != ir.ExprString(idx[i]) {
+				return false
+			}
+			continue
+		}
+		w, ok := idx[i].(*ir.Var)
+		if !ok || c.extents[w.Name] == 0 || c.extents[w.Name] > d.over[v.Name] {
+			return false
+		}
+		if old, twice := bound[v.Name]; twice && old != w.Name {
+			return false
+		}
+		bound[v.Name] = w.Name
+	}
+	return true
+}

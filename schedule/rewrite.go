@@ -1,0 +1,135 @@
+package schedule
+
+import (
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// replaceLoop puts s in the place of the loop called name.
+func replaceLoop(f *ir.Func, name string, s ir.Stmt) *ir.Func {
+	return f.WithBody(replace(f.Body, name, s))
+}
+
+func replace(body ir.Stmt, name string, s ir.Stmt) ir.Stmt {
+	switch x := body.(type) {
+	case *ir.For:
+		if x.Var == name {
+			return s
+		}
+		if b := replace(x.Body, name, s); b != x.Body {
+			return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: b}
+		}
+	case *ir.If:
+		t := replace(x.Then, name, s)
+		e := x.Else
+		if e != nil {
+			e = replace(x.Else, name, s)
+		}
+		if t != x.Then || e != x.Else {
+			return &ir.If{Cond: x.Cond, Then: t, Else: e}
+		}
+	case *ir.Alloc:
+		if b := replace(x.Body, name, s); b != x.Body {
+			return &ir.Alloc{Buf: x.Buf, Body: b}
+		}
+	case *ir.Block:
+		for i, t := range x.Stmts {
+			if n := replace(t, name, s); n != t {
+				out := append([]ir.Stmt{}, x.Stmts[:i]...)
+				return ir.Seq(append(append(out, n), x.Stmts[i+1:]...)...)
+			}
+		}
+	}
+	return body
+}
+
+// substitute replaces loop variables below s and simplifies the expressions in which they occur.
+func substitute(s ir.Stmt, m map[string]ir.Expr, r arith.Ranges) ir.Stmt {
+	return ir.MapStmt(s, nil, func(e ir.Expr) ir.Expr {
+		if !uses(e, func(n string) bool { return m[n] != nil }) {
+			return e
+		}
+		return arith.Simplify(ir.Subst(e, m), r)
+	})
+}
+
+// rename gives loops and buffers below s new names. A loop and a buffer may share one.
+func rename(s ir.Stmt, loops, bufs map[string]string) ir.Stmt {
+	look := func(m map[string]string, n string) string {
+		if t, ok := m[n]; ok {
+			return t
+		}
+		return n
+	}
+	loop := func(n string) string { return look(loops, n) }
+	to := func(n string) string { return look(bufs, n) }
+	fe := func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			switch e := e.(type) {
+			case *ir.Var:
+				return ir.V(loop(e.Name))
+			case *ir.Load:
+				return &ir.Load{Buf: to(e.Buf), T: e.T, Idx: e.Idx}
+			}
+			return e
+		})
+	}
+	fs := func(s ir.Stmt) ir.Stmt {
+		switch s := s.(type) {
+		case *ir.For:
+			return &ir.For{Var: loop(s.Var), Extent: s.Extent, Kind: s.Kind, Body: s.Body}
+		case *ir.Store:
+			return &ir.Store{Buf: to(s.Buf), Idx: s.Idx, Op: s.Op, Val: s.Val}
+		case *ir.Alloc:
+			b := s.Buf
+			b.Name = to(b.Name)
+			return &ir.Alloc{Buf: b, Body: s.Body}
+		case *ir.Call:
+			args := make([]ir.Window, len(s.Args))
+			for i, w := range s.Args {
+				args[i] = ir.Window{Buf: to(w.Buf), Idx: w.Idx}
+			}
+			return &ir.Call{Fn: s.Fn, Args: args}
+		}
+		return s
+	}
+	return ir.MapStmt(s, fs, fe)
+}
+
+// stmts lists the statements of s, a Block or a single one.
+func stmts(s ir.Stmt) []ir.Stmt {
+	if b, ok := s.(*ir.Block); ok {
+		return b.Stmts
+	}
+	if s == nil {
+		return nil
+	}
+	return []ir.Stmt{s}
+}
+
+// path lists the loops around and including the loop called name, outermost first.
+func path(s ir.Stmt, name string) []*ir.For {
+	switch s := s.(type) {
+	case *ir.For:
+		if s.Var == name {
+			return []*ir.For{s}
+		}
+		if p := path(s.Body, name); p != nil {
+			return append([]*ir.For{s}, p...)
+		}
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			if p := path(t, name); p != nil {
+				return p
+			}
+		}
+	case *ir.If:
+		if p := path(s.Then, name); p != nil {
+			return p
+		}
+		return path(s.Else, name)
+	case *ir.Alloc:
+		return path(s.Body, name)
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// Tail says what Split does with a remainder. Where the extent is a multiple of the factor they are all the same.
+type Tail uint8
+
+// The tails.
+const (
+	// TailGuard runs the last tile under a condition. Always legal; the condition costs, and blocks tensorize.
+	TailGuard Tail = iota
+	// TailCut runs whole tiles, then a loop of its own over the rest. Always legal; doubles the code.
+	TailCut
+	// TailPerfect insists that nothing remains.
+	TailPerfect
+	// TailShift moves the last tile back so that it ends with the extent; it does some elements twice. Legal if an
+	// iteration done twice writes the same values: no code for the rest, but such a loop cannot be parallel.
+	TailShift
+)
+
+// String is the tail's name in a Step.
+func (t Tail) String() string { return [...]string{"guard", "cut", "perfect", "shift"}[t] }
+
+// ParseTail is the inverse of Tail.String.
+func ParseTail(s string) (Tail, error) {
+	for t := TailGuard; t <= TailShift; t++ {
+		if t.String() == s {
+			return t, nil
+		}
+	}
+	return 0, &ir.Error{Msg: fmt.Sprintf("unknown tail %q", s), Help: "tails: guard, cut, perfect, shift"}
+}
+
+// Split replaces a loop of extent E by an outer loop over tiles and an inner loop within a tile of size factor. Other
+// systems: Halide and TVM split, Exo divide_loop.
+//
+//	for %l in 0:E { S }
+//	=> guard
+//	for %l.o in 0:ceil(E/f) { for %l.i in 0:f { if %l.o * f + %l.i < E { S[l := %l.o * f + %l.i] } } }
+//	=> cut
+//	for %l.o in 0:E/f { for %l.i in 0:f { S[l := %l.o * f + %l.i] } }   for %l.t in 0:E%f { S[l := E/f*f + %l.t] }
+//	=> shift
+//	for %l.o in 0:ceil(E/f) { for %l.i in 0:f { S[l := min(%l.o * f, E - f) + %l.i] } }
+//
+// An empty outer or inner gives l.o, l.i. It is refused if there is no such loop, if it is not serial any more, if the
+// factor is below 1, if a remainder is left with tail perfect, if the factor exceeds the extent with cut or shift,
+// with shift if doing an iteration of l twice could change the result, and with guard if l counts a shift of bits.
+func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) (*ir.Func, error) {
+	l, err := findLoop(f, loop)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSplit(l, factor, tail); err != nil {
+		return nil, err
+	}
+	if outer == "" {
+		outer = l.Var + ".o"
+	}
+	if inner == "" {
+		inner = l.Var + ".i"
+	}
+	names := namesOf(f)
+	delete(names, l.Var)
+	for _, n := range []string{outer, inner} {
+		if err := names.take(n); err != nil {
+			return nil, err
+		}
+	}
+
+	base := ir.Bin(ir.Mul, ir.V(outer), ir.Int(factor))
+	tiles, rest := (l.Extent+factor-1)/factor, l.Extent%factor
+	var after ir.Stmt
+	var cond ir.Expr
+	switch {
+	case rest == 0:
+	case tail == TailGuard:
+		cond = ir.Bin(ir.Lt, ir.Bin(ir.Add, base, ir.V(inner)), ir.Int(l.Extent))
+	case tail == TailCut:
+		tiles--
+		after = cutTail(f, l, factor, names)
+	case tail == TailShift:
+		if err := checkRepeatable(f, l); err != nil {
+			return nil, err
+		}
+		base = ir.Bin(ir.Min, base, ir.Int(l.Extent-factor))
+	}
+	r := scopeOf(f.Body).ranges.With(outer, tiles).With(inner, factor)
+	body := substitute(l.Body, map[string]ir.Expr{l.Var: ir.Bin(ir.Add, base, ir.V(inner))}, r)
+	if cond != nil {
+		body = &ir.If{Cond: cond, Then: body}
+	}
+	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles}, {Var: inner, Extent: factor}}, body)
+	g := replaceLoop(f, l.Var, ir.Seq(nest, after))
+	if cond != nil {
+		if err := checkGuarded(f, g, l); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// checkGuarded refuses a guard where the values that it keeps out would not be well-formed, such as a count of a shift:
+// ir.Verify judges by the loops alone.
+func checkGuarded(f, g *ir.Func, l *ir.For) error {
+	err := ir.Verify(g)
+	if err == nil || ir.Verify(f) != nil {
+		return nil
+	}
+	msg := err.Error()
+	var e *ir.Error
+	if errors.As(err, &e) {
+		msg = e.Msg
+	}
+	return &ir.Error{Msg: fmt.Sprintf("loop %%%s cannot be guarded: beyond its extent %d, %s", l.Var, l.Extent, msg), Help: "use tail=cut, tail=shift or a factor that divides the extent"}
+}
+
+func checkSplit(l *ir.For, factor int, tail Tail) error {
+	switch {
+	case l.Kind != ir.Serial:
+		return &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind), Help: fmt.Sprintf("split it before %s", l.Kind)}
+	case factor < 1:
+		return &ir.Error{Msg: fmt.Sprintf("factor %d is below 1", factor)}
+	case tail > TailShift:
+		return &ir.Error{Msg: "unknown tail"}
+	case factor > 1<<24:
+		return &ir.Error{Msg: fmt.Sprintf("factor %d is far beyond the extent %d of loop %%%s", factor, l.Extent, l.Var)}
+	case l.Extent%factor == 0 || tail == TailGuard:
+		return nil
+	case tail == TailPerfect:
+		return &ir.Error{
+			Msg:  fmt.Sprintf("extent %d of loop %%%s is not a multiple of %d", l.Extent, l.Var, factor),
+			Help: "use tail=guard, tail=cut or tail=shift, or factor " + divisors(l.Extent),
+		}
+	case factor > l.Extent:
+		return &ir.Error{
+			Msg:  fmt.Sprintf("factor %d exceeds the extent %d of loop %%%s", factor, l.Extent, l.Var),
+			Help: fmt.Sprintf("use tail=guard, or a factor up to %d", l.Extent),
+		}
+	}
+	return nil
+}
+
+// divisors writes them as "1, 2, 4 or 8", at most the twelve smallest.
+func divisors(n int) string {
+	var ds []string
+	for d := 1; d <= n && len(ds) < 12; d++ {
+		if n%d == 0 {
+			ds = append(ds, fmt.Sprint(d))
+		}
+	}
+	if len(ds) < 2 {
+		return strings.Join(ds, "")
+	}
+	return strings.Join(ds[:len(ds)-1], ", ") + " or " + ds[len(ds)-1]
+}
+
+// cutTail is the loop over the remainder. Loops and buffers inside it are copies and get names of their own.
+func cutTail(f *ir.Func, l *ir.For, factor int, names used) ir.Stmt {
+	v := names.tailOf(l.Var)
+	loops, bufs := map[string]string{}, map[string]string{}
+	ir.Walk(l.Body, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.For:
+			loops[s.Var] = names.tailOf(s.Var)
+		case *ir.Alloc:
+			bufs[s.Buf.Name] = names.tailOf(s.Buf.Name)
+		}
+		return true
+	})
+	body := rename(l.Body, loops, bufs)
+	r := scopeOf(body).ranges
+	for k, iv := range scopeOf(f.Body).ranges {
+		r[k] = iv
+	}
+	rest := l.Extent % factor
+	body = substitute(body, map[string]ir.Expr{l.Var: ir.Bin(ir.Add, ir.V(v), ir.Int(l.Extent-rest))}, r.With(v, rest))
+	return &ir.For{Var: v, Extent: rest, Body: body}
+}

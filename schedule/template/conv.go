@@ -1,0 +1,202 @@
+package template
+
+import (
+	"math/bits"
+
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// laneBits is the width of an accumulator.
+const laneBits = 32
+
+// DefaultKnobs fills the vector registers with accumulators and leaves room for the weights and temporaries.
+func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
+	s := shapeOf(f)
+	if !s.conv {
+		return Knobs{}
+	}
+	perVector := t.VectorBits / laneBits
+	k := Knobs{Lanes: 32, UnrollK: true, FiltersOuter: true}
+	if !s.packed {
+		k.Lanes = powerOfTwo(min(2*perVector, s.extent["o"]))
+		for k.Lanes > perVector && wasted(s.extent["o"], k.Lanes) > wasted(s.extent["o"], k.Lanes/2)+s.extent["o"]/8 {
+			k.Lanes /= 2
+		}
+	}
+	vectors := max(1, (k.Lanes+perVector-1)/perVector) // registers that hold one position's accumulators
+	window := 1
+	if s.pooled {
+		window = s.extent["pl.i"] * s.extent["pl.j"]
+	}
+	most := max(1, min(12, (t.Registers-vectors-2)/vectors))
+	k.TileW = bestTile(s.extent["w"], max(1, most/window))
+	k.TileH = max(1, (s.extent["h"]+7)/8)
+	return k
+}
+
+// wasted is the number of channels that blocks of n compute twice.
+func wasted(channels, n int) int { return (channels+n-1)/n*n - channels }
+
+// bestTile is the tile of at most most positions that covers w with the least work: positions computed twice by the
+// overlapping last tile, and half a position for loading the weights of each tile.
+func bestTile(w, most int) int {
+	best, cost := 1, 1e30
+	for m := 1; m <= min(w, most); m++ {
+		if c := float64((w+m-1)/m) * (float64(m) + 0.5); c <= cost {
+			best, cost = m, c
+		}
+	}
+	return best
+}
+
+// convolution schedules accumulators in registers, with everything up to the packed output in their tile:
+//
+//	rows h.o (parallel) > blocks of channels > rows h.i > tiles w.o > [pad] [accumulate] [pool] glue, pack
+func (b *builder) convolution(k Knobs) {
+	s := b.s
+	channels := "q"
+	if !s.packed {
+		channels = "o"
+	}
+	dense := s.extent["h"] == 1 // what can be shared out is the channels
+	switch {
+	case dense:
+		b.reorder([]string{channels, "h", "b", "w"})
+	case k.FiltersOuter:
+		b.reorder([]string{"h", "b", channels, "w"})
+	default:
+		b.reorder([]string{"h", "b", "w", channels})
+	}
+	inner, shared := "l", true
+	if !s.packed {
+		channels, inner, shared = b.splitChannels(k.Lanes)
+	}
+	row, rows := "h", ""
+	if k.TileH > 1 && s.extent["h"] > 1 {
+		b.step("split h %d tail=guard -> h.o h.i", min(k.TileH, s.extent["h"]))
+		row, rows = "h.o", "h.i"
+	}
+	tile, pos := "w", ""
+	if k.TileW > 1 && s.extent["w"] > 1 {
+		b.step("split w %d tail=shift -> w.o w.i", min(k.TileW, s.extent["w"]))
+		tile, pos = "w.o", "w.i"
+	}
+	order, home := []string{row, "b", rows, tile, channels, pos}, channels
+	switch {
+	case dense:
+		order, home = []string{channels, row, "b", tile, pos}, tile
+	case k.FiltersOuter:
+		order, home = []string{row, "b", channels, rows, tile, pos}, tile
+	}
+	if !s.packed {
+		order = append(order, inner)
+	}
+	b.reorder(order)
+	b.stages(home, row, k)
+	if shared || !dense {
+		b.step("parallel %s", order[0])
+	}
+	if pos != "" {
+		b.step("unroll %s", pos)
+	}
+	b.step("vectorize %s", inner)
+}
+
+// splitChannels cuts the channels of a float output into vector blocks. Where they do not divide, the last block overlaps
+// the one before, and blocks cannot be shared out among threads.
+func (b *builder) splitChannels(lanes int) (outer, inner string, disjoint bool) {
+	o := b.s.extent["o"]
+	lanes = powerOfTwo(min(lanes, o))
+	if o%lanes == 0 {
+		b.step("split o %d tail=perfect -> o.o o.i", lanes)
+		return "o.o", "o.i", true
+	}
+	b.step("split o %d tail=shift -> o.o o.i", lanes)
+	return "o.o", "o.i", false
+}
+
+// powerOfTwo is the largest power of two up to n: LLVM keeps vectors of other lengths in memory.
+func powerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
+
+func (b *builder) reorder(loops []string) {
+	text := "reorder"
+	for _, l := range loops {
+		if l != "" {
+			text += " " + l
+		}
+	}
+	b.step("%s", text)
+}
+
+// stages brings the producers to the loops where they are used, and orders the reduction: planes, window and channels
+// outside, the tile's positions and channels inside, where they become registers.
+func (b *builder) stages(home, row string, k Knobs) {
+	s := b.s
+	if s.pooled {
+		b.step("compute_at pl %s", home)
+	}
+	b.step("compute_at acc %s", home)
+	if s.padded {
+		at := row
+		if s.extent["h"] == 1 {
+			at = home
+		}
+		b.step("compute_at xp %s", at)
+		b.vectorize("xp.c")
+	}
+	positions := b.positions(k)
+	order := []string{"acc.kh", "acc.kw", "acc.c"}
+	if s.has("acc.n") {
+		order = append([]string{"acc.n"}, order...)
+	}
+	b.reorder(append(append(order, positions...), "acc.o"))
+	for _, l := range positions {
+		b.step("unroll %s*", l)
+	}
+	b.step("vectorize acc.o*")
+	if k.UnrollK {
+		b.unrollReduction()
+	}
+	if s.pooled {
+		b.step("unroll pl.i")
+		b.step("unroll pl.j")
+		if k.TileW > 1 && s.extent["w"] > 1 {
+			b.step("unroll pl.w")
+		}
+		b.step("vectorize pl.o")
+	}
+}
+
+// positions lists the accumulators' loops over rows and columns that have more than one iteration left in a tile.
+func (b *builder) positions(k Knobs) []string {
+	s := b.s
+	tile := 1
+	if k.TileW > 1 {
+		tile = min(k.TileW, s.extent["w"])
+	}
+	var ls []string
+	if s.pooled && s.extent["pl.i"] > 1 {
+		ls = append(ls, "acc.h")
+	}
+	if tile > 1 || s.pooled && s.extent["pl.j"] > 1 {
+		ls = append(ls, "acc.w")
+	}
+	return ls
+}
+
+// maxBody is the number of reduction steps that are unrolled into one loop body.
+const maxBody = 6
+
+// unrollReduction unrolls the innermost reduction loops as far as the body stays small.
+func (b *builder) unrollReduction() {
+	n := 1
+	for _, l := range []string{"acc.c", "acc.kw", "acc.kh"} {
+		if n *= b.s.extent[l]; n > maxBody {
+			return
+		}
+		if b.s.extent[l] > 1 {
+			b.step("unroll %s", l)
+		}
+	}
+}

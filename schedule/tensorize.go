@@ -1,0 +1,69 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// Tensorize replaces a loop and all in it by a call of an instruction that means the same. Other systems: TVM tensorize,
+// Exo replace.
+//
+//	for %acc.o in 0:16 { %acc[%w, %acc.o] += cast<i32>(popcount(%x[%h, %c] ^ %f[%c, %q * 16 + %acc.o])) }
+//	=>
+//	call @avx512_xor_popcnt_acc_x16(%acc[%w, 0], %x[%h, %c], %f[%c, %q * 16])
+//
+// The instruction's body is matched with the loop: loops with loops of the same extent, parameters with windows of
+// buffers, constants with equal constants; operands of commuting integer operations may be the other way round, and the
+// kinds of loops do not matter. It is refused with the first place where they differ, and if a window may leave its
+// buffer, is not contiguous, or overlaps one that is written.
+func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
+	l, err := findLoop(f, loop)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range path(f.Body, loop) {
+		if p.Kind == ir.Vectorize && p != l || l.Kind == ir.Parallel {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is %s, which cannot hold a call", p.Var, p.Kind)}
+		}
+	}
+	u := &unifier{instr: instr, sc: scopeOf(f.Body), bufs: f.Buffers(), params: map[string]ir.Param{},
+		loops: map[string]string{}, wins: map[string]ir.Window{}}
+	for _, p := range instr.Params {
+		u.params[p.Name] = p
+	}
+	if m := u.stmt("", instr.Body, l); m != nil {
+		m.where = "at " + strings.TrimPrefix(m.where, "/")
+		if m.where == "at " {
+			m.where = fmt.Sprintf("at loop %%%s", loop)
+		}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is not @%s: %s", loop, instr.Name, m), Help: "reorder, split or unroll until the loop has the instruction's form:\n" + indent(ir.StmtString(instr.Body))}
+	}
+	call := &ir.Call{Fn: instr}
+	for _, p := range instr.Params {
+		w, ok := u.wins[p.Name]
+		if !ok {
+			return nil, &ir.Error{Msg: fmt.Sprintf("@%s does not use its parameter %%%s", instr.Name, p.Name)}
+		}
+		for i, q := range instr.Params[:len(call.Args)] {
+			if call.Args[i].Buf == w.Buf && (p.Out || q.Out) {
+				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is both %%%s and %%%s of @%s, and one of them is written", w.Buf, q.Name, p.Name, instr.Name)}
+			}
+		}
+		call.Args = append(call.Args, w)
+	}
+	return replaceLoop(f, loop, call), nil
+}
+
+func indent(s string) string {
+	return "        " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n        ")
+}
+
+func unknownInstr(instrs map[string]*ir.Func, name string) error {
+	help := "the target has no instructions for tensorize"
+	if len(instrs) > 0 {
+		help = "instructions: " + strings.Join(sortedKeys(instrs), " ")
+	}
+	return &ir.Error{Msg: fmt.Sprintf("no instruction @%s", name), Help: help}
+}

@@ -1,0 +1,158 @@
+package schedule
+
+import (
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// tidy simplifies all expressions below s and drops conditions that are decided. known are conditions that hold where s
+// stands.
+func tidy(s ir.Stmt, r arith.Ranges, known []ir.Expr) ir.Stmt {
+	simple := func(e ir.Expr) ir.Expr { return arith.Simplify(e, r) }
+	switch x := s.(type) {
+	case *ir.For:
+		return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: tidy(x.Body, r, known)}
+	case *ir.Alloc:
+		return &ir.Alloc{Buf: x.Buf, Body: tidy(x.Body, r, known)}
+	case *ir.Block:
+		out := make([]ir.Stmt, len(x.Stmts))
+		for i, t := range x.Stmts {
+			out[i] = tidy(t, r, known)
+		}
+		return ir.Seq(out...)
+	case *ir.If:
+		return tidyIf(x, simple(x.Cond), r, known)
+	}
+	return ir.MapStmt(s, nil, simple)
+}
+
+func tidyIf(x *ir.If, cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Stmt {
+	cond = dropKnown(cond, r, known)
+	if c, ok := cond.(*ir.IntImm); ok {
+		switch {
+		case c.V != 0:
+			return tidy(x.Then, r, known)
+		case x.Else != nil:
+			return tidy(x.Else, r, known)
+		}
+		return &ir.Block{}
+	}
+	in := append(known[:len(known):len(known)], facts(cond)...)
+	out := &ir.If{Cond: cond, Then: tidy(x.Then, r, in)}
+	if x.Else != nil {
+		out.Else = tidy(x.Else, r, known)
+	}
+	return out
+}
+
+// conjuncts takes a & b & c apart.
+func conjuncts(e ir.Expr) []ir.Expr {
+	if b, ok := e.(*ir.Binary); ok && b.Op == ir.And && b.Type() == ir.Bool {
+		return append(conjuncts(b.A), conjuncts(b.B)...)
+	}
+	return []ir.Expr{e}
+}
+
+// facts are the conjuncts of a condition that go on to hold whatever is written.
+func facts(cond ir.Expr) []ir.Expr {
+	var out []ir.Expr
+	for _, c := range conjuncts(cond) {
+		if !hasLoad(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// dropKnown leaves out the conjuncts that hold anyway.
+func dropKnown(cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Expr {
+	var out ir.Expr
+	for _, c := range conjuncts(cond) {
+		switch {
+		case implied(c, r, known):
+		case out == nil:
+			out = c
+		default:
+			out = &ir.Binary{Op: ir.And, A: out, B: c}
+		}
+	}
+	if out == nil {
+		return ir.Const(ir.Bool, 1)
+	}
+	return out
+}
+
+// implied reports whether c is one of the known conditions, or follows from one: a <= k gives m*a + b <= n if m*k + b
+// never exceeds n.
+func implied(c ir.Expr, r arith.Ranges, known []ir.Expr) bool {
+	a, n, ok := upper(c)
+	for _, f := range known {
+		if ir.ExprString(f) == ir.ExprString(c) {
+			return true
+		}
+		b, k, ok2 := upper(f)
+		if !ok || !ok2 || len(b.Terms) == 0 || tooLarge(k) {
+			continue
+		}
+		m := int64(0)
+		for _, t := range a.Terms {
+			if q := b.Terms[0]; ir.ExprString(t.Atom) == ir.ExprString(q.Atom) && t.Coef%q.Coef == 0 {
+				m = t.Coef / q.Coef
+			}
+		}
+		if m <= 0 || tooLarge(m) {
+			continue
+		}
+		if rest, ok := a.Plus(-m, b).Bounds(r); ok && !tooLarge(rest.Hi) && m*k+rest.Hi <= n {
+			return true
+		}
+	}
+	return false
+}
+
+// upper writes a comparison with a constant as affine <= bound.
+func upper(c ir.Expr) (a arith.Affine, bound int64, ok bool) {
+	b, ok := c.(*ir.Binary)
+	if !ok || b.A.Type() != ir.I64 || hasLoad(b) {
+		return a, 0, false
+	}
+	a = arith.ToAffine(b.A).Plus(-1, arith.ToAffine(b.B))
+	switch b.Op {
+	case ir.Lt:
+		a.Const++
+	case ir.Le:
+	case ir.Ge, ir.Gt:
+		a = arith.Affine{}.Plus(-1, a)
+		if b.Op == ir.Gt {
+			a.Const++
+		}
+	default:
+		return a, 0, false
+	}
+	bound, a.Const = -a.Const, 0
+	return a, bound, !tooLarge(bound)
+}
+
+// guards lists the conditions under which the loop called name runs; those that read buffers are left out.
+func guards(s ir.Stmt, name string) []ir.Expr {
+	switch s := s.(type) {
+	case *ir.For:
+		if s.Var != name {
+			return guards(s.Body, name)
+		}
+	case *ir.Alloc:
+		return guards(s.Body, name)
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			if ir.FindLoop(t, name) != nil {
+				return guards(t, name)
+			}
+		}
+	case *ir.If:
+		if ir.FindLoop(s.Then, name) == nil {
+			return nil // in the else branch, or not here at all
+		}
+		return append(facts(s.Cond), guards(s.Then, name)...)
+	}
+	return nil
+}
