@@ -1,0 +1,178 @@
+// Package lower turns a fused graph into an ir.Program: one stage a node, constants packed, activations in an arena. The
+// Program it makes is unscheduled and is what "--engine interp" runs; Schedule applies traces to it.
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+	"ripc/ir/ops"
+	"ripc/lower/plan"
+)
+
+// Program lowers g, a graph that fusedglue.Fuse made.
+func Program(g *graph.Graph) (*ir.Program, error) {
+	l := &lowering{g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	for _, name := range g.Inputs {
+		l.input(g.Value(name))
+	}
+	l.planConcats()
+	for _, n := range g.Nodes {
+		if err := l.node(n); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range g.Outputs {
+		l.output(g.Value(name))
+	}
+	l.p.Arena = plan.Arena(l.p)
+	if err := ir.VerifyProgram(l.p); err != nil {
+		return nil, fmt.Errorf("lowering %s: %w", g.Name, err)
+	}
+	return l.p, nil
+}
+
+// place is where a tensor's contents are: a buffer of the Program, or a slice of one that a concatenation will read.
+type place struct {
+	buf   string
+	slice ops.Slice
+}
+
+type lowering struct {
+	g      *graph.Graph
+	p      *ir.Program
+	at     map[string]place
+	consts map[string]string // hash of contents and type -> buffer
+	funcs  map[string]string // text without the name -> func
+}
+
+// physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
+func physical(v *graph.Value) ir.Buffer {
+	shape := v.Shape
+	if len(shape) == 2 {
+		shape = []int{shape[0], 1, 1, shape[1]}
+	}
+	if v.Encoded() {
+		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
+	}
+	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(shape)}
+}
+
+// interfaceBuffer is a tensor as the caller sees it: levels are u8, or u32 bit planes where packed.
+func interfaceBuffer(v *graph.Value) ir.Buffer {
+	switch {
+	case v.Encoded() && v.Packed:
+		b := ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
+		return b
+	case v.Encoded():
+		return ir.Buffer{Name: v.Name, Type: ir.U8, Shape: slices.Clone(v.Shape)}
+	}
+	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}
+}
+
+func (l *lowering) input(v *graph.Value) {
+	b := interfaceBuffer(v)
+	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.InputBuf, Layout: v.Layout})
+	l.at[v.Name] = place{buf: b.Name}
+	if !v.Encoded() || len(l.g.Consumers(v.Name)) == 0 && !l.g.IsOutput(v.Name) {
+		return
+	}
+	var f *ir.Func
+	switch {
+	case !v.Packed:
+		f = ops.PackLevels(v.Bits, v.Shape, v.Enc)
+	case v.Channels()%ops.WordBits != 0:
+		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
+	default:
+		return
+	}
+	t := physical(v)
+	t.Name = v.Name + ".bits"
+	l.arena(t)
+	l.stage(&graph.Node{Name: v.Name, Op: "bitpack"}, f, 0, "", b.Name, t.Name)
+	l.at[v.Name] = place{buf: t.Name}
+}
+
+// output copies or unpacks an output whose tensor does not lie in the caller's buffer already.
+func (l *lowering) output(v *graph.Value) {
+	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && b.Name == v.Name {
+		return
+	}
+	b := interfaceBuffer(v)
+	b.Name = l.fresh(v.Name)
+	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.OutputBuf, Layout: v.Layout})
+	n := &graph.Node{Name: v.Name, Op: "copy"}
+	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
+	switch {
+	case v.Encoded() && v.Packed:
+		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
+	case v.Encoded():
+		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
+	}
+	l.stage(n, f, 0, "", l.at[v.Name].buf, b.Name)
+}
+
+// fresh is name, or name with a suffix where the Program has such a buffer already.
+func (l *lowering) fresh(name string) string {
+	for l.p.BufferByName(name) != nil {
+		name += "_out"
+	}
+	return name
+}
+
+// result makes the place that node n writes its output to: the caller's buffer where it can, a slice of a
+// concatenation, or the arena.
+func (l *lowering) result(n *graph.Node) place {
+	v := l.g.Value(n.Outputs[0])
+	if at, ok := l.at[v.Name]; ok {
+		return at // planned by planConcats
+	}
+	b := physical(v)
+	kind := ir.ArenaBuf
+	if l.g.IsOutput(v.Name) && (!v.Encoded() || v.Packed) {
+		b, kind = interfaceBuffer(v), ir.OutputBuf
+	}
+	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: kind, Layout: v.Layout})
+	l.at[v.Name] = place{buf: b.Name}
+	return l.at[v.Name]
+}
+
+func (l *lowering) arena(b ir.Buffer) {
+	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.ArenaBuf})
+}
+
+// stage adds a stage and its Func; equal Funcs are shared.
+func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, note string, args ...string) {
+	f = prune(f)
+	anon := *f
+	anon.Name = ""
+	key := anon.String()
+	name, ok := l.funcs[key]
+	if !ok {
+		name = f.Name
+		for i := 2; l.p.FuncByName(name) != nil; i++ {
+			name = fmt.Sprintf("%s_v%d", f.Name, i)
+		}
+		g := *f
+		g.Name = name
+		l.p.Funcs = append(l.p.Funcs, &g)
+		l.funcs[key] = name
+	}
+	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Note: note})
+}
+
+// prune removes the empty conditions that ops may leave; Funcs are otherwise taken as they are.
+func prune(f *ir.Func) *ir.Func {
+	return f.WithBody(ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(x ir.Expr) ir.Expr {
+			if s, ok := x.(*ir.Select); ok {
+				if c, ok := s.Cond.(*ir.IntImm); ok && c.V != 0 {
+					return s.A
+				}
+			}
+			return x
+		})
+	}))
+}

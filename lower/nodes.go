@@ -1,0 +1,173 @@
+package lower
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+	"ripc/ir/ops"
+)
+
+// node lowers one node to a stage, or to none where it only renames.
+func (l *lowering) node(n *graph.Node) error {
+	x := l.g.Value(n.Inputs[0])
+	src := l.at[n.Inputs[0]].buf
+	switch a := n.Attrs.(type) {
+	case *graph.FusedConv:
+		l.conv(n, a, x, src)
+		return nil
+	case *graph.FloatStep:
+		dst := l.result(n)
+		args := []string{src}
+		for i, v := range [][]float32{a.A, a.B} {
+			if v != nil {
+				args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, i), ir.F32, []int{len(v)}, v))
+			}
+		}
+		l.stage(n, ops.Eltwise(*a, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
+		return nil
+	case *graph.QuantizeAttrs:
+		l.stage(n, ops.Quantize(a, x.Shape), 0, "", src, l.result(n).buf)
+		return nil
+	case *graph.PoolAttrs:
+		dst := l.result(n)
+		f := ops.PoolFloat(n.Op, a, x.Shape)
+		if x.Encoded() {
+			f = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice)
+		}
+		l.stage(n, f, 0, "", src, dst.buf)
+		return nil
+	}
+	switch n.Op {
+	case "concat":
+		l.concat(n)
+	case "dequantize":
+		l.stage(n, ops.Dequantize(x.Bits, x.Scale, x.Shape, x.Enc), 0, "", src, l.result(n).buf)
+	case "global_avg_pool":
+		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, "", src, l.result(n).buf)
+	case "softmax":
+		l.stage(n, ops.Softmax(x.Shape), 0, "", src, l.result(n).buf)
+	case "flatten":
+		l.flatten(n, x, src)
+	case "bitpack", "unpack": // both ends are the caller's
+		l.at[n.Outputs[0]] = place{buf: src}
+	default:
+		return l.g.Errorf(n, "", "cannot be lowered")
+	}
+	return nil
+}
+
+// conv lowers a fused convolution or dense layer.
+func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
+	shape := x.Shape
+	if len(shape) == 2 {
+		shape = []int{shape[0], 1, 1, shape[1]}
+	}
+	dst := l.result(n)
+	f := ops.Conv(n.Op, a, x.Enc, shape[0], shape[1], shape[2], dst.slice)
+	args := []string{src}
+	for i, c := range ops.ConvConsts(n.Op, a) {
+		p := f.Params[1+i]
+		args = append(args, l.constant(n.Name+"."+p.Name, p.Type, p.Shape, c))
+	}
+	oh := (shape[1]+a.Pad.Top+a.Pad.Bottom-a.KH)/a.SH + 1
+	ow := (shape[2]+a.Pad.Left+a.Pad.Right-a.KW)/a.SW + 1
+	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.KH*a.KW*a.In) * int64(a.Out)
+	note := ""
+	switch {
+	case n.Op == "fconv2d":
+		note = "float: its weights are not binary"
+	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
+		note = "integer sums leave as f32: no quantizer follows that folds"
+	}
+	l.stage(n, f, macs, note, append(args, dst.buf)...)
+}
+
+// constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.
+func (l *lowering) constant(name string, t ir.Type, shape []int, data any) string {
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, data); err != nil {
+		panic("BUG: constant " + name + ": " + err.Error())
+	}
+	key := fmt.Sprintf("%s%v%x", t, shape, sha256.Sum256(b.Bytes()))
+	if old, ok := l.consts[key]; ok {
+		return old
+	}
+	l.consts[key] = name
+	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: b.Bytes()})
+	return name
+}
+
+// flatten is only a view where the channels fill whole words or the tensor is float.
+func (l *lowering) flatten(n *graph.Node, x *graph.Value, src string) {
+	if !x.Encoded() || len(x.Shape) == 2 || x.Channels()%ops.WordBits == 0 || x.Shape[1]*x.Shape[2] == 1 {
+		l.at[n.Outputs[0]] = place{buf: src}
+		return
+	}
+	l.stage(n, ops.FlattenBits(x.Bits, x.Shape, x.Enc), 0, "repacks bits: its channels do not fill whole words", src, l.result(n).buf)
+}
+
+// planConcats lets the producers of a concatenation write their slices of it directly, where each is a layer that can,
+// is used by nothing else, and (for bits) fills whole words.
+func (l *lowering) planConcats() {
+	for _, n := range l.g.Nodes {
+		if n.Op != "concat" {
+			continue
+		}
+		y := l.g.Value(n.Outputs[0])
+		if l.g.IsOutput(y.Name) && y.Encoded() && !y.Packed {
+			continue
+		}
+		if !slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) && distinct(n.Inputs) {
+			at := l.result(n)
+			unit, off := 1, 0
+			if y.Encoded() {
+				unit = ops.WordBits
+			}
+			for _, in := range n.Inputs {
+				c := l.g.Value(in).Channels() / unit
+				l.at[in] = place{buf: at.buf, slice: ops.Slice{Offset: off, Total: y.Channels() / unit}}
+				off += c
+			}
+		}
+	}
+}
+
+func (l *lowering) slices(name string) bool {
+	p, v := l.g.Producer(name), l.g.Value(name)
+	if p == nil || l.g.IsOutput(name) || len(l.g.Consumers(name)) != 1 || (v.Encoded() && v.Channels()%ops.WordBits != 0) {
+		return false
+	}
+	return p.Op == "bconv2d" || p.Op == "fconv2d" || p.Op == "max_pool" && v.Encoded()
+}
+
+func distinct(names []string) bool {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+	}
+	return true
+}
+
+// concat copies those inputs that were not written in place.
+func (l *lowering) concat(n *graph.Node) {
+	if l.at[n.Inputs[0]].slice.Total > 0 && l.at[n.Inputs[0]].buf == l.at[n.Outputs[0]].buf {
+		return
+	}
+	dst := l.result(n)
+	total := l.g.Value(n.Outputs[0]).Channels()
+	off := 0
+	for _, in := range n.Inputs {
+		v := l.g.Value(in)
+		s := ops.Slice{Offset: off, Total: total}
+		l.stage(n, ops.Concat(v.Bits, v.Shape, v.Enc, s), 0, "", l.at[in].buf, dst.buf)
+		off += v.Channels()
+	}
+}

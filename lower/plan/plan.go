@@ -1,0 +1,63 @@
+// Package plan lays out a Program's activations in one arena: buffers whose lifetimes overlap get disjoint places.
+package plan
+
+import (
+	"sort"
+
+	"ripc/ir"
+)
+
+// Align is the alignment of every buffer in the arena, in bytes (a cache line).
+const Align = 64
+
+// Arena gives each ArenaBuf of p an offset and returns the arena's size in bytes. A buffer lives from the first stage
+// that uses it to the last. Larger buffers are placed first, each at the lowest offset that is free for its lifetime.
+func Arena(p *ir.Program) int64 {
+	type life struct {
+		buf         *ir.ProgBuf
+		first, last int
+	}
+	byName := map[string]*life{}
+	var all []*life
+	for i := range p.Buffers {
+		if b := &p.Buffers[i]; b.Kind == ir.ArenaBuf {
+			l := &life{buf: b, first: -1}
+			byName[b.Name] = l
+			all = append(all, l)
+		}
+	}
+	for i, s := range p.Stages {
+		for _, a := range s.Args {
+			if l := byName[a]; l != nil {
+				if l.first < 0 {
+					l.first = i
+				}
+				l.last = i
+			}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].buf.Bytes() > all[j].buf.Bytes() })
+	var size int64
+	for i, l := range all {
+		n := up(int64(l.buf.Bytes()))
+		var busy [][2]int64
+		for _, o := range all[:i] {
+			if o.first <= l.last && l.first <= o.last {
+				busy = append(busy, [2]int64{o.buf.Offset, o.buf.Offset + up(int64(o.buf.Bytes()))})
+			}
+		}
+		sort.Slice(busy, func(i, j int) bool { return busy[i][0] < busy[j][0] })
+		at := int64(0)
+		for _, b := range busy {
+			if at+n <= b[0] {
+				break
+			}
+			at = max(at, b[1])
+		}
+		l.buf.Offset = at
+		size = max(size, at+n)
+	}
+	return size
+}
+
+func up(n int64) int64 { return (n + Align - 1) / Align * Align }
