@@ -1,0 +1,80 @@
+package codegen_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestXorTileX86(t *testing.T) {
+	tg := target(t, "x86-64-v4")
+	tg.Features = append(tg.Features, "avx512vpopcntdq")
+	asm := assembly(t, xorTile(7, 32, 2, 18), tg)
+	match(t, asm, `vpopcntd\s.*%zmm`, `vpxord\s.*%zmm`, "!call", "!memset")
+	if in := innermost(asm); !strings.Contains(in, "vpopcntd") || regexpMatch(`%zmm\d+, .*\(`, in) || regexpMatch(`\(%rsp\)`, in) {
+		t.Errorf("the inner loop stores:\n%s", in)
+	}
+}
+
+func TestXorTileARM(t *testing.T) {
+	asm := assembly(t, xorTile(4, 4, 2, 18), target(t, "rpi4"))
+	match(t, asm, `cnt\s+v\d+\.16b`, `eor\s+v`, `!\bbl\s`)
+	if in := innermost(asm); regexpMatch(`\bstr\s`, in) {
+		t.Errorf("the inner loop stores:\n%s", in)
+	}
+}
+
+// TestPackX86 wants compares straight into mask registers and a word store.
+func TestPackX86(t *testing.T) {
+	asm := assembly(t, pack(64), target(t, "x86-64-v4"))
+	match(t, asm, `vpmovd2m|vpcmp.*%k`, `kunpckwd`, "!vpslld", "!vpsllv", "!call")
+}
+
+func TestPackAVX2(t *testing.T) {
+	match(t, assembly(t, pack(64), target(t, "x86-64-v3")), `vpmovmskb|vmovmskps`, "!vpsllv", "!call")
+}
+
+func TestPackARM(t *testing.T) {
+	match(t, assembly(t, pack(64), target(t, "rpi4")), `addv`, `!\bbl\s`)
+}
+
+// innermost is the text from the first label to the last backward branch to it that has the most vector instructions
+// in between: the hottest loop of a small kernel.
+func innermost(asm string) string {
+	lines := strings.Split(asm, "\n")
+	at := map[string]int{}
+	best := ""
+	for i, l := range lines {
+		if name, _, ok := strings.Cut(l, ":"); ok && strings.HasPrefix(l, ".L") {
+			at[name] = i
+			continue
+		}
+		f := strings.Fields(l)
+		if len(f) < 2 || !strings.HasPrefix(f[0], "j") && !strings.HasPrefix(f[0], "b.") && !strings.HasPrefix(f[0], "cb") && !strings.HasPrefix(f[0], "tb") {
+			continue
+		}
+		start, ok := at[f[len(f)-1]]
+		if !ok {
+			continue
+		}
+		body := strings.Join(lines[start:i+1], "\n")
+		inner := true
+		for _, m := range lines[start+1 : i] {
+			inner = inner && !strings.HasPrefix(m, ".L")
+		}
+		if inner && strings.Count(body, "cnt") > strings.Count(best, "cnt") {
+			best = body
+		}
+	}
+	return best
+}
+
+// match checks that asm has, or for patterns that begin with "!" has not, each pattern.
+func match(t testing.TB, asm string, patterns ...string) {
+	t.Helper()
+	for _, p := range patterns {
+		want := !strings.HasPrefix(p, "!")
+		if found := regexpMatch(strings.TrimPrefix(p, "!"), asm); found != want {
+			t.Errorf("pattern %q: found %v in\n%s", p, found, asm)
+		}
+	}
+}

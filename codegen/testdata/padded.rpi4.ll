@@ -1,0 +1,68 @@
+target triple = "aarch64-unknown-linux-gnu"
+
+define hidden void @padded(ptr noalias align 64 readonly %x, ptr noalias align 64 %y, ptr noalias align 64 %scratch, i32 %tid, i32 %nthreads) #0 {
+entry:
+	%0 = zext i32 %nthreads to i64
+	%1 = zext i32 %tid to i64
+	%2 = mul i64 %1, 8
+	%3 = udiv i64 %2, %0
+	%4 = add i64 %1, 1
+	%5 = mul i64 %4, 8
+	%6 = udiv i64 %5, %0
+	%7 = icmp ult i64 %3, %6
+	br i1 %7, label %for.i, label %end.i
+
+for.i:
+	%i = phi i64 [ %3, %entry ], [ %26, %end.k ]
+	%8 = getelementptr inbounds float, ptr %y, i64 %i
+	store float 0x0000000000000000, ptr %8, align 4
+	br label %for.k
+
+for.k:
+	%k = phi i64 [ 0, %for.i ], [ %24, %select.end ]
+	%9 = add i64 %i, %k
+	%10 = sub i64 %9, 1
+	%11 = icmp sge i64 %10, 0
+	%12 = add i64 %i, %k
+	%13 = sub i64 %12, 1
+	%14 = icmp slt i64 %13, 8
+	%15 = and i1 %11, %14
+	br i1 %15, label %select.a, label %select.b
+
+select.a:
+	%16 = add i64 %i, %k
+	%17 = add i64 %16, -1
+	%18 = getelementptr inbounds float, ptr %x, i64 %17
+	%19 = load float, ptr %18, align 4
+	br label %select.end
+
+select.b:
+	br label %select.end
+
+select.end:
+	%20 = phi float [ %19, %select.a ], [ 0x0000000000000000, %select.b ]
+	%21 = getelementptr inbounds float, ptr %y, i64 %i
+	%22 = load float, ptr %21, align 4
+	%23 = fadd float %22, %20
+	store float %23, ptr %21, align 4
+	%24 = add nuw nsw i64 %k, 1
+	%25 = icmp ult i64 %24, 3
+	br i1 %25, label %for.k, label %end.k, !llvm.loop !1
+
+end.k:
+	%26 = add nuw nsw i64 %i, 1
+	%27 = icmp ult i64 %26, %6
+	br i1 %27, label %for.i, label %end.i, !llvm.loop !2
+
+end.i:
+	br label %done
+
+done:
+	ret void
+}
+
+attributes #0 = { nounwind "no-builtins" "target-cpu"="cortex-a72" "target-features"="+fp-armv8,+neon,+crc,-aes,-sha2" "denormal-fp-math"="preserve-sign,preserve-sign" }
+
+!0 = !{!"llvm.loop.unroll.disable"}
+!1 = distinct !{!1, !0}
+!2 = distinct !{!2, !0}
