@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrClosed is returned by the methods of a closed Session or Module.
+var ErrClosed = errors.New("runtime: closed")
+
+// ErrPlatform is returned by Load where artifacts cannot be loaded at all.
+var ErrPlatform = errors.New("runtime: artifacts run on linux (amd64, arm64, arm) only; `ripc run` simulates foreign ones")
+
+// FileError says why a file is no artifact that this loader can use.
+type FileError struct {
+	Path string
+	Msg  string
+	Err  error // the cause, or nil
+}
+
+// Error prints path, fault and cause.
+func (e *FileError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Path, e.Msg, e.Err)
+	}
+	return fmt.Sprintf("%s: %s", e.Path, e.Msg)
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// FormatError says that the artifact was written for another version of the loader.
+type FormatError struct {
+	Path     string
+	Got      string // the artifact's format
+	Want     string // the loader's
+	Compiler string // version of the compiler that wrote it, if it says so
+}
+
+// Error names both versions.
+func (e *FormatError) Error() string {
+	by := ""
+	if e.Compiler != "" {
+		by = fmt.Sprintf(" (written by ripc %s)", e.Compiler)
+	}
+	return fmt.Sprintf("%s: the artifact has format %q%s, this loader reads %q; compile the model again with this ripc", e.Path, e.Got, by, e.Want)
+}
+
+// ArchError says that the artifact is for another architecture than the host's.
+type ArchError struct {
+	Path string
+	Got  string // the artifact's architecture
+	Host string
+}
+
+// Error names both architectures.
+func (e *ArchError) Error() string {
+	return fmt.Sprintf("%s: the artifact is for %s, this machine is %s; compile with --target host, or run it in simulation", e.Path, e.Got, e.Host)
+}
+
+// FeatureError lists what the artifact needs and this machine (CPU and operating system) does not offer.
+type FeatureError struct {
+	Path    string
+	CPU     string   // name of the CPU the artifact was compiled for
+	Missing []string // features known to be absent
+	Unknown []string // features this loader cannot check
+}
+
+// Error lists the features.
+func (e *FeatureError) Error() string {
+	var parts []string
+	if len(e.Missing) > 0 {
+		parts = append(parts, "this CPU (or its operating system) lacks "+strings.Join(e.Missing, ", "))
+	}
+	if len(e.Unknown) > 0 {
+		parts = append(parts, "this loader cannot check "+strings.Join(e.Unknown, ", "))
+	}
+	return fmt.Sprintf("%s: compiled for %s: %s; compile with --target host on this machine", e.Path, e.CPU, strings.Join(parts, "; "))
+}
+
+// StatusError is a non-zero return value of an artifact's entry point.
+type StatusError struct {
+	Name string // the artifact's name
+	Code int    // 1: bad number of threads or stages; 2: a buffer is not aligned to 64 bytes
+}
+
+// Error explains the code.
+func (e *StatusError) Error() string {
+	why := "unknown code"
+	switch e.Code {
+	case 1:
+		why = "bad number of threads, or bad range of stages"
+	case 2:
+		why = "a buffer is not aligned to 64 bytes"
+	}
+	return fmt.Sprintf("%s_run returned %d: %s", e.Name, e.Code, why)
+}

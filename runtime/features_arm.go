@@ -1,0 +1,15 @@
+package runtime
+
+import "golang.org/x/sys/cpu"
+
+func hostArch() string { return "arm" }
+
+// featureTable says of every feature that can be checked whether it is there, from the kernel's HWCAP words.
+func featureTable() map[string]bool {
+	c := &cpu.ARM
+	return map[string]bool{
+		"neon": c.HasNEON, "vfp2": c.HasVFP, "vfp3": c.HasVFPv3, "vfp4": c.HasVFPv4, "d32": c.HasVFPD32,
+		"hwdiv": c.HasIDIVT, "hwdiv-arm": c.HasIDIVA, "crc": c.HasCRC32, "aes": c.HasAES && c.HasPMULL,
+		"sha2": c.HasSHA1 && c.HasSHA2,
+	}
+}

@@ -1,0 +1,78 @@
+package runtime_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc/internal/describe"
+	"ripc/runtime"
+)
+
+func TestRefusals(t *testing.T) {
+	change := func(f func(d *describe.Artifact)) string {
+		d := twoStage()
+		f(d)
+		return build(t, d, nil)
+	}
+	var format *runtime.FormatError
+	_, err := runtime.Load(change(func(d *describe.Artifact) { d.Format, d.Compiler = "ripc.artifact/9", "7.1" }))
+	if !errors.As(err, &format) || !strings.Contains(err.Error(), `"ripc.artifact/9" (written by ripc 7.1), this loader reads "ripc.artifact/1"`) {
+		t.Errorf("format: %v", err)
+	}
+	var feature *runtime.FeatureError
+	absent := "sm4"
+	if runtime.HostArch() == "x86_64" {
+		absent = "avxvnniint16"
+	}
+	for _, has := range runtime.HostFeatures() {
+		if has == absent {
+			absent = "made-up"
+		}
+	}
+	_, err = runtime.Load(change(func(d *describe.Artifact) {
+		d.Features = append(runtime.HostFeatures(), absent, "prefer-256-bit")
+	}))
+	if !errors.As(err, &feature) || len(feature.Missing)+len(feature.Unknown) != 1 || !strings.Contains(err.Error(), absent) {
+		t.Errorf("features: %v", err)
+	}
+	for want, f := range map[string]func(*describe.Artifact){
+		"no function other_run":             func(d *describe.Artifact) { d.Name = "other" },
+		`name "a b" is not a C identifier`:  func(d *describe.Artifact) { d.Name = "a b" },
+		`says arch "riscv64"`:               func(d *describe.Artifact) { d.Arch = "riscv64" },
+		"arena_bytes is 100":                func(d *describe.Artifact) { d.ArenaBytes = 100 },
+		"workspace_size(3) returns 4288":    func(d *describe.Artifact) { d.ArenaBytes = 8192 },
+		`input 0: tensor "x": dtype "f16"`:  func(d *describe.Artifact) { d.Inputs[0].DType = "f16" },
+		"output 0: tensor \"z\": extent -1": func(d *describe.Artifact) { d.Outputs[0].Shape[0] = -1 },
+		"exceeds 1099511627776 bytes":       func(d *describe.Artifact) { d.Outputs[0].Shape = []int{1 << 30, 1 << 30, 1 << 30} },
+		"0 inputs and 1 outputs":            func(d *describe.Artifact) { d.Inputs = nil },
+	} {
+		if _, err := runtime.Load(change(f)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	other := build(t, twoStage(), func(ll string) string {
+		return strings.NewReplacer("ptr @json ;", "ptr @decoy ;", "@json = internal", "@json =").Replace(ll) +
+			"@decoy = internal constant [2 x i8] c\"{\\00\"\n"
+	})
+	if _, err := runtime.Load(other); err == nil || !strings.Contains(err.Error(), "differs from section .ripc.describe at byte 1") {
+		t.Errorf("decoy: %v", err)
+	}
+	plain := filepath.Join(t.TempDir(), "x.so")
+	if err := os.WriteFile(plain, []byte("no ELF at all, just words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var file *runtime.FileError
+	if _, err := runtime.Load(plain); !errors.As(err, &file) || !strings.Contains(err.Error(), "not a readable ELF file") {
+		t.Errorf("plain: %v", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runtime.ReadDescription(self); !errors.As(err, &file) || !strings.Contains(err.Error(), "no ELF section .ripc.describe") {
+		t.Errorf("other ELF: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package simulate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ToolError says that a program this package needs is not there, and how to get it.
+type ToolError struct {
+	Tool    string // e.g. "qemu-aarch64"
+	Purpose string
+	Install string // a command
+}
+
+// Error names program, purpose and command.
+func (e *ToolError) Error() string {
+	return fmt.Sprintf("%s not found (needed %s); install it with `%s`", e.Tool, e.Purpose, e.Install)
+}
+
+// FileError says why an artifact cannot be simulated.
+type FileError struct {
+	Path string
+	Msg  string
+	Err  error // the cause, or nil
+}
+
+// Error prints path, fault and cause.
+func (e *FileError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Path, e.Msg, e.Err)
+	}
+	return fmt.Sprintf("%s: %s", e.Path, e.Msg)
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// RunError says that the simulated process failed as a whole.
+type RunError struct {
+	Path   string
+	Job    int    // the job that was running
+	Status string // how the process ended
+	Hint   string // what that means, if known
+	Output string // what it printed, shortened
+}
+
+// Error prints status, meaning and output.
+func (e *RunError) Error() string {
+	s := fmt.Sprintf("%s: simulation ended in job %d: %s", e.Path, e.Job, e.Status)
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	if out := strings.TrimSpace(e.Output); out != "" {
+		s += ": " + out
+	}
+	return s
+}
+
+// OverrunError says that the artifact wrote where it must not.
+type OverrunError struct {
+	Path string
+	What string // e.g. "output 0 of job 2"
+}
+
+// Error names the buffer.
+func (e *OverrunError) Error() string {
+	return fmt.Sprintf("%s: the artifact wrote beyond the end of %s", e.Path, e.What)
+}
