@@ -1,0 +1,149 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"ripc/ir"
+)
+
+// Report is the outcome of Verify.
+type Report struct {
+	Stages []StageResult
+	// Network lists the outputs that differ after a run of all stages at once.
+	Network   []Difference
+	Threads   int
+	Simulated bool
+	OK        bool // nothing differs
+}
+
+// StageResult is the outcome for one stage.
+type StageResult struct {
+	Stage          int // index
+	Name, Op, Func string
+	Differences    []Difference // in what the stage is to write
+	// Stray lists other memory that the stage changed.
+	Stray   []Stray
+	Suspect Suspect
+	OK      bool
+}
+
+// Suspect is the part of the compiler that a difference comes from.
+type Suspect string
+
+// The suspects. Schedule means that the scheduled Func computes something else than the definition, even in the
+// interpreter; Codegen that it does not, so that the fault is in what came after, or in the file itself.
+const (
+	Unknown  Suspect = ""
+	Schedule Suspect = "schedule"
+	Codegen  Suspect = "codegen"
+)
+
+// why explains s in a sentence.
+func (s Suspect) why() string {
+	if s == Schedule {
+		return "the scheduled func is wrong already when it is interpreted"
+	}
+	return "the scheduled func is right when it is interpreted: code generation is wrong, or the file is damaged"
+}
+
+// Difference says how the contents of a buffer differ from what the definition computes.
+type Difference struct {
+	Buffer    string
+	Decl      string // type and shape, as in .ripir
+	Index     []int  // of the first element that differs
+	Got, Want string // its values; floats with their bits
+	Count     int    // how many elements differ
+	Elems     int    // of how many
+}
+
+// String is, for example, "%y[0, 3]: got 5, want 7; 2 of 64 elements differ".
+func (d Difference) String() string {
+	at := ""
+	if len(d.Index) > 0 {
+		at = strings.ReplaceAll(fmt.Sprint(d.Index), " ", ", ")
+	}
+	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ", d.Buffer, at, d.Got, d.Want, d.Count, d.Elems)
+}
+
+// Stray is a change where a stage has nothing to write.
+type Stray struct {
+	Where string // "arena", or the input or output as "%name"
+	First int64  // byte offset there
+	Bytes int64  // how many bytes changed
+}
+
+// String is, for example, "3 bytes of arena changed, from offset 64".
+func (s Stray) String() string {
+	return fmt.Sprintf("%d bytes of %s changed, the first at offset %d", s.Bytes, s.Where, s.First)
+}
+
+// String is the stage's line in a listing.
+func (r StageResult) String() string {
+	head := fmt.Sprintf("stage %d %q (%s, @%s): ", r.Stage, r.Name, r.Op, r.Func)
+	if r.OK {
+		return head + "ok"
+	}
+	var parts []string
+	for _, d := range r.Differences {
+		parts = append(parts, d.String())
+	}
+	for _, s := range r.Stray {
+		parts = append(parts, s.String())
+	}
+	if r.Suspect != Unknown {
+		parts = append(parts, r.Suspect.why())
+	}
+	return head + strings.Join(parts, "; ")
+}
+
+// compare returns how got differs from want; ok if it does not.
+func compare(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
+	if bytes.Equal(got, want) {
+		return Difference{}, true
+	}
+	size, first := b.Type.Bytes(), -1
+	d = Difference{Buffer: b.Name, Decl: ir.BufferString(b), Elems: b.Elems()}
+	for i := range d.Elems {
+		x, y := got[i*size:(i+1)*size], want[i*size:(i+1)*size]
+		if bytes.Equal(x, y) || b.Type.IsFloat() && isNaN(x) && isNaN(y) {
+			continue
+		}
+		if d.Count++; first < 0 {
+			first = i
+		}
+	}
+	if first < 0 {
+		return Difference{}, true
+	}
+	d.Got, d.Want = element(b.Type, got[first*size:]), element(b.Type, want[first*size:])
+	d.Index = make([]int, len(b.Shape))
+	for k := len(d.Index) - 1; k >= 0; k-- {
+		d.Index[k], first = first%b.Shape[k], first/b.Shape[k]
+	}
+	return d, false
+}
+
+func isNaN(b []byte) bool {
+	x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+	return x != x
+}
+
+// element writes the element at the start of b.
+func element(t ir.Type, b []byte) string {
+	var w [8]byte
+	copy(w[:], b[:t.Bytes()])
+	u, shift := binary.LittleEndian.Uint64(w[:]), 64-8*t.Bytes()
+	switch {
+	case t.IsFloat():
+		return fmt.Sprintf("%s (0x%08x)", ir.FloatString(math.Float32frombits(uint32(u))), u)
+	case t.Signed():
+		return fmt.Sprint(int64(u<<shift) >> shift)
+	case t.Bits() >= 32: // bit planes
+		return fmt.Sprintf("%#x", u)
+	}
+	return fmt.Sprint(u)
+}

@@ -1,0 +1,212 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/interp"
+)
+
+// verifier is one call of Verify.
+type verifier struct {
+	in       Input
+	e        engine
+	report   *Report
+	compiled map[*ir.Func]*interp.Compiled
+}
+
+// run interprets the Program, and has the artifact do each stage right after the interpreter did it.
+func (v *verifier) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	outputs, err := interp.RunProgram(ctx, v.in.Program, v.in.Inputs, interp.Options{
+		Progress: v.in.Progress,
+		Observe: func(i int, _ string, ref map[string][]byte) {
+			if ctx.Err() != nil {
+				return
+			}
+			if err := v.stage(ctx, i, ref); err != nil {
+				cancel(err) // ends RunProgram in its next stage
+			}
+		},
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		return fmt.Errorf("interpreting %s: %w", v.in.Program.Name, err)
+	}
+	got, err := v.e.network(ctx)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, b := range v.in.Program.Buffers {
+		if b.Kind == ir.OutputBuf {
+			if d, ok := compare(b.Buffer, got[i], outputs[i]); !ok {
+				v.report.Network = append(v.report.Network, d)
+			}
+			i++
+		}
+	}
+	v.report.OK = len(v.report.Network) == 0 && !slices.ContainsFunc(v.report.Stages, func(s StageResult) bool { return !s.OK })
+	return nil
+}
+
+// stage has the artifact do stage i and judges the result. ref holds what the interpreter's own run has come to.
+func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) error {
+	before, after, err := v.e.step(ctx, i)
+	if err != nil {
+		return err
+	}
+	p := v.in.Program
+	s := p.Stages[i]
+	f := p.FuncByName(s.Func)
+	r := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func}
+	if !v.asInterpreted(f, s, before, after, ref) {
+		want, err := v.expect(ctx, f, s, before)
+		if err != nil {
+			return err
+		}
+		r.Differences = v.differences(f, s, after, want)
+		if len(r.Differences) > 0 {
+			if r.Suspect, err = v.suspect(ctx, s, before, want); err != nil {
+				return err
+			}
+		}
+	}
+	r.Stray = v.stray(f, s, before, after)
+	r.OK = len(r.Differences)+len(r.Stray) == 0
+	v.report.Stages = append(v.report.Stages, r)
+	return nil
+}
+
+// asInterpreted reports whether the artifact's stage had the operands and has the results of the interpreter's run,
+// which saves interpreting it a second time.
+func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *memory, ref map[string][]byte) bool {
+	for k, q := range f.Params {
+		b := v.in.Program.BufferByName(s.Args[k])
+		switch {
+		case q.Out && !bytes.Equal(after.at(b), ref[b.Name]), !q.Out && !bytes.Equal(before.at(b), ref[b.Name]):
+			return false
+		}
+	}
+	return true
+}
+
+// expect interprets stage s of f on memory m and returns its arguments afterwards.
+func (v *verifier) expect(ctx context.Context, f *ir.Func, s ir.Stage, m *memory) ([][]byte, error) {
+	c := v.compiled[f]
+	if c == nil {
+		var err error
+		if c, err = interp.Compile(f); err != nil {
+			return nil, fmt.Errorf("stage %q: %w", s.Name, err)
+		}
+		v.compiled[f] = c
+	}
+	var args [][]byte
+	for k, q := range f.Params {
+		data := m.at(v.in.Program.BufferByName(s.Args[k]))
+		if q.Out {
+			data = bytes.Clone(data)
+		}
+		args = append(args, data)
+	}
+	if err := c.Run(ctx, args); err != nil {
+		return nil, fmt.Errorf("interpreting stage %q: %w", s.Name, err)
+	}
+	return args, nil
+}
+
+// differences compares what stage s was to write.
+func (v *verifier) differences(f *ir.Func, s ir.Stage, after *memory, want [][]byte) []Difference {
+	var all []Difference
+	for k, q := range f.Params {
+		b := v.in.Program.BufferByName(s.Args[k])
+		if q.Out {
+			if d, ok := compare(b.Buffer, after.at(b), want[k]); !ok {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// suspect finds out whether the scheduled Func, interpreted on m, gives want.
+func (v *verifier) suspect(ctx context.Context, s ir.Stage, m *memory, want [][]byte) (Suspect, error) {
+	if v.in.Scheduled == nil {
+		return Unknown, nil
+	}
+	f := v.in.Scheduled.FuncByName(s.Func)
+	if f == nil || len(f.Params) != len(s.Args) {
+		return Unknown, nil
+	}
+	got, err := v.expect(ctx, f, s, m)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Unknown, err
+		}
+		return Schedule, nil // what the interpreter refuses is wrong
+	}
+	for k, q := range f.Params {
+		if _, ok := compare(q.Buffer, got[k], want[k]); q.Out && !ok {
+			return Schedule, nil
+		}
+	}
+	return Codegen, nil
+}
+
+// stray compares all memory that stage s has no business with.
+func (v *verifier) stray(f *ir.Func, s ir.Stage, before, after *memory) []Stray {
+	p := v.in.Program
+	written := map[string]bool{}
+	var arena [][2]int64 // written pieces
+	for k, q := range f.Params {
+		if b := p.BufferByName(s.Args[k]); q.Out {
+			written[b.Name] = true
+			if b.Kind == ir.ArenaBuf {
+				arena = append(arena, [2]int64{b.Offset, b.Offset + int64(b.Bytes())})
+			}
+		}
+	}
+	slices.SortFunc(arena, func(a, b [2]int64) int { return int(a[0] - b[0]) })
+	var all []Stray
+	st := Stray{Where: "arena"}
+	from := int64(0)
+	for _, piece := range append(arena, [2]int64{p.Arena, p.Arena}) {
+		if from < piece[0] {
+			st.add(from, before.work[from:piece[0]], after.work[from:piece[0]])
+		}
+		from = max(from, piece[1])
+	}
+	if st.Bytes > 0 {
+		all = append(all, st)
+	}
+	for _, b := range p.Buffers {
+		if (b.Kind == ir.InputBuf || b.Kind == ir.OutputBuf) && !written[b.Name] {
+			st := Stray{Where: "%" + b.Name}
+			if st.add(0, before.at(&b), after.at(&b)); st.Bytes > 0 {
+				all = append(all, st)
+			}
+		}
+	}
+	return all
+}
+
+// add counts the bytes that differ in pieces at offset from.
+func (s *Stray) add(from int64, a, b []byte) {
+	if bytes.Equal(a, b) {
+		return
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			if s.Bytes == 0 {
+				s.First = from + int64(i)
+			}
+			s.Bytes++
+		}
+	}
+}

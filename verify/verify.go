@@ -1,0 +1,136 @@
+// Package verify compares a compiled network with its definition, bit for bit. The code that runs is the shipped one:
+// the artifact itself, natively or simulated, stage by stage through NAME_run_stages and as a whole through NAME_run.
+// The definition is the unscheduled Program, run by package interp.
+//
+// A stage is judged on what it was given: the bytes that the artifact's own earlier stages left. A mistake thus shows in
+// the stage that made it, and not in all those after it.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ripc/internal/describe"
+	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/runtime"
+)
+
+// Input is what Verify needs.
+type Input struct {
+	Program *ir.Program // the definition: lowered, but not scheduled
+	// Scheduled, if not nil, is the Program that was compiled. It has the same buffers and stages, and serves to find
+	// out which part of the compiler a difference comes from.
+	Scheduled *ir.Program
+	SO        string   // path of the artifact; it says itself what machine it is for
+	Threads   int      // 0 means 1
+	Inputs    [][]byte // contents of the Program's inputs, in order
+	// Simulate makes Verify simulate although this machine could run the artifact.
+	Simulate bool
+	// Progress, if not nil, is called before each stage, and once more with done == total.
+	Progress func(done, total int, stage string)
+
+	kept int // overrides maxKept, for tests
+}
+
+// MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be compared.
+type MismatchError struct {
+	SO  string
+	Msg string
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("%s is not compiled from this program: %s; compile it again", e.SO, e.Msg)
+}
+
+// Verify runs the artifact and the definition. Differences are in the Report and no error. It fails with
+// *MismatchError, with *ir.Error or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors
+// of runtime or simulate if the artifact cannot, or with ctx's error.
+func Verify(ctx context.Context, in Input) (*Report, error) {
+	if in.Threads == 0 {
+		in.Threads = 1
+	}
+	d, err := runtime.ReadDescription(in.SO)
+	if err != nil {
+		return nil, err
+	}
+	if err := match(in, d); err != nil {
+		return nil, err
+	}
+	e, err := open(in, d)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	v := &verifier{in: in, e: e, report: &Report{Threads: in.Threads, Simulated: e.simulated()}, compiled: map[*ir.Func]*interp.Compiled{}}
+	if err := v.run(ctx); err != nil {
+		return nil, err
+	}
+	return v.report, nil
+}
+
+// match fails unless d describes in.Program, as far as memory is laid out by it.
+func match(in Input, d *describe.Artifact) error {
+	p := in.Program
+	fail := func(format string, args ...any) error { return &MismatchError{in.SO, fmt.Sprintf(format, args...)} }
+	if len(p.Stages) != len(d.Stages) {
+		return fail("it has %d stages, the program has %d", len(d.Stages), len(p.Stages))
+	}
+	for _, b := range p.Buffers {
+		side := d.Inputs
+		switch b.Kind {
+		case ir.InputBuf:
+		case ir.OutputBuf:
+			side = d.Outputs
+		default:
+			continue
+		}
+		if !slices.ContainsFunc(side, func(t describe.Tensor) bool {
+			return t.Name == b.Name && t.DType == b.Type.String() && slices.Equal(t.Shape, b.Shape)
+		}) {
+			return fail("it has no %s %s", b.Kind, ir.BufferString(b.Buffer))
+		}
+	}
+	if d.ArenaBytes < p.Arena {
+		return fail("its arena has %d bytes, the program needs %d", d.ArenaBytes, p.Arena)
+	}
+	at := places(p)
+	for i, s := range p.Stages {
+		if d.Stages[i].Name != s.Name {
+			return fail("stage %d is %q, the program's is %q", i, d.Stages[i].Name, s.Name)
+		}
+		f := p.FuncByName(s.Func)
+		if f == nil || len(f.Params) != len(s.Args) {
+			return fail("stage %q does not fit @%s", s.Name, s.Func)
+		}
+		operands := slices.Concat(d.Stages[i].Reads, d.Stages[i].Writes)
+		for _, a := range s.Args {
+			q := p.BufferByName(a)
+			if q == nil {
+				return fail("stage %q needs %%%s", s.Name, a)
+			}
+			same := func(t describe.Tensor) bool {
+				return t.Name == a && t.DType == q.Type.String() && slices.Equal(t.Shape, q.Shape) &&
+					t.Where == q.Kind.String() && (q.Kind == ir.ConstBuf || t.Offset == at[a])
+			}
+			if !slices.ContainsFunc(operands, same) {
+				return fail("stage %q has no operand %s (%s %d)", s.Name, ir.BufferString(q.Buffer), q.Kind, at[a])
+			}
+		}
+	}
+	return nil
+}
+
+// places gives the index of each input and output, and the offset of each activation.
+func places(p *ir.Program) map[string]int64 {
+	at, count := map[string]int64{}, map[ir.BufKind]int64{}
+	for _, b := range p.Buffers {
+		at[b.Name] = count[b.Kind]
+		if b.Kind == ir.ArenaBuf {
+			at[b.Name] = b.Offset
+		}
+		count[b.Kind]++
+	}
+	return at
+}

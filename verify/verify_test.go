@@ -1,0 +1,218 @@
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc/codegen/artifact"
+	"ripc/codegen/toolchain"
+	"ripc/ir"
+	"ripc/targets"
+	"ripc/verify"
+)
+
+// needTools finds LLVM. Without it the test is skipped, or fails where tools are promised.
+func needTools(t testing.TB) *toolchain.Tools {
+	t.Helper()
+	tools, err := toolchain.Find()
+	if err == nil {
+		return tools
+	}
+	if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
+		t.Fatal(err)
+	}
+	t.Skip("skipped: ", err)
+	return nil
+}
+
+// machine is a target that can be run here: the host, or a board if qemu is there.
+func machine(t testing.TB, name string) targets.Target {
+	t.Helper()
+	tg, err := targets.Lookup(name)
+	if err != nil {
+		t.Skip("skipped: ", err)
+	}
+	if name != targets.HostName {
+		if _, err := exec.LookPath("qemu-" + tg.Arch); err != nil {
+			t.Skip("skipped: ", err)
+		}
+	}
+	return tg
+}
+
+func build(t testing.TB, tg targets.Target, p *ir.Program) map[artifact.Kind][]byte {
+	t.Helper()
+	files, err := artifact.Build(context.Background(), artifact.Input{Program: p, Target: tg, Tools: needTools(t),
+		Emit: []artifact.Kind{artifact.SO, artifact.LL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// check verifies the library so against tiny.
+func check(t testing.TB, so []byte, scheduled *ir.Program, threads int) *verify.Report {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tiny.so")
+	if err := os.WriteFile(file, so, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := verify.Verify(context.Background(), verify.Input{Program: tiny(false, ir.Xor), Scheduled: scheduled, SO: file,
+		Threads: threads, Inputs: picture()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// wrong fails the test unless stage, and no other, differs, and the network too.
+func wrong(t *testing.T, r *verify.Report, stage int, suspect verify.Suspect) verify.StageResult {
+	t.Helper()
+	if r.OK || len(r.Stages) != 4 || len(r.Network) != 1 {
+		t.Fatalf("the mistake does not show: %+v", r)
+	}
+	for i, s := range r.Stages {
+		t.Log(s)
+		if s.OK != (i != stage) || !s.OK && s.Suspect != suspect {
+			t.Errorf("the mistake is in stage %d (suspect %q); got %+v", stage, suspect, s)
+		}
+	}
+	return r.Stages[stage]
+}
+
+func TestVerify(t *testing.T) {
+	for _, name := range []string{targets.HostName, "rpi3"} {
+		t.Run(name, func(t *testing.T) {
+			tg := machine(t, name)
+			p := tiny(true, ir.Xor)
+			so := build(t, tg, p)[artifact.SO]
+			for _, threads := range []int{0, 1, 2, 3} {
+				r := check(t, so, p, threads)
+				if !r.OK || len(r.Stages) != 4 || r.Simulated != (name != targets.HostName) || r.Threads != max(threads, 1) {
+					t.Errorf("%d threads: %+v", threads, r)
+				}
+			}
+		})
+	}
+}
+
+// TestSimulatedBatches simulates few stages at a time, down to one.
+func TestSimulatedBatches(t *testing.T) {
+	so := flip(t, build(t, machine(t, "rpi3"), tiny(true, ir.Xor))[artifact.SO], tiny(true, ir.Xor), "w2", 4*64+40)
+	file := filepath.Join(t.TempDir(), "tiny.so")
+	if err := os.WriteFile(file, so, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []int{1, 2 * 192, 3 * 192} {
+		in := verify.Input{Program: tiny(false, ir.Xor), SO: file, Inputs: picture()}
+		in.Keep(keep)
+		r, err := verify.Verify(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong(t, r, 1, verify.Unknown)
+	}
+}
+
+// flip changes one bit in the file's copy of a constant.
+func flip(t *testing.T, so []byte, p *ir.Program, name string, bit int) []byte {
+	t.Helper()
+	data := p.BufferByName(name).Data
+	if bytes.Count(so, data) != 1 {
+		t.Fatalf("%s is not in the file just once", name)
+	}
+	so = bytes.Clone(so)
+	so[bytes.Index(so, data)+bit/8] ^= 1 << (bit % 8)
+	return so
+}
+
+func TestFlippedConstant(t *testing.T) {
+	for _, name := range []string{targets.HostName, "rpi3"} {
+		t.Run(name, func(t *testing.T) {
+			p := tiny(true, ir.Xor)
+			so := build(t, machine(t, name), p)[artifact.SO]
+			t.Run("threshold", func(t *testing.T) { // the sign of t1[5]: now every score is high enough
+				s := wrong(t, check(t, flip(t, so, p, "t1", 5*32+31), p, 2), 0, verify.Codegen)
+				if d := s.Differences[0]; s.Name != "fire/bits" || d.Buffer != "h" || d.Count != rows || d.Index[2] != 0 {
+					t.Errorf("%+v", s)
+				}
+			})
+			t.Run("weight", func(t *testing.T) { // a bit of class 4
+				s := wrong(t, check(t, flip(t, so, p, "w2", 4*64+40), p, 1), 1, verify.Codegen)
+				if d := s.Differences[0]; s.Name != "fire/scores" || d.Count != rows || d.Index[0] != 0 || d.Index[1] != 4 {
+					t.Errorf("%+v", s)
+				}
+			})
+			t.Run("scale", func(t *testing.T) { // the lowest bit of s[9], which both halves of the output use
+				r := check(t, flip(t, so, p, "s", 9*32), nil, 1)
+				if r.OK || !r.Stages[1].OK || r.Stages[2].OK || r.Stages[3].OK || r.Stages[3].Suspect != verify.Unknown || r.Network[0].Count != 2*rows {
+					t.Errorf("%+v", r)
+				}
+			})
+		})
+	}
+}
+
+// TestWrongSchedule compiles a Program whose schedule changed the meaning.
+func TestWrongSchedule(t *testing.T) {
+	p := tiny(true, ir.And)
+	r := check(t, build(t, machine(t, targets.HostName), p)[artifact.SO], p, 1)
+	s := wrong(t, r, 1, verify.Schedule)
+	if got := s.String(); !strings.HasPrefix(got, `stage 1 "fire/scores" (dense, @dense): %z[0, 0]: got `) ||
+		!strings.HasSuffix(got, "elements differ; the scheduled func is wrong already when it is interpreted") {
+		t.Error(got)
+	}
+}
+
+func TestVerifyErrors(t *testing.T) {
+	so := build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[artifact.SO]
+	file := filepath.Join(t.TempDir(), "tiny.so")
+	if err := os.WriteFile(file, so, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	call := func(ctx context.Context, change func(in *verify.Input)) error {
+		in := verify.Input{Program: tiny(false, ir.Xor), SO: file, Inputs: picture()}
+		change(&in)
+		_, err := verify.Verify(ctx, in)
+		return err
+	}
+	var me *verify.MismatchError
+	for what, change := range map[string]func(in *verify.Input){
+		"stages": func(in *verify.Input) { in.Program.Stages = in.Program.Stages[:3] },
+		"name":   func(in *verify.Input) { in.Program.Stages[1].Name = "x" },
+		"offset": func(in *verify.Input) { in.Program.Buffers[3].Offset = 0 },
+		"arena":  func(in *verify.Input) { in.Program.Arena = 1 << 20 },
+		"output": func(in *verify.Input) { in.Program.Buffers[7].Name = "z9" },
+	} {
+		if err := call(context.Background(), change); !errors.As(err, &me) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, change := range map[string]func(in *verify.Input){
+		"no file":    func(in *verify.Input) { in.SO += "x" },
+		"no inputs":  func(in *verify.Input) { in.Inputs = nil },
+		"short":      func(in *verify.Input) { in.Inputs[0] = in.Inputs[0][1:] },
+		"no threads": func(in *verify.Input) { in.Threads = -1 },
+	} {
+		if err := call(context.Background(), change); err == nil || errors.As(err, &me) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	err := call(ctx, func(in *verify.Input) {
+		in.Progress = func(done, total int, stage string) {
+			if done == 2 {
+				cancel()
+			}
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
