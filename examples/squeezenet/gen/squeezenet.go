@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ripc/internal/safetensors"
+	"ripc/ir/graph"
+	"ripc/ir/importer/model"
+)
+
+// squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures with activations of so many bits, in the form
+// that Riptide gives networks; bits 0 is the float network. Where a pool follows a fire module, the binary network
+// pools the integers of both expand convolutions before they are normalized.
+func squeezeNet(bits int) *network {
+	n := &network{Name: "squeezenet", Outputs: []string{"prob"}}
+	gain, stem := 0.25, "squeezenet_a1"
+	switch bits {
+	case 0:
+		n.Name, gain = "squeezenet_float", 1
+		stem = n.Name
+	case 1:
+	default:
+		n.Name = fmt.Sprintf("squeezenet_a%d", bits)
+		stem = n.Name
+	}
+	n.Inputs = []attrs{{"name": "image", "dtype": "f32", "shape": []int{1, 224, 224, 3}, "layout": "NHWC"}}
+	n.Weights = attrs{"init": "random", "seed": 1, "gain": gain, "file": stem + ".safetensors"}
+
+	pool := attrs{"kernel": []int{3, 3}, "strides": []int{2, 2}}
+	x := n.add("conv1", "conv2d", attrs{"filters": 64, "kernel": []int{3, 3}, "strides": []int{2, 2}}, "image")
+	x = n.add("bn1", "batch_norm", nil, x)
+	if bits == 0 {
+		x = n.add("relu1", "relu", nil, x)
+	} else {
+		x = n.add("act1", "quantize", attrs{"bits": bits}, x)
+	}
+	x = n.add("pool1", "max_pool", pool, x)
+	for i, width := range []int{16, 16, 32, 32, 48, 48, 64, 64} {
+		f := fmt.Sprintf("fire%d", i+2)
+		pooled := f == "fire3" || f == "fire5"
+		s := n.layer(f+"_squeeze", bits, width, 1, false, x)
+		e1 := n.layer(f+"_expand1", bits, 4*width, 1, pooled, s)
+		e3 := n.layer(f+"_expand3", bits, 4*width, 3, pooled, s)
+		x = n.add(f, "concat", nil, e1, e3)
+		if bits == 0 && pooled {
+			x = n.add(f+"_pool", "max_pool", pool, x)
+		}
+	}
+	op := "conv2d"
+	if bits > 0 {
+		op = "bitserial_conv2d"
+	}
+	x = n.add("conv10", op, attrs{"filters": 1000, "kernel": []int{1, 1}}, x)
+	x = n.add("pool10", "global_avg_pool", nil, x)
+	n.add("prob", "softmax", nil, x)
+	return n
+}
+
+// layer is a convolution with what follows it.
+func (n *network) layer(name string, bits, filters, kernel int, pooled bool, x string) string {
+	conv := attrs{"filters": filters, "kernel": []int{kernel, kernel}}
+	if kernel > 1 {
+		conv["padding"] = "same"
+	}
+	if bits == 0 {
+		x = n.add(name, "conv2d", conv, x)
+		x = n.add(name+"_bn", "batch_norm", nil, x)
+		return n.add(name+"_relu", "relu", nil, x)
+	}
+	conv["weight_scale"] = "mean"
+	x = n.add(name, "bitserial_conv2d", conv, x)
+	if pooled {
+		x = n.add(name+"_pool", "max_pool", attrs{"kernel": []int{3, 3}, "strides": []int{2, 2}}, x)
+	}
+	return n.add(name+"_norm", "shift_norm", attrs{"mode": "riptide", "bits": bits}, x)
+}
+
+// writeSqueezeNet writes one network, calibrates its normalizations layer by layer, and reports the result.
+func writeSqueezeNet(dir string, bits int) error {
+	const calibrationImages, testImages = 6, 8
+	n := squeezeNet(bits)
+	text, err := n.text()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, map[bool]string{true: "squeezenet", false: n.Name}[bits == 1]+".json")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return err
+	}
+	none := func(string) (map[string]safetensors.Tensor, error) { return nil, nil }
+	g, err := model.Parse(path, text, none)
+	if err != nil {
+		return err
+	}
+	cal := &calibrator{g: g}
+	if _, err := forward(g, pictures(calibrationImages, 1000), cal.visit); err != nil {
+		return err
+	}
+	if err := saveStatistics(filepath.Join(dir, n.Weights["file"].(string)), cal.done); err != nil {
+		return err
+	}
+	fmt.Printf("%s: largest |mean|/S %.2f\n", path, cal.worst)
+	if g, err = model.Read(path); err != nil {
+		return err
+	}
+	return report(g, pictures(testImages, 1))
+}
+
+// saveStatistics stores mean and var of the nodes.
+func saveStatistics(path string, nodes []*graph.Node) error {
+	tensors := map[string]safetensors.Tensor{}
+	for _, n := range nodes {
+		for _, key := range []string{"mean", "var"} {
+			tensors[n.Name+"."+key] = stored(n.Weights[key].Data)
+		}
+	}
+	return safetensors.WriteFile(path, tensors, nil)
+}
