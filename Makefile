@@ -1,0 +1,42 @@
+# make demo   what ripc does, from a fresh clone
+# make test   what every change must pass
+
+GO := $(shell command -v go || echo /usr/local/go/bin/go)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+BENCH ?= .
+BENCHTIME ?= 1s
+
+.PHONY: help setup build demo test fmt vet check bench clean
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+setup: ## install the LLVM tools and qemu-user if they are missing
+	@scripts/setup.sh
+	@$(GO) version >/dev/null || { echo "Go is missing: https://go.dev/dl" >&2; exit 1; }
+
+build: ## build bin/ripc
+	$(GO) build -o bin/ripc ./cmd/ripc
+
+demo: setup build ## compile, check and run a network
+	scripts/demo.sh
+
+fmt:
+	@files=$$($(GO)fmt -l .) || exit 1; \
+	if [ -n "$$files" ]; then echo "run gofmt -w on:"; echo "$$files"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+test: setup fmt vet ## format, vet, and all tests with the real tools
+	RIPC_REQUIRE_TOOLS=1 $(GO) test ./...
+
+check: test ## make test, staticcheck, and is go.mod tidy
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) mod tidy -diff
+
+bench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...
+
+clean: ## remove what the build made (not the object cache)
+	rm -rf bin

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Installs what ripc needs besides Go, git and make: the LLVM tools (opt, llc, llvm-mc, ld.lld ...) and qemu-user, which
+# runs artifacts of other machines. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
+#
+#   scripts/setup.sh           install
+#   scripts/setup.sh --check   only say what is missing; exit 1 if anything is
+set -euo pipefail
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# have_llvm VERSION: are all tools there, on PATH or in LLVM's own folder?
+have_llvm() {
+	local tool
+	for tool in opt llc llvm-mc llvm-ar llvm-objcopy ld.lld; do
+		command -v "$tool-$1" >/dev/null || [ -x "/usr/lib/llvm-$1/bin/$tool" ] || return 1
+	done
+}
+
+# have_llvm_bin: are all tools in the folder that RIPC_LLVM_BIN names?
+have_llvm_bin() {
+	local tool
+	for tool in opt llc llvm-mc llvm-ar llvm-objcopy ld.lld; do
+		[ -x "$RIPC_LLVM_BIN/$tool" ] || [ -x "$RIPC_LLVM_BIN/$tool-22" ] || [ -x "$RIPC_LLVM_BIN/$tool-19" ] ||
+			die "RIPC_LLVM_BIN=$RIPC_LLVM_BIN has no $tool; unset it to use the system's LLVM"
+	done
+}
+
+# offered PACKAGE: does apt know a version of it?
+offered() {
+	local policy
+	policy=$(apt-cache policy "$1" 2>/dev/null) || return 1
+	[[ $policy == *"Candidate: "[!\(]* ]]
+}
+
+need_llvm=no
+if [ -n "${RIPC_LLVM_BIN:-}" ]; then
+	have_llvm_bin
+elif ! have_llvm 22 && ! have_llvm 19; then
+	need_llvm=yes
+fi
+need_qemu=no
+for arch in aarch64 x86_64; do
+	[ "$arch" = "$(uname -m)" ] && continue
+	command -v "qemu-$arch" >/dev/null || command -v "qemu-$arch-static" >/dev/null || need_qemu=yes
+done
+
+if [ "$need_llvm$need_qemu" = nono ]; then
+	say "LLVM and qemu-user are there; nothing to do"
+	exit 0
+fi
+[ "$need_llvm" = no ] || say "missing: LLVM tools (llvm-22 and lld-22, or llvm-19 and lld-19)"
+[ "$need_qemu" = no ] || say "missing: qemu-user"
+[ "${1:-}" != --check ] || exit 1
+
+command -v apt-get >/dev/null ||
+	die "no apt-get here; install the above by hand, and set RIPC_LLVM_BIN to the folder of the LLVM tools"
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null || die "not root, and there is no sudo; run as root: scripts/setup.sh"
+	as_root=(sudo)
+fi
+
+# DPkg::Lock::Timeout: wait for another apt instead of failing.
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"; }
+
+say "apt-get update"
+apt update >/dev/null || say "apt-get update failed; going on with the package lists at hand"
+packages=()
+if [ "$need_llvm" = yes ]; then
+	if offered llvm-22 && offered lld-22; then
+		packages+=(llvm-22 lld-22)
+	elif offered llvm-19 && offered lld-19; then
+		say "no LLVM 22 in the package lists; taking 19"
+		packages+=(llvm-19 lld-19)
+	else
+		die "the package lists have neither llvm-22 nor llvm-19; see https://apt.llvm.org, then set RIPC_LLVM_BIN"
+	fi
+fi
+[ "$need_qemu" = no ] || packages+=(qemu-user)
+
+say "apt-get install --no-install-recommends ${packages[*]}"
+apt install -y --no-install-recommends "${packages[@]}"
+say "done"
