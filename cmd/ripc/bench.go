@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+func benchCommand() *cobra.Command {
+	var f compileFlags
+	r := ripc.BenchRequest{}
+	cmd := &cobra.Command{
+		Use:   "bench MODEL|X.so [flags]",
+		Short: "Measure a network, whole or layer by layer",
+		Long: `Measure a network from the caller's inputs (filled from seed 0) to its outputs. On this
+machine: after warming up, at least 20 runs and one second (of slow networks fewer runs);
+the fastest and the middle run in milliseconds, and multiply-accumulates (MACs) per cycle
+of all threads together. The clock is measured in the same run, by a chain of dependent
+additions, one a cycle. Code for other machines is simulated: its instructions are counted,
+with one thread, and no time is given.`,
+		Example: `  ripc bench squeezenet.json --per-layer
+  ripc bench squeezenet_rpi3.so --json`,
+		Args: args(1, 1, "one MODEL or X.so"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Path = args[0]
+			var err error
+			if err = checkThreads(r.Threads); err != nil {
+				return err
+			}
+			if r.Options, err = f.options(r.Path); err != nil {
+				return err
+			}
+			r.PerLayer = r.PerLayer || f.json
+			p := newProgress()
+			r.Progress = p.step
+			res, err := ripc.Bench(cmd.Context(), r)
+			p.done()
+			if res == nil || (err != nil && res.Runs == 0) {
+				return err
+			}
+			if res.Reason != "" {
+				fmt.Fprintf(os.Stderr, "ripc: no instructions counted: %s\n", res.Reason)
+			}
+			if f.json {
+				if jerr := printJSON(cmd.OutOrStdout(), res); jerr != nil {
+					return jerr
+				}
+			} else if perr := printBench(cmd.OutOrStdout(), res); perr != nil {
+				return perr
+			}
+			return err // an interruption: what there is was printed
+		},
+	}
+	cmd.Flags().SortFlags = false
+	threadsFlag(cmd, &r.Threads)
+	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
+	f.register(cmd)
+	return cmd
+}
+
+func printBench(w io.Writer, r *ripc.BenchResult) error {
+	if r.Simulated {
+		fmt.Fprintf(w, "%s for %s, simulated, 1 thread\n\n", r.Model, r.Target)
+	} else {
+		fmt.Fprintf(w, "%s for %s, threads: %d, %d runs", r.Model, r.Target, r.Threads, r.Runs)
+		if r.ClockGHz != nil {
+			fmt.Fprintf(w, ", clock %.2f GHz", *r.ClockGHz)
+		}
+		fmt.Fprint(w, "\n\n")
+	}
+	const whole = "whole network"
+	width := len(whole)
+	for _, l := range r.Layers {
+		width = max(width, len(l.Name))
+	}
+	line := func(name, kernel, macs string, f ripc.Figures) error {
+		first, second, third := number(f.MinMS, 4), number(f.MedianMS, 4), number(f.MACsPerCycle, 1)
+		if r.Simulated {
+			first, second, third = "-", "", ""
+			if f.Instructions != nil {
+				first = fmt.Sprint(*f.Instructions)
+			}
+		}
+		return row(w, r.Simulated, width, name, first, second, macs, third, kernel)
+	}
+	if err := row(w, r.Simulated, width, "LAYER", header(r.Simulated), "MEDIAN MS", "MACS", "MACS/CYCLE", "KERNEL"); err != nil {
+		return err
+	}
+	for _, l := range r.Layers {
+		if err := line(l.Name, l.Kernel, thousands(l.MACs), l.Figures); err != nil {
+			return err
+		}
+	}
+	return line(whole, "", thousands(r.MACs), r.Figures)
+}
+
+func header(simulated bool) string {
+	if simulated {
+		return "INSTRUCTIONS"
+	}
+	return "MIN MS"
+}
+
+// row prints one line; simulated code has neither times nor cycles.
+func row(w io.Writer, simulated bool, width int, name, first, second, macs, third, kernel string) error {
+	text := fmt.Sprintf("%-*s  %12s", width, name, first)
+	if !simulated {
+		text += fmt.Sprintf("  %10s", second)
+	}
+	text += fmt.Sprintf("  %9s", macs)
+	if !simulated {
+		text += fmt.Sprintf("  %10s", third)
+	}
+	_, err := fmt.Fprintln(w, strings.TrimRight(text+"  "+kernel, " "))
+	return err
+}
+
+// number is *v with some decimals, "-" for nil.
+func number(v *float64, decimals int) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.*f", decimals, *v)
+}

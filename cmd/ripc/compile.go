@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+type compileOptions struct {
+	compileFlags
+	prefix     string
+	emit       string
+	strict     bool
+	timePasses bool
+	printAfter []string
+}
+
+func compileCommand() *cobra.Command {
+	var o compileOptions
+	cmd := &cobra.Command{
+		Use:   "compile MODEL [flags]",
+		Short: "Compile a model to a library and its header",
+		Long: `Compile a model to PREFIX.so and PREFIX.h, or to the kinds of files that --emit lists:
+so     shared library      a      static library     h   C header for so, a and o
+o      relocatable object  ll     LLVM IR            s   assembly
+ripir  the scheduled program in ripc's own IR
+Files appear when everything is done, or not at all.`,
+		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
+  ripc compile digits.json --print-after lower`,
+		Args: args(1, 1, "one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name)")
+	fs.StringVar(&o.emit, "emit", "so,h", "kinds of files, separated by commas")
+	fs.BoolVar(&o.strict, "strict", false, "fail if glue between binary layers stays float")
+	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
+	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
+	o.register(cmd)
+	complete(cmd, "print-after", ripc.Stages)
+	return cmd
+}
+
+func (o *compileOptions) run(cmd *cobra.Command, path string) error {
+	if ripc.IsArtifact(path) {
+		return usagef("%s is compiled already; give a model", path)
+	}
+	for _, s := range o.printAfter {
+		if !slices.Contains(ripc.Stages(), s) {
+			return usagef("--print-after %s: the stages are %s", s, strings.Join(ripc.Stages(), ", "))
+		}
+	}
+	opt, err := o.options(path)
+	if err != nil {
+		return err
+	}
+	kinds, err := ripc.ParseEmit(o.emit)
+	if err != nil {
+		return usagef("--emit: %v", err)
+	}
+	opt.Strict, opt.Emit = o.strict, kinds
+	if slices.Contains(o.printAfter, "codegen") {
+		if opt.Emit, err = ripc.ParseEmit(o.emit + ",ll"); err != nil {
+			return usagef("--emit: %v", err)
+		}
+	}
+	// With --print-after or --json standard output is for that alone.
+	summary := cmd.OutOrStdout()
+	if len(o.printAfter) > 0 {
+		summary = os.Stderr
+	}
+	texts := cmd.OutOrStdout()
+	if o.json {
+		texts = os.Stderr
+	}
+	opt.Observe = func(stage string, text func() string) {
+		if slices.Contains(o.printAfter, stage) {
+			fmt.Fprintf(texts, "# after %s\n%s\n", stage, strings.TrimRight(text(), "\n"))
+		}
+	}
+	p := newProgress()
+	opt.Progress = func(done, total int) { p.step(done, total, "compiling kernels") }
+	start := time.Now()
+	c, err := ripc.Compile(cmd.Context(), path, opt)
+	p.done()
+	if err == nil {
+		err = c.CheckTraces(opt.Traces)
+	}
+	if err != nil {
+		return err
+	}
+	prefix := o.prefix
+	if prefix == "" {
+		prefix = filepath.Base(c.Graph.Name)
+	}
+	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: c.Inspect()}
+	for _, k := range kinds {
+		name := prefix + "." + string(k)
+		if err := writeFile(name, c.Files[k]); err != nil {
+			return err
+		}
+		res.order = append(res.order, string(k))
+		res.Files[string(k)] = fileResult{name, len(c.Files[k])}
+	}
+	res.count()
+	res.Seconds = time.Since(start).Seconds()
+	for _, t := range c.Times {
+		res.Times = append(res.Times, stageSeconds{t.Stage, t.Took.Seconds()})
+	}
+	if o.timePasses || o.verbose {
+		for _, t := range res.Times {
+			fmt.Fprintf(os.Stderr, "%-12s %9.3f ms\n", t.Stage, 1e3*t.Seconds)
+		}
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), res)
+	}
+	res.print(summary)
+	return nil
+}
+
+// compileResult is what --json prints.
+type compileResult struct {
+	Model       string                `json:"model"`
+	Target      string                `json:"target"`
+	Files       map[string]fileResult `json:"files"` // by kind
+	Stages      int                   `json:"stages"`
+	Binary      int                   `json:"binary_layers"`
+	Float       []string              `json:"float_layers"` // with the reason
+	MACs        int64                 `json:"macs"`
+	BinaryMACs  int64                 `json:"binary_macs"`
+	WeightBytes int64                 `json:"weight_bytes"`
+	Seconds     float64               `json:"seconds"`
+	Times       []stageSeconds        `json:"times"`
+	order       []string
+	in          *ripc.Inspection
+}
+
+type fileResult struct {
+	Path  string `json:"path"`
+	Bytes int    `json:"bytes"`
+}
+
+type stageSeconds struct {
+	Stage   string  `json:"stage"`
+	Seconds float64 `json:"seconds"`
+}
+
+// count sums the layers up.
+func (r *compileResult) count() {
+	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
+	for _, l := range r.in.Layers {
+		switch {
+		case strings.HasPrefix(l.Became, "binary"):
+			r.Binary++
+		case strings.HasPrefix(l.Became, "float"):
+			text := l.Name + " (" + l.Op + ")"
+			if l.Note != "" {
+				text += ": " + l.Note
+			}
+			r.Float = append(r.Float, text)
+		}
+	}
+}
+
+func (r *compileResult) print(w io.Writer) {
+	fmt.Fprintf(w, "%s for %s: %d stages, %d binary layers, %d float", r.Model, r.Target, r.Stages, r.Binary, len(r.Float))
+	if r.MACs > 0 {
+		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
+	}
+	fmt.Fprintln(w)
+	for _, f := range r.Float {
+		fmt.Fprintf(w, "  stays float: %s\n", f)
+	}
+	fmt.Fprintf(w, "weights and tables %s (weights as floats %s), activations %s\n", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
+	for _, k := range r.order {
+		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes)))
+	}
+	fmt.Fprintf(w, "%.2f s\n", r.Seconds)
+}

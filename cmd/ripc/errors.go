@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a mistake on the command line. An empty message means that all is said.
+type usageError struct {
+	msg string
+	err error // the cause, or nil
+}
+
+func (e *usageError) Error() string {
+	if e.err != nil {
+		return fmt.Sprintf("%s: %v", e.msg, e.err)
+	}
+	return e.msg
+}
+
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{msg: fmt.Sprintf(format, args...)} }
+
+// errFailed ends a command with exit code 1 after it has printed what it found.
+var errFailed = errors.New("failed")
+
+// report prints err and returns the exit code for it.
+func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFailed):
+		return exitFailure
+	case errors.As(err, &usage):
+		if usage.msg != "" {
+			fmt.Fprintf(stderr, "ripc: %v\nusage: %s\n       `%s --help` says more\n", err, cmd.UseLine(), cmd.CommandPath())
+		}
+		return exitUsage
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "ripc: interrupted")
+		return exitFailure
+	}
+	fmt.Fprintf(stderr, "ripc: %v\n", err)
+	if ripc.IsBadInput(err) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// crashed tells of a panic, which is always a mistake in ripc.
+func crashed(stderr io.Writer, panicked any) int {
+	fmt.Fprintf(stderr, `ripc: internal error: %v
+This is a mistake in ripc %s, not in what you did. Please report it with the command line,
+the model (or its smallest part that shows it) and the lines above. The place:
+%s`, panicked, ripc.Version, debug.Stack())
+	return exitFailure
+}
+
+// stderrIsTerminal reports whether progress can overwrite its own line.
+func stderrIsTerminal() bool {
+	info, err := os.Stderr.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}

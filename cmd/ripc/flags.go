@@ -1,0 +1,87 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+	"ripc/targets"
+)
+
+// compileFlags are those of every command that may compile a model.
+type compileFlags struct {
+	target   string
+	schedule string
+	disable  []string
+	json     bool
+	verbose  bool
+}
+
+// register adds the flags to cmd.
+func (f *compileFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.target, "target", "", "machine to compile for, see ripc targets (default host)")
+	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func NAME:\" and steps, one a line")
+	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
+	fs.BoolVar(&f.json, "json", false, "print one JSON object")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	complete(cmd, "target", targetNames)
+	complete(cmd, "disable-pass", ripc.OptionalPasses)
+}
+
+// complete offers names to the shell for a flag.
+func complete(cmd *cobra.Command, flag string, names func() []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return names(), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+}
+
+func targetNames() []string {
+	var names []string
+	for _, t := range targets.All() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// options checks the flags for the model or artifact at path.
+func (f *compileFlags) options(path string) (ripc.Options, error) {
+	o := ripc.Options{Target: f.target, Disable: f.disable}
+	if ripc.IsArtifact(path) {
+		if f.schedule != "" || len(f.disable) > 0 {
+			return o, usagef("%s is compiled already: --schedule and --disable-pass need a model", path)
+		}
+		return o, nil
+	}
+	for _, p := range f.disable {
+		if !slices.Contains(ripc.OptionalPasses(), p) {
+			return o, usagef("--disable-pass %s: the passes that can be left out are %s", p, strings.Join(ripc.OptionalPasses(), ", "))
+		}
+	}
+	var err error
+	if f.schedule != "" {
+		o.Traces, err = ripc.ReadSchedule(f.schedule)
+	}
+	return o, err
+}
+
+// threadsFlag adds --threads.
+func threadsFlag(cmd *cobra.Command, n *int) {
+	cmd.Flags().IntVar(n, "threads", 1, "number of threads")
+}
+
+// maxThreads bounds --threads; simulation allows fewer and says so.
+const maxThreads = 256
+
+func checkThreads(n int) error {
+	if n < 1 || n > maxThreads {
+		return usagef("--threads %d: 1 to %d are possible", n, maxThreads)
+	}
+	return nil
+}

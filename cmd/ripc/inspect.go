@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+	"ripc/internal/describe"
+)
+
+func inspectCommand() *cobra.Command {
+	var f compileFlags
+	var layer string
+	var withIR bool
+	cmd := &cobra.Command{
+		Use:   "inspect MODEL|X.so [flags]",
+		Short: "Show what became of each layer",
+		Long: `Show what became of each layer: binary or float (and why), shapes, multiply-accumulates
+(MACs), bytes of weights, kernel. One layer is shown with its schedule, and with --ir
+with its program before and after scheduling. Needs no LLVM.`,
+		Example: `  ripc inspect examples/digits/digits.json
+  ripc inspect digits.json --layer conv2 --ir`,
+		Args: args(1, 1, "one MODEL or X.so"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opt, err := f.options(args[0])
+			if err != nil {
+				return err
+			}
+			in, err := ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return printJSON(cmd.OutOrStdout(), in)
+			}
+			if layer == "" && !withIR {
+				return printTable(cmd.OutOrStdout(), in)
+			}
+			for _, l := range in.Layers {
+				printLayer(cmd.OutOrStdout(), l)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
+	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
+	f.register(cmd)
+	return cmd
+}
+
+// printTable prints a line a layer and the sums.
+func printTable(w io.Writer, in *ripc.Inspection) error {
+	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
+	for _, t := range in.Inputs {
+		fmt.Fprintf(w, "input  %s\n", tensorText(t))
+	}
+	for _, t := range in.Outputs {
+		fmt.Fprintf(w, "output %s\n", tensorText(t))
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, NOTES")
+	for _, l := range in.Layers {
+		macs, weights, float := "", "", ""
+		if l.MACs > 0 {
+			macs, float = thousands(l.MACs), size(l.FloatBytes)
+		}
+		if l.WeightBytes > 0 {
+			weights = size(l.WeightBytes)
+		}
+		out := ""
+		if len(l.Writes) > 0 {
+			out = shapeText(l.Writes[0])
+		}
+		var notes []string
+		for _, n := range []string{l.Glue, l.Note} {
+			if n != "" {
+				notes = append(notes, n)
+			}
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Op, l.Became, out, macs, weights, float, l.Kernel, strings.Join(notes, "; "))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	share := 0.0
+	if in.MACs > 0 {
+		share = 100 * float64(in.BinaryMACs) / float64(in.MACs)
+	}
+	_, err := fmt.Fprintf(w, "\n%d stages, %s MACs (%.1f %% binary), weights and tables %s (weights as floats %s), activations %s\n",
+		len(in.Layers), thousands(in.MACs), share, size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
+	return err
+}
+
+// printLayer prints everything about one layer.
+func printLayer(w io.Writer, l ripc.Layer) {
+	fmt.Fprintf(w, "layer %s: %s, %s\n", l.Name, l.Op, l.Became)
+	if l.Glue != "" {
+		fmt.Fprintf(w, "  glue    %s\n", l.Glue)
+	}
+	if l.Note != "" {
+		fmt.Fprintf(w, "  note    %s\n", l.Note)
+	}
+	for _, t := range l.Reads {
+		fmt.Fprintf(w, "  reads   %s (%s)\n", tensorText(t), t.Where)
+	}
+	for _, t := range l.Writes {
+		fmt.Fprintf(w, "  writes  %s (%s)\n", tensorText(t), t.Where)
+	}
+	fmt.Fprintf(w, "  MACs    %d\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n", l.MACs, l.WeightBytes, l.FloatBytes, l.Kernel)
+	for _, s := range l.Trace {
+		fmt.Fprintf(w, "    %s\n", s)
+	}
+	if l.Before != "" {
+		fmt.Fprintf(w, "# before scheduling\n%s\n# after scheduling\n%s\n", strings.TrimRight(l.Before, "\n"), strings.TrimRight(l.After, "\n"))
+	}
+}
+
+// tensorText is name, type and shape.
+func tensorText(t describe.Tensor) string {
+	s := t.Name + ": " + t.DType + " " + shapeText(t)
+	if t.Encoding != "" {
+		s += fmt.Sprintf(" %s, %d bits", t.Encoding, t.Bits)
+	}
+	if t.Packed {
+		s += fmt.Sprintf(", %d channels packed", t.Channels)
+	}
+	return s
+}
+
+func shapeText(t describe.Tensor) string {
+	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
+}

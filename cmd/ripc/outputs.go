@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ripc"
+	"ripc/runtime"
+)
+
+// runResult is what `ripc run --json` prints.
+type runResult struct {
+	Model     string      `json:"model"`
+	Target    string      `json:"target"` // empty for the interpreter
+	Engine    string      `json:"engine"`
+	Simulated bool        `json:"simulated"`
+	Threads   int         `json:"threads"`
+	Seed      uint64      `json:"seed"`
+	Runs      int         `json:"runs"`
+	MS        float64     `json:"ms"` // all runs together; of simulated code no measure of anything
+	Outputs   []outputRow `json:"outputs"`
+	Top       [][]ranked  `json:"top,omitempty"` // by row
+}
+
+// outputRow is one output: in outputs.json name, type, shape and file, on the screen also what is in it.
+type outputRow struct {
+	Name  string    `json:"name"`
+	DType string    `json:"dtype"`
+	Shape []int     `json:"shape"`
+	File  string    `json:"file,omitempty"`
+	Min   *float64  `json:"min,omitempty"`
+	Max   *float64  `json:"max,omitempty"`
+	First []float64 `json:"first,omitempty"`
+}
+
+// ranked is one of the largest values of a row.
+type ranked struct {
+	Index int     `json:"index"`
+	Label string  `json:"label,omitempty"`
+	Value float64 `json:"value"`
+}
+
+func outputFile(i int) string { return fmt.Sprintf("output_%d.npy", i) }
+
+// writeOutputs fills dir. outputs.json comes last: when it is there, all is there.
+func writeOutputs(dir string, r *ripc.RunResult) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	rows := []outputRow{}
+	for i, o := range r.Outputs {
+		a, err := runtime.ToArray(o.Tensor, o.Data)
+		if err != nil {
+			return err
+		}
+		var file bytes.Buffer
+		if err := a.Write(&file); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, outputFile(i)), file.Bytes()); err != nil {
+			return err
+		}
+		rows = append(rows, outputRow{Name: o.Tensor.Name, DType: o.Tensor.DType, Shape: o.Tensor.Shape, File: outputFile(i)})
+	}
+	text, err := json.MarshalIndent(map[string]any{"model": r.Name, "outputs": rows}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, "outputs.json"), append(text, '\n'))
+}
+
+// values are o's elements as numbers.
+func values(o ripc.Output) ([]float64, error) {
+	n, err := runtime.TensorBytes(o.Tensor)
+	if err != nil || n != len(o.Data) {
+		return nil, fmt.Errorf("output %s: %d bytes for shape %v (%v)", o.Tensor.Name, len(o.Data), o.Tensor.Shape, err)
+	}
+	var out []float64
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(o.Data[i:]) }
+	switch o.Tensor.DType {
+	case "f32":
+		for i := 0; i < n; i += 4 {
+			out = append(out, float64(math.Float32frombits(word(i))))
+		}
+	case "i32":
+		for i := 0; i < n; i += 4 {
+			out = append(out, float64(int32(word(i))))
+		}
+	case "u32":
+		for i := 0; i < n; i += 4 {
+			out = append(out, float64(word(i)))
+		}
+	case "i8":
+		for _, b := range o.Data {
+			out = append(out, float64(int8(b)))
+		}
+	default:
+		for _, b := range o.Data {
+			out = append(out, float64(b))
+		}
+	}
+	return out, nil
+}
+
+func newRunResult(r *ripc.RunResult, seed uint64, dir string) (*runResult, error) {
+	res := &runResult{Model: r.Name, Target: r.Target, Engine: r.Engine, Simulated: r.Simulated, Threads: r.Threads, Seed: seed, Runs: r.Runs, MS: r.Took.Seconds() * 1e3}
+	for i, o := range r.Outputs {
+		row := outputRow{Name: o.Tensor.Name, DType: o.Tensor.DType, Shape: o.Tensor.Shape}
+		if dir != "" {
+			row.File = filepath.Join(dir, outputFile(i))
+		}
+		v, err := values(o)
+		if err != nil {
+			return nil, err
+		}
+		finite := slices.DeleteFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) // JSON has neither
+		if len(finite) > 0 {
+			lo, hi := slices.Min(finite), slices.Max(finite)
+			row.Min, row.Max, row.First = &lo, &hi, finite[:min(5, len(finite))]
+		}
+		res.Outputs = append(res.Outputs, row)
+	}
+	return res, nil
+}
+
+// topValues ranks each row (all indices but the last) of the first output.
+func topValues(r *ripc.RunResult, k int, labels []string) ([][]ranked, error) {
+	v, err := values(r.Outputs[0])
+	if err != nil {
+		return nil, err
+	}
+	t := r.Outputs[0].Tensor
+	n := 1
+	if len(t.Shape) > 0 {
+		n = t.Shape[len(t.Shape)-1]
+	}
+	if labels != nil && len(labels) != n {
+		return nil, usagef("--labels: %d lines for rows of %d values", len(labels), n)
+	}
+	rows := [][]ranked{}
+	for row := range slices.Chunk(v, max(n, 1)) {
+		var all []ranked
+		for i, x := range row {
+			e := ranked{Index: i, Value: x}
+			if labels != nil {
+				e.Label = labels[i]
+			}
+			all = append(all, e)
+		}
+		slices.SortStableFunc(all, func(a, b ranked) int {
+			switch {
+			case a.Value > b.Value:
+				return -1
+			case a.Value < b.Value:
+				return 1
+			}
+			return 0
+		})
+		rows = append(rows, all[:min(k, len(all))])
+	}
+	return rows, nil
+}
+
+// print writes the summary for people.
+func (r *runResult) print(w io.Writer, dir string) {
+	for i, o := range r.Outputs {
+		fmt.Fprintf(w, "output %d  %s: %s %s", i, o.Name, o.DType, strings.ReplaceAll(fmt.Sprint(o.Shape), " ", ", "))
+		if o.Min != nil {
+			fmt.Fprintf(w, "  min %.6g  max %.6g  first", *o.Min, *o.Max)
+			for _, v := range o.First {
+				fmt.Fprintf(w, " %.6g", v)
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	for i, row := range r.Top {
+		fmt.Fprintf(w, "row %d:", i)
+		for _, e := range row {
+			name := fmt.Sprint(e.Index)
+			if e.Label != "" {
+				name += " " + e.Label
+			}
+			fmt.Fprintf(w, "  %s (%.6g)", name, e.Value)
+		}
+		fmt.Fprintln(w)
+	}
+	if dir != "" {
+		fmt.Fprintf(w, "wrote %d outputs to %s\n", len(r.Outputs), dir)
+	}
+}

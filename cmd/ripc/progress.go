@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// progress tells on standard error how far a long work is: on a terminal in one line that is written over, elsewhere by a
+// line every few seconds. Short works are silent.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	next     time.Time // nothing is said before
+	width    int       // of the line to write over
+}
+
+// Delays and periods of messages.
+const (
+	quietFor       = 500 * time.Millisecond
+	terminalPeriod = 100 * time.Millisecond
+	linePeriod     = 5 * time.Second
+)
+
+func newProgress() *progress {
+	p := &progress{w: os.Stderr, terminal: stderrIsTerminal()}
+	p.next = time.Now().Add(linePeriod)
+	if p.terminal {
+		p.next = time.Now().Add(quietFor)
+	}
+	return p
+}
+
+// step is called by the work; what says what is being done.
+func (p *progress) step(done, total int, what string) {
+	now := time.Now()
+	if now.Before(p.next) {
+		return
+	}
+	line := fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total)
+	if !p.terminal {
+		p.next = now.Add(linePeriod)
+		fmt.Fprintln(p.w, line)
+		return
+	}
+	p.next = now.Add(terminalPeriod)
+	fmt.Fprintf(p.w, "\r%-*s", p.width, line)
+	p.width = len(line)
+}
+
+// done takes the line away.
+func (p *progress) done() {
+	if p.width > 0 {
+		fmt.Fprintf(p.w, "\r%*s\r", p.width, "")
+		p.width = 0
+	}
+}

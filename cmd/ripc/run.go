@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+type runOptions struct {
+	compileFlags
+	request ripc.RunRequest
+	output  string
+	top     int
+	labels  string
+}
+
+func runCommand() *cobra.Command {
+	var o runOptions
+	r := &o.request
+	cmd := &cobra.Command{
+		Use:   "run MODEL|X.so [INPUT ...] [flags]",
+		Short: "Run a network on files or on random inputs",
+		Long: `Run a network. Inputs are .npy files of the input's element type and shape (a batch of 1
+may be left out; K times the batch makes K runs, whose outputs are stacked), or pictures,
+.png or .jpg, which are scaled to the input's size and to the range 0 to 1 (f32), 0 to 255
+(u8) or 0 to 2^bits-1 (levels). They fill the inputs in order, or by NAME=FILE. Inputs that
+are not given are filled from --seed. Code for other machines runs in simulation.`,
+		Example: `  ripc run digits.json --input examples/digits/data/x_test.npy --top 1
+  ripc run squeezenet.so --seed 7 --threads 4 --output out`,
+		Args: args(1, -1, "a MODEL or X.so"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Path = args[0]
+			r.Inputs = append(r.Inputs, args[1:]...)
+			return o.run(cmd)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg; may be repeated")
+	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
+	fs.StringVar(&o.output, "output", "", "folder for output_0.npy, output_1.npy ... and outputs.json")
+	threadsFlag(cmd, &r.Threads)
+	fs.StringVar(&r.Engine, "engine", ripc.EngineNative, "native: compiled code; interp: the model's definition, interpreted")
+	fs.IntVar(&o.top, "top", 0, "print the `K` largest values of each row of the first output")
+	fs.StringVar(&o.labels, "labels", "", "file with a name for each value of a row, one a line")
+	o.register(cmd)
+	complete(cmd, "engine", func() []string { return []string{ripc.EngineNative, ripc.EngineInterp} })
+	return cmd
+}
+
+func (o *runOptions) run(cmd *cobra.Command) error {
+	r := &o.request
+	if !slices.Contains([]string{ripc.EngineNative, ripc.EngineInterp}, r.Engine) {
+		return usagef("--engine %s: the engines are %s and %s", r.Engine, ripc.EngineNative, ripc.EngineInterp)
+	}
+	if o.top < 0 {
+		return usagef("--top %d: give 1 or more", o.top)
+	}
+	err := checkThreads(r.Threads)
+	if err != nil {
+		return err
+	}
+	labels, err := readLabels(o.labels)
+	if err != nil {
+		return err
+	}
+	if labels != nil && o.top == 0 {
+		o.top = 1
+	}
+	if r.Options, err = o.options(r.Path); err != nil {
+		return err
+	}
+	p := newProgress()
+	r.Progress = p.step
+	out, err := ripc.Run(cmd.Context(), *r)
+	p.done()
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		if err := writeOutputs(o.output, out); err != nil {
+			return err
+		}
+	}
+	res, err := newRunResult(out, r.Seed, o.output)
+	if err != nil {
+		return err
+	}
+	if o.top > 0 {
+		if res.Top, err = topValues(out, o.top, labels); err != nil {
+			return err
+		}
+	}
+	if o.verbose {
+		fmt.Fprintf(os.Stderr, "%d runs took %v\n", out.Runs, out.Took)
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), res)
+	}
+	res.print(cmd.OutOrStdout(), o.output)
+	return nil
+}
+
+// readLabels reads one label a line; no file, no labels.
+func readLabels(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &usageError{msg: "--labels", err: err}
+	}
+	defer f.Close()
+	var labels []string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		labels = append(labels, lines.Text())
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &usageError{msg: "--labels " + path, err: err}
+	}
+	return labels, nil
+}

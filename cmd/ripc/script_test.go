@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ripc/codegen/toolchain"
+	"ripc/internal/npy"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ripc": main})
+}
+
+// TestScripts runs the command as users do. Conditions [llvm] and [qemu] skip what needs those tools; with
+// RIPC_REQUIRE_TOOLS=1 they are taken to be there.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir() // shared by the scripts: kernels are compiled once
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv(toolchain.EnvCache, "")
+			e.Setenv("RIPC", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "ripc")) // for scripts that change PATH
+			e.Setenv("RIPC_LLVM_BIN", os.Getenv(toolchain.EnvBin))
+			return testFiles(e.WorkDir)
+		},
+		Condition: func(cond string) (bool, error) {
+			must := os.Getenv("RIPC_REQUIRE_TOOLS") == "1"
+			switch cond {
+			case "llvm":
+				_, err := toolchain.Find()
+				return must || err == nil, nil
+			case "qemu":
+				_, err := exec.LookPath("qemu-aarch64")
+				return must || err == nil, nil
+			}
+			return false, nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"code": exitCode, "tamper": tamper,
+		},
+	})
+}
+
+// exitCode is "code N command ...": the command must end with exit code N.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command args ...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		e, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if args[0] != strconv.Itoa(got) {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// tamper is "tamper FILE": it changes one byte of a library's constants.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	f, err := elf.NewFile(bytes.NewReader(data))
+	ts.Check(err)
+	s := f.Section(".rodata")
+	if s == nil {
+		ts.Fatalf("%s has no section .rodata", file)
+	}
+	data[s.Offset+s.Size/2] ^= 0x40
+	ts.Check(os.WriteFile(file, data, 0o755))
+}
+
+// testFiles writes inputs that are no text.
+func testFiles(dir string) error {
+	pixels := make([]float32, 2*16*16)
+	for i := range pixels {
+		pixels[i] = float32(i%17) / 16
+	}
+	for name, a := range map[string]*npy.Array{
+		"one.npy":   npy.FromFloat32([]int{1, 16, 16, 1}, pixels[:256]),
+		"flat.npy":  npy.FromFloat32([]int{16, 16, 1}, pixels[:256]),
+		"two.npy":   npy.FromFloat32([]int{2, 16, 16, 1}, pixels),
+		"wrong.npy": npy.FromFloat32([]int{1, 16, 16, 2}, pixels),
+		"f64.npy":   {DType: "f64", Shape: []int{1, 16, 16, 1}, Data: make([]byte, 8*256)},
+		"u8.npy":    {DType: "u8", Shape: []int{1, 16, 16, 1}, Data: make([]byte, 256)},
+	} {
+		if err := a.WriteFile(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	img := image.NewGray(image.Rect(0, 0, 32, 32))
+	for i := range 32 * 32 {
+		img.SetGray(i%32, i/32, color.Gray{Y: uint8(i % 251)})
+	}
+	f, err := os.Create(filepath.Join(dir, "picture.png"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return png.Encode(f, img)
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+	"ripc/codegen/toolchain"
+)
+
+func versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of ripc and of the tools it uses",
+		Args:  args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			llvm := "missing"
+			tools, err := toolchain.Find()
+			var missing *toolchain.MissingToolError
+			switch {
+			case err == nil:
+				llvm = tools.Version()
+			case !errors.As(err, &missing):
+				llvm = err.Error()
+			}
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]string{"ripc": ripc.Version, "llvm": llvm, "go": runtime.Version(), "platform": platform})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "ripc %s (LLVM %s, %s, %s)\n", ripc.Version, llvm, runtime.Version(), platform)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}

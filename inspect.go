@@ -1,0 +1,243 @@
+package ripc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/codegen/artifact"
+	"ripc/fusedglue"
+	"ripc/internal/describe"
+	"ripc/ir"
+	"ripc/ir/graph"
+	"ripc/runtime"
+	"ripc/schedule"
+)
+
+// Stages lists the names that Options.Observe sees, in order.
+func Stages() []string {
+	names := []string{"import"}
+	for _, p := range fusedglue.Passes() {
+		names = append(names, "fusedglue."+p.Name)
+	}
+	return append(names, "fusedglue", "lower", "schedule", "codegen")
+}
+
+// OptionalPasses lists the passes that Options.Disable may name.
+func OptionalPasses() []string {
+	var names []string
+	for _, p := range fusedglue.Passes() {
+		if !p.Required {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
+func ParseEmit(list string) ([]artifact.Kind, error) { return artifact.ParseKinds(list) }
+
+// Inspection is what became of a model's layers.
+type Inspection struct {
+	Name        string            `json:"name"`
+	Target      string            `json:"target"`
+	Inputs      []describe.Tensor `json:"inputs"`
+	Outputs     []describe.Tensor `json:"outputs"`
+	Layers      []Layer           `json:"layers"`
+	MACs        int64             `json:"macs"`
+	BinaryMACs  int64             `json:"binary_macs"`
+	WeightBytes int64             `json:"weight_bytes"` // constants that layers share count once
+	FloatBytes  int64             `json:"float_bytes"`  // the same layers' weights as f32
+	ArenaBytes  int64             `json:"arena_bytes"`
+}
+
+// Layer is one stage.
+type Layer struct {
+	Name string `json:"name"`
+	Op   string `json:"op"`
+	// Became is "binary NxM" (N bits of activations, M of weights), "float", "bits" (glue on packed bits, or into or out
+	// of them) or "float glue".
+	Became      string            `json:"became"`
+	Note        string            `json:"note,omitempty"` // e.g. why it stays float
+	Glue        string            `json:"glue,omitempty"` // what follows the sums; models only
+	Reads       []describe.Tensor `json:"reads"`
+	Writes      []describe.Tensor `json:"writes"`
+	MACs        int64             `json:"macs"`
+	WeightBytes int64             `json:"weight_bytes"`
+	FloatBytes  int64             `json:"float_bytes"`
+	Kernel      string            `json:"kernel"`
+	Trace       []string          `json:"trace"`
+	Before      string            `json:"ir_before,omitempty"` // .ripir before and after scheduling
+	After       string            `json:"ir_after,omitempty"`
+}
+
+// Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
+// name are listed. withIR adds the layers' Funcs as text, which artifacts do not have.
+func Inspect(ctx context.Context, path string, o Options, layer string, withIR bool) (*Inspection, error) {
+	var d *describe.Artifact
+	var c *Compiled
+	var err error
+	if IsArtifact(path) {
+		if withIR {
+			return nil, &ir.Error{Pos: ir.Pos{File: path}, Op: "--ir", Msg: "an artifact does not carry its IR", Help: "inspect the model"}
+		}
+		d, err = runtime.ReadDescription(path)
+	} else {
+		o.Emit = nil
+		if c, err = compileChecked(ctx, path, o); err == nil {
+			d = describeProgram(c.Scheduled, c.Graph, c.Traces)
+			d.Target = c.Target.Name
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return inspection(path, d, c, layer, withIR)
+}
+
+// Inspect is the function of that name for a model that is compiled already.
+func (c *Compiled) Inspect() *Inspection {
+	d := describeProgram(c.Scheduled, c.Graph, c.Traces)
+	d.Target = c.Target.Name
+	in, err := inspection(c.Graph.File, d, c, "", false)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return in
+}
+
+// inspection reads d; c is nil for artifacts.
+func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
+	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, ArenaBytes: d.ArenaBytes, Layers: []Layer{}}
+	var names []string
+	for i, s := range d.Stages {
+		l := layerOf(s)
+		names = append(names, l.Name)
+		in.MACs += l.MACs
+		in.FloatBytes += l.FloatBytes
+		if strings.HasPrefix(l.Became, "binary") {
+			in.BinaryMACs += l.MACs
+		}
+		if layer != "" && layer != l.Name {
+			continue
+		}
+		if c != nil {
+			l.Glue = glue(c.Graph, s.Name)
+		}
+		if withIR {
+			f := c.Program.Stages[i].Func
+			l.Before, l.After = c.Program.FuncByName(f).String(), c.Scheduled.FuncByName(f).String()
+		}
+		in.Layers = append(in.Layers, l)
+	}
+	if len(in.Layers) == 0 && layer != "" {
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("no layer is called %q", layer), Help: "there are " + strings.Join(names, ", ")}
+	}
+	return in, nil
+}
+
+// layerOf reads what a stage is off its description.
+func layerOf(s describe.Stage) Layer {
+	l := Layer{Name: s.Name, Op: s.Op, Became: "float glue", Note: s.Note, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace}
+	packed := func(t describe.Tensor) bool { return t.Packed }
+	switch {
+	case s.MACs > 0 && packed(s.Reads[0]):
+		l.Became = fmt.Sprintf("binary %dx1", s.Reads[0].Bits)
+	case s.MACs > 0:
+		l.Became = "float"
+	case slices.ContainsFunc(s.Reads, packed) || slices.ContainsFunc(s.Writes, packed):
+		l.Became = "bits"
+	}
+	for _, t := range s.Reads {
+		if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() {
+			l.WeightBytes += int64(n)
+			l.FloatBytes += floatBytes(s, t)
+		}
+	}
+	return l
+}
+
+// floatBytes is the size of constant t as f32. Weights [KH, KW, channels or words of them, outputs] are stored with their
+// channels packed (binary layers) and with outputs that only fill up words.
+func floatBytes(s describe.Stage, t describe.Tensor) int64 {
+	elems := int64(1)
+	for _, d := range t.Shape {
+		elems *= int64(d)
+	}
+	if s.MACs == 0 || len(t.Shape) != 4 {
+		return 0 // thresholds and shifts have no counterpart: float glue is folded as well
+	}
+	x, y := s.Reads[0], s.Writes[0]
+	channels, outputs := t.Shape[2], t.Shape[3]
+	if x.Packed {
+		channels = x.Channels
+	}
+	if y.Packed {
+		outputs = min(outputs, y.Channels)
+	}
+	return 4 * int64(t.Shape[0]*t.Shape[1]) * int64(channels) * int64(outputs)
+}
+
+// glue tells what a fused layer does with its sums.
+func glue(g *graph.Graph, name string) string {
+	for _, n := range g.Nodes {
+		if a, ok := n.Attrs.(*graph.FusedConv); ok && n.Name == name {
+			s := a.Epilogue.String()
+			if a.Pool != nil {
+				s += fmt.Sprintf(", after max_pool %dx%d", a.Pool.Kernel[0], a.Pool.Kernel[1])
+			}
+			return strings.TrimPrefix(strings.TrimPrefix(s, " -> "), ", ")
+		}
+	}
+	return ""
+}
+
+// describeProgram describes p as its artifact would, without sizes that only code generation knows.
+func describeProgram(p *ir.Program, g *graph.Graph, traces map[string]schedule.Trace) *describe.Artifact {
+	d := &describe.Artifact{Format: describe.Format, Compiler: Version, Name: artifact.Identifier(p.Name), ArenaBytes: p.Arena}
+	tensors := map[string]describe.Tensor{}
+	for _, q := range p.Buffers {
+		t := describe.Tensor{Name: q.Name, DType: q.Type.String(), Shape: q.Shape, Layout: q.Layout, Where: q.Kind.String(), Offset: q.Offset}
+		if q.Enc.Kind != ir.NoEncoding {
+			t.Encoding, t.Channels, t.Packed, t.Bits = q.Enc.Kind.String(), q.Enc.Channels, true, q.Shape[0]
+		}
+		tensors[q.Name] = t
+		switch q.Kind {
+		case ir.InputBuf:
+			d.Inputs = append(d.Inputs, t)
+		case ir.OutputBuf:
+			d.Outputs = append(d.Outputs, t)
+		case ir.ConstBuf:
+			d.WeightBytes += int64(q.Bytes())
+		}
+	}
+	for _, s := range p.Stages {
+		f := p.FuncByName(s.Func)
+		st := describe.Stage{Name: s.Name, Op: s.Op, Kernel: artifact.Identifier("ripc_" + f.Name), MACs: s.MACs, Note: s.Note}
+		for _, step := range traces[s.Func] {
+			st.Trace = append(st.Trace, step.String())
+		}
+		for i, q := range f.Params {
+			if t := tensors[s.Args[i]]; q.Out {
+				st.Writes = append(st.Writes, t)
+			} else {
+				st.Reads = append(st.Reads, t)
+			}
+		}
+		d.Stages = append(d.Stages, st)
+	}
+	d.Inputs = withLevels(d.Inputs, g, g.Inputs)
+	return d
+}
+
+// withLevels adds to u8 tensors what only the graph knows: that they hold levels, and of how many bits.
+func withLevels(ts []describe.Tensor, g *graph.Graph, names []string) []describe.Tensor {
+	ts = slices.Clone(ts)
+	for i, name := range names {
+		if v := g.Value(name); v.Encoded() && i < len(ts) && !ts[i].Packed {
+			ts[i].Encoding, ts[i].Bits, ts[i].Channels = v.Enc.String(), v.Bits, v.Channels()
+		}
+	}
+	return ts
+}

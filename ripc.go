@@ -1,0 +1,189 @@
+// Package ripc compiles binary neural networks to standalone kernels. This file is the whole pipeline on one page:
+//
+//	model file -> importer -> graph -> fusedglue -> lower -> ir.Program -> schedule -> codegen -> artifact
+//
+// Each stage is a package of its own (ARCHITECTURE.md); Options.Observe sees what every stage made.
+package ripc
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ripc/codegen/artifact"
+	"ripc/codegen/toolchain"
+	"ripc/fusedglue"
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/ir/graph"
+	"ripc/ir/importer/model"
+	"ripc/lower"
+	"ripc/schedule"
+	"ripc/schedule/template"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// Options say how to compile.
+type Options struct {
+	Target  string   // name of a target; "" is host
+	Disable []string // passes of fusedglue not to run
+	Strict  bool     // layers that stay float although the model is binary are errors
+	// Traces gives the schedule of a Func by its name, instead of the default template.
+	Traces map[string]schedule.Trace
+	Emit   []artifact.Kind // what to build; nil: nothing is generated, the Programs only
+	// Observe, if not nil, is called with each stage's name and its result as text.
+	Observe func(stage string, text func() string)
+	// Progress, if not nil, is called while kernels are compiled.
+	Progress func(done, total int)
+}
+
+// Compiled is a compiled network.
+type Compiled struct {
+	Graph     *graph.Graph // after fusedglue
+	Program   *ir.Program  // unscheduled: the definition
+	Scheduled *ir.Program
+	Traces    map[string]schedule.Trace // by Func
+	Target    targets.Target
+	Files     map[artifact.Kind][]byte // as asked by Options.Emit
+	Times     []StageTime
+}
+
+// StageTime is how long one stage took.
+type StageTime struct {
+	Stage string
+	Took  time.Duration
+}
+
+// Load reads a model file of any format that ripc knows.
+func Load(path string) (*graph.Graph, error) {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".json":
+		return model.Read(path)
+	default:
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "use a .json file in format ripc.model/1"}
+	}
+}
+
+// Compile runs the pipeline on a model file.
+func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
+	c := &Compiled{}
+	var err error
+	if c.Target, err = findTarget(o.Target); err != nil {
+		return nil, err
+	}
+	var g *graph.Graph
+	steps := []struct {
+		name string
+		run  func() error
+		text func() string
+	}{
+		{"import", func() error { g, err = Load(path); return err }, func() string { return g.String() }},
+		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
+		{"lower", func() error { c.Program, err = lower.Program(c.Graph); return err }, func() string { return c.Program.String() }},
+		{"schedule", func() error { return c.schedule(o) }, func() string { return c.Scheduled.String() }},
+		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
+	}
+	for _, s := range steps {
+		start := time.Now()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.run(); err != nil {
+			return nil, err
+		}
+		c.Times = append(c.Times, StageTime{s.name, time.Since(start)})
+		if o.Observe != nil {
+			o.Observe(s.name, s.text)
+		}
+	}
+	return c, nil
+}
+
+func findTarget(name string) (targets.Target, error) {
+	if name == "" || name == targets.HostName {
+		return targets.Host()
+	}
+	return targets.Lookup(name)
+}
+
+func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
+	f, err := fusedglue.Fuse(g, o.Disable, func(pass string, g *graph.Graph) {
+		if o.Observe != nil {
+			o.Observe("fusedglue."+pass, g.String)
+		}
+	})
+	if err == nil && o.Strict {
+		err = fusedglue.Strict(f)
+	}
+	return f, err
+}
+
+// schedule chooses a trace for every Func and applies it.
+func (c *Compiled) schedule(o Options) error {
+	instrs := isa.For(c.Target.Arch, c.Target.Features)
+	s := *c.Program
+	s.Funcs = nil
+	c.Traces = map[string]schedule.Trace{}
+	for _, f := range c.Program.Funcs {
+		t, ok := o.Traces[f.Name]
+		if !ok {
+			t = template.Default(f, c.Target)
+		}
+		g, err := t.Apply(f, schedule.WithInstrs(instrs))
+		if err != nil {
+			return fmt.Errorf("scheduling %s: %w", f.Name, err)
+		}
+		for _, h := range []*ir.Func{f, g} {
+			if err := prove(h); err != nil {
+				return fmt.Errorf("%s: %w\nin\n%s", f.Name, err, h)
+			}
+		}
+		c.Traces[f.Name] = t
+		s.Funcs = append(s.Funcs, g)
+	}
+	c.Scheduled = &s
+	return nil
+}
+
+// prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer
+// accumulator wide enough for its largest sum.
+func prove(f *ir.Func) error {
+	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
+		if err := check(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate builds the files.
+func (c *Compiled) generate(ctx context.Context, o Options) error {
+	if len(o.Emit) == 0 {
+		return nil
+	}
+	tools, err := toolchain.Find()
+	if err != nil {
+		return err
+	}
+	traces := map[string][]string{}
+	for name, t := range c.Traces {
+		for _, s := range t {
+			traces[name] = append(traces[name], s.String())
+		}
+	}
+	cache, err := toolchain.DefaultCache()
+	if err != nil {
+		return err
+	}
+	c.Files, err = artifact.Build(ctx, artifact.Input{
+		Program: c.Scheduled, Traces: traces, Target: c.Target, Tools: tools, Cache: cache,
+		Version: Version, Emit: o.Emit, Progress: o.Progress,
+	})
+	return err
+}
+
+// Version is ripc's version, which every artifact carries.
+const Version = "0.1.0"
