@@ -39,16 +39,17 @@ func realMain(args []string) (code int) {
 // newRoot builds the command tree.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ripc",
+		Use:   "ripc COMMAND",
 		Short: "Compile binary neural networks to standalone libraries",
 		Long: `ripc compiles neural networks with binary weights to standalone libraries: one .so
 (or .a) and a C header, without dependencies. It also runs, checks and measures them,
 here or, for other machines, in simulation.
 
 MODEL is a model file (.json), X.so a library that ripc compiled.`,
-		Args:          cobra.ArbitraryArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Args:                  cobra.ArbitraryArgs,
+		SilenceUsage:          true,
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])

@@ -164,6 +164,7 @@ func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	n := shape[1] * shape[2] * shape[3]
 	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		o = ir.Bin(ir.Min, o, ir.Int(n-1)) // what lies beyond is not chosen, but its address must be provable
 		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
 		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}
 		return bitsOf(level(x, pos, c), bits)

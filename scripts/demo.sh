@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# What ripc does, in about a minute: compiles a trained network (digits) and SqueezeNet for this machine and for a
+# Raspberry Pi 3, runs both on both (the Pi in simulation), and compares. Ends with exit code 1 at the first difference.
+# Needs bin/ripc (make build); `make demo` sees to that. What it makes lies in build/demo.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+ripc=bin/ripc
+go=$(command -v go || echo /usr/local/go/bin/go)
+out=build/demo
+data=examples/digits/data
+board=rpi3
+
+die() { printf 'demo: %s\n' "$*" >&2; exit 1; }
+say() { printf '\n== %s\n' "$*"; }
+now() { date +%s%N; }
+# took START: milliseconds since then
+took() { echo $((($(now) - $1) / 1000000)); }
+# field NAME FILE: the first number of that name in ripc's JSON
+field() { sed -n '/^ *"'"$1"'": *[0-9]/{s/[^0-9.]//g;p;q}' "$2"; }
+
+[ -x $ripc ] || die "$ripc is missing; run make build"
+rm -rf $out
+mkdir -p $out
+$go build -o $out/check ./examples/digits/check
+
+table=()
+# row NETWORK TARGET WHAT RESULT
+row() { table+=("$(printf '%-12s %-6s %-28s %s' "$@")"); }
+
+for net in digits squeezenet; do
+	for target in host $board; do
+		say "compile $net for $target"
+		start=$(now)
+		$ripc compile examples/$net/$net.json --target $target -o $out/$net-$target | sed -n '1p;/^wrote/p'
+		row $net $target "compile" "$(took "$start") ms"
+	done
+done
+
+say "classify 360 digits here"
+$ripc run $out/digits-host.so --input $data/x_test.npy --output $out/digits-host --json >$out/digits-host.json
+verdict=$($out/check $out/digits-host/output_0.npy)
+echo "$verdict"
+row digits host "360 digits, all together" "$(printf '%.2f' "$(field ms $out/digits-host.json)") ms"
+
+say "classify 40 digits on the simulated $board"
+# The first 40: an .npy header of 128 bytes, and 40 pictures of 16x16 floats.
+{
+	printf '\x93NUMPY\x01\x00\x76\x00'
+	printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (40, 16, 16, 1), }"
+	dd if=$data/x_test.npy bs=128 skip=1 count=$((40 * 16 * 16 * 4 / 128)) status=none
+} >$out/x_40.npy
+start=$(now)
+$ripc run $out/digits-$board.so --input $out/x_40.npy --output $out/digits-$board >/dev/null
+row digits $board "40 digits in simulation" "$(took "$start") ms"
+$out/check $out/digits-$board/output_0.npy
+# The same bytes as here, in 40 rows of 10 floats behind the headers.
+cmp -i 128 -n 1600 $out/digits-$board/output_0.npy $out/digits-host/output_0.npy ||
+	die "the $board gives other logits"
+echo "the same bytes as here"
+
+say "SqueezeNet here and on the simulated $board, one random picture"
+$ripc run $out/squeezenet-host.so --seed 1 --threads 2 --output $out/squeezenet-host --top 3
+start=$(now)
+$ripc run $out/squeezenet-$board.so --seed 1 --threads 2 --output $out/squeezenet-$board >/dev/null
+row squeezenet $board "1 picture in simulation" "$(took "$start") ms"
+cmp $out/squeezenet-host/output_0.npy $out/squeezenet-$board/output_0.npy || die "the $board gives another output"
+echo "the same bytes"
+
+say "every stage against the interpreter"
+$ripc verify examples/digits/digits.json | tail -n 1
+
+for net in digits squeezenet; do
+	$ripc bench $out/$net-host.so --json >$out/$net-bench.json
+	row $net host "one run, one thread" "$(field min_ms $out/$net-bench.json) ms"
+	$ripc bench $out/$net-$board.so --json >$out/$net-bench-$board.json
+	count=$(field instructions $out/$net-bench-$board.json)
+	row $net $board "one run, one thread" "${count:+$((count / 1000)) thousand instructions}"
+done
+
+printf '\n%-12s %-6s %-28s %s\n' network target what result
+printf '%s\n' "${table[@]}"
