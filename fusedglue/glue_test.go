@@ -186,9 +186,14 @@ func TestShiftToThresholds(t *testing.T) {
 func quantized(a *graph.QuantizeAttrs, x float32) int {
 	m := float32(int(1)<<a.Bits - 1)
 	u := x / float32(a.Scale)
-	if a.Enc == ir.Unipolar {
+	switch {
+	case a.Unit && a.Enc == ir.Unipolar:
+		u = min(max(x, 0), 1) * m
+	case a.Unit:
+		u = float32((min(max(x, -1), 1)+1)*m) / 2
+	case a.Enc == ir.Unipolar:
 		u = min(max(u, 0), m)
-	} else {
+	default:
 		u = (min(max(u, -m), m) + m) / 2
 	}
 	switch a.Rounding {
@@ -201,7 +206,7 @@ func quantized(a *graph.QuantizeAttrs, x float32) int {
 }
 
 func drawQuantize(t *rapid.T, bits int) *graph.QuantizeAttrs {
-	return &graph.QuantizeAttrs{Bits: between(t, 1, bits, "bits"), Enc: encoding(t), Scale: pick(t, "scale", 1, 0.25, 1.0/3, 1.0/7, 3),
+	return &graph.QuantizeAttrs{Unit: rapid.Bool().Draw(t, "unit"), Bits: between(t, 1, bits, "bits"), Enc: encoding(t), Scale: pick(t, "scale", 1, 0.25, 1.0/3, 1.0/7, 3),
 		Rounding: pick(t, "rounding", "half_even", "half_up", "floor")}
 }
 
@@ -292,6 +297,21 @@ func TestPassTable(t *testing.T) {
 		a, b := slices.Index(names, o[0]), slices.Index(names, o[1])
 		if a < 0 || b < 0 || a >= b || o[2] == "" {
 			t.Errorf("%v: positions %d and %d", o, a, b)
+		}
+	}
+}
+
+// TestUnitQuantizer: without a scale of its own a quantizer is SEMANTICS' round((2^N-1) clip(x, 0, 1)); dividing by the
+// rounded 1/(2^N-1) would tip these ties.
+func TestUnitQuantizer(t *testing.T) {
+	for _, c := range []struct {
+		bits  int
+		x     float32
+		level int
+	}{{3, 0.5, 4}, {4, 0.5, 8}, {4, 0.9, 14}, {6, 0.5, 32}, {8, 0.5, 128}, {8, 0.1, 26}, {1, 0.5, 0}, {2, 0.5, 2}} {
+		a := &graph.QuantizeAttrs{Unit: true, Bits: c.bits, Enc: ir.Unipolar, Scale: 1 / float64(int(1)<<c.bits-1), Rounding: "half_even"}
+		if got := QuantizeLevel(a, c.x); got != c.level {
+			t.Errorf("%d bits: level of %g is %d, want %d", c.bits, c.x, got, c.level)
 		}
 	}
 }

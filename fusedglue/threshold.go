@@ -79,11 +79,17 @@ func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
 // QuantizeLevel is graph.QuantizeAttrs' formula in the arithmetic of ir (ops.QuantizeLevel computes the same).
 func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	m := float32(int(1)<<a.Bits - 1)
-	v := f32.Div(x, float32(a.Scale))
-	if a.Enc == ir.Unipolar {
-		v = f32.Min(f32.Max(v, 0), m)
-	} else {
-		v = f32.Mul(f32.Add(f32.Min(f32.Max(v, -m), m), m), 0.5)
+	clip := func(v, lo, hi float32) float32 { return f32.Min(f32.Max(v, lo), hi) }
+	var v float32
+	switch scale := float32(a.Scale); {
+	case a.Unit && a.Enc == ir.Unipolar:
+		v = f32.Mul(clip(x, 0, 1), m)
+	case a.Unit:
+		v = f32.Mul(f32.Mul(f32.Add(clip(x, -1, 1), 1), m), 0.5)
+	case a.Enc == ir.Unipolar:
+		v = clip(f32.Div(x, scale), 0, m)
+	default:
+		v = f32.Mul(f32.Add(clip(f32.Div(x, scale), -m, m), m), 0.5)
 	}
 	switch a.Rounding {
 	case "half_up":

@@ -108,9 +108,11 @@ type ConcatAttrs struct{}
 // NoAttrs belongs to relu, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
 type NoAttrs struct{}
 
-// QuantizeAttrs: f32 -> levels. unipolar: level = round(clip(x/Scale, 0, 2^Bits-1)); bipolar:
-// integer = 2*round((clip(x/Scale, -m, m) + m)/2) - m with m = 2^Bits-1.
+// QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit), as SEMANTICS has it: unipolar
+// level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2). With a scale: unipolar
+// level = round(clip(x/Scale, 0, m)), bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as f32.
 type QuantizeAttrs struct {
+	Unit     bool
 	Bits     int
 	Enc      ir.EncodingKind
 	Scale    float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise

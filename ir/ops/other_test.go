@@ -127,7 +127,11 @@ func TestQuantize(t *testing.T) {
 		s, pixels := drawShape(t)
 		a := &graph.QuantizeAttrs{Bits: between(t, 1, 8, "bits"), Enc: encoding(t), Rounding: rapid.SampledFrom([]string{"half_even", "half_up", "floor"}).Draw(t, "rounding")}
 		m := float64(int(1)<<a.Bits - 1)
-		a.Scale = rapid.SampledFrom([]float64{1, 0.125, 1 / m}).Draw(t, "scale")
+		if a.Unit = rapid.Bool().Draw(t, "unit"); a.Unit {
+			a.Scale = 1 / m
+		} else {
+			a.Scale = rapid.SampledFrom([]float64{1, 0.125, 1 / m}).Draw(t, "scale")
+		}
 		x := drawFloats(t, pixels*s[3], "x")
 		r := random(t, "ties")
 		for i := range x {
@@ -138,9 +142,14 @@ func TestQuantize(t *testing.T) {
 		levels := make([]int, len(x))
 		for i, v := range x {
 			u := float64(v / float32(a.Scale))
-			if a.Enc == ir.Unipolar {
+			switch {
+			case a.Unit && a.Enc == ir.Unipolar:
+				u = float64(min(max(v, 0), 1) * float32(m))
+			case a.Unit:
+				u = float64((min(max(v, -1), 1)+1)*float32(m)) / 2
+			case a.Enc == ir.Unipolar:
 				u = min(max(u, 0), m)
-			} else {
+			default:
 				u = float64(float32(min(max(u, -m), m))+float32(m)) / 2
 			}
 			switch a.Rounding {

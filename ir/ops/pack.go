@@ -55,12 +55,19 @@ func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 // QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v.
 func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 	m := float32(int(1)<<a.Bits - 1)
-	v = ir.Bin(ir.Div, v, ir.Float(float32(a.Scale)))
-	if a.Enc == ir.Unipolar {
-		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(0)), ir.Float(m))
-	} else {
-		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(-m)), ir.Float(m))
-		v = mul(add(v, ir.Float(m)), ir.Float(0.5))
+	clip := func(v ir.Expr, lo, hi float32) ir.Expr {
+		return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
+	}
+	scaled := func() ir.Expr { return ir.Bin(ir.Div, v, ir.Float(float32(a.Scale))) }
+	switch {
+	case a.Unit && a.Enc == ir.Unipolar:
+		v = mul(clip(v, 0, 1), ir.Float(m))
+	case a.Unit:
+		v = mul(mul(add(clip(v, -1, 1), ir.Float(1)), ir.Float(m)), ir.Float(0.5))
+	case a.Enc == ir.Unipolar:
+		v = clip(scaled(), 0, m)
+	default:
+		v = mul(add(clip(scaled(), -m, m), ir.Float(m)), ir.Float(0.5))
 	}
 	switch a.Rounding {
 	case "half_up":

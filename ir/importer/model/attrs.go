@@ -33,7 +33,9 @@ func (b *builder) attrs(n *rawNode) any {
 		if d.text(at+"/encoding") == "bipolar" {
 			a.Enc = ir.Bipolar
 		}
-		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
+		if a.Scale = d.number(at+"/scale", 0); a.Scale == 0 { // the schema wants a given one to be positive
+			a.Unit, a.Scale = true, unitScale(a.Bits)
+		}
 		return a
 	case "concat":
 		return &graph.ConcatAttrs{}

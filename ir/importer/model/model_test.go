@@ -76,7 +76,7 @@ func TestParse(t *testing.T) {
 		"fc": &graph.DenseAttrs{},
 		"bn": &graph.BatchNormAttrs{Epsilon: 1e-5},
 		"s":  &graph.ShiftNormAttrs{Mode: "riptide", Bits: 2, Epsilon: 1e-5},
-		"q":  &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3, Rounding: "half_even"},
+		"q":  &graph.QuantizeAttrs{Unit: true, Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3, Rounding: "half_even"},
 		"ap": &graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: "valid"}},
 	}
 	for name, want := range wantAttrs {
