@@ -29,7 +29,7 @@ type BenchResult struct {
 	Simulated bool   `json:"simulated,omitempty"`
 	Runs      int    `json:"runs"`
 	Figures
-	ClockGHz  *float64     `json:"clock_ghz"`        // of one core, measured before and after; the faster one
+	ClockGHz  *float64     `json:"clock_ghz"`        // of one core: the fastest of many looks before, between and after the runs
 	Reason    string       `json:"reason,omitempty"` // why instructions are missing
 	MCAReason string       `json:"mca_reason,omitempty"`
 	MACs      int64        `json:"macs"`
@@ -101,7 +101,8 @@ func (m *machine) time(ctx context.Context, r BenchRequest, inputs [][]byte, res
 			return err
 		}
 	}
-	clock := measureClock()
+	var clk clock
+	clk.look(firstLook)
 	var whole []time.Duration
 	err = sample(ctx, r.Progress, "measuring", func(warm bool) error {
 		start := time.Now()
@@ -109,20 +110,23 @@ func (m *machine) time(ctx context.Context, r BenchRequest, inputs [][]byte, res
 		if err == nil && !warm {
 			whole = append(whole, time.Since(start))
 		}
+		clk.glance()
 		return err
 	})
 	layers := make([][]time.Duration, len(res.Layers))
 	if err == nil && r.PerLayer {
 		err = sample(ctx, r.Progress, "measuring layers", func(warm bool) error {
+			defer clk.glance()
 			return timeStages(ctx, s, layers, warm)
 		})
 	}
-	clock = max(clock, measureClock())
-	res.ClockGHz = &clock
+	clk.look(firstLook)
+	ghz := clk.ghz()
+	res.ClockGHz = &ghz
 	res.Runs = len(whole)
-	res.Figures = figures(whole, res.MACs, clock)
+	res.Figures = figures(whole, res.MACs, ghz)
 	for i := range res.Layers {
-		res.Layers[i].Figures = figures(layers[i], res.Layers[i].MACs, clock)
+		res.Layers[i].Figures = figures(layers[i], res.Layers[i].MACs, ghz)
 	}
 	return err
 }

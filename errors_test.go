@@ -34,7 +34,7 @@ func TestWhoseMistake(t *testing.T) {
 	}{
 		"sound":          {fill(4), nil, "", false},
 		"definition":     {fill(5), nil, "internal error: definition of f: ", false},
-		"user's mistake": {fill(4), map[string]schedule.Trace{"f": bad}, "scheduling f: unroll nothing: ", true},
+		"user's mistake": {fill(4), map[string]schedule.Trace{"f": bad}, "user.txt:1: unroll nothing: @f: ", true},
 	} {
 		err := (&Compiled{Program: &ir.Program{Funcs: []*ir.Func{c.f}}, Target: target}).schedule(Options{Traces: c.traces})
 		if (c.want == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), c.want) || IsBadInput(err) != c.user {

@@ -59,7 +59,7 @@ type Layer struct {
 	// of them) or "float glue".
 	Became      string            `json:"became"`
 	Note        string            `json:"note,omitempty"` // e.g. why it stays float
-	Glue        string            `json:"glue,omitempty"` // what follows the sums; models only
+	Glue        string            `json:"glue,omitempty"` // what follows the sums
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
 	MACs        int64             `json:"macs"`
@@ -118,9 +118,6 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		if layer != "" && layer != l.Name {
 			continue
 		}
-		if c != nil {
-			l.Glue = glue(c.Graph, s.Name)
-		}
 		if withIR {
 			f := c.Program.Stages[i].Func
 			l.Before, l.After = c.Program.FuncByName(f).String(), c.Scheduled.FuncByName(f).String()
@@ -135,7 +132,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 
 // layerOf reads what a stage is off its description.
 func layerOf(s describe.Stage) Layer {
-	l := Layer{Name: s.Name, Op: s.Op, Became: "float glue", Note: s.Note, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace}
+	l := Layer{Name: s.Name, Op: s.Op, Became: "float glue", Note: s.Note, Glue: s.Glue, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace}
 	packed := func(t describe.Tensor) bool { return t.Packed }
 	switch {
 	case s.MACs > 0 && packed(s.Reads[0]):
@@ -175,16 +172,17 @@ func floatBytes(s describe.Stage, t describe.Tensor) int64 {
 	return 4 * int64(t.Shape[0]*t.Shape[1]) * int64(channels) * int64(outputs)
 }
 
-// glue tells what a fused layer does with its sums.
-func glue(g *graph.Graph, name string) string {
+// glue tells what each fused layer does with its sums.
+func glue(g *graph.Graph) map[string]string {
+	all := map[string]string{}
 	for _, n := range g.Nodes {
-		if a, ok := n.Attrs.(*graph.FusedConv); ok && n.Name == name {
+		if a, ok := n.Attrs.(*graph.FusedConv); ok {
 			s := a.Epilogue.String()
 			if a.Pool != nil {
 				s += fmt.Sprintf(", after max_pool %dx%d", a.Pool.Kernel[0], a.Pool.Kernel[1])
 			}
-			return strings.TrimPrefix(strings.TrimPrefix(s, " -> "), ", ")
+			all[n.Name] = strings.TrimPrefix(strings.TrimPrefix(s, " -> "), ", ")
 		}
 	}
-	return ""
+	return all
 }

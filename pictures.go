@@ -27,7 +27,7 @@ func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, bad("cannot open the picture", err)
+		return nil, bad("cannot open the picture", cause(err))
 	}
 	defer f.Close()
 	src, _, err := image.Decode(f)

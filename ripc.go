@@ -82,7 +82,7 @@ func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
 	}{
 		{"import", func() error { g, err = Load(path); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
-		{"lower", func() error { return c.lower(o) }, func() string { return c.Program.String() }},
+		{"lower", func() error { return c.lower() }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
 	}
@@ -121,17 +121,19 @@ func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
 	return f, err
 }
 
-// lower makes the Program, and checks the names that the user's schedules have for its Funcs.
-func (c *Compiled) lower(o Options) error {
+// lower makes the Program.
+func (c *Compiled) lower() error {
 	var err error
-	if c.Program, err = lower.Program(c.Graph); err != nil {
-		return err
-	}
-	return c.checkTraces(o.Traces)
+	c.Program, err = lower.Program(c.Graph)
+	return err
 }
 
 // schedule chooses a trace for every Func and applies it.
 func (c *Compiled) schedule(o Options) error {
+	traces, err := c.checkTraces(o.Traces)
+	if err != nil {
+		return err
+	}
 	instrs := isa.For(c.Target.Arch, c.Target.Features)
 	s := *c.Program
 	s.Funcs = nil
@@ -140,12 +142,14 @@ func (c *Compiled) schedule(o Options) error {
 		if err := prove(f); err != nil {
 			return &internalError{"definition of " + f.Name, err}
 		}
-		t, given := o.Traces[f.Name]
+		t, given := traces[f.Name]
 		if !given {
 			t = template.Default(f, c.Target)
 		}
 		g, err := applied(f, t, instrs)
 		switch {
+		case err != nil && given && hasPlace(err): // a step, which the message names
+			return err
 		case err != nil && given:
 			return fmt.Errorf("scheduling %s: %w", f.Name, err)
 		case err != nil:
@@ -209,7 +213,7 @@ func (c *Compiled) artifact() artifact.Input {
 			traces[name] = append(traces[name], s.String())
 		}
 	}
-	return artifact.Input{Program: c.Scheduled, Traces: traces, Target: c.Target, Version: Version}
+	return artifact.Input{Program: c.Scheduled, Traces: traces, Glue: glue(c.Graph), Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

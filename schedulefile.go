@@ -1,7 +1,9 @@
 package ripc
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -56,16 +58,40 @@ func ReadSchedule(path string) (map[string]schedule.Trace, error) {
 	return traces, finish()
 }
 
-// checkTraces fails if traces (Options.Traces) name a Func that c does not have.
-func (c *Compiled) checkTraces(traces map[string]schedule.Trace) error {
+// checkTraces returns traces (Options.Traces) by the names of c's Funcs, and fails if c does not have one of them. The
+// name of a Func's kernel, as inspect prints it, stands for the Func.
+func (c *Compiled) checkTraces(traces map[string]schedule.Trace) (map[string]schedule.Trace, error) {
 	var have []string
 	for _, f := range c.Program.Funcs {
 		have = append(have, f.Name)
 	}
+	byFunc := map[string]schedule.Trace{}
 	for _, name := range slices.Sorted(maps.Keys(traces)) {
-		if !slices.Contains(have, name) {
-			return &ir.Error{Op: "--schedule", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}
+		fn := name
+		if !slices.Contains(have, fn) {
+			fn = strings.TrimPrefix(name, "ripc_")
 		}
+		if !slices.Contains(have, fn) {
+			return nil, &ir.Error{Op: "--schedule", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}
+		}
+		if _, twice := byFunc[fn]; twice {
+			return nil, &ir.Error{Op: "--schedule", Msg: fmt.Sprintf("%s and %s are the same func", fn, name), Help: "leave one of the two sections out"}
+		}
+		byFunc[fn] = traces[name]
 	}
-	return nil
+	return byFunc, nil
+}
+
+// hasPlace reports whether err names a file.
+func hasPlace(err error) bool {
+	var e *ir.Error
+	return errors.As(err, &e) && e.Pos.File != ""
+}
+
+// cause drops the path from an error of the file system, for messages that have it already.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }

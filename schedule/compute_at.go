@@ -22,9 +22,9 @@ import (
 //	}
 //
 // The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
-// known. Where it may leave the buffer as it was, the producer runs under a condition. Loops of the producer that index the buffer and
-// have one iteration left are dropped; reduction loops stay. A nest outside the loop that reads the buffer and
-// itself only fills another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
+// known. Where it may leave the buffer as it was, the producer runs under a condition. Loops of the producer that index
+// the buffer and have one iteration left are dropped; reduction loops stay. A nest outside the loop that reads the buffer
+// and itself only fills another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
 // that is at the loop already stays as it is.
 //
 // It is refused if the buffer is no alloc, if the loop is outside its scope, vectorize or in its own producer, if
@@ -64,7 +64,8 @@ func computeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
 		if err != nil {
 			var e *ir.Error
 			if errors.As(err, &e) {
-				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is read outside loop %%%s, where %%%s is computed, and that cannot move: %s", buffer, loop, m.pull, e.Msg)}
+				const msg = "%%%s is read outside loop %%%s, where %%%s is computed, and that cannot move: %s"
+				return nil, &ir.Error{Msg: fmt.Sprintf(msg, buffer, loop, m.pull, e.Msg)}
 			}
 			return nil, err
 		}
@@ -223,30 +224,4 @@ func sequence(s ir.Stmt) []ir.Stmt {
 		}
 	}
 	return out
-}
-
-func findAlloc(s ir.Stmt, name string) *ir.Alloc {
-	var out *ir.Alloc
-	ir.Walk(s, func(t ir.Stmt) bool {
-		if a, ok := t.(*ir.Alloc); ok && a.Buf.Name == name {
-			out = a
-		}
-		return out == nil
-	})
-	return out
-}
-
-func noAlloc(f *ir.Func, buffer string) error {
-	var names []string
-	ir.Walk(f.Body, func(t ir.Stmt) bool {
-		if a, ok := t.(*ir.Alloc); ok {
-			names = append(names, a.Buf.Name)
-		}
-		return true
-	})
-	help := "the func has no allocs"
-	if len(names) > 0 {
-		help = "allocs: " + strings.Join(names, " ")
-	}
-	return &ir.Error{Msg: fmt.Sprintf("%%%s is not a buffer from alloc", buffer), Help: help}
 }

@@ -111,14 +111,16 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 	if err != nil {
 		var e *ir.Error
 		switch {
-		case !errors.As(err, &e) || e.Op == "" || e.Node != "@"+f.Name:
-			t.Errorf("%s: the error is not complete: %v", where, err)
+		case !errors.As(err, &e) || e.Op == "" || e.Node != "@"+f.Name || e.Pos.File != where || e.Pos.Line == 0:
+			t.Fatalf("%s: the error is not complete: %v", where, err)
 		case c.err == "":
 			t.Errorf("%s: refused: %v", where, err)
 		case !strings.Contains(err.Error(), c.err):
 			t.Errorf("%s: refused with\n%v\nwhich does not contain\n%s", where, err, c.err)
 		}
-		return "// ERROR: " + strings.ReplaceAll(err.Error(), "\n", "\n//        ") + "\n"
+		placeless := *e
+		placeless.Pos = ir.Pos{} // which the files need not show
+		return "// ERROR: " + strings.ReplaceAll(placeless.Error(), "\n", "\n//        ") + "\n"
 	}
 	if c.err != "" {
 		t.Errorf("%s: not refused, want: %s", where, c.err)

@@ -1,6 +1,9 @@
 package schedule
 
 import (
+	"fmt"
+	"strings"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -132,4 +135,30 @@ func path(s ir.Stmt, name string) []*ir.For {
 		return path(s.Body, name)
 	}
 	return nil
+}
+
+func findAlloc(s ir.Stmt, name string) *ir.Alloc {
+	var out *ir.Alloc
+	ir.Walk(s, func(t ir.Stmt) bool {
+		if a, ok := t.(*ir.Alloc); ok && a.Buf.Name == name {
+			out = a
+		}
+		return out == nil
+	})
+	return out
+}
+
+func noAlloc(f *ir.Func, buffer string) error {
+	var names []string
+	ir.Walk(f.Body, func(t ir.Stmt) bool {
+		if a, ok := t.(*ir.Alloc); ok {
+			names = append(names, a.Buf.Name)
+		}
+		return true
+	})
+	help := "the func has no allocs"
+	if len(names) > 0 {
+		help = "allocs: " + strings.Join(names, " ")
+	}
+	return &ir.Error{Msg: fmt.Sprintf("%%%s is not a buffer from alloc", buffer), Help: help}
 }

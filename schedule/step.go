@@ -16,6 +16,7 @@ type Step struct {
 	Args    []string
 	KV      []Option
 	Results []string
+	Pos     ir.Pos // where it was read from, for messages; zero if it was made by code
 }
 
 // Option is one key=value of a Step.

@@ -21,11 +21,13 @@ func (t Trace) String() string {
 	return b.String()
 }
 
-// ParseTrace reads steps, one a line or separated by ";". "#" starts a comment. Errors carry file and line.
+// ParseTrace reads steps, one a line or separated by ";". "#" starts a comment. Steps and errors carry file and
+// line.
 func ParseTrace(file, text string) (Trace, error) {
 	var t Trace
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
+		pos := ir.Pos{File: file, Line: i + 1}
 		for _, part := range strings.Split(line, ";") {
 			if strings.TrimSpace(part) == "" {
 				continue
@@ -35,11 +37,12 @@ func ParseTrace(file, text string) (Trace, error) {
 				var e *ir.Error
 				if errors.As(err, &e) {
 					at := *e
-					at.Pos = ir.Pos{File: file, Line: i + 1}
+					at.Pos = pos
 					err = &at
 				}
 				return nil, err
 			}
+			s.Pos = pos
 			t = append(t, s)
 		}
 	}
@@ -64,8 +67,8 @@ type applier struct {
 	see    func(Step, *ir.Func)
 }
 
-// Apply carries out the steps one after the other. The error of a step that fails has the step's text as Op and the
-// Func's name as Node.
+// Apply carries out the steps one after the other. The error of a step that fails has the step's text as Op, its place
+// as Pos and the Func's name as Node.
 func (t Trace) Apply(f *ir.Func, opts ...ApplyOption) (*ir.Func, error) {
 	var a applier
 	for _, o := range opts {
@@ -96,6 +99,9 @@ func asWritten(f *ir.Func, s Step, err error) error {
 	}
 	out := *e
 	out.Op, out.Node = s.String(), "@"+f.Name
+	if s.Pos != (ir.Pos{}) {
+		out.Pos = s.Pos
+	}
 	return &out
 }
 

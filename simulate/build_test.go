@@ -10,20 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/codegen/toolchain"
 	"ripc/internal/describe"
 	"ripc/internal/need"
+	"ripc/simulate"
 )
 
 // tool finds an LLVM program.
 func tool(t testing.TB, name string) string {
 	t.Helper()
-	for _, version := range []string{"-22", "-21", "-20", "-19", ""} {
-		if p, err := exec.LookPath(name + version); err == nil {
-			return p
-		}
-	}
-	need.OK(t, fmt.Errorf("%s not found", name))
-	return ""
+	p, err := toolchain.Lookup(name)
+	need.OK(t, err)
+	return p
 }
 
 // needQemu wants the simulator itself.
@@ -62,6 +60,29 @@ func run(t testing.TB, commands ...[]string) {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 		}
+	}
+}
+
+// TestPlaces checks that the environment says where LLVM's programs are and where what is built once is kept.
+func TestPlaces(t *testing.T) {
+	needQemu(t)
+	so := build(t, twoStage(), nil)
+	bin, cache := t.TempDir(), t.TempDir()
+	for _, name := range []string{"llvm-mc", "ld.lld"} {
+		// A script, because LLVM's programs look at the name by which they are called.
+		script := fmt.Sprintf("#!/bin/sh\ntouch %s/%s.used\nexec %s \"$@\"\n", bin, name, tool(t, name))
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(toolchain.EnvBin, bin)
+	t.Setenv(toolchain.EnvCache, cache)
+	open(t, so, simulate.Options{})
+	if kept, _ := filepath.Glob(filepath.Join(cache, "simulate", "runner-aarch64-*")); len(kept) != 1 {
+		t.Errorf("the cache holds %v", kept)
+	}
+	if used, _ := filepath.Glob(filepath.Join(bin, "*.used")); len(used) != 2 {
+		t.Errorf("of the folder given were used %v", used)
 	}
 }
 

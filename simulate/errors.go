@@ -8,12 +8,16 @@ import (
 // ToolError says that a program this package needs is not there, and how to get it.
 type ToolError struct {
 	Tool    string // e.g. "qemu-aarch64"
+	Looked  string // where it was searched, if not on PATH
 	Purpose string
 	Install string // a command
 }
 
 // Error names program, purpose and command.
 func (e *ToolError) Error() string {
+	if e.Looked != "" {
+		return fmt.Sprintf("%s not found in %s (needed %s); install it with `%s`", e.Tool, e.Looked, e.Purpose, e.Install)
+	}
 	return fmt.Sprintf("%s not found (needed %s); install it with `%s`", e.Tool, e.Purpose, e.Install)
 }
 

@@ -17,9 +17,11 @@ type Options struct {
 	// CPU overrides the artifact's own QemuCPU (qemu's -cpu). One of the two must be given: qemu's default CPU has
 	// instructions that boards do not have.
 	CPU string
-	// Qemu, LLVMMC, LLD and CC are paths of programs; empty ones are looked for on PATH.
+	// Qemu, LLVMMC, LLD and CC are paths of programs. Empty ones are looked for on PATH, those of LLVM where package
+	// toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own folder.
 	Qemu, LLVMMC, LLD, CC string
-	// CacheDir holds what is built once; empty means ripc/simulate in the user's cache folder.
+	// CacheDir holds what is built once; empty means the folder simulate in $RIPC_CACHE_DIR, or ripc/simulate in
+	// the user's cache folder.
 	CacheDir string
 	// TempDir holds image files while they run; empty means the system's.
 	TempDir string

@@ -6,10 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"ripc/codegen/toolchain"
 	"ripc/internal/describe"
 	"ripc/runtime"
 	"ripc/simulate"
@@ -190,6 +192,13 @@ func TestOpenRefusals(t *testing.T) {
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "apt-get install llvm-22 lld-22") {
 		t.Errorf("no lld: %v", err)
 	}
+	so, bin := build(t, d, nil), os.Getenv(toolchain.EnvBin)
+	t.Setenv(toolchain.EnvBin, t.TempDir())
+	_, err = simulate.Open(so, simulate.Options{CacheDir: t.TempDir()})
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "llvm-mc not found in "+toolchain.EnvBin+"=") {
+		t.Errorf("no llvm-mc in the folder given: %v", err)
+	}
+	t.Setenv(toolchain.EnvBin, bin)
 	bare := twoStage()
 	bare.QemuCPU = ""
 	foreign := func(s string) string {

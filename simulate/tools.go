@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"ripc/codegen/toolchain"
 )
 
 // findTool returns given, if set, or the path of the first of names on PATH.
@@ -23,23 +25,36 @@ func findTool(given, purpose, install string, names ...string) (string, error) {
 	return "", &ToolError{Tool: names[0], Purpose: purpose, Install: install}
 }
 
-// llvm lists the names an LLVM program may have, best first.
-func llvm(name string) []string {
-	return []string{name + "-22", name + "-21", name + "-20", name + "-19", name}
+// findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain uses. Assembling and
+// linking the runner works with other versions as well, so those on PATH come after, unless $RIPC_LLVM_BIN says where to
+// look.
+func findLLVM(given, purpose, name string) (string, error) {
+	const install = "apt-get install llvm-22 lld-22"
+	if given != "" {
+		return findTool(given, purpose, install)
+	}
+	p, err := toolchain.Lookup(name)
+	if err == nil {
+		return p, nil
+	}
+	if dir := os.Getenv(toolchain.EnvBin); dir != "" {
+		return "", &ToolError{Tool: name, Looked: toolchain.EnvBin + "=" + dir, Purpose: purpose, Install: install}
+	}
+	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
 // cacheDir returns the folder for what is built once.
 func (o Options) cacheDir() (string, error) {
 	dir := o.CacheDir
 	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			user = os.TempDir()
+		base, err := toolchain.DefaultDir()
+		if err != nil { // there is no home
+			base = filepath.Join(os.TempDir(), "ripc")
 		}
-		dir = filepath.Join(user, "ripc", "simulate")
+		dir = filepath.Join(base, "simulate")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("simulate: cannot make the cache folder: %w", err)
+		return "", fmt.Errorf("simulate: cannot make the cache folder: %w (set %s to a writable folder)", err, toolchain.EnvCache)
 	}
 	return dir, nil
 }
@@ -86,12 +101,12 @@ func (o Options) runner(ctx context.Context, a arch) (string, error) {
 		return "", fmt.Errorf("simulate: %w", err)
 	}
 	return o.cached("runner-"+a.name, "", append([]byte(a.triple+"\n"), source...), func(dir, out string) error {
-		const purpose, install = "to build the simulator's runner, once", "apt-get install llvm-22 lld-22"
-		mc, err := findTool(o.LLVMMC, purpose, install, llvm("llvm-mc")...)
+		const purpose = "to build the simulator's runner, once"
+		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
 		if err != nil {
 			return err
 		}
-		lld, err := findTool(o.LLD, purpose, install, llvm("ld.lld")...)
+		lld, err := findLLVM(o.LLD, purpose, "ld.lld")
 		if err != nil {
 			return err
 		}

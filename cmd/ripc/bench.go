@@ -67,7 +67,7 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 	if r.Simulated {
 		fmt.Fprintf(w, "%s for %s, simulated, 1 thread\n\n", r.Model, r.Target)
 	} else {
-		fmt.Fprintf(w, "%s for %s, threads: %d, %d runs", r.Model, r.Target, r.Threads, r.Runs)
+		fmt.Fprintf(w, "%s for %s, threads: %d, %s", r.Model, r.Target, r.Threads, count(r.Runs, "run"))
 		if r.ClockGHz != nil {
 			fmt.Fprintf(w, ", clock %.2f GHz", *r.ClockGHz)
 		}

@@ -73,6 +73,15 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 			return usagef("--emit: %v", err)
 		}
 	}
+	var exts []string
+	for _, k := range kinds {
+		exts = append(exts, string(k))
+	}
+	undo, err := checkPlaces(o.prefix, exts)
+	if err != nil {
+		return err
+	}
+	defer undo()
 	// With --print-after or --json standard output is for that alone.
 	summary := cmd.OutOrStdout()
 	if len(o.printAfter) > 0 {
@@ -132,13 +141,14 @@ type compileResult struct {
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
-	Float       []string              `json:"float_layers"` // with the reason
+	Float       []string              `json:"float_layers"` // with the reason; also binary layers whose sums leave as f32
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	WeightBytes int64                 `json:"weight_bytes"`
 	Seconds     float64               `json:"seconds"`
 	Times       []stageSeconds        `json:"times"`
 	order       []string
+	f32Sums     int // binary layers in Float
 	in          *ripc.Inspection
 }
 
@@ -156,13 +166,18 @@ type stageSeconds struct {
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
 	for _, l := range r.in.Layers {
-		switch {
-		case strings.HasPrefix(l.Became, "binary"):
+		binary := strings.HasPrefix(l.Became, "binary")
+		f32Sums := binary && l.Note != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
+		if binary {
 			r.Binary++
-		case strings.HasPrefix(l.Became, "float"):
+		}
+		if f32Sums {
+			r.f32Sums++
+		}
+		if f32Sums || strings.HasPrefix(l.Became, "float") {
 			text := l.Name + " (" + l.Op + ")"
-			if l.Note != "" {
-				text += ": " + strings.TrimPrefix(l.Note, "float: ")
+			if note := strings.TrimPrefix(strings.TrimPrefix(l.Note, "stays "), "float: "); note != "" {
+				text += ": " + note
 			}
 			r.Float = append(r.Float, text)
 		}
@@ -170,13 +185,17 @@ func (r *compileResult) count() {
 }
 
 func (r *compileResult) print(w io.Writer) {
-	fmt.Fprintf(w, "%s for %s: %d stages, %d binary layers, %d float", r.Model, r.Target, r.Stages, r.Binary, len(r.Float))
+	fmt.Fprintf(w, "%s for %s: %s, %s", r.Model, r.Target, count(r.Stages, "stage"), count(r.Binary, "binary layer"))
+	if r.f32Sums > 0 {
+		fmt.Fprintf(w, " (%d with float sums)", r.f32Sums)
+	}
+	fmt.Fprintf(w, ", %d float", len(r.Float)-r.f32Sums)
 	if r.MACs > 0 {
 		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
 	}
 	fmt.Fprintln(w)
 	if r.Binary == 0 {
-		fmt.Fprintf(w, "  %d of %d layers float: the model has no binary weights\n", len(r.Float), r.Stages)
+		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", len(r.Float), r.Stages)
 	} else {
 		for _, f := range r.Float {
 			fmt.Fprintf(w, "  stays float: %s\n", f)

@@ -2,19 +2,83 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// checkPlaces makes the folder of PREFIX.KIND and fails unless files can be made there, so that nothing is compiled in
+// vain. undo removes the folders that it made, as long as they are empty. Prefix "" is the current folder.
+func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
+	if strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, string(filepath.Separator)) {
+		return nil, usagef("--output %s names a folder; give the files' path without extension, e.g. %snet", prefix, prefix)
+	}
+	first := prefix
+	for i, k := range kinds {
+		name := prefix + "." + k
+		if i == 0 {
+			first = name
+		}
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return nil, cannotWrite(name, errors.New("a folder has this name"))
+		}
+	}
+	dir := filepath.Dir(prefix)
+	if prefix == "" {
+		first = "files here"
+	}
+	var made []string // innermost first
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(d); err == nil || d == filepath.Dir(d) {
+			break
+		}
+		made = append(made, d)
+	}
+	undo = func() {
+		for _, d := range made {
+			_ = os.Remove(d) // fails where files are
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		undo()
+		return nil, cannotWrite(first, err)
+	}
+	f, err := os.OpenFile(tempName(dir), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		undo()
+		return nil, cannotWrite(first, err)
+	}
+	f.Close()
+	os.Remove(f.Name())
+	return undo, nil
+}
+
+// cannotWrite says so of path alone: what err says of other paths, e.g. of a temporary file, is left out.
+func cannotWrite(path string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return fmt.Errorf("cannot write %s: %w", path, err)
+}
+
+// tempName is a new name in dir.
+func tempName(dir string) string {
+	return filepath.Join(dir, fmt.Sprintf(".ripc-%016x", rand.Uint64()))
+}
 
 // writeFile makes path hold data, at once or not at all.
 func writeFile(path string, data []byte) error {
-	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ripc-%016x", rand.Uint64()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode(path)) // the mode is masked by the system
+	f, err := os.OpenFile(tempName(filepath.Dir(path)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode(path)) // the mode is masked by the system
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+		return cannotWrite(path, err)
 	}
 	defer os.Remove(f.Name()) // fails once it has its final name
 	_, err = f.Write(data)
@@ -25,7 +89,7 @@ func writeFile(path string, data []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+		return cannotWrite(path, err)
 	}
 	return nil
 }
@@ -69,4 +133,12 @@ func thousands(n int64) string {
 		return fmt.Sprintf("%.1f M", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f k", float64(n)/1e3)
+}
+
+// count is n with the noun, in the plural unless n is 1.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -24,7 +24,7 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.target, "target", "", "machine to compile for, see ripc targets (default host)")
-	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func NAME:\" and steps, one a line")
+	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func KERNEL:\" and steps, one a line")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")

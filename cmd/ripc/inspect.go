@@ -91,8 +91,8 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 	if in.MACs > 0 {
 		share = 100 * float64(in.BinaryMACs) / float64(in.MACs)
 	}
-	_, err := fmt.Fprintf(w, "\n%d stages, %s MACs (%.1f %% binary), weights and tables %s (weights as floats %s), activations %s\n",
-		len(in.Layers), thousands(in.MACs), share, size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
+	_, err := fmt.Fprintf(w, "\n%s, %s MACs (%.1f %% binary), weights and tables %s (weights as floats %s), activations %s\n",
+		count(len(in.Layers), "stage"), thousands(in.MACs), share, size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
 	return err
 }
 
@@ -124,10 +124,10 @@ func printLayer(w io.Writer, l ripc.Layer) {
 func tensorText(t describe.Tensor) string {
 	s := t.Name + ": " + t.DType + " " + shapeText(t)
 	if t.Encoding != "" {
-		s += fmt.Sprintf(" %s, %d bits", t.Encoding, t.Bits)
+		s += fmt.Sprintf(" %s, %s", t.Encoding, count(t.Bits, "bit"))
 	}
 	if t.Packed {
-		s += fmt.Sprintf(", %d channels packed", t.Channels)
+		s += fmt.Sprintf(", %s packed", count(t.Channels, "channel"))
 	}
 	return s
 }

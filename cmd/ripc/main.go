@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,9 @@ MODEL is a model file (.json), X.so a library that ripc compiled.`,
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(),
 		targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
+	// The second usage line is for commands that do nothing by themselves.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
+		"{{if and .HasAvailableSubCommands (not .Runnable)}}\n  {{.CommandPath}} [command]", 1))
 	return root
 }
 

@@ -193,6 +193,6 @@ func (r *runResult) print(w io.Writer, dir string) {
 		fmt.Fprintln(w)
 	}
 	if dir != "" {
-		fmt.Fprintf(w, "wrote %d outputs to %s\n", len(r.Outputs), dir)
+		fmt.Fprintf(w, "wrote %s to %s\n", count(len(r.Outputs), "output"), dir)
 	}
 }

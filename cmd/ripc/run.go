@@ -58,7 +58,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if !slices.Contains([]string{ripc.EngineNative, ripc.EngineInterp}, r.Engine) {
 		return usagef("--engine %s: the engines are %s and %s", r.Engine, ripc.EngineNative, ripc.EngineInterp)
 	}
-	if o.top < 0 {
+	if o.top < 1 && cmd.Flags().Changed("top") {
 		return usagef("--top %d: give 1 or more", o.top)
 	}
 	err := checkThreads(r.Threads)
@@ -97,7 +97,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		}
 	}
 	if o.verbose {
-		fmt.Fprintf(os.Stderr, "%d runs took %v\n", out.Runs, out.Took)
+		fmt.Fprintf(os.Stderr, "%s took %v\n", count(out.Runs, "run"), out.Took)
 	}
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), res)

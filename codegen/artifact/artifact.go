@@ -71,6 +71,7 @@ func ParseKinds(s string) ([]Kind, error) {
 type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description
+	Glue    map[string]string   // by stage: what a layer does with its sums, for the description
 	Target  targets.Target
 	Tools   *toolchain.Tools // may be nil unless NeedsLLVM(Emit)
 	Cache   *toolchain.Cache // of compiled modules; may be nil

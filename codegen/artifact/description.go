@@ -34,7 +34,7 @@ func Describe(in Input) *describe.Artifact {
 	for _, s := range p.Stages {
 		st := describe.Stage{
 			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,
-			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Note: s.Note,
+			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Note: s.Note, Glue: in.Glue[s.Name],
 		}
 		for i, q := range p.FuncByName(s.Func).Params {
 			if q.Out {

@@ -16,6 +16,9 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
  * RIPC_ALIGN bytes and must not overlap; the workspace may hold anything before a run, and holds nothing worth keeping
  * after it. Tensors are dense, the last dimension innermost, little endian.
  *
+ * {name}.so goes by its bare name, without a path: a program linked with it finds it by an rpath (link it with
+ * -Wl,-rpath,DIR, DIR being the library's folder) or by LD_LIBRARY_PATH. The static library needs neither.
+ *
  * With one thread:
  *
 {single}
@@ -162,7 +165,11 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 			fmt.Fprintf(b, ".\n * Bit planes, least significant outermost; %d channels (%s) in the words of the last dimension,\n"+
 				" * least significant bit first", t.Channels, t.Encoding)
 		} else if t.Encoding != "" {
-			fmt.Fprintf(b, ".\n * Levels of %d bits, 0 to %d, one a byte (%s)", t.Bits, 1<<t.Bits-1, t.Encoding)
+			unit := "bits"
+			if t.Bits == 1 {
+				unit = "bit"
+			}
+			fmt.Fprintf(b, ".\n * Levels of %d %s, 0 to %d, one a byte (%s)", t.Bits, unit, 1<<t.Bits-1, t.Encoding)
 		}
 		if t.Scale != 0 {
 			fmt.Fprintf(b, ". %s", meaning(t))

@@ -86,9 +86,32 @@ func (f finder) find() (*Tools, error) {
 			first = missing + "-" + v
 		}
 	}
-	looked := fmt.Sprintf("PATH and %s%s/bin", f.prefix, versions()[0])
-	return nil, &MissingToolError{first, Install, looked}
+	return nil, &MissingToolError{first, Install, f.looked()}
 }
+
+// Lookup returns the absolute path of one LLVM tool, wherever Find looks, without wanting the others. It fails with
+// *MissingToolError.
+func Lookup(base string) (string, error) {
+	return finder{os.Getenv, exec.LookPath, "/usr/lib/llvm-"}.lookup(base)
+}
+
+func (f finder) lookup(base string) (string, error) {
+	if dir := f.getenv(EnvBin); dir != "" {
+		if p, ok := f.inDir(dir, base); ok {
+			return p, nil
+		}
+		return "", &MissingToolError{base, Install, EnvBin + "=" + dir}
+	}
+	for _, v := range versions() {
+		if p, ok := f.versioned(base, v); ok {
+			return p, nil
+		}
+	}
+	return "", &MissingToolError{base + "-" + versions()[0], Install, f.looked()}
+}
+
+// looked says where find searches for the best version.
+func (f finder) looked() string { return fmt.Sprintf("PATH and %s%s/bin", f.prefix, versions()[0]) }
 
 // inDir finds base in dir, with or without a version in its name.
 func (f finder) inDir(dir, base string) (string, bool) {

@@ -57,4 +57,5 @@ type Stage struct {
 	Reads  []Tensor `json:"reads"`
 	Writes []Tensor `json:"writes"`
 	Note   string   `json:"note,omitempty"` // e.g. why the layer stays float
+	Glue   string   `json:"glue,omitempty"` // what the layer does with its sums
 }

@@ -28,7 +28,7 @@ func Check(root, module string, table []Row) ([]string, error) {
 			return err
 		}
 		if d.IsDir() {
-			if file != root && skipped(file, d.Name()) {
+			if file != root && skipped(root, file, d.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -61,8 +61,12 @@ func Check(root, module string, table []Row) ([]string, error) {
 	return problems, nil
 }
 
-// skipped reports whether a folder holds no packages of the module.
-func skipped(dir, name string) bool {
+// skipped reports whether a folder holds no packages of the module: those that the go command passes over, those of other
+// modules, and bin and build at the root, which git ignores.
+func skipped(root, dir, name string) bool {
+	if filepath.Dir(dir) == filepath.Clean(root) && (name == "bin" || name == "build") {
+		return true
+	}
 	if name == "testdata" || name == "vendor" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true
 	}

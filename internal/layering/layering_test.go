@@ -83,6 +83,11 @@ func TestCheckFinds(t *testing.T) {
 		"other/go.mod":        "module other\n",
 		"other/x.go":          `package other; import _ "m/high"`,
 		"tree/deep/x.go":      `package deep; import _ "m"`,
+		"build/demo/x.go":     `package new; import _ "m/high"`,
+		"bin/x.go":            `package new`,
+		".hidden/x.go":        `package new`,
+		"_old/x.go":           `package new`,
+		"low/build/x.go":      `package build`,
 	}
 	for name, text := range files {
 		file := filepath.Join(root, filepath.FromSlash(name))
@@ -102,6 +107,7 @@ func TestCheckFinds(t *testing.T) {
 	want := []string{
 		"high/c.go:1: package high may not import C: ripc uses no cgo",
 		"high/x.go:1: package high may not import example.com/goodness: of other modules its row allows example.com/good",
+		`package low/build has no row in internal/layering/table.go: add one that says what it may import, e.g. {"low/build", []string{"ir"}, nil}`,
 		"low/x.go:5: package low may not import m/high: its row allows nothing",
 		`package new has no row in internal/layering/table.go: add one that says what it may import, e.g. {"new", []string{"ir"}, nil}`,
 		"tree/deep/x.go:1: package tree/... may not import m: its row allows low",

@@ -6,8 +6,10 @@ package npy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 )
@@ -34,7 +36,7 @@ type Error struct {
 func (e *Error) Error() string {
 	s := "npy: " + e.Msg
 	if e.Path != "" {
-		s = e.Path + ": " + s
+		s = e.Path + ": " + e.Msg
 	}
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
@@ -47,6 +49,14 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// cause drops the path from an error of the file system: the message has it already.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
 
 // magic opens every file; two version bytes follow.
 const magic = "\x93NUMPY"
@@ -120,7 +130,7 @@ func Read(r io.Reader) (*Array, error) {
 func ReadFile(path string) (*Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{Path: path, Msg: "cannot open", Err: err}
+		return nil, &Error{Path: path, Msg: "cannot open", Err: cause(err)}
 	}
 	defer f.Close()
 	a, err := Read(f)
@@ -161,7 +171,7 @@ func (a *Array) WriteFile(path string) error {
 		return withPath(err, path)
 	}
 	if err := os.WriteFile(path, head.Bytes(), 0o644); err != nil {
-		return &Error{Path: path, Msg: "cannot write", Err: err}
+		return &Error{Path: path, Msg: "cannot write", Err: cause(err)}
 	}
 	return nil
 }

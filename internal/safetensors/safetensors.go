@@ -6,8 +6,10 @@ package safetensors
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 )
@@ -45,7 +47,7 @@ type Error struct {
 func (e *Error) Error() string {
 	s := "safetensors: "
 	if e.Path != "" {
-		s = e.Path + ": " + s
+		s = e.Path + ": "
 	}
 	if e.Tensor != "" {
 		s += fmt.Sprintf("tensor %q: ", e.Tensor)
@@ -63,6 +65,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// cause drops the path from an error of the file system: the message has it already.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
 const (
 	// maxHeader bounds the JSON (the reference implementation's bound).
 	maxHeader = 100_000_000
@@ -74,7 +84,7 @@ const (
 func ReadFile(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{Path: path, Msg: "cannot open", Err: err}
+		return nil, &Error{Path: path, Msg: "cannot open", Err: cause(err)}
 	}
 	defer f.Close()
 	out, err := Read(f)

@@ -61,16 +61,16 @@ func attrString(attrs any) string {
 func (e Epilogue) String() string {
 	switch {
 	case e.Thresholds != nil:
-		return fmt.Sprintf(" -> thresholds(%d bits)", e.OutBits)
+		return fmt.Sprintf(" -> thresholds(%s)", bits(e.OutBits))
 	case e.Shift != nil:
-		return fmt.Sprintf(" -> add, shift, clip(%d bits)", e.OutBits)
+		return fmt.Sprintf(" -> add, shift, clip(%s)", bits(e.OutBits))
 	}
 	s := ""
 	for _, step := range e.Steps {
 		s += " " + step.Kind
 	}
 	if e.OutBits > 0 {
-		s += fmt.Sprintf(" levels(%d bits)", e.OutBits)
+		s += fmt.Sprintf(" levels(%s)", bits(e.OutBits))
 	}
 	if s == "" {
 		return ""
@@ -88,4 +88,12 @@ func poolString(p *PoolAttrs) string {
 // String is the padding as top,bottom,left,right.
 func (p Padding) String() string {
 	return fmt.Sprintf("%d,%d,%d,%d", p.Top, p.Bottom, p.Left, p.Right)
+}
+
+// bits is a width for people.
+func bits(n int) string {
+	if n == 1 {
+		return "1 bit"
+	}
+	return fmt.Sprintf("%d bits", n)
 }
