@@ -44,8 +44,10 @@ type emitter struct {
 	notes    []string
 
 	bufs   map[string]*buffer
-	vars   map[string]val // loop variables in scope
-	ranges arith.Ranges   // and their ranges
+	vars   map[string]val              // loop variables in scope
+	ranges arith.Ranges                // and their ranges
+	narrow map[value.Value]value.Value // i64 values that were widened, and what from
+	udiv64 bool                        // divide64 is called
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
 	laneVar string
 	lanes   int
@@ -60,6 +62,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: layout(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
+		narrow: map[value.Value]value.Value{},
 	}
 	e.m.TargetTriple = t.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}
@@ -153,5 +156,9 @@ func (e *emitter) loopMetadata() *metadata.Attachment {
 
 // print is the module as text, with the text of the instructions that it calls.
 func (e *emitter) print() []byte {
-	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.instrText())
+	text := strings.TrimSpace(e.m.String()) + "\n" + e.instrText()
+	if e.udiv64 {
+		text += divide64
+	}
+	return []byte(text)
 }

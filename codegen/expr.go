@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"math"
+
 	llir "github.com/llir/llvm/ir"
 
 	"ripc/ir"
@@ -27,6 +29,13 @@ func (e *emitter) eval(x ir.Expr) val {
 				return e.divmod(x)
 			}
 		}
+		if x.Op.IsCompare() {
+			a, aOK := e.small(x.A, math.MinInt32)
+			b, bOK := e.small(x.B, math.MinInt32)
+			if aOK && bOK {
+				return e.binary(x.Op, a, b)
+			}
+		}
 		a := e.eval(x.A)
 		b := e.eval(x.B)
 		if a.t != b.t {
@@ -38,6 +47,9 @@ func (e *emitter) eval(x ir.Expr) val {
 	case *ir.Select:
 		return e.choose(x)
 	case *ir.Cast:
+		if a, ok := e.small(x.A, math.MinInt32); ok {
+			return e.convert(a, x.T)
+		}
 		return e.convert(e.eval(x.A), x.T)
 	case *ir.Bitcast:
 		return e.reinterpret(e.eval(x.A), x.T)

@@ -39,11 +39,16 @@ func optArgs(t targets.Target) []string {
 
 // llcArgs are llc's arguments. Each function gets its own section, so that the linker drops what nothing uses.
 func llcArgs(t targets.Target, kind Kind) []string {
-	return []string{
+	args := []string{
 		"-O3", "-mtriple=" + t.Triple, "-mcpu=" + t.CPU, "-mattr=" + t.Attrs(),
 		"-relocation-model=pic", "-function-sections", "-data-sections", "-filetype=" + kind.String(),
 		"-o", "-",
 	}
+	if t.Arch == "arm" {
+		// With 16 vector registers, LLVM's own order of a tile's instructions spills; the schedule's does not.
+		args = append(args, "-pre-RA-sched=source")
+	}
+	return args
 }
 
 // key names the result of compiling ll for t in the cache.
