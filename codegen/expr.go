@@ -86,16 +86,15 @@ func (e *emitter) choose(x *ir.Select) val {
 	case !safe:
 		return e.branch(c, x)
 	}
-	a, b := e.eval(x.A), e.eval(x.B)
-	if c.wide {
-		a, b = e.splat(a), e.splat(b)
-	}
-	return e.pick(c, a, b)
+	return e.pick(c, e.eval(x.A), e.eval(x.B))
 }
 
 // pick is a where c holds, else b; both are evaluated already.
 func (e *emitter) pick(c, a, b val) val {
 	a, b = e.match(a, b)
+	if c.wide {
+		a, b = e.splat(a), e.splat(b)
+	}
 	a.v = e.b().NewSelect(c.v, a.v, b.v)
 	a.known = false
 	return a
