@@ -35,6 +35,17 @@ func TestPackAVX2(t *testing.T) {
 	match(t, assembly(t, pack(64), target(t, "x86-64-v3")), `vpmovmskb|vmovmskps`, "!vpsllv", "!call")
 }
 
+// TestXorTileKeepsRegisters wants a tile that fills the registers to stay there, whatever LLVM's model of the pipeline: no
+// copies of accumulators, nothing on the stack.
+func TestXorTileKeepsRegisters(t *testing.T) {
+	for _, name := range []string{"rpi3", "rpi4", "rpi5", "jetson-tx2", "pixel1", "generic-arm64"} {
+		asm := assembly(t, xorTile(2, 32, 8, 9), target(t, name))
+		if in := innermost(asm); !strings.Contains(in, "cnt") || regexpMatch(`\[sp|\bmov\s+v`, in) {
+			t.Errorf("%s:\n%s", name, in)
+		}
+	}
+}
+
 // TestXorTileARMv7 wants a loop whose accumulators stay in registers: nothing on the stack, no calls, no 64-bit counters.
 func TestXorTileARMv7(t *testing.T) {
 	for _, name := range []string{"rpi2", "rpi3-armv7", "generic-armv7"} {
