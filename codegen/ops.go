@@ -172,6 +172,7 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		return e.binary(ir.Xor, a, imm(a.t, -1))
 	case op == ir.Popcount && a.t.IsInt():
 		out.v = e.overloaded("llvm.ctpop", lt, a.v)
+		e.bits[out.v] = a.v
 	case op == ir.Abs && float:
 		out.v = e.overloaded("llvm.fabs", lt, a.v)
 	case op == ir.Abs && a.t.IsInt() && !a.t.Signed():

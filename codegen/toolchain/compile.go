@@ -47,8 +47,9 @@ func (t *Tools) llcArgs(tg targets.Target, kind Kind) []string {
 	}
 	switch {
 	case tg.Arch == "arm":
-		// With 16 vector registers, LLVM's own order of a tile's instructions spills; the schedule's does not.
-		args = append(args, "-pre-RA-sched=source")
+		// With 16 vector registers, LLVM's own order of a tile's instructions spills, and so does the order of the text
+		// ("source"). Bottom-up with the fewest registers ("burr") does not.
+		args = append(args, "-pre-RA-sched=list-burr")
 	case tg.Arch == "aarch64" && tg.CPU == "generic":
 		// There is no pipeline to schedule for, and doing it all the same costs registers.
 		args = append(args, "-enable-misched=false")
