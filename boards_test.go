@@ -3,11 +3,10 @@ package ripc_test
 import (
 	"bytes"
 	"context"
-	"os"
-	"os/exec"
 	"testing"
 
 	"ripc"
+	"ripc/internal/need"
 	"ripc/targets"
 )
 
@@ -30,12 +29,7 @@ func TestBoardsGiveTheHostsBits(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := exec.LookPath("qemu-" + tg.Arch); err != nil {
-					if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-						t.Fatal(err)
-					}
-					t.Skip("skipped: ", err)
-				}
+				need.Tool(t, "qemu-"+tg.Arch)
 				got := run(t, path, board)
 				for i := range want.Outputs {
 					if !bytes.Equal(got.Outputs[i].Data, want.Outputs[i].Data) {

@@ -15,6 +15,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/toolchain"
 	"ripc/internal/difftest"
+	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -25,11 +26,7 @@ func TestARM(t *testing.T) {
 	for _, name := range []string{"rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7"} {
 		t.Run(name, func(t *testing.T) {
 			tg := target(t, name)
-			qemu, err := exec.LookPath("qemu-" + tg.Arch)
-			if err != nil {
-				t.Skip(err)
-			}
-			testARM(t, qemu, tg)
+			testARM(t, need.Tool(t, "qemu-"+tg.Arch), tg)
 		})
 	}
 }

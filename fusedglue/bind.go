@@ -46,7 +46,6 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		}
 		return nil
 	}
-	n.Op = "bconv2d"
 	x := g.Value(n.Inputs[0])
 	f.Planes = x.Bits
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
@@ -62,6 +61,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	if k := f.KH * f.KW * f.In; k<<f.Planes > maxAcc {
 		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", k, f.Planes)
 	}
+	n.Op = "bconv2d" // errors above name the op as the model does
 	f.WBits = packWeights(w, f)
 	setDot(f, x.Enc)
 	f.Alpha = weightScale(n, f, b, perChannel)

@@ -3,6 +3,7 @@ package interp
 import (
 	"math"
 
+	"ripc/internal/f32"
 	"ripc/ir"
 )
 
@@ -57,17 +58,17 @@ func (c *compiler) binaryF32(e *ir.Binary) f32Fn {
 	a, b := c.f32(e.A), c.f32(e.B)
 	switch e.Op {
 	case ir.Add:
-		return func(fr *frame) float32 { x := a(fr); return add32(x, b(fr)) }
+		return func(fr *frame) float32 { x := a(fr); return f32.Add(x, b(fr)) }
 	case ir.Sub:
-		return func(fr *frame) float32 { x := a(fr); return sub32(x, b(fr)) }
+		return func(fr *frame) float32 { x := a(fr); return f32.Sub(x, b(fr)) }
 	case ir.Mul:
-		return func(fr *frame) float32 { x := a(fr); return mul32(x, b(fr)) }
+		return func(fr *frame) float32 { x := a(fr); return f32.Mul(x, b(fr)) }
 	case ir.Div:
-		return func(fr *frame) float32 { x := a(fr); return div32(x, b(fr)) }
+		return func(fr *frame) float32 { x := a(fr); return f32.Div(x, b(fr)) }
 	case ir.Min:
-		return func(fr *frame) float32 { x := a(fr); return min32(x, b(fr)) }
+		return func(fr *frame) float32 { x := a(fr); return f32.Min(x, b(fr)) }
 	case ir.Max:
-		return func(fr *frame) float32 { x := a(fr); return max32(x, b(fr)) }
+		return func(fr *frame) float32 { x := a(fr); return f32.Max(x, b(fr)) }
 	}
 	c.fail("%s: %q does not work on f32", ir.ExprString(e), e.Op.String())
 	return nil
@@ -78,15 +79,15 @@ func (c *compiler) unaryF32(e *ir.Unary) f32Fn {
 	var op func(float32) float32
 	switch e.Op {
 	case ir.Neg:
-		op = neg32
+		op = f32.Neg
 	case ir.Abs:
-		op = abs32
+		op = f32.Abs
 	case ir.Sqrt:
-		op = sqrt32
+		op = f32.Sqrt
 	case ir.Floor:
-		op = floor32
+		op = f32.Floor
 	case ir.RoundEven:
-		op = roundEven32
+		op = f32.RoundEven
 	default:
 		c.fail("%s: %q does not work on f32", ir.ExprString(e), e.Op.String())
 	}
@@ -102,13 +103,13 @@ func (c *compiler) fma(e *ir.Fma) f32Fn {
 		return func(fr *frame) float32 {
 			a := *elem[float32](fr.mem[x.mem], x.reading(fr))
 			b := *elem[float32](fr.mem[y.mem], y.reading(fr))
-			return fma32(a, b, *elem[float32](fr.mem[z.mem], z.reading(fr)))
+			return f32.Fma(a, b, *elem[float32](fr.mem[z.mem], z.reading(fr)))
 		}
 	}
 	a, b, d := c.f32(e.A), c.f32(e.B), c.f32(e.C)
 	return func(fr *frame) float32 {
 		x, y := a(fr), b(fr)
-		return fma32(x, y, d(fr))
+		return f32.Fma(x, y, d(fr))
 	}
 }
 
@@ -144,7 +145,7 @@ func compareF32(op ir.BinOp, a, b f32Fn) intFn {
 		return nil
 	}
 	return func(fr *frame) int64 {
-		x := flush(a(fr))
-		return truth(cmp(x, flush(b(fr))))
+		x := f32.Flush(a(fr))
+		return truth(cmp(x, f32.Flush(b(fr))))
 	}
 }

@@ -3,6 +3,7 @@ package interp
 import (
 	"math/bits"
 
+	"ripc/internal/f32"
 	"ripc/ir"
 )
 
@@ -59,7 +60,7 @@ func (ints[T]) wrap(f intFn) intFn {
 }
 
 func (k ints[T]) truncate(f f32Fn) intFn {
-	return func(fr *frame) int64 { return truncate(f(fr), k.t.Bits(), k.t.Signed()) }
+	return func(fr *frame) int64 { return f32.Truncate(f(fr), k.t.Bits(), k.t.Signed()) }
 }
 
 func (ints[T]) load(a *access) intFn {

@@ -9,6 +9,17 @@ import (
 	"ripc/ir"
 )
 
+var (
+	nan  = float32(math.NaN())
+	tiny = math.Float32frombits(1) // the least subnormal
+	negz = float32(math.Copysign(0, -1))
+)
+
+// same compares bits; any NaN is like any other.
+func same(a, b float32) bool {
+	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
+}
+
 // eval gives the value of e in canonical form, f32 as bits. Integers are stored as i64, so that a closure which leaves
 // bits beyond its type shows.
 func eval(t *testing.T, e ir.Expr) int64 {

@@ -1,6 +1,9 @@
 package interp
 
-import "ripc/ir"
+import (
+	"ripc/internal/f32"
+	"ripc/ir"
+)
 
 // stmt compiles s. After an error the result may be nil: it will not run.
 func (c *compiler) stmt(s ir.Stmt) stmtFn {
@@ -110,11 +113,11 @@ func (c *compiler) store(s *ir.Store) stmtFn {
 				*elem[float32](fr.mem[a.mem], a.writing(fr)) = x
 			}
 		case ir.AddTo:
-			return a.updateF32(v, add32)
+			return a.updateF32(v, f32.Add)
 		case ir.MinTo:
-			return a.updateF32(v, min32)
+			return a.updateF32(v, f32.Min)
 		case ir.MaxTo:
-			return a.updateF32(v, max32)
+			return a.updateF32(v, f32.Max)
 		}
 	} else if fn := kindOf(b.Type).store(a, s.Op, c.int(s.Val)); fn != nil {
 		return fn

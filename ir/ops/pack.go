@@ -15,23 +15,31 @@ func spatial(shape []int) []int {
 	return shape
 }
 
-// packLoop is the nest that fills the words of y from the bits of each channel: bits(o, idx) gives the planes' bits of
-// channel o at position idx; channels beyond the last are not evaluated and give 0.
+// packLoop is the nest that fills the words of y from the bits of each channel: bits(idx, o) gives the planes' bits of
+// channel o at position idx. Loops q and l run over the whole words, r over the channels of a last word that they do not
+// fill, so that channels beyond the last are never looked at and give 0.
 func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
-	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3], "q", y.Shape[4])
+	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
 	i := vars(outer)
-	l := ir.V("l")
-	o := add(mul(i[3], ir.Int(WordBits)), l)
-	var zero, or []ir.Stmt
-	for n, bit := range bits(i[:3], o) {
-		if y.Enc.Channels%WordBits != 0 {
-			bit = &ir.Select{Cond: ir.Bin(ir.Lt, o, ir.Int(y.Enc.Channels)), A: bit, B: ir.Const(ir.Bool, 0)}
+	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
+		l := ir.V(bit)
+		var zero, or []ir.Stmt
+		for n, b := range bits(i, add(mul(q, ir.Int(WordBits)), l)) {
+			idx := append(append([]ir.Expr{ir.Int(n)}, i...), q)
+			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
+			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
 		}
-		idx := append([]ir.Expr{ir.Int(n)}, i...)
-		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
-		or = append(or, update(ir.OrTo, y, packBit(bit, l), idx...))
+		return append(zero, ir.Nest(loops("", bit, n), ir.Seq(or...)))
 	}
-	return ir.Nest(outer, ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...))
+	full, rest := y.Enc.Channels/WordBits, y.Enc.Channels%WordBits
+	var body []ir.Stmt
+	if full > 0 {
+		body = append(body, ir.Nest(loops("", "q", full), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+	}
+	if rest > 0 {
+		body = append(body, word(ir.Int(full), "r", rest)...)
+	}
+	return ir.Nest(outer, ir.Seq(body...))
 }
 
 // Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.

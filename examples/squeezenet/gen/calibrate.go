@@ -33,16 +33,16 @@ func (c *calibrator) visit(n *graph.Node, x []*value) error {
 	return nil
 }
 
-// batchNorm: the float network gets true statistics. Before a quantizer and a pool, the levels behind the pool shall be
-// equally frequent: y = gamma*(x-mean)/sqrt(var+eps) + beta is put at the first and the last threshold.
+// batchNorm: the float network gets true statistics. Before a quantizer the levels shall be equally
+// frequent: y = gamma*(x-mean)/sqrt(var+eps) + beta is put at the first and the last threshold.
 func (c *calibrator) batchNorm(n *graph.Node, x []*value, a *graph.BatchNormAttrs) {
-	q, pooled := c.quantizer(n, x)
+	q := c.quantizer(n)
 	for k := range x[0].c {
 		mean, std := moments(channel(x, k))
 		if q != nil {
 			gamma, beta := float64(n.Weights["gamma"].Data[k]), float64(n.Weights["beta"].Data[k])
 			levels := float64(int(1) << q.Bits)
-			v := channel(pooled, k)
+			v := channel(x, k)
 			low, high := quantile(v, 1/levels), quantile(v, 1-1/levels)
 			if q.Bits > 1 {
 				std = gamma * (high - low) / ((levels - 2) * q.Scale)
@@ -54,23 +54,12 @@ func (c *calibrator) batchNorm(n *graph.Node, x []*value, a *graph.BatchNormAttr
 	}
 }
 
-// quantizer finds the quantize and max_pool nodes behind n, and pools the values before n as that pool will.
-func (c *calibrator) quantizer(n *graph.Node, x []*value) (*graph.QuantizeAttrs, []*value) {
-	next := c.g.Consumers(n.Outputs[0])
-	if len(next) != 1 || next[0].Op != "quantize" {
-		return nil, nil
+// quantizer finds the quantize node behind n.
+func (c *calibrator) quantizer(n *graph.Node) *graph.QuantizeAttrs {
+	if next := c.g.Consumers(n.Outputs[0]); len(next) == 1 && next[0].Op == "quantize" {
+		return next[0].Attrs.(*graph.QuantizeAttrs)
 	}
-	q := next[0].Attrs.(*graph.QuantizeAttrs)
-	next = c.g.Consumers(next[0].Outputs[0])
-	if len(next) != 1 || next[0].Op != "max_pool" {
-		return q, x
-	}
-	shape := c.g.Value(next[0].Outputs[0]).Shape
-	var pooled []*value
-	for _, v := range x {
-		pooled = append(pooled, maxPool(v, shape[1], shape[2], next[0].Attrs.(*graph.PoolAttrs)))
-	}
-	return q, pooled
+	return nil
 }
 
 // shiftNorm puts the middle threshold at the median of the accumulators, and takes the shift that spreads the levels

@@ -11,8 +11,8 @@ import (
 )
 
 // squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures with activations of so many bits, in the form
-// that Riptide gives networks; bits 0 is the float network. Where a pool follows a fire module, the binary network
-// pools the integers of both expand convolutions before they are normalized.
+// that Riptide gives networks; bits 0 is the float network. The binary network pools before it normalizes, as Riptide
+// does (its Algorithm 1), behind fire modules the integers of both expand convolutions: so bits stay balanced.
 func squeezeNet(bits int) *network {
 	n := &network{Name: "squeezenet", Outputs: []string{"prob"}}
 	gain, stem := 0.25, "squeezenet_a1"
@@ -30,13 +30,15 @@ func squeezeNet(bits int) *network {
 
 	pool := attrs{"kernel": []int{3, 3}, "strides": []int{2, 2}}
 	x := n.add("conv1", "conv2d", attrs{"filters": 64, "kernel": []int{3, 3}, "strides": []int{2, 2}}, "image")
-	x = n.add("bn1", "batch_norm", nil, x)
 	if bits == 0 {
+		x = n.add("bn1", "batch_norm", nil, x)
 		x = n.add("relu1", "relu", nil, x)
+		x = n.add("pool1", "max_pool", pool, x)
 	} else {
+		x = n.add("pool1", "max_pool", pool, x)
+		x = n.add("bn1", "batch_norm", nil, x)
 		x = n.add("act1", "quantize", attrs{"bits": bits}, x)
 	}
-	x = n.add("pool1", "max_pool", pool, x)
 	for i, width := range []int{16, 16, 32, 32, 48, 48, 64, 64} {
 		f := fmt.Sprintf("fire%d", i+2)
 		pooled := f == "fire3" || f == "fire5"

@@ -1,4 +1,4 @@
-package interp
+package f32
 
 import (
 	"math"
@@ -13,7 +13,6 @@ var (
 	tiny = math.Float32frombits(1)        // the least subnormal
 	sub  = math.Float32frombits(0x7FFFFF) // the greatest subnormal
 	norm = math.Float32frombits(0x800000) // the least normal, 2^-126
-	zero = float32(0)
 	negz = float32(math.Copysign(0, -1))
 )
 
@@ -33,7 +32,7 @@ func roundBig(x *big.Float) float32 {
 }
 
 func exactFma(a, b, c float32) float32 {
-	p, d := float64(flush(a))*float64(flush(b)), float64(flush(c))
+	p, d := float64(Flush(a))*float64(Flush(b)), float64(Flush(c))
 	if s := p + d; s == 0 || math.IsInf(s, 0) || s != s {
 		return float32(s) // exact in float64
 	}
@@ -51,10 +50,10 @@ func TestFma(t *testing.T) {
 	corrected := 0
 	check := func(a, b, c float32) {
 		t.Helper()
-		if got, want := fma32(a, b, c), exactFma(a, b, c); !same(got, want) {
+		if got, want := Fma(a, b, c), exactFma(a, b, c); !same(got, want) {
 			t.Fatalf("fma(%x, %x, %x) = %x, want %x", a, b, c, got, want)
 		}
-		if !same(fma32(a, b, c), flush(float32(float64(a)*float64(b)+float64(c)))) {
+		if !same(Fma(a, b, c), Flush(float32(float64(a)*float64(b)+float64(c)))) {
 			corrected++
 		}
 	}
@@ -88,7 +87,7 @@ func TestFma(t *testing.T) {
 	}
 	// 1 + 2^-24 is half way; the 2^-60 decides, and float64 does not see it.
 	check(0x1p-24, 1+0x1p-23, 1)
-	if got := fma32(0x1p-30, 0x1p-30, 1); got != 1 {
+	if got := Fma(0x1p-30, 0x1p-30, 1); got != 1 {
 		t.Errorf("got %x", got)
 	}
 }
@@ -102,23 +101,23 @@ func TestOps32(t *testing.T) {
 	}
 	for range n {
 		a, b := math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32())
-		if a != a || b != b || math.IsInf(float64(a), 0) || math.IsInf(float64(b), 0) || flush(a) == 0 || flush(b) == 0 {
+		if a != a || b != b || math.IsInf(float64(a), 0) || math.IsInf(float64(b), 0) || Flush(a) == 0 || Flush(b) == 0 {
 			continue
 		}
 		x, y := new(big.Float).SetPrec(700).SetFloat64(float64(a)), new(big.Float).SetPrec(700).SetFloat64(float64(b))
 		exact := func() *big.Float { return new(big.Float).SetPrec(700) }
 		for name, v := range map[string][2]float32{
-			"*": {mul32(a, b), roundBig(exact().Mul(x, y))},
-			"/": {div32(a, b), roundBig(exact().Quo(x, y))},
-			"+": {add32(a, b), roundBig(exact().Add(x, y))},
-			"-": {sub32(a, b), roundBig(exact().Sub(x, y))},
+			"*": {Mul(a, b), roundBig(exact().Mul(x, y))},
+			"/": {Div(a, b), roundBig(exact().Quo(x, y))},
+			"+": {Add(a, b), roundBig(exact().Add(x, y))},
+			"-": {Sub(a, b), roundBig(exact().Sub(x, y))},
 		} {
 			if a != b && a != -b && !same(v[0], v[1]) {
 				t.Fatalf("%x %s %x = %x, want %x", a, name, b, v[0], v[1])
 			}
 		}
 		if a > 0 {
-			if got, want := sqrt32(a), roundBig(exact().Sqrt(x)); !same(got, want) {
+			if got, want := Sqrt(a), roundBig(exact().Sqrt(x)); !same(got, want) {
 				t.Fatalf("sqrt(%x) = %x, want %x", a, got, want)
 			}
 		}
@@ -127,41 +126,41 @@ func TestOps32(t *testing.T) {
 		name      string
 		got, want float32
 	}{
-		{"subnormal operand", add32(tiny, 0), 0},
-		{"subnormal operands", add32(sub, sub), 0},
-		{"negative zero", add32(-tiny, negz), negz},
-		{"subnormal difference", sub32(norm*1.5, norm), 0},
-		{"subnormal product", mul32(-norm, 0.5), negz},
-		{"rounds up to normal", mul32(math.Float32frombits(0x3F7FFFFF), norm), 0},
-		{"subnormal quotient", div32(norm, -2), negz},
-		{"1/-0", div32(1, negz), -inf},
-		{"0/0", div32(0, 0), nan},
-		{"1/subnormal", div32(1, tiny), inf},
-		{"overflow", mul32(math.MaxFloat32, 2), inf},
-		{"min nan", min32(nan, 1), 1},
-		{"min of nan", min32(1, nan), nan},
-		{"min 0 -0", min32(0, negz), negz},
-		{"min -0 0", min32(negz, 0), 0},
-		{"max 0 -0", max32(0, negz), negz},
-		{"max -0 0", max32(negz, 0), 0},
-		{"max nan", max32(nan, 1), 1},
-		{"max of nan", max32(1, nan), nan},
-		{"max", max32(2, 1), 2},
-		{"min", min32(2, 1), 1},
-		{"min flushes", min32(-tiny, 1), negz},
-		{"neg keeps subnormals", neg32(tiny), -tiny},
-		{"neg 0", neg32(0), negz},
-		{"abs", abs32(-sub), sub},
-		{"sqrt -0", sqrt32(negz), negz},
-		{"sqrt -1", sqrt32(-1), nan},
-		{"sqrt subnormal", sqrt32(sub), 0},
-		{"floor", floor32(-0.5), -1},
-		{"floor -subnormal", floor32(-sub), negz},
-		{"round 0.5", roundEven32(0.5), 0},
-		{"round 1.5", roundEven32(1.5), 2},
-		{"round -2.5", roundEven32(-2.5), -2},
-		{"round -0.3", roundEven32(-0.3), negz},
-		{"round inf", roundEven32(-inf), -inf},
+		{"subnormal operand", Add(tiny, 0), 0},
+		{"subnormal operands", Add(sub, sub), 0},
+		{"negative zero", Add(-tiny, negz), negz},
+		{"subnormal difference", Sub(norm*1.5, norm), 0},
+		{"subnormal product", Mul(-norm, 0.5), negz},
+		{"rounds up to normal", Mul(math.Float32frombits(0x3F7FFFFF), norm), 0},
+		{"subnormal quotient", Div(norm, -2), negz},
+		{"1/-0", Div(1, negz), -inf},
+		{"0/0", Div(0, 0), nan},
+		{"1/subnormal", Div(1, tiny), inf},
+		{"overflow", Mul(math.MaxFloat32, 2), inf},
+		{"min nan", Min(nan, 1), 1},
+		{"min of nan", Min(1, nan), nan},
+		{"min 0 -0", Min(0, negz), negz},
+		{"min -0 0", Min(negz, 0), 0},
+		{"max 0 -0", Max(0, negz), negz},
+		{"max -0 0", Max(negz, 0), 0},
+		{"max nan", Max(nan, 1), 1},
+		{"max of nan", Max(1, nan), nan},
+		{"max", Max(2, 1), 2},
+		{"min", Min(2, 1), 1},
+		{"min flushes", Min(-tiny, 1), negz},
+		{"neg keeps subnormals", Neg(tiny), -tiny},
+		{"neg 0", Neg(0), negz},
+		{"abs", Abs(-sub), sub},
+		{"sqrt -0", Sqrt(negz), negz},
+		{"sqrt -1", Sqrt(-1), nan},
+		{"sqrt subnormal", Sqrt(sub), 0},
+		{"floor", Floor(-0.5), -1},
+		{"floor -subnormal", Floor(-sub), negz},
+		{"round 0.5", RoundEven(0.5), 0},
+		{"round 1.5", RoundEven(1.5), 2},
+		{"round -2.5", RoundEven(-2.5), -2},
+		{"round -0.3", RoundEven(-0.3), negz},
+		{"round inf", RoundEven(-inf), -inf},
 	} {
 		if !same(c.got, c.want) {
 			t.Errorf("%s: got %x, want %x", c.name, c.got, c.want)
@@ -185,8 +184,8 @@ func TestTruncate(t *testing.T) {
 		{0x1.fffffep62, 64, true, 0x7FFFFF8000000000}, {0x1p63, 64, false, math.MinInt64}, {0x1p64, 64, false, -1},
 		{0x1.fffffep63, 64, false, -0x10000000000}, {nan, 64, false, 0}, {sub, 32, true, 0},
 	} {
-		if got := truncate(c.x, c.bits, c.signed); got != c.want {
-			t.Errorf("truncate(%v, %d, signed %v) = %d, want %d", c.x, c.bits, c.signed, got, c.want)
+		if got := Truncate(c.x, c.bits, c.signed); got != c.want {
+			t.Errorf("Truncate(%v, %d, signed %v) = %d, want %d", c.x, c.bits, c.signed, got, c.want)
 		}
 	}
 }
