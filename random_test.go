@@ -20,7 +20,7 @@ var cases = flag.Int("cases", 40, "random networks that TestRandomNetworks compi
 // TestRandomNetworks compiles random networks of odd shapes, half of them with random schedules, and lets verify compare
 // every stage and the whole network with the interpreter of the unscheduled Funcs, natively and under qemu.
 func TestRandomNetworks(t *testing.T) {
-	boards := []string{"host", "rpi3", "host", "x86-64-v3", "rpi3", "rpi4"}
+	boards := []string{"host", "rpi2", "rpi4", "x86-64-v3", "rpi3-armv7", "host", "rpi3", "generic-armv7", "rpi5", "jetson-tx2", "pixel1"}
 	for i := range *cases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,8 @@ package codegen_test
 import (
 	"strings"
 	"testing"
+
+	"ripc/ir"
 )
 
 func TestXorTileX86(t *testing.T) {
@@ -33,6 +35,53 @@ func TestPackAVX2(t *testing.T) {
 	match(t, assembly(t, pack(64), target(t, "x86-64-v3")), `vpmovmskb|vmovmskps`, "!vpsllv", "!call")
 }
 
+// TestXorTileKeepsRegisters wants a tile that fills the registers to stay there, whatever LLVM's model of the pipeline: no
+// copies of accumulators, nothing on the stack.
+func TestXorTileKeepsRegisters(t *testing.T) {
+	for _, name := range []string{"rpi3", "rpi4", "rpi5", "jetson-tx2", "pixel1", "generic-arm64"} {
+		asm := assembly(t, xorTile(2, 32, 8, 9), target(t, name))
+		if in := innermost(asm); !strings.Contains(in, "cnt") || regexpMatch(`\[sp|\bmov\s+v`, in) {
+			t.Errorf("%s:\n%s", name, in)
+		}
+	}
+}
+
+// TestXorTileARMv7 wants a loop whose accumulators stay in registers: nothing on the stack, no calls, no 64-bit counters.
+func TestXorTileARMv7(t *testing.T) {
+	for _, name := range []string{"rpi2", "rpi3-armv7", "generic-armv7"} {
+		asm := assembly(t, xorTile(1, 32, 8, 18), target(t, name))
+		match(t, asm, `vcnt\.8\s+[qd]`, `veor\s+[qd]`, `vpadal\.u16\s+q`, `!vpaddl\.u16`, `!\bblx?\s`)
+		in := innermost(asm)
+		if !strings.Contains(in, "vcnt") || regexpMatch(`\[sp|\bv?st`, in) || regexpMatch(`\badc`, in) {
+			t.Errorf("%s: the inner loop stores, or counts in 64 bits:\n%s", name, in)
+		}
+	}
+}
+
+// TestARMv7CallsNothing emits what LLVM has library functions for on 32-bit Arm.
+func TestARMv7CallsNothing(t *testing.T) {
+	div := func(op ir.BinOp, by int64) func(a, b ir.Expr) ir.Expr {
+		return func(a, _ ir.Expr) ir.Expr { return &ir.Binary{Op: op, A: a, B: &ir.IntImm{T: a.Type(), V: by}} }
+	}
+	for _, name := range []string{"rpi2", "rpi3-armv7", "generic-armv7"} {
+		tg := target(t, name)
+		var fs []*ir.Func
+		for _, from := range []ir.Type{ir.I64, ir.U64, ir.I32, ir.U32} {
+			fs = append(fs, both("div"+from.String(), from, from, 9, div(ir.Div, 7), div(ir.Mod, 1_000_003), div(ir.Div, 64))...)
+			fs = append(fs, both("from"+from.String(), from, ir.F32, 9, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(ir.F32, a) })...)
+			fs = append(fs, both("to"+from.String(), ir.F32, from, 9, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(from, a) })...)
+		}
+		fs = append(fs, both("floats", ir.F32, ir.F32, 9, un(ir.Floor), un(ir.RoundEven), un(ir.Sqrt), bin(ir.Div))...)
+		for _, f := range fs {
+			for _, line := range strings.Split(assembly(t, f, tg), "\n") {
+				if regexpMatch(`^\s+blx?\s`, line) && !strings.Contains(line, "ripc_udiv64") {
+					t.Errorf("%s: %s calls: %s", name, f.Name, line)
+				}
+			}
+		}
+	}
+}
+
 func TestPackARM(t *testing.T) {
 	match(t, assembly(t, pack(64), target(t, "rpi4")), `addv`, `!\bbl\s`)
 }
@@ -49,7 +98,7 @@ func innermost(asm string) string {
 			continue
 		}
 		f := strings.Fields(l)
-		if len(f) < 2 || !strings.HasPrefix(f[0], "j") && !strings.HasPrefix(f[0], "b.") && !strings.HasPrefix(f[0], "cb") && !strings.HasPrefix(f[0], "tb") {
+		if len(f) < 2 || !strings.HasPrefix(f[0], "j") && !strings.HasPrefix(f[0], "b") && !strings.HasPrefix(f[0], "cb") && !strings.HasPrefix(f[0], "tb") {
 			continue
 		}
 		start, ok := at[f[len(f)-1]]

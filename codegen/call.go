@@ -63,17 +63,16 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	}
 }
 
-// instrText is the text of all instructions called. A declaration that the module has already is left out: LLVM takes
-// one of each.
-func (e *emitter) instrText() string {
+// join puts texts together. A declaration that the module or an earlier text has already is left out: LLVM takes one of
+// each.
+func (e *emitter) join(texts []string) string {
 	seen := map[string]bool{}
 	for name := range e.declared {
 		seen[name] = true
 	}
 	var out strings.Builder
-	for _, f := range e.instrs {
-		out.WriteByte('\n')
-		for line := range strings.Lines(f.Emit) {
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
 			if name, ok := declares(line); ok {
 				if seen[name] {
 					continue
@@ -82,7 +81,7 @@ func (e *emitter) instrText() string {
 			}
 			out.WriteString(line)
 		}
-		if !strings.HasSuffix(f.Emit, "\n") {
+		if !strings.HasSuffix(text, "\n") {
 			out.WriteByte('\n')
 		}
 	}

@@ -49,6 +49,9 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 		}
 	}()
 	e := newEmitter(f, symbol, t)
+	if t.PointerBits() == 32 {
+		e.checkSizes()
+	}
 	e.kernel()
 	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.scratch, Stack: e.frame.stack, Notes: e.notes}, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // TestGolden compares the text that LLVM gets, before opt. The files are the reference for reviews.
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"x86-64-v4", "x86-64-v3", "rpi4"} {
+	for _, name := range []string{"x86-64-v4", "x86-64-v3", "rpi4", "rpi2"} {
 		tg := target(t, name)
 		for _, f := range []*ir.Func{xorTile(2, 8, 2, 3), pack(2), padded()} {
 			t.Run(f.Name+"/"+name, func(t *testing.T) {

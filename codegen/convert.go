@@ -15,7 +15,12 @@ func (e *emitter) convert(a val, t ir.Type) val {
 	}
 	out := val{t: t, wide: a.wide}
 	to := e.typeOf(t, a.wide)
+	far := a.t.Bits() == 64 || t.Bits() == 64 // LLVM calls a library for these where registers have 32 bits
 	switch {
+	case far && a.t.IsFloat() && e.indexType() == ir.I32:
+		return e.floatTo64(a, t)
+	case far && t.IsFloat() && e.indexType() == ir.I32:
+		return e.floatFrom64(a)
 	case a.t.IsFloat():
 		// Plain fptosi is undefined out of range; these saturate and give 0 for NaN.
 		name := "llvm.fptoui.sat."

@@ -2,6 +2,8 @@ package codegen
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
@@ -44,8 +46,12 @@ type emitter struct {
 	notes    []string
 
 	bufs   map[string]*buffer
-	vars   map[string]val // loop variables in scope
-	ranges arith.Ranges   // and their ranges
+	vars   map[string]val              // loop variables in scope
+	ranges arith.Ranges                // and their ranges
+	narrow map[value.Value]value.Value // i64 values that were widened, and what from
+	bits   map[value.Value]value.Value // popcounts, and what of (see popcountAdd)
+	sums   map[int]bool                // popcountAdd's functions, by lanes
+	udiv64 bool                        // divide64 is called
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
 	laneVar string
 	lanes   int
@@ -60,6 +66,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: layout(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{},
 	}
 	e.m.TargetTriple = t.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}
@@ -151,7 +158,17 @@ func (e *emitter) loopMetadata() *metadata.Attachment {
 	return &metadata.Attachment{Name: "llvm.loop", Node: node}
 }
 
-// print is the module as text, with the text of the instructions that it calls.
+// print is the module as text, with the text of the instructions and functions that it calls.
 func (e *emitter) print() []byte {
-	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.instrText())
+	var texts []string
+	for _, f := range e.instrs {
+		texts = append(texts, "\n"+f.Emit)
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
+		texts = append(texts, popcountAddText(lanes))
+	}
+	if e.udiv64 {
+		texts = append(texts, divide64)
+	}
+	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.join(texts))
 }

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"math"
+
 	llir "github.com/llir/llvm/ir"
 
 	"ripc/ir"
@@ -27,6 +29,13 @@ func (e *emitter) eval(x ir.Expr) val {
 				return e.divmod(x)
 			}
 		}
+		if x.Op.IsCompare() {
+			a, aOK := e.small(x.A, math.MinInt32)
+			b, bOK := e.small(x.B, math.MinInt32)
+			if aOK && bOK {
+				return e.binary(x.Op, a, b)
+			}
+		}
 		a := e.eval(x.A)
 		b := e.eval(x.B)
 		if a.t != b.t {
@@ -38,6 +47,9 @@ func (e *emitter) eval(x ir.Expr) val {
 	case *ir.Select:
 		return e.choose(x)
 	case *ir.Cast:
+		if a, ok := e.small(x.A, math.MinInt32); ok {
+			return e.convert(a, x.T)
+		}
 		return e.convert(e.eval(x.A), x.T)
 	case *ir.Bitcast:
 		return e.reinterpret(e.eval(x.A), x.T)
@@ -74,16 +86,15 @@ func (e *emitter) choose(x *ir.Select) val {
 	case !safe:
 		return e.branch(c, x)
 	}
-	a, b := e.eval(x.A), e.eval(x.B)
-	if c.wide {
-		a, b = e.splat(a), e.splat(b)
-	}
-	return e.pick(c, a, b)
+	return e.pick(c, e.eval(x.A), e.eval(x.B))
 }
 
 // pick is a where c holds, else b; both are evaluated already.
 func (e *emitter) pick(c, a, b val) val {
 	a, b = e.match(a, b)
+	if c.wide {
+		a, b = e.splat(a), e.splat(b)
+	}
 	a.v = e.b().NewSelect(c.v, a.v, b.v)
 	a.known = false
 	return a

@@ -60,27 +60,7 @@ func divide(a arith.Affine, d int64) (q, r arith.Affine) {
 }
 
 // sum emits the value of a: the sum of its terms plus its constant.
-func (e *emitter) sum(a arith.Affine) val {
-	var out val
-	for i, t := range a.Terms {
-		x := e.eval(t.Atom)
-		if t.Coef != 1 {
-			x = e.binary(ir.Mul, x, imm(ir.I64, t.Coef))
-		}
-		if i == 0 {
-			out = x
-		} else {
-			out = e.binary(ir.Add, out, x)
-		}
-	}
-	switch {
-	case out.v == nil:
-		return imm(ir.I64, a.Const)
-	case a.Const != 0:
-		return e.binary(ir.Add, out, imm(ir.I64, a.Const))
-	}
-	return out
-}
+func (e *emitter) sum(a arith.Affine) val { return e.sumAs(ir.I64, a) }
 
 // element is the address base + a elements of type t. A constant part is added last, so that it ends up in the
 // addressing mode, if the address without it is inside the buffer too.
@@ -92,7 +72,7 @@ func (e *emitter) element(base value.Value, t types.Type, a arith.Affine) value.
 			last, a = a.Const, rest
 		}
 	}
-	return e.gep(e.gep(base, t, e.sum(a)), t, imm(ir.I64, last))
+	return e.gep(e.gep(base, t, e.sumAs(e.indexType(), a)), t, imm(ir.I64, last))
 }
 
 func (e *emitter) gep(base value.Value, t types.Type, i val) value.Value {

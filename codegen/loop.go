@@ -27,7 +27,7 @@ func (e *emitter) loop(s *ir.For) {
 	case s.Kind == ir.Vectorize:
 		e.vectorize(s)
 	default:
-		e.counted(s.Var, s.Extent, indexOf(0), indexOf(int64(s.Extent)), body)
+		e.counted(s.Var, s.Extent, nil, nil, body)
 	}
 }
 
@@ -53,10 +53,13 @@ func (e *emitter) copies(name, how string, extent int, body func()) {
 	}
 }
 
-// counted emits a loop from lo to hi, which lie in 0..extent. Constant bounds mean that it runs at least once.
+// counted emits a loop from lo to hi, which lie in 0..extent and are of the counter's type; nil for the whole range,
+// which is not empty.
 func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func()) {
 	before, loop, end := e.blk, e.block("for."+name), e.block("end."+name)
-	if _, constant := lo.(literal); constant {
+	t := e.counterType(extent)
+	if lo == nil {
+		lo, hi = imm(t, 0).v, imm(t, int64(extent)).v
 		e.b().NewBr(loop)
 	} else {
 		some := e.b().NewICmp(enum.IPredULT, lo, hi)
@@ -65,8 +68,8 @@ func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func
 	e.start(loop)
 	i := e.b().NewPhi(llir.NewIncoming(lo, before))
 	i.SetName(e.name(name))
-	e.bind(name, val{v: i, t: ir.I64}, arith.Interval{Lo: 0, Hi: int64(extent) - 1}, body)
-	next := e.b().NewAdd(i, indexOf(1))
+	e.bind(name, e.widen(val{v: i, t: t}), arith.Interval{Lo: 0, Hi: int64(extent) - 1}, body)
+	next := e.b().NewAdd(i, imm(t, 1).v)
 	next.OverflowFlags = []enum.OverflowFlag{enum.OverflowFlagNUW, enum.OverflowFlagNSW}
 	more := e.b().NewICmp(enum.IPredULT, next, hi)
 	i.Incs = append(i.Incs, llir.NewIncoming(next, e.blk))
@@ -77,6 +80,9 @@ func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func
 
 // share is this thread's part of 0..extent-1: contiguous, and within one of those of the others in size.
 func (e *emitter) share(extent int) (lo, hi value.Value) {
+	if e.indexType() == ir.I32 {
+		return e.share32(extent)
+	}
 	n := e.b().NewZExt(e.nthreads, types.I64)
 	t := e.b().NewZExt(e.tid, types.I64)
 	lo = e.b().NewUDiv(e.b().NewMul(t, indexOf(int64(extent))), n)
@@ -100,7 +106,7 @@ func (e *emitter) vectorize(s *ir.For) {
 		if outer == "" {
 			e.laneVar = s.Var // loops inside are not vectorized either: allocs in them are laid out for this one's lanes
 		}
-		e.counted(s.Var, s.Extent, indexOf(0), indexOf(int64(s.Extent)), func() { e.stmt(s.Body) })
+		e.counted(s.Var, s.Extent, nil, nil, func() { e.stmt(s.Body) })
 		e.laneVar = outer
 		return
 	}
@@ -118,7 +124,7 @@ func (e *emitter) eachLane(s ir.Stmt) {
 		e.lanes = lanes
 	}
 	if heavy(s) {
-		e.counted(e.laneVar, lanes, indexOf(0), indexOf(int64(lanes)), body)
+		e.counted(e.laneVar, lanes, nil, nil, body)
 		return
 	}
 	e.copies(e.laneVar, "vectorized", lanes, body)

@@ -88,7 +88,9 @@ func (e *emitter) moves(s *ir.Store) bool {
 
 // update combines x with what is at an address, by op.
 func (e *emitter) update(op ir.StoreOp, x val, at value.Value, align int) {
-	if op != ir.Assign {
+	if sum, ok := e.popcountAdd(op, x, at, align); ok {
+		x = sum
+	} else if op != ir.Assign {
 		x = e.binary(combiner(op), e.read(x.t, x.wide, at, align), x)
 	}
 	e.write(x, at, align)

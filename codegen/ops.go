@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/llir/llvm/ir/enum"
@@ -94,8 +95,13 @@ func (e *emitter) compare(op ir.BinOp, a, b val) val {
 
 // divmod emits floor division or its remainder by a positive constant.
 func (e *emitter) divmod(x *ir.Binary) val {
-	a := e.eval(x.A)
 	d, ok := x.B.(*ir.IntImm)
+	if ok && d.T == ir.I64 && d.V > 0 && d.V <= math.MaxInt32 {
+		if a, small := e.small(x.A, 0); small && !a.known {
+			return e.widen(e.quotient(x.Op, a, imm(ir.I32, d.V)))
+		}
+	}
+	a := e.eval(x.A)
 	if !ok || a.t == ir.Bool || d.T != a.t || wrap(d.T, d.V) == 0 || d.T != ir.U64 && wrap(d.T, d.V) < 0 {
 		e.fail("", "", "%s: the divisor is not a positive constant", ir.ExprString(x))
 	}
@@ -116,10 +122,10 @@ func (e *emitter) divmod(x *ir.Binary) val {
 		unsigned = ok && iv.Lo >= 0
 	}
 	switch {
-	case unsigned && div:
-		out.v = e.b().NewUDiv(a.v, b.v)
+	case a.t.Bits() == 64 && e.indexType() == ir.I32 && k.k&(k.k-1) != 0:
+		return e.divmod64(x.Op, a, k)
 	case unsigned:
-		out.v = e.b().NewURem(a.v, b.v)
+		return e.quotient(x.Op, a, k)
 	case k.k&(k.k-1) == 0 && div:
 		return e.binary(ir.Shr, a, imm(a.t, int64(bits.TrailingZeros64(uint64(k.k)))))
 	case k.k&(k.k-1) == 0:
@@ -133,6 +139,19 @@ func (e *emitter) divmod(x *ir.Binary) val {
 		}
 		out.v = e.b().NewSDiv(a.v, b.v)
 		return e.binary(ir.Add, out, low)
+	}
+}
+
+// quotient emits unsigned division or remainder.
+func (e *emitter) quotient(op ir.BinOp, a, b val) val {
+	out := val{t: a.t, wide: a.wide}
+	if a.wide {
+		b = e.splat(b)
+	}
+	if op == ir.Div {
+		out.v = e.b().NewUDiv(a.v, b.v)
+	} else {
+		out.v = e.b().NewURem(a.v, b.v)
 	}
 	return out
 }
@@ -153,6 +172,7 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		return e.binary(ir.Xor, a, imm(a.t, -1))
 	case op == ir.Popcount && a.t.IsInt():
 		out.v = e.overloaded("llvm.ctpop", lt, a.v)
+		e.bits[out.v] = a.v
 	case op == ir.Abs && float:
 		out.v = e.overloaded("llvm.fabs", lt, a.v)
 	case op == ir.Abs && a.t.IsInt() && !a.t.Signed():
@@ -161,6 +181,10 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		out.v = e.overloaded("llvm.abs", lt, a.v, imm(ir.Bool, 0).v)
 	case op == ir.Sqrt && float:
 		out.v = e.overloaded("llvm.sqrt", lt, a.v)
+	case op == ir.Floor && float && !e.rounds():
+		return e.floor(a)
+	case op == ir.RoundEven && float && !e.rounds():
+		return e.roundEven(a)
 	case op == ir.Floor && float:
 		out.v = e.overloaded("llvm.floor", lt, a.v)
 	case op == ir.RoundEven && float:

@@ -67,7 +67,7 @@ func (e *emitter) addresses(p place) func(k int) value.Value {
 		return func(k int) value.Value { return e.gep(first, p.elem, imm(ir.I64, p.stride*int64(k))) }
 	}
 	if computed(p.flat) {
-		flat := e.sum(p.flat)
+		flat := e.sumAs(e.indexType(), p.flat)
 		return func(k int) value.Value { return e.gep(p.base, p.elem, e.lane(flat, k)) }
 	}
 	return func(k int) (addr value.Value) {

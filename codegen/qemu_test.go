@@ -23,13 +23,34 @@ import (
 // TestARM runs kernels for a Raspberry Pi under qemu's user mode: one program without libc, which calls each driver on
 // data of its own and writes the outputs to its standard output.
 func TestARM(t *testing.T) {
-	qemu := need.Tool(t, "qemu-aarch64")
-	tg := target(t, "rpi4")
+	for _, name := range []string{"rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7"} {
+		t.Run(name, func(t *testing.T) {
+			tg := target(t, name)
+			testARM(t, need.Tool(t, "qemu-"+tg.Arch), tg)
+		})
+	}
+}
+
+func testARM(t *testing.T, qemu string, tg targets.Target) {
+	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
+	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
+	if tg.Arch == "arm" {
+		write = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 4, i32 1, ptr %s, i32 %d)`
+		exit = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0}"(i32 248, i32 0)`
+	}
 	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc()}
-	fs = append(fs, both("floats", ir.F32, ir.F32, 70, bin(ir.Add), bin(ir.Mul), bin(ir.Div), bin(ir.Min), bin(ir.Max), un(ir.Floor), un(ir.RoundEven),
+	fs = append(fs, both("floats", ir.F32, ir.F32, 70, bin(ir.Add), bin(ir.Mul), bin(ir.Div), bin(ir.Min), bin(ir.Max), un(ir.Floor), un(ir.RoundEven), un(ir.Sqrt),
 		func(a, b ir.Expr) ir.Expr { return &ir.Fma{A: a, B: b, C: ir.Float(-1)} })...)
-	for _, to := range []ir.Type{ir.I8, ir.U16, ir.I64, ir.U32} {
+	for _, to := range []ir.Type{ir.I8, ir.U16, ir.I64, ir.U64, ir.I32, ir.U32} {
 		fs = append(fs, both("to_"+to.String(), ir.F32, to, 35, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(to, a) })...)
+	}
+	for _, from := range []ir.Type{ir.I64, ir.U64} {
+		fs = append(fs, both("from_"+from.String(), from, ir.F32, 70, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(ir.F32, a) })...)
+		for i, by := range []int64{3, 64, 1_000_003, 1 << 40, 1<<62 + 1} {
+			by := &ir.IntImm{T: from, V: by}
+			fs = append(fs, both(fmt.Sprint("div", i, "_", from), from, from, 9, func(a, _ ir.Expr) ir.Expr { return &ir.Binary{Op: ir.Div, A: a, B: by} },
+				func(a, _ ir.Expr) ir.Expr { return &ir.Binary{Op: ir.Mod, A: a, B: by} })...)
+		}
 	}
 	for i := range uint64(20) {
 		g := &gen{r: rand.New(rand.NewPCG(77, i)), apart: i%2 == 0}
@@ -57,7 +78,7 @@ func TestARM(t *testing.T) {
 			if p.Out {
 				out = append(out, "ptr "+name)
 				want = append(want, after[i]...)
-				fmt.Fprintf(&calls, "  call i64 asm sideeffect \"svc #0\", \"={x0},{x8},{x0},{x1},{x2},~{memory}\"(i64 64, i64 1, ptr %s, i64 %d)\n", name, len(args[i]))
+				fmt.Fprintf(&calls, "  "+write+"\n", name, len(args[i]))
 			} else {
 				in = append(in, "ptr "+name)
 			}
@@ -73,7 +94,7 @@ func TestARM(t *testing.T) {
 	for n := range fs {
 		fmt.Fprintf(&prog, "  call void @do%d()\n", n)
 	}
-	prog.WriteString("  call i64 asm sideeffect \"svc #0\", \"={x0},{x8},{x0}\"(i64 94, i64 0)\n  unreachable\n}\n")
+	prog.WriteString("  " + exit + "\n  unreachable\n}\n")
 
 	got := runARM(t, qemu, tg, prog.String(), fs)
 	if len(got) != len(want) {
@@ -113,7 +134,8 @@ func runARM(t *testing.T, qemu string, tg targets.Target, prog string, fs []*ir.
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	args := []string{"-static", "-m", "aarch64linux", "-o", "prog"}
+	emulation := map[string]string{"aarch64": "aarch64linux", "arm": "armelf_linux_eabi"}[tg.Arch]
+	args := []string{"-static", "-m", emulation, "-o", "prog"}
 	for i, o := range append(objs, toolchain.Object{Data: main}) {
 		name := fmt.Sprint(i, ".o")
 		if err := os.WriteFile(filepath.Join(dir, name), o.Data, 0o666); err != nil {

@@ -28,6 +28,16 @@ func tool(t testing.TB, name string) string {
 func needQemu(t testing.TB) {
 	t.Helper()
 	need.Tool(t, "qemu-aarch64")
+	need.Tool(t, "qemu-arm")
+}
+
+// both runs a test with the description of the network for each architecture.
+func both(t *testing.T, test func(t *testing.T, d *describe.Artifact)) {
+	arm := twoStage()
+	arm.Target, arm.Arch, arm.CPU, arm.QemuCPU = "rpi2", "arm", "cortex-a7", "cortex-a7"
+	for _, d := range []*describe.Artifact{twoStage(), arm} {
+		t.Run(d.Arch, func(t *testing.T) { test(t, d) })
+	}
 }
 
 // twoStage describes the network of runtime/testdata/twostage.ll.in for AArch64.
@@ -86,7 +96,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// build compiles the network for AArch64 with the description d; edit, if not nil, changes the LLVM text first.
+// build compiles the network for d's architecture with the description d; edit, if not nil, changes the LLVM text first.
 func build(t testing.TB, d *describe.Artifact, edit func(string) string) string {
 	t.Helper()
 	opt, llc, lld := tool(t, "opt"), tool(t, "llc"), tool(t, "ld.lld")
@@ -99,9 +109,12 @@ func build(t testing.TB, d *describe.Artifact, edit func(string) string) string 
 	for _, c := range desc {
 		fmt.Fprintf(&hex, "\\%02X", c)
 	}
+	yield, size := `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`, "i64"
+	if d.Arch == "arm" {
+		yield, size = `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`, "i32"
+	}
 	s := strings.NewReplacer("{{JSON_SIZE}}", strconv.Itoa(len(desc)), "{{JSON}}", hex.String(), "{{NAME}}", "twostage",
-		"{{YIELD}}", `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
-		"{{SCRATCH}}", "64", "{{SIZE_T}}", "i64").Replace(string(ll))
+		"{{YIELD}}", yield, "{{SCRATCH}}", "64", "{{SIZE_T}}", size).Replace(string(ll))
 	if edit != nil {
 		s = edit(s)
 	}
@@ -110,18 +123,30 @@ func build(t testing.TB, d *describe.Artifact, edit func(string) string) string 
 	if err := os.WriteFile(src, []byte(s), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	triple := "-mtriple=aarch64-linux-gnu"
+	triple := "-mtriple=" + triple(d)
 	run(t, []string{opt, triple, "-passes=default<O2>", src, "-o", bc},
 		[]string{llc, triple, "-O2", "-relocation-model=pic", "-filetype=obj", bc, "-o", obj},
 		[]string{lld, "-shared", obj, "-o", so})
 	return so
 }
 
-// assemble makes an artifact of the given description whose run_stages is AArch64 assembly text.
+func triple(d *describe.Artifact) string {
+	if d.Arch == "arm" {
+		return "armv7-linux-gnueabihf"
+	}
+	return "aarch64-linux-gnu"
+}
+
+// assemble makes an artifact of the given description whose run_stages is assembly text.
 func assemble(t testing.TB, d *describe.Artifact, body string) string {
 	t.Helper()
 	mc, lld := tool(t, "llvm-mc"), tool(t, "ld.lld")
 	var b strings.Builder
+	attrs := "-mattr=+dotprod"
+	if d.Arch == "arm" {
+		attrs = "-mattr=+neon,+vfp4"
+		b.WriteString("\t.syntax unified\n\t.arm\n")
+	}
 	fmt.Fprintf(&b, "\t.text\n\t.globl %s_run_stages\n%s_run_stages:\n%s\n", d.Name, d.Name, body)
 	fmt.Fprintf(&b, "\t.section %s,\"a\"\n", describe.Section)
 	for _, c := range text(t, d) {
@@ -132,6 +157,6 @@ func assemble(t testing.TB, d *describe.Artifact, body string) string {
 	if err := os.WriteFile(src, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, []string{mc, "-triple=aarch64-linux-gnu", "-mattr=+dotprod", "-filetype=obj", src, "-o", obj}, []string{lld, "-shared", obj, "-o", so})
+	run(t, []string{mc, "-triple=" + triple(d), attrs, "-filetype=obj", src, "-o", obj}, []string{lld, "-shared", obj, "-o", so})
 	return so
 }

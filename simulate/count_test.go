@@ -6,13 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/internal/describe"
 	"ripc/simulate"
 )
 
 // A loop whose number of instructions is known: 1 + 2*1000 + 2.
-func TestCount(t *testing.T) {
-	d := twoStage()
-	path := assemble(t, d, "\tmov w9, #1000\n1:\tsubs w9, w9, #1\n\tb.ne 1b\n\tmov w0, #0\n\tret")
+func TestCount(t *testing.T) { both(t, testCount) }
+
+func testCount(t *testing.T, d *describe.Artifact) {
+	text := "\tmov w9, #1000\n1:\tsubs w9, w9, #1\n\tb.ne 1b\n\tmov w0, #0\n\tret"
+	if d.Arch == "arm" {
+		text = "\tmov r12, #1000\n1:\tsubs r12, r12, #1\n\tbne 1b\n\tmov r0, #0\n\tbx lr"
+	}
+	path := assemble(t, d, text)
 	if _, err := simulate.Open(path, simulate.Options{Count: true, CC: "no-such-cc", CacheDir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no-such-cc not found") {
 		t.Errorf("no cc: %v", err)
 	}
@@ -35,8 +41,9 @@ func TestCount(t *testing.T) {
 }
 
 // Counts of the stages add up, and do not change from run to run.
-func TestCountStages(t *testing.T) {
-	d := twoStage()
+func TestCountStages(t *testing.T) { both(t, testCountStages) }
+
+func testCountStages(t *testing.T, d *describe.Artifact) {
 	m := open(t, build(t, d, nil), simulate.Options{Count: true})
 	in, _, _ := inputs(t, d, 1)
 	var before string

@@ -33,8 +33,8 @@ type segment struct {
 // freestanding artifact does not have: needed libraries, thread-local data, constructors, foreign symbols, odd
 // relocations.
 func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
-	if f.Type != elf.ET_DYN || f.Machine != a.machine || f.Data != elf.ELFDATA2LSB || f.Class != elf.ELFCLASS64 {
-		return nil, fmt.Errorf("%v %v %v is not a little-endian 64-bit shared object for %s", f.Type, f.Machine, f.Data, a.name)
+	if f.Type != elf.ET_DYN || f.Machine != a.machine || f.Data != elf.ELFDATA2LSB || f.Class != a.class {
+		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data, 8*a.pointer, a.name)
 	}
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
 		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, orNone(err))
@@ -43,6 +43,10 @@ func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
 		if v, err := f.DynValue(tag); err == nil && len(v) > 0 {
 			return nil, fmt.Errorf("it has a dynamic entry %v, which the simulator does not support", tag)
 		}
+	}
+	rels, other := elf.SHT_RELA, elf.SHT_REL
+	if a.pointer == 4 {
+		rels, other = other, rels
 	}
 	p := &program{symbols: map[string]uint64{}}
 	for _, h := range f.Progs {
@@ -68,10 +72,10 @@ func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
 		if s.Flags&elf.SHF_ALLOC == 0 {
 			continue
 		}
-		if s.Type == elf.SHT_REL {
-			return nil, fmt.Errorf("section %s holds relocations without addends, which %s does not use", s.Name, a.name)
+		if s.Type == other {
+			return nil, fmt.Errorf("section %s holds relocations of type %v, which %s does not use", s.Name, s.Type, a.name)
 		}
-		if s.Type != elf.SHT_RELA {
+		if s.Type != rels {
 			continue
 		}
 		data, err := s.Data()
@@ -119,22 +123,60 @@ func (p *program) add(h *elf.Prog) error {
 	return nil
 }
 
-// relocate applies Elf64_Rela entries: offset, type and symbol, addend.
-func (p *program) relocate(data []byte, symbols []elf.Symbol, a arch, at uint64) error {
-	if len(data)%24 != 0 {
-		return fmt.Errorf("%d bytes are not a whole number of relocations", len(data))
+// rel is one relocation.
+type rel struct {
+	offset, addend uint64
+	kind           uint32
+	sym            uint64
+}
+
+// rels decodes Elf64_Rela entries (offset, type and symbol, addend) or Elf32_Rel ones (offset, type and symbol).
+func (p *program) rels(data []byte, a arch) ([]rel, error) {
+	size := map[int]int{8: 24, 4: 8}[a.pointer]
+	if len(data)%size != 0 {
+		return nil, fmt.Errorf("%d bytes are not a whole number of relocations", len(data))
 	}
-	for ; len(data) > 0; data = data[24:] {
-		offset := binary.LittleEndian.Uint64(data)
-		info := binary.LittleEndian.Uint64(data[8:])
-		value := binary.LittleEndian.Uint64(data[16:]) // the addend
-		kind, sym := uint32(info), info>>32
+	var out []rel
+	for ; len(data) > 0; data = data[size:] {
+		if a.pointer == 8 {
+			info := binary.LittleEndian.Uint64(data[8:])
+			out = append(out, rel{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[16:]), uint32(info), info >> 32})
+			continue
+		}
+		offset, info := uint64(binary.LittleEndian.Uint32(data)), binary.LittleEndian.Uint32(data[4:])
+		out = append(out, rel{offset, p.get(offset), info & 0xff, uint64(info >> 8)})
+	}
+	return out, nil
+}
+
+// get returns the 32-bit word at an offset from the program's start, 0 where there is none.
+func (p *program) get(offset uint64) uint64 {
+	for _, s := range p.segments {
+		if offset >= s.offset && offset-s.offset+4 <= uint64(len(s.data)) {
+			return uint64(binary.LittleEndian.Uint32(s.data[offset-s.offset:]))
+		}
+	}
+	return 0
+}
+
+// relocate applies relocations.
+func (p *program) relocate(data []byte, symbols []elf.Symbol, a arch, at uint64) error {
+	rels, err := p.rels(data, a)
+	if err != nil {
+		return err
+	}
+	for _, r := range rels {
+		offset, value, kind, sym := r.offset, r.addend, r.kind, r.sym
+		plain := slices.Contains(a.plain, kind)
 		switch {
 		case kind == 0: // R_*_NONE
 			continue
 		case kind == a.relative:
 			value += at
-		case slices.Contains(a.symbolic, kind):
+		case plain || slices.Contains(a.symbolic, kind):
+			if plain {
+				value = 0
+			}
 			if sym == 0 || sym > uint64(len(symbols)) {
 				return fmt.Errorf("the relocation at %#x names symbol %d of %d", offset, sym, len(symbols))
 			}
@@ -149,28 +191,33 @@ func (p *program) relocate(data []byte, symbols []elf.Symbol, a arch, at uint64)
 		default:
 			return fmt.Errorf("the relocation at %#x has type %d, which the simulator does not support", offset, kind)
 		}
-		if !p.put(offset, value) {
+		if !p.put(offset, value, a.pointer) {
 			return fmt.Errorf("the relocation at %#x lies in no segment", offset)
 		}
 	}
 	return nil
 }
 
-// put stores a word at an offset from the program's start, extending a segment's data into its zeros if need be.
-func (p *program) put(offset, value uint64) bool {
+// put stores a word of size bytes at an offset from the program's start, extending a segment's data into its zeros if
+// need be.
+func (p *program) put(offset, value uint64, size int) bool {
 	for i := range p.segments {
 		s := &p.segments[i]
-		if offset < s.offset || offset-s.offset > s.size || s.size-(offset-s.offset) < 8 {
+		if offset < s.offset || offset-s.offset > s.size || s.size-(offset-s.offset) < uint64(size) {
 			continue
 		}
 		at := offset - s.offset
-		if need := at + 8; need > uint64(len(s.data)) {
+		if need := at + uint64(size); need > uint64(len(s.data)) {
 			if need > uint64(len(s.data))+maxImage>>8 {
 				return false
 			}
 			s.data = append(s.data, make([]byte, need-uint64(len(s.data)))...)
 		}
-		binary.LittleEndian.PutUint64(s.data[at:], value)
+		if size == 4 {
+			binary.LittleEndian.PutUint32(s.data[at:], uint32(value))
+		} else {
+			binary.LittleEndian.PutUint64(s.data[at:], value)
+		}
 		return true
 	}
 	return false

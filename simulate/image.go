@@ -9,6 +9,7 @@ import (
 )
 
 // Layout of an image, offsets in bytes, all words 64 bits, little endian; guest/runner_*.s reads the same.
+// What in and out of a job point to are arrays of pointers of the guest's size.
 //
 //	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
 //	          64 stacks: address, size of one   80 number of the job that runs (written)
@@ -91,6 +92,21 @@ func (im *image) words(at int64, v ...uint64) {
 	im.pieces = append(im.pieces, piece{at, data})
 }
 
+// pointers reserves and stores an array of the guest's pointers, and returns its offset.
+func (im *image) pointers(v []uint64) int64 {
+	at := im.take(int64(im.m.arch.pointer*len(v)), 64)
+	if im.m.arch.pointer == 8 {
+		im.words(at, v...)
+		return at
+	}
+	var data []byte
+	for _, w := range v {
+		data = binary.LittleEndian.AppendUint32(data, uint32(w))
+	}
+	im.pieces = append(im.pieces, piece{at, data})
+	return at
+}
+
 // addr turns an offset into the guest's address.
 func (im *image) addr(at int64) uint64 { return im.base + uint64(at) }
 
@@ -152,8 +168,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	}
 	im.take(0, pageSize)
 	im.words(16, uint64(im.size))
-	if im.size > maxImage {
-		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, int64(maxImage))
+	if im.size > m.arch.limit {
+		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, m.arch.limit)
 	}
 	return im, nil
 }
@@ -180,11 +196,7 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 		p.outputs = append(p.outputs, at)
 		outs = append(outs, im.addr(at.at))
 	}
-	in = im.take(int64(8*len(ins)), 64)
-	im.words(in, ins...)
-	out = im.take(int64(8*len(outs)), 64)
-	im.words(out, outs...)
-	return in, out
+	return im.pointers(ins), im.pointers(outs)
 }
 
 // captures places what is kept of the workspace, and the list of copies; it returns the list's length and offset.

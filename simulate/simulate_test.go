@@ -46,8 +46,10 @@ func open(t testing.TB, path string, o simulate.Options) *simulate.Machine {
 	return m
 }
 
-func TestBatch(t *testing.T) {
-	m := open(t, build(t, twoStage(), nil), simulate.Options{})
+func TestBatch(t *testing.T) { both(t, testBatch) }
+
+func testBatch(t *testing.T, d *describe.Artifact) {
+	m := open(t, build(t, d, nil), simulate.Options{})
 	var jobs []simulate.Job
 	var want [][]byte
 	for i, threads := range []int{1, 2, 4, 1, 4, 3, 16, 2} {
@@ -69,8 +71,10 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-func TestStageByStage(t *testing.T) {
-	m := open(t, build(t, twoStage(), nil), simulate.Options{})
+func TestStageByStage(t *testing.T) { both(t, testStageByStage) }
+
+func testStageByStage(t *testing.T, d *describe.Artifact) {
+	m := open(t, build(t, d, nil), simulate.Options{})
 	in, arena, out := inputs(t, m.Description(), 7)
 	mine := bytes.Repeat([]byte{1, 0, 0, 0}, 1024)
 	got, err := m.Run(context.Background(), []simulate.Job{
@@ -95,8 +99,9 @@ func TestStageByStage(t *testing.T) {
 	}
 }
 
-func TestStatusAndArguments(t *testing.T) {
-	d := twoStage()
+func TestStatusAndArguments(t *testing.T) { both(t, testStatusAndArguments) }
+
+func testStatusAndArguments(t *testing.T, d *describe.Artifact) {
 	m := open(t, build(t, d, nil), simulate.Options{})
 	in, _, _ := inputs(t, d, 1)
 	ctx := context.Background()
@@ -163,6 +168,29 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
+}
+
+// TestFaultsARM: what a 32-bit artifact may do wrong. An instruction of ARMv8 is one that its CPU lacks.
+func TestFaultsARM(t *testing.T) {
+	both(t, func(t *testing.T, d *describe.Artifact) {
+		if d.Arch != "arm" {
+			t.Skip("see TestFaults")
+		}
+		in, _, _ := inputs(t, d, 1)
+		const ret = "\tmov r0, #0\n\tbx lr"
+		for _, c := range []struct{ name, body, want string }{
+			{"instruction", "\t.inst 0xfebb0a40 @ vrintm.f32 s0, s0\n" + ret, "(an instruction that cortex-a7 does not have)"},
+			{"wild", "\tmov r1, #64\n\tstr r1, [r1]\n" + ret, "an access outside of all buffers"},
+			{"constants", "\tadr r1, 1f\n1:\tstr r1, [r1]\n" + ret, "or a write to constants"},
+			{"beyond output", "\tldr r1, [r1]\n\tadd r1, r1, #4096\n\tstrb r1, [r1]\n" + ret, "beyond the end of output 0 of job 0"},
+			{"status", "\tmov r0, #2\n\tbx lr", "returned 2"},
+		} {
+			m := open(t, assemble(t, d, c.body), simulate.Options{})
+			if _, err := m.Run(context.Background(), []simulate.Job{{Inputs: in, Last: 2, Threads: 1}}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+			}
+		}
+	})
 }
 
 func TestCancel(t *testing.T) {

@@ -17,7 +17,7 @@ const HostName = "host"
 // Target describes one machine.
 type Target struct {
 	Name   string `json:"name"`   // ripc's name, as in --target
-	Arch   string `json:"arch"`   // "x86_64" or "aarch64"
+	Arch   string `json:"arch"`   // "x86_64", "aarch64" or "arm"
 	Triple string `json:"triple"` // LLVM's triple
 	CPU    string `json:"cpu"`    // LLVM's -mcpu: chooses the pipeline model
 
@@ -42,7 +42,7 @@ type Target struct {
 	Cores int `json:"cores"`
 
 	// FTZ names the control register in which the artifact's entry switches flush-to-zero on: "mxcsr" (bits 15 and
-	// 6: FTZ and DAZ) or "fpcr" (bit 24: FZ).
+	// 6: FTZ and DAZ), "fpcr" (bit 24: FZ) or "fpscr" (bit 24, for scalars; 32-bit NEON always flushes).
 	FTZ string `json:"ftz"`
 	// QemuCPU is what qemu-user's -cpu must be so that it refuses instructions the machine does not have; empty
 	// if qemu has no such model.
@@ -90,6 +90,14 @@ func (t Target) Missing(have []string) []string {
 	return out
 }
 
+// PointerBits is the width of an address.
+func (t Target) PointerBits() int {
+	if t.Arch == "arm" {
+		return 32
+	}
+	return 64
+}
+
 // Native reports whether code for t runs on this machine without an emulator.
 func (t Target) Native() bool {
 	return t.Arch == hostArch() && runtime.GOOS == "linux" && len(t.Missing(HostFeatures())) == 0
@@ -97,7 +105,9 @@ func (t Target) Native() bool {
 
 // builtin lists the targets that do not depend on this machine, in the order of listings.
 func builtin() []Target {
-	return []Target{rpi3(), rpi4(), genericARM64(), x86v3(), x86v4()}
+	return []Target{
+		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v3(), x86v4(),
+	}
 }
 
 // All returns every target. The host comes first, and is left out where ripc cannot compile for it; Host says why.

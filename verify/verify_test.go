@@ -77,7 +77,7 @@ func wrong(t *testing.T, r *verify.Report, stage int, suspect verify.Suspect) ve
 }
 
 func TestVerify(t *testing.T) {
-	for _, name := range []string{targets.HostName, "rpi3"} {
+	for _, name := range []string{targets.HostName, "rpi3", "rpi2"} {
 		t.Run(name, func(t *testing.T) {
 			tg := machine(t, name)
 			p := tiny(true, ir.Xor)
@@ -123,7 +123,7 @@ func flip(t *testing.T, so []byte, p *ir.Program, name string, bit int) []byte {
 }
 
 func TestFlippedConstant(t *testing.T) {
-	for _, name := range []string{targets.HostName, "rpi3"} {
+	for _, name := range []string{targets.HostName, "rpi3", "rpi2"} {
 		t.Run(name, func(t *testing.T) {
 			p := tiny(true, ir.Xor)
 			so := build(t, machine(t, name), p)[artifact.SO]

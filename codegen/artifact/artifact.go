@@ -131,8 +131,11 @@ func (b *build) file(ctx context.Context, k Kind) ([]byte, error) {
 
 // commentMark starts a comment in LLVM's assembly.
 func commentMark(arch string) string {
-	if arch == "aarch64" {
+	switch arch {
+	case "aarch64":
 		return "//"
+	case "arm":
+		return "@"
 	}
 	return "#"
 }

@@ -87,7 +87,7 @@ func build(t testing.TB, in artifact.Input) map[artifact.Kind][]byte {
 
 // TestBuild builds every kind of file for several targets, twice: without a cache in between, the bytes are the same.
 func TestBuild(t *testing.T) {
-	for _, name := range []string{"x86-64-v3", "rpi3"} {
+	for _, name := range []string{"x86-64-v3", "rpi3", "rpi2"} {
 		tg, err := targets.Lookup(name)
 		if err != nil {
 			t.Fatal(err)

@@ -77,7 +77,7 @@ int {name}_run_stages(const void *const *in, void *const *out, void *workspace, 
     ripc_sync *sync, uint32_t first, uint32_t last);
 
 /* Bytes of workspace for nthreads threads: {NAME}_WORKSPACE_BYTES(nthreads). */
-uint64_t {name}_workspace_size(uint32_t nthreads);
+size_t {name}_workspace_size(uint32_t nthreads);
 
 /* JSON that describes the network (format "` + describe.Format + `"). */
 const char *{name}_describe(void);

@@ -40,6 +40,18 @@ func archs(name string) (arch, bool) {
 			spins: 4000,
 			yield: `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
 		}, true
+	case "arm":
+		return arch{
+			// Nearest even, no traps, and bit 24: subnormals are zero. NEON does as if these were set anyway.
+			enter: `  %fpscr = call i32 asm sideeffect "vmrs $0, fpscr", "=r"()
+  call void asm sideeffect "vmsr fpscr, $0", "r,~{memory}"(i32 16777216)
+`,
+			leave: `  call void asm sideeffect "vmsr fpscr, $0", "r,~{memory}"(i32 %fpscr)
+`,
+			pause: `call void asm sideeffect "yield", "~{memory}"()`,
+			spins: 2000,
+			yield: `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`,
+		}, true
 	}
 	return arch{}, false
 }

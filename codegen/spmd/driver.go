@@ -4,7 +4,7 @@
 //
 //	i32 NAME_run(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync)
 //	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync, i32 first, i32 last)
-//	i64 NAME_workspace_size(i32 nthreads)
+//	size_t NAME_workspace_size(i32 nthreads)
 //	ptr NAME_describe()
 //
 // in and out are arrays of pointers, in the order of the Program's input and output buffers; run_stages runs the stages
@@ -15,6 +15,7 @@ package spmd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"ripc/ir"
@@ -79,6 +80,10 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 	for _, s := range p.Stages {
 		w.scratch = max(w.scratch, roundUp(d.Kernels[s.Func].Scratch))
 	}
+	if t.PointerBits() == 32 && w.arena+w.scratch > math.MaxInt32 {
+		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s", d.Name,
+			w.arena+w.scratch, t.Name)
+	}
 	w.line("target triple = %q", t.Triple)
 	if err := w.declarations(); err != nil {
 		return nil, err
@@ -126,6 +131,10 @@ func (w *driver) declarations() error {
 // entries writes the functions that the outside calls.
 func (w *driver) entries() {
 	n := w.d.Name
+	sizeType, result := "i64", "  ret i64 %size\n"
+	if w.t.PointerBits() == 32 {
+		sizeType, result = "i32", "  %low = trunc i64 %size to i32\n  ret i32 %low\n"
+	}
 	w.line(`
 define i32 @%[1]s_run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync) #0 {
   %%r = call i32 @run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 0, i32 %[2]d)
@@ -137,15 +146,14 @@ define i32 @%[1]s_run_stages(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, 
   ret i32 %%r
 }
 
-define i64 @%[1]s_workspace_size(i32 %%n) #0 {
-  %%n64 = zext i32 %%n to i64
-  %%scratch = mul i64 %%n64, %[3]d
+define %[5]s @%[1]s_workspace_size(i32 %%n) #0 {
+  %%wide = zext i32 %%n to i64
+  %%scratch = mul i64 %%wide, %[3]d
   %%size = add i64 %%scratch, %[4]d
-  ret i64 %%size
-}`, n, len(w.p.Stages), w.scratch, w.arena)
-	result := "null"
+%[6]s}`, n, len(w.p.Stages), w.scratch, w.arena, sizeType, result)
+	text := "null"
 	if w.d.Describe != "" {
-		result = "@" + w.d.Describe
+		text = "@" + w.d.Describe
 	}
-	w.line("\ndefine ptr @%s_describe() #0 {\n  ret ptr %s\n}", n, result)
+	w.line("\ndefine ptr @%s_describe() #0 {\n  ret ptr %s\n}", n, text)
 }

@@ -262,10 +262,10 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestBothArchitectures links for each target, which also checks that nothing is left undefined.
-func TestBothArchitectures(t *testing.T) {
+// TestArchitectures links for each target, which also checks that nothing is left undefined.
+func TestArchitectures(t *testing.T) {
 	p, d := chain()
-	for _, name := range []string{"x86-64-v3", "rpi3", "rpi4"} {
+	for _, name := range []string{"x86-64-v3", "rpi3", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7"} {
 		tg, err := targets.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -290,6 +290,15 @@ func TestErrors(t *testing.T) {
 		if _, err := spmd.Driver(p, d, tg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+	small, err := targets.Lookup("rpi2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, info := chain()
+	large.Arena, info.Arena = 3<<30, 3<<30
+	if _, err := spmd.Driver(large, info, small); err == nil || !strings.Contains(err.Error(), "does not fit the address space of target rpi2") {
+		t.Errorf("3 GiB for 32-bit addresses: %v", err)
 	}
 	tg.Arch = "vax"
 	p, d := chain()

@@ -24,8 +24,10 @@ func linkArch(t targets.Target) (emulation, pageSize string, err error) {
 		return "elf_x86_64", "4096", nil
 	case "aarch64":
 		return "aarch64linux", "65536", nil
+	case "arm":
+		return "armelf_linux_eabi", "65536", nil
 	}
-	return "", "", fmt.Errorf("target %s: no linker settings for architecture %q; there are x86_64 and aarch64", t.Name, t.Arch)
+	return "", "", fmt.Errorf("target %s: no linker settings for architecture %q; there are x86_64, aarch64 and arm", t.Name, t.Arch)
 }
 
 // LinkShared links objs into the shared library out for tg. Only the symbols in exports are visible; functions and

@@ -40,7 +40,7 @@ func parts(t *testing.T, tools *Tools, tg targets.Target) []Object {
 
 func TestLinkShared(t *testing.T) {
 	tools := needTools(t)
-	for _, name := range []string{"rpi3", "x86-64-v3"} {
+	for _, name := range []string{"rpi3", "x86-64-v3", "rpi2"} {
 		tg := target(t, name)
 		objs, dir := parts(t, tools, tg), t.TempDir()
 		var libs [2][]byte
@@ -154,7 +154,7 @@ func TestLinkErrors(t *testing.T) {
 
 func TestArchive(t *testing.T) {
 	tools := needTools(t)
-	for _, name := range []string{"rpi3", "x86-64-v3"} {
+	for _, name := range []string{"rpi3", "x86-64-v3", "rpi2"} {
 		tg := target(t, name)
 		objs, dir := parts(t, tools, tg), t.TempDir()
 		var files [2][]byte

@@ -1,0 +1,21 @@
+package targets
+
+// jetsonTX2 stands for the four Cortex-A57 of a Jetson TX2; its two Denver 2 cores run the same code.
+func jetsonTX2() Target {
+	return Target{
+		Name:       "jetson-tx2",
+		Arch:       "aarch64",
+		Triple:     tripleARM64,
+		CPU:        "cortex-a57",
+		Features:   []string{"fp-armv8", "neon", "crc"},
+		Disabled:   []string{"aes", "sha2"}, // there, but no kernel uses them
+		VectorBits: 128,
+		Registers:  32,
+		L1:         32 << 10,
+		L2:         2 << 20,
+		Cores:      4,
+		FTZ:        "fpcr",
+		QemuCPU:    "cortex-a57",
+		Board:      "NVIDIA Jetson TX2, 4 x Cortex-A57 (and 2 x Denver 2) out of order, two vector pipes, slow tbl",
+	}
+}

@@ -1,0 +1,20 @@
+package targets
+
+// rpi2 is the Raspberry Pi 2. Its NEON unit is 64 bits wide: a 128-bit instruction takes two cycles.
+func rpi2() Target {
+	return Target{
+		Name:       "rpi2",
+		Arch:       "arm",
+		Triple:     tripleARM,
+		CPU:        "cortex-a7",
+		Features:   append(armBase(), armDivide()...),
+		VectorBits: 128,
+		Registers:  16,
+		L1:         32 << 10,
+		L2:         512 << 10,
+		Cores:      4,
+		FTZ:        "fpscr",
+		QemuCPU:    "cortex-a7",
+		Board:      "Raspberry Pi 2 (BCM2836), 4 x Cortex-A7 in order, half a 128-bit vector instruction a cycle",
+	}
+}
