@@ -76,7 +76,7 @@ func LoadInputs(tensors []describe.Tensor, specs []string, seed uint64) (*Feed, 
 // bind splits a spec. The index is -1 if it names no input.
 func bind(tensors []describe.Tensor, spec string) (int, string) {
 	if name, file, ok := strings.Cut(spec, "="); ok {
-		if i := slices.IndexFunc(tensors, func(t describe.Tensor) bool { return t.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(tensors, func(t describe.Tensor) bool { return t.Title() == name || t.Name == name }); i >= 0 {
 			return i, file
 		}
 	}
@@ -87,7 +87,7 @@ func bind(tensors []describe.Tensor, spec string) (int, string) {
 func tensorList(tensors []describe.Tensor) string {
 	var parts []string
 	for _, t := range tensors {
-		parts = append(parts, fmt.Sprintf("%s (%s %s)", t.Name, t.DType, shapeText(t.Shape)))
+		parts = append(parts, fmt.Sprintf("%s (%s %s)", t.Title(), t.DType, shapeText(t.Shape)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -110,7 +110,7 @@ func loadInput(t describe.Tensor, file string) ([][]byte, error) {
 	if name, _, ok := strings.Cut(file, "="); ok {
 		help += fmt.Sprintf("; no input is called %q", name)
 	}
-	return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Name), Msg: "unknown kind of file", Help: help}
+	return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: "unknown kind of file", Help: help}
 }
 
 // batchAxis is the axis along which inferences are stacked: bit planes come before the batch.
@@ -138,7 +138,7 @@ func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) 
 		}
 	}
 	bad := func(msg, help string) ([][]byte, error) {
-		return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Name), Msg: msg, Help: help}
+		return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Help: help}
 	}
 	if k == 0 || a.DType != t.DType {
 		help := fmt.Sprintf("give %s of shape %s", t.DType, shapeText(t.Shape))

@@ -66,6 +66,7 @@ type ProgBuf struct {
 	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and what its integers stand for.
 	Layout string
 	Levels Levels
+	Label  string // the model's name, where it is not one that the IR can hold
 }
 
 // Levels says that an input or output holds quantized values, one a byte or in bit planes (then Enc says so too). The

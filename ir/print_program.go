@@ -25,6 +25,9 @@ func (g *Program) String() string {
 		if b.Levels != (Levels{}) {
 			s += " " + b.Levels.String()
 		}
+		if b.Label != "" {
+			s += fmt.Sprintf(" label=%q", b.Label)
+		}
 		p.line("%s", s)
 	}
 	p.line("arena_bytes %d", g.Arena)

@@ -14,6 +14,7 @@ import (
 
 // Program lowers g, a graph that fusedglue.Fuse made.
 func Program(g *graph.Graph) (*ir.Program, error) {
+	g, labels := rename(g)
 	l := &lowering{g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
@@ -31,6 +32,11 @@ func Program(g *graph.Graph) (*ir.Program, error) {
 	// The caller counts outputs in the model's order, not in that of the layers.
 	l.p.Buffers = slices.DeleteFunc(l.p.Buffers, func(b ir.ProgBuf) bool { return b.Kind == ir.OutputBuf })
 	l.p.Buffers = append(l.p.Buffers, outputs...)
+	for i := range l.p.Buffers {
+		if b := &l.p.Buffers[i]; b.Kind == ir.InputBuf || b.Kind == ir.OutputBuf {
+			b.Label = labels[b.Name]
+		}
+	}
 	l.p.Arena = plan.Arena(l.p)
 	if err := ir.VerifyProgram(l.p); err != nil {
 		return nil, fmt.Errorf("lowering %s: %w", g.Name, err)

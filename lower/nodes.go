@@ -104,7 +104,7 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 	if old, ok := l.consts[key]; ok {
 		return old
 	}
-	name = l.unused(name)
+	name = l.unused(clean(name))
 	l.consts[key] = name
 	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: b.Bytes()})
 	return name

@@ -122,7 +122,7 @@ func printLayer(w io.Writer, l ripc.Layer) {
 
 // tensorText is name, type and shape.
 func tensorText(t describe.Tensor) string {
-	s := t.Name + ": " + t.DType + " " + shapeText(t)
+	s := t.Title() + ": " + t.DType + " " + shapeText(t)
 	if t.Encoding != "" {
 		s += fmt.Sprintf(" %s, %s", t.Encoding, count(t.Bits, "bit"))
 	}

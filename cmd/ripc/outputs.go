@@ -68,7 +68,7 @@ func writeOutputs(dir string, r *ripc.RunResult) error {
 		if err := writeFile(filepath.Join(dir, outputFile(i)), file.Bytes()); err != nil {
 			return err
 		}
-		rows = append(rows, outputRow{Name: o.Tensor.Name, DType: o.Tensor.DType, Shape: o.Tensor.Shape, File: outputFile(i)})
+		rows = append(rows, outputRow{Name: o.Tensor.Title(), DType: o.Tensor.DType, Shape: o.Tensor.Shape, File: outputFile(i)})
 	}
 	text, err := json.MarshalIndent(map[string]any{"model": r.Name, "outputs": rows}, "", "  ")
 	if err != nil {
@@ -81,7 +81,7 @@ func writeOutputs(dir string, r *ripc.RunResult) error {
 func values(o ripc.Output) ([]float64, error) {
 	n, err := runtime.TensorBytes(o.Tensor)
 	if err != nil || n != len(o.Data) {
-		return nil, fmt.Errorf("output %s: %d bytes for shape %v (%v)", o.Tensor.Name, len(o.Data), o.Tensor.Shape, err)
+		return nil, fmt.Errorf("output %s: %d bytes for shape %v (%v)", o.Tensor.Title(), len(o.Data), o.Tensor.Shape, err)
 	}
 	var out []float64
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(o.Data[i:]) }
@@ -113,7 +113,7 @@ func values(o ripc.Output) ([]float64, error) {
 func newRunResult(r *ripc.RunResult, seed uint64, dir string) (*runResult, error) {
 	res := &runResult{Model: r.Name, Target: r.Target, Engine: r.Engine, Simulated: r.Simulated, Threads: r.Threads, Seed: seed, Runs: r.Runs, MS: r.Took.Seconds() * 1e3}
 	for i, o := range r.Outputs {
-		row := outputRow{Name: o.Tensor.Name, DType: o.Tensor.DType, Shape: o.Tensor.Shape}
+		row := outputRow{Name: o.Tensor.Title(), DType: o.Tensor.DType, Shape: o.Tensor.Shape}
 		if dir != "" {
 			row.File = filepath.Join(dir, outputFile(i))
 		}

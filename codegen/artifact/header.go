@@ -157,7 +157,7 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 	fmt.Fprintf(b, "\n#define %s_%sS %d\n", upper, macro, len(ts))
 	for i, t := range ts {
 		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Shape), "[]"), " ", ", ")
-		fmt.Fprintf(b, "\n/* %s %d: %s, %s[%s]", title, i, comment(t.Name), t.DType, shape)
+		fmt.Fprintf(b, "\n/* %s %d: %s, %s[%s]", title, i, comment(t.Title()), t.DType, shape)
 		if t.Layout != "" {
 			fmt.Fprintf(b, ", %s", comment(t.Layout))
 		}

@@ -33,7 +33,8 @@ type Artifact struct {
 // significant bit first into little-endian words.
 type Tensor struct {
 	Name   string `json:"name"`
-	DType  string `json:"dtype"` // "f32", "i32", "u32", "u8", "i8"
+	Label  string `json:"label,omitempty"` // the model's name, where Name is a changed one
+	DType  string `json:"dtype"`           // "f32", "i32", "u32", "u8", "i8"
 	Shape  []int  `json:"shape"`
 	Layout string `json:"layout,omitempty"` // "NHWC", "NC", ...
 	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits.
@@ -58,4 +59,12 @@ type Stage struct {
 	Writes []Tensor `json:"writes"`
 	Note   string   `json:"note,omitempty"` // e.g. why the layer stays float
 	Glue   string   `json:"glue,omitempty"` // what the layer does with its sums
+}
+
+// Title is what the user calls the tensor.
+func (t Tensor) Title() string {
+	if t.Label != "" {
+		return t.Label
+	}
+	return t.Name
 }

@@ -99,8 +99,11 @@ func (p *parser) buffer(hashes map[string]string) (ir.ProgBuf, error) {
 		b.Layout = t.s
 	}
 	if p.is("levels") {
-		b.Levels, err = p.levels()
+		if b.Levels, err = p.levels(); err != nil {
+			return b, err
+		}
 	}
+	b.Label, err = p.quoted("label")
 	return b, err
 }
 
@@ -193,18 +196,25 @@ func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
 	if s.MACs, err = p.size64("a number of operations"); err != nil {
 		return s, err
 	}
-	if ok, err := p.accept("note"); !ok || err != nil {
-		return s, err
+	s.Note, err = p.quoted("note")
+	return s, err
+}
+
+// quoted reads name="text" if it is there.
+func (p *parser) quoted(name string) (string, error) {
+	if ok, err := p.accept(name); !ok || err != nil {
+		return "", err
 	}
 	if err := p.expect("="); err != nil {
-		return s, err
+		return "", err
 	}
-	n, err := p.take(text, "a string")
+	t, err := p.take(text, "a string")
 	if err != nil {
-		return s, err
+		return "", err
 	}
-	if s.Note, err = strconv.Unquote(n.s); err != nil || s.Note == "" {
-		return s, p.fail(n, "", "%s is not a string, or empty", n)
+	s, err := strconv.Unquote(t.s)
+	if err != nil || s == "" {
+		return "", p.fail(t, "", "%s is not a string, or empty", t)
 	}
 	return s, nil
 }

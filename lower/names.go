@@ -1,0 +1,70 @@
+package lower
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// rename gives a copy of g in which the network and its tensors have names that the IR can hold; labels has the names of
+// the model for those that changed. Models call tensors what they like ("input:0", "block1/conv-1").
+func rename(g *graph.Graph) (out *graph.Graph, labels map[string]string) {
+	labels = map[string]string{}
+	to := map[string]string{}
+	taken := map[string]bool{}
+	names := slices.Sorted(maps.Keys(g.Values))
+	for _, n := range names {
+		if ir.IsName(n) {
+			to[n], taken[n] = n, true
+		}
+	}
+	for _, n := range names {
+		if _, ok := to[n]; ok {
+			continue
+		}
+		c := clean(n)
+		for i := 2; taken[c]; i++ {
+			c = fmt.Sprintf("%s_%d", clean(n), i)
+		}
+		to[n], taken[c], labels[c] = c, true, n
+	}
+	all := func(ns []string) []string {
+		var out []string
+		for _, n := range ns {
+			out = append(out, to[n])
+		}
+		return out
+	}
+	h := *g
+	h.Name, h.Inputs, h.Outputs = clean(g.Name), all(g.Inputs), all(g.Outputs)
+	h.Nodes, h.Values = nil, map[string]*graph.Value{}
+	for _, n := range g.Nodes {
+		m := *n
+		m.Inputs, m.Outputs = all(n.Inputs), all(n.Outputs)
+		h.Nodes = append(h.Nodes, &m)
+	}
+	for n, v := range g.Values {
+		w := *v
+		w.Name = to[n]
+		h.Values[w.Name] = &w
+	}
+	return &h, labels
+}
+
+// clean is s with what no name can hold replaced by "_"; names of the IR stay as they are.
+func clean(s string) string {
+	c := strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
+	if !ir.IsName(c) {
+		c = "_" + c
+	}
+	return c
+}
