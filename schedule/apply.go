@@ -26,7 +26,12 @@ func operations() []operation {
 		{"unroll", "unroll LOOP", 1, 0, nil, each(Unroll)},
 		{"vectorize", "vectorize LOOP", 1, 0, nil, each(Vectorize)},
 		{"parallel", "parallel LOOP", 1, 0, nil, runParallel},
+		{"fuse", "fuse OUTER INNER [-> LOOP]", 2, 1, nil, runFuse},
+		{"decompose_reduction", "decompose_reduction LOOP [-> LOOP]", 1, 1, nil, runDecomposeReduction},
 		{"compute_at", "compute_at BUFFER LOOP", 2, 0, nil, runComputeAt},
+		{"compute_inline", "compute_inline BUFFER", 1, 0, nil, runComputeInline},
+		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
+		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
 }
@@ -95,6 +100,34 @@ func runParallel(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Para
 
 func runComputeAt(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	return ComputeAt(f, s.Args[0], s.Args[1])
+}
+
+func runFuse(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return Fuse(f, s.Args[0], s.Args[1], s.result())
+}
+
+func runDecomposeReduction(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return DecomposeReduction(f, s.Args[0], s.result())
+}
+
+func runComputeInline(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return ComputeInline(f, s.Args[0])
+}
+
+func runCacheRead(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return CacheRead(f, s.Args[0], s.Args[1], s.result())
+}
+
+func runCacheWrite(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return CacheWrite(f, s.Args[0], s.Args[1], s.result())
+}
+
+// result is the one name given after ->, or "".
+func (s Step) result() string {
+	if len(s.Results) == 0 {
+		return ""
+	}
+	return s.Results[0]
 }
 
 func runTensorize(a *applier, f *ir.Func, s Step) (*ir.Func, error) {

@@ -43,7 +43,11 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	one := func() string { return loops[draw("loop", len(loops))] }
 	factor := func() int { return []int{1, 2, 3, 4, 8, 16, 40}[draw("factor", 7)] }
 	tail := func() string { return []string{"guard", "cut", "perfect", "shift"}[draw("tail", 4)] }
-	switch draw("op", 12) {
+	anyBuf := func() string {
+		names := append([]string{"x", "f", "t", "y"}, allocs...)
+		return names[draw("buffer", len(names))]
+	}
+	switch draw("op", 18) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -60,6 +64,16 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return "vectorize " + one()
 	case 9:
 		return "parallel " + one()
+	case 12:
+		return fmt.Sprintf("fuse %s %s", one(), one())
+	case 13:
+		return "decompose_reduction " + one()
+	case 14:
+		return "compute_inline " + anyBuf()
+	case 15:
+		return fmt.Sprintf("cache_read %s %s", anyBuf(), one())
+	case 16, 17:
+		return fmt.Sprintf("cache_write %s %s", anyBuf(), one())
 	}
 	if len(allocs) == 0 {
 		return "vectorize " + one()

@@ -108,6 +108,7 @@ func (b *builder) convolution(k Knobs) {
 func (b *builder) splitChannels(lanes int) (outer, inner string, disjoint bool) {
 	o := b.s.extent["o"]
 	lanes = powerOfTwo(min(lanes, o))
+	b.oneChannel = lanes == 1
 	if o%lanes == 0 {
 		b.step("split o %d tail=perfect -> o.o o.i", lanes)
 		return "o.o", "o.i", true
@@ -150,11 +151,16 @@ func (b *builder) stages(home, row string, k Knobs) {
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
-	b.reorder(append(append(order, positions...), "acc.o"))
+	order = append(order, positions...)
+	if b.oneChannel {
+		b.reorder(order)
+	} else {
+		b.reorder(append(order, "acc.o"))
+		b.step("vectorize acc.o*")
+	}
 	for _, l := range positions {
 		b.step("unroll %s*", l)
 	}
-	b.step("vectorize acc.o*")
 	if k.UnrollK {
 		b.unrollReduction()
 	}
@@ -164,7 +170,9 @@ func (b *builder) stages(home, row string, k Knobs) {
 		if k.TileW > 1 && s.extent["w"] > 1 {
 			b.step("unroll pl.w")
 		}
-		b.step("vectorize pl.o")
+		if !b.oneChannel {
+			b.step("vectorize pl.o")
+		}
 	}
 }
 

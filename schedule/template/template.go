@@ -78,8 +78,9 @@ func shapeOf(f *ir.Func) shape {
 func (s shape) has(loop string) bool { return s.extent[loop] > 0 }
 
 type builder struct {
-	s     shape
-	trace schedule.Trace
+	s          shape
+	trace      schedule.Trace
+	oneChannel bool // a block of channels is one channel: its loop is gone
 }
 
 // step appends a step from its text form.
