@@ -32,6 +32,7 @@ func operations() []operation {
 		{"compute_inline", "compute_inline BUFFER", 1, 0, nil, runComputeInline},
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
+		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
 }
@@ -120,6 +121,14 @@ func runCacheRead(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 
 func runCacheWrite(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	return CacheWrite(f, s.Args[0], s.Args[1], s.result())
+}
+
+func runNarrowAccumulate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	t, err := ir.ParseType(s.Args[2])
+	if err != nil {
+		return nil, &ir.Error{Msg: err.Error()}
+	}
+	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, s.result())
 }
 
 // result is the one name given after ->, or "".

@@ -47,7 +47,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 18) {
+	switch draw("op", 20) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -74,6 +74,8 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return fmt.Sprintf("cache_read %s %s", anyBuf(), one())
 	case 16, 17:
 		return fmt.Sprintf("cache_write %s %s", anyBuf(), one())
+	case 18, 19:
+		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}
 	if len(allocs) == 0 {
 		return "vectorize " + one()
