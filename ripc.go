@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
 		{"import", func() error { g, err = Load(path); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { c.Program, err = lower.Program(c.Graph); return err }, func() string { return c.Program.String() }},
-		{"schedule", func() error { return c.schedule(o) }, func() string { return c.Scheduled.String() }},
+		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
 	}
 	for _, s := range steps {
@@ -121,21 +122,22 @@ func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
 	return f, err
 }
 
-// schedule chooses a trace for every Func and applies it.
-func (c *Compiled) schedule(o Options) error {
+// schedule chooses a trace for every Func, applies it, and packs the constants as it asks for.
+func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	instrs := isa.For(c.Target.Arch, c.Target.Features)
 	s := *c.Program
-	s.Funcs = nil
+	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
 	c.Traces = map[string]schedule.Trace{}
 	for _, f := range c.Program.Funcs {
 		t, ok := o.Traces[f.Name]
 		if !ok {
 			t = template.Default(f, c.Target)
 		}
-		g, err := t.Apply(f, schedule.WithInstrs(instrs))
+		r, err := t.ApplyAll(f, schedule.WithInstrs(instrs))
 		if err != nil {
 			return fmt.Errorf("scheduling %s: %w", f.Name, err)
 		}
+		g := r.Func
 		for _, h := range []*ir.Func{f, g} {
 			if err := prove(h); err != nil {
 				return fmt.Errorf("%s: %w\nin\n%s", f.Name, err, h)
@@ -143,6 +145,13 @@ func (c *Compiled) schedule(o Options) error {
 		}
 		c.Traces[f.Name] = t
 		s.Funcs = append(s.Funcs, g)
+		if err := pack(ctx, &s, f, r.Packs); err != nil {
+			return err
+		}
+	}
+	dropUnused(&s)
+	if err := ir.VerifyProgram(&s); err != nil {
+		return fmt.Errorf("scheduling %s: %w", s.Name, err)
 	}
 	c.Scheduled = &s
 	return nil

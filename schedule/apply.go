@@ -33,6 +33,7 @@ func operations() []operation {
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
 		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
+		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
 }
@@ -129,6 +130,21 @@ func runNarrowAccumulate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 		return nil, &ir.Error{Msg: err.Error()}
 	}
 	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, s.result())
+}
+
+func runPack(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	factor := 0
+	if v, ok := s.Get("factor"); ok {
+		var err error
+		if factor, err = strconv.Atoi(v); err != nil {
+			return nil, &ir.Error{Msg: fmt.Sprintf("factor %q is not a number", v)}
+		}
+	}
+	g, p, err := PackParam(f, s.Args[0], s.Args[1:], factor)
+	if err == nil {
+		a.packs = append(a.packs, p)
+	}
+	return g, err
 }
 
 // result is the one name given after ->, or "".

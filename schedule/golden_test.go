@@ -102,12 +102,15 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 		t.Fatal(err)
 	}
 	before := f
-	g, err := tr.Apply(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, after *ir.Func) {
+	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithResultObserver(func(_ schedule.Step, r schedule.Result) {
+		after := r.Whole()
 		difftest.Same(t, before, after)
 		difftest.Same(t, f, backwards(after))
+		checkFunc(t, r.Func)
 		checkFunc(t, after)
 		before = after
 	}))
+	g := res.Func
 	if err != nil {
 		var e *ir.Error
 		switch {
@@ -130,9 +133,13 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 	if err != nil || again.String() != tr.String() {
 		t.Fatalf("%s: the trace reads back as\n%s, %v", where, again, err)
 	}
-	h, err := again.Apply(f, schedule.WithInstrs(instrs))
-	if err != nil || h.String() != g.String() {
+	h, err := again.ApplyAll(f, schedule.WithInstrs(instrs))
+	if err != nil || h.Func.String() != g.String() {
 		t.Errorf("%s: replaying the trace gives another func: %v", where, err)
 	}
-	return g.String()
+	text := g.String()
+	for _, p := range res.Packs {
+		text += "\n" + p.Func.String()
+	}
+	return text
 }
