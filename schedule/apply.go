@@ -33,6 +33,8 @@ func operations() []operation {
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
 		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
+		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
+		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
 		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
@@ -143,6 +145,24 @@ func runPack(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	g, p, err := PackParam(f, s.Args[0], s.Args[1:], factor)
 	if err == nil {
 		a.packs = append(a.packs, p)
+	}
+	return g, err
+}
+
+func runCarrySave(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	var names [2]string
+	copy(names[:], s.Results)
+	return CarrySave(f, s.Args[0], s.Args[1], s.Args[2], names[0], names[1])
+}
+
+func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	dim, err := strconv.Atoi(s.Args[1])
+	if err != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("dimension %q is not a number", s.Args[1])}
+	}
+	g, p, err := Pair(f, s.Args[0], dim)
+	if p != nil {
+		a.packs = append(a.packs, *p)
 	}
 	return g, err
 }

@@ -47,7 +47,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 21) {
+	switch draw("op", 24) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -76,6 +76,10 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return fmt.Sprintf("cache_write %s %s", anyBuf(), one())
 	case 20:
 		return fmt.Sprintf("pack %s %s", anyBuf(), []string{"3.o 0 1 2 3.i factor=32", "3 2 1 0", "1.i 0 2 1.o 3 factor=2", "0.i 0.o factor=5", "4 3 2 1 0"}[draw("layout", 5)])
+	case 21, 22:
+		return fmt.Sprintf("carry_save acc %s %s", one(), one())
+	case 23:
+		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
 	case 18, 19:
 		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}
