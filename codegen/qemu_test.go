@@ -40,6 +40,15 @@ func TestARM(t *testing.T) {
 			fs = append(fs, f)
 		}
 	}
+	fs = append(fs, instructions("aarch64", tg.Features)...)
+	checkARM(t, qemu, tg, fs)
+
+	tg.Features, tg.QemuCPU = append(append([]string(nil), tg.Features...), "dotprod"), "max"
+	checkARM(t, qemu, tg, instructions("aarch64", tg.Features))
+}
+
+// checkARM compares what Funcs compute under qemu with the interpreter.
+func checkARM(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func) {
 	var want []byte
 	var prog strings.Builder
 	fmt.Fprintf(&prog, "target triple = %q\n@ws = internal global [65536 x i8] zeroinitializer, align 64\n", tg.Triple)
