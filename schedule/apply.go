@@ -26,6 +26,7 @@ func operations() []operation {
 		{"unroll", "unroll LOOP", 1, 0, nil, each(Unroll)},
 		{"vectorize", "vectorize LOOP", 1, 0, nil, each(Vectorize)},
 		{"parallel", "parallel LOOP", 1, 0, nil, runParallel},
+		{"peel", "peel LOOP FIRST LAST", 3, 0, nil, runPeel},
 		{"fuse", "fuse OUTER INNER [-> LOOP]", 2, 1, nil, runFuse},
 		{"decompose_reduction", "decompose_reduction LOOP [-> LOOP]", 1, 1, nil, runDecomposeReduction},
 		{"compute_at", "compute_at BUFFER LOOP", 2, 0, nil, runComputeAt},
@@ -165,6 +166,15 @@ func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 		a.packs = append(a.packs, *p)
 	}
 	return g, err
+}
+
+func runPeel(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	first, err := strconv.Atoi(s.Args[1])
+	last, err2 := strconv.Atoi(s.Args[2])
+	if err != nil || err2 != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%q and %q are not both numbers", s.Args[1], s.Args[2])}
+	}
+	return Peel(f, s.Args[0], first, last)
 }
 
 // result is the one name given after ->, or "".

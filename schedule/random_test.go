@@ -47,7 +47,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 24) {
+	switch draw("op", 26) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -80,6 +80,8 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return fmt.Sprintf("carry_save acc %s %s", one(), one())
 	case 23:
 		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
+	case 24, 25:
+		return fmt.Sprintf("peel %s %d %d", one(), draw("first", 3), draw("last", 3))
 	case 18, 19:
 		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}
