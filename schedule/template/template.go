@@ -58,6 +58,9 @@ type shape struct {
 	packed bool           // writes words of bits: loops q and l
 	pooled bool
 	padded bool
+	planes int      // of a packed output
+	ragged bool     // the last word of a packed output is not full
+	gather bool     // some index divides, so lanes are no stride apart
 	names  []string // loops in program order
 }
 
@@ -67,6 +70,22 @@ func shapeOf(f *ir.Func) shape {
 		if l, ok := st.(*ir.For); ok {
 			s.extent[l.Var] = l.Extent
 			s.names = append(s.names, l.Var)
+		}
+		return true
+	})
+	for _, p := range f.Params {
+		if p.Out && p.Enc.Kind != ir.NoEncoding {
+			s.planes, s.ragged = p.Shape[0], p.Enc.Channels%32 != 0
+		}
+	}
+	ir.Walk(f.Body, func(st ir.Stmt) bool {
+		for _, e := range ir.Exprs(st) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if x, ok := e.(*ir.Binary); ok && x.Type() == ir.I64 && (x.Op == ir.Div || x.Op == ir.Mod) {
+					s.gather = true
+				}
+				return true
+			})
 		}
 		return true
 	})
@@ -137,7 +156,12 @@ func (b *builder) plain(t targets.Target) {
 			b.step("unroll %s", l)
 		}
 	}
-	if b.s.packed {
+	switch {
+	case !b.s.packed:
+	case b.s.planes < 3 || !b.s.ragged && !b.s.gather:
+		b.step("vectorize l")
+	case b.s.extent["q"] > 1 && !b.s.gather: // the last word, whose lanes go one by one, would be long for so many planes
+		b.step("peel q 0 1")
 		b.step("vectorize l")
 	}
 }
