@@ -152,7 +152,7 @@ func (b *builder) plain(t targets.Target) {
 		}
 	}
 	for _, l := range []string{"i", "j"} {
-		if b.s.has(l) && b.s.extent[l] <= 4 {
+		if b.s.has(l) && b.s.extent[l] <= 4 && b.s.extent[l]*b.s.planes <= 9 {
 			b.step("unroll %s", l)
 		}
 	}
