@@ -32,25 +32,39 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	if carries == "" {
 		carries = buffer + ".c"
 	}
-	c, err := newLocal(f, "carry_save", buffer, around, sum, sum)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.names.take(carries); err != nil {
-		return nil, err
-	}
 	l, err := findLoop(f, loop)
 	if err != nil {
 		return nil, err
 	}
-	before, nest, after, err := holding(c.loop, loop)
+	outer, err := findLoop(f, around)
 	if err != nil {
 		return nil, err
 	}
-	if c.region, err = regionOf(c.sc, c.loop, c.of, accesses(nest)[buffer], "carry_save"); err != nil {
+	of, ok := f.Buffers()[buffer]
+	if !ok {
+		return nil, noBuffer(f, buffer)
+	}
+	nest, put := holding(outer.Body, loop)
+	if nest == nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around), Help: "name the paired loop, then a loop around it"}
+	}
+	if len(accesses(nest)[buffer]) == 0 {
+		return nil, &ir.Error{Msg: fmt.Sprintf("the nest around loop %%%s in loop %%%s does not use %%%s from outside of it", loop, around, buffer)}
+	}
+	for _, p := range path(f.Body, around) {
+		if p.Kind == ir.Vectorize {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: "carry_save before vectorize"}
+		}
+	}
+	c := &local{f: f, sc: scopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: sum}, names: namesOf(f)}
+	for _, n := range []string{sum, carries} {
+		if err := c.names.take(n); err != nil {
+			return nil, err
+		}
+	}
+	if c.region, err = regionOf(c.sc, outer, of, accesses(nest)[buffer], "carry_save"); err != nil {
 		return nil, err
 	}
-	c.buf.Shape = nil
 	for _, e := range c.region {
 		c.buf.Shape = append(c.buf.Shape, e.size)
 	}
@@ -98,19 +112,28 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	}
 	nest = replace(nest, loop, &ir.For{Var: pair, Extent: l.Extent / 2, Body: inner})
 	scope := &ir.Alloc{Buf: c.buf, Body: &ir.Alloc{Buf: cc, Body: ir.Seq(zero, nest, flush)}}
-	body := ir.Seq(append(append(append([]ir.Stmt{}, before...), scope), after...)...)
-	return replaceLoop(f, around, &ir.For{Var: around, Extent: c.loop.Extent, Kind: c.loop.Kind, Body: body}), nil
+	return replaceLoop(f, around, &ir.For{Var: around, Extent: outer.Extent, Kind: outer.Kind, Body: put(scope)}), nil
 }
 
-// holding takes the body of a loop apart around the statement that holds another loop.
-func holding(l *ir.For, inner string) (before []ir.Stmt, nest ir.Stmt, after []ir.Stmt, err error) {
-	ss := stmts(l.Body)
+// holding finds the statement of a body, also in the scope of its allocs, that holds a loop, and how to put another one in
+// its place. It is nil if there is none.
+func holding(body ir.Stmt, loop string) (nest ir.Stmt, put func(ir.Stmt) ir.Stmt) {
+	ss := stmts(body)
 	for i, s := range ss {
-		if _, isAlloc := s.(*ir.Alloc); !isAlloc && ir.FindLoop(s, inner) != nil {
-			return ss[:i], s, ss[i+1:], nil
+		if ir.FindLoop(s, loop) == nil {
+			continue
 		}
+		here := func(t ir.Stmt) ir.Stmt {
+			out := append(append([]ir.Stmt{}, ss[:i]...), t)
+			return ir.Seq(append(out, ss[i+1:]...)...)
+		}
+		if a, ok := s.(*ir.Alloc); ok {
+			in, inPut := holding(a.Body, loop)
+			return in, func(t ir.Stmt) ir.Stmt { return here(&ir.Alloc{Buf: a.Buf, Body: inPut(t)}) }
+		}
+		return s, here
 	}
-	return nil, nil, nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in the body of loop %%%s", inner, l.Var), Help: "name the paired loop, then a loop around it, with no alloc in between"}
+	return nil, nil
 }
 
 // popcountOf is the only store of nest into the accumulator, and the words whose bits it counts in loop l.
