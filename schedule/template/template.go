@@ -152,7 +152,7 @@ func (b *builder) plain(t targets.Target) {
 		}
 	}
 	for _, l := range []string{"i", "j"} {
-		if b.s.has(l) && b.s.extent[l] <= 4 && b.s.extent[l]*b.s.planes <= 9 {
+		if n := b.s.extent[l]; b.s.has(l) && (n <= 3 || n == 4 && b.s.planes < 2) {
 			b.step("unroll %s", l)
 		}
 	}
