@@ -36,7 +36,7 @@ func TestWhoseMistake(t *testing.T) {
 		"definition":     {fill(5), nil, "internal error: definition of f: ", false},
 		"user's mistake": {fill(4), map[string]schedule.Trace{"f": bad}, "user.txt:1: unroll nothing: @f: ", true},
 	} {
-		err := (&Compiled{Program: &ir.Program{Funcs: []*ir.Func{c.f}}, Target: target}).schedule(Options{Traces: c.traces})
+		err := (&Compiled{Program: &ir.Program{Name: "p", Funcs: []*ir.Func{c.f}}, Target: target}).schedule(t.Context(), Options{Traces: c.traces})
 		if (c.want == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), c.want) || IsBadInput(err) != c.user {
 			t.Errorf("%s: %v, bad input %v; want %q", what, err, IsBadInput(err), c.want)
 		}

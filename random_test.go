@@ -57,7 +57,15 @@ func randomTraces(t *testing.T, path string, o ripc.Options, r *rand.Rand) map[s
 	}
 	traces := map[string]schedule.Trace{}
 	for _, f := range c.Program.Funcs {
-		traces[f.Name] = template.Random(f, target, r)
+		tr := template.Random(f, target, r)
+		if len(f.Params) > 1 && f.Params[1].Name == "wt" && r.IntN(2) == 0 { // filters in blocks
+			step, err := schedule.ParseStep(fmt.Sprintf("pack wt 3.o 0 1 2 3.i factor=%d", min(32, f.Params[1].Shape[3])))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr = append(tr, step)
+		}
+		traces[f.Name] = tr
 	}
 	return traces
 }

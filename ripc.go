@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
 		{"import", func() error { g, err = Load(path); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower() }, func() string { return c.Program.String() }},
-		{"schedule", func() error { return c.schedule(o) }, func() string { return c.Scheduled.String() }},
+		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
 	}
 	for _, s := range steps {
@@ -128,15 +129,15 @@ func (c *Compiled) lower() error {
 	return err
 }
 
-// schedule chooses a trace for every Func and applies it.
-func (c *Compiled) schedule(o Options) error {
+// schedule chooses a trace for every Func, applies it, and packs the constants as it asks for.
+func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	traces, err := c.checkTraces(o.Traces)
 	if err != nil {
 		return err
 	}
 	instrs := isa.For(c.Target.Arch, c.Target.Features)
 	s := *c.Program
-	s.Funcs = nil
+	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
 	c.Traces = map[string]schedule.Trace{}
 	for _, f := range c.Program.Funcs {
 		if err := prove(f); err != nil {
@@ -146,7 +147,7 @@ func (c *Compiled) schedule(o Options) error {
 		if !given {
 			t = template.Default(f, c.Target)
 		}
-		g, err := applied(f, t, instrs)
+		r, err := applied(f, t, instrs)
 		switch {
 		case err != nil && given && hasPlace(err): // a step, which the message names
 			return err
@@ -156,22 +157,29 @@ func (c *Compiled) schedule(o Options) error {
 			return &internalError{"default schedule of " + f.Name, err}
 		}
 		c.Traces[f.Name] = t
-		s.Funcs = append(s.Funcs, g)
+		s.Funcs = append(s.Funcs, r.Func)
+		if err := pack(ctx, &s, f, r.Packs); err != nil {
+			return err
+		}
+	}
+	dropUnused(&s)
+	if err := ir.VerifyProgram(&s); err != nil {
+		return fmt.Errorf("scheduling %s: %w", s.Name, err)
 	}
 	c.Scheduled = &s
 	return nil
 }
 
 // applied is f after t.
-func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (*ir.Func, error) {
-	g, err := t.Apply(f, schedule.WithInstrs(instrs))
+func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule.Result, error) {
+	r, err := t.ApplyAll(f, schedule.WithInstrs(instrs))
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	if err := prove(g); err != nil {
-		return nil, fmt.Errorf("%w\nin\n%s", err, g)
+	if err := prove(r.Func); err != nil {
+		return r, fmt.Errorf("%w\nin\n%s", err, r.Func)
 	}
-	return g, nil
+	return r, nil
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer

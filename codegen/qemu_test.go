@@ -32,12 +32,6 @@ func TestARM(t *testing.T) {
 }
 
 func testARM(t *testing.T, qemu string, tg targets.Target) {
-	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
-	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
-	if tg.Arch == "arm" {
-		write = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 4, i32 1, ptr %s, i32 %d)`
-		exit = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0}"(i32 248, i32 0)`
-	}
 	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc()}
 	fs = append(fs, both("floats", ir.F32, ir.F32, 70, bin(ir.Add), bin(ir.Mul), bin(ir.Div), bin(ir.Min), bin(ir.Max), un(ir.Floor), un(ir.RoundEven), un(ir.Sqrt),
 		func(a, b ir.Expr) ir.Expr { return &ir.Fma{A: a, B: b, C: ir.Float(-1)} })...)
@@ -58,6 +52,18 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 		if _, err := codegen.Kernel(f, "f", tg); err == nil {
 			fs = append(fs, f)
 		}
+	}
+	checkARM(t, qemu, tg, append(fs, instructions(tg.Arch, tg.Features)...))
+}
+
+// checkARM compares what Funcs compute under qemu with the interpreter.
+func checkARM(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func) {
+	t.Helper()
+	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
+	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
+	if tg.Arch == "arm" {
+		write = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 4, i32 1, ptr %s, i32 %d)`
+		exit = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0}"(i32 248, i32 0)`
 	}
 	var want []byte
 	var prog strings.Builder

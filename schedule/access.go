@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"fmt"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -157,7 +159,46 @@ func (sc scope) separates(as []access, v string, still map[string]bool) bool {
 			return true
 		}
 	}
-	return false
+	return sc.separatesParts(as, v, still)
+}
+
+// separatesParts handles a loop that Fuse made: v = n*q + r, used as v / n and v % n, separates if q does, and r does
+// where q holds still.
+func (sc scope) separatesParts(as []access, v string, still map[string]bool) bool {
+	n := int64(0)
+	for _, a := range as {
+		for _, e := range a.idx {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if b, ok := e.(*ir.Binary); ok && (b.Op == ir.Div || b.Op == ir.Mod) {
+					x, isVar := b.A.(*ir.Var)
+					if k, isImm := b.B.(*ir.IntImm); isVar && isImm && x.Name == v && k.V > n {
+						n = k.V
+					}
+				}
+				return true
+			})
+		}
+	}
+	extent := sc.ranges[v].Hi + 1
+	if n < 2 || n >= extent {
+		return false
+	}
+	q, r := v+" / "+fmt.Sprint(n), v+" % "+fmt.Sprint(n)
+	in := scope{sc.ranges.With(q, int((extent+n-1)/n)).With(r, int(n)), sc.outer}
+	parts := map[string]ir.Expr{v: ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V(q), ir.Int(int(n))), ir.V(r))}
+	split := make([]access, len(as))
+	for i, a := range as {
+		split[i] = a
+		split[i].idx = make([]ir.Expr, len(a.idx))
+		for d, e := range a.idx {
+			split[i].idx[d] = arith.Simplify(ir.Subst(e, parts), in.ranges)
+		}
+	}
+	fixed := map[string]bool{q: true}
+	for k := range still {
+		fixed[k] = true
+	}
+	return in.separates(split, q, still) && in.separates(split, r, fixed)
 }
 
 func (sc scope) separatesDim(as []access, d int, v string, still map[string]bool) bool {

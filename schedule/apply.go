@@ -26,7 +26,17 @@ func operations() []operation {
 		{"unroll", "unroll LOOP", 1, 0, nil, each(Unroll)},
 		{"vectorize", "vectorize LOOP", 1, 0, nil, each(Vectorize)},
 		{"parallel", "parallel LOOP", 1, 0, nil, runParallel},
+		{"peel", "peel LOOP FIRST LAST", 3, 0, nil, runPeel},
+		{"fuse", "fuse OUTER INNER [-> LOOP]", 2, 1, nil, runFuse},
+		{"decompose_reduction", "decompose_reduction LOOP [-> LOOP]", 1, 1, nil, runDecomposeReduction},
 		{"compute_at", "compute_at BUFFER LOOP", 2, 0, nil, runComputeAt},
+		{"compute_inline", "compute_inline BUFFER", 1, 0, nil, runComputeInline},
+		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
+		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
+		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
+		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
+		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
+		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
 }
@@ -95,6 +105,84 @@ func runParallel(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Para
 
 func runComputeAt(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	return ComputeAt(f, s.Args[0], s.Args[1])
+}
+
+func runFuse(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return Fuse(f, s.Args[0], s.Args[1], s.result())
+}
+
+func runDecomposeReduction(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return DecomposeReduction(f, s.Args[0], s.result())
+}
+
+func runComputeInline(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return ComputeInline(f, s.Args[0])
+}
+
+func runCacheRead(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return CacheRead(f, s.Args[0], s.Args[1], s.result())
+}
+
+func runCacheWrite(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return CacheWrite(f, s.Args[0], s.Args[1], s.result())
+}
+
+func runNarrowAccumulate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	t, err := ir.ParseType(s.Args[2])
+	if err != nil {
+		return nil, &ir.Error{Msg: err.Error()}
+	}
+	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, s.result())
+}
+
+func runPack(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	factor := 0
+	if v, ok := s.Get("factor"); ok {
+		var err error
+		if factor, err = strconv.Atoi(v); err != nil {
+			return nil, &ir.Error{Msg: fmt.Sprintf("factor %q is not a number", v)}
+		}
+	}
+	g, p, err := PackParam(f, s.Args[0], s.Args[1:], factor)
+	if err == nil {
+		a.packs = append(a.packs, p)
+	}
+	return g, err
+}
+
+func runCarrySave(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	var names [2]string
+	copy(names[:], s.Results)
+	return CarrySave(f, s.Args[0], s.Args[1], s.Args[2], names[0], names[1])
+}
+
+func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	dim, err := strconv.Atoi(s.Args[1])
+	if err != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("dimension %q is not a number", s.Args[1])}
+	}
+	g, p, err := Pair(f, s.Args[0], dim)
+	if p != nil {
+		a.packs = append(a.packs, *p)
+	}
+	return g, err
+}
+
+func runPeel(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	first, err := strconv.Atoi(s.Args[1])
+	last, err2 := strconv.Atoi(s.Args[2])
+	if err != nil || err2 != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%q and %q are not both numbers", s.Args[1], s.Args[2])}
+	}
+	return Peel(f, s.Args[0], first, last)
+}
+
+// result is the one name given after ->, or "".
+func (s Step) result() string {
+	if len(s.Results) == 0 {
+		return ""
+	}
+	return s.Results[0]
 }
 
 func runTensorize(a *applier, f *ir.Func, s Step) (*ir.Func, error) {

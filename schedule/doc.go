@@ -7,15 +7,23 @@
 //	tile h w 4 8 tail=shift -> h.o w.o h.i w.i
 //	reorder h.o w.o h.i w.i                outermost first
 //	unroll w.i                             vectorize acc.o*         parallel h.o
-//	compute_at acc w.o
+//	fuse h.o q                             decompose_reduction o -> start
+//	compute_at acc w.o                     compute_inline xp
+//	peel w 1 1
+//	cache_read x h.o                       cache_write y h.o
+//	narrow_accumulate acc acc.kh u8        carry_save acc acc.c acc.kh
+//	pack wt 3.o 0 1 2 3.i factor=32        pair wt 3
 //	tensorize acc.o avx512_xor_popcnt_acc_x16
+//
+// docs/primitives.md describes them all. Pack and pair change the layout of a parameter: ApplyAll gives the Funcs that
+// make the new layout out of the old one, and who calls the Func has to run them first.
 //
 // # Names of loops
 //
 // A loop is named as .ripir writes it, without "%". Split makes l.o and l.i (and l.t, the remainder of tail=cut). When
 // Reorder distributes a loop l over the statements of its body, the copy around the nest that moved keeps the name l;
 // the others become l.1, l.2, ... in the order in which they arise. When tail=cut repeats loops that lie inside l, the
-// repeated ones get ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1, .2, ..., .t): split, unroll,
+// repeated ones get ".t"; what peel repeats gets ".1" and ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1, .2, ..., .t): split, unroll,
 // vectorize and tensorize accept it, and treat the copies in program order.
 //
 // # What makes a step legal
@@ -24,3 +32,5 @@
 // c*loop + rest, where rest spans less than c. Integer +=, |=, min= and max= may be carried out in any order; float
 // accumulations keep theirs. What cannot be shown this way is refused.
 package schedule
+
+//go:generate go run ./internal/primdoc

@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no testdata: %v", err)
 	}
-	instrs := isa.For("x86_64", []string{"avx512f", "avx512bw", "avx512vpopcntdq"})
+	instrs := isa.For("x86_64", []string{"avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"})
 	for _, file := range files {
 		if strings.HasSuffix(file, ".out.ripir") {
 			continue
@@ -102,12 +102,15 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 		t.Fatal(err)
 	}
 	before := f
-	g, err := tr.Apply(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, after *ir.Func) {
+	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithResultObserver(func(_ schedule.Step, r schedule.Result) {
+		after := r.Whole()
 		difftest.Same(t, before, after)
 		difftest.Same(t, f, backwards(after))
+		checkFunc(t, r.Func)
 		checkFunc(t, after)
 		before = after
 	}))
+	g := res.Func
 	if err != nil {
 		var e *ir.Error
 		switch {
@@ -132,9 +135,13 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 	if err != nil || again.String() != tr.String() {
 		t.Fatalf("%s: the trace reads back as\n%s, %v", where, again, err)
 	}
-	h, err := again.Apply(f, schedule.WithInstrs(instrs))
-	if err != nil || h.String() != g.String() {
+	h, err := again.ApplyAll(f, schedule.WithInstrs(instrs))
+	if err != nil || h.Func.String() != g.String() {
 		t.Errorf("%s: replaying the trace gives another func: %v", where, err)
 	}
-	return g.String()
+	text := g.String()
+	for _, p := range res.Packs {
+		text += "\n" + p.Func.String()
+	}
+	return text
 }

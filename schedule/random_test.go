@@ -43,7 +43,11 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	one := func() string { return loops[draw("loop", len(loops))] }
 	factor := func() int { return []int{1, 2, 3, 4, 8, 16, 40}[draw("factor", 7)] }
 	tail := func() string { return []string{"guard", "cut", "perfect", "shift"}[draw("tail", 4)] }
-	switch draw("op", 12) {
+	anyBuf := func() string {
+		names := append([]string{"x", "f", "t", "y"}, allocs...)
+		return names[draw("buffer", len(names))]
+	}
+	switch draw("op", 26) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -60,6 +64,26 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return "vectorize " + one()
 	case 9:
 		return "parallel " + one()
+	case 12:
+		return fmt.Sprintf("fuse %s %s", one(), one())
+	case 13:
+		return "decompose_reduction " + one()
+	case 14:
+		return "compute_inline " + anyBuf()
+	case 15:
+		return fmt.Sprintf("cache_read %s %s", anyBuf(), one())
+	case 16, 17:
+		return fmt.Sprintf("cache_write %s %s", anyBuf(), one())
+	case 20:
+		return fmt.Sprintf("pack %s %s", anyBuf(), []string{"3.o 0 1 2 3.i factor=32", "3 2 1 0", "1.i 0 2 1.o 3 factor=2", "0.i 0.o factor=5", "4 3 2 1 0"}[draw("layout", 5)])
+	case 21, 22:
+		return fmt.Sprintf("carry_save acc %s %s", one(), one())
+	case 23:
+		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
+	case 24, 25:
+		return fmt.Sprintf("peel %s %d %d", one(), draw("first", 3), draw("last", 3))
+	case 18, 19:
+		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}
 	if len(allocs) == 0 {
 		return "vectorize " + one()
@@ -72,6 +96,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 	f := conv(randomShape(draw))
 	g := f
 	var trace schedule.Trace
+	var packs []schedule.Pack
 	for range steps {
 		text := randomStep(g, draw)
 		s, err := schedule.ParseStep(text)
@@ -81,12 +106,14 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 		if back, err := schedule.ParseStep(s.String()); err != nil || back.String() != text {
 			t.Fatalf("%q reads back as %q, %v", text, back, err)
 		}
-		h, err := s.Apply(g)
+		r, err := schedule.Trace{s}.ApplyAll(g)
+		h := r.Func
 		var e *ir.Error
 		switch {
 		case err == nil && work(h.Body) > 1<<20: // tiny tiles of guarded tiles of ... take the interpreter for ever
 		case err == nil:
 			g = h
+			packs = append(packs, r.Packs...)
 			trace = append(trace, s)
 			applied = append(applied, s.Op)
 		case !errors.As(err, &e) || e.Op != text || e.Node != "@conv" || e.Msg == "":
@@ -95,18 +122,19 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 	}
 	checkFunc(t, g)
 	t.Logf("trace:\n%s", trace)
-	difftest.Same(t, f, g)
-	difftest.Same(t, f, backwards(g))
+	whole := schedule.Result{Func: g, Packs: packs}.Whole()
+	difftest.Same(t, f, whole)
+	difftest.Same(t, f, backwards(whole))
 	parsed, err := schedule.ParseTrace("trace", trace.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := parsed.Apply(f)
+	again, err := parsed.ApplyAll(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.String() != g.String() {
-		t.Fatalf("replaying the trace gives another func:\n%s\nnot\n%s", again, g)
+	if again.Func.String() != g.String() {
+		t.Fatalf("replaying the trace gives another func:\n%s\nnot\n%s", again.Func, g)
 	}
 	return applied
 }

@@ -23,17 +23,26 @@ type axis struct {
 
 // findRegion computes what m.loop's body reads of the buffer.
 func (m *move) findRegion() error {
-	still := map[string]bool{m.loop.Var: true}
-	for k := range m.sc.outer[m.loop.Var] {
+	var err error
+	m.region, err = regionOf(m.sc, m.loop, m.alloc.Buf, accesses(m.loop.Body)[m.alloc.Buf.Name], "compute_at")
+	return err
+}
+
+// regionOf is what one iteration of loop l touches of buffer b by the accesses as: the smallest index and a constant
+// extent in each dimension, or the whole dimension where they are not known.
+func regionOf(sc scope, l *ir.For, b ir.Buffer, as []access, op string) ([]extent, error) {
+	still := map[string]bool{l.Var: true}
+	for k := range sc.outer[l.Var] {
 		still[k] = true
 	}
-	for d, size := range m.alloc.Buf.Shape {
+	var region []extent
+	for d, size := range b.Shape {
 		e := extent{whole: true, size: size}
-		for i, a := range accesses(m.loop.Body)[m.alloc.Buf.Name] {
+		for i, a := range as {
 			if a.size != nil {
-				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", m.alloc.Buf.Name), Help: "compute_at before tensorize"}
+				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: op + " before tensorize"}
 			}
-			sp, ok := m.sc.spanOf(a.idx[d], "", still)
+			sp, ok := sc.spanOf(a.idx[d], "", still)
 			if !ok {
 				e = extent{whole: true, size: size}
 				break
@@ -53,9 +62,9 @@ func (m *move) findRegion() error {
 				break
 			}
 		}
-		m.region = append(m.region, e)
+		region = append(region, e)
 	}
-	return nil
+	return region, nil
 }
 
 // matchProducers finds the loops that run over each dimension that shrinks.
@@ -194,28 +203,30 @@ func (m *move) shrink(p ir.Stmt) ir.Stmt {
 
 // relocate makes the indices of the buffer count from the region's base.
 func (m *move) relocate(s ir.Stmt) ir.Stmt {
-	idx := func(buf string, old []ir.Expr) []ir.Expr {
-		if buf != m.alloc.Buf.Name {
-			return old
-		}
+	return relocate(s, m.alloc.Buf.Name, m.alloc.Buf.Name, m.region)
+}
+
+// relocate turns the accesses of buffer from below s into accesses of buffer to, which holds a region of it.
+func relocate(s ir.Stmt, from, to string, region []extent) ir.Stmt {
+	idx := func(old []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(old))
 		for d, e := range old {
 			out[d] = e
-			if r := m.region[d]; !r.whole {
+			if r := region[d]; !r.whole {
 				out[d] = arith.ToAffine(e).Plus(-1, r.base).Expr()
 			}
 		}
 		return out
 	}
 	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
-		if st, ok := s.(*ir.Store); ok {
-			return &ir.Store{Buf: st.Buf, Idx: idx(st.Buf, st.Idx), Op: st.Op, Val: st.Val}
+		if st, ok := s.(*ir.Store); ok && st.Buf == from {
+			return &ir.Store{Buf: to, Idx: idx(st.Idx), Op: st.Op, Val: st.Val}
 		}
 		return s
 	}, func(e ir.Expr) ir.Expr {
 		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if l, ok := e.(*ir.Load); ok {
-				return &ir.Load{Buf: l.Buf, T: l.T, Idx: idx(l.Buf, l.Idx)}
+			if l, ok := e.(*ir.Load); ok && l.Buf == from {
+				return &ir.Load{Buf: to, T: l.T, Idx: idx(l.Idx)}
 			}
 			return e
 		})

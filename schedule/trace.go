@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -65,26 +66,22 @@ func WithObserver(see func(Step, *ir.Func)) ApplyOption {
 type applier struct {
 	instrs map[string]*ir.Func
 	see    func(Step, *ir.Func)
+	seeAll func(Step, Result)
+	packs  []Pack
 }
 
 // Apply carries out the steps one after the other. The error of a step that fails has the step's text as Op, its place
-// as Pos and the Func's name as Node.
+// as Pos and the Func's name as Node. A trace that packs parameters is refused: nobody would pack them.
 func (t Trace) Apply(f *ir.Func, opts ...ApplyOption) (*ir.Func, error) {
-	var a applier
-	for _, o := range opts {
-		o(&a)
-	}
-	for _, s := range t {
-		g, err := a.step(f, s)
-		if err != nil {
-			return nil, asWritten(f, s, err)
-		}
-		f = g
-		if a.see != nil {
-			a.see(s, f)
+	r, err := t.ApplyAll(f, opts...)
+	if err == nil && len(r.Packs) > 0 {
+		for _, s := range t {
+			if (s.Op == "pack" || s.Op == "pair") && s.Args[0] == r.Packs[0].Param {
+				return nil, asWritten(f, s, &ir.Error{Msg: fmt.Sprintf("the layout of %%%s would change, and it cannot be packed here", s.Args[0]), Help: "use ApplyAll, and bring the parameter packed"})
+			}
 		}
 	}
-	return f, nil
+	return r.Func, err
 }
 
 // Apply carries out one step.

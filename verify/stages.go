@@ -67,13 +67,13 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 	f := p.FuncByName(s.Func)
 	r := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func}
 	if !v.asInterpreted(f, s, before, after, ref) {
-		want, err := v.expect(ctx, f, s, before)
+		want, err := v.expect(ctx, p, f, s, before)
 		if err != nil {
 			return err
 		}
 		r.Differences = v.differences(f, s, after, want)
 		if len(r.Differences) > 0 {
-			if r.Suspect, err = v.suspect(ctx, s, before, want); err != nil {
+			if r.Suspect, err = v.suspect(ctx, i, before, want); err != nil {
 				return err
 			}
 		}
@@ -97,8 +97,8 @@ func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *memory, 
 	return true
 }
 
-// expect interprets stage s of f on memory m and returns its arguments afterwards.
-func (v *verifier) expect(ctx context.Context, f *ir.Func, s ir.Stage, m *memory) ([][]byte, error) {
+// expect interprets stage s of p, which is f, on memory m and returns its arguments afterwards.
+func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *memory) ([][]byte, error) {
 	c := v.compiled[f]
 	if c == nil {
 		var err error
@@ -109,7 +109,7 @@ func (v *verifier) expect(ctx context.Context, f *ir.Func, s ir.Stage, m *memory
 	}
 	var args [][]byte
 	for k, q := range f.Params {
-		data := m.at(v.in.Program.BufferByName(s.Args[k]))
+		data := m.at(p.BufferByName(s.Args[k]))
 		if q.Out {
 			data = bytes.Clone(data)
 		}
@@ -136,15 +136,17 @@ func (v *verifier) differences(f *ir.Func, s ir.Stage, after *memory, want [][]b
 }
 
 // suspect finds out whether the scheduled Func, interpreted on m, gives want.
-func (v *verifier) suspect(ctx context.Context, s ir.Stage, m *memory, want [][]byte) (Suspect, error) {
-	if v.in.Scheduled == nil {
+func (v *verifier) suspect(ctx context.Context, stage int, m *memory, want [][]byte) (Suspect, error) {
+	p := v.in.Scheduled
+	if p == nil || stage >= len(p.Stages) {
 		return Unknown, nil
 	}
-	f := v.in.Scheduled.FuncByName(s.Func)
+	s := p.Stages[stage]
+	f := p.FuncByName(s.Func)
 	if f == nil || len(f.Params) != len(s.Args) {
 		return Unknown, nil
 	}
-	got, err := v.expect(ctx, f, s, m)
+	got, err := v.expect(ctx, p, f, s, m)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Unknown, err

@@ -20,7 +20,8 @@ import (
 // Input is what Verify needs.
 type Input struct {
 	Program *ir.Program // the definition: lowered, but not scheduled
-	// Scheduled, if not nil, is the Program that was compiled. It has the same buffers and stages, and serves to find
+	// Scheduled, if not nil, is the Program that was compiled. It has the same buffers (but for the constants, which may
+	// be packed) and stages, and serves to find
 	// out which part of the compiler a difference comes from.
 	Scheduled *ir.Program
 	SO        string   // path of the artifact; it says itself what machine it is for
@@ -94,6 +95,9 @@ func match(in Input, d *describe.Artifact) error {
 	}
 	if d.ArenaBytes < p.Arena {
 		return fail("its arena has %d bytes, the program needs %d", d.ArenaBytes, p.Arena)
+	}
+	if in.Scheduled != nil {
+		p = in.Scheduled // its constants may be packed
 	}
 	at := places(p)
 	for i, s := range p.Stages {

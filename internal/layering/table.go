@@ -50,6 +50,7 @@ func Table() []Row {
 		{"schedule", []string{"ir", "ir/arith"}, nil},
 		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
+		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
 		{"lower/plan", []string{"ir"}, nil},
 

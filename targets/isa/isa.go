@@ -13,10 +13,10 @@ type instr struct {
 	fn    *ir.Func
 }
 
-func all() []instr { return append(x86(), arm64()...) }
+func all() []instr { return append(append(x86(), arm64()...), arm()...) }
 
-// For gives the instructions, by name, that a CPU with these features has. arch is "x86_64" or "aarch64"; any other has
-// none. Each call makes new Funcs.
+// For gives the instructions, by name, that a CPU with these features has. arch is "x86_64", "aarch64" or "arm"; any
+// other has none. Each call makes new Funcs.
 func For(arch string, features []string) map[string]*ir.Func {
 	has := map[string]bool{}
 	for _, f := range features {
@@ -69,5 +69,52 @@ func packLE(name, emit string) *ir.Func {
 		Name: name, Params: []ir.Param{y, acc, t}, Emit: emit,
 		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "y", Idx: []ir.Expr{ir.Int(0)}, Op: ir.OrTo,
 			Val: ir.Bin(ir.Shl, bit, ir.CastTo(ir.U32, l))}},
+	}
+}
+
+// pairPopcount adds up the bits of two words of each filter with one popcount, as schedule.CarrySave and schedule.Pair
+// write it: x is (a1, a1 ^ a2) and w holds w1 and, in its second row, w1 ^ w2. With u = a1 ^ w1 and v = a2 ^ w2,
+//
+//	c[l] += popcount(s[l] & u | (s[l] | u) & v)
+//	s[l] = s[l] ^ u ^ v
+func pairPopcount(name string, lanes int, emit string) *ir.Func {
+	c, s := out("c", ir.I32, lanes), out("s", ir.U32, lanes)
+	x, w := in("x", ir.U32, 2), in("w", ir.U32, lanes)
+	w.Shape = []int{2, lanes}
+	l := ir.V("l")
+	bin := func(op ir.BinOp, a, b ir.Expr) ir.Expr { return &ir.Binary{Op: op, A: a, B: b} }
+	x0, x1 := ir.At(x.Buffer, ir.Int(0)), ir.At(x.Buffer, ir.Int(1))
+	w0, w1 := ir.At(w.Buffer, ir.Int(0), l), ir.At(w.Buffer, ir.Int(1), l)
+	sum := ir.At(s.Buffer, l)
+	u, v := bin(ir.Xor, x0, w0), bin(ir.Xor, bin(ir.Xor, x0, x1), bin(ir.Xor, w0, w1))
+	carry := bin(ir.Or, bin(ir.And, sum, u), bin(ir.And, bin(ir.Or, sum, u), v))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{c, s, x, w}, Emit: emit,
+		Body: &ir.For{Var: "l", Extent: lanes, Body: ir.Seq(
+			&ir.Store{Buf: "c", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.CastTo(ir.I32, ir.Un(ir.Popcount, carry))},
+			&ir.Store{Buf: "s", Idx: []ir.Expr{l}, Val: bin(ir.Xor, bin(ir.Xor, sum, u), v)})},
+	}
+}
+
+// dot4 is acc[l] += sum over k < 4 of x[k] * w[l, k]: four products a lane, x being the same for all lanes.
+func dot4(name string, lanes int, weights ir.Type, emit string) *ir.Func {
+	acc, x, w := out("acc", ir.I32, lanes), in("x", ir.U8, 4), in("w", weights, lanes)
+	w.Shape = []int{lanes, 4}
+	l, k := ir.V("l"), ir.V("k")
+	product := ir.Bin(ir.Mul, ir.CastTo(ir.I32, ir.At(x.Buffer, k)), ir.CastTo(ir.I32, ir.At(w.Buffer, l, k)))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
+		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}}, &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: product}),
+	}
+}
+
+// xorPopcountBytes is acc[l] += popcount(x[0] ^ w[l]) on bytes; 31 of them fit, then the sums have to be widened.
+func xorPopcountBytes(name string, lanes int, emit string) *ir.Func {
+	acc, x, w := out("acc", ir.U8, lanes), in("x", ir.U8, 1), in("w", ir.U8, lanes)
+	l := ir.V("l")
+	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, ir.Int(0)), ir.At(w.Buffer, l)))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
+		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
 	}
 }

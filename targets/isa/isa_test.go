@@ -16,10 +16,14 @@ func TestFor(t *testing.T) {
 		features string
 		want     string
 	}{
-		{"x86_64", "sse2 avx2", ""},
+		{"x86_64", "sse2", ""},
+		{"x86_64", "sse2 avx2", "avx2_xor_popcnt_acc_x8"},
+		{"x86_64", "avx512f avx512bw avx512vnni", "avx512_dpbusd_x16 avx512_pack_le_x32"},
+		{"arm", "neon", "armv7_xor_vcnt_vpadal_x4"},
 		{"x86_64", "avx512f avx512bw", "avx512_pack_le_x32"},
-		{"x86_64", "avx512f avx512bw avx512vpopcntdq", "avx512_pack_le_x32 avx512_xor_popcnt_acc_x16"},
-		{"aarch64", "neon", "neon_xor_cnt_uadalp_x4"},
+		{"x86_64", "avx512f avx512bw avx512vpopcntdq", "avx512_pack_le_x32 avx512_xor_popcnt_acc_x16 avx512_pair_popcnt_acc_x16"},
+		{"aarch64", "neon", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16"},
+		{"aarch64", "neon dotprod", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16 neon_udot_x4"},
 		{"aarch64", "avx512f avx512bw", ""},
 		{"riscv64", "neon", ""},
 	} {
@@ -57,9 +61,15 @@ func TestSignatures(t *testing.T) {
 func TestAssembly(t *testing.T) {
 	llc := need.Tool(t, "llc-22")
 	wants := map[string][]string{
-		"avx512_xor_popcnt_acc_x16": {"vpxor", "vpopcntd", "vpaddd"},
-		"avx512_pack_le_x32":        {"vpcmp", "kunpckwd"},
-		"neon_xor_cnt_uadalp_x4":    {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
+		"avx512_xor_popcnt_acc_x16":  {"vpxor", "vpopcntd", "vpaddd"},
+		"avx512_pack_le_x32":         {"vpcmp", "kunpckwd"},
+		"avx512_pair_popcnt_acc_x16": {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
+		"avx2_xor_popcnt_acc_x8":     {"vpshufb", "vpmaddubsw", "vpmaddwd"},
+		"avx512_dpbusd_x16":          {"vpdpbusd"},
+		"neon_xor_cnt_add_x16":       {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_udot_x4":               {"udot\tv"},
+		"armv7_xor_vcnt_vpadal_x4":   {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
+		"neon_xor_cnt_uadalp_x4":     {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
 	}
 	for _, i := range all() {
 		attrs := "+" + strings.Join(i.needs, ",+")

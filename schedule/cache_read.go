@@ -1,0 +1,42 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+)
+
+// CacheRead copies the part of a parameter that one iteration of a loop reads into an alloc, contiguous and close by,
+// and reads it from there. Other systems: TVM cache_read, Halide in, Exo stage_mem.
+//
+//	for %h in 0:7 { for %w in 0:56 { ... %x[%h * 8 + %k, %w] ... } }
+//	=> cache_read x h
+//	for %h in 0:7 {
+//	  alloc %x.c: u32[8, 56]
+//	  for %x.c.r0 in 0:8 { for %x.c.r1 in 0:56 { %x.c[%x.c.r0, %x.c.r1] = %x[%h * 8 + %x.c.r0, %x.c.r1] } }
+//	  for %w in 0:56 { ... %x.c[%k, %w] ... }
+//	}
+//
+// The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
+// known; where it may leave the buffer the copy runs under a condition. An empty name gives x.c. It is refused if the
+// buffer is no parameter (an alloc has elements without a value; use compute_at), if the loop writes it or does not read
+// it, if the loop is in a vectorize loop, and if a call takes the buffer.
+func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
+	c, err := newLocal(f, "cache_read", buffer, loop, name, buffer+".c")
+	if err != nil {
+		return nil, err
+	}
+	if findAlloc(f.Body, buffer) != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is not a parameter", buffer), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
+	}
+	if as := accesses(c.loop.Body)[buffer]; written(as) {
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s writes %%%s in %s", loop, buffer, storeText(as)), Help: fmt.Sprintf("use cache_write %s %s", buffer, loop)}
+	}
+	in, err := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.with(in, c.body())
+}

@@ -1,0 +1,77 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+)
+
+// CacheWrite lets one iteration of a loop work on an alloc instead of a buffer that it writes, and copies the result out
+// at the end: accumulators become registers. Other systems: TVM cache_write, Exo stage_mem.
+//
+//	for %h in 0:7 { for %o in 0:32 { %y[%h, %o] = 0i32   for %k in 0:9 { %y[%h, %o] += ... } } }
+//	=> cache_write y h
+//	for %h in 0:7 {
+//	  alloc %y.c: i32[1, 32]
+//	  for %o in 0:32 { %y.c[0, %o] = 0i32   for %k in 0:9 { %y.c[0, %o] += ... } }
+//	  for %y.c.w1 in 0:32 { %y[%h, %y.c.w1] = %y.c[0, %y.c.w1] }
+//	}
+//
+// Unless each iteration sets the whole region with "=" before it uses it, the region is copied in first (loops y.c.r0,
+// y.c.r1, ...). The region is found as for cache_read. It is refused if the loop does not write the buffer, if the
+// region of an alloc would have to be copied in (it may hold elements without a value), if the loop is in a vectorize
+// loop, if a call takes the buffer, and if a parallel loop around it would write what other iterations do.
+func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
+	c, err := newLocal(f, "cache_write", buffer, loop, name, buffer+".c")
+	if err != nil {
+		return nil, err
+	}
+	if !written(accesses(c.loop.Body)[buffer]) {
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not write %%%s", loop, buffer), Help: fmt.Sprintf("use cache_read %s %s", buffer, loop)}
+	}
+	body := c.body()
+	out := []ir.Stmt{body}
+	if !c.setFirst(body) {
+		if findAlloc(f.Body, buffer) != nil {
+			return nil, &ir.Error{
+				Msg:  fmt.Sprintf("loop %%%s does not set all of its part of %%%s with = before it uses it, and what an alloc holds cannot be copied", loop, buffer),
+				Help: fmt.Sprintf("choose a loop around the one that sets %%%s", buffer),
+			}
+		}
+		in, err := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
+			return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = []ir.Stmt{in, body}
+	}
+	back, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: buffer, Idx: outer, Val: ir.At(c.buf, inner...)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.with(append(out, back)...)
+}
+
+// setFirst reports whether body, already on the alloc, sets all of it with "=" before reading or accumulating.
+func (c *local) setFirst(body ir.Stmt) bool {
+	r := &repeatCheck{writes: map[string]bool{c.buf.Name: true}, extents: map[string]int{}}
+	ir.Walk(body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			r.extents[l.Var] = l.Extent
+		}
+		return true
+	})
+	defs := r.stmt(body, nil)
+	if r.bad != "" {
+		return false
+	}
+	for _, d := range defs {
+		if d.buf == c.buf.Name && c.covered(d.idx) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// CarrySave counts the bits of two words with one popcount: a sum of bits is carried from pair to pair, and what is
+// counted are the carries. Other systems: none; known as Harley-Seal.
+//
+//	for %k in 0:9 { for %c in 0:4 { for %o in 0:16 { %acc[%o] += cast<i32>(popcount(E(%c, %o))) } } }
+//	=> carry_save acc c b      pairs of iterations of c; sum and carries live in loop b, which is around k
+//	alloc %acc.s: u32[16]   alloc %acc.c: i32[16]
+//	for %acc.s.z0 in 0:16 { %acc.s[%acc.s.z0] = 0u32   %acc.c[%acc.s.z0] = 0i32 }
+//	for %k in 0:9 { for %c.p in 0:2 { for %o in 0:16 {
+//	  %acc.c[%o] += cast<i32>(popcount(%acc.s[%o] & U | (%acc.s[%o] | U) & V))     U = E(2 * %c.p, %o)
+//	  %acc.s[%o] = %acc.s[%o] ^ U ^ V                                             V = E(2 * %c.p + 1, %o)
+//	} } }
+//	for %acc.s.w0 in 0:16 { %acc[%acc.s.w0] += %acc.c[%acc.s.w0] + %acc.c[%acc.s.w0] + cast<i32>(popcount(%acc.s[%acc.s.w0])) }
+//
+// The operands are the accumulator, the loop whose iterations are paired, and a loop around it: an iteration of that one
+// holds the sum and the carries. Empty names give acc.s and acc.c. It is refused if the paired loop has an odd extent or
+// a mark, or is not a perfect nest around one "+=" of a popcount in which every inner loop indexes the accumulator; if
+// the statement of the outer loop that holds it touches the accumulator otherwise or under a condition; and where
+// cache_write would be.
+func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func, error) {
+	if sum == "" {
+		sum = buffer + ".s"
+	}
+	if carries == "" {
+		carries = buffer + ".c"
+	}
+	l, err := findLoop(f, loop)
+	if err != nil {
+		return nil, err
+	}
+	outer, err := findLoop(f, around)
+	if err != nil {
+		return nil, err
+	}
+	of, ok := f.Buffers()[buffer]
+	if !ok {
+		return nil, noBuffer(f, buffer)
+	}
+	nest, put := holding(outer.Body, loop)
+	if nest == nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around), Help: "name the paired loop, then a loop around it"}
+	}
+	if len(accesses(nest)[buffer]) == 0 {
+		return nil, &ir.Error{Msg: fmt.Sprintf("the nest around loop %%%s in loop %%%s does not use %%%s from outside of it", loop, around, buffer)}
+	}
+	for _, p := range path(f.Body, around) {
+		if p.Kind == ir.Vectorize {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: "carry_save before vectorize"}
+		}
+	}
+	c := &local{f: f, sc: scopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: sum}, names: namesOf(f)}
+	for _, n := range []string{sum, carries} {
+		if err := c.names.take(n); err != nil {
+			return nil, err
+		}
+	}
+	if c.region, err = regionOf(c.sc, outer, of, accesses(nest)[buffer], "carry_save"); err != nil {
+		return nil, err
+	}
+	for _, e := range c.region {
+		c.buf.Shape = append(c.buf.Shape, e.size)
+	}
+	st, words, err := c.popcountOf(nest, l)
+	if err != nil {
+		return nil, err
+	}
+	c.buf.Type = words.Type()
+	cc := c.buf
+	cc.Name, cc.Type = carries, c.of.Type
+	idx := relocate(st, buffer, sum, c.region).(*ir.Store).Idx
+	pair := l.Var + ".p"
+	if err := c.names.take(pair); err != nil {
+		return nil, err
+	}
+	r := c.sc.ranges.With(pair, l.Extent/2)
+	word := func(odd int) ir.Expr {
+		at := ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V(pair), ir.Int(2)), ir.Int(odd))
+		return simplifyIndices(ir.Subst(words, map[string]ir.Expr{l.Var: at}), r)
+	}
+	u, v, s := word(0), word(1), ir.At(c.buf, idx...)
+	bin := func(op ir.BinOp, a, b ir.Expr) ir.Expr { return &ir.Binary{Op: op, A: a, B: b} }
+	count := func(e ir.Expr) ir.Expr { return ir.CastTo(cc.Type, ir.Un(ir.Popcount, e)) }
+	step := ir.Seq(
+		&ir.Store{Buf: carries, Idx: idx, Op: ir.AddTo, Val: count(bin(ir.Or, bin(ir.And, s, u), bin(ir.And, bin(ir.Or, s, u), v)))},
+		&ir.Store{Buf: sum, Idx: idx, Val: bin(ir.Xor, bin(ir.Xor, s, u), v)})
+	inner := ir.MapStmt(l.Body, func(t ir.Stmt) ir.Stmt {
+		if _, ok := t.(*ir.Store); ok {
+			return step
+		}
+		return t
+	}, nil)
+	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
+		return ir.Seq(&ir.Store{Buf: sum, Idx: inner, Val: ir.Const(c.buf.Type, 0)}, &ir.Store{Buf: carries, Idx: inner, Val: ir.Const(cc.Type, 0)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	flush, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
+		twice := bin(ir.Add, ir.At(cc, inner...), ir.At(cc, inner...))
+		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: bin(ir.Add, twice, count(ir.At(c.buf, inner...)))}
+	})
+	if err != nil {
+		return nil, err
+	}
+	nest = replace(nest, loop, &ir.For{Var: pair, Extent: l.Extent / 2, Body: inner})
+	scope := &ir.Alloc{Buf: c.buf, Body: &ir.Alloc{Buf: cc, Body: ir.Seq(zero, nest, flush)}}
+	return replaceLoop(f, around, &ir.For{Var: around, Extent: outer.Extent, Kind: outer.Kind, Body: put(scope)}), nil
+}
+
+// holding finds the statement of a body, also in the scope of its allocs, that holds a loop, and how to put another one in
+// its place. It is nil if there is none.
+func holding(body ir.Stmt, loop string) (nest ir.Stmt, put func(ir.Stmt) ir.Stmt) {
+	ss := stmts(body)
+	for i, s := range ss {
+		if ir.FindLoop(s, loop) == nil {
+			continue
+		}
+		here := func(t ir.Stmt) ir.Stmt {
+			out := append(append([]ir.Stmt{}, ss[:i]...), t)
+			return ir.Seq(append(out, ss[i+1:]...)...)
+		}
+		if a, ok := s.(*ir.Alloc); ok {
+			in, inPut := holding(a.Body, loop)
+			return in, func(t ir.Stmt) ir.Stmt { return here(&ir.Alloc{Buf: a.Buf, Body: inPut(t)}) }
+		}
+		return s, here
+	}
+	return nil, nil
+}
+
+// popcountOf is the only store of nest into the accumulator, and the words whose bits it counts in loop l.
+func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) {
+	refuse := func(help, format string, args ...any) (*ir.Store, ir.Expr, error) {
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
+	}
+	switch {
+	case l.Kind != ir.Serial:
+		return refuse(fmt.Sprintf("carry_save before %s", l.Kind), "loop %%%s is marked %s already", l.Var, l.Kind)
+	case l.Extent%2 != 0:
+		return refuse("split it with an even factor and tail=cut, or pair another loop", "the %d iterations of loop %%%s are no pairs", l.Extent, l.Var)
+	}
+	var st *ir.Store
+	for s := l.Body; st == nil; {
+		in := doing(s)
+		if len(in) != 1 {
+			return refuse("", "loop %%%s holds %d statements besides the sum", l.Var, len(in)-1)
+		}
+		switch x := in[0].(type) {
+		case *ir.For:
+			s = x.Body
+		case *ir.Store:
+			st = x
+		default:
+			return refuse("", "loop %%%s holds %s", l.Var, describe(x))
+		}
+	}
+	val := st.Val
+	if cast, ok := val.(*ir.Cast); ok {
+		val = cast.A
+	}
+	pop, ok := val.(*ir.Unary)
+	if st.Buf != c.of.Name || st.Op != ir.AddTo || !ok || pop.Op != ir.Popcount {
+		return refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, shorten(ir.StmtString(st)), c.of.Name)
+	}
+	if as := accesses(nest)[c.of.Name]; len(as) != 1 {
+		return refuse("", "%%%s is used in %d places beside the sum", c.of.Name, len(as)-1)
+	}
+	guarded := false
+	walkGuarded(nest, false, func(s ir.Stmt, under bool) { guarded = guarded || s == ir.Stmt(st) && under })
+	if guarded {
+		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition", c.of.Name)
+	}
+	idx := relocate(st, c.of.Name, c.buf.Name, c.region).(*ir.Store).Idx
+	for _, n := range loopNames(l.Body) {
+		if indexed := func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == n }) }; !anyOf(idx, indexed) {
+			return refuse(fmt.Sprintf("pair loop %%%s, or reorder it outwards", n), "loop %%%s inside %%%s does not index %%%s", n, l.Var, c.of.Name)
+		}
+	}
+	if anyOf(idx, func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == l.Var }) }) || !c.covered(idx) {
+		return refuse("", "loop %%%s does not add to all of its part of %%%s in every iteration", l.Var, c.of.Name)
+	}
+	return st, pop.A, nil
+}
+
+func anyOf(es []ir.Expr, is func(ir.Expr) bool) bool {
+	for _, e := range es {
+		if is(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// simplifyIndices simplifies the indices in e and nothing else, so that its form stays what the caller built.
+func simplifyIndices(e ir.Expr, r arith.Ranges) ir.Expr {
+	return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+		l, ok := e.(*ir.Load)
+		if !ok {
+			return e
+		}
+		idx := make([]ir.Expr, len(l.Idx))
+		for i, x := range l.Idx {
+			idx[i] = arith.Simplify(x, r)
+		}
+		return &ir.Load{Buf: l.Buf, T: l.T, Idx: idx}
+	})
+}

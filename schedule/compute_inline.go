@@ -1,0 +1,159 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// ComputeInline removes an alloc by writing the value of each element where it is read. Other systems: TVM
+// compute_inline; Halide's default.
+//
+//	alloc %t: i32[56]
+//	for %t.i in 0:56 { %t[%t.i] = %x[%t.i] * 2i32 }
+//	for %i in 0:55 { %y[%i] = %t[%i] + %t[%i + 1] }
+//	=>
+//	for %i in 0:55 { %y[%i] = %x[%i] * 2i32 + %x[%i + 1] * 2i32 }
+//
+// It is refused if the buffer is no alloc, unless it is filled by one nest of loops with one "=" whose indices are loops
+// of their own, if that reads something that is written later in the scope, and if a call takes the buffer.
+func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
+	alloc := findAlloc(f.Body, buffer)
+	if alloc == nil {
+		return nil, noAlloc(f, buffer)
+	}
+	producer, st, err := soleStore(alloc)
+	if err != nil {
+		return nil, err
+	}
+	dims := map[string]int{} // loop of the producer -> dimension
+	for d, e := range st.Idx {
+		v, ok := e.(*ir.Var)
+		if k, isImm := e.(*ir.IntImm); isImm && k.V == 0 && alloc.Buf.Shape[d] == 1 {
+			continue
+		}
+		if !ok {
+			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a plain loop", d, buffer, ir.ExprString(e)), Help: "compute_inline before splitting the producer"}
+		}
+		if _, twice := dims[v.Name]; twice || ir.FindLoop(producer, v.Name) == nil {
+			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a loop of its own", d, buffer, ir.ExprString(e))}
+		}
+		dims[v.Name] = d
+	}
+	for _, l := range loopNames(producer) {
+		if _, ok := dims[l]; !ok && ir.FindLoop(producer, l).Extent != 1 {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s of the nest that writes %%%s is not one of its dimensions", l, buffer)}
+		}
+	}
+	if err := inlinable(alloc, producer, st); err != nil {
+		return nil, err
+	}
+	ranges := scopeOf(f.Body).ranges
+	value := func(idx []ir.Expr) ir.Expr {
+		m := map[string]ir.Expr{}
+		for _, l := range loopNames(producer) {
+			m[l] = ir.Int(0)
+		}
+		for l, d := range dims {
+			m[l] = idx[d]
+		}
+		return arith.Simplify(ir.Subst(st.Val, m), ranges)
+	}
+	body := ir.MapStmt(without(alloc.Body, []ir.Stmt{producer}), nil, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			if l, ok := e.(*ir.Load); ok && l.Buf == buffer {
+				return value(l.Idx)
+			}
+			return e
+		})
+	})
+	g := f.WithBody(replaceAlloc(f.Body, buffer, body))
+	if err := stillValid(f, g); err != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s cannot be computed where it is read: %s", buffer, err.Msg)}
+	}
+	return g, nil
+}
+
+// soleStore finds the nest that fills an alloc, and its store.
+func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
+	b := alloc.Buf.Name
+	refuse := func(format string, args ...any) (ir.Stmt, *ir.Store, error) {
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: fmt.Sprintf("only a buffer set by one nest with one = can be inlined; use compute_at %s", b)}
+	}
+	var producer ir.Stmt
+	for _, s := range sequence(alloc.Body) {
+		switch {
+		case !written(accesses(s)[b]):
+		case producer != nil:
+			return refuse("%%%s is written by more than one nest", b)
+		default:
+			producer = s
+		}
+	}
+	s := producer
+	for {
+		switch x := s.(type) {
+		case *ir.For:
+			if in := doing(x.Body); len(in) == 1 {
+				s = in[0]
+				continue
+			}
+			return refuse("the nest that writes %%%s holds more than one statement in loop %%%s", b, x.Var)
+		case *ir.Store:
+			if x.Op != ir.Assign {
+				return refuse("%%%s is accumulated into by %s", b, shorten(ir.StmtString(x)))
+			}
+			return producer, x, nil
+		case nil:
+			return refuse("nothing writes %%%s", b)
+		}
+		return refuse("%%%s is written in %s", b, describe(s))
+	}
+}
+
+// inlinable refuses if what the store reads may change between the producer and a reader.
+func inlinable(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
+	b := alloc.Buf.Name
+	reads := accesses(st)
+	if len(reads[b]) > 1 {
+		return &ir.Error{Msg: fmt.Sprintf("%%%s is computed from itself", b)}
+	}
+	after := false
+	for _, s := range sequence(alloc.Body) {
+		if s == producer {
+			after = true
+			continue
+		}
+		for name, as := range accesses(s) {
+			switch {
+			case name == b && !after:
+				return &ir.Error{Msg: fmt.Sprintf("%%%s is read before it is written", b)}
+			case name == b && hasCall(as):
+				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b), Help: "compute_inline before tensorize"}
+			case after && written(as) && len(reads[name]) > 0:
+				return &ir.Error{Msg: fmt.Sprintf("%%%s, from which %%%s is computed, is written again later", name, b)}
+			}
+		}
+	}
+	return nil
+}
+
+func hasCall(as []access) bool {
+	for _, a := range as {
+		if a.size != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// replaceAlloc puts body in the place of an alloc and its scope.
+func replaceAlloc(s ir.Stmt, buffer string, body ir.Stmt) ir.Stmt {
+	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
+		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buffer {
+			return body
+		}
+		return s
+	}, nil)
+}

@@ -1,0 +1,76 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+
+	"ripc/ir"
+)
+
+// Fuse makes one loop of two that are perfectly nested. Other systems: Halide and TVM fuse, Exo mult_loops.
+//
+//	for %a in 0:A { for %b in 0:B { S } }
+//	=>
+//	for %a.b.f in 0:A * B { S[a := %a.b.f / B, b := %a.b.f % B] }
+//
+// An empty name gives a.b.f. It is refused if a loop has a mark, if something stands between the two, if the product is
+// beyond 2^31, and if an index becomes one that cannot be written, such as a count of a shift.
+func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
+	a, err := findLoop(f, outer)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := findLoop(f, inner); err != nil {
+		return nil, err
+	}
+	var b *ir.For
+	if in := doing(a.Body); len(in) == 1 {
+		b, _ = in[0].(*ir.For)
+	}
+	if b == nil || b.Var != inner {
+		help := ""
+		if b != nil {
+			help = fmt.Sprintf("fuse %s %s, or reorder first", outer, b.Var)
+		}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not consist of loop %%%s alone", outer, inner), Help: help}
+	}
+	for _, l := range []*ir.For{a, b} {
+		if l.Kind != ir.Serial {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind), Help: fmt.Sprintf("fuse before %s", l.Kind)}
+		}
+	}
+	if a.Extent > 0 && b.Extent > (1<<31-1)/a.Extent {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%d * %d iterations are too many for one loop", a.Extent, b.Extent)}
+	}
+	if name == "" {
+		name = outer + "." + inner + ".f"
+	}
+	names := namesOf(f)
+	delete(names, outer)
+	delete(names, inner)
+	if err := names.take(name); err != nil {
+		return nil, err
+	}
+	v := ir.V(name)
+	to := map[string]ir.Expr{outer: ir.Bin(ir.Div, v, ir.Int(b.Extent)), inner: ir.Bin(ir.Mod, v, ir.Int(b.Extent))}
+	r := scopeOf(f.Body).ranges.With(name, a.Extent*b.Extent)
+	l := &ir.For{Var: name, Extent: a.Extent * b.Extent, Body: substitute(b.Body, to, r)}
+	g := replaceLoop(f, outer, l)
+	if err := stillValid(f, g); err != nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("loops %%%s and %%%s cannot be one: %s", outer, inner, err.Msg)}
+	}
+	return g, nil
+}
+
+// stillValid is what is wrong with g and was not with f.
+func stillValid(f, g *ir.Func) *ir.Error {
+	err := ir.Verify(g)
+	if err == nil || ir.Verify(f) != nil {
+		return nil
+	}
+	var e *ir.Error
+	if !errors.As(err, &e) {
+		e = &ir.Error{Msg: err.Error()}
+	}
+	return e
+}

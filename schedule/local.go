@@ -1,0 +1,142 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// local is an alloc inside a loop that stands for the region of a buffer which one iteration touches.
+type local struct {
+	f      *ir.Func
+	sc     scope
+	loop   *ir.For
+	of     ir.Buffer // the buffer
+	buf    ir.Buffer // the alloc
+	region []extent
+	names  used
+}
+
+// newLocal plans a local copy of a buffer in a loop. The alloc's name is the user's or, if empty, fallback.
+func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) (*local, error) {
+	l, err := findLoop(f, loop)
+	if err != nil {
+		return nil, err
+	}
+	bufs := f.Buffers()
+	b, ok := bufs[buffer]
+	if !ok {
+		return nil, noBuffer(f, buffer)
+	}
+	for _, p := range path(f.Body, loop) {
+		if p.Kind == ir.Vectorize {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: op + " before vectorize"}
+		}
+	}
+	as := accesses(l.Body)[buffer]
+	if len(as) == 0 {
+		return nil, &ir.Error{Msg: fmt.Sprintf("nothing in loop %%%s uses %%%s from outside of it", loop, buffer)}
+	}
+	c := &local{f: f, sc: scopeOf(f.Body), loop: l, of: b, names: namesOf(f)}
+	if c.region, err = regionOf(c.sc, l, b, as, op); err != nil {
+		return nil, err
+	}
+	c.buf = ir.Buffer{Name: name, Type: b.Type}
+	if name == "" {
+		c.buf.Name = fallback
+	}
+	if err := c.names.take(c.buf.Name); err != nil {
+		return nil, err
+	}
+	for _, e := range c.region {
+		c.buf.Shape = append(c.buf.Shape, e.size)
+	}
+	return c, nil
+}
+
+func noBuffer(f *ir.Func, buffer string) error {
+	help := "buffers:"
+	for _, n := range sortedKeys(f.Buffers()) {
+		help += " " + n
+	}
+	return &ir.Error{Msg: fmt.Sprintf("no buffer %%%s", buffer), Help: help}
+}
+
+// body is the loop's body with the accesses of the buffer turned into accesses of the alloc.
+func (c *local) body() ir.Stmt { return relocate(c.loop.Body, c.of.Name, c.buf.Name, c.region) }
+
+// each runs stmt for every element of the region: inner is its index in the alloc, outer in the buffer. Where the region
+// may leave the buffer, that is under a condition. Its loops are the alloc's name, suffix and the dimension; dimensions
+// of one element have none.
+func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (ir.Stmt, error) {
+	var loops []ir.Loop
+	var inner, outer []ir.Expr
+	var cond []ir.Expr
+	r := c.sc.ranges
+	for d, e := range c.region {
+		var v ir.Expr = ir.Int(0)
+		if e.size > 1 {
+			name := fmt.Sprintf("%s.%s%d", c.buf.Name, suffix, d)
+			if err := c.names.take(name); err != nil {
+				return nil, err
+			}
+			loops = append(loops, ir.Loop{Var: name, Extent: e.size})
+			v, r = ir.V(name), r.With(name, e.size)
+		}
+		inner = append(inner, v)
+		at := v
+		if !e.whole {
+			at = e.base.Plus(1, arith.ToAffine(v)).Expr()
+		}
+		outer = append(outer, at)
+		iv, known := arith.Bounds(at, r)
+		if !known || iv.Lo < 0 {
+			cond = append(cond, ir.Bin(ir.Ge, at, ir.Int(0)))
+		}
+		if !known || iv.Hi >= int64(c.of.Shape[d]) {
+			cond = append(cond, ir.Bin(ir.Lt, at, ir.Int(c.of.Shape[d])))
+		}
+	}
+	s := stmt(inner, outer)
+	for _, k := range cond {
+		s = &ir.If{Cond: k, Then: s}
+	}
+	return ir.Nest(loops, s), nil
+}
+
+// with puts the alloc with what it holds into the loop, and checks that loops marked parallel still may be.
+func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
+	l := &ir.For{Var: c.loop.Var, Extent: c.loop.Extent, Kind: c.loop.Kind, Body: &ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)}}
+	g := replaceLoop(c.f, l.Var, l)
+	g = replaceLoop(g, l.Var, tidy(l, scopeOf(g.Body).ranges, guards(g.Body, l.Var)))
+	for _, p := range path(g.Body, l.Var) {
+		if p.Kind == ir.Parallel {
+			if err := checkIndependent(g, p, "run in parallel", false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g, nil
+}
+
+// covered reports whether the indices of a store in the loop, relocated, run over all of the region: each dimension by a
+// loop of its own inside the loop.
+func (c *local) covered(idx []ir.Expr) bool {
+	seen := map[string]bool{}
+	for d, e := range idx {
+		size := c.region[d].size
+		if k, ok := e.(*ir.IntImm); ok && k.V == 0 && size == 1 {
+			continue
+		}
+		v, ok := e.(*ir.Var)
+		if !ok || seen[v.Name] {
+			return false
+		}
+		seen[v.Name] = true
+		if l := ir.FindLoop(c.loop.Body, v.Name); l == nil || l.Extent != size {
+			return false
+		}
+	}
+	return true
+}

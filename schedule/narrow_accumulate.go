@@ -1,0 +1,212 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// NarrowAccumulate sums in a narrow type inside a loop and adds the sums to the wide accumulator once an iteration, so
+// that more of them fit in a vector. Other systems: none; written by hand in XNNPACK, Ruy and gemmlowp.
+//
+//	for %k in 0:9 { for %c in 0:4 { for %o in 0:32 { %acc[%o] += cast<i32>(popcount(%x[%k, %c] ^ %w[%k, %c, %o])) } } }
+//	=> narrow_accumulate acc k u8
+//	for %k in 0:9 {
+//	  alloc %acc.u8: u8[32]
+//	  for %acc.u8.z0 in 0:32 { %acc.u8[%acc.u8.z0] = 0u8 }
+//	  for %c in 0:4 { for %o in 0:32 { %acc.u8[%o] += cast<u8>(popcount(%x[%k, %c] ^ %w[%k, %c, %o])) } }
+//	  for %acc.u8.w0 in 0:32 { %acc[%acc.u8.w0] += cast<i32>(%acc.u8[%acc.u8.w0]) }
+//	}
+//
+// An empty name gives acc.u8 (buffer and type). It is refused unless all that the loop does with the buffer is "+=" of
+// integers outside of ifs, some store of which runs over its whole region; if the type is not narrower than the
+// buffer's; and if interval analysis cannot show that every summand and every sum of one iteration fits (the help then
+// says how many iterations of which loop do).
+func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, name string) (*ir.Func, error) {
+	c, err := newLocal(f, "narrow_accumulate", buffer, loop, name, buffer+"."+t.String())
+	if err != nil {
+		return nil, err
+	}
+	if !t.IsInt() || !c.of.Type.IsInt() || t.Bits() >= c.of.Type.Bits() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not an integer type narrower than %s of %%%s", t, c.of.Type, buffer)}
+	}
+	c.buf.Type = t
+	if err := c.onlySums(); err != nil {
+		return nil, err
+	}
+	body, err := c.narrowBody(t)
+	if err != nil {
+		return nil, err
+	}
+	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.Const(t, 0)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	widen, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: ir.CastTo(c.of.Type, ir.At(c.buf, inner...))}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fits(zero, body); err != nil {
+		return nil, c.legalExtent(err, zero, body)
+	}
+	return c.with(zero, body, widen)
+}
+
+// onlySums refuses unless the loop only adds to the buffer, certainly to all of the region.
+func (c *local) onlySums() error {
+	for _, a := range accesses(c.loop.Body)[c.of.Name] {
+		if a.store == nil || a.store.Op != ir.AddTo {
+			what := "reads it"
+			if a.store != nil {
+				what = "has " + storeText([]access{a})
+			}
+			return &ir.Error{
+				Msg:  fmt.Sprintf("loop %%%s does more than add to %%%s: it %s", c.loop.Var, c.of.Name, what),
+				Help: "choose a loop inside it, or distribute it with reorder or decompose_reduction",
+			}
+		}
+	}
+	all, guarded := false, false
+	walkGuarded(c.body(), false, func(s ir.Stmt, under bool) {
+		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
+			guarded = guarded || under
+			all = all || c.covered(st.Idx)
+		}
+	})
+	switch {
+	case guarded:
+		return &ir.Error{
+			Msg:  fmt.Sprintf("%%%s is added to under a condition inside loop %%%s", c.of.Name, c.loop.Var),
+			Help: "split with tail=cut or tail=shift instead of tail=guard",
+		}
+	case !all:
+		return &ir.Error{
+			Msg:  fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var, c.of.Name),
+			Help: "choose a loop around all loops that index it, or inside them",
+		}
+	}
+	return nil
+}
+
+// walkGuarded calls f on each statement with whether an if lies around it.
+func walkGuarded(s ir.Stmt, under bool, f func(ir.Stmt, bool)) {
+	ir.Walk(s, func(t ir.Stmt) bool {
+		f(t, under)
+		i, ok := t.(*ir.If)
+		if !ok {
+			return true
+		}
+		walkGuarded(i.Then, true, f)
+		if i.Else != nil {
+			walkGuarded(i.Else, true, f)
+		}
+		return false
+	})
+}
+
+// narrowBody is the loop's body with the sums in type t.
+func (c *local) narrowBody(t ir.Type) (ir.Stmt, error) {
+	var err error
+	body := ir.MapStmt(c.body(), func(s ir.Stmt) ir.Stmt {
+		st, ok := s.(*ir.Store)
+		if !ok || st.Buf != c.buf.Name {
+			return s
+		}
+		iv, known := arith.Bounds(st.Val, c.sc.ranges)
+		if v := ir.ExprString(st.Val); err == nil && (!known || !holds(t, iv)) {
+			e := &ir.Error{Msg: fmt.Sprintf("one summand alone, %q, may not fit in %s", v, t)}
+			if known {
+				e.Msg = fmt.Sprintf("one summand alone, %q in %d..%d, does not fit in %s", v, iv.Lo, iv.Hi, t)
+			}
+			err = e
+		}
+		return &ir.Store{Buf: st.Buf, Idx: st.Idx, Op: st.Op, Val: narrow(t, st.Val)}
+	}, nil)
+	return body, err
+}
+
+// holds reports whether t has all values of iv.
+func holds(t ir.Type, iv arith.Interval) bool {
+	if t.Signed() {
+		half := int64(1) << (t.Bits() - 1)
+		return iv.Lo >= -half && iv.Hi < half
+	}
+	return iv.Lo >= 0 && (t.Bits() > 62 || iv.Hi < int64(1)<<t.Bits())
+}
+
+// narrow converts e to t. Conversions in between that keep the low bits are left out.
+func narrow(t ir.Type, e ir.Expr) ir.Expr {
+	for {
+		c, ok := e.(*ir.Cast)
+		if !ok || !c.A.Type().IsInt() || c.T.Bits() < t.Bits() {
+			return ir.CastTo(t, e)
+		}
+		e = c.A
+	}
+}
+
+// fits proves that the sums of one iteration stay inside the alloc's type.
+func (c *local) fits(zero, body ir.Stmt) error {
+	inside := map[string]bool{c.buf.Name: true}
+	ir.Walk(body, func(s ir.Stmt) bool {
+		if a, ok := s.(*ir.Alloc); ok {
+			inside[a.Buf.Name] = true
+		}
+		return true
+	})
+	g := &ir.Func{Name: c.f.Name}
+	bufs := c.f.Buffers()
+	for _, b := range sortedKeys(bufs) {
+		if !inside[b] {
+			g.Params = append(g.Params, ir.Param{Buffer: bufs[b]})
+		}
+	}
+	var loops []ir.Loop
+	for _, p := range path(c.f.Body, c.loop.Var) {
+		loops = append(loops, ir.Loop{Var: p.Var, Extent: p.Extent})
+	}
+	g.Body = ir.Nest(loops, &ir.Alloc{Buf: c.buf, Body: ir.Seq(zero, body)})
+	return arith.VerifyWidths(g)
+}
+
+// legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit.
+func (c *local) legalExtent(err error, zero, body ir.Stmt) error {
+	out := ir.Error{Msg: err.Error()}
+	var e *ir.Error
+	if errors.As(err, &e) {
+		out.Msg = fmt.Sprintf("one iteration of loop %%%s adds up too much for %s: %s", c.loop.Var, c.buf.Type, e.Msg)
+	}
+	indexed := map[string]bool{}
+	for _, a := range accesses(body)[c.buf.Name] {
+		for _, x := range a.idx {
+			uses(x, func(n string) bool { indexed[n] = true; return false })
+		}
+	}
+	for _, name := range loopNames(body) {
+		l := ir.FindLoop(body, name)
+		if indexed[name] || !written(accesses(l.Body)[c.buf.Name]) {
+			continue
+		}
+		n := sort.Search(l.Extent, func(n int) bool {
+			short := &ir.For{Var: l.Var, Extent: n + 1, Body: l.Body}
+			return c.fits(zero, replace(body, name, short)) != nil
+		})
+		switch {
+		case n >= 2:
+			out.Help = fmt.Sprintf("at most %d of the %d iterations of %%%s fit: split %s %d and take its outer loop", n, l.Extent, name, name, n)
+			return &out
+		case n == 1:
+			out.Help = fmt.Sprintf("one iteration of %%%s fits: narrow_accumulate %s %s %s", name, c.of.Name, name, c.buf.Type)
+			return &out
+		}
+	}
+	out.Help = "use a wider type"
+	return &out
+}

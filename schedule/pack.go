@@ -1,0 +1,188 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// Pack is a change of the layout of a parameter: who calls the Func has to bring what Func makes of the old contents. For
+// weights the compiler does that once, at compile time.
+type Pack struct {
+	Param string
+	Func  *ir.Func // parameters: the old layout, and (out) the new one
+}
+
+// packDim is a dimension of a new layout: dimension of of the old one, or a part of it.
+type packDim struct {
+	of   int
+	part byte // 0: all of it; 'o': the index divided by the factor; 'i': the remainder
+}
+
+// PackParam lays a parameter out anew, so that a kernel finds its weights in the order in which it uses them. Other
+// systems: TVM transform_layout and layout_free_buffers, Halide reorder_storage.
+//
+//	@f(%w: u32[3, 3, 4, 64], ...) { ... %w[%kh, %kw, %c, %q * 32 + %l] ... }
+//	=> pack w 3.o 0 1 2 3.i factor=32
+//	@f(%w: u32[2, 3, 3, 4, 32], ...) { ... %w[%q, %kh, %kw, %c, %l] ... }
+//	@pack_w(%from: u32[3, 3, 4, 64], out %to: u32[2, 3, 3, 4, 32]) { ... }
+//
+// dims lists the new dimensions, outermost first: each old one by its number once, or one of them as N.o and N.i, its
+// index divided by factor and the remainder. Where the factor does not divide, elements that nobody reads are zero. It is
+// refused if the buffer is no parameter or an output, if a dimension is missing or named twice, if an index cannot be
+// shown to lie inside the buffer where the loops alone are known, and if a call takes the buffer. A trace with pack needs
+// ApplyAll.
+func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, Pack, error) {
+	refuse := func(format string, args ...any) (*ir.Func, Pack, error) {
+		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf(format, args...)}
+	}
+	at := -1
+	for i, p := range f.Params {
+		if p.Name == param {
+			at = i
+		}
+	}
+	switch {
+	case at < 0:
+		return nil, Pack{}, noBuffer(f, param)
+	case f.Params[at].Out:
+		return refuse("%%%s is an output, and its layout is the caller's", param)
+	case hasCall(accesses(f.Body)[param]):
+		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", param), Help: "pack before tensorize"}
+	}
+	from := f.Params[at].Buffer
+	layout, err := parseLayout(from, dims, factor)
+	if err != nil {
+		return nil, Pack{}, err
+	}
+	to := ir.Buffer{Name: param, Type: from.Type}
+	for _, d := range layout {
+		n := from.Shape[d.of]
+		switch d.part {
+		case 'o':
+			n = (n + factor - 1) / factor
+		case 'i':
+			n = factor
+		}
+		to.Shape = append(to.Shape, n)
+	}
+	ranges := scopeOf(f.Body).ranges
+	body := ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			l, ok := e.(*ir.Load)
+			if !ok || l.Buf != param {
+				return e
+			}
+			idx := make([]ir.Expr, len(layout))
+			for i, d := range layout {
+				idx[i] = l.Idx[d.of]
+				switch d.part {
+				case 'o':
+					idx[i] = arith.Simplify(ir.Bin(ir.Div, idx[i], ir.Int(factor)), ranges)
+				case 'i':
+					idx[i] = arith.Simplify(ir.Bin(ir.Mod, idx[i], ir.Int(factor)), ranges)
+				}
+			}
+			return &ir.Load{Buf: param, T: l.T, Idx: idx}
+		})
+	})
+	g := f.WithBody(body)
+	g.Params = append([]ir.Param{}, f.Params...)
+	g.Params[at] = ir.Param{Buffer: to}
+	if arith.VerifyBounds(f) == nil {
+		if err := arith.VerifyBounds(g); err != nil {
+			return refuse("an index of %%%s cannot be followed into the new layout: %v", param, err)
+		}
+	}
+	return g, Pack{param, packing(from, to, layout, factor)}, nil
+}
+
+// parseLayout reads the new dimensions and checks that they cover the old ones.
+func parseLayout(from ir.Buffer, dims []string, factor int) ([]packDim, error) {
+	help := fmt.Sprintf("name dimensions 0 to %d once each, or one of them as N.o and N.i", len(from.Shape)-1)
+	refuse := func(format string, args ...any) ([]packDim, error) {
+		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
+	}
+	var layout []packDim
+	parts := map[int]string{}
+	split := -1
+	for _, text := range dims {
+		num, part, cut := strings.Cut(text, ".")
+		n, err := strconv.Atoi(num)
+		switch {
+		case err != nil || n < 0 || n >= len(from.Shape):
+			return refuse("%%%s has no dimension %q", from.Name, text)
+		case cut && part != "o" && part != "i":
+			return refuse("%q is neither a dimension nor its part .o or .i", text)
+		case cut && split >= 0 && split != n:
+			return refuse("dimensions %d and %d are both split: write two steps", split, n)
+		case strings.Contains(parts[n], part+" ") || !cut && parts[n] != "" || parts[n] == " ":
+			return refuse("dimension %s of %%%s is named twice", text, from.Name)
+		}
+		parts[n] += part + " "
+		d := packDim{of: n}
+		if cut {
+			split, d.part = n, part[0]
+		}
+		layout = append(layout, d)
+	}
+	for n := range from.Shape {
+		if parts[n] != " " && len(parts[n]) != 4 {
+			return refuse("dimension %d of %%%s is not covered by %s", n, from.Name, strings.Join(dims, " "))
+		}
+	}
+	if split >= 0 && (factor < 1 || factor > from.Shape[split]) {
+		help = fmt.Sprintf("write factor=1 to factor=%d", from.Shape[split])
+		return refuse("factor %d does not split dimension %d of %d elements", factor, split, from.Shape[split])
+	}
+	if split < 0 && factor != 0 {
+		return refuse("factor %d splits no dimension", factor)
+	}
+	return layout, nil
+}
+
+// packing is the Func that makes the new layout out of the old one.
+func packing(from, to ir.Buffer, layout []packDim, factor int) *ir.Func {
+	name := "pack_" + from.Name
+	from.Name, to.Name = "from", "to"
+	var loops []ir.Loop
+	var idx []ir.Expr
+	src := make([]ir.Expr, len(from.Shape))
+	var cond ir.Expr
+	for i, d := range layout {
+		v := fmt.Sprintf("i%d", i)
+		loops = append(loops, ir.Loop{Var: v, Extent: to.Shape[i]})
+		idx = append(idx, ir.V(v))
+		part := ir.V(v)
+		if d.part == 'o' {
+			part = ir.Bin(ir.Mul, part, ir.Int(factor))
+		}
+		if src[d.of] == nil {
+			src[d.of] = part
+			continue
+		}
+		src[d.of] = ir.Bin(ir.Add, src[d.of], part)
+		if d.part == 'o' { // the multiple first, as elsewhere
+			src[d.of] = ir.Bin(ir.Add, part, src[d.of].(*ir.Binary).A)
+		}
+		if from.Shape[d.of]%factor != 0 {
+			cond = ir.Bin(ir.Lt, src[d.of], ir.Int(from.Shape[d.of]))
+		}
+	}
+	val := ir.At(from, src...)
+	if cond != nil {
+		zero := ir.Const(from.Type, 0)
+		if from.Type.IsFloat() {
+			zero = ir.Float(0)
+		}
+		val = &ir.Select{Cond: cond, A: val, B: zero}
+	}
+	return &ir.Func{
+		Name:   name,
+		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
+		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: idx, Val: val}),
+	}
+}

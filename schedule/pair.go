@@ -1,0 +1,169 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// Pair keeps every second element of a dimension of words as its difference from the one before: (a, b) becomes
+// (a, a ^ b), from which CarrySave's sum needs one operation less. Other systems: none.
+//
+//	%x[%k * 2], %x[%k * 2 + 1]   =>   %x[%k * 2], %x[%k * 2] ^ %x[%k * 2 + 1]
+//
+// A parameter is packed (see PackParam, ApplyAll). An alloc must be set by one "=" whose index in the dimension is a plain
+// loop, and gets the differences there. It is refused if the words are no integers, if the dimension does not exist or is
+// odd, if a call takes the buffer, for outputs, and if the alloc is set in another way or under a condition.
+func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
+	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
+	}
+	b, ok := f.Buffers()[buffer]
+	switch {
+	case !ok:
+		return nil, nil, noBuffer(f, buffer)
+	case !b.Type.IsInt():
+		return refuse("", "%%%s has elements of type %s, not words", buffer, b.Type)
+	case dim < 0 || dim >= len(b.Shape):
+		return refuse(fmt.Sprintf("dimensions are 0 to %d", len(b.Shape)-1), "%%%s has no dimension %d", buffer, dim)
+	case b.Shape[dim]%2 != 0:
+		return refuse("", "the %d elements of dimension %d of %%%s are no pairs", b.Shape[dim], dim, buffer)
+	case hasCall(accesses(f.Body)[buffer]) || callsWith(f.Body, buffer):
+		return refuse("pair before tensorize", "%%%s is an operand of a call", buffer)
+	}
+	r := scopeOf(f.Body).ranges
+	var pk *Pack
+	var st *ir.Store
+	if alloc := findAlloc(f.Body, buffer); alloc != nil {
+		var err error
+		if st, err = solePlainStore(f, alloc, dim); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		for i, p := range f.Params {
+			if p.Name == buffer && p.Out {
+				return refuse("", "%%%s is an output, and its layout is the caller's", buffer)
+			}
+			if p.Name == buffer {
+				pk = &Pack{buffer, pairing(b, dim)}
+				f = f.WithBody(f.Body)
+				f.Params = append([]ir.Param{}, f.Params...)
+				f.Params[i].Enc = ir.Encoding{}
+			}
+		}
+	}
+	load := func(l *ir.Load, e ir.Expr) ir.Expr {
+		idx := append([]ir.Expr{}, l.Idx...)
+		idx[dim] = arith.Simplify(e, r)
+		return &ir.Load{Buf: l.Buf, T: l.T, Idx: idx}
+	}
+	body := ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			l, ok := e.(*ir.Load)
+			if !ok || l.Buf != buffer {
+				return e
+			}
+			both := &ir.Binary{Op: ir.Xor, A: load(l, ir.Bin(ir.Sub, l.Idx[dim], ir.Int(1))), B: l}
+			rest := arith.Simplify(ir.Bin(ir.Mod, l.Idx[dim], ir.Int(2)), r)
+			if k, ok := rest.(*ir.IntImm); ok {
+				if k.V == 0 {
+					return l
+				}
+				return both
+			}
+			return &ir.Select{Cond: ir.Bin(ir.Eq, rest, ir.Int(1)), A: both, B: l}
+		})
+	})
+	if st != nil {
+		v := st.Idx[dim].(*ir.Var)
+		prev := simplifyIndices(ir.Subst(st.Val, map[string]ir.Expr{v.Name: ir.Bin(ir.Sub, v, ir.Int(1))}), r)
+		odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, v, ir.Int(2)), ir.Int(1))
+		val := &ir.Select{Cond: odd, A: &ir.Binary{Op: ir.Xor, A: prev, B: st.Val}, B: st.Val}
+		body = ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
+			if x, ok := s.(*ir.Store); ok && x.Buf == buffer {
+				return &ir.Store{Buf: buffer, Idx: x.Idx, Val: val}
+			}
+			return s
+		}, nil)
+	}
+	return f.WithBody(body), pk, nil
+}
+
+func callsWith(s ir.Stmt, buffer string) bool {
+	found := false
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if c, ok := s.(*ir.Call); ok {
+			for _, w := range c.Args {
+				found = found || w.Buf == buffer
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// solePlainStore is the one store that sets an alloc, by a plain loop in dimension dim.
+func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
+	b := alloc.Buf.Name
+	refuse := func(format string, args ...any) (*ir.Store, error) {
+		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: "pair before splitting, and before compute_at"}
+	}
+	var st *ir.Store
+	n := 0
+	guarded := false
+	walkGuarded(alloc.Body, false, func(s ir.Stmt, under bool) {
+		if x, ok := s.(*ir.Store); ok && x.Buf == b {
+			st = x
+			guarded = under
+			n++
+		}
+	})
+	switch {
+	case n != 1:
+		return refuse("%%%s is set in %d places, not one", b, n)
+	case guarded:
+		return refuse("%%%s is set under a condition", b)
+	case st.Op != ir.Assign:
+		return refuse("%%%s is accumulated into by %s", b, shorten(ir.StmtString(st)))
+	}
+	v, ok := st.Idx[dim].(*ir.Var)
+	if !ok {
+		return refuse("dimension %d of %%%s is written at %s, not by a plain loop", dim, b, ir.ExprString(st.Idx[dim]))
+	}
+	for d, e := range st.Idx {
+		if d != dim && uses(e, func(n string) bool { return n == v.Name }) {
+			return refuse("loop %%%s indexes two dimensions of %%%s", v.Name, b)
+		}
+	}
+	acc := accesses(ir.FindLoop(f.Body, v.Name))
+	reads := accesses(&ir.Store{Buf: b, Val: st.Val})
+	for _, name := range sortedKeys(reads) {
+		if written(acc[name]) && (name != b || len(reads[b]) > 1) {
+			return refuse("%%%s, from which %%%s is computed, is written in the same loop", name, b)
+		}
+	}
+	return st, nil
+}
+
+// pairing is the Func that makes the pairs of a parameter.
+func pairing(b ir.Buffer, dim int) *ir.Func {
+	from, to := b, b
+	from.Name, to.Name, to.Enc = "from", "to", ir.Encoding{}
+	var loops []ir.Loop
+	var idx []ir.Expr
+	for d, n := range b.Shape {
+		v := fmt.Sprintf("i%d", d)
+		loops = append(loops, ir.Loop{Var: v, Extent: n})
+		idx = append(idx, ir.V(v))
+	}
+	prev := append([]ir.Expr{}, idx...)
+	prev[dim] = ir.Bin(ir.Sub, idx[dim], ir.Int(1))
+	odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, idx[dim], ir.Int(2)), ir.Int(1))
+	val := &ir.Select{Cond: odd, A: ir.Bin(ir.Xor, ir.At(from, prev...), ir.At(from, idx...)), B: ir.At(from, idx...)}
+	return &ir.Func{
+		Name:   "pair_" + b.Name,
+		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
+		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: idx, Val: val}),
+	}
+}
