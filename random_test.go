@@ -71,6 +71,8 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
+	// quantized says that a quantize node made the current levels, with its scale.
+	quantized bool
 }
 
 func (b *modelBuilder) add(op string, attrs map[string]any) {
@@ -132,6 +134,7 @@ func (b *modelBuilder) conv(op string) {
 
 func (b *modelBuilder) quantize() {
 	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar"}[b.r.IntN(3)]
+	b.quantized = true
 	b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": []string{"half_even", "half_up", "floor"}[b.r.IntN(3)], "scale": 0.3})
 }
 
@@ -152,14 +155,14 @@ func (b *modelBuilder) bitserial() {
 	}
 	if enc == "unipolar" && mean && b.r.IntN(2) == 0 {
 		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
-		b.bits, b.enc = bits, enc
+		b.bits, b.enc, b.quantized = bits, enc, false
 		return
 	}
 	if b.r.IntN(2) == 0 {
 		b.add("batch_norm", nil)
 	}
 	if b.r.IntN(3) == 0 {
-		b.add("relu", nil)
+		b.activation()
 	}
 	if b.r.IntN(5) > 0 {
 		b.quantize()
@@ -174,6 +177,8 @@ func (b *modelBuilder) pool(op string) {
 
 func (b *modelBuilder) step() {
 	switch {
+	case b.r.IntN(4) == 0:
+		b.shapeStep()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(8) {
 		case 0:
@@ -197,7 +202,7 @@ func (b *modelBuilder) step() {
 		case 0:
 			b.conv("conv2d")
 		case 1:
-			b.add("relu", nil)
+			b.activation()
 		case 2:
 			b.pool([]string{"max_pool", "avg_pool"}[b.r.IntN(2)])
 		case 3:

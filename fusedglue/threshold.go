@@ -18,7 +18,7 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, a *graph.QuantizeAttr
 	flipped := make([]bool, f.Out)
 	for o := range flipped {
 		for _, s := range steps {
-			if s.Kind != "relu" && s.A[o] < 0 {
+			if s.A != nil && s.A[o] < 0 {
 				flipped[o] = !flipped[o]
 			}
 		}
@@ -38,6 +38,13 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, a *graph.QuantizeAttr
 			}
 			return QuantizeLevel(a, ApplySteps(steps, o, float32(dot)))
 		}
+	})
+}
+
+// monotone reports whether the steps never turn around in any channel: a prelu of negative slope does.
+func monotone(steps []graph.FloatStep) bool {
+	return !slices.ContainsFunc(steps, func(s graph.FloatStep) bool {
+		return s.Kind == "prelu" && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 })
 	})
 }
 
@@ -71,6 +78,12 @@ func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
 			x = f32.Fma(x, s.A[o], s.B[o])
 		case "relu":
 			x = f32.Max(x, 0)
+		case "relu6":
+			x = f32.Min(f32.Max(x, 0), 6)
+		case "hard_tanh":
+			x = f32.Min(f32.Max(x, -1), 1)
+		case "prelu":
+			x = f32.Fma(f32.Min(x, 0), s.A[o], f32.Max(x, 0))
 		}
 	}
 	return x

@@ -23,10 +23,8 @@ func (l *lowering) node(n *graph.Node) error {
 	case *graph.FloatStep:
 		dst := l.result(n)
 		args := []string{src}
-		for i, v := range [][]float32{a.A, a.B} {
-			if v != nil {
-				args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, i), ir.F32, []int{len(v)}, v))
-			}
+		for i, v := range a.Vectors() {
+			args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, i), ir.F32, []int{len(v)}, v))
 		}
 		l.stage(n, ops.Eltwise(*a, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
 		return nil
@@ -40,6 +38,9 @@ func (l *lowering) node(n *graph.Node) error {
 			f = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice)
 		}
 		l.stage(n, f, 0, "", src, dst.buf)
+		return nil
+	}
+	if l.shapeNode(n, x, src) {
 		return nil
 	}
 	switch n.Op {
@@ -81,6 +82,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	switch {
 	case n.Op == "fconv2d":
 		note = "float: its weights are not binary"
+	case a.Epilogue.Levels != nil:
+		note = "glue stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
 		note = "integer sums leave as f32: no quantizer follows that folds"
 	}

@@ -51,7 +51,20 @@ type ShiftAdd struct{ Add, Left, Right []int32 }
 
 // FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
 type FloatStep struct {
-	Kind string    // "mul": x*A, "fma": fma(x, A, B), "relu": max(x, 0)
+	// Kind is "mul": x*A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6), "hard_tanh":
+	// min(max(x, -1), 1) or "prelu": fma(min(x, 0), A, max(x, 0)).
+	Kind string
 	A, B []float32 // per channel
 	From string    // node that asked for it
+}
+
+// Vectors are the operands that s has, in order.
+func (s FloatStep) Vectors() [][]float32 {
+	switch s.Kind {
+	case "mul", "prelu":
+		return [][]float32{s.A}
+	case "fma":
+		return [][]float32{s.A, s.B}
+	}
+	return nil
 }

@@ -105,7 +105,25 @@ type BatchNormAttrs struct{ Epsilon float64 }
 // ConcatAttrs: along the last axis.
 type ConcatAttrs struct{}
 
-// NoAttrs belongs to relu, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
+// PReluAttrs: x for x >= 0, else alpha*x. Weights: "alpha" [C].
+type PReluAttrs struct{}
+
+// BinaryOpAttrs belongs to add, sub and mul of two f32 tensors of one shape.
+type BinaryOpAttrs struct{}
+
+// SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels must be able to express.
+type SpatialPadAttrs struct {
+	Pad   Padding // given, whatever the mode
+	Value float64
+}
+
+// SliceAttrs: positions Begin[d] + i*Stride[d], i = 0..Size[d]-1, of every axis d.
+type SliceAttrs struct{ Begin, Size, Stride []int }
+
+// ReshapeAttrs gives the elements, in row-major order, another shape.
+type ReshapeAttrs struct{ Shape []int }
+
+// NoAttrs belongs to relu, relu6, hard_tanh, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
 type NoAttrs struct{}
 
 // QuantizeAttrs: f32 -> levels. unipolar: level = round(clip(x/Scale, 0, 2^Bits-1)); bipolar:

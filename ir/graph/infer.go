@@ -18,6 +18,9 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 	if n.Op == "concat" {
 		return inferConcat(g, n, in)
 	}
+	if _, ok := n.Attrs.(*BinaryOpAttrs); ok {
+		return inferBinaryOp(g, n, in)
+	}
 	if len(in) != 1 {
 		return nil, g.Errorf(n, "", "has %d inputs, want 1", len(in))
 	}
@@ -30,6 +33,17 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 		return inferDense(g, n, x, a)
 	case *PoolAttrs:
 		return inferPool(g, n, x, a)
+	case *SpatialPadAttrs:
+		return inferPad(g, n, x, a)
+	case *SliceAttrs:
+		return inferSlice(g, n, x, a)
+	case *ReshapeAttrs:
+		return inferReshape(g, n, x, a)
+	case *PReluAttrs:
+		if err := g.needWeight(n, "alpha", []int{x.Channels()}); err != nil {
+			return nil, err
+		}
+		return out, g.needFloat(n, x)
 	case *BatchNormAttrs:
 		for _, k := range []string{"gamma", "beta", "mean", "var"} {
 			if err := g.needWeight(n, k, []int{x.Channels()}); err != nil {
@@ -56,7 +70,7 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 		return out, g.needFloat(n, x)
 	}
 	switch n.Op {
-	case "relu":
+	case "relu", "relu6", "hard_tanh":
 		return out, g.needFloat(n, x)
 	case "softmax":
 		return out, g.needFloat(n, x)

@@ -45,6 +45,10 @@ func attrString(attrs any) string {
 		return fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, a.Rounding)
 	case *ShiftNormAttrs:
 		return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+	case *SpatialPadAttrs:
+		return fmt.Sprintf(" pad=%s value=%g", a.Pad, a.Value)
+	case *SliceAttrs:
+		return fmt.Sprintf(" begin=%v size=%v strides=%v", a.Begin, a.Size, a.Stride)
 	case *FloatStep:
 		return " " + a.Kind
 	case *FusedConv:

@@ -137,19 +137,32 @@ func (c *conv) steps(acc, o ir.Expr) ir.Expr {
 		return ir.At(b, o)
 	}
 	for _, s := range c.a.Epilogue.Steps {
-		switch s.Kind {
-		case "mul":
-			v = mul(v, vec())
-		case "fma":
-			a := vec()
-			v = &ir.Fma{A: v, B: a, C: vec()}
-		case "relu":
-			v = ir.Bin(ir.Max, v, ir.Float(0))
-		default:
-			panic("BUG: unknown step " + s.Kind)
-		}
+		v = applyStep(s.Kind, v, vec)
 	}
 	return v
+}
+
+// applyStep is one float step on v; vec gives its operands, in order.
+func applyStep(kind string, v ir.Expr, vec func() ir.Expr) ir.Expr {
+	clip := func(lo, hi float32) ir.Expr {
+		return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
+	}
+	switch kind {
+	case "mul":
+		return mul(v, vec())
+	case "fma":
+		a := vec()
+		return &ir.Fma{A: v, B: a, C: vec()}
+	case "relu":
+		return ir.Bin(ir.Max, v, ir.Float(0))
+	case "relu6":
+		return clip(0, 6)
+	case "hard_tanh":
+		return clip(-1, 1)
+	case "prelu":
+		return &ir.Fma{A: ir.Bin(ir.Min, v, ir.Float(0)), B: vec(), C: ir.Bin(ir.Max, v, ir.Float(0))}
+	}
+	panic("BUG: unknown step " + kind)
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
@@ -199,11 +212,8 @@ func ConvConsts(op string, a *graph.FusedConv) []any {
 		return append(cs, padLast(s.Right, a.Out, o, 0))
 	}
 	for _, s := range e.Steps {
-		if s.Kind != "relu" {
-			cs = append(cs, padLast(s.A, a.Out, o, 0))
-		}
-		if s.Kind == "fma" {
-			cs = append(cs, padLast(s.B, a.Out, o, 0))
+		for _, v := range s.Vectors() {
+			cs = append(cs, padLast(v, a.Out, o, 0))
 		}
 	}
 	return cs

@@ -18,9 +18,15 @@ func spatial(shape []int) []int {
 // packLoop is the nest that fills the words of y from the bits of each channel: bits(o, idx) gives the planes' bits of
 // channel o at position idx; channels beyond the last are not evaluated and give 0.
 func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	return packBits(y, "l", bits)
+}
+
+// packBits is packLoop with a name for the loop over the bits of a word: templates make vectors of "l", and leave loops
+// of other names alone, whose bits come from scattered addresses.
+func packBits(y ir.Buffer, loop string, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
 	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3], "q", y.Shape[4])
 	i := vars(outer)
-	l := ir.V("l")
+	l := ir.V(loop)
 	o := add(mul(i[3], ir.Int(WordBits)), l)
 	var zero, or []ir.Stmt
 	for n, bit := range bits(i[:3], o) {
@@ -31,7 +37,7 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 		or = append(or, update(ir.OrTo, y, packBit(bit, l), idx...))
 	}
-	return ir.Nest(outer, ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...))
+	return ir.Nest(outer, ir.Seq(append(zero, ir.Nest(loops("", loop, WordBits), ir.Seq(or...)))...))
 }
 
 // Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
@@ -163,7 +169,7 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	n := shape[1] * shape[2] * shape[3]
 	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)
-	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	body := packBits(y, "bit", func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		o = ir.Bin(ir.Min, o, ir.Int(n-1)) // what lies beyond is not chosen, but its address must be provable
 		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
 		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}

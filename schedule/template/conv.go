@@ -150,11 +150,18 @@ func (b *builder) stages(home, row string, k Knobs) {
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
-	b.reorder(append(append(order, positions...), "acc.o"))
+	one := !s.packed && s.extent["o"] == 1 // compute_at leaves no loop over one channel
+	order = append(order, positions...)
+	if !one {
+		order = append(order, "acc.o")
+	}
+	b.reorder(order)
 	for _, l := range positions {
 		b.step("unroll %s*", l)
 	}
-	b.step("vectorize acc.o*")
+	if !one {
+		b.step("vectorize acc.o*")
+	}
 	if k.UnrollK {
 		b.unrollReduction()
 	}

@@ -35,6 +35,22 @@ func (b *builder) attrs(n *rawNode) any {
 		}
 		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
 		return a
+	case "prelu":
+		return &graph.PReluAttrs{}
+	case "add", "sub", "mul":
+		return &graph.BinaryOpAttrs{}
+	case "pad":
+		return &graph.SpatialPadAttrs{Pad: b.padding(at), Value: d.number(at+"/value", 0)}
+	case "slice":
+		a := &graph.SliceAttrs{Begin: d.integers(at + "/begin"), Size: d.integers(at + "/size"), Stride: d.integers(at + "/strides")}
+		if a.Stride == nil {
+			for range a.Begin {
+				a.Stride = append(a.Stride, 1)
+			}
+		}
+		return a
+	case "reshape":
+		return &graph.ReshapeAttrs{Shape: d.integers(at + "/shape")}
 	case "concat":
 		return &graph.ConcatAttrs{}
 	}

@@ -44,6 +44,8 @@ func (b *builder) readWeights(n *rawNode, node *graph.Node) bool {
 			set(key, []int{x.Channels()}, 0)
 		}
 		ok = ok && b.checkVar(n, node)
+	case "prelu":
+		set("alpha", []int{x.Channels()}, 0)
 	case "shift_norm":
 		for _, key := range []string{"mean", "var"} {
 			set(key, []int{x.Channels()}, 0)

@@ -1,0 +1,77 @@
+package ripc_test
+
+// activation adds a float activation.
+func (b *modelBuilder) activation() {
+	b.add([]string{"relu", "relu6", "hard_tanh", "prelu"}[b.r.IntN(4)], nil)
+}
+
+// shapeStep adds an op that moves elements or, on floats, combines two tensors.
+func (b *modelBuilder) shapeStep() {
+	kind := b.r.IntN(4)
+	switch {
+	case kind == 0 && b.bits == 0:
+		cur := b.cur
+		other := cur
+		if b.r.IntN(4) > 0 {
+			b.activation()
+			other = b.cur
+		}
+		b.addTo([]string{cur, other}, []string{"add", "sub", "mul"}[b.r.IntN(3)], nil)
+	case kind <= 1 && len(b.shape) == 4:
+		p := []int{b.r.IntN(3), b.r.IntN(3), b.r.IntN(3), b.r.IntN(3)}
+		attrs := map[string]any{"padding": p}
+		switch {
+		case b.bits == 0:
+			attrs["value"] = b.r.Float32()
+		case b.r.IntN(2) == 0 || b.enc != "unipolar":
+			attrs["value"] = b.scale() * float64(int(1)<<b.bits-1)
+		}
+		b.add("pad", attrs)
+		b.shape = []int{b.shape[0], b.shape[1] + p[0] + p[1], b.shape[2] + p[2] + p[3], b.shape[3]}
+	case kind == 2:
+		var begin, size, strides []int
+		for _, n := range b.shape {
+			s := 1 + b.r.IntN(2)
+			at := b.r.IntN((n + 1) / 2)
+			begin, strides, size = append(begin, at), append(strides, s), append(size, 1+b.r.IntN((n-1-at)/s+1))
+		}
+		attrs := map[string]any{"begin": begin, "size": size, "strides": strides}
+		if c := len(b.shape) - 1; b.r.IntN(2) == 0 {
+			begin[c], strides[c], size[c] = 0, 1, b.shape[c]
+		}
+		b.add("slice", attrs)
+		b.shape = size
+	default:
+		n := 1
+		for _, d := range b.shape {
+			n *= d
+		}
+		c := 1 + b.r.IntN(n)
+		for n%c != 0 {
+			c--
+		}
+		h := 1 + b.r.IntN(n/c)
+		for n/c%h != 0 {
+			h--
+		}
+		b.shape = []int{n / c / h, 1, h, c}
+		if b.r.IntN(2) == 0 {
+			b.shape[1], b.shape[2] = h, 1
+		}
+		if b.r.IntN(3) == 0 {
+			b.shape = []int{n / c, c}
+		}
+		if b.shape[0] > 4 {
+			b.shape = []int{1, 1, n / c, c}
+		}
+		b.add("reshape", map[string]any{"shape": b.shape})
+	}
+}
+
+// scale is the real value of the integer 1 of the current levels.
+func (b *modelBuilder) scale() float64 {
+	if b.quantized {
+		return 0.3
+	}
+	return 1 / float64(int(1)<<b.bits-1)
+}
