@@ -75,3 +75,57 @@ func (b *modelBuilder) scale() float64 {
 	}
 	return 1 / float64(int(1)<<b.bits-1)
 }
+
+// many reports whether the last layer, with in input channels, has so many weights a filter that their mean stays below 1.
+func (b *modelBuilder) many(in int) bool {
+	for i := len(b.nodes) - 1; ; i-- {
+		attrs, _ := b.nodes[i]["attrs"].(map[string]any)
+		switch b.nodes[i]["op"] {
+		case "bitserial_conv2d":
+			if g, ok := attrs["groups"].(int); ok {
+				in /= g
+			}
+			k := attrs["kernel"].([2]int)
+			return in*k[0]*k[1] >= 16
+		case "bitserial_dense":
+			return in >= 16
+		}
+	}
+}
+
+// groups cuts the channels into groups, of one channel each in half of the cases, and gives the number of filters.
+func (b *modelBuilder) groups(attrs map[string]any, in, out int) int {
+	g := 1 + b.r.IntN(in)
+	if b.r.IntN(2) == 0 {
+		g = in
+	}
+	for in%g != 0 {
+		g--
+	}
+	attrs["groups"] = g
+	return g * max(1, min(3, out/g))
+}
+
+// dilate spreads the taps of a convolution where that fits the image, and corrects the shape.
+func (b *modelBuilder) dilate(attrs map[string]any, shape []int) {
+	k, s, ok := attrs["kernel"].([2]int), attrs["strides"].([2]int), true
+	d := [2]int{1 + b.r.IntN(3), 1 + b.r.IntN(3)}
+	var out [2]int
+	for i := range 2 {
+		span := (k[i]-1)*d[i] + 1
+		switch pad, _ := attrs["padding"].([]int); {
+		case pad != nil:
+			out[i] = (shape[1+i]+pad[2*i]+pad[2*i+1]-span)/s[i] + 1
+			ok = ok && shape[1+i]+pad[2*i]+pad[2*i+1] >= span
+		case attrs["padding"] == "same":
+			out[i] = (shape[1+i] + s[i] - 1) / s[i]
+		default:
+			out[i] = (shape[1+i]-span)/s[i] + 1
+			ok = ok && shape[1+i] >= span
+		}
+	}
+	if ok {
+		attrs["dilations"] = d
+		b.shape = []int{shape[0], out[0], out[1], b.shape[3]}
+	}
+}

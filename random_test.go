@@ -122,25 +122,32 @@ func (b *modelBuilder) window(attrs map[string]any, explicit bool) {
 
 func (b *modelBuilder) conv(op string) {
 	attrs := map[string]any{}
+	in, shape := b.shape[3], b.shape
 	b.window(attrs, true)
 	out := b.pick(1, 3, 16, 31, 32, 33, 40, 64, 70)
+	if b.r.IntN(3) == 0 {
+		out = b.groups(attrs, in, out)
+	}
+	if b.r.IntN(4) == 0 {
+		b.dilate(attrs, shape)
+	}
 	attrs["filters"] = out
 	if op == "bitserial_conv2d" {
-		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none"}[b.r.IntN(2)], "one"
+		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none"}[b.r.IntN(2)], []string{"one", "zero"}[b.r.IntN(2)]
 	}
 	b.add(op, attrs)
 	b.shape[3], b.bits = out, 0
 }
 
 func (b *modelBuilder) quantize() {
-	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar"}[b.r.IntN(3)]
+	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
 	b.quantized = true
 	b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": []string{"half_even", "half_up", "floor"}[b.r.IntN(3)], "scale": 0.3})
 }
 
 // bitserial adds a binary layer with glue behind it; the result is float, or levels in most cases.
 func (b *modelBuilder) bitserial() {
-	bits, enc := b.bits, b.enc
+	bits, enc, in := b.bits, b.enc, b.shape[len(b.shape)-1]
 	dense := len(b.shape) == 2
 	if dense {
 		units := b.pick(1, 10, 33)
@@ -153,7 +160,7 @@ func (b *modelBuilder) bitserial() {
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if enc == "unipolar" && mean && b.r.IntN(2) == 0 {
+	if enc == "unipolar" && mean && b.many(in) && b.r.IntN(2) == 0 {
 		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
 		b.bits, b.enc, b.quantized = bits, enc, false
 		return
@@ -241,7 +248,7 @@ func randomModel(r *rand.Rand) []byte {
 	b.shape = []int{b.pick(1, 1, 2), 1 + r.IntN(9), 1 + r.IntN(9), b.pick(1, 3, 8, 31, 32, 33, 64, 100)}
 	input := map[string]any{"name": "x", "dtype": "f32", "shape": b.shape}
 	if kind := r.IntN(3); kind > 0 {
-		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar"}[r.IntN(2)]
+		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
 		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
 		if kind == 2 {
 			input["dtype"], input["packed"] = "u32", true

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"ripc/ir"
 	"ripc/ir/graph"
 )
 
@@ -143,7 +142,7 @@ func foldPool(r *rewriter) error {
 		}
 		f := p.Attrs.(*graph.FusedConv)
 		e := f.Epilogue
-		if f.Pool != nil || (e.Thresholds == nil && e.Shift == nil) || r.g.Value(n.Inputs[0]).Enc == ir.BipolarInv {
+		if f.Pool != nil || e.Thresholds == nil && e.Shift == nil {
 			continue
 		}
 		f.Pool = a

@@ -69,7 +69,7 @@ func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *grap
 	}
 	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
 	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
-	k := int64(f.KH*f.KW*f.In) << f.Planes
+	k := int64(f.Products()) << f.Planes
 	for o := range f.Out {
 		glue := NewShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
 		if glue.Bad == "" && abs(glue.Add)+k >= 1<<31>>max(0, -glue.T) {

@@ -25,6 +25,11 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, a *graph.QuantizeAttr
 	}
 	if slices.Contains(flipped, true) {
 		f.WBits, f.DotBase = slices.Clone(f.WBits), slices.Clone(f.DotBase)
+		if f.PadCorr != nil {
+			k := *f.PadCorr
+			k.Corr = slices.Clone(k.Corr)
+			f.PadCorr = &k
+		}
 	}
 	for o, yes := range flipped {
 		if yes {
@@ -51,8 +56,7 @@ func monotone(steps []graph.FloatStep) bool {
 // search sets f's epilogue to the thresholds of level(o), a function of the dot product that never decreases:
 // level >= j iff P <= Thresholds[j-1][o], where the dot product is DotBase - DotMul*P.
 func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, level func(o int) func(a int64) int) {
-	m := int64(1)<<f.Planes - 1
-	maxP := m * int64(f.KH*f.KW*f.In)
+	maxP := f.MaxP()
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
 		t[j] = make([]int32, f.Out)
@@ -89,7 +93,7 @@ func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
 	return x
 }
 
-// QuantizeLevel is graph.QuantizeAttrs' formula in the arithmetic of ir (ops.QuantizeLevel computes the same).
+// QuantizeLevel is graph.QuantizeAttrs' formula (for bipolar_inv, the level that bipolar has) in the arithmetic of ir (ops.QuantizeLevel computes the same).
 func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	m := float32(int(1)<<a.Bits - 1)
 	v := f32.Div(x, float32(a.Scale))

@@ -75,9 +75,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		p := f.Params[1+i]
 		args = append(args, l.constant(n.Name+"."+p.Name, p.Type, p.Shape, c))
 	}
-	oh := (shape[1]+a.Pad.Top+a.Pad.Bottom-a.KH)/a.SH + 1
-	ow := (shape[2]+a.Pad.Left+a.Pad.Right-a.KW)/a.SW + 1
-	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.KH*a.KW*a.In) * int64(a.Out)
+	oh, ow := a.OutSize(shape[1], shape[2])
+	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	note := ""
 	switch {
 	case n.Op == "fconv2d":

@@ -77,7 +77,19 @@ type Conv2DAttrs struct {
 	Strides [2]int
 	Pad     Padding
 	Binary  *BinaryAttrs // bitserial_conv2d
+	// Dilations is the distance of a filter's taps, Groups the number of parts that channels are cut into, each output
+	// channel reading one; 0 counts as 1 in both. w is then [KH, KW, I/Groups, O].
+	Dilations [2]int
+	Groups    int
 }
+
+// Dilation is the distance of the taps, resolved.
+func (a *Conv2DAttrs) Dilation() [2]int {
+	return [2]int{max(1, a.Dilations[0]), max(1, a.Dilations[1])}
+}
+
+// GroupCount is the number of groups, resolved.
+func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
 
 // DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
 type DenseAttrs struct {

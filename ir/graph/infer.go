@@ -124,13 +124,20 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
 	w := n.Weights["w"]
-	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3] {
-		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3])
+	groups := a.GroupCount()
+	if x.Shape[3]%groups != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d input channels", groups, x.Shape[3])
+	}
+	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3]/groups {
+		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3]/groups)
+	}
+	if w.Shape[3]%groups != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", groups, w.Shape[3])
 	}
 	if err := g.checkBinary(n, x, a.Binary, w.Shape[3]); err != nil {
 		return nil, err
 	}
-	h, w2, err := window(g, n, x, [2]int{w.Shape[0], w.Shape[1]}, a.Strides, &a.Pad)
+	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1}, a.Strides, &a.Pad)
 	if err != nil {
 		return nil, err
 	}

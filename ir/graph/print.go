@@ -38,7 +38,7 @@ func (v *Value) String() string {
 func attrString(attrs any) string {
 	switch a := attrs.(type) {
 	case *Conv2DAttrs:
-		return fmt.Sprintf(" strides=%v pad=%s", a.Strides, a.Pad)
+		return fmt.Sprintf(" strides=%v pad=%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()))
 	case *PoolAttrs:
 		return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
 	case *QuantizeAttrs:
@@ -53,8 +53,10 @@ func attrString(attrs any) string {
 		return " " + a.Kind
 	case *FusedConv:
 		s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
+		dh, dw := a.Dilation()
+		s += tapString([2]int{dh, dw}, a.GroupCount())
 		if a.Planes > 0 {
-			s += fmt.Sprintf(" a%dw1", a.Planes)
+			s += fmt.Sprintf(" a%dw%d", a.Planes, len(a.Coefs()))
 		}
 		return s + a.Epilogue.String() + poolString(a.Pool)
 	}
@@ -80,6 +82,17 @@ func (e Epilogue) String() string {
 		return ""
 	}
 	return " ->" + s
+}
+
+func tapString(dilation [2]int, groups int) string {
+	s := ""
+	if dilation != [2]int{1, 1} {
+		s = fmt.Sprintf(" dilations=%v", dilation)
+	}
+	if groups > 1 {
+		s += fmt.Sprintf(" groups=%d", groups)
+	}
+	return s
 }
 
 func poolString(p *PoolAttrs) string {

@@ -22,7 +22,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "q", words)
 	i := vars(outer)
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
-	at := ir.At(acc, i[0], i[1], i[2], o)
+	at := c.sum(acc, i[0], i[1], i[2], o)
 	var bits []ir.Expr
 	switch {
 	case e.Thresholds != nil:
@@ -31,6 +31,14 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		bits = c.shiftBits(at, o)
 	default:
 		bits = c.levelBits(at, o)
+	}
+	if e.OutEnc == ir.BipolarInv {
+		for n, bit := range bits {
+			bits[n] = ir.Bin(ir.Xor, bit, ir.Const(ir.Bool, 1))
+			if c.a.Out%WordBits != 0 {
+				bits[n] = ir.Bin(ir.And, bits[n], ir.Bin(ir.Lt, o, ir.Int(c.a.Out)))
+			}
+		}
 	}
 	var zero, or []ir.Stmt
 	for n, bit := range bits {
@@ -41,6 +49,14 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	body := ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
+}
+
+// sum is the accumulator that the epilogue reads; pooled ones are corrected for padding already.
+func (c *conv) sum(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+	if c.a.Pool != nil {
+		return ir.At(acc, b, h, w, o)
+	}
+	return c.raw(acc, b, h, w, o)
 }
 
 // packBit is bit shifted to its place in a word.
@@ -172,7 +188,7 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	}
 	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
 	i := vars(outer)
-	v := c.steps(ir.At(acc, i...), i[3])
+	v := c.steps(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
 	return y
 }
@@ -187,6 +203,21 @@ func ConvConsts(op string, a *graph.FusedConv) []any {
 	binary := op == "bconv2d"
 	if binary {
 		cs = append(cs, padLast(a.WBits, a.Out, o, 0))
+		if a.Masked() {
+			var mask []uint32
+			for q := range a.GroupWords() {
+				for k := range o {
+					mask = append(mask, 0)
+					if k < a.Out {
+						mask[len(mask)-1] = a.Mask(q, k)
+					}
+				}
+			}
+			cs = append(cs, mask)
+		}
+		if a.PadCorr != nil {
+			cs = append(cs, padLast(a.PadCorr.Corr, a.Out, o, 0))
+		}
 	} else {
 		cs = append(cs, padLast(a.WFloat, a.Out, o, 0))
 		if a.Bias != nil {

@@ -45,12 +45,16 @@ func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 	s := spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		return bitsOf(QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), a.Bits)
+		level := QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
+		if a.Enc == ir.BipolarInv {
+			level = sub(ir.Const(ir.I32, int64(1)<<a.Bits-1), level)
+		}
+		return bitsOf(level, a.Bits)
 	})
 	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
-// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v.
+// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v; for bipolar_inv, that of bipolar.
 func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 	m := float32(int(1)<<a.Bits - 1)
 	v = ir.Bin(ir.Div, v, ir.Float(float32(a.Scale)))
@@ -124,8 +128,11 @@ func Dequantize(bits int, scale float64, shape []int, enc ir.EncodingKind) *ir.F
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
 	v := level(x, i[:3], i[3])
-	if enc != ir.Unipolar {
-		v = sub(mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1))
+	switch twice, m := mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
+	case ir.Bipolar:
+		v = sub(twice, m)
+	case ir.BipolarInv:
+		v = sub(m, twice)
 	}
 	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
 	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}

@@ -32,6 +32,9 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	most := max(1, min(12, (t.Registers-vectors-2)/vectors))
 	k.TileW = bestTile(s.extent["w"], max(1, most/window))
 	k.TileH = max(1, (s.extent["h"]+7)/8)
+	if s.has("acc.gc") {
+		k.TileW, k.UnrollK = 1, false
+	}
 	return k
 }
 
@@ -143,10 +146,15 @@ func (b *builder) stages(home, row string, k Knobs) {
 			at = home
 		}
 		b.step("compute_at xp %s", at)
-		b.vectorize("xp.c")
+		if at == row || s.extent["xp.c"] == s.extent[b.channels()] { // else a block of channels reads its group only
+			b.vectorize("xp.c")
+		}
 	}
 	positions := b.positions(k)
-	order := []string{"acc.kh", "acc.kw", "acc.c"}
+	order := []string{"acc.kh", "acc.kw", b.channels()}
+	if s.has("acc.m") {
+		order = append(order, "acc.m")
+	}
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
@@ -175,6 +183,14 @@ func (b *builder) stages(home, row string, k Knobs) {
 	}
 }
 
+// channels is the reduction loop over channels or words; "acc.gc" has addresses that differ from lane to lane.
+func (b *builder) channels() string {
+	if b.s.has("acc.gc") {
+		return "acc.gc"
+	}
+	return "acc.c"
+}
+
 // positions lists the accumulators' loops over rows and columns that have more than one iteration left in a tile.
 func (b *builder) positions(k Knobs) []string {
 	s := b.s
@@ -198,7 +214,10 @@ const maxBody = 6
 // unrollReduction unrolls the innermost reduction loops as far as the body stays small.
 func (b *builder) unrollReduction() {
 	n := 1
-	for _, l := range []string{"acc.c", "acc.kw", "acc.kh"} {
+	for _, l := range []string{"acc.m", b.channels(), "acc.kw", "acc.kh"} {
+		if l == "acc.m" && !b.s.has(l) {
+			continue
+		}
 		if n *= b.s.extent[l]; n > maxBody {
 			return
 		}

@@ -34,6 +34,9 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 		k.Lanes = []int{4, 8, 16, 32, 64}[r.IntN(5)]
 		k.UnrollK = r.IntN(2) == 0
 		k.FiltersOuter = r.IntN(2) == 0
+		if s.has("acc.gc") {
+			k.TileW, k.UnrollK = 1, false
+		}
 	}
 	return Build(f, t, k)
 }

@@ -12,11 +12,11 @@ func (b *builder) attrs(n *rawNode) any {
 	one := [2]int{1, 1}
 	switch n.op {
 	case "conv2d":
-		return &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)}
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)})
 	case "bitserial_conv2d":
 		a := b.binary(at)
 		a.PadValue = d.textOr(at+"/pad_value", "zero")
-		return &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a}
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a})
 	case "dense":
 		return &graph.DenseAttrs{}
 	case "bitserial_dense":
@@ -29,10 +29,11 @@ func (b *builder) attrs(n *rawNode) any {
 	case "shift_norm":
 		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 	case "quantize":
-		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: ir.Unipolar, Rounding: d.textOr(at+"/rounding", "half_even")}
-		if d.text(at+"/encoding") == "bipolar" {
-			a.Enc = ir.Bipolar
+		enc, err := ir.ParseEncodingKind(d.textOr(at+"/encoding", ir.Unipolar.String()))
+		if err != nil {
+			panic("BUG: the schema knows an encoding that ir does not: " + err.Error())
 		}
+		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: enc, Rounding: d.textOr(at+"/rounding", "half_even")}
 		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
 		return a
 	case "prelu":
@@ -59,6 +60,12 @@ func (b *builder) attrs(n *rawNode) any {
 
 func (b *builder) binary(at string) *graph.BinaryAttrs {
 	return &graph.BinaryAttrs{WeightScale: b.doc.textOr(at+"/weight_scale", "mean"), PadValue: "zero"}
+}
+
+// taps reads dilations and groups, 0 where they are left out.
+func (b *builder) taps(at string, a *graph.Conv2DAttrs) *graph.Conv2DAttrs {
+	a.Dilations, a.Groups = b.doc.pair(at+"/dilations", [2]int{}), b.doc.integer(at+"/groups", 0)
+	return a
 }
 
 func (b *builder) epsilon(n *rawNode) float64 { return b.doc.number(n.at+"/attrs/epsilon", 1e-5) }
