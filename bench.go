@@ -29,10 +29,11 @@ type BenchResult struct {
 	Simulated bool   `json:"simulated,omitempty"`
 	Runs      int    `json:"runs"`
 	Figures
-	ClockGHz *float64     `json:"clock_ghz"`        // of one core, measured before and after; the faster one
-	Reason   string       `json:"reason,omitempty"` // why instructions are missing
-	MACs     int64        `json:"macs"`
-	Layers   []LayerBench `json:"layers,omitempty"`
+	ClockGHz  *float64     `json:"clock_ghz"`        // of one core, measured before and after; the faster one
+	Reason    string       `json:"reason,omitempty"` // why instructions are missing
+	MCAReason string       `json:"mca_reason,omitempty"`
+	MACs      int64        `json:"macs"`
+	Layers    []LayerBench `json:"layers,omitempty"`
 }
 
 // LayerBench is the share of one stage.
@@ -50,7 +51,11 @@ type Figures struct {
 	MedianMS     *float64 `json:"median_ms"`
 	MACsPerCycle *float64 `json:"macs_per_cycle"`
 	Instructions *uint64  `json:"instructions"`
+	MCACycles    *float64 `json:"mca_cycles"` // always nil: BenchResult.MCAReason
 }
+
+// noMCA is why there is no estimate of cycles for code of other machines.
+const noMCA = "llvm-mca estimates straight-line code: it knows neither how often a loop runs nor the caches, so its cycles do not add up to those of a layer"
 
 // How long Bench measures: until both bounds of the first line are reached, but no longer than the second allows.
 const (
@@ -67,7 +72,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 		return nil, err
 	}
 	defer m.close()
-	feed, err := LoadInputs(m.inputs, nil, 0)
+	feed, err := LoadInputs(m.desc.Inputs, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func figures(times []time.Duration, macs int64, ghz float64) Figures {
 
 // count counts instructions in simulation: of a whole run, and of a run stage by stage.
 func (m *machine) count(ctx context.Context, r BenchRequest, inputs [][]byte, res *BenchResult) error {
-	res.Simulated = true
+	res.Simulated, res.MCAReason = true, noMCA
 	if r.Threads != 1 {
 		return &ir.Error{Op: fmt.Sprintf("--threads %d", r.Threads), Msg: "instructions of simulated code are counted with one thread", Help: "leave --threads out"}
 	}
@@ -205,47 +210,4 @@ func (m *machine) count(ctx context.Context, r BenchRequest, inputs [][]byte, re
 		res.Layers[i].Instructions = &results[i+1].Instructions
 	}
 	return nil
-}
-
-// measureClock returns the clock of one core, in GHz: how many dependent additions, one cycle each on every CPU that
-// ripc compiles for, are done in a nanosecond. The best of some tries, because others use the machine too.
-func measureClock() float64 {
-	const steps = 1 << 20
-	best := 0.0
-	for range 8 {
-		start := time.Now()
-		clockSink = chain(clockSink|1, steps/16)
-		if ns := time.Since(start).Nanoseconds(); ns > 0 {
-			best = max(best, steps/float64(ns))
-		}
-	}
-	return best
-}
-
-var clockSink uint64
-
-// chain does 16 dependent operations a turn; the loop's own work runs beside them.
-//
-//go:noinline
-func chain(x uint64, turns int) uint64 {
-	y := x
-	for range turns {
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-		x += y
-		x ^= y
-	}
-	return x
 }

@@ -2,24 +2,14 @@ package ripc
 
 import (
 	"fmt"
-	"image"
-	"image/color"
-	_ "image/jpeg" // pictures as inputs
-	_ "image/png"
-	"maps"
-	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/image/draw"
 
 	"ripc/internal/describe"
 	"ripc/internal/npy"
 	"ripc/ir"
 	"ripc/runtime"
-	"ripc/schedule"
 )
 
 // Feed holds what the inputs of a network are given, for one or more inferences.
@@ -209,115 +199,4 @@ func joinRuns(t describe.Tensor, runs [][]byte) (describe.Tensor, []byte) {
 		}
 	}
 	return t, data
-}
-
-// loadPicture makes a picture file the contents of t.
-func loadPicture(t describe.Tensor, file string) ([]byte, error) {
-	bad := func(msg string, err error) error {
-		return &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Name), Msg: msg, Err: err}
-	}
-	s := t.Shape
-	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || t.Layout != "NHWC" || (t.DType != "f32" && t.DType != "u8") {
-		return nil, bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, 1 or 3], NHWC", t.DType, shapeText(s), t.Layout), nil)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, bad("cannot open the picture", err)
-	}
-	defer f.Close()
-	src, _, err := image.Decode(f)
-	if err != nil {
-		return nil, bad("cannot read the picture", err)
-	}
-	// 16 bits a channel, so that only the last step rounds.
-	dst := image.NewRGBA64(image.Rect(0, 0, s[2], s[1]))
-	draw.Draw(dst, dst.Bounds(), image.Black, image.Point{}, draw.Src)
-	if src.Bounds().Size() == dst.Bounds().Size() {
-		draw.Draw(dst, dst.Bounds(), src, src.Bounds().Min, draw.Over)
-	} else {
-		draw.BiLinear.Scale(dst, dst.Bounds(), src, src.Bounds(), draw.Over, nil)
-	}
-	top := 255.0
-	if t.Encoding != "" && t.Bits > 0 {
-		top = float64(int(1)<<t.Bits - 1)
-	}
-	var values []float32
-	data := []byte{}
-	for i := range s[1] * s[2] {
-		c := dst.RGBA64At(i%s[2], i/s[2])
-		channels := []uint16{c.R, c.G, c.B}
-		if s[3] == 1 {
-			channels = []uint16{color.Gray16Model.Convert(c).(color.Gray16).Y}
-		}
-		for _, v := range channels {
-			if t.DType == "f32" {
-				values = append(values, float32(float64(v)/math.MaxUint16))
-			} else {
-				data = append(data, uint8(math.Round(float64(v)/math.MaxUint16*top)))
-			}
-		}
-	}
-	if t.DType == "f32" {
-		return npy.FromFloat32(s, values).Data, nil
-	}
-	return data, nil
-}
-
-// ReadSchedule reads a file of traces: sections that begin with "func NAME:", each followed by the steps of that Func's
-// schedule, one a line. "#" starts a comment. Names are checked by CheckTraces.
-func ReadSchedule(path string) (map[string]schedule.Trace, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, &ir.Error{Op: "--schedule", Msg: "cannot read the file", Err: err}
-	}
-	traces := map[string]schedule.Trace{}
-	bad := func(line int, msg string) error {
-		return &ir.Error{Pos: ir.Pos{File: path, Line: line + 1}, Msg: msg, Help: "write `func NAME:`, then one step a line"}
-	}
-	name, lines := "", strings.Split(string(text), "\n")
-	section := make([]string, len(lines)) // other lines stay empty, so that messages count right
-	finish := func() error {
-		if name == "" {
-			return nil
-		}
-		t, err := schedule.ParseTrace(path, strings.Join(section, "\n"))
-		traces[name] = t
-		clear(section)
-		return err
-	}
-	for i, line := range lines {
-		line, _, _ = strings.Cut(line, "#")
-		word := strings.TrimSpace(line)
-		head, isHead := strings.CutPrefix(word, "func ")
-		switch {
-		case isHead:
-			if err := finish(); err != nil {
-				return nil, err
-			}
-			head, colon := strings.CutSuffix(strings.TrimSpace(head), ":")
-			name = strings.TrimPrefix(strings.TrimSpace(head), "@")
-			if _, twice := traces[name]; twice || !colon || name == "" {
-				return nil, bad(i, fmt.Sprintf("%q begins no section (or one that was there before)", word))
-			}
-		case word != "" && name == "":
-			return nil, bad(i, fmt.Sprintf("step %q stands before the first section", word))
-		default:
-			section[i] = line
-		}
-	}
-	return traces, finish()
-}
-
-// CheckTraces fails if traces (Options.Traces) name a Func that c does not have.
-func (c *Compiled) CheckTraces(traces map[string]schedule.Trace) error {
-	var have []string
-	for _, f := range c.Program.Funcs {
-		have = append(have, f.Name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(traces)) {
-		if !slices.Contains(have, name) {
-			return &ir.Error{Op: "--schedule", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}
-		}
-	}
-	return nil
 }

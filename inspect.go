@@ -12,7 +12,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/graph"
 	"ripc/runtime"
-	"ripc/schedule"
 )
 
 // Stages lists the names that Options.Observe sees, in order.
@@ -85,9 +84,8 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 		d, err = runtime.ReadDescription(path)
 	} else {
 		o.Emit = nil
-		if c, err = compileChecked(ctx, path, o); err == nil {
-			d = describeProgram(c.Scheduled, c.Graph, c.Traces)
-			d.Target = c.Target.Name
+		if c, err = Compile(ctx, path, o); err == nil {
+			d = artifact.Describe(c.artifact())
 		}
 	}
 	if err != nil {
@@ -98,9 +96,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 
 // Inspect is the function of that name for a model that is compiled already.
 func (c *Compiled) Inspect() *Inspection {
-	d := describeProgram(c.Scheduled, c.Graph, c.Traces)
-	d.Target = c.Target.Name
-	in, err := inspection(c.Graph.File, d, c, "", false)
+	in, err := inspection(c.Graph.File, artifact.Describe(c.artifact()), c, "", false)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -191,53 +187,4 @@ func glue(g *graph.Graph, name string) string {
 		}
 	}
 	return ""
-}
-
-// describeProgram describes p as its artifact would, without sizes that only code generation knows.
-func describeProgram(p *ir.Program, g *graph.Graph, traces map[string]schedule.Trace) *describe.Artifact {
-	d := &describe.Artifact{Format: describe.Format, Compiler: Version, Name: artifact.Identifier(p.Name), ArenaBytes: p.Arena}
-	tensors := map[string]describe.Tensor{}
-	for _, q := range p.Buffers {
-		t := describe.Tensor{Name: q.Name, DType: q.Type.String(), Shape: q.Shape, Layout: q.Layout, Where: q.Kind.String(), Offset: q.Offset}
-		if q.Enc.Kind != ir.NoEncoding {
-			t.Encoding, t.Channels, t.Packed, t.Bits = q.Enc.Kind.String(), q.Enc.Channels, true, q.Shape[0]
-		}
-		tensors[q.Name] = t
-		switch q.Kind {
-		case ir.InputBuf:
-			d.Inputs = append(d.Inputs, t)
-		case ir.OutputBuf:
-			d.Outputs = append(d.Outputs, t)
-		case ir.ConstBuf:
-			d.WeightBytes += int64(q.Bytes())
-		}
-	}
-	for _, s := range p.Stages {
-		f := p.FuncByName(s.Func)
-		st := describe.Stage{Name: s.Name, Op: s.Op, Kernel: artifact.Identifier("ripc_" + f.Name), MACs: s.MACs, Note: s.Note}
-		for _, step := range traces[s.Func] {
-			st.Trace = append(st.Trace, step.String())
-		}
-		for i, q := range f.Params {
-			if t := tensors[s.Args[i]]; q.Out {
-				st.Writes = append(st.Writes, t)
-			} else {
-				st.Reads = append(st.Reads, t)
-			}
-		}
-		d.Stages = append(d.Stages, st)
-	}
-	d.Inputs = withLevels(d.Inputs, g, g.Inputs)
-	return d
-}
-
-// withLevels adds to u8 tensors what only the graph knows: that they hold levels, and of how many bits.
-func withLevels(ts []describe.Tensor, g *graph.Graph, names []string) []describe.Tensor {
-	ts = slices.Clone(ts)
-	for i, name := range names {
-		if v := g.Value(name); v.Encoded() && i < len(ts) && !ts[i].Packed {
-			ts[i].Encoding, ts[i].Bits, ts[i].Channels = v.Enc.String(), v.Bits, v.Channels()
-		}
-	}
-	return ts
 }

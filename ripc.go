@@ -82,7 +82,7 @@ func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
 	}{
 		{"import", func() error { g, err = Load(path); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
-		{"lower", func() error { c.Program, err = lower.Program(c.Graph); return err }, func() string { return c.Program.String() }},
+		{"lower", func() error { return c.lower(o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
 	}
@@ -121,6 +121,15 @@ func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
 	return f, err
 }
 
+// lower makes the Program, and checks the names that the user's schedules have for its Funcs.
+func (c *Compiled) lower(o Options) error {
+	var err error
+	if c.Program, err = lower.Program(c.Graph); err != nil {
+		return err
+	}
+	return c.checkTraces(o.Traces)
+}
+
 // schedule chooses a trace for every Func and applies it.
 func (c *Compiled) schedule(o Options) error {
 	instrs := isa.For(c.Target.Arch, c.Target.Features)
@@ -128,24 +137,37 @@ func (c *Compiled) schedule(o Options) error {
 	s.Funcs = nil
 	c.Traces = map[string]schedule.Trace{}
 	for _, f := range c.Program.Funcs {
-		t, ok := o.Traces[f.Name]
-		if !ok {
+		if err := prove(f); err != nil {
+			return &internalError{"definition of " + f.Name, err}
+		}
+		t, given := o.Traces[f.Name]
+		if !given {
 			t = template.Default(f, c.Target)
 		}
-		g, err := t.Apply(f, schedule.WithInstrs(instrs))
-		if err != nil {
+		g, err := applied(f, t, instrs)
+		switch {
+		case err != nil && given:
 			return fmt.Errorf("scheduling %s: %w", f.Name, err)
-		}
-		for _, h := range []*ir.Func{f, g} {
-			if err := prove(h); err != nil {
-				return fmt.Errorf("%s: %w\nin\n%s", f.Name, err, h)
-			}
+		case err != nil:
+			return &internalError{"default schedule of " + f.Name, err}
 		}
 		c.Traces[f.Name] = t
 		s.Funcs = append(s.Funcs, g)
 	}
 	c.Scheduled = &s
 	return nil
+}
+
+// applied is f after t.
+func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (*ir.Func, error) {
+	g, err := t.Apply(f, schedule.WithInstrs(instrs))
+	if err != nil {
+		return nil, err
+	}
+	if err := prove(g); err != nil {
+		return nil, fmt.Errorf("%w\nin\n%s", err, g)
+	}
+	return g, nil
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer
@@ -164,25 +186,30 @@ func (c *Compiled) generate(ctx context.Context, o Options) error {
 	if len(o.Emit) == 0 {
 		return nil
 	}
-	tools, err := toolchain.Find()
-	if err != nil {
-		return err
+	in := c.artifact()
+	in.Emit, in.Progress = o.Emit, o.Progress
+	var err error
+	if artifact.NeedsLLVM(o.Emit) {
+		if in.Tools, err = toolchain.Find(); err != nil {
+			return err
+		}
+		if in.Cache, err = toolchain.DefaultCache(); err != nil {
+			return err
+		}
 	}
+	c.Files, err = artifact.Build(ctx, in)
+	return err
+}
+
+// artifact is what package artifact needs to know of c, to describe it or to build it.
+func (c *Compiled) artifact() artifact.Input {
 	traces := map[string][]string{}
 	for name, t := range c.Traces {
 		for _, s := range t {
 			traces[name] = append(traces[name], s.String())
 		}
 	}
-	cache, err := toolchain.DefaultCache()
-	if err != nil {
-		return err
-	}
-	c.Files, err = artifact.Build(ctx, artifact.Input{
-		Program: c.Scheduled, Traces: traces, Target: c.Target, Tools: tools, Cache: cache,
-		Version: Version, Emit: o.Emit, Progress: o.Progress,
-	})
-	return err
+	return artifact.Input{Program: c.Scheduled, Traces: traces, Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

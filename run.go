@@ -2,24 +2,15 @@ package ripc
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ripc/codegen/artifact"
 	"ripc/internal/describe"
-	"ripc/internal/npy"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
-	"ripc/runtime"
 	"ripc/simulate"
-	"ripc/targets"
-	"ripc/verify"
 )
 
 // Names of RunRequest.Engine.
@@ -66,7 +57,7 @@ func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 		return nil, err
 	}
 	defer m.close()
-	feed, err := LoadInputs(m.inputs, r.Inputs, r.Seed)
+	feed, err := LoadInputs(m.desc.Inputs, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +105,7 @@ func runInterp(ctx context.Context, r RunRequest) (*RunResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := describeProgram(p, g, nil)
+	d := artifact.Describe(artifact.Input{Program: p})
 	feed, err := LoadInputs(d.Inputs, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
@@ -134,102 +125,6 @@ func runInterp(ctx context.Context, r RunRequest) (*RunResult, error) {
 		}
 	}
 	return &RunResult{Name: d.Name, Engine: EngineInterp, Threads: 1, Runs: feed.Runs, Took: time.Since(start), Outputs: stack(d.Outputs, runs)}, nil
-}
-
-// machine is an artifact, ready to run here or in simulation.
-type machine struct {
-	path   string
-	desc   *describe.Artifact
-	inputs []describe.Tensor // of desc, with what the model says of levels
-	mod    *runtime.Module   // nil if simulated
-	sim    *simulate.Machine // nil if native
-	dir    string            // to be removed
-}
-
-// IsArtifact reports whether path is a compiled network, not a model: by its first bytes, or by its name.
-func IsArtifact(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return filepath.Ext(path) == ".so"
-	}
-	defer f.Close()
-	var magic [4]byte
-	n, _ := f.Read(magic[:])
-	return string(magic[:n]) == "\x7fELF" || filepath.Ext(path) == ".so"
-}
-
-// openMachine loads an artifact, or compiles a model and loads that.
-func openMachine(ctx context.Context, path string, o Options, progress func(int, int, string)) (*machine, error) {
-	m := &machine{path: path}
-	if err := m.open(ctx, o, progress); err != nil {
-		m.close()
-		return nil, err
-	}
-	return m, nil
-}
-
-// open makes m ready. What it leaves after an error, close clears away.
-func (m *machine) open(ctx context.Context, o Options, progress func(int, int, string)) error {
-	path := m.path
-	var levels func([]describe.Tensor) []describe.Tensor
-	if !IsArtifact(path) {
-		o.Emit = []artifact.Kind{artifact.SO}
-		if progress != nil {
-			o.Progress = func(done, total int) { progress(done, total, "compiling") }
-		}
-		c, err := compileChecked(ctx, path, o)
-		if err != nil {
-			return err
-		}
-		if m.dir, m.path, err = c.tempSO(); err != nil {
-			return err
-		}
-		levels = func(ts []describe.Tensor) []describe.Tensor { return withLevels(ts, c.Graph, c.Graph.Inputs) }
-	}
-	var err error
-	if m.desc, err = runtime.ReadDescription(m.path); err != nil {
-		return err
-	}
-	if o.Target != "" && o.Target != m.desc.Target {
-		return &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("was compiled for %s, not for %s", m.desc.Target, o.Target), Help: "leave --target out: an artifact knows its own"}
-	}
-	m.inputs = m.desc.Inputs
-	if levels != nil {
-		m.inputs = levels(m.inputs)
-	}
-	if m.desc.Arch == runtime.HostArch() {
-		m.mod, err = runtime.Load(m.path)
-	} else {
-		m.sim, err = simulate.Open(m.path, simulate.Options{})
-	}
-	return err
-}
-
-// compileChecked is Compile for callers that do not look at what came out.
-func compileChecked(ctx context.Context, path string, o Options) (*Compiled, error) {
-	c, err := Compile(ctx, path, o)
-	if err == nil {
-		err = c.CheckTraces(o.Traces)
-	}
-	return c, err
-}
-
-// tempSO writes the shared library into a folder of its own, which the caller removes.
-func (c *Compiled) tempSO() (dir, path string, err error) {
-	if dir, err = os.MkdirTemp("", "ripc-"); err != nil {
-		return "", "", err
-	}
-	path = filepath.Join(dir, artifact.Identifier(c.Graph.Name)+".so")
-	return dir, path, os.WriteFile(path, c.Files[artifact.SO], 0o600)
-}
-
-func (m *machine) close() {
-	if m.mod != nil {
-		_ = m.mod.Close() // fails only for open sessions, which Run and Bench close first
-	}
-	if m.dir != "" {
-		_ = os.RemoveAll(m.dir)
-	}
 }
 
 // native runs all inferences in one session.
@@ -280,77 +175,4 @@ func (m *machine) simulated(ctx context.Context, r RunRequest, feed *Feed, runs 
 	}
 	*took = time.Since(start)
 	return nil
-}
-
-// VerifyRequest says what to compare.
-type VerifyRequest struct {
-	Path     string  // model
-	SO       string  // an artifact made of it earlier; "" compiles the model
-	Options  Options // Emit is ignored; with SO, Target may be left out
-	Seed     uint64  // of the inputs
-	Threads  int
-	Progress func(done, total int, what string) // may be nil
-}
-
-// Verify compares compiled code with the model's definition, stage by stage and as a whole, bit for bit.
-func Verify(ctx context.Context, r VerifyRequest) (*verify.Report, error) {
-	if IsArtifact(r.Path) {
-		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "an artifact does not carry its definition", Help: "give the model, and the artifact with --so"}
-	}
-	progress := func(done, total int, what string) {
-		if r.Progress != nil {
-			r.Progress(done, total, what)
-		}
-	}
-	o := r.Options
-	o.Emit = []artifact.Kind{artifact.SO}
-	o.Progress = func(done, total int) { progress(done, total, "compiling") }
-	if r.SO != "" {
-		d, err := runtime.ReadDescription(r.SO)
-		if err != nil {
-			return nil, err
-		}
-		if o.Emit = nil; o.Target == "" {
-			o.Target = d.Target
-		}
-		if o.Target != d.Target {
-			return nil, &ir.Error{Pos: ir.Pos{File: r.SO}, Msg: fmt.Sprintf("was compiled for %s, not for %s", d.Target, o.Target), Help: "leave --target out"}
-		}
-	}
-	c, err := compileChecked(ctx, r.Path, o)
-	if err != nil {
-		return nil, err
-	}
-	so := r.SO
-	if so == "" {
-		dir, path, err := c.tempSO()
-		defer os.RemoveAll(dir)
-		if err != nil {
-			return nil, err
-		}
-		so = path
-	}
-	feed, err := LoadInputs(describeProgram(c.Program, c.Graph, nil).Inputs, nil, r.Seed)
-	if err != nil {
-		return nil, err
-	}
-	return verify.Verify(ctx, verify.Input{
-		Program: c.Program, Scheduled: c.Scheduled, SO: so, Threads: r.Threads, Inputs: feed.Run(0),
-		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
-	})
-}
-
-// IsBadInput reports whether err is a mistake in what the user gave (a model, a file, a name), not a failure of ripc or
-// of what it needs.
-func IsBadInput(err error) bool {
-	if err == nil || strings.HasPrefix(err.Error(), "internal error") {
-		return false
-	}
-	return is[*ir.Error](err) || is[*npy.Error](err) || is[*artifact.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*simulate.FileError](err)
-}
-
-func is[E error](err error) bool {
-	var e E
-	return errors.As(err, &e)
 }

@@ -16,21 +16,17 @@ import (
 	"ripc/codegen/spmd"
 	"ripc/codegen/toolchain"
 	"ripc/internal/difftest"
+	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/targets"
 )
 
-// tools finds LLVM. Without it the test is skipped, unless CI or RIPC_REQUIRE_TOOLS is set.
+// tools finds LLVM.
 func tools(t testing.TB) (*toolchain.Tools, *toolchain.Cache) {
 	t.Helper()
 	ts, err := toolchain.Find()
-	if err != nil {
-		if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	need.OK(t, err)
 	cache, err := toolchain.DefaultCache()
 	if err != nil {
 		cache = nil
@@ -41,9 +37,7 @@ func tools(t testing.TB) (*toolchain.Tools, *toolchain.Cache) {
 func host(t testing.TB) targets.Target {
 	t.Helper()
 	tg, err := targets.Host()
-	if err != nil {
-		t.Skip(err)
-	}
+	need.OK(t, err)
 	return tg
 }
 

@@ -15,6 +15,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/toolchain"
 	"ripc/internal/difftest"
+	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -22,10 +23,7 @@ import (
 // TestARM runs kernels for a Raspberry Pi under qemu's user mode: one program without libc, which calls each driver on
 // data of its own and writes the outputs to its standard output.
 func TestARM(t *testing.T) {
-	qemu, err := exec.LookPath("qemu-aarch64")
-	if err != nil {
-		t.Skip(err)
-	}
+	qemu := need.Tool(t, "qemu-aarch64")
 	tg := target(t, "rpi4")
 	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc()}
 	fs = append(fs, both("floats", ir.F32, ir.F32, 70, bin(ir.Add), bin(ir.Mul), bin(ir.Div), bin(ir.Min), bin(ir.Max), un(ir.Floor), un(ir.RoundEven),

@@ -1,5 +1,10 @@
 package ir
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // Func is one kernel: parameters and a body. Loop variables and buffer names are unique within a Func.
 type Func struct {
 	Name   string
@@ -58,8 +63,22 @@ type ProgBuf struct {
 	Kind   BufKind
 	Offset int64  // ArenaBuf: byte offset, a multiple of 64
 	Data   []byte // ConstBuf: little-endian contents (not part of the text form, which gives its hash)
-	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and the encoding of level tensors.
+	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and what its integers stand for.
 	Layout string
+	Levels Levels
+}
+
+// Levels says that an input or output holds quantized values, one a byte or in bit planes (then Enc says so too). The
+// zero Levels is an ordinary tensor.
+type Levels struct {
+	Kind  EncodingKind
+	Bits  int
+	Scale float64 // real value of one integer step of the encoding
+}
+
+// String is the levels in .ripir text: "levels=unipolar2 scale=0.5".
+func (l Levels) String() string {
+	return fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
 }
 
 // Stage is one step of a Program, between two barriers: Func applied to Args in order of its parameters. An argument may

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -71,6 +72,9 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 	if strings.ContainsAny(b.Layout, " \t\r\n") {
 		return v.fail(op, "", fmt.Sprintf("the layout %q is not one word", b.Layout), "")
 	}
+	if msg := b.badLevels(); msg != "" {
+		return v.fail(op, "", msg, "inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes")
+	}
 	switch size := int64(b.Bytes()); b.Kind {
 	case ArenaBuf:
 		if b.Offset < 0 || b.Offset%64 != 0 || b.Offset > v.p.Arena-size {
@@ -89,6 +93,22 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 		return v.fail(op, "", "the kind of buffer is invalid", "")
 	}
 	return nil
+}
+
+// badLevels says what is wrong with b's levels, "" if nothing is.
+func (b *ProgBuf) badLevels() string {
+	l := b.Levels
+	switch {
+	case l == Levels{}:
+		return ""
+	case b.Kind != InputBuf && b.Kind != OutputBuf:
+		return fmt.Sprintf("the buffer has levels, and is %s", b.Kind)
+	case l.Kind == NoEncoding || l.Kind > BipolarInv || l.Bits < 1 || l.Bits > 8 || !(math.Abs(l.Scale) <= math.MaxFloat64):
+		return l.String() + " makes no sense"
+	case b.Enc.Kind == NoEncoding && b.Type != U8, b.Enc.Kind != NoEncoding && (b.Enc.Kind != l.Kind || b.Shape[0] != l.Bits):
+		return l.String() + " does not fit the buffer"
+	}
+	return ""
 }
 
 func (v *programVerifier) stage(s Stage) error {

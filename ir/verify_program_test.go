@@ -1,6 +1,7 @@
 package ir_test
 
 import (
+	"math"
 	"testing"
 
 	"ripc/ir"
@@ -38,6 +39,18 @@ func TestVerifyProgram(t *testing.T) {
 		{"buffer shape", func(p *ir.Program) { p.Buffers[0].Shape = []int{0} }, "the shape [0]"},
 		{"buffer kind", func(p *ir.Program) { p.Buffers[0].Kind = 7 }, "the kind of buffer is invalid"},
 		{"layout", func(p *ir.Program) { p.Buffers[0].Layout = "N C" }, "the layout \"N C\" is not one word"},
+		{"levels", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 8, Scale: 0.5} }, ""},
+		{"levels of the arena", func(p *ir.Program) { p.Buffers[2].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 2, Scale: 1} }, "the buffer has levels, and is arena"},
+		{"levels of nothing", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Bits: 2, Scale: 1} }, "levels=none2 scale=1 makes no sense"},
+		{"levels of 9 bits", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 9, Scale: 1} }, "levels=bipolar9 scale=1 makes no sense"},
+		{"scale", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 1, Scale: math.NaN()} }, "scale=NaN makes no sense"},
+		{"levels of floats", func(p *ir.Program) {
+			p.Buffers[0].Type, p.Buffers[0].Levels = ir.F32, ir.Levels{Kind: ir.Unipolar, Bits: 2, Scale: 1}
+		}, "levels=unipolar2 scale=1 does not fit the buffer"},
+		{"levels of other planes", func(p *ir.Program) {
+			p.Buffers[0].Shape, p.Buffers[0].Enc = []int{1, 64}, ir.Encoding{Kind: ir.Unipolar, Channels: 512}
+			p.Buffers[0].Levels = ir.Levels{Kind: ir.Unipolar, Bits: 2, Scale: 1}
+		}, "levels=unipolar2 scale=1 does not fit the buffer"},
 		{"offset", func(p *ir.Program) { p.Buffers[3].Offset = 96 }, "64 bytes at 96 are not in an arena of 192 bytes"},
 		{"negative offset", func(p *ir.Program) { p.Buffers[3].Offset = -64 }, "64 bytes at -64"},
 		{"past the arena", func(p *ir.Program) { p.Buffers[3].Offset = 192 }, "64 bytes at 192"},

@@ -61,20 +61,21 @@ func physical(v *graph.Value) ir.Buffer {
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8, or u32 bit planes where packed.
-func interfaceBuffer(v *graph.Value) ir.Buffer {
-	switch {
-	case v.Encoded() && v.Packed:
-		b := ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
-		return b
-	case v.Encoded():
-		return ir.Buffer{Name: v.Name, Type: ir.U8, Shape: slices.Clone(v.Shape)}
+func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
+	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
+	if v.Encoded() {
+		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale}
+		b.Type = ir.U8
+		if v.Packed {
+			b.Buffer = ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
+		}
 	}
-	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}
+	return b
 }
 
 func (l *lowering) input(v *graph.Value) {
-	b := interfaceBuffer(v)
-	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.InputBuf, Layout: v.Layout})
+	b := interfaceBuffer(v, ir.InputBuf)
+	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
 	if !v.Encoded() || len(l.g.Consumers(v.Name)) == 0 && !l.g.IsOutput(v.Name) {
 		return
@@ -89,7 +90,7 @@ func (l *lowering) input(v *graph.Value) {
 		return
 	}
 	t := physical(v)
-	t.Name = v.Name + ".bits"
+	t.Name = l.unused(v.Name + ".bits")
 	l.arena(t)
 	l.stage(&graph.Node{Name: v.Name, Op: "bitpack"}, f, 0, "", b.Name, t.Name)
 	l.at[v.Name] = place{buf: t.Name}
@@ -100,24 +101,34 @@ func (l *lowering) output(v *graph.Value) {
 	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && b.Name == v.Name {
 		return
 	}
-	b := interfaceBuffer(v)
+	b := interfaceBuffer(v, ir.OutputBuf)
 	b.Name = l.fresh(v.Name)
-	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.OutputBuf, Layout: v.Layout})
-	n := &graph.Node{Name: v.Name, Op: "copy"}
+	l.p.Buffers = append(l.p.Buffers, b)
+	n, note := &graph.Node{Name: v.Name, Op: "copy"}, ""
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
 	case v.Encoded() && v.Packed:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
 	case v.Encoded():
 		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
+	default:
+		note = "float: copies a tensor that is in another place"
 	}
-	l.stage(n, f, 0, "", l.at[v.Name].buf, b.Name)
+	l.stage(n, f, 0, note, l.at[v.Name].buf, b.Name)
 }
 
-// fresh is name, or name with a suffix where the Program has such a buffer already.
+// fresh is the name of an output: its tensor's, or, where the caller's own input has that one, another.
 func (l *lowering) fresh(name string) string {
-	for l.p.BufferByName(name) != nil {
-		name += "_out"
+	if l.p.BufferByName(name) == nil {
+		return name
+	}
+	return l.unused(name + "_out")
+}
+
+// unused is name, or name with a suffix where a tensor of the model or a buffer has it.
+func (l *lowering) unused(name string) string {
+	for l.p.BufferByName(name) != nil || l.g.Values[name] != nil {
+		name += "_"
 	}
 	return name
 }
@@ -129,12 +140,13 @@ func (l *lowering) result(n *graph.Node) place {
 	if at, ok := l.at[v.Name]; ok {
 		return at // planned by planConcats
 	}
-	b := physical(v)
-	kind := ir.ArenaBuf
+	b := ir.ProgBuf{Buffer: physical(v), Kind: ir.ArenaBuf, Layout: v.Layout}
 	if l.g.IsOutput(v.Name) && (!v.Encoded() || v.Packed) {
-		b, kind = interfaceBuffer(v), ir.OutputBuf
+		b = interfaceBuffer(v, ir.OutputBuf)
+	} else if l.g.IsOutput(v.Name) {
+		b.Name = l.unused(v.Name + ".bits") // the caller's buffer, which output adds, has the tensor's name
 	}
-	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: kind, Layout: v.Layout})
+	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
 	return l.at[v.Name]
 }

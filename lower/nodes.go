@@ -29,15 +29,22 @@ func (l *lowering) node(n *graph.Node) error {
 		l.stage(n, ops.Eltwise(*a, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
 		return nil
 	case *graph.QuantizeAttrs:
-		l.stage(n, ops.Quantize(a, x.Shape), 0, "", src, l.result(n).buf)
+		note := "float until here: no layer before it could take the quantizer in"
+		if l.g.Producer(x.Name) == nil {
+			note = "float until here: the caller brings real values"
+		}
+		l.stage(n, ops.Quantize(a, x.Shape), 0, note, src, l.result(n).buf)
 		return nil
 	case *graph.PoolAttrs:
 		dst := l.result(n)
-		f := ops.PoolFloat(n.Op, a, x.Shape)
-		if x.Encoded() {
-			f = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice)
+		f, note := ops.PoolFloat(n.Op, a, x.Shape), "float: averages real values"
+		switch {
+		case x.Encoded():
+			f, note = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), ""
+		case n.Op == "max_pool":
+			note = "float: its input is not quantized"
 		}
-		l.stage(n, f, 0, "", src, dst.buf)
+		l.stage(n, f, 0, note, src, dst.buf)
 		return nil
 	}
 	if l.shapeNode(n, x, src) {
@@ -47,11 +54,11 @@ func (l *lowering) node(n *graph.Node) error {
 	case "concat":
 		l.concat(n)
 	case "dequantize":
-		l.stage(n, ops.Dequantize(x.Bits, x.Scale, x.Shape, x.Enc), 0, "", src, l.result(n).buf)
+		l.stage(n, ops.Dequantize(x.Bits, x.Scale, x.Shape, x.Enc), 0, "float from here on: what follows works on real values", src, l.result(n).buf)
 	case "global_avg_pool":
-		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, "", src, l.result(n).buf)
+		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, "float: averages real values", src, l.result(n).buf)
 	case "softmax":
-		l.stage(n, ops.Softmax(x.Shape), 0, "", src, l.result(n).buf)
+		l.stage(n, ops.Softmax(x.Shape), 0, "float: the model asks for probabilities", src, l.result(n).buf)
 	case "flatten":
 		l.flatten(n, x, src)
 	case "bitpack", "unpack": // both ends are the caller's
@@ -99,6 +106,7 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 	if old, ok := l.consts[key]; ok {
 		return old
 	}
+	name = l.unused(name)
 	l.consts[key] = name
 	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: b.Bytes()})
 	return name
@@ -169,7 +177,11 @@ func (l *lowering) concat(n *graph.Node) {
 	for _, in := range n.Inputs {
 		v := l.g.Value(in)
 		s := ops.Slice{Offset: off, Total: total}
-		l.stage(n, ops.Concat(v.Bits, v.Shape, v.Enc, s), 0, "", l.at[in].buf, dst.buf)
+		note := "float: copies what its producer could not write in place"
+		if v.Encoded() {
+			note = ""
+		}
+		l.stage(n, ops.Concat(v.Bits, v.Shape, v.Enc, s), 0, note, l.at[in].buf, dst.buf)
 		off += v.Channels()
 	}
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what ripc needs besides Go, git and make: the LLVM tools (opt, llc, llvm-mc, ld.lld ...) and qemu-user, which
-# runs artifacts of other machines. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
+# Installs what ripc needs besides Go, git and make: the LLVM tools (opt, llc, llvm-mc, ld.lld ...), qemu-user, which
+# runs artifacts of other machines, and a C compiler, with which the tests check the headers and ripc bench builds its
+# instruction counter. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
 #
 #   scripts/setup.sh           install
 #   scripts/setup.sh --check   only say what is missing; exit 1 if anything is
@@ -40,17 +41,21 @@ elif ! have_llvm 22 && ! have_llvm 19; then
 	need_llvm=yes
 fi
 need_qemu=no
-for arch in aarch64 x86_64; do
+for arch in aarch64 arm x86_64; do
 	[ "$arch" = "$(uname -m)" ] && continue
 	command -v "qemu-$arch" >/dev/null || command -v "qemu-$arch-static" >/dev/null || need_qemu=yes
 done
 
-if [ "$need_llvm$need_qemu" = nono ]; then
-	say "LLVM and qemu-user are there; nothing to do"
+need_cc=no
+command -v cc >/dev/null && command -v c++ >/dev/null || need_cc=yes
+
+if [ "$need_llvm$need_qemu$need_cc" = nonono ]; then
+	say "LLVM, qemu-user and a C compiler are there; nothing to do"
 	exit 0
 fi
 [ "$need_llvm" = no ] || say "missing: LLVM tools (llvm-22 and lld-22, or llvm-19 and lld-19)"
 [ "$need_qemu" = no ] || say "missing: qemu-user"
+[ "$need_cc" = no ] || say "missing: a C and C++ compiler (g++)"
 [ "${1:-}" != --check ] || exit 1
 
 command -v apt-get >/dev/null ||
@@ -78,6 +83,7 @@ if [ "$need_llvm" = yes ]; then
 	fi
 fi
 [ "$need_qemu" = no ] || packages+=(qemu-user)
+[ "$need_cc" = no ] || packages+=(g++ libc6-dev)
 
 say "apt-get install --no-install-recommends ${packages[*]}"
 apt install -y --no-install-recommends "${packages[@]}"

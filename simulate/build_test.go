@@ -11,16 +11,8 @@ import (
 	"testing"
 
 	"ripc/internal/describe"
+	"ripc/internal/need"
 )
-
-// need fails the test where tools are promised, and skips it elsewhere.
-func need(t testing.TB, msg string) {
-	t.Helper()
-	if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-		t.Fatal(msg)
-	}
-	t.Skip("skipped: " + msg)
-}
 
 // tool finds an LLVM program.
 func tool(t testing.TB, name string) string {
@@ -30,16 +22,14 @@ func tool(t testing.TB, name string) string {
 			return p
 		}
 	}
-	need(t, name+" not found: apt-get install llvm-22 lld-22")
+	need.OK(t, fmt.Errorf("%s not found", name))
 	return ""
 }
 
 // needQemu wants the simulator itself.
 func needQemu(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("qemu-aarch64"); err != nil {
-		need(t, "qemu-aarch64 not found: apt-get install qemu-user")
-	}
+	need.Tool(t, "qemu-aarch64")
 }
 
 // twoStage describes the network of runtime/testdata/twostage.ll.in for AArch64.

@@ -5,43 +5,33 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"ripc/codegen/artifact"
 	"ripc/codegen/toolchain"
+	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/targets"
 	"ripc/verify"
 )
 
-// needTools finds LLVM. Without it the test is skipped, or fails where tools are promised.
+// needTools finds LLVM.
 func needTools(t testing.TB) *toolchain.Tools {
 	t.Helper()
 	tools, err := toolchain.Find()
-	if err == nil {
-		return tools
-	}
-	if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-		t.Fatal(err)
-	}
-	t.Skip("skipped: ", err)
-	return nil
+	need.OK(t, err)
+	return tools
 }
 
 // machine is a target that can be run here: the host, or a board if qemu is there.
 func machine(t testing.TB, name string) targets.Target {
 	t.Helper()
 	tg, err := targets.Lookup(name)
-	if err != nil {
-		t.Skip("skipped: ", err)
-	}
+	need.OK(t, err)
 	if name != targets.HostName {
-		if _, err := exec.LookPath("qemu-" + tg.Arch); err != nil {
-			t.Skip("skipped: ", err)
-		}
+		need.Tool(t, "qemu-"+tg.Arch)
 	}
 	return tg
 }

@@ -92,9 +92,6 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	c, err := ripc.Compile(cmd.Context(), path, opt)
 	p.done()
-	if err == nil {
-		err = c.CheckTraces(opt.Traces)
-	}
 	if err != nil {
 		return err
 	}
@@ -165,7 +162,7 @@ func (r *compileResult) count() {
 		case strings.HasPrefix(l.Became, "float"):
 			text := l.Name + " (" + l.Op + ")"
 			if l.Note != "" {
-				text += ": " + l.Note
+				text += ": " + strings.TrimPrefix(l.Note, "float: ")
 			}
 			r.Float = append(r.Float, text)
 		}
@@ -178,8 +175,12 @@ func (r *compileResult) print(w io.Writer) {
 		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
 	}
 	fmt.Fprintln(w)
-	for _, f := range r.Float {
-		fmt.Fprintf(w, "  stays float: %s\n", f)
+	if r.Binary == 0 {
+		fmt.Fprintf(w, "  %d of %d layers float: the model has no binary weights\n", len(r.Float), r.Stages)
+	} else {
+		for _, f := range r.Float {
+			fmt.Fprintf(w, "  stays float: %s\n", f)
+		}
 	}
 	fmt.Fprintf(w, "weights and tables %s (weights as floats %s), activations %s\n", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
 	for _, k := range r.order {

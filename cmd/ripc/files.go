@@ -4,21 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
 
 // writeFile makes path hold data, at once or not at all.
 func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".ripc-*")
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ripc-%016x", rand.Uint64()))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode(path)) // the mode is masked by the system
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once it has its final name
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(fileMode(path))
-	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -31,12 +30,12 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
-// fileMode is that of other tools' files; shared libraries are executable by custom.
+// fileMode is what the umask is applied to; shared libraries are executable by custom.
 func fileMode(path string) os.FileMode {
 	if filepath.Ext(path) == ".so" {
-		return 0o755
+		return 0o777
 	}
-	return 0o644
+	return 0o666
 }
 
 // printJSON writes v as one indented JSON object.

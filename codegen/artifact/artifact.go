@@ -36,6 +36,11 @@ const (
 // Kinds lists every kind.
 func Kinds() []Kind { return []Kind{SO, Archive, Header, Object, LL, Asm, Ripir} }
 
+// NeedsLLVM reports whether Build makes one of these kinds with LLVM's tools.
+func NeedsLLVM(kinds []Kind) bool {
+	return slices.ContainsFunc(kinds, func(k Kind) bool { return k == SO || k == Archive || k == Object || k == Asm })
+}
+
 // KindError says that a kind of file is unknown.
 type KindError struct{ Kind string }
 
@@ -67,7 +72,7 @@ type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description
 	Target  targets.Target
-	Tools   *toolchain.Tools // not needed for Header, LL and Ripir
+	Tools   *toolchain.Tools // may be nil unless NeedsLLVM(Emit)
 	Cache   *toolchain.Cache // of compiled modules; may be nil
 	Version string           // of the compiler
 	Emit    []Kind

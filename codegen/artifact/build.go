@@ -42,11 +42,12 @@ func newBuild(in Input) (*build, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
+	b.desc = Describe(in)
 	if err := b.generate(); err != nil {
 		return nil, err
 	}
 	b.layWeights()
-	b.describe()
+	b.addCode()
 	info := spmd.DriverInfo{
 		Name: b.name, Kernels: map[string]spmd.Kernel{}, Offsets: b.offsets,
 		Describe: describeSymbol, Arena: b.desc.ArenaBytes,
@@ -94,19 +95,12 @@ func (b *build) check() error {
 
 // generate makes a kernel of each Func that a stage uses, in the order of the Funcs.
 func (b *build) generate() error {
-	used := map[string]bool{}
-	for _, s := range b.in.Program.Stages {
-		used[s.Func] = true
-	}
-	taken := map[string]bool{weightsSymbol: true, describeSymbol: true}
-	for _, e := range spmd.Exports(b.name) {
-		taken[e] = true
-	}
+	names := symbols(b.in.Program)
 	for _, f := range b.in.Program.Funcs {
-		if !used[f.Name] {
+		if names[f.Name] == "" {
 			continue
 		}
-		k, err := codegen.Kernel(f, symbol(f.Name, taken), b.in.Target)
+		k, err := codegen.Kernel(f, names[f.Name], b.in.Target)
 		if err != nil {
 			return fmt.Errorf("code for %s: %w", b.in.Target.Name, err)
 		}
@@ -116,16 +110,28 @@ func (b *build) generate() error {
 	return nil
 }
 
-// layWeights puts all constants into one block, each at a multiple of align.
+// layWeights puts all constants into one block.
 func (b *build) layWeights() {
-	b.offsets = map[string]int64{}
+	var size int64
+	b.offsets, size = constOffsets(b.in.Program)
+	b.weights = make([]byte, size)
 	for _, q := range b.in.Program.Buffers {
 		if q.Kind == ir.ConstBuf {
-			b.weights = append(b.weights, make([]byte, roundUp(int64(len(b.weights)))-int64(len(b.weights)))...)
-			b.offsets[q.Name] = int64(len(b.weights))
-			b.weights = append(b.weights, q.Data...)
+			copy(b.weights[b.offsets[q.Name]:], q.Data)
 		}
 	}
+}
+
+// constOffsets gives each constant a place, at a multiple of align, and says how long they are together.
+func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
+	offsets = map[string]int64{}
+	for _, q := range p.Buffers {
+		if q.Kind == ir.ConstBuf {
+			offsets[q.Name] = roundUp(size)
+			size = offsets[q.Name] + int64(q.Bytes())
+		}
+	}
+	return offsets, size
 }
 
 func roundUp(n int64) int64 { return (n + align - 1) / align * align }

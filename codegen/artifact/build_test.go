@@ -15,31 +15,24 @@ import (
 	"ripc/codegen/artifact"
 	"ripc/codegen/toolchain"
 	"ripc/internal/describe"
+	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/targets"
 )
 
-// needTools finds LLVM. Without it the test is skipped, or fails where tools are promised.
+// needTools finds LLVM.
 func needTools(t testing.TB) *toolchain.Tools {
 	t.Helper()
 	tools, err := toolchain.Find()
-	if err == nil {
-		return tools
-	}
-	if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-		t.Fatal(err)
-	}
-	t.Skip("skipped: ", err)
-	return nil
+	need.OK(t, err)
+	return tools
 }
 
 func host(t testing.TB) targets.Target {
 	t.Helper()
 	tg, err := targets.Host()
-	if err != nil {
-		t.Skip("skipped: ", err)
-	}
+	need.OK(t, err)
 	return tg
 }
 

@@ -11,37 +11,49 @@ import (
 	"ripc/ir"
 )
 
-// describe writes down what the artifact is.
-func (b *build) describe() {
-	p, t := b.in.Program, b.in.Target
-	b.desc = &describe.Artifact{
-		Format: describe.Format, Compiler: b.in.Version, Name: b.name,
+// Describe is the description of the artifact that Build would make, as far as it is known before code is generated:
+// ScratchBytes and what code generation notes about a kernel are missing. Of in it needs Program, which must be sound,
+// and Traces, Target and Version where the caller looks at what is made of them.
+func Describe(in Input) *describe.Artifact {
+	p, t := in.Program, in.Target
+	tensors, size := describeBuffers(p)
+	d := &describe.Artifact{
+		Format: describe.Format, Compiler: in.Version, Name: Identifier(p.Name),
 		Target: t.Name, Arch: t.Arch, CPU: t.CPU, Features: append([]string{}, t.Features...), QemuCPU: t.QemuCPU,
-		ArenaBytes: roundUp(p.Arena), WeightBytes: int64(len(b.weights)), Stages: []describe.Stage{},
+		ArenaBytes: roundUp(p.Arena), WeightBytes: size, Stages: []describe.Stage{},
 	}
 	for _, q := range p.Buffers {
 		switch q.Kind {
 		case ir.InputBuf:
-			b.desc.Inputs = append(b.desc.Inputs, b.tensor(&q))
+			d.Inputs = append(d.Inputs, tensors[q.Name])
 		case ir.OutputBuf:
-			b.desc.Outputs = append(b.desc.Outputs, b.tensor(&q))
+			d.Outputs = append(d.Outputs, tensors[q.Name])
 		}
 	}
+	kernels := symbols(p)
 	for _, s := range p.Stages {
-		k := b.kernels[s.Func]
-		b.desc.ScratchBytes = max(b.desc.ScratchBytes, roundUp(k.Scratch))
-		d := describe.Stage{
-			Name: s.Name, Op: s.Op, Kernel: k.Symbol, Trace: b.in.Traces[s.Func], MACs: s.MACs,
-			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Note: note(s.Note, k.Notes),
+		st := describe.Stage{
+			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,
+			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Note: s.Note,
 		}
 		for i, q := range p.FuncByName(s.Func).Params {
-			if a := b.tensor(p.BufferByName(s.Args[i])); q.Out {
-				d.Writes = append(d.Writes, a)
+			if q.Out {
+				st.Writes = append(st.Writes, tensors[s.Args[i]])
 			} else {
-				d.Reads = append(d.Reads, a)
+				st.Reads = append(st.Reads, tensors[s.Args[i]])
 			}
 		}
-		b.desc.Stages = append(b.desc.Stages, d)
+		d.Stages = append(d.Stages, st)
+	}
+	return d
+}
+
+// addCode adds what is known once the kernels are made.
+func (b *build) addCode() {
+	for i, s := range b.in.Program.Stages {
+		k := b.kernels[s.Func]
+		b.desc.ScratchBytes = max(b.desc.ScratchBytes, roundUp(k.Scratch))
+		b.desc.Stages[i].Note = note(s.Note, k.Notes)
 	}
 }
 
@@ -51,33 +63,38 @@ func note(stage string, kernel []string) string {
 	return strings.Join(all, "; ")
 }
 
-// tensor describes a buffer.
-func (b *build) tensor(q *ir.ProgBuf) describe.Tensor {
-	t := describe.Tensor{
-		Name: q.Name, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout, Where: q.Kind.String(),
-	}
-	if q.Enc.Kind != ir.NoEncoding {
-		t.Encoding, t.Channels, t.Packed = q.Enc.Kind.String(), q.Enc.Channels, true
-		if len(q.Shape) > 0 {
-			t.Bits = q.Shape[0]
+// describeBuffers describes p's buffers, by name, and gives the size of all constants.
+func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
+	all, index := map[string]describe.Tensor{}, map[ir.BufKind]int64{}
+	offsets, size := constOffsets(p)
+	for _, q := range p.Buffers {
+		t := describe.Tensor{
+			Name: q.Name, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout, Where: q.Kind.String(),
 		}
-	}
-	switch q.Kind {
-	case ir.InputBuf, ir.OutputBuf:
-		for _, r := range b.in.Program.Buffers {
-			if r.Name == q.Name {
-				break
-			}
-			if r.Kind == q.Kind {
-				t.Offset++
+		if l := q.Levels; l != (ir.Levels{}) {
+			t.Encoding, t.Bits, t.Scale = l.Kind.String(), l.Bits, l.Scale
+			if len(q.Shape) > 0 {
+				t.Channels = q.Shape[len(q.Shape)-1]
 			}
 		}
-	case ir.ArenaBuf:
-		t.Offset = q.Offset
-	case ir.ConstBuf:
-		t.Offset = b.offsets[q.Name]
+		if q.Enc.Kind != ir.NoEncoding {
+			t.Encoding, t.Channels, t.Packed = q.Enc.Kind.String(), q.Enc.Channels, true
+			if len(q.Shape) > 0 {
+				t.Bits = q.Shape[0]
+			}
+		}
+		switch q.Kind {
+		case ir.InputBuf, ir.OutputBuf:
+			t.Offset = index[q.Kind]
+			index[q.Kind]++
+		case ir.ArenaBuf:
+			t.Offset = q.Offset
+		case ir.ConstBuf:
+			t.Offset = offsets[q.Name]
+		}
+		all[q.Name] = t
 	}
-	return t
+	return all, size
 }
 
 // descriptionText is the JSON that the artifact carries, on one line.

@@ -2,9 +2,11 @@ package artifact
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"ripc/internal/describe"
+	"ripc/ir"
 )
 
 // headerBegin is the part of the header before the tensors. {name} and {NAME} stand for the identifier.
@@ -160,7 +162,10 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 			fmt.Fprintf(b, ".\n * Bit planes, least significant outermost; %d channels (%s) in the words of the last dimension,\n"+
 				" * least significant bit first", t.Channels, t.Encoding)
 		} else if t.Encoding != "" {
-			fmt.Fprintf(b, ", levels of %d bits (%s)", t.Bits, t.Encoding)
+			fmt.Fprintf(b, ".\n * Levels of %d bits, 0 to %d, one a byte (%s)", t.Bits, 1<<t.Bits-1, t.Encoding)
+		}
+		if t.Scale != 0 {
+			fmt.Fprintf(b, ". %s", meaning(t))
 		}
 		n := 1
 		for _, d := range t.Shape {
@@ -173,6 +178,18 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 			fmt.Fprintf(b, "%sSHAPE {%s}\n", prefix, shape)
 		}
 	}
+}
+
+// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes are steps of 2.
+func meaning(t describe.Tensor) string {
+	s := strconv.FormatFloat(t.Scale, 'g', -1, 64)
+	switch top := 1<<t.Bits - 1; t.Encoding {
+	case ir.Bipolar.String():
+		return fmt.Sprintf("Level l is the value %s * (2*l - %d)", s, top)
+	case ir.BipolarInv.String():
+		return fmt.Sprintf("Level l is the value %s * (%d - 2*l)", s, top)
+	}
+	return fmt.Sprintf("Level l is the value %s * l", s)
 }
 
 // ctype is a dtype in C.

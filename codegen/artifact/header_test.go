@@ -8,17 +8,8 @@ import (
 	"testing"
 
 	"ripc/codegen/artifact"
+	"ripc/internal/need"
 )
-
-// compiler finds a C or C++ compiler; without one the test is skipped.
-func compiler(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("skipped: no %s to compile the header with", name)
-	}
-	return path
-}
 
 // command runs a program and fails the test unless it succeeds.
 func command(t *testing.T, dir, name string, args ...string) {
@@ -56,8 +47,8 @@ func TestHeaderCompiles(t *testing.T) {
 	texts["main.c"], texts["main.cc"] = source, source
 	dir := folder(t, texts)
 	flags := []string{"-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"}
-	t.Run("c", func(t *testing.T) { command(t, dir, compiler(t, "cc"), append(flags, "-std=c99", "main.c")...) })
-	t.Run("c++", func(t *testing.T) { command(t, dir, compiler(t, "c++"), append(flags, "-std=c++11", "main.cc")...) })
+	t.Run("c", func(t *testing.T) { command(t, dir, need.Tool(t, "cc"), append(flags, "-std=c99", "main.c")...) })
+	t.Run("c++", func(t *testing.T) { command(t, dir, need.Tool(t, "c++"), append(flags, "-std=c++11", "main.cc")...) })
 }
 
 // example returns the lines of the header's n-th example, and the functions and statements that "..." separates.
@@ -82,7 +73,7 @@ func example(header string, n int) (top, body string) {
 
 // TestHeaderExamples builds the examples in the header, with the archive, and runs them.
 func TestHeaderExamples(t *testing.T) {
-	cc := compiler(t, "cc")
+	cc := need.Tool(t, "cc")
 	files := build(t, input(t, host(t)))
 	h := string(files[artifact.Header])
 	_, openmp := example(h, 1)

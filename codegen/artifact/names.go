@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ripc/codegen/spmd"
+	"ripc/ir"
 )
 
 // Identifier makes a C identifier of a network's name, the prefix of what the artifact exports: other characters
@@ -14,6 +17,25 @@ func Identifier(name string) string {
 		return "_" + s
 	}
 	return s
+}
+
+// symbols names the kernels of the Funcs that stages of p use, in the order of the Funcs.
+func symbols(p *ir.Program) map[string]string {
+	used := map[string]bool{}
+	for _, s := range p.Stages {
+		used[s.Func] = true
+	}
+	taken := map[string]bool{weightsSymbol: true, describeSymbol: true}
+	for _, e := range spmd.Exports(Identifier(p.Name)) {
+		taken[e] = true
+	}
+	names := map[string]string{}
+	for _, f := range p.Funcs {
+		if used[f.Name] {
+			names[f.Name] = symbol(f.Name, taken)
+		}
+	}
+	return names
 }
 
 // symbol names the kernel of a Func, with a number where two names become one, and takes that name. It depends on the

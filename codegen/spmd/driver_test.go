@@ -3,7 +3,6 @@ package spmd_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"ripc/codegen/spmd"
 	"ripc/codegen/toolchain"
+	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -23,12 +23,7 @@ import (
 func tools(t testing.TB) *toolchain.Tools {
 	t.Helper()
 	ts, err := toolchain.Find()
-	if err != nil {
-		if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	need.OK(t, err)
 	return ts
 }
 
@@ -119,9 +114,7 @@ func link(t testing.TB, p *ir.Program, d spmd.DriverInfo, tg targets.Target) str
 func load(t testing.TB, p *ir.Program, d spmd.DriverInfo) func(name string, args ...uintptr) uintptr {
 	t.Helper()
 	tg, err := targets.Host()
-	if err != nil {
-		t.Skip(err)
-	}
+	need.OK(t, err)
 	h, err := purego.Dlopen(link(t, p, d, tg), purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/internal/need"
 	"ripc/targets"
 )
 
@@ -177,10 +178,7 @@ func TestArchive(t *testing.T) {
 // TestArchiveInC links the archive of the host into a C program and runs it.
 func TestArchiveInC(t *testing.T) {
 	tools := needTools(t)
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skip("no C compiler: ", err)
-	}
+	cc := need.Tool(t, "cc")
 	tg, dir := target(t, targets.HostName), t.TempDir()
 	lib := filepath.Join(dir, "net.a")
 	if err := tools.Archive(context.Background(), tg, parts(t, tools, tg), []string{"net_run"}, "net", lib); err != nil {

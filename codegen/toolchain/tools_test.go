@@ -7,20 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ripc/internal/need"
 )
 
-// needTools returns the LLVM tools. Without them a test is skipped, or fails where they are promised.
+// needTools returns the LLVM tools.
 func needTools(t *testing.T) *Tools {
 	t.Helper()
 	tools, err := Find()
-	if err == nil {
-		return tools
-	}
-	if os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-		t.Fatal(err)
-	}
-	t.Skip(err)
-	return nil
+	need.OK(t, err)
+	return tools
 }
 
 func TestFind(t *testing.T) {

@@ -32,14 +32,16 @@ type Artifact struct {
 // Tensor is an input, an output, or a stage's operand. Layout of bit tensors: planes outermost, channels packed least
 // significant bit first into little-endian words.
 type Tensor struct {
-	Name     string `json:"name"`
-	DType    string `json:"dtype"` // "f32", "i32", "u32", "u8", "i8"
-	Shape    []int  `json:"shape"`
-	Layout   string `json:"layout,omitempty"`   // "NHWC", "NC", ...
-	Encoding string `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
-	Bits     int    `json:"bits,omitempty"`     // bit planes (encoded tensors)
-	Channels int    `json:"channels,omitempty"` // true channel count of a packed tensor
-	Packed   bool   `json:"packed,omitempty"`
+	Name   string `json:"name"`
+	DType  string `json:"dtype"` // "f32", "i32", "u32", "u8", "i8"
+	Shape  []int  `json:"shape"`
+	Layout string `json:"layout,omitempty"` // "NHWC", "NC", ...
+	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits.
+	Encoding string  `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
+	Bits     int     `json:"bits,omitempty"`
+	Scale    float64 `json:"scale,omitempty"`    // inputs and outputs: real value of one integer step
+	Channels int     `json:"channels,omitempty"` // true channel count
+	Packed   bool    `json:"packed,omitempty"`
 	// Where it lives: "input", "output", "arena" or "const", with the index or the byte offset there.
 	Where  string `json:"where,omitempty"`
 	Offset int64  `json:"offset"`

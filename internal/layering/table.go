@@ -70,6 +70,7 @@ func Table() []Row {
 		{"autotune/records", compiler, nil},
 
 		{"examples/digits/check", []string{"internal/npy"}, nil},
+		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/squeezenet/gen", []string{"ir", "ir/graph", "ir/importer/model", "internal/safetensors"}, nil},
 
 		{"schemas", nil, nil},
@@ -80,6 +81,7 @@ func Table() []Row {
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/layering", nil, nil},
+		{"internal/need", nil, nil},
 		{"internal/npy", nil, nil},
 		{"internal/safetensors", nil, nil},
 	}

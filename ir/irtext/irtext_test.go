@@ -3,6 +3,7 @@ package irtext_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,22 @@ func TestProgramRoundTrip(t *testing.T) {
 	g, err := irtext.ParseProgram("", src)
 	if err != nil || len(g.Funcs) != 2 {
 		t.Errorf("ParseProgram: %v, %v", g, err)
+	}
+}
+
+// Scales are read back exactly.
+func TestLevels(t *testing.T) {
+	for _, scale := range []float64{1, 0.1, 1.0 / 3, 2.0 / 255, -1e300, math.SmallestNonzeroFloat64} {
+		p := &ir.Program{Name: "p", Buffers: []ir.ProgBuf{{
+			Buffer: ir.Buffer{Name: "x", Type: ir.U8, Shape: []int{4}}, Levels: ir.Levels{Kind: ir.BipolarInv, Bits: 3, Scale: scale},
+		}}}
+		got, err := irtext.ParseProgram("", []byte(p.String()))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, p)
+		}
+		if d := cmp.Diff(p, got); d != "" {
+			t.Errorf("(-printed +parsed):\n%s\n%s", d, p)
+		}
 	}
 }
 

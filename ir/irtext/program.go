@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ripc/ir"
 )
@@ -96,7 +98,34 @@ func (p *parser) buffer(hashes map[string]string) (ir.ProgBuf, error) {
 		}
 		b.Layout = t.s
 	}
-	return b, nil
+	if p.is("levels") {
+		b.Levels, err = p.levels()
+	}
+	return b, err
+}
+
+// levels reads levels=unipolar2 scale=0.5.
+func (p *parser) levels() (ir.Levels, error) {
+	l := ir.Levels{}
+	t, err := p.option("levels")
+	if err != nil {
+		return l, err
+	}
+	kind := strings.TrimRight(t.s, "0123456789")
+	if l.Kind, err = ir.ParseEncodingKind(kind); err == nil {
+		l.Bits, err = strconv.Atoi(t.s[len(kind):])
+	}
+	if err != nil || l.Kind == ir.NoEncoding {
+		return l, p.fail(t, "write an encoding and a number of bits, such as unipolar2", "%s are no levels", t)
+	}
+	if t, err = p.option("scale"); err != nil {
+		return l, err
+	}
+	l.Scale, err = strconv.ParseFloat(t.s, 64)
+	if err != nil || math.IsNaN(l.Scale) || math.IsInf(l.Scale, 0) {
+		return l, p.fail(t, "", "%s is not a number", t)
+	}
+	return l, nil
 }
 
 // option reads name=value, where the value ends at the next blank.

@@ -2,11 +2,11 @@ package isa
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"ripc/internal/need"
 	"ripc/ir"
 )
 
@@ -55,13 +55,7 @@ func TestSignatures(t *testing.T) {
 
 // The texts give the instructions that they promise.
 func TestAssembly(t *testing.T) {
-	llc, err := exec.LookPath("llc-22")
-	if err != nil {
-		if os.Getenv("RIPC_REQUIRE_TOOLS") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("llc-22 is not installed")
-	}
+	llc := need.Tool(t, "llc-22")
 	wants := map[string][]string{
 		"avx512_xor_popcnt_acc_x16": {"vpxor", "vpopcntd", "vpaddd"},
 		"avx512_pack_le_x32":        {"vpcmp", "kunpckwd"},

@@ -1,0 +1,32 @@
+// Package need says in one place what a test does without a tool that it wants: it fails where set-up promised the tool
+// (CI, or RIPC_REQUIRE_TOOLS as make test sets it), and is skipped, with the reason, elsewhere.
+package need
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Promised reports whether set-up put the tools there.
+func Promised() bool { return os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_TOOLS") != "" }
+
+// OK returns if err is nil; otherwise the test ends.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case Promised():
+		t.Fatalf("%v (make setup installs it)", err)
+	default:
+		t.Skip("skipped: ", err)
+	}
+}
+
+// Tool finds a program on PATH; without it the test ends.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	OK(t, err)
+	return path
+}

@@ -1,0 +1,51 @@
+package ir
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+)
+
+// String is the Program in .ripir text: buffers and stages, then the Funcs. Constants are given by their hash.
+func (g *Program) String() string {
+	p := &printer{}
+	p.line("program @%s {", g.Name)
+	p.depth++
+	for _, b := range g.Buffers {
+		s := fmt.Sprintf("%s %s", b.Kind, BufferString(b.Buffer))
+		switch b.Kind {
+		case ConstBuf:
+			s += fmt.Sprintf(" sha256=%x", sha256.Sum256(b.Data))
+		case ArenaBuf:
+			s += fmt.Sprintf(" at %d", b.Offset)
+		}
+		if b.Layout != "" {
+			s += " layout=" + b.Layout
+		}
+		if b.Levels != (Levels{}) {
+			s += " " + b.Levels.String()
+		}
+		p.line("%s", s)
+	}
+	p.line("arena_bytes %d", g.Arena)
+	for _, s := range g.Stages {
+		var args []string
+		for _, a := range s.Args {
+			args = append(args, "%"+a)
+		}
+		t := fmt.Sprintf("stage %q %s @%s(%s) macs=%d", s.Name, s.Op, s.Func, strings.Join(args, ", "), s.MACs)
+		if s.Note != "" {
+			t += fmt.Sprintf(" note=%q", s.Note)
+		}
+		p.line("%s", t)
+	}
+	p.depth--
+	p.line("}")
+	seen := map[string]bool{}
+	for _, f := range g.Funcs {
+		p.line("")
+		p.instrs(seen, f)
+		p.fn(f)
+	}
+	return p.String()
+}
