@@ -77,6 +77,7 @@ func (b *modelBuilder) conv(op string) {
 	attrs["filters"] = out
 	if op == "bitserial_conv2d" {
 		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none"}[b.r.IntN(2)], []string{"one", "zero"}[b.r.IntN(2)]
+		b.weights(attrs)
 	}
 	b.add(op, attrs)
 	b.shape[3], b.bits = out, 0
@@ -94,12 +95,15 @@ func (b *modelBuilder) bitserial() {
 	dense := len(b.shape) == 2
 	if dense {
 		units := b.pick(1, 10, 33)
-		b.add("bitserial_dense", map[string]any{"units": units})
+		attrs := map[string]any{"units": units}
+		b.weights(attrs)
+		b.add("bitserial_dense", attrs)
 		b.shape, b.bits = []int{b.shape[0], units}, 0
 	} else {
 		b.conv("bitserial_conv2d")
 	}
-	mean := dense || b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)["weight_scale"] == "mean"
+	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
+	mean := (dense || attrs["weight_scale"] == "mean") && attrs["weight_encoding"] == nil
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}

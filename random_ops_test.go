@@ -129,3 +129,18 @@ func (b *modelBuilder) dilate(attrs map[string]any, shape []int) {
 		b.shape = []int{shape[0], out[0], out[1], b.shape[3]}
 	}
 }
+
+// weights draws an encoding of a bitserial layer's weights, binary in half of the cases.
+func (b *modelBuilder) weights(attrs map[string]any) {
+	switch b.r.IntN(6) {
+	case 0:
+		attrs["weight_encoding"] = "ternary"
+	case 1:
+		attrs["weight_encoding"], attrs["weight_bits"] = "bipolar", 2+b.r.IntN(2)
+		attrs["weight_scale"] = []string{"max", "none", "tensor"}[b.r.IntN(3)]
+	case 2:
+		bits := 1 + b.r.IntN(3)
+		attrs["weight_encoding"], attrs["weight_bits"], attrs["weight_zero_point"] = "affine", bits, b.r.IntN(1<<bits)
+		attrs["weight_scale"] = []string{"max", "tensor"}[b.r.IntN(2)]
+	}
+}

@@ -364,6 +364,10 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 	w := n.Weights["w"].Data
 	outs := ws[3]
 	integers, scale = make([]int, len(w)), make([]float64, outs)
+	if b.Enc != "" {
+		refIntegers(n, b, outs, perChannel, integers, scale)
+		return integers, scale
+	}
 	for i, f := range w {
 		if integers[i] = 1; f < 0 {
 			integers[i] = -1
@@ -394,6 +398,59 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 		}
 	}
 	return integers, scale
+}
+
+// refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest, on a tie the one that
+// rounding half to even takes.
+func refIntegers(n *graph.Node, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
+	w := n.Weights["w"].Data
+	abs := func(i int) float64 { return math.Abs(float64(w[i])) }
+	for o := range outs {
+		of := func(i int) bool { return i%outs == o }
+		all := func(i int) bool { return of(i) || !perChannel }
+		lo, hi, step := -b.Zero, 1<<b.Bits-1-b.Zero, 1
+		if b.Enc == "bipolar" {
+			lo, hi, step = -(1<<b.Bits - 1), 1<<b.Bits-1, 2
+		}
+		most, sum, count, mean := 0.0, 0.0, 0.0, make([]float64, outs)
+		for i := range w {
+			mean[i%outs] += abs(i) / float64(len(w)/outs)
+		}
+		for i := range w {
+			if all(i) {
+				most = max(most, abs(i))
+				if abs(i) > 0.7*mean[i%outs] {
+					sum, count = sum+abs(i), count+1
+				}
+			}
+		}
+		switch scale[o] = 1; b.WeightScale {
+		case "tensor":
+			scale[o] = float64(n.Weights["scale"].Data[o])
+		case "mean":
+			scale[o] = sum / max(1, count)
+		case "max":
+			scale[o] = most / float64(max(-lo, hi))
+		}
+		for i := range w {
+			switch {
+			case !of(i):
+			case b.Enc != "ternary":
+				best := lo
+				for k := lo; k <= hi; k += step {
+					d, old := math.Abs(float64(w[i])/scale[o]-float64(k)), math.Abs(float64(w[i])/scale[o]-float64(best))
+					if even := (k-lo)/step%2 == 0; d < old || d == old && (step == 1 && k%2 == 0 || step == 2 && even) {
+						best = k
+					}
+				}
+				integers[i] = best
+			case w[i] > 0 && abs(i) > 0.7*mean[o]:
+				integers[i] = 1
+			case w[i] < 0 && abs(i) > 0.7*mean[o]:
+				integers[i] = -1
+			}
+		}
+	}
 }
 
 // refQuantize is the integer that a float becomes.

@@ -67,6 +67,9 @@ func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *grap
 		return g.Errorf(n, "use one number of unipolar bits before and after, as Riptide does, or batch_norm and quantize",
 			"shift_norm gives %d unipolar bits, but the layer before it reads %d bits, %s", a.Bits, x.Bits, x.Enc)
 	}
+	if f.WPlanes != nil {
+		return g.Errorf(n, "use batch_norm and quantize", "shift_norm needs +-1 weights in the layer before it")
+	}
 	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
 	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
 	k := int64(f.Products()) << f.Planes

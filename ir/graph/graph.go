@@ -101,6 +101,12 @@ type DenseAttrs struct {
 type BinaryAttrs struct {
 	WeightScale string // "none" (1), "mean" (mean|W_k|: per channel in convolutions, one for a dense layer), "tensor" (weights "scale" [O])
 	PadValue    string // "zero" or "one"; unipolar activations pad with 0 whatever it says
+	// Enc of the weights: "" is bipolar with one bit. "ternary": +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the
+	// filter. "bipolar": the odd integer 2*round((clip(w/s, -m, m) + m)/2) - m; "affine": round(clip(w/s, -Zero, m - Zero));
+	// m = 2^Bits-1, s the weight scale, round half to even. WeightScale "max": s = max|w| / the largest integer, per channel
+	// in convolutions, one for a dense layer; "mean" is for ternary (mean|w| of those that are not 0) and one bit only.
+	Enc        string
+	Bits, Zero int
 }
 
 // PoolAttrs belongs to max_pool and avg_pool (which counts only positions inside the image).

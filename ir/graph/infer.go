@@ -167,6 +167,14 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 		}
 		return g.needFloat(n, x)
 	}
+	switch {
+	case b.Enc == "" && b.WeightScale == "max" || b.Enc == "ternary" && b.WeightScale == "max":
+		return g.Errorf(n, "use none, mean or tensor", "weight_scale max is for weights of several bits")
+	case b.Enc != "" && b.Enc != "ternary" && b.WeightScale == "mean":
+		return g.Errorf(n, "use none, max or tensor", "weight_scale mean is for weights of one bit and ternary ones")
+	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != "affine":
+		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
+	}
 	if b.WeightScale == "tensor" {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {
 			return err

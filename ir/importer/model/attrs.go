@@ -59,7 +59,15 @@ func (b *builder) attrs(n *rawNode) any {
 }
 
 func (b *builder) binary(at string) *graph.BinaryAttrs {
-	return &graph.BinaryAttrs{WeightScale: b.doc.textOr(at+"/weight_scale", "mean"), PadValue: "zero"}
+	a := &graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"}
+	if enc, bits := b.doc.textOr(at+"/weight_encoding", "bipolar"), b.doc.integer(at+"/weight_bits", 1); enc != "bipolar" || bits > 1 {
+		a.Enc, a.Bits, a.Zero = enc, bits, b.doc.integer(at+"/weight_zero_point", 0)
+		if enc != "ternary" {
+			a.WeightScale = "max"
+		}
+	}
+	a.WeightScale = b.doc.textOr(at+"/weight_scale", a.WeightScale)
+	return a
 }
 
 // taps reads dilations and groups, 0 where they are left out.
