@@ -86,6 +86,12 @@ func (b *modelBuilder) conv(op string) {
 func (b *modelBuilder) quantize() {
 	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
 	b.quantized = true
+	if b.r.IntN(4) == 0 {
+		attrs := map[string]any{"scale": 0.05, "rounding": "half_even"}
+		b.affine(attrs)
+		b.add("quantize", attrs)
+		return
+	}
 	b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": []string{"half_even", "half_up", "floor"}[b.r.IntN(3)], "scale": 0.3})
 }
 
@@ -197,7 +203,10 @@ func randomModel(r *rand.Rand) []byte {
 	if kind := r.IntN(3); kind > 0 {
 		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
 		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
-		if kind == 2 {
+		if r.IntN(4) == 0 {
+			b.affine(input)
+		}
+		if kind == 2 && input["dtype"] != "i8" {
 			input["dtype"], input["packed"] = "u32", true
 		}
 	}

@@ -23,6 +23,7 @@ func (b *modelBuilder) shapeStep() {
 		switch {
 		case b.bits == 0:
 			attrs["value"] = b.r.Float32()
+		case b.enc == "affine":
 		case b.r.IntN(2) == 0 || b.enc != "unipolar":
 			attrs["value"] = b.scale() * float64(int(1)<<b.bits-1)
 		}
@@ -142,5 +143,14 @@ func (b *modelBuilder) weights(attrs map[string]any) {
 		bits := 1 + b.r.IntN(3)
 		attrs["weight_encoding"], attrs["weight_bits"], attrs["weight_zero_point"] = "affine", bits, b.r.IntN(1<<bits)
 		attrs["weight_scale"] = []string{"max", "tensor"}[b.r.IntN(2)]
+	}
+}
+
+// affine makes the current levels affine, of up to 8 bits, signed if that fits.
+func (b *modelBuilder) affine(attrs map[string]any) {
+	b.bits, b.enc = b.pick(2, 3, 5, 8, 8), "affine"
+	attrs["encoding"], attrs["bits"], attrs["dtype"], attrs["zero_point"] = b.enc, b.bits, "u8", b.r.IntN(1<<b.bits)
+	if b.bits == 8 && b.r.IntN(2) == 0 {
+		attrs["dtype"], attrs["zero_point"] = "i8", b.r.IntN(256)-128
 	}
 }

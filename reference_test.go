@@ -105,7 +105,7 @@ func integerOf(v *graph.Value, level int) int {
 	case ir.BipolarInv:
 		return m - 2*level
 	}
-	return level
+	return level - v.Zero
 }
 
 // levelOf is the inverse of integerOf.
@@ -126,7 +126,11 @@ func (x *refTensor) bytes(v *graph.Value) []byte {
 		_ = binary.Write(&b, binary.LittleEndian, x.f)
 	case !v.Packed:
 		for _, f := range x.f {
-			b.WriteByte(byte(levelOf(v, int(f))))
+			l := levelOf(v, int(f))
+			if v.DType == ir.I8 {
+				l -= 128
+			}
+			b.WriteByte(byte(l))
 		}
 	default:
 		c := v.Channels()
@@ -458,7 +462,7 @@ func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 	m := float32(int(1)<<a.Bits - 1)
 	v := f32.Div(e, float32(a.Scale))
 	if a.Enc == ir.Unipolar {
-		v = min(max(v, 0), m)
+		v = min(max(v, -float32(a.Zero)), m-float32(a.Zero))
 	} else {
 		v = f32.Mul(f32.Add(min(max(v, -m), m), m), 0.5)
 	}

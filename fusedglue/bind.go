@@ -65,6 +65,9 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	if exact {
 		f.PadCorr = correction(f, x)
 	}
+	if f.Zero = x.Zero; padded {
+		f.PadLevel = x.Zero
+	}
 	setDot(f, x.Enc)
 	s := make([]float32, f.Out)
 	for o := range s {
@@ -85,7 +88,7 @@ func setDot(f *graph.FusedConv, enc ir.EncodingKind) {
 	}
 }
 
-// dotBase is the sum of m times the weights' 1 bits (unipolar) or of m times the weights' factors (bipolar).
+// dotBase is the sum of m times the weights' 1 bits (unipolar), less the zero point times the weights, or of m times the weights' factors (bipolar).
 func dotBase(f *graph.FusedConv, enc ir.EncodingKind, o int) int32 {
 	coefs := f.Coefs()
 	m := int32(1)<<f.Planes - 1
@@ -96,8 +99,9 @@ func dotBase(f *graph.FusedConv, enc ir.EncodingKind, o int) int32 {
 			continue
 		}
 		for i := j*f.Out + o; i < len(f.WBits); i += len(coefs) * f.Out {
-			base += c * m * int32(bits.OnesCount32(f.WBits[i]))
+			base += c * (m - 2*int32(f.Zero)) * int32(bits.OnesCount32(f.WBits[i]))
 		}
+		base += c * int32(f.Zero) * int32(f.Products())
 	}
 	return base
 }

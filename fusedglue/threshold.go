@@ -98,17 +98,17 @@ func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	m := float32(int(1)<<a.Bits - 1)
 	v := f32.Div(x, float32(a.Scale))
 	if a.Enc == ir.Unipolar {
-		v = f32.Min(f32.Max(v, 0), m)
+		v = f32.Min(f32.Max(v, -float32(a.Zero)), m-float32(a.Zero))
 	} else {
 		v = f32.Mul(f32.Add(f32.Min(f32.Max(v, -m), m), m), 0.5)
 	}
 	switch a.Rounding {
 	case "half_up":
-		return int(math.Floor(float64(f32.Add(v, 0.5))))
+		return a.Zero + int(math.Floor(float64(f32.Add(v, 0.5))))
 	case "floor":
-		return int(math.Floor(float64(v)))
+		return a.Zero + int(math.Floor(float64(v)))
 	}
-	return int(math.RoundToEven(float64(v)))
+	return a.Zero + int(math.RoundToEven(float64(v)))
 }
 
 // floatLevels gives, for j = 1..2^Bits-1, the smallest f32 whose level is at least j.

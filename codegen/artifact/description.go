@@ -72,7 +72,13 @@ func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 			Name: q.Name, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout, Where: q.Kind.String(),
 		}
 		if l := q.Levels; l != (ir.Levels{}) {
-			t.Encoding, t.Bits, t.Scale = l.Kind.String(), l.Bits, l.Scale
+			t.Encoding, t.Bits, t.Scale, t.ZeroPoint = l.Kind.String(), l.Bits, l.Scale, l.Zero
+			if l.Zero != 0 {
+				t.Encoding = "affine"
+			}
+			if q.Type == ir.I8 {
+				t.Encoding, t.ZeroPoint = "affine", l.Zero-128
+			}
 			if len(q.Shape) > 0 {
 				t.Channels = q.Shape[len(q.Shape)-1]
 			}

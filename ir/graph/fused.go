@@ -12,6 +12,7 @@ type FusedConv struct {
 	Pad            Padding // resolved
 	In, Out        int     // true channel counts
 	Planes         int     // bit planes of the input (bconv2d)
+	Zero           int     // level that stands for 0 (bconv2d, unipolar)
 	PadLevel       int     // level of padding positions unless PadOnes (bconv2d)
 	PadOnes        bool    // padding positions hold 1 bits instead of 0 bits (bconv2d, bipolar "one")
 

@@ -30,6 +30,9 @@ type Value struct {
 	Enc   ir.EncodingKind
 	Bits  int
 	Scale float64
+	// Zero is the level that stands for 0; other than 0 for affine tensors only, whose Enc is unipolar and whose real value
+	// is Scale * (level - Zero). Where DType is i8 (8 bits), the caller sees level - 128.
+	Zero int
 	// Packed says that the caller sees bit planes, uint32 words [Bits, ..., ceil(C/32)], at the interface.
 	Packed bool
 }
@@ -150,6 +153,8 @@ type QuantizeAttrs struct {
 	Bits     int
 	Enc      ir.EncodingKind
 	Scale    float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
+	Zero     int     // added to the level, which is clipped after that (unipolar)
+	Signed   bool    // the caller sees level - 128
 	Rounding string  // "half_even", "half_up" (floor(x+0.5)), "floor"
 }
 

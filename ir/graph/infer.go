@@ -55,7 +55,13 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 		if a.Bits < 1 || a.Bits > 8 {
 			return nil, g.Errorf(n, "use 1 to 8 bits", "bits %d", a.Bits)
 		}
-		out.DType, out.Enc, out.Bits, out.Scale = ir.U8, a.Enc, a.Bits, a.Scale
+		if a.Zero < 0 || a.Zero >= 1<<a.Bits || a.Zero > 0 && a.Enc != ir.Unipolar {
+			return nil, g.Errorf(n, "the zero point is one of the levels", "zero point %d with %d bits", a.Zero, a.Bits)
+		}
+		out.DType, out.Enc, out.Bits, out.Scale, out.Zero = ir.U8, a.Enc, a.Bits, a.Scale, a.Zero
+		if a.Signed {
+			out.DType = ir.I8
+		}
 		return out, g.needFloat(n, x)
 	case *ShiftNormAttrs:
 		for _, k := range []string{"mean", "var"} {
@@ -106,8 +112,8 @@ func inferConcat(g *Graph, n *Node, in []*Value) (*Value, error) {
 	out.Shape = append([]int(nil), in[0].Shape...)
 	last := len(out.Shape) - 1
 	for _, x := range in[1:] {
-		if len(x.Shape) != len(out.Shape) || x.DType != out.DType || x.Enc != out.Enc || x.Bits != out.Bits || x.Scale != out.Scale {
-			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits or scale")
+		if len(x.Shape) != len(out.Shape) || x.DType != out.DType || x.Enc != out.Enc || x.Bits != out.Bits || x.Scale != out.Scale || x.Zero != out.Zero {
+			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale or zero point")
 		}
 		for d := 0; d < last; d++ {
 			if x.Shape[d] != out.Shape[d] {

@@ -47,6 +47,7 @@ func (v *Value) LevelOf(real float64) (level int, ok bool) {
 	m := float64(int(1)<<v.Bits - 1)
 	switch v.Enc {
 	case ir.Unipolar:
+		i += float64(v.Zero)
 	case ir.Bipolar:
 		i = (i + m) / 2
 	case ir.BipolarInv:
@@ -60,6 +61,8 @@ func (v *Value) LevelOf(real float64) (level int, ok bool) {
 func (v *Value) RealOf(level int) float64 {
 	m := int(1)<<v.Bits - 1
 	switch v.Enc {
+	case ir.Unipolar:
+		level -= v.Zero
 	case ir.Bipolar:
 		level = 2*level - m
 	case ir.BipolarInv:

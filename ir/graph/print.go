@@ -31,6 +31,9 @@ func (v *Value) String() string {
 	t := v.DType.String()
 	if v.Encoded() {
 		t = fmt.Sprintf("%s%d", v.Enc, v.Bits)
+		if v.Zero != 0 {
+			t = fmt.Sprintf("affine%d(zero=%d)", v.Bits, v.Zero)
+		}
 	}
 	return fmt.Sprintf("%s: %s%s", v.Name, t, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }

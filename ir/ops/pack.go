@@ -18,6 +18,9 @@ func spatial(shape []int) []int {
 // packLoop is the nest that fills the words of y from the bits of each channel: bits(o, idx) gives the planes' bits of
 // channel o at position idx; channels beyond the last are not evaluated and give 0.
 func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	if y.Shape[0] > 3 && y.Enc.Channels%WordBits != 0 { // as vectors, guarded lanes of so many planes are too much code
+		return packBits(y, "bit", bits)
+	}
 	return packBits(y, "l", bits)
 }
 
@@ -59,7 +62,7 @@ func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 	m := float32(int(1)<<a.Bits - 1)
 	v = ir.Bin(ir.Div, v, ir.Float(float32(a.Scale)))
 	if a.Enc == ir.Unipolar {
-		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(0)), ir.Float(m))
+		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(-float32(a.Zero))), ir.Float(m-float32(a.Zero)))
 	} else {
 		v = ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(-m)), ir.Float(m))
 		v = mul(add(v, ir.Float(m)), ir.Float(0.5))
@@ -71,6 +74,9 @@ func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 		v = ir.Un(ir.Floor, v)
 	default:
 		v = ir.Un(ir.RoundEven, v)
+	}
+	if a.Zero > 0 {
+		return add(ir.CastTo(ir.I32, v), ir.Const(ir.I32, int64(a.Zero)))
 	}
 	return ir.CastTo(ir.I32, v)
 }
@@ -123,12 +129,21 @@ func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 
 // Dequantize gives scale * integer as f32.
 func Dequantize(bits int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
+	return DequantizeAffine(bits, 0, scale, shape, enc)
+}
+
+// DequantizeAffine is Dequantize where level zero stands for 0 (unipolar).
+func DequantizeAffine(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
 	v := level(x, i[:3], i[3])
 	switch twice, m := mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
+	case ir.Unipolar:
+		if zero > 0 {
+			v = sub(v, ir.Const(ir.I32, int64(zero)))
+		}
 	case ir.Bipolar:
 		v = sub(twice, m)
 	case ir.BipolarInv:

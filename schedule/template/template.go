@@ -61,6 +61,7 @@ type shape struct {
 	packed bool           // writes words of bits: loops q and l
 	pooled bool
 	padded bool
+	planes int // bit planes of the input; 0 if it is none
 	names  []string // loops in program order
 }
 
@@ -73,6 +74,9 @@ func shapeOf(f *ir.Func) shape {
 		}
 		return true
 	})
+	if len(f.Params) > 0 && len(f.Params[0].Shape) == 5 {
+		s.planes = f.Params[0].Shape[0]
+	}
 	s.conv, s.packed = s.has("acc.kh"), s.has("l")
 	s.pooled, s.padded = s.has("pl.o"), s.has("xp.c")
 	return s
@@ -135,7 +139,7 @@ func (b *builder) plain(t targets.Target) {
 		}
 	}
 	for _, l := range []string{"i", "j"} {
-		if b.s.has(l) && b.s.extent[l] <= 4 {
+		if b.s.has(l) && b.s.extent[l] <= 4 && b.s.planes <= 4 {
 			b.step("unroll %s", l)
 		}
 	}

@@ -29,11 +29,16 @@ func (b *builder) attrs(n *rawNode) any {
 	case "shift_norm":
 		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 	case "quantize":
-		enc, err := ir.ParseEncodingKind(d.textOr(at+"/encoding", ir.Unipolar.String()))
+		enc, zero, err := b.encoding(at, ir.Unipolar)
 		if err != nil {
-			panic("BUG: the schema knows an encoding that ir does not: " + err.Error())
+			b.fault(n, "add encoding: affine, or remove it", "%v", err)
 		}
 		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: enc, Rounding: d.textOr(at+"/rounding", "half_even")}
+		if a.Zero = zero; d.text(at+"/dtype") == "i8" {
+			if a.Signed, a.Zero = true, zero+128; a.Bits != 8 || d.text(at+"/encoding") != "affine" {
+				b.fault(n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
+			}
+		}
 		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
 		return a
 	case "prelu":
