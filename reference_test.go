@@ -503,11 +503,12 @@ func refShiftNorm(g *graph.Graph, n *graph.Node, a *graph.ShiftNormAttrs, x, y *
 		mean := math.Max(-s, math.Min(s, float64(n.Weights["mean"].Data[c])))
 		sum := math.Round(float64(*e) / float64(float32(g.Value(p.Inputs[0]).Scale*scale[c])))
 		sum -= math.RoundToEven(mean * levels * math.Exp2(float64(wb)))
-		if wb > 0 {
-			sum += math.Exp2(float64(wb - 1))
+		half := wb
+		if a.Mode == "exact_round" {
+			half = t
 		}
-		if a.Mode == "exact_round" && t > 0 {
-			sum += math.Exp2(float64(t - 1))
+		if half > 0 {
+			sum += math.Exp2(float64(half - 1))
 		}
 		*y.at(bb, h, w, c) = float32(math.Max(0, math.Min(levels, math.Floor(sum*math.Exp2(float64(-t))))))
 	})

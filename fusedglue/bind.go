@@ -46,7 +46,6 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		}
 		return nil
 	}
-	n.Op = "bconv2d"
 	x := g.Value(n.Inputs[0])
 	f.Planes = x.Bits
 	w := weightsOf(n, f, b, perChannel)
@@ -68,6 +67,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	if f.Zero = x.Zero; padded {
 		f.PadLevel = x.Zero
 	}
+	n.Op = "bconv2d" // errors above name the op as the model does
 	setDot(f, x.Enc)
 	s := make([]float32, f.Out)
 	for o := range s {

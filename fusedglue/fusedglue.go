@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/ir"
 	"ripc/ir/graph"
 )
 
@@ -64,7 +65,7 @@ func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.
 					names = append(names, p.Name)
 				}
 			}
-			return nil, fmt.Errorf("cannot disable pass %q: want one of %s", d, strings.Join(names, ", "))
+			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out", Help: "those that can be left out are " + strings.Join(names, ", ")}
 		}
 	}
 	r := newRewriter(g)

@@ -20,7 +20,7 @@ type ShiftNorm struct {
 
 // NewShiftNorm computes wb = -log2 AP2(alpha), sb = log2 AP2(sqrt(var+eps)), T = wb + sb, and
 // m = FPQ(mean) = round_half_even(clip(mean, -S, S) * (2^n-1) * 2^wb) with S = 1 + (1 - 2^-wb)/(2^n-1), in float64.
-// unipolar: Add = (1 << (wb-1)) - m; mode exact_round adds 1 << (T-1).
+// Add = (1 << (wb-1)) - m, or (1 << (T-1)) - m in mode exact_round.
 func NewShiftNorm(alpha, mean, variance, eps float64, n int, mode string) ShiftNorm {
 	if !(alpha > 0) || math.IsInf(alpha, 0) {
 		return ShiftNorm{Bad: "the weight scale is not a positive number"}
@@ -37,11 +37,12 @@ func NewShiftNorm(alpha, mean, variance, eps float64, n int, mode string) ShiftN
 	s := 1 + (1-math.Exp2(float64(-wb)))/levels
 	m := int64(math.RoundToEven(math.Max(-s, math.Min(s, mean)) * levels * math.Exp2(float64(wb))))
 	g := ShiftNorm{T: wb + log2AP2(sd), Add: -m}
-	if wb > 0 {
-		g.Add += 1 << (wb - 1)
+	half := wb
+	if mode == "exact_round" {
+		half = g.T
 	}
-	if mode == "exact_round" && g.T > 0 && g.T < 31 {
-		g.Add += 1 << (g.T - 1)
+	if half > 0 && half < 32 {
+		g.Add += 1 << (half - 1)
 	}
 	if g.T > 30 || g.T < -20 {
 		g.Bad = "the shift leaves the accumulator's 32 bits"

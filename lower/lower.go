@@ -24,9 +24,13 @@ func Program(g *graph.Graph) (*ir.Program, error) {
 			return nil, err
 		}
 	}
+	var outputs []ir.ProgBuf
 	for _, name := range g.Outputs {
-		l.output(g.Value(name))
+		outputs = append(outputs, *l.p.BufferByName(l.output(g.Value(name))))
 	}
+	// The caller counts outputs in the model's order, not in that of the layers.
+	l.p.Buffers = slices.DeleteFunc(l.p.Buffers, func(b ir.ProgBuf) bool { return b.Kind == ir.OutputBuf })
+	l.p.Buffers = append(l.p.Buffers, outputs...)
 	l.p.Arena = plan.Arena(l.p)
 	if err := ir.VerifyProgram(l.p); err != nil {
 		return nil, fmt.Errorf("lowering %s: %w", g.Name, err)
@@ -100,10 +104,10 @@ func (l *lowering) input(v *graph.Value) {
 	l.at[v.Name] = place{buf: t.Name}
 }
 
-// output copies or unpacks an output whose tensor does not lie in the caller's buffer already.
-func (l *lowering) output(v *graph.Value) {
+// output copies or unpacks an output whose tensor does not lie in the caller's buffer already, and gives that buffer.
+func (l *lowering) output(v *graph.Value) string {
 	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && b.Name == v.Name {
-		return
+		return b.Name
 	}
 	b := interfaceBuffer(v, ir.OutputBuf)
 	b.Name = l.fresh(v.Name)
@@ -121,6 +125,7 @@ func (l *lowering) output(v *graph.Value) {
 		note = "float: copies a tensor that is in another place"
 	}
 	l.stage(n, f, 0, note, l.at[v.Name].buf, b.Name)
+	return b.Name
 }
 
 // fresh is the name of an output: its tensor's, or, where the caller's own input has that one, another.

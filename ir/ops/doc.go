@@ -2,8 +2,8 @@
 // about order or memory. The interpreter of these Funcs is the definition of a network; schedules may only rearrange them.
 //
 // Names that schedules rely on: a nest that fills buffer "acc" has loops "acc.b", "acc.h", ...; the nest that writes the
-// output has the plain names b h w, then q (words of 32 channels) and l (bit in the word) for packed outputs or o for
-// floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
+// output has the plain names b h w, then q (words of 32 channels) and l (bit in the word) for packed outputs (r: bit in
+// a last word that is not full) or o for floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
 //
 // Bit tensors are u32[planes, batch, height, width, words]; float tensors f32[batch, height, width, channels].
 package ops

@@ -15,32 +15,31 @@ func spatial(shape []int) []int {
 	return shape
 }
 
-// packLoop is the nest that fills the words of y from the bits of each channel: bits(o, idx) gives the planes' bits of
-// channel o at position idx; channels beyond the last are not evaluated and give 0.
+// packLoop is the nest that fills the words of y from the bits of each channel: bits(idx, o) gives the planes' bits of
+// channel o at position idx. Loops q and l run over the whole words, r over the channels of a last word that they do not
+// fill, so that channels beyond the last are never looked at and give 0.
 func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
-	if y.Shape[0] > 3 && y.Enc.Channels%WordBits != 0 { // as vectors, guarded lanes of so many planes are too much code
-		return packBits(y, "bit", bits)
-	}
-	return packBits(y, "l", bits)
-}
-
-// packBits is packLoop with a name for the loop over the bits of a word: templates make vectors of "l", and leave loops
-// of other names alone, whose bits come from scattered addresses.
-func packBits(y ir.Buffer, loop string, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
-	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3], "q", y.Shape[4])
+	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
 	i := vars(outer)
-	l := ir.V(loop)
-	o := add(mul(i[3], ir.Int(WordBits)), l)
-	var zero, or []ir.Stmt
-	for n, bit := range bits(i[:3], o) {
-		if y.Enc.Channels%WordBits != 0 {
-			bit = &ir.Select{Cond: ir.Bin(ir.Lt, o, ir.Int(y.Enc.Channels)), A: bit, B: ir.Const(ir.Bool, 0)}
+	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
+		l := ir.V(bit)
+		var zero, or []ir.Stmt
+		for n, b := range bits(i, add(mul(q, ir.Int(WordBits)), l)) {
+			idx := append(append([]ir.Expr{ir.Int(n)}, i...), q)
+			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
+			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
 		}
-		idx := append([]ir.Expr{ir.Int(n)}, i...)
-		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
-		or = append(or, update(ir.OrTo, y, packBit(bit, l), idx...))
+		return append(zero, ir.Nest(loops("", bit, n), ir.Seq(or...)))
 	}
-	return ir.Nest(outer, ir.Seq(append(zero, ir.Nest(loops("", loop, WordBits), ir.Seq(or...)))...))
+	full, rest := y.Enc.Channels/WordBits, y.Enc.Channels%WordBits
+	var body []ir.Stmt
+	if full > 0 {
+		body = append(body, ir.Nest(loops("", "q", full), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+	}
+	if rest > 0 {
+		body = append(body, word(ir.Int(full), "r", rest)...)
+	}
+	return ir.Nest(outer, ir.Seq(body...))
 }
 
 // Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
@@ -191,7 +190,7 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	n := shape[1] * shape[2] * shape[3]
 	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)
-	body := packBits(y, "bit", func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		o = ir.Bin(ir.Min, o, ir.Int(n-1)) // what lies beyond is not chosen, but its address must be provable
 		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
 		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}

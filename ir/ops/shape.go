@@ -97,7 +97,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 		f.Body = ir.Nest(ls, set(y, ir.Bin(ir.And, v, onesWord(size[3], i[4])), i...))
 		return f
 	}
-	f.Body = packBits(y, "bit", func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		c := at(ir.Bin(ir.Min, o, ir.Int(size[3]-1)), 3) // what lies beyond is not chosen, but its address must be provable
 		return bitsOf(level(x, []ir.Expr{at(i[0], 0), at(i[1], 1), at(i[2], 2)}, c), bits)
 	})
@@ -108,7 +108,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
 	s, t := spatial(from), spatial(to)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, t, enc)
-	body := packBits(y, "bit", func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		o = ir.Bin(ir.Min, o, ir.Int(t[3]-1))
 		flat := i[0]
 		for d, e := range []ir.Expr{i[1], i[2], o} {

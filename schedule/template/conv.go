@@ -2,6 +2,7 @@ package template
 
 import (
 	"math/bits"
+	"slices"
 
 	"ripc/ir"
 	"ripc/targets"
@@ -14,12 +15,16 @@ const laneBits = 32
 func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	s := shapeOf(f)
 	if !s.conv {
-		return Knobs{}
+		return Knobs{Lanes: maxVector, UnrollK: true}
 	}
 	perVector := t.VectorBits / laneBits
 	k := Knobs{Lanes: 32, UnrollK: true, FiltersOuter: true}
 	if !s.packed {
-		k.Lanes = powerOfTwo(min(2*perVector, s.extent["o"]))
+		n, o := 2*perVector, s.extent["o"]
+		if s.extent["w"] == 1 && (o%(2*n) == 0 || o%n != 0) {
+			n *= 2 // one position has few accumulators, and each waits for the one before
+		}
+		k.Lanes = powerOfTwo(min(n, o))
 		for k.Lanes > perVector && wasted(s.extent["o"], k.Lanes) > wasted(s.extent["o"], k.Lanes/2)+s.extent["o"]/8 {
 			k.Lanes /= 2
 		}
@@ -29,10 +34,10 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	if s.pooled {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
-	most := max(1, min(12, (t.Registers-vectors-2)/vectors))
+	most := max(1, min(13, (t.Registers-vectors-2)/vectors))
 	k.TileW = bestTile(s.extent["w"], max(1, most/window))
 	k.TileH = max(1, (s.extent["h"]+7)/8)
-	if s.has("acc.gc") {
+	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
 		k.TileW, k.UnrollK = 1, false
 	}
 	return k
@@ -96,21 +101,26 @@ func (b *builder) convolution(k Knobs) {
 		order = append(order, inner)
 	}
 	b.reorder(order)
-	b.stages(home, row, k)
+	reduction := b.stages(home, row, k)
 	if shared || !dense {
 		b.step("parallel %s", order[0])
 	}
 	if pos != "" {
-		b.step("unroll %s", pos)
+		b.unroll(pos)
 	}
 	b.step("vectorize %s", inner)
+	if k.UnrollK { // last, when what else there is in the code is known; written where the other loops of acc are
+		n := len(b.trace)
+		b.unrollReduction()
+		b.trace = slices.Concat(b.trace[:reduction], b.trace[n:], b.trace[reduction:n])
+	}
 }
 
 // splitChannels cuts the channels of a float output into vector blocks. Where they do not divide, the last block overlaps
 // the one before, and blocks cannot be shared out among threads.
 func (b *builder) splitChannels(lanes int) (outer, inner string, disjoint bool) {
 	o := b.s.extent["o"]
-	lanes = powerOfTwo(min(lanes, o))
+	lanes = powerOfTwo(max(1, min(lanes, o)))
 	if o%lanes == 0 {
 		b.step("split o %d tail=perfect -> o.o o.i", lanes)
 		return "o.o", "o.i", true
@@ -122,19 +132,24 @@ func (b *builder) splitChannels(lanes int) (outer, inner string, disjoint bool) 
 // powerOfTwo is the largest power of two up to n: LLVM keeps vectors of other lengths in memory.
 func powerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
+// reorder orders those of loops that there are (compute_at drops loops of one iteration).
 func (b *builder) reorder(loops []string) {
-	text := "reorder"
+	text, n := "reorder", 0
 	for _, l := range loops {
-		if l != "" {
+		if l != "" && b.loop(l) != nil {
 			text += " " + l
+			n++
 		}
 	}
-	b.step("%s", text)
+	if n > 1 {
+		b.step("%s", text)
+	}
 }
 
 // stages brings the producers to the loops where they are used, and orders the reduction: planes, window and channels
-// outside, the tile's positions and channels inside, where they become registers.
-func (b *builder) stages(home, row string, k Knobs) {
+// outside, the tile's positions and channels inside, where they become registers. It gives the place in the trace where
+// the steps of acc end.
+func (b *builder) stages(home, row string, k Knobs) int {
 	s := b.s
 	if s.pooled {
 		b.step("compute_at pl %s", home)
@@ -146,49 +161,28 @@ func (b *builder) stages(home, row string, k Knobs) {
 			at = home
 		}
 		b.step("compute_at xp %s", at)
-		if at == row || s.extent["xp.c"] == s.extent[b.channels()] { // else a block of channels reads its group only
-			b.vectorize("xp.c")
-		}
+		b.vectorize("xp.c")
 	}
 	positions := b.positions(k)
-	order := []string{"acc.kh", "acc.kw", b.channels()}
-	if s.has("acc.m") {
-		order = append(order, "acc.m")
-	}
+	order := []string{"acc.kh", "acc.kw", "acc.c", "acc.gc", "acc.m"}
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
-	one := !s.packed && s.extent["o"] == 1 // compute_at leaves no loop over one channel
-	order = append(order, positions...)
-	if !one {
-		order = append(order, "acc.o")
-	}
-	b.reorder(order)
+	b.reorder(append(append(order, positions...), "acc.o"))
 	for _, l := range positions {
-		b.step("unroll %s*", l)
+		b.unroll(l + "*")
 	}
-	if !one {
-		b.step("vectorize acc.o*")
-	}
-	if k.UnrollK {
-		b.unrollReduction()
-	}
+	b.step("vectorize acc.o*")
+	end := len(b.trace)
 	if s.pooled {
-		b.step("unroll pl.i")
-		b.step("unroll pl.j")
+		b.unroll("pl.i")
+		b.unroll("pl.j")
 		if k.TileW > 1 && s.extent["w"] > 1 {
-			b.step("unroll pl.w")
+			b.unroll("pl.w")
 		}
 		b.step("vectorize pl.o")
 	}
-}
-
-// channels is the reduction loop over channels or words; "acc.gc" has addresses that differ from lane to lane.
-func (b *builder) channels() string {
-	if b.s.has("acc.gc") {
-		return "acc.gc"
-	}
-	return "acc.c"
+	return end
 }
 
 // positions lists the accumulators' loops over rows and columns that have more than one iteration left in a tile.
@@ -214,15 +208,12 @@ const maxBody = 6
 // unrollReduction unrolls the innermost reduction loops as far as the body stays small.
 func (b *builder) unrollReduction() {
 	n := 1
-	for _, l := range []string{"acc.m", b.channels(), "acc.kw", "acc.kh"} {
-		if l == "acc.m" && !b.s.has(l) {
-			continue
-		}
-		if n *= b.s.extent[l]; n > maxBody {
+	for _, l := range []string{"acc.m", "acc.c", "acc.gc", "acc.kw", "acc.kh", "acc.n"} {
+		if n *= max(1, b.s.extent[l]); n > maxBody {
 			return
 		}
 		if b.s.extent[l] > 1 {
-			b.step("unroll %s", l)
+			b.unroll(l)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 type Knobs struct {
 	TileW   int  // output positions along w whose accumulators are in registers together
 	TileH   int  // output rows that one parallel iteration computes
-	Lanes   int  // output channels in a vector loop (float outputs; packed ones take a word, 32)
-	UnrollK bool // unroll the inner reduction loops
+	Lanes   int  // output channels in a vector loop (of a convolution, float outputs only; packed ones take a word, 32)
+	UnrollK bool // unroll the inner reduction loops; the window of a pool
 	// FiltersOuter puts the loop over blocks of output channels outside the loop over rows, so that a block's weights stay in cache.
 	FiltersOuter bool
 }
@@ -28,11 +28,11 @@ func Default(f *ir.Func, t targets.Target) schedule.Trace { return Build(f, t, D
 // Random is a schedule with knobs drawn from the same space as a tuner's.
 func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 	k := DefaultKnobs(f, t)
+	k.Lanes = []int{4, 8, 16, 32, 64}[r.IntN(5)]
+	k.UnrollK = r.IntN(2) == 0
 	if s := shapeOf(f); s.conv {
 		k.TileW = 1 + r.IntN(min(s.extent["w"], 2*max(1, k.TileW)))
 		k.TileH = 1 + r.IntN(s.extent["h"])
-		k.Lanes = []int{4, 8, 16, 32, 64}[r.IntN(5)]
-		k.UnrollK = r.IntN(2) == 0
 		k.FiltersOuter = r.IntN(2) == 0
 		if s.has("acc.gc") {
 			k.TileW, k.UnrollK = 1, false
@@ -44,12 +44,13 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 // Build is the trace of f with knobs k.
 func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
 	s := shapeOf(f)
-	b := &builder{s: s}
+	b := &builder{s: s, f: f, lanes: maxVector}
 	switch {
 	case s.conv:
 		b.convolution(k)
 	default:
-		b.plain(t)
+		b.lanes = powerOfTwo(max(1, k.Lanes))
+		b.plain(k)
 	}
 	return b.trace
 }
@@ -61,7 +62,6 @@ type shape struct {
 	packed bool           // writes words of bits: loops q and l
 	pooled bool
 	padded bool
-	planes int // bit planes of the input; 0 if it is none
 	names  []string // loops in program order
 }
 
@@ -74,9 +74,6 @@ func shapeOf(f *ir.Func) shape {
 		}
 		return true
 	})
-	if len(f.Params) > 0 && len(f.Params[0].Shape) == 5 {
-		s.planes = f.Params[0].Shape[0]
-	}
 	s.conv, s.packed = s.has("acc.kh"), s.has("l")
 	s.pooled, s.padded = s.has("pl.o"), s.has("xp.c")
 	return s
@@ -84,34 +81,61 @@ func shapeOf(f *ir.Func) shape {
 
 func (s shape) has(loop string) bool { return s.extent[loop] > 0 }
 
+// builder makes a trace and applies it as it goes.
 type builder struct {
 	s     shape
+	f     *ir.Func // as the trace leaves it
+	lanes int      // of the longest vector
 	trace schedule.Trace
 }
 
-// step appends a step from its text form.
-func (b *builder) step(format string, args ...any) {
+// step appends a step from its text form and reports whether it is legal for the Func as it stands; if not, the trace
+// stays as it was. So a template may ask for what most shapes allow, and every shape gets a trace that applies.
+func (b *builder) step(format string, args ...any) bool {
 	text := fmt.Sprintf(format, args...)
 	st, err := schedule.ParseStep(text)
 	if err != nil {
 		panic("BUG: template wrote " + text + ": " + err.Error())
 	}
+	g, err := st.Apply(b.f)
+	if err != nil {
+		return false
+	}
+	b.f = g
 	b.trace = append(b.trace, st)
+	return true
 }
 
-// maxVector is the longest vector a loop becomes.
+// loop finds a loop of the Func as it stands, nil if there is none.
+func (b *builder) loop(name string) *ir.For { return ir.FindLoop(b.f.Body, name) }
+
+// unroll unrolls a loop if the code stays small.
+func (b *builder) unroll(loop string) {
+	before, trace := b.f, b.trace
+	if b.step("unroll %s", loop) && weight(b.f.Body) > maxWeight && weight(b.f.Body) > weight(before.Body) {
+		b.f, b.trace = before, trace
+	}
+}
+
+// maxVector is the length of the longest vectors by default.
 const maxVector = 64
 
-// vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise.
+// vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise. A
+// loop whose lanes would go one by one stays as it is.
 func (b *builder) vectorize(loop string) {
-	e := b.s.extent[loop]
-	for e > 1 {
-		n := min(maxVector, powerOfTwo(e))
+	l := b.loop(loop)
+	if l == nil || scattered(l) {
+		return
+	}
+	for e := l.Extent; e > 1; {
+		n := min(b.lanes, powerOfTwo(e))
 		if n == e {
 			b.step("vectorize %s", loop)
 			return
 		}
-		b.step("split %s %d tail=cut -> %s.o %s.i", loop, n, loop, loop)
+		if !b.step("split %s %d tail=cut -> %s.o %s.i", loop, n, loop, loop) {
+			return
+		}
 		b.step("vectorize %s.i", loop)
 		loop, e = loop+".t", e%n
 	}
@@ -125,25 +149,39 @@ func (b *builder) rows() {
 	}
 }
 
+// single makes vectors of loop o, one channel an iteration. Channels that are read from words are cut at the words, so
+// that all lanes read the same one.
+func (b *builder) single() {
+	l := b.loop("o")
+	if l == nil {
+		return
+	}
+	if scattered(l) && l.Extent >= laneBits && b.step("split o %d tail=cut -> o.o o.i", laneBits) {
+		b.vectorize("o.i")
+		b.vectorize("o.t")
+		return
+	}
+	b.vectorize("o")
+}
+
 // plain schedules everything without accumulators: rows in parallel, channels in vectors.
-func (b *builder) plain(t targets.Target) {
+func (b *builder) plain(k Knobs) {
 	switch {
 	case b.s.has("p"): // loops p b h w ...: one plane after the other
 	case b.s.has("s"): // softmax: its sums are in order
 	default:
 		b.rows()
 	}
-	for _, l := range []string{"c", "c0", "c1", "c2", "z"} {
-		if b.s.has(l) {
-			b.vectorize(l)
-		}
+	for _, l := range []string{"c", "c0", "c1", "c2", "z", "l", "r"} {
+		b.vectorize(l)
 	}
-	for _, l := range []string{"i", "j"} {
-		if b.s.has(l) && b.s.extent[l] <= 4 && b.s.planes <= 4 {
-			b.step("unroll %s", l)
-		}
+	if !b.s.packed { // q: copies of words
+		b.vectorize("q")
 	}
-	if b.s.packed {
-		b.step("vectorize l")
+	b.single()
+	for _, l := range []string{"j", "i"} {
+		if k.UnrollK && b.s.has(l) && b.s.extent[l] <= 4 {
+			b.unroll(l)
+		}
 	}
 }

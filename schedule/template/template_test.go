@@ -57,11 +57,20 @@ func encoding(t *rapid.T) ir.EncodingKind {
 
 // convolution is any bconv2d, fconv2d or dense layer that fusedglue could make.
 func convolution(t *rapid.T) *ir.Func {
-	h, w := intRange(t, 1, 9, "h"), intRange(t, 1, 20, "w")
+	return convolutionOf(t, intRange(t, 1, 9, "h"), intRange(t, 1, 20, "w"), channels(t, "in"), channels(t, "out"))
+}
+
+// largeConvolution is too large to interpret.
+func largeConvolution(t *rapid.T) *ir.Func {
+	c := rapid.SampledFrom([]int{3, 16, 64, 96, 100, 512, 1000, 4096})
+	return convolutionOf(t, intRange(t, 1, 112, "h"), intRange(t, 1, 112, "w"), c.Draw(t, "in"), c.Draw(t, "out"))
+}
+
+func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	if rapid.IntRange(0, 4).Draw(t, "dense") == 0 {
 		h, w = 1, 1
 	}
-	a := &graph.FusedConv{SH: intRange(t, 1, 3, "sh"), SW: intRange(t, 1, 3, "sw"), In: channels(t, "in"), Out: channels(t, "out"), DotMul: 2}
+	a := &graph.FusedConv{SH: intRange(t, 1, 3, "sh"), SW: intRange(t, 1, 3, "sw"), In: in, Out: out, DotMul: 2}
 	a.KH, a.KW = intRange(t, 1, min(5, h+1), "kh"), intRange(t, 1, min(5, w+1), "kw")
 	a.Pad = padding(t, a.KH, a.KW, h, w)
 	enc := encoding(t)
@@ -71,7 +80,6 @@ func convolution(t *rapid.T) *ir.Func {
 	}
 	bits := intRange(t, 1, 3, "bits")
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
-		a.Out = min(a.Out, 100)
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = make([]float32, a.Out)
 		}
@@ -151,8 +159,8 @@ func other(t *rapid.T) *ir.Func {
 	return ops.Eltwise(graph.FloatStep{Kind: rapid.SampledFrom([]string{"mul", "fma", "relu"}).Draw(t, "step")}, s)
 }
 
-// legal applies a trace and checks that what comes out is sound, means the same, and can be generated.
-func legal(t *rapid.T, tt testing.TB, f *ir.Func, tr schedule.Trace, m targets.Target) {
+// legal applies a trace and checks that what comes out is sound and can be generated.
+func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
 	g, err := tr.Apply(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
 	if err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, f)
@@ -165,7 +173,7 @@ func legal(t *rapid.T, tt testing.TB, f *ir.Func, tr schedule.Trace, m targets.T
 	if _, err := codegen.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
-	difftest.Same(&failing{tt, t, fmt.Sprintf("%s, trace:\n%s", m.Name, tr)}, f, g, 1)
+	return g
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
@@ -178,17 +186,89 @@ type failing struct {
 func (f *failing) Helper()                           {}
 func (f *failing) Fatalf(format string, args ...any) { f.t.Fatalf(f.what+format, args...) }
 
-func checkTemplates(t *testing.T, draw func(*rapid.T) *ir.Func) {
+// draw calls see with traces for a random Func on a random target.
+func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Trace, m targets.Target)) {
+	m := rapid.SampledFrom(all).Draw(t, "target")
+	see(template.Default(f, m), m)
+	see(template.Random(f, m, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))), m)
+}
+
+func TestSame(t *testing.T) {
+	all := machines(t)
+	for name, op := range map[string]func(*rapid.T) *ir.Func{"convolutions": convolution, "others": other} {
+		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
+			f := op(rt)
+			draw(rt, all, f, func(tr schedule.Trace, m targets.Target) {
+				g := legal(rt, f, tr, m)
+				difftest.Same(&failing{t, rt, fmt.Sprintf("%s, trace:\n%s", m.Name, tr)}, f, g, 1)
+			})
+		}))
+	}
+}
+
+func TestLarge(t *testing.T) {
 	all := machines(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		f := draw(rt)
-		m := rapid.SampledFrom(all).Draw(rt, "target")
-		legal(rt, t, f, template.Default(f, m), m)
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
-		legal(rt, t, f, template.Random(f, m, r), m)
+		f := largeConvolution(rt)
+		draw(rt, all, f, func(tr schedule.Trace, m targets.Target) { legal(rt, f, tr, m) })
 	})
 }
 
-func TestConvolutions(t *testing.T) { checkTemplates(t, convolution) }
+// TestKnobs: whatever somebody writes into the knobs, the trace applies.
+func TestKnobs(t *testing.T) {
+	all := machines(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(-1, 40)
+		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer")}
+		f := convolution(rt)
+		tr := template.Build(f, all[0], k)
+		if _, err := tr.Apply(f); err != nil {
+			rt.Fatalf("%+v: %v\n%s", k, err, tr)
+		}
+	})
+}
 
-func TestOtherOps(t *testing.T) { checkTemplates(t, other) }
+// TestTraces: steps that are not legal are left out, so what matters for speed is spelled out here.
+func TestTraces(t *testing.T) {
+	want := map[string]string{
+		"3x3_64": `reorder h b q w
+split h 2 tail=guard -> h.o h.i
+split w 13 tail=shift -> w.o w.i
+reorder h.o b q h.i w.o w.i
+compute_at acc w.o
+compute_at xp h.o
+vectorize xp.c
+reorder acc.kh acc.kw acc.c acc.w acc.o
+unroll acc.w*
+vectorize acc.o*
+unroll acc.c
+unroll acc.kw
+parallel h.o
+unroll w.i
+vectorize l
+`,
+		"dense": `reorder o h b w
+split o 64 tail=shift -> o.o o.i
+reorder o.o h b w o.i
+compute_at acc w
+reorder acc.kh acc.kw acc.c acc.o
+vectorize acc.o*
+vectorize o.i
+`,
+		"maxpool": `reorder h b
+parallel h
+vectorize c
+vectorize c0
+vectorize c1
+unroll j
+unroll i
+`,
+	}
+	all := layers()
+	for name := range want {
+		f := all[name]
+		if got := template.Default(f, machines(t)[0]).String(); got != want[name] {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want[name])
+		}
+	}
+}

@@ -23,7 +23,7 @@ const minimal = `{"format": "ripc.model/1", "name": "t",
 const everything = `{"format": "ripc.model/1", "name": "every", "weights": {"init": "random", "seed": 7, "file": "f"},
  "inputs": [{"name": "x", "dtype": "f32", "shape": [2, 9, 9, 3], "layout": "NHWC"},
             {"name": "p", "dtype": "u32", "shape": [2, 4, 4, 33], "encoding": "bipolar", "bits": 2, "packed": true},
-            {"name": "l", "dtype": "u8", "shape": [2, 10], "encoding": "bipolar_inv", "scale": 0.5}],
+            {"name": "l", "dtype": "u8", "shape": [2, 10], "encoding": "bipolar", "scale": 0.5}],
  "nodes": [
   {"name": "out", "op": "softmax", "inputs": ["fc"]},
   {"name": "fc", "op": "dense", "inputs": ["flat"], "attrs": {"units": 10}, "weights": {"b": "shared"}},
@@ -87,7 +87,7 @@ func TestParse(t *testing.T) {
 	wantValues := map[string]graph.Value{
 		"x":      {Name: "x", DType: ir.F32, Shape: []int{2, 9, 9, 3}, Layout: "NHWC"},
 		"p":      {Name: "p", DType: ir.U8, Shape: []int{2, 4, 4, 33}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3, Packed: true},
-		"l":      {Name: "l", DType: ir.U8, Shape: []int{2, 10}, Layout: "NC", Enc: ir.BipolarInv, Bits: 1, Scale: 0.5},
+		"l":      {Name: "l", DType: ir.U8, Shape: []int{2, 10}, Layout: "NC", Enc: ir.Bipolar, Bits: 1, Scale: 0.5},
 		"c1_out": {Name: "c1_out", DType: ir.F32, Shape: []int{2, 4, 5, 5}, Layout: "NHWC"},
 		"cat":    {Name: "cat", DType: ir.U8, Shape: []int{2, 4, 5, 11}, Layout: "NHWC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3},
 		"out":    {Name: "out", DType: ir.F32, Shape: []int{2, 10}, Layout: "NC"},
