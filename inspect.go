@@ -11,6 +11,7 @@ import (
 	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/ir/graph"
+	"ripc/ir/ops"
 	"ripc/runtime"
 )
 
@@ -136,7 +137,7 @@ func layerOf(s describe.Stage) Layer {
 	packed := func(t describe.Tensor) bool { return t.Packed }
 	switch {
 	case s.MACs > 0 && packed(s.Reads[0]):
-		l.Became = fmt.Sprintf("binary %dx1", s.Reads[0].Bits)
+		l.Became = fmt.Sprintf("binary %dx%d", s.Reads[0].Bits, weightPlanes(s))
 	case s.MACs > 0:
 		l.Became = "float"
 	case slices.ContainsFunc(s.Reads, packed) || slices.ContainsFunc(s.Writes, packed):
@@ -158,18 +159,28 @@ func floatBytes(s describe.Stage, t describe.Tensor) int64 {
 	for _, d := range t.Shape {
 		elems *= int64(d)
 	}
-	if s.MACs == 0 || len(t.Shape) != 4 {
+	if s.MACs == 0 || len(t.Shape) < 4 {
 		return 0 // thresholds and shifts have no counterpart: float glue is folded as well
 	}
 	x, y := s.Reads[0], s.Writes[0]
-	channels, outputs := t.Shape[2], t.Shape[3]
+	channels, outputs := t.Shape[2], t.Shape[len(t.Shape)-1]
 	if x.Packed {
-		channels = x.Channels
+		channels = min(x.Channels, channels*ops.WordBits)
 	}
 	if y.Packed {
 		outputs = min(outputs, y.Channels)
 	}
 	return 4 * int64(t.Shape[0]*t.Shape[1]) * int64(channels) * int64(outputs)
+}
+
+// weightPlanes is the number of planes of a binary layer's weights, which have an axis of their own if there are several.
+func weightPlanes(s describe.Stage) int {
+	for _, t := range s.Reads[1:] {
+		if len(t.Shape) == 5 && t.Where == ir.ConstBuf.String() {
+			return t.Shape[3]
+		}
+	}
+	return 1
 }
 
 // glue tells what each fused layer does with its sums.

@@ -14,6 +14,8 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
+	// quantized says that a quantize node made the current levels, with its scale.
+	quantized bool
 }
 
 func (b *modelBuilder) add(op string, attrs map[string]any) {
@@ -63,46 +65,64 @@ func (b *modelBuilder) window(attrs map[string]any, explicit bool) {
 
 func (b *modelBuilder) conv(op string) {
 	attrs := map[string]any{}
+	in, shape := b.shape[3], b.shape
 	b.window(attrs, true)
 	out := b.pick(1, 3, 16, 31, 32, 33, 40, 64, 70)
+	if b.r.IntN(3) == 0 {
+		out = b.groups(attrs, in, out)
+	}
+	if b.r.IntN(4) == 0 {
+		b.dilate(attrs, shape)
+	}
 	attrs["filters"] = out
 	if op == "bitserial_conv2d" {
-		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none"}[b.r.IntN(2)], "one"
+		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none"}[b.r.IntN(2)], []string{"one", "zero"}[b.r.IntN(2)]
+		b.weights(attrs)
 	}
 	b.add(op, attrs)
 	b.shape[3], b.bits = out, 0
 }
 
 func (b *modelBuilder) quantize() {
-	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar"}[b.r.IntN(3)]
+	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
+	b.quantized = true
+	if b.r.IntN(4) == 0 {
+		attrs := map[string]any{"scale": 0.05, "rounding": "half_even"}
+		b.affine(attrs)
+		b.add("quantize", attrs)
+		return
+	}
 	b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": []string{"half_even", "half_up", "floor"}[b.r.IntN(3)], "scale": 0.3})
 }
 
 // bitserial adds a binary layer with glue behind it; the result is float, or levels in most cases.
 func (b *modelBuilder) bitserial() {
-	bits, enc := b.bits, b.enc
+	bits, enc, in := b.bits, b.enc, b.shape[len(b.shape)-1]
 	dense := len(b.shape) == 2
 	if dense {
 		units := b.pick(1, 10, 33)
-		b.add("bitserial_dense", map[string]any{"units": units})
+		attrs := map[string]any{"units": units}
+		b.weights(attrs)
+		b.add("bitserial_dense", attrs)
 		b.shape, b.bits = []int{b.shape[0], units}, 0
 	} else {
 		b.conv("bitserial_conv2d")
 	}
-	mean := dense || b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)["weight_scale"] == "mean"
+	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
+	mean := (dense || attrs["weight_scale"] == "mean") && attrs["weight_encoding"] == nil
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if enc == "unipolar" && mean && b.r.IntN(2) == 0 {
+	if enc == "unipolar" && mean && b.many(in) && b.r.IntN(2) == 0 {
 		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
-		b.bits, b.enc = bits, enc
+		b.bits, b.enc, b.quantized = bits, enc, false
 		return
 	}
 	if b.r.IntN(2) == 0 {
 		b.add("batch_norm", nil)
 	}
 	if b.r.IntN(3) == 0 {
-		b.add("relu", nil)
+		b.activation()
 	}
 	if b.r.IntN(5) > 0 {
 		b.quantize()
@@ -117,6 +137,8 @@ func (b *modelBuilder) pool(op string) {
 
 func (b *modelBuilder) step() {
 	switch {
+	case b.r.IntN(4) == 0:
+		b.shapeStep()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(8) {
 		case 0:
@@ -140,7 +162,7 @@ func (b *modelBuilder) step() {
 		case 0:
 			b.conv("conv2d")
 		case 1:
-			b.add("relu", nil)
+			b.activation()
 		case 2:
 			b.pool([]string{"max_pool", "avg_pool"}[b.r.IntN(2)])
 		case 3:
@@ -179,9 +201,12 @@ func randomModel(r *rand.Rand) []byte {
 	b.shape = []int{b.pick(1, 1, 2), 1 + r.IntN(9), 1 + r.IntN(9), b.pick(1, 3, 8, 31, 32, 33, 64, 100)}
 	input := map[string]any{"name": "x", "dtype": "f32", "shape": b.shape}
 	if kind := r.IntN(3); kind > 0 {
-		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar"}[r.IntN(2)]
+		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
 		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
-		if kind == 2 {
+		if r.IntN(4) == 0 {
+			b.affine(input)
+		}
+		if kind == 2 && input["dtype"] != "i8" {
 			input["dtype"], input["packed"] = "u32", true
 		}
 	}

@@ -59,7 +59,13 @@ func randomTraces(t *testing.T, path string, o ripc.Options, r *rand.Rand) map[s
 	for _, f := range c.Program.Funcs {
 		tr := template.Random(f, target, r)
 		if len(f.Params) > 1 && f.Params[1].Name == "wt" && r.IntN(2) == 0 { // filters in blocks
-			step, err := schedule.ParseStep(fmt.Sprintf("pack wt 3.o 0 1 2 3.i factor=%d", min(32, f.Params[1].Shape[3])))
+			shape := f.Params[1].Shape
+			last := len(shape) - 1
+			inner := ""
+			for d := range last {
+				inner += fmt.Sprint(d, " ")
+			}
+			step, err := schedule.ParseStep(fmt.Sprintf("pack wt %d.o %s%d.i factor=%d", last, inner, last, min(32, shape[last])))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,8 @@ func bind(r *rewriter) error {
 		switch a := n.Attrs.(type) {
 		case *graph.Conv2DAttrs:
 			w := n.Weights["w"]
-			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2], Out: w.Shape[3]}
+			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
+			f.DH, f.DW, f.Groups = a.Dilation()[0], a.Dilation()[1], a.GroupCount()
 			err = bindWeights(r.g, n, f, a.Binary, true)
 		case *graph.DenseAttrs:
 			w := n.Weights["w"]
@@ -38,9 +39,8 @@ func bind(r *rewriter) error {
 // bindWeights makes n a fused convolution.
 func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) error {
 	n.Attrs = f
-	w := n.Weights["w"].Data
 	if b == nil {
-		n.Op, f.WFloat = "fconv2d", w
+		n.Op, f.WFloat = "fconv2d", n.Weights["w"].Data
 		if bias := n.Weights["b"]; bias != nil {
 			f.Bias = bias.Data
 		}
@@ -48,23 +48,27 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	}
 	x := g.Value(n.Inputs[0])
 	f.Planes = x.Bits
+	w := weightsOf(n, f, b, perChannel)
+	f.WPlanes, f.Alpha = w.coefs, w.scale
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
-	switch {
-	case x.Enc == ir.Unipolar:
-	case x.Enc == ir.Bipolar && (b.PadValue == "one" || !padded):
-		f.PadOnes = true
-	case x.Enc == ir.Bipolar:
-		return g.Errorf(n, `use "pad_value": "one", or padding "valid"`, "padding bipolar activations with exact zeros is not supported yet")
-	default:
-		return g.Errorf(n, "use unipolar or bipolar", "activations are %s", x.Enc)
+	exact := padded && x.Enc != ir.Unipolar && b.PadValue != "one"
+	if exact {
+		f.PadCorr = &graph.PadCorr{}
 	}
-	if k := f.KH * f.KW * f.In; k<<f.Planes > maxAcc {
-		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", k, f.Planes)
+	if f.MaxP() > maxAcc {
+		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), f.Planes)
+	}
+	f.WBits = w.pack(f, x.Enc == ir.BipolarInv)
+	// One is all 1 bits, or all 0 bits where those are the positive side.
+	f.PadOnes = x.Enc == ir.Bipolar && !exact
+	if exact {
+		f.PadCorr = correction(f, x)
+	}
+	if f.Zero = x.Zero; padded {
+		f.PadLevel = x.Zero
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
-	f.WBits = packWeights(w, f)
 	setDot(f, x.Enc)
-	f.Alpha = weightScale(n, f, b, perChannel)
 	s := make([]float32, f.Out)
 	for o := range s {
 		s[o] = float32(x.Scale * f.Alpha[o])
@@ -73,37 +77,73 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	return nil
 }
 
-// packWeights binarizes [KH, KW, In, Out] weights: bit = w >= 0, along In.
-func packWeights(w []float32, f *graph.FusedConv) []uint32 {
-	words := (f.In + wordBits - 1) / wordBits
-	out := make([]uint32, f.KH*f.KW*words*f.Out)
-	for k := range f.KH * f.KW {
-		for c := range f.In {
-			row := out[(k*words+c/wordBits)*f.Out:]
-			for o := range f.Out {
-				if w[(k*f.In+c)*f.Out+o] >= 0 {
-					row[o] |= 1 << (c % wordBits)
-				}
-			}
-		}
-	}
-	return out
-}
-
 // setDot computes a = DotBase - DotMul*P from the weights (SEMANTICS: unipolar . bipolar and bipolar . bipolar).
 func setDot(f *graph.FusedConv, enc ir.EncodingKind) {
-	m := int32(1)<<f.Planes - 1
 	f.DotBase, f.DotMul = make([]int32, f.Out), 1
-	if enc == ir.Bipolar {
+	if enc != ir.Unipolar && f.PadCorr == nil {
 		f.DotMul = 2
-		for o := range f.DotBase {
-			f.DotBase[o] = m * int32(f.KH*f.KW*f.In)
+	}
+	for o := range f.DotBase {
+		f.DotBase[o] = dotBase(f, enc, o)
+	}
+}
+
+// dotBase is the sum of m times the weights' 1 bits (unipolar), less the zero point times the weights, or of m times the weights' factors (bipolar).
+func dotBase(f *graph.FusedConv, enc ir.EncodingKind, o int) int32 {
+	coefs := f.Coefs()
+	m := int32(1)<<f.Planes - 1
+	var base int32
+	for j, c := range coefs {
+		if enc != ir.Unipolar {
+			base += c * m * int32(f.Products())
+			continue
 		}
-		return
+		for i := j*f.Out + o; i < len(f.WBits); i += len(coefs) * f.Out {
+			base += c * (m - 2*int32(f.Zero)) * int32(bits.OnesCount32(f.WBits[i]))
+		}
+		base += c * int32(f.Zero) * int32(f.Products())
 	}
-	for i, w := range f.WBits {
-		f.DotBase[i%f.Out] += m * int32(bits.OnesCount32(w))
+	return base
+}
+
+// correction finds what padding, as 0 bits, adds to each border class: a padded tap of 0 bits counts -m (bipolar, times
+// the weight) where it should count 0. WBits are as stored, so that bipolar_inv is the same sum.
+func correction(f *graph.FusedConv, x *graph.Value) *graph.PadCorr {
+	coefs, words := f.Coefs(), f.GroupWords()
+	taps := make([]int32, f.KH*f.KW*f.Out)
+	for i := range taps {
+		tap, o := i/f.Out, i%f.Out
+		for j, c := range coefs {
+			var ones int32
+			for q := range words {
+				ones += int32(bits.OnesCount32(f.WBits[((tap*words+q)*len(coefs)+j)*f.Out+o]))
+			}
+			taps[i] += c * (2*ones - int32(f.GroupIn()))
+		}
 	}
+	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
+	dh, dw := f.Dilation()
+	k := &graph.PadCorr{
+		Rows: graph.PaddingClasses(oh, f.KH, dh, f.SH, f.Pad.Top, x.Shape[1]),
+		Cols: graph.PaddingClasses(ow, f.KW, dw, f.SW, f.Pad.Left, x.Shape[2]),
+	}
+	m := int32(1)<<f.Planes - 1
+	outside := func(at, before, size int) bool { return at < before || at >= before+size }
+	for r := range k.Rows.Count() {
+		for c := range k.Cols.Count() {
+			row := make([]int32, f.Out)
+			for tap := range f.KH * f.KW {
+				h, w := k.Rows.At(r)*f.SH+tap/f.KW*dh, k.Cols.At(c)*f.SW+tap%f.KW*dw
+				if outside(h, f.Pad.Top, x.Shape[1]) || outside(w, f.Pad.Left, x.Shape[2]) {
+					for o := range row {
+						row[o] += m * taps[tap*f.Out+o]
+					}
+				}
+			}
+			k.Corr = append(k.Corr, row...)
+		}
+	}
+	return k
 }
 
 // weightScale is the real value of one weight bit per output channel: alpha_k = mean|W_k| for a convolution, the mean
@@ -144,18 +184,15 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 
 // flipFilter negates filter o: its dot product changes sign.
 func flipFilter(f *graph.FusedConv, enc ir.EncodingKind, o int) {
-	words := (f.In + wordBits - 1) / wordBits
-	var ones int32
+	planes, words := len(f.Coefs()), f.GroupWords()
 	for i := o; i < len(f.WBits); i += f.Out {
-		mask := ^uint32(0)
-		if q := i / f.Out % words; q == words-1 && f.In%wordBits != 0 {
-			mask = 1<<(f.In%wordBits) - 1
-		}
-		f.WBits[i] ^= mask
-		ones += int32(bits.OnesCount32(f.WBits[i]))
+		f.WBits[i] ^= f.Mask(i/f.Out/planes%words, o)
 	}
-	if enc == ir.Unipolar {
-		f.DotBase[o] = (int32(1)<<f.Planes - 1) * ones
+	f.DotBase[o] = dotBase(f, enc, o)
+	if f.PadCorr != nil {
+		for i := o; i < len(f.PadCorr.Corr); i += f.Out {
+			f.PadCorr.Corr[i] = -f.PadCorr.Corr[i]
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"ripc/ir"
 	"ripc/ir/graph"
 )
 
@@ -15,9 +14,11 @@ func eltwise(r *rewriter) error {
 		case *graph.BatchNormAttrs:
 			s, b := BatchNorm(n, a)
 			n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: "fma", A: s, B: b, From: n.Name}
+		case *graph.PReluAttrs:
+			n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: "prelu", A: n.Weights["alpha"].Data, From: n.Name}
 		default:
-			if n.Op == "relu" {
-				n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: "relu", From: n.Name}
+			if n.Op == "relu" || n.Op == "relu6" || n.Op == "hard_tanh" {
+				n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: n.Op, From: n.Name}
 			}
 		}
 	}
@@ -118,7 +119,7 @@ func foldQuantize(r *rewriter) error {
 			if f == nil || a.Bits > maxThresholdBits {
 				continue
 			}
-			if p.Op == "bconv2d" {
+			if p.Op == "bconv2d" && monotone(f.Epilogue.Steps) {
 				thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, a)
 			} else {
 				f.Epilogue.Levels, f.Epilogue.OutBits, f.Epilogue.OutEnc = floatLevels(a), a.Bits, a.Enc
@@ -141,7 +142,7 @@ func foldPool(r *rewriter) error {
 		}
 		f := p.Attrs.(*graph.FusedConv)
 		e := f.Epilogue
-		if f.Pool != nil || (e.Thresholds == nil && e.Shift == nil) || r.g.Value(n.Inputs[0]).Enc == ir.BipolarInv {
+		if f.Pool != nil || e.Thresholds == nil && e.Shift == nil {
 			continue
 		}
 		f.Pool = a

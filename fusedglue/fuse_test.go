@@ -338,12 +338,9 @@ func TestErrors(t *testing.T) {
 		"bipolar input": {ir.Bipolar, func(n *net, x string) string {
 			return n.shiftNorm(n.bconv(x, 1, 2, "same", bin), "riptide", 2)
 		}, "shift_norm gives 2 unipolar bits, but the layer before it reads 2 bits, bipolar"},
-		"zero padding": {ir.Bipolar, func(n *net, x string) string {
-			return n.bconv(x, 3, 2, "same", bin)
-		}, `node "n1" (bitserial_conv2d): padding bipolar activations with exact zeros is not supported yet`},
-		"inverted": {ir.BipolarInv, func(n *net, x string) string {
-			return n.bconv(x, 1, 2, "same", bin)
-		}, "activations are bipolar_inv"},
+		"ternary weights": {ir.Unipolar, func(n *net, x string) string {
+			return n.shiftNorm(n.bconv(x, 3, 2, "same", graph.BinaryAttrs{WeightScale: "mean", Enc: "ternary"}), "riptide", 2)
+		}, `node "n2" (shift_norm): shift_norm needs +-1 weights in the layer before it`},
 		"weights above 1": {ir.Unipolar, func(n *net, x string) string {
 			x = n.bconv(x, 1, 2, "same", bin)
 			for i := range n.Nodes[0].Weights["w"].Data {

@@ -129,11 +129,9 @@ func TestShiftNormBad(t *testing.T) {
 // layer is a random bconv2d of out filters with its dot products' range.
 func layer(t *rapid.T, enc ir.EncodingKind, out int) *graph.FusedConv {
 	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, Planes: between(t, 1, 3, "planes")}
-	w, r := make([]float32, f.KH*f.In*out), random(t, "w")
-	for i := range w {
-		w[i] = float32(r.NormFloat64())
-	}
-	f.WBits = packWeights(w, f)
+	w, r := &intWeights{}, random(t, "w")
+	w.plane(f.KH*f.In*out, func(int) bool { return r.IntN(2) == 0 })
+	f.WBits = w.pack(f, false)
 	setDot(f, enc)
 	return f
 }

@@ -64,13 +64,16 @@ func (g ShiftNorm) Level(a int64, bits int) int {
 // foldShiftNorm makes n, a shift_norm behind the bitserial layer p, the add-then-shift of its fused convolution f.
 func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *graph.ShiftNormAttrs) error {
 	x := g.Value(p.Inputs[0])
-	if x.Enc != ir.Unipolar || x.Bits != a.Bits {
+	if x.Enc != ir.Unipolar || x.Zero != 0 || x.Bits != a.Bits {
 		return g.Errorf(n, "use one number of unipolar bits before and after, as Riptide does, or batch_norm and quantize",
 			"shift_norm gives %d unipolar bits, but the layer before it reads %d bits, %s", a.Bits, x.Bits, x.Enc)
 	}
+	if f.WPlanes != nil {
+		return g.Errorf(n, "use batch_norm and quantize", "shift_norm needs +-1 weights in the layer before it")
+	}
 	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
 	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
-	k := int64(f.KH*f.KW*f.In) << f.Planes
+	k := int64(f.Products()) << f.Planes
 	for o := range f.Out {
 		glue := NewShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
 		if glue.Bad == "" && abs(glue.Add)+k >= 1<<31>>max(0, -glue.T) {

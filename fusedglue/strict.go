@@ -14,10 +14,12 @@ func Strict(g *graph.Graph) error {
 	for _, n := range g.Nodes {
 		_, step := n.Attrs.(*graph.FloatStep)
 		f, conv := n.Attrs.(*graph.FusedConv)
-		if !step && (!conv || n.Op != "bconv2d" || f.Epilogue.OutBits > 0) {
+		if !step && (!conv || n.Op != "bconv2d" || f.Epilogue.OutBits > 0 && f.Epilogue.Levels == nil) {
 			continue
 		}
-		if q := laterQuantizer(g, n); q != nil {
+		if conv && f.Epilogue.Levels != nil {
+			errs = append(errs, g.Errorf(n, "use slopes from 0 up", "stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"))
+		} else if q := laterQuantizer(g, n); q != nil {
 			errs = append(errs, g.Errorf(n, "see what stands between the two; batch_norm and relu fold, and nothing else may read these tensors",
 				"stays float: the glue up to %q does not fold to integers", q.Name))
 		}

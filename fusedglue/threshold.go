@@ -18,13 +18,18 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, a *graph.QuantizeAttr
 	flipped := make([]bool, f.Out)
 	for o := range flipped {
 		for _, s := range steps {
-			if s.Kind != "relu" && s.A[o] < 0 {
+			if s.A != nil && s.A[o] < 0 {
 				flipped[o] = !flipped[o]
 			}
 		}
 	}
 	if slices.Contains(flipped, true) {
 		f.WBits, f.DotBase = slices.Clone(f.WBits), slices.Clone(f.DotBase)
+		if f.PadCorr != nil {
+			k := *f.PadCorr
+			k.Corr = slices.Clone(k.Corr)
+			f.PadCorr = &k
+		}
 	}
 	for o, yes := range flipped {
 		if yes {
@@ -41,11 +46,17 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, a *graph.QuantizeAttr
 	})
 }
 
+// monotone reports whether the steps never turn around in any channel: a prelu of negative slope does.
+func monotone(steps []graph.FloatStep) bool {
+	return !slices.ContainsFunc(steps, func(s graph.FloatStep) bool {
+		return s.Kind == "prelu" && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 })
+	})
+}
+
 // search sets f's epilogue to the thresholds of level(o), a function of the dot product that never decreases:
 // level >= j iff P <= Thresholds[j-1][o], where the dot product is DotBase - DotMul*P.
 func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, level func(o int) func(a int64) int) {
-	m := int64(1)<<f.Planes - 1
-	maxP := m * int64(f.KH*f.KW*f.In)
+	maxP := f.MaxP()
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
 		t[j] = make([]int32, f.Out)
@@ -71,12 +82,19 @@ func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
 			x = f32.Fma(x, s.A[o], s.B[o])
 		case "relu":
 			x = f32.Max(x, 0)
+		case "relu6":
+			x = f32.Min(f32.Max(x, 0), 6)
+		case "hard_tanh":
+			x = f32.Min(f32.Max(x, -1), 1)
+		case "prelu":
+			x = f32.Fma(f32.Min(x, 0), s.A[o], f32.Max(x, 0))
 		}
 	}
 	return x
 }
 
-// QuantizeLevel is graph.QuantizeAttrs' formula in the arithmetic of ir (ops.QuantizeLevel computes the same).
+// QuantizeLevel is graph.QuantizeAttrs' formula (for bipolar_inv, the level that bipolar has) in the arithmetic of ir
+// (ops.QuantizeLevel computes the same).
 func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	m := float32(int(1)<<a.Bits - 1)
 	clip := func(v, lo, hi float32) float32 { return f32.Min(f32.Max(v, lo), hi) }
@@ -87,17 +105,17 @@ func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	case a.Unit:
 		v = f32.Mul(f32.Mul(f32.Add(clip(x, -1, 1), 1), m), 0.5)
 	case a.Enc == ir.Unipolar:
-		v = clip(f32.Div(x, scale), 0, m)
+		v = clip(f32.Div(x, scale), -float32(a.Zero), m-float32(a.Zero))
 	default:
 		v = f32.Mul(f32.Add(clip(f32.Div(x, scale), -m, m), m), 0.5)
 	}
 	switch a.Rounding {
 	case "half_up":
-		return int(math.Floor(float64(f32.Add(v, 0.5))))
+		return a.Zero + int(math.Floor(float64(f32.Add(v, 0.5))))
 	case "floor":
-		return int(math.Floor(float64(v)))
+		return a.Zero + int(math.Floor(float64(v)))
 	}
-	return int(math.RoundToEven(float64(v)))
+	return a.Zero + int(math.RoundToEven(float64(v)))
 }
 
 // floatLevels gives, for j = 1..2^Bits-1, the smallest f32 whose level is at least j.

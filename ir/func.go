@@ -75,11 +75,17 @@ type Levels struct {
 	Kind  EncodingKind
 	Bits  int
 	Scale float64 // real value of one integer step of the encoding
+	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero). An i8 buffer holds level - 128.
+	Zero int
 }
 
-// String is the levels in .ripir text: "levels=unipolar2 scale=0.5".
+// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128" where that is not 0.
 func (l Levels) String() string {
-	return fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
+	s := fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
+	if l.Zero != 0 {
+		s += fmt.Sprintf(" zero=%d", l.Zero)
+	}
+	return s
 }
 
 // Stage is one step of a Program, between two barriers: Func applied to Args in order of its parameters. An argument may

@@ -105,7 +105,9 @@ func (b *ProgBuf) badLevels() string {
 		return fmt.Sprintf("the buffer has levels, and is %s", b.Kind)
 	case l.Kind == NoEncoding || l.Kind > BipolarInv || l.Bits < 1 || l.Bits > 8 || !(math.Abs(l.Scale) <= math.MaxFloat64):
 		return l.String() + " makes no sense"
-	case b.Enc.Kind == NoEncoding && b.Type != U8, b.Enc.Kind != NoEncoding && (b.Enc.Kind != l.Kind || b.Shape[0] != l.Bits):
+	case l.Zero < 0 || l.Zero >= 1<<l.Bits || l.Zero > 0 && l.Kind != Unipolar:
+		return l.String() + " has a zero point that is none of its levels"
+	case b.Enc.Kind == NoEncoding && b.Type != U8 && (b.Type != I8 || l.Bits != 8 || l.Kind != Unipolar), b.Enc.Kind != NoEncoding && (b.Enc.Kind != l.Kind || b.Shape[0] != l.Bits):
 		return l.String() + " does not fit the buffer"
 	}
 	return ""

@@ -74,8 +74,10 @@ func physical(v *graph.Value) ir.Buffer {
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
 	if v.Encoded() {
-		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale}
-		b.Type = ir.U8
+		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale, Zero: v.Zero}
+		if b.Type = ir.U8; v.DType == ir.I8 {
+			b.Type = ir.I8
+		}
 		if v.Packed {
 			b.Buffer = ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
 		}
@@ -92,6 +94,8 @@ func (l *lowering) input(v *graph.Value) {
 	}
 	var f *ir.Func
 	switch {
+	case !v.Packed && v.DType == ir.I8:
+		f = ops.PackSigned(v.Shape, v.Enc)
 	case !v.Packed:
 		f = ops.PackLevels(v.Bits, v.Shape, v.Enc)
 	case v.Channels()%ops.WordBits != 0:
@@ -119,6 +123,8 @@ func (l *lowering) output(v *graph.Value) string {
 	switch {
 	case v.Encoded() && v.Packed:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
+	case v.Encoded() && v.DType == ir.I8:
+		n.Op, f = "unpack", ops.UnpackSigned(v.Shape, v.Enc)
 	case v.Encoded():
 		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
 	default:

@@ -23,10 +23,8 @@ func (l *lowering) node(n *graph.Node) error {
 	case *graph.FloatStep:
 		dst := l.result(n)
 		args := []string{src}
-		for i, v := range [][]float32{a.A, a.B} {
-			if v != nil {
-				args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, i), ir.F32, []int{len(v)}, v))
-			}
+		for i, v := range a.Vectors() {
+			args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, i), ir.F32, []int{len(v)}, v))
 		}
 		l.stage(n, ops.Eltwise(*a, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
 		return nil
@@ -49,11 +47,14 @@ func (l *lowering) node(n *graph.Node) error {
 		l.stage(n, f, 0, note, src, dst.buf)
 		return nil
 	}
+	if l.shapeNode(n, x, src) {
+		return nil
+	}
 	switch n.Op {
 	case "concat":
 		l.concat(n)
 	case "dequantize":
-		l.stage(n, ops.Dequantize(x.Bits, x.Scale, x.Shape, x.Enc), 0, "float from here on: what follows works on real values", src, l.result(n).buf)
+		l.stage(n, ops.DequantizeAffine(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, "float from here on: what follows works on real values", src, l.result(n).buf)
 	case "global_avg_pool":
 		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, "float: averages real values", src, l.result(n).buf)
 	case "softmax":
@@ -81,13 +82,14 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		p := f.Params[1+i]
 		args = append(args, l.constant(n.Name+"."+p.Name, p.Type, p.Shape, c))
 	}
-	oh := (shape[1]+a.Pad.Top+a.Pad.Bottom-a.KH)/a.SH + 1
-	ow := (shape[2]+a.Pad.Left+a.Pad.Right-a.KW)/a.SW + 1
-	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.KH*a.KW*a.In) * int64(a.Out)
+	oh, ow := a.OutSize(shape[1], shape[2])
+	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	note := ""
 	switch {
 	case n.Op == "fconv2d":
 		note = "float: its weights are not binary"
+	case a.Epilogue.Levels != nil:
+		note = "glue stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
 		note = "integer sums leave as f32: no quantizer follows that folds"
 	}

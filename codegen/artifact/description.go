@@ -63,6 +63,9 @@ func note(stage string, kernel []string) string {
 	return strings.Join(all, "; ")
 }
 
+// affine is the encoding, in descriptions, of unipolar levels with a zero point.
+const affine = "affine"
+
 // describeBuffers describes p's buffers, by name, and gives the size of all constants.
 func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 	all, index := map[string]describe.Tensor{}, map[ir.BufKind]int64{}
@@ -72,7 +75,13 @@ func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 			Name: q.Name, Label: q.Label, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout, Where: q.Kind.String(),
 		}
 		if l := q.Levels; l != (ir.Levels{}) {
-			t.Encoding, t.Bits, t.Scale = l.Kind.String(), l.Bits, l.Scale
+			t.Encoding, t.Bits, t.Scale, t.ZeroPoint = l.Kind.String(), l.Bits, l.Scale, l.Zero
+			if l.Zero != 0 {
+				t.Encoding = affine
+			}
+			if q.Type == ir.I8 {
+				t.Encoding, t.ZeroPoint = affine, l.Zero-128
+			}
 			if len(q.Shape) > 0 {
 				t.Channels = q.Shape[len(q.Shape)-1]
 			}

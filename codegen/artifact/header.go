@@ -164,6 +164,8 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 		if t.Packed {
 			fmt.Fprintf(b, ".\n * Bit planes, least significant outermost; %d channels (%s) in the words of the last dimension,\n"+
 				" * least significant bit first", t.Channels, t.Encoding)
+		} else if t.Encoding == affine {
+			fmt.Fprintf(b, ".\n * Affine values of %d bits, one a byte", t.Bits)
 		} else if t.Encoding != "" {
 			unit := "bits"
 			if t.Bits == 1 {
@@ -195,6 +197,9 @@ func meaning(t describe.Tensor) string {
 		return fmt.Sprintf("Level l is the value %s * (2*l - %d)", s, top)
 	case ir.BipolarInv.String():
 		return fmt.Sprintf("Level l is the value %s * (%d - 2*l)", s, top)
+	}
+	if t.Encoding == affine {
+		return fmt.Sprintf("Element l is the value %s * (l - %d)", s, t.ZeroPoint)
 	}
 	return fmt.Sprintf("Level l is the value %s * l", s)
 }

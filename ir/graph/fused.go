@@ -8,14 +8,23 @@ import "ripc/ir"
 // everything up to the next tensor in memory folded into its epilogue.
 type FusedConv struct {
 	KH, KW, SH, SW int
+	DH, DW, Groups int     // dilations and groups; 0 counts as 1
 	Pad            Padding // resolved
 	In, Out        int     // true channel counts
 	Planes         int     // bit planes of the input (bconv2d)
+	Zero           int     // level that stands for 0 (bconv2d, unipolar)
+	PadLevel       int     // level of padding positions unless PadOnes (bconv2d)
 	PadOnes        bool    // padding positions hold 1 bits instead of 0 bits (bconv2d, bipolar "one")
 
-	WBits  []uint32  // bconv2d: [KH, KW, ceil(In/32), Out], bit 1 = +1
-	WFloat []float32 // fconv2d: [KH, KW, In, Out]
-	Bias   []float32 // fconv2d: [Out] or nil
+	// WBits are the weights of bconv2d, [KH, KW, GroupWords, planes, Out]: a weight is the sum over planes of WPlanes[m] (nil:
+	// one plane, factor 1) times +1 for a 1 bit, -1 for a 0 bit; or the other way round where activations are bipolar_inv.
+	WBits   []uint32
+	WPlanes []int32
+	WFloat  []float32 // fconv2d: [KH, KW, In/Groups, Out]
+	Bias    []float32 // fconv2d: [Out] or nil
+
+	// PadCorr, if not nil, corrects P for padded positions (bconv2d, activations without a level for 0).
+	PadCorr *PadCorr
 
 	// DotBase and DotMul give the dot product from the raw popcount sum P: a[o] = DotBase[o] - DotMul*P (bconv2d).
 	DotBase []int32
@@ -51,7 +60,20 @@ type ShiftAdd struct{ Add, Left, Right []int32 }
 
 // FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
 type FloatStep struct {
-	Kind string    // "mul": x*A, "fma": fma(x, A, B), "relu": max(x, 0)
+	// Kind is "mul": x*A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6), "hard_tanh":
+	// min(max(x, -1), 1) or "prelu": fma(min(x, 0), A, max(x, 0)).
+	Kind string
 	A, B []float32 // per channel
 	From string    // node that asked for it
+}
+
+// Vectors are the operands that s has, in order.
+func (s FloatStep) Vectors() [][]float32 {
+	switch s.Kind {
+	case "mul", "prelu":
+		return [][]float32{s.A}
+	case "fma":
+		return [][]float32{s.A, s.B}
+	}
+	return nil
 }

@@ -30,6 +30,9 @@ type Value struct {
 	Enc   ir.EncodingKind
 	Bits  int
 	Scale float64
+	// Zero is the level that stands for 0; other than 0 for affine tensors only, whose Enc is unipolar and whose real value
+	// is Scale * (level - Zero). Where DType is i8 (8 bits), the caller sees level - 128.
+	Zero int
 	// Packed says that the caller sees bit planes, uint32 words [Bits, ..., ceil(C/32)], at the interface.
 	Packed bool
 }
@@ -77,7 +80,19 @@ type Conv2DAttrs struct {
 	Strides [2]int
 	Pad     Padding
 	Binary  *BinaryAttrs // bitserial_conv2d
+	// Dilations is the distance of a filter's taps, Groups the number of parts that channels are cut into, each output
+	// channel reading one; 0 counts as 1 in both. w is then [KH, KW, I/Groups, O].
+	Dilations [2]int
+	Groups    int
 }
+
+// Dilation is the distance of the taps, resolved.
+func (a *Conv2DAttrs) Dilation() [2]int {
+	return [2]int{max(1, a.Dilations[0]), max(1, a.Dilations[1])}
+}
+
+// GroupCount is the number of groups, resolved.
+func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
 
 // DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
 type DenseAttrs struct {
@@ -89,6 +104,12 @@ type DenseAttrs struct {
 type BinaryAttrs struct {
 	WeightScale string // "none" (1), "mean" (mean|W_k|: per channel in convolutions, one for a dense layer), "tensor" (weights "scale" [O])
 	PadValue    string // "zero" or "one"; unipolar activations pad with 0 whatever it says
+	// Enc of the weights: "" is bipolar with one bit. "ternary": +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the
+	// filter. "bipolar": the odd integer 2*round((clip(w/s, -m, m) + m)/2) - m; "affine": round(clip(w/s, -Zero, m - Zero));
+	// m = 2^Bits-1, s the weight scale, round half to even. WeightScale "max": s = max|w| / the largest integer, per channel
+	// in convolutions, one for a dense layer; "mean" is for ternary (mean|w| of those that are not 0) and one bit only.
+	Enc        string
+	Bits, Zero int
 }
 
 // PoolAttrs belongs to max_pool and avg_pool (which counts only positions inside the image).
@@ -105,7 +126,25 @@ type BatchNormAttrs struct{ Epsilon float64 }
 // ConcatAttrs: along the last axis.
 type ConcatAttrs struct{}
 
-// NoAttrs belongs to relu, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
+// PReluAttrs: x for x >= 0, else alpha*x. Weights: "alpha" [C].
+type PReluAttrs struct{}
+
+// BinaryOpAttrs belongs to add, sub and mul of two f32 tensors of one shape.
+type BinaryOpAttrs struct{}
+
+// SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels must be able to express.
+type SpatialPadAttrs struct {
+	Pad   Padding // given, whatever the mode
+	Value float64
+}
+
+// SliceAttrs: positions Begin[d] + i*Stride[d], i = 0..Size[d]-1, of every axis d.
+type SliceAttrs struct{ Begin, Size, Stride []int }
+
+// ReshapeAttrs gives the elements, in row-major order, another shape.
+type ReshapeAttrs struct{ Shape []int }
+
+// NoAttrs belongs to relu, relu6, hard_tanh, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
 type NoAttrs struct{}
 
 // QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit), as SEMANTICS has it: unipolar
@@ -116,6 +155,8 @@ type QuantizeAttrs struct {
 	Bits     int
 	Enc      ir.EncodingKind
 	Scale    float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
+	Zero     int     // added to the level, which is clipped after that (unipolar)
+	Signed   bool    // the caller sees level - 128
 	Rounding string  // "half_even", "half_up" (floor(x+0.5)), "floor"
 }
 

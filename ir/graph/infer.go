@@ -18,6 +18,9 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 	if n.Op == "concat" {
 		return inferConcat(g, n, in)
 	}
+	if _, ok := n.Attrs.(*BinaryOpAttrs); ok {
+		return inferBinaryOp(g, n, in)
+	}
 	if len(in) != 1 {
 		return nil, g.Errorf(n, "", "has %d inputs, want 1", len(in))
 	}
@@ -30,6 +33,17 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 		return inferDense(g, n, x, a)
 	case *PoolAttrs:
 		return inferPool(g, n, x, a)
+	case *SpatialPadAttrs:
+		return inferPad(g, n, x, a)
+	case *SliceAttrs:
+		return inferSlice(g, n, x, a)
+	case *ReshapeAttrs:
+		return inferReshape(g, n, x, a)
+	case *PReluAttrs:
+		if err := g.needWeight(n, "alpha", []int{x.Channels()}); err != nil {
+			return nil, err
+		}
+		return out, g.needFloat(n, x)
 	case *BatchNormAttrs:
 		for _, k := range []string{"gamma", "beta", "mean", "var"} {
 			if err := g.needWeight(n, k, []int{x.Channels()}); err != nil {
@@ -41,7 +55,13 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 		if a.Bits < 1 || a.Bits > 8 {
 			return nil, g.Errorf(n, "use 1 to 8 bits", "bits %d", a.Bits)
 		}
-		out.DType, out.Enc, out.Bits, out.Scale = ir.U8, a.Enc, a.Bits, a.Scale
+		if a.Zero < 0 || a.Zero >= 1<<a.Bits || a.Zero > 0 && a.Enc != ir.Unipolar {
+			return nil, g.Errorf(n, "the zero point is one of the levels", "zero point %d with %d bits", a.Zero, a.Bits)
+		}
+		out.DType, out.Enc, out.Bits, out.Scale, out.Zero = ir.U8, a.Enc, a.Bits, a.Scale, a.Zero
+		if a.Signed {
+			out.DType = ir.I8
+		}
 		return out, g.needFloat(n, x)
 	case *ShiftNormAttrs:
 		for _, k := range []string{"mean", "var"} {
@@ -56,7 +76,7 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 		return out, g.needFloat(n, x)
 	}
 	switch n.Op {
-	case "relu":
+	case "relu", "relu6", "hard_tanh":
 		return out, g.needFloat(n, x)
 	case "softmax":
 		return out, g.needFloat(n, x)
@@ -92,8 +112,8 @@ func inferConcat(g *Graph, n *Node, in []*Value) (*Value, error) {
 	out.Shape = append([]int(nil), in[0].Shape...)
 	last := len(out.Shape) - 1
 	for _, x := range in[1:] {
-		if len(x.Shape) != len(out.Shape) || x.DType != out.DType || x.Enc != out.Enc || x.Bits != out.Bits || x.Scale != out.Scale {
-			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits or scale")
+		if len(x.Shape) != len(out.Shape) || x.DType != out.DType || x.Enc != out.Enc || x.Bits != out.Bits || x.Scale != out.Scale || x.Zero != out.Zero {
+			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale or zero point")
 		}
 		for d := 0; d < last; d++ {
 			if x.Shape[d] != out.Shape[d] {
@@ -110,13 +130,20 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
 	w := n.Weights["w"]
-	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3] {
-		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3])
+	groups := a.GroupCount()
+	if x.Shape[3]%groups != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d input channels", groups, x.Shape[3])
+	}
+	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3]/groups {
+		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3]/groups)
+	}
+	if w.Shape[3]%groups != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", groups, w.Shape[3])
 	}
 	if err := g.checkBinary(n, x, a.Binary, w.Shape[3]); err != nil {
 		return nil, err
 	}
-	h, w2, err := window(g, n, x, [2]int{w.Shape[0], w.Shape[1]}, a.Strides, &a.Pad)
+	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1}, a.Strides, &a.Pad)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +172,14 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 			}
 		}
 		return g.needFloat(n, x)
+	}
+	switch {
+	case b.Enc == "" && b.WeightScale == "max" || b.Enc == "ternary" && b.WeightScale == "max":
+		return g.Errorf(n, "use none, mean or tensor", "weight_scale max is for weights of several bits")
+	case b.Enc != "" && b.Enc != "ternary" && b.WeightScale == "mean":
+		return g.Errorf(n, "use none, max or tensor", "weight_scale mean is for weights of one bit and ternary ones")
+	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != "affine":
+		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}
 	if b.WeightScale == "tensor" {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {

@@ -31,6 +31,9 @@ func (v *Value) String() string {
 	t := v.DType.String()
 	if v.Encoded() {
 		t = fmt.Sprintf("%s%d", v.Enc, v.Bits)
+		if v.Zero != 0 {
+			t = fmt.Sprintf("affine%d(zero=%d)", v.Bits, v.Zero)
+		}
 	}
 	return fmt.Sprintf("%s: %s%s", v.Name, t, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
@@ -38,19 +41,25 @@ func (v *Value) String() string {
 func attrString(attrs any) string {
 	switch a := attrs.(type) {
 	case *Conv2DAttrs:
-		return fmt.Sprintf(" strides=%v pad=%s", a.Strides, a.Pad)
+		return fmt.Sprintf(" strides=%v pad=%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()))
 	case *PoolAttrs:
 		return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
 	case *QuantizeAttrs:
 		return fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, a.Rounding)
 	case *ShiftNormAttrs:
 		return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+	case *SpatialPadAttrs:
+		return fmt.Sprintf(" pad=%s value=%g", a.Pad, a.Value)
+	case *SliceAttrs:
+		return fmt.Sprintf(" begin=%v size=%v strides=%v", a.Begin, a.Size, a.Stride)
 	case *FloatStep:
 		return " " + a.Kind
 	case *FusedConv:
 		s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
+		dh, dw := a.Dilation()
+		s += tapString([2]int{dh, dw}, a.GroupCount())
 		if a.Planes > 0 {
-			s += fmt.Sprintf(" a%dw1", a.Planes)
+			s += fmt.Sprintf(" a%dw%d", a.Planes, len(a.Coefs()))
 		}
 		return s + a.Epilogue.String() + poolString(a.Pool)
 	}
@@ -76,6 +85,17 @@ func (e Epilogue) String() string {
 		return ""
 	}
 	return " ->" + s
+}
+
+func tapString(dilation [2]int, groups int) string {
+	s := ""
+	if dilation != [2]int{1, 1} {
+		s = fmt.Sprintf(" dilations=%v", dilation)
+	}
+	if groups > 1 {
+		s += fmt.Sprintf(" groups=%d", groups)
+	}
+	return s
 }
 
 func poolString(p *PoolAttrs) string {

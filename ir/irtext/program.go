@@ -128,6 +128,14 @@ func (p *parser) levels() (ir.Levels, error) {
 	if err != nil || math.IsNaN(l.Scale) || math.IsInf(l.Scale, 0) {
 		return l, p.fail(t, "", "%s is not a number", t)
 	}
+	if p.is("zero") {
+		if t, err = p.option("zero"); err != nil {
+			return l, err
+		}
+		if l.Zero, err = strconv.Atoi(t.s); err != nil {
+			return l, p.fail(t, "", "%s is not an integer", t)
+		}
+	}
 	return l, nil
 }
 

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/graph"
@@ -16,8 +17,7 @@ import (
 // that this layer writes; total = 0 means the whole.
 func Conv(op string, a *graph.FusedConv, enc ir.EncodingKind, batch, h, w int, slice Slice) *ir.Func {
 	c := &conv{a: a, binary: op == "bconv2d", batch: batch, h: h, w: w}
-	c.oh = (h+a.Pad.Top+a.Pad.Bottom-a.KH)/a.SH + 1
-	c.ow = (w+a.Pad.Left+a.Pad.Right-a.KW)/a.SW + 1
+	c.oh, c.ow = a.OutSize(h, w)
 	c.ph, c.pw = c.oh, c.ow
 	if a.Pool != nil {
 		c.ph = (c.oh-a.Pool.Kernel[0])/a.Pool.Strides[0] + 1
@@ -29,7 +29,7 @@ func Conv(op string, a *graph.FusedConv, enc ir.EncodingKind, batch, h, w int, s
 	}
 	name := fmt.Sprintf("fconv2d_%dx%ds%d_%dx%dx%d_%d", a.KH, a.KW, a.SH, h, w, a.In, a.Out)
 	if c.binary {
-		name = fmt.Sprintf("bconv2d_a%dw1_%dx%ds%d_%dx%dx%d_%d", a.Planes, a.KH, a.KW, a.SH, h, w, a.In, a.Out)
+		name = fmt.Sprintf("bconv2d_a%dw%d_%dx%ds%d_%dx%dx%d_%d", a.Planes, len(a.Coefs()), a.KH, a.KW, a.SH, h, w, a.In, a.Out)
 	}
 	return c.build(name, enc, slice)
 }
@@ -50,10 +50,13 @@ type conv struct {
 func (c *conv) build(name string, enc ir.EncodingKind, slice Slice) *ir.Func {
 	a := c.a
 	x := buf("x", ir.F32, c.batch, c.h, c.w, a.In)
-	w := buf("wt", ir.F32, a.KH, a.KW, a.In, c.o)
+	w := buf("wt", ir.F32, a.KH, a.KW, a.GroupIn(), c.o)
 	if c.binary {
 		x = BitBuffer("x", a.Planes, []int{c.batch, c.h, c.w, a.In}, enc)
-		w = buf("wt", ir.U32, a.KH, a.KW, Words(a.In), c.o)
+		w = buf("wt", ir.U32, a.KH, a.KW, a.GroupWords(), c.o)
+		if len(a.WPlanes) > 1 {
+			w.Shape = []int{a.KH, a.KW, a.GroupWords(), len(a.WPlanes), c.o}
+		}
 	}
 	c.params = append(c.params, in(x), in(w))
 	src := c.pad(x)
@@ -91,6 +94,8 @@ func (c *conv) pad(x ir.Buffer) ir.Buffer {
 		zero = ir.Const(ir.U32, 0)
 		if c.a.PadOnes {
 			zero = onesWord(c.a.In, idx[len(idx)-1])
+		} else if c.a.PadLevel > 0 {
+			zero = levelWord(c.a.In, c.a.Planes, c.a.PadLevel, idx[0], idx[len(idx)-1])
 		}
 	}
 	cond := all(append(inside(idx[lead+1], p.Top, c.h, hp), inside(idx[lead+2], p.Left, c.w, wp)...)...)
@@ -120,10 +125,19 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	c.bufs = append(c.bufs, acc)
 	outer := loops("acc.", "b", c.batch, "h", c.oh, "w", c.ow, "o", c.o)
 	i := vars(outer)
-	window := func(coord ir.Expr, stride int, k string) ir.Expr { return add(mul(coord, ir.Int(stride)), ir.V(k)) }
-	at := []ir.Expr{i[0], window(i[1], a.SH, "acc.kh"), window(i[2], a.SW, "acc.kw"), ir.V("acc.c")}
-	wv := ir.At(w, ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc.c"), i[3])
-	red := loops("acc.", "kh", a.KH, "kw", a.KW, "c", w.Shape[2])
+	dh, dw := a.Dilation()
+	window := func(coord ir.Expr, stride, dilation int, k string) ir.Expr {
+		return add(mul(coord, ir.Int(stride)), mul(ir.V(k), ir.Int(dilation)))
+	}
+	channel, ch := c.channel(i[3])
+	at := []ir.Expr{i[0], window(i[1], a.SH, dh, "acc.kh"), window(i[2], a.SW, dw, "acc.kw"), channel}
+	red := loops("acc.", "kh", a.KH, "kw", a.KW, ch, w.Shape[2])
+	wi := vars(red)
+	if len(w.Shape) == 5 {
+		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3]})
+		wi = append(wi, ir.V("acc.m"))
+	}
+	wv := ir.At(w, append(wi, i[3])...)
 	if !c.binary {
 		var start ir.Expr = ir.Float(0)
 		if a.Bias != nil {
@@ -137,7 +151,13 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	plane := sub(ir.Int(a.Planes-1), ir.V("acc.n"))
 	xv := ir.At(x, append([]ir.Expr{plane}, at...)...)
-	bits := ir.CastTo(ir.I32, ir.Un(ir.Popcount, ir.Bin(ir.Xor, xv, wv)))
+	differ := ir.Bin(ir.Xor, xv, wv)
+	if a.Masked() {
+		mask := buf("wm", ir.U32, w.Shape[2], c.o)
+		c.params = append(c.params, in(mask))
+		differ = ir.Bin(ir.And, differ, ir.At(mask, ir.V("acc."+ch), i[3]))
+	}
+	bits := c.times(ir.CastTo(ir.I32, ir.Un(ir.Popcount, differ)))
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
 	if a.Planes > 1 {
 		double := set(acc, add(ir.At(acc, i...), ir.At(acc, i...)), i...)
@@ -149,6 +169,77 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	return acc
 }
 
+// channel is the index, in channels or words, of what output channel o reads in step "acc."+loop of its reduction. The loop
+// is called gc where its addresses differ from lane to lane: templates then keep the body small.
+func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
+	a := c.a
+	if a.GroupCount() == 1 {
+		return ir.V("acc.c"), "c"
+	}
+	if !c.binary && a.GroupIn() == 1 && a.GroupOut() == 1 && c.o == a.Out {
+		return add(o, ir.V("acc.c")), "c"
+	}
+	if c.o != a.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(a.Out-1)) // padding channels read what the last one reads
+	}
+	first := mul(ir.Bin(ir.Div, o, ir.Int(a.GroupOut())), ir.Int(a.GroupIn()))
+	last := a.In - 1
+	if c.binary {
+		if last = Words(a.In) - 1; a.GroupIn()%WordBits == 0 {
+			first = mul(ir.Bin(ir.Div, o, ir.Int(a.GroupOut())), ir.Int(a.GroupIn()/WordBits))
+		} else {
+			first = ir.Bin(ir.Div, first, ir.Int(WordBits))
+		}
+	}
+	return ir.Bin(ir.Min, add(first, ir.V("acc.gc")), ir.Int(last)), "gc"
+}
+
+// times is a popcount times the factor of weight plane acc.m.
+func (c *conv) times(bits ir.Expr) ir.Expr {
+	coefs := c.a.Coefs()
+	powers := func(cs []int32) bool {
+		for m, v := range cs {
+			if v != 1<<m {
+				return false
+			}
+		}
+		return true
+	}
+	m := ir.V("acc.m")
+	last := len(coefs) - 1
+	switch {
+	case !slices.ContainsFunc(coefs, func(v int32) bool { return v != 1 }):
+		return bits
+	case powers(coefs):
+		return ir.Bin(ir.Shl, bits, ir.CastTo(ir.I32, m))
+	case powers(coefs[:last]):
+		f := &ir.Select{Cond: ir.Bin(ir.Lt, m, ir.Int(last)), A: ir.Bin(ir.Shl, ir.Const(ir.I32, 1), ir.CastTo(ir.I32, ir.Bin(ir.Min, m, ir.Int(last)))), B: ir.Const(ir.I32, int64(coefs[last]))}
+		return mul(bits, f)
+	}
+	panic(fmt.Sprintf("BUG: weight planes with factors %v", coefs))
+}
+
+// raw is P at a position: the sum of popcounts, corrected where padding stands for exact zeros.
+func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+	p := ir.At(acc, b, h, w, o)
+	k := c.a.PadCorr
+	if k == nil {
+		return p
+	}
+	corr := buf("corr", ir.I32, k.Rows.Count(), k.Cols.Count(), c.o)
+	if c.params[len(c.params)-1].Name != "corr" {
+		c.params = append(c.params, in(corr))
+	}
+	class := func(i ir.Expr, cl graph.Classes) ir.Expr {
+		k := ir.Bin(ir.Min, i, ir.Int(cl.First))
+		for j := range cl.Last { // each comparison is 0 or 1 whatever a guarded tail makes of i
+			k = add(k, ir.CastTo(ir.I64, ir.Bin(ir.Ge, i, ir.Int(cl.Size-cl.Last+j))))
+		}
+		return k
+	}
+	return sub(add(p, p), ir.At(corr, class(h, k.Rows), class(w, k.Cols), o))
+}
+
 // pool takes the smallest popcount, that is the largest dot product, of each window.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.a.Pool
@@ -157,7 +248,7 @@ func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	outer := loops("pl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
 	i := vars(outer)
 	at := func(dh, dw ir.Expr) ir.Expr {
-		return ir.At(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
+		return c.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
 	}
 	win := loops("pl.", "i", p.Kernel[0], "j", p.Kernel[1])
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)

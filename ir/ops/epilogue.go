@@ -22,7 +22,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "q", words)
 	i := vars(outer)
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
-	at := ir.At(acc, i[0], i[1], i[2], o)
+	at := c.sum(acc, i[0], i[1], i[2], o)
 	var bits []ir.Expr
 	switch {
 	case e.Thresholds != nil:
@@ -31,6 +31,14 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		bits = c.shiftBits(at, o)
 	default:
 		bits = c.levelBits(at, o)
+	}
+	if e.OutEnc == ir.BipolarInv {
+		for n, bit := range bits {
+			bits[n] = ir.Bin(ir.Xor, bit, ir.Const(ir.Bool, 1))
+			if c.a.Out%WordBits != 0 {
+				bits[n] = ir.Bin(ir.And, bits[n], ir.Bin(ir.Lt, o, ir.Int(c.a.Out)))
+			}
+		}
 	}
 	var zero, or []ir.Stmt
 	for n, bit := range bits {
@@ -41,6 +49,14 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	body := ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
+}
+
+// sum is the accumulator that the epilogue reads; pooled ones are corrected for padding already.
+func (c *conv) sum(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+	if c.a.Pool != nil {
+		return ir.At(acc, b, h, w, o)
+	}
+	return c.raw(acc, b, h, w, o)
 }
 
 // packBit is bit shifted to its place in a word.
@@ -137,19 +153,32 @@ func (c *conv) steps(acc, o ir.Expr) ir.Expr {
 		return ir.At(b, o)
 	}
 	for _, s := range c.a.Epilogue.Steps {
-		switch s.Kind {
-		case "mul":
-			v = mul(v, vec())
-		case "fma":
-			a := vec()
-			v = &ir.Fma{A: v, B: a, C: vec()}
-		case "relu":
-			v = ir.Bin(ir.Max, v, ir.Float(0))
-		default:
-			panic("BUG: unknown step " + s.Kind)
-		}
+		v = applyStep(s.Kind, v, vec)
 	}
 	return v
+}
+
+// applyStep is one float step on v; vec gives its operands, in order.
+func applyStep(kind string, v ir.Expr, vec func() ir.Expr) ir.Expr {
+	clip := func(lo, hi float32) ir.Expr {
+		return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
+	}
+	switch kind {
+	case "mul":
+		return mul(v, vec())
+	case "fma":
+		a := vec()
+		return &ir.Fma{A: v, B: a, C: vec()}
+	case "relu":
+		return ir.Bin(ir.Max, v, ir.Float(0))
+	case "relu6":
+		return clip(0, 6)
+	case "hard_tanh":
+		return clip(-1, 1)
+	case "prelu":
+		return &ir.Fma{A: ir.Bin(ir.Min, v, ir.Float(0)), B: vec(), C: ir.Bin(ir.Max, v, ir.Float(0))}
+	}
+	panic("BUG: unknown step " + kind)
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
@@ -159,7 +188,7 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	}
 	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
 	i := vars(outer)
-	v := c.steps(ir.At(acc, i...), i[3])
+	v := c.steps(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
 	return y
 }
@@ -174,6 +203,21 @@ func ConvConsts(op string, a *graph.FusedConv) []any {
 	binary := op == "bconv2d"
 	if binary {
 		cs = append(cs, padLast(a.WBits, a.Out, o, 0))
+		if a.Masked() {
+			var mask []uint32
+			for q := range a.GroupWords() {
+				for k := range o {
+					mask = append(mask, 0)
+					if k < a.Out {
+						mask[len(mask)-1] = a.Mask(q, k)
+					}
+				}
+			}
+			cs = append(cs, mask)
+		}
+		if a.PadCorr != nil {
+			cs = append(cs, padLast(a.PadCorr.Corr, a.Out, o, 0))
+		}
 	} else {
 		cs = append(cs, padLast(a.WFloat, a.Out, o, 0))
 		if a.Bias != nil {
@@ -199,11 +243,8 @@ func ConvConsts(op string, a *graph.FusedConv) []any {
 		return append(cs, padLast(s.Right, a.Out, o, 0))
 	}
 	for _, s := range e.Steps {
-		if s.Kind != "relu" {
-			cs = append(cs, padLast(s.A, a.Out, o, 0))
-		}
-		if s.Kind == "fma" {
-			cs = append(cs, padLast(s.B, a.Out, o, 0))
+		for _, v := range s.Vectors() {
+			cs = append(cs, padLast(v, a.Out, o, 0))
 		}
 	}
 	return cs

@@ -18,23 +18,13 @@ func Eltwise(step graph.FloatStep, shape []int) *ir.Func {
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
 	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", step.Kind, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
-	v := ir.At(x, i...)
-	vec := func(name string) ir.Expr {
-		b := buf(name, ir.F32, s[3])
+	n := 0
+	v := applyStep(step.Kind, ir.At(x, i...), func() ir.Expr {
+		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
+		n++
 		f.Params = append(f.Params, in(b))
 		return ir.At(b, i[3])
-	}
-	switch step.Kind {
-	case "mul":
-		v = mul(v, vec("s0"))
-	case "fma":
-		a := vec("s0")
-		v = &ir.Fma{A: v, B: a, C: vec("s1")}
-	case "relu":
-		v = ir.Bin(ir.Max, v, ir.Float(0))
-	default:
-		panic("BUG: unknown step " + step.Kind)
-	}
+	})
 	f.Params = append(f.Params, out(y))
 	f.Body = ir.Nest(ls, set(y, v, i...))
 	return f

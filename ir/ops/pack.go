@@ -47,12 +47,16 @@ func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 	s := spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		return bitsOf(QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), a.Bits)
+		level := QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
+		if a.Enc == ir.BipolarInv {
+			level = sub(ir.Const(ir.I32, int64(1)<<a.Bits-1), level)
+		}
+		return bitsOf(level, a.Bits)
 	})
 	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
-// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v.
+// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v; for bipolar_inv, that of bipolar.
 func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 	m := float32(int(1)<<a.Bits - 1)
 	clip := func(v ir.Expr, lo, hi float32) ir.Expr {
@@ -65,7 +69,7 @@ func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 	case a.Unit:
 		v = mul(mul(add(clip(v, -1, 1), ir.Float(1)), ir.Float(m)), ir.Float(0.5))
 	case a.Enc == ir.Unipolar:
-		v = clip(scaled(), 0, m)
+		v = clip(scaled(), -float32(a.Zero), m-float32(a.Zero))
 	default:
 		v = mul(add(clip(scaled(), -m, m), ir.Float(m)), ir.Float(0.5))
 	}
@@ -76,6 +80,9 @@ func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 		v = ir.Un(ir.Floor, v)
 	default:
 		v = ir.Un(ir.RoundEven, v)
+	}
+	if a.Zero > 0 {
+		return add(ir.CastTo(ir.I32, v), ir.Const(ir.I32, int64(a.Zero)))
 	}
 	return ir.CastTo(ir.I32, v)
 }
@@ -128,13 +135,25 @@ func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 
 // Dequantize gives scale * integer as f32.
 func Dequantize(bits int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
+	return DequantizeAffine(bits, 0, scale, shape, enc)
+}
+
+// DequantizeAffine is Dequantize where level zero stands for 0 (unipolar).
+func DequantizeAffine(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
 	v := level(x, i[:3], i[3])
-	if enc != ir.Unipolar {
-		v = sub(mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1))
+	switch twice, m := mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
+	case ir.Unipolar:
+		if zero > 0 {
+			v = sub(v, ir.Const(ir.I32, int64(zero)))
+		}
+	case ir.Bipolar:
+		v = sub(twice, m)
+	case ir.BipolarInv:
+		v = sub(m, twice)
 	}
 	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
 	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}

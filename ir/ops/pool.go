@@ -45,7 +45,8 @@ func orElse(cond, v, other ir.Expr) ir.Expr {
 
 // MaxPoolBits is the maximum of levels over each window, on bit planes: for one plane an OR, for more a comparison of
 // whole words from the top plane down (g marks the channels whose new level is greater, eq those still equal). Positions
-// outside the image count as the smallest level, all bits 0 (unipolar 0, bipolar -m).
+// outside the image count as the smallest level, all bits 0 (unipolar 0, bipolar -m). bipolar_inv does the same to the
+// complement.
 // slice (in words) is the part of a concatenated output that it writes.
 func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	p := newPool(a, shape)
@@ -61,7 +62,11 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 	i := vars(outer)
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	xv := func(n int, c ir.Expr) ir.Expr {
-		return orElse(cond, ir.At(x, ir.Int(n), i[0], iy, ix, c), ir.Const(ir.U32, 0))
+		v := ir.At(x, ir.Int(n), i[0], iy, ix, c)
+		if enc == ir.BipolarInv { // the largest value has the smallest level
+			v = ir.Un(ir.Not, v)
+		}
+		return orElse(cond, v, ir.Const(ir.U32, 0))
 	}
 	per := func(name string, ss func(c ir.Expr) []ir.Stmt) ir.Stmt {
 		return ir.Nest(loops("", name, words), ir.Seq(ss(ir.V(name))...))
@@ -93,7 +98,11 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 	})
 	finish := per("c1", func(c ir.Expr) (ss []ir.Stmt) {
 		for n := range planes {
-			ss = append(ss, set(y, ir.At(m, ir.Int(n), c), ir.Int(n), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
+			v := ir.At(m, ir.Int(n), c)
+			if enc == ir.BipolarInv {
+				v = ir.Bin(ir.And, ir.Un(ir.Not, v), onesWord(shape[3], c))
+			}
+			ss = append(ss, set(y, v, ir.Int(n), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
 		}
 		return ss
 	})

@@ -37,6 +37,9 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	most := max(1, min(13, (t.Registers-vectors-2)/vectors))
 	k.TileW = bestTile(s.extent["w"], max(1, most/window))
 	k.TileH = max(1, (s.extent["h"]+7)/8)
+	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
+		k.TileW, k.UnrollK = 1, false
+	}
 	return k
 }
 
@@ -161,7 +164,7 @@ func (b *builder) stages(home, row string, k Knobs) int {
 		b.vectorize("xp.c")
 	}
 	positions := b.positions(k)
-	order := []string{"acc.kh", "acc.kw", "acc.c"}
+	order := []string{"acc.kh", "acc.kw", "acc.c", "acc.gc", "acc.m"}
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
@@ -205,8 +208,8 @@ const maxBody = 6
 // unrollReduction unrolls the innermost reduction loops as far as the body stays small.
 func (b *builder) unrollReduction() {
 	n := 1
-	for _, l := range []string{"acc.c", "acc.kw", "acc.kh", "acc.n"} {
-		if n *= b.s.extent[l]; n > maxBody {
+	for _, l := range []string{"acc.m", "acc.c", "acc.gc", "acc.kw", "acc.kh", "acc.n"} {
+		if n *= max(1, b.s.extent[l]); n > maxBody {
 			return
 		}
 		if b.s.extent[l] > 1 {

@@ -34,6 +34,9 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 		k.TileW = 1 + r.IntN(min(s.extent["w"], 2*max(1, k.TileW)))
 		k.TileH = 1 + r.IntN(s.extent["h"])
 		k.FiltersOuter = r.IntN(2) == 0
+		if s.has("acc.gc") {
+			k.TileW, k.UnrollK = 1, false
+		}
 	}
 	return Build(f, t, k)
 }

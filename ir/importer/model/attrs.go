@@ -12,11 +12,11 @@ func (b *builder) attrs(n *rawNode) any {
 	one := [2]int{1, 1}
 	switch n.op {
 	case "conv2d":
-		return &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)}
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)})
 	case "bitserial_conv2d":
 		a := b.binary(at)
 		a.PadValue = d.textOr(at+"/pad_value", "zero")
-		return &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a}
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a})
 	case "dense":
 		return &graph.DenseAttrs{}
 	case "bitserial_dense":
@@ -29,14 +29,36 @@ func (b *builder) attrs(n *rawNode) any {
 	case "shift_norm":
 		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 	case "quantize":
-		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: ir.Unipolar, Rounding: d.textOr(at+"/rounding", "half_even")}
-		if d.text(at+"/encoding") == "bipolar" {
-			a.Enc = ir.Bipolar
+		enc, zero, err := b.encoding(at, ir.Unipolar)
+		if err != nil {
+			b.fault(n, "add encoding: affine, or remove it", "%v", err)
+		}
+		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: enc, Rounding: d.textOr(at+"/rounding", "half_even")}
+		if a.Zero = zero; d.text(at+"/dtype") == "i8" {
+			if a.Signed, a.Zero = true, zero+128; a.Bits != 8 || d.text(at+"/encoding") != "affine" {
+				b.fault(n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
+			}
 		}
 		if a.Scale = d.number(at+"/scale", 0); a.Scale == 0 { // the schema wants a given one to be positive
-			a.Unit, a.Scale = true, unitScale(a.Bits)
+			a.Unit, a.Scale = d.text(at+"/encoding") != "affine", unitScale(a.Bits)
 		}
 		return a
+	case "prelu":
+		return &graph.PReluAttrs{}
+	case "add", "sub", "mul":
+		return &graph.BinaryOpAttrs{}
+	case "pad":
+		return &graph.SpatialPadAttrs{Pad: b.padding(at), Value: d.number(at+"/value", 0)}
+	case "slice":
+		a := &graph.SliceAttrs{Begin: d.integers(at + "/begin"), Size: d.integers(at + "/size"), Stride: d.integers(at + "/strides")}
+		if a.Stride == nil {
+			for range a.Begin {
+				a.Stride = append(a.Stride, 1)
+			}
+		}
+		return a
+	case "reshape":
+		return &graph.ReshapeAttrs{Shape: d.integers(at + "/shape")}
 	case "concat":
 		return &graph.ConcatAttrs{}
 	}
@@ -44,7 +66,21 @@ func (b *builder) attrs(n *rawNode) any {
 }
 
 func (b *builder) binary(at string) *graph.BinaryAttrs {
-	return &graph.BinaryAttrs{WeightScale: b.doc.textOr(at+"/weight_scale", "mean"), PadValue: "zero"}
+	a := &graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"}
+	if enc, bits := b.doc.textOr(at+"/weight_encoding", "bipolar"), b.doc.integer(at+"/weight_bits", 1); enc != "bipolar" || bits > 1 {
+		a.Enc, a.Bits, a.Zero = enc, bits, b.doc.integer(at+"/weight_zero_point", 0)
+		if enc != "ternary" {
+			a.WeightScale = "max"
+		}
+	}
+	a.WeightScale = b.doc.textOr(at+"/weight_scale", a.WeightScale)
+	return a
+}
+
+// taps reads dilations and groups, 0 where they are left out.
+func (b *builder) taps(at string, a *graph.Conv2DAttrs) *graph.Conv2DAttrs {
+	a.Dilations, a.Groups = b.doc.pair(at+"/dilations", [2]int{}), b.doc.integer(at+"/groups", 0)
+	return a
 }
 
 func (b *builder) epsilon(n *rawNode) float64 { return b.doc.number(n.at+"/attrs/epsilon", 1e-5) }

@@ -81,7 +81,7 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 	if !within(v.Shape, b.lim.tensor) {
 		return nil, fmt.Sprintf("shape %v has more than %d elements", v.Shape, b.lim.tensor), ""
 	}
-	enc, err := ir.ParseEncodingKind(b.doc.textOr(at+"/encoding", ir.NoEncoding.String()))
+	enc, zero, err := b.encoding(at, ir.NoEncoding)
 	if err != nil {
 		return nil, err.Error(), ""
 	}
@@ -93,7 +93,9 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		return nil, "dtype " + dtype + " without an encoding", "give encoding (and bits), or use dtype f32"
 	case enc != ir.NoEncoding && v.Packed && dtype != "u32":
 		return nil, "dtype " + dtype + " for packed levels", "bit planes are u32 words: use dtype u32"
-	case enc != ir.NoEncoding && !v.Packed && dtype != "u8":
+	case dtype == "i8" && (b.doc.text(at+"/encoding") != "affine" || b.doc.integer(at+"/bits", 1) != 8):
+		return nil, "dtype i8 for other than affine levels of 8 bits", "use dtype u8, or encoding affine and bits 8"
+	case enc != ir.NoEncoding && !v.Packed && dtype != "u8" && dtype != "i8":
 		return nil, "dtype " + dtype + " for levels", "use dtype u8, or u32 with packed: true"
 	case enc == ir.NoEncoding:
 		v.DType = ir.F32
@@ -101,8 +103,28 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		v.DType = ir.U8
 		v.Bits = b.doc.integer(at+"/bits", 1)
 		v.Scale = b.doc.number(at+"/scale", unitScale(v.Bits))
+		if v.Zero = zero; dtype == "i8" {
+			v.DType, v.Zero = ir.I8, zero+128
+		}
+		if v.Zero < 0 || v.Zero >= 1<<v.Bits {
+			return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, v.Bits), "the zero point is one of the tensor's values"
+		}
 	}
 	return v, "", ""
+}
+
+// encoding reads an encoding; affine is unipolar with a zero point.
+func (b *builder) encoding(at string, def ir.EncodingKind) (enc ir.EncodingKind, zero int, err error) {
+	text := b.doc.textOr(at+"/encoding", def.String())
+	zero = b.doc.integer(at+"/zero_point", 0)
+	if text == "affine" {
+		return ir.Unipolar, zero, nil
+	}
+	if zero != 0 {
+		return def, 0, fmt.Errorf("zero_point %d without encoding affine", zero)
+	}
+	enc, err = ir.ParseEncodingKind(text)
+	return enc, 0, err
 }
 
 // unitScale is the scale that maps the levels of so many bits to 0..1.

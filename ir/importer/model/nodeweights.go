@@ -44,6 +44,8 @@ func (b *builder) readWeights(n *rawNode, node *graph.Node) bool {
 			set(key, []int{x.Channels()}, 0)
 		}
 		ok = ok && b.checkVar(n, node)
+	case "prelu":
+		set("alpha", []int{x.Channels()}, 0)
 	case "shift_norm":
 		for _, key := range []string{"mean", "var"} {
 			set(key, []int{x.Channels()}, 0)
@@ -87,7 +89,7 @@ func (b *builder) kernelShape(n *rawNode, x *graph.Value) (shape []int, ok bool)
 	}
 	k := b.doc.pair(at+"/kernel", [2]int{})
 	filters, kernel := need("filters"), need("kernel")
-	return []int{k[0], k[1], x.Channels(), b.doc.integer(at+"/filters", 0)}, filters && kernel
+	return []int{k[0], k[1], max(1, x.Channels()/b.doc.integer(at+"/groups", 1)), b.doc.integer(at+"/filters", 0)}, filters && kernel
 }
 
 // agrees checks filters, kernel and units, where given, against w. Whether w fits the input is for graph.Infer to say.

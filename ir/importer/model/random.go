@@ -15,7 +15,7 @@ import (
 //
 //	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
 //	scale  (0.9 + 0.2u) * (bound/2)
-//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1
+//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u
 type generator struct {
 	seed uint64
 	gain float64
@@ -42,6 +42,8 @@ func (g *generator) tensor(key, name string, n, fanIn int) []float32 {
 			out[i] = 0.9 + float32(0.2*u)
 		case "beta":
 			out[i] = float32(0.2*u) - 0.1
+		case "alpha":
+			out[i] = 0.5 * u
 		case "var":
 			out[i] = 1
 		}

@@ -1,0 +1,33 @@
+package fusedglue
+
+import (
+	"strings"
+	"testing"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// TestPRelu: slopes from 0 up fold into thresholds; a negative one turns the sums around, and Strict says so.
+func TestPRelu(t *testing.T) {
+	for _, slope := range []float32{0, 0.25, -0.25} {
+		n, x := chain(t, ir.Bipolar, 2)
+		x = n.bconv(x, 3, 2, "same", graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"})
+		alpha := &graph.Tensor{Shape: []int{2}, Data: []float32{0.5, slope}}
+		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
+		x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.BipolarInv, Scale: 0.1})
+		n.Outputs = []string{x}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := g.Nodes[0].Attrs.(*graph.FusedConv)
+		folded := f.Epilogue.Thresholds != nil
+		if len(g.Nodes) != 1 || folded != (slope >= 0) || folded == (f.Epilogue.Levels != nil) {
+			t.Errorf("slope %g gives %s", slope, g)
+		}
+		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "a prelu of negative slope turns the sums around") {
+			t.Errorf("slope %g, strict: %v", slope, err)
+		}
+	}
+}
