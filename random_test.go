@@ -58,20 +58,28 @@ func randomTraces(t *testing.T, path string, o ripc.Options, r *rand.Rand) map[s
 	traces := map[string]schedule.Trace{}
 	for _, f := range c.Program.Funcs {
 		tr := template.Random(f, target, r)
-		if len(f.Params) > 1 && f.Params[1].Name == "wt" && r.IntN(2) == 0 { // filters in blocks
-			shape := f.Params[1].Shape
-			last := len(shape) - 1
-			inner := ""
-			for d := range last {
-				inner += fmt.Sprint(d, " ")
-			}
-			step, err := schedule.ParseStep(fmt.Sprintf("pack wt %d.o %s%d.i factor=%d", last, inner, last, min(32, shape[last])))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tr = append(tr, step)
+		if len(f.Params) > 1 && f.Params[1].Name == "wt" && r.IntN(2) == 0 {
+			tr = append(tr, packFilters(t, f.Params[1].Shape)...)
 		}
 		traces[f.Name] = tr
 	}
 	return traces
+}
+
+// packFilters puts weights into blocks of 64 filters, which every vector of a random trace lies in; where filters do not
+// fill the blocks it does nothing.
+func packFilters(t *testing.T, shape []int) schedule.Trace {
+	last := len(shape) - 1
+	if shape[last]%64 != 0 {
+		return nil
+	}
+	text := fmt.Sprintf("pack wt %d.o ", last)
+	for d := range last {
+		text += fmt.Sprint(d, " ")
+	}
+	step, err := schedule.ParseStep(text + fmt.Sprintf("%d.i factor=64", last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schedule.Trace{step}
 }

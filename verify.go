@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"ripc/codegen/artifact"
 	"ripc/ir"
@@ -18,11 +19,21 @@ type VerifyRequest struct {
 	Options  Options // Emit is ignored; with SO, Target may be left out
 	Seed     uint64  // of the inputs
 	Threads  int
+	Limit    time.Duration                      // of a stage's compiled code under simulation; 0 means a minute
 	Progress func(done, total int, what string) // may be nil
+	Watch    func(*VerifyReport, *VerifyRunning)
 }
 
+// The result of Verify, and what VerifyRequest.Watch is called with (verify.Input.Watch).
+type (
+	VerifyReport  = verify.Report
+	VerifyRunning = verify.Running
+	VerifyCrash   = verify.Crash
+)
+
 // Verify compares compiled code with the model's definition, stage by stage and as a whole, bit for bit.
-func Verify(ctx context.Context, r VerifyRequest) (*verify.Report, error) {
+// Native code that crashes takes the process along; the command therefore calls Verify in a process of its own.
+func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "an artifact does not carry its definition", Help: "give the model, and the artifact with --so"}
 	}
@@ -65,6 +76,10 @@ func Verify(ctx context.Context, r VerifyRequest) (*verify.Report, error) {
 	}
 	return verify.Verify(ctx, verify.Input{
 		Program: c.Program, Scheduled: c.Scheduled, SO: so, Threads: r.Threads, Inputs: feed.Run(0),
+		Limit: r.Limit, Watch: r.Watch,
 		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
 	})
 }
+
+// VerifyTimedOut is the VerifyCrash.How of a stage that takes longer than limit.
+func VerifyTimedOut(limit time.Duration) string { return verify.TimedOut(limit) }

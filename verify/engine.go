@@ -57,7 +57,11 @@ func open(in Input, d *describe.Artifact) (engine, error) {
 		return nil, fmt.Errorf("verify %s: %d inputs given, %d needed", in.SO, len(in.Inputs), len(d.Inputs))
 	}
 	if !in.Simulate {
-		m, err := runtime.Load(in.SO)
+		var m *runtime.Module
+		err := in.watched(-1, func() (err error) {
+			m, err = runtime.Load(in.SO)
+			return err
+		})
 		var arch *runtime.ArchError
 		var features *runtime.FeatureError
 		switch {
@@ -120,7 +124,7 @@ func (n *native) step(ctx context.Context, i int) (before, after *memory, err er
 	b := n.before
 	b.work = append(b.work[:0], n.after.work...)
 	b.inputs, b.outputs = clone(n.after.inputs), clone(n.after.outputs)
-	if err := n.s.RunStages(ctx, i, i+1); err != nil {
+	if err := n.in.watched(i, func() error { return n.s.RunStages(ctx, i, i+1) }); err != nil {
 		return nil, nil, err
 	}
 	return b, n.after, nil
@@ -130,7 +134,7 @@ func (n *native) network(ctx context.Context) ([][]byte, error) {
 	if err := n.reset(2); err != nil {
 		return nil, err
 	}
-	if err := n.s.Run(ctx); err != nil {
+	if err := n.in.watched(len(n.in.Program.Stages), func() error { return n.s.Run(ctx) }); err != nil {
 		return nil, err
 	}
 	return n.after.outputs, nil

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -12,18 +13,22 @@ import (
 
 // Report is the outcome of Verify.
 type Report struct {
-	Stages []StageResult
+	Stages []StageResult // all of them
 	// Network lists the outputs that differ after a run of all stages at once.
-	Network   []Difference
+	Network []Difference
+	// Crash, if not nil, says where the compiled code did not come to its end; what follows is not compared then.
+	Crash     *Crash
 	Threads   int
 	Simulated bool
-	OK        bool // nothing differs
+	OK        bool // nothing differs, and nothing crashed
 }
 
 // StageResult is the outcome for one stage.
 type StageResult struct {
 	Stage          int // index
 	Name, Op, Func string
+	Ran            bool         // only Constants is known without
+	Constants      []Difference // between the file's constants that the stage reads and the Program's
 	Differences    []Difference // in what the stage is to write
 	// Stray lists other memory that the stage changed.
 	Stray   []Stray
@@ -34,17 +39,22 @@ type StageResult struct {
 // Suspect is the part of the compiler that a difference comes from.
 type Suspect string
 
-// The suspects. Schedule means that the scheduled Func computes something else than the definition, even in the
-// interpreter; Codegen that it does not, so that the fault is in what came after, or in the file itself.
+// The suspects. Constants means that the file holds other constants than the Program, so that nothing is said of its
+// code. Schedule means that the scheduled Func computes something else than the definition, even in the interpreter;
+// Codegen that it does not, so that the fault is in what came after, or in the file itself.
 const (
-	Unknown  Suspect = ""
-	Schedule Suspect = "schedule"
-	Codegen  Suspect = "codegen"
+	Unknown   Suspect = ""
+	Constants Suspect = "constants"
+	Schedule  Suspect = "schedule"
+	Codegen   Suspect = "codegen"
 )
 
 // why explains s in a sentence.
 func (s Suspect) why() string {
-	if s == Schedule {
+	switch s {
+	case Constants:
+		return "the file's constants are not those of the model: the file is damaged, or compiled from another one"
+	case Schedule:
 		return "the scheduled func is wrong already when it is interpreted"
 	}
 	return "the scheduled func is right when it is interpreted: code generation is wrong, or the file is damaged"
@@ -62,11 +72,15 @@ type Difference struct {
 
 // String is, for example, "%y[0, 3]: got 5, want 7; 2 of 64 elements differ".
 func (d Difference) String() string {
-	at := ""
-	if len(d.Index) > 0 {
-		at = strings.ReplaceAll(fmt.Sprint(d.Index), " ", ", ")
+	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ", d.Buffer, d.at(), d.Got, d.Want, d.Count, d.Elems)
+}
+
+// at writes Index.
+func (d Difference) at() string {
+	if len(d.Index) == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ", d.Buffer, at, d.Got, d.Want, d.Count, d.Elems)
+	return strings.ReplaceAll(fmt.Sprint(d.Index), " ", ", ")
 }
 
 // Stray is a change where a stage has nothing to write.
@@ -87,12 +101,9 @@ func (r StageResult) String() string {
 	if r.OK {
 		return head + "ok"
 	}
-	var parts []string
-	for _, d := range r.Differences {
-		parts = append(parts, d.String())
-	}
-	for _, s := range r.Stray {
-		parts = append(parts, s.String())
+	parts := r.Findings()
+	if !r.Ran {
+		parts = append(parts, "did not run")
 	}
 	if r.Suspect != Unknown {
 		parts = append(parts, r.Suspect.why())
@@ -100,8 +111,33 @@ func (r StageResult) String() string {
 	return head + strings.Join(parts, "; ")
 }
 
-// compare returns how got differs from want; ok if it does not.
+// Findings lists what differs, a sentence each.
+func (r StageResult) Findings() []string {
+	var all []string
+	for _, d := range r.Constants {
+		all = append(all, fmt.Sprintf("weights of stage %s: %%%s differs at %s: the file has %s, the model %s; %d of %d elements differ",
+			r.Name, d.Buffer, cmp.Or(d.at(), "[]"), d.Got, d.Want, d.Count, d.Elems))
+	}
+	for _, d := range r.Differences {
+		all = append(all, d.String())
+	}
+	for _, s := range r.Stray {
+		all = append(all, s.String())
+	}
+	return all
+}
+
+// compare returns how got differs from want; ok if it does not. All NaNs are equal.
 func compare(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
+	return compareElements(b, got, want, b.Type.IsFloat())
+}
+
+// compareExactly is compare for stored data: NaNs are equal if their bits are.
+func compareExactly(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
+	return compareElements(b, got, want, false)
+}
+
+func compareElements(b ir.Buffer, got, want []byte, anyNaN bool) (d Difference, ok bool) {
 	if bytes.Equal(got, want) {
 		return Difference{}, true
 	}
@@ -109,7 +145,7 @@ func compare(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
 	d = Difference{Buffer: b.Name, Decl: ir.BufferString(b), Elems: b.Elems()}
 	for i := range d.Elems {
 		x, y := got[i*size:(i+1)*size], want[i*size:(i+1)*size]
-		if bytes.Equal(x, y) || b.Type.IsFloat() && isNaN(x) && isNaN(y) {
+		if bytes.Equal(x, y) || anyNaN && isNaN(x) && isNaN(y) {
 			continue
 		}
 		if d.Count++; first < 0 {

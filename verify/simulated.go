@@ -3,8 +3,11 @@ package verify
 import (
 	"cmp"
 	"context"
+	"errors"
+	"time"
 
 	"ripc/ir"
+	"ripc/runtime"
 	"ripc/simulate"
 )
 
@@ -66,9 +69,13 @@ func (s *simulated) batch(ctx context.Context, first int) error {
 			jobs = append(jobs, s.start(i, 1))
 		}
 	}
-	results, err := s.m.Run(ctx, jobs)
+	results, err := s.run(ctx, jobs)
+	if last > first+1 && s.fault(first, err) != nil {
+		s.kept = 1 // which stage it was shows when they run one by one
+		return s.batch(ctx, first)
+	}
 	if err != nil {
-		return err
+		return cmp.Or(s.fault(first, err), err)
 	}
 	s.first, s.states = first, make([]*memory, last-first+1)
 	place := places(p)
@@ -94,9 +101,54 @@ func writesOutput(p *ir.Program, i int) bool {
 }
 
 func (s *simulated) network(ctx context.Context) ([][]byte, error) {
-	results, err := s.m.Run(ctx, []simulate.Job{s.start(s.m.Stages(), 2)})
+	results, err := s.run(ctx, []simulate.Job{s.start(s.m.Stages(), 2)})
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(s.fault(s.m.Stages(), err), err)
 	}
 	return results[0].Outputs, nil
+}
+
+// maxLimit bounds the time for one simulated process, whatever number of stages it runs.
+const maxLimit = 10 * time.Minute
+
+// errLimit says that a simulated process was stopped because it took too long.
+var errLimit = errors.New("time is up")
+
+// run runs the jobs, for not longer than their stages may take.
+func (s *simulated) run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error) {
+	limit := s.in.Limit
+	for _, j := range jobs {
+		limit += time.Duration(j.Last-j.First) * s.in.Limit
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, min(limit, max(maxLimit, s.in.Limit)), errLimit)
+	defer cancel()
+	results, err := s.m.Run(ctx, jobs)
+	if err != nil && context.Cause(ctx) == errLimit {
+		err = errLimit
+	}
+	return results, err
+}
+
+// fault makes a Crash at stage i of an error of run, or nil if compiled code is not to blame.
+func (s *simulated) fault(i int, err error) error {
+	how := ""
+	var died *simulate.RunError
+	var overrun *simulate.OverrunError
+	var status *runtime.StatusError
+	switch {
+	case errors.Is(err, errLimit):
+		how = TimedOut(s.in.Limit)
+	case errors.As(err, &died):
+		if how = "crashed in simulation (" + died.Status; died.Hint != "" {
+			how += ": " + died.Hint
+		}
+		how += ")"
+	case errors.As(err, &overrun):
+		how = "wrote beyond the end of a buffer"
+	case errors.As(err, &status):
+		how = "failed: " + status.Error()
+	default:
+		return nil
+	}
+	return &crashError{Crash{s.in.running(i), how}}
 }

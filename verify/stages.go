@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,13 +34,18 @@ func (v *verifier) run(ctx context.Context) error {
 			}
 		},
 	})
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(ctx); v.crashed(cause) {
+		return nil
+	} else if cause != nil {
 		return cause
 	}
 	if err != nil {
 		return fmt.Errorf("interpreting %s: %w", v.in.Program.Name, err)
 	}
 	got, err := v.e.network(ctx)
+	if v.crashed(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -56,6 +62,15 @@ func (v *verifier) run(ctx context.Context) error {
 	return nil
 }
 
+// crashed notes that compiled code did not return, if err says so.
+func (v *verifier) crashed(err error) bool {
+	var e *crashError
+	if errors.As(err, &e) {
+		v.report.Crash = &e.crash
+	}
+	return e != nil
+}
+
 // stage has the artifact do stage i and judges the result. ref holds what the interpreter's own run has come to.
 func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) error {
 	before, after, err := v.e.step(ctx, i)
@@ -65,22 +80,22 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 	p := v.in.Program
 	s := p.Stages[i]
 	f := p.FuncByName(s.Func)
-	r := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func}
+	r := &v.report.Stages[i]
+	r.Ran = true
 	if !v.asInterpreted(f, s, before, after, ref) {
 		want, err := v.expect(ctx, p, f, s, before)
 		if err != nil {
 			return err
 		}
 		r.Differences = v.differences(f, s, after, want)
-		if len(r.Differences) > 0 {
+		if len(r.Differences) > 0 && len(r.Constants) == 0 {
 			if r.Suspect, err = v.suspect(ctx, i, before, want); err != nil {
 				return err
 			}
 		}
 	}
 	r.Stray = v.stray(f, s, before, after)
-	r.OK = len(r.Differences)+len(r.Stray) == 0
-	v.report.Stages = append(v.report.Stages, r)
+	r.OK = len(r.Constants)+len(r.Differences)+len(r.Stray) == 0
 	return nil
 }
 

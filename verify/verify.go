@@ -2,14 +2,18 @@
 // the artifact itself, natively or simulated, stage by stage through NAME_run_stages and as a whole through NAME_run.
 // The definition is the unscheduled Program, run by package interp.
 //
+// The constants in the file are compared with the Program's byte by byte, because one input does not show every bit.
+//
 // A stage is judged on what it was given: the bytes that the artifact's own earlier stages left. A mistake thus shows in
 // the stage that made it, and not in all those after it.
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"ripc/internal/describe"
 	"ripc/ir"
@@ -31,8 +35,15 @@ type Input struct {
 	Simulate bool
 	// Progress, if not nil, is called before each stage, and once more with done == total.
 	Progress func(done, total int, stage string)
+	// Watch, if not nil, is called before compiled code runs in this process, which may not survive that, and once it
+	// returned, then with nil. The Report is as far as it is known.
+	Watch func(r *Report, running *Running)
+	// Limit is how long a stage may take under simulation; 0 means a minute. Code that runs in this process cannot be
+	// stopped: there the limit is up to Watch.
+	Limit time.Duration
 
-	kept int // overrides maxKept, for tests
+	report *Report
+	kept   int // overrides maxKept, for tests
 }
 
 // MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be compared.
@@ -45,13 +56,15 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s is not compiled from this program: %s; compile it again", e.SO, e.Msg)
 }
 
-// Verify runs the artifact and the definition. Differences are in the Report and no error. It fails with
+// Verify compares the artifact's constants with the Program's, and runs the artifact and the definition. Differences, and
+// code that crashes under simulation, are in the Report and no error; code that crashes natively takes this process along. It fails with
 // *MismatchError, with *ir.Error or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors
 // of runtime or simulate if the artifact cannot, or with ctx's error.
 func Verify(ctx context.Context, in Input) (*Report, error) {
 	if in.Threads == 0 {
 		in.Threads = 1
 	}
+	in.Limit = cmp.Or(in.Limit, time.Minute)
 	d, err := runtime.ReadDescription(in.SO)
 	if err != nil {
 		return nil, err
@@ -59,12 +72,29 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 	if err := match(in, d); err != nil {
 		return nil, err
 	}
+	shipped := in.Program
+	if in.Scheduled != nil {
+		shipped = in.Scheduled // its constants may be packed
+	}
+	constants, err := compareConstants(in.SO, d, shipped)
+	if err != nil {
+		return nil, err
+	}
+	in.report = &Report{Threads: in.Threads}
+	for i, s := range in.Program.Stages {
+		r := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func, Constants: constants[i]}
+		if len(r.Constants) > 0 {
+			r.Suspect = Constants
+		}
+		in.report.Stages = append(in.report.Stages, r)
+	}
 	e, err := open(in, d)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
-	v := &verifier{in: in, e: e, report: &Report{Threads: in.Threads, Simulated: e.simulated()}, compiled: map[*ir.Func]*interp.Compiled{}}
+	in.report.Simulated = e.simulated()
+	v := &verifier{in: in, e: e, report: in.report, compiled: map[*ir.Func]*interp.Compiled{}}
 	if err := v.run(ctx); err != nil {
 		return nil, err
 	}

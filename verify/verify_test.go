@@ -106,7 +106,7 @@ func TestSimulatedBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong(t, r, 1, verify.Unknown)
+		wrong(t, r, 1, verify.Constants)
 	}
 }
 
@@ -128,20 +128,20 @@ func TestFlippedConstant(t *testing.T) {
 			p := tiny(true, ir.Xor)
 			so := build(t, machine(t, name), p)[artifact.SO]
 			t.Run("threshold", func(t *testing.T) { // the sign of t1[5]: now every score is high enough
-				s := wrong(t, check(t, flip(t, so, p, "t1", 5*32+31), p, 2), 0, verify.Codegen)
+				s := wrong(t, check(t, flip(t, so, p, "t1", 5*32+31), p, 2), 0, verify.Constants)
 				if d := s.Differences[0]; s.Name != "fire/bits" || d.Buffer != "h" || d.Count != rows || d.Index[2] != 0 {
 					t.Errorf("%+v", s)
 				}
 			})
 			t.Run("weight", func(t *testing.T) { // a bit of class 4
-				s := wrong(t, check(t, flip(t, so, p, "w2", 4*64+40), p, 1), 1, verify.Codegen)
+				s := wrong(t, check(t, flip(t, so, p, "w2", 4*64+40), p, 1), 1, verify.Constants)
 				if d := s.Differences[0]; s.Name != "fire/scores" || d.Count != rows || d.Index[0] != 0 || d.Index[1] != 4 {
 					t.Errorf("%+v", s)
 				}
 			})
 			t.Run("scale", func(t *testing.T) { // the lowest bit of s[9], which both halves of the output use
 				r := check(t, flip(t, so, p, "s", 9*32), nil, 1)
-				if r.OK || !r.Stages[1].OK || r.Stages[2].OK || r.Stages[3].OK || r.Stages[3].Suspect != verify.Unknown || r.Network[0].Count != 2*rows {
+				if r.OK || !r.Stages[1].OK || r.Stages[2].OK || r.Stages[3].OK || r.Stages[3].Suspect != verify.Constants || r.Network[0].Count != 2*rows {
 					t.Errorf("%+v", r)
 				}
 			})

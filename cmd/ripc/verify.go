@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,8 @@ type verifyResult struct {
 	Seed      uint64        `json:"seed"`
 	Stages    []verifyStage `json:"stages"`
 	Network   []string      `json:"network"` // differences of a run as a whole
+	Crash     string        `json:"crash,omitempty"`
+	crash     *ripc.VerifyCrash
 }
 
 type verifyStage struct {
@@ -23,6 +27,7 @@ type verifyStage struct {
 	Op      string   `json:"op"`
 	Func    string   `json:"func"`
 	OK      bool     `json:"ok"`
+	Ran     bool     `json:"ran"`
 	Differs []string `json:"differs,omitempty"`
 	Suspect string   `json:"suspect,omitempty"`
 }
@@ -35,7 +40,8 @@ func verifyCommand() *cobra.Command {
 		Short: "Compare compiled code with the interpreter, bit for bit",
 		Long: `Compile a model and compare every stage, and the network as a whole, with what the
 interpreter computes from the model's definition, bit for bit. The code that is checked is
-the code that ships. Exit code 1 says that something differs.`,
+the code that ships. The weights and thresholds in the library are compared with the model's
+byte for byte. Exit code 1 says that something differs, or that a stage crashed or did not end.`,
 		Example: `  ripc verify examples/digits/digits.json --target rpi3
   ripc verify digits.json --so digits.so --threads 4`,
 		Args: args(1, 1, "one MODEL"),
@@ -45,30 +51,22 @@ the code that ships. Exit code 1 says that something differs.`,
 			if err = checkThreads(r.Threads); err != nil {
 				return err
 			}
+			if r.Limit <= 0 {
+				return usagef("--timeout %v: give a time above 0", r.Limit)
+			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
+			if isVerifyWorker() {
+				return verifyWorker(cmd.Context(), os.Stdin, cmd.OutOrStdout(), r)
+			}
 			p := newProgress()
-			r.Progress = p.step
-			rep, err := ripc.Verify(cmd.Context(), r)
+			rep, err := verifyApart(cmd.Context(), r.Limit, p.step)
 			p.done()
 			if err != nil {
 				return err
 			}
-			res := verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: r.Seed, Network: []string{}}
-			for _, s := range rep.Stages {
-				v := verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Suspect: string(s.Suspect)}
-				for _, d := range s.Differences {
-					v.Differs = append(v.Differs, d.String())
-				}
-				for _, d := range s.Stray {
-					v.Differs = append(v.Differs, d.String())
-				}
-				res.Stages = append(res.Stages, v)
-			}
-			for _, d := range rep.Network {
-				res.Network = append(res.Network, d.String())
-			}
+			res := newVerifyResult(rep, r.Seed)
 			if err := res.print(cmd, f.json); err != nil {
 				return err
 			}
@@ -82,8 +80,24 @@ the code that ships. Exit code 1 says that something differs.`,
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs")
 	threadsFlag(cmd, &r.Threads)
+	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
 	f.register(cmd)
 	return cmd
+}
+
+func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, crash: rep.Crash}
+	if rep.Crash != nil {
+		res.Crash = rep.Crash.String()
+	}
+	for _, s := range rep.Stages {
+		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
+			Differs: s.Findings(), Suspect: string(s.Suspect)})
+	}
+	for _, d := range rep.Network {
+		res.Network = append(res.Network, d.String())
+	}
+	return res
 }
 
 func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
@@ -93,26 +107,29 @@ func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
 	w := cmd.OutOrStdout()
 	bad := 0
 	for i, s := range r.Stages {
-		verdict := "ok"
 		if !s.OK {
-			verdict = "DIFFERS"
 			bad++
 		}
+		verdict := r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0)
 		fmt.Fprintf(w, "%3d  %-24s %-16s %s\n", i, s.Name, s.Op, verdict)
 		for _, d := range s.Differs {
 			fmt.Fprintf(w, "       %s\n", d)
 		}
-		if s.Suspect != "" {
+		switch s.Suspect {
+		case "":
+		case "constants":
+			fmt.Fprintln(w, "       the library is damaged, or made of another model")
+		default:
 			fmt.Fprintf(w, "       the fault is in %s of @%s\n", s.Suspect, s.Func)
 		}
 	}
-	verdict := "ok"
-	if len(r.Network) > 0 {
-		verdict = "DIFFERS"
-	}
+	verdict := r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0)
 	fmt.Fprintf(w, "     %-24s %-16s %s\n", "network", "", verdict)
 	for _, d := range r.Network {
 		fmt.Fprintf(w, "       %s\n", d)
+	}
+	if r.Crash != "" {
+		fmt.Fprintln(w, r.Crash)
 	}
 	how := "native"
 	if r.Simulated {
@@ -120,4 +137,19 @@ func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
 	}
 	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad, len(r.Stages), how, r.Threads, r.Seed)
 	return nil
+}
+
+// verdict is a word for stage i, or for the network after the last.
+func (r *verifyResult) verdict(i int, ran, ok, differs bool) string {
+	switch {
+	case r.crash != nil && r.crash.Stage == i:
+		return "CRASHED"
+	case differs:
+		return "DIFFERS"
+	case !ran:
+		return "not run"
+	case ok:
+		return "ok"
+	}
+	return "DIFFERS"
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ripc/internal/describe"
+	"ripc/runtime"
+)
+
+// flip is "flip FROM TO K": it writes FROM to TO with one bit of the constants changed, another one for each K, and sets
+// $STAGE and $BUFFER to whose it is.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	k, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	data, symbols, d := library(ts, args[0])
+	type place struct {
+		stage string
+		t     describe.Tensor
+	}
+	var all []place
+	for _, s := range d.Stages {
+		for _, t := range s.Reads {
+			if t.Where == "const" {
+				all = append(all, place{s.Name, t})
+			}
+		}
+	}
+	p := all[k%len(all)]
+	n, err := runtime.TensorBytes(p.t)
+	ts.Check(err)
+	bit := uint32(k) * 2654435761 % uint32(8*n)
+	data[int64(symbols["ripc_weights"])+p.t.Offset+int64(bit/8)] ^= 1 << (bit % 8)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o755))
+	ts.Setenv("STAGE", p.stage)
+	ts.Setenv("BUFFER", p.t.Name)
+}
+
+// spoil is "spoil FROM TO STAGE trap|loop|wild": it writes FROM to TO with the start of a stage's kernel replaced by
+// instructions that trap, by an endless loop, or by a jump to nowhere.
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	data, symbols, d := library(ts, args[0])
+	code := map[string]map[string]string{
+		"x86_64":  {"trap": "\x0f\x0b", "int3": "\xcc", "loop": "\xeb\xfe", "wild": "\x31\xc0\xff\xe0"},
+		"aarch64": {"trap": "\x00\x00\x00\x00", "int3": "\x00\x00\x20\xd4", "loop": "\x00\x00\x00\x14", "wild": "\xe0\x03\x1f\xaa\x00\x00\x1f\xd6"},
+	}[d.Arch][args[3]]
+	i := slices.IndexFunc(d.Stages, func(s describe.Stage) bool { return s.Name == args[2] })
+	if code == "" || i < 0 {
+		ts.Fatalf("no stage %s, or no code to %s on %s", args[2], args[3], d.Arch)
+	}
+	copy(data[symbols[d.Stages[i].Kernel]:], bytes.Repeat([]byte(code), 64/len(code)))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o755))
+}
+
+// library reads a library, the offsets in the file of its symbols, and its description.
+func library(ts *testscript.TestScript, name string) (data []byte, symbols map[string]uint64, d *describe.Artifact) {
+	data, err := os.ReadFile(ts.MkAbs(name))
+	ts.Check(err)
+	f, err := elf.NewFile(bytes.NewReader(data))
+	ts.Check(err)
+	list, err := f.Symbols()
+	ts.Check(err)
+	symbols = map[string]uint64{}
+	for _, s := range list {
+		if int(s.Section) < len(f.Sections) {
+			in := f.Sections[s.Section]
+			symbols[s.Name] = s.Value - in.Addr + in.Offset
+		}
+	}
+	d, err = runtime.ReadDescription(ts.MkAbs(name))
+	ts.Check(err)
+	return data, symbols, d
+}
