@@ -15,7 +15,7 @@ func TestApplyRefusesPacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = tr.Apply(f)
-	if want := "pack f 3 0 1 2: @conv: the layout of %f would change"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "trace:1: pack f 3 0 1 2: @conv: the layout of %f would change"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	r, err := tr.ApplyAll(f)
