@@ -228,6 +228,7 @@ func TestStatus(t *testing.T) {
 		{at(in), at(bad), a, 0, 1, 0, 2},
 		{at(in), at(null), a, 0, 1, 0, 2},
 		{at(in), at(in), a + 32, 0, 1, 0, 2},
+		{at(in), at(in), a, 0, 2, a + 32, 2},
 		{at(in), at(in), 0, 0, 1, 0, 2},
 	} {
 		if got := call("_run", c.in, c.out, c.ws, c.tid, c.n, c.sync); got != c.want {

@@ -14,8 +14,8 @@ define internal i32 @run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr 
 entry:
   %%tid.ok = icmp ult i32 %%tid, %%n ; never true if n is 0
   %%one = icmp eq i32 %%n, 1
-  %%sync.given = icmp ne ptr %%sync, null
-  %%sync.ok = or i1 %%one, %%sync.given
+  %%sync.there = icmp ne ptr %%sync, null
+  %%sync.ok = or i1 %%one, %%sync.there
   %%threads.ok = and i1 %%tid.ok, %%sync.ok
   br i1 %%threads.ok, label %%buffers, label %%bad.threads
 
@@ -37,6 +37,7 @@ buffers:`, badThreads, badAlignment)
 		w.line("  %%%s.given = icmp ne ptr %s, null", name, ptr)
 		oks = append(oks, "%"+name+".given")
 	}
+	check("%sync", "sync") // null, which one thread may pass, is aligned
 	check("%ws", "ws")
 	if w.arena+w.scratch > 0 {
 		given("%ws", "ws")
