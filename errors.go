@@ -7,7 +7,6 @@ import (
 	"ripc/internal/npy"
 	"ripc/ir"
 	"ripc/runtime"
-	"ripc/simulate"
 	"ripc/targets"
 )
 
@@ -18,7 +17,7 @@ func IsBadInput(err error) bool {
 		return false
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*artifact.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*simulate.FileError](err)
+		is[*runtime.FileError](err) || is[*runtime.FormatError](err)
 }
 
 func is[E error](err error) bool {

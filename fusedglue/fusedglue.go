@@ -122,7 +122,7 @@ func (r *rewriter) only(n *graph.Node) *graph.Node {
 	return r.g.Producer(in)
 }
 
-// fused gives the attributes of a fused convolution that still yields plain floats, nil otherwise.
+// open gives the attributes of a fused convolution that still yields plain floats, nil otherwise.
 func open(n *graph.Node) *graph.FusedConv {
 	if n == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package lower turns a fused graph into an ir.Program: one stage a node, constants packed, activations in an arena. The
-// Program it makes is unscheduled and is what "--engine interp" runs; Schedule applies traces to it.
+// Program it makes is unscheduled and is what "--engine interp" runs; the root package schedules it.
 package lower
 
 import (

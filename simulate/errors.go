@@ -3,6 +3,8 @@ package simulate
 import (
 	"fmt"
 	"strings"
+
+	"ripc/runtime"
 )
 
 // ToolError says that a program this package needs is not there, and how to get it.
@@ -21,23 +23,8 @@ func (e *ToolError) Error() string {
 	return fmt.Sprintf("%s not found (needed %s); install it with `%s`", e.Tool, e.Purpose, e.Install)
 }
 
-// FileError says why an artifact cannot be simulated.
-type FileError struct {
-	Path string
-	Msg  string
-	Err  error // the cause, or nil
-}
-
-// Error prints path, fault and cause.
-func (e *FileError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: %s: %v", e.Path, e.Msg, e.Err)
-	}
-	return fmt.Sprintf("%s: %s", e.Path, e.Msg)
-}
-
-// Unwrap returns the cause.
-func (e *FileError) Unwrap() error { return e.Err }
+// FileError says why an artifact cannot be simulated; it is the loader's own.
+type FileError = runtime.FileError
 
 // RunError says that the simulated process failed as a whole.
 type RunError struct {

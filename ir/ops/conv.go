@@ -13,8 +13,7 @@ import (
 // bconv2d: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. fconv2d: a chain of
 // fma in the order kh, kw, c, starting from the bias. Parameters, in order: x, wt, [bias], the epilogue's, y.
-// channelOffset (in words for packed outputs, channels for floats) and total give the slice of a concatenated output
-// that this layer writes; total = 0 means the whole.
+// slice is the part of a concatenated output that this layer writes.
 func Conv(op string, a *graph.FusedConv, enc ir.EncodingKind, batch, h, w int, slice Slice) *ir.Func {
 	c := &conv{a: a, binary: op == "bconv2d", batch: batch, h: h, w: w}
 	c.oh, c.ow = a.OutSize(h, w)
