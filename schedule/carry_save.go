@@ -199,9 +199,17 @@ func anyOf(es []ir.Expr, is func(ir.Expr) bool) bool {
 	return false
 }
 
-// simplifyIndices simplifies the indices in e and nothing else, so that its form stays what the caller built.
+// simplifyIndices simplifies the indices in e and the choices that they decide, and nothing else, so that its form stays
+// what the caller built.
 func simplifyIndices(e ir.Expr, r arith.Ranges) ir.Expr {
 	return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+		if s, ok := e.(*ir.Select); ok {
+			if k, ok := arith.Simplify(s.Cond, r).(*ir.IntImm); ok && k.V != 0 {
+				return s.A
+			} else if ok {
+				return s.B
+			}
+		}
 		l, ok := e.(*ir.Load)
 		if !ok {
 			return e
