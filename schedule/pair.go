@@ -76,10 +76,7 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 		})
 	})
 	if st != nil {
-		v := st.Idx[dim].(*ir.Var)
-		prev := simplifyIndices(ir.Subst(st.Val, map[string]ir.Expr{v.Name: ir.Bin(ir.Sub, v, ir.Int(1))}), r)
-		odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, v, ir.Int(2)), ir.Int(1))
-		val := &ir.Select{Cond: odd, A: &ir.Binary{Op: ir.Xor, A: prev, B: st.Val}, B: st.Val}
+		val := paired(st.Val, st.Idx[dim].(*ir.Var), r)
 		body = ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
 			if x, ok := s.(*ir.Store); ok && x.Buf == buffer {
 				return &ir.Store{Buf: buffer, Idx: x.Idx, Val: val}
@@ -88,6 +85,26 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 		}, nil)
 	}
 	return f.WithBody(body), pk, nil
+}
+
+// paired is val, the word at v, where v is even, and its difference from the word before where v is odd. Conditions that
+// are the same for both words stay outside, so that whole vectors are chosen by them.
+func paired(val ir.Expr, v *ir.Var, r arith.Ranges) ir.Expr {
+	moves := func(e ir.Expr) bool { return uses(e, func(n string) bool { return n == v.Name }) }
+	odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, v, ir.Int(2)), ir.Int(1))
+	if s, ok := val.(*ir.Select); ok && !moves(s.Cond) {
+		return &ir.Select{Cond: s.Cond, A: paired(s.A, v, r), B: paired(s.B, v, r)}
+	}
+	zero := ir.Const(val.Type(), 0)
+	if !moves(val) {
+		if k, ok := val.(*ir.IntImm); ok && k.V == 0 {
+			return val
+		}
+		return &ir.Select{Cond: odd, A: zero, B: val}
+	}
+	even := ir.Bin(ir.Mul, ir.Bin(ir.Div, v, ir.Int(2)), ir.Int(2)) // v - 1 where v is odd, and never outside
+	before := simplifyIndices(ir.Subst(val, map[string]ir.Expr{v.Name: even}), r)
+	return &ir.Binary{Op: ir.Xor, A: val, B: &ir.Select{Cond: odd, A: before, B: zero}}
 }
 
 func callsWith(s ir.Stmt, buffer string) bool {
