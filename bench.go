@@ -1,6 +1,7 @@
 package ripc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ type BenchResult struct {
 	Simulated bool   `json:"simulated,omitempty"`
 	Runs      int    `json:"runs"`
 	Figures
-	ClockGHz  *float64     `json:"clock_ghz"`        // of one core: the fastest of many looks before, between and after the runs
+	ClockGHz  *float64     `json:"clock_ghz"`        // of one core, directly behind the fastest runs
 	Reason    string       `json:"reason,omitempty"` // why instructions are missing
 	MCAReason string       `json:"mca_reason,omitempty"`
 	MACs      int64        `json:"macs"`
@@ -45,7 +46,8 @@ type LayerBench struct {
 	Figures
 }
 
-// Figures are one measurement. MACsPerCycle counts all threads together, at the fastest run.
+// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the middle number of
+// cycles of the fastest tenth of runs, each by the clock directly behind it.
 type Figures struct {
 	MinMS        *float64 `json:"min_ms"`
 	MedianMS     *float64 `json:"median_ms"`
@@ -101,44 +103,39 @@ func (m *machine) time(ctx context.Context, r BenchRequest, inputs [][]byte, res
 			return err
 		}
 	}
-	var clk clock
-	clk.look(firstLook)
-	var whole []time.Duration
+	var whole []timing
 	err = sample(ctx, r.Progress, "measuring", func(warm bool) error {
 		start := time.Now()
 		err := s.Run(ctx)
 		if err == nil && !warm {
-			whole = append(whole, time.Since(start))
+			whole = append(whole, timed(start))
 		}
-		clk.glance()
 		return err
 	})
-	layers := make([][]time.Duration, len(res.Layers))
+	layers := make([][]timing, len(res.Layers))
 	if err == nil && r.PerLayer {
 		err = sample(ctx, r.Progress, "measuring layers", func(warm bool) error {
-			defer clk.glance()
 			return timeStages(ctx, s, layers, warm)
 		})
 	}
-	clk.look(firstLook)
-	ghz := clk.ghz()
+	ghz := middle(fastest(whole), func(t timing) float64 { return t.ghz })
 	res.ClockGHz = &ghz
 	res.Runs = len(whole)
-	res.Figures = figures(whole, res.MACs, ghz)
+	res.Figures = figures(whole, res.MACs)
 	for i := range res.Layers {
-		res.Layers[i].Figures = figures(layers[i], res.Layers[i].MACs, ghz)
+		res.Layers[i].Figures = figures(layers[i], res.Layers[i].MACs)
 	}
 	return err
 }
 
-func timeStages(ctx context.Context, s *runtime.Session, layers [][]time.Duration, warm bool) error {
+func timeStages(ctx context.Context, s *runtime.Session, layers [][]timing, warm bool) error {
 	for i := range layers {
 		start := time.Now()
 		if err := s.RunStages(ctx, i, i+1); err != nil {
 			return err
 		}
 		if !warm {
-			layers[i] = append(layers[i], time.Since(start))
+			layers[i] = append(layers[i], timed(start))
 		}
 	}
 	return nil
@@ -167,16 +164,16 @@ func sample(ctx context.Context, progress func(int, int, string), what string, r
 	}
 }
 
-// figures reduces times to the fastest and the middle one.
-func figures(times []time.Duration, macs int64, ghz float64) Figures {
-	if len(times) == 0 {
+// figures reduces runs to the fastest and the middle one, and to the cycles of the fastest ones.
+func figures(runs []timing, macs int64) Figures {
+	if len(runs) == 0 {
 		return Figures{}
 	}
-	times = slices.Sorted(slices.Values(times))
-	ms := func(d time.Duration) *float64 { v := float64(d.Nanoseconds()) / 1e6; return &v }
-	f := Figures{MinMS: ms(times[0]), MedianMS: ms(times[len(times)/2])}
-	if ns := float64(times[0].Nanoseconds()); macs > 0 && ns > 0 && ghz > 0 {
-		v := float64(macs) / (ns * ghz)
+	ms := func(ns float64) *float64 { v := ns / 1e6; return &v }
+	took := func(t timing) float64 { return float64(t.took.Nanoseconds()) }
+	f := Figures{MinMS: ms(took(slices.MinFunc(runs, func(a, b timing) int { return cmp.Compare(a.took, b.took) }))), MedianMS: ms(middle(runs, took))}
+	if cycles := middle(fastest(runs), timing.cycles); macs > 0 && cycles > 0 {
+		v := float64(macs) / cycles
 		f.MACsPerCycle = &v
 	}
 	return f

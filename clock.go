@@ -1,50 +1,63 @@
 package ripc
 
-import "time"
-
-// clock finds the clock of one core: how many dependent additions, one cycle each on every CPU that ripc compiles for,
-// are done in a nanosecond. Whatever disturbs a measurement (other programs, a core that is still speeding up) makes it
-// slower, never faster, so that the best of many short chains counts: a chain of some microseconds is often left alone
-// where a longer one never is. Bench looks before, between and after its runs, because no moment is sure to be quiet.
-type clock struct {
-	best float64   // steps a nanosecond
-	last time.Time // end of the last look
-}
-
-// How long clocks look, and how often between runs.
-const (
-	chainSteps  = 1 << 16 // 15 to 60 microseconds; the timer's own time is below a hundredth of that
-	firstLook   = 20 * time.Millisecond
-	shortLook   = 300 * time.Microsecond
-	lookPause   = 20 * time.Millisecond
-	stepsOfTurn = 16 // in chain
+import (
+	"cmp"
+	"slices"
+	"time"
 )
 
-// look measures for a while.
-func (c *clock) look(long time.Duration) {
-	begin := time.Now()
-	for time.Since(begin) < long {
-		start := time.Now()
-		clockSink = chain(clockSink|1, chainSteps/stepsOfTurn)
-		if ns := time.Since(start).Nanoseconds(); ns > 0 {
-			c.best = max(c.best, chainSteps/float64(ns))
-		}
-	}
-	c.last = time.Now()
+// timing is one run: how long it took, and the clock of its core directly behind it.
+type timing struct {
+	took time.Duration
+	ghz  float64
 }
 
-// glance is for moments between two runs: it looks shortly, and not if it did just before.
-func (c *clock) glance() {
-	if time.Since(c.last) >= lookPause {
-		c.look(shortLook)
-	}
+// cycles is how many cycles of one core the run took.
+func (t timing) cycles() float64 { return float64(t.took.Nanoseconds()) * t.ghz }
+
+// timed is the timing of a run that began at start and ends now. A core that has just computed with wide vectors runs at
+// a lower clock than an idle one, by a tenth and more, and speeds up again within some tens of microseconds. So the
+// clock is looked at behind each run, at once and shortly.
+func timed(start time.Time) timing {
+	t := timing{took: time.Since(start)}
+	t.ghz = look()
+	return t
 }
 
-// ghz is the clock found so far.
-func (c *clock) ghz() float64 { return c.best }
+// How long look looks.
+const (
+	chainSteps  = 1 << 15 // 7 to 30 microseconds
+	stepsOfTurn = 16      // in chain
+)
 
-var clockSink uint64
+// look is how many dependent additions, one cycle each on every CPU that ripc compiles for, are done in a nanosecond.
+func look() float64 {
+	before := time.Now()
+	start := time.Now()
+	chain(1, chainSteps/stepsOfTurn)
+	ns := time.Since(start) - start.Sub(before) // without what it takes to read the time
+	return chainSteps / float64(max(1, ns.Nanoseconds()))
+}
 
+// fastest is what counts of many runs: the tenth of them, five at least, that took the shortest time.
+func fastest(runs []timing) []timing {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b timing) int { return cmp.Compare(a.took, b.took) })
+	return sorted[:min(len(sorted), max(5, len(sorted)/10))]
+}
+
+// middle is the middle value of what of gives for runs: a look that was disturbed does not count.
+func middle(runs []timing, of func(timing) float64) float64 {
+	if len(runs) == 0 {
+		return 0
+	}
+	var vs []float64
+	for _, r := range runs {
+		vs = append(vs, of(r))
+	}
+	slices.Sort(vs)
+	return vs[len(vs)/2]
+}
 // chain does stepsOfTurn dependent operations a turn; the loop's own work runs beside them.
 //
 //go:noinline

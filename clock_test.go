@@ -1,23 +1,55 @@
 package ripc
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
-// TestClock checks that a long look sees about what a short one sees, though this machine may be busy, and that no look
-// makes the result smaller.
-func TestClock(t *testing.T) {
-	var c clock
-	c.look(shortLook)
-	first := c.ghz()
-	if first <= 0 {
-		t.Fatalf("%v GHz", first)
+// TestLook: looks see a clock that there is, and most of them about the same one.
+func TestLook(t *testing.T) {
+	var runs []timing
+	for range 50 {
+		runs = append(runs, timed(time.Now()))
 	}
-	c.look(firstLook)
-	if c.ghz() < first || c.ghz() > 10 {
-		t.Errorf("%v GHz, %v before", c.ghz(), first)
+	ghz := middle(runs, func(t timing) float64 { return t.ghz })
+	if ghz < 0.1 || ghz > 10 {
+		t.Fatalf("%v GHz", ghz)
 	}
-	before := c.last
-	c.glance()
-	if c.last != before {
-		t.Error("looked again at once")
+	near := 0
+	for _, r := range runs {
+		if r.ghz > 0.8*ghz && r.ghz < 1.2*ghz {
+			near++
+		}
+	}
+	if near < len(runs)/2 {
+		t.Errorf("%d of %d looks see about %v GHz: %v", near, len(runs), ghz, runs)
+	}
+}
+
+// TestFigures: what is disturbed, a run or a look, does not count, and each run goes with its own clock.
+func TestFigures(t *testing.T) {
+	var runs []timing
+	for i := range 100 {
+		r := timing{100 * time.Nanosecond, 4}
+		switch {
+		case i < 10:
+			r = timing{80 * time.Nanosecond, 5} // the same cycles at a higher clock
+		case i%7 == 0:
+			r.took *= 3
+		}
+		if i%4 == 1 {
+			r.ghz /= 2
+		}
+		runs = append(runs, r)
+	}
+	f := figures(runs, 4000)
+	if *f.MinMS != 80e-6 || *f.MedianMS != 100e-6 || *f.MACsPerCycle != 10 {
+		t.Errorf("%v ms, %v ms, %v MACs/cycle", *f.MinMS, *f.MedianMS, *f.MACsPerCycle)
+	}
+	if f := figures(nil, 4000); f.MinMS != nil || f.MACsPerCycle != nil {
+		t.Error("figures of no runs")
+	}
+	if n := len(fastest(runs[:3])); n != 3 {
+		t.Errorf("%d of 3 runs", n)
 	}
 }
