@@ -58,6 +58,7 @@ func middle(runs []timing, of func(timing) float64) float64 {
 	slices.Sort(vs)
 	return vs[len(vs)/2]
 }
+
 // chain does stepsOfTurn dependent operations a turn; the loop's own work runs beside them.
 //
 //go:noinline

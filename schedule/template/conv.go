@@ -40,6 +40,9 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
 		k.TileW, k.UnrollK = 1, false
 	}
+	if p, gains := pairKnobs(f, t, k); gains {
+		return p
+	}
 	return k
 }
 

@@ -20,6 +20,8 @@ type Knobs struct {
 	UnrollK bool // unroll the inner reduction loops; the window of a pool
 	// FiltersOuter puts the loop over blocks of output channels outside the loop over rows, so that a block's weights stay in cache.
 	FiltersOuter bool
+	// Pairs counts two words with one popcount, where the target has an instruction for it.
+	Pairs bool
 }
 
 // Default is the schedule of f for a target that nothing has been measured for.
@@ -34,6 +36,7 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 		k.TileW = 1 + r.IntN(min(s.extent["w"], 2*max(1, k.TileW)))
 		k.TileH = 1 + r.IntN(s.extent["h"])
 		k.FiltersOuter = r.IntN(2) == 0
+		k.Pairs = k.Pairs && r.IntN(2) == 0
 		if s.has("acc.gc") {
 			k.TileW, k.UnrollK = 1, false
 		}
@@ -43,10 +46,14 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 
 // Build is the trace of f with knobs k.
 func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
-	s := shapeOf(f)
-	b := &builder{s: s, f: f, lanes: maxVector}
+	b := newBuilder(f, t)
 	switch {
-	case s.conv:
+	case b.s.conv && k.Pairs:
+		if p := newBuilder(f, t); p.pairs(k) {
+			return p.trace
+		}
+		fallthrough
+	case b.s.conv:
 		b.convolution(k)
 	default:
 		b.lanes = powerOfTwo(max(1, k.Lanes))
@@ -87,6 +94,8 @@ type builder struct {
 	f     *ir.Func // as the trace leaves it
 	lanes int      // of the longest vector
 	trace schedule.Trace
+	// instrs are the target's instructions by name.
+	instrs map[string]*ir.Func
 }
 
 // step appends a step from its text form and reports whether it is legal for the Func as it stands; if not, the trace
@@ -97,7 +106,7 @@ func (b *builder) step(format string, args ...any) bool {
 	if err != nil {
 		panic("BUG: template wrote " + text + ": " + err.Error())
 	}
-	g, err := st.Apply(b.f)
+	g, err := b.apply(st)
 	if err != nil {
 		return false
 	}
@@ -123,8 +132,15 @@ const maxVector = 64
 // vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise. A
 // loop whose lanes would go one by one stays as it is.
 func (b *builder) vectorize(loop string) {
+	if l := b.loop(loop); l != nil && !scattered(l) {
+		b.vectors(loop)
+	}
+}
+
+// vectors is vectorize for a loop whose lanes may go one by one.
+func (b *builder) vectors(loop string) {
 	l := b.loop(loop)
-	if l == nil || scattered(l) {
+	if l == nil {
 		return
 	}
 	for e := l.Extent; e > 1; {

@@ -3,6 +3,7 @@ package template_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -159,12 +160,13 @@ func other(t *rapid.T) *ir.Func {
 	return ops.Eltwise(graph.FloatStep{Kind: rapid.SampledFrom([]string{"mul", "fma", "relu"}).Draw(t, "step")}, s)
 }
 
-// legal applies a trace and checks that what comes out is sound and can be generated.
+// legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
 func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
-	g, err := tr.Apply(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
 	if err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, f)
 	}
+	g := r.Func
 	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
 		if err := check(g); err != nil {
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
@@ -173,7 +175,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	if _, err := codegen.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
-	return g
+	return r.Whole()
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
@@ -206,6 +208,36 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestPairsSame: counting by pairs, with any tiles, gives the sums of the plain loops.
+func TestPairsSame(t *testing.T) {
+	m := machines(t)[0]
+	counted := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		a := &graph.FusedConv{SH: 1, SW: intRange(rt, 1, 2, "sw"), Out: channels(rt, "out"), DotMul: 2, Planes: intRange(rt, 1, 3, "planes")}
+		a.In = rapid.SampledFrom([]int{64, 100, 192, 640}).Draw(rt, "in")
+		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 2, 3, "kw")
+		h, w := intRange(rt, 1, 4, "h"), intRange(rt, 1, 9, "w")
+		a.Pad = graph.Padding{Mode: "explicit", Top: intRange(rt, 0, a.KH-1, "top"), Left: intRange(rt, 0, a.KW-1, "left"), Right: intRange(rt, 1, a.KW-1, "right")}
+		a.Pad.Bottom = max(0, a.KH-h-a.Pad.Top)
+		a.Pad.Right = max(a.Pad.Right, a.KW-w-a.Pad.Left)
+		enc := encoding(rt)
+		a.PadOnes = enc == ir.Bipolar
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: enc, Thresholds: [][]int32{make([]int32, a.Out)}}
+		for o := range a.Out {
+			a.Epilogue.Thresholds[0][o] = int32(a.KH * a.KW * a.In / 2)
+		}
+		f := ops.Conv("bconv2d", a, enc, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
+		tr := template.Build(f, m, template.Knobs{TileW: intRange(rt, 1, 9, "tile w"), TileH: intRange(rt, 1, 4, "tile h"), Pairs: true})
+		if strings.Contains(tr.String(), "tensorize") {
+			counted++
+		}
+		difftest.Same(&failing{t, rt, fmt.Sprintf("trace:\n%s", tr)}, f, legal(rt, f, tr, m), 1)
+	})
+	if counted == 0 {
+		t.Error("no trace counts pairs")
+	}
+}
+
 func TestLarge(t *testing.T) {
 	all := machines(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -219,10 +251,10 @@ func TestKnobs(t *testing.T) {
 	all := machines(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(-1, 40)
-		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer")}
+		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer"), Pairs: rapid.Bool().Draw(rt, "pairs")}
 		f := convolution(rt)
 		tr := template.Build(f, all[0], k)
-		if _, err := tr.Apply(f); err != nil {
+		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(all[0].Arch, all[0].Features))); err != nil {
 			rt.Fatalf("%+v: %v\n%s", k, err, tr)
 		}
 	})
@@ -233,16 +265,27 @@ func TestTraces(t *testing.T) {
 	want := map[string]string{
 		"3x3_64": `reorder h b q w
 split h 2 tail=guard -> h.o h.i
-split w 13 tail=shift -> w.o w.i
+split w 7 tail=shift -> w.o w.i
 reorder h.o b q h.i w.o w.i
+pair xp 4
 compute_at acc w.o
 compute_at xp h.o
 vectorize xp.c
-reorder acc.kh acc.kw acc.c acc.w acc.o
-unroll acc.w*
-vectorize acc.o*
-unroll acc.c
+peel xp.w 1 1
+split acc.o 16 tail=perfect
+reorder acc.o.o acc.kh acc.kw acc.c acc.w acc.o.i
+carry_save acc acc.c acc.o.o -> s cc
+pack wt 3.o 0 1 2 3.i factor=16
+pair wt 3
+tensorize acc.o.i avx512_pair_popcnt_acc_x16
+unroll acc.c.p
 unroll acc.kw
+unroll acc.w*
+unroll s.z2
+unroll s.w2
+vectorize s.z3
+vectorize s.w3
+vectorize acc.o.i*
 parallel h.o
 unroll w.i
 vectorize l
@@ -264,11 +307,59 @@ unroll j
 unroll i
 `,
 	}
+	want["3x3_64 plain"] = `reorder h b q w
+split h 2 tail=guard -> h.o h.i
+split w 13 tail=shift -> w.o w.i
+reorder h.o b q h.i w.o w.i
+compute_at acc w.o
+compute_at xp h.o
+vectorize xp.c
+reorder acc.kh acc.kw acc.c acc.w acc.o
+unroll acc.w*
+vectorize acc.o*
+unroll acc.c
+unroll acc.kw
+parallel h.o
+unroll w.i
+vectorize l
+`
 	all := layers()
 	for name := range want {
-		f := all[name]
-		if got := template.Default(f, machines(t)[0]).String(); got != want[name] {
+		f, plain := all[strings.TrimSuffix(name, " plain")], strings.HasSuffix(name, " plain")
+		m := machines(t)[0]
+		if plain {
+			m = machines(t)[2]
+		}
+		if got := template.Default(f, m).String(); got != want[name] {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want[name])
+		}
+	}
+}
+
+// TestPairsPay: counting by pairs is for sums of many words, rows without positions computed twice, and targets that have
+// the instruction.
+func TestPairsPay(t *testing.T) {
+	m := machines(t)
+	for _, c := range []struct {
+		h, in, out, k, planes int
+		target                targets.Target
+		want                  bool
+	}{
+		{28, 128, 128, 3, 1, m[0], true},
+		{7, 512, 512, 3, 1, m[0], true},
+		{14, 256, 256, 3, 3, m[0], true},
+		{28, 128, 128, 3, 1, m[1], false}, // no instruction
+		{28, 96, 128, 3, 1, m[0], false},  // three words
+		{28, 128, 128, 1, 1, m[0], false}, // no copy of the input to keep pairs in
+		{13, 64, 256, 3, 1, m[0], true},
+		{13, 64, 256, 3, 2, m[0], false}, // 14 positions instead of 13
+	} {
+		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: 1, SW: 1, In: c.in, Out: c.out, Planes: c.planes, DotMul: 1}
+		a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.out)}}
+		f := ops.Conv("bconv2d", a, ir.Unipolar, 1, c.h, c.h, ops.Slice{})
+		if k := template.DefaultKnobs(f, c.target); k.Pairs != c.want {
+			t.Errorf("%s on %s: pairs %v", f.Name, c.target.Name, k.Pairs)
 		}
 	}
 }
