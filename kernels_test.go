@@ -52,7 +52,7 @@ func convFunc(t *testing.T, path string) *ir.Func {
 // TestKernelFiles writes the schedules of examples/convs and the Funcs that they make, from the templates.
 func TestKernelFiles(t *testing.T) {
 	m := vpopcnt(t)
-	for _, name := range []string{"convB", "convC", "convD"} {
+	for _, name := range []string{"convA", "convB", "convC", "convD"} {
 		model := "examples/convs/" + name + "_n1_unipolar.json"
 		f := convFunc(t, model)
 		golden.Check(t, "examples/convs/ripir/"+name+"_n1.ripir", []byte(f.String()))
@@ -76,7 +76,7 @@ func TestKernels(t *testing.T) {
 	if err != nil || !host.Has("avx512vpopcntdq") {
 		t.Skip("this machine has no vpopcntd")
 	}
-	for _, name := range []string{"convB", "convC", "convD"} {
+	for _, name := range []string{"convA", "convB", "convC", "convD"} {
 		model := "examples/convs/" + name + "_n1_unipolar.json"
 		for _, form := range []string{"plain", "pairs"} {
 			traces, err := ripc.ReadSchedule(fmt.Sprintf("examples/convs/%s_n1_%s.schedule", name, form))
