@@ -1,10 +1,12 @@
 package codegen_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"ripc/ir"
+	"ripc/ir/irtext"
 )
 
 func TestXorTileX86(t *testing.T) {
@@ -124,6 +126,33 @@ func match(t testing.TB, asm string, patterns ...string) {
 		want := !strings.HasPrefix(p, "!")
 		if found := regexpMatch(strings.TrimPrefix(p, "!"), asm); found != want {
 			t.Errorf("pattern %q: found %v in\n%s", p, found, asm)
+		}
+	}
+}
+
+// TestPairsKeepRegisters reads the paired kernels of examples/convs: each pair is one popcount, one addition and two
+// vpternlogd, and sums and carries stay in registers.
+func TestPairsKeepRegisters(t *testing.T) {
+	tg := target(t, "x86-64-v4")
+	tg.Features = append(tg.Features, "avx512vpopcntdq")
+	for name, pairs := range map[string]int{"convA": 3, "convB": 2, "convC": 4, "convD": 8} {
+		path := "../examples/convs/ripir/" + name + "_n1_pairs.ripir"
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := irtext.ParseFunc(path, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := innermost(assembly(t, f, tg))
+		for op, each := range map[string]int{"vpopcntd": 1, "vpaddd": 1, "vpternlogd": 2, "vpxord": 1} {
+			if got, want := strings.Count(in, "\t"+op+"\t"), 7*pairs*each; got != want {
+				t.Errorf("%s: %d %s in the main loop, want %d\n%s", name, got, op, want, in)
+			}
+		}
+		if name != "convA" && regexpMatch(`%rsp\)|vmovdqa64\s+%zmm\d+, %zmm`, in) { // an odd number of pairs needs copies
+			t.Errorf("%s: the main loop copies or spills:\n%s", name, in)
 		}
 	}
 }
