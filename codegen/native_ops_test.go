@@ -79,11 +79,13 @@ func TestCasts(t *testing.T) {
 			fs = append(fs, both(fmt.Sprintf("from_%s_%s", from, to), from, to, 19, of...)...)
 		}
 	}
-	lib := build(t, fs...)
-	for _, f := range fs {
-		lib.same(t, f.Name)
-		if f.Params[0].Type.IsFloat() {
-			lib.sameOn(t, f.Name, special(f, 1))
+	for _, tg := range natives(t) {
+		lib := buildFor(t, tg, fs...)
+		for _, f := range fs {
+			lib.same(t, f.Name)
+			if f.Params[0].Type.IsFloat() {
+				lib.sameOn(t, f.Name, special(f, 1))
+			}
 		}
 	}
 }
@@ -127,11 +129,13 @@ func TestFloatOps(t *testing.T) {
 		of = append(of, func(a, b ir.Expr) ir.Expr { return &ir.Select{Cond: ir.Bin(op, a, b), A: ir.Float(1), B: ir.Float(2)} })
 	}
 	fs := both("floats", ir.F32, ir.F32, 163, of...)
-	lib := build(t, fs...)
-	for _, f := range fs {
-		lib.same(t, f.Name)
-		for seed := range uint64(35) {
-			lib.sameOn(t, f.Name, special(f, seed))
+	for _, tg := range natives(t) {
+		lib := buildFor(t, tg, fs...)
+		for _, f := range fs {
+			lib.same(t, f.Name)
+			for seed := range uint64(35) {
+				lib.sameOn(t, f.Name, special(f, seed))
+			}
 		}
 	}
 }
