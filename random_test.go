@@ -145,6 +145,11 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 			fmt.Fprintf(&which, "case %d:\n%s\n", b*batch+i, encode(text))
 		}
 	}
+	for name, tr := range o.Traces {
+		if strings.Contains(err.Error(), "@"+name) {
+			fmt.Fprintf(&which, "random schedule of @%s:\n%s\n", name, tr)
+		}
+	}
 	t.Errorf("%s, %d threads: %v\n%srepeat it with: go test . -run '^TestRandomNetworks$' -from %d -cases %d", target, threads, err, which.String(), b*batch, batch)
 	r.done(t, target, 0, 0, 0)
 }
