@@ -47,7 +47,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 26) {
+	switch draw("op", 28) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -78,6 +78,8 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return fmt.Sprintf("pack %s %s", anyBuf(), []string{"3.o 0 1 2 3.i factor=32", "3 2 1 0", "1.i 0 2 1.o 3 factor=2", "0.i 0.o factor=5", "4 3 2 1 0"}[draw("layout", 5)])
 	case 21, 22:
 		return fmt.Sprintf("carry_save acc %s %s", one(), one())
+	case 26, 27:
+		return fmt.Sprintf("rfactor %s %s %s", []string{"acc", anyBuf()}[draw("sum", 2)], one(), one())
 	case 23:
 		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
 	case 24, 25:
