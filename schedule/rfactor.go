@@ -110,6 +110,8 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 		return refuse(fmt.Sprintf("rfactor before %s", l.Kind), "loop %%%s is marked %s already", l.Var, l.Kind)
 	case len(inside) == 0:
 		return refuse("", "nothing in loop %%%s uses %%%s from outside of it", l.Var, of.Name)
+	case len(as) == 0:
+		return refuse("choose a loop inside the alloc", "loop %%%s lies outside of the alloc of %%%s", around, of.Name)
 	case len(as) > len(inside):
 		return refuse("choose an outer loop in which they stand apart", "%%%s is used outside of loop %%%s too, in the same statement of loop %%%s", of.Name, l.Var, around)
 	}
