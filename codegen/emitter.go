@@ -166,7 +166,11 @@ func (e *emitter) print() []byte {
 		texts = append(texts, "\n"+f.Emit)
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
-		texts = append(texts, popcountAddText(lanes))
+		if e.target.Arch == "arm" {
+			texts = append(texts, popcountAddText(lanes))
+		} else {
+			texts = append(texts, popcountAddX86(lanes, e.target))
+		}
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
 		texts = append(texts, fusedText(lanes))
