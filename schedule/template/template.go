@@ -20,6 +20,8 @@ type Knobs struct {
 	UnrollK bool // unroll the inner reduction loops; the window of a pool
 	// FiltersOuter puts the loop over blocks of output channels outside the loop over rows, so that a block's weights stay in cache.
 	FiltersOuter bool
+	// CarrySave counts the bits of two words of channels with one popcount, where the words are pairs.
+	CarrySave bool
 }
 
 // Default is the schedule of f for a target that nothing has been measured for.
@@ -37,6 +39,7 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 		if s.has("acc.gc") {
 			k.TileW, k.UnrollK = 1, false
 		}
+		k.CarrySave = r.IntN(3) == 0
 	}
 	return Build(f, t, k)
 }

@@ -3,6 +3,7 @@ package template_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -22,7 +23,7 @@ import (
 // machines are the targets that templates are tried for; the first is like a server of today.
 func machines(t testing.TB) []targets.Target {
 	var all []targets.Target
-	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2"} {
+	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64"} {
 		m, err := targets.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +220,7 @@ func TestKnobs(t *testing.T) {
 	all := machines(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(-1, 40)
-		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer")}
+		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer"), CarrySave: rapid.Bool().Draw(rt, "carry")}
 		f := convolution(rt)
 		tr := template.Build(f, all[0], k)
 		if _, err := tr.Apply(f); err != nil {
@@ -269,6 +270,29 @@ unroll i
 		f := all[name]
 		if got := template.Default(f, machines(t)[0]).String(); got != want[name] {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want[name])
+		}
+	}
+}
+
+// TestCarrySave: where a popcount takes many operations, words are counted in pairs, around the planes' doubling if there
+// is one; elsewhere they are not.
+func TestCarrySave(t *testing.T) {
+	conv := func(planes int) *ir.Func {
+		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 32, Planes: planes}
+		a.DotBase, a.DotMul = make([]int32, 32), 1
+		return ops.Conv("bconv2d", a, ir.Unipolar, 1, 9, 9, ops.Slice{})
+	}
+	for name, want := range map[string]bool{"x86-64": true, "x86-64-v3": false, "x86-64-v4": true, "avx512 with vpopcnt": false, "rpi4": false, "rpi2": false} {
+		for _, m := range machines(t) {
+			for planes, where := range []string{1: "w.o", 2: "acc.n"} {
+				if m.Name != name || planes == 0 {
+					continue
+				}
+				tr := template.Default(conv(planes), m).String()
+				if got := strings.Contains(tr, "carry_save acc acc.c "+where+" -> acc.s acc.cs\n"); got != want || strings.Contains(tr, "carry_save") != want {
+					t.Errorf("%s, %d planes: carry_save is in the trace: %v, want %v\n%s", name, planes, got, want, tr)
+				}
+			}
 		}
 	}
 }
