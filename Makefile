@@ -5,8 +5,13 @@ GO := $(shell command -v go || echo /usr/local/go/bin/go)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH ?= .
 BENCHTIME ?= 1s
+CASES ?= 10000
+FROM ?= 0
+FUZZTIME ?= 10m
+# should compiled code crash, the trace names the cases that it was made of
+TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build demo test fmt vet check bench clean
+.PHONY: help setup build demo test fmt vet check property fuzz bench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -29,11 +34,17 @@ vet:
 	$(GO) vet ./...
 
 test: setup fmt vet ## format, vet, and all tests with the real tools
-	RIPC_REQUIRE_TOOLS=1 $(GO) test ./...
+	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./...
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+
+property: setup ## random networks on all targets; CASES=10000 FROM=0
+	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test . -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
+
+fuzz: ## random schedules on random Funcs; FUZZTIME=10m
+	$(GO) test ./schedule -run '^$$' -fuzz '^FuzzSchedule$$' -fuzztime $(FUZZTIME)
 
 bench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

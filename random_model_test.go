@@ -1,7 +1,6 @@
 package ripc_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 )
@@ -9,6 +8,7 @@ import (
 // modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if it is not float.
 type modelBuilder struct {
 	r     *rand.Rand
+	name  string // prefix of all names
 	nodes []map[string]any
 	cur   string
 	shape []int
@@ -23,7 +23,7 @@ func (b *modelBuilder) add(op string, attrs map[string]any) {
 }
 
 func (b *modelBuilder) addTo(inputs []string, op string, attrs map[string]any) {
-	b.cur = fmt.Sprintf("n%d", len(b.nodes))
+	b.cur = fmt.Sprintf("%sn%d", b.name, len(b.nodes))
 	node := map[string]any{"name": b.cur, "op": op, "inputs": inputs}
 	if attrs != nil {
 		node["attrs"] = attrs
@@ -196,10 +196,11 @@ func (b *modelBuilder) twin() string {
 	return twin
 }
 
-func randomModel(r *rand.Rand) []byte {
-	b := &modelBuilder{r: r, cur: "x", enc: "unipolar"}
+// randomModel is a random network, in which every name begins with name.
+func randomModel(r *rand.Rand, name string) map[string]any {
+	b := &modelBuilder{r: r, name: name, cur: name + "x", enc: "unipolar"}
 	b.shape = []int{b.pick(1, 1, 2), 1 + r.IntN(9), 1 + r.IntN(9), b.pick(1, 3, 8, 31, 32, 33, 64, 100)}
-	input := map[string]any{"name": "x", "dtype": "f32", "shape": b.shape}
+	input := map[string]any{"name": b.cur, "dtype": "f32", "shape": b.shape}
 	if kind := r.IntN(3); kind > 0 {
 		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
 		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
@@ -216,12 +217,8 @@ func randomModel(r *rand.Rand) []byte {
 	if b.bits > 0 && r.IntN(2) == 0 {
 		b.add("bitpack", nil)
 	}
-	text, err := json.MarshalIndent(map[string]any{
+	return map[string]any{
 		"format": "ripc.model/1", "name": "random", "inputs": []any{input},
 		"weights": map[string]any{"init": "random", "seed": r.IntN(1000)}, "nodes": b.nodes, "outputs": []string{b.cur},
-	}, "", " ")
-	if err != nil {
-		panic("BUG: " + err.Error())
 	}
-	return text
 }

@@ -30,7 +30,7 @@ func TestReference(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 78))
 			path := filepath.Join(t.TempDir(), "net.json")
-			text := randomModel(r)
+			text := encode(randomModel(r, ""))
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -52,6 +52,7 @@ type emitter struct {
 	bits   map[value.Value]value.Value // popcounts, and what of (see popcountAdd)
 	sums   map[int]bool                // popcountAdd's functions, by lanes
 	udiv64 bool                        // divide64 is called
+	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
 	laneVar string
 	lanes   int
@@ -66,7 +67,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: layout(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{},
 	}
 	e.m.TargetTriple = t.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}
@@ -165,7 +166,14 @@ func (e *emitter) print() []byte {
 		texts = append(texts, "\n"+f.Emit)
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
-		texts = append(texts, popcountAddText(lanes))
+		if e.target.Arch == "arm" {
+			texts = append(texts, popcountAddText(lanes))
+		} else {
+			texts = append(texts, popcountAddX86(lanes, e.target))
+		}
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
+		texts = append(texts, fusedText(lanes))
 	}
 	if e.udiv64 {
 		texts = append(texts, divide64)

@@ -58,8 +58,7 @@ func (e *emitter) eval(x ir.Expr) val {
 		if a.wide || b.wide || c.wide {
 			a, b, c = e.splat(a), e.splat(b), e.splat(c)
 		}
-		a.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
-		return a
+		return e.fma(a, b, c)
 	}
 	e.fail("", "", "unknown expression %s", ir.ExprString(x))
 	return val{}

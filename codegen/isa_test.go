@@ -35,5 +35,5 @@ func TestInstructions(t *testing.T) {
 	if len(fs) == 0 {
 		t.Skipf("%s has no instructions for tensorize", tg.Name)
 	}
-	checkAll(t, fs...)
+	checkOn(t, host(t), fs...)
 }

@@ -229,7 +229,15 @@ func (e *emitter) floatFrom64(a val) val {
 }
 
 // rounds reports whether the processor rounds floats to integers.
-func (e *emitter) rounds() bool { return e.target.Arch != "arm" || e.target.Has("fp-armv8") }
+func (e *emitter) rounds() bool {
+	switch e.target.Arch {
+	case "arm":
+		return e.target.Has("fp-armv8")
+	case "x86_64":
+		return e.target.Has("sse4.1")
+	}
+	return true
+}
 
 // roundEven rounds to the nearest integer by adding and taking away 2^23, above which floats have no fraction.
 func (e *emitter) roundEven(a val) val {

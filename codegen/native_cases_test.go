@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ripc/ir"
+	"ripc/targets"
 )
 
 func TestLoops(t *testing.T) {
@@ -20,9 +21,14 @@ func TestLoops(t *testing.T) {
 
 func checkAll(t *testing.T, fs ...*ir.Func) {
 	t.Helper()
-	lib := build(t, fs...)
+	checkOn(t, host(t), fs...)
+}
+
+func checkOn(t *testing.T, tg targets.Target, fs ...*ir.Func) {
+	t.Helper()
+	lib := buildFor(t, tg, fs...)
 	for _, f := range fs {
-		t.Run(f.Name, func(t *testing.T) { lib.same(t, f.Name) })
+		t.Run(f.Name+"/"+tg.Name, func(t *testing.T) { lib.same(t, f.Name) })
 	}
 }
 

@@ -78,11 +78,26 @@ type library struct {
 	size   map[string]int64
 }
 
-// build compiles funcs, with distinct names, into one library.
+// natives are this machine as it is, and the baseline that ripc makes code for on its architecture.
+func natives(t testing.TB) []targets.Target {
+	t.Helper()
+	out := []targets.Target{host(t)}
+	if base := target(t, "x86-64"); base.Native() {
+		out = append(out, base)
+	}
+	return out
+}
+
+// build compiles funcs, with distinct names, into one library for this machine.
 func build(t testing.TB, funcs ...*ir.Func) *library {
 	t.Helper()
+	return buildFor(t, host(t), funcs...)
+}
+
+// buildFor does so for a target that runs here.
+func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
+	t.Helper()
 	ts, _ := tools(t)
-	tg := host(t)
 	lib := &library{funcs: map[string]*ir.Func{}, size: map[string]int64{}}
 	var exports []string
 	objs, mods := objects(t, tg, funcs)

@@ -11,10 +11,11 @@ import (
 )
 
 // popcountAdd adds a vector of popcounts to what is at an address. 32-bit Arm counts bytes, and adds pairs of 16-bit
-// numbers to 32-bit ones (vpadal), which LLVM does not find: it widens first, then adds.
+// numbers to 32-bit ones (vpadal), which LLVM does not find: it widens first, then adds. x86 without vpopcntd counts bytes
+// too, and LLVM does not find the multiplications that add them up (see popcountAddX86).
 func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (val, bool) {
 	bits := e.bits[x.v]
-	if op != ir.AddTo || bits == nil || e.target.Arch != "arm" || !x.wide || e.lanes%4 != 0 || x.t.Bits() != 32 {
+	if op != ir.AddTo || bits == nil || !e.countsBytes() || !x.wide || e.lanes%4 != 0 || x.t.Bits() != 32 {
 		return val{}, false
 	}
 	e.sums[e.lanes] = true

@@ -56,8 +56,18 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 	checkARM(t, qemu, tg, append(fs, instructions(tg.Arch, tg.Features)...))
 }
 
-// checkARM compares what Funcs compute under qemu with the interpreter.
+// checkARM compares what Funcs compute under qemu with the interpreter, on awkward data.
 func checkARM(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func) {
+	t.Helper()
+	checkARMOn(t, qemu, tg, fs, func(n int) [][]byte {
+		args := special(fs[n], uint64(n))
+		flush(fs[n], args)
+		return args
+	})
+}
+
+// checkARMOn does so on the data that of gives for each Func.
+func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of func(n int) [][]byte) {
 	t.Helper()
 	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
 	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
@@ -70,8 +80,7 @@ func checkARM(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func) {
 	fmt.Fprintf(&prog, "target triple = %q\n@ws = internal global [65536 x i8] zeroinitializer, align 64\n", tg.Triple)
 	var calls strings.Builder
 	for n, f := range fs {
-		args := special(f, uint64(n))
-		flush(f, args)
+		args := of(n)
 		after := interpret(t, f, args)
 		var in, out []string
 		for i, p := range f.Params {

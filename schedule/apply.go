@@ -34,6 +34,7 @@ func operations() []operation {
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
 		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
+		{"rfactor", "rfactor BUFFER LOOP AROUND [-> BUFFER]", 3, 1, nil, runRfactor},
 		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
 		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
@@ -154,6 +155,10 @@ func runCarrySave(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	var names [2]string
 	copy(names[:], s.Results)
 	return CarrySave(f, s.Args[0], s.Args[1], s.Args[2], names[0], names[1])
+}
+
+func runRfactor(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return Rfactor(f, s.Args[0], s.Args[1], s.Args[2], s.result())
 }
 
 func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {

@@ -31,23 +31,36 @@ func randomShape(draw func(label string, n int) int) shape {
 // randomStep gives a step that names loops and buffers which exist; whether it is legal is another matter.
 func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	var loops, allocs []string
+	var inside [][2]string // loops of a sum and one around each
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.For:
 			loops = append(loops, s.Var)
+			ir.Walk(s.Body, func(t ir.Stmt) bool {
+				if l, ok := t.(*ir.For); ok && len(s.Var) > 4 && strings.HasPrefix(l.Var, "acc.") && strings.HasPrefix(s.Var, "acc.") && strings.Contains("okn", s.Var[4:5]) {
+					inside = append(inside, [2]string{l.Var, s.Var})
+				}
+				return true
+			})
 		case *ir.Alloc:
 			allocs = append(allocs, s.Buf.Name)
 		}
 		return true
 	})
 	one := func() string { return loops[draw("loop", len(loops))] }
+	nested := func() [2]string {
+		if len(inside) == 0 {
+			return [2]string{one(), one()}
+		}
+		return inside[draw("nested", len(inside))]
+	}
 	factor := func() int { return []int{1, 2, 3, 4, 8, 16, 40}[draw("factor", 7)] }
 	tail := func() string { return []string{"guard", "cut", "perfect", "shift"}[draw("tail", 4)] }
 	anyBuf := func() string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 26) {
+	switch draw("op", 28) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -77,12 +90,20 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	case 20:
 		return fmt.Sprintf("pack %s %s", anyBuf(), []string{"3.o 0 1 2 3.i factor=32", "3 2 1 0", "1.i 0 2 1.o 3 factor=2", "0.i 0.o factor=5", "4 3 2 1 0"}[draw("layout", 5)])
 	case 21, 22:
-		return fmt.Sprintf("carry_save acc %s %s", one(), one())
+		l := nested()
+		return fmt.Sprintf("carry_save acc %s %s -> sums carries", l[0], l[1])
+	case 26, 27:
+		if l := nested(); draw("sum", 4) > 0 {
+			return fmt.Sprintf("rfactor acc %s %s", l[0], l[1])
+		}
+		return fmt.Sprintf("rfactor %s %s %s", anyBuf(), one(), one())
 	case 23:
 		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
 	case 24, 25:
 		return fmt.Sprintf("peel %s %d %d", one(), draw("first", 3), draw("last", 3))
-	case 18, 19:
+	case 18:
+		return fmt.Sprintf("narrow_accumulate acc %s %s", nested()[1], []string{"u8", "i16", "u16"}[draw("type", 3)])
+	case 19:
 		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}
 	if len(allocs) == 0 {

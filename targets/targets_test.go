@@ -61,7 +61,7 @@ func TestLookupUnknown(t *testing.T) {
 	if !errors.As(err, &unknown) {
 		t.Fatalf("got %v", err)
 	}
-	const want = `unknown target "rpi9"; there are host, rpi2, rpi3, rpi3-armv7, rpi4, rpi5, jetson-tx2, pixel1, generic-armv7, generic-arm64, x86-64-v3, x86-64-v4`
+	const want = `unknown target "rpi9"; there are host, rpi2, rpi3, rpi3-armv7, rpi4, rpi5, jetson-tx2, pixel1, generic-armv7, generic-arm64, x86-64, x86-64-v3, x86-64-v4`
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}

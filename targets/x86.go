@@ -16,6 +16,26 @@ func x86Tuning() []string {
 	return []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}
 }
 
+// x86v1 is the baseline of x86-64: SSE2, without popcnt, byte shuffles, roundings or fused multiply-adds. Code generation
+// spells these out, to the same bits.
+func x86v1() Target {
+	return Target{
+		Name:       "x86-64",
+		Arch:       "x86_64",
+		Triple:     tripleX86,
+		CPU:        cpuX86,
+		Features:   []string{"sse2"},
+		VectorBits: 128,
+		Registers:  16,
+		L1:         32 << 10,
+		L2:         256 << 10,
+		Cores:      2,
+		FTZ:        "mxcsr",
+		QemuCPU:    "kvm64,-sse3", // emulates SSE2 and no SSE3
+		Board:      "any 64-bit PC or server (x86-64 baseline: SSE2); floats are slow without fused multiply-adds",
+	}
+}
+
 // x86v3 is the x86-64-v3 level: AVX2.
 func x86v3() Target {
 	return Target{

@@ -34,7 +34,7 @@ for.k:
 	%18 = xor <8 x i32> %17, %15
 	%19 = call <8 x i32> @llvm.ctpop.v8i32(<8 x i32> %18)
 	%20 = load <8 x i32>, ptr %acc, align 64
-	%21 = add <8 x i32> %20, %19
+	%21 = call <8 x i32> @ripc_popcount_add_x8(<8 x i32> %20, <8 x i32> %18)
 	store <8 x i32> %21, ptr %acc, align 64
 	%22 = getelementptr inbounds i32, ptr %x, i64 %k
 	%23 = getelementptr inbounds i32, ptr %22, i64 3
@@ -50,7 +50,7 @@ for.k:
 	%33 = call <8 x i32> @llvm.ctpop.v8i32(<8 x i32> %32)
 	%34 = getelementptr inbounds i32, ptr %acc, i64 8
 	%35 = load <8 x i32>, ptr %34, align 32
-	%36 = add <8 x i32> %35, %33
+	%36 = call <8 x i32> @ripc_popcount_add_x8(<8 x i32> %35, <8 x i32> %32)
 	store <8 x i32> %36, ptr %34, align 32
 	%37 = add nuw nsw i64 %k, 1
 	%38 = icmp ult i64 %37, 3
@@ -85,3 +85,17 @@ attributes #0 = { nounwind "no-builtins" "target-cpu"="x86-64" "target-features"
 !0 = !{!"llvm.loop.unroll.disable"}
 !1 = distinct !{!1, !0}
 !2 = distinct !{!2, !0}
+
+declare <32 x i8> @llvm.ctpop.v32i8(<32 x i8>)
+declare <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8>, <32 x i8>)
+declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)
+define internal <8 x i32> @ripc_popcount_add_x8(<8 x i32> %acc, <8 x i32> %x) alwaysinline nounwind {
+  %x0 = shufflevector <8 x i32> %x, <8 x i32> poison, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %a0 = shufflevector <8 x i32> %acc, <8 x i32> poison, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %b0 = bitcast <8 x i32> %x0 to <32 x i8>
+  %c0 = call <32 x i8> @llvm.ctpop.v32i8(<32 x i8> %b0)
+  %h0 = call <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8> %c0, <32 x i8> splat (i8 1))
+  %w0 = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> %h0, <16 x i16> splat (i16 1))
+  %s0 = add <8 x i32> %a0, %w0
+  ret <8 x i32> %s0
+}

@@ -21,11 +21,31 @@ func spatial(shape []int) []int {
 func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
 	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
 	i := vars(outer)
+	var planes []ir.Expr
+	for n := range y.Shape[0] {
+		planes = append(planes, ir.Int(n))
+	}
+	return ir.Nest(outer, packWords(y, planes, i, func(o ir.Expr) []ir.Expr { return bits(i, o) }))
+}
+
+// repackLoop is packLoop for levels that are packed already and only move: plane after plane, the outer loop p. at gives
+// where in x the level of channel o at position idx of y lies: a position and a channel.
+func repackLoop(x, y ir.Buffer, at func(idx []ir.Expr, o ir.Expr) (pos []ir.Expr, c ir.Expr)) ir.Stmt {
+	outer := loops("", "p", y.Shape[0], "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	i := vars(outer)
+	return ir.Nest(outer, packWords(y, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
+		pos, c := at(i[1:], o)
+		return []ir.Expr{ir.Bin(ir.Ne, bitOf(x, i[0], pos, c), ir.Const(ir.U32, 0))}
+	}))
+}
+
+// packWords fills the words of y's planes at position i.
+func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr) ir.Stmt {
 	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
 		l := ir.V(bit)
 		var zero, or []ir.Stmt
-		for n, b := range bits(i, add(mul(q, ir.Int(WordBits)), l)) {
-			idx := append(append([]ir.Expr{ir.Int(n)}, i...), q)
+		for n, b := range bits(add(mul(q, ir.Int(WordBits)), l)) {
+			idx := append(append([]ir.Expr{planes[n]}, i...), q)
 			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
 		}
@@ -39,7 +59,7 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 	if rest > 0 {
 		body = append(body, word(ir.Int(full), "r", rest)...)
 	}
-	return ir.Nest(outer, ir.Seq(body...))
+	return ir.Seq(body...)
 }
 
 // Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
@@ -107,13 +127,17 @@ func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	return &ir.Func{Name: fmt.Sprintf("maskbits_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, v, i...))}
 }
 
+// bitOf is the bit (u32, 0 or 1) of channel c in plane n of a packed tensor.
+func bitOf(x ir.Buffer, n ir.Expr, i []ir.Expr, c ir.Expr) ir.Expr {
+	w := ir.At(x, n, i[0], i[1], i[2], ir.Bin(ir.Div, c, ir.Int(WordBits)))
+	return ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
+}
+
 // level is the integer level (i32) of channel c of a packed tensor.
 func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 	var v ir.Expr
 	for n := range x.Shape[0] {
-		w := ir.At(x, ir.Int(n), i[0], i[1], i[2], ir.Bin(ir.Div, c, ir.Int(WordBits)))
-		b := ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
-		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, b), ir.Const(ir.I32, int64(n)))
+		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, bitOf(x, ir.Int(n), i, c)), ir.Const(ir.I32, int64(n)))
 		if v == nil {
 			v = t
 		} else {
@@ -197,11 +221,11 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	n := shape[1] * shape[2] * shape[3]
 	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)
-	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	body := repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
 		o = ir.Bin(ir.Min, o, ir.Int(n-1)) // what lies beyond is not chosen, but its address must be provable
 		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
 		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}
-		return bitsOf(level(x, pos, c), bits)
+		return pos, c
 	})
 	return &ir.Func{Name: fmt.Sprintf("flatten_%d_%dx%dx%d", bits, shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

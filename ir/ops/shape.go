@@ -97,9 +97,9 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 		f.Body = ir.Nest(ls, set(y, ir.Bin(ir.And, v, onesWord(size[3], i[4])), i...))
 		return f
 	}
-	f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	f.Body = repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
 		c := at(ir.Bin(ir.Min, o, ir.Int(size[3]-1)), 3) // what lies beyond is not chosen, but its address must be provable
-		return bitsOf(level(x, []ir.Expr{at(i[0], 0), at(i[1], 1), at(i[2], 2)}, c), bits)
+		return []ir.Expr{at(i[0], 0), at(i[1], 1), at(i[2], 2)}, c
 	})
 	return f
 }
@@ -108,7 +108,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
 	s, t := spatial(from), spatial(to)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, t, enc)
-	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	body := repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
 		o = ir.Bin(ir.Min, o, ir.Int(t[3]-1))
 		flat := i[0]
 		for d, e := range []ir.Expr{i[1], i[2], o} {
@@ -120,7 +120,7 @@ func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
 			flat = ir.Bin(ir.Div, flat, ir.Int(s[d]))
 		}
 		pos[0] = ir.Bin(ir.Min, flat, ir.Int(s[0]-1)) // never larger, which intervals alone may not see
-		return bitsOf(level(x, pos[:3], pos[3]), bits)
+		return pos[:3], pos[3]
 	})
 	return &ir.Func{Name: fmt.Sprintf("reshape_%d_%dx%dx%d_%dx%dx%d", bits, s[1], s[2], s[3], t[1], t[2], t[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

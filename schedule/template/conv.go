@@ -35,6 +35,9 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
 	most := max(1, min(13, (t.Registers-vectors-2)/vectors))
+	if k.CarrySave = pays(t) && s.extent["acc.c"]%2 == 0; k.CarrySave {
+		most = min(most, 2)
+	}
 	k.TileW = bestTile(s.extent["w"], max(1, most/window))
 	k.TileH = max(1, (s.extent["h"]+7)/8)
 	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
@@ -172,6 +175,9 @@ func (b *builder) stages(home, row string, k Knobs) int {
 		order = append([]string{"acc.n"}, order...)
 	}
 	b.reorder(append(append(order, positions...), "acc.o"))
+	if k.CarrySave {
+		b.carrySave(home)
+	}
 	for _, l := range positions {
 		b.unroll(l + "*")
 	}
@@ -211,7 +217,7 @@ const maxBody = 6
 // unrollReduction unrolls the innermost reduction loops as far as the body stays small.
 func (b *builder) unrollReduction() {
 	n := 1
-	for _, l := range []string{"acc.m", "acc.c", "acc.gc", "acc.kw", "acc.kh", "acc.n"} {
+	for _, l := range []string{"acc.m", "acc.c", "acc.c.p", "acc.gc", "acc.kw", "acc.kh", "acc.n"} {
 		if n *= max(1, b.s.extent[l]); n > maxBody {
 			return
 		}

@@ -22,6 +22,8 @@ type Knobs struct {
 	FiltersOuter bool
 	// Pairs counts two words with one popcount, where the target has an instruction for it.
 	Pairs bool
+	// CarrySave counts the bits of two words of channels with one popcount, where the words are pairs.
+	CarrySave bool
 }
 
 // Default is the schedule of f for a target that nothing has been measured for.
@@ -40,6 +42,7 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 		if s.has("acc.gc") {
 			k.TileW, k.UnrollK = 1, false
 		}
+		k.CarrySave = r.IntN(3) == 0
 	}
 	return Build(f, t, k)
 }

@@ -23,7 +23,7 @@ import (
 // machines are the targets that templates are tried for; the first is like a server of today.
 func machines(t testing.TB) []targets.Target {
 	var all []targets.Target
-	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2"} {
+	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64"} {
 		m, err := targets.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -251,7 +251,7 @@ func TestKnobs(t *testing.T) {
 	all := machines(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(-1, 40)
-		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer"), Pairs: rapid.Bool().Draw(rt, "pairs")}
+		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer"), Pairs: rapid.Bool().Draw(rt, "pairs"), CarrySave: rapid.Bool().Draw(rt, "carry")}
 		f := convolution(rt)
 		tr := template.Build(f, all[0], k)
 		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(all[0].Arch, all[0].Features))); err != nil {
@@ -307,17 +307,21 @@ unroll j
 unroll i
 `,
 	}
-	want["3x3_64 plain"] = `reorder h b q w
+	want["3x3_64 without vpopcntd"] = `reorder h b q w
 split h 2 tail=guard -> h.o h.i
-split w 13 tail=shift -> w.o w.i
+split w 2 tail=shift -> w.o w.i
 reorder h.o b q h.i w.o w.i
 compute_at acc w.o
 compute_at xp h.o
 vectorize xp.c
 reorder acc.kh acc.kw acc.c acc.w acc.o
+carry_save acc acc.c w.o -> acc.s acc.cs
+unroll acc.s.z2
+vectorize acc.s.z3
+unroll acc.s.w2
+vectorize acc.s.w3
 unroll acc.w*
 vectorize acc.o*
-unroll acc.c
 unroll acc.kw
 parallel h.o
 unroll w.i
@@ -325,7 +329,7 @@ vectorize l
 `
 	all := layers()
 	for name := range want {
-		f, plain := all[strings.TrimSuffix(name, " plain")], strings.HasSuffix(name, " plain")
+		f, plain := all[strings.TrimSuffix(name, " without vpopcntd")], strings.HasSuffix(name, "without vpopcntd")
 		m := machines(t)[0]
 		if plain {
 			m = machines(t)[2]
@@ -360,6 +364,29 @@ func TestPairsPay(t *testing.T) {
 		f := ops.Conv("bconv2d", a, ir.Unipolar, 1, c.h, c.h, ops.Slice{})
 		if k := template.DefaultKnobs(f, c.target); k.Pairs != c.want {
 			t.Errorf("%s on %s: pairs %v", f.Name, c.target.Name, k.Pairs)
+		}
+	}
+}
+
+// TestCarrySave: where a popcount takes many operations, words are counted in pairs, around the planes' doubling if there
+// is one; elsewhere they are not.
+func TestCarrySave(t *testing.T) {
+	conv := func(planes int) *ir.Func {
+		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 32, Planes: planes}
+		a.DotBase, a.DotMul = make([]int32, 32), 1
+		return ops.Conv("bconv2d", a, ir.Unipolar, 1, 9, 9, ops.Slice{})
+	}
+	for name, want := range map[string]bool{"x86-64": true, "x86-64-v3": false, "x86-64-v4": true, "avx512 with vpopcnt": false, "rpi4": false, "rpi2": false} {
+		for _, m := range machines(t) {
+			for planes, where := range []string{1: "w.o", 2: "acc.n"} {
+				if m.Name != name || planes == 0 {
+					continue
+				}
+				tr := template.Default(conv(planes), m).String()
+				if got := strings.Contains(tr, "carry_save acc acc.c "+where+" -> acc.s acc.cs\n"); got != want || strings.Contains(tr, "carry_save") != want {
+					t.Errorf("%s, %d planes: carry_save is in the trace: %v, want %v\n%s", name, planes, got, want, tr)
+				}
+			}
 		}
 	}
 }
