@@ -118,3 +118,28 @@ func xorPopcountBytes(name string, lanes int, emit string) *ir.Func {
 		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
 	}
 }
+
+// xorPopcountParts is acc[l, k] += popcount(x[k] ^ w[l, k]) over the 4 bytes k of a word, which schedule.SetEncoding and
+// schedule.Rfactor make lanes of: a word of activations against words of filters. 31 of them fit.
+func xorPopcountParts(name string, lanes int, emit string) *ir.Func {
+	acc, x, w := out("acc", ir.U8, lanes), in("x", ir.U8, 4), in("w", ir.U8, lanes)
+	acc.Shape, w.Shape = []int{lanes, 4}, []int{lanes, 4}
+	l, k := ir.V("l"), ir.V("k")
+	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, k), ir.At(w.Buffer, l, k)))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
+		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}}, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, k}, Op: ir.AddTo, Val: pop}),
+	}
+}
+
+// sumParts is acc[l] += the sum of the 4 bytes r[l, k].
+func sumParts(name string, lanes int, emit string) *ir.Func {
+	acc, r := out("acc", ir.I32, lanes), in("r", ir.U8, lanes)
+	r.Shape = []int{lanes, 4}
+	l, k := ir.V("l"), ir.V("k")
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, r}, Emit: emit,
+		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}},
+			&ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.CastTo(ir.I32, ir.At(r.Buffer, l, k))}),
+	}
+}
