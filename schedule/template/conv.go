@@ -40,6 +40,9 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
 		k.TileW, k.UnrollK = 1, false
 	}
+	if bytes, w := byteKnobs(f, t, s); w > 0 {
+		k.Bytes, k.TileW = bytes, w
+	}
 	return k
 }
 
@@ -109,7 +112,7 @@ func (b *builder) convolution(k Knobs) {
 		b.unroll(pos)
 	}
 	b.step("vectorize %s", inner)
-	if k.UnrollK { // last, when what else there is in the code is known; written where the other loops of acc are
+	if k.UnrollK && !b.unrolled { // last, when what else there is in the code is known; written where the other loops of acc are
 		n := len(b.trace)
 		b.unrollReduction()
 		b.trace = slices.Concat(b.trace[:reduction], b.trace[n:], b.trace[reduction:n])
@@ -161,9 +164,18 @@ func (b *builder) stages(home, row string, k Knobs) int {
 			at = home
 		}
 		b.step("compute_at xp %s", at)
-		b.vectorize("xp.c")
 	}
 	positions := b.positions(k)
+	if k.Bytes.Vectors > 0 && b.byteLanes(b.target, k.Bytes, b.extent("acc.o"), positions) {
+		b.unrolled = true
+		if s.padded && b.step("fuse xp.c xp.part -> xp.v") {
+			b.vectorize("xp.v")
+		}
+		return b.poolStage(k)
+	}
+	if s.padded {
+		b.vectorize("xp.c")
+	}
 	order := []string{"acc.kh", "acc.kw", "acc.c", "acc.gc", "acc.m"}
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
@@ -173,6 +185,12 @@ func (b *builder) stages(home, row string, k Knobs) int {
 		b.unroll(l + "*")
 	}
 	b.step("vectorize acc.o*")
+	return b.poolStage(k)
+}
+
+// poolStage schedules the pool, if there is one, and gives the place in the trace where the steps of acc end.
+func (b *builder) poolStage(k Knobs) int {
+	s := b.s
 	end := len(b.trace)
 	if s.pooled {
 		b.unroll("pl.i")

@@ -6,10 +6,12 @@ package template
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/targets"
+	"ripc/targets/isa"
 )
 
 // Knobs are the free choices of a template. The zero value of a field that a Func has no use for is ignored.
@@ -20,6 +22,7 @@ type Knobs struct {
 	UnrollK bool // unroll the inner reduction loops; the window of a pool
 	// FiltersOuter puts the loop over blocks of output channels outside the loop over rows, so that a block's weights stay in cache.
 	FiltersOuter bool
+	Bytes        Bytes // sums of popcounts in byte lanes
 }
 
 // Default is the schedule of f for a target that nothing has been measured for.
@@ -44,7 +47,7 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) schedule.Trace {
 // Build is the trace of f with knobs k.
 func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
 	s := shapeOf(f)
-	b := &builder{s: s, f: f, lanes: maxVector}
+	b := &builder{s: s, f: f, lanes: maxVector, target: t, instrs: isa.For(t.Arch, t.Features)}
 	switch {
 	case s.conv:
 		b.convolution(k)
@@ -87,6 +90,11 @@ type builder struct {
 	f     *ir.Func // as the trace leaves it
 	lanes int      // of the longest vector
 	trace schedule.Trace
+
+	target targets.Target
+	instrs map[string]*ir.Func
+	// unrolled says that the reduction has been unrolled already.
+	unrolled bool
 }
 
 // step appends a step from its text form and reports whether it is legal for the Func as it stands; if not, the trace
@@ -97,11 +105,14 @@ func (b *builder) step(format string, args ...any) bool {
 	if err != nil {
 		panic("BUG: template wrote " + text + ": " + err.Error())
 	}
-	g, err := st.Apply(b.f)
+	r, err := schedule.Trace{st}.ApplyAll(b.f, schedule.WithInstrs(b.instrs))
 	if err != nil {
+		if os.Getenv("DBG") != "" {
+			println(text, err.Error())
+		}
 		return false
 	}
-	b.f = g
+	b.f = r.Func
 	b.trace = append(b.trace, st)
 	return true
 }

@@ -39,35 +39,6 @@ define internal void @neon_xor_cnt_add_x16(ptr %acc, ptr %x, ptr %w) alwaysinlin
   ret void
 }
 `)},
-		// eor, cnt, add on the bytes of four filters' words.
-		{"aarch64", []string{"neon"}, xorPopcountParts("neon_xor_cnt_add_x4x4", 4, `declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)
-define internal void @neon_xor_cnt_add_x4x4(ptr %acc, ptr %x, ptr %w) alwaysinline {
-  %x0 = load i32, ptr %x, align 1
-  %x1 = insertelement <4 x i32> poison, i32 %x0, i32 0
-  %x2 = shufflevector <4 x i32> %x1, <4 x i32> poison, <4 x i32> zeroinitializer
-  %xs = bitcast <4 x i32> %x2 to <16 x i8>
-  %ws = load <16 x i8>, ptr %w, align 1
-  %differ = xor <16 x i8> %ws, %xs
-  %counts = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %differ)
-  %old = load <16 x i8>, ptr %acc, align 1
-  %new = call <16 x i8> asm "add $0.16b, $0.16b, $2.16b", "=w,0,w"(<16 x i8> %old, <16 x i8> %counts)
-  store <16 x i8> %new, ptr %acc, align 1
-  ret void
-}
-`)},
-		// uaddlp, uadalp: the bytes of four words into four sums.
-		{"aarch64", []string{"neon"}, sumParts("neon_uaddlp_uadalp_x4x4", 4, `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
-declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
-define internal void @neon_uaddlp_uadalp_x4x4(ptr %acc, ptr %r) alwaysinline {
-  %bytes = load <16 x i8>, ptr %r, align 1
-  %halves = call <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8> %bytes)
-  %words = call <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16> %halves)
-  %old = load <4 x i32>, ptr %acc, align 4
-  %new = add <4 x i32> %old, %words
-  store <4 x i32> %new, ptr %acc, align 4
-  ret void
-}
-`)},
 		// udot by element: 16 products of bytes.
 		{"aarch64", []string{"neon", "dotprod"}, dot4("neon_udot_x4", 4, ir.U8, `declare <4 x i32> @llvm.aarch64.neon.udot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)
 define internal void @neon_udot_x4(ptr %acc, ptr %x, ptr %w) alwaysinline {

@@ -4,7 +4,11 @@
 // a pointer per parameter. The pointers are aligned to the element, not to the vector.
 package isa
 
-import "ripc/ir"
+import (
+	"slices"
+
+	"ripc/ir"
+)
 
 // instr is an instruction and what it needs.
 type instr struct {
@@ -13,7 +17,9 @@ type instr struct {
 	fn    *ir.Func
 }
 
-func all() []instr { return append(append(x86(), arm64()...), arm()...) }
+func all() []instr {
+	return slices.Concat(x86(), arm64(), arm(), byteLanes("aarch64", "neon", arm64Additions()), byteLanes("arm", "armv7", armAdditions()))
+}
 
 // For gives the instructions, by name, that a CPU with these features has. arch is "x86_64", "aarch64" or "arm"; any
 // other has none. Each call makes new Funcs.
@@ -116,30 +122,5 @@ func xorPopcountBytes(name string, lanes int, emit string) *ir.Func {
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
 		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
-	}
-}
-
-// xorPopcountParts is acc[l, k] += popcount(x[k] ^ w[l, k]) over the 4 bytes k of a word, which schedule.SetEncoding and
-// schedule.Rfactor make lanes of: a word of activations against words of filters. 31 of them fit.
-func xorPopcountParts(name string, lanes int, emit string) *ir.Func {
-	acc, x, w := out("acc", ir.U8, lanes), in("x", ir.U8, 4), in("w", ir.U8, lanes)
-	acc.Shape, w.Shape = []int{lanes, 4}, []int{lanes, 4}
-	l, k := ir.V("l"), ir.V("k")
-	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, k), ir.At(w.Buffer, l, k)))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
-		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}}, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, k}, Op: ir.AddTo, Val: pop}),
-	}
-}
-
-// sumParts is acc[l] += the sum of the 4 bytes r[l, k].
-func sumParts(name string, lanes int, emit string) *ir.Func {
-	acc, r := out("acc", ir.I32, lanes), in("r", ir.U8, lanes)
-	r.Shape = []int{lanes, 4}
-	l, k := ir.V("l"), ir.V("k")
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, r}, Emit: emit,
-		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}},
-			&ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.CastTo(ir.I32, ir.At(r.Buffer, l, k))}),
 	}
 }

@@ -1,0 +1,138 @@
+package isa
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// byteLanes are the instructions of a sum of popcounts in byte lanes: what schedule.SetEncoding and schedule.Rfactor make
+// of words, with the 4 bytes of a word as 2 by 2. A tile counts words of activations against 4 filters in each vector, in
+// lanes of 8 bits, of which 31 words fit; two additions of neighbours widen them to a sum of 32 bits for each filter.
+func byteLanes(arch, prefix string, a additions) []instr {
+	var is []instr
+	for _, words := range []int{1, 2, 4} {
+		for _, filters := range []int{8, 16, 32} {
+			name := fmt.Sprintf("%s_xor_cnt_add_%dx%d", prefix, words, filters)
+			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, a)})
+		}
+	}
+	for _, to := range []ir.Type{ir.U16, ir.I32} {
+		is = append(is, instr{arch, []string{"neon"}, addNeighbours(prefix+"_"+a.mnemonic+"_"+to.String(), to, a)})
+	}
+	return is
+}
+
+// additions are the ways of an architecture to add. add is the assembly of an addition of 16 bytes, which hides it from
+// LLVM: it would make trees of the sums of several words, and keep their leaves in more registers than there are.
+type additions struct {
+	mnemonic, add string
+	// widening adds neighbours of a vector to one of numbers twice as wide.
+	declare string
+	widen   func(from, to string) string
+}
+
+func arm64Additions() additions {
+	return additions{
+		mnemonic: "uadalp",
+		add:      "add $0.16b, $0.16b, $2.16b",
+		declare: `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
+declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
+`,
+		widen: func(from, to string) string {
+			return fmt.Sprintf(`  %%pairs = call <%[2]s> @llvm.aarch64.neon.uaddlp.v%[3]s.v%[4]s(<%[1]s> %%from)
+  %%new = add <%[2]s> %%old, %%pairs
+`, from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
+		},
+	}
+}
+
+func armAdditions() additions {
+	return additions{
+		mnemonic: "vpadal",
+		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
+		declare: `declare <8 x i16> @llvm.arm.neon.vpadalu.v8i16.v16i8(<8 x i16>, <16 x i8>)
+declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
+`,
+		widen: func(from, to string) string {
+			return fmt.Sprintf("  %%new = call <%[2]s> @llvm.arm.neon.vpadalu.v%[3]s.v%[4]s(<%[2]s> %%old, <%[1]s> %%from)\n",
+				from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
+		},
+	}
+}
+
+// xorPopcountBytesTile is acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]): words c against filters l.
+func xorPopcountBytesTile(name string, words, filters int, a additions) *ir.Func {
+	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, words), in("w", ir.U8, words)
+	acc.Shape, x.Shape, w.Shape = []int{filters, 2, 2}, []int{words, 4}, []int{words, filters, 4}
+	c, l, i, j := ir.V("c"), ir.V("l"), ir.V("i"), ir.V("j")
+	k := ir.Bin(ir.Add, ir.Bin(ir.Mul, i, ir.Int(2)), j)
+	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, c, k), ir.At(w.Buffer, c, l, k)))
+	loops := []ir.Loop{{Var: "c", Extent: words}, {Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, a),
+		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i, j}, Op: ir.AddTo, Val: pop}),
+	}
+}
+
+func tileText(name string, words, filters int, a additions) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
+	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
+	p("  %%xs = load <%d x i32>, ptr %%x, align 1", words)
+	for f := range filters / 4 {
+		p("  %%at%d = getelementptr inbounds i8, ptr %%acc, i32 %d", f, 16*f)
+		p("  %%sum%d.0 = load <16 x i8>, ptr %%at%d, align 1", f, f)
+	}
+	for c := range words {
+		p("  %%lanes%[1]d = shufflevector <%[2]d x i32> %%xs, <%[2]d x i32> poison, <4 x i32> <i32 %[1]d, i32 %[1]d, i32 %[1]d, i32 %[1]d>", c, words)
+		p("  %%x%[1]d = bitcast <4 x i32> %%lanes%[1]d to <16 x i8>", c)
+		for f := range filters / 4 {
+			id := fmt.Sprintf("%d.%d", f, c)
+			p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, 4*filters*c+16*f)
+			p("  %%w%s = load <16 x i8>, ptr %%row%s, align 1", id, id)
+			p("  %%differ%s = xor <16 x i8> %%w%s, %%x%d", id, id, c)
+			p("  %%count%s = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%s)", id, id)
+			if c == 0 && words > 1 { // a first sum is nothing but the count
+				p("  %%sum%d.%d = add <16 x i8> %%sum%s, %%count%s", f, c+1, id, id)
+				continue
+			}
+			p("  %%sum%d.%d = call <16 x i8> asm \"%s\", \"=w,0,w\"(<16 x i8> %%sum%s, <16 x i8> %%count%s)", f, c+1, a.add, id, id)
+		}
+	}
+	for f := range filters / 4 {
+		p("  store <16 x i8> %%sum%d.%d, ptr %%at%d, align 1", f, words, f)
+	}
+	p("  ret void")
+	p("}")
+	return b.String()
+}
+
+// addNeighbours adds neighbours: acc[l, i] += r[l, i, j] from bytes to 16 bits, acc[l] += r[l, i] from 16 to 32.
+func addNeighbours(name string, to ir.Type, a additions) *ir.Func {
+	l, i, j := ir.V("l"), ir.V("i"), ir.V("j")
+	acc, r := out("acc", to, 4), in("r", ir.U16, 4)
+	r.Shape = []int{4, 2}
+	loops := []ir.Loop{{Var: "l", Extent: 4}, {Var: "i", Extent: 2}}
+	idx, from := []ir.Expr{l}, []ir.Expr{l, i}
+	vectors := []string{"8 x i16", "4 x i32"}
+	if to == ir.U16 {
+		acc.Shape, r.Shape, r.Type = []int{4, 2}, []int{4, 2, 2}, ir.U8
+		loops = append(loops, ir.Loop{Var: "j", Extent: 2})
+		idx, from = from, []ir.Expr{l, i, j}
+		vectors = []string{"16 x i8", "8 x i16"}
+	}
+	text := fmt.Sprintf(`%sdefine internal void @%s(ptr %%acc, ptr %%r) alwaysinline {
+  %%from = load <%s>, ptr %%r, align 1
+  %%old = load <%s>, ptr %%acc, align 1
+%s  store <%s> %%new, ptr %%acc, align 1
+  ret void
+}
+`, a.declare, name, vectors[0], vectors[1], a.widen(vectors[0], vectors[1]), vectors[1])
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, r}, Emit: text,
+		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx, Op: ir.AddTo, Val: ir.CastTo(to, ir.At(r.Buffer, from...))}),
+	}
+}
