@@ -52,6 +52,8 @@ type emitter struct {
 	bits   map[value.Value]value.Value // popcounts, and what of (see popcountAdd)
 	sums   map[int]bool                // popcountAdd's functions, by lanes
 	udiv64 bool                        // divide64 is called
+	// Addresses of calls' windows (see window).
+	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
 	laneVar string
 	lanes   int
@@ -66,7 +68,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: layout(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, origins: map[origin]value.Value{},
 	}
 	e.m.TargetTriple = t.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}

@@ -12,7 +12,7 @@ import (
 type Bytes struct {
 	Vectors int // registers of 4 filters each that a tile has: 2, 4 or 8
 	Width   int // positions along w that a tile has
-	Words     int // words of channels summed for a tap before the next one
+	Words   int // words of channels that are summed in bytes
 	// At is the loop of which an iteration sums in 8 bits: "c" for all taps, "kh" for a row of them, "kw" for one.
 	At string
 }
@@ -35,16 +35,18 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	if s.pooled {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
-	w, words := s.extent["w"], tileWords(s.extent["acc.c"])
+	w, taps := s.extent["w"], s.extent["acc.kw"]
 	cost := func(vectors, positions int) float64 { // of a word for all of a tile
-		load, broadcast := 0.5, 2.0 // ldp; ld1r has no offset
+		load := 0.5 // ldp
 		if t.Arch == "arm" {
 			load = 1
 		}
-		if words > 1 {
-			broadcast = 1 + 1/float64(words)
+		broadcast := float64(positions+taps-1) / float64(taps) * 2 // ld1r has no offset
+		memory := 0.0 // sums of half of the filters wait for the others
+		if vectors < 8 {
+			memory = 2 * float64(vectors*positions) / float64(taps*s.extent["acc.kh"]*s.extent["acc.c"])
 		}
-		return float64(3*vectors*positions) + load*float64(vectors) + broadcast*float64(positions)
+		return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 	}
 	for _, v := range []int{8, 4, 2} {
 		for p := window; p*v+v+3 <= t.Registers; p += window {
@@ -74,35 +76,32 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	return best, tileW
 }
 
-// byteSteps chooses how many words fit into a sum of bytes.
+// byteSteps chooses how many words are summed in bytes, by what widening costs a step: adding the lanes up, and setting
+// them, which is free where the first words' counts can do it.
 func byteSteps(s shape) (words int, at string) {
 	kh, kw, c := s.extent["acc.kh"], s.extent["acc.kw"], s.extent["acc.c"]
-	most := 0
+	least := 1e30
 	for n := 1; n <= c; n++ {
 		if c%n != 0 {
 			continue
 		}
 		for _, l := range []struct {
-			at    string
-			steps int
-		}{{"c", kh * kw * n}, {"kh", kw * n}, {"kw", n}} {
-			if l.steps <= maxBytes && l.steps >= most {
-				most, words, at = l.steps, n, l.at
+			at     string
+			steps  int
+			instrs float64
+		}{{"c", kh * kw * n, 3}, {"kh", kw * n, 1}, {"kw", n, 1}} {
+			if l.at == "c" && n == c {
+				l.instrs = 1.5 // the sums stay in registers
+			}
+			if cost := l.instrs / float64(l.steps); l.steps <= maxBytes && cost < least {
+				least, words, at = cost, n, l.at
 			}
 		}
 	}
-	return words, at
-}
-
-// tileWords is how many words an instruction takes.
-func tileWords(c int) int {
-	switch {
-	case c%4 == 0:
-		return 4
-	case c%2 == 0:
-		return 2
+	if kh*kw == 1 {
+		at = "c"
 	}
-	return 1
+	return words, at
 }
 
 // byteInstructions is what the names of a target's instructions for bytes begin with.
@@ -198,14 +197,12 @@ type byteTile struct{ suffix, w, around string }
 // byteTile schedules a tile's sums: lanes of 16 bits around lanes of 8 bits.
 func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	l := func(name string) string { return name + tile.suffix }
-	words := tileWords(k.Words)
 	ok := true
 	step := func(format string, args ...any) { ok = ok && b.step(format, args...) }
 	split := func(loop string, n int, outer, inner string) {
 		step("split %s %d tail=perfect -> %s %s", l(loop), n, l(outer), l(inner))
 	}
 	split("acc.c", k.Words, "acc.c.o", "acc.c.i")
-	split("acc.c.i", words, "acc.c.i.o", "acc.c.i.i")
 	split("acc.c.o", max(1, b.extent(l("acc.c.o"))), "acc.c.all", "acc.c.o")
 	filters := l("acc.o")
 	if b.extent(filters) > 4*k.Vectors {
@@ -213,39 +210,90 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 		filters = l("acc.o.i")
 	}
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
-	inner := []string{l("acc.h"), tile.w}
-	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh"), l("acc.kw"), l("acc.c.i.o")}
-	order = append(append(order, inner...), l("acc.c.i.i"), filters, l("acc.part.o"), l("acc.part.i"))
-	b.reorder(order)
+	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh")}
+	if k.At == "kw" {
+		order = append(order, l("acc.kw"), l("acc.c.i"))
+	} else { // neighbouring taps read the same words
+		order = append(order, l("acc.c.i"), l("acc.kw"))
+	}
+	b.reorder(append(order, l("acc.h"), tile.w, filters, l("acc.part.o"), l("acc.part.i")))
 	at := map[string]string{"c": "acc.c.o", "kh": "acc.kh", "kw": "acc.kw"}[k.At]
 	halves, bytes := l("acc.r"), l("acc.b")
-	if ok {
-		step("rfactor acc %s %s type=u16 -> %s", l("acc.part.o"), l("acc.c.all"), halves)
-		step("rfactor %s %s %s type=u8 -> %s", halves, l("acc.part.i"), l(at), bytes)
-	}
-	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i"), instr, words, 4*k.Vectors)
+	step("rfactor acc %s %s type=u16 -> %s", l("acc.part.o"), l("acc.c.all"), halves)
+	step("rfactor %s %s %s type=u8 -> %s", halves, l("acc.part.i"), l(at), bytes)
 	if !ok {
 		return false
 	}
+	loops := []string{l("acc.c.i"), l("acc.kw"), l("acc.h"), tile.w}
+	if k.At == "c" {
+		if ok = b.rolled(k, tile.suffix, &loops); !ok {
+			return false
+		}
+	} else if first := slices.IndexFunc(loops[:2], func(n string) bool { return b.extent(n) > 1 && n != l(at) }); first >= 0 {
+		before := b.names()
+		step("peel %s 1 0", loops[first])
+		if !ok {
+			return false
+		}
+		copied := func(n string) string { return b.copied(n, before) }
+		step("tensorize %s %s_xor_cnt_first_x%d", copied(filters), instr, 4*k.Vectors)
+		for _, n := range loops {
+			if c := copied(n); c != "" {
+				step("unroll %s", c)
+			}
+		}
+	}
+	step("tensorize %s %s_xor_cnt_next_x%d", filters, instr, 4*k.Vectors)
+	for _, n := range loops {
+		if b.loop(n) != nil && n != l(at) {
+			step("unroll %s", n)
+		}
+	}
 	add := map[string]string{"neon": "uadalp", "armv7": "vpadal"}[instr]
-	ok = b.eachByte(halves, fmt.Sprintf("%s_%s_i32", instr, add)) && b.eachByte(bytes, fmt.Sprintf("%s_%s_u16", instr, add))
-	for _, p := range inner {
-		if b.loop(p) != nil {
-			step("unroll %s", p)
+	return ok && b.eachByte(halves, instr+"_clear_u16", fmt.Sprintf("%s_%s_i32", instr, add)) && b.eachByte(bytes, instr+"_clear_u8", fmt.Sprintf("%s_%s_u16", instr, add))
+}
+
+// rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
+// has no registers for them.
+func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
+	c := "acc.c.i" + suffix
+	if b.s.extent["acc.kh"] > 1 && k.Words*b.s.extent["acc.kw"] <= 12 {
+		return true
+	}
+	if b.s.extent["acc.kw"] > 1 {
+		*loops = (*loops)[2:]
+		return true
+	}
+	if *loops = (*loops)[1:]; k.Words > 4 && k.Words%4 == 0 {
+		*loops = append(*loops, c+".i")
+		return b.step("split %s 4 tail=perfect -> %s.o %s.i", c, c, c)
+	}
+	return true
+}
+
+func (b *builder) names() map[string]bool {
+	names := map[string]bool{}
+	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			names[l.Var] = true
+		}
+		return true
+	})
+	return names
+}
+
+// copied is the copy of a loop that is not among the names before, "" if there is none.
+func (b *builder) copied(loop string, before map[string]bool) string {
+	for i := 1; b.loop(fmt.Sprintf("%s.%d", loop, i)) != nil; i++ {
+		if n := fmt.Sprintf("%s.%d", loop, i); !before[n] {
+			return n
 		}
 	}
-	n := k.Words / words
-	if k.Words <= 16 && (k.At != "c" || b.s.extent["acc.kh"] > 1) {
-		step("unroll %s", l("acc.c.i.o"))
-		if n *= b.s.extent["acc.kw"]; k.At == "c" && n*words <= 12 && b.s.extent["acc.kw"] > 1 {
-			step("unroll %s", l("acc.kw"))
-		}
-	}
-	return ok
+	return ""
 }
 
 // eachByte schedules what sets the lanes of an accumulator and what adds them up, after Rfactor.
-func (b *builder) eachByte(buf, add string) bool {
+func (b *builder) eachByte(buf, clear, add string) bool {
 	ok := true
 	for _, part := range []string{"z", "w"} {
 		name := func(d int) string { return fmt.Sprintf("%s.%s%d", buf, part, d) }
@@ -254,16 +302,7 @@ func (b *builder) eachByte(buf, add string) bool {
 				ok = ok && b.step("unroll %s", name(d))
 			}
 		}
-		if part == "z" {
-			last := name(3)
-			for d := 4; b.loop(name(d)) != nil; d++ {
-				ok = ok && b.step("fuse %s %s -> %s.f%d", last, name(d), buf, d)
-				last = fmt.Sprintf("%s.f%d", buf, d)
-			}
-			ok = ok && b.step("vectorize %s", last)
-			continue
-		}
-		ok = ok && b.step("split %s 4 tail=perfect", name(3)) && b.step("unroll %s.o", name(3)) && b.step("tensorize %s.i %s", name(3), add)
+		ok = ok && b.step("split %s 4 tail=perfect", name(3)) && b.step("unroll %s.o", name(3)) && b.step("tensorize %s.i %s", name(3), map[string]string{"z": clear, "w": add}[part])
 	}
 	return ok
 }

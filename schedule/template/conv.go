@@ -13,6 +13,15 @@ const laneBits = 32
 
 // DefaultKnobs fills the vector registers with accumulators and leaves room for the weights and temporaries.
 func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
+	k := wordKnobs(f, t)
+	if bytes, w := byteKnobs(f, t, shapeOf(f)); w > 0 {
+		k.Bytes, k.TileW = bytes, w
+	}
+	return k
+}
+
+// wordKnobs are DefaultKnobs with sums as wide as words.
+func wordKnobs(f *ir.Func, t targets.Target) Knobs {
 	s := shapeOf(f)
 	if !s.conv {
 		return Knobs{Lanes: maxVector, UnrollK: true}
@@ -39,9 +48,6 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	k.TileH = max(1, (s.extent["h"]+7)/8)
 	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
 		k.TileW, k.UnrollK = 1, false
-	}
-	if bytes, w := byteKnobs(f, t, s); w > 0 {
-		k.Bytes, k.TileW = bytes, w
 	}
 	return k
 }
@@ -169,7 +175,7 @@ func (b *builder) stages(home, row string, k Knobs) int {
 	if k.Bytes.Vectors > 0 && b.byteLanes(b.target, k.Bytes, b.extent("acc.o"), positions) {
 		b.unrolled = true
 		if s.padded && b.step("fuse xp.c xp.part -> xp.v") {
-			b.vectorize("xp.v")
+			b.vectors("xp.v")
 		}
 		return b.poolStage(k)
 	}

@@ -51,6 +51,9 @@ func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
 	switch {
 	case s.conv:
 		b.convolution(k)
+		if k.Bytes.Vectors > 0 && !b.unrolled { // not for this shape: tiles have another size then
+			return Build(f, t, wordKnobs(f, t))
+		}
 	default:
 		b.lanes = powerOfTwo(max(1, k.Lanes))
 		b.plain(k)
@@ -134,10 +137,14 @@ const maxVector = 64
 // vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise. A
 // loop whose lanes would go one by one stays as it is.
 func (b *builder) vectorize(loop string) {
-	l := b.loop(loop)
-	if l == nil || scattered(l) {
-		return
+	if l := b.loop(loop); l != nil && !scattered(l) {
+		b.vectors(loop)
 	}
+}
+
+// vectors is vectorize, whatever the addresses look like.
+func (b *builder) vectors(loop string) {
+	l := b.loop(loop)
 	for e := l.Extent; e > 1; {
 		n := min(b.lanes, powerOfTwo(e))
 		if n == e {

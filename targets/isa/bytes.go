@@ -8,15 +8,17 @@ import (
 )
 
 // byteLanes are the instructions of a sum of popcounts in byte lanes: what schedule.SetEncoding and schedule.Rfactor make
-// of words, with the 4 bytes of a word as 2 by 2. A tile counts words of activations against 4 filters in each vector, in
+// of words, with the 4 bytes of a word as 2 by 2. A tile counts a word of activations against 4 filters in each vector, in
 // lanes of 8 bits, of which 31 words fit; two additions of neighbours widen them to a sum of 32 bits for each filter.
 func byteLanes(arch, prefix string, a additions) []instr {
 	var is []instr
-	for _, words := range []int{1, 2, 4} {
-		for _, filters := range []int{8, 16, 32} {
-			name := fmt.Sprintf("%s_xor_cnt_add_%dx%d", prefix, words, filters)
-			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, a)})
-		}
+	for _, filters := range []int{8, 16, 32} {
+		is = append(is,
+			instr{arch, []string{"neon"}, xorPopcountBytesTile(fmt.Sprintf("%s_xor_cnt_first_x%d", prefix, filters), filters, "")},
+			instr{arch, []string{"neon"}, xorPopcountBytesTile(fmt.Sprintf("%s_xor_cnt_next_x%d", prefix, filters), filters, a.add)})
+	}
+	for _, t := range []ir.Type{ir.U8, ir.U16} {
+		is = append(is, instr{arch, []string{"neon"}, clearVector(prefix+"_clear_"+t.String(), t)})
 	}
 	for _, to := range []ir.Type{ir.U16, ir.I32} {
 		is = append(is, instr{arch, []string{"neon"}, addNeighbours(prefix+"_"+a.mnemonic+"_"+to.String(), to, a)})
@@ -24,8 +26,7 @@ func byteLanes(arch, prefix string, a additions) []instr {
 	return is
 }
 
-// additions are the ways of an architecture to add. add is the assembly of an addition of 16 bytes, which hides it from
-// LLVM: it would make trees of the sums of several words, and keep their leaves in more registers than there are.
+// additions are the ways of an architecture to add. add is the assembly of an addition of 16 bytes.
 type additions struct {
 	mnemonic, add string
 	// widening adds neighbours of a vector to one of numbers twice as wide.
@@ -62,48 +63,44 @@ declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
 	}
 }
 
-// xorPopcountBytesTile is acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]): words c against filters l.
-func xorPopcountBytesTile(name string, words, filters int, a additions) *ir.Func {
-	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, words), in("w", ir.U8, words)
-	acc.Shape, x.Shape, w.Shape = []int{filters, 2, 2}, []int{words, 4}, []int{words, filters, 4}
-	c, l, i, j := ir.V("c"), ir.V("l"), ir.V("i"), ir.V("j")
+// xorPopcountBytesTile is acc[l, i, j] += popcount(x[2i+j] ^ w[l, 2i+j]): a word against filters l. "next" hides the
+// addition from LLVM in assembly: it would make trees of the sums of several words, and keep their leaves in more registers
+// than there are. "first" does not, so that nothing is left of adding to zero.
+func xorPopcountBytesTile(name string, filters int, add string) *ir.Func {
+	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, 4), in("w", ir.U8, filters)
+	acc.Shape, w.Shape = []int{filters, 2, 2}, []int{filters, 4}
+	l, i, j := ir.V("l"), ir.V("i"), ir.V("j")
 	k := ir.Bin(ir.Add, ir.Bin(ir.Mul, i, ir.Int(2)), j)
-	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, c, k), ir.At(w.Buffer, c, l, k)))
-	loops := []ir.Loop{{Var: "c", Extent: words}, {Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, k), ir.At(w.Buffer, l, k)))
+	loops := []ir.Loop{{Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
 	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, a),
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, filters, add),
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i, j}, Op: ir.AddTo, Val: pop}),
 	}
 }
 
-func tileText(name string, words, filters int, a additions) string {
+func tileText(name string, filters int, add string) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
 	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
-	p("  %%xs = load <%d x i32>, ptr %%x, align 1", words)
+	p("  %%word = load i32, ptr %%x, align 1")
+	p("  %%one = insertelement <4 x i32> poison, i32 %%word, i32 0")
+	p("  %%words = shufflevector <4 x i32> %%one, <4 x i32> poison, <4 x i32> zeroinitializer")
+	p("  %%xs = bitcast <4 x i32> %%words to <16 x i8>")
 	for f := range filters / 4 {
 		p("  %%at%d = getelementptr inbounds i8, ptr %%acc, i32 %d", f, 16*f)
-		p("  %%sum%d.0 = load <16 x i8>, ptr %%at%d, align 1", f, f)
-	}
-	for c := range words {
-		p("  %%lanes%[1]d = shufflevector <%[2]d x i32> %%xs, <%[2]d x i32> poison, <4 x i32> <i32 %[1]d, i32 %[1]d, i32 %[1]d, i32 %[1]d>", c, words)
-		p("  %%x%[1]d = bitcast <4 x i32> %%lanes%[1]d to <16 x i8>", c)
-		for f := range filters / 4 {
-			id := fmt.Sprintf("%d.%d", f, c)
-			p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, 4*filters*c+16*f)
-			p("  %%w%s = load <16 x i8>, ptr %%row%s, align 1", id, id)
-			p("  %%differ%s = xor <16 x i8> %%w%s, %%x%d", id, id, c)
-			p("  %%count%s = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%s)", id, id)
-			if c == 0 && words > 1 { // a first sum is nothing but the count
-				p("  %%sum%d.%d = add <16 x i8> %%sum%s, %%count%s", f, c+1, id, id)
-				continue
-			}
-			p("  %%sum%d.%d = call <16 x i8> asm \"%s\", \"=w,0,w\"(<16 x i8> %%sum%s, <16 x i8> %%count%s)", f, c+1, a.add, id, id)
+		p("  %%row%d = getelementptr inbounds i8, ptr %%w, i32 %d", f, 16*f)
+		p("  %%ws%[1]d = load <16 x i8>, ptr %%row%[1]d, align 1", f)
+		p("  %%differ%[1]d = xor <16 x i8> %%ws%[1]d, %%xs", f)
+		p("  %%count%[1]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%[1]d)", f)
+		p("  %%old%[1]d = load <16 x i8>, ptr %%at%[1]d, align 1", f)
+		if add == "" {
+			p("  %%sum%[1]d = add <16 x i8> %%old%[1]d, %%count%[1]d", f)
+		} else {
+			p("  %%sum%[1]d = call <16 x i8> asm \"%[2]s\", \"=w,0,w\"(<16 x i8> %%old%[1]d, <16 x i8> %%count%[1]d)", f, add)
 		}
-	}
-	for f := range filters / 4 {
-		p("  store <16 x i8> %%sum%d.%d, ptr %%at%d, align 1", f, words, f)
+		p("  store <16 x i8> %%sum%[1]d, ptr %%at%[1]d, align 1", f)
 	}
 	p("  ret void")
 	p("}")
@@ -134,5 +131,26 @@ func addNeighbours(name string, to ir.Type, a additions) *ir.Func {
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, r}, Emit: text,
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx, Op: ir.AddTo, Val: ir.CastTo(to, ir.At(r.Buffer, from...))}),
+	}
+}
+
+// clearVector sets the lanes of 4 words to 0: 2 by 2 bytes or 2 times 16 bits each.
+func clearVector(name string, t ir.Type) *ir.Func {
+	acc := out("acc", t, 4)
+	acc.Shape = []int{4, 2, 2}[:1+32/t.Bits()/2]
+	var loops []ir.Loop
+	var idx []ir.Expr
+	for d, n := range acc.Shape {
+		v := []string{"l", "i", "j"}[d]
+		loops, idx = append(loops, ir.Loop{Var: v, Extent: n}), append(idx, ir.V(v))
+	}
+	text := fmt.Sprintf(`define internal void @%s(ptr %%acc) alwaysinline {
+  store <16 x i8> zeroinitializer, ptr %%acc, align 1
+  ret void
+}
+`, name)
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc}, Emit: text,
+		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx, Val: ir.Const(t, 0)}),
 	}
 }
