@@ -49,7 +49,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 	}
 	for _, v := range []int{8, 4, 2} {
-		for p := window; p*v+v+3 <= t.Registers; p += window {
+		for p := window; p*(v+1)+v+2 <= t.Registers; p += window {
 			width := p / window // output positions
 			if width > w {
 				break
