@@ -35,21 +35,21 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	if s.pooled {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
-	w, taps := s.extent["w"], s.extent["acc.kw"]
+	w, taps, words := s.extent["w"], s.extent["acc.kw"], 2-s.extent["acc.c"]%2
 	cost := func(vectors, positions int) float64 { // of a word for all of a tile
 		load := 0.5 // ldp
 		if t.Arch == "arm" {
 			load = 1
 		}
-		broadcast := float64(positions+taps-1) / float64(taps) * 2 // ld1r has no offset
-		memory := 0.0 // sums of half of the filters wait for the others
+		broadcast := float64(positions+taps-1) / float64(taps) * (1 + 1/float64(words)) // a load, or an address, and a dup each
+		memory := 0.0                                              // sums of half of the filters wait for the others
 		if vectors < 8 {
 			memory = 2 * float64(vectors*positions) / float64(taps*s.extent["acc.kh"]*s.extent["acc.c"])
 		}
 		return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 	}
 	for _, v := range []int{8, 4, 2} {
-		for p := window; p*(v+1)+v+2 <= t.Registers; p += window {
+		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+3 <= t.Registers; p += window {
 			width := p / window // output positions
 			if width > w {
 				break
@@ -202,7 +202,9 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	split := func(loop string, n int, outer, inner string) {
 		step("split %s %d tail=perfect -> %s %s", l(loop), n, l(outer), l(inner))
 	}
+	words := 2 - k.Words%2
 	split("acc.c", k.Words, "acc.c.o", "acc.c.i")
+	split("acc.c.i", words, "acc.c.i.o", "acc.c.i.i")
 	split("acc.c.o", max(1, b.extent(l("acc.c.o"))), "acc.c.all", "acc.c.o")
 	filters := l("acc.o")
 	if b.extent(filters) > 4*k.Vectors {
@@ -212,11 +214,11 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
 	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh")}
 	if k.At == "kw" {
-		order = append(order, l("acc.kw"), l("acc.c.i"))
+		order = append(order, l("acc.kw"), l("acc.c.i.o"))
 	} else { // neighbouring taps read the same words
-		order = append(order, l("acc.c.i"), l("acc.kw"))
+		order = append(order, l("acc.c.i.o"), l("acc.kw"))
 	}
-	b.reorder(append(order, l("acc.h"), tile.w, filters, l("acc.part.o"), l("acc.part.i")))
+	b.reorder(append(order, l("acc.h"), tile.w, l("acc.c.i.i"), filters, l("acc.part.o"), l("acc.part.i")))
 	at := map[string]string{"c": "acc.c.o", "kh": "acc.kh", "kw": "acc.kw"}[k.At]
 	halves, bytes := l("acc.r"), l("acc.b")
 	step("rfactor acc %s %s type=u16 -> %s", l("acc.part.o"), l("acc.c.all"), halves)
@@ -224,26 +226,13 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	if !ok {
 		return false
 	}
-	loops := []string{l("acc.c.i"), l("acc.kw"), l("acc.h"), tile.w}
+	loops := []string{l("acc.c.i.o"), l("acc.kw"), l("acc.h"), tile.w}
 	if k.At == "c" {
 		if ok = b.rolled(k, tile.suffix, &loops); !ok {
 			return false
 		}
-	} else if first := slices.IndexFunc(loops[:2], func(n string) bool { return b.extent(n) > 1 && n != l(at) }); first >= 0 {
-		before := b.names()
-		step("peel %s 1 0", loops[first])
-		if !ok {
-			return false
-		}
-		copied := func(n string) string { return b.copied(n, before) }
-		step("tensorize %s %s_xor_cnt_first_x%d", copied(filters), instr, 4*k.Vectors)
-		for _, n := range loops {
-			if c := copied(n); c != "" {
-				step("unroll %s", c)
-			}
-		}
 	}
-	step("tensorize %s %s_xor_cnt_next_x%d", filters, instr, 4*k.Vectors)
+	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i"), instr, words, 4*k.Vectors)
 	for _, n := range loops {
 		if b.loop(n) != nil && n != l(at) {
 			step("unroll %s", n)
@@ -256,7 +245,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 // rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
 // has no registers for them.
 func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
-	c := "acc.c.i" + suffix
+	c, n := "acc.c.i.o"+suffix, k.Words/(2-k.Words%2)
 	if b.s.extent["acc.kh"] > 1 && k.Words*b.s.extent["acc.kw"] <= 12 {
 		return true
 	}
@@ -264,32 +253,11 @@ func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
 		*loops = (*loops)[2:]
 		return true
 	}
-	if *loops = (*loops)[1:]; k.Words > 4 && k.Words%4 == 0 {
+	if *loops = (*loops)[1:]; n > 2 && n%2 == 0 {
 		*loops = append(*loops, c+".i")
-		return b.step("split %s 4 tail=perfect -> %s.o %s.i", c, c, c)
+		return b.step("split %s 2 tail=perfect -> %s.o %s.i", c, c, c)
 	}
 	return true
-}
-
-func (b *builder) names() map[string]bool {
-	names := map[string]bool{}
-	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			names[l.Var] = true
-		}
-		return true
-	})
-	return names
-}
-
-// copied is the copy of a loop that is not among the names before, "" if there is none.
-func (b *builder) copied(loop string, before map[string]bool) string {
-	for i := 1; b.loop(fmt.Sprintf("%s.%d", loop, i)) != nil; i++ {
-		if n := fmt.Sprintf("%s.%d", loop, i); !before[n] {
-			return n
-		}
-	}
-	return ""
 }
 
 // eachByte schedules what sets the lanes of an accumulator and what adds them up, after Rfactor.

@@ -8,14 +8,15 @@ import (
 )
 
 // byteLanes are the instructions of a sum of popcounts in byte lanes: what schedule.SetEncoding and schedule.Rfactor make
-// of words, with the 4 bytes of a word as 2 by 2. A tile counts a word of activations against 4 filters in each vector, in
+// of words, with the 4 bytes of a word as 2 by 2. A tile counts words of activations against 4 filters in each vector, in
 // lanes of 8 bits, of which 31 words fit; two additions of neighbours widen them to a sum of 32 bits for each filter.
 func byteLanes(arch, prefix string, a additions) []instr {
 	var is []instr
-	for _, filters := range []int{8, 16, 32} {
-		is = append(is,
-			instr{arch, []string{"neon"}, xorPopcountBytesTile(fmt.Sprintf("%s_xor_cnt_first_x%d", prefix, filters), filters, "")},
-			instr{arch, []string{"neon"}, xorPopcountBytesTile(fmt.Sprintf("%s_xor_cnt_next_x%d", prefix, filters), filters, a.add)})
+	for _, words := range []int{1, 2} {
+		for _, filters := range []int{8, 16, 32} {
+			name := fmt.Sprintf("%s_xor_cnt_add_%dx%d", prefix, words, filters)
+			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, a.add)})
+		}
 	}
 	for _, t := range []ir.Type{ir.U8, ir.U16} {
 		is = append(is, instr{arch, []string{"neon"}, clearVector(prefix+"_clear_"+t.String(), t)})
@@ -63,44 +64,48 @@ declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
 	}
 }
 
-// xorPopcountBytesTile is acc[l, i, j] += popcount(x[2i+j] ^ w[l, 2i+j]): a word against filters l. "next" hides the
-// addition from LLVM in assembly: it would make trees of the sums of several words, and keep their leaves in more registers
-// than there are. "first" does not, so that nothing is left of adding to zero.
-func xorPopcountBytesTile(name string, filters int, add string) *ir.Func {
-	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, 4), in("w", ir.U8, filters)
-	acc.Shape, w.Shape = []int{filters, 2, 2}, []int{filters, 4}
-	l, i, j := ir.V("l"), ir.V("i"), ir.V("j")
+// xorPopcountBytesTile is acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]): words c against filters l. The last addition
+// is hidden from LLVM in assembly: it would make trees of the sums of many words, and keep their leaves in more registers
+// than there are. The one before is not, so that nothing is left of adding to zero.
+func xorPopcountBytesTile(name string, words, filters int, add string) *ir.Func {
+	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, words), in("w", ir.U8, words)
+	acc.Shape, x.Shape, w.Shape = []int{filters, 2, 2}, []int{words, 4}, []int{words, filters, 4}
+	c, l, i, j := ir.V("c"), ir.V("l"), ir.V("i"), ir.V("j")
 	k := ir.Bin(ir.Add, ir.Bin(ir.Mul, i, ir.Int(2)), j)
-	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, k), ir.At(w.Buffer, l, k)))
-	loops := []ir.Loop{{Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, c, k), ir.At(w.Buffer, c, l, k)))
+	loops := []ir.Loop{{Var: "c", Extent: words}, {Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
 	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, filters, add),
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, add),
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i, j}, Op: ir.AddTo, Val: pop}),
 	}
 }
 
-func tileText(name string, filters int, add string) string {
+func tileText(name string, words, filters int, add string) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
 	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
-	p("  %%word = load i32, ptr %%x, align 1")
-	p("  %%one = insertelement <4 x i32> poison, i32 %%word, i32 0")
-	p("  %%words = shufflevector <4 x i32> %%one, <4 x i32> poison, <4 x i32> zeroinitializer")
-	p("  %%xs = bitcast <4 x i32> %%words to <16 x i8>")
+	p("  %%words = load <%d x i32>, ptr %%x, align 1", words)
+	for c := range words {
+		p("  %%all%[1]d = shufflevector <%[2]d x i32> %%words, <%[2]d x i32> poison, <4 x i32> <i32 %[1]d, i32 %[1]d, i32 %[1]d, i32 %[1]d>", c, words)
+		p("  %%x%[1]d = bitcast <4 x i32> %%all%[1]d to <16 x i8>", c)
+	}
 	for f := range filters / 4 {
 		p("  %%at%d = getelementptr inbounds i8, ptr %%acc, i32 %d", f, 16*f)
-		p("  %%row%d = getelementptr inbounds i8, ptr %%w, i32 %d", f, 16*f)
-		p("  %%ws%[1]d = load <16 x i8>, ptr %%row%[1]d, align 1", f)
-		p("  %%differ%[1]d = xor <16 x i8> %%ws%[1]d, %%xs", f)
-		p("  %%count%[1]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%[1]d)", f)
-		p("  %%old%[1]d = load <16 x i8>, ptr %%at%[1]d, align 1", f)
-		if add == "" {
-			p("  %%sum%[1]d = add <16 x i8> %%old%[1]d, %%count%[1]d", f)
-		} else {
-			p("  %%sum%[1]d = call <16 x i8> asm \"%[2]s\", \"=w,0,w\"(<16 x i8> %%old%[1]d, <16 x i8> %%count%[1]d)", f, add)
+		p("  %%sum%[1]d.0 = load <16 x i8>, ptr %%at%[1]d, align 1", f)
+		for c := range words {
+			id := fmt.Sprintf("%d.%d", f, c)
+			p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, 4*filters*c+16*f)
+			p("  %%w%[1]s = load <16 x i8>, ptr %%row%[1]s, align 1", id)
+			p("  %%differ%[1]s = xor <16 x i8> %%w%[1]s, %%x%[2]d", id, c)
+			p("  %%count%[1]s = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%[1]s)", id)
+			if c < words-1 {
+				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
+			} else {
+				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s)", f, c+1, id, add)
+			}
 		}
-		p("  store <16 x i8> %%sum%[1]d, ptr %%at%[1]d, align 1", f)
+		p("  store <16 x i8> %%sum%[1]d.%[2]d, ptr %%at%[1]d, align 1", f, words)
 	}
 	p("  ret void")
 	p("}")
