@@ -2,7 +2,9 @@ package template
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 
 	"ripc/ir"
 	"ripc/targets"
@@ -30,6 +32,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	if t.VectorBits != 128 || byteInstructions(t) == "" || !s.conv || s.has("acc.gc") || s.has("acc.m") || !s.has("acc.c") || !countsWords(f) {
 		return none, 0
 	}
+	dbg, _ := strconv.Atoi(os.Getenv("EXTRA"))
 	best, tileW, least := none, 0, 1e30
 	window := 1
 	if s.pooled {
@@ -42,14 +45,14 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 			load = 1
 		}
 		broadcast := float64(positions+taps-1) / float64(taps) * (1 + 1/float64(words)) // a load, or an address, and a dup each
-		memory := 0.0                                              // sums of half of the filters wait for the others
+		memory := 0.0                                                                   // sums of half of the filters wait for the others
 		if vectors < 8 {
 			memory = 2 * float64(vectors*positions) / float64(taps*s.extent["acc.kh"]*s.extent["acc.c"])
 		}
 		return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 	}
 	for _, v := range []int{8, 4, 2} {
-		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+3 <= t.Registers; p += window {
+		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+3 <= t.Registers+dbg; p += window {
 			width := p / window // output positions
 			if width > w {
 				break
@@ -179,11 +182,13 @@ func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []stri
 			return false
 		}
 	}
-	if b.loop("acc.o.1") != nil {
-		b.step("vectorize acc.o.1")
+	for _, l := range []string{"acc.o.1", "acc.o.1.t"} {
+		if b.loop(l) != nil {
+			b.step("vectorize %s", l)
+		}
 	}
-	for _, l := range []string{"acc.w.1", "acc.h.1"} {
-		if b.loop(l) != nil && b.loop(l).Extent <= 8 {
+	for _, l := range []string{"acc.w.1", "acc.h.1", "acc.w.t.1", "acc.w.i.1"} {
+		if b.loop(l) != nil && b.loop(l).Extent <= 8 && b.loop(l).Kind == ir.Serial {
 			b.unroll(l)
 		}
 	}
@@ -213,7 +218,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	}
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
 	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh")}
-	if k.At == "kw" {
+	if k.At == "kw" || os.Getenv("KWR") != "" {
 		order = append(order, l("acc.kw"), l("acc.c.i.o"))
 	} else { // neighbouring taps read the same words
 		order = append(order, l("acc.c.i.o"), l("acc.kw"))
@@ -232,9 +237,25 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 			return false
 		}
 	}
-	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i"), instr, words, 4*k.Vectors)
+	star := ""
+	if os.Getenv("KWR") == "1" {
+		step("peel %s 1 0", l("acc.kw"))
+		star = "*"
+	}
+	if os.Getenv("KWR") != "" {
+		loops = []string{l("acc.c.i.o"), l("acc.h"), tile.w}
+	}
+	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i")+star, instr, words, 4*k.Vectors)
+	if star == "*" {
+		step("unroll %s*", l("acc.c.i.o"))
+		for _, q := range []string{"acc.w.i.2", "acc.w.2", "acc.w.i.t.1", "acc.w.t.2", "acc.w.i.1"} {
+			if b.loop(q) != nil && b.loop(q).Kind == ir.Serial {
+				step("unroll %s", q)
+			}
+		}
+	}
 	for _, n := range loops {
-		if b.loop(n) != nil && n != l(at) {
+		if b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
 			step("unroll %s", n)
 		}
 	}
