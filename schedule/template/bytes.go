@@ -15,6 +15,7 @@ type Bytes struct {
 	Vectors int // registers of 4 filters each that a tile has: 2, 4 or 8
 	Width   int // positions along w that a tile has
 	Words   int // words of channels that are summed in bytes
+	Step    int // words that an instruction takes, 1 or 2
 	// At is the loop of which an iteration sums in 8 bits: "c" for all taps, "kh" for a row of them, "kw" for one.
 	At string
 }
@@ -39,6 +40,12 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
 	w, taps, words := s.extent["w"], s.extent["acc.kw"], 2-s.extent["acc.c"]%2
+	if s1, _ := strconv.Atoi(os.Getenv("STEP")); s1 == 1 {
+		words = 1
+	}
+	if t.Arch == "arm" { // two words need registers for the weights of both
+		words = 1
+	}
 	cost := func(vectors, positions int) float64 { // of a word for all of a tile
 		load := 0.5 // ldp
 		if t.Arch == "arm" {
@@ -52,7 +59,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 	}
 	for _, v := range []int{8, 4, 2} {
-		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+3 <= t.Registers+dbg; p += window {
+		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+2+words/2 <= t.Registers+dbg; p += window {
 			width := p / window // output positions
 			if width > w {
 				break
@@ -76,6 +83,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		}
 	}
 	best.Words, best.At = byteSteps(s)
+	best.Step = words
 	return best, tileW
 }
 
@@ -207,7 +215,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	split := func(loop string, n int, outer, inner string) {
 		step("split %s %d tail=perfect -> %s %s", l(loop), n, l(outer), l(inner))
 	}
-	words := 2 - k.Words%2
+	words := k.Step
 	split("acc.c", k.Words, "acc.c.o", "acc.c.i")
 	split("acc.c.i", words, "acc.c.i.o", "acc.c.i.i")
 	split("acc.c.o", max(1, b.extent(l("acc.c.o"))), "acc.c.all", "acc.c.o")
@@ -266,7 +274,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 // rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
 // has no registers for them.
 func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
-	c, n := "acc.c.i.o"+suffix, k.Words/(2-k.Words%2)
+	c, n := "acc.c.i.o"+suffix, k.Words/k.Step
 	if b.s.extent["acc.kh"] > 1 && k.Words*b.s.extent["acc.kw"] <= 12 {
 		return true
 	}
