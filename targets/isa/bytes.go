@@ -102,7 +102,7 @@ func tileText(name string, words, filters int, add string) string {
 			if c < words-1 {
 				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
 			} else {
-				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm sideeffect \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s)", f, c+1, id, add)
+				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm sideeffect \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s) nounwind memory(none)", f, c+1, id, add)
 			}
 		}
 		p("  store <16 x i8> %%sum%[1]d.%[2]d, ptr %%at%[1]d, align 1", f, words)
