@@ -2,9 +2,7 @@ package template
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 
 	"ripc/ir"
 	"ripc/targets"
@@ -33,18 +31,15 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	if t.VectorBits != 128 || byteInstructions(t) == "" || !s.conv || s.has("acc.gc") || s.has("acc.m") || !s.has("acc.c") || !countsWords(f) {
 		return none, 0
 	}
-	dbg, _ := strconv.Atoi(os.Getenv("EXTRA"))
 	best, tileW, least := none, 0, 1e30
 	window := 1
 	if s.pooled {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
 	w, taps, words := s.extent["w"], s.extent["acc.kw"], 2-s.extent["acc.c"]%2
-	if s1, _ := strconv.Atoi(os.Getenv("STEP")); s1 == 1 {
-		words = 1
-	}
+	spare := 1           // some of what neighbouring taps share does not need a register for long
 	if t.Arch == "arm" { // two words need registers for the weights of both
-		words = 1
+		words, spare = 1, 0
 	}
 	cost := func(vectors, positions int) float64 { // of a word for all of a tile
 		load := 0.5 // ldp
@@ -59,7 +54,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 	}
 	for _, v := range []int{8, 4, 2} {
-		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+2+words/2 <= t.Registers+dbg; p += window {
+		for p := window; p*v+words*v+words*(p-1)*min(1, taps-1)+2+words/2 <= t.Registers+spare; p += window {
 			width := p / window // output positions
 			if width > w {
 				break
@@ -226,7 +221,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	}
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
 	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh")}
-	if k.At == "kw" || os.Getenv("KWR") != "" {
+	if k.At == "kw" {
 		order = append(order, l("acc.kw"), l("acc.c.i.o"))
 	} else { // neighbouring taps read the same words
 		order = append(order, l("acc.c.i.o"), l("acc.kw"))
@@ -245,23 +240,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 			return false
 		}
 	}
-	star := ""
-	if os.Getenv("KWR") == "1" {
-		step("peel %s 1 0", l("acc.kw"))
-		star = "*"
-	}
-	if os.Getenv("KWR") != "" {
-		loops = []string{l("acc.c.i.o"), l("acc.h"), tile.w}
-	}
-	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i")+star, instr, words, 4*k.Vectors)
-	if star == "*" {
-		step("unroll %s*", l("acc.c.i.o"))
-		for _, q := range []string{"acc.w.i.2", "acc.w.2", "acc.w.i.t.1", "acc.w.t.2", "acc.w.i.1"} {
-			if b.loop(q) != nil && b.loop(q).Kind == ir.Serial {
-				step("unroll %s", q)
-			}
-		}
-	}
+	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i"), instr, words, 4*k.Vectors)
 	for _, n := range loops {
 		if b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
 			step("unroll %s", n)

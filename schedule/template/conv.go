@@ -117,7 +117,9 @@ func (b *builder) convolution(k Knobs) {
 	if pos != "" {
 		b.unroll(pos)
 	}
-	b.step("vectorize %s", inner)
+	if !b.unrolled || !b.step("tensorize %s %s_pack_le_x32", inner, byteInstructions(b.target)) {
+		b.step("vectorize %s", inner)
+	}
 	if k.UnrollK && !b.unrolled { // last, when what else there is in the code is known; written where the other loops of acc are
 		n := len(b.trace)
 		b.unrollReduction()

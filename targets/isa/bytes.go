@@ -18,6 +18,8 @@ func byteLanes(arch, prefix string, a additions) []instr {
 			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, a.add)})
 		}
 	}
+	name := prefix + "_pack_le_x32"
+	is = append(is, instr{arch, []string{"neon"}, packLE(name, packLEText(name, a.packed, a.pairwise))})
 	for _, t := range []ir.Type{ir.U8, ir.U16} {
 		is = append(is, instr{arch, []string{"neon"}, clearVector(prefix+"_clear_"+t.String(), t)})
 	}
@@ -30,6 +32,8 @@ func byteLanes(arch, prefix string, a additions) []instr {
 // additions are the ways of an architecture to add. add is the assembly of an addition of 16 bytes.
 type additions struct {
 	mnemonic, add string
+	pairwise      string // an intrinsic that adds neighbours of two vectors
+	packed        int    // of that many bytes
 	// widening adds neighbours of a vector to one of numbers twice as wide.
 	declare string
 	widen   func(from, to string) string
@@ -38,6 +42,8 @@ type additions struct {
 func arm64Additions() additions {
 	return additions{
 		mnemonic: "uadalp",
+		pairwise: "llvm.aarch64.neon.addp.v16i8",
+		packed:   16,
 		add:      "add $0.16b, $0.16b, $2.16b",
 		declare: `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
 declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
@@ -53,6 +59,8 @@ declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
 func armAdditions() additions {
 	return additions{
 		mnemonic: "vpadal",
+		pairwise: "llvm.arm.neon.vpadd.v8i8",
+		packed:   8,
 		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
 		declare: `declare <8 x i16> @llvm.arm.neon.vpadalu.v8i16.v16i8(<8 x i16>, <16 x i8>)
 declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
