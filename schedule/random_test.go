@@ -47,7 +47,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 26) {
+	switch draw("op", 30) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -82,6 +82,10 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
 	case 24, 25:
 		return fmt.Sprintf("peel %s %d %d", one(), draw("first", 3), draw("last", 3))
+	case 26, 27:
+		return fmt.Sprintf("set_encoding %s %s", anyBuf(), []string{"u8", "u16"}[draw("type", 2)])
+	case 28, 29:
+		return fmt.Sprintf("rfactor %s %s %s%s", []string{"acc", "acc", anyBuf()}[draw("acc", 3)], one(), one(), []string{"", " type=u8", " type=u16", " type=i8"}[draw("type", 4)])
 	case 18, 19:
 		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}

@@ -31,8 +31,11 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 	if t == ir.Invalid {
 		t = c.of.Type
 	}
-	if !t.IsInt() || !c.of.Type.IsInt() || t != c.of.Type && t.Bits() >= c.of.Type.Bits() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, c.of.Type, buffer), Help: "sums of floats keep their order"}
+	if !c.of.Type.IsInt() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s holds %s, and sums of floats keep their order", buffer, c.of.Type)}
+	}
+	if !t.IsInt() || t != c.of.Type && t.Bits() >= c.of.Type.Bits() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, c.of.Type, buffer)}
 	}
 	l := ir.FindLoop(c.loop.Body, lanes)
 	if l == nil {
