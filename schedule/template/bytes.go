@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ripc/ir"
 	"ripc/targets"
@@ -29,6 +30,13 @@ const maxBytes = 31
 func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	var none Bytes
 	if t.VectorBits != 128 || byteInstructions(t) == "" || !s.conv || s.has("acc.gc") || s.has("acc.m") || !s.has("acc.c") || !countsWords(f) {
+		return none, 0
+	}
+	worth := 2 // words for which widening costs less than it saves
+	if s.has("acc.n") && t.Arch == "arm" {
+		worth = 6
+	}
+	if s.extent["acc.kh"]*s.extent["acc.kw"]*s.extent["acc.c"] < worth {
 		return none, 0
 	}
 	best, tileW, least := none, 0, 1e30
@@ -185,17 +193,31 @@ func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []stri
 			return false
 		}
 	}
-	for _, l := range []string{"acc.o.1", "acc.o.1.t"} {
-		if b.loop(l) != nil {
-			b.step("vectorize %s", l)
+	b.startsOfSums()
+	return true
+}
+
+// startsOfSums schedules what sets and doubles the sums, which are the loops that are not marked yet.
+func (b *builder) startsOfSums() {
+	var serial []string
+	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && l.Kind == ir.Serial {
+			serial = append(serial, l.Var)
 		}
+		return true
+	})
+	copyOf := func(name, loop string) bool { // acc.o.1, acc.o.2, acc.o.1.t
+		rest, ok := strings.CutPrefix(name, loop+".")
+		return ok && rest[0] >= '1' && rest[0] <= '9'
 	}
-	for _, l := range []string{"acc.w.1", "acc.h.1", "acc.w.t.1", "acc.w.i.1"} {
-		if b.loop(l) != nil && b.loop(l).Extent <= 8 && b.loop(l).Kind == ir.Serial {
+	for _, l := range serial {
+		switch {
+		case copyOf(l, "acc.o"):
+			b.step("vectorize %s", l)
+		case copyOf(l, "acc.h"), copyOf(l, "acc.w") && b.extent(l) <= 8:
 			b.unroll(l)
 		}
 	}
-	return true
 }
 
 // byteTile is one of the nests that sum: loop w runs over its positions, around over tiles; what else there is ends with
@@ -261,7 +283,10 @@ func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
 		*loops = (*loops)[2:]
 		return true
 	}
-	if *loops = (*loops)[1:]; n > 2 && n%2 == 0 {
+	if n <= 2 {
+		return true
+	}
+	if *loops = (*loops)[1:]; n%2 == 0 {
 		*loops = append(*loops, c+".i")
 		return b.step("split %s 2 tail=perfect -> %s.o %s.i", c, c, c)
 	}

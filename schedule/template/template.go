@@ -6,7 +6,6 @@ package template
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 
 	"ripc/ir"
 	"ripc/schedule"
@@ -110,9 +109,6 @@ func (b *builder) step(format string, args ...any) bool {
 	}
 	r, err := schedule.Trace{st}.ApplyAll(b.f, schedule.WithInstrs(b.instrs))
 	if err != nil {
-		if os.Getenv("DBG") != "" {
-			println(text, err.Error())
-		}
 		return false
 	}
 	b.f = r.Func
