@@ -161,10 +161,11 @@ func other(t *rapid.T) *ir.Func {
 
 // legal applies a trace and checks that what comes out is sound and can be generated.
 func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
-	g, err := tr.Apply(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
 	if err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, f)
 	}
+	g := r.Func
 	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
 		if err := check(g); err != nil {
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
@@ -173,7 +174,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	if _, err := codegen.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
-	return g
+	return r.Whole()
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
@@ -220,9 +221,11 @@ func TestKnobs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(-1, 40)
 		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer")}
+		k.Bytes = template.Bytes{Vectors: n.Draw(rt, "vectors"), Width: n.Draw(rt, "width"), Words: n.Draw(rt, "words"), Step: n.Draw(rt, "step"), At: rapid.SampledFrom([]string{"c", "kh", "kw", ""}).Draw(rt, "at")}
 		f := convolution(rt)
-		tr := template.Build(f, all[0], k)
-		if _, err := tr.Apply(f); err != nil {
+		m := rapid.SampledFrom(all).Draw(rt, "target")
+		tr := template.Build(f, m, k)
+		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features))); err != nil {
 			rt.Fatalf("%+v: %v\n%s", k, err, tr)
 		}
 	})
