@@ -44,8 +44,12 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 	if s.pooled {
 		window = s.extent["pl.i"] * s.extent["pl.j"]
 	}
-	w, taps, words := s.extent["w"], s.extent["acc.kw"], 2-s.extent["acc.c"]%2
-	spare := 1           // some of what neighbouring taps share does not need a register for long
+	n, at := byteSteps(s)
+	w, taps, words := s.extent["w"], s.extent["acc.kw"], 2-n%2
+	spare := 0
+	if at != "c" { // lanes of 16 bits go over the stack, so one more does not matter
+		spare = 1
+	}
 	if t.Arch == "arm" { // two words need registers for the weights of both
 		words, spare = 1, 0
 	}
@@ -85,8 +89,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 			}
 		}
 	}
-	best.Words, best.At = byteSteps(s)
-	best.Step = words
+	best.Words, best.At, best.Step = n, at, words
 	return best, tileW
 }
 
