@@ -31,13 +31,7 @@ func vpopcnt(t *testing.T) targets.Target {
 // forms are the two kernels of docs/kernels.md.
 func forms(f *ir.Func, m targets.Target) map[string]schedule.Trace {
 	k := template.DefaultKnobs(f, m)
-	plain := template.DefaultKnobs(f, without(m, "avx512vpopcntdq"))
-	return map[string]schedule.Trace{"pairs": template.Build(f, m, k), "plain": template.Build(f, m, plain)}
-}
-
-func without(m targets.Target, feature string) targets.Target {
-	m.Features = slices.DeleteFunc(slices.Clone(m.Features), func(f string) bool { return f == feature })
-	return m
+	return map[string]schedule.Trace{"pairs": template.Build(f, m, k), "plain": template.Build(f, m, template.PlainKnobs(f, m))}
 }
 
 func convFunc(t *testing.T, path string) *ir.Func {

@@ -14,6 +14,9 @@ import (
 // the interpreter, at compile time; equal contents are packed once.
 func pack(ctx context.Context, s *ir.Program, f *ir.Func, packs []schedule.Pack) error {
 	for _, p := range packs {
+		if p.View {
+			continue
+		}
 		at := slices.IndexFunc(f.Params, func(q ir.Param) bool { return q.Name == p.Param })
 		run, err := interp.CompileChecked(p.Func)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 )
 
 // call emits the call of an instruction: its text, appended to the module once, is a function of one pointer per
@@ -23,7 +24,7 @@ func (e *emitter) call(s *ir.Call) {
 	var params []*llir.Param
 	for i, w := range s.Args {
 		e.checkWindow(s.Fn, i, w)
-		args = append(args, e.address(e.place(w.Buf, w.Idx)))
+		args = append(args, e.window(e.place(w.Buf, w.Idx)))
 		params = append(params, llir.NewParam("", opaquePtr{}))
 	}
 	known := false
@@ -35,6 +36,30 @@ func (e *emitter) call(s *ir.Call) {
 	}
 	// A function outside the module: llir prints the call, and no declaration.
 	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
+}
+
+// origin is an address in a block: of a buffer's element at an index without its constant part.
+type origin struct {
+	block *llir.Block
+	base  value.Value
+	terms string
+}
+
+// window is the address of a place. Unrolled calls take windows that are a constant apart, so the rest of the address is
+// computed once in a block.
+func (e *emitter) window(p place) value.Value {
+	rest := arith.Affine{Terms: p.at.Terms}
+	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 {
+		return e.address(p)
+	}
+	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(rest.Expr())}
+	from := e.origins[key]
+	if from == nil {
+		from = e.element(p.base, p.elem, rest)
+		key.block = e.blk // computing it may have begun another
+		e.origins[key] = from
+	}
+	return e.gep(from, p.elem, imm(ir.I64, p.at.Const))
 }
 
 // checkWindow makes sure that the elements of a window follow each other in memory, which is all that the pointer

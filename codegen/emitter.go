@@ -53,6 +53,8 @@ type emitter struct {
 	sums   map[int]bool                // popcountAdd's functions, by lanes
 	udiv64 bool                        // divide64 is called
 	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
+	// Addresses of calls' windows (see window).
+	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
 	laneVar string
 	lanes   int
@@ -67,7 +69,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: layout(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
 	}
 	e.m.TargetTriple = t.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}

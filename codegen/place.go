@@ -42,6 +42,7 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 		flat = flat.Plus(size, e.affine(idx[d]))
 		size *= int64(b.Shape[d])
 	}
+	flat = e.whole(flat)
 	if b.copies > 0 {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
@@ -55,6 +56,34 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 		p.at.Terms = append(p.at.Terms, t)
 	}
 	return p
+}
+
+// whole puts quotients and remainders together that fuse left behind: d*m * (x / d) + m * (x % d) is m * x.
+func (e *emitter) whole(a arith.Affine) arith.Affine {
+	for i, t := range a.Terms {
+		q, ok := t.Atom.(*ir.Binary)
+		if !ok || q.Op != ir.Div {
+			continue
+		}
+		d, ok := q.B.(*ir.IntImm)
+		if !ok || d.V <= 0 || t.Coef%d.V != 0 {
+			continue
+		}
+		rest := ir.ExprString(&ir.Binary{Op: ir.Mod, A: q.A, B: q.B})
+		for j, u := range a.Terms {
+			if u.Coef*d.V != t.Coef || ir.ExprString(u.Atom) != rest {
+				continue
+			}
+			out := arith.Affine{Const: a.Const}
+			for k, v := range a.Terms {
+				if k != i && k != j {
+					out.Terms = append(out.Terms, v)
+				}
+			}
+			return e.whole(out.Plus(u.Coef, e.affine(q.A)))
+		}
+	}
+	return a
 }
 
 // address is where lane 0 of a place that is not scattered lies.

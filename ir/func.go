@@ -21,6 +21,17 @@ type Param struct {
 	Out bool // written (and maybe read) by the Func; others are only read
 }
 
+// Takes reports whether b can be the argument for p: as many elements of the same type and encoding. A parameter that is
+// only read may also see the words of b, unsigned integers, as the narrower ones that they consist of, the least significant
+// first, which is how they lie in memory; what the bits mean is then up to the Func.
+func (p Param) Takes(b Buffer) bool {
+	if b.Type == p.Type {
+		return b.Elems() == p.Elems() && b.Enc.Kind == p.Enc.Kind
+	}
+	words := b.Type.IsInt() && !b.Type.Signed() && p.Type.IsInt() && !p.Type.Signed() && p.Type.Bits() < b.Type.Bits()
+	return words && !p.Out && p.Enc.Kind == NoEncoding && b.Bytes() == p.Bytes()
+}
+
 // WithBody is f with another body.
 func (f *Func) WithBody(body Stmt) *Func {
 	g := *f
@@ -89,7 +100,7 @@ func (l Levels) String() string {
 }
 
 // Stage is one step of a Program, between two barriers: Func applied to Args in order of its parameters. An argument may
-// have another shape than its parameter, with as many elements: the Func then sees a view of it.
+// have another shape than its parameter, or parts of its words as elements (Param.Takes): the Func then sees a view of it.
 type Stage struct {
 	Name string
 	Op   string // the layer's op, for reports

@@ -132,7 +132,7 @@ func (v *programVerifier) stage(s Stage) error {
 		if b == nil {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("there is no buffer %%%s", name), "")
 		}
-		if b.Type != q.Type || b.Elems() != q.Elems() || b.Enc.Kind != q.Enc.Kind { // another shape is a view
+		if !q.Takes(b.Buffer) {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("the argument is %s", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
 		}
 		if q.Out && (b.Kind == InputBuf || b.Kind == ConstBuf) {

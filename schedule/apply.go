@@ -34,10 +34,11 @@ func operations() []operation {
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
 		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
-		{"rfactor", "rfactor BUFFER LOOP AROUND [-> BUFFER]", 3, 1, nil, runRfactor},
+		{"rfactor", "rfactor BUFFER LANES LOOP [type=TYPE] [-> BUFFER]", 3, 1, []string{"type"}, runRfactor},
 		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
 		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
+		{"set_encoding", "set_encoding BUFFER TYPE [-> LOOP]", 2, 1, nil, runSetEncoding},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
 }
@@ -136,6 +137,29 @@ func runNarrowAccumulate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, s.result())
 }
 
+func runRfactor(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	var t ir.Type
+	if v, ok := s.Get("type"); ok {
+		var err error
+		if t, err = ir.ParseType(v); err != nil {
+			return nil, &ir.Error{Msg: err.Error()}
+		}
+	}
+	return Rfactor(f, s.Args[0], s.Args[1], s.Args[2], t, s.result())
+}
+
+func runSetEncoding(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	t, err := ir.ParseType(s.Args[1])
+	if err != nil {
+		return nil, &ir.Error{Msg: err.Error()}
+	}
+	g, view, err := SetEncoding(f, s.Args[0], t, s.result())
+	if view != nil {
+		a.packs = append(a.packs, *view)
+	}
+	return g, err
+}
+
 func runPack(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	factor := 0
 	if v, ok := s.Get("factor"); ok {
@@ -155,10 +179,6 @@ func runCarrySave(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	var names [2]string
 	copy(names[:], s.Results)
 	return CarrySave(f, s.Args[0], s.Args[1], s.Args[2], names[0], names[1])
-}
-
-func runRfactor(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
-	return Rfactor(f, s.Args[0], s.Args[1], s.Args[2], s.result())
 }
 
 func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {

@@ -16,6 +16,8 @@ type local struct {
 	buf    ir.Buffer // the alloc
 	region []extent
 	names  used
+	// put, if not nil, puts what stands for the loop's body between the loop's other statements.
+	put func(ir.Stmt) ir.Stmt
 }
 
 // newLocal plans a local copy of a buffer in a loop. The alloc's name is the user's or, if empty, fallback.
@@ -108,6 +110,9 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (
 // with puts the alloc with what it holds into the loop, and checks that loops marked parallel still may be.
 func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
 	l := &ir.For{Var: c.loop.Var, Extent: c.loop.Extent, Kind: c.loop.Kind, Body: &ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)}}
+	if c.put != nil {
+		l.Body = c.put(l.Body)
+	}
 	g := replaceLoop(c.f, l.Var, l)
 	g = replaceLoop(g, l.Var, tidy(l, scopeOf(g.Body).ranges, guards(g.Body, l.Var)))
 	for _, p := range path(g.Body, l.Var) {

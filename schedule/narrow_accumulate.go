@@ -54,7 +54,9 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, name string) (
 		return nil, err
 	}
 	if err := c.fits(zero, body); err != nil {
-		return nil, c.legalExtent(err, zero, body)
+		return nil, c.legalExtent(err, zero, body, func(l string) string {
+			return fmt.Sprintf("narrow_accumulate %s %s %s", buffer, l, t)
+		})
 	}
 	return c.with(zero, body, widen)
 }
@@ -176,8 +178,9 @@ func (c *local) fits(zero, body ir.Stmt) error {
 	return arith.VerifyWidths(g)
 }
 
-// legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit.
-func (c *local) legalExtent(err error, zero, body ir.Stmt) error {
+// legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit; step is the step for
+// another loop.
+func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string) string) error {
 	out := ir.Error{Msg: err.Error()}
 	var e *ir.Error
 	if errors.As(err, &e) {
@@ -203,7 +206,7 @@ func (c *local) legalExtent(err error, zero, body ir.Stmt) error {
 			out.Help = fmt.Sprintf("at most %d of the %d iterations of %%%s fit: split %s %d and take its outer loop", n, l.Extent, name, name, n)
 			return &out
 		case n == 1:
-			out.Help = fmt.Sprintf("one iteration of %%%s fits: narrow_accumulate %s %s %s", name, c.of.Name, name, c.buf.Type)
+			out.Help = fmt.Sprintf("one iteration of %%%s fits: %s", name, step(name))
 			return &out
 		}
 	}

@@ -14,6 +14,7 @@ import (
 type Pack struct {
 	Param string
 	Func  *ir.Func // parameters: the old layout, and (out) the new one
+	View  bool     // both are the same bytes: nothing has to be done, the parameter sees them as another type
 }
 
 // packDim is a dimension of a new layout: dimension of of the old one, or a part of it.
@@ -97,7 +98,7 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 			return refuse("an index of %%%s cannot be followed into the new layout: %v", param, err)
 		}
 	}
-	return g, Pack{param, packing(from, to, layout, factor)}, nil
+	return g, Pack{Param: param, Func: packing(from, to, layout, factor)}, nil
 }
 
 // parseLayout reads the new dimensions and checks that they cover the old ones.

@@ -46,7 +46,7 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 				return refuse("", "%%%s is an output, and its layout is the caller's", buffer)
 			}
 			if p.Name == buffer {
-				pk = &Pack{buffer, pairing(b, dim)}
+				pk = &Pack{Param: buffer, Func: pairing(b, dim)}
 				f = f.WithBody(f.Body)
 				f.Params = append([]ir.Param{}, f.Params...)
 				f.Params[i].Enc = ir.Encoding{}

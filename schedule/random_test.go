@@ -60,7 +60,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 28) {
+	switch draw("op", 30) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -92,15 +92,18 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	case 21, 22:
 		l := nested()
 		return fmt.Sprintf("carry_save acc %s %s -> sums carries", l[0], l[1])
-	case 26, 27:
-		if l := nested(); draw("sum", 4) > 0 {
-			return fmt.Sprintf("rfactor acc %s %s", l[0], l[1])
-		}
-		return fmt.Sprintf("rfactor %s %s %s", anyBuf(), one(), one())
 	case 23:
 		return fmt.Sprintf("pair %s %d", anyBuf(), draw("dim", 5))
 	case 24, 25:
 		return fmt.Sprintf("peel %s %d %d", one(), draw("first", 3), draw("last", 3))
+	case 26, 27:
+		return fmt.Sprintf("set_encoding %s %s", anyBuf(), []string{"u8", "u16"}[draw("type", 2)])
+	case 28, 29:
+		t := []string{"", "", " type=u8", " type=u16", " type=i8"}[draw("type", 5)]
+		if l := nested(); draw("sum", 4) > 0 {
+			return fmt.Sprintf("rfactor acc %s %s%s", l[0], l[1], t)
+		}
+		return fmt.Sprintf("rfactor %s %s %s%s", anyBuf(), one(), one(), t)
 	case 18:
 		return fmt.Sprintf("narrow_accumulate acc %s %s", nested()[1], []string{"u8", "i16", "u16"}[draw("type", 3)])
 	case 19:

@@ -6,31 +6,32 @@ import (
 	"ripc/ir"
 )
 
-// Rfactor gives every iteration of a reduction loop a partial sum of its own, and adds these up at the end: the loop can
-// then become lanes, where few outputs leave too few of them. Other systems: Halide and TVM rfactor.
+// Rfactor sums the iterations of a reduction loop apart, each in an element of its own, inside another loop, and adds
+// the elements up once an iteration of that one: what was a sum over lanes becomes lanes with a sum each. With a type,
+// the elements are narrow, as with NarrowAccumulate. Other systems: TVM and Halide rfactor.
 //
-//	for %b in 0:2 { for %o in 0:10 { for %k in 0:8 { for %l in 0:16 { %acc[%b, %o] += E(%o, %k, %l) } } } }
-//	=> rfactor acc l b       a sum for each iteration of l; they live in loop b, which is around it
-//	for %b in 0:2 {
-//	  alloc %acc.rf: i32[1, 10, 16]
-//	  for %acc.rf.z1 in 0:10 { for %acc.rf.z2 in 0:16 { %acc.rf[0, %acc.rf.z1, %acc.rf.z2] = 0i32 } }
-//	  for %o in 0:10 { for %k in 0:8 { for %l in 0:16 { %acc.rf[0, %o, %l] += E(%o, %k, %l) } } }
-//	  for %acc.rf.w1 in 0:10 { for %acc.rf.w2 in 0:16 { %acc[%b, %acc.rf.w1] += %acc.rf[0, %acc.rf.w1, %acc.rf.w2] } }
+//	for %k in 0:9 { for %c in 0:4 { for %o in 0:32 { for %p in 0:4 { %acc[%o] += cast<i32>(popcount(%x[%k, %c, %p] ^ %w[%k, %c, %o, %p])) } } } }
+//	=> rfactor acc p k type=u8
+//	for %k in 0:9 {
+//	  alloc %acc.r: u8[32, 4]
+//	  for %acc.r.z0 in 0:32 { for %acc.r.z1 in 0:4 { %acc.r[%acc.r.z0, %acc.r.z1] = 0u8 } }
+//	  for %c in 0:4 { for %o in 0:32 { for %p in 0:4 { %acc.r[%o, %p] += popcount(%x[%k, %c, %p] ^ %w[%k, %c, %o, %p]) } } }
+//	  for %acc.r.w0 in 0:32 { for %acc.r.w1 in 0:4 { %acc[%acc.r.w0] += cast<i32>(%acc.r[%acc.r.w0, %acc.r.w1]) } }
 //	}
 //
-// The operands are the accumulator, the loop, and a loop around it. An empty name gives acc.rf. Integers only: float sums
-// keep their order. It is refused if the loop is marked or indexes the accumulator; if the statement of the outer loop
-// that holds it does anything with the accumulator but "+=" inside the loop and outside of ifs, or does not add to all of
-// its region; if that region is not known; and if the outer loop lies in a vectorize loop.
-func Rfactor(f *ir.Func, buffer, loop, around, name string) (*ir.Func, error) {
+// The operands are the accumulator, the loop whose iterations become elements, and a loop around it. An empty name gives
+// acc.r. It is refused unless all that the statement of the outer loop around the lanes does with the buffer is "+=" of integers,
+// inside the lanes, outside of ifs and at elements that the lanes do not choose, one store running over its whole region;
+// if the loop is marked; and, with a type that is narrower, where narrow_accumulate would be.
+func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*ir.Func, error) {
 	if name == "" {
-		name = buffer + ".rf"
+		name = buffer + ".r"
 	}
-	l, err := findLoop(f, loop)
+	l, err := findLoop(f, lanes)
 	if err != nil {
 		return nil, err
 	}
-	outer, err := findLoop(f, around)
+	outer, err := findLoop(f, loop)
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +39,21 @@ func Rfactor(f *ir.Func, buffer, loop, around, name string) (*ir.Func, error) {
 	if !ok {
 		return nil, noBuffer(f, buffer)
 	}
-	nest, put := holding(outer.Body, loop)
-	if nest == nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around), Help: "name the reduction loop, then a loop around it"}
+	if t == ir.Invalid {
+		t = of.Type
 	}
-	if err := factorable(f, nest, l, around, of); err != nil {
+	nest, put := holding(outer.Body, lanes)
+	if nest == nil {
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", lanes, loop), Help: "name the reduction loop, then a loop around it"}
+	}
+	if err := factorable(f, nest, l, loop, of); err != nil {
 		return nil, err
 	}
-	c := &local{f: f, sc: scopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f)}
+	if !t.IsInt() || t != of.Type && t.Bits() >= of.Type.Bits() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, of.Type, buffer)}
+	}
+	c := &local{f: f, sc: scopeOf(f.Body), of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f), put: put}
+	c.loop = &ir.For{Var: loop, Extent: outer.Extent, Kind: outer.Kind, Body: nest}
 	if err := c.names.take(name); err != nil {
 		return nil, err
 	}
@@ -55,46 +63,52 @@ func Rfactor(f *ir.Func, buffer, loop, around, name string) (*ir.Func, error) {
 	for _, e := range c.region {
 		c.buf.Shape = append(c.buf.Shape, e.size)
 	}
-	body := relocate(nest, buffer, name, c.region)
-	if !c.coveredBy(body) {
-		return nil, &ir.Error{
-			Msg:  fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", around, buffer),
-			Help: "choose a loop around all loops that index it, or inside them",
+	if err := c.onlySums(); err != nil {
+		return nil, err
+	}
+	summed := c.body()
+	if t != c.of.Type {
+		if summed, err = c.narrowBody(t); err != nil {
+			return nil, err
 		}
 	}
-	rank := len(c.region)
+	c.buf.Type = t
 	c.buf.Shape = append(c.buf.Shape, l.Extent)
-	body = ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
-		st, ok := s.(*ir.Store)
-		if !ok || st.Buf != name {
-			return s
+	body := ir.MapStmt(summed, func(s ir.Stmt) ir.Stmt {
+		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
+			return &ir.Store{Buf: st.Buf, Idx: append(append([]ir.Expr{}, st.Idx...), ir.V(lanes)), Op: st.Op, Val: st.Val}
 		}
-		return &ir.Store{Buf: name, Idx: append(append([]ir.Expr{}, st.Idx...), ir.V(loop)), Op: st.Op, Val: st.Val}
+		return s
 	}, nil)
-	lanes := func(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (ir.Stmt, error) {
-		lane := fmt.Sprintf("%s.%s%d", name, suffix, rank)
-		if err := c.names.take(lane); err != nil {
+	each := func(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (ir.Stmt, error) {
+		v := fmt.Sprintf("%s.%s%d", c.buf.Name, suffix, len(c.region))
+		if err := c.names.take(v); err != nil {
 			return nil, err
 		}
 		return c.each(suffix, func(inner, outer []ir.Expr) ir.Stmt {
-			inner = append(append([]ir.Expr{}, inner...), ir.V(lane))
-			return &ir.For{Var: lane, Extent: l.Extent, Body: stmt(inner, outer)}
+			return &ir.For{Var: v, Extent: l.Extent, Body: stmt(append(append([]ir.Expr{}, inner...), ir.V(v)), outer)}
 		})
 	}
-	zero, err := lanes("z", func(inner, _ []ir.Expr) ir.Stmt {
-		return &ir.Store{Buf: name, Idx: inner, Val: ir.Const(of.Type, 0)}
+	zero, err := each("z", func(inner, _ []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.Const(t, 0)}
 	})
 	if err != nil {
 		return nil, err
 	}
-	sum, err := lanes("w", func(inner, outer []ir.Expr) ir.Stmt {
-		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: ir.At(c.buf, inner...)}
+	sum, err := each("w", func(inner, outer []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: ir.CastTo(c.of.Type, ir.At(c.buf, inner...))}
 	})
 	if err != nil {
 		return nil, err
 	}
-	scope := &ir.Alloc{Buf: c.buf, Body: ir.Seq(zero, body, sum)}
-	return replaceLoop(f, around, &ir.For{Var: around, Extent: outer.Extent, Kind: outer.Kind, Body: put(scope)}), nil
+	if t != c.of.Type {
+		if err := c.fits(zero, body); err != nil {
+			return nil, c.legalExtent(err, zero, body, func(loop string) string {
+				return fmt.Sprintf("rfactor %s %s %s type=%s", buffer, lanes, loop, t)
+			})
+		}
+	}
+	return c.with(zero, body, sum)
 }
 
 // factorable refuses unless nest does nothing with the buffer but add to it, in loop l, at elements that l does not choose.
@@ -141,16 +155,4 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition", of.Name)
 	}
 	return nil
-}
-
-// coveredBy reports whether some store in body, which is relocated, runs over all of the region.
-func (c *local) coveredBy(body ir.Stmt) bool {
-	found := false
-	ir.Walk(body, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
-			found = found || c.covered(st.Idx)
-		}
-		return true
-	})
-	return found
 }

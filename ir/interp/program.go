@@ -112,7 +112,7 @@ func stageArgs(p *ir.Program, s ir.Stage, f *ir.Func, mem map[string][]byte) ([]
 		switch {
 		case b == nil:
 			return bad("there is no buffer %%%s", name)
-		case b.Type != q.Type || b.Elems() != q.Elems():
+		case (b.Type != q.Type || b.Elems() != q.Elems()) && !q.Takes(b.Buffer):
 			return bad("%s cannot be parameter %s of @%s", ir.BufferString(b.Buffer), ir.BufferString(q.Buffer), f.Name)
 		case q.Out && (b.Kind == ir.InputBuf || b.Kind == ir.ConstBuf):
 			return bad("@%s writes the %s %%%s", f.Name, b.Kind, name)

@@ -13,6 +13,29 @@ const laneBits = 32
 
 // DefaultKnobs fills the vector registers with accumulators and leaves room for the weights and temporaries.
 func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
+	k := wordKnobs(f, t)
+	if bytes, w := byteKnobs(f, t, shapeOf(f)); w > 0 {
+		k.Bytes, k.TileW = bytes, w
+		if s := shapeOf(f); !s.padded { // a guard would hide from tensorize that rows are inside
+			for s.extent["h"]%k.TileH != 0 {
+				k.TileH--
+			}
+		}
+	}
+	return k
+}
+
+// wordKnobs are DefaultKnobs with sums as wide as words.
+func wordKnobs(f *ir.Func, t targets.Target) Knobs {
+	k := PlainKnobs(f, t)
+	if p, gains := pairKnobs(f, t, k); gains {
+		return p
+	}
+	return k
+}
+
+// PlainKnobs are DefaultKnobs with sums as wide as words and, on targets that count words fast, one popcount a word.
+func PlainKnobs(f *ir.Func, t targets.Target) Knobs {
 	s := shapeOf(f)
 	if !s.conv {
 		return Knobs{Lanes: maxVector, UnrollK: true}
@@ -42,9 +65,6 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	k.TileH = max(1, (s.extent["h"]+7)/8)
 	if s.has("acc.gc") { // groups: each lane reads a word of its own, one after the other
 		k.TileW, k.UnrollK = 1, false
-	}
-	if p, gains := pairKnobs(f, t, k); gains {
-		return p
 	}
 	return k
 }
@@ -114,8 +134,10 @@ func (b *builder) convolution(k Knobs) {
 	if pos != "" {
 		b.unroll(pos)
 	}
-	b.step("vectorize %s", inner)
-	if k.UnrollK { // last, when what else there is in the code is known; written where the other loops of acc are
+	if !b.unrolled || !b.step("tensorize %s %s_pack_le_x32", inner, byteInstructions(b.target)) {
+		b.step("vectorize %s", inner)
+	}
+	if k.UnrollK && !b.unrolled { // last, when what else there is in the code is known; written where the other loops of acc are
 		n := len(b.trace)
 		b.unrollReduction()
 		b.trace = slices.Concat(b.trace[:reduction], b.trace[n:], b.trace[reduction:n])
@@ -167,9 +189,18 @@ func (b *builder) stages(home, row string, k Knobs) int {
 			at = home
 		}
 		b.step("compute_at xp %s", at)
-		b.vectorize("xp.c")
 	}
 	positions := b.positions(k)
+	if k.Bytes.Vectors > 0 && b.byteLanes(b.target, k.Bytes, b.extent("acc.o"), positions) {
+		b.unrolled = true
+		if s.padded && b.step("fuse xp.c xp.part -> xp.v") {
+			b.vectors("xp.v")
+		}
+		return b.poolStage(k)
+	}
+	if s.padded {
+		b.vectorize("xp.c")
+	}
 	order := []string{"acc.kh", "acc.kw", "acc.c", "acc.gc", "acc.m"}
 	if s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
@@ -182,6 +213,12 @@ func (b *builder) stages(home, row string, k Knobs) int {
 		b.unroll(l + "*")
 	}
 	b.step("vectorize acc.o*")
+	return b.poolStage(k)
+}
+
+// poolStage schedules the pool, if there is one, and gives the place in the trace where the steps of acc end.
+func (b *builder) poolStage(k Knobs) int {
+	s := b.s
 	end := len(b.trace)
 	if s.pooled {
 		b.unroll("pl.i")

@@ -24,6 +24,7 @@ type Knobs struct {
 	Pairs bool
 	// CarrySave counts the bits of two words of channels with one popcount, where the words are pairs.
 	CarrySave bool
+	Bytes     Bytes // sums of popcounts in byte lanes
 }
 
 // Default is the schedule of f for a target that nothing has been measured for.
@@ -58,6 +59,9 @@ func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
 		fallthrough
 	case b.s.conv:
 		b.convolution(k)
+		if k.Bytes.Vectors > 0 && !b.unrolled { // not for this shape: tiles have another size then
+			return Build(f, t, wordKnobs(f, t))
+		}
 	default:
 		b.lanes = powerOfTwo(max(1, k.Lanes))
 		b.plain(k)
@@ -93,12 +97,15 @@ func (s shape) has(loop string) bool { return s.extent[loop] > 0 }
 
 // builder makes a trace and applies it as it goes.
 type builder struct {
-	s     shape
-	f     *ir.Func // as the trace leaves it
-	lanes int      // of the longest vector
-	trace schedule.Trace
+	s      shape
+	f      *ir.Func // as the trace leaves it
+	lanes  int      // of the longest vector
+	trace  schedule.Trace
+	target targets.Target
 	// instrs are the target's instructions by name.
 	instrs map[string]*ir.Func
+	// unrolled says that the reduction has been unrolled already.
+	unrolled bool
 }
 
 // step appends a step from its text form and reports whether it is legal for the Func as it stands; if not, the trace
@@ -140,7 +147,7 @@ func (b *builder) vectorize(loop string) {
 	}
 }
 
-// vectors is vectorize for a loop whose lanes may go one by one.
+// vectors is vectorize, whatever the addresses look like.
 func (b *builder) vectors(loop string) {
 	l := b.loop(loop)
 	if l == nil {

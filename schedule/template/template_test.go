@@ -252,9 +252,11 @@ func TestKnobs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(-1, 40)
 		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer"), Pairs: rapid.Bool().Draw(rt, "pairs"), CarrySave: rapid.Bool().Draw(rt, "carry")}
+		k.Bytes = template.Bytes{Vectors: n.Draw(rt, "vectors"), Width: n.Draw(rt, "width"), Words: n.Draw(rt, "words"), Step: n.Draw(rt, "step"), At: rapid.SampledFrom([]string{"c", "kh", "kw", ""}).Draw(rt, "at")}
 		f := convolution(rt)
-		tr := template.Build(f, all[0], k)
-		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(all[0].Arch, all[0].Features))); err != nil {
+		m := rapid.SampledFrom(all).Draw(rt, "target")
+		tr := template.Build(f, m, k)
+		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features))); err != nil {
 			rt.Fatalf("%+v: %v\n%s", k, err, tr)
 		}
 	})

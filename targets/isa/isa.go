@@ -4,7 +4,11 @@
 // a pointer per parameter. The pointers are aligned to the element, not to the vector.
 package isa
 
-import "ripc/ir"
+import (
+	"slices"
+
+	"ripc/ir"
+)
 
 // instr is an instruction and what it needs.
 type instr struct {
@@ -13,7 +17,9 @@ type instr struct {
 	fn    *ir.Func
 }
 
-func all() []instr { return append(append(x86(), arm64()...), arm()...) }
+func all() []instr {
+	return slices.Concat(x86(), arm64(), arm(), byteLanes("aarch64", "neon", arm64Additions()), byteLanes("arm", "armv7", armAdditions()))
+}
 
 // For gives the instructions, by name, that a CPU with these features has. arch is "x86_64", "aarch64" or "arm"; any
 // other has none. Each call makes new Funcs.

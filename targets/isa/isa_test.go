@@ -11,6 +11,18 @@ import (
 )
 
 func TestFor(t *testing.T) {
+	bytes := func(prefix, add string) string {
+		var names string
+		for _, words := range []string{"1", "2"} {
+			for _, filters := range []string{"8", "16", "32"} {
+				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters
+			}
+		}
+		for _, n := range []string{"clear_u8", "clear_u16", "pack_le_x32", add + "_u16", add + "_i32"} {
+			names += " " + prefix + "_" + n
+		}
+		return names
+	}
 	for _, c := range []struct {
 		arch     string
 		features string
@@ -19,11 +31,11 @@ func TestFor(t *testing.T) {
 		{"x86_64", "sse2", ""},
 		{"x86_64", "sse2 avx2", "avx2_xor_popcnt_acc_x8"},
 		{"x86_64", "avx512f avx512bw avx512vnni", "avx512_dpbusd_x16 avx512_pack_le_x32"},
-		{"arm", "neon", "armv7_xor_vcnt_vpadal_x4"},
+		{"arm", "neon", "armv7_xor_vcnt_vpadal_x4" + bytes("armv7", "vpadal")},
 		{"x86_64", "avx512f avx512bw", "avx512_pack_le_x32"},
 		{"x86_64", "avx512f avx512bw avx512vpopcntdq", "avx512_pack_le_x32 avx512_xor_popcnt_acc_x16 avx512_pair_popcnt_acc_x16"},
-		{"aarch64", "neon", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16"},
-		{"aarch64", "neon dotprod", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16 neon_udot_x4"},
+		{"aarch64", "neon", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16" + bytes("neon", "uadalp")},
+		{"aarch64", "neon dotprod", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16 neon_udot_x4" + bytes("neon", "uadalp")},
 		{"aarch64", "avx512f avx512bw", ""},
 		{"riscv64", "neon", ""},
 	} {
@@ -68,6 +80,16 @@ func TestAssembly(t *testing.T) {
 		"avx512_dpbusd_x16":          {"vpdpbusd"},
 		"neon_xor_cnt_add_x16":       {"eor\tv", "cnt\tv", "add\tv"},
 		"neon_udot_x4":               {"udot\tv"},
+		"neon_xor_cnt_add_1x8":       {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_xor_cnt_add_2x16":      {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_uadalp_u16":            {"uadalp\tv"},
+		"neon_uadalp_i32":            {"uadalp\tv"},
+		"neon_pack_le_x32":           {"cmge\tv", "addp\tv"},
+		"armv7_xor_cnt_add_1x8":      {"veor", "vcnt.8", "vadd.i8"},
+		"armv7_xor_cnt_add_2x16":     {"veor", "vcnt.8", "vadd.i8"},
+		"armv7_vpadal_u16":           {"vpadal.u8"},
+		"armv7_vpadal_i32":           {"vpadal.u16"},
+		"armv7_pack_le_x32":          {"vcge.s32", "vpadd.i8"},
 		"armv7_xor_vcnt_vpadal_x4":   {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
 		"neon_xor_cnt_uadalp_x4":     {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
 	}

@@ -1,0 +1,328 @@
+package schedule
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// SetEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an innermost dimension, least
+// significant part first, which is how words lie in memory. Popcounts that are summed up are split into those of the
+// parts, by a loop of their own, so that the parts can become lanes (see Rfactor). Other systems: none.
+//
+//	@f(%w: u32[3, 64], ...) { ... %acc[%o] += cast<i32>(popcount(%x[%k] ^ %w[%k, %o])) ... }
+//	=> set_encoding w u8
+//	@f(%w: u8[3, 64, 4], ...) { ... for %acc.part in 0:4 {
+//	  %acc[%o] += cast<i32>(popcount(cast<u8>(%x[%k] >> cast<u32>(%acc.part * 8)) ^ %w[%k, %o, %acc.part]))
+//	} ... }
+//	=> set_encoding x u8
+//	... %acc[%o] += cast<i32>(popcount(%x[%k, %acc.part] ^ %w[%k, %o, %acc.part])) ...
+//
+// What is stored into an alloc is stored part by part, in a loop named after it too. What reads the buffer otherwise puts
+// the word together again. A parameter stays the same bytes: no pack is made, the caller's buffer is viewed (ApplyAll
+// tells). The result names the loops; the default is the name of the buffer that is stored to, and .part. It is refused
+// if the types are not unsigned integers, the new one narrower; for outputs; if a call takes the buffer; if a store into
+// it combines otherwise than by |=; and if a vectorize loop would get a loop inside.
+func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *Pack, error) {
+	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
+	}
+	b, ok := f.Buffers()[buffer]
+	switch {
+	case !ok:
+		return nil, nil, noBuffer(f, buffer)
+	case !b.Type.IsInt() || b.Type.Signed() || !t.IsInt() || t.Signed() || t.Bits() >= b.Type.Bits():
+		return refuse("view u64, u32 or u16 as something narrower: u8, u16 or u32", "%%%s of type %s has no parts of type %s", buffer, b.Type, t)
+	case callsWith(f.Body, buffer):
+		return refuse("set_encoding before tensorize", "%%%s is an operand of a call", buffer)
+	}
+	e := &encoding{of: b, to: b, names: namesOf(f), loop: loop, ranges: scopeOf(f.Body).ranges}
+	e.parts = b.Type.Bits() / t.Bits()
+	e.to.Type, e.to.Enc = t, ir.Encoding{}
+	e.to.Shape = append(append([]int{}, b.Shape...), e.parts)
+	g := f.WithBody(f.Body)
+	var view *Pack
+	for i, p := range f.Params {
+		if p.Name != buffer {
+			continue
+		}
+		if p.Out {
+			return refuse("", "%%%s is an output, and its layout is the caller's", buffer)
+		}
+		g.Params = append([]ir.Param{}, f.Params...)
+		g.Params[i].Buffer = e.to
+		view = &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
+	}
+	g.Body = e.stmt(f.Body, false)
+	if e.err != nil {
+		return nil, nil, e.err
+	}
+	if err := stillValid(f, g); err != nil {
+		return nil, nil, err
+	}
+	return g, view, nil
+}
+
+// encoding is a change of a buffer's type.
+type encoding struct {
+	of, to ir.Buffer
+	parts  int
+	loop   string // of the parts; "" is one named after each buffer
+	names  used
+	ranges arith.Ranges
+	err    error
+}
+
+// stmt rewrites s; lanes says whether it is in a vectorize loop.
+func (e *encoding) stmt(s ir.Stmt, lanes bool) ir.Stmt {
+	switch x := s.(type) {
+	case *ir.For:
+		return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: e.stmt(x.Body, lanes || x.Kind == ir.Vectorize)}
+	case *ir.Block:
+		out := make([]ir.Stmt, len(x.Stmts))
+		for i, t := range x.Stmts {
+			out[i] = e.stmt(t, lanes)
+		}
+		return ir.Seq(out...)
+	case *ir.If:
+		out := &ir.If{Cond: e.read(x.Cond), Then: e.stmt(x.Then, lanes)}
+		if x.Else != nil {
+			out.Else = e.stmt(x.Else, lanes)
+		}
+		return out
+	case *ir.Alloc:
+		buf := x.Buf
+		if buf.Name == e.of.Name {
+			buf = e.to
+		}
+		return &ir.Alloc{Buf: buf, Body: e.stmt(x.Body, lanes)}
+	case *ir.Store:
+		return e.store(x, lanes)
+	}
+	return ir.MapStmt(s, nil, e.read)
+}
+
+// store rewrites a store: into the buffer, a part at a time; into another one, its popcounts of the buffer if it sums them.
+func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
+	idx := make([]ir.Expr, len(s.Idx))
+	for i, x := range s.Idx {
+		idx[i] = e.read(x)
+	}
+	counted := e.counted(s)
+	if s.Buf != e.of.Name && !counted {
+		return &ir.Store{Buf: s.Buf, Idx: idx, Op: s.Op, Val: e.read(s.Val)}
+	}
+	refuse := func(help, format string, args ...any) ir.Stmt {
+		if e.err == nil {
+			e.err = &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
+		}
+		return s
+	}
+	switch {
+	case lanes:
+		return refuse("set_encoding before vectorize", "the parts of %%%s would be a loop inside a vectorize loop, in %s", e.of.Name, storeText([]access{{store: s}}))
+	case !counted && s.Op != ir.Assign && s.Op != ir.OrTo:
+		return refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, s.Op, storeText([]access{{store: s}}))
+	}
+	name := e.loop
+	if name == "" {
+		name = s.Buf + ".part"
+	}
+	if e.names[name] {
+		name = e.names.copyOf(name)
+	} else if err := e.names.take(name); err != nil {
+		return refuse("", "%v", err)
+	}
+	v := ir.V(name)
+	out := &ir.Store{Buf: s.Buf, Idx: idx, Op: s.Op}
+	if counted {
+		out.Val = e.count(s.Val, v)
+	} else {
+		out.Idx, out.Val = append(idx, v), e.part(s.Val, v)
+	}
+	return &ir.For{Var: name, Extent: e.parts, Body: out}
+}
+
+// counted reports whether s sums up popcounts of words of the buffer, alone or times something.
+func (e *encoding) counted(s *ir.Store) bool {
+	if s.Op != ir.AddTo || !s.Val.Type().IsInt() {
+		return false
+	}
+	x := s.Val
+	for {
+		switch y := x.(type) {
+		case *ir.Cast:
+			if !y.A.Type().IsInt() {
+				return false
+			}
+			x = y.A
+			continue
+		case *ir.Binary:
+			if (y.Op == ir.Mul || y.Op == ir.Shl) && !e.reads(y.B) {
+				x = y.A
+				continue
+			}
+		case *ir.Unary:
+			return y.Op == ir.Popcount && y.Type() == e.of.Type && e.reads(y.A)
+		}
+		return false
+	}
+}
+
+// count is x, of which counted holds, for part v. A popcount fits in every type of integers, so conversions of it may be
+// left out, and multiplying distributes over the sum however it wraps.
+func (e *encoding) count(x, v ir.Expr) ir.Expr {
+	switch y := x.(type) {
+	case *ir.Cast:
+		if u, ok := y.A.(*ir.Unary); ok {
+			return ir.CastTo(y.T, ir.Un(ir.Popcount, e.part(u.A, v)))
+		}
+		return ir.CastTo(y.T, e.count(y.A, v))
+	case *ir.Binary:
+		return &ir.Binary{Op: y.Op, A: e.count(y.A, v), B: y.B}
+	case *ir.Unary:
+		return ir.CastTo(y.Type(), ir.Un(ir.Popcount, e.part(y.A, v)))
+	}
+	return x
+}
+
+// reads reports whether x reads the buffer.
+func (e *encoding) reads(x ir.Expr) bool {
+	found := false
+	ir.WalkExpr(x, func(y ir.Expr) bool {
+		l, ok := y.(*ir.Load)
+		found = found || ok && l.Buf == e.of.Name
+		return !found
+	})
+	return found
+}
+
+// part is part v of the word x.
+func (e *encoding) part(x ir.Expr, v ir.Expr) ir.Expr {
+	t := e.to.Type
+	switch y := x.(type) {
+	case *ir.Load:
+		if y.Buf == e.of.Name {
+			idx := make([]ir.Expr, len(y.Idx))
+			for i, x := range y.Idx {
+				idx[i] = e.read(x)
+			}
+			return e.element(idx, v)
+		}
+	case *ir.Binary:
+		if y.Op == ir.And || y.Op == ir.Or || y.Op == ir.Xor {
+			return &ir.Binary{Op: y.Op, A: e.part(y.A, v), B: e.part(y.B, v)}
+		}
+	case *ir.Unary:
+		if y.Op == ir.Not {
+			return ir.Un(ir.Not, e.part(y.A, v))
+		}
+	case *ir.Select:
+		return &ir.Select{Cond: e.read(y.Cond), A: e.part(y.A, v), B: e.part(y.B, v)}
+	case *ir.IntImm:
+		mask := int64(1)<<t.Bits() - 1
+		same := true
+		for k := range e.parts {
+			same = same && y.V>>(k*t.Bits())&mask == y.V&mask
+		}
+		if same {
+			return ir.Const(t, y.V&mask)
+		}
+	}
+	count := ir.CastTo(e.of.Type, ir.Bin(ir.Mul, v, ir.Int(t.Bits())))
+	return ir.CastTo(t, &ir.Binary{Op: ir.Shr, A: e.read(x), B: count})
+}
+
+// read is x with the words of the buffer as they are now: a part that is taken of one is read itself, other words are put
+// together.
+func (e *encoding) read(x ir.Expr) ir.Expr {
+	if !e.reads(x) {
+		return x
+	}
+	words := map[ir.Expr]*ir.Load{}
+	return ir.MapExpr(x, func(y ir.Expr) ir.Expr {
+		switch y := y.(type) {
+		case *ir.Load:
+			if y.Buf == e.of.Name {
+				w := e.word(y.Idx)
+				words[w] = y
+				return w
+			}
+		case *ir.Cast:
+			shift, ok := y.A.(*ir.Binary)
+			if !ok || shift.Op != ir.Shr || y.T != e.to.Type || words[shift.A] == nil {
+				return y
+			}
+			if v, ok := e.partOf(shift.B); ok {
+				return e.element(words[shift.A].Idx, v)
+			}
+		}
+		return y
+	})
+}
+
+// element is part v of the word at idx.
+func (e *encoding) element(idx []ir.Expr, v ir.Expr) ir.Expr {
+	return &ir.Load{Buf: e.of.Name, T: e.to.Type, Idx: append(append([]ir.Expr{}, idx...), v)}
+}
+
+// word puts the word at idx together.
+func (e *encoding) word(idx []ir.Expr) ir.Expr {
+	var word ir.Expr
+	for k := range e.parts {
+		at := ir.Bin(ir.Shl, ir.CastTo(e.of.Type, e.element(idx, ir.Int(k))), ir.Const(e.of.Type, int64(k*e.to.Type.Bits())))
+		if word == nil {
+			word = at
+		} else {
+			word = &ir.Binary{Op: ir.Or, A: word, B: at}
+		}
+	}
+	return word
+}
+
+// partOf finds v in a count of bits that is v times the bits of a part.
+func (e *encoding) partOf(count ir.Expr) (ir.Expr, bool) {
+	bits := int64(e.to.Type.Bits())
+	if k, ok := count.(*ir.IntImm); ok && k.V%bits == 0 && k.V >= 0 && k.V < int64(e.of.Type.Bits()) {
+		return ir.Int(int(k.V / bits)), true
+	}
+	c, ok := count.(*ir.Cast)
+	if !ok || c.A.Type() != ir.I64 {
+		return nil, false
+	}
+	a := arith.ToAffine(c.A)
+	if a.Const%bits != 0 {
+		return nil, false
+	}
+	v := arith.Affine{Const: a.Const / bits}
+	for _, t := range a.Terms {
+		if t.Coef%bits != 0 {
+			return nil, false
+		}
+		v.Terms = append(v.Terms, arith.Term{Coef: t.Coef / bits, Atom: t.Atom})
+	}
+	iv, known := v.Bounds(e.ranges)
+	return v.Expr(), known && iv.Lo >= 0 && iv.Hi < int64(e.parts)
+}
+
+// viewing is the Func that makes the parts out of the words, which changes no byte.
+func viewing(from, to ir.Buffer) *ir.Func {
+	name := "view_" + from.Name
+	from.Name, to.Name = "from", "to"
+	var loops []ir.Loop
+	var idx []ir.Expr
+	for d, n := range to.Shape {
+		v := fmt.Sprintf("i%d", d)
+		loops = append(loops, ir.Loop{Var: v, Extent: n})
+		idx = append(idx, ir.V(v))
+	}
+	last := len(idx) - 1
+	count := ir.CastTo(from.Type, ir.Bin(ir.Mul, idx[last], ir.Int(to.Type.Bits())))
+	val := ir.CastTo(to.Type, &ir.Binary{Op: ir.Shr, A: ir.At(from, idx[:last]...), B: count})
+	return &ir.Func{
+		Name:   name,
+		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
+		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: idx, Val: val}),
+	}
+}

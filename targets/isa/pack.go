@@ -1,0 +1,45 @@
+package isa
+
+import (
+	"fmt"
+	"strings"
+)
+
+// packLEText packs 32 comparisons into a word: bytes of all ones or zeros, one bit of each, and additions of neighbours
+// until a byte holds the bits of 8. LLVM takes the lanes out one by one on 32-bit Arm. lanes is the length of the vectors
+// that are added, pairwise the name of that addition.
+func packLEText(name string, lanes int, pairwise string) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("declare <%[1]d x i8> @%[2]s(<%[1]d x i8>, <%[1]d x i8>)", lanes, pairwise)
+	p("define internal void @%s(ptr %%y, ptr %%acc, ptr %%t) alwaysinline {", name)
+	bits := strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
+	var sums []string
+	for i := range 32 / lanes {
+		p("  %%a%d = getelementptr inbounds i32, ptr %%acc, i32 %d", i, i*lanes)
+		p("  %%b%d = getelementptr inbounds i32, ptr %%t, i32 %d", i, i*lanes)
+		p("  %%sum%[1]d = load <%[2]d x i32>, ptr %%a%[1]d, align 4", i, lanes)
+		p("  %%most%[1]d = load <%[2]d x i32>, ptr %%b%[1]d, align 4", i, lanes)
+		p("  %%le%[1]d = icmp sle <%[2]d x i32> %%sum%[1]d, %%most%[1]d", i, lanes)
+		p("  %%all%[1]d = sext <%[2]d x i1> %%le%[1]d to <%[2]d x i8>", i, lanes)
+		p("  %%v%[1]d = and <%[2]d x i8> %%all%[1]d, <%[3]s>", i, lanes, bits)
+		sums = append(sums, fmt.Sprintf("%%v%d", i))
+	}
+	for n := 0; n < 3; n++ { // 8 bits come together in three additions
+		var next []string
+		for i := 0; i < len(sums); i += 2 {
+			r := fmt.Sprintf("%%p%d.%d", n, i)
+			p("  %[1]s = call <%[2]d x i8> @%[3]s(<%[2]d x i8> %[4]s, <%[2]d x i8> %[5]s)", r, lanes, pairwise, sums[i], sums[min(i+1, len(sums)-1)])
+			next = append(next, r)
+		}
+		sums = next
+	}
+	p("  %%words = bitcast <%d x i8> %s to <%d x i32>", lanes, sums[0], lanes/4)
+	p("  %%word = extractelement <%d x i32> %%words, i32 0", lanes/4)
+	p("  %%old = load i32, ptr %%y, align 4")
+	p("  %%new = or i32 %%old, %%word")
+	p("  store i32 %%new, ptr %%y, align 4")
+	p("  ret void")
+	p("}")
+	return b.String()
+}
