@@ -7,18 +7,22 @@ import (
 	"ripc/ir/graph"
 )
 
-// eltwise makes batch_norm and relu float steps (op "eltwise", attribute *graph.FloatStep).
+// eltwise makes batch_norm and relu float steps (op "eltwise", attribute *graph.Elementwise).
 func eltwise(r *rewriter) error {
+	set := func(n *graph.Node, s graph.FloatStep) {
+		s.From = n.Name
+		n.Op, n.Attrs = "eltwise", &graph.Elementwise{Steps: []graph.FloatStep{s}}
+	}
 	for _, n := range r.g.Nodes {
 		switch a := n.Attrs.(type) {
 		case *graph.BatchNormAttrs:
 			s, b := BatchNorm(n, a)
-			n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: "fma", A: s, B: b, From: n.Name}
+			set(n, graph.FloatStep{Kind: "fma", A: s, B: b})
 		case *graph.PReluAttrs:
-			n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: "prelu", A: n.Weights["alpha"].Data, From: n.Name}
+			set(n, graph.FloatStep{Kind: "prelu", A: n.Weights["alpha"].Data})
 		default:
 			if n.Op == "relu" || n.Op == "relu6" || n.Op == "hard_tanh" {
-				n.Op, n.Attrs = "eltwise", &graph.FloatStep{Kind: n.Op, From: n.Name}
+				set(n, graph.FloatStep{Kind: n.Op})
 			}
 		}
 	}
@@ -39,13 +43,13 @@ func BatchNorm(n *graph.Node, a *graph.BatchNormAttrs) (s, b []float32) {
 
 func foldSteps(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
-		s, ok := n.Attrs.(*graph.FloatStep)
+		s, ok := n.Attrs.(*graph.Elementwise)
 		if !ok {
 			continue
 		}
 		p := r.only(n)
 		if f := open(p); f != nil {
-			f.Epilogue.Steps = append(slices.Clone(f.Epilogue.Steps), *s)
+			f.Epilogue.Steps = append(slices.Clone(f.Epilogue.Steps), s.Steps...)
 			r.absorb(p, n)
 		}
 	}
@@ -88,8 +92,10 @@ func (r *rewriter) only1(n *graph.Node) *graph.Node {
 // increasing reports whether n is a map that preserves order in every channel.
 func increasing(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
-	case *graph.FloatStep:
-		return !slices.ContainsFunc(a.A, func(v float32) bool { return !(v > 0) })
+	case *graph.Elementwise:
+		return !slices.ContainsFunc(a.Steps, func(s graph.FloatStep) bool {
+			return slices.ContainsFunc(s.A, func(v float32) bool { return !(v > 0) })
+		})
 	case *graph.QuantizeAttrs, *graph.ShiftNormAttrs:
 		return true
 	}

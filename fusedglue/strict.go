@@ -12,7 +12,7 @@ import (
 func Strict(g *graph.Graph) error {
 	var errs []error
 	for _, n := range g.Nodes {
-		_, step := n.Attrs.(*graph.FloatStep)
+		_, step := n.Attrs.(*graph.Elementwise)
 		f, conv := n.Attrs.(*graph.FusedConv)
 		if !step && (!conv || n.Op != "bconv2d" || f.Epilogue.OutBits > 0 && f.Epilogue.Levels == nil) {
 			continue

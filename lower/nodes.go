@@ -20,13 +20,15 @@ func (l *lowering) node(n *graph.Node) error {
 	case *graph.FusedConv:
 		l.conv(n, a, x, src)
 		return nil
-	case *graph.FloatStep:
+	case *graph.Elementwise:
 		dst := l.result(n)
 		args := []string{src}
-		for i, v := range a.Vectors() {
-			args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, i), ir.F32, []int{len(v)}, v))
+		for _, s := range a.Steps {
+			for _, v := range s.Vectors() {
+				args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, len(args)-1), ir.F32, []int{len(v)}, v))
+			}
 		}
-		l.stage(n, ops.Eltwise(*a, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
+		l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
 		return nil
 	case *graph.QuantizeAttrs:
 		note := "float until here: no layer before it could take the quantizer in"

@@ -265,7 +265,7 @@ func TestEltwise(t *testing.T) {
 				want[i] = max(v, 0)
 			}
 		}
-		f := ops.Eltwise(st, s)
+		f := ops.Eltwise([]graph.FloatStep{st}, s)
 		wantFloats(t, f, floats(run(t, f, in...)), want)
 	})
 }

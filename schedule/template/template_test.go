@@ -156,7 +156,7 @@ func other(t *rapid.T) *ir.Func {
 	if rapid.Bool().Draw(t, "mask") {
 		return ops.MaskBits(bits, s, enc)
 	}
-	return ops.Eltwise(graph.FloatStep{Kind: rapid.SampledFrom([]string{"mul", "fma", "relu"}).Draw(t, "step")}, s)
+	return ops.Eltwise([]graph.FloatStep{{Kind: rapid.SampledFrom([]string{"mul", "fma", "relu"}).Draw(t, "step")}}, s)
 }
 
 // legal applies a trace and checks that what comes out is sound and can be generated.
