@@ -30,10 +30,7 @@ func Infer(g *Graph, n *Node) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !within(out.Shape, MaxElems) {
-		return nil, g.Errorf(n, "", "output of shape %v: want extents from 1, and at most %d elements in all", out.Shape, MaxElems)
-	}
-	return out, nil
+	return out, g.checkSize(n, "output of ", out.Shape)
 }
 
 func infer(g *Graph, n *Node, in []*Value) (*Value, error) {

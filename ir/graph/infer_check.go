@@ -67,14 +67,17 @@ func equal(a, b []int) bool {
 	return true
 }
 
-// within reports whether a tensor of this shape has at most limit elements, and no extent below 1.
-func within(shape []int, limit int) bool {
-	n := 1
+// checkSize wants extents from 1, and at most MaxElems elements.
+func (g *Graph) checkSize(n *Node, what string, shape []int) error {
+	elems := 1
 	for _, d := range shape {
-		if d < 1 || n > limit/d {
-			return false
+		if d < 1 {
+			return g.Errorf(n, "", "%sshape %v: want extents from 1", what, shape)
 		}
-		n *= d
+		if elems > MaxElems/d {
+			return g.Errorf(n, "", "%sshape %v has more than %d elements", what, shape, MaxElems)
+		}
+		elems *= d
 	}
-	return true
+	return nil
 }

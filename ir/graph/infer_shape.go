@@ -159,8 +159,8 @@ func inferReshape(g *Graph, n *Node, x *Value, a *ReshapeAttrs) (*Value, error) 
 	if len(a.Shape) < 1 || len(a.Shape) > MaxRank {
 		return nil, g.Errorf(n, fmt.Sprintf("want 1 to %d axes", MaxRank), "shape %v has %d axes", a.Shape, len(a.Shape))
 	}
-	if !within(a.Shape, MaxElems) {
-		return nil, g.Errorf(n, "", "shape %v: want extents from 1, and at most %d elements in all", a.Shape, MaxElems)
+	if err := g.checkSize(n, "", a.Shape); err != nil {
+		return nil, err
 	}
 	if want, got := x.Elems(), (&Tensor{Shape: a.Shape}).Elems(); want != got {
 		return nil, g.Errorf(n, "", "shape %v has %d elements, the input's %v has %d", a.Shape, got, x.Shape, want)
