@@ -42,7 +42,8 @@ func Table() []Row {
 		{"ir/importer/model", []string{"ir", "ir/graph", "internal/safetensors", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 		{"ir/importer/onnx", []string{"ir", "ir/graph", "internal/safetensors"}, []string{"google.golang.org/protobuf"}},
-		{"ir/importer/lce", []string{"ir", "ir/graph", "internal/safetensors"}, []string{"github.com/google/flatbuffers"}},
+		{"ir/importer/lce", []string{"ir", "ir/graph", "ir/importer/lce/internal/flatbuf"}, nil},
+		{"ir/importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"internal/f32", "ir", "ir/arith", "ir/graph"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
@@ -85,6 +86,7 @@ func Table() []Row {
 		{"internal/need", nil, nil},
 		{"internal/npy", nil, nil},
 		{"internal/safetensors", nil, nil},
+		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
 }
 

@@ -25,7 +25,7 @@ func (b *builder) isConstant(k int) bool {
 // take counts the elements of a constant.
 func (b *builder) take(n int) error {
 	if b.left -= n; b.left < 0 {
-		return faultf("", "the model's constants have more than %d elements in all", maxElements)
+		return faultf("", "the model's constants have more than %d elements in all", graph.MaxElems)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (b *builder) ints(k int, what string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.elems > 4*maxRank {
+	if t.elems > 4*graph.MaxRank {
 		return nil, faultf("", "its %s %q has %d elements", what, t.name, t.elems)
 	}
 	out := make([]int, t.elems)

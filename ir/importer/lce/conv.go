@@ -98,7 +98,7 @@ func (b *builder) floatConv(t flatbuf.Table, w *graph.Tensor, act int, groups fu
 		return "", err
 	}
 	for _, d := range a.Dilations {
-		if d < 1 || d > maxElements {
+		if d < 1 || d > graph.MaxElems {
 			return "", faultf("", "dilations %v: want positive numbers", a.Dilations)
 		}
 	}

@@ -1,7 +1,6 @@
 package lce
 
 import (
-	"fmt"
 	"slices"
 
 	"ripc/ir"
@@ -11,7 +10,7 @@ import (
 // add appends a node of the operator at work and gives the name of its result.
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) (string, error) {
 	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
-	n := &graph.Node{Name: b.nodeName(name), Op: op, Inputs: in, Outputs: []string{name}, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	n := &graph.Node{Name: b.nodes.unique(name), Op: op, Inputs: in, Outputs: []string{name}, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
@@ -19,20 +18,18 @@ func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in
 	if err != nil {
 		return "", err
 	}
-	if v.Name = name; elems(v.Shape) > maxElements {
-		return "", faultf("", "makes a tensor of shape %v, which has more than %d elements", v.Shape, maxElements)
-	}
+	v.Name = name
 	b.g.Nodes = append(b.g.Nodes, n)
 	b.g.Values[name] = v
 	return name, nil
 }
 
-// elems is the number of elements of a shape, at most maxElements+1.
+// elems is the number of elements of a shape, at most graph.MaxElems+1.
 func elems(shape []int) int {
 	n := 1
 	for _, d := range shape {
-		if d < 1 || n > maxElements/d {
-			return maxElements + 1
+		if d < 1 || n > graph.MaxElems/d {
+			return graph.MaxElems + 1
 		}
 		n *= d
 	}
@@ -116,15 +113,5 @@ func (b *builder) nameNodes(i int) {
 			break
 		}
 	}
-	main.Name = b.nodeName(short(name))
-}
-
-// nodeName is name, or name with a number that no other node has.
-func (b *builder) nodeName(name string) string {
-	n := name
-	for k := 2; b.nodes[n]; k++ {
-		n = fmt.Sprintf("%s_%d", name, k)
-	}
-	b.nodes[n] = true
-	return n
+	main.Name = b.nodes.unique(short(name))
 }

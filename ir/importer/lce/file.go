@@ -4,16 +4,15 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/graph"
 	"ripc/ir/importer/lce/internal/flatbuf"
 )
 
 // Limits of what is read.
 const (
-	maxFile     = 1 << 30 // bytes
-	maxElements = 1 << 28 // of any tensor, and of all constants together: 1 GiB as f32
-	maxRank     = 6
-	maxName     = 1 << 12
-	identifier  = "TFL3"
+	maxFile    = 1 << 30 // bytes
+	maxName    = 1 << 12
+	identifier = "TFL3"
 )
 
 // file is what ripc needs of a model: its first subgraph.
@@ -132,8 +131,8 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 	}
 	signature := t.Int32s(7)
 	switch {
-	case len(x.shape) > maxRank:
-		x.fault = fmt.Sprintf("has %d axes, at most %d are supported", len(x.shape), maxRank)
+	case len(x.shape) > graph.MaxRank:
+		x.fault = fmt.Sprintf("has %d axes, at most %d are supported", len(x.shape), graph.MaxRank)
 	case t.Bool(5):
 		x.fault = "is a variable, which networks without state have not"
 	case t.Table(6).Has():
@@ -143,8 +142,8 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 		signature = signature[1:]
 	}
 	for _, n := range x.shape {
-		if n < 1 || x.elems > maxElements/n {
-			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape, maxElements)
+		if n < 1 || x.elems > graph.MaxElems/n {
+			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape, graph.MaxElems)
 			if x.data == nil {
 				x.data = []byte{} // a constant without elements is there all the same
 			}

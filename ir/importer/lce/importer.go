@@ -41,7 +41,7 @@ func cause(err error) error {
 // Parse reads a model from data. name is the file's name in messages, and, without folder and extension, the graph's.
 // Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
 func Parse(name string, data []byte) (*graph.Graph, error) {
-	return parse(name, data, maxElements)
+	return parse(name, data, graph.MaxElems)
 }
 
 // parse allows constants of at most limit elements in all.
@@ -55,7 +55,7 @@ func parse(name string, data []byte, limit int) (*graph.Graph, error) {
 		file: f,
 		g:    &graph.Graph{Name: strings.TrimSuffix(base, filepath.Ext(base)), File: name, Values: map[string]*graph.Value{}},
 		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
-		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, used: map[string]bool{}, nodes: map[string]bool{}, outputs: map[int]bool{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, used: names{}, nodes: names{}, outputs: map[int]bool{},
 	}
 	return b.build()
 }
@@ -71,12 +71,13 @@ type builder struct {
 	folded  map[int][]float32        // by tensor: constants that an operator made of constants
 	shared  map[string]*graph.Tensor // weights, which several operators may read
 	failed  map[int]bool             // tensors whose operator had a fault, which was reported
-	used    map[string]bool          // names of values
-	nodes   map[string]bool          // names of nodes
+	used    names                    // of values
+	nodes   names                    // of nodes
 	outputs map[int]bool             // tensors that are outputs of the model
 	names   []string                 // of the tensors, unique
 	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
 	errs    []error
+	faults  int // those that errs has, and those that are too many to list
 
 	op    *operator // at work
 	first int       // its first node
@@ -111,13 +112,14 @@ func (b *builder) build() (*graph.Graph, error) {
 	}
 	b.op = nil
 	b.finishOutputs()
-	if n := len(b.errs); n > 0 {
-		if n > maxErrors {
-			b.errs = append(b.errs[:maxErrors], &ir.Error{Pos: ir.Pos{File: b.g.File}, Msg: fmt.Sprintf("and %d more faults", n-maxErrors)})
+	if b.faults > 0 {
+		if n := b.faults - len(b.errs); n > 0 {
+			b.errs = append(b.errs, &ir.Error{Pos: ir.Pos{File: b.g.File}, Msg: fmt.Sprintf("and %d more faults", n)})
 		}
 		return nil, errors.Join(b.errs...)
 	}
 	b.prune()
+	b.noteBatch()
 	return b.g, nil
 }
 
@@ -149,7 +151,13 @@ func (b *builder) fail(err error) {
 	default:
 		e.Err = err
 	}
-	b.errs = append(b.errs, e)
+	b.report(e)
+}
+
+func (b *builder) report(e *ir.Error) {
+	if b.faults++; len(b.errs) < maxErrors {
+		b.errs = append(b.errs, e)
+	}
 }
 
 // label names the operator at work: TFLite's have no names, but their outputs do.
@@ -228,4 +236,20 @@ func (b *builder) prune() {
 		}
 	}
 	b.g.Nodes = nodes
+}
+
+// noteBatch says at the first reader of an input that its batch was open.
+func (b *builder) noteBatch() {
+	open := map[string]bool{}
+	for _, i := range b.file.inputs {
+		open[b.names[i]] = b.file.tensors[i].free
+	}
+	for _, n := range b.g.Nodes {
+		for _, in := range n.Inputs {
+			if open[in] {
+				n.Note = fmt.Sprintf("the file leaves the batch of input %q open; it is fixed to 1", in)
+				open[in] = false
+			}
+		}
+	}
 }

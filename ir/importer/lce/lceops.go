@@ -120,7 +120,7 @@ func bconv(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c, err := option(m, "channels_in", -1, 1, maxElements)
+	c, err := option(m, "channels_in", -1, 1, graph.MaxElems)
 	if err != nil {
 		return "", err
 	}

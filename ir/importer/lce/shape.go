@@ -87,7 +87,7 @@ func pad(b *builder) (string, error) {
 		return "", faultf("", "has %d numbers of padding for %d axes", len(p), len(shape))
 	}
 	for _, n := range p {
-		if n < 0 || n > maxElements {
+		if n < 0 || n > graph.MaxElems {
 			return "", faultf("", "padding %v: want numbers from 0", p)
 		}
 	}

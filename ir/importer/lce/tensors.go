@@ -38,11 +38,20 @@ func (b *builder) unique(name string) string {
 	if name == "" {
 		name = "tensor"
 	}
+	return b.used.unique(name)
+}
+
+// names are those given so far, each with the number that a second one of it gets.
+type names map[string]int
+
+// unique is name, or name with a number.
+func (u names) unique(name string) string {
 	n := name
-	for k := 2; b.used[n]; k++ {
-		n = fmt.Sprintf("%s_%d", name, k)
+	for u[n] > 0 {
+		u[name]++
+		n = fmt.Sprintf("%s_%d", name, u[name])
 	}
-	b.used[n] = true
+	u[n] = 1
 	return n
 }
 
@@ -52,7 +61,8 @@ func short(name string) string {
 	return s
 }
 
-// countBits finds how many channels the words of bit tensors hold: the file says so where they are read.
+// countBits finds the tensors that operators of Larq read as words of bits, and how many channels the words hold: the
+// file says so where they are read.
 func (b *builder) countBits() {
 	b.bits = map[int]int{}
 	for i := len(b.file.ops) - 1; i >= 0; i-- {
@@ -60,23 +70,22 @@ func (b *builder) countBits() {
 		if !o.custom || len(o.inputs) == 0 || len(o.outputs) != 1 || o.inputs[0] < 0 {
 			continue
 		}
-		in, out := o.inputs[0], o.outputs[0]
-		switch o.op {
+		c := 0
+		switch out := o.outputs[0]; o.op {
 		case opBConv:
 			if opt, err := flexOptions(o); err == nil {
-				if c, ok := opt.Int("channels_in"); ok && c > 0 && c <= maxElements {
-					b.bits[in] = int(c)
-				}
+				c, _ = option(opt, "channels_in", -1, 1, graph.MaxElems)
 			}
 		case opDequantize:
 			if s := b.file.tensors[out].shape; len(s) > 0 {
-				b.bits[in] = s[len(s)-1]
+				c = s[len(s)-1]
 			}
 		case opMaxPool:
-			if c := b.bits[out]; c > 0 {
-				b.bits[in] = c
-			}
+			c = b.bits[out]
+		default:
+			continue
 		}
+		b.bits[o.inputs[0]] = max(c, b.bits[o.inputs[0]])
 	}
 }
 
@@ -86,6 +95,7 @@ func (b *builder) inputs() {
 		t := &b.file.tensors[i]
 		v := &graph.Value{Name: b.names[i], DType: ir.F32, Shape: slices.Clone(t.shape), Layout: layout(t.shape)}
 		fault := t.fault
+		c, isBits := b.bits[i]
 		switch {
 		case fault != "":
 		case len(t.shape) == 0:
@@ -95,9 +105,8 @@ func (b *builder) inputs() {
 			if err := levelsOf(t, v); err != nil {
 				fault = err.Error()
 			}
-		case t.typ == typeI32 && b.readAsBits(i):
+		case t.typ == typeI32 && isBits:
 			last := len(v.Shape) - 1
-			c := b.bits[i]
 			if c == 0 {
 				c = wordBits * v.Shape[last]
 			}
@@ -110,23 +119,13 @@ func (b *builder) inputs() {
 		}
 		if fault != "" {
 			b.failed[i] = true
-			b.errs = append(b.errs, &ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
+			b.report(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
 			continue
 		}
 		b.g.Inputs = append(b.g.Inputs, v.Name)
 		b.g.Values[v.Name] = v
 		b.values[i] = v.Name
 	}
-}
-
-// readAsBits reports whether an operator of Larq reads tensor i as words of bits.
-func (b *builder) readAsBits(i int) bool {
-	for _, o := range b.file.ops {
-		if o.custom && len(o.inputs) > 0 && o.inputs[0] == i && (o.op == opBConv || o.op == opDequantize || o.op == opMaxPool) {
-			return true
-		}
-	}
-	return false
 }
 
 // layout is that of a shape: images and rows of features have one.
@@ -176,15 +175,19 @@ func quantization(t *tensor) (scale float64, zero int, err error) {
 	return s, int(z - lo), nil
 }
 
-// finishOutputs lists the model's outputs. Where a constant or an input is one, a node is made for it.
+// finishOutputs lists the model's outputs.
 func (b *builder) finishOutputs() {
+	callers := map[string]bool{}
+	for _, name := range b.g.Inputs {
+		callers[name] = true
+	}
 	for _, i := range b.file.outputs {
 		switch {
 		case b.failed[i]:
 			continue
-		case b.values[i] == b.names[i] && !slices.Contains(b.g.Inputs, b.names[i]):
+		case b.g.Values[b.names[i]] != nil && !callers[b.names[i]]:
 		default:
-			b.errs = append(b.errs, &ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
+			b.report(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
 				Msg: "is an input or a constant", Help: "an output must be made by an operator"})
 			continue
 		}
