@@ -25,7 +25,7 @@ func (b *builder) isConstant(k int) bool {
 // take counts the elements of a constant.
 func (b *builder) take(n int) error {
 	if b.left -= n; b.left < 0 {
-		return faultf("", "the model's constants have more than %d elements in all", graph.MaxElems)
+		return faultf("", "the model's constants have too many elements, more than %d in all", maxWeights)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 // Limits of what is read.
 const (
 	maxFile    = 1 << 30 // bytes
+	maxWeights = 3 << 26 // elements of all constants together: 768 MiB as f32
 	maxName    = 1 << 12
 	identifier = "TFL3"
 )
@@ -30,6 +31,7 @@ type tensor struct {
 	elems  int
 	free   bool   // the first extent is not fixed (-1 in the shape's signature), and counts as 1
 	data   []byte // nil unless the tensor is a constant
+	empty  bool   // has no elements
 	scales []float32
 	zeros  []int64
 	axis   int    // of several scales
@@ -144,9 +146,7 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 	for _, n := range x.shape {
 		if n < 1 || x.elems > graph.MaxElems/n {
 			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape, graph.MaxElems)
-			if x.data == nil {
-				x.data = []byte{} // a constant without elements is there all the same
-			}
+			x.empty = n == 0
 			return x, nil
 		}
 		x.elems *= n
@@ -195,14 +195,14 @@ func (d *decoder) operator(i int, t flatbuf.Table, codes []flatbuf.Table) (opera
 func (f *file) check() error {
 	made := make([]bool, len(f.tensors))
 	for i := range f.tensors {
-		made[i] = f.tensors[i].data != nil
+		made[i] = f.tensors[i].data != nil || f.tensors[i].empty // a constant without elements needs no bytes
 	}
 	bad := func(i int) bool { return i < 0 || i >= len(f.tensors) }
 	for _, i := range f.inputs {
 		switch {
 		case bad(i):
 			return fmt.Errorf("the model's inputs name tensor %d, the file has %d", i, len(f.tensors))
-		case made[i]:
+		case made[i] && !f.tensors[i].empty:
 			return fmt.Errorf("input %q is listed twice or a constant", f.tensors[i].name)
 		}
 		made[i] = true

@@ -41,7 +41,7 @@ func cause(err error) error {
 // Parse reads a model from data. name is the file's name in messages, and, without folder and extension, the graph's.
 // Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
 func Parse(name string, data []byte) (*graph.Graph, error) {
-	return parse(name, data, graph.MaxElems)
+	return parse(name, data, maxWeights)
 }
 
 // parse allows constants of at most limit elements in all.
@@ -195,7 +195,11 @@ func (b *builder) convert(h handler) error {
 		return faultf("", "has %d outputs, want 1", len(b.op.outputs))
 	}
 	if n := len(b.op.inputs); n < h.min || n > h.max {
-		return faultf("", "has %d inputs, want %d to %d", n, h.min, h.max)
+		want := fmt.Sprint(h.min)
+		if h.max > h.min {
+			want = fmt.Sprintf("%d to %d", h.min, h.max)
+		}
+		return faultf("", "has %d inputs, want %s", n, want)
 	}
 	for _, i := range append(b.op.inputs, b.op.outputs...) {
 		if i >= 0 && b.file.tensors[i].fault != "" {

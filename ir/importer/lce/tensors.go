@@ -67,10 +67,11 @@ func (b *builder) countBits() {
 	b.bits = map[int]int{}
 	for i := len(b.file.ops) - 1; i >= 0; i-- {
 		o := &b.file.ops[i]
-		if !o.custom || len(o.inputs) == 0 || len(o.outputs) != 1 || o.inputs[0] < 0 {
+		reshaped := !o.custom && (o.op == "RESHAPE" || o.op == "SQUEEZE" || o.op == "EXPAND_DIMS")
+		if !o.custom && !reshaped || len(o.inputs) == 0 || len(o.outputs) != 1 || o.inputs[0] < 0 {
 			continue
 		}
-		c := 0
+		c, known := b.bits[o.outputs[0]]
 		switch out := o.outputs[0]; o.op {
 		case opBConv:
 			if opt, err := flexOptions(o); err == nil {
@@ -81,9 +82,10 @@ func (b *builder) countBits() {
 				c = s[len(s)-1]
 			}
 		case opMaxPool:
-			c = b.bits[out]
 		default:
-			continue
+			if !reshaped || !known {
+				continue
+			}
 		}
 		b.bits[o.inputs[0]] = max(c, b.bits[o.inputs[0]])
 	}
