@@ -228,7 +228,8 @@ func TestThresholdsOf(t *testing.T) {
 		}
 		f.Epilogue.Steps = steps
 		before := *f
-		thresholdsOf(f, enc, a)
+		q, _ := quantizerOf(&graph.Node{Attrs: a})
+		thresholdsOf(f, enc, q)
 		if f.Epilogue.Steps != nil || f.Epilogue.OutBits != a.Bits || f.Epilogue.OutEnc != a.Enc || len(f.Epilogue.Thresholds) != 1<<a.Bits-1 {
 			t.Fatalf("%+v", f.Epilogue)
 		}
@@ -274,7 +275,8 @@ func TestThresholdsOf(t *testing.T) {
 func TestFloatLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawQuantize(t, 8)
-		for i, v := range floatLevels(a) {
+		q, _ := quantizerOf(&graph.Node{Attrs: a})
+		for i, v := range floatLevels(q, 0) {
 			below := math.Nextafter32(v, float32(math.Inf(-1)))
 			if quantized(a, v) != i+1 || quantized(a, below) != i {
 				t.Fatalf("%+v: level(%g) = %d and level(%g) = %d, want %d and one less", a, v, quantized(a, v), below, quantized(a, below), i+1)
