@@ -86,13 +86,16 @@ func (r *rewriter) weights(n *graph.Node, why string) string {
 
 // tooWide says why the sums of n over levels v do not fit; "" if they do.
 func tooWide(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) string {
-	most := int64(1)<<v.Bits - 1
 	w := n.Weights["w"]
 	products := int64(len(w.Data) / w.Shape[len(w.Shape)-1])
-	if sum := most * products * few.Span(); 2*sum > fusedglue.MaxSum {
-		return fmt.Sprintf("sums of %d products of %d-bit activations and %s weights do not fit the accumulator", products, v.Bits, few)
+	sum := (int64(1)<<v.Bits - 1) * products * few.Span()
+	if a, ok := n.Attrs.(*graph.Conv2DAttrs); ok && v.Enc != ir.Unipolar && a.Pad.Top+a.Pad.Bottom+a.Pad.Left+a.Pad.Right > 0 {
+		sum *= 2 // exact zeros are a correction
 	}
-	return ""
+	if sum <= fusedglue.MaxSum {
+		return ""
+	}
+	return fmt.Sprintf("sums of %d products of %d-bit activations and %s weights do not fit the accumulator", products, v.Bits, few)
 }
 
 // makeBitserial makes n bitserial over the levels v.
@@ -163,7 +166,7 @@ func fakeQuants(r *rewriter) error {
 		if len(readers) == 0 || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
 			continue
 		}
-		f := &graph.FakeQuantAttrs{Min: -float64(a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}
+		f := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}
 		weights := map[string]*graph.Tensor{"scale": {Shape: []int{1}, Data: []float32{float32(a.Scale)}}}
 		if q := a.Range; q != nil {
 			f.Min, f.Max = float64(q.Min), float64(q.Max)

@@ -144,25 +144,30 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
 }
 
-// requantize takes out quantizers that give the levels which their input is made from.
+// requantize takes out quantizers that give the levels which their input is made from: who reads their real values reads
+// that input, and who reads the levels gets those.
 func requantize(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
-		if !ok || r.g.IsOutput(n.Outputs[0]) {
+		if !ok {
 			continue
 		}
 		v, _ := r.source(n.Inputs[0])
 		y := r.g.Value(n.Outputs[0])
-		if v == nil || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || !same(a, v) {
+		if v == nil || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !same(a, v) {
 			continue
 		}
-		l, err := r.sink(n.Inputs[0])
-		if err != nil {
-			return err
-		}
-		for _, c := range r.g.Consumers(n.Outputs[0]) {
+		for _, c := range r.g.Consumers(y.Name) {
+			if c.Op == "dequantize" && !r.g.IsOutput(c.Outputs[0]) {
+				r.redirect(c.Outputs[0], n.Inputs[0])
+				continue
+			}
+			l, err := r.sink(n.Inputs[0])
+			if err != nil {
+				return err
+			}
 			for i := range c.Inputs {
-				if c.Inputs[i] == n.Outputs[0] {
+				if c.Inputs[i] == y.Name {
 					c.Inputs[i] = l
 				}
 			}
@@ -171,18 +176,24 @@ func requantize(r *rewriter) error {
 	return nil
 }
 
+// redirect lets those that read tensor from read tensor to.
+func (r *rewriter) redirect(from, to string) {
+	for _, n := range r.g.Nodes {
+		for i := range n.Inputs {
+			if n.Inputs[i] == from {
+				n.Inputs[i] = to
+			}
+		}
+	}
+}
+
 // same reports whether quantizer a gives each level of v for its real value.
 func same(a *graph.QuantizeAttrs, v *graph.Value) bool {
-	top := 1 << v.Bits
-	if a.Range != nil {
-		top = a.Range.Max - a.Range.Min + 1
-	}
 	for l, x := range reals(v) {
-		want := l
 		if v.Enc == ir.BipolarInv {
-			want = 1<<v.Bits - 1 - l
+			l = 1<<v.Bits - 1 - l
 		}
-		if l < top && fusedglue.QuantizeLevel(a, x) != want {
+		if fusedglue.QuantizeLevel(a, x) != l {
 			return false
 		}
 	}
