@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"math"
 	"slices"
 
 	"ripc/internal/f32"
@@ -113,8 +114,22 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		}
 		p.Note = join(p.Note, "glue stays float: "+why+", so no thresholds equal it")
 	}
-	f.Epilogue.OutBits, f.Epilogue.OutEnc = q.bits, q.enc
-	f.Epilogue.Levels = floatLevels(q, 0)
+	steps := f.Epilogue.Steps
+	if q.nan { // comparisons take a NaN for less than anything; this step makes it 0 and changes nothing else
+		for o := range f.Out {
+			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
+				n.Note = join(n.Note, "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it")
+				return
+			}
+		}
+		steps = append(slices.Clone(steps), graph.FloatStep{Kind: "prelu", A: slices.Repeat([]float32{1}, f.Out), From: n.Name})
+	}
+	f.Epilogue.Steps, f.Epilogue.OutBits, f.Epilogue.OutEnc = steps, q.bits, q.enc
+	if q.one {
+		f.Epilogue.Levels = floatLevels(q, 0)
+	} else {
+		f.Epilogue.LevelRows = levelRows(q, f.Out)
+	}
 	r.absorb(p, n)
 }
 

@@ -15,23 +15,18 @@ type quantizer struct {
 	bits  int
 	enc   ir.EncodingKind
 	level func(o int, x float32) int
-	// one says that all channels have the same levels.
-	one bool
+	one   bool // all channels have the same levels
+	nan   bool // NaN has the highest level instead of the lowest
 }
 
-// quantizerOf reads n; ok is false where n is none, or its thresholds are not numbers.
+// quantizerOf reads n; ok is false where n is none.
 func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	switch a := n.Attrs.(type) {
 	case *graph.QuantizeAttrs:
-		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return QuantizeLevel(a, x) }, true}, true
+		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return QuantizeLevel(a, x) }, true, false}, true
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		for _, v := range t.Data {
-			if v != v {
-				return q, false
-			}
-		}
-		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return ThresholdLevel(a, t, o, x) }, t.Shape[1] == 1}, true
+		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return ThresholdLevel(a, t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
 	}
 	return q, false
 }
@@ -118,4 +113,15 @@ func floatLevels(q quantizer, o int) []float32 {
 		}
 	}
 	return out
+}
+
+// levelRows is floatLevels for each of outs channels.
+func levelRows(q quantizer, outs int) [][]float32 {
+	rows := make([][]float32, 1<<q.bits-1)
+	for o := range outs {
+		for j, l := range floatLevels(q, o) {
+			rows[j] = append(rows[j], l)
+		}
+	}
+	return rows
 }

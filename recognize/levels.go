@@ -140,7 +140,6 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 	if err := r.infer(n); err != nil {
 		return "", err
 	}
-	r.g.Values[l].Packed = false
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
 }
 
