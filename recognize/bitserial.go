@@ -1,0 +1,183 @@
+package recognize
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/fusedglue"
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// bitserial turns the convolutions and dense layers that can be into bitserial ones, and notes of all what they became.
+func bitserial(r *rewriter) error {
+	for _, n := range slices.Clone(r.g.Nodes) {
+		b, ok := binaryAttrs(n)
+		if !ok {
+			continue
+		}
+		if b != nil {
+			r.note(n, became(r.g.Value(n.Inputs[0]), fusedglue.WeightBits(b)))
+			continue
+		}
+		v, notLevels := r.source(n.Inputs[0])
+		few, notFew := fusedglue.Decompose(n.Weights["w"])
+		why := ""
+		switch {
+		case few == nil && v == nil:
+			why = fmt.Sprintf("its input is not quantized (%s) and it has %s", notLevels, notFew)
+		case v == nil:
+			why = fmt.Sprintf("it has %s weights, but its input is not quantized: %s", few, notLevels)
+		case few == nil:
+			why = fmt.Sprintf("its input has %d bits, but it has %s, where at most %d bits become bitserial", v.Bits, r.weights(n, notFew), fusedglue.MaxWeightBits)
+		default:
+			why = tooWide(n, v, few)
+		}
+		if why != "" {
+			r.note(n, "float: "+why)
+			continue
+		}
+		if err := r.makeBitserial(n, v, few); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// binaryAttrs says whether n is a convolution or dense layer, and what its weights are if it is a bitserial one.
+func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
+	switch a := n.Attrs.(type) {
+	case *graph.Conv2DAttrs:
+		return a.Binary, true
+	case *graph.DenseAttrs:
+		return a.Binary, true
+	}
+	return nil, false
+}
+
+func became(x *graph.Value, weights string) string {
+	return fmt.Sprintf("%s weights x %d-bit activations: bitserial", weights, x.Bits)
+}
+
+// note sets n's note where the importer wrote none.
+func (r *rewriter) note(n *graph.Node, text string) {
+	if n.Note == "" {
+		n.Note = text
+	}
+}
+
+// weights says what n's weights are, which are no few integers for each output channel.
+func (r *rewriter) weights(n *graph.Node, why string) string {
+	w := n.Weights["w"]
+	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
+	if in < 2 || len(w.Data) < 2*in {
+		return why
+	}
+	t := &graph.Tensor{Shape: []int{len(w.Data) / in, in}, Data: make([]float32, len(w.Data))}
+	for i, v := range w.Data {
+		o, c, tap := i%outs, i/outs%in, i/outs/in
+		t.Data[(tap*outs+o)*in+c] = v
+	}
+	if few, _ := fusedglue.Decompose(t); few != nil {
+		return fmt.Sprintf("%s weights with a scale for each input channel", few)
+	}
+	return why
+}
+
+// tooWide says why the sums of n over levels v do not fit; "" if they do.
+func tooWide(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) string {
+	w := n.Weights["w"]
+	products := int64(len(w.Data) / w.Shape[len(w.Shape)-1])
+	sum := (int64(1)<<v.Bits - 1) * products * few.Span()
+	if a, ok := n.Attrs.(*graph.Conv2DAttrs); ok && v.Enc != ir.Unipolar && a.Pad.Top+a.Pad.Bottom+a.Pad.Left+a.Pad.Right > 0 {
+		sum *= 2 // exact zeros are a correction
+	}
+	if sum <= fusedglue.MaxSum {
+		return ""
+	}
+	return fmt.Sprintf("sums of %d products of %d-bit activations and %s weights do not fit the accumulator", products, v.Bits, few)
+}
+
+// makeBitserial makes n bitserial over the levels v.
+func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) error {
+	l, err := r.sink(n.Inputs[0])
+	if err != nil {
+		return err
+	}
+	b := few.Attrs
+	b.PadValue = "zero" // as in the float layer, whatever the encoding
+	switch a := n.Attrs.(type) {
+	case *graph.Conv2DAttrs:
+		c := *a
+		c.Binary, n.Op, n.Attrs = &b, "bitserial_conv2d", &c
+	case *graph.DenseAttrs:
+		n.Op, n.Attrs = "bitserial_dense", &graph.DenseAttrs{Binary: &b}
+	}
+	bias := n.Weights["b"]
+	n.Inputs, n.Weights = []string{l}, map[string]*graph.Tensor{"w": n.Weights["w"]}
+	if b.WeightScale == "tensor" {
+		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
+	}
+	n.Note = became(v, few.String())
+	out := n.Outputs[0]
+	if bias != nil {
+		n.Outputs = []string{r.tensor(out + ".sums")}
+	}
+	if err := r.infer(n); err != nil || bias == nil {
+		return err
+	}
+	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: slices.Clone(n.Outputs), Weights: map[string]*graph.Tensor{"b": bias}}
+	return r.insert(n, add, out)
+}
+
+// mergePads gives the zeros of a pad node to the convolutions that read it. Where these are fewer than the kernel's taps.
+func mergePads(r *rewriter) error {
+	for _, n := range r.g.Nodes {
+		a, ok := n.Attrs.(*graph.Conv2DAttrs)
+		if !ok || a.Binary != nil {
+			continue
+		}
+		for p := r.g.Producer(n.Inputs[0]); p != nil; p = r.g.Producer(n.Inputs[0]) {
+			pad, ok := p.Attrs.(*graph.SpatialPadAttrs)
+			if !ok || pad.Value != 0 {
+				break
+			}
+			c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
+			c.Pad = graph.Padding{Mode: "explicit", Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom + pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
+			spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
+			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
+				break
+			}
+			n.Inputs, n.Attrs = []string{p.Inputs[0]}, &c
+		}
+	}
+	return nil
+}
+
+// fakeQuants lets a quantizer whose levels only a dequantize reads give their real values at once. That is the same
+// function where the levels count steps of the scale.
+func fakeQuants(r *rewriter) error {
+	for _, n := range slices.Clone(r.g.Nodes) {
+		a, ok := n.Attrs.(*graph.QuantizeAttrs)
+		if !ok || a.Unit || a.Enc != ir.Unipolar || r.g.IsOutput(n.Outputs[0]) {
+			continue
+		}
+		readers := r.g.Consumers(n.Outputs[0])
+		if len(readers) == 0 || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
+			continue
+		}
+		f := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}
+		weights := map[string]*graph.Tensor{"scale": {Shape: []int{1}, Data: []float32{float32(a.Scale)}}}
+		if q := a.Range; q != nil {
+			f.Min, f.Max = float64(q.Min), float64(q.Max)
+			if zp := a.Zero + q.Min; zp != 0 {
+				weights["zero_point"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(zp)}}
+			}
+		}
+		for _, d := range readers {
+			d.Op, d.Attrs, d.Weights, d.Inputs = "fake_quant", f, weights, slices.Clone(n.Inputs)
+			r.note(d, fmt.Sprintf("float: no bitserial layer reads these %d-bit levels", a.Bits))
+		}
+	}
+	return nil
+}
