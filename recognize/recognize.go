@@ -65,12 +65,13 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 // original: they are replaced, never written to.
 type rewriter struct {
 	g      *graph.Graph
-	levels map[string]string // f32 tensor -> the tensor of levels that it is made from
-	names  map[string]bool   // of nodes
+	levels map[string]string   // f32 tensor -> the tensor of levels that it is made from
+	chains map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
+	names  map[string]bool     // of nodes
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: &graph.Graph{}, levels: map[string]string{}, names: map[string]bool{}}
+	r := &rewriter{g: &graph.Graph{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
 	*r.g = *g
 	r.g.Nodes, r.g.Values = nil, map[string]*graph.Value{}
 	for _, n := range g.Nodes {
