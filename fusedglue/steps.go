@@ -142,7 +142,7 @@ func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
 		case "prelu":
 			x = f32.Fma(f32.Min(x, 0), s.A[o], f32.Max(x, 0))
 		case "round":
-			x = Round(s.Mode, x)
+			x = f32.Round(s.Mode, x)
 		case "sign":
 			x = sign(x)
 		}
