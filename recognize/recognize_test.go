@@ -141,7 +141,7 @@ func TestStepped(t *testing.T) {
 		"DoReFa": {func(n *net, x string) string {
 			x = n.binary("mul", 3, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x))
 			return n.binary("div", 3, n.add("round", &graph.RoundAttrs{Mode: "half_up"}, nil, x))
-		}, "unipolar2", []float32{0x1.555554p-3, 0.5, 0x1.aaaaaap-1}},
+		}, "unipolar2", []float32{0x1.555556p-3, 0.5, 0x1.aaaaaap-1}},
 		"bipolar": {func(n *net, x string) string {
 			x = n.binary("sub", 0.5, n.add("round", &graph.RoundAttrs{Mode: "floor"}, nil, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)))
 			return n.binary("mul", 2, x)
