@@ -180,7 +180,7 @@ func requantize(r *rewriter) error {
 			}
 			for i := range c.Inputs {
 				if c.Inputs[i] == y.Name {
-					c.Inputs[i] = l
+					c.Inputs[i], r.changed = l, true
 				}
 			}
 		}
@@ -193,7 +193,7 @@ func (r *rewriter) redirect(from, to string) {
 	for _, n := range r.g.Nodes {
 		for i := range n.Inputs {
 			if n.Inputs[i] == from {
-				n.Inputs[i] = to
+				n.Inputs[i], r.changed = to, true
 			}
 		}
 	}

@@ -39,6 +39,9 @@ func (r *rewriter) stepped(t string) *stepped {
 			break
 		}
 		s := fusedglue.Steps(r.g, n)
+		if f := r.fakeQuant(n); f != nil {
+			s, n = fusedglue.Steps(r.g, f), f
+		}
 		if len(s) == 0 || !fusedglue.Increasing(s) {
 			break
 		}
