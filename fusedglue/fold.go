@@ -56,15 +56,11 @@ func (r *rewriter) only1(n *graph.Node) *graph.Node {
 	return r.only(n)
 }
 
-// increasing reports whether n is a map that never falls in any channel and keeps numbers numbers.
+// increasing reports whether n is a map that never falls in any channel.
 func increasing(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.Elementwise:
-		return !slices.ContainsFunc(a.Steps, func(s graph.FloatStep) bool {
-			return slices.ContainsFunc(s.A, func(v float32) bool {
-				return v-v != 0 || (factor(s) || s.Kind == "prelu") && !(v > 0) || s.Kind == "div" && f32.Flush(v) == 0
-			}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
-		})
+		return Increasing(a.Steps)
 	case *graph.QuantizeAttrs, *graph.ShiftNormAttrs:
 		return true
 	case *graph.ThresholdAttrs:
@@ -72,6 +68,15 @@ func increasing(n *graph.Node) bool {
 		return ok
 	}
 	return false
+}
+
+// Increasing reports whether steps never fall in any channel and keep numbers numbers.
+func Increasing(steps []graph.FloatStep) bool {
+	return !slices.ContainsFunc(steps, func(s graph.FloatStep) bool {
+		return slices.ContainsFunc(s.A, func(v float32) bool {
+			return v-v != 0 || (factor(s) || s.Kind == "prelu") && !(v > 0) || s.Kind == "div" && f32.Flush(v) == 0
+		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
+	})
 }
 
 // maxThresholdBits is the number of output bits up to which a quantizer becomes thresholds: 2^bits-1 compares a channel.

@@ -203,9 +203,9 @@ func rounded(mode string, x float32) float32 {
 	v := float64(x)
 	switch mode {
 	case "half_up":
-		v = math.Floor(float64(x + 0.5))
+		v = math.Floor(v + 0.5)
 	case "half_down":
-		v = math.Ceil(float64(x - 0.5))
+		v = math.Ceil(v - 0.5)
 	case "half_away":
 		v = math.Round(v)
 	case "floor":

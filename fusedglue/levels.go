@@ -65,41 +65,10 @@ func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	default:
 		v = f32.Mul(f32.Add(clip(f32.Div(x, scale), -m, m), m), 0.5)
 	}
-	return offset + int(Round(a.Rounding, v))
+	return offset + int(f32.Round(a.Rounding, v))
 }
 
 func clip(v, lo, hi float32) float32 { return f32.Min(f32.Max(v, lo), hi) }
-
-// Round rounds to an integral value in one of the modes of graph.QuantizeAttrs, in the arithmetic of ir.
-func Round(mode string, x float32) float32 {
-	ceil := func(v float32) float32 { return f32.Neg(f32.Floor(f32.Neg(v))) }
-	switch mode {
-	case "half_up":
-		return f32.Floor(f32.Add(x, 0.5))
-	case "half_down":
-		return ceil(f32.Sub(x, 0.5))
-	case "half_away":
-		if x < 0 {
-			return ceil(f32.Sub(x, 0.5))
-		}
-		return f32.Floor(f32.Add(x, 0.5))
-	case "floor":
-		return f32.Floor(x)
-	case "ceil":
-		return ceil(x)
-	case "trunc":
-		if x < 0 {
-			return ceil(x)
-		}
-		return f32.Floor(x)
-	case "away":
-		if x < 0 {
-			return f32.Floor(x)
-		}
-		return ceil(x)
-	}
-	return f32.RoundEven(x)
-}
 
 // floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which
 // no comparison reaches.

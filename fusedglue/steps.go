@@ -12,7 +12,7 @@ import (
 // are the wrong way round for a step, stays what it is.
 func eltwise(r *rewriter) error {
 	for _, n := range r.g.Nodes {
-		steps := stepsOf(n, r.g)
+		steps := Steps(r.g, n)
 		if len(steps) == 0 {
 			continue
 		}
@@ -24,8 +24,8 @@ func eltwise(r *rewriter) error {
 	return nil
 }
 
-// stepsOf are the steps that n is, none if it is no op on single elements.
-func stepsOf(n *graph.Node, g *graph.Graph) []graph.FloatStep {
+// Steps are the float steps that n is, none if it is no op on single elements (or b / x).
+func Steps(g *graph.Graph, n *graph.Node) []graph.FloatStep {
 	vec := func(weight string) []float32 {
 		v, c := n.Weights[weight].Data, g.Value(n.Inputs[0]).Channels()
 		if len(v) == 1 && c > 1 {
@@ -142,7 +142,7 @@ func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
 		case "prelu":
 			x = f32.Fma(f32.Min(x, 0), s.A[o], f32.Max(x, 0))
 		case "round":
-			x = Round(s.Mode, x)
+			x = f32.Round(s.Mode, x)
 		case "sign":
 			x = sign(x)
 		}

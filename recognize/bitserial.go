@@ -104,6 +104,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 	if err != nil {
 		return err
 	}
+	r.changed = true
 	b := few.Attrs
 	b.PadValue = "zero" // as in the float layer, whatever the encoding
 	switch a := n.Attrs.(type) {
@@ -128,56 +129,4 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 	}
 	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: slices.Clone(n.Outputs), Weights: map[string]*graph.Tensor{"b": bias}}
 	return r.insert(n, add, out)
-}
-
-// mergePads gives the zeros of a pad node to the convolutions that read it. Where these are fewer than the kernel's taps.
-func mergePads(r *rewriter) error {
-	for _, n := range r.g.Nodes {
-		a, ok := n.Attrs.(*graph.Conv2DAttrs)
-		if !ok || a.Binary != nil {
-			continue
-		}
-		for p := r.g.Producer(n.Inputs[0]); p != nil; p = r.g.Producer(n.Inputs[0]) {
-			pad, ok := p.Attrs.(*graph.SpatialPadAttrs)
-			if !ok || pad.Value != 0 {
-				break
-			}
-			c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
-			c.Pad = graph.Padding{Mode: "explicit", Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom + pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
-			spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
-			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
-				break
-			}
-			n.Inputs, n.Attrs = []string{p.Inputs[0]}, &c
-		}
-	}
-	return nil
-}
-
-// fakeQuants lets a quantizer whose levels only a dequantize reads give their real values at once. That is the same
-// function where the levels count steps of the scale.
-func fakeQuants(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
-		a, ok := n.Attrs.(*graph.QuantizeAttrs)
-		if !ok || a.Unit || a.Enc != ir.Unipolar || r.g.IsOutput(n.Outputs[0]) {
-			continue
-		}
-		readers := r.g.Consumers(n.Outputs[0])
-		if len(readers) == 0 || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
-			continue
-		}
-		f := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}
-		weights := map[string]*graph.Tensor{"scale": {Shape: []int{1}, Data: []float32{float32(a.Scale)}}}
-		if q := a.Range; q != nil {
-			f.Min, f.Max = float64(q.Min), float64(q.Max)
-			if zp := a.Zero + q.Min; zp != 0 {
-				weights["zero_point"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(zp)}}
-			}
-		}
-		for _, d := range readers {
-			d.Op, d.Attrs, d.Weights, d.Inputs = "fake_quant", f, weights, slices.Clone(n.Inputs)
-			r.note(d, fmt.Sprintf("float: no bitserial layer reads these %d-bit levels", a.Bits))
-		}
-	}
-	return nil
 }

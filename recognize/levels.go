@@ -57,16 +57,37 @@ func (r *rewriter) source(t string) (v *graph.Value, why string) {
 	case "flatten":
 		return r.source(n.Inputs[0])
 	}
-	if f := elementwise(n); f != nil {
-		if v, why = r.source(n.Inputs[0]); v == nil {
-			return nil, why
-		}
-		if slices.ContainsFunc(reals(v), func(x float32) bool { return f(x) != x }) {
-			return nil, float
-		}
-		return v, ""
+	if r.idle(n) {
+		return r.source(n.Inputs[0])
+	}
+	if q := r.stepped(t); q != nil {
+		return q.value, ""
+	}
+	if a, ok := n.Attrs.(*graph.FakeQuantAttrs); ok {
+		return nil, fakeQuantReason(n, a)
 	}
 	return nil, float
+}
+
+// fakeQuantReason says why fake_quant n makes no levels.
+func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) string {
+	switch {
+	case len(n.Weights["scale"].Data) > 1:
+		return fmt.Sprintf("fake_quant %q has a scale for each channel", n.Name)
+	case a.Max-a.Min > 255:
+		return fmt.Sprintf("fake_quant %q has more than 8 bits", n.Name)
+	}
+	return fmt.Sprintf("fake_quant %q makes real numbers", n.Name)
+}
+
+// idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
+func (r *rewriter) idle(n *graph.Node) bool {
+	steps := fusedglue.Steps(r.g, n)
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
+		return false
+	}
+	v, _ := r.source(n.Inputs[0])
+	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return fusedglue.ApplySteps(steps, 0, x) != x })
 }
 
 // exactly reports whether real is one of v's levels, to the bit.
@@ -84,19 +105,9 @@ func reals(v *graph.Value) []float32 {
 	return out
 }
 
-// elementwise is n as a function of one element, the same in all channels; nil if it is none.
-func elementwise(n *graph.Node) func(float32) float32 {
-	var s graph.FloatStep
-	switch a := n.Attrs.(type) {
-	case *graph.ClipAttrs:
-		s = graph.FloatStep{Kind: "clip", Lo: float32(a.Min), Hi: float32(a.Max)}
-	default:
-		if n.Op != "relu" && n.Op != "relu6" && n.Op != "hard_tanh" {
-			return nil
-		}
-		s = graph.FloatStep{Kind: n.Op}
-	}
-	return func(x float32) float32 { return fusedglue.ApplySteps([]graph.FloatStep{s}, 0, x) }
+// mixed reports whether the numbers in v differ.
+func mixed(v []float32) bool {
+	return slices.ContainsFunc(v, func(x float32) bool { return x != v[0] })
 }
 
 // sink gives the levels that f32 tensor t, which has a source, is made from. The nodes between t and its dequantize come
@@ -110,8 +121,10 @@ func (r *rewriter) sink(t string) (string, error) {
 	switch {
 	case n.Op == "dequantize":
 		l = n.Inputs[0]
-	case elementwise(n) != nil:
+	case r.idle(n):
 		l, err = r.sink(n.Inputs[0])
+	case r.stepped(t) != nil:
+		l, err = r.threshold(n, r.stepped(t))
 	default:
 		l, err = r.sinkNode(n)
 	}
@@ -153,7 +166,7 @@ func requantize(r *rewriter) error {
 		}
 		v, _ := r.source(n.Inputs[0])
 		y := r.g.Value(n.Outputs[0])
-		if v == nil || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !same(a, v) {
+		if v == nil || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !keeps(a, v) {
 			continue
 		}
 		for _, c := range r.g.Consumers(y.Name) {
@@ -167,7 +180,7 @@ func requantize(r *rewriter) error {
 			}
 			for i := range c.Inputs {
 				if c.Inputs[i] == y.Name {
-					c.Inputs[i] = l
+					c.Inputs[i], r.changed = l, true
 				}
 			}
 		}
@@ -180,14 +193,14 @@ func (r *rewriter) redirect(from, to string) {
 	for _, n := range r.g.Nodes {
 		for i := range n.Inputs {
 			if n.Inputs[i] == from {
-				n.Inputs[i] = to
+				n.Inputs[i], r.changed = to, true
 			}
 		}
 	}
 }
 
-// same reports whether quantizer a gives each level of v for its real value.
-func same(a *graph.QuantizeAttrs, v *graph.Value) bool {
+// keeps reports whether quantizer a gives each level of v for its real value.
+func keeps(a *graph.QuantizeAttrs, v *graph.Value) bool {
 	for l, x := range reals(v) {
 		if v.Enc == ir.BipolarInv {
 			l = 1<<v.Bits - 1 - l

@@ -53,9 +53,14 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 		}
 	}
 	r := newRewriter(g)
-	for _, p := range passes {
-		if err := p.run(r); err != nil {
-			return nil, err
+	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
+		r.changed = false
+		clear(r.levels)
+		clear(r.chains)
+		for _, p := range passes {
+			if err := p.run(r); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return r.g, nil
@@ -65,12 +70,15 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 // original: they are replaced, never written to.
 type rewriter struct {
 	g      *graph.Graph
-	levels map[string]string // f32 tensor -> the tensor of levels that it is made from
-	names  map[string]bool   // of nodes
+	levels map[string]string   // f32 tensor -> the tensor of levels that it is made from
+	chains map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
+	names  map[string]bool     // of nodes
+	// changed says that a pass has rewritten something.
+	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: &graph.Graph{}, levels: map[string]string{}, names: map[string]bool{}}
+	r := &rewriter{g: &graph.Graph{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
 	*r.g = *g
 	r.g.Nodes, r.g.Values = nil, map[string]*graph.Value{}
 	for _, n := range g.Nodes {
@@ -88,6 +96,7 @@ func newRewriter(g *graph.Graph) *rewriter {
 
 // insert puts n, which makes the tensor out, behind node after, and gives the tensor its type.
 func (r *rewriter) insert(after, n *graph.Node, out string) error {
+	r.changed = true
 	n.Name, n.Outputs, n.Pos = r.node(n.Name), []string{out}, after.Pos
 	if err := r.infer(n); err != nil {
 		return err
