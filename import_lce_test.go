@@ -1,0 +1,162 @@
+package ripc_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ripc"
+	"ripc/internal/npy"
+)
+
+var (
+	lceDir  = flag.String("lce", "testdata/lce", "folder with index.json and the cases of TestImportLCE")
+	lceFull = flag.Bool("lce-all", false, "TestImportLCE runs every case for every board, not only some")
+)
+
+// lceCase is a file of Larq Compute Engine with inputs (NAME.in0.npy ...) and the outputs that its interpreter makes of
+// them (NAME.out0.npy ...).
+type lceCase struct {
+	Name       string
+	Inputs     []string // names of the tensors
+	Outputs    []string
+	ATol, RTol float64
+}
+
+func lceCases(t *testing.T) []lceCase {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(*lceDir, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []lceCase
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// TestImportLCE compiles and runs real files and compares with Larq Compute Engine.
+func TestImportLCE(t *testing.T) {
+	cases := lceCases(t)
+	if len(cases) < 10 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for i, c := range cases {
+		boards := []string{"host"}
+		switch {
+		case *lceFull:
+			boards = []string{"host", "rpi3", "rpi3-armv7"}
+		case i%8 == 3:
+			boards = append(boards, "rpi3")
+		case i%8 == 7:
+			boards = append(boards, "rpi3-armv7")
+		}
+		for _, board := range boards {
+			t.Run(c.Name+"/"+board, func(t *testing.T) {
+				t.Parallel()
+				c.check(t, board)
+			})
+		}
+	}
+}
+
+func (c lceCase) check(t *testing.T, board string) {
+	stem := filepath.Join(*lceDir, c.Name)
+	var inputs []string
+	for k, name := range c.Inputs {
+		inputs = append(inputs, fmt.Sprintf("%s=%s.in%d.npy", name, stem, k))
+	}
+	res, err := ripc.Run(context.Background(), ripc.RunRequest{Path: stem + ".tflite", Options: ripc.Options{Target: board}, Inputs: inputs, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Outputs) != len(c.Outputs) {
+		t.Fatalf("%d outputs, want %d", len(res.Outputs), len(c.Outputs))
+	}
+	for k, out := range res.Outputs {
+		if out.Tensor.Title() != c.Outputs[k] {
+			t.Errorf("output %d is called %q, want %q", k, out.Tensor.Title(), c.Outputs[k])
+		}
+		want, err := npy.ReadFile(fmt.Sprintf("%s.out%d.npy", stem, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := &npy.Array{DType: out.Tensor.DType, Shape: out.Tensor.Shape, Data: out.Data}
+		if err := near(got, want, c.ATol, c.RTol); err != nil {
+			t.Errorf("output %q: %v", c.Outputs[k], err)
+		}
+	}
+}
+
+// near wants the same type and shape, and |got - want| <= atol + rtol*|want|; with 0 and 0, the same numbers.
+func near(got, want *npy.Array, atol, rtol float64) error {
+	if got.DType != want.DType || fmt.Sprint(got.Shape) != fmt.Sprint(want.Shape) {
+		return fmt.Errorf("%s %v, want %s %v", got.DType, got.Shape, want.DType, want.Shape)
+	}
+	g, err := numbers(got)
+	if err != nil {
+		return err
+	}
+	w, err := numbers(want)
+	if err != nil {
+		return err
+	}
+	wrong, first, worst := 0, 0, 0.0
+	for i := range w {
+		d := math.Abs(g[i] - w[i])
+		if d <= atol+rtol*math.Abs(w[i]) || g[i] == w[i] || g[i] != g[i] && w[i] != w[i] {
+			continue
+		}
+		if wrong == 0 {
+			first = i
+		}
+		wrong, worst = wrong+1, max(worst, d)
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d numbers differ by up to %g; the first, %d, is %g, want %g", wrong, len(w), worst, first, g[first], w[first])
+	}
+	return nil
+}
+
+func numbers(a *npy.Array) ([]float64, error) {
+	n := 1
+	for _, d := range a.Shape {
+		n *= d
+	}
+	out := make([]float64, n)
+	switch a.DType {
+	case "f32":
+		v, err := a.Float32s()
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = float64(v[i])
+		}
+	case "i32":
+		v, err := a.Int32s()
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = float64(v[i])
+		}
+	case "i8":
+		for i := range out {
+			out[i] = float64(int8(a.Data[i]))
+		}
+	case "u8":
+		for i := range out {
+			out[i] = float64(a.Data[i])
+		}
+	default:
+		return nil, fmt.Errorf("numbers of type %s", a.DType)
+	}
+	return out, nil
+}
