@@ -176,7 +176,7 @@ func bconv(b *builder) (string, error) {
 	if y, err = b.activation(y, act); err != nil {
 		return "", err
 	}
-	return b.affine(y, w.Shape[3])
+	return b.affine(y, k, w.Shape[3])
 }
 
 // filters gives the filters of a binary convolution as +1 and -1, [KH, KW, I/groups, O]; the file has them as words of
@@ -253,8 +253,9 @@ func (b *builder) bitOutput(y string, k, out int) (string, error) {
 	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": th}, y)
 }
 
-// affine multiplies by inputs 2 and adds input 3, where they are there and do something.
-func (b *builder) affine(y string, out int) (string, error) {
+// affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
+// Engine does: (y - k) * multiplier + (bias + k * multiplier), so that numbers near 0 get the same sign there and here.
+func (b *builder) affine(y string, k, out int) (string, error) {
 	if b.input(4) != nil {
 		return "", faultf("", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ))
 	}
@@ -266,15 +267,27 @@ func (b *builder) affine(y string, out int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if mul != nil && !all(mul.Data, 1) {
-		if y, err = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y); err != nil {
-			return "", err
-		}
+	if bias == nil {
+		bias = &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
 	}
-	if bias != nil && !all(bias.Data, 0) {
+	if mul == nil || all(mul.Data, 1) && all(bias.Data, 0) { // exact without more ado
+		if all(bias.Data, 0) {
+			return y, nil
+		}
 		return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": bias}, y)
 	}
-	return y, nil
+	sum := &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
+	for i, m := range mul.Data {
+		sum.Data[i] = float32(float64(bias.Data[i]) + float64(k)*float64(m))
+	}
+	minusK := &graph.Tensor{Shape: []int{1}, Data: []float32{float32(-k)}}
+	if y, err = b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": minusK}, y); err != nil {
+		return "", err
+	}
+	if y, err = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y); err != nil {
+		return "", err
+	}
+	return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": sum}, y)
 }
 
 func all(data []float32, v float32) bool {
