@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ripc"
@@ -163,4 +164,54 @@ func numbers(a *npy.Array) ([]float64, error) {
 		return nil, fmt.Errorf("numbers of type %s", a.DType)
 	}
 	return out, nil
+}
+
+// TestImportLCEDigits runs the network for digits on all test images, and on some for boards: logits near those of Larq
+// Compute Engine, and as many digits right.
+func TestImportLCEDigits(t *testing.T) {
+	const model, data = "testdata/lce/digits_w1a1", "examples/digits/data/"
+	images, err := npy.ReadFile(data + "x_test.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, err := npy.ReadFile(data + "y_test.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := npy.ReadFile(model + ".logits.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for board, n := range map[string]int{"host": 360, "rpi3": 20, "rpi3-armv7": 20} {
+		t.Run(board, func(t *testing.T) {
+			t.Parallel()
+			x := &npy.Array{DType: "f32", Shape: []int{n, 16, 16, 1}, Data: images.Data[:n*16*16*4]} // one channel: NCHW and NHWC are the same
+			file := filepath.Join(t.TempDir(), "x.npy")
+			if err := x.WriteFile(file); err != nil {
+				t.Fatal(err)
+			}
+			res, err := ripc.Run(context.Background(), ripc.RunRequest{Path: model + ".tflite", Options: ripc.Options{Target: board}, Inputs: []string{file}, Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := &npy.Array{DType: res.Outputs[0].Tensor.DType, Shape: res.Outputs[0].Tensor.Shape, Data: res.Outputs[0].Data}
+			if err := near(got, &npy.Array{DType: "f32", Shape: []int{n, 10}, Data: want.Data[:n*10*4]}, 1e-3, 0); err != nil {
+				t.Error(err)
+			}
+			logits, err := got.Float32s()
+			if err != nil {
+				t.Fatal(err)
+			}
+			right := 0
+			for i := range n {
+				row := logits[10*i : 10*i+10]
+				if slices.Index(row, slices.Max(row)) == int(labels.Data[8*i]) {
+					right++
+				}
+			}
+			if n == 360 && right != 355 || right < n*9/10 {
+				t.Errorf("%d of %d digits are right", right, n)
+			}
+		})
+	}
 }

@@ -164,9 +164,6 @@ func bconv(b *builder) (string, error) {
 		return "", faultf("", "%d products in a sum, at most %d are exact in f32", k, 1<<24)
 	}
 	if b.file.tensors[b.op.outputs[0]].typ == typeI32 {
-		if ones == 0 && a.Pad != (graph.Padding{Mode: a.Pad.Mode}) {
-			return "", faultf("use pad_values=1", "its thresholds count bits, and padding with zeros (pad_values 0) has none")
-		}
 		return b.bitOutput(y, k, w.Shape[3])
 	}
 	act, err := option(m, "fused_activation_function", 0, 0, math.MaxInt8)
@@ -227,7 +224,8 @@ func unpackFilters(data []byte, out, taps, n, in int) []float32 {
 	return f
 }
 
-// bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau.
+// bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau. So
+// the popcount of a position padded with zeros is half its channels, as in Larq Compute Engine's reference kernel.
 func (b *builder) bitOutput(y string, k, out int) (string, error) {
 	t, err := b.constant(4, "thresholds", typeI32)
 	if err != nil {

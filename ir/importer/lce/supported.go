@@ -23,8 +23,7 @@ func supported() map[string]handler {
 		opDequantize: {true, 1, 1, "dequantize", "float32, int8 or uint8 output", lceDequantize},
 		opMaxPool:    {true, 1, 1, "max_pool", "", lceMaxPool},
 		opBConv: {true, 2, 5, "bitserial_conv2d, then relu, hard_tanh or relu6, mul, add, or threshold",
-			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, pad_values 0 and 1, groups of whole words; " + fused +
-				"; bit-packed output not with pad_values 0 where something is padded", bconv},
+			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, pad_values 0 and 1, groups of whole words; " + fused, bconv},
 
 		"CONV_2D":           {false, 2, 3, "conv2d", constant + "strides, dilations, groups; " + fused, conv},
 		"DEPTHWISE_CONV_2D": {false, 2, 3, "conv2d with groups", constant + "any multiplier; " + fused, depthwise},

@@ -96,12 +96,12 @@ func randomBConv(r *rand.Rand) tt.Model {
 	tensors := []tt.Tensor{in, {Name: "bits", Type: tt.I32, Shape: i(1, h, w, (c+31)/32)}, filter,
 		{Name: "m", Shape: i(o), Data: tt.Data(mul)}, {Name: "b", Shape: i(o), Data: tt.Data(bias)}}
 	switch kind := r.IntN(3); {
-	case kind == 0 && (pad == 1 || ones == 1):
+	case kind == 0:
 		out.Type, out.Shape = tt.I32, i(1, oh, ow, (o+31)/32)
 		tensors[3] = tt.Tensor{Name: "tau", Type: tt.I32, Shape: i(o), Data: tt.Data(tau)}
 		tensors[4] = tt.Tensor{Name: "unused", Shape: i(1), Data: tt.Data([]float32{0})}
 		inputs, opts["fused_activation_function"] = []int32{1, 2, -1, -1, 3}, 0
-	case kind == 1 && (pad == 1 || ones == 1):
+	case kind == 1:
 		out.Type, out.Scales, out.Zeros = tt.I8, []float32{0.11}, []int64{int64(r.IntN(200) - 100)}
 	}
 	return tt.Model{Tensors: append(tensors, out), Inputs: []int32{0}, Outputs: []int32{5}, Ops: []tt.Op{
