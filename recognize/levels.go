@@ -35,12 +35,7 @@ func (r *rewriter) source(t string) (v *graph.Value, why string) {
 			return nil, fmt.Sprintf("pad %q adds %g, which is none of the %d-bit %s levels", n.Name, a.Value, v.Bits, v.Enc)
 		}
 		return v, why
-	case *graph.TransposeAttrs:
-		if p := a.Perm; p[len(p)-1] != len(p)-1 {
-			return nil, fmt.Sprintf("transpose %q moves the channels", n.Name)
-		}
-		return r.source(n.Inputs[0])
-	case *graph.SliceAttrs, *graph.ReshapeAttrs:
+	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
 		if n.Op == "max_pool" {
