@@ -31,7 +31,7 @@ func (r *rewriter) splits(n, c *graph.Node) bool {
 	}
 	return slices.ContainsFunc(c.Inputs, func(in string) bool {
 		p := r.sole(in)
-		if p != nil && p.Op == "max_pool" {
+		for p != nil && (p.Op == "max_pool" || p.Op == "eltwise") {
 			p = r.sole(p.Inputs[0])
 		}
 		return open(p) != nil
