@@ -181,7 +181,7 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 			}
 			a := &graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: n.Value(in).Scale, Rounding: a.Rounding}
 			if between(t, 0, 5, "wide") == 0 {
-				a.Bits = 4
+				a.Bits = 5
 			}
 			x = n.quantize(x, a)
 		}

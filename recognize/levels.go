@@ -12,6 +12,21 @@ import (
 // source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
 // makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
 func (r *rewriter) source(t string) (v *graph.Value, why string) {
+	s, ok := r.sources[t]
+	if !ok {
+		s.value, s.why = r.findSource(t)
+		r.sources[t] = s
+	}
+	return s.value, s.why
+}
+
+// origin is what source says.
+type origin struct {
+	value *graph.Value
+	why   string
+}
+
+func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 	n := r.g.Producer(t)
 	if n == nil {
 		return nil, "the caller brings real numbers"
