@@ -162,17 +162,21 @@ func (c *checker) checkNode(n *Node) {
 // op checks that n's attributes and weights are those of its op.
 func (c *checker) op(n *Node) bool {
 	o, ok := opOf(n.Op)
-	binary := false
+	var b *BinaryAttrs
 	switch a := n.Attrs.(type) {
 	case *Conv2DAttrs:
-		binary = a.Binary != nil
+		b = a.Binary
 	case *DenseAttrs:
-		binary = a.Binary != nil
+		b = a.Binary
 	}
 	packed := n.Op == "bitpack" && reflect.TypeOf(n.Attrs) == reflect.TypeFor[*BitpackAttrs]()
-	if !ok || reflect.TypeOf(n.Attrs) != reflect.TypeOf(o.attrs) && !packed || binary != strings.HasPrefix(n.Op, "bitserial_") {
+	if !ok || reflect.TypeOf(n.Attrs) != reflect.TypeOf(o.attrs) && !packed || (b != nil) != strings.HasPrefix(n.Op, "bitserial_") {
 		c.node(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
 		return false
+	}
+	if b != nil && b.WeightScale != "tensor" && n.Weights["scale"] != nil {
+		c.node(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
+		ok = false
 	}
 	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
 		if !slices.Contains(o.weights, key) {

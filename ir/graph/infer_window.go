@@ -67,9 +67,6 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != "affine":
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}
-	if b.WeightScale != "tensor" && n.Weights["scale"] != nil {
-		return g.Errorf(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
-	}
 	if b.WeightScale == "tensor" {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {
 			return err
