@@ -1,6 +1,7 @@
 package ripc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/codegen/artifact"
 	"ripc/internal/npy"
 )
 
@@ -211,6 +213,31 @@ func TestImportLCEDigits(t *testing.T) {
 			}
 			if n == 360 && right != 355 || right < n*9/10 {
 				t.Errorf("%d of %d digits are right", right, n)
+			}
+		})
+	}
+}
+
+// TestImportLCEWrite: what ripc import writes compiles to the library that the file itself compiles to.
+func TestImportLCEWrite(t *testing.T) {
+	for _, name := range []string{"bconv_bitpacked_inout_c96_co64_s2", "bconv_groups2_same0_c64", "digits_w1a1", "graph_int8_tiny_quicknet_like"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var files [2][]byte
+			file := "testdata/lce/" + name + ".tflite"
+			out := filepath.Join(t.TempDir(), "model.json")
+			if _, err := ripc.Import(context.Background(), file, out, ripc.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			for i, path := range []string{file, out} {
+				c, err := ripc.Compile(context.Background(), path, ripc.Options{Target: "rpi4", Emit: []artifact.Kind{artifact.SO}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[i] = c.Files[artifact.SO]
+			}
+			if len(files[0]) == 0 || !bytes.Equal(files[0], files[1]) {
+				t.Errorf("the libraries of %d and %d bytes differ", len(files[0]), len(files[1]))
 			}
 		})
 	}

@@ -97,6 +97,9 @@ func checkGraph(t *testing.T, g *graph.Graph) {
 			t.Fatalf("no node makes output %q", out)
 		}
 	}
+	if err := graph.Check(g); err != nil && !strings.Contains(err.Error(), "want 1 to") { // too many or no inputs, nodes ...
+		t.Fatal(err)
+	}
 	if len(g.Outputs) == 0 || len(made) != len(g.Values) {
 		t.Fatalf("%d outputs, %d tensors of which %d are made", len(g.Outputs), len(g.Values), len(made))
 	}

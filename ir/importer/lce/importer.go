@@ -118,9 +118,8 @@ func (b *builder) build() (*graph.Graph, error) {
 		}
 		return nil, errors.Join(b.errs...)
 	}
-	b.prune()
 	b.noteBatch()
-	return b.g, nil
+	return graph.Prune(b.g), nil
 }
 
 func (b *builder) dependsOnFailed() bool {
@@ -214,32 +213,6 @@ func (b *builder) convert(h handler) error {
 		return nil
 	}
 	return b.bind(b.op.outputs[0], val)
-}
-
-// prune drops nodes whose result nobody reads.
-func (b *builder) prune() {
-	read := map[string]bool{}
-	for _, name := range b.g.Outputs {
-		read[name] = true
-	}
-	keep := make([]bool, len(b.g.Nodes))
-	for i := len(b.g.Nodes) - 1; i >= 0; i-- {
-		n := b.g.Nodes[i]
-		if keep[i] = read[n.Outputs[0]]; keep[i] {
-			for _, in := range n.Inputs {
-				read[in] = true
-			}
-		} else {
-			delete(b.g.Values, n.Outputs[0])
-		}
-	}
-	var nodes []*graph.Node
-	for i, n := range b.g.Nodes {
-		if keep[i] {
-			nodes = append(nodes, n)
-		}
-	}
-	b.g.Nodes = nodes
 }
 
 // noteBatch says at the first reader of an input that its batch was open.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ripc/ir"
 	"ripc/ir/graph"
@@ -35,10 +37,24 @@ func (b *builder) nameTensors() {
 
 // unique is name, or name with a number that makes it one of a kind.
 func (b *builder) unique(name string) string {
+	return b.used.unique(legal(name))
+}
+
+// longest is what of a tensor's name is kept; what is added to it has some room left in the names of a graph.
+const longest = 512
+
+// legal is name as names in a graph are: not empty, not too long, without control characters and what is no UTF-8.
+func legal(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, name[:min(len(name), longest)])
 	if name == "" {
-		name = "tensor"
+		return "tensor"
 	}
-	return b.used.unique(name)
+	return name
 }
 
 // names are those given so far, each with the number that a second one of it gets.
