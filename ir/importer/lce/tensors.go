@@ -2,7 +2,6 @@ package lce
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -176,8 +175,8 @@ func quantization(t *tensor) (scale float64, zero int, err error) {
 		return 0, 0, faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros))
 	}
 	s := float64(t.scales[0])
-	if !(s > 0 && s <= math.MaxFloat32) {
-		return 0, 0, faultf("", "tensor %q has the scale %g, want a positive number", t.name, s)
+	if !(s >= 1e-18 && s <= 1e18) { // as graph.Check has it
+		return 0, 0, faultf("", "tensor %q has the scale %g, want 1e-18 to 1e+18", t.name, s)
 	}
 	var z int64
 	if len(t.zeros) == 1 {
