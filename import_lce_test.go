@@ -55,9 +55,9 @@ func TestImportLCE(t *testing.T) {
 		switch {
 		case *lceFull:
 			boards = []string{"host", "rpi3", "rpi3-armv7"}
-		case i%8 == 3:
+		case i%12 == 3:
 			boards = append(boards, "rpi3")
-		case i%8 == 7:
+		case i%12 == 9:
 			boards = append(boards, "rpi3-armv7")
 		}
 		for _, board := range boards {
