@@ -71,6 +71,33 @@ func TestDense(t *testing.T) {
 		bitserial_dense(flatten5.levels) -> dense6 # 2-bit weights x 2-bit activations: bitserial`)
 }
 
+// TestSum: a sum of levels of one scale has levels itself; those of other sums are real numbers.
+func TestSum(t *testing.T) {
+	for _, c := range []struct {
+		op   string
+		a, b *graph.QuantizeAttrs
+		want string
+	}{
+		{"add", u2(), u2(), "unipolar3"},
+		{"sub", u2(), u2(), "affine3(zero=3)"},
+		{"add", b1(), b1(), "affine2(zero=1)"},
+		{"add", b1(), &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}, "affine3(zero=2)"},
+		{"add", u2(), b1(), ""},
+		{"add", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, ""},
+		{"mul", u2(), u2(), ""},
+	} {
+		n := newNet(t.Fatal, 5)
+		x, y := n.input(1, 4, 4, 8), n.input(1, 4, 4, 8)
+		s := n.add(c.op, &graph.BinaryOpAttrs{}, nil, n.quant(c.a, x), n.quant(c.b, y))
+		g := n.run(n.conv(s, n.few([]int{-1, 1}, 3, 3, 8, 4), same, false))
+		last := g.Nodes[len(g.Nodes)-1]
+		v := g.Value(last.Inputs[0])
+		if v.Encoded() != (c.want != "") || v.Encoded() && v.String() != s+".levels: "+c.want+"[1, 4, 4, 8]" {
+			t.Errorf("%s of %+v and %+v: %s", c.op, c.a, c.b, g)
+		}
+	}
+}
+
 // TestFloat: what stays float says why, and keeps no levels that nobody reads.
 func TestFloat(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -117,6 +144,11 @@ func TestFloat(t *testing.T) {
 			dequantize(quantize1) -> dequantize2
 			pad(dequantize2) -> pad3
 			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
+		"many planes": {func(n *net) string {
+			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, n.input(1, 200))
+			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-8, -3, 0, 7}, 200, 1)}, x)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
+			dense(dequantize2) -> dense3 # float: 8-bit activations and 4-bit weights are 40 pairs of bit planes, which cost more than sums in f32`},
 		"too wide": {func(n *net) string {
 			n.Graph.Values["x0"] = &graph.Value{Name: "x0", DType: ir.F32, Shape: []int{1, 200000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}
