@@ -11,6 +11,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/graph"
 	"ripc/ir/importer/model"
+	"ripc/recognize"
 )
 
 // ownModel is the extension of ripc's own models.
@@ -24,7 +25,7 @@ func importers() map[string]func(path string) (*graph.Graph, error) {
 }
 
 // recognized makes bitserial layers of the plain ops of an imported graph.
-func recognized(g *graph.Graph) (*graph.Graph, error) { return g, nil }
+func recognized(g *graph.Graph) (*graph.Graph, error) { return recognize.Run(g) }
 
 // ModelKinds are the extensions of the files that Load reads, sorted.
 func ModelKinds() []string { return slices.Sorted(maps.Keys(importers())) }
