@@ -14,11 +14,15 @@ import (
 
 	"ripc"
 	"ripc/codegen/artifact"
+	"ripc/codegen/toolchain"
+	"ripc/internal/need"
 	"ripc/internal/npy"
+	"ripc/targets"
 )
 
 var (
 	lceDir  = flag.String("lce", "testdata/lce", "folder with index.json and the cases of TestImportLCE")
+	lceNets = flag.String("lce-networks", "", "folder with .tflite files that TestImportLCENetworks verifies")
 	lceFull = flag.Bool("lce-all", false, "TestImportLCE runs every case for every board, not only some")
 )
 
@@ -69,7 +73,23 @@ func TestImportLCE(t *testing.T) {
 	}
 }
 
+// lceNeeds ends the test where LLVM's tools or the emulator of a board are missing.
+func lceNeeds(t *testing.T, board string) {
+	t.Helper()
+	_, err := toolchain.Find()
+	need.OK(t, err)
+	if board == targets.HostName {
+		return
+	}
+	tg, err := targets.Lookup(board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	need.Tool(t, "qemu-"+tg.Arch)
+}
+
 func (c lceCase) check(t *testing.T, board string) {
+	lceNeeds(t, board)
 	stem := filepath.Join(*lceDir, c.Name)
 	var inputs []string
 	for k, name := range c.Inputs {
@@ -187,6 +207,7 @@ func TestImportLCEDigits(t *testing.T) {
 	for board, n := range map[string]int{"host": 360, "rpi3": 20, "rpi3-armv7": 20} {
 		t.Run(board, func(t *testing.T) {
 			t.Parallel()
+			lceNeeds(t, board)
 			x := &npy.Array{DType: "f32", Shape: []int{n, 16, 16, 1}, Data: images.Data[:n*16*16*4]} // one channel: NCHW and NHWC are the same
 			file := filepath.Join(t.TempDir(), "x.npy")
 			if err := x.WriteFile(file); err != nil {
@@ -223,6 +244,7 @@ func TestImportLCEWrite(t *testing.T) {
 	for _, name := range []string{"bconv_bitpacked_inout_c96_co64_s2", "bconv_groups2_same0_c64", "digits_w1a1", "graph_int8_tiny_quicknet_like"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			lceNeeds(t, targets.HostName)
 			var files [2][]byte
 			file := "testdata/lce/" + name + ".tflite"
 			out := filepath.Join(t.TempDir(), "model.json")
@@ -238,6 +260,29 @@ func TestImportLCEWrite(t *testing.T) {
 			}
 			if len(files[0]) == 0 || !bytes.Equal(files[0], files[1]) {
 				t.Errorf("the libraries of %d and %d bytes differ", len(files[0]), len(files[1]))
+			}
+		})
+	}
+}
+
+// TestImportLCENetworks verifies large networks, which are not kept here: every stage against the interpreter.
+func TestImportLCENetworks(t *testing.T) {
+	if *lceNets == "" {
+		t.Skip("give a folder with -lce-networks")
+	}
+	files, err := filepath.Glob(filepath.Join(*lceNets, "*.tflite"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			lceNeeds(t, targets.HostName)
+			rep, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: file, Threads: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !rep.OK {
+				t.Error(rep)
 			}
 		})
 	}

@@ -140,7 +140,10 @@ func softmax(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	beta := t.Float32(0, 0)
+	beta := float32(1)
+	if t.Has() {
+		beta = t.Float32(0, 0)
+	}
 	if !(math.Abs(float64(beta)) <= math.MaxFloat32) {
 		return "", faultf("", "beta is %g", beta)
 	}
