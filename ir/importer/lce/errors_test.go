@@ -143,6 +143,12 @@ func badModels() []struct {
 		{"thresholds missing", bconvModel(nil, value("y", tt.I32, 1, 3, 3, 1))},
 		{"thresholds of another length", bconvModel(nil, value("y", tt.I32, 1, 3, 3, 1), f32s("m", []int32{1}, 1), f32s("b", []int32{1}, 1), i32s("t", []int32{3}, 1, 2, 3))},
 		{"thresholds with floats", bconvModel(nil, value("y", tt.F32, 1, 3, 3, 2), f32s("m", []int32{1}, 1), f32s("b", []int32{1}, 1), i32s("t", []int32{2}, 1, 2))},
+		{"huge input of bits", one(tt.Op{Custom: "LceDequantize"}, value("x", tt.I32, 1<<20, 1<<8), value("y", tt.F32, 1<<20, 1<<8))},
+		{"huge words of bits", func() tt.Model {
+			m := bconvModel(nil, value("y", tt.F32, 1, 3, 3, 2))
+			m.Tensors[0].Shape = []int32{1 << 20, 1 << 5, 3, 2}
+			return m
+		}()},
 		{"words taken apart", tt.Model{Tensors: []tt.Tensor{x, value("bits", tt.I32, 1, 4, 4, 1), value("y", tt.I32, 1, 4, 1, 4)}, Inputs: []int32{0}, Outputs: []int32{2},
 			Ops: []tt.Op{{Custom: "LceQuantize", Inputs: []int32{0}, Outputs: []int32{1}}, {Code: 22, Inputs: []int32{1}, Outputs: []int32{2}}}}},
 		{"no subgraph's tensors", func() tt.Model { m := relu; m.Tensors = nil; return m }()},

@@ -131,6 +131,9 @@ func (b *builder) inputs() {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
 			v.DType, v.Enc, v.Bits, v.Scale, v.Packed, v.Shape[last] = ir.I32, ir.BipolarInv, 1, 1, true, c
+			if elems(v.Shape) > graph.MaxElems {
+				fault = fmt.Sprintf("has bits of shape %v; a tensor has at most %d elements", v.Shape, graph.MaxElems)
+			}
 		default:
 			fault = fmt.Sprintf("has element type %s, and no operator of Larq reads it; inputs are float32, int8, uint8, or int32 words of bits", typeName(t.typ))
 		}
