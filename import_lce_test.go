@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"ripc"
@@ -23,7 +24,7 @@ import (
 var (
 	lceDir  = flag.String("lce", "testdata/lce", "folder with index.json and the cases of TestImportLCE")
 	lceNets = flag.String("lce-networks", "", "folder with .tflite files that TestImportLCENetworks verifies")
-	lceFull = flag.Bool("lce-all", false, "TestImportLCE runs every case for every board, not only some")
+	lceFull = flag.Bool("lce-all", false, "TestImportLCE compiles every case for every board, not only some")
 )
 
 // lceCase is a file of Larq Compute Engine with inputs (NAME.in0.npy ...) and the outputs that its interpreter makes of
@@ -48,7 +49,7 @@ func lceCases(t *testing.T) []lceCase {
 	return cases
 }
 
-// TestImportLCE compiles and runs real files and compares with Larq Compute Engine.
+// TestImportLCE compiles and runs converted files, interprets made ones, and compares with Larq Compute Engine.
 func TestImportLCE(t *testing.T) {
 	cases := lceCases(t)
 	if len(cases) < 10 {
@@ -56,6 +57,9 @@ func TestImportLCE(t *testing.T) {
 	}
 	for i, c := range cases {
 		boards := []string{"host"}
+		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") {
+			boards = []string{ripc.EngineInterp}
+		}
 		switch {
 		case *lceFull:
 			boards = []string{"host", "rpi3", "rpi3-armv7"}
@@ -88,8 +92,14 @@ func lceNeeds(t *testing.T, board string) {
 	need.Tool(t, "qemu-"+tg.Arch)
 }
 
+// check runs the case for a board, or in the interpreter.
 func (c lceCase) check(t *testing.T, board string) {
-	lceNeeds(t, board)
+	request := ripc.RunRequest{Options: ripc.Options{Target: board}, Threads: 1}
+	if board == ripc.EngineInterp {
+		request.Options.Target, request.Engine = "", board
+	} else {
+		lceNeeds(t, board)
+	}
 	stem := filepath.Join(*lceDir, c.Name)
 	var inputs []string
 	for k, name := range c.Inputs {
@@ -99,7 +109,8 @@ func (c lceCase) check(t *testing.T, board string) {
 		}
 		inputs = append(inputs, file)
 	}
-	res, err := ripc.Run(context.Background(), ripc.RunRequest{Path: stem + ".tflite", Options: ripc.Options{Target: board}, Inputs: inputs, Threads: 1})
+	request.Path, request.Inputs = stem+".tflite", inputs
+	res, err := ripc.Run(context.Background(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
