@@ -18,19 +18,21 @@ func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
 	f := &ir.Func{Params: []ir.Param{in(x)}}
-	v, n := ir.At(x, i...), 0
 	for _, step := range steps {
 		f.Name += step.Kind + "_"
-		v = applyStep(step, v, func() ir.Expr {
-			b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
-			n++
-			f.Params = append(f.Params, in(b))
-			return ir.At(b, i[3])
-		})
+	}
+	if len(steps) > 8 {
+		f.Name = fmt.Sprintf("steps%d_", len(steps))
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
+	n := 0
+	f.Body = ir.Nest(ls, storeSteps(y, steps, ir.At(x, i...), func() ir.Expr {
+		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
+		n++
+		f.Params = append(f.Params, in(b))
+		return ir.At(b, i[3])
+	}, i))
 	f.Params = append(f.Params, out(y))
-	f.Body = ir.Nest(ls, set(y, v, i...))
 	return f
 }
 
