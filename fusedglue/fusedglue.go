@@ -26,13 +26,17 @@ func Passes() []Pass {
 	return []Pass{
 		{"bind", "convolutions and dense layers become fused ones, weights become bits", true, bind},
 		{"identity", "bitpack and unpack are only representations: their users read what they read", true, dropIdentities},
-		{"eltwise", "batch_norm and relu become float steps", true, eltwise},
+		{"eltwise", "batch_norm, relu, clip and other ops on single elements become float steps", true, eltwise},
 		{"fold_steps", "float steps move into the convolution before them", false, foldSteps},
 		{"pool_after", "max_pool moves behind the increasing steps and the quantizer after it, where it is cheaper", false, poolAfter},
-		{"fold_steps_again", "float steps that pool_after brought next to their convolution move in", false, foldSteps},
+		{"concat_after", "concat moves behind the steps and the quantizer after it, which its inputs' convolutions may take in", false, concatAfter},
+		{"pool_after_again", "max_pool moves behind what came before a concat", false, poolAfter},
+		{"fold_steps_again", "float steps that these brought next to their convolution move in", false, foldSteps},
 		{"fold_quantize", "quantizers become thresholds or add-then-shift in the convolution before them", true, foldQuantize},
 		{"thresholds", "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", false, shiftToThresholds},
 		{"fold_pool", "max_pool without overlap moves into the convolution's tile", false, foldPool},
+		{"quantizers_alone", "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", false, quantizersAlone},
+		{"merge_steps", "float steps in a row, which no convolution took in, become one layer", false, mergeSteps},
 	}
 }
 
@@ -43,8 +47,15 @@ func order() [][3]string {
 		{"identity", "fold_pool", "a pool must see its convolution, not a bitpack"},
 		{"eltwise", "fold_steps", "only steps are folded"},
 		{"pool_after", "fold_quantize", "a quantizer must stand next to its convolution"},
+		{"pool_after", "concat_after", "what stands behind a pool of a concat comes next to the concat"},
+		{"concat_after", "pool_after_again", "what stands behind a concat of pools comes next to the pools"},
+		{"pool_after_again", "fold_steps_again", "steps that moved are folded"},
 		{"fold_quantize", "thresholds", "it makes the shifts"},
 		{"fold_quantize", "fold_pool", "only integer accumulators are pooled"},
+		{"pool_after", "merge_steps", "a pool passes single steps, where it might not pass their composition"},
+		{"fold_quantize", "quantizers_alone", "thresholds on sums cost less than those on floats"},
+		{"quantizers_alone", "merge_steps", "it takes increasing steps only, which is decided for each"},
+		{"fold_steps_again", "merge_steps", "what a convolution takes in needs no layer of its own"},
 	}
 }
 

@@ -22,7 +22,7 @@ func Table() []Row {
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/artifact", "codegen/spmd", "codegen/toolchain", "fusedglue", "internal/describe",
-		"ir/importer/...", "lower", "lower/plan", "runtime", "simulate", "verify",
+		"ir/importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
@@ -42,9 +42,11 @@ func Table() []Row {
 		{"ir/importer/model", []string{"ir", "ir/graph", "internal/safetensors", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 		{"ir/importer/onnx", []string{"ir", "ir/graph", "internal/safetensors"}, []string{"google.golang.org/protobuf"}},
-		{"ir/importer/lce", []string{"ir", "ir/graph", "internal/safetensors"}, []string{"github.com/google/flatbuffers"}},
+		{"ir/importer/lce", []string{"ir", "ir/graph", "ir/importer/lce/internal/flatbuf"}, nil},
+		{"ir/importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"internal/f32", "ir", "ir/arith", "ir/graph"}, nil},
+		{"recognize", []string{"fusedglue", "internal/f32", "ir", "ir/graph"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},
@@ -85,6 +87,7 @@ func Table() []Row {
 		{"internal/need", nil, nil},
 		{"internal/npy", nil, nil},
 		{"internal/safetensors", nil, nil},
+		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
 }
 

@@ -51,8 +51,11 @@ type Epilogue struct {
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
 	Steps []FloatStep
-	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps).
+	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). Infinities
+	// are allowed; NaN stands for a level that no value reaches, and those above it.
 	Levels []float32
+	// LevelRows are Levels that differ from channel to channel, [2^OutBits-1][Out], in their place: parameters like Thresholds.
+	LevelRows [][]float32
 }
 
 // ShiftAdd is Riptide's glue in integers; one entry per output channel.
@@ -60,17 +63,23 @@ type ShiftAdd struct{ Add, Left, Right []int32 }
 
 // FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
 type FloatStep struct {
-	// Kind is "mul": x*A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6), "hard_tanh":
-	// min(max(x, -1), 1) or "prelu": fma(min(x, 0), A, max(x, 0)).
-	Kind string
-	A, B []float32 // per channel
-	From string    // node that asked for it
+	// Kind is "mul": x*A, "div": x/A, "add": x+A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6),
+	// "hard_tanh": min(max(x, -1), 1), "clip": min(max(x, Lo), Hi), "prelu": fma(min(x, 0), A, max(x, 0)), "round": to an
+	// integer by Mode (QuantizeAttrs.Rounding), or "sign": f32(x > 0) - f32(x < 0).
+	Kind   string
+	A, B   []float32 // per channel
+	Lo, Hi float32   // clip
+	Mode   string    // round
+	From   string    // node that asked for it
 }
+
+// Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
+type Elementwise struct{ Steps []FloatStep }
 
 // Vectors are the operands that s has, in order.
 func (s FloatStep) Vectors() [][]float32 {
 	switch s.Kind {
-	case "mul", "prelu":
+	case "mul", "div", "add", "prelu":
 		return [][]float32{s.A}
 	case "fma":
 		return [][]float32{s.A, s.B}

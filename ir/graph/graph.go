@@ -33,7 +33,8 @@ type Value struct {
 	// Zero is the level that stands for 0; other than 0 for affine tensors only, whose Enc is unipolar and whose real value
 	// is Scale * (level - Zero). Where DType is i8 (8 bits), the caller sees level - 128.
 	Zero int
-	// Packed says that the caller sees bit planes, uint32 words [Bits, ..., ceil(C/32)], at the interface.
+	// Packed says that the caller sees bit planes, uint32 words [Bits, ..., ceil(C/32)], at the interface. Where DType is i32
+	// (1 bit), they are int32 words without the axis of planes, [..., ceil(C/32)], as Larq has them.
 	Packed bool
 }
 
@@ -52,6 +53,9 @@ type Node struct {
 	Attrs   any
 	Weights map[string]*Tensor
 	Pos     ir.Pos
+	// Note says what an importer or recognize made of the layer and, where it stays float, why ("" if there is nothing
+	// to say). It goes with the layer to its stage.
+	Note string
 }
 
 // Tensor is a constant of f32 values in row-major order.
@@ -129,8 +133,9 @@ type ConcatAttrs struct{}
 // PReluAttrs: x for x >= 0, else alpha*x. Weights: "alpha" [C].
 type PReluAttrs struct{}
 
-// BinaryOpAttrs belongs to add, sub and mul of two f32 tensors of one shape.
-type BinaryOpAttrs struct{}
+// BinaryOpAttrs belongs to add, sub, mul and div: of two f32 tensors of one rank, axes of extent 1 being repeated, or of
+// one tensor and the weight "b", [C] or [1] (Reverse: b stands on the left, for sub and div).
+type BinaryOpAttrs struct{ Reverse bool }
 
 // SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels must be able to express.
 type SpatialPadAttrs struct {
@@ -144,21 +149,66 @@ type SliceAttrs struct{ Begin, Size, Stride []int }
 // ReshapeAttrs gives the elements, in row-major order, another shape.
 type ReshapeAttrs struct{ Shape []int }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, global_avg_pool, softmax, flatten, bitpack, unpack and dequantize.
+// TransposeAttrs: axis d of the result is axis Perm[d] of the input, f32 or levels (whose channels are the last axis, before
+// and after).
+type TransposeAttrs struct{ Perm []int }
+
+// ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
+type ConstantAttrs struct{}
+
+// ClipAttrs: min(max(x, Min), Max); either may be infinite.
+type ClipAttrs struct{ Min, Max float64 }
+
+// RoundAttrs belongs to round: to an integer, in f32. Modes are those of QuantizeAttrs.
+type RoundAttrs struct{ Mode string }
+
+// FakeQuantAttrs belongs to fake_quant, a quantizer whose result stays f32: y = (round(clip(x/scale + zp, Min, Max)) - zp) * scale,
+// each operation rounded. Weights: "scale" and "zero_point", each [C] or [1]; "zero_point" may be missing (0).
+type FakeQuantAttrs struct {
+	Min, Max float64
+	Rounding string
+}
+
+// ThresholdAttrs belongs to threshold: f32 -> levels. The level is the number of thresholds t with x >= t, or, where NotLess
+// is set, of those for which x < t does not hold (a NaN counts). Weights: "thresholds" [T, C] or [T, 1], T <= 2^Bits-1, ascending
+// along T, infinities allowed. Bits to Signed describe the result as in QuantizeAttrs.
+type ThresholdAttrs struct {
+	Bits    int
+	Enc     ir.EncodingKind
+	Scale   float64
+	Zero    int
+	Signed  bool
+	NotLess bool
+}
+
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), global_avg_pool, softmax, flatten, bitpack, unpack and
+// dequantize. bitpack's result is u32 words, or, with the attribute's dtype i32 (BitpackAttrs), int32 words.
 type NoAttrs struct{}
+
+// BitpackAttrs belongs to a bitpack whose result the caller sees as int32 words without an axis of planes (1 bit).
+type BitpackAttrs struct{ Int32 bool }
 
 // QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit), as SEMANTICS has it: unipolar
 // level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2). With a scale: unipolar
 // level = round(clip(x/Scale, 0, m)), bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as f32.
 type QuantizeAttrs struct {
-	Unit     bool
-	Bits     int
-	Enc      ir.EncodingKind
-	Scale    float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
-	Zero     int     // added to the level, which is clipped after that (unipolar)
-	Signed   bool    // the caller sees level - 128
-	Rounding string  // "half_even", "half_up" (floor(x+0.5)), "floor"
+	Unit   bool
+	Bits   int
+	Enc    ir.EncodingKind
+	Scale  float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
+	Zero   int     // added to the level, which is clipped after that (unipolar)
+	Signed bool    // the caller sees level - 128
+	// Rounding of the quotient: "half_even", "half_up" (floor(x+0.5)), "half_down" (ceil(x-0.5)), "half_away" (from zero),
+	// "floor", "ceil", "trunc" (to zero) or "away" (from zero), all in exact arithmetic: f32.Round is the reference.
+	Rounding string
+	// Range, if not nil, is that of the integers that the levels count from its Min, and replaces the unipolar formula (Scale
+	// given, not Unit): level = round(clip(x/Scale + zp, Min, Max)) - Min, zp = Zero + Min, Max - Min < 2^Bits. So QONNX's narrow
+	// signed 4 bits with zero point 2 are Min -7, Max 7, Zero 9.
+	Range *QuantRange
 }
+
+// QuantRange is the range of a quantizer's integers.
+type QuantRange struct{ Min, Max int }
 
 // ShiftNormAttrs is Riptide's glue after a bitserial op (SEMANTICS: "Riptide's fused glue"). Weights: "mean", "var" [C].
 type ShiftNormAttrs struct {

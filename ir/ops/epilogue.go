@@ -22,15 +22,14 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "q", words)
 	i := vars(outer)
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
-	at := c.sum(acc, i[0], i[1], i[2], o)
 	var bits []ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		bits = c.thresholdBits(at, o)
+		bits = c.thresholdBits(c.sum(acc, i[0], i[1], i[2], o), o)
 	case e.Shift != nil:
-		bits = c.shiftBits(at, o)
+		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
 	default:
-		bits = c.levelBits(at, o)
+		bits = c.levelBits(acc, i[:3], o)
 	}
 	if e.OutEnc == ir.BipolarInv {
 		for n, bit := range bits {
@@ -123,12 +122,19 @@ func bitsOf(level ir.Expr, bits int) []ir.Expr {
 	return out
 }
 
-func (c *conv) levelBits(acc, o ir.Expr) []ir.Expr {
+func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
 	e := c.a.Epilogue
-	v := c.steps(acc, o)
+	v := c.floats(acc, at, o)
 	var ge []ir.Expr
 	for _, l := range e.Levels {
 		ge = append(ge, ir.Bin(ir.Ge, v, ir.Float(l)))
+	}
+	if e.LevelRows != nil {
+		rows := buf("lv", ir.F32, len(e.LevelRows), c.o)
+		c.params = append(c.params, in(rows))
+		for j := range e.LevelRows {
+			ge = append(ge, ir.Bin(ir.Ge, v, ir.At(rows, ir.Int(j), o)))
+		}
 	}
 	bits := thermometer(ge, e.OutBits)
 	if c.o != c.a.Out { // padding channels give 0 bits whatever the steps make of their zeros
@@ -139,46 +145,43 @@ func (c *conv) levelBits(acc, o ir.Expr) []ir.Expr {
 	return bits
 }
 
-// steps applies the float steps to an accumulator, with per-channel operands as parameters s0, s1, ...
-func (c *conv) steps(acc, o ir.Expr) ir.Expr {
-	v := acc
+// start is what the float steps begin with.
+func (c *conv) start(acc, o ir.Expr) ir.Expr {
 	if c.binary {
-		v = ir.CastTo(ir.F32, c.dot(acc, o))
+		return ir.CastTo(ir.F32, c.dot(acc, o))
 	}
+	return acc
+}
+
+// vectors gives the per-channel operands of the float steps, in order, as parameters s0, s1, ...
+func (c *conv) vectors(o ir.Expr) func() ir.Expr {
 	n := 0
-	vec := func() ir.Expr {
+	return func() ir.Expr {
 		b := buf(fmt.Sprintf("s%d", n), ir.F32, c.o)
 		n++
 		c.params = append(c.params, in(b))
 		return ir.At(b, o)
 	}
-	for _, s := range c.a.Epilogue.Steps {
-		v = applyStep(s.Kind, v, vec)
-	}
-	return v
 }
 
-// applyStep is one float step on v; vec gives its operands, in order.
-func applyStep(kind string, v ir.Expr, vec func() ir.Expr) ir.Expr {
-	clip := func(lo, hi float32) ir.Expr {
-		return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
+// floats is the value that levels are made of. Where its expression would become large, a nest of its own computes it.
+func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
+	steps := c.a.Epilogue.Steps
+	if !large(steps) {
+		v := c.start(c.sum(acc, at[0], at[1], at[2], o), o)
+		vec := c.vectors(o)
+		for _, s := range steps {
+			v = applyStep(s, v, vec)
+		}
+		return v
 	}
-	switch kind {
-	case "mul":
-		return mul(v, vec())
-	case "fma":
-		a := vec()
-		return &ir.Fma{A: v, B: a, C: vec()}
-	case "relu":
-		return ir.Bin(ir.Max, v, ir.Float(0))
-	case "relu6":
-		return clip(0, 6)
-	case "hard_tanh":
-		return clip(-1, 1)
-	case "prelu":
-		return &ir.Fma{A: ir.Bin(ir.Min, v, ir.Float(0)), B: vec(), C: ir.Bin(ir.Max, v, ir.Float(0))}
-	}
-	panic("BUG: unknown step " + kind)
+	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
+	outer := loops("fl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	i := vars(outer)
+	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, steps, v, c.vectors(i[3]), i)))
+	return ir.At(y, append(append([]ir.Expr{}, at...), o)...)
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
@@ -188,8 +191,9 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	}
 	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
 	i := vars(outer)
-	v := c.steps(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
-	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
+	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
+	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.a.Epilogue.Steps, v, c.vectors(i[3]), at)))
 	return y
 }
 
@@ -246,6 +250,13 @@ func ConvConsts(op string, a *graph.FusedConv) []any {
 		for _, v := range s.Vectors() {
 			cs = append(cs, padLast(v, a.Out, o, 0))
 		}
+	}
+	if e.LevelRows != nil {
+		var rows []float32
+		for _, row := range e.LevelRows {
+			rows = append(rows, padLast(row, a.Out, o, 0)...)
+		}
+		cs = append(cs, rows)
 	}
 	return cs
 }

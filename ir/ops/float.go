@@ -11,22 +11,28 @@ import (
 // negInf is the identity of max.
 func negInf() float32 { return float32(math.Inf(-1)) }
 
-// Eltwise applies one float step per element to a tensor that no layer before it could take in.
-func Eltwise(step graph.FloatStep, shape []int) *ir.Func {
-	s := spatial(shape)
+// Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in.
+func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
+	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
-	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", step.Kind, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
+	f := &ir.Func{Params: []ir.Param{in(x)}}
+	for _, step := range steps {
+		f.Name += step.Kind + "_"
+	}
+	if len(steps) > 8 {
+		f.Name = fmt.Sprintf("steps%d_", len(steps))
+	}
+	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	n := 0
-	v := applyStep(step.Kind, ir.At(x, i...), func() ir.Expr {
+	f.Body = ir.Nest(ls, storeSteps(y, steps, ir.At(x, i...), func() ir.Expr {
 		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
 		n++
 		f.Params = append(f.Params, in(b))
 		return ir.At(b, i[3])
-	})
+	}, i))
 	f.Params = append(f.Params, out(y))
-	f.Body = ir.Nest(ls, set(y, v, i...))
 	return f
 }
 

@@ -1,0 +1,159 @@
+package lce
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// take counts the elements of a constant.
+func (b *builder) take(n int) error {
+	if b.left -= n; b.left < 0 {
+		return faultf("", "the model's constants have too many elements, more than %d in all", maxWeights)
+	}
+	return nil
+}
+
+// sizes of element types in bytes.
+func typeSize(typ int) int {
+	switch typ {
+	case typeF32, typeI32:
+		return 4
+	case typeI64:
+		return 8
+	case typeF16:
+		return 2
+	case typeI8, typeU8:
+		return 1
+	}
+	return 0
+}
+
+// constant wants input k to be a constant of one of the types, with as many bytes as its shape asks for.
+func (b *builder) constant(k int, what string, types ...int) (*tensor, error) {
+	t := b.input(k)
+	if t == nil {
+		return nil, faultf("", "has no %s", what)
+	}
+	if t.data == nil {
+		return nil, faultf("", "its %s %q is no constant", what, t.name)
+	}
+	for _, typ := range types {
+		if t.typ != typ {
+			continue
+		}
+		if len(t.data) != t.elems*typeSize(typ) {
+			return nil, faultf("the file is damaged", "its %s %q of shape %v has %d bytes", what, t.name, t.shape, len(t.data))
+		}
+		return t, nil
+	}
+	return nil, faultf("", "its %s %q has element type %s", what, t.name, typeName(t.typ))
+}
+
+// numbers are the elements of constant input k as f32: of floats, or of integers with scales.
+func (b *builder) numbers(k int, what string) ([]float32, error) {
+	if t := b.input(k); t != nil {
+		if f := b.folded[b.op.inputs[k]]; f != nil {
+			return f, nil
+		}
+	}
+	t, err := b.constant(k, what, typeF32, typeF16, typeI8, typeU8, typeI32)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.take(t.elems); err != nil {
+		return nil, err
+	}
+	out := make([]float32, t.elems)
+	switch t.typ {
+	case typeF32:
+		for i := range out {
+			out[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:]))
+		}
+		return out, nil
+	case typeF16:
+		for i := range out {
+			out[i] = half(binary.LittleEndian.Uint16(t.data[2*i:]))
+		}
+		return out, nil
+	}
+	return out, dequantize(t, what, out)
+}
+
+// dequantize sets out to scale * (q - zero point), the scale being one for all or one for each index of an axis.
+func dequantize(t *tensor, what string, out []float32) error {
+	axis, inner := 1, len(out)
+	if len(t.scales) != 1 {
+		if t.axis < 0 || t.axis >= len(t.shape) || t.shape[t.axis] != len(t.scales) {
+			return faultf("", "its %s %q of shape %v has %d scales along axis %d", what, t.name, t.shape, len(t.scales), t.axis)
+		}
+		axis, inner = t.shape[t.axis], 1
+		for _, n := range t.shape[t.axis+1:] {
+			inner *= n
+		}
+	}
+	if n := len(t.zeros); n != 0 && n != 1 && n != axis {
+		return faultf("", "its %s %q has %d zero points for %d scales", what, t.name, n, len(t.scales))
+	}
+	for i := range out {
+		var q, z int64
+		switch t.typ {
+		case typeI8:
+			q = int64(int8(t.data[i]))
+		case typeU8:
+			q = int64(t.data[i])
+		default:
+			q = int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
+		}
+		c := i / inner % axis
+		if n := len(t.zeros); n > 0 {
+			z = t.zeros[min(c, n-1)]
+		}
+		out[i] = float32(float64(t.scales[c]) * float64(q-z))
+	}
+	return nil
+}
+
+// half is the value of an IEEE half float.
+func half(h uint16) float32 {
+	sign, e, m := float64(1), int(h>>10&31), float64(h&1023)
+	if h>>15 != 0 {
+		sign = -1
+	}
+	switch {
+	case e == 31 && m != 0:
+		return float32(math.NaN())
+	case e == 31:
+		return float32(math.Inf(int(sign)))
+	case e == 0:
+		return float32(sign * m * 0x1p-24)
+	}
+	return float32(sign * math.Ldexp(1+m/1024, e-15))
+}
+
+// maxInts is the most numbers of a constant list: two for each axis, or more than any operator reads.
+const maxInts = 24
+
+// ints are the elements of constant input k, a short list of whole numbers of type int32 or int64.
+func (b *builder) ints(k int, what string) ([]int, error) {
+	t, err := b.constant(k, what, typeI32, typeI64)
+	if err != nil {
+		return nil, err
+	}
+	if t.elems > maxInts {
+		return nil, faultf("", "its %s %q has %d elements", what, t.name, t.elems)
+	}
+	out := make([]int, t.elems)
+	for i := range out {
+		v := int64(0)
+		if t.typ == typeI32 {
+			v = int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
+		} else {
+			v = int64(binary.LittleEndian.Uint64(t.data[8*i:]))
+		}
+		if v < math.MinInt32 || v > math.MaxInt32 {
+			return nil, faultf("", "its %s %q holds %d", what, t.name, v)
+		}
+		out[i] = int(v)
+	}
+	return out, nil
+}

@@ -1,0 +1,50 @@
+package lce
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ripc/internal/golden"
+)
+
+// TestDocs compares the page's table with what the code supports.
+func TestDocs(t *testing.T) {
+	const page, begin, end = "../../../docs/import-larq.md", "<!-- begin -->\n", "<!-- end -->\n"
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(data), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		t.Fatal("the page has no place for the table")
+	}
+	var b strings.Builder
+	b.WriteString("| operator | becomes | notes |\n|---|---|---|\n")
+	ops := supported()
+	for _, custom := range []bool{true, false} {
+		for _, name := range slices.Sorted(maps.Keys(ops)) {
+			if h := ops[name]; h.custom == custom {
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", name, h.becomes, h.limits)
+			}
+		}
+	}
+	golden.Check(t, page, []byte(before+begin+b.String()+end+after))
+}
+
+// TestNames: every supported builtin operator is one of the schema.
+func TestNames(t *testing.T) {
+	known := strings.Fields(builtinNames)
+	if len(known) != 162 || builtinName(3) != "CONV_2D" || builtinName(114) != "QUANTIZE" || builtinName(999) != "builtin operator 999" {
+		t.Errorf("%d names", len(known))
+	}
+	for name, h := range supported() {
+		if !h.custom && !slices.Contains(known, name) {
+			t.Errorf("%s is no builtin operator", name)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package lce
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// Read reads the .tflite file at path.
+func Read(path string) (*graph.Graph, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot open the model", Err: cause(err)}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the model", Err: cause(err)}
+	}
+	if len(data) > maxFile {
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("the model is longer than %d bytes", maxFile)}
+	}
+	return Parse(path, data)
+}
+
+// cause strips the path off a file error: the message names it already.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Parse reads a model from data. name is the file's name in messages, and, without folder and extension, the graph's.
+// Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
+func Parse(name string, data []byte) (*graph.Graph, error) {
+	return parse(name, data, maxWeights)
+}
+
+// parse allows constants of at most limit elements in all.
+func parse(name string, data []byte, limit int) (*graph.Graph, error) {
+	f, err := decode(name, data)
+	if err != nil {
+		return nil, err
+	}
+	base := filepath.Base(name)
+	b := &builder{
+		file: f,
+		g:    &graph.Graph{Name: strings.TrimSuffix(base, filepath.Ext(base)), File: name, Values: map[string]*graph.Value{}},
+		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, used: names{}, nodes: names{}, outputs: map[int]bool{},
+	}
+	return b.build()
+}
+
+// builder makes the graph of a file.
+type builder struct {
+	file *file
+	g    *graph.Graph
+	left int // elements that constants may still have
+
+	values  []string                 // by tensor: the value that holds it, "" if none does
+	floats  map[int]string           // by tensor of levels: their dequantized values, where some operator asked for them
+	folded  map[int][]float32        // by tensor: constants that an operator made of constants
+	shared  map[string]*graph.Tensor // weights, which several operators may read
+	failed  map[int]bool             // tensors whose operator had a fault, which was reported
+	used    names                    // of values
+	nodes   names                    // of nodes
+	outputs map[int]bool             // tensors that are outputs of the model
+	names   []string                 // of the tensors, unique
+	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
+	errs    []error
+	faults  int // those that errs has, and those that are too many to list
+
+	op    *operator // at work
+	first int       // its first node
+}
+
+// maxErrors bounds the list of what is wrong with a file.
+const maxErrors = 100
+
+// build goes through the operators once; faults that do not depend on each other are reported together.
+func (b *builder) build() (*graph.Graph, error) {
+	for _, i := range b.file.outputs {
+		b.outputs[i] = true
+	}
+	b.nameTensors()
+	b.countBits()
+	b.inputs()
+	handlers := supported()
+	for i := range b.file.ops {
+		b.op, b.first = &b.file.ops[i], len(b.g.Nodes)
+		h, ok := handlers[b.op.op]
+		switch {
+		case b.dependsOnFailed():
+			b.fail(nil)
+		case !ok || h.custom != b.op.custom:
+			b.fail(b.unsupported())
+		default:
+			if err := b.convert(h); err != nil {
+				b.g.Nodes = b.g.Nodes[:b.first]
+				b.fail(err)
+			}
+		}
+	}
+	b.op = nil
+	b.finishOutputs()
+	if b.faults > 0 {
+		if n := b.faults - len(b.errs); n > 0 {
+			b.errs = append(b.errs, &ir.Error{Pos: ir.Pos{File: b.g.File}, Msg: fmt.Sprintf("and %d more faults", n)})
+		}
+		return nil, errors.Join(b.errs...)
+	}
+	b.noteBatch()
+	return graph.Prune(b.g), nil
+}
+
+func (b *builder) dependsOnFailed() bool {
+	for _, i := range b.op.inputs {
+		if i >= 0 && b.failed[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// fail reports err, if it is not nil, and marks what the operator was to make.
+func (b *builder) fail(err error) {
+	for _, o := range b.op.outputs {
+		b.failed[o] = true
+	}
+	if err == nil {
+		return
+	}
+	e := &ir.Error{Pos: ir.Pos{File: b.g.File}, Node: b.label()}
+	var fault *opFault
+	var inner *ir.Error
+	switch {
+	case errors.As(err, &fault):
+		e.Msg, e.Help = fault.msg, fault.help
+	case errors.As(err, &inner): // of graph.Infer, whose node is one of several that stand for the operator
+		e.Msg, e.Help = inner.Msg, inner.Help
+	default:
+		e.Err = err
+	}
+	b.report(e)
+}
+
+func (b *builder) report(e *ir.Error) {
+	if b.faults++; len(b.errs) < maxErrors {
+		b.errs = append(b.errs, e)
+	}
+}
+
+// label names the operator at work: TFLite's have no names, but their outputs do.
+func (b *builder) label() string {
+	name := fmt.Sprintf("operator %d", b.op.index)
+	if len(b.op.outputs) > 0 {
+		name = b.names[b.op.outputs[0]]
+	}
+	return fmt.Sprintf("node %q (%s, operator %d)", name, b.op.op, b.op.index)
+}
+
+// opFault is why an operator cannot be imported.
+type opFault struct{ msg, help string }
+
+// Error is the reason.
+func (f *opFault) Error() string { return f.msg }
+
+// faultf is an opFault.
+func faultf(help, format string, args ...any) error {
+	return &opFault{fmt.Sprintf(format, args...), help}
+}
+
+func (b *builder) unsupported() error {
+	what := "builtin"
+	if b.op.custom {
+		what = "custom"
+	}
+	return faultf("docs/import-larq.md lists what is supported, and what to do about the rest",
+		"this %s operator (version %d) is not supported", what, b.op.version)
+}
+
+// convert lets h make the operator's nodes and binds their result to the operator's output.
+func (b *builder) convert(h handler) error {
+	if len(b.op.outputs) != 1 {
+		return faultf("", "has %d outputs, want 1", len(b.op.outputs))
+	}
+	if n := len(b.op.inputs); n < h.min || n > h.max {
+		want := fmt.Sprint(h.min)
+		if h.max > h.min {
+			want = fmt.Sprintf("%d to %d", h.min, h.max)
+		}
+		return faultf("", "has %d inputs, want %s", n, want)
+	}
+	for _, i := range append(b.op.inputs, b.op.outputs...) {
+		if i >= 0 && b.file.tensors[i].fault != "" {
+			return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)
+		}
+	}
+	val, err := h.convert(b)
+	if err != nil {
+		return err
+	}
+	if val == "" { // folded
+		return nil
+	}
+	return b.bind(b.op.outputs[0], val)
+}
+
+// noteBatch says at the first reader of an input that its batch was open.
+func (b *builder) noteBatch() {
+	open := map[string]bool{}
+	for _, i := range b.file.inputs {
+		open[b.names[i]] = b.file.tensors[i].free
+	}
+	for _, n := range b.g.Nodes {
+		for _, in := range n.Inputs {
+			if open[in] {
+				n.Note = fmt.Sprintf("the file leaves the batch of input %q open; it is fixed to 1", in)
+				open[in] = false
+			}
+		}
+	}
+}

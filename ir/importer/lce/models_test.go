@@ -1,0 +1,108 @@
+package lce
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc/internal/golden"
+	tt "ripc/internal/tflitetest"
+)
+
+// goodModels use operators and forms that testdata's real files do not have.
+func goodModels() []struct {
+	name  string
+	model tt.Model
+} {
+	x := value("x", tt.F32, 1, 4, 4, 2)
+	y := func(shape ...int32) tt.Tensor { return value("y", tt.F32, shape...) }
+	q := func(name string, scale float32, zero int64, shape ...int32) tt.Tensor {
+		return tt.Tensor{Name: name, Type: tt.I8, Shape: shape, Scales: []float32{scale}, Zeros: []int64{zero}}
+	}
+	conv := tt.Table{0: int8(1), 1: int32(1), 2: int32(2), 3: int8(3), 4: int32(2), 5: int32(1)}
+	half := tt.Tensor{Name: "half", Type: tt.F16, Shape: []int32{2, 1, 1, 2}, Data: tt.Data([]uint16{0x3c00, 0xc000, 0x3800, 0x0001})}
+	byChannel := tt.Tensor{Name: "w", Type: tt.I8, Shape: []int32{2, 1, 1, 2}, Data: []byte{1, 255, 127, 129}, Scales: []float32{0.5, 2}, Zeros: []int64{0, 0}}
+	bias := tt.Tensor{Name: "b", Type: tt.I32, Shape: []int32{2}, Data: tt.Data([]int32{100, -100}), Scales: []float32{0.25, 1}, Zeros: []int64{0, 0}}
+	open := value("x", tt.F32, 1, 4)
+	open.Signature = []int32{-1, 4}
+	bits := func(name string, shape ...int32) tt.Tensor { return value(name, tt.I32, shape...) }
+	chain := func(tensors []tt.Tensor, ops ...tt.Op) tt.Model {
+		return tt.Model{Tensors: tensors, Ops: ops, Inputs: []int32{0}, Outputs: []int32{int32(len(tensors) - 1)}}
+	}
+	return []struct {
+		name  string
+		model tt.Model
+	}{
+		{"conv", one(tt.Op{Code: 3, OptionType: 1, Options: conv}, x, y(1, 2, 2, 2), f32s("w", []int32{2, 2, 2, 2}, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16), f32s("b", []int32{2}, -30, 0.5))},
+		{"conv of groups", one(tt.Op{Code: 3, OptionType: 1, Options: conv}, x, y(1, 2, 4, 4), f32s("w", []int32{4, 1, 1, 1}, 1, 2, 3, 4), f32s("b", []int32{4}, 1, 2, 3, 4))},
+		{"depthwise, two outputs a channel", one(tt.Op{Code: 4, OptionType: 2, Options: tt.Table{0: int8(0), 1: int32(1), 2: int32(1), 3: int32(2), 4: int8(1)}}, x, y(1, 4, 4, 4),
+			f32s("w", []int32{1, 2, 1, 4}, 1, 2, 3, 4, 5, 6, 7, 8), f32s("b", []int32{4}, 0, 1, 2, 3))},
+		{"weights as half floats", chain([]tt.Tensor{x, half, value("w", tt.F32, 2, 1, 1, 2), f32s("b", []int32{2}, 1, 2), y(1, 4, 4, 2)},
+			tt.Op{Code: 6, Inputs: []int32{1}, Outputs: []int32{2}},
+			tt.Op{Code: 3, OptionType: 1, Options: tt.Table{1: int32(1), 2: int32(1)}, Inputs: []int32{0, 2, 3}, Outputs: []int32{4}})},
+		{"int8 conv", one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{1: int32(1), 2: int32(1)}}, q("x", 0.5, -3, 1, 4, 4, 2), q("y", 2, 5, 1, 4, 4, 2), byChannel, bias)},
+		{"fully connected, dimensions kept", one(tt.Op{Code: 9, OptionType: 8, Options: tt.Table{0: int8(2), 2: true}}, x, y(1, 4, 4, 3), f32s("w", []int32{3, 2}, 1, 2, 3, 4, 5, 6), f32s("b", []int32{3}, 1, 2, 3))},
+		{"constant minus tensor", chain([]tt.Tensor{x, f32s("c", []int32{1, 1, 1, 2}, 5, 6), y(1, 4, 4, 2)}, tt.Op{Code: 41, Inputs: []int32{1, 0}, Outputs: []int32{2}})},
+		{"divided by a scalar", one(tt.Op{Code: 42, OptionType: 29, Options: tt.Table{0: int8(1)}}, x, y(1, 4, 4, 2), f32s("c", nil, 3))},
+		{"plus a row of constants", one(tt.Op{}, x, y(1, 4, 4, 2), f32s("c", []int32{4, 1}, 1, 2, 3, 4))},
+		{"uint8 sum", one(tt.Op{OptionType: 11, Options: tt.Table{0: int8(1)}}, tt.Tensor{Name: "x", Type: tt.U8, Shape: []int32{1, 4}, Scales: []float32{0.5}, Zeros: []int64{7}},
+			tt.Tensor{Name: "y", Type: tt.U8, Shape: []int32{1, 4}, Scales: []float32{1}, Zeros: []int64{0}},
+			tt.Tensor{Name: "c", Type: tt.U8, Shape: []int32{4}, Scales: []float32{1}, Zeros: []int64{3}, Data: []byte{4, 5, 6, 7}})},
+		{"prelu", one(tt.Op{Code: 54}, x, y(1, 4, 4, 2), f32s("a", []int32{1, 1, 2}, 0.5, 2))},
+		{"leaky relu", one(tt.Op{Code: 98, OptionType: 75, Options: tt.Table{0: float32(0.1)}}, x, y(1, 4, 4, 2))},
+		{"relu 0 to 1", one(tt.Op{Code: 152}, x, y(1, 4, 4, 2))},
+		{"softmax of four axes", one(tt.Op{Code: 25, OptionType: 9, Options: tt.Table{0: float32(0.5)}}, x, y(1, 4, 4, 2))},
+		{"mean, dimensions kept", one(tt.Op{Code: 40, OptionType: 27, Options: tt.Table{0: true}}, x, y(1, 1, 1, 2), i32s("axes", []int32{2}, -2, 1))},
+		{"concat of rows", chain([]tt.Tensor{x, f32s("c", []int32{1, 1, 4, 2}, 1, 2, 3, 4, 5, 6, 7, 8), y(1, 5, 4, 2)}, tt.Op{Code: 2, OptionType: 10, Options: tt.Table{0: int32(-3)}, Inputs: []int32{0, 1}, Outputs: []int32{2}})},
+		{"pad", one(tt.Op{Code: 34}, x, y(1, 5, 7, 2), i32s("p", []int32{4, 2}, 0, 0, 1, 0, 1, 2, 0, 0))},
+		{"pad of channels", one(tt.Op{Code: 60}, x, y(1, 5, 4, 5), i32s("p", []int32{4, 2}, 0, 0, 1, 0, 0, 0, 1, 2), f32s("v", nil, 3))},
+		{"pad of nothing", one(tt.Op{Code: 34}, x, y(1, 4, 4, 2), i32s("p", []int32{4, 2}, 0, 0, 0, 0, 0, 0, 0, 0))},
+		{"squeeze", one(tt.Op{Code: 43}, x, y(4, 4, 2))},
+		{"expand", one(tt.Op{Code: 70}, x, y(1, 4, 1, 4, 2), i32s("axis", nil, 2))},
+		{"transpose", one(tt.Op{Code: 39}, x, y(1, 2, 4, 4), i32s("p", []int32{4}, 0, 3, 1, 2))},
+		{"slice", one(tt.Op{Code: 65}, x, y(1, 2, 3, 1), i32s("b", []int32{4}, 0, 2, 1, 1), i32s("s", []int32{4}, 1, 2, -1, 1))},
+		{"strided slice", one(tt.Op{Code: 45, OptionType: 32, Options: tt.Table{0: int32(1), 1: int32(1), 4: int32(8)}}, x, y(1, 2, 1),
+			i32s("b", []int32{4}, 9, 0, -1, 1), i32s("e", []int32{4}, -9, 4, 4, 0), i32s("s", []int32{4}, 1, 2, 1, 1))},
+		{"requantize", one(tt.Op{Code: 114}, q("x", 0.5, -3, 1, 4), q("y", 0.25, 10, 1, 4))},
+		{"open batch", one(tt.Op{Code: 19}, open, y(1, 4))},
+		{"bits reshaped", chain([]tt.Tensor{bits("x", 1, 2, 2, 2), bits("r", 4, 2), value("y", tt.F32, 4, 40)},
+			tt.Op{Code: 22, OptionType: 17, Options: tt.Table{0: []int32{4, 2}}, Inputs: []int32{0}, Outputs: []int32{1}}, tt.Op{Custom: "LceDequantize", Inputs: []int32{1}, Outputs: []int32{2}})},
+		{"bconv with groups", one(tt.Op{Custom: "LceBconv2d", Flex: tt.Flex(map[string]int{"channels_in": 64, "padding": 0, "pad_values": 0, "stride_height": 1, "stride_width": 1,
+			"dilation_height_factor": 1, "dilation_width_factor": 1, "fused_activation_function": 1}, 4)}, bits("x", 1, 2, 2, 2), y(1, 2, 2, 2), i32s("w", []int32{2, 1, 3, 1}, 1, 2, 3, 4, 5, -1),
+			f32s("m", []int32{2}, 0.5, -2), f32s("b", []int32{2}, 1, 2))},
+		{"bits through a pool", chain([]tt.Tensor{bits("x", 1, 4, 4, 2), bits("p", 1, 2, 2, 2), value("y", tt.F32, 1, 2, 2, 40)},
+			tt.Op{Custom: "LceBMaxPool2d", Flex: tt.Flex(map[string]int{"filter_height": 2, "filter_width": 2, "stride_height": 2, "stride_width": 2, "padding": 1}, 2), Inputs: []int32{0}, Outputs: []int32{1}},
+			tt.Op{Custom: "LceDequantize", Inputs: []int32{1}, Outputs: []int32{2}})},
+		{"thresholds at both ends", bconvModel(map[string]int{"dilation_height_factor": 1, "dilation_width_factor": 1, "fused_activation_function": 0}, bits("y", 1, 3, 3, 1), f32s("m", []int32{1}, 1), f32s("b", []int32{1}, 1), i32s("t", []int32{2}, -1<<31, 40))},
+		{"output read and unread results", tt.Model{Tensors: []tt.Tensor{x, value("a", tt.F32, 1, 4, 4, 2), value("unread", tt.F32, 1, 4, 4, 2), value("a", tt.F32, 1, 4, 4, 2)},
+			Ops:    []tt.Op{{Code: 19, Inputs: []int32{0}, Outputs: []int32{1}}, {Code: 21, Inputs: []int32{0}, Outputs: []int32{2}}, {Inputs: []int32{1, 0}, Outputs: []int32{3}}},
+			Inputs: []int32{0}, Outputs: []int32{1, 3}}},
+	}
+}
+
+// TestModels compares what becomes of made files with a text, notes, attributes and weights included.
+func TestModels(t *testing.T) {
+	var b strings.Builder
+	for _, c := range goodModels() {
+		g, err := Parse("m.tflite", c.model.Bytes())
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		checkGraph(t, g)
+		fmt.Fprintf(&b, "## %s\n%v", c.name, g)
+		for _, n := range g.Nodes {
+			for _, k := range []string{"w", "b", "alpha", "value", "thresholds"} {
+				if w := n.Weights[k]; w != nil {
+					fmt.Fprintf(&b, "  %s.%s = %v%v\n", n.Name, k, w.Shape, w.Data)
+				}
+			}
+			if n.Note != "" {
+				fmt.Fprintf(&b, "  %s: %s\n", n.Name, n.Note)
+			}
+		}
+		b.WriteString("\n")
+	}
+	golden.Check(t, filepath.Join("testdata", "models.txt"), []byte(b.String()))
+}
