@@ -1,24 +1,93 @@
 package graph
 
 import (
+	"fmt"
 	"math"
 
 	"ripc/ir"
 )
 
-func inferBinaryOp(g *Graph, n *Node, in []*Value) (*Value, error) {
-	if len(in) != 2 {
-		return nil, g.Errorf(n, "", "has %d inputs, want 2", len(in))
+// Elems is the number of elements.
+func (v *Value) Elems() int { return (&Tensor{Shape: v.Shape}).Elems() }
+
+// moved is a tensor of v's elements in another shape: what the caller sees of levels is one a byte.
+func (v *Value) moved(shape []int) *Value {
+	out := *v
+	out.Shape, out.Packed, out.Layout = append([]int(nil), shape...), false, ""
+	switch len(shape) {
+	case 2:
+		out.Layout = "NC"
+	case 4:
+		out.Layout = "NHWC"
+	}
+	if v.Encoded() && v.DType == ir.I32 {
+		out.DType = ir.U8
+	}
+	return &out
+}
+
+func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs) (*Value, error) {
+	b := n.Weights["b"]
+	if len(in) != 2 && (len(in) != 1 || b == nil) {
+		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %d inputs, want 2, or 1 and a weight", len(in))
+	}
+	if len(in) == 2 && (b != nil || a.Reverse) {
+		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")
 	}
 	for _, x := range in {
 		if err := g.needFloat(n, x); err != nil {
 			return nil, err
 		}
 	}
-	if !equal(in[0].Shape, in[1].Shape) {
-		return nil, g.Errorf(n, "nothing is broadcast; use batch_norm or prelu for one value a channel", "inputs have shapes %v and %v, want equal ones", in[0].Shape, in[1].Shape)
+	out := &Value{DType: ir.F32, Shape: append([]int(nil), in[0].Shape...), Layout: in[0].Layout}
+	if len(in) == 1 {
+		return out, g.needVector(n, "b", in[0].Channels())
 	}
-	return &Value{DType: ir.F32, Shape: append([]int(nil), in[0].Shape...), Layout: in[0].Layout}, nil
+	x, y := in[0].Shape, in[1].Shape
+	ok := len(x) == len(y)
+	for d := 0; ok && d < len(x); d++ {
+		ok = x[d] == y[d] || x[d] == 1 || y[d] == 1
+		out.Shape[d] = max(x[d], y[d])
+	}
+	if !ok {
+		return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes", "inputs have shapes %v and %v, want equal ones", x, y)
+	}
+	return out, nil
+}
+
+func inferConstant(g *Graph, n *Node, in []*Value) (*Value, error) {
+	if len(in) != 0 {
+		return nil, g.Errorf(n, "", "has %d inputs, want none", len(in))
+	}
+	w := n.Weights["value"]
+	if w == nil {
+		return nil, g.Errorf(n, "", "needs a weight \"value\"")
+	}
+	if len(w.Shape) < 1 || len(w.Shape) > MaxRank {
+		return nil, g.Errorf(n, "a single number has shape [1]", "weight \"value\" has shape %v, want 1 to %d axes", w.Shape, MaxRank)
+	}
+	return (&Value{DType: ir.F32}).moved(w.Shape), nil
+}
+
+func inferTranspose(g *Graph, n *Node, x *Value, a *TransposeAttrs) (*Value, error) {
+	shape, label, seen := make([]int, len(x.Shape)), []byte(x.Layout), map[int]bool{}
+	for d, p := range a.Perm {
+		if len(a.Perm) != len(x.Shape) || p < 0 || p >= len(x.Shape) || seen[p] {
+			return nil, g.Errorf(n, "", "perm %v does not order the %d axes of %v", a.Perm, len(x.Shape), x.Shape)
+		}
+		seen[p] = true
+		if shape[d] = x.Shape[p]; len(x.Layout) == len(x.Shape) {
+			label[d] = x.Layout[p]
+		}
+	}
+	if len(a.Perm) != len(x.Shape) {
+		return nil, g.Errorf(n, "", "perm %v does not order the %d axes of %v", a.Perm, len(x.Shape), x.Shape)
+	}
+	out := x.moved(shape)
+	if out.Layout = string(label); out.Layout != "NC" && out.Layout != "NHWC" && out.Layout != "NCHW" {
+		out.Layout = ""
+	}
+	return out, nil
 }
 
 func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
@@ -35,10 +104,10 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 				"value %g is none of the %d-bit %s levels of scale %g", a.Value, x.Bits, x.Enc, x.Scale)
 		}
 	}
-	out := *x
-	out.Shape = []int{x.Shape[0], x.Shape[1] + p.Top + p.Bottom, x.Shape[2] + p.Left + p.Right, x.Shape[3]}
-	out.Packed = false
-	return &out, nil
+	if most := MaxElems; max(p.Top, p.Bottom, p.Left, p.Right) > most {
+		return nil, g.Errorf(n, "", "padding %s: want at most %d", p, most)
+	}
+	return x.moved([]int{x.Shape[0], x.Shape[1] + p.Top + p.Bottom, x.Shape[2] + p.Left + p.Right, x.Shape[3]}), nil
 }
 
 // LevelOf is the level whose real value is exactly v (in float64, to the nearest integer of the encoding).
@@ -81,23 +150,20 @@ func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {
 			return nil, g.Errorf(n, "", "axis %d: %d positions from %d in steps of %d do not lie in 0..%d", d, a.Size[d], a.Begin[d], a.Stride[d], size-1)
 		}
 	}
-	out := *x
-	out.Shape, out.Packed = append([]int(nil), a.Size...), false
-	return &out, nil
+	out := x.moved(a.Size)
+	out.Layout = x.Layout
+	return out, nil
 }
 
 func inferReshape(g *Graph, n *Node, x *Value, a *ReshapeAttrs) (*Value, error) {
-	want, got := (&Tensor{Shape: x.Shape}).Elems(), (&Tensor{Shape: a.Shape}).Elems()
-	if len(a.Shape) != 2 && len(a.Shape) != 4 {
-		return nil, g.Errorf(n, "want [N, H, W, C] or [N, C]", "shape %v has %d axes", a.Shape, len(a.Shape))
+	if len(a.Shape) < 1 || len(a.Shape) > MaxRank {
+		return nil, g.Errorf(n, fmt.Sprintf("want 1 to %d axes", MaxRank), "shape %v has %d axes", a.Shape, len(a.Shape))
 	}
-	if want != got || min(a.Shape[0], a.Shape[1]) < 1 {
+	if err := g.checkSize(n, "", a.Shape); err != nil {
+		return nil, err
+	}
+	if want, got := x.Elems(), (&Tensor{Shape: a.Shape}).Elems(); want != got {
 		return nil, g.Errorf(n, "", "shape %v has %d elements, the input's %v has %d", a.Shape, got, x.Shape, want)
 	}
-	out := *x
-	out.Shape, out.Packed, out.Layout = append([]int(nil), a.Shape...), false, "NHWC"
-	if len(a.Shape) == 2 {
-		out.Layout = "NC"
-	}
-	return &out, nil
+	return x.moved(a.Shape), nil
 }

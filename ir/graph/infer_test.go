@@ -19,6 +19,12 @@ func net() *graph.Graph {
 		{Name: "b", DType: ir.U8, Shape: []int{2, 9, 8, 4}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3},
 		{Name: "s", DType: ir.F32, Shape: []int{2, 9, 7, 4}, Layout: "NHWC"},
 		{Name: "v", DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"},
+		{Name: "one", DType: ir.F32, Shape: []int{2, 1, 8, 1}, Layout: "NHWC"},
+		{Name: "one1", DType: ir.F32, Shape: []int{3}},
+		{Name: "six", DType: ir.F32, Shape: []int{1, 2, 3, 4, 5, 6}},
+		{Name: "nchw", DType: ir.F32, Shape: []int{1, 3, 8, 9}, Layout: "NCHW"},
+		{Name: "words", DType: ir.I32, Shape: []int{1, 4, 4, 9}, Layout: "NHWC", Enc: ir.BipolarInv, Bits: 1, Scale: 1, Packed: true},
+		{Name: "bits", DType: ir.U8, Shape: []int{1, 4, 4, 9}, Layout: "NHWC", Enc: ir.BipolarInv, Bits: 1, Scale: 1},
 		{Name: "l", DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 1, Scale: 1},
 	} {
 		g.Values[v.Name] = v

@@ -17,53 +17,13 @@ func (g *Graph) String() string {
 		for _, o := range n.Outputs {
 			outs = append(outs, g.Values[o].String())
 		}
-		fmt.Fprintf(&b, "  %s = %s(%s)%s\n", strings.Join(outs, ", "), n.Op, strings.Join(n.Inputs, ", "), attrString(n.Attrs))
+		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", strings.Join(outs, ", "), n.Op, strings.Join(n.Inputs, ", "), attrString(n), noteString(n.Note))
 	}
 	for _, n := range g.Outputs {
 		fmt.Fprintf(&b, "  output %s\n", n)
 	}
 	b.WriteString("}\n")
 	return b.String()
-}
-
-// String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224, 3]".
-func (v *Value) String() string {
-	t := v.DType.String()
-	if v.Encoded() {
-		t = fmt.Sprintf("%s%d", v.Enc, v.Bits)
-		if v.Zero != 0 {
-			t = fmt.Sprintf("affine%d(zero=%d)", v.Bits, v.Zero)
-		}
-	}
-	return fmt.Sprintf("%s: %s%s", v.Name, t, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
-}
-
-func attrString(attrs any) string {
-	switch a := attrs.(type) {
-	case *Conv2DAttrs:
-		return fmt.Sprintf(" strides=%v pad=%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()))
-	case *PoolAttrs:
-		return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
-	case *QuantizeAttrs:
-		return fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, a.Rounding)
-	case *ShiftNormAttrs:
-		return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
-	case *SpatialPadAttrs:
-		return fmt.Sprintf(" pad=%s value=%g", a.Pad, a.Value)
-	case *SliceAttrs:
-		return fmt.Sprintf(" begin=%v size=%v strides=%v", a.Begin, a.Size, a.Stride)
-	case *FloatStep:
-		return " " + a.Kind
-	case *FusedConv:
-		s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
-		dh, dw := a.Dilation()
-		s += tapString([2]int{dh, dw}, a.GroupCount())
-		if a.Planes > 0 {
-			s += fmt.Sprintf(" a%dw%d", a.Planes, len(a.Coefs()))
-		}
-		return s + a.Epilogue.String() + poolString(a.Pool)
-	}
-	return ""
 }
 
 // String says what the epilogue does, e.g. " -> mul fma relu" or " -> thresholds(2 bits)".
@@ -78,13 +38,23 @@ func (e Epilogue) String() string {
 	for _, step := range e.Steps {
 		s += " " + step.Kind
 	}
-	if e.OutBits > 0 {
+	switch {
+	case e.LevelRows != nil:
+		s += fmt.Sprintf(" levels(%s, per channel)", bits(e.OutBits))
+	case e.OutBits > 0:
 		s += fmt.Sprintf(" levels(%s)", bits(e.OutBits))
 	}
 	if s == "" {
 		return ""
 	}
 	return " ->" + s
+}
+
+func noteString(note string) string {
+	if note == "" {
+		return ""
+	}
+	return "  // " + strings.Join(strings.Fields(note), " ")
 }
 
 func tapString(dilation [2]int, groups int) string {

@@ -1,0 +1,83 @@
+package graph
+
+import "ripc/ir"
+
+func (g *Graph) needWeight(n *Node, key string, shape []int) error {
+	w := n.Weights[key]
+	if w == nil {
+		return g.Errorf(n, "", "needs a weight %q of shape %v", key, shape)
+	}
+	if !equal(w.Shape, shape) {
+		return g.Errorf(n, "", "weight %q has shape %v, want %v", key, w.Shape, shape)
+	}
+	return nil
+}
+
+// needWeights is needWeight for several weights of one shape.
+func (g *Graph) needWeights(n *Node, shape []int, keys ...string) error {
+	for _, key := range keys {
+		if err := g.needWeight(n, key, shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needVector wants a weight of one value for each channel, or one for all.
+func (g *Graph) needVector(n *Node, key string, channels int) error {
+	if w := n.Weights[key]; w != nil && equal(w.Shape, []int{1}) {
+		return nil
+	}
+	return g.needWeight(n, key, []int{channels})
+}
+
+func (g *Graph) needFloat(n *Node, x *Value) error {
+	if !x.Encoded() && x.DType != ir.F32 {
+		return g.Errorf(n, "", "input %q is %s, want f32", x.Name, x.DType)
+	}
+	if x.Encoded() {
+		return g.Errorf(n, "put a dequantize node before it", "input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
+	}
+	return nil
+}
+
+func (g *Graph) needEncoded(n *Node, x *Value) error {
+	if !x.Encoded() {
+		return g.Errorf(n, "put a quantize node before it", "input %q is %s, want levels (the output of quantize or shift_norm)", x.Name, x.DType)
+	}
+	return nil
+}
+
+func shapeOf(t *Tensor) any {
+	if t == nil {
+		return "(missing)"
+	}
+	return t.Shape
+}
+
+func equal(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// checkSize wants extents from 1, and at most MaxElems elements.
+func (g *Graph) checkSize(n *Node, what string, shape []int) error {
+	elems := 1
+	for _, d := range shape {
+		if d < 1 {
+			return g.Errorf(n, "", "%sshape %v: want extents from 1", what, shape)
+		}
+		if elems > MaxElems/d {
+			return g.Errorf(n, "", "%sshape %v has more than %d elements", what, shape, MaxElems)
+		}
+		elems *= d
+	}
+	return nil
+}

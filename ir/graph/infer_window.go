@@ -1,0 +1,116 @@
+package graph
+
+import "ripc/ir"
+
+func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
+	if len(x.Shape) != 4 {
+		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
+	}
+	w := n.Weights["w"]
+	groups := a.GroupCount()
+	if x.Shape[3]%groups != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d input channels", groups, x.Shape[3])
+	}
+	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3]/groups {
+		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3]/groups)
+	}
+	if w.Shape[3]%groups != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", groups, w.Shape[3])
+	}
+	if err := g.checkBinary(n, x, a.Binary, w.Shape[3]); err != nil {
+		return nil, err
+	}
+	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1}, a.Strides, &a.Pad)
+	if err != nil {
+		return nil, err
+	}
+	return &Value{DType: ir.F32, Shape: []int{x.Shape[0], h, w2, w.Shape[3]}, Layout: "NHWC"}, nil
+}
+
+func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
+	if len(x.Shape) != 2 {
+		return nil, g.Errorf(n, "put a flatten node before it", "input has shape %v, want [N, C]", x.Shape)
+	}
+	w := n.Weights["w"]
+	if w == nil || len(w.Shape) != 2 || w.Shape[0] != x.Shape[1] {
+		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [%d, out]", shapeOf(w), x.Shape[1])
+	}
+	if err := g.checkBinary(n, x, a.Binary, w.Shape[1]); err != nil {
+		return nil, err
+	}
+	return &Value{DType: ir.F32, Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
+}
+
+func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
+	if b == nil {
+		if n.Weights["b"] != nil {
+			if err := g.needWeight(n, "b", []int{out}); err != nil {
+				return err
+			}
+		}
+		return g.needFloat(n, x)
+	}
+	switch {
+	case b.Enc == "" && b.WeightScale == "max" || b.Enc == "ternary" && b.WeightScale == "max":
+		return g.Errorf(n, "use none, mean or tensor", "weight_scale max is for weights of several bits")
+	case b.Enc != "" && b.Enc != "ternary" && b.WeightScale == "mean":
+		return g.Errorf(n, "use none, max or tensor", "weight_scale mean is for weights of one bit and ternary ones")
+	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != "affine":
+		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
+	}
+	if b.WeightScale == "tensor" {
+		if err := g.needWeight(n, "scale", []int{out}); err != nil {
+			return err
+		}
+	}
+	return g.needEncoded(n, x)
+}
+
+func inferPool(g *Graph, n *Node, x *Value, a *PoolAttrs) (*Value, error) {
+	if len(x.Shape) != 4 {
+		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
+	}
+	if n.Op == "avg_pool" {
+		if err := g.needFloat(n, x); err != nil {
+			return nil, err
+		}
+	}
+	h, w, err := window(g, n, x, a.Kernel, a.Strides, &a.Pad)
+	if err != nil {
+		return nil, err
+	}
+	out := *x
+	out.Shape, out.Layout = []int{x.Shape[0], h, w, x.Shape[3]}, "NHWC"
+	return &out, nil
+}
+
+// window resolves the padding of a kernel over x and gives the output's height and width.
+func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h, w int, err error) {
+	var out, before, after [2]int
+	given := [2][2]int{{p.Top, p.Bottom}, {p.Left, p.Right}}
+	for d := range 2 {
+		size, k, s := x.Shape[1+d], kernel[d], strides[d]
+		if k < 1 || s < 1 {
+			return 0, 0, g.Errorf(n, "", "kernel %v, strides %v: want positive numbers", kernel, strides)
+		}
+		switch p.Mode {
+		case "valid":
+		case "same":
+			total := max(0, ((size+s-1)/s-1)*s+k-size)
+			before[d], after[d] = total/2, total-total/2
+		case "explicit":
+			before[d], after[d] = given[d][0], given[d][1]
+		default:
+			return 0, 0, g.Errorf(n, "use valid, same or explicit", "padding %q", p.Mode)
+		}
+		if before[d] < 0 || after[d] < 0 || before[d] >= k || after[d] >= k {
+			return 0, 0, g.Errorf(n, "", "padding %d and %d: want 0 to %d (less than the kernel)", before[d], after[d], k-1)
+		}
+		if size+before[d]+after[d] < k {
+			return 0, 0, g.Errorf(n, "", "kernel %d is larger than the padded input %d", k, size+before[d]+after[d])
+		}
+		out[d] = (size+before[d]+after[d]-k)/s + 1
+	}
+	p.Top, p.Bottom, p.Left, p.Right = before[0], after[0], before[1], after[1]
+	return out[0], out[1], nil
+}
