@@ -1,0 +1,276 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+	pb "ripc/ir/importer/onnx/internal/onnxpb"
+)
+
+// builder makes the graph.
+type builder struct {
+	file    string
+	model   *pb.ModelProto
+	open    Open
+	mem     budget
+	ops     map[string]*op
+	opset   map[string]int64
+	g       *graph.Graph
+	tensors map[string]*tensor // by name in the file
+	used    map[string]bool    // names of graph values and nodes
+	made    map[*graph.Value]*graph.Node
+	notes   map[string]string // of graph inputs, for the first node that reads them
+	wanted  map[string]bool   // the file's outputs
+	readers map[string]bool   // tensors of the file that a node reads
+	errs    []error
+	n       *node // the node that is being read
+}
+
+func newBuilder(file string, m *pb.ModelProto, open Open, size int64) *builder {
+	b := &builder{file: file, model: m, open: open, mem: budget{left: 2*baseMemory + 8*size}, ops: table(),
+		opset: map[string]int64{}, tensors: map[string]*tensor{}, used: map[string]bool{}, notes: map[string]string{}, wanted: map[string]bool{},
+		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}}
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	b.g = &graph.Graph{Name: name, File: file, Values: map[string]*graph.Value{}}
+	for _, o := range m.Graph.Output {
+		b.wanted[o.GetName()] = true
+		b.used[o.GetName()] = true
+	}
+	for _, n := range m.Graph.Node {
+		for _, in := range n.Input {
+			b.readers[in] = true
+		}
+	}
+	return b
+}
+
+// errorf is an error of the whole file.
+func (b *builder) errorf(help, format string, args ...any) error {
+	return &ir.Error{Pos: ir.Pos{File: b.file}, Msg: fmt.Sprintf(format, args...), Help: help}
+}
+
+// node reads one node of the file. What comes of its outputs is bad if something is wrong with it, and nodes that need
+// them are left out, so that every message is about a mistake of its own.
+func (b *builder) node(index int, p *pb.NodeProto) {
+	n := &node{NodeProto: p, b: b}
+	n.name(index)
+	err := b.prepare(n)
+	bad := err != nil
+	for _, t := range n.in {
+		bad = bad || t != nil && t.bad
+	}
+	var outs []*tensor
+	if !bad {
+		b.n = n
+		outs, err = b.evaluate(n)
+	}
+	if err != nil {
+		var e *ir.Error
+		if !errors.As(err, &e) {
+			err = n.fail("", "%v", err)
+		}
+		b.errs = append(b.errs, err)
+	}
+	for i, name := range p.Output {
+		if name == "" {
+			continue
+		}
+		if b.tensors[name] != nil {
+			b.errs = append(b.errs, n.fail("", "tensor %q is made twice", name))
+			continue
+		}
+		t := &tensor{bad: true}
+		if err == nil && !bad && i < len(outs) && outs[i] != nil {
+			t = outs[i]
+			b.rename(t, name)
+		}
+		b.tensors[name] = t
+	}
+}
+
+// name finds what to call the node in messages and in the graph.
+func (n *node) name(index int) {
+	n.base = fmt.Sprintf("node%d", index)
+	for _, o := range n.Output {
+		if o != "" {
+			n.base = o
+			break
+		}
+	}
+	name := n.GetName()
+	if name == "" {
+		name = n.base
+	}
+	d := n.GetDomain()
+	if isStandard(d) {
+		d = ""
+	}
+	n.opset = n.b.opset[d]
+	op := n.GetOpType()
+	if d != "" {
+		op = d + "." + op
+	}
+	n.label = fmt.Sprintf("node %q (%s, opset %d)", name, op, n.opset)
+}
+
+// prepare finds the node's row, its attributes and its inputs.
+func (b *builder) prepare(n *node) error {
+	for _, f := range b.model.Functions {
+		if f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain() {
+			return n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported")
+		}
+	}
+	n.op = b.ops[n.GetOpType()]
+	if n.op == nil || n.op.qonnx == isStandard(n.GetDomain()) || n.op.qonnx && !isQONNX(n.GetDomain()) {
+		n.op = nil
+		return n.fail("docs/import-onnx.md lists the ops that are", "this op is not supported")
+	}
+	for _, name := range n.Input {
+		t := b.tensors[name]
+		if t == nil && name != "" {
+			return n.fail("nodes must come after those that they read", "input %q is made by no earlier node and is no input of the model", name)
+		}
+		n.in = append(n.in, t)
+	}
+	if err := n.readAttrs(); err != nil {
+		return err
+	}
+	for i := range n.op.min {
+		if n.input(i) == nil {
+			return n.fail("", "has %d inputs, wants %d", len(n.in), n.op.min)
+		}
+	}
+	if len(n.in) > n.op.max {
+		return n.fail("", "has %d inputs, wants at most %d", len(n.in), n.op.max)
+	}
+	for i, name := range n.Output {
+		if name != "" && i >= max(1, n.op.outputs) && b.read(name) {
+			return n.fail("", "output %q is used; of this op, only the first output is supported", name)
+		}
+	}
+	return nil
+}
+
+// read reports whether a tensor of the file is used by a node or is an output.
+func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] }
+
+// isQONNX reports whether a domain is one under which QONNX's operators are found.
+func isQONNX(d string) bool {
+	return d == "onnx.brevitas" || d == "qonnx" || strings.HasPrefix(d, "qonnx.") || d == "finn" || strings.HasPrefix(d, "finn.")
+}
+
+// evaluate makes the node's outputs: constants of constants, or graph nodes.
+func (b *builder) evaluate(n *node) ([]*tensor, error) {
+	args := make([]*array, len(n.in))
+	all := n.op.fold != nil
+	for i, t := range n.in {
+		if t != nil {
+			args[i] = t.konst
+			all = all && t.konst != nil
+		}
+	}
+	if all {
+		as, err := n.op.fold(n, args)
+		if err != nil {
+			return nil, err
+		}
+		outs := make([]*tensor, len(as))
+		for i, a := range as {
+			outs[i] = &tensor{shape: a.shape, konst: a}
+		}
+		return outs, nil
+	}
+	if n.op.lower == nil {
+		return nil, n.fail("", "its operands are computed from an input; this op is only supported on constants")
+	}
+	for i, t := range n.in {
+		switch {
+		case t == nil || t.konst != nil:
+		case t.integers != nil && !n.op.moves:
+			return nil, n.fail("put DequantizeLinear before it", "input %q holds integers; arithmetic on them is not supported", n.Input[i])
+		case t.cond != nil && !n.op.logic:
+			return nil, n.fail("", "input %q holds truth values, which only Where, Not and Cast may read", n.Input[i])
+		}
+	}
+	return n.op.lower(n)
+}
+
+// unused makes a name unique among values and nodes.
+func (b *builder) unused(name string) string {
+	if name == "" {
+		name = "tensor"
+	}
+	for k, s := 1, name; ; k++ {
+		if !b.used[s] {
+			b.used[s] = true
+			return s
+		}
+		s = fmt.Sprintf("%s.%d", name, k)
+	}
+}
+
+// emit adds a node to the graph and gives its output's name. Node and output share a name, which is provisional for the
+// last node of an op (rename).
+func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) (*graph.Value, error) {
+	gn := &graph.Node{Name: b.unused(b.n.base + "." + op), Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
+	for _, v := range in {
+		gn.Inputs = append(gn.Inputs, v.Name)
+		gn.Note += b.notes[v.Name]
+		delete(b.notes, v.Name)
+	}
+	v, err := graph.Infer(b.g, gn)
+	if err != nil {
+		var e *ir.Error
+		if errors.As(err, &e) { // of the graph's node: the file's is meant
+			err = &ir.Error{Pos: ir.Pos{File: b.file}, Node: b.n.label, Msg: e.Msg, Help: e.Help, Err: e.Err}
+		}
+		return nil, err
+	}
+	if len(v.Shape) == 0 {
+		return nil, b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
+	}
+	if _, err := elements(v.Shape); err != nil {
+		return nil, b.n.fail("", "its result: %v", err)
+	}
+	v.Name = gn.Name
+	gn.Outputs = []string{v.Name}
+	b.g.Nodes = append(b.g.Nodes, gn)
+	b.g.Values[v.Name] = v
+	b.made[v] = gn
+	return v, nil
+}
+
+// rename gives the node that made t's value the name of the file's tensor, if it was made for it and the name is free.
+func (b *builder) rename(t *tensor, name string) {
+	if t.value == nil || b.used[name] || !strings.HasPrefix(t.value.Name, b.n.base+".") {
+		return
+	}
+	for i := len(b.g.Nodes) - 1; i >= 0; i-- {
+		if b.g.Nodes[i].Name == t.value.Name {
+			b.used[name] = true
+			b.renameValue(i, name)
+			return
+		}
+	}
+}
+
+// renameValue renames node i, its output, and all that reads it.
+func (b *builder) renameValue(i int, name string) {
+	gn := b.g.Nodes[i]
+	old := gn.Outputs[0]
+	v := b.g.Values[old]
+	delete(b.g.Values, old)
+	v.Name, gn.Name, gn.Outputs[0] = name, name, name
+	b.g.Values[name] = v
+	for _, r := range b.g.Nodes[i:] {
+		for k, in := range r.Inputs {
+			if in == old {
+				r.Inputs[k] = name
+			}
+		}
+	}
+}
