@@ -209,21 +209,22 @@ func lowerPool(op string) func(n *node) ([]*tensor, error) {
 		if err != nil {
 			return nil, err
 		}
+		after := w.after
+		if ceil != 0 {
+			w.ceil(x.shape)
+		}
 		fill := math.Inf(-1)
 		if op == "avg_pool" {
 			count, err := n.intAttr("count_include_pad", 0)
 			if err != nil {
 				return nil, err
 			}
-			if count != 0 { // zeros that count are part of the image; what hangs over the end never counts
-				if x, err = b.padImage(x, w.before, w.after, 0); err != nil {
+			if count != 0 { // zeros that count are part of the image; what ceil_mode lets hang over the end never counts
+				if x, err = b.padImage(x, w.before, after, 0); err != nil {
 					return nil, err
 				}
-				w.before, w.after = [2]int{}, [2]int{}
+				w.before, w.after = [2]int{}, [2]int{w.after[0] - after[0], w.after[1] - after[1]}
 			}
-		}
-		if ceil != 0 {
-			w.ceil(x.shape)
 		}
 		for d := range 2 {
 			if w.before[d] >= kernel[d] || w.after[d] >= kernel[d] {
