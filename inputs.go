@@ -115,7 +115,7 @@ func loadInput(t describe.Tensor, file string) ([][]byte, error) {
 
 // batchAxis is the axis along which inferences are stacked: bit planes come before the batch.
 func batchAxis(t describe.Tensor) int {
-	if t.Packed {
+	if t.Planes() {
 		return 1
 	}
 	return 0

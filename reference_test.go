@@ -471,14 +471,7 @@ func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 	default:
 		v = f32.Mul(f32.Add(min(max(v, -m), m), m), 0.5)
 	}
-	switch a.Rounding {
-	case "half_up":
-		v = float32(math.Floor(float64(f32.Add(v, 0.5))))
-	case "floor":
-		v = float32(math.Floor(float64(v)))
-	default:
-		v = float32(math.RoundToEven(float64(v)))
-	}
+	v = f32.Round(a.Rounding, v)
 	if a.Enc == ir.Unipolar {
 		return int(v)
 	}

@@ -196,7 +196,7 @@ func quantized(a *graph.QuantizeAttrs, x float32) int {
 	}
 	switch a.Rounding {
 	case "half_up":
-		return int(math.Floor(float64(u + 0.5)))
+		return int(math.Floor(float64(u) + 0.5))
 	case "floor":
 		return int(math.Floor(float64(u)))
 	}

@@ -109,13 +109,7 @@ func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
 	default:
 		v = f32.Mul(f32.Add(clip(f32.Div(x, scale), -m, m), m), 0.5)
 	}
-	switch a.Rounding {
-	case "half_up":
-		return a.Zero + int(math.Floor(float64(f32.Add(v, 0.5))))
-	case "floor":
-		return a.Zero + int(math.Floor(float64(v)))
-	}
-	return a.Zero + int(math.RoundToEven(float64(v)))
+	return a.Zero + int(f32.Round(a.Rounding, v))
 }
 
 // floatLevels gives, for j = 1..2^Bits-1, the smallest f32 whose level is at least j.

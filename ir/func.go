@@ -77,13 +77,19 @@ type Levels struct {
 	Scale float64 // real value of one integer step of the encoding
 	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero). An i8 buffer holds level - 128.
 	Zero int
+	// Channels, where not 0, says that an i32 buffer [..., words] holds bits (Bits is 1), channel c in bit c%32 of word c/32.
+	Channels int
 }
 
-// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128" where that is not 0.
+// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128" and " channels=40" where these are
+// not 0.
 func (l Levels) String() string {
 	s := fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
 	if l.Zero != 0 {
 		s += fmt.Sprintf(" zero=%d", l.Zero)
+	}
+	if l.Channels != 0 {
+		s += fmt.Sprintf(" channels=%d", l.Channels)
 	}
 	return s
 }

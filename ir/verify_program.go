@@ -73,7 +73,7 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 		return v.fail(op, "", fmt.Sprintf("the layout %q is not one word", b.Layout), "")
 	}
 	if msg := b.badLevels(); msg != "" {
-		return v.fail(op, "", msg, "inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes")
+		return v.fail(op, "", msg, "inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words")
 	}
 	switch size := int64(b.Bytes()); b.Kind {
 	case ArenaBuf:
@@ -107,6 +107,10 @@ func (b *ProgBuf) badLevels() string {
 		return l.String() + " makes no sense"
 	case l.Zero < 0 || l.Zero >= 1<<l.Bits || l.Zero > 0 && l.Kind != Unipolar:
 		return l.String() + " has a zero point that is none of its levels"
+	case l.Channels != 0:
+		if last := len(b.Shape) - 1; last < 0 || b.Enc.Kind != NoEncoding || b.Type != I32 || l.Bits != 1 || l.Channels < 1 || l.Channels > 32*b.Shape[last] || l.Channels <= 32*b.Shape[last]-32 {
+			return l.String() + " does not fit the buffer"
+		}
 	case b.Enc.Kind == NoEncoding && b.Type != U8 && (b.Type != I8 || l.Bits != 8 || l.Kind != Unipolar), b.Enc.Kind != NoEncoding && (b.Enc.Kind != l.Kind || b.Shape[0] != l.Bits):
 		return l.String() + " does not fit the buffer"
 	}

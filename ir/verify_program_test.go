@@ -40,6 +40,13 @@ func TestVerifyProgram(t *testing.T) {
 		{"buffer kind", func(p *ir.Program) { p.Buffers[0].Kind = 7 }, "the kind of buffer is invalid"},
 		{"layout", func(p *ir.Program) { p.Buffers[0].Layout = "N C" }, "the layout \"N C\" is not one word"},
 		{"levels", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 8, Scale: 0.5} }, ""},
+		{"int32 words", func(p *ir.Program) {
+			p.Buffers[0].Type, p.Buffers[0].Levels = ir.I32, ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 2048}
+		}, "the argument is %in: i32[64]"}, // the levels are right, the func's parameter is another
+		{"int32 words of fewer channels", func(p *ir.Program) {
+			p.Buffers[0].Type, p.Buffers[0].Levels = ir.I32, ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 2016}
+		}, "channels=2016 does not fit the buffer"},
+		{"bytes with channels", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 2048} }, "channels=2048 does not fit the buffer"},
 		{"levels of the arena", func(p *ir.Program) { p.Buffers[2].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 2, Scale: 1} }, "the buffer has levels, and is arena"},
 		{"levels of nothing", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Bits: 2, Scale: 1} }, "levels=none2 scale=1 makes no sense"},
 		{"levels of 9 bits", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 9, Scale: 1} }, "levels=bipolar9 scale=1 makes no sense"},

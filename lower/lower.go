@@ -60,17 +60,14 @@ type lowering struct {
 
 // physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
 func physical(v *graph.Value) ir.Buffer {
-	shape := v.Shape
-	if len(shape) == 2 {
-		shape = []int{shape[0], 1, 1, shape[1]}
-	}
+	shape := ops.Spatial(v.Shape)
 	if v.Encoded() {
 		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
 	}
-	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(shape)}
+	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: shape}
 }
 
-// interfaceBuffer is a tensor as the caller sees it: levels are u8, or u32 bit planes where packed.
+// interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
 	if v.Encoded() {
@@ -78,12 +75,22 @@ func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 		if b.Type = ir.U8; v.DType == ir.I8 {
 			b.Type = ir.I8
 		}
-		if v.Packed {
+		switch {
+		case words(v):
+			last := len(b.Shape) - 1
+			b.Type, b.Levels.Channels, b.Shape[last] = ir.I32, v.Channels(), ops.Words(v.Channels())
+		case v.Packed:
 			b.Buffer = ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
 		}
 	}
 	return b
 }
+
+// words reports whether the caller sees v as int32 words, without an axis of planes.
+func words(v *graph.Value) bool { return v.Packed && v.DType == ir.I32 }
+
+// direct reports whether the caller sees v as stages do.
+func direct(v *graph.Value) bool { return !v.Encoded() || v.Packed && !words(v) }
 
 func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
@@ -94,6 +101,8 @@ func (l *lowering) input(v *graph.Value) {
 	}
 	var f *ir.Func
 	switch {
+	case words(v):
+		f = ops.PackWords(v.Shape, v.Enc)
 	case !v.Packed && v.DType == ir.I8:
 		f = ops.PackSigned(v.Shape, v.Enc)
 	case !v.Packed:
@@ -121,6 +130,8 @@ func (l *lowering) output(v *graph.Value) string {
 	n, note := &graph.Node{Name: v.Name, Op: "copy"}, ""
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
+	case words(v):
+		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
 	case v.Encoded() && v.Packed:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
 	case v.Encoded() && v.DType == ir.I8:
@@ -158,7 +169,7 @@ func (l *lowering) result(n *graph.Node) place {
 		return at // planned by planConcats
 	}
 	b := ir.ProgBuf{Buffer: physical(v), Kind: ir.ArenaBuf, Layout: v.Layout}
-	if l.g.IsOutput(v.Name) && (!v.Encoded() || v.Packed) {
+	if l.g.IsOutput(v.Name) && direct(v) {
 		b = interfaceBuffer(v, ir.OutputBuf)
 	} else if l.g.IsOutput(v.Name) {
 		b.Name = l.unused(v.Name + ".bits") // the caller's buffer, which output adds, has the tensor's name
@@ -188,6 +199,11 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, note string, arg
 		g.Name = name
 		l.p.Funcs = append(l.p.Funcs, &g)
 		l.funcs[key] = name
+	}
+	if n.Note != "" && note != "" {
+		note = n.Note + "; " + note
+	} else {
+		note = n.Note + note
 	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Note: note})
 }

@@ -138,7 +138,11 @@ func TestRepresentations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, h, w, c, bits := between(t, 1, 2, "batch"), between(t, 1, 3, "h"), between(t, 1, 3, "w"), channels(t), between(t, 1, 3, "bits")
 		packed := rapid.Bool().Draw(t, "packed")
-		n := newNet(t, levels(packed, bits, ir.Unipolar, b, h, w, c))
+		input := levels(packed, bits, ir.Unipolar, b, h, w, c)
+		if packed && bits == 1 && rapid.Bool().Draw(t, "int32 words") {
+			input.DType = ir.I32 // the bytes are those of one plane
+		}
+		n := newNet(t, input)
 		data := drawLevels(t, b*h*w*c, bits)
 		var numbers []byte
 		for _, v := range data {
@@ -151,6 +155,10 @@ func TestRepresentations(t *testing.T) {
 		names := []string{x, n.plain("bits", "bitpack", x), n.plain("bits2", "bitpack", "bits"), n.plain("levels", "unpack", "bits"),
 			n.plain("levels2", "unpack", x), n.plain("numbers", "dequantize", x), n.pool("copy", "levels"), n.plain("flat", "flatten", x),
 			n.plain("flat.numbers", "dequantize", "flat"), n.plain("flat.of.numbers", "flatten", "numbers"), n.plain("flat.bits", "bitpack", "flat")}
+		if bits == 1 {
+			names = append(names, n.add("words", "bitpack", &graph.BitpackAttrs{Int32: true}, nil, x), n.add("flat.words", "bitpack", &graph.BitpackAttrs{Int32: true}, nil, "flat"),
+				n.pool("copied.words", "words"))
+		}
 		want := func(tensor string) []byte {
 			switch v := n.Value(tensor); {
 			case v.Packed:

@@ -14,6 +14,11 @@ import (
 
 // node lowers one node to a stage, or to none where it only renames.
 func (l *lowering) node(n *graph.Node) error {
+	if _, ok := n.Attrs.(*graph.ConstantAttrs); ok {
+		t := n.Weights["value"]
+		l.at[n.Outputs[0]] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
+		return nil
+	}
 	x := l.g.Value(n.Inputs[0])
 	src := l.at[n.Inputs[0]].buf
 	switch a := n.Attrs.(type) {
@@ -31,11 +36,12 @@ func (l *lowering) node(n *graph.Node) error {
 		l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
 		return nil
 	case *graph.QuantizeAttrs:
-		note := "float until here: no layer before it could take the quantizer in"
-		if l.g.Producer(x.Name) == nil {
-			note = "float until here: the caller brings real values"
-		}
-		l.stage(n, ops.Quantize(a, x.Shape), 0, note, src, l.result(n).buf)
+		l.stage(n, ops.Quantize(a, x.Shape), 0, l.floatUntil(x), src, l.result(n).buf)
+		return nil
+	case *graph.ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
+		l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], x.Shape), 0, l.floatUntil(x), src, rows, l.result(n).buf)
 		return nil
 	case *graph.PoolAttrs:
 		dst := l.result(n)
@@ -62,7 +68,7 @@ func (l *lowering) node(n *graph.Node) error {
 	case "softmax":
 		l.stage(n, ops.Softmax(x.Shape), 0, "float: the model asks for probabilities", src, l.result(n).buf)
 	case "flatten":
-		l.flatten(n, x, src)
+		l.reshape(n, x, l.g.Value(n.Outputs[0]).Shape, src)
 	case "bitpack", "unpack": // both ends are the caller's
 		l.at[n.Outputs[0]] = place{buf: src}
 	default:
@@ -71,12 +77,17 @@ func (l *lowering) node(n *graph.Node) error {
 	return nil
 }
 
+// floatUntil is the note of a quantizer of x that stays a stage of its own.
+func (l *lowering) floatUntil(x *graph.Value) string {
+	if l.g.Producer(x.Name) == nil {
+		return "float until here: the caller brings real values"
+	}
+	return "float until here: no layer before it could take the quantizer in"
+}
+
 // conv lowers a fused convolution or dense layer.
 func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
-	shape := x.Shape
-	if len(shape) == 2 {
-		shape = []int{shape[0], 1, 1, shape[1]}
-	}
+	shape := ops.Spatial(x.Shape)
 	dst := l.result(n)
 	f := ops.Conv(n.Op, a, x.Enc, shape[0], shape[1], shape[2], dst.slice)
 	args := []string{src}
@@ -88,9 +99,10 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	note := ""
 	switch {
-	case n.Op == "fconv2d":
+	case n.Op == "fconv2d" && n.Note == "":
 		note = "float: its weights are not binary"
-	case a.Epilogue.Levels != nil:
+	case n.Op == "fconv2d":
+	case a.Epilogue.Levels != nil && n.Note == "":
 		note = "glue stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
 		note = "integer sums leave as f32: no quantizer follows that folds"
@@ -114,13 +126,18 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 	return name
 }
 
-// flatten is only a view where the channels fill whole words or the tensor is float.
-func (l *lowering) flatten(n *graph.Node, x *graph.Value, src string) {
-	if !x.Encoded() || len(x.Shape) == 2 || x.Channels()%ops.WordBits == 0 || x.Shape[1]*x.Shape[2] == 1 {
+// reshape is only a view where the channels stay or fill whole words, or the tensor is float.
+func (l *lowering) reshape(n *graph.Node, x *graph.Value, to []int, src string) {
+	after := to[len(to)-1]
+	if c := x.Channels(); !x.Encoded() || c == after || c%ops.WordBits == 0 && after%ops.WordBits == 0 {
 		l.at[n.Outputs[0]] = place{buf: src}
 		return
 	}
-	l.stage(n, ops.FlattenBits(x.Bits, x.Shape, x.Enc), 0, "repacks bits: its channels do not fill whole words", src, l.result(n).buf)
+	f := ops.ReshapeBits(x.Bits, x.Shape, to, x.Enc)
+	if n.Op == "flatten" && len(x.Shape) == 4 {
+		f = ops.FlattenBits(x.Bits, x.Shape, x.Enc)
+	}
+	l.stage(n, f, 0, "repacks bits: its channels do not fill whole words", src, l.result(n).buf)
 }
 
 // planConcats lets the producers of a concatenation write their slices of it directly, where each is a layer that can,
@@ -131,7 +148,7 @@ func (l *lowering) planConcats() {
 			continue
 		}
 		y := l.g.Value(n.Outputs[0])
-		if l.g.IsOutput(y.Name) && y.Encoded() && !y.Packed {
+		if l.g.IsOutput(y.Name) && !direct(y) {
 			continue
 		}
 		if !slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) && distinct(n.Inputs) {

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"ripc/ir"
 	"ripc/ir/graph"
 	"ripc/ir/ops"
 )
@@ -12,7 +13,7 @@ const moved = "float: moves a tensor that is not quantized"
 func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.BinaryOpAttrs:
-		l.stage(n, ops.BinaryOp(n.Op, x.Shape), 0, "float: the two sides are sums of different layers", src, l.at[n.Inputs[1]].buf, l.result(n).buf)
+		l.binary(n, a, x)
 	case *graph.SpatialPadAttrs:
 		f, note := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), moved
 		if x.Encoded() {
@@ -28,14 +29,35 @@ func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 		}
 		l.stage(n, f, 0, note, src, l.result(n).buf)
 	case *graph.ReshapeAttrs:
-		to := a.Shape[len(a.Shape)-1]
-		if c := x.Channels(); !x.Encoded() || c == to || c%ops.WordBits == 0 && to%ops.WordBits == 0 {
+		l.reshape(n, x, a.Shape, src)
+	case *graph.TransposeAttrs:
+		if ops.TransposeIsView(a, x.Bits, x.Shape) {
 			l.at[n.Outputs[0]] = place{buf: src}
 			return true
 		}
-		l.stage(n, ops.ReshapeBits(x.Bits, x.Shape, a.Shape, x.Enc), 0, "repacks bits: its channels do not fill whole words", src, l.result(n).buf)
+		f, note := ops.TransposeFloat(a, x.Shape), moved
+		if x.Encoded() {
+			f, note = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), ""
+		}
+		l.stage(n, f, 0, note, src, l.result(n).buf)
 	default:
 		return false
 	}
 	return true
+}
+
+// binary lowers an op of two tensors, or of a tensor and a constant.
+func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value) {
+	left, right, args := x.Shape, []int{}, []string{l.at[n.Inputs[0]].buf}
+	note := "float: the two sides are sums of different layers"
+	if b := n.Weights["b"]; len(n.Inputs) == 1 {
+		note = "float: no layer before it could take it in"
+		right, args = b.Shape, append(args, l.constant(n.Name+".b", ir.F32, b.Shape, b.Data))
+	} else {
+		right, args = l.g.Value(n.Inputs[1]).Shape, append(args, l.at[n.Inputs[1]].buf)
+	}
+	if a.Reverse {
+		left, right, args[0], args[1] = right, left, args[1], args[0]
+	}
+	l.stage(n, ops.BinaryOp(n.Op, left, right), 0, note, append(args, l.result(n).buf)...)
 }

@@ -86,6 +86,9 @@ func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 				t.Channels = q.Shape[len(q.Shape)-1]
 			}
 		}
+		if q.Levels.Channels != 0 {
+			t.Packed, t.Channels = true, q.Levels.Channels
+		}
 		if q.Enc.Kind != ir.NoEncoding {
 			t.Encoding, t.Channels, t.Packed = q.Enc.Kind.String(), q.Enc.Channels, true
 			if len(q.Shape) > 0 {

@@ -37,7 +37,8 @@ type Tensor struct {
 	DType  string `json:"dtype"`           // "f32", "i32", "u32", "u8", "i8"
 	Shape  []int  `json:"shape"`
 	Layout string `json:"layout,omitempty"` // "NHWC", "NC", ...
-	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits.
+	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits; i32 words
+	// have 1 bit and no axis of planes.
 	Encoding string  `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
 	Bits     int     `json:"bits,omitempty"`
 	Scale    float64 `json:"scale,omitempty"` // inputs and outputs: real value of one integer step
@@ -49,6 +50,9 @@ type Tensor struct {
 	Where  string `json:"where,omitempty"`
 	Offset int64  `json:"offset"`
 }
+
+// Planes reports whether t is packed with an axis of bit planes in front.
+func (t Tensor) Planes() bool { return t.Packed && t.DType != "i32" }
 
 // Stage is one step between two barriers.
 type Stage struct {

@@ -51,11 +51,10 @@ type Epilogue struct {
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
 	Steps []FloatStep
-	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). A NaN
-	// is of level 0.
+	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). Infinities
+	// are allowed; NaN stands for a level that no value reaches, and those above it.
 	Levels []float32
-	// LevelRows are Levels that differ from channel to channel, [2^OutBits-1][Out], in their place. Infinities are allowed: +Inf
-	// where a channel never reaches the level.
+	// LevelRows are Levels that differ from channel to channel, [2^OutBits-1][Out], in their place: parameters like Thresholds.
 	LevelRows [][]float32
 }
 

@@ -199,7 +199,7 @@ type QuantizeAttrs struct {
 	Zero   int     // added to the level, which is clipped after that (unipolar)
 	Signed bool    // the caller sees level - 128
 	// Rounding of the quotient: "half_even", "half_up" (floor(x+0.5)), "half_down" (ceil(x-0.5)), "half_away" (from zero),
-	// "floor", "ceil", "trunc" (to zero) or "away" (from zero).
+	// "floor", "ceil", "trunc" (to zero) or "away" (from zero), all in exact arithmetic: f32.Round is the reference.
 	Rounding string
 	// Range, if not nil, is that of the integers that the levels count from its Min, and replaces the unipolar formula (Scale
 	// given, not Unit): level = round(clip(x/Scale + zp, Min, Max)) - Min, zp = Zero + Min, Max - Min < 2^Bits. So QONNX's narrow

@@ -16,7 +16,7 @@ func Roundings() []string {
 const (
 	minScale = 1e-18
 	maxScale = 1e18
-	maxRange = 1 << 23
+	maxRange = 1 << 22
 )
 
 func (g *Graph) checkRounding(n *Node, mode string) error {

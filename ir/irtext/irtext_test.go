@@ -89,6 +89,8 @@ func TestLevels(t *testing.T) {
 	for _, scale := range []float64{1, 0.1, 1.0 / 3, 2.0 / 255, -1e300, math.SmallestNonzeroFloat64} {
 		p := &ir.Program{Name: "p", Buffers: []ir.ProgBuf{{
 			Buffer: ir.Buffer{Name: "x", Type: ir.U8, Shape: []int{4}}, Levels: ir.Levels{Kind: ir.BipolarInv, Bits: 3, Scale: scale},
+		}, {
+			Buffer: ir.Buffer{Name: "words", Type: ir.I32, Shape: []int{1, 2}}, Levels: ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: scale, Channels: 40},
 		}}}
 		got, err := irtext.ParseProgram("", []byte(p.String()))
 		if err != nil {

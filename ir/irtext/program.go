@@ -136,6 +136,14 @@ func (p *parser) levels() (ir.Levels, error) {
 			return l, p.fail(t, "", "%s is not an integer", t)
 		}
 	}
+	if p.is("channels") {
+		if t, err = p.option("channels"); err != nil {
+			return l, err
+		}
+		if l.Channels, err = strconv.Atoi(t.s); err != nil || l.Channels == 0 {
+			return l, p.fail(t, "", "%s is no number of channels", t)
+		}
+	}
 	return l, nil
 }
 

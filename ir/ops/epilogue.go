@@ -130,6 +130,13 @@ func (c *conv) levelBits(acc, o ir.Expr) []ir.Expr {
 	for _, l := range e.Levels {
 		ge = append(ge, ir.Bin(ir.Ge, v, ir.Float(l)))
 	}
+	if e.LevelRows != nil {
+		rows := buf("lv", ir.F32, len(e.LevelRows), c.o)
+		c.params = append(c.params, in(rows))
+		for j := range e.LevelRows {
+			ge = append(ge, ir.Bin(ir.Ge, v, ir.At(rows, ir.Int(j), o)))
+		}
+	}
 	bits := thermometer(ge, e.OutBits)
 	if c.o != c.a.Out { // padding channels give 0 bits whatever the steps make of their zeros
 		for i := range bits {
@@ -153,32 +160,45 @@ func (c *conv) steps(acc, o ir.Expr) ir.Expr {
 		return ir.At(b, o)
 	}
 	for _, s := range c.a.Epilogue.Steps {
-		v = applyStep(s.Kind, v, vec)
+		v = applyStep(s, v, vec)
 	}
 	return v
 }
 
 // applyStep is one float step on v; vec gives its operands, in order.
-func applyStep(kind string, v ir.Expr, vec func() ir.Expr) ir.Expr {
-	clip := func(lo, hi float32) ir.Expr {
-		return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
-	}
-	switch kind {
+func applyStep(s graph.FloatStep, v ir.Expr, vec func() ir.Expr) ir.Expr {
+	switch s.Kind {
 	case "mul":
 		return mul(v, vec())
+	case "div":
+		return ir.Bin(ir.Div, v, vec())
+	case "add":
+		return add(v, vec())
 	case "fma":
 		a := vec()
 		return &ir.Fma{A: v, B: a, C: vec()}
 	case "relu":
 		return ir.Bin(ir.Max, v, ir.Float(0))
 	case "relu6":
-		return clip(0, 6)
+		return clip(v, 0, 6)
 	case "hard_tanh":
-		return clip(-1, 1)
+		return clip(v, -1, 1)
+	case "clip":
+		return clip(v, s.Lo, s.Hi)
 	case "prelu":
 		return &ir.Fma{A: ir.Bin(ir.Min, v, ir.Float(0)), B: vec(), C: ir.Bin(ir.Max, v, ir.Float(0))}
+	case "round":
+		return Round(s.Mode, v)
+	case "sign":
+		negative := &ir.Select{Cond: ir.Bin(ir.Lt, v, ir.Float(0)), A: ir.Float(-1), B: ir.Float(0)}
+		return &ir.Select{Cond: ir.Bin(ir.Gt, v, ir.Float(0)), A: ir.Float(1), B: negative}
 	}
-	panic("BUG: unknown step " + kind)
+	panic("BUG: unknown step " + s.Kind)
+}
+
+// clip is min(max(v, lo), hi).
+func clip(v ir.Expr, lo, hi float32) ir.Expr {
+	return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
@@ -246,6 +266,13 @@ func ConvConsts(op string, a *graph.FusedConv) []any {
 		for _, v := range s.Vectors() {
 			cs = append(cs, padLast(v, a.Out, o, 0))
 		}
+	}
+	if e.LevelRows != nil {
+		var rows []float32
+		for _, row := range e.LevelRows {
+			rows = append(rows, padLast(row, a.Out, o, 0)...)
+		}
+		cs = append(cs, rows)
 	}
 	return cs
 }

@@ -13,7 +13,7 @@ func negInf() float32 { return float32(math.Inf(-1)) }
 
 // Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in.
 func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
@@ -21,7 +21,7 @@ func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
 	v, n := ir.At(x, i...), 0
 	for _, step := range steps {
 		f.Name += step.Kind + "_"
-		v = applyStep(step.Kind, v, func() ir.Expr {
+		v = applyStep(step, v, func() ir.Expr {
 			b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
 			n++
 			f.Params = append(f.Params, in(b))

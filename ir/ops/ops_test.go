@@ -400,12 +400,26 @@ func TestFloatConv(t *testing.T) {
 		}
 		a.Epilogue.OutEnc = encoding(t)
 		a.Epilogue.Steps = []graph.FloatStep{{Kind: "fma", A: drawFloats(t, out, "s"), B: drawFloats(t, out, "t")}}
+		e, perChannel := &a.Epilogue, rapid.Bool().Draw(t, "per channel")
+		level := func(j, o int) float32 { return e.Levels[j] }
 		for j := range 1<<bits - 1 {
-			a.Epilogue.Levels = append(a.Epilogue.Levels, float32(j)*0.75-1)
+			if !perChannel {
+				e.Levels = append(e.Levels, float32(j)*0.75-1)
+				continue
+			}
+			e.LevelRows = append(e.LevelRows, nil)
+			for o := range out {
+				v := float32(j)*0.75 - float32(o%5)/2
+				if o%4 == 3 && j > 0 {
+					v = float32(math.NaN()) // never
+				}
+				e.LevelRows[j] = append(e.LevelRows[j], v)
+			}
+			level = func(j, o int) float32 { return e.LevelRows[j][o] }
 		}
 		levels := make([]int, len(acc))
 		for i, v := range acc {
-			for levels[i] < len(a.Epilogue.Levels) && f32.Fma(v, a.Epilogue.Steps[0].A[i%out], a.Epilogue.Steps[0].B[i%out]) >= a.Epilogue.Levels[levels[i]] {
+			for levels[i] < 1<<bits-1 && f32.Fma(v, e.Steps[0].A[i%out], e.Steps[0].B[i%out]) >= level(levels[i], i%out) {
 				levels[i]++
 			}
 		}

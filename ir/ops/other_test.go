@@ -125,14 +125,26 @@ func TestSoftmax(t *testing.T) {
 func TestQuantize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, pixels := drawShape(t)
-		a := &graph.QuantizeAttrs{Bits: between(t, 1, 8, "bits"), Enc: encoding(t), Rounding: rapid.SampledFrom([]string{"half_even", "half_up", "floor"}).Draw(t, "rounding")}
+		a := &graph.QuantizeAttrs{Bits: between(t, 1, 8, "bits"), Enc: encoding(t), Rounding: rapid.SampledFrom(graph.Roundings()).Draw(t, "rounding")}
 		m := float64(int(1)<<a.Bits - 1)
+		lo, hi, zp, offset := 0.0, m, float32(0), 0
 		if a.Unit = rapid.Bool().Draw(t, "unit"); a.Unit {
 			a.Scale = 1 / m
 		} else {
 			a.Scale = rapid.SampledFrom([]float64{1, 0.125, 1 / m}).Draw(t, "scale")
 		}
-		x := drawFloats(t, pixels*s[3], "x")
+		if !a.Unit && a.Enc == ir.Unipolar {
+			a.Zero = between(t, 0, int(m), "zero")
+			lo, hi, offset = -float64(a.Zero), m-float64(a.Zero), a.Zero
+			if rapid.Bool().Draw(t, "range") {
+				a.Range = &graph.QuantRange{Min: between(t, -300, 300, "min")}
+				a.Range.Max = a.Range.Min + between(t, 0, int(m), "extent")
+				lo, hi, zp, offset = float64(a.Range.Min), float64(a.Range.Max), float32(a.Zero+a.Range.Min), -a.Range.Min
+			}
+		}
+		x := append(drawFloats(t, pixels*s[3], "x"), edges()...)
+		s = []int{len(x) / s[3], 1, 1, s[3]}
+		x = x[:s[0]*s[3]]
 		r := random(t, "ties")
 		for i := range x {
 			if r.IntN(2) == 0 { // a tie, or an integer
@@ -141,26 +153,28 @@ func TestQuantize(t *testing.T) {
 		}
 		levels := make([]int, len(x))
 		for i, v := range x {
-			u := float64(v / float32(a.Scale))
+			v = f32.Flush(v)
+			if a.Unit && v != v {
+				v = -1
+			}
+			u := float64(f32.Div(v, float32(a.Scale)))
 			switch {
 			case a.Unit && a.Enc == ir.Unipolar:
-				u = float64(min(max(v, 0), 1) * float32(m))
+				u = float64(f32.Mul(min(max(v, 0), 1), float32(m)))
 			case a.Unit:
-				u = float64((min(max(v, -1), 1)+1)*float32(m)) / 2
+				u = float64(f32.Mul(min(max(v, -1), 1)+1, float32(m))) / 2
 			case a.Enc == ir.Unipolar:
-				u = min(max(u, 0), m)
+				if u = float64(f32.Add(float32(u), zp)); u != u {
+					u = lo
+				}
+				u = min(max(u, lo), hi)
 			default:
+				if u != u {
+					u = -m
+				}
 				u = float64(float32(min(max(u, -m), m))+float32(m)) / 2
 			}
-			switch a.Rounding {
-			case "half_even":
-				u = math.RoundToEven(u)
-			case "half_up":
-				u = math.Floor(float64(float32(u) + 0.5))
-			case "floor":
-				u = math.Floor(u)
-			}
-			levels[i] = int(u)
+			levels[i] = offset + int(f32.Round(a.Rounding, float32(u)))
 		}
 		f := ops.Quantize(a, s)
 		wantWords(t, f, words(run(t, f, x)), pack(levels, a.Bits, s[3]))
@@ -250,22 +264,110 @@ func TestConcat(t *testing.T) {
 
 func TestEltwise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, pixels := drawShape(t)
-		x, a, b := drawFloats(t, pixels*s[3], "x"), drawFloats(t, s[3], "a"), drawFloats(t, s[3], "b")
+		s := drawRank(t, "shape")
+		last := s[len(s)-1]
+		x, a, b := drawFloats(t, elems(s), "x"), drawFloats(t, last, "a"), drawFloats(t, last, "b")
+		copy(x, edges())
 		want := make([]float32, len(x))
-		st := graph.FloatStep{Kind: rapid.SampledFrom([]string{"mul", "fma", "relu"}).Draw(t, "kind")}
-		in := []any{x}
+		st := graph.FloatStep{Kind: rapid.SampledFrom([]string{"mul", "div", "add", "fma", "relu", "clip", "sign", "prelu"}).Draw(t, "kind"), Lo: -0.5, Hi: 0.75}
+		in := []any{x, a}
 		for i, v := range x {
-			switch st.Kind {
+			c := i % last
+			switch v = f32.Flush(v); st.Kind {
 			case "mul":
-				want[i], in = f32.Mul(v, a[i%s[3]]), []any{x, a}
+				want[i] = f32.Mul(v, a[c])
+			case "div":
+				want[i] = f32.Div(v, a[c])
+			case "add":
+				want[i] = f32.Add(v, a[c])
 			case "fma":
-				want[i], in = f32.Fma(v, a[i%s[3]], b[i%s[3]]), []any{x, a, b}
+				want[i], in = f32.Fma(v, a[c], b[c]), []any{x, a, b}
 			case "relu":
-				want[i] = max(v, 0)
+				want[i], in = f32.Max(v, 0), []any{x}
+			case "clip":
+				want[i], in = f32.Min(f32.Max(v, -0.5), 0.75), []any{x}
+			case "sign":
+				in = []any{x}
+				if v > 0 {
+					want[i] = 1
+				} else if v < 0 {
+					want[i] = -1
+				}
+			case "prelu":
+				want[i] = f32.Fma(f32.Min(v, 0), a[c], f32.Max(v, 0))
 			}
 		}
 		f := ops.Eltwise([]graph.FloatStep{st}, s)
-		wantFloats(t, f, floats(run(t, f, in...)), want)
+		got := floats(run(t, f, in...))
+		for i := range got {
+			if got[i] != got[i] && want[i] != want[i] {
+				got[i], want[i] = 0, 0
+			}
+		}
+		wantFloats(t, f, got, want)
+	})
+}
+
+func TestThreshold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, bits := drawRank(t, "shape"), between(t, 1, 8, "bits")
+		a := &graph.ThresholdAttrs{Bits: bits, Enc: rapid.SampledFrom([]ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}).Draw(t, "encoding"), NotLess: rapid.Bool().Draw(t, "not less")}
+		count, row := between(t, 1, 1<<bits-1, "count"), s[len(s)-1]
+		if rapid.Bool().Draw(t, "all") {
+			count = 1<<bits - 1
+		}
+		if rapid.Bool().Draw(t, "shared") {
+			row = 1
+		}
+		rows, r := make([]float32, count*row), random(t, "thresholds")
+		for o := range row {
+			var col []float32
+			for range count {
+				col = append(col, append(edges()[:20], float32(r.NormFloat64()), float32(math.Inf(1)), float32(math.Inf(-1)))[r.IntN(23)])
+			}
+			slices.Sort(col)
+			for j, v := range col {
+				rows[j*row+o] = v
+			}
+		}
+		x := drawFloats(t, elems(s), "x")
+		for i := range x {
+			if r.IntN(2) == 0 {
+				x[i] = append(edges(), rows...)[r.IntN(len(edges())+len(rows))]
+			}
+		}
+		levels := make([]int, len(x))
+		for i, v := range x {
+			for j := range count {
+				v, t := f32.Flush(v), f32.Flush(rows[j*row+i%s[len(s)-1]%row])
+				if v >= t || a.NotLess && v != v {
+					levels[i]++
+				}
+			}
+			if a.Enc == ir.BipolarInv {
+				levels[i] = 1<<bits - 1 - levels[i]
+			}
+		}
+		f := ops.Threshold(a, count, row, s)
+		wantWords(t, f, words(run(t, f, x, rows)), pack(levels, bits, s[len(s)-1]))
+	})
+}
+
+// TestWords: the caller's int32 words, whose bits beyond the channels count for nothing.
+func TestWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, enc := drawRank(t, "shape"), encoding(t)
+		c := s[len(s)-1]
+		bits, r := pack(drawLevels(t, elems(s), 1, "levels"), 1, c), random(t, "junk")
+		junk, row := slices.Clone(bits), (c+31)/32
+		for i := range junk {
+			if rest := c % 32; i%row == row-1 && rest != 0 {
+				junk[i] |= r.Uint32() << rest
+			}
+		}
+		f := ops.PackWords(s, enc)
+		wantWords(t, f, words(run(t, f, junk)), bits)
+		f = ops.UnpackWords(s, enc)
+		wantWords(t, f, words(run(t, f, bits)), bits)
 	})
 }

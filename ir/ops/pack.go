@@ -7,18 +7,15 @@ import (
 	"ripc/ir/graph"
 )
 
-// spatial gives x's logical shape as [batch, h, w, c]; dense tensors are 1x1 images.
-func spatial(shape []int) []int {
-	if len(shape) == 2 {
-		return []int{shape[0], 1, 1, shape[1]}
-	}
-	return shape
-}
-
 // packLoop is the nest that fills the words of y from the bits of each channel: bits(idx, o) gives the planes' bits of
 // channel o at position idx. Loops q and l run over the whole words, r over the channels of a last word that they do not
 // fill, so that channels beyond the last are never looked at and give 0.
 func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	return packPixels(y, func(words ir.Stmt) ir.Stmt { return words }, bits)
+}
+
+// packPixels is packLoop where around puts more into the loops over pixels.
+func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
 	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
 	i := vars(outer)
 	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
@@ -39,12 +36,12 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 	if rest > 0 {
 		body = append(body, word(ir.Int(full), "r", rest)...)
 	}
-	return ir.Nest(outer, ir.Seq(body...))
+	return ir.Nest(outer, around(ir.Seq(body...)))
 }
 
 // Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
 func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		level := QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
@@ -59,37 +56,30 @@ func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 // QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v; for bipolar_inv, that of bipolar.
 func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
 	m := float32(int(1)<<a.Bits - 1)
-	clip := func(v ir.Expr, lo, hi float32) ir.Expr {
-		return ir.Bin(ir.Min, ir.Bin(ir.Max, v, ir.Float(lo)), ir.Float(hi))
-	}
 	scaled := func() ir.Expr { return ir.Bin(ir.Div, v, ir.Float(float32(a.Scale))) }
+	offset := a.Zero
 	switch {
 	case a.Unit && a.Enc == ir.Unipolar:
 		v = mul(clip(v, 0, 1), ir.Float(m))
 	case a.Unit:
 		v = mul(mul(add(clip(v, -1, 1), ir.Float(1)), ir.Float(m)), ir.Float(0.5))
+	case a.Range != nil:
+		v = scaled()
+		if zp := a.Zero + a.Range.Min; zp != 0 {
+			v = add(v, ir.Float(float32(zp)))
+		}
+		v, offset = clip(v, float32(a.Range.Min), float32(a.Range.Max)), -a.Range.Min
 	case a.Enc == ir.Unipolar:
 		v = clip(scaled(), -float32(a.Zero), m-float32(a.Zero))
 	default:
 		v = mul(add(clip(scaled(), -m, m), ir.Float(m)), ir.Float(0.5))
 	}
-	switch a.Rounding {
-	case "half_up":
-		v = ir.Un(ir.Floor, add(v, ir.Float(0.5)))
-	case "floor":
-		v = ir.Un(ir.Floor, v)
-	default:
-		v = ir.Un(ir.RoundEven, v)
-	}
-	if a.Zero > 0 {
-		return add(ir.CastTo(ir.I32, v), ir.Const(ir.I32, int64(a.Zero)))
-	}
-	return ir.CastTo(ir.I32, v)
+	return add(roundToInt(a.Rounding, v), ir.Const(ir.I32, int64(offset)))
 }
 
 // PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.
 func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := buf("x", ir.U8, s...), BitBuffer("y", bits, s, enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
@@ -99,7 +89,7 @@ func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 
 // MaskBits copies a packed input of the caller's and clears the bits beyond its channels.
 func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
 	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "q", y.Shape[4])
 	i := vars(ls)
@@ -111,7 +101,7 @@ func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 	var v ir.Expr
 	for n := range x.Shape[0] {
-		w := ir.At(x, ir.Int(n), i[0], i[1], i[2], ir.Bin(ir.Div, c, ir.Int(WordBits)))
+		w := ir.At(x, append(append([]ir.Expr{ir.Int(n)}, i...), ir.Bin(ir.Div, c, ir.Int(WordBits)))...)
 		b := ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
 		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, b), ir.Const(ir.I32, int64(n)))
 		if v == nil {
@@ -125,7 +115,7 @@ func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 
 // Unpack gives the levels of a packed tensor as u8.
 func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.U8, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
@@ -140,7 +130,7 @@ func Dequantize(bits int, scale float64, shape []int, enc ir.EncodingKind) *ir.F
 
 // DequantizeAffine is Dequantize where level zero stands for 0 (unipolar).
 func DequantizeAffine(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)
@@ -162,7 +152,7 @@ func DequantizeAffine(bits, zero int, scale float64, shape []int, enc ir.Encodin
 // Concat copies one input of a concatenation into its channels of y, Offset.. of Total channels. Packed inputs whose
 // Offset is no multiple of the word are merged bit by bit: the first (Offset 0) clears the words, the others OR into them.
 func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	wide := append(append([]int{}, s[:3]...), slice.Total)
 	name := fmt.Sprintf("concat_%d_%dx%dx%d_at%d_%d", bits, s[1], s[2], s[3], slice.Offset, slice.Total)
 	if bits == 0 {

@@ -7,17 +7,6 @@ import (
 	"ripc/ir/graph"
 )
 
-// BinaryOp is add, sub or mul of two f32 tensors of one shape.
-func BinaryOp(op string, shape []int) *ir.Func {
-	s := spatial(shape)
-	x0, x1, y := buf("x0", ir.F32, s...), buf("x1", ir.F32, s...), buf("y", ir.F32, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "c", s[3])
-	i := vars(ls)
-	kind := map[string]ir.BinOp{"add": ir.Add, "sub": ir.Sub, "mul": ir.Mul}[op]
-	body := ir.Nest(ls, set(y, ir.Bin(kind, ir.At(x0, i...), ir.At(x1, i...)), i...))
-	return &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", op, s[1], s[2], s[3]), Params: []ir.Param{in(x0), in(x1), out(y)}, Body: body}
-}
-
 // SpatialPad copies x, f32 [B, H, W, C], into an image of value.
 func SpatialPad(p graph.Padding, value float32, shape []int) *ir.Func {
 	x := buf("x", ir.F32, shape...)
@@ -63,50 +52,55 @@ func spatialPad(p graph.Padding, x, y ir.Buffer, outside func(n, c ir.Expr) ir.E
 		Body: ir.Nest(ls, set(y, v, i...))}
 }
 
-// axes4 gives a slice's entries for [B, H, W, C].
-func axes4(v []int, fill int) []int {
-	if len(v) == 2 {
-		return []int{v[0], fill, fill, v[1]}
+// sliced gives x's and the result's shapes as [batch, h, w, c], and the position in x, of spread(shape, 1), that position i
+// of the result reads.
+func sliced(a *graph.SliceAttrs, shape []int) (s, size []int, from func(i []ir.Expr) []ir.Expr) {
+	begin, stride := spread(a.Begin, 0), spread(a.Stride, 1)
+	return Spatial(shape), Spatial(a.Size), func(i []ir.Expr) []ir.Expr {
+		y := coords(i, a.Size)
+		x := make([]ir.Expr, len(y))
+		for d := range x {
+			x[d] = add(mul(y[d], ir.Int(stride[d])), ir.Int(begin[d]))
+		}
+		return x
 	}
-	return v
 }
 
 // SliceFloat copies part of an f32 tensor.
 func SliceFloat(a *graph.SliceAttrs, shape []int) *ir.Func {
-	s, begin, size, stride := spatial(shape), axes4(a.Begin, 0), axes4(a.Size, 1), axes4(a.Stride, 1)
-	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, size...)
+	s, size, from := sliced(a, shape)
+	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, size...)
 	ls := loops("", "b", size[0], "h", size[1], "w", size[2], "o", size[3])
 	i := vars(ls)
-	from := make([]ir.Expr, 4)
-	for d := range from {
-		from[d] = add(mul(i[d], ir.Int(stride[d])), ir.Int(begin[d]))
-	}
-	return &ir.Func{Name: fmt.Sprintf("slice_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from...), i...))}
+	return &ir.Func{Name: fmt.Sprintf("slice_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
 }
 
 // SliceBits copies part of packed levels: whole words where the channels start at a word, else bit by bit.
 func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
-	s, begin, size, stride := spatial(shape), axes4(a.Begin, 0), axes4(a.Size, 1), axes4(a.Stride, 1)
-	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, size, enc)
+	s, size, from := sliced(a, shape)
+	last := len(shape) - 1
+	begin, stride := a.Begin[last], a.Stride[last]
+	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, size, enc)
 	f := &ir.Func{Name: fmt.Sprintf("slice_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}}
-	at := func(i ir.Expr, d int) ir.Expr { return add(mul(i, ir.Int(stride[d])), ir.Int(begin[d])) }
-	if stride[3] == 1 && begin[3]%WordBits == 0 {
+	if stride == 1 && begin%WordBits == 0 {
 		ls := loops("", "p", bits, "b", size[0], "h", size[1], "w", size[2], "c", y.Shape[4])
 		i := vars(ls)
-		v := ir.At(x, i[0], at(i[1], 0), at(i[2], 1), at(i[3], 2), add(i[4], ir.Int(begin[3]/WordBits)))
-		f.Body = ir.Nest(ls, set(y, ir.Bin(ir.And, v, onesWord(size[3], i[4])), i...))
+		at := append([]ir.Expr{i[0]}, from(i[1:])...)
+		at[len(at)-1] = add(i[4], ir.Int(begin/WordBits))
+		f.Body = ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(x, at...), onesWord(size[3], i[4])), i...))
 		return f
 	}
 	f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		c := at(ir.Bin(ir.Min, o, ir.Int(size[3]-1)), 3) // what lies beyond is not chosen, but its address must be provable
-		return bitsOf(level(x, []ir.Expr{at(i[0], 0), at(i[1], 1), at(i[2], 2)}, c), bits)
+		o = ir.Bin(ir.Min, o, ir.Int(size[3]-1)) // what lies beyond is not chosen, but its address must be provable
+		at := from(append(append([]ir.Expr{}, i...), o))
+		return bitsOf(level(x, at[:len(at)-1], at[len(at)-1]), bits)
 	})
 	return f
 }
 
 // ReshapeBits repacks levels of one shape as another with as many elements; needed only where words do not stay whole.
 func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
-	s, t := spatial(from), spatial(to)
+	s, t := Spatial(from), Spatial(to)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, t, enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		o = ir.Bin(ir.Min, o, ir.Int(t[3]-1))

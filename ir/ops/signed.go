@@ -11,7 +11,7 @@ const signedOffset = 128
 
 // PackSigned packs the caller's i8 values: level = value + 128.
 func PackSigned(shape []int, enc ir.EncodingKind) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := buf("x", ir.I8, s...), BitBuffer("y", 8, s, enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		v := ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
@@ -22,7 +22,7 @@ func PackSigned(shape []int, enc ir.EncodingKind) *ir.Func {
 
 // UnpackSigned gives the levels of a packed tensor less 128 as i8.
 func UnpackSigned(shape []int, enc ir.EncodingKind) *ir.Func {
-	s := spatial(shape)
+	s := Spatial(shape)
 	x, y := BitBuffer("x", 8, s, enc), buf("y", ir.I8, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
 	i := vars(ls)

@@ -3,6 +3,7 @@ package template_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -83,8 +84,11 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = make([]float32, a.Out)
 		}
-		if rapid.Bool().Draw(t, "levels") {
+		switch intRange(t, 0, 2, "levels") {
+		case 1:
 			e.OutBits, e.OutEnc, e.Levels = bits, enc, make([]float32, 1<<bits-1)
+		case 2:
+			e.OutBits, e.OutEnc, e.LevelRows = bits, enc, slices.Repeat([][]float32{make([]float32, a.Out)}, 1<<bits-1)
 		}
 		return ops.Conv("fconv2d", a, ir.NoEncoding, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
 	}
@@ -126,7 +130,7 @@ func slice(t *rapid.T, a *graph.FusedConv) ops.Slice {
 func other(t *rapid.T) *ir.Func {
 	s := []int{intRange(t, 1, 2, "batch"), intRange(t, 1, 9, "h"), intRange(t, 1, 9, "w"), channels(t, "c")}
 	bits, enc := intRange(t, 1, 3, "bits"), encoding(t)
-	switch intRange(t, 0, 12, "op") {
+	switch intRange(t, 0, 17, "op") {
 	case 0, 1, 2, 3:
 		p := &graph.PoolAttrs{Kernel: [2]int{intRange(t, 1, 5, "kh"), intRange(t, 1, 5, "kw")}, Strides: [2]int{intRange(t, 1, 3, "sh"), intRange(t, 1, 3, "sw")}}
 		p.Pad = padding(t, p.Kernel[0], p.Kernel[1], s[1], s[2])
@@ -140,7 +144,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: 0.25, Rounding: rapid.SampledFrom([]string{"half_even", "half_up", "floor"}).Draw(t, "rounding")}, s)
+		return ops.Quantize(&graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: 0.25, Rounding: rapid.SampledFrom(graph.Roundings()).Draw(t, "rounding")}, s)
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
 	case 8:
@@ -152,11 +156,37 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Concat(intRange(t, 0, 3, "concat"), s, enc, ops.Slice{Offset: off, Total: off + s[3] + intRange(t, 0, 40, "after")})
 	case 11:
 		return ops.FlattenBits(bits, s, enc)
+	case 12:
+		bits = intRange(t, 1, 4, "threshold bits")
+		return ops.Threshold(&graph.ThresholdAttrs{Bits: bits, Enc: enc, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
+	case 13:
+		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
+		if rapid.Bool().Draw(t, "bits") {
+			return ops.TransposeBits(a, bits, s, enc)
+		}
+		return ops.TransposeFloat(a, s)
+	case 14:
+		right := slices.Clone(s)
+		right[intRange(t, 0, 3, "repeated")] = 1
+		return ops.BinaryOp(rapid.SampledFrom([]string{"add", "div"}).Draw(t, "binary"), s, rapid.SampledFrom([][]int{s, right, {s[3]}, {1}}).Draw(t, "right"))
+	case 15:
+		s = append([]int{intRange(t, 1, 2, "a"), intRange(t, 1, 2, "b")}, s...)
+		a := &graph.SliceAttrs{Begin: []int{0, 0, 0, 0, 0, 0}, Size: s, Stride: []int{1, 1, 1, 1, 1, 1}}
+		if rapid.Bool().Draw(t, "bits") {
+			return ops.SliceBits(a, bits, s, enc)
+		}
+		return ops.SliceFloat(a, s)
+	case 16:
+		if rapid.Bool().Draw(t, "unpack") {
+			return ops.UnpackWords(s, enc)
+		}
+		return ops.PackWords(s, enc)
 	}
 	if rapid.Bool().Draw(t, "mask") {
 		return ops.MaskBits(bits, s, enc)
 	}
-	return ops.Eltwise([]graph.FloatStep{{Kind: rapid.SampledFrom([]string{"mul", "fma", "relu"}).Draw(t, "step")}}, s)
+	kind := rapid.SampledFrom([]string{"mul", "div", "add", "fma", "relu", "clip", "prelu", "round", "sign"})
+	return ops.Eltwise([]graph.FloatStep{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(graph.Roundings()).Draw(t, "mode")}}, s)
 }
 
 // legal applies a trace and checks that what comes out is sound and can be generated.
