@@ -40,16 +40,19 @@ func ParseEmit(list string) ([]artifact.Kind, error) { return artifact.ParseKind
 
 // Inspection is what became of a model's layers.
 type Inspection struct {
-	Name        string            `json:"name"`
-	Target      string            `json:"target"`
-	Inputs      []describe.Tensor `json:"inputs"`
-	Outputs     []describe.Tensor `json:"outputs"`
-	Layers      []Layer           `json:"layers"`
-	MACs        int64             `json:"macs"`
-	BinaryMACs  int64             `json:"binary_macs"`
-	WeightBytes int64             `json:"weight_bytes"` // constants that layers share count once
-	FloatBytes  int64             `json:"float_bytes"`  // the same layers' weights as f32
-	ArenaBytes  int64             `json:"arena_bytes"`
+	Name       string            `json:"name"`
+	Target     string            `json:"target"`
+	Inputs     []describe.Tensor `json:"inputs"`
+	Outputs    []describe.Tensor `json:"outputs"`
+	Layers     []Layer           `json:"layers"`
+	MACs       int64             `json:"macs"`
+	BinaryMACs int64             `json:"binary_macs"`
+	// Convolutions counts the convolutions and dense layers, Bitserial those of them that are bitserial.
+	Convolutions int   `json:"convolutions"`
+	Bitserial    int   `json:"bitserial"`
+	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
+	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
+	ArenaBytes   int64 `json:"arena_bytes"`
 }
 
 // Layer is one stage.
@@ -59,11 +62,12 @@ type Layer struct {
 	// Became is "binary NxM" (N bits of activations, M of weights), "float", "bits" (glue on packed bits, or into or out
 	// of them) or "float glue".
 	Became      string            `json:"became"`
-	Note        string            `json:"note,omitempty"` // e.g. why it stays float
+	Note        string            `json:"note,omitempty"` // what it became, or why it stays float
 	Glue        string            `json:"glue,omitempty"` // what follows the sums
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
 	MACs        int64             `json:"macs"`
+	Share       float64           `json:"share"` // of the MACs of the network, 0 to 1
 	WeightBytes int64             `json:"weight_bytes"`
 	FloatBytes  int64             `json:"float_bytes"`
 	Kernel      string            `json:"kernel"`
@@ -113,8 +117,12 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		names = append(names, l.Name)
 		in.MACs += l.MACs
 		in.FloatBytes += l.FloatBytes
+		if l.MACs > 0 {
+			in.Convolutions++
+		}
 		if strings.HasPrefix(l.Became, "binary") {
 			in.BinaryMACs += l.MACs
+			in.Bitserial++
 		}
 		if layer != "" && layer != l.Name {
 			continue
@@ -124,6 +132,11 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 			l.Before, l.After = c.Program.FuncByName(f).String(), c.Scheduled.FuncByName(f).String()
 		}
 		in.Layers = append(in.Layers, l)
+	}
+	for i := range in.Layers {
+		if in.MACs > 0 {
+			in.Layers[i].Share = float64(in.Layers[i].MACs) / float64(in.MACs)
+		}
 	}
 	if len(in.Layers) == 0 && layer != "" {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("no layer is called %q", layer), Help: "there are " + strings.Join(names, ", ")}

@@ -12,9 +12,6 @@ import (
 // wordBits is the width of a packed word of weights.
 const wordBits = 32
 
-// maxAcc bounds the sums of popcounts: the integer glue adds constants of like size and must stay inside i32.
-const maxAcc = 1 << 28
-
 func bind(r *rewriter) error {
 	for _, n := range r.g.Nodes {
 		var err error
@@ -55,7 +52,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	if exact {
 		f.PadCorr = &graph.PadCorr{}
 	}
-	if f.MaxP() > maxAcc {
+	if f.MaxP() > MaxSum {
 		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), f.Planes)
 	}
 	f.WBits = w.pack(f, x.Enc == ir.BipolarInv)

@@ -4,42 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"ripc/internal/f32"
 	"ripc/ir/graph"
 )
-
-// eltwise makes batch_norm and relu float steps (op "eltwise", attribute *graph.Elementwise).
-func eltwise(r *rewriter) error {
-	set := func(n *graph.Node, s graph.FloatStep) {
-		s.From = n.Name
-		n.Op, n.Attrs = "eltwise", &graph.Elementwise{Steps: []graph.FloatStep{s}}
-	}
-	for _, n := range r.g.Nodes {
-		switch a := n.Attrs.(type) {
-		case *graph.BatchNormAttrs:
-			s, b := BatchNorm(n, a)
-			set(n, graph.FloatStep{Kind: "fma", A: s, B: b})
-		case *graph.PReluAttrs:
-			set(n, graph.FloatStep{Kind: "prelu", A: n.Weights["alpha"].Data})
-		default:
-			if n.Op == "relu" || n.Op == "relu6" || n.Op == "hard_tanh" {
-				set(n, graph.FloatStep{Kind: n.Op})
-			}
-		}
-	}
-	return nil
-}
-
-// BatchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s), in float64.
-func BatchNorm(n *graph.Node, a *graph.BatchNormAttrs) (s, b []float32) {
-	gamma, beta := n.Weights["gamma"].Data, n.Weights["beta"].Data
-	mean, vars := n.Weights["mean"].Data, n.Weights["var"].Data
-	s, b = make([]float32, len(gamma)), make([]float32, len(gamma))
-	for c := range gamma {
-		s[c] = float32(float64(gamma[c]) / math.Sqrt(float64(vars[c])+a.Epsilon))
-		b[c] = float32(float64(beta[c]) - float64(mean[c])*float64(s[c]))
-	}
-	return s, b
-}
 
 func foldSteps(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
@@ -89,17 +56,27 @@ func (r *rewriter) only1(n *graph.Node) *graph.Node {
 	return r.only(n)
 }
 
-// increasing reports whether n is a map that preserves order in every channel.
+// increasing reports whether n is a map that never falls in any channel.
 func increasing(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.Elementwise:
-		return !slices.ContainsFunc(a.Steps, func(s graph.FloatStep) bool {
-			return slices.ContainsFunc(s.A, func(v float32) bool { return !(v > 0) })
-		})
+		return Increasing(a.Steps)
 	case *graph.QuantizeAttrs, *graph.ShiftNormAttrs:
 		return true
+	case *graph.ThresholdAttrs:
+		_, ok := quantizerOf(n)
+		return ok
 	}
 	return false
+}
+
+// Increasing reports whether steps never fall in any channel and keep numbers numbers.
+func Increasing(steps []graph.FloatStep) bool {
+	return !slices.ContainsFunc(steps, func(s graph.FloatStep) bool {
+		return slices.ContainsFunc(s.A, func(v float32) bool {
+			return v-v != 0 || (factor(s) || s.Kind == "prelu") && !(v > 0) || s.Kind == "div" && f32.Flush(v) == 0
+		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
+	})
 }
 
 // maxThresholdBits is the number of output bits up to which a quantizer becomes thresholds: 2^bits-1 compares a channel.
@@ -107,8 +84,7 @@ const maxThresholdBits = 3
 
 func foldQuantize(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
-		switch a := n.Attrs.(type) {
-		case *graph.ShiftNormAttrs:
+		if a, ok := n.Attrs.(*graph.ShiftNormAttrs); ok {
 			p := r.only(n)
 			f := open(p)
 			if f == nil || p.Op != "bconv2d" || len(f.Epilogue.Steps) != 1 {
@@ -119,21 +95,55 @@ func foldQuantize(r *rewriter) error {
 				return err
 			}
 			r.absorb(p, n)
-		case *graph.QuantizeAttrs:
-			p := r.only(n)
-			f := open(p)
-			if f == nil || a.Bits > maxThresholdBits {
-				continue
-			}
-			if p.Op == "bconv2d" && monotone(f.Epilogue.Steps) {
-				thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, a)
-			} else {
-				f.Epilogue.Levels, f.Epilogue.OutBits, f.Epilogue.OutEnc = floatLevels(a), a.Bits, a.Enc
-			}
-			r.absorb(p, n)
+		} else if q, ok := quantizerOf(n); ok {
+			r.foldQuantizer(n, q)
 		}
 	}
 	return nil
+}
+
+// foldQuantizer puts n into the convolution before it: as thresholds on the sums where those exist, else as levels of the
+// float that the steps make.
+func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
+	p := r.only(n)
+	f := open(p)
+	if f == nil || q.bits > maxThresholdBits {
+		return
+	}
+	why := ""
+	if p.Op == "bconv2d" {
+		if why = turning(f); why == "" {
+			thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, q)
+			r.absorb(p, n)
+			return
+		}
+		p.Note = join(p.Note, "glue stays float: "+why+", so no thresholds equal it")
+	}
+	steps := f.Epilogue.Steps
+	if q.nan { // comparisons take a NaN for less than anything; this step makes it 0 and changes nothing else
+		for o := range f.Out {
+			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
+				n.Note = join(n.Note, "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it")
+				return
+			}
+		}
+		steps = append(slices.Clone(steps), graph.FloatStep{Kind: "prelu", A: slices.Repeat([]float32{1}, f.Out), From: n.Name})
+	}
+	f.Epilogue.Steps, f.Epilogue.OutBits, f.Epilogue.OutEnc = steps, q.bits, q.enc
+	if q.one {
+		f.Epilogue.Levels = floatLevels(q, 0)
+	} else {
+		f.Epilogue.LevelRows = levelRows(q, f.Out)
+	}
+	r.absorb(p, n)
+}
+
+// join adds to a note.
+func join(note, more string) string {
+	if note == "" {
+		return more
+	}
+	return note + "; " + more
 }
 
 func foldPool(r *rewriter) error {

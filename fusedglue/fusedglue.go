@@ -26,13 +26,14 @@ func Passes() []Pass {
 	return []Pass{
 		{"bind", "convolutions and dense layers become fused ones, weights become bits", true, bind},
 		{"identity", "bitpack and unpack are only representations: their users read what they read", true, dropIdentities},
-		{"eltwise", "batch_norm and relu become float steps", true, eltwise},
+		{"eltwise", "batch_norm, relu, clip and other ops on single elements become float steps", true, eltwise},
 		{"fold_steps", "float steps move into the convolution before them", false, foldSteps},
 		{"pool_after", "max_pool moves behind the increasing steps and the quantizer after it, where it is cheaper", false, poolAfter},
 		{"fold_steps_again", "float steps that pool_after brought next to their convolution move in", false, foldSteps},
 		{"fold_quantize", "quantizers become thresholds or add-then-shift in the convolution before them", true, foldQuantize},
 		{"thresholds", "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", false, shiftToThresholds},
 		{"fold_pool", "max_pool without overlap moves into the convolution's tile", false, foldPool},
+		{"merge_steps", "float steps in a row, which no convolution took in, become one layer", false, mergeSteps},
 	}
 }
 
@@ -45,6 +46,8 @@ func order() [][3]string {
 		{"pool_after", "fold_quantize", "a quantizer must stand next to its convolution"},
 		{"fold_quantize", "thresholds", "it makes the shifts"},
 		{"fold_quantize", "fold_pool", "only integer accumulators are pooled"},
+		{"pool_after", "merge_steps", "a pool passes single steps, where it might not pass their composition"},
+		{"fold_steps_again", "merge_steps", "what a convolution takes in needs no layer of its own"},
 	}
 }
 

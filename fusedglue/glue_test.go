@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -194,13 +195,81 @@ func quantized(a *graph.QuantizeAttrs, x float32) int {
 	default:
 		u = (min(max(u, -m), m) + m) / 2
 	}
-	switch a.Rounding {
+	return int(rounded(a.Rounding, u))
+}
+
+// rounded is x to an integer.
+func rounded(mode string, x float32) float32 {
+	v := float64(x)
+	switch mode {
 	case "half_up":
-		return int(math.Floor(float64(u) + 0.5))
+		v = math.Floor(v + 0.5)
+	case "half_down":
+		v = math.Ceil(v - 0.5)
+	case "half_away":
+		v = math.Round(v)
 	case "floor":
-		return int(math.Floor(float64(u)))
+		v = math.Floor(v)
+	case "ceil":
+		v = math.Ceil(v)
+	case "trunc":
+		v = math.Trunc(v)
+	case "away":
+		v = math.Copysign(math.Ceil(math.Abs(v)), v)
+	default:
+		v = math.RoundToEven(v)
 	}
-	return int(math.RoundToEven(float64(u)))
+	return float32(v)
+}
+
+// drawQuantizer is a quantize or threshold node for out channels, and what it computes.
+func drawQuantizer(t *rapid.T, r *rand.Rand, out int) (*graph.Node, func(o int, x float32) int) {
+	switch between(t, 0, 2, "quantizer") {
+	case 0: // a range of integers
+		a := &graph.QuantizeAttrs{Bits: between(t, 1, 3, "bits"), Enc: ir.Unipolar, Scale: pick(t, "scale", 1, 0.25, 1.0/3, 3), Rounding: pick(t, "rounding", graph.Roundings()...)}
+		a.Range = &graph.QuantRange{Min: between(t, -5, 3, "min")}
+		a.Range.Max = a.Range.Min + between(t, 0, 1<<a.Bits-1, "span")
+		a.Zero = between(t, 0, 1<<a.Bits-1, "zero")
+		zp := float32(a.Zero + a.Range.Min)
+		return &graph.Node{Attrs: a}, func(_ int, x float32) int {
+			v := x/float32(a.Scale) + zp
+			return int(rounded(a.Rounding, min(max(v, float32(a.Range.Min)), float32(a.Range.Max)))) - a.Range.Min
+		}
+	case 1:
+		a := &graph.ThresholdAttrs{Bits: between(t, 1, 3, "bits"), Enc: pick(t, "enc", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: 1, NotLess: rapid.Bool().Draw(t, "not less")}
+		rows, cols := between(t, 1, 1<<a.Bits-1, "thresholds"), pick(t, "columns", 1, out)
+		w := &graph.Tensor{Shape: []int{rows, cols}, Data: make([]float32, rows*cols)}
+		for c := range cols {
+			row := make([]float32, rows)
+			for i := range row {
+				row[i] = float32(pick(t, "threshold", math.Inf(-1), math.Inf(1), 0, r.NormFloat64(), math.Round(2*r.NormFloat64())))
+			}
+			slices.Sort(row)
+			for i, v := range row {
+				w.Data[i*cols+c] = v
+			}
+		}
+		return &graph.Node{Attrs: a, Weights: map[string]*graph.Tensor{"thresholds": w}}, func(o int, x float32) int {
+			n := 0
+			for i := range rows {
+				if x >= w.Data[i*cols+o%cols] {
+					n++
+				}
+			}
+			return n
+		}
+	}
+	a := drawQuantize(t, 3)
+	return &graph.Node{Attrs: a}, func(_ int, x float32) int { return quantized(a, x) }
+}
+
+func nonzero(v []float32) []float32 {
+	for i := range v {
+		if v[i] == 0 {
+			v[i] = 1
+		}
+	}
+	return v
 }
 
 func drawQuantize(t *rapid.T, bits int) *graph.QuantizeAttrs {
@@ -210,8 +279,10 @@ func drawQuantize(t *rapid.T, bits int) *graph.QuantizeAttrs {
 
 func TestThresholdsOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		enc, a, r := encoding(t), drawQuantize(t, 3), random(t, "steps")
+		enc, r := encoding(t), random(t, "steps")
 		const out = 6
+		node, want := drawQuantizer(t, r, out)
+		q, _ := quantizerOf(node)
 		f := layer(t, enc, out)
 		vec := func(scale float64) []float32 {
 			v := make([]float32, out)
@@ -224,12 +295,17 @@ func TestThresholdsOf(t *testing.T) {
 		}
 		steps := []graph.FloatStep{{Kind: "mul", A: slices.Repeat([]float32{float32(r.Float64())}, out)}}
 		for range between(t, 0, 3, "number") {
-			steps = append(steps, pick(t, "step", graph.FloatStep{Kind: "relu"}, graph.FloatStep{Kind: "fma", A: vec(0.5), B: vec(1)}, graph.FloatStep{Kind: "mul", A: vec(1)}))
+			steps = append(steps, pick(t, "step", graph.FloatStep{Kind: "relu"}, graph.FloatStep{Kind: "fma", A: vec(0.5), B: vec(1)}, graph.FloatStep{Kind: "mul", A: vec(1)},
+				graph.FloatStep{Kind: "add", A: vec(1)}, graph.FloatStep{Kind: "div", A: nonzero(vec(2))}, graph.FloatStep{Kind: "clip", Lo: -1.5, Hi: 2}, graph.FloatStep{Kind: "sign"},
+				graph.FloatStep{Kind: "round", Mode: "half_even"}, graph.FloatStep{Kind: "round", Mode: "ceil"}))
 		}
 		f.Epilogue.Steps = steps
 		before := *f
-		thresholdsOf(f, enc, a)
-		if f.Epilogue.Steps != nil || f.Epilogue.OutBits != a.Bits || f.Epilogue.OutEnc != a.Enc || len(f.Epilogue.Thresholds) != 1<<a.Bits-1 {
+		if why := turning(f); why != "" {
+			t.Fatal(why)
+		}
+		thresholdsOf(f, enc, q)
+		if f.Epilogue.Steps != nil || f.Epilogue.OutBits != q.bits || f.Epilogue.OutEnc != q.enc || len(f.Epilogue.Thresholds) != 1<<q.bits-1 {
 			t.Fatalf("%+v", f.Epilogue)
 		}
 		for o := range out {
@@ -254,6 +330,16 @@ func TestThresholdsOf(t *testing.T) {
 						v = float32(math.FMA(float64(v), float64(s.A[o]), float64(s.B[o])))
 					case "relu":
 						v = max(v, 0)
+					case "add":
+						v += s.A[o]
+					case "div":
+						v /= s.A[o]
+					case "clip":
+						v = min(max(v, s.Lo), s.Hi)
+					case "sign":
+						v = float32(cmp.Compare(v, 0))
+					case "round":
+						v = rounded(s.Mode, v)
 					}
 				}
 				q := p
@@ -263,7 +349,7 @@ func TestThresholdsOf(t *testing.T) {
 					}
 					q /= int64(f.DotMul)
 				}
-				if got, want := levelAt(f, o, q), quantized(a, v); got != want {
+				if got, want := levelAt(f, o, q), want(o, v); got != want {
 					t.Fatalf("channel %d, dot product %d: level %d, want %d", o, dot, got, want)
 				}
 			}
@@ -274,7 +360,8 @@ func TestThresholdsOf(t *testing.T) {
 func TestFloatLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawQuantize(t, 8)
-		for i, v := range floatLevels(a) {
+		q, _ := quantizerOf(&graph.Node{Attrs: a})
+		for i, v := range floatLevels(q, 0) {
 			below := math.Nextafter32(v, float32(math.Inf(-1)))
 			if quantized(a, v) != i+1 || quantized(a, below) != i {
 				t.Fatalf("%+v: level(%g) = %d and level(%g) = %d, want %d and one less", a, v, quantized(a, v), below, quantized(a, below), i+1)

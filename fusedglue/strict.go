@@ -2,48 +2,185 @@ package fusedglue
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"ripc/ir/graph"
 )
 
-// Strict fails, naming every layer, where a network with binary layers has glue that stayed float: a bitserial layer
-// whose sums leave as f32 though levels are made from them later, or a float step that nothing took in. Float
-// convolutions, and what follows the last binary layer, are the model's own wish.
+// Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:
+//   - a convolution or dense layer whose weights have few bits (at most MaxWeightBits, of both signs), or whose input has as
+//     few and that stands between bitserial layers, but which is not bitserial;
+//   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
+//     of sums that are no thresholds, or a float step that nothing took in.
+//
+// Other float convolutions, such as a first and a last layer with real or 8-bit weights, and what follows the last
+// binary layer, are the model's own wish.
 func Strict(g *graph.Graph) error {
+	s := strict{g: g}
+	for _, n := range g.Nodes {
+		s.all += s.macs(n)
+	}
 	var errs []error
 	for _, n := range g.Nodes {
-		_, step := n.Attrs.(*graph.Elementwise)
 		f, conv := n.Attrs.(*graph.FusedConv)
-		if !step && (!conv || n.Op != "bconv2d" || f.Epilogue.OutBits > 0 && f.Epilogue.Levels == nil) {
-			continue
-		}
-		if conv && f.Epilogue.Levels != nil {
-			errs = append(errs, g.Errorf(n, "use slopes from 0 up", "stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"))
-		} else if q := laterQuantizer(g, n); q != nil {
-			errs = append(errs, g.Errorf(n, "see what stands between the two; batch_norm and relu fold, and nothing else may read these tensors",
-				"stays float: the glue up to %q does not fold to integers", q.Name))
+		_, step := n.Attrs.(*graph.Elementwise)
+		switch {
+		case conv && n.Op == "fconv2d":
+			errs = append(errs, s.layer(n, f))
+		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
+			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n.Note, "glue stays float: ", "no thresholds equal its glue")))
+		case step, conv && f.Epilogue.OutBits == 0:
+			if q := s.laterQuantizer(n); q != nil {
+				errs = append(errs, s.stays(n, "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors",
+					fmt.Sprintf("the glue up to %q does not fold to integers", q.Name)))
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// laterQuantizer finds a quantizer that is reached from n through float glue.
-func laterQuantizer(g *graph.Graph, n *graph.Node) *graph.Node {
-	for _, out := range n.Outputs {
-		for _, c := range g.Consumers(out) {
-			switch a := c.Attrs.(type) {
-			case *graph.QuantizeAttrs:
-				return c
-			case *graph.FusedConv:
-				if a.Epilogue.OutBits > 0 {
-					return c
-				}
-				continue
-			}
-			if q := laterQuantizer(g, c); q != nil {
-				return q
-			}
-		}
+type strict struct {
+	g   *graph.Graph
+	all int64 // MACs of the network
+}
+
+// layer is the error of a float convolution that should have been bitserial, nil if it is the model's own wish.
+func (s strict) layer(n *graph.Node, f *graph.FusedConv) error {
+	few, _ := Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
+	switch {
+	case few != nil && few.Trained():
+		return s.stays(n, "quantize its input to at most 8 bits, with one scale", reason(n.Note, "float: ", fmt.Sprintf("its weights are %s, but its input is not quantized", few)))
+	case s.fewLevels(n.Inputs[0]) && s.bitserial(n, s.above) && s.bitserial(n, s.below):
+		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", MaxWeightBits),
+			reason(n.Note, "float: ", "its input has few bits, but its weights are real"))
 	}
 	return nil
+}
+
+// reason is the part of a note that follows prefix, or what stands in for it.
+func reason(note, prefix, otherwise string) string {
+	if _, after, ok := strings.Cut(note, prefix); ok {
+		return after
+	}
+	return otherwise
+}
+
+// stays is the error that n stays float.
+func (s strict) stays(n *graph.Node, help, why string) error {
+	y := s.g.Value(n.Outputs[0])
+	cost := fmt.Sprintf("%d values", y.Elems())
+	if m := s.macs(n); m > 0 && n.Op == "fconv2d" {
+		cost = fmt.Sprintf("%d MACs, %.1f %% of all", m, 100*float64(m)/float64(s.all))
+	}
+	return s.g.Errorf(n, help, "stays float: %s (%s)", why, cost)
+}
+
+// macs is the number of multiply-accumulates of a convolution or dense layer, 0 of others.
+func (s strict) macs(n *graph.Node) int64 {
+	f, ok := n.Attrs.(*graph.FusedConv)
+	if !ok {
+		return 0
+	}
+	x := s.g.Value(n.Inputs[0])
+	pixels := int64(x.Shape[0])
+	if len(x.Shape) == 4 {
+		oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
+		pixels *= int64(oh) * int64(ow)
+	}
+	return pixels * int64(f.Products()) * int64(f.Out)
+}
+
+// fewLevels reports whether f32 tensor t holds the values of a quantizer of at most MaxWeightBits bits.
+func (s strict) fewLevels(t string) bool {
+	n := s.g.Producer(t)
+	if n == nil {
+		return false
+	}
+	switch a := n.Attrs.(type) {
+	case *graph.Elementwise:
+		return fewSteps(a.Steps)
+	case *graph.FusedConv:
+		return fewSteps(a.Epilogue.Steps)
+	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs:
+		return n.Op != "avg_pool" && !slices.ContainsFunc(n.Inputs, func(in string) bool { return !s.fewLevels(in) })
+	}
+	switch n.Op {
+	case "dequantize":
+		return s.g.Value(n.Inputs[0]).Bits <= MaxWeightBits
+	case "flatten":
+		return s.fewLevels(n.Inputs[0])
+	}
+	return false
+}
+
+// fewSteps reports whether steps end in those of a quantizer with few levels.
+func fewSteps(steps []graph.FloatStep) bool {
+	i := len(steps) - 1
+	for i >= 0 && (steps[i].Kind == "mul" || steps[i].Kind == "add") {
+		i--
+	}
+	return i >= 0 && (steps[i].Kind == "sign" || i > 0 && steps[i].Kind == "round" && steps[i-1].Kind == "clip" && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
+}
+
+// bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
+func (s strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
+	return reach(n, func(m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
+}
+
+// laterQuantizer finds a quantizer that is reached from n through float glue.
+func (s strict) laterQuantizer(n *graph.Node) *graph.Node {
+	return reach(n, func(m *graph.Node) (found, on bool) {
+		switch a := m.Attrs.(type) {
+		case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
+			return true, false
+		case *graph.FusedConv:
+			return a.Epilogue.OutBits > 0, false
+		}
+		return false, true
+	}, s.below)
+}
+
+// reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.
+func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
+	seen := map[*graph.Node]bool{}
+	var from func(n *graph.Node) *graph.Node
+	from = func(n *graph.Node) *graph.Node {
+		for _, m := range next(n) {
+			if seen[m] {
+				continue
+			}
+			seen[m] = true
+			found, on := visit(m)
+			if found {
+				return m
+			}
+			if on {
+				if q := from(m); q != nil {
+					return q
+				}
+			}
+		}
+		return nil
+	}
+	return from(n)
+}
+
+func (s strict) above(n *graph.Node) []*graph.Node {
+	var out []*graph.Node
+	for _, in := range n.Inputs {
+		if p := s.g.Producer(in); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (s strict) below(n *graph.Node) []*graph.Node {
+	var out []*graph.Node
+	for _, t := range n.Outputs {
+		out = append(out, s.g.Consumers(t)...)
+	}
+	return out
 }

@@ -42,7 +42,7 @@ Files appear when everything is done, or not at all.`,
 	fs.SortFlags = false
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name)")
 	fs.StringVar(&o.emit, "emit", "so,h", "kinds of files, separated by commas")
-	fs.BoolVar(&o.strict, "strict", false, "fail if glue between binary layers stays float")
+	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
 	o.register(cmd)

@@ -20,7 +20,8 @@ func inspectCommand() *cobra.Command {
 		Use:   "inspect MODEL|X.so [flags]",
 		Short: "Show what became of each layer",
 		Long: `Show what became of each layer: binary or float (and why), shapes, multiply-accumulates
-(MACs), bytes of weights, kernel. One layer is shown with its schedule, and with --ir
+(MACs) and their share of all, bytes of weights, kernel; and how many convolutions and
+dense layers are bitserial. One layer is shown with its schedule, and with --ir
 with its program before and after scheduling. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
   ripc inspect digits.json --layer conv2 --ir`,
@@ -63,11 +64,11 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 		fmt.Fprintf(w, "output %s\n", tensorText(t))
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, NOTES")
+	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tSHARE\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, NOTES")
 	for _, l := range in.Layers {
-		macs, weights, float := "", "", ""
+		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
-			macs, float = thousands(l.MACs), size(l.FloatBytes)
+			macs, share, float = thousands(l.MACs), percent(l.Share), size(l.FloatBytes)
 		}
 		if l.WeightBytes > 0 {
 			weights = size(l.WeightBytes)
@@ -82,19 +83,25 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 				notes = append(notes, n)
 			}
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Op, l.Became, out, macs, weights, float, l.Kernel, strings.Join(notes, "; "))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, strings.Join(notes, "; "))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
 	share := 0.0
 	if in.MACs > 0 {
-		share = 100 * float64(in.BinaryMACs) / float64(in.MACs)
+		share = float64(in.BinaryMACs) / float64(in.MACs)
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s MACs (%.1f %% binary), weights and tables %s (weights as floats %s), activations %s\n",
-		count(len(in.Layers), "stage"), thousands(in.MACs), share, size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
+	if in.Convolutions > 0 {
+		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, count(in.Convolutions, "convolution"), percent(share))
+	}
+	_, err := fmt.Fprintf(w, "\n%s, %s MACs, weights and tables %s (weights as floats %s), activations %s\n",
+		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
 	return err
 }
+
+// percent is a share for people.
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // printLayer prints everything about one layer.
 func printLayer(w io.Writer, l ripc.Layer) {
@@ -111,7 +118,7 @@ func printLayer(w io.Writer, l ripc.Layer) {
 	for _, t := range l.Writes {
 		fmt.Fprintf(w, "  writes  %s (%s)\n", tensorText(t), t.Where)
 	}
-	fmt.Fprintf(w, "  MACs    %d\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n", l.MACs, l.WeightBytes, l.FloatBytes, l.Kernel)
+	fmt.Fprintf(w, "  MACs    %d (%s of all)\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n", l.MACs, percent(l.Share), l.WeightBytes, l.FloatBytes, l.Kernel)
 	for _, s := range l.Trace {
 		fmt.Fprintf(w, "    %s\n", s)
 	}

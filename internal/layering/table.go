@@ -22,7 +22,7 @@ func Table() []Row {
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/artifact", "codegen/spmd", "codegen/toolchain", "fusedglue", "internal/describe",
-		"ir/importer/...", "lower", "lower/plan", "runtime", "simulate", "verify",
+		"ir/importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
@@ -46,6 +46,7 @@ func Table() []Row {
 		{"ir/importer/lce", []string{"ir", "ir/graph", "internal/safetensors"}, []string{"github.com/google/flatbuffers"}},
 
 		{"fusedglue", []string{"internal/f32", "ir", "ir/arith", "ir/graph"}, nil},
+		{"recognize", []string{"fusedglue", "internal/f32", "ir", "ir/graph"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},

@@ -1,0 +1,117 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ripc/internal/f32"
+	"ripc/ir/graph"
+)
+
+// planeSum is weight i as the planes of w give it, in units of the scale that goes with them.
+func planeSum(w *intWeights, i int) int {
+	coefs, sum := w.coefs, 0
+	if coefs == nil {
+		coefs = []int32{1}
+	}
+	for j, p := range w.planes {
+		if p[i] {
+			sum += int(coefs[j])
+		} else {
+			sum -= int(coefs[j])
+		}
+	}
+	return sum
+}
+
+// TestDecompose: weights of few bits are found whatever their scales, with the fewest bits, and what becomes of the float
+// weights with the attributes found are the integers found, to the bit.
+func TestDecompose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := pick(t, "kind", "1-bit", "ternary", "odd2", "odd3", "narrow2", "full2", "full3", "full4", "unsigned4", "sparse4")
+		outs, per, r := between(t, 1, 5, "outs"), between(t, 8, 40, "per"), random(t, "numbers")
+		conv := rapid.Bool().Draw(t, "conv")
+		values := map[string][]int{
+			"1-bit": {-1, 1}, "ternary": {-1, 0, 1}, "odd2": {-3, -1, 1, 3}, "odd3": {-7, -5, -3, -1, 1, 3, 5, 7}, "narrow2": {-1, 0, 1}, "full2": {-2, -1, 0, 1},
+			"full3": {-4, -3, -2, -1, 0, 1, 2, 3}, "full4": {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7}, "unsigned4": {0, 3, 5, 15}, "sparse4": {-8, -7, 7},
+		}[kind]
+		data := make([]float32, outs*per)
+		for o := range outs {
+			scale := float32(math.Exp(6*r.Float64() - 5))
+			for i := o; i < len(data); i += outs {
+				data[i] = f32.Mul(scale, float32(values[r.IntN(len(values))]))
+			}
+			if kind != "1-bit" && !strings.HasPrefix(kind, "odd") && r.IntN(4) == 0 { // a filter that is switched off
+				for i := o; i < len(data); i += outs {
+					data[i] = float32(math.Copysign(0, r.Float64()-0.5))
+				}
+			}
+		}
+		w := &graph.Tensor{Shape: []int{per, outs}, Data: data}
+		few, why := Decompose(w)
+		if few == nil {
+			t.Fatalf("%s weights %v: %s", kind, data, why)
+		}
+		for i, v := range data {
+			if f32.Mul(few.Scale[i%outs], float32(few.Ints[i])) != v {
+				t.Fatalf("weight %d: %g * %d is not %g", i, few.Scale[i%outs], few.Ints[i], v)
+			}
+		}
+		most := map[string]int64{"1-bit": 1, "ternary": 2, "odd2": 3, "odd3": 7, "narrow2": 2, "full2": 4, "full3": 8, "full4": 16, "unsigned4": 30, "sparse4": 16}
+		if few.Span() > max(2, most[kind]) {
+			t.Fatalf("%s weights become %s, span %d", kind, few, few.Span())
+		}
+		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: few.Scale}}}
+		f := &graph.FusedConv{Out: outs}
+		made := weightsOf(n, f, &few.Attrs, conv)
+		factor := 1
+		if few.Attrs.Enc == "ternary" || few.Attrs.Enc == "affine" {
+			factor = 2
+		}
+		var span int64
+		for _, c := range append([]int32{}, made.coefs...) {
+			span += int64(c)
+		}
+		if made.coefs == nil {
+			span = 1
+		}
+		if span != few.Span() {
+			t.Fatalf("%s weights: planes add up to %d, Span is %d", kind, span, few.Span())
+		}
+		for i, q := range few.Ints {
+			if planeSum(made, i) != factor*q || float32(made.scale[i%outs])*float32(factor) != few.Scale[i%outs] {
+				t.Fatalf("%s weight %d: planes give %d * %g, want %d * %g", kind, i, planeSum(made, i), made.scale[i%outs], factor*q, few.Scale[i%outs])
+			}
+		}
+	})
+}
+
+func TestDecomposeRefuses(t *testing.T) {
+	var bytes []float32
+	for q := -127; q < 128; q++ {
+		bytes = append(bytes, float32(q)*0.01)
+	}
+	for _, c := range []struct {
+		data []float32
+		want string
+	}{
+		{bytes, "weights of 8 bits"},
+		{[]float32{1, 2, 4, 8, 16, 5}, "weights of 5 bits"},
+		{[]float32{1, -0.7071, 0.1, 3.14159}, "real weights"},
+		{[]float32{1, -1, float32(math.NaN()), 1}, "weights that are not numbers"},
+		{[]float32{1, float32(math.Inf(1)), 1, 1}, "weights that are not numbers"},
+	} {
+		few, why := Decompose(&graph.Tensor{Shape: []int{len(c.data), 1}, Data: c.data})
+		if few != nil || why != c.want {
+			t.Errorf("%v: %+v, %q, want %q", c.data[:4], few, why, c.want)
+		}
+	}
+	few, _ := Decompose(&graph.Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
+	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{1, 2, 2, 1, 1, 2}) {
+		t.Errorf("%+v", few)
+	}
+}

@@ -1,0 +1,96 @@
+package fusedglue
+
+import (
+	"math"
+	"sort"
+
+	"ripc/internal/f32"
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// quantizer is a quantize or threshold node as a function: the level of x in channel o (for bipolar_inv, the level that
+// bipolar has), which never falls as x grows.
+type quantizer struct {
+	bits  int
+	enc   ir.EncodingKind
+	level func(o int, x float32) int
+	one   bool // all channels have the same levels
+	nan   bool // NaN has the highest level instead of the lowest
+}
+
+// quantizerOf reads n; ok is false where n is none.
+func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
+	switch a := n.Attrs.(type) {
+	case *graph.QuantizeAttrs:
+		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return QuantizeLevel(a, x) }, true, false}, true
+	case *graph.ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return ThresholdLevel(a, t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
+	}
+	return q, false
+}
+
+// ThresholdLevel is graph.ThresholdAttrs' level of x in channel o.
+func ThresholdLevel(a *graph.ThresholdAttrs, thresholds *graph.Tensor, o int, x float32) int {
+	n, c := 0, thresholds.Shape[1]
+	for i := range thresholds.Shape[0] {
+		t := f32.Flush(thresholds.Data[i*c+o%c])
+		if x := f32.Flush(x); x >= t || a.NotLess && !(x < t) {
+			n++
+		}
+	}
+	return n
+}
+
+// QuantizeLevel is graph.QuantizeAttrs' formula (for bipolar_inv, the level that bipolar has) in the arithmetic of ir
+// (ops.QuantizeLevel computes the same).
+func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
+	m := float32(int(1)<<a.Bits - 1)
+	scale, offset := float32(a.Scale), 0
+	var v float32
+	switch {
+	case a.Unit && a.Enc == ir.Unipolar:
+		v = f32.Mul(clip(x, 0, 1), m)
+	case a.Unit:
+		v = f32.Mul(f32.Mul(f32.Add(clip(x, -1, 1), 1), m), 0.5)
+	case a.Range != nil:
+		v, offset = f32.Div(x, scale), -a.Range.Min
+		if zp := a.Zero + a.Range.Min; zp != 0 {
+			v = f32.Add(v, float32(zp))
+		}
+		v = clip(v, float32(a.Range.Min), float32(a.Range.Max))
+	case a.Enc == ir.Unipolar:
+		v, offset = clip(f32.Div(x, scale), -float32(a.Zero), m-float32(a.Zero)), a.Zero
+	default:
+		v = f32.Mul(f32.Add(clip(f32.Div(x, scale), -m, m), m), 0.5)
+	}
+	return offset + int(f32.Round(a.Rounding, v))
+}
+
+func clip(v, lo, hi float32) float32 { return f32.Min(f32.Max(v, lo), hi) }
+
+// floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which
+// no comparison reaches.
+func floatLevels(q quantizer, o int) []float32 {
+	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
+	out := make([]float32, 1<<q.bits-1)
+	for j := range out {
+		n := sort.Search(int(hi-lo)+1, func(i int) bool { return q.level(o, f32.FromOrder(lo+int64(i))) >= j+1 })
+		if out[j] = f32.FromOrder(lo + int64(n)); lo+int64(n) > hi {
+			out[j] = float32(math.NaN())
+		}
+	}
+	return out
+}
+
+// levelRows is floatLevels for each of outs channels.
+func levelRows(q quantizer, outs int) [][]float32 {
+	rows := make([][]float32, 1<<q.bits-1)
+	for o := range outs {
+		for j, l := range floatLevels(q, o) {
+			rows[j] = append(rows[j], l)
+		}
+	}
+	return rows
+}

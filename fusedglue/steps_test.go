@@ -1,0 +1,132 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+func ones(n int, v float32) *graph.Tensor {
+	return &graph.Tensor{Shape: []int{n}, Data: slices.Repeat([]float32{v}, n)}
+}
+
+// TestMergeSteps: steps that no convolution takes in become one layer, unless somebody else sees what is between them.
+func TestMergeSteps(t *testing.T) {
+	for _, seen := range []bool{false, true} {
+		n, _ := chain(t, ir.Unipolar, 1)
+		x := n.input(1, 4, 4, 3)
+		x = n.add("sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": ones(1, 2)}, x)
+		if x = n.add("clip", &graph.ClipAttrs{Min: -1, Max: math.Inf(1)}, nil, x); seen {
+			n.Outputs = append(n.Outputs, x)
+		}
+		x = n.add("fake_quant", &graph.FakeQuantAttrs{Min: -2, Max: 1, Rounding: "floor"}, map[string]*graph.Tensor{"scale": ones(3, 0.5), "zero_point": ones(1, 0)}, x)
+		n.Outputs = append(n.Outputs, n.add("div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": ones(3, 1)}, x))
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range g.Nodes {
+			text := n.Op
+			if e, ok := n.Attrs.(*graph.Elementwise); ok {
+				for _, s := range e.Steps {
+					text += " " + s.Kind
+				}
+			}
+			got = append(got, text)
+		}
+		want := []string{"eltwise mul add clip div clip round mul", "div"}
+		if seen {
+			want = []string{"eltwise mul add clip", "eltwise div clip round mul", "div"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		for _, s := range g.Nodes[0].Attrs.(*graph.Elementwise).Steps {
+			for _, v := range s.Vectors() {
+				if len(v) != 3 {
+					t.Errorf("%s has %d operands for 3 channels", s.Kind, len(v))
+				}
+			}
+		}
+	}
+}
+
+// TestTurning: constants that make infinities or NaN of the sums do not fold into thresholds, and the layer says so.
+func TestTurning(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, c := range []struct {
+		op   string
+		b    float32
+		want string
+	}{
+		{"mul", 2, ""}, {"mul", 0, ""}, {"mul", inf, "n2 makes "}, {"div", 0, "n2 makes "}, {"add", float32(math.NaN()), "n2 makes NaN"}, {"mul", 3e38, ""}, {"div", 1e-38, "n2 makes "},
+	} {
+		n, x := chain(t, ir.Unipolar, 2)
+		x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "none"})
+		if c.b == 3e38 { // clipped before the sums get there
+			x = n.add("clip", &graph.ClipAttrs{Min: -1, Max: 1}, nil, x)
+		}
+		x = n.add(c.op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": ones(5, c.b)}, x)
+		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folded := g.Nodes[0].Attrs.(*graph.FusedConv).Epilogue.Thresholds != nil
+		if len(g.Nodes) != 1 || folded != (c.want == "") || !strings.Contains(g.Nodes[0].Note, c.want) {
+			t.Errorf("%s %g: %s%s", c.op, c.b, g, g.Nodes[0].Note)
+		}
+		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "stays float: "+c.want) {
+			t.Errorf("%s %g: %v", c.op, c.b, err)
+		}
+	}
+}
+
+// TestThresholdBehindFloats: levels of a float convolution by channel; a NaN that counts as the highest level does so still.
+func TestThresholdBehindFloats(t *testing.T) {
+	for _, c := range []struct {
+		shape   []int
+		data    []float32
+		notLess bool
+		rows    bool
+		folds   bool
+	}{
+		{[]int{1, 1}, []float32{0.5}, false, false, true},
+		{[]int{1, 2}, []float32{0.5, -1}, false, true, true},
+		{[]int{1, 2}, []float32{0, -1}, true, true, true},
+		{[]int{1, 1}, []float32{0}, true, false, true},
+		{[]int{1, 1}, []float32{0.5}, true, false, false},
+	} {
+		n, _ := chain(t, ir.Unipolar, 1)
+		x := n.conv(n.input(1, 4, 4, 3), 3, 2, "same")
+		a := &graph.ThresholdAttrs{Bits: 1, Enc: ir.BipolarInv, Scale: 1, NotLess: c.notLess}
+		n.Outputs = []string{n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: c.shape, Data: c.data}}, x)}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := g.Nodes[0].Attrs.(*graph.FusedConv).Epilogue
+		if c.folds != (len(g.Nodes) == 1) || c.folds && (e.LevelRows != nil) != c.rows || !c.folds && g.Nodes[1].Note == "" {
+			t.Errorf("%+v: %s", c, g)
+		}
+		for o := range 2 {
+			for _, v := range []float32{-2, -1, -0.5, 0, 0.25, 0.5, 7, float32(math.NaN()), float32(math.Inf(-1)), float32(math.Inf(1))} {
+				if !c.folds {
+					break
+				}
+				y, l := ApplySteps(e.Steps, o, v), e.Levels
+				if c.rows {
+					l = []float32{e.LevelRows[0][o]}
+				}
+				if want := ThresholdLevel(a, &graph.Tensor{Shape: c.shape, Data: c.data}, o, v); (y >= l[0]) != (want == 1) {
+					t.Errorf("%+v: %g of channel %d gives %v, want %d", c, v, o, y >= l[0], want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package recognize
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// mergePads gives the zeros of a pad node to the convolutions that read it. Where these are fewer than the kernel's taps.
+func mergePads(r *rewriter) error {
+	for _, n := range r.g.Nodes {
+		a, ok := n.Attrs.(*graph.Conv2DAttrs)
+		if !ok || a.Binary != nil {
+			continue
+		}
+		for p := r.g.Producer(n.Inputs[0]); p != nil; p = r.g.Producer(n.Inputs[0]) {
+			pad, ok := p.Attrs.(*graph.SpatialPadAttrs)
+			if !ok || pad.Value != 0 {
+				break
+			}
+			c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
+			c.Pad = graph.Padding{Mode: "explicit", Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom + pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
+			spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
+			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
+				break
+			}
+			n.Inputs, n.Attrs, r.changed = []string{p.Inputs[0]}, &c, true
+		}
+	}
+	return nil
+}
+
+// fakeQuants lets a quantizer whose levels only dequantize nodes read give their real values at once.
+func fakeQuants(r *rewriter) error {
+	for _, n := range slices.Clone(r.g.Nodes) {
+		a, ok := n.Attrs.(*graph.QuantizeAttrs)
+		readers := r.g.Consumers(n.Outputs[0])
+		if !ok || r.g.IsOutput(n.Outputs[0]) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
+			continue
+		}
+		for _, d := range readers {
+			if f := r.fakeQuant(d); f != nil {
+				*d, r.changed = *f, true
+				r.note(d, fmt.Sprintf("float: no bitserial layer reads these %d-bit levels", a.Bits))
+			}
+		}
+	}
+	return nil
+}
+
+// fakeQuant is d, if that is a dequantize of a quantizer, as a fake_quant of the quantizer's input: the same function, where
+// levels count steps of the scale. nil if it is none.
+func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
+	if d.Op != "dequantize" {
+		return nil
+	}
+	n := r.g.Producer(d.Inputs[0])
+	if n == nil {
+		return nil
+	}
+	a, ok := n.Attrs.(*graph.QuantizeAttrs)
+	if !ok || a.Unit || a.Enc != ir.Unipolar {
+		return nil
+	}
+	f, weights := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}, map[string]*graph.Tensor{}
+	weights["scale"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(a.Scale)}}
+	if q := a.Range; q != nil {
+		f.Min, f.Max = float64(q.Min), float64(q.Max)
+		if zp := a.Zero + q.Min; zp != 0 {
+			weights["zero_point"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(zp)}}
+		}
+	}
+	out := *d
+	out.Op, out.Attrs, out.Weights, out.Inputs = "fake_quant", f, weights, slices.Clone(n.Inputs)
+	return &out
+}

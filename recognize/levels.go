@@ -1,0 +1,213 @@
+package recognize
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/fusedglue"
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
+// makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
+func (r *rewriter) source(t string) (v *graph.Value, why string) {
+	n := r.g.Producer(t)
+	if n == nil {
+		return nil, "the caller brings real numbers"
+	}
+	float := fmt.Sprintf("%s %q makes real numbers", n.Op, n.Name)
+	switch a := n.Attrs.(type) {
+	case *graph.ConcatAttrs:
+		for i, in := range n.Inputs {
+			w, why := r.source(in)
+			if w == nil {
+				return nil, why
+			}
+			if i > 0 && (w.Enc != v.Enc || w.Bits != v.Bits || w.Scale != v.Scale || w.Zero != v.Zero || w.DType != v.DType) {
+				return nil, fmt.Sprintf("concat %q joins levels of different types", n.Name)
+			}
+			v = w
+		}
+		return v, ""
+	case *graph.SpatialPadAttrs:
+		if v, why = r.source(n.Inputs[0]); v != nil && !exactly(v, a.Value) {
+			return nil, fmt.Sprintf("pad %q adds %g, which is none of the %d-bit %s levels", n.Name, a.Value, v.Bits, v.Enc)
+		}
+		return v, why
+	case *graph.TransposeAttrs:
+		if p := a.Perm; p[len(p)-1] != len(p)-1 {
+			return nil, fmt.Sprintf("transpose %q moves the channels", n.Name)
+		}
+		return r.source(n.Inputs[0])
+	case *graph.SliceAttrs, *graph.ReshapeAttrs:
+		return r.source(n.Inputs[0])
+	case *graph.PoolAttrs:
+		if n.Op == "max_pool" {
+			return r.source(n.Inputs[0])
+		}
+		return nil, float
+	}
+	switch n.Op {
+	case "dequantize":
+		if v = r.g.Value(n.Inputs[0]); !(v.Scale > 0) {
+			return nil, fmt.Sprintf("the levels of dequantize %q have scale %g", n.Name, v.Scale)
+		}
+		return v, ""
+	case "flatten":
+		return r.source(n.Inputs[0])
+	}
+	if r.idle(n) {
+		return r.source(n.Inputs[0])
+	}
+	if q := r.stepped(t); q != nil {
+		return q.value, ""
+	}
+	if a, ok := n.Attrs.(*graph.FakeQuantAttrs); ok {
+		return nil, fakeQuantReason(n, a)
+	}
+	return nil, float
+}
+
+// fakeQuantReason says why fake_quant n makes no levels.
+func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) string {
+	switch {
+	case len(n.Weights["scale"].Data) > 1:
+		return fmt.Sprintf("fake_quant %q has a scale for each channel", n.Name)
+	case a.Max-a.Min > 255:
+		return fmt.Sprintf("fake_quant %q has more than 8 bits", n.Name)
+	}
+	return fmt.Sprintf("fake_quant %q makes real numbers", n.Name)
+}
+
+// idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
+func (r *rewriter) idle(n *graph.Node) bool {
+	steps := fusedglue.Steps(r.g, n)
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
+		return false
+	}
+	v, _ := r.source(n.Inputs[0])
+	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return fusedglue.ApplySteps(steps, 0, x) != x })
+}
+
+// exactly reports whether real is one of v's levels, to the bit.
+func exactly(v *graph.Value, real float64) bool {
+	level, ok := v.LevelOf(real)
+	return ok && float32(v.RealOf(level)) == float32(real)
+}
+
+// reals are the real values of all levels that v can have.
+func reals(v *graph.Value) []float32 {
+	var out []float32
+	for l := range 1 << v.Bits {
+		out = append(out, float32(v.Scale)*float32(v.RealOf(l)/v.Scale))
+	}
+	return out
+}
+
+// mixed reports whether the numbers in v differ.
+func mixed(v []float32) bool {
+	return slices.ContainsFunc(v, func(x float32) bool { return x != v[0] })
+}
+
+// sink gives the levels that f32 tensor t, which has a source, is made from. The nodes between t and its dequantize come
+// to work on levels, each with a dequantize behind it for those who still want floats.
+func (r *rewriter) sink(t string) (string, error) {
+	if l, ok := r.levels[t]; ok {
+		return l, nil
+	}
+	n := r.g.Producer(t)
+	l, err := "", error(nil)
+	switch {
+	case n.Op == "dequantize":
+		l = n.Inputs[0]
+	case r.idle(n):
+		l, err = r.sink(n.Inputs[0])
+	case r.stepped(t) != nil:
+		l, err = r.threshold(n, r.stepped(t))
+	default:
+		l, err = r.sinkNode(n)
+	}
+	if err == nil {
+		r.levels[t] = l
+	}
+	return l, err
+}
+
+// sinkNode makes n a node of levels.
+func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
+	in := make([]string, len(n.Inputs))
+	for i := range in {
+		var err error
+		if in[i], err = r.sink(n.Inputs[i]); err != nil {
+			return "", err
+		}
+	}
+	out := n.Outputs[0]
+	l := r.tensor(out + ".levels")
+	n.Inputs, n.Outputs = in, []string{l}
+	if a, ok := n.Attrs.(*graph.PoolAttrs); ok { // inference resolves its padding
+		b := *a
+		n.Attrs = &b
+	}
+	if err := r.infer(n); err != nil {
+		return "", err
+	}
+	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
+}
+
+// requantize takes out quantizers that give the levels which their input is made from: who reads their real values reads
+// that input, and who reads the levels gets those.
+func requantize(r *rewriter) error {
+	for _, n := range slices.Clone(r.g.Nodes) {
+		a, ok := n.Attrs.(*graph.QuantizeAttrs)
+		if !ok {
+			continue
+		}
+		v, _ := r.source(n.Inputs[0])
+		y := r.g.Value(n.Outputs[0])
+		if v == nil || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !keeps(a, v) {
+			continue
+		}
+		for _, c := range r.g.Consumers(y.Name) {
+			if c.Op == "dequantize" && !r.g.IsOutput(c.Outputs[0]) {
+				r.redirect(c.Outputs[0], n.Inputs[0])
+				continue
+			}
+			l, err := r.sink(n.Inputs[0])
+			if err != nil {
+				return err
+			}
+			for i := range c.Inputs {
+				if c.Inputs[i] == y.Name {
+					c.Inputs[i], r.changed = l, true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// redirect lets those that read tensor from read tensor to.
+func (r *rewriter) redirect(from, to string) {
+	for _, n := range r.g.Nodes {
+		for i := range n.Inputs {
+			if n.Inputs[i] == from {
+				n.Inputs[i], r.changed = to, true
+			}
+		}
+	}
+}
+
+// keeps reports whether quantizer a gives each level of v for its real value.
+func keeps(a *graph.QuantizeAttrs, v *graph.Value) bool {
+	for l, x := range reals(v) {
+		if v.Enc == ir.BipolarInv {
+			l = 1<<v.Bits - 1 - l
+		}
+		if fusedglue.QuantizeLevel(a, x) != l {
+			return false
+		}
+	}
+	return true
+}

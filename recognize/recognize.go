@@ -1,0 +1,157 @@
+// Package recognize finds the binary and N-bit layers in a graph of plain ops, as the importers of other people's files make
+// it, and turns them into bitserial ones. There a quantizer is a quantize or threshold node with a dequantize behind it,
+// whose f32 tensor stands for the file's, and convolutions have f32 weights. What stays float says why in its note.
+//
+// Recognition keeps the function that the file asks for: levels stay what they are, and sums that were added up in f32
+// become exact, with one rounding at the end. A graph that was recognized is left as it is.
+package recognize
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"ripc/ir/graph"
+)
+
+// A Pass rewrites a graph in place of its own copy.
+type Pass struct {
+	Name string
+	Doc  string
+	run  func(*rewriter) error
+}
+
+// Passes lists the passes in the order in which they run.
+func Passes() []Pass {
+	return []Pass{
+		{"merge_pads", "a pad of zeros moves into the padding of the convolutions behind it", mergePads},
+		{"requantize", "a quantizer of levels that it would not change is left out", requantize},
+		{"bitserial", "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", bitserial},
+		{"fake_quant", "levels that only float layers read stay floats", fakeQuants},
+		{"dead", "layers that nobody reads are dropped", dropDead},
+	}
+}
+
+// order says which pass must run before which, and why; Run checks it against the table above.
+func order() [][3]string {
+	return [][3]string{
+		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
+		{"requantize", "bitserial", "levels reach a convolution through quantizers that change nothing"},
+		{"bitserial", "fake_quant", "only then is known which levels nobody wants"},
+		{"bitserial", "dead", "it leaves the float way behind"},
+		{"fake_quant", "dead", "it leaves the quantizer behind"},
+	}
+}
+
+// Run gives g with its bitserial layers found. g itself is not changed.
+func Run(g *graph.Graph) (*graph.Graph, error) {
+	passes := Passes()
+	at := func(name string) int { return slices.IndexFunc(passes, func(p Pass) bool { return p.Name == name }) }
+	for _, o := range order() {
+		if at(o[0]) > at(o[1]) {
+			panic(fmt.Sprintf("BUG: pass %s must run before %s: %s", o[0], o[1], o[2]))
+		}
+	}
+	r := newRewriter(g)
+	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
+		r.changed = false
+		clear(r.levels)
+		clear(r.chains)
+		for _, p := range passes {
+			if err := p.run(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.g, nil
+}
+
+// rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the
+// original: they are replaced, never written to.
+type rewriter struct {
+	g      *graph.Graph
+	levels map[string]string   // f32 tensor -> the tensor of levels that it is made from
+	chains map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
+	names  map[string]bool     // of nodes
+	// changed says that a pass has rewritten something.
+	changed bool
+}
+
+func newRewriter(g *graph.Graph) *rewriter {
+	r := &rewriter{g: &graph.Graph{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
+	*r.g = *g
+	r.g.Nodes, r.g.Values = nil, map[string]*graph.Value{}
+	for _, n := range g.Nodes {
+		m := *n
+		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
+		r.g.Nodes = append(r.g.Nodes, &m)
+		r.names[n.Name] = true
+	}
+	for k, v := range g.Values {
+		w := *v
+		r.g.Values[k] = &w
+	}
+	return r
+}
+
+// insert puts n, which makes the tensor out, behind node after, and gives the tensor its type.
+func (r *rewriter) insert(after, n *graph.Node, out string) error {
+	r.changed = true
+	n.Name, n.Outputs, n.Pos = r.node(n.Name), []string{out}, after.Pos
+	if err := r.infer(n); err != nil {
+		return err
+	}
+	r.g.Nodes = slices.Insert(r.g.Nodes, slices.Index(r.g.Nodes, after)+1, n)
+	return nil
+}
+
+// infer gives n's tensor its type.
+func (r *rewriter) infer(n *graph.Node) error {
+	v, err := graph.Infer(r.g, n)
+	if err != nil {
+		return err
+	}
+	v.Name = n.Outputs[0]
+	r.g.Values[v.Name] = v
+	return nil
+}
+
+// node is a name for a new node, and tensor one for a new tensor: name, or name with a number where it is taken.
+func (r *rewriter) node(name string) string {
+	name = unused(name, func(s string) bool { return r.names[s] })
+	r.names[name] = true
+	return name
+}
+
+func (r *rewriter) tensor(name string) string {
+	return unused(name, func(s string) bool { return r.g.Values[s] != nil })
+}
+
+func unused(name string, taken func(string) bool) string {
+	for i, base := 2, name; taken(name); i++ {
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+	return name
+}
+
+// dropDead drops the nodes whose tensors nobody reads, and these tensors.
+func dropDead(r *rewriter) error {
+	read := map[string]bool{}
+	for _, o := range r.g.Outputs {
+		read[o] = true
+	}
+	for i := len(r.g.Nodes) - 1; i >= 0; i-- {
+		n := r.g.Nodes[i]
+		if !slices.ContainsFunc(n.Outputs, func(o string) bool { return read[o] }) {
+			r.g.Nodes = slices.Delete(r.g.Nodes, i, i+1)
+			for _, o := range n.Outputs {
+				delete(r.g.Values, o)
+			}
+			continue
+		}
+		for _, in := range n.Inputs {
+			read[in] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package recognize
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+func TestPassTable(t *testing.T) {
+	var names []string
+	for _, p := range Passes() {
+		if slices.Contains(names, p.Name) || p.Doc == "" {
+			t.Errorf("pass %q is listed twice or has no description", p.Name)
+		}
+		names = append(names, p.Name)
+	}
+	for _, o := range order() {
+		a, b := slices.Index(names, o[0]), slices.Index(names, o[1])
+		if a < 0 || b < 0 || a >= b || o[2] == "" {
+			t.Errorf("%v: positions %d and %d", o, a, b)
+		}
+	}
+}
+
+// TestSink: levels pass what neither computes nor averages; who wants floats still gets them.
+func TestSink(t *testing.T) {
+	n := newNet(t.Fatal, 1)
+	x := n.quant(u2(), n.input(1, 8, 8, 3))
+	p := n.pool("max_pool", n.plain("relu", x), 2, 2)
+	s := n.add("slice", &graph.SliceAttrs{Begin: []int{0, 0, 0, 0}, Size: []int{1, 4, 4, 3}, Stride: []int{1, 1, 1, 1}}, nil, x)
+	c := n.add("concat", &graph.ConcatAttrs{}, nil, p, s)
+	c = n.add("transpose", &graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, nil, c)
+	y := n.conv(c, n.few([]int{-1, 1}, 3, 3, 6, 4), same, true)
+	check(t, "chain", n.run(y, n.plain("flatten", p)), `
+		quantize(x0) -> quantize1
+		max_pool(quantize1) -> max_pool4.levels
+		dequantize(max_pool4.levels) -> max_pool4
+		slice(quantize1) -> slice5.levels
+		concat(max_pool4.levels, slice5.levels) -> concat6.levels
+		transpose(concat6.levels) -> transpose7.levels
+		bitserial_conv2d(transpose7.levels) -> conv2d8.sums # 1-bit weights x 2-bit activations: bitserial
+		add(conv2d8.sums) -> conv2d8
+		flatten(max_pool4) -> flatten9`)
+
+	n = newNet(t.Fatal, 1)
+	x = n.quant(b1(), n.input(1, 4, 4, 3))
+	pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: 1, Bottom: 1, Left: 1, Right: 1}}
+	y = n.conv(n.add("pad", pad, nil, x), n.few([]int{-1, 0, 1}, 3, 3, 3, 4), valid, false)
+	r := n.run(n.add("add", &graph.BinaryOpAttrs{}, nil, y, y), x)
+	if len(n.Nodes) == 0 || r.Nodes[2].Attrs.(*graph.Conv2DAttrs).Pad != (graph.Padding{Mode: "explicit", Top: 1, Bottom: 1, Left: 1, Right: 1}) {
+		t.Errorf("%s", dump(r))
+	}
+	check(t, "zeros around bipolar levels", r, `
+		quantize(x0) -> quantize1
+		dequantize(quantize1) -> dequantize2
+		bitserial_conv2d(quantize1) -> conv2d4 # ternary weights x 1-bit activations: bitserial
+		add(conv2d4, conv2d4) -> add5`)
+}
+
+// TestDense: flattened levels, and a second quantizer of the same kind that changes nothing.
+func TestDense(t *testing.T) {
+	n := newNet(t.Fatal, 2)
+	x := n.quant(u2(), n.quant(u2(), n.input(2, 4, 4, 3)))
+	y := n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-3, -1, 1, 3}, 48, 5)}, n.plain("flatten", x))
+	check(t, "dense", n.run(y), `
+		quantize(x0) -> quantize1
+		flatten(quantize1) -> flatten5.levels
+		bitserial_dense(flatten5.levels) -> dense6 # 2-bit weights x 2-bit activations: bitserial`)
+}
+
+// TestFloat: what stays float says why, and keeps no levels that nobody reads.
+func TestFloat(t *testing.T) {
+	for what, c := range map[string]struct {
+		build func(n *net) string
+		want  string
+	}{
+		"float network": {func(n *net) string { return n.conv(n.input(1, 4, 4, 3), n.real(3, 3, 3, 4), same, true) },
+			`conv2d(x0) -> conv2d1 # float: its input is not quantized (the caller brings real numbers) and it has real weights`},
+		"binary weights": {func(n *net) string { return n.conv(n.input(1, 4, 4, 3), n.few([]int{-1, 1}, 3, 3, 3, 4), same, true) },
+			`conv2d(x0) -> conv2d1 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers`},
+		"8-bit weights": {func(n *net) string {
+			var ints []int
+			for q := -127; q <= 127; q++ {
+				ints = append(ints, q)
+			}
+			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), n.few(ints, 3, 3, 8, 4), same, true)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has weights of 8 bits, where at most 4 bits become bitserial`},
+		"scales by input": {func(n *net) string {
+			w := n.real(3, 3, 8, 4)
+			for i := range w.Data {
+				w.Data[i] = float32(math.Sqrt(float64(2+i/4%8))) * float32(1-2*(i*i%7%2))
+			}
+			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), w, same, false)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has 1-bit weights with a scale for each input channel, where at most 4 bits become bitserial`},
+		"average": {func(n *net) string {
+			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 4, 4, 8)), 2, 2), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+			avg_pool(dequantize2) -> avg_pool3
+			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes real numbers`},
+		"other types": {func(n *net) string {
+			x := n.input(1, 4, 4, 8)
+			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Rounding: "floor"}, x)),
+				n.few([]int{-1, 1}, 1, 1, 16, 4), same, false)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+			fake_quant(x0) -> dequantize4 # float: no bitserial layer reads these 2-bit levels
+			concat(dequantize2, dequantize4) -> concat5
+			conv2d(concat5) -> conv2d6 # float: it has 1-bit weights, but its input is not quantized: concat "concat5" joins levels of different types`},
+		"one in the padding": {func(n *net) string {
+			pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: 1}, Value: 1}
+			return n.conv(n.add("pad", pad, nil, n.quant(b1(), n.input(1, 4, 4, 8))), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
+		}, `quantize(x0) -> quantize1
+			dequantize(quantize1) -> dequantize2
+			pad(dequantize2) -> pad3
+			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
+		"too wide": {func(n *net) string {
+			n.Graph.Values["x0"] = &graph.Value{Name: "x0", DType: ir.F32, Shape: []int{1, 200000}, Layout: "NC"}
+			n.Inputs = []string{"x0"}
+			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, "x0")
+			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 200000, 1)}, x)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
+			dense(dequantize2) -> dense3 # float: sums of 200000 products of 8-bit activations and 3-bit weights do not fit the accumulator`},
+	} {
+		n := newNet(t.Fatal, 3)
+		check(t, what, n.run(c.build(n)), c.want)
+	}
+}
+
+// TestStepped: quantizers that are spelled out in steps.
+func TestStepped(t *testing.T) {
+	for what, c := range map[string]struct {
+		build      func(n *net, x string) string
+		want       string
+		thresholds []float32
+	}{
+		"sign": {func(n *net, x string) string { return n.plain("sign", x) }, "affine2(zero=1)", []float32{0, 0x1p-126}},
+		"DoReFa": {func(n *net, x string) string {
+			x = n.binary("mul", 3, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x))
+			return n.binary("div", 3, n.add("round", &graph.RoundAttrs{Mode: "half_up"}, nil, x))
+		}, "unipolar2", []float32{0x1.555556p-3, 0.5, 0x1.aaaaaap-1}},
+		"bipolar": {func(n *net, x string) string {
+			x = n.binary("sub", 0.5, n.add("round", &graph.RoundAttrs{Mode: "floor"}, nil, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)))
+			return n.binary("mul", 2, x)
+		}, "bipolar1", []float32{1}},
+	} {
+		n := newNet(t.Fatal, 4)
+		q := c.build(n, n.input(1, 4, 4, 8))
+		y := n.conv(q, n.few([]int{-1, 1}, 3, 3, 8, 4), same, false)
+		g := n.run(y)
+		if len(g.Nodes) != 2 || g.Nodes[0].Op != "threshold" || g.Nodes[1].Op != "bitserial_conv2d" {
+			t.Errorf("%s: %s", what, dump(g))
+			continue
+		}
+		if got := g.Nodes[0].Weights["thresholds"].Data; !slices.Equal(got, c.thresholds) {
+			t.Errorf("%s: thresholds %g, want %g", what, got, c.thresholds)
+		}
+		if v := g.Value(g.Nodes[0].Outputs[0]); v.String() != v.Name+": "+c.want+"[1, 4, 4, 8]" {
+			t.Errorf("%s: %s, want %s", what, v, c.want)
+		}
+	}
+}
