@@ -34,23 +34,26 @@ func lowerCompare(name string) func(n *node) ([]*tensor, error) {
 		}
 		cond := &condition{x: x, low: name == "Less" || name == "LessOrEqual"}
 		cond.notLess = cond.low
-		next := name == "Greater" || name == "LessOrEqual"
+		after := name == "Greater" || name == "LessOrEqual"
 		if cond.limit, err = n.b.mem.newArray(dtFloat, c.shape); err != nil {
 			return nil, err
 		}
 		for k, v := range c.konst.floats() {
 			v = f32.Flush(v) + 0 // -0 becomes 0
-			if v != v || next && math.IsInf(float64(v), 1) {
+			if v != v || after && math.IsInf(float64(v), 1) {
 				return nil, n.fail("", "compares with %g", v)
 			}
-			if next {
-				v = normal(f32.FromOrder(f32.Order(v) + 1))
+			if after {
+				v = next(v)
 			}
 			cond.limit.f[k] = v
 		}
 		return []*tensor{{shape: x.shape, cond: cond}}, nil
 	}
 }
+
+// next is the smallest normal number above a finite one.
+func next(v float32) float32 { return normal(f32.FromOrder(f32.Order(f32.Flush(v)+0) + 1)) }
 
 // lowerNot turns a condition around.
 func lowerNot(n *node) ([]*tensor, error) {
@@ -122,12 +125,20 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 	a := &graph.ThresholdAttrs{Bits: 1, Enc: ir.Unipolar, Scale: 1, NotLess: c.notLess}
 	if lo.len() == 1 && hi.len() == 1 && len(lo.shape) <= len(t.shape) && len(hi.shape) <= len(t.shape) {
 		l, h := lo.floats()[0], hi.floats()[0]
+		if h < l && !slices.ContainsFunc(w.Data, func(v float32) bool { return math.IsInf(float64(v), 0) }) {
+			// The levels must go up with their values: those of -x >= the next number after -limit do.
+			if t, err = b.scalar("mul", t, -1); err != nil {
+				return nil, err
+			}
+			for i, v := range w.Data {
+				w.Data[i] = next(-v)
+			}
+			a.NotLess = !a.NotLess
+			l, h, lo, hi = h, l, hi, lo
+		}
 		switch {
 		case h == -l && h > 0:
 			a.Enc, a.Scale = ir.Bipolar, float64(h)
-			return b.thresholds(t, w, a)
-		case h == -l && h < 0:
-			a.Enc, a.Scale = ir.BipolarInv, float64(l)
 			return b.thresholds(t, w, a)
 		case h > l && float32(h-l)+l == h:
 			a.Scale = float64(float32(h - l))
