@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ripc/ir"
@@ -30,8 +31,8 @@ type builder struct {
 	n       *node // the node that is being read
 }
 
-func newBuilder(file string, m *pb.ModelProto, open Open, size int64) *builder {
-	b := &builder{file: file, model: m, open: open, mem: budget{left: 2*baseMemory + 8*size}, ops: table(),
+func newBuilder(file string, m *pb.ModelProto, open Open, memory int64) *builder {
+	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(),
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, used: map[string]bool{}, notes: map[string]string{}, wanted: map[string]bool{},
 		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}}
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
@@ -144,6 +145,9 @@ func (b *builder) prepare(n *node) error {
 			return n.fail("", "has %d inputs, wants %d", len(n.in), n.op.min)
 		}
 	}
+	if n.op.max == many && slices.Contains(n.in, nil) {
+		return n.fail("", "an input is left out")
+	}
 	if len(n.in) > n.op.max {
 		return n.fail("", "has %d inputs, wants at most %d", len(n.in), n.op.max)
 	}
@@ -195,6 +199,16 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		case t.cond != nil && !n.op.logic:
 			return nil, n.fail("", "input %q holds truth values, which only Where, Not and Cast may read", n.Input[i])
 		}
+	}
+	if t := n.in[0]; t.konst != nil && !n.op.mixed {
+		if len(t.shape) == 0 || !t.konst.dt.float() {
+			return nil, n.fail("", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
+		}
+		v, err := b.constantNode(t.konst)
+		if err != nil {
+			return nil, err
+		}
+		n.in[0] = &tensor{shape: t.shape, value: v}
 	}
 	return n.op.lower(n)
 }

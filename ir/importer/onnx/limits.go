@@ -16,8 +16,8 @@ const (
 
 // checkWire walks the file's protocol buffer without building anything. It finds where a damaged file breaks off, and what
 // reading it would take: a message of two bytes becomes hundreds in memory, so that a short file could ask for a lot.
-func checkWire(md protoreflect.MessageDescriptor, data []byte) error {
-	w := &wire{limit: baseMemory + 4*int64(len(data))}
+func checkWire(md protoreflect.MessageDescriptor, data []byte, base int64) error {
+	w := &wire{limit: base + 4*int64(len(data))}
 	return w.message(md, data, 0, string(md.Name()), 0)
 }
 

@@ -71,11 +71,19 @@ func folder(dir string) Open {
 // Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
 // errors joined. A batch size that the file leaves open becomes 1, which the first node that reads the input notes.
 func Parse(file string, data []byte, open Open) (*graph.Graph, error) {
+	return parse(file, data, open, baseMemory)
+}
+
+// parse is Parse with another bound for what reading any file may take.
+func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
+	if open == nil {
+		open = func(string, int64, int64) ([]byte, error) { return nil, errors.New("there is no folder to read it from") }
+	}
 	m := &pb.ModelProto{}
-	if err := checkWire(m.ProtoReflect().Descriptor(), data); err != nil {
+	if err := checkWire(m.ProtoReflect().Descriptor(), data, memory); err != nil {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
 	}
 	if err := (proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}).Unmarshal(data, m); err != nil {
@@ -84,7 +92,7 @@ func Parse(file string, data []byte, open Open) (*graph.Graph, error) {
 	if m.Graph == nil {
 		return fail("the file has no graph: it is no ONNX model")
 	}
-	b := newBuilder(file, m, open, int64(len(data)))
+	b := newBuilder(file, m, open, 2*memory+8*int64(len(data)))
 	if err := b.opsets(m); err != nil {
 		return nil, err
 	}

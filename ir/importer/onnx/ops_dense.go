@@ -63,9 +63,6 @@ func lowerGemm(n *node) ([]*tensor, error) {
 	if len(w.shape) != 2 || len(a.shape) != 2 {
 		return nil, n.fail("", "A has shape %v and B %v, want matrices", a.shape, w.shape)
 	}
-	if a.konst != nil {
-		return nil, n.fail("", "A is constant and C is not; only the other way round is supported")
-	}
 	if trans[0] != 0 {
 		if a, err = b.plain(a); err != nil {
 			return nil, err

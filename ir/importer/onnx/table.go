@@ -12,6 +12,7 @@ type op struct {
 	lower    lowerFunc // what it becomes on tensors that depend on an input; nil: only constants are supported
 	moves    bool      // leaves 8-bit integers what they are, so that it may stand between QuantizeLinear and DequantizeLinear
 	logic    bool      // takes truth values
+	mixed    bool      // takes constants in any place; for others, a constant first operand becomes a constant node
 	becomes  string    // for the documentation: the graph's ops
 	limits   string    // for the documentation: what is not supported
 }
@@ -36,17 +37,17 @@ type adder func(name string, o op)
 
 func arithmetic(add adder) {
 	binary := func(name, becomes string, f func(a, b float64) float64, i func(a, b int64) int64) {
-		add(name, op{min: 2, max: 2, fold: foldBinary(f, i), lower: lowerBinary(becomes), becomes: becomes, limits: "float tensors; constants of any shape"})
+		add(name, op{min: 2, max: 2, fold: foldBinary(f, i), lower: lowerBinary(becomes), mixed: true, becomes: becomes, limits: "float tensors; constants of any shape"})
 	}
 	binary("Add", "add", addOf, func(a, b int64) int64 { return a + b })
 	binary("Sub", "sub", func(a, b float64) float64 { return a - b }, func(a, b int64) int64 { return a - b })
 	binary("Mul", "mul", func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b })
 	binary("Div", "div", func(a, b float64) float64 { return a / b }, divide)
-	add("Sum", op{min: 1, max: many, fold: foldMany(addOf, nil), lower: lowerSum, becomes: "add"})
+	add("Sum", op{min: 1, max: many, fold: foldMany(addOf, nil), lower: lowerSum, mixed: true, becomes: "add"})
 	add("Neg", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return -v }), lower: lowerNeg, becomes: "mul"})
 	add("Abs", op{min: 1, max: 1, fold: foldUnary(math.Abs), lower: lowerAbs, becomes: "prelu"})
-	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), becomes: "clip", limits: "one tensor and numbers"})
-	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), becomes: "clip", limits: "one tensor and numbers"})
+	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
+	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
 	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound("floor"), becomes: "round"})
 	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound("ceil"), becomes: "round"})
 	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound("half_even"), becomes: "round"})
@@ -77,7 +78,7 @@ func layers(add adder) {
 	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
 	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "two spatial axes; constant weights"})
 	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense", limits: "constant B"})
-	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: lowerMatMul, becomes: "dense", limits: "a constant matrix on the right"})
+	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: lowerMatMul, mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
 	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
 	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "two spatial axes; no dilations; no Indices"})
 	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "two spatial axes; no dilations"})
@@ -102,27 +103,27 @@ func shapes(add adder) {
 	add("Transpose", op{min: 1, max: 1, attrs: []string{"perm"}, fold: foldTranspose, lower: lowerTranspose, moves: true, becomes: "transpose, or nothing"})
 	add("Identity", op{min: 1, max: 1, fold: foldIdentity, lower: lowerIdentity, moves: true, logic: true, becomes: "nothing"})
 	add("Dropout", op{min: 1, max: 3, attrs: []string{"ratio", "seed"}, fold: foldIdentity, lower: lowerIdentity, moves: true, becomes: "nothing", limits: "inference only"})
-	add("Concat", op{min: 1, max: many, attrs: []string{"axis"}, fold: foldConcat, lower: lowerConcat, moves: true, becomes: "concat"})
+	add("Concat", op{min: 1, max: many, attrs: []string{"axis"}, fold: foldConcat, lower: lowerConcat, mixed: true, moves: true, becomes: "concat"})
 	add("Slice", op{min: 1, max: 5, attrs: []string{"axes", "ends", "starts"}, fold: foldSlice, lower: lowerSlice, moves: true, becomes: "slice", limits: "constant bounds"})
 	add("Split", op{min: 1, max: 2, outputs: many, attrs: []string{"axis", "num_outputs", "split"}, fold: foldSplit, lower: lowerSplit, moves: true, becomes: "slice", limits: "constant sizes"})
 	add("Gather", op{min: 2, max: 2, attrs: []string{"axis"}, fold: foldGather, lower: lowerGather, moves: true, becomes: "slice, concat", limits: "constant indices"})
 	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, becomes: "pad, concat", limits: "mode constant; constant pads"})
 	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
-	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, moves: true, logic: true, becomes: "a constant"})
-	add("Size", op{min: 1, max: 1, lower: sizeOf, moves: true, logic: true, becomes: "a constant"})
+	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
+	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Cast", op{min: 1, max: 1, attrs: []string{"saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing, or threshold", limits: "to float"})
 }
 
 func logicOps(add adder) {
 	compare := func(name string, f func(a, b float64) bool, i func(a, b int64) bool) {
-		add(name, op{min: 2, max: 2, fold: foldCompare(f, i), lower: lowerCompare(name), becomes: "threshold, with Where or Cast", limits: "with a constant"})
+		add(name, op{min: 2, max: 2, fold: foldCompare(f, i), lower: lowerCompare(name), mixed: true, becomes: "threshold, with Where or Cast", limits: "with a constant"})
 	}
 	compare("Greater", func(a, b float64) bool { return a > b }, func(a, b int64) bool { return a > b })
 	compare("GreaterOrEqual", func(a, b float64) bool { return a >= b }, func(a, b int64) bool { return a >= b })
 	compare("Less", func(a, b float64) bool { return a < b }, func(a, b int64) bool { return a < b })
 	compare("LessOrEqual", func(a, b float64) bool { return a <= b }, func(a, b int64) bool { return a <= b })
 	add("Not", op{min: 1, max: 1, fold: foldNot, lower: lowerNot, logic: true, becomes: "threshold, with Where or Cast"})
-	add("Where", op{min: 3, max: 3, fold: foldWhere, lower: lowerWhere, logic: true, becomes: "threshold, dequantize", limits: "between constants, by a comparison with a constant"})
+	add("Where", op{min: 3, max: 3, fold: foldWhere, lower: lowerWhere, mixed: true, logic: true, becomes: "threshold, dequantize", limits: "between constants, by a comparison with a constant"})
 }
 
 func quantizers(add adder) {
@@ -132,7 +133,7 @@ func quantizers(add adder) {
 	add("Trunc", op{qonnx: true, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
 	linear := []string{"axis", "block_size", "output_dtype", "saturate"}
 	add("QuantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
-	add("DequantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
+	add("DequantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
 }
 
 // onConstants are ops that exporters compute shapes and weights with.
