@@ -201,8 +201,10 @@ func foldMatMul(n *node, in []*array) ([]*array, error) {
 		return nil, fmt.Errorf("a product of constants of shapes %v and %v is not supported", x.shape, y.shape)
 	}
 	m, k, c := x.shape[0], x.shape[1], y.shape[1]
-	if m*c > 0 && k > (1<<34)/(m*c) {
-		return nil, fmt.Errorf("a product of constants of shapes %v and %v is too large", x.shape, y.shape)
+	if m*c > 0 {
+		if err := n.b.mem.spend(min(k, maxWork/(m*c)+1) * m * c); err != nil {
+			return nil, err
+		}
 	}
 	out, err := n.b.mem.newArray(x.dt, []int{m, c})
 	if err != nil {
@@ -242,7 +244,7 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 		if err != nil {
 			return nil, err
 		}
-		if err := n.b.mem.take(out.len(), 8); err != nil {
+		if err := firstError(n.b.mem.take(out.len(), 8), n.b.mem.spend(x.len())); err != nil {
 			return nil, err
 		}
 		acc := make([]float64, out.len())

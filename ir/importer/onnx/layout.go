@@ -30,7 +30,7 @@ type tensor struct {
 type flattened struct{ stored, perm []int }
 
 // columns gives, for each stored column, its number in the file.
-func (f *flattened) columns() []int {
+func (b *budget) columns(f *flattened) ([]int, error) {
 	shape := make([]int, 0, len(f.perm)-1)
 	step := make([]int, 0, len(f.perm)-1)
 	s := strides(f.stored[1:])
@@ -38,13 +38,13 @@ func (f *flattened) columns() []int {
 		shape = append(shape, f.stored[p])
 		step = append(step, s[p-1])
 	}
-	n := 1
-	for _, d := range shape {
-		n *= d
+	n := product(shape)
+	if err := b.take(n, 8); err != nil {
+		return nil, err
 	}
 	cols := make([]int, n)
 	eachOffset(shape, 0, step, func(k, stored int) { cols[stored] = k })
-	return cols
+	return cols, nil
 }
 
 func (f *flattened) equal(o *flattened) bool {

@@ -1,7 +1,9 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -41,7 +43,7 @@ func (w *wire) message(md protoreflect.MessageDescriptor, data []byte, base int,
 	for at := 0; at < len(data); {
 		num, typ, n := protowire.ConsumeTag(data[at:])
 		if n < 0 {
-			return fmt.Errorf("byte %d: %s: not a protocol buffer: %w", base+at, path, protowire.ParseError(n))
+			return fmt.Errorf("byte %d: %s: %s", base+at, path, fault(n))
 		}
 		fd := md.Fields().ByNumber(num)
 		field := path
@@ -50,7 +52,7 @@ func (w *wire) message(md protoreflect.MessageDescriptor, data []byte, base int,
 		}
 		size := protowire.ConsumeFieldValue(num, typ, data[at+n:])
 		if size < 0 {
-			return fmt.Errorf("byte %d: %s: %w", base+at, field, protowire.ParseError(size))
+			return fmt.Errorf("byte %d: %s: %s", base+at, field, fault(size))
 		}
 		if err := w.field(fd, typ, data[at+n:at+n+size], base+at+n, field, depth); err != nil {
 			return err
@@ -58,6 +60,14 @@ func (w *wire) message(md protoreflect.MessageDescriptor, data []byte, base int,
 		at += n + size
 	}
 	return nil
+}
+
+// fault says what is wrong, from protowire's code.
+func fault(n int) string {
+	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
+		return "the file breaks off here"
+	}
+	return "these bytes are no protocol buffer"
 }
 
 // field checks a field's value; fd is nil for one that the schema does not have, which is kept as it is.
@@ -80,8 +90,18 @@ func (w *wire) field(fd protoreflect.FieldDescriptor, typ protowire.Type, value 
 	return w.charge(cost, at)
 }
 
-// budget counts the bytes of the arrays that one file leads to.
-type budget struct{ left int64 }
+// budget counts the bytes of the arrays that one file leads to, and the steps of work that arrays do not bound.
+type budget struct{ left, work int64 }
+
+const maxWork = 1 << 33
+
+// spend counts n steps.
+func (b *budget) spend(n int) error {
+	if b.work += int64(n); b.work > maxWork {
+		return fmt.Errorf("its constants take more than %d operations to compute", int64(maxWork))
+	}
+	return nil
+}
 
 // take reserves n elements of size bytes.
 func (b *budget) take(n, size int) error {

@@ -139,14 +139,19 @@ func (b *builder) vector(t *tensor, c *array) (*graph.Tensor, error) {
 	case axis < 0 || t.order()[len(t.shape)-1] != axis || c.len() == 0:
 		return nil, nil
 	}
-	data := slices.Clone(c.floats())
-	if t.flat != nil {
-		for j, k := range t.flat.columns() {
-			data[j] = c.floats()[k]
-		}
-	}
-	if err := b.mem.take(len(data), 4); err != nil {
+	if err := b.mem.take(c.len(), 8); err != nil {
 		return nil, err
+	}
+	src := c.floats()
+	data := slices.Clone(src)
+	if t.flat != nil {
+		cols, err := b.mem.columns(t.flat)
+		if err != nil {
+			return nil, err
+		}
+		for j, k := range cols {
+			data[j] = src[k]
+		}
 	}
 	return &graph.Tensor{Shape: []int{len(data)}, Data: data}, nil
 }

@@ -24,7 +24,10 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor) (*tensor, error
 	data := make([]float32, w.len())
 	rows := identity(w.shape[0])
 	if t.flat != nil {
-		rows = t.flat.columns()
+		var err error
+		if rows, err = b.mem.columns(t.flat); err != nil {
+			return nil, err
+		}
 	}
 	src := w.floats()
 	for j, k := range rows {

@@ -91,8 +91,12 @@ func lowerMulti(n *node) ([]*tensor, error) {
 	}
 	if c > 1 {
 		if t.flat != nil && m.channels == 1 {
+			cols, err := b.mem.columns(t.flat)
+			if err != nil {
+				return nil, err
+			}
 			src := slices.Clone(w.Data)
-			for j, k := range t.flat.columns() {
+			for j, k := range cols {
 				for i := range count {
 					w.Data[i*c+j] = src[i*c+k]
 				}
