@@ -162,14 +162,17 @@ func foldLeaky(n *node, in []*array) ([]*array, error) {
 }
 
 func foldNot(n *node, in []*array) ([]*array, error) {
+	if in[0].dt != dtBool {
+		return nil, n.fail("", "its operand is %s, want bool", in[0].dt)
+	}
 	return foldUnary(func(v float64) float64 { return 1 - v })(n, in)
 }
 
 // foldWhere chooses between two arrays element by element.
 func foldWhere(n *node, in []*array) ([]*array, error) {
 	c, x, y := in[0], in[1], in[2]
-	if x.dt != y.dt {
-		return nil, n.fail("", "operands are %s and %s, want one type", x.dt, y.dt)
+	if x.dt != y.dt || c.dt != dtBool {
+		return nil, n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt)
 	}
 	shape, err := broadcastShape(x.shape, y.shape)
 	if err == nil {

@@ -80,7 +80,9 @@ func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, err
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
 	if open == nil {
-		open = func(string, int64, int64) ([]byte, error) { return nil, errors.New("there is no folder to read it from") }
+		open = func(string, int64, int64) ([]byte, error) {
+			return nil, errors.New("there is no folder to read it from")
+		}
 	}
 	m := &pb.ModelProto{}
 	if err := checkWire(m.ProtoReflect().Descriptor(), data, memory); err != nil {

@@ -68,7 +68,7 @@ func lowerNot(n *node) ([]*tensor, error) {
 // lowerWhere takes one of two constants by a comparison.
 func lowerWhere(n *node) ([]*tensor, error) {
 	yes, no := n.in[1].konst, n.in[2].konst
-	if c := n.in[0].konst; c != nil && c.len() > 0 && !slices.ContainsFunc(c.i, func(v int64) bool { return v != c.i[0] }) {
+	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.i, func(v int64) bool { return v != c.i[0] }) {
 		t := n.in[1]
 		if c.i[0] == 0 {
 			t = n.in[2]
