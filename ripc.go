@@ -20,9 +20,7 @@ import (
 	"ripc/ir/arith"
 	"ripc/ir/graph"
 	"ripc/ir/importer/model"
-	"ripc/ir/importer/onnx"
 	"ripc/lower"
-	"ripc/recognize"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets"
@@ -65,12 +63,6 @@ func Load(path string) (*graph.Graph, error) {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".json":
 		return model.Read(path)
-	case ".onnx":
-		g, err := onnx.Read(path)
-		if err != nil {
-			return nil, err
-		}
-		return recognize.Run(g)
 	default:
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "use a .json file in format ripc.model/1"}
 	}
