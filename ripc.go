@@ -8,9 +8,7 @@ package ripc
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ripc/codegen/artifact"
@@ -19,7 +17,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/graph"
-	"ripc/ir/importer/model"
 	"ripc/lower"
 	"ripc/schedule"
 	"ripc/schedule/template"
@@ -58,18 +55,13 @@ type StageTime struct {
 	Took  time.Duration
 }
 
-// Load reads a model file of any format that ripc knows.
-func Load(path string) (*graph.Graph, error) {
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".json":
-		return model.Read(path)
-	default:
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "use a .json file in format ripc.model/1"}
-	}
-}
-
 // Compile runs the pipeline on a model file.
 func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
+	return compile(ctx, func() (*graph.Graph, error) { return Load(path) }, o)
+}
+
+// compile runs the pipeline on what load gives.
+func compile(ctx context.Context, load func() (*graph.Graph, error), o Options) (*Compiled, error) {
 	c := &Compiled{}
 	var err error
 	if c.Target, err = findTarget(o.Target); err != nil {
@@ -81,7 +73,7 @@ func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
 		run  func() error
 		text func() string
 	}{
-		{"import", func() error { g, err = Load(path); return err }, func() string { return g.String() }},
+		{"import", func() error { g, err = load(); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower() }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},

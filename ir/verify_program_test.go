@@ -46,7 +46,9 @@ func TestVerifyProgram(t *testing.T) {
 		{"int32 words of fewer channels", func(p *ir.Program) {
 			p.Buffers[0].Type, p.Buffers[0].Levels = ir.I32, ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 2016}
 		}, "channels=2016 does not fit the buffer"},
-		{"bytes with channels", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 2048} }, "channels=2048 does not fit the buffer"},
+		{"bytes with channels", func(p *ir.Program) {
+			p.Buffers[0].Levels = ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 2048}
+		}, "channels=2048 does not fit the buffer"},
 		{"levels of the arena", func(p *ir.Program) { p.Buffers[2].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 2, Scale: 1} }, "the buffer has levels, and is arena"},
 		{"levels of nothing", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Bits: 2, Scale: 1} }, "levels=none2 scale=1 makes no sense"},
 		{"levels of 9 bits", func(p *ir.Program) { p.Buffers[0].Levels = ir.Levels{Kind: ir.Bipolar, Bits: 9, Scale: 1} }, "levels=bipolar9 scale=1 makes no sense"},

@@ -46,7 +46,8 @@ func newRoot() *cobra.Command {
 (or .a) and a C header, without dependencies. It also runs, checks and measures them,
 here or, for other machines, in simulation.
 
-MODEL is a model file (.json), X.so a library that ripc compiled.`,
+MODEL is a model file: .json (ripc's own), .onnx (QONNX) or .tflite (Larq). X.so is a library
+that ripc compiled.`,
 		Args:                  cobra.ArbitraryArgs,
 		SilenceUsage:          true,
 		DisableFlagsInUseLine: true,
@@ -60,7 +61,7 @@ MODEL is a model file (.json), X.so a library that ripc compiled.`,
 			return &usageError{}
 		},
 	}
-	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(),
+	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(), importCommand(),
 		targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
 	// The second usage line is for commands that do nothing by themselves.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 
 	"ripc/ir"
 )
@@ -86,9 +87,9 @@ func checkFloatOp(g *Graph, n *Node, x *Value) error {
 	case *PReluAttrs:
 		return g.needWeight(n, "alpha", channel)
 	case *BatchNormAttrs:
-		return g.needWeights(n, channel, "gamma", "beta", "mean", "var")
+		return g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var")
 	case *ClipAttrs:
-		if !(a.Min <= a.Max) {
+		if !(a.Min <= a.Max) || math.IsInf(a.Min, 1) || math.IsInf(a.Max, -1) {
 			return g.Errorf(n, "want min <= max", "clips to %g..%g", a.Min, a.Max)
 		}
 		return nil

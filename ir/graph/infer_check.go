@@ -1,6 +1,10 @@
 package graph
 
-import "ripc/ir"
+import (
+	"slices"
+
+	"ripc/ir"
+)
 
 func (g *Graph) needWeight(n *Node, key string, shape []int) error {
 	w := n.Weights[key]
@@ -21,6 +25,29 @@ func (g *Graph) needWeights(n *Node, shape []int, keys ...string) error {
 		}
 	}
 	return nil
+}
+
+// checkNorm wants weights of normalization, with variances that have a square root to divide by.
+func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) error {
+	if !(epsilon >= 0 && epsilon <= maxScale) {
+		return g.Errorf(n, "", "epsilon %g: want 0 to %g", epsilon, maxScale)
+	}
+	if err := g.needWeights(n, []int{x.Channels()}, keys...); err != nil {
+		return err
+	}
+	for c, v := range n.Weights["var"].Data {
+		if !(v >= 0 && float64(v)+epsilon > 0) {
+			return g.Errorf(n, "", "variance %v of channel %d with epsilon %v: want var >= 0 and var + epsilon > 0", v, c, epsilon)
+		}
+	}
+	return nil
+}
+
+// NotFinite finds an element of a weight that is not a number or, except in thresholds, constants and operands, infinite; -1
+// if there is none.
+func NotFinite(op string, t *Tensor) int {
+	infinite := slices.Contains([]string{"threshold", "constant", "add", "sub", "mul", "div"}, op)
+	return slices.IndexFunc(t.Data, func(v float32) bool { return v != v || v-v != 0 && !infinite })
 }
 
 // needVector wants a weight of one value for each channel, or one for all.

@@ -85,8 +85,11 @@ func inferThreshold(g *Graph, n *Node, x *Value, a *ThresholdAttrs) (*Value, err
 }
 
 func inferShiftNorm(g *Graph, n *Node, x *Value, a *ShiftNormAttrs) (*Value, error) {
-	if err := g.needWeights(n, []int{x.Channels()}, "mean", "var"); err != nil {
+	if err := g.checkNorm(n, x, a.Epsilon, "mean", "var"); err != nil {
 		return nil, err
+	}
+	if a.Mode != "riptide" && a.Mode != "exact_round" {
+		return nil, g.Errorf(n, "use riptide or exact_round", "mode %q", a.Mode)
 	}
 	return g.levels(n, x, a.Bits, ir.Unipolar, 1/float64(int(1)<<min(max(a.Bits, 1), 8)-1), 0, false)
 }

@@ -104,6 +104,9 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 				"value %g is none of the %d-bit %s levels of scale %g", a.Value, x.Bits, x.Enc, x.Scale)
 		}
 	}
+	if a.Value-a.Value != 0 {
+		return nil, g.Errorf(n, "", "value %g: want a finite number", a.Value)
+	}
 	if most := MaxElems; max(p.Top, p.Bottom, p.Left, p.Right) > most {
 		return nil, g.Errorf(n, "", "padding %s: want at most %d", p, most)
 	}
@@ -146,7 +149,7 @@ func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "begin, size and strides have %d, %d and %d entries, want one for each axis of %v", len(a.Begin), len(a.Size), len(a.Stride), x.Shape)
 	}
 	for d, size := range x.Shape {
-		if a.Begin[d] < 0 || a.Size[d] < 1 || a.Stride[d] < 1 || a.Begin[d] >= size || (a.Size[d]-1) > (size-1-a.Begin[d])/a.Stride[d] {
+		if a.Begin[d] < 0 || a.Size[d] < 1 || a.Stride[d] < 1 || a.Stride[d] > MaxElems || a.Begin[d] >= size || (a.Size[d]-1) > (size-1-a.Begin[d])/a.Stride[d] {
 			return nil, g.Errorf(n, "", "axis %d: %d positions from %d in steps of %d do not lie in 0..%d", d, a.Size[d], a.Begin[d], a.Stride[d], size-1)
 		}
 	}

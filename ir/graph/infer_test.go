@@ -75,9 +75,9 @@ func TestInfer(t *testing.T) {
 		{"global_avg_pool", "x", &graph.NoAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 4}, Layout: "NC"}},
 		{"flatten", "q", &graph.NoAttrs{}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 288}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
 		{"concat", "x x", &graph.ConcatAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 9, 8, 8}, Layout: "NHWC"}},
-		{"batch_norm", "v", &graph.BatchNormAttrs{}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
+		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
 		{"quantize", "v", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Bipolar, Scale: 2}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Bipolar, Bits: 3, Scale: 2}},
-		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: "riptide", Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
 		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 1, Scale: 1, Packed: true}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
 	} {

@@ -20,6 +20,9 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if err := g.checkBinary(n, x, a.Binary, w.Shape[3]); err != nil {
 		return nil, err
 	}
+	if d := a.Dilation(); max(d[0], d[1]) > MaxElems || min(a.Dilations[0], a.Dilations[1], a.Groups) < 0 {
+		return nil, g.Errorf(n, "", "dilations %v, %d groups: want positive numbers up to %d", a.Dilations, a.Groups, MaxElems)
+	}
 	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1}, a.Strides, &a.Pad)
 	if err != nil {
 		return nil, err
@@ -50,7 +53,13 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 		}
 		return g.needFloat(n, x)
 	}
-	switch {
+	switch most := map[string]int{"": 1, "ternary": 1, "bipolar": 4, "affine": 4}[b.Enc]; {
+	case most == 0:
+		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %q", b.Enc)
+	case b.WeightScale != "" && b.WeightScale != "none" && b.WeightScale != "mean" && b.WeightScale != "max" && b.WeightScale != "tensor":
+		return g.Errorf(n, "use none, mean, max or tensor", "weight_scale %q", b.WeightScale)
+	case b.Bits < 0 || b.Bits > most || b.Enc == "affine" && b.Bits < 1 || b.Enc == "bipolar" && b.Bits < 2:
+		return g.Errorf(n, "bipolar and affine weights have 1 to 4 bits (without an encoding, if bipolar ones have 1)", "weight_bits %d, %s", b.Bits, b.Enc)
 	case b.Enc == "" && b.WeightScale == "max" || b.Enc == "ternary" && b.WeightScale == "max":
 		return g.Errorf(n, "use none, mean or tensor", "weight_scale max is for weights of several bits")
 	case b.Enc != "" && b.Enc != "ternary" && b.WeightScale == "mean":
@@ -92,6 +101,9 @@ func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h,
 		size, k, s := x.Shape[1+d], kernel[d], strides[d]
 		if k < 1 || s < 1 {
 			return 0, 0, g.Errorf(n, "", "kernel %v, strides %v: want positive numbers", kernel, strides)
+		}
+		if k > MaxElems || s > MaxElems {
+			return 0, 0, g.Errorf(n, "", "kernel %v, strides %v: want numbers up to %d", kernel, strides, MaxElems)
 		}
 		switch p.Mode {
 		case "valid":

@@ -96,7 +96,7 @@ func (b *BinaryAttrs) String() string {
 	if b.Zero != 0 {
 		zero = fmt.Sprintf("(zero=%d)", b.Zero)
 	}
-	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s", b.Enc, b.Bits, zero, b.WeightScale)
+	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s", b.Enc, max(1, b.Bits), zero, b.WeightScale)
 }
 
 // weightString is the one value of a weight, or its shape.

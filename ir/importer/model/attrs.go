@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"ripc/ir"
 	"ripc/ir/graph"
 )
@@ -29,24 +31,32 @@ func (b *builder) attrs(n *rawNode) any {
 	case "shift_norm":
 		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 	case "quantize":
-		enc, zero, err := b.encoding(at, ir.Unipolar)
-		if err != nil {
-			b.fault(n, "add encoding: affine, or remove it", "%v", err)
-		}
-		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Enc: enc, Rounding: d.textOr(at+"/rounding", "half_even")}
-		if a.Zero = zero; d.text(at+"/dtype") == "i8" {
-			if a.Signed, a.Zero = true, zero+128; a.Bits != 8 || d.text(at+"/encoding") != "affine" {
-				b.fault(n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
-			}
-		}
+		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Rounding: b.rounding(at)}
+		a.Enc, a.Zero, a.Signed = b.levels(n, at, a.Bits)
 		if a.Scale = d.number(at+"/scale", 0); a.Scale == 0 { // the schema wants a given one to be positive
 			a.Unit, a.Scale = d.text(at+"/encoding") != "affine", unitScale(a.Bits)
 		}
+		if r := d.integers(at + "/range"); len(r) == 2 {
+			a.Range = &graph.QuantRange{Min: r[0], Max: r[1]}
+		}
 		return a
+	case "threshold":
+		a := &graph.ThresholdAttrs{Bits: d.integer(at+"/bits", 1), NotLess: d.flag(at + "/not_less")}
+		a.Enc, a.Zero, a.Signed = b.levels(n, at, a.Bits)
+		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
+		return a
+	case "fake_quant":
+		return &graph.FakeQuantAttrs{Min: d.number(at+"/min", 0), Max: d.number(at+"/max", 0), Rounding: b.rounding(at)}
+	case "clip":
+		return &graph.ClipAttrs{Min: d.number(at+"/min", math.Inf(-1)), Max: d.number(at+"/max", math.Inf(1))}
+	case "round":
+		return &graph.RoundAttrs{Mode: b.rounding(at)}
+	case "bitpack":
+		return &graph.BitpackAttrs{Int32: d.text(at+"/dtype") == "i32"}
 	case "prelu":
 		return &graph.PReluAttrs{}
-	case "add", "sub", "mul":
-		return &graph.BinaryOpAttrs{}
+	case "add", "sub", "mul", "div":
+		return &graph.BinaryOpAttrs{Reverse: d.flag(at + "/reverse")}
 	case "pad":
 		return &graph.SpatialPadAttrs{Pad: b.padding(at), Value: d.number(at+"/value", 0)}
 	case "slice":
@@ -59,10 +69,30 @@ func (b *builder) attrs(n *rawNode) any {
 		return a
 	case "reshape":
 		return &graph.ReshapeAttrs{Shape: d.integers(at + "/shape")}
+	case "transpose":
+		return &graph.TransposeAttrs{Perm: d.integers(at + "/perm")}
+	case "constant":
+		return &graph.ConstantAttrs{}
 	case "concat":
 		return &graph.ConcatAttrs{}
 	}
 	return &graph.NoAttrs{}
+}
+
+func (b *builder) rounding(at string) string { return b.doc.textOr(at+"/rounding", "half_even") }
+
+// levels reads the description of a quantizer's result.
+func (b *builder) levels(n *rawNode, at string, bits int) (enc ir.EncodingKind, zero int, signed bool) {
+	enc, zero, err := b.encoding(at, ir.Unipolar)
+	if err != nil {
+		b.fault(n, "add encoding: affine, or remove it", "%v", err)
+	}
+	if b.doc.text(at+"/dtype") == "i8" {
+		if signed, zero = true, zero+128; bits != 8 || b.doc.text(at+"/encoding") != "affine" {
+			b.fault(n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
+		}
+	}
+	return enc, zero, signed
 }
 
 func (b *builder) binary(at string) *graph.BinaryAttrs {

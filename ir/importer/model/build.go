@@ -72,11 +72,10 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		v.Layout = "NC"
 	case 4:
 		v.Layout = "NHWC"
-	default:
-		return nil, fmt.Sprintf("shape %v has %d axes", v.Shape, len(v.Shape)), "want [N, H, W, C] or [N, C]"
 	}
-	if got := b.doc.textOr(at+"/layout", v.Layout); got != v.Layout {
-		return nil, fmt.Sprintf("layout %s does not fit shape %v", got, v.Shape), "use " + v.Layout
+	v.Layout = b.doc.textOr(at+"/layout", v.Layout)
+	if len(v.Layout) > 0 && len(v.Layout) != len(v.Shape) {
+		return nil, fmt.Sprintf("layout %s does not fit shape %v", v.Layout, v.Shape), "use one letter for each axis"
 	}
 	if !within(v.Shape, b.lim.tensor) {
 		return nil, fmt.Sprintf("shape %v has more than %d elements", v.Shape, b.lim.tensor), ""
@@ -86,13 +85,15 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		return nil, err.Error(), ""
 	}
 	v.Enc = enc
-	v.Packed, _ = b.doc.values[at+"/packed"].(bool)
+	v.Packed = b.doc.flag(at + "/packed")
 	dtype := b.doc.text(at + "/dtype")
 	switch {
 	case enc == ir.NoEncoding && dtype != "f32":
 		return nil, "dtype " + dtype + " without an encoding", "give encoding (and bits), or use dtype f32"
-	case enc != ir.NoEncoding && v.Packed && dtype != "u32":
+	case enc != ir.NoEncoding && v.Packed && dtype != "u32" && dtype != "i32":
 		return nil, "dtype " + dtype + " for packed levels", "bit planes are u32 words: use dtype u32"
+	case v.Packed && dtype == "i32" && b.doc.integer(at+"/bits", 1) != 1:
+		return nil, "dtype i32 for packed levels of several bits", "bit planes are u32 words: use dtype u32"
 	case dtype == "i8" && (b.doc.text(at+"/encoding") != "affine" || b.doc.integer(at+"/bits", 1) != 8):
 		return nil, "dtype i8 for other than affine levels of 8 bits", "use dtype u8, or encoding affine and bits 8"
 	case enc != ir.NoEncoding && !v.Packed && dtype != "u8" && dtype != "i8":
@@ -103,8 +104,11 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		v.DType = ir.U8
 		v.Bits = b.doc.integer(at+"/bits", 1)
 		v.Scale = b.doc.number(at+"/scale", unitScale(v.Bits))
-		if v.Zero = zero; dtype == "i8" {
+		switch v.Zero = zero; dtype {
+		case "i8":
 			v.DType, v.Zero = ir.I8, zero+128
+		case "i32":
+			v.DType = ir.I32
 		}
 		if v.Zero < 0 || v.Zero >= 1<<v.Bits {
 			return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, v.Bits), "the zero point is one of the tensor's values"
@@ -138,7 +142,7 @@ func (b *builder) build(n *rawNode) {
 		}
 	}
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Outputs: n.outputs,
-		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}}
+		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Note: b.doc.text(n.at + "/note")}
 	node.Attrs = b.attrs(n)
 	if !b.readWeights(n, node) {
 		return

@@ -40,6 +40,12 @@ func testFile(name string) (map[string]safetensors.Tensor, error) {
 			"half.w": {DType: "f16", Shape: []int{1, 1, 4, 1}, Data: make([]byte, 8)},
 			"short":  {DType: "f32", Shape: []int{4, 4}, Data: make([]byte, 8)},
 		}, nil
+	case "ops.safetensors":
+		nan, inf := float32(math.NaN()), float32(math.Inf(1))
+		return map[string]safetensors.Tensor{
+			"three": f32s([]int{3}, 1), "four": f32s([]int{4}, 1), "scalar": f32s(nil, 1), "falling": f32s([]int{2, 4}, 1, 1, 1, 1, 1, 1, 0.5),
+			"zero": f32s([]int{1}, 0), "nan": f32s([]int{2}, 1, nan), "inf": f32s([]int{4}, 1, -inf),
+		}, nil
 	case "one.safetensors":
 		return map[string]safetensors.Tensor{"y.W": f32s([]int{3, 3, 4, 8}, 1)}, nil
 	}

@@ -1,12 +1,15 @@
 package model
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ripc/internal/safetensors"
 )
 
-// FuzzRead: whatever the bytes, Parse gives a graph that hangs together, or an error.
+// FuzzRead: whatever the bytes, Parse gives a graph that hangs together and can be written again, or an error.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil {
@@ -21,13 +24,14 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(everything))
 	f.Add([]byte(minimal))
+	f.Add([]byte(others))
 	v, err := newValidator()
 	if err != nil {
 		f.Fatal(err)
 	}
 	lim := limits{bytes: 1 << 20, depth: 16, index: 16 << 20, tensor: 1 << 18, weights: 1 << 16}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := parse("f.json", data, testFile, v, lim)
+		g, err := parse("f.json", data, fuzzFile, v, lim)
 		if err != nil {
 			_ = err.Error()
 			return
@@ -57,5 +61,19 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("no node makes output %q", out)
 			}
 		}
+		if text, _, err := Encode(g, "f.safetensors"); err != nil {
+			t.Fatalf("cannot be written: %v\n%s", err, text)
+		}
 	})
+}
+
+// fuzzFile has the weights of all models here.
+func fuzzFile(name string) (map[string]safetensors.Tensor, error) {
+	if name != "f" {
+		return testFile(name)
+	}
+	all, err := othersFile(name)
+	more, _ := everythingFile(name)
+	maps.Copy(all, more)
+	return all, err
 }

@@ -175,6 +175,11 @@ func (d *document) list(pointer string) []any {
 	return a
 }
 
+func (d *document) flag(pointer string) bool {
+	v, _ := d.values[pointer].(bool)
+	return v
+}
+
 // texts and integers copy an array of one type.
 func (d *document) texts(pointer string) []string {
 	var out []string

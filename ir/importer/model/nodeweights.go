@@ -1,14 +1,15 @@
 package model
 
 import (
-	"slices"
-
 	"ripc/ir/graph"
 )
 
 // readWeights gives node the constants that its op has. It reports faults and returns false after any.
 func (b *builder) readWeights(n *rawNode, node *graph.Node) bool {
-	x := b.g.Values[n.inputs[0]]
+	var x *graph.Value
+	if len(n.inputs) > 0 {
+		x = b.g.Values[n.inputs[0]]
+	}
 	ok := true
 	set := func(key string, shape []int, fanIn int) {
 		if t := b.tensor(n, key, b.weightName(n, key), shape, fanIn); t != nil {
@@ -43,14 +44,30 @@ func (b *builder) readWeights(n *rawNode, node *graph.Node) bool {
 		for _, key := range []string{"gamma", "beta", "mean", "var"} {
 			set(key, []int{x.Channels()}, 0)
 		}
-		ok = ok && b.checkVar(n, node)
 	case "prelu":
 		set("alpha", []int{x.Channels()}, 0)
+	case "add", "sub", "mul", "div":
+		if len(n.inputs) == 1 || b.wants(n, "b") {
+			set("b", []int{x.Channels()}, 0)
+		}
+	case "constant":
+		shape := b.doc.integers(n.at + "/attrs/shape")
+		if _, stored := b.weights.tensors[b.weightName(n, "value")]; shape == nil && !stored && b.weights.random != nil {
+			b.fault(n, "add shape to attrs, or put the tensor into a weights file", "value is to be generated (no tensor %q is stored), but attrs.shape is missing", b.weightName(n, "value"))
+			return false
+		}
+		set("value", shape, 0)
+	case "fake_quant":
+		set("scale", []int{x.Channels()}, 0)
+		if b.wants(n, "zero_point") {
+			set("zero_point", []int{x.Channels()}, 0)
+		}
+	case "threshold":
+		set("thresholds", []int{1<<b.doc.integer(n.at+"/attrs/bits", 1) - 1, x.Channels()}, 0)
 	case "shift_norm":
 		for _, key := range []string{"mean", "var"} {
 			set(key, []int{x.Channels()}, 0)
 		}
-		ok = ok && b.checkVar(n, node)
 	}
 	return ok
 }
@@ -62,7 +79,7 @@ func (b *builder) weightName(n *rawNode, key string) string {
 
 // wants reports whether an optional weight is there: named by the node, or in the file under its usual name.
 func (b *builder) wants(n *rawNode, key string) bool {
-	if n.op != "conv2d" && n.op != "dense" {
+	if n.op == "bitserial_conv2d" || n.op == "bitserial_dense" {
 		return false
 	}
 	_, named := b.doc.values[n.at+"/weights/"+key]
@@ -119,17 +136,6 @@ func (b *builder) agrees(n *rawNode, w *graph.Tensor) bool {
 		}
 	}
 	return ok
-}
-
-// checkVar refuses variances that have no square root to divide by.
-func (b *builder) checkVar(n *rawNode, node *graph.Node) bool {
-	eps := b.epsilon(n)
-	i := slices.IndexFunc(node.Weights["var"].Data, func(v float32) bool { return v < 0 || float64(v)+eps <= 0 })
-	if i < 0 {
-		return true
-	}
-	b.fault(n, "", "variance %v of channel %d with epsilon %v: want var >= 0 and var + epsilon > 0", node.Weights["var"].Data[i], i, eps)
-	return false
 }
 
 // product multiplies extents that a limit bounds elsewhere; it saturates instead of overflowing.

@@ -15,7 +15,8 @@ import (
 //
 //	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
 //	scale  (0.9 + 0.2u) * (bound/2)
-//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u
+//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1
+//	thresholds [n, C]        (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
 type generator struct {
 	seed uint64
 	gain float64
@@ -24,8 +25,9 @@ type generator struct {
 // stride is 2^64 divided by the golden ratio, odd.
 const stride = 0x9E3779B97F4A7C15
 
-// tensor makes n elements of weight key. fanIn is the number of products in one output (w and scale).
-func (g *generator) tensor(key, name string, n, fanIn int) []float32 {
+// tensor makes the elements of weight key. fanIn is the number of products in one output (w and scale).
+func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
+	n := product(shape)
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash never fails to write
 	start := g.seed*stride ^ h.Sum64()
@@ -44,6 +46,11 @@ func (g *generator) tensor(key, name string, n, fanIn int) []float32 {
 			out[i] = float32(0.2*u) - 0.1
 		case "alpha":
 			out[i] = 0.5 * u
+		case "value":
+			out[i] = 2*u - 1
+		case "thresholds":
+			row := float32(i/shape[1]) - float32(shape[0]-1)/2
+			out[i] = (row + float32(float32(0.8*u)-0.4)) * (2 / float32(shape[0]+1))
 		case "var":
 			out[i] = 1
 		}

@@ -111,7 +111,11 @@ func (c *checker) leaf(e *jsonschema.ValidationError) {
 	case *kind.MaxLength:
 		c.report(e, "", "", "got %d characters, want at most %d", k.Got, k.Want)
 	case *kind.Pattern:
-		c.report(e, "", "names have at least one character and no control characters", "got %s", show(k.Got))
+		help := "names have at least one character and no control characters"
+		if loc := e.InstanceLocation; loc[len(loc)-1] == "layout" {
+			help = "a label is letters, digits and _"
+		}
+		c.report(e, "", help, "got %s", show(k.Got))
 	default:
 		c.report(e, "", "", "does not fit %s", e.SchemaURL)
 	}

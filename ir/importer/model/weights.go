@@ -82,8 +82,8 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 		shape = raw.Shape
 	}
 	for _, d := range shape {
-		if d < 1 || d > 1<<20 {
-			b.add(line, n.label(), "extents are 1 to 1048576", "weight %q has shape %v", key, shape)
+		if d < 1 || d > graph.MaxElems {
+			b.add(line, n.label(), fmt.Sprintf("extents are 1 to %d", graph.MaxElems), "weight %q has shape %v", key, shape)
 			return nil
 		}
 	}
@@ -101,7 +101,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	t := &graph.Tensor{Shape: slices.Clone(shape)}
 	w.left -= t.Elems()
 	if !inFile {
-		t.Data = w.random.tensor(key, name, t.Elems(), fanIn)
+		t.Data = w.random.tensor(generated(n.op, key), name, shape, fanIn)
 	} else {
 		var msg string
 		if t.Data, msg = floats(raw, t.Elems()); msg != "" {
@@ -109,14 +109,20 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 			return nil
 		}
 	}
-	for i, x := range t.Data {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name, x)
-			return nil
-		}
+	if i := graph.NotFinite(n.op, t); i >= 0 {
+		b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name, t.Data[i])
+		return nil
 	}
 	w.cache[id] = t
 	return t
+}
+
+// generated is the kind of numbers that weight key of an op is made of.
+func generated(op, key string) string {
+	if key == "b" && op != "conv2d" && op != "dense" {
+		return "gamma"
+	}
+	return key
 }
 
 // floats converts the elements of a stored tensor.

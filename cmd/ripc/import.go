@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+func importCommand() *cobra.Command {
+	var output string
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "import F.onnx|F.tflite [flags]",
+		Short: "Turn another program's model into ripc's own format",
+		Long: `Turn a QONNX (.onnx) or Larq (.tflite) model into ripc's own format: a .json file that can be
+read and changed, and its weights in a .safetensors file beside it. Quantizers and the
+layers between them have become bitserial layers in it where that is exact; layers that
+stay float say why. It compiles to the same bytes as the original. Needs no LLVM.`,
+		Example: `  ripc import quicknet.tflite -o quicknet.json
+  ripc inspect quicknet.json`,
+		Args: args(1, 1, "one F.onnx or F.tflite"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&output, "output", "o", "", "the model's file, NAME.json (default the same place and name as F)")
+	fs.BoolVar(&json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func runImport(cmd *cobra.Command, path, out string, json bool) error {
+	ext := filepath.Ext(path)
+	switch {
+	case ripc.IsArtifact(path):
+		return usagef("%s is compiled already; give a model", path)
+	case strings.EqualFold(ext, ".json"):
+		return usagef("%s is a model of ripc's own already; import reads those of other programs", path)
+	}
+	if out == "" {
+		out = strings.TrimSuffix(path, ext) + ".json"
+	}
+	prefix, ok := strings.CutSuffix(out, ".json")
+	if !ok || filepath.Base(out) == ".json" {
+		return usagef("--output %s: give a name that ends in .json", out)
+	}
+	undo, err := checkPlaces(prefix, []string{"json", "safetensors"})
+	if err != nil {
+		return err
+	}
+	defer undo()
+	im, err := ripc.Import(cmd.Context(), path, out, ripc.Options{})
+	if err != nil {
+		return err
+	}
+	res := compileResult{Model: im.Compiled.Graph.Name, Target: im.Compiled.Target.Name, Files: map[string]fileResult{}, in: im.Compiled.Inspect()}
+	for _, f := range im.Files {
+		info, err := os.Stat(f)
+		if err != nil {
+			return fmt.Errorf("cannot read what was written: %w", err)
+		}
+		kind := strings.TrimPrefix(filepath.Ext(f), ".")
+		res.order = append(res.order, kind)
+		res.Files[kind] = fileResult{f, int(info.Size())}
+	}
+	res.count()
+	for _, t := range im.Compiled.Times {
+		res.Seconds += t.Took.Seconds()
+		res.Times = append(res.Times, stageSeconds{t.Stage, t.Took.Seconds()})
+	}
+	if json {
+		return printJSON(cmd.OutOrStdout(), res)
+	}
+	res.print(cmd.OutOrStdout())
+	return nil
+}

@@ -1,0 +1,84 @@
+package ripc
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+	"ripc/ir/importer/model"
+)
+
+// ownModel is the extension of ripc's own models.
+const ownModel = ".json"
+
+// importers reads model files, by extension. All but ripc's own give graphs of plain ops.
+func importers() map[string]func(path string) (*graph.Graph, error) {
+	return map[string]func(path string) (*graph.Graph, error){
+		ownModel: model.Read,
+	}
+}
+
+// recognized makes bitserial layers of the plain ops of an imported graph.
+func recognized(g *graph.Graph) (*graph.Graph, error) { return g, nil }
+
+// Load reads a model file of any format that ripc knows. Models of other programs are called like their file.
+func Load(path string) (*graph.Graph, error) {
+	ext, all := strings.ToLower(filepath.Ext(path)), importers()
+	read, ok := all[ext]
+	if !ok {
+		kinds := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "files that can be read are " + kinds}
+	}
+	g, err := read(path)
+	if err != nil || ext == ownModel {
+		return g, err
+	}
+	return imported(path, g)
+}
+
+// imported completes a graph that an importer made from the file at path.
+func imported(path string, g *graph.Graph) (*graph.Graph, error) {
+	g, err := recognized(g)
+	if err != nil {
+		return nil, err
+	}
+	g = graph.Prune(g)
+	g.File = path
+	g.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if err := graph.Check(g); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Imported is what Import did.
+type Imported struct {
+	Files    []string // that it wrote: the model and its weights
+	Compiled *Compiled
+}
+
+// Import turns the model of another program into ripc's own: out, a .json file, and the weights beside it, once the pipeline up
+// to code generation has passed. The same network compiles from either file to the same bytes.
+func Import(ctx context.Context, path, out string, o Options) (*Imported, error) {
+	if strings.ToLower(filepath.Ext(path)) == ownModel {
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs"}
+	}
+	g, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	o.Emit = nil
+	c, err := compile(ctx, func() (*graph.Graph, error) { return g, nil }, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := model.Write(out, g); err != nil {
+		return nil, err
+	}
+	return &Imported{Files: []string{out, strings.TrimSuffix(out, ownModel) + ".safetensors"}, Compiled: c}, nil
+}

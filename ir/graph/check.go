@@ -1,0 +1,233 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ripc/ir"
+)
+
+// Limits of a network's interface and names.
+const (
+	maxTensors = 64   // inputs, outputs
+	maxName    = 1024 // characters
+	maxLayout  = 32
+	maxNodes   = 100_000
+	maxReads   = 1024 // of one node
+	// MaxWeights is the most elements of all weights together.
+	MaxWeights = 1 << 28
+)
+
+// Check reports everything that is wrong with a graph that an importer has made: names that no file can hold, tensors that
+// nobody reads or makes, and values that Infer would not give. What passes can be written as a model and read again.
+func Check(g *Graph) error {
+	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}}, weights: map[*Tensor]bool{}}
+	if len(g.Inputs) < 1 || len(g.Inputs) > maxTensors || len(g.Outputs) < 1 || len(g.Outputs) > maxTensors {
+		c.fail("", "", "the network has %d inputs and %d outputs, want 1 to %d", len(g.Inputs), len(g.Outputs), maxTensors)
+	}
+	if len(g.Nodes) < 1 || len(g.Nodes) > maxNodes {
+		c.fail("", "", "the network has %d nodes, want 1 to %d", len(g.Nodes), maxNodes)
+	}
+	c.name("", "the network", g.Name)
+	for _, in := range g.Inputs {
+		c.input(in)
+	}
+	nodes := map[string]bool{}
+	for _, n := range g.Nodes {
+		c.name(n.Name, "the node", n.Name)
+		if nodes[n.Name] {
+			c.node(n, "", "another node has the same name")
+		}
+		nodes[n.Name] = true
+		c.checkNode(n)
+	}
+	c.results()
+	return errors.Join(c.errs...)
+}
+
+type checker struct {
+	g       *Graph
+	seen    *Graph // what was made so far
+	weights map[*Tensor]bool
+	elems   int
+	errs    []error
+}
+
+func (c *checker) fail(where, help, format string, args ...any) {
+	c.errs = append(c.errs, &ir.Error{Pos: ir.Pos{File: c.g.File}, Node: where, Msg: fmt.Sprintf(format, args...), Help: help})
+}
+
+func (c *checker) node(n *Node, help, format string, args ...any) {
+	c.errs = append(c.errs, c.g.Errorf(n, help, format, args...))
+}
+
+// name checks a name: text of 1 to maxName characters, no control characters.
+func (c *checker) name(where, what, s string) {
+	if s == "" || utf8.RuneCountInString(s) > maxName || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+		if where != "" {
+			where = fmt.Sprintf("node %q", where)
+		}
+		c.fail(where, fmt.Sprintf("names are 1 to %d characters of UTF-8, without control characters", maxName), "%s is called %.80q", what, s)
+	}
+}
+
+func (c *checker) input(name string) {
+	where := fmt.Sprintf("input %q", name)
+	c.name("", "an input", name)
+	v := c.g.Values[name]
+	if v == nil || c.seen.Values[name] != nil {
+		c.fail(where, "", "the input is listed twice, or is no tensor")
+		return
+	}
+	c.seen.Values[name] = v
+	bad := ""
+	switch m := 1<<v.Bits - 1; {
+	case v.Name != name:
+		bad = fmt.Sprintf("the tensor is called %q", v.Name)
+	case len(v.Shape) < 1 || len(v.Shape) > MaxRank:
+		bad = fmt.Sprintf("shape %v: want 1 to %d axes", v.Shape, MaxRank)
+	case v.Layout != "" && (len(v.Layout) != len(v.Shape) || len(v.Layout) > maxLayout || strings.ContainsFunc(v.Layout, notLabel)):
+		bad = fmt.Sprintf("layout %q for shape %v", v.Layout, v.Shape)
+	case !v.Encoded() && (v.DType != ir.F32 || v.Packed || v.Bits != 0 || v.Zero != 0):
+		bad = fmt.Sprintf("%s without an encoding: want f32, or levels", v.DType)
+	case !v.Encoded():
+	case v.Enc > ir.BipolarInv || v.Bits < 1 || v.Bits > 8 || v.Zero < 0 || v.Zero > m || v.Zero > 0 && v.Enc != ir.Unipolar:
+		bad = fmt.Sprintf("levels of %d bits, %s, with zero point %d", v.Bits, v.Enc, v.Zero)
+	case !(v.Scale >= minScale && v.Scale <= maxScale):
+		bad = fmt.Sprintf("scale %g: want %g to %g", v.Scale, minScale, maxScale)
+	case v.DType == ir.I8 && (v.Bits != 8 || v.Enc != ir.Unipolar || v.Packed), v.DType == ir.I32 && (v.Bits != 1 || !v.Packed), v.DType != ir.U8 && v.DType != ir.I8 && v.DType != ir.I32:
+		bad = fmt.Sprintf("levels of %d bits, %s, as %s (packed: %v)", v.Bits, v.Enc, v.DType, v.Packed)
+	}
+	if bad != "" {
+		c.fail(where, "", "%s", bad)
+	} else if err := c.g.checkSize(&Node{Name: name, Op: "input"}, "", v.Shape); err != nil {
+		c.errs = append(c.errs, err)
+	}
+}
+
+func notLabel(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
+
+// checkNode infers n again.
+func (c *checker) checkNode(n *Node) {
+	if len(n.Outputs) != 1 {
+		c.node(n, "", "makes %d tensors, want 1", len(n.Outputs))
+		return
+	}
+	if len(n.Inputs) > maxReads {
+		c.node(n, "", "reads %d tensors, want at most %d", len(n.Inputs), maxReads)
+	}
+	out := n.Outputs[0]
+	c.name(n.Name, "the result", out)
+	if !utf8.ValidString(n.Note) {
+		c.node(n, "", "the note %q is no UTF-8", n.Note)
+	}
+	if c.seen.Values[out] != nil {
+		c.node(n, "", "tensor %q exists already", out)
+		return
+	}
+	want := c.g.Values[out]
+	if want == nil {
+		c.node(n, "", "tensor %q has no type", out)
+		return
+	}
+	c.seen.Values[out] = want
+	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
+		c.weight(n, key, n.Weights[key])
+	}
+	if !c.op(n) {
+		return
+	}
+	if a, ok := n.Attrs.(*QuantizeAttrs); ok && a.Unit && (a.Scale != 1/(math.Exp2(float64(a.Bits))-1) || a.Zero != 0 || a.Signed) {
+		c.node(n, "", "scale %g and zero point %d of levels that span the unit range: want 1/%d and 0", a.Scale, a.Zero, 1<<a.Bits-1)
+		return
+	}
+	got, err := Infer(c.seen, n)
+	if err != nil {
+		c.errs = append(c.errs, err)
+		return
+	}
+	if got.Name = out; !reflect.DeepEqual(got, want) {
+		c.node(n, "", "its result is %+v, but the graph says %+v", *got, *want)
+	}
+}
+
+// op checks that n's attributes and weights are those of its op.
+func (c *checker) op(n *Node) bool {
+	o, ok := opOf(n.Op)
+	var b *BinaryAttrs
+	switch a := n.Attrs.(type) {
+	case *Conv2DAttrs:
+		b = a.Binary
+	case *DenseAttrs:
+		b = a.Binary
+	}
+	packed := n.Op == "bitpack" && reflect.TypeOf(n.Attrs) == reflect.TypeFor[*BitpackAttrs]()
+	if !ok || reflect.TypeOf(n.Attrs) != reflect.TypeOf(o.attrs) && !packed || (b != nil) != strings.HasPrefix(n.Op, "bitserial_") {
+		c.node(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
+		return false
+	}
+	if b != nil && b.WeightScale != "tensor" && n.Weights["scale"] != nil {
+		c.node(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
+		ok = false
+	}
+	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
+		if !slices.Contains(o.weights, key) {
+			c.node(n, "", "has a weight %q; the op has %v", key, o.weights)
+			ok = false
+		}
+	}
+	return ok
+}
+
+func (c *checker) weight(n *Node, key string, t *Tensor) {
+	if t == nil {
+		c.node(n, "", "weight %q is missing", key)
+		return
+	}
+	if t.Elems() != len(t.Data) {
+		c.node(n, "", "weight %q of shape %v has %d elements", key, t.Shape, len(t.Data))
+		return
+	}
+	if i := NotFinite(n.Op, t); i >= 0 {
+		c.node(n, "", "weight %q: element %d is %v, want finite numbers", key, i, t.Data[i])
+	}
+	if c.weights[t] {
+		return
+	}
+	c.weights[t] = true
+	if c.elems += len(t.Data); c.elems > MaxWeights && c.elems-len(t.Data) <= MaxWeights {
+		c.node(n, "", "all weights together have more than %d elements", MaxWeights)
+	}
+}
+
+// results checks that the outputs are made by nodes, and that all that nodes make is read.
+func (c *checker) results() {
+	read, listed := map[string]bool{}, map[string]bool{}
+	for _, n := range c.g.Nodes {
+		for _, in := range n.Inputs {
+			read[in] = true
+		}
+	}
+	for _, out := range c.g.Outputs {
+		switch {
+		case listed[out]:
+			c.fail(fmt.Sprintf("output %q", out), "", "listed twice")
+		case c.g.Producer(out) == nil:
+			c.fail(fmt.Sprintf("output %q", out), "an output is made by a node, be it a reshape", "no node makes this tensor")
+		}
+		listed[out] = true
+	}
+	for _, n := range c.g.Nodes {
+		if len(n.Outputs) == 1 && !read[n.Outputs[0]] && !listed[n.Outputs[0]] {
+			c.node(n, "", "no node reads the result %q", n.Outputs[0])
+		}
+	}
+}
