@@ -87,7 +87,8 @@ func Decompose(w *graph.Tensor) (few *FewBits, why string) {
 	case !even:
 		a.Enc, a.Bits = "bipolar", bitsFor(most)
 	default:
-		a.Enc, a.Bits, a.Zero = "affine", bitsFor(hi-lo), -lo
+		a.Enc, a.Bits = "affine", bitsFor(hi-lo)
+		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
 	}
 	if few.Attrs.Bits > MaxWeightBits {
 		return nil, fmt.Sprintf("weights of %d bits", few.Attrs.Bits)

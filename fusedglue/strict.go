@@ -15,8 +15,8 @@ import (
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
 //     of sums that are no thresholds, or a float step that nothing took in.
 //
-// Other float convolutions, such as a first and a last layer with real or 8-bit weights, and what follows the last
-// binary layer, are the model's own wish.
+// Other float convolutions, such as a first and a last layer with real or 8-bit weights, what comes before the first binary
+// layer, and what follows the last one (but for levels of few bits that the caller gets), are the model's own wish.
 func Strict(g *graph.Graph) error {
 	s := strict{g: g}
 	for _, n := range g.Nodes {
@@ -31,10 +31,10 @@ func Strict(g *graph.Graph) error {
 			errs = append(errs, s.layer(n, f))
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n.Note, "glue stays float: ", "no thresholds equal its glue")))
-		case step, conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil {
+		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
+			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Outputs[0]).Bits <= MaxWeightBits || s.bitserial(q, s.below)) {
 				errs = append(errs, s.stays(n, "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors",
-					fmt.Sprintf("the glue up to %q does not fold to integers", q.Name)))
+					fmt.Sprintf("the glue up to %q does not fold to integers: %s", q.Name, s.obstacle(n, q))))
 			}
 		}
 	}
@@ -140,6 +140,29 @@ func (s strict) laterQuantizer(n *graph.Node) *graph.Node {
 		}
 		return false, true
 	}, s.below)
+}
+
+// obstacle says what keeps the quantizer q, which is reached from n, from folding into n.
+func (s strict) obstacle(n, q *graph.Node) string {
+	readers := s.below(n)
+	if s.g.IsOutput(n.Outputs[0]) {
+		return "the caller reads what is between"
+	}
+	if len(readers) > 1 {
+		var names []string
+		for _, c := range readers {
+			names = append(names, fmt.Sprintf("%q", c.Name))
+		}
+		return strings.Join(names, " and ") + " read what is between"
+	}
+	c := readers[0]
+	if c != q {
+		return fmt.Sprintf("%s %q stands between", c.Op, c.Name)
+	}
+	if bits := s.g.Value(q.Outputs[0]).Bits; bits > maxThresholdBits {
+		return fmt.Sprintf("levels of %d bits, where at most %d become thresholds", bits, maxThresholdBits)
+	}
+	return "no binary layer comes before"
 }
 
 // reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/ir"
 	"ripc/ir/graph"
@@ -107,11 +106,6 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		note = "glue stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
 		note = "integer sums leave as f32: no quantizer follows that folds"
-	}
-	if n.Op == "bconv2d" && n.Note != "" && note != "" && !strings.Contains(n.Note, note) {
-		note = n.Note + "; " + note
-	} else if n.Note != "" {
-		note = n.Note // what recognition says comes first
 	}
 	l.stage(n, f, macs, note, append(args, dst.buf)...)
 }

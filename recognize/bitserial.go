@@ -3,6 +3,7 @@ package recognize
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ripc/fusedglue"
 	"ripc/ir"
@@ -24,12 +25,15 @@ func bitserial(r *rewriter) error {
 		few, notFew := fusedglue.Decompose(n.Weights["w"])
 		why := ""
 		switch {
-		case few == nil && v == nil:
-			why = fmt.Sprintf("its input is not quantized (%s) and it has %s", notLevels, notFew)
-		case v == nil:
+		case v == nil && few != nil && few.Trained():
 			why = fmt.Sprintf("it has %s weights, but its input is not quantized: %s", few, notLevels)
+		case v == nil:
+			why = "its input is not quantized: " + notLevels
 		case few == nil:
-			why = fmt.Sprintf("its input has %d bits, but it has %s, where at most %d bits become bitserial", v.Bits, r.weights(n, notFew), fusedglue.MaxWeightBits)
+			if notFew = r.weights(n, notFew); strings.HasPrefix(notFew, "weights of ") {
+				notFew += fmt.Sprintf(", where at most %d bits become bitserial", fusedglue.MaxWeightBits)
+			}
+			why = fmt.Sprintf("its input has %d bits, but it has %s", v.Bits, notFew)
 		default:
 			why = tooWide(n, v, few)
 		}

@@ -12,6 +12,21 @@ import (
 // source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
 // makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
 func (r *rewriter) source(t string) (v *graph.Value, why string) {
+	s, ok := r.sources[t]
+	if !ok {
+		s.value, s.why = r.findSource(t)
+		r.sources[t] = s
+	}
+	return s.value, s.why
+}
+
+// origin is what source says.
+type origin struct {
+	value *graph.Value
+	why   string
+}
+
+func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 	n := r.g.Producer(t)
 	if n == nil {
 		return nil, "the caller brings real numbers"
@@ -35,12 +50,7 @@ func (r *rewriter) source(t string) (v *graph.Value, why string) {
 			return nil, fmt.Sprintf("pad %q adds %g, which is none of the %d-bit %s levels", n.Name, a.Value, v.Bits, v.Enc)
 		}
 		return v, why
-	case *graph.TransposeAttrs:
-		if p := a.Perm; p[len(p)-1] != len(p)-1 {
-			return nil, fmt.Sprintf("transpose %q moves the channels", n.Name)
-		}
-		return r.source(n.Inputs[0])
-	case *graph.SliceAttrs, *graph.ReshapeAttrs:
+	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
 		if n.Op == "max_pool" {

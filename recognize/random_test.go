@@ -38,7 +38,7 @@ func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 	rounding := pick(t, "rounding", graph.Roundings()...)
 	switch between(t, 0, 6, "quantizer") {
 	case 0:
-		return n.quant(&graph.QuantizeAttrs{Bits: 1, Enc: pick(t, "encoding", ir.Bipolar, ir.BipolarInv), Scale: scale, Rounding: rounding}, x)
+		return n.quant(&graph.QuantizeAttrs{Bits: 1, Enc: pick(t, "encoding", ir.Bipolar, ir.BipolarInv), Scale: scale, Rounding: rounding, Unit: scale == 1}, x)
 	case 1:
 		a := &graph.QuantizeAttrs{Bits: between(t, 2, 4, "bits"), Enc: ir.Unipolar, Scale: scale, Rounding: rounding, Range: &graph.QuantRange{Min: between(t, -4, 2, "min")}}
 		a.Range.Max = a.Range.Min + between(t, 1, 1<<a.Bits-1, "span")
@@ -65,7 +65,9 @@ func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 // drawView moves elements of x.
 func (n *net) drawView(t *rapid.T, x string) string {
 	s := n.Value(x).Shape
-	switch between(t, 0, 7, "view") {
+	switch between(t, 0, 8, "view") {
+	case 8:
+		return n.binary("mul", 0.5, x)
 	case 0:
 		return n.pool("max_pool", x, 2, between(t, 1, 2, "stride"))
 	case 1:
@@ -137,7 +139,7 @@ func (n *net) compare(t *rapid.T, tolerance float64, outputs ...string) *graph.G
 	want, got := results(t, n.Graph, [][]byte{input}), results(t, g, [][]byte{input})
 	for i := range want {
 		a, b := floats(want[i]), floats(got[i])
-		most := 0.0
+		most := 1.0 // sums of nothing but roundings have no size of their own
 		for _, v := range a {
 			most = max(most, math.Abs(v))
 		}

@@ -55,6 +55,7 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 	r := newRewriter(g)
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
+		clear(r.sources)
 		clear(r.levels)
 		clear(r.chains)
 		for _, p := range passes {
@@ -69,16 +70,17 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 // rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the
 // original: they are replaced, never written to.
 type rewriter struct {
-	g      *graph.Graph
-	levels map[string]string   // f32 tensor -> the tensor of levels that it is made from
-	chains map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
-	names  map[string]bool     // of nodes
+	g       *graph.Graph
+	sources map[string]origin   // f32 tensor -> what it is made from
+	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
+	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
+	names   map[string]bool     // of nodes
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: &graph.Graph{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
+	r := &rewriter{g: &graph.Graph{}, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
 	*r.g = *g
 	r.g.Nodes, r.g.Values = nil, map[string]*graph.Value{}
 	for _, n := range g.Nodes {

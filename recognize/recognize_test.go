@@ -78,7 +78,7 @@ func TestFloat(t *testing.T) {
 		want  string
 	}{
 		"float network": {func(n *net) string { return n.conv(n.input(1, 4, 4, 3), n.real(3, 3, 3, 4), same, true) },
-			`conv2d(x0) -> conv2d1 # float: its input is not quantized (the caller brings real numbers) and it has real weights`},
+			`conv2d(x0) -> conv2d1 # float: its input is not quantized: the caller brings real numbers`},
 		"binary weights": {func(n *net) string { return n.conv(n.input(1, 4, 4, 3), n.few([]int{-1, 1}, 3, 3, 3, 4), same, true) },
 			`conv2d(x0) -> conv2d1 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers`},
 		"8-bit weights": {func(n *net) string {
@@ -96,7 +96,7 @@ func TestFloat(t *testing.T) {
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), w, same, false)
 		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
-			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has 1-bit weights with a scale for each input channel, where at most 4 bits become bitserial`},
+			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has 1-bit weights with a scale for each input channel`},
 		"average": {func(n *net) string {
 			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 4, 4, 8)), 2, 2), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
 		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels

@@ -39,8 +39,11 @@ func (r *rewriter) stepped(t string) *stepped {
 			break
 		}
 		s := fusedglue.Steps(r.g, n)
-		if f := r.fakeQuant(n); f != nil {
-			s, n = fusedglue.Steps(r.g, f), f
+		if n.Op == "dequantize" {
+			if n = r.g.Producer(n.Inputs[0]); n == nil {
+				break
+			}
+			s = realSteps(n, r.g.Value(n.Inputs[0]).Channels())
 		}
 		if len(s) == 0 || !fusedglue.Increasing(s) {
 			break
@@ -54,6 +57,55 @@ func (r *rewriter) stepped(t string) *stepped {
 	}
 	r.chains[t] = found
 	return found
+}
+
+// realSteps are the real values of quantize node n's levels as steps; none if n is another node.
+func realSteps(n *graph.Node, channels int) []graph.FloatStep {
+	a, ok := n.Attrs.(*graph.QuantizeAttrs)
+	if !ok {
+		return nil
+	}
+	var steps []graph.FloatStep
+	by := func(kind string, v float64) {
+		steps = append(steps, graph.FloatStep{Kind: kind, A: slices.Repeat([]float32{float32(v)}, channels)})
+	}
+	clip := func(lo, hi int) {
+		steps = append(steps, graph.FloatStep{Kind: "clip", Lo: float32(lo), Hi: float32(hi)})
+	}
+	m, zp := 1<<a.Bits-1, 0
+	switch {
+	case a.Unit && a.Enc == ir.Unipolar:
+		clip(0, 1)
+		by("mul", float64(m))
+	case a.Unit:
+		clip(-1, 1)
+		by("add", 1)
+		by("mul", float64(m))
+		by("mul", 0.5)
+	case a.Range != nil:
+		zp = a.Zero + a.Range.Min
+		by("div", a.Scale)
+		by("add", float64(zp))
+		clip(a.Range.Min, a.Range.Max)
+	case a.Enc == ir.Unipolar:
+		by("div", a.Scale)
+		clip(-a.Zero, m-a.Zero)
+	default:
+		by("div", a.Scale)
+		clip(-m, m)
+		by("add", float64(m))
+		by("mul", 0.5)
+	}
+	steps = append(steps, graph.FloatStep{Kind: "round", Mode: a.Rounding})
+	if a.Enc != ir.Unipolar { // 2*level - m
+		by("mul", 2)
+		by("add", -float64(m))
+	}
+	if zp != 0 {
+		by("add", -float64(zp))
+	}
+	by("mul", a.Scale)
+	return steps
 }
 
 // levelsOf is the quantizer that steps are in each of the channels, nil if they are none.

@@ -1,0 +1,108 @@
+package fusedglue
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/ir/graph"
+)
+
+// concatAfter moves float steps and quantizers behind a concatenation to its inputs, where these come from convolutions that
+// may take them in. Each gets its own channels' operands.
+func concatAfter(r *rewriter) error {
+	for changed := true; changed; {
+		changed = false
+		for _, n := range r.g.Nodes {
+			if c := r.only1(n); c != nil && c.Op == "concat" && r.splits(n, c) {
+				r.split(n, c)
+				changed = true
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// splits reports whether n, behind the concatenation c, is of use before it.
+func (r *rewriter) splits(n, c *graph.Node) bool {
+	_, steps := n.Attrs.(*graph.Elementwise)
+	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Outputs[0]).Encoded() || !distinct(c.Inputs) {
+		return false
+	}
+	return slices.ContainsFunc(c.Inputs, func(in string) bool {
+		p := r.sole(in)
+		for p != nil && (p.Op == "max_pool" || p.Op == "eltwise") {
+			p = r.sole(p.Inputs[0])
+		}
+		return open(p) != nil
+	})
+}
+
+// sole is the producer of a tensor that one node reads, nil otherwise.
+func (r *rewriter) sole(t string) *graph.Node {
+	if r.g.IsOutput(t) || len(r.g.Consumers(t)) != 1 {
+		return nil
+	}
+	return r.g.Producer(t)
+}
+
+func distinct(names []string) bool {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+	}
+	return true
+}
+
+// split turns n(c(a, b, ...)) into c(n(a), n(b), ...).
+func (r *rewriter) split(n, c *graph.Node) {
+	y, at := r.g.Value(n.Outputs[0]), 0
+	for i, in := range c.Inputs {
+		part := *n
+		to := at + r.g.Value(in).Channels()
+		part.Attrs, part.Weights = partOf(n, at, to)
+		v := *y
+		v.Shape, v.Packed = slices.Clone(r.g.Value(in).Shape), false
+		v.Name = fmt.Sprintf("%s.%s", in, n.Name)
+		for r.g.Values[v.Name] != nil {
+			v.Name += "_"
+		}
+		r.g.Values[v.Name] = &v
+		part.Name, part.Inputs, part.Outputs = fmt.Sprintf("%s.%d", n.Name, i), []string{in}, []string{v.Name}
+		r.g.Nodes = slices.Insert(r.g.Nodes, slices.Index(r.g.Nodes, c), &part)
+		c.Inputs[i], at = v.Name, to
+	}
+	c.Outputs = n.Outputs
+	r.remove(n)
+}
+
+// partOf are n's attributes and weights for channels from to to-1.
+func partOf(n *graph.Node, from, to int) (any, map[string]*graph.Tensor) {
+	switch a := n.Attrs.(type) {
+	case *graph.Elementwise:
+		steps := slices.Clone(a.Steps)
+		for i, s := range steps {
+			if s.A != nil {
+				steps[i].A = s.A[from:to]
+			}
+			if s.B != nil {
+				steps[i].B = s.B[from:to]
+			}
+		}
+		return &graph.Elementwise{Steps: steps}, nil
+	case *graph.ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		if t.Shape[1] == 1 {
+			return a, n.Weights
+		}
+		part := &graph.Tensor{Shape: []int{t.Shape[0], to - from}}
+		for i := 0; i < len(t.Data); i += t.Shape[1] {
+			part.Data = append(part.Data, t.Data[i+from:i+to]...)
+		}
+		return a, map[string]*graph.Tensor{"thresholds": part}
+	}
+	return n.Attrs, n.Weights
+}

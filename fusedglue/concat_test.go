@@ -1,0 +1,46 @@
+package fusedglue
+
+import (
+	"testing"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// TestFire: the glue behind a concatenation folds into the convolutions before it, each taking its own channels' part, with
+// pools on either side of the concat.
+func TestFire(t *testing.T) {
+	for _, pools := range []string{"", "before", "behind"} {
+		n, x := chain(t, ir.Unipolar, 2)
+		a := n.bconv(x, 1, 3, "same", graph.BinaryAttrs{WeightScale: "mean"})
+		b := n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "mean"})
+		if pools == "before" {
+			a, b = n.pool(a, 2, 2, "valid"), n.pool(b, 2, 2, "valid")
+		}
+		y := n.add("concat", &graph.ConcatAttrs{}, nil, a, b)
+		if y = n.plain("relu", n.bn(y, 1)); pools == "behind" {
+			y = n.pool(y, 2, 2, "valid")
+		}
+		w := &graph.Tensor{Shape: []int{3, 8}}
+		for i := range 24 {
+			w.Data = append(w.Data, float32(i/8)+float32(i%8)/10)
+		}
+		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1}, map[string]*graph.Tensor{"thresholds": w}, y)}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 3
+		if pools == "behind" {
+			want = 4 // one pool of levels behind the concat
+		}
+		for _, n := range g.Nodes[:2] {
+			if f := n.Attrs.(*graph.FusedConv); len(g.Nodes) != want || len(f.Epilogue.Thresholds) != 3 || (f.Pool != nil) != (pools == "before") {
+				t.Errorf("pools %q: %s", pools, g)
+			}
+		}
+		if err := Strict(g); err != nil {
+			t.Error(err)
+		}
+	}
+}
