@@ -11,6 +11,8 @@ import (
 	"ripc/ir"
 	"ripc/ir/graph"
 	"ripc/ir/importer/model"
+	"ripc/ir/importer/onnx"
+	"ripc/recognize"
 )
 
 // ownModel is the extension of ripc's own models.
@@ -20,11 +22,12 @@ const ownModel = ".json"
 func importers() map[string]func(path string) (*graph.Graph, error) {
 	return map[string]func(path string) (*graph.Graph, error){
 		ownModel: model.Read,
+		".onnx":  onnx.Read,
 	}
 }
 
 // recognized makes bitserial layers of the plain ops of an imported graph.
-func recognized(g *graph.Graph) (*graph.Graph, error) { return g, nil }
+func recognized(g *graph.Graph) (*graph.Graph, error) { return recognize.Run(g) }
 
 // Load reads a model file of any format that ripc knows. Models of other programs are called like their file.
 func Load(path string) (*graph.Graph, error) {
