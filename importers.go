@@ -29,13 +29,15 @@ func importers() map[string]func(path string) (*graph.Graph, error) {
 // recognized makes bitserial layers of the plain ops of an imported graph.
 func recognized(g *graph.Graph) (*graph.Graph, error) { return recognize.Run(g) }
 
+// ModelKinds are the extensions of the files that Load reads, sorted.
+func ModelKinds() []string { return slices.Sorted(maps.Keys(importers())) }
+
 // Load reads a model file of any format that ripc knows. Models of other programs are called like their file.
 func Load(path string) (*graph.Graph, error) {
-	ext, all := strings.ToLower(filepath.Ext(path)), importers()
-	read, ok := all[ext]
+	ext := strings.ToLower(filepath.Ext(path))
+	read, ok := importers()[ext]
 	if !ok {
-		kinds := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "files that can be read are " + kinds}
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "files that can be read are " + strings.Join(ModelKinds(), ", ")}
 	}
 	g, err := read(path)
 	if err != nil || ext == ownModel {

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"ripc"
 	"ripc/codegen/toolchain"
 	"ripc/internal/npy"
 )
@@ -34,6 +36,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			e.Setenv("TESTDATA", filepath.Join(root, "testdata"))
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv(toolchain.EnvCache, "")
 			e.Setenv("RIPC", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "ripc")) // for scripts that change PATH
@@ -46,6 +49,8 @@ func TestScripts(t *testing.T) {
 			case "llvm":
 				_, err := toolchain.Find()
 				return must || err == nil, nil
+			case "onnx", "tflite":
+				return slices.Contains(ripc.ModelKinds(), "."+cond), nil
 			case "qemu":
 				_, err := exec.LookPath("qemu-aarch64")
 				return must || err == nil, nil

@@ -113,6 +113,17 @@ func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 	return v
 }
 
+// planeBits are the bits of channel c of a packed tensor, one for each plane.
+func planeBits(x ir.Buffer, i []ir.Expr, c ir.Expr) []ir.Expr {
+	var bits []ir.Expr
+	for n := range x.Shape[0] {
+		w := ir.At(x, append(append([]ir.Expr{ir.Int(n)}, i...), ir.Bin(ir.Div, c, ir.Int(WordBits)))...)
+		b := ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
+		bits = append(bits, ir.Bin(ir.Ne, b, ir.Const(ir.U32, 0)))
+	}
+	return bits
+}
+
 // Unpack gives the levels of a packed tensor as u8.
 func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
@@ -191,7 +202,7 @@ func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 		o = ir.Bin(ir.Min, o, ir.Int(n-1)) // what lies beyond is not chosen, but its address must be provable
 		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
 		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}
-		return bitsOf(level(x, pos, c), bits)
+		return planeBits(x, pos, c)
 	})
 	return &ir.Func{Name: fmt.Sprintf("flatten_%d_%dx%dx%d", bits, shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

@@ -93,7 +93,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 	f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		o = ir.Bin(ir.Min, o, ir.Int(size[3]-1)) // what lies beyond is not chosen, but its address must be provable
 		at := from(append(append([]ir.Expr{}, i...), o))
-		return bitsOf(level(x, at[:len(at)-1], at[len(at)-1]), bits)
+		return planeBits(x, at[:len(at)-1], at[len(at)-1])
 	})
 	return f
 }
@@ -114,7 +114,7 @@ func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
 			flat = ir.Bin(ir.Div, flat, ir.Int(s[d]))
 		}
 		pos[0] = ir.Bin(ir.Min, flat, ir.Int(s[0]-1)) // never larger, which intervals alone may not see
-		return bitsOf(level(x, pos[:3], pos[3]), bits)
+		return planeBits(x, pos[:3], pos[3])
 	})
 	return &ir.Func{Name: fmt.Sprintf("reshape_%d_%dx%dx%d_%dx%dx%d", bits, s[1], s[2], s[3], t[1], t[2], t[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

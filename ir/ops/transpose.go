@@ -68,7 +68,7 @@ func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.Encodi
 		o = ir.Bin(ir.Min, o, ir.Int(s[3]-1)) // what lies beyond is not chosen, but its address must be provable
 		at := from(append(append([]ir.Expr{}, i...), o))
 		last := len(at) - 1
-		return bitsOf(level(x, at[:last], at[last]), bits)
+		return planeBits(x, at[:last], at[last])
 	})
 	return f
 }
