@@ -162,7 +162,7 @@ func (s strict) obstacle(n, q *graph.Node) string {
 	if bits := s.g.Value(q.Outputs[0]).Bits; bits > maxThresholdBits {
 		return fmt.Sprintf("levels of %d bits, where at most %d become thresholds", bits, maxThresholdBits)
 	}
-	return "no binary layer comes before"
+	return "it comes directly behind no convolution"
 }
 
 // reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.

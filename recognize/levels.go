@@ -12,18 +12,29 @@ import (
 // source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
 // makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
 func (r *rewriter) source(t string) (v *graph.Value, why string) {
-	s, ok := r.sources[t]
-	if !ok {
-		s.value, s.why = r.findSource(t)
-		r.sources[t] = s
-	}
+	s := r.origin(t)
 	return s.value, s.why
 }
 
-// origin is what source says.
+// origin is what source says, found once.
 type origin struct {
 	value *graph.Value
 	why   string
+	made  bool // a quantizer, which the graph does not have yet, makes the levels
+}
+
+func (r *rewriter) origin(t string) origin {
+	s, ok := r.sources[t]
+	if ok {
+		return s
+	}
+	s.value, s.why = r.findSource(t)
+	if n := r.g.Producer(t); s.value != nil && n.Op != "dequantize" {
+		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
+		s.made = sum || !r.idle(n) && r.stepped(t) != nil || slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
+	}
+	r.sources[t] = s
+	return s
 }
 
 func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
@@ -50,6 +61,10 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 			return nil, fmt.Sprintf("pad %q adds %g, which is none of the %d-bit %s levels", n.Name, a.Value, v.Bits, v.Enc)
 		}
 		return v, why
+	case *graph.BinaryOpAttrs:
+		if len(n.Inputs) == 2 {
+			return r.sum(n)
+		}
 	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
@@ -135,6 +150,8 @@ func (r *rewriter) sink(t string) (string, error) {
 		l, err = r.sink(n.Inputs[0])
 	case r.stepped(t) != nil:
 		l, err = r.threshold(n, r.stepped(t))
+	case n.Op == "add" || n.Op == "sub":
+		l, err = r.quantizeSum(n)
 	default:
 		l, err = r.sinkNode(n)
 	}
@@ -174,9 +191,9 @@ func requantize(r *rewriter) error {
 		if !ok {
 			continue
 		}
-		v, _ := r.source(n.Inputs[0])
-		y := r.g.Value(n.Outputs[0])
-		if v == nil || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !keeps(a, v) {
+		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Outputs[0])
+		v := s.value
+		if v == nil || s.made || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !keeps(a, v) {
 			continue
 		}
 		for _, c := range r.g.Consumers(y.Name) {

@@ -65,7 +65,9 @@ func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 // drawView moves elements of x.
 func (n *net) drawView(t *rapid.T, x string) string {
 	s := n.Value(x).Shape
-	switch between(t, 0, 8, "view") {
+	switch between(t, 0, 9, "view") {
+	case 9:
+		return n.add(pick(t, "op", "add", "sub"), &graph.BinaryOpAttrs{}, nil, x, n.pool("max_pool", x, 3, 1))
 	case 8:
 		return n.binary("mul", 0.5, x)
 	case 0:

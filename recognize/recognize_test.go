@@ -71,6 +71,33 @@ func TestDense(t *testing.T) {
 		bitserial_dense(flatten5.levels) -> dense6 # 2-bit weights x 2-bit activations: bitserial`)
 }
 
+// TestSum: a sum of levels of one scale has levels itself; those of other sums are real numbers.
+func TestSum(t *testing.T) {
+	for _, c := range []struct {
+		op   string
+		a, b *graph.QuantizeAttrs
+		want string
+	}{
+		{"add", u2(), u2(), "unipolar3"},
+		{"sub", u2(), u2(), "affine3(zero=3)"},
+		{"add", b1(), b1(), "affine2(zero=1)"},
+		{"add", b1(), &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}, "affine3(zero=2)"},
+		{"add", u2(), b1(), ""},
+		{"add", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, ""},
+		{"mul", u2(), u2(), ""},
+	} {
+		n := newNet(t.Fatal, 5)
+		x, y := n.input(1, 4, 4, 8), n.input(1, 4, 4, 8)
+		s := n.add(c.op, &graph.BinaryOpAttrs{}, nil, n.quant(c.a, x), n.quant(c.b, y))
+		g := n.run(n.conv(s, n.few([]int{-1, 1}, 3, 3, 8, 4), same, false))
+		last := g.Nodes[len(g.Nodes)-1]
+		v := g.Value(last.Inputs[0])
+		if v.Encoded() != (c.want != "") || v.Encoded() && v.String() != s+".levels: "+c.want+"[1, 4, 4, 8]" {
+			t.Errorf("%s of %+v and %+v: %s", c.op, c.a, c.b, g)
+		}
+	}
+}
+
 // TestFloat: what stays float says why, and keeps no levels that nobody reads.
 func TestFloat(t *testing.T) {
 	for what, c := range map[string]struct {
