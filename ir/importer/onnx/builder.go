@@ -233,8 +233,6 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	gn := &graph.Node{Name: b.unused(b.n.base + "." + op), Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
 	for _, v := range in {
 		gn.Inputs = append(gn.Inputs, v.Name)
-		gn.Note += b.notes[v.Name]
-		delete(b.notes, v.Name)
 	}
 	v, err := graph.Infer(b.g, gn)
 	if err != nil {

@@ -223,7 +223,7 @@ func (b *builder) integerOutput(t *tensor) (*graph.Value, error) {
 	return out.value, nil
 }
 
-// removeDead drops nodes that nothing reads.
+// removeDead drops nodes that nothing reads. What there is to say of an input, the first node that reads it then notes.
 func (b *builder) removeDead() {
 	live := map[string]bool{}
 	for _, o := range b.g.Outputs {
@@ -243,4 +243,10 @@ func (b *builder) removeDead() {
 	}
 	slices.Reverse(kept)
 	b.g.Nodes = kept
+	for _, n := range kept {
+		for _, in := range n.Inputs {
+			n.Note += b.notes[in]
+			delete(b.notes, in)
+		}
+	}
 }

@@ -128,6 +128,18 @@ func (t *tensor) remember(key string, o *tensor) {
 
 // transpose moves v's axes; where only axes of extent 1 move, the elements stay where they are.
 func (b *builder) transpose(v *graph.Value, move []int) (*graph.Value, error) {
+	// A transpose of a transpose is one, or none; what is then not read is removed at the end.
+	if p := b.made[v]; p != nil && p.Op == "transpose" {
+		first := p.Attrs.(*graph.TransposeAttrs).Perm
+		v = b.g.Values[p.Inputs[0]]
+		both := make([]int, len(move))
+		for d, m := range move {
+			both[d] = first[m]
+		}
+		if move = both; slices.Equal(move, identity(len(move))) {
+			return v, nil
+		}
+	}
 	shape := make([]int, len(move))
 	var long []int
 	for d, p := range move {

@@ -167,7 +167,14 @@ func lowerConv(n *node) ([]*tensor, error) {
 	if x, err = b.fit(x, win, 0); err != nil {
 		return nil, err
 	}
-	v, err := b.emit("conv2d", &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilations, Groups: groups}, weights, x.value)
+	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding()}
+	if win.dilations != [2]int{1, 1} {
+		a.Dilations = win.dilations
+	}
+	if groups > 1 {
+		a.Groups = groups
+	}
+	v, err := b.emit("conv2d", a, weights, x.value)
 	if err != nil {
 		return nil, err
 	}

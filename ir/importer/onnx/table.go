@@ -127,7 +127,9 @@ func logicOps(add adder) {
 }
 
 func quantizers(add adder) {
-	add("Quant", op{qonnx: true, min: 4, max: 4, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldQuant, lower: lowerQuant, becomes: "quantize, dequantize; fake_quant", limits: "constant parameters"})
+	for _, name := range []string{"Quant", "IntQuant"} {
+		add(name, op{qonnx: true, min: 4, max: 4, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldQuant, lower: lowerQuant, becomes: "quantize, dequantize; fake_quant", limits: "constant parameters"})
+	}
 	add("BipolarQuant", op{qonnx: true, min: 2, max: 2, fold: foldBipolar, lower: lowerBipolar, becomes: "threshold, dequantize", limits: "a constant scale"})
 	add("MultiThreshold", op{qonnx: true, min: 2, max: 2, attrs: []string{"data_layout", "out_bias", "out_dtype", "out_scale"}, fold: foldMulti, lower: lowerMulti, becomes: "threshold, dequantize", limits: "at most 255 constant thresholds"})
 	add("Trunc", op{qonnx: true, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
