@@ -5,10 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -19,113 +17,6 @@ import (
 	"ripc/ir/graph"
 	pb "ripc/ir/importer/onnx/internal/onnxpb"
 )
-
-// file builds models for tests: an input x of shape [1, 3, 8, 8] unless said otherwise, and an output y.
-type file struct{ *pb.ModelProto }
-
-func newFile(opset int64, dims ...any) file {
-	if dims == nil {
-		dims = []any{1, 3, 8, 8}
-	}
-	m := &pb.ModelProto{IrVersion: proto.Int64(8), Graph: &pb.GraphProto{},
-		OpsetImport: []*pb.OperatorSetIdProto{{Version: proto.Int64(opset)}, {Domain: proto.String("qonnx.custom_op.general"), Version: proto.Int64(1)}}}
-	f := file{m}
-	f.input("x", dtFloat, dims...)
-	f.output("y")
-	return f
-}
-
-func value(name string, dt dtype, dims ...any) *pb.ValueInfoProto {
-	s := &pb.TensorShapeProto{}
-	for _, d := range dims {
-		switch d := d.(type) {
-		case int:
-			s.Dim = append(s.Dim, &pb.TensorShapeProto_Dimension{Value: &pb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d)}})
-		case string:
-			s.Dim = append(s.Dim, &pb.TensorShapeProto_Dimension{Value: &pb.TensorShapeProto_Dimension_DimParam{DimParam: d}})
-		}
-	}
-	return &pb.ValueInfoProto{Name: &name, Type: &pb.TypeProto{Value: &pb.TypeProto_TensorType{TensorType: &pb.TypeProto_Tensor{ElemType: proto.Int32(int32(dt)), Shape: s}}}}
-}
-
-func (f file) input(name string, dt dtype, dims ...any) {
-	f.Graph.Input = append(f.Graph.Input, value(name, dt, dims...))
-}
-
-func (f file) output(name string) {
-	f.Graph.Output = append(f.Graph.Output, &pb.ValueInfoProto{Name: &name})
-}
-
-// node adds "Op in1 in2 -> out1 out2"; a domain may stand before the op, with a colon. Attributes are name, value pairs.
-func (f file) node(text string, attrs ...any) file {
-	before, after, _ := strings.Cut(text, "->")
-	words := strings.Fields(before)
-	n := &pb.NodeProto{Output: strings.Fields(after)}
-	domain, op, ok := strings.Cut(words[0], ":")
-	if ok {
-		n.Domain = &domain
-	} else {
-		op = words[0]
-	}
-	n.OpType = &op
-	for _, w := range words[1:] {
-		n.Input = append(n.Input, strings.TrimSuffix(w, "_"))
-	}
-	for i := 0; i < len(attrs); i += 2 {
-		a := &pb.AttributeProto{Name: proto.String(attrs[i].(string))}
-		switch v := attrs[i+1].(type) {
-		case int:
-			a.Type, a.I = pb.AttributeProto_INT.Enum(), proto.Int64(int64(v))
-		case float64:
-			a.Type, a.F = pb.AttributeProto_FLOAT.Enum(), proto.Float32(float32(v))
-		case string:
-			a.Type, a.S = pb.AttributeProto_STRING.Enum(), []byte(v)
-		case []int64:
-			a.Type, a.Ints = pb.AttributeProto_INTS.Enum(), v
-		case *pb.TensorProto:
-			a.Type, a.T = pb.AttributeProto_TENSOR.Enum(), v
-		}
-		n.Attribute = append(n.Attribute, a)
-	}
-	f.Graph.Node = append(f.Graph.Node, n)
-	return f
-}
-
-func floatTensor(name string, v []float32, dims ...int64) *pb.TensorProto {
-	var raw []byte
-	for _, x := range v {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
-	}
-	return &pb.TensorProto{Name: &name, DataType: proto.Int32(int32(dtFloat)), Dims: dims, RawData: raw}
-}
-
-// floats adds an initializer that counts 1, 2, 3 ...
-func (f file) floats(name string, dims ...int64) file {
-	n := int64(1)
-	for _, d := range dims {
-		n *= d
-	}
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(i + 1)
-	}
-	f.Graph.Initializer = append(f.Graph.Initializer, floatTensor(name, v, dims...))
-	return f
-}
-
-func (f file) ints(name string, v ...int64) file {
-	f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: &name, DataType: proto.Int32(int32(dtInt64)), Dims: []int64{int64(len(v))}, Int64Data: v})
-	return f
-}
-
-func (f file) bytes(t testing.TB) []byte {
-	t.Helper()
-	data, err := proto.Marshal(f.ModelProto)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 // TestErrors compares the messages for faulty models with testdata/errors.txt.
 func TestErrors(t *testing.T) {
@@ -325,62 +216,5 @@ func TestExternalData(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `initializer "c"`) {
 			t.Errorf("%v: %v, want %q", pairs, err, want)
 		}
-	}
-}
-
-// TestMemory: hostile files get an error before they get a GiB.
-func TestMemory(t *testing.T) {
-	double := newFile(13).floats("c0", 1<<10)
-	for i := range 40 {
-		double.node(fmt.Sprintf("Concat c%d c%d -> c%d", i, i, i+1), "axis", 0)
-	}
-	fill := newFile(13).ints("s", 1<<14, 1<<14, 7).node("ConstantOfShape s -> a").node("Add x a -> y")
-	fill2 := newFile(13).ints("s", 1<<29).node("ConstantOfShape s -> y")
-	tile := newFile(13).floats("c", 1, 1024).ints("r", 1<<17, 1).node("Tile c r -> a").node("Tile a r -> y")
-	expand := newFile(13, 1, 1, 1, 1).ints("s", 1<<7, 1<<7, 1<<7, 1<<7).node("Expand x s -> y")
-	slopes := newFile(13, 1, 1<<28).node("LeakyRelu x -> y")
-	messages := append([]byte{0x3A, 0x80, 0x80, 0x40}, bytes.Repeat([]byte{0x0A, 0x00}, 1<<19)...) // a graph of empty nodes
-	for name, data := range map[string][]byte{
-		"doubled": double.bytes(t), "filled": fill.bytes(t), "filled at once": fill2.bytes(t), "tiled": tile.bytes(t), "expanded": expand.bytes(t), "slopes": slopes.bytes(t),
-		"empty messages": messages,
-	} {
-		const memory = 16 << 20
-		var before, after goruntime.MemStats
-		goruntime.ReadMemStats(&before)
-		_, err := parse("m.onnx", data, nil, memory)
-		goruntime.ReadMemStats(&after)
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 4*memory {
-			t.Errorf("%s: took %d MiB of %d", name, took>>20, 4*memory>>20)
-		}
-	}
-	if 4*baseMemory > 1<<30 {
-		t.Errorf("files may take %d MiB", 4*baseMemory>>20)
-	}
-	if _, err := Parse("m.onnx", fill2.bytes(t), nil); err == nil {
-		t.Error("4 GiB: no error")
-	}
-}
-
-// TestDynamicBatch: a batch size left open is 1, and the first node says so.
-func TestDynamicBatch(t *testing.T) {
-	for _, dim := range []any{"N", nil} {
-		f := newFile(13, "N", 3, 8, 8).node("Relu x -> y")
-		if dim == nil {
-			f.Graph.Input[0].GetType().GetTensorType().Shape.Dim[0].Value = nil
-		}
-		g, err := Parse("m.onnx", f.bytes(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g.Value("x").Shape[0] != 1 || !strings.Contains(g.Nodes[0].Note, "it is 1 here") {
-			t.Errorf("%v: %v, %q", dim, g.Value("x"), g.Nodes[0].Note)
-		}
-	}
-	g, err := Parse("m.onnx", newFile(13, 4, 3).node("Relu x -> y").bytes(t), nil)
-	if err != nil || g.Value("y").Shape[0] != 4 || g.Nodes[0].Note != "" {
-		t.Errorf("a batch of 4: %v, %v", g, err)
 	}
 }
