@@ -48,6 +48,7 @@ func TestErrors(t *testing.T) {
 		{"no opset", noOpset},
 		{"local function", local},
 		{"dynamic height", newFile(13, "N", 3, "height", 8).node("Relu x -> y")},
+		{"input and ops", newFile(13, "N", 3, "height", 8).node("Relu x -> a").node("NonZero a -> b").node("TopK b -> y")},
 		{"empty axis", newFile(13, 1, 0).node("Relu x -> y")},
 		{"double input", doubles},
 		{"undefined input", newFile(13).node("Relu nothing -> y")},

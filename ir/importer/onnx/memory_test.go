@@ -64,3 +64,21 @@ func TestDynamicBatch(t *testing.T) {
 		t.Errorf("a batch of 4: %v, %v", g, err)
 	}
 }
+
+// TestDomains: QONNX's operators under each of their domains.
+func TestDomains(t *testing.T) {
+	for _, d := range []string{"onnx.brevitas", "qonnx.custom_op.general", "qonnx.custom_op.channels_last", "finn.custom_op.general", "finn"} {
+		f := newFile(11, 1, 2).floats("one").node(d+":BipolarQuant x one -> y")
+		g, err := Parse("m.onnx", f.bytes(t), nil)
+		if err != nil {
+			t.Errorf("%s: %v", d, err)
+			continue
+		}
+		if got := evaluate(g, map[string][]float32{"x": {0, -2}})["y"]; got[0] != 1 || got[1] != -1 {
+			t.Errorf("%s: %v", d, got)
+		}
+	}
+	if _, err := Parse("m.onnx", newFile(11, 1, 2).floats("one").node("ai.onnx:Add x one -> y").bytes(t), nil); err != nil {
+		t.Errorf("ai.onnx: %v", err)
+	}
+}

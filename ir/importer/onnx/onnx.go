@@ -100,10 +100,8 @@ func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, err
 	}
 	b.initializers()
 	b.inputs()
-	if len(b.errs) == 0 {
-		for i, n := range m.Graph.Node {
-			b.node(i, n)
-		}
+	for i, n := range m.Graph.Node {
+		b.node(i, n)
 	}
 	if len(b.errs) == 0 {
 		b.outputs()
