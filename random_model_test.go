@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+
+	"ripc/ir/graph"
 )
 
 // modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if it is not float.
@@ -86,13 +88,20 @@ func (b *modelBuilder) conv(op string) {
 func (b *modelBuilder) quantize() {
 	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
 	b.quantized = true
-	if b.r.IntN(4) == 0 {
-		attrs := map[string]any{"scale": 0.05, "rounding": "half_even"}
+	switch rounding := graph.Roundings()[b.r.IntN(8)]; b.r.IntN(8) {
+	case 0, 1:
+		attrs := map[string]any{"scale": 0.05, "rounding": rounding}
 		b.affine(attrs)
+		if b.r.IntN(2) == 0 {
+			low := b.r.IntN(40) - 20
+			attrs["range"] = []int{low, low + b.r.IntN(1<<b.bits)}
+		}
 		b.add("quantize", attrs)
-		return
+	case 2, 3:
+		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "not_less": b.r.IntN(2) == 0})
+	default:
+		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3})
 	}
-	b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": []string{"half_even", "half_up", "floor"}[b.r.IntN(3)], "scale": 0.3})
 }
 
 // bitserial adds a binary layer with glue behind it; the result is float, or levels in most cases.
@@ -139,6 +148,10 @@ func (b *modelBuilder) step() {
 	switch {
 	case b.r.IntN(4) == 0:
 		b.shapeStep()
+	case b.r.IntN(8) == 0:
+		b.ranks()
+	case b.bits == 0 && b.r.IntN(6) == 0:
+		b.operand()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(8) {
 		case 0:
@@ -208,13 +221,20 @@ func randomModel(r *rand.Rand) []byte {
 		}
 		if kind == 2 && input["dtype"] != "i8" {
 			input["dtype"], input["packed"] = "u32", true
+			if b.bits == 1 && b.enc != "affine" && r.IntN(2) == 0 {
+				input["dtype"] = "i32"
+			}
 		}
 	}
 	for n := 1 + r.IntN(5); n > 0 || len(b.nodes) == 0; n-- {
 		b.step()
 	}
 	if b.bits > 0 && r.IntN(2) == 0 {
-		b.add("bitpack", nil)
+		attrs := map[string]any{"dtype": "u32"}
+		if b.bits == 1 && r.IntN(2) == 0 {
+			attrs["dtype"] = "i32"
+		}
+		b.add("bitpack", attrs)
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"format": "ripc.model/1", "name": "random", "inputs": []any{input},

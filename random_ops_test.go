@@ -1,8 +1,23 @@
 package ripc_test
 
+import "ripc/ir/graph"
+
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
-	b.add([]string{"relu", "relu6", "hard_tanh", "prelu"}[b.r.IntN(4)], nil)
+	switch op := []string{"relu", "relu6", "hard_tanh", "prelu", "sign", "clip", "round", "fake_quant"}[b.r.IntN(8)]; op {
+	case "clip":
+		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
+	case "round":
+		b.add(op, map[string]any{"rounding": graph.Roundings()[b.r.IntN(8)]})
+	case "fake_quant":
+		low := b.r.IntN(20) - 10
+		attrs := map[string]any{"min": low, "max": low + b.r.IntN(16), "rounding": graph.Roundings()[b.r.IntN(8)]}
+		if b.addTo([]string{b.cur}, op, attrs); b.r.IntN(2) == 0 {
+			b.nodes[len(b.nodes)-1]["weights"] = map[string]any{"zero_point": b.cur + ".zero_point"}
+		}
+	default:
+		b.add(op, nil)
+	}
 }
 
 // shapeStep adds an op that moves elements or, on floats, combines two tensors.

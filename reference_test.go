@@ -2,6 +2,7 @@ package ripc_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"flag"
@@ -162,10 +163,11 @@ func (x *refTensor) near(v *graph.Value, got []byte) bool {
 }
 
 func (x *refTensor) dims() (b, h, w, c int) {
-	if len(x.shape) == 2 {
-		return x.shape[0], 1, 1, x.shape[1]
+	if len(x.shape) == 4 {
+		return x.shape[0], x.shape[1], x.shape[2], x.shape[3]
 	}
-	return x.shape[0], x.shape[1], x.shape[2], x.shape[3]
+	c = x.shape[len(x.shape)-1]
+	return len(x.f) / c, 1, 1, c // others are rows of channels
 }
 
 func (x *refTensor) at(b, h, w, c int) *float32 {
@@ -197,7 +199,11 @@ func (x *refTensor) each(f func(b, h, w, c int, v *float32)) {
 
 // refNode computes one layer of the graph as imported.
 func refNode(g *graph.Graph, n *graph.Node, vals map[string]*refTensor) *refTensor {
-	v, out := g.Value(n.Inputs[0]), g.Value(n.Outputs[0])
+	out := g.Value(n.Outputs[0])
+	if _, ok := n.Attrs.(*graph.ConstantAttrs); ok {
+		return &refTensor{shape: out.Shape, f: n.Weights["value"].Data}
+	}
+	v := g.Value(n.Inputs[0])
 	x, y := vals[n.Inputs[0]], newRef(g.Value(n.Outputs[0]))
 	y.loose = x.loose
 	each := func(f func(c int, x float32) float32) {
@@ -224,16 +230,28 @@ func refNode(g *graph.Graph, n *graph.Node, vals map[string]*refTensor) *refTens
 			}
 			return e
 		})
+	case *graph.ClipAttrs:
+		each(func(_ int, e float32) float32 { return min(max(e, float32(a.Min)), float32(a.Max)) })
+	case *graph.RoundAttrs:
+		each(func(_ int, e float32) float32 { return f32.Round(a.Mode, e) })
+	case *graph.FakeQuantAttrs:
+		each(func(c int, e float32) float32 { return refFakeQuant(a, n.Weights, c, e) })
 	case *graph.QuantizeAttrs:
 		each(func(_ int, e float32) float32 { return float32(refQuantize(a, out, e)) })
 	case *graph.ShiftNormAttrs:
 		refShiftNorm(g, n, a, x, y)
 	case *graph.BinaryOpAttrs:
-		z := vals[n.Inputs[1]]
+		refBinary(n, a, vals, y)
+	case *graph.ThresholdAttrs:
+		each(func(c int, e float32) float32 { return float32(refThreshold(a, n.Weights["thresholds"], out, c, e)) })
+	case *graph.TransposeAttrs:
 		for i := range y.f {
-			y.f[i] = map[string]func(a, b float32) float32{"add": f32.Add, "sub": f32.Sub, "mul": f32.Mul}[n.Op](x.f[i], z.f[i])
+			p, q := position(i, y.shape), make([]int, len(y.shape))
+			for d := range p {
+				q[a.Perm[d]] = p[d]
+			}
+			y.f[i] = x.f[index(q, x.shape)]
 		}
-		y.loose = y.loose || z.loose
 	case *graph.SpatialPadAttrs:
 		y.each(func(b, h, w, c int, e *float32) {
 			if p := x.inside(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
@@ -243,13 +261,15 @@ func refNode(g *graph.Graph, n *graph.Node, vals map[string]*refTensor) *refTens
 			}
 		})
 	case *graph.SliceAttrs:
-		begin, stride := a.Begin, a.Stride
-		if len(begin) == 2 {
-			begin, stride = []int{begin[0], 0, 0, begin[1]}, []int{stride[0], 1, 1, stride[1]}
+		for i := range y.f {
+			p := position(i, y.shape)
+			for d := range p {
+				p[d] = a.Begin[d] + p[d]*a.Stride[d]
+			}
+			y.f[i] = x.f[index(p, x.shape)]
 		}
-		y.each(func(b, h, w, c int, e *float32) {
-			*e = *x.at(begin[0]+b*stride[0], begin[1]+h*stride[1], begin[2]+w*stride[2], begin[3]+c*stride[3])
-		})
+	case *graph.BitpackAttrs, *graph.ReshapeAttrs:
+		copy(y.f, x.f)
 	case *graph.ConcatAttrs:
 		off := 0
 		for _, name := range n.Inputs {
@@ -268,13 +288,15 @@ func refPlain(op string, v *graph.Value, x, y *refTensor, each func(func(int, fl
 	switch op {
 	case "relu":
 		each(func(_ int, e float32) float32 { return max(e, 0) })
+	case "sign":
+		each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) })
 	case "relu6":
 		each(func(_ int, e float32) float32 { return min(max(e, 0), 6) })
 	case "hard_tanh":
 		each(func(_ int, e float32) float32 { return min(max(e, -1), 1) })
 	case "dequantize":
 		each(func(_ int, e float32) float32 { return f32.Mul(e, float32(v.Scale)) })
-	case "flatten", "reshape", "bitpack", "unpack":
+	case "flatten", "unpack":
 		copy(y.f, x.f)
 	case "global_avg_pool":
 		x.each(func(b, h, w, c int, e *float32) { y.f[b*y.shape[1]+c] = f32.Add(y.f[b*y.shape[1]+c], *e) })
@@ -466,6 +488,10 @@ func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 		v = f32.Mul(min(max(e, 0), 1), m)
 	case a.Unit:
 		v = f32.Mul(f32.Mul(f32.Add(min(max(e, -1), 1), 1), m), 0.5)
+	case a.Range != nil:
+		zp := a.Zero + a.Range.Min
+		v = f32.Add(v, float32(zp))
+		return int(f32.Round(a.Rounding, min(max(v, float32(a.Range.Min)), float32(a.Range.Max)))) - zp
 	case a.Enc == ir.Unipolar:
 		v = min(max(v, -float32(a.Zero)), m-float32(a.Zero))
 	default:

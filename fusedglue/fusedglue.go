@@ -35,6 +35,7 @@ func Passes() []Pass {
 		{"fold_quantize", "quantizers become thresholds or add-then-shift in the convolution before them", true, foldQuantize},
 		{"thresholds", "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", false, shiftToThresholds},
 		{"fold_pool", "max_pool without overlap moves into the convolution's tile", false, foldPool},
+		{"quantizers_alone", "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", false, quantizersAlone},
 		{"merge_steps", "float steps in a row, which no convolution took in, become one layer", false, mergeSteps},
 	}
 }
@@ -52,6 +53,8 @@ func order() [][3]string {
 		{"fold_quantize", "thresholds", "it makes the shifts"},
 		{"fold_quantize", "fold_pool", "only integer accumulators are pooled"},
 		{"pool_after", "merge_steps", "a pool passes single steps, where it might not pass their composition"},
+		{"fold_quantize", "quantizers_alone", "thresholds on sums cost less than those on floats"},
+		{"quantizers_alone", "merge_steps", "it takes increasing steps only, which is decided for each"},
 		{"fold_steps_again", "merge_steps", "what a convolution takes in needs no layer of its own"},
 	}
 }

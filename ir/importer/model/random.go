@@ -15,7 +15,7 @@ import (
 //
 //	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
 //	scale  (0.9 + 0.2u) * (bound/2)
-//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1
+//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1        zero_point  int(8u)
 //	thresholds [n, C]        (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
 type generator struct {
 	seed uint64
@@ -46,6 +46,8 @@ func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
 			out[i] = float32(0.2*u) - 0.1
 		case "alpha":
 			out[i] = 0.5 * u
+		case "zero_point":
+			out[i] = float32(int(8 * u))
 		case "value":
 			out[i] = 2*u - 1
 		case "thresholds":

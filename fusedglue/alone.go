@@ -1,0 +1,67 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+
+	"ripc/internal/f32"
+	"ripc/ir/graph"
+)
+
+// quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their f32 input, together with
+// the increasing steps before them: comparisons cost less than division and rounding.
+func quantizersAlone(r *rewriter) error {
+	for _, n := range slices.Clone(r.g.Nodes) {
+		q, ok := quantizerOf(n)
+		if !ok || q.bits > maxThresholdBits {
+			continue
+		}
+		if _, isQuantize := n.Attrs.(*graph.QuantizeAttrs); isQuantize {
+			r.alone(n, q)
+		}
+		for p := r.only(n); p != nil; p = r.only(n) {
+			s, ok := p.Attrs.(*graph.Elementwise)
+			if !ok || !Increasing(s.Steps) || !r.alone(n, q.behind(s.Steps)) {
+				break
+			}
+			q, _ = quantizerOf(n)
+			n.Inputs = p.Inputs
+			r.remove(p)
+		}
+	}
+	return nil
+}
+
+// behind is q of what steps make of a number.
+func (q quantizer) behind(steps []graph.FloatStep) quantizer {
+	level := q.level
+	q.level = func(o int, x float32) int { return level(o, ApplySteps(steps, o, x)) }
+	q.one = q.one && !slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return len(s.Vectors()) > 0 })
+	return q
+}
+
+// alone makes n, a quantize or threshold, the threshold node that q is; false if there is none.
+func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
+	channels := r.g.Value(n.Inputs[0]).Channels()
+	if q.one {
+		channels = 1
+	}
+	top := q.level(0, float32(math.Inf(1)))
+	t := &graph.Tensor{Shape: []int{top, channels}, Data: make([]float32, top*channels)}
+	for o := range channels {
+		unordered := 0
+		if q.nan {
+			unordered = top
+		}
+		if top == 0 || q.level(o, float32(math.Inf(1))) != top || q.level(o, float32(math.NaN())) != unordered {
+			return false
+		}
+		for j, x := range floatLevels(q, o)[:top] {
+			t.Data[j*channels+o] = f32.Flush(x)
+		}
+	}
+	y := r.g.Value(n.Outputs[0])
+	a := &graph.ThresholdAttrs{Bits: q.bits, Enc: q.enc, Scale: y.Scale, Zero: y.Zero, NotLess: q.nan}
+	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": t}
+	return true
+}
