@@ -50,6 +50,19 @@ func (f *FewBits) Span() int64 {
 	return most
 }
 
+// Planes is the number of bit planes that the weights are stored as.
+func (f *FewBits) Planes() int {
+	switch f.Attrs.Enc {
+	case "":
+		return 1
+	case "ternary":
+		return 2
+	case "affine": // and one for the zero point
+		return f.Attrs.Bits + 1
+	}
+	return f.Attrs.Bits
+}
+
 // Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur
 // or add up have few values as well, all of one sign.
 func (f *FewBits) Trained() bool {

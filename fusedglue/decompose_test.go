@@ -79,6 +79,9 @@ func TestDecompose(t *testing.T) {
 		if made.coefs == nil {
 			span = 1
 		}
+		if len(made.planes) != few.Planes() {
+			t.Fatalf("%s weights: %d planes, Planes is %d", kind, len(made.planes), few.Planes())
+		}
 		if span != few.Span() {
 			t.Fatalf("%s weights: planes add up to %d, Span is %d", kind, span, few.Span())
 		}

@@ -130,3 +130,49 @@ func TestThresholdBehindFloats(t *testing.T) {
 		}
 	}
 }
+
+// TestStrictFloatLayers: which float convolutions are the model's own wish.
+func TestStrictFloatLayers(t *testing.T) {
+	few := func(n *net, w *graph.Tensor) *graph.Tensor {
+		for i, v := range w.Data {
+			if w.Data[i] = 0.5; v < 0 {
+				w.Data[i] = -0.5
+			}
+		}
+		return w
+	}
+	for _, c := range []struct {
+		what  string
+		build func(n *net, x string) string // x are levels
+		want  string
+	}{
+		{"last", func(n *net, x string) string {
+			x = n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
+			x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})
+			return n.conv(n.plain("dequantize", x), 1, 2, "same")
+		}, ""},
+		{"between", func(n *net, x string) string {
+			x = n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
+			x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})
+			x = n.conv(n.plain("dequantize", x), 1, 2, "same")
+			x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})
+			return n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
+		}, `node "n4" (fconv2d): stays float: its input has few bits, but its weights are real (128 MACs, 28.6 % of all)`},
+		{"binary weights", func(n *net, x string) string {
+			x = n.plain("dequantize", x)
+			x = n.conv(n.plain("relu", n.bn(x, 0)), 3, 2, "same")
+			few(n, n.Nodes[len(n.Nodes)-1].Weights["w"])
+			return x
+		}, `stays float: its weights are 1-bit, but its input is not quantized (864 MACs, 100.0 % of all)`},
+	} {
+		n, x := chain(t, ir.Unipolar, 2)
+		n.Outputs = []string{c.build(n, x)}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Strict(g); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s\n%s", c.what, err, c.want, g)
+		}
+	}
+}

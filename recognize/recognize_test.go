@@ -144,6 +144,11 @@ func TestFloat(t *testing.T) {
 			dequantize(quantize1) -> dequantize2
 			pad(dequantize2) -> pad3
 			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
+		"many planes": {func(n *net) string {
+			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, n.input(1, 200))
+			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-8, -3, 0, 7}, 200, 1)}, x)
+		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
+			dense(dequantize2) -> dense3 # float: 8-bit activations and 4-bit weights are 40 pairs of bit planes, which cost more than sums in f32`},
 		"too wide": {func(n *net) string {
 			n.Graph.Values["x0"] = &graph.Value{Name: "x0", DType: ir.F32, Shape: []int{1, 200000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}

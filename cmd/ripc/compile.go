@@ -167,7 +167,8 @@ func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
 	for _, l := range r.in.Layers {
 		binary := strings.HasPrefix(l.Became, "binary")
-		f32Sums := binary && l.Note != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
+		why := staysFloat(l.Note)
+		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
 		if binary {
 			r.Binary++
 		}
@@ -176,12 +177,23 @@ func (r *compileResult) count() {
 		}
 		if f32Sums || strings.HasPrefix(l.Became, "float") {
 			text := l.Name + " (" + l.Op + ")"
-			if note := strings.TrimPrefix(strings.TrimPrefix(l.Note, "stays "), "float: "); note != "" {
-				text += ": " + note
+			if why != "" {
+				text += ": " + why
 			}
 			r.Float = append(r.Float, text)
 		}
 	}
+}
+
+// staysFloat is what a note says about what stays float, without saying that it does.
+func staysFloat(note string) string {
+	var why []string
+	for _, part := range strings.Split(note, "; ") {
+		if part != "" && !strings.HasSuffix(part, ": bitserial") {
+			why = append(why, strings.TrimPrefix(strings.TrimPrefix(part, "stays "), "float: "))
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 func (r *compileResult) print(w io.Writer) {
