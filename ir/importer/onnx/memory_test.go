@@ -68,7 +68,7 @@ func TestDynamicBatch(t *testing.T) {
 // TestDomains: QONNX's operators under each of their domains.
 func TestDomains(t *testing.T) {
 	for _, d := range []string{"onnx.brevitas", "qonnx.custom_op.general", "qonnx.custom_op.channels_last", "finn.custom_op.general", "finn"} {
-		f := newFile(11, 1, 2).floats("one").node(d+":BipolarQuant x one -> y")
+		f := newFile(11, 1, 2).floats("one").node(d + ":BipolarQuant x one -> y")
 		g, err := Parse("m.onnx", f.bytes(t), nil)
 		if err != nil {
 			t.Errorf("%s: %v", d, err)
