@@ -12,6 +12,7 @@ import (
 	"ripc/ir/graph"
 	"ripc/ir/importer/lce"
 	"ripc/ir/importer/model"
+	"ripc/ir/importer/onnx"
 	"ripc/recognize"
 )
 
@@ -23,6 +24,7 @@ func importers() map[string]func(path string) (*graph.Graph, error) {
 	return map[string]func(path string) (*graph.Graph, error){
 		ownModel:  model.Read,
 		".tflite": lce.Read,
+		".onnx":   onnx.Read,
 	}
 }
 

@@ -41,7 +41,8 @@ func Table() []Row {
 		{"ir/importer", []string{"ir", "ir/graph", "ir/importer/..."}, nil},
 		{"ir/importer/model", []string{"ir", "ir/graph", "internal/safetensors", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"ir/importer/onnx", []string{"ir", "ir/graph", "internal/safetensors"}, []string{"google.golang.org/protobuf"}},
+		{"ir/importer/onnx", []string{"internal/f32", "ir", "ir/graph", "ir/importer/onnx/internal/onnxpb"}, []string{"google.golang.org/protobuf"}},
+		{"ir/importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
 		{"ir/importer/lce", []string{"ir", "ir/graph", "ir/importer/lce/internal/flatbuf"}, nil},
 		{"ir/importer/lce/internal/flatbuf", nil, nil},
 

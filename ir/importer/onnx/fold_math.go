@@ -1,0 +1,197 @@
+package onnx
+
+import (
+	"math"
+)
+
+// foldFunc computes the outputs of a node whose inputs are constants; inputs that are left out are nil.
+type foldFunc func(n *node, in []*array) ([]*array, error)
+
+// lowerFunc makes graph nodes.
+type lowerFunc func(n *node) ([]*tensor, error)
+
+func addOf(a, b float64) float64 { return a + b }
+
+// foldBinary applies f to two broadcast arrays of one type, rounding to it; integers, which f64 need not hold, go through i.
+func foldBinary(f func(a, b float64) float64, i func(a, b int64) int64) foldFunc {
+	return func(n *node, in []*array) ([]*array, error) { return n.zip(in[0], in[1], in[0].dt, f, i) }
+}
+
+// foldCompare applies a predicate.
+func foldCompare(f func(a, b float64) bool, i func(a, b int64) bool) foldFunc {
+	one := func(v bool) int64 {
+		if v {
+			return 1
+		}
+		return 0
+	}
+	return func(n *node, in []*array) ([]*array, error) {
+		return n.zip(in[0], in[1], dtBool, func(a, b float64) float64 { return float64(one(f(a, b))) },
+			func(a, b int64) int64 { return one(i(a, b)) })
+	}
+}
+
+func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a, b int64) int64) ([]*array, error) {
+	if x.dt != y.dt {
+		return nil, n.fail("", "operands are %s and %s, want one type", x.dt, y.dt)
+	}
+	shape, err := broadcastShape(x.shape, y.shape)
+	if err != nil {
+		return nil, err
+	}
+	out, err := n.b.mem.newArray(to, shape)
+	if err != nil {
+		return nil, err
+	}
+	if out.len() == 0 {
+		return []*array{out}, nil
+	}
+	ys := strideWalk(y, shape)
+	eachOffset(shape, 0, broadcastSteps(x.shape, shape), func(k, o int) {
+		j := ys()
+		switch {
+		case x.i != nil && i != nil && out.i != nil:
+			out.i[k] = out.dt.wrap(i(x.i[o], y.i[j]))
+		default:
+			out.set(k, f(x.at(o), y.at(j)))
+		}
+	})
+	return []*array{out}, nil
+}
+
+// strideWalk yields the offsets of a, broadcast to shape, one for each call.
+func strideWalk(a *array, shape []int) func() int {
+	idx := make([]int, len(shape))
+	step := broadcastSteps(a.shape, shape)
+	off := 0
+	return func() int {
+		now := off
+		for d := len(shape) - 1; d >= 0; d-- {
+			idx[d]++
+			off += step[d]
+			if idx[d] < shape[d] {
+				break
+			}
+			off -= step[d] * shape[d]
+			idx[d] = 0
+		}
+		return now
+	}
+}
+
+// foldUnary applies f to every element.
+func foldUnary(f func(v float64) float64) foldFunc {
+	return func(n *node, in []*array) ([]*array, error) {
+		out, err := n.b.mem.newArray(in[0].dt, in[0].shape)
+		if err != nil {
+			return nil, err
+		}
+		for k := range out.len() {
+			if out.i != nil {
+				out.i[k] = out.dt.wrap(truncate(f(in[0].at(k))))
+				continue
+			}
+			out.set(k, f(in[0].at(k)))
+		}
+		return []*array{out}, nil
+	}
+}
+
+// foldMany reduces any number of operands by f, two at a time.
+func foldMany(f func(a, b float64) float64, i func(a, b int64) int64) foldFunc {
+	return func(n *node, in []*array) ([]*array, error) {
+		acc := []*array{in[0]}
+		for _, x := range in[1:] {
+			if x == nil {
+				return nil, n.fail("", "an input is left out")
+			}
+			var err error
+			if acc, err = n.zip(acc[0], x, acc[0].dt, f, i); err != nil {
+				return nil, err
+			}
+		}
+		return acc, nil
+	}
+}
+
+func divide(a, b int64) int64 {
+	if b == 0 || b == -1 {
+		return -a * (b * b) // by 0 there is no result: 0
+	}
+	return a / b
+}
+
+// foldMod has the sign of the divisor, or of the dividend where fmod is set.
+func foldMod(n *node, in []*array) ([]*array, error) {
+	fmod, err := n.intAttr("fmod", 0)
+	if err != nil {
+		return nil, err
+	}
+	return n.zip(in[0], in[1], in[0].dt, math.Mod, func(a, b int64) int64 {
+		if b == 0 || b == -1 {
+			return 0
+		}
+		r := a % b
+		if fmod == 0 && r != 0 && (r < 0) != (b < 0) {
+			r += b
+		}
+		return r
+	})
+}
+
+func foldClip(n *node, in []*array) ([]*array, error) {
+	lo, hi, err := clipBounds(n)
+	if err != nil {
+		return nil, err
+	}
+	return foldUnary(func(v float64) float64 { return math.Min(math.Max(v, lo), hi) })(n, in[:1])
+}
+
+func foldLeaky(n *node, in []*array) ([]*array, error) {
+	alpha, err := n.floatAttr("alpha", 0.01)
+	if err != nil {
+		return nil, err
+	}
+	return foldUnary(func(v float64) float64 {
+		if v < 0 {
+			return float64(alpha) * v
+		}
+		return v
+	})(n, in)
+}
+
+func foldNot(n *node, in []*array) ([]*array, error) {
+	if in[0].dt != dtBool {
+		return nil, n.fail("", "its operand is %s, want bool", in[0].dt)
+	}
+	return foldUnary(func(v float64) float64 { return 1 - v })(n, in)
+}
+
+// foldWhere chooses between two arrays element by element.
+func foldWhere(n *node, in []*array) ([]*array, error) {
+	c, x, y := in[0], in[1], in[2]
+	if x.dt != y.dt || c.dt != dtBool {
+		return nil, n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt)
+	}
+	shape, err := broadcastShape(x.shape, y.shape)
+	if err == nil {
+		shape, err = broadcastShape(shape, c.shape)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := n.b.mem.newArray(x.dt, shape)
+	if err != nil || out.len() == 0 {
+		return []*array{out}, err
+	}
+	xs, ys := strideWalk(x, shape), strideWalk(y, shape)
+	eachOffset(shape, 0, broadcastSteps(c.shape, shape), func(k, o int) {
+		i, j := xs(), ys()
+		if c.at(o) != 0 {
+			out.copyFrom(k, x, i)
+		} else {
+			out.copyFrom(k, y, j)
+		}
+	})
+	return []*array{out}, nil
+}

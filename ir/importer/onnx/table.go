@@ -1,0 +1,182 @@
+package onnx
+
+import "math"
+
+// op is a row of the table of what is read.
+type op struct {
+	qonnx    bool // of QONNX's operators, not the standard's
+	min, max int  // inputs
+	outputs  int  // outputs that may be used; 0 means 1
+	attrs    []string
+	fold     foldFunc  // how it is computed on constants
+	lower    lowerFunc // what it becomes on tensors that depend on an input; nil: only constants are supported
+	moves    bool      // leaves 8-bit integers what they are, so that it may stand between QuantizeLinear and DequantizeLinear
+	logic    bool      // takes truth values
+	mixed    bool      // takes constants in any place; for others, a constant first operand becomes a constant node
+	becomes  string    // for the documentation: the graph's ops
+	limits   string    // for the documentation: what is not supported
+}
+
+const many = math.MaxInt32
+
+// table lists every op by its name.
+func table() map[string]*op {
+	t := map[string]*op{}
+	add := func(name string, o op) { t[name] = &o }
+	arithmetic(add)
+	activations(add)
+	layers(add)
+	shapes(add)
+	logicOps(add)
+	quantizers(add)
+	onConstants(add)
+	return t
+}
+
+type adder func(name string, o op)
+
+func arithmetic(add adder) {
+	binary := func(name, becomes string, f func(a, b float64) float64, i func(a, b int64) int64) {
+		add(name, op{min: 2, max: 2, fold: foldBinary(f, i), lower: lowerBinary(becomes), mixed: true, becomes: becomes, limits: "float tensors; constants of any shape"})
+	}
+	binary("Add", "add", addOf, func(a, b int64) int64 { return a + b })
+	binary("Sub", "sub", func(a, b float64) float64 { return a - b }, func(a, b int64) int64 { return a - b })
+	binary("Mul", "mul", func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b })
+	binary("Div", "div", func(a, b float64) float64 { return a / b }, divide)
+	add("Sum", op{min: 1, max: many, fold: foldMany(addOf, nil), lower: lowerSum, mixed: true, becomes: "add"})
+	add("Neg", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return -v }), lower: lowerNeg, becomes: "mul"})
+	add("Abs", op{min: 1, max: 1, fold: foldUnary(math.Abs), lower: lowerAbs, becomes: "prelu"})
+	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
+	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
+	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound("floor"), becomes: "round"})
+	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound("ceil"), becomes: "round"})
+	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound("half_even"), becomes: "round"})
+	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "threshold, dequantize"})
+}
+
+func signOf(v float64) float64 {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return v
+}
+
+func activations(add adder) {
+	add("Relu", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return max(v, 0) }), lower: lowerRelu, becomes: "relu"})
+	add("LeakyRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, fold: foldLeaky, lower: lowerLeakyRelu, becomes: "prelu"})
+	add("PRelu", op{min: 2, max: 2, lower: lowerPRelu, becomes: "prelu", limits: "constant slopes"})
+	add("Clip", op{min: 1, max: 3, attrs: []string{"min", "max"}, fold: foldClip, lower: lowerClip, becomes: "clip, relu, relu6, hard_tanh", limits: "constant bounds"})
+	add("HardSigmoid", op{min: 1, max: 1, attrs: []string{"alpha", "beta"}, lower: lowerHardSigmoid(false), becomes: "mul, add, clip"})
+	add("HardSwish", op{min: 1, max: 1, lower: lowerHardSigmoid(true), becomes: "mul, add, clip"})
+	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax, becomes: "softmax"})
+}
+
+func layers(add adder) {
+	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
+	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "two spatial axes; constant weights"})
+	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense", limits: "constant B"})
+	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: lowerMatMul, mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
+	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
+	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "two spatial axes; no dilations; no Indices"})
+	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "two spatial axes; no dilations"})
+	add("GlobalAveragePool", op{min: 1, max: 1, lower: lowerGlobalPool(true), becomes: "global_avg_pool"})
+	add("GlobalMaxPool", op{min: 1, max: 1, lower: lowerGlobalPool(false), becomes: "max_pool"})
+	reduce := []string{"axes", "keepdims", "noop_with_empty_axes"}
+	add("ReduceMean", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, true), lower: lowerReduce(true), becomes: "global_avg_pool"})
+	add("ReduceMax", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(math.Inf(-1), math.Max, false), lower: lowerReduce(false), becomes: "max_pool"})
+	add("ReduceSum", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, false), lower: lowerReduceSum, becomes: "global_avg_pool, mul"})
+}
+
+func shapes(add adder) {
+	reshape := func(name string, least, most int, attrs []string, rule func(n *node, old []int) ([]int, error)) {
+		fold, lower := reshaping(rule)
+		add(name, op{min: least, max: most, attrs: attrs, fold: fold, lower: lower, moves: true, becomes: "reshape"})
+	}
+	reshape("Reshape", 2, 2, []string{"allowzero"}, (*node).shapeFor)
+	t := []string{"axes"}
+	reshape("Flatten", 1, 1, []string{"axis"}, (*node).flatShape)
+	reshape("Squeeze", 1, 2, t, (*node).squeezed)
+	reshape("Unsqueeze", 1, 2, t, (*node).unsqueezed)
+	add("Transpose", op{min: 1, max: 1, attrs: []string{"perm"}, fold: foldTranspose, lower: lowerTranspose, moves: true, becomes: "transpose, or nothing"})
+	add("Identity", op{min: 1, max: 1, fold: foldIdentity, lower: lowerIdentity, moves: true, logic: true, becomes: "nothing"})
+	add("Dropout", op{min: 1, max: 3, attrs: []string{"ratio", "seed"}, fold: foldIdentity, lower: lowerIdentity, moves: true, becomes: "nothing", limits: "inference only"})
+	add("Concat", op{min: 1, max: many, attrs: []string{"axis"}, fold: foldConcat, lower: lowerConcat, mixed: true, moves: true, becomes: "concat"})
+	add("Slice", op{min: 1, max: 5, attrs: []string{"axes", "ends", "starts"}, fold: foldSlice, lower: lowerSlice, moves: true, becomes: "slice", limits: "constant bounds"})
+	add("Split", op{min: 1, max: 2, outputs: many, attrs: []string{"axis", "num_outputs", "split"}, fold: foldSplit, lower: lowerSplit, moves: true, becomes: "slice", limits: "constant sizes"})
+	add("Gather", op{min: 2, max: 2, attrs: []string{"axis"}, fold: foldGather, lower: lowerGather, moves: true, becomes: "slice, concat", limits: "constant indices"})
+	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, becomes: "pad, concat", limits: "mode constant; constant pads"})
+	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
+	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
+	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
+	add("Cast", op{min: 1, max: 1, attrs: []string{"saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing, or threshold", limits: "to float"})
+}
+
+func logicOps(add adder) {
+	compare := func(name string, f func(a, b float64) bool, i func(a, b int64) bool) {
+		add(name, op{min: 2, max: 2, fold: foldCompare(f, i), lower: lowerCompare(name), mixed: true, becomes: "threshold, with Where or Cast", limits: "with a constant"})
+	}
+	compare("Greater", func(a, b float64) bool { return a > b }, func(a, b int64) bool { return a > b })
+	compare("GreaterOrEqual", func(a, b float64) bool { return a >= b }, func(a, b int64) bool { return a >= b })
+	compare("Less", func(a, b float64) bool { return a < b }, func(a, b int64) bool { return a < b })
+	compare("LessOrEqual", func(a, b float64) bool { return a <= b }, func(a, b int64) bool { return a <= b })
+	add("Not", op{min: 1, max: 1, fold: foldNot, lower: lowerNot, logic: true, becomes: "threshold, with Where or Cast"})
+	add("Where", op{min: 3, max: 3, fold: foldWhere, lower: lowerWhere, mixed: true, logic: true, becomes: "threshold, dequantize", limits: "between constants, by a comparison with a constant"})
+}
+
+func quantizers(add adder) {
+	for _, name := range []string{"Quant", "IntQuant"} {
+		add(name, op{qonnx: true, min: 4, max: 4, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldQuant, lower: lowerQuant, becomes: "quantize, dequantize; fake_quant", limits: "constant parameters"})
+	}
+	add("BipolarQuant", op{qonnx: true, min: 2, max: 2, fold: foldBipolar, lower: lowerBipolar, becomes: "threshold, dequantize", limits: "a constant scale"})
+	add("MultiThreshold", op{qonnx: true, min: 2, max: 2, attrs: []string{"data_layout", "out_bias", "out_dtype", "out_scale"}, fold: foldMulti, lower: lowerMulti, becomes: "threshold, dequantize", limits: "at most 255 constant thresholds"})
+	add("Trunc", op{qonnx: true, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
+	linear := []string{"axis", "block_size", "output_dtype", "saturate"}
+	add("QuantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
+	add("DequantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
+}
+
+// onConstants are ops that exporters compute shapes and weights with.
+func onConstants(add adder) {
+	unary := func(name string, f func(v float64) float64) { add(name, op{min: 1, max: 1, fold: foldUnary(f)}) }
+	unary("Sqrt", math.Sqrt)
+	unary("Exp", math.Exp)
+	unary("Log", math.Log)
+	unary("Reciprocal", func(v float64) float64 { return 1 / v })
+	unary("Tanh", math.Tanh)
+	unary("Sigmoid", func(v float64) float64 { return 1 / (1 + math.Exp(-v)) })
+	add("Pow", op{min: 2, max: 2, fold: func(n *node, in []*array) ([]*array, error) {
+		y, err := foldCastTo(n, in[1], in[0].dt)
+		if err != nil {
+			return nil, err
+		}
+		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
+	}})
+	add("Mod", op{min: 2, max: 2, attrs: []string{"fmod"}, fold: foldMod})
+	bit := func(name string, f func(a, b bool) bool) {
+		add(name, op{min: 2, max: 2, fold: foldCompare(func(a, b float64) bool { return f(a != 0, b != 0) }, func(a, b int64) bool { return f(a != 0, b != 0) })})
+	}
+	bit("And", func(a, b bool) bool { return a && b })
+	bit("Or", func(a, b bool) bool { return a || b })
+	add("Equal", op{min: 2, max: 2, fold: foldCompare(func(a, b float64) bool { return a == b }, func(a, b int64) bool { return a == b })})
+	add("Constant", op{max: 0, attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings", "sparse_value"}, fold: foldConstant})
+	add("ConstantOfShape", op{min: 1, max: 1, attrs: []string{"value"}, fold: foldFill})
+	add("Range", op{min: 3, max: 3, fold: foldRange})
+	add("Tile", op{min: 2, max: 2, fold: foldTile})
+	add("ReduceProd", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(1, func(a, v float64) float64 { return a * v }, false)})
+	add("ReduceMin", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(math.Inf(1), math.Min, false)})
+}
+
+// foldCastTo is a as another type.
+func foldCastTo(n *node, a *array, to dtype) (*array, error) {
+	out, err := n.b.mem.newArray(to, a.shape)
+	if err != nil {
+		return nil, err
+	}
+	for k := range out.len() {
+		out.set(k, a.at(k))
+	}
+	return out, nil
+}
