@@ -31,7 +31,12 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		return none, 0
 	}
 	worth := 2 // words for which widening costs less than it saves
-	if s.has("acc.n") && t.Arch == "arm" {
+	switch {
+	case slices.Contains(t.Features, "dotprod"): // LLVM adds counts up by udot, which saves most of it
+		if worth = 12; s.extent["acc.kh"] > 1 {
+			worth = 27
+		}
+	case s.has("acc.n") && t.Arch == "arm":
 		worth = 6
 	}
 	if s.extent["acc.kh"]*s.extent["acc.kw"]*s.extent["acc.c"] < worth {
