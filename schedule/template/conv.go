@@ -193,8 +193,11 @@ func (b *builder) stages(home, row string, k Knobs) int {
 	positions := b.positions(k)
 	if k.Bytes.Vectors > 0 && b.byteLanes(b.target, k.Bytes, b.extent("acc.o"), positions) {
 		b.unrolled = true
-		if s.padded && b.step("fuse xp.c xp.part -> xp.v") {
+		switch {
+		case s.padded && b.step("fuse xp.c xp.part -> xp.v"):
 			b.vectors("xp.v")
+		case s.padded: // one word
+			b.vectors("xp.part")
 		}
 		return b.poolStage(k)
 	}
