@@ -48,8 +48,8 @@ func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 
 // binary lowers an op of two tensors, or of a tensor and a constant.
 func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value) {
-	left, args := x.Shape, []string{l.at[n.Inputs[0]].buf}
 	var right []int
+	left, args := x.Shape, []string{l.at[n.Inputs[0]].buf}
 	note := "float: the two sides are sums of different layers"
 	if b := n.Weights["b"]; len(n.Inputs) == 1 {
 		note = "float: no layer before it could take it in"

@@ -124,6 +124,19 @@ func TestPackedRuns(t *testing.T) {
 	}
 }
 
+// int32 words have no axis of planes: runs are stacked along the batch.
+func TestWordRuns(t *testing.T) {
+	x := describe.Tensor{Name: "x", DType: "i32", Shape: []int{1, 3}, Encoding: "bipolar_inv", Bits: 1, Channels: 96, Packed: true}
+	path := filepath.Join(t.TempDir(), "x.npy")
+	if err := (&npy.Array{DType: "i32", Shape: []int{2, 3}, Data: make([]byte, 24)}).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	feed, err := ripc.LoadInputs([]describe.Tensor{x}, []string{path}, 0)
+	if err != nil || feed.Runs != 2 || len(feed.Run(1)[0]) != 12 {
+		t.Fatalf("%+v, %v", feed, err)
+	}
+}
+
 func TestInputRefusals(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, a *npy.Array) string {

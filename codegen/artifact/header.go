@@ -162,7 +162,7 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 			fmt.Fprintf(b, ", %s", comment(t.Layout))
 		}
 		if t.Packed && !t.Planes() {
-			fmt.Fprintf(b, ".\n * %d channels (%s), a bit each, in the words of the last dimension, least significant bit first", t.Channels, t.Encoding)
+			fmt.Fprintf(b, ".\n * %d channels (%s), a bit each, in the words of the last dimension,\n * least significant bit first", t.Channels, t.Encoding)
 		} else if t.Packed {
 			fmt.Fprintf(b, ".\n * Bit planes, least significant outermost; %d channels (%s) in the words of the last dimension,\n"+
 				" * least significant bit first", t.Channels, t.Encoding)

@@ -26,13 +26,16 @@ func masks() *ir.Program {
 	}
 	l := ir.Levels{Kind: ir.Bipolar, Bits: 3, Scale: 0.1}
 	m := ir.Levels{Kind: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}
+	words := ir.Buffer{Name: "x", Type: ir.I32, Shape: []int{1, 2}}
+	w := ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 40}
 	return &ir.Program{
-		Name: "masks", Funcs: []*ir.Func{copies("f", bytes), copies("g", planes)},
+		Name: "masks", Funcs: []*ir.Func{copies("f", bytes), copies("g", planes), copies("h", words)},
 		Buffers: []ir.ProgBuf{
 			{Buffer: named(bytes, "a"), Kind: ir.InputBuf, Levels: l}, {Buffer: named(planes, "b"), Kind: ir.InputBuf, Levels: m},
 			{Buffer: named(bytes, "c"), Kind: ir.OutputBuf, Levels: l}, {Buffer: named(planes, "d"), Kind: ir.OutputBuf, Levels: m},
+			{Buffer: named(words, "e"), Kind: ir.InputBuf, Levels: w}, {Buffer: named(words, "k"), Kind: ir.OutputBuf, Levels: w},
 		},
-		Stages: []ir.Stage{{Name: "one", Op: "copy", Func: "f", Args: []string{"a", "c"}}, {Name: "two", Op: "copy", Func: "g", Args: []string{"b", "d"}}},
+		Stages: []ir.Stage{{Name: "one", Op: "copy", Func: "f", Args: []string{"a", "c"}}, {Name: "two", Op: "copy", Func: "g", Args: []string{"b", "d"}}, {Name: "three", Op: "copy", Func: "h", Args: []string{"e", "k"}}},
 	}
 }
 
@@ -54,6 +57,11 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
+	for _, x := range []describe.Tensor{d.Inputs[2], d.Outputs[2]} {
+		if x.Encoding != "bipolar_inv" || x.Bits != 1 || x.Channels != 40 || !x.Packed || x.Planes() || x.DType != "i32" {
+			t.Errorf("%+v", x)
+		}
+	}
 	if artifact.NeedsLLVM(in.Emit) {
 		t.Error("NeedsLLVM for texts that ripc writes")
 	}
@@ -62,6 +70,7 @@ func TestLevels(t *testing.T) {
 	for what, want := range map[string]string{
 		"bytes":  "Levels of 3 bits, 0 to 7, one a byte (bipolar). Level l is the value 0.1 * (2*l - 7) */",
 		"planes": "least significant bit first. Level l is the value 0.3333333333333333 * l */",
+		"words":  "40 channels (bipolar_inv), a bit each, in the words of the last dimension, * least significant bit first. Level l is the value 1 * (1 - 2*l) */",
 	} {
 		if n := strings.Count(h, want); n != 2 {
 			t.Errorf("%s: %q is there %d times in\n%s", what, want, n, files[artifact.Header])

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,20 +62,18 @@ func replace(path string, data []byte) error {
 	fail := func(err error) error {
 		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: cause(err)}
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ripc-%016x", rand.Uint64()))
+	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // masked by the system
 	if err != nil {
 		return fail(err)
 	}
-	defer os.Remove(tmp.Name()) // fails after the renaming, as it should
+	defer os.Remove(name) // fails after the renaming, as it should
 	_, err = tmp.Write(data)
-	if e := tmp.Chmod(0o644); err == nil {
-		err = e
-	}
 	if e := tmp.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
-		err = os.Rename(tmp.Name(), path)
+		err = os.Rename(name, path)
 	}
 	if err != nil {
 		return fail(err)
