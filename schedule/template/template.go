@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/schedule"
 	"ripc/targets"
 )
@@ -59,7 +60,9 @@ func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
 		fallthrough
 	case b.s.conv:
 		b.convolution(k)
-		if k.Bytes.Vectors > 0 && !b.unrolled { // not for this shape: tiles have another size then
+		// Not for this shape, or beyond what can be proved (the tiles of 8 planes, each doubling the sums): tiles have
+		// another size then.
+		if k.Bytes.Vectors > 0 && (!b.unrolled || arith.VerifyWidths(b.f) != nil) {
 			return Build(f, t, wordKnobs(f, t))
 		}
 	default:

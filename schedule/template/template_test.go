@@ -422,3 +422,23 @@ func TestCarrySave(t *testing.T) {
 		}
 	}
 }
+
+// TestManyPlanes: where sums in byte lanes cannot be proved (two tiles of a row, each doubling its sums plane by plane), the
+// default is sums of words.
+func TestManyPlanes(t *testing.T) {
+	for planes := 1; planes <= 8; planes++ {
+		a := &graph.FusedConv{KH: 3, KW: 2, SH: 2, SW: 1, DH: 3, DW: 3, In: 6, Out: 32, Planes: planes, DotBase: make([]int32, 32), DotMul: 2}
+		a.Pad = graph.Padding{Top: 3, Bottom: 3, Left: 1, Right: 2}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
+		f := ops.Conv("bconv2d", a, ir.Bipolar, 1, 3, 3, ops.Slice{})
+		for _, m := range machines(t) {
+			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+			if err == nil {
+				err = arith.VerifyWidths(r.Func)
+			}
+			if err != nil {
+				t.Errorf("%s, %d planes: %v", m.Name, planes, err)
+			}
+		}
+	}
+}
