@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What ripc does, in about a minute: compiles a trained network (digits) and SqueezeNet for this machine and for a
-# Raspberry Pi 3, runs both on both (the Pi in simulation), and compares. Ends with exit code 1 at the first difference.
+# Raspberry Pi 3, runs both on both (the Pi in simulation), and compares; then networks from Larq and Brevitas. Ends with exit code 1 at the first difference.
 # Needs bin/ripc (make build); `make demo` sees to that. What it makes lies in build/demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -66,6 +66,13 @@ $ripc run $out/squeezenet-$board.so --seed 1 --threads 2 --output $out/squeezene
 row squeezenet $board "1 picture in simulation" "$(took "$start") ms"
 cmp $out/squeezenet-host/output_0.npy $out/squeezenet-$board/output_0.npy || die "the $board gives another output"
 echo "the same bytes"
+
+say "a network from Larq (.tflite): 360 digits, against Larq Compute Engine"
+$ripc run testdata/lce/digits_w1a1.tflite --input $data/x_test.npy --output $out/larq >/dev/null
+$out/check -logits testdata/lce/digits_w1a1.logits.npy $out/larq/output_0.npy
+
+say "a network from Brevitas (.onnx): what becomes binary"
+$ripc inspect testdata/qonnx/digits_w1a2.onnx | sed -n '/^LAYER/,/MACs$/p' | cut -c1-86
 
 say "every stage against the interpreter"
 $ripc verify examples/digits/digits.json | tail -n 1

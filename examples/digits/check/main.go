@@ -30,12 +30,13 @@ const (
 
 func main() {
 	data := flag.String("data", "examples/digits/data", "folder of y_test.npy and w1a2_logits_torch.npy")
+	logits := flag.String("logits", "", "another file of true logits, for another network")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: check [-data DIR] output_0.npy")
+		fmt.Fprintln(os.Stderr, "usage: check [-data DIR] [-logits F.npy] output_0.npy")
 		os.Exit(2)
 	}
-	line, err := check(flag.Arg(0), *data)
+	line, err := check(flag.Arg(0), *data, *logits)
 	if line != "" {
 		fmt.Println(line)
 	}
@@ -46,12 +47,16 @@ func main() {
 }
 
 // check reads the files and judges; the line is its result in words.
-func check(file, data string) (string, error) {
+func check(file, data, logits string) (string, error) {
+	whose := "the reference's"
+	if logits == "" {
+		logits, whose = filepath.Join(data, "w1a2_logits_torch.npy"), "PyTorch's"
+	}
 	got, err := readNpy(file, "<f4", classes)
 	if err != nil {
 		return "", err
 	}
-	want, err := readNpy(filepath.Join(data, "w1a2_logits_torch.npy"), "<f4", classes)
+	want, err := readNpy(logits, "<f4", classes)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +85,7 @@ func check(file, data string) (string, error) {
 			right++
 		}
 	}
-	line := fmt.Sprintf("%d of %d digits right; logits within %.1e of PyTorch's", right, rows, distance)
+	line := fmt.Sprintf("%d of %d digits right; logits within %.1e of %s", right, rows, distance, whose)
 	if float64(rows-right) > math.Ceil(allowed*float64(rows)) {
 		return line, errors.New("too many digits are wrong")
 	}
