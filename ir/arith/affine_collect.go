@@ -2,8 +2,9 @@ package arith
 
 import (
 	"cmp"
-	"ripc/ir"
 	"slices"
+
+	"ripc/ir"
 )
 
 type sum struct {

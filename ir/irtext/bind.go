@@ -4,8 +4,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"ripc/ir"
 	"slices"
+
+	"ripc/ir"
 )
 
 // Bind gives the constants of f.Program their contents, little-endian and by name. It fails with *ir.Error if one is

@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"ripc/ir"
 	"strconv"
 	"strings"
+
+	"ripc/ir"
 )
 
 // buffer reads input %x: f32[1, 8] layout=NHWC and its like.

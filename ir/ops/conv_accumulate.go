@@ -2,8 +2,9 @@ package ops
 
 import (
 	"fmt"
-	"ripc/ir"
 	"slices"
+
+	"ripc/ir"
 )
 
 func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {

@@ -2,9 +2,10 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
+
 	"ripc/ir/graph"
 	pb "ripc/ir/importer/onnx/internal/onnxpb"
-	"slices"
 )
 
 // outputs gives the graph's outputs the file's order and names.
