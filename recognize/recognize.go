@@ -138,22 +138,6 @@ func unused(name string, taken func(string) bool) string {
 
 // dropDead drops the nodes whose tensors nobody reads, and these tensors.
 func dropDead(r *rewriter) error {
-	read := map[string]bool{}
-	for _, o := range r.g.Outputs {
-		read[o] = true
-	}
-	for i := len(r.g.Nodes) - 1; i >= 0; i-- {
-		n := r.g.Nodes[i]
-		if !slices.ContainsFunc(n.Outputs, func(o string) bool { return read[o] }) {
-			r.g.Nodes = slices.Delete(r.g.Nodes, i, i+1)
-			for _, o := range n.Outputs {
-				delete(r.g.Values, o)
-			}
-			continue
-		}
-		for _, in := range n.Inputs {
-			read[in] = true
-		}
-	}
+	r.g = graph.Prune(r.g)
 	return nil
 }

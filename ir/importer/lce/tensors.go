@@ -139,7 +139,7 @@ func (b *builder) inputs() {
 		}
 		if fault != "" {
 			b.failed[i] = true
-			b.report(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
 			continue
 		}
 		b.g.Inputs = append(b.g.Inputs, v.Name)
@@ -207,7 +207,7 @@ func (b *builder) finishOutputs() {
 			continue
 		case b.g.Values[b.names[i]] != nil && !callers[b.names[i]]:
 		default:
-			b.report(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
 				Msg: "is an input or a constant", Help: "an output must be made by an operator"})
 			continue
 		}

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"ripc/internal/files"
 	"ripc/internal/safetensors"
 	"ripc/ir"
 	"ripc/ir/graph"
@@ -57,26 +56,10 @@ func Encode(g *graph.Graph, file string) (text, weights []byte, err error) {
 	return text, b.Bytes(), nil
 }
 
-// replace writes a file under another name first.
+// replace writes a file whole or not at all.
 func replace(path string, data []byte) error {
-	fail := func(err error) error {
-		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: cause(err)}
-	}
-	name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ripc-%016x", rand.Uint64()))
-	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // masked by the system
-	if err != nil {
-		return fail(err)
-	}
-	defer os.Remove(name) // fails after the renaming, as it should
-	_, err = tmp.Write(data)
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(name, path)
-	}
-	if err != nil {
-		return fail(err)
+	if err := files.Replace(path, data, 0o666); err != nil {
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: files.Cause(err)}
 	}
 	return nil
 }

@@ -13,17 +13,17 @@ import (
 func (b *builder) initializers() {
 	g := b.model.Graph
 	for _, s := range g.SparseInitializer {
-		b.errs = append(b.errs, b.errorf("store it as a dense tensor", "initializer %q is sparse, which is not supported", s.GetValues().GetName()))
+		b.faults.Add(b.errorf("store it as a dense tensor", "initializer %q is sparse, which is not supported", s.GetValues().GetName()))
 	}
 	for _, t := range g.Initializer {
 		if b.tensors[t.GetName()] != nil {
-			b.errs = append(b.errs, b.errorf("", "initializer %q is given twice", t.GetName()))
+			b.faults.Add(b.errorf("", "initializer %q is given twice", t.GetName()))
 			continue
 		}
 		v := &tensor{bad: true}
 		a, err := b.constant(t)
 		if err != nil {
-			b.errs = append(b.errs, &ir.Error{Pos: ir.Pos{File: b.file}, Node: fmt.Sprintf("initializer %q", t.GetName()), Msg: err.Error()})
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file}, Node: fmt.Sprintf("initializer %q", t.GetName()), Msg: err.Error()})
 		} else {
 			v = &tensor{shape: a.shape, konst: a}
 		}
@@ -39,7 +39,7 @@ func (b *builder) inputs() {
 			continue // an initializer that is listed as an input too
 		}
 		if slices.ContainsFunc(files, func(o *pb.ValueInfoProto) bool { return o.GetName() == v.GetName() }) {
-			b.errs = append(b.errs, b.errorf("", "input %q is given twice", v.GetName()))
+			b.faults.Add(b.errorf("", "input %q is given twice", v.GetName()))
 			continue
 		}
 		files = append(files, v)
@@ -48,13 +48,13 @@ func (b *builder) inputs() {
 	for _, v := range files {
 		t, err := b.input(v)
 		if err != nil {
-			b.errs = append(b.errs, err)
+			b.faults.Add(err)
 			t = &tensor{bad: true}
 		}
 		b.tensors[v.GetName()] = t
 	}
 	if len(files) == 0 {
-		b.errs = append(b.errs, b.errorf("", "the model has no input"))
+		b.faults.Add(b.errorf("", "the model has no input"))
 	}
 }
 

@@ -14,22 +14,22 @@ func (b *builder) outputs() {
 	for _, o := range b.model.Graph.Output {
 		name := o.GetName()
 		if seen[name] {
-			b.errs = append(b.errs, b.errorf("", "output %q is given twice", name))
+			b.faults.Add(b.errorf("", "output %q is given twice", name))
 			continue
 		}
 		seen[name] = true
 		t := b.tensors[name]
 		if t == nil {
-			b.errs = append(b.errs, b.errorf("", "output %q is made by no node", name))
+			b.faults.Add(b.errorf("", "output %q is made by no node", name))
 			continue
 		}
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
 		if err := b.output(name, t); err != nil {
-			b.errs = append(b.errs, err)
+			b.faults.Add(err)
 		}
 	}
 	if len(seen) == 0 {
-		b.errs = append(b.errs, b.errorf("", "the model has no output"))
+		b.faults.Add(b.errorf("", "the model has no output"))
 	}
 }
 
@@ -84,32 +84,4 @@ func (b *builder) integerOutput(t *tensor) (*graph.Value, error) {
 		return nil, err
 	}
 	return out.value, nil
-}
-
-// removeDead drops nodes that nothing reads. What there is to say of an input, the first node that reads it then notes.
-func (b *builder) removeDead() {
-	live := map[string]bool{}
-	for _, o := range b.g.Outputs {
-		live[o] = true
-	}
-	var kept []*graph.Node
-	for i := len(b.g.Nodes) - 1; i >= 0; i-- {
-		n := b.g.Nodes[i]
-		if !live[n.Outputs[0]] {
-			delete(b.g.Values, n.Outputs[0])
-			continue
-		}
-		for _, in := range n.Inputs {
-			live[in] = true
-		}
-		kept = append(kept, n)
-	}
-	slices.Reverse(kept)
-	b.g.Nodes = kept
-	for _, n := range kept {
-		for _, in := range n.Inputs {
-			n.Note += b.notes[in]
-			delete(b.notes, in)
-		}
-	}
 }
