@@ -9,9 +9,6 @@ import (
 	"ripc/ir/graph"
 )
 
-// wordBits is the width of a packed word of weights.
-const wordBits = 32
-
 func bind(r *rewriter) error {
 	for _, n := range r.g.Nodes {
 		var err error

@@ -151,8 +151,8 @@ func (w *intWeights) pack(f *graph.FusedConv, inverted bool) []uint32 {
 				continue
 			}
 			o, c, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-			bit := o/f.GroupOut()*in + c - f.FirstWord(o)*wordBits
-			out[((tap*words+bit/wordBits)*planes+j)*f.Out+o] |= 1 << (bit % wordBits)
+			bit := o/f.GroupOut()*in + c - f.FirstWord(o)*graph.WordBits
+			out[((tap*words+bit/graph.WordBits)*planes+j)*f.Out+o] |= 1 << (bit % graph.WordBits)
 		}
 	}
 	return out

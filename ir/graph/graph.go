@@ -5,6 +5,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 )
@@ -38,6 +39,9 @@ type Value struct {
 	Packed bool
 }
 
+// Elems is the number of elements.
+func (v *Value) Elems() int { return Elems(v.Shape) }
+
 // Channels is the length of the last axis.
 func (v *Value) Channels() int { return v.Shape[len(v.Shape)-1] }
 
@@ -58,6 +62,16 @@ type Node struct {
 	Note string
 }
 
+// DistinctInputs reports whether n reads no tensor twice.
+func (n *Node) DistinctInputs() bool {
+	for i, in := range n.Inputs {
+		if slices.Contains(n.Inputs[:i], in) {
+			return false
+		}
+	}
+	return true
+}
+
 // Tensor is a constant of f32 values in row-major order.
 type Tensor struct {
 	Shape []int
@@ -65,12 +79,26 @@ type Tensor struct {
 }
 
 // Elems is the number of elements that Shape asks for.
-func (t *Tensor) Elems() int {
+func (t *Tensor) Elems() int { return Elems(t.Shape) }
+
+// Elems is the number of elements of a shape, which a limit bounds elsewhere.
+func Elems(shape []int) int {
 	n := 1
-	for _, d := range t.Shape {
+	for _, d := range shape {
 		n *= d
 	}
 	return n
+}
+
+// LayoutOf is the layout that a shape has unless a model says otherwise: that of images and of rows of features, else none.
+func LayoutOf(shape []int) string {
+	switch len(shape) {
+	case 2:
+		return "NC"
+	case 4:
+		return "NHWC"
+	}
+	return ""
 }
 
 // Value finds a tensor; it panics on a name that the graph does not have, which Validate rules out.
@@ -85,10 +113,8 @@ func (g *Graph) Value(name string) *Value {
 // Producer finds the node that makes a tensor, nil for an input.
 func (g *Graph) Producer(name string) *Node {
 	for _, n := range g.Nodes {
-		for _, o := range n.Outputs {
-			if o == name {
-				return n
-			}
+		if slices.Contains(n.Outputs, name) {
+			return n
 		}
 	}
 	return nil
@@ -98,11 +124,8 @@ func (g *Graph) Producer(name string) *Node {
 func (g *Graph) Consumers(name string) []*Node {
 	var out []*Node
 	for _, n := range g.Nodes {
-		for _, i := range n.Inputs {
-			if i == name {
-				out = append(out, n)
-				break
-			}
+		if slices.Contains(n.Inputs, name) {
+			out = append(out, n)
 		}
 	}
 	return out
@@ -110,12 +133,7 @@ func (g *Graph) Consumers(name string) []*Node {
 
 // IsOutput reports whether a tensor is an output of the network.
 func (g *Graph) IsOutput(name string) bool {
-	for _, o := range g.Outputs {
-		if o == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.Outputs, name)
 }
 
 // Errorf is an *ir.Error at node n.

@@ -29,8 +29,8 @@ func (g *Graph) needWeights(n *Node, shape []int, keys ...string) error {
 
 // checkNorm wants weights of normalization, with variances that have a square root to divide by.
 func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) error {
-	if !(epsilon >= 0 && epsilon <= maxScale) {
-		return g.Errorf(n, "", "epsilon %g: want 0 to %g", epsilon, maxScale)
+	if !(epsilon >= 0 && epsilon <= MaxScale) {
+		return g.Errorf(n, "", "epsilon %g: want 0 to %g", epsilon, MaxScale)
 	}
 	if err := g.needWeights(n, []int{x.Channels()}, keys...); err != nil {
 		return err

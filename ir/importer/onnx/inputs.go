@@ -68,7 +68,7 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	gv := &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: layoutOf(shape)}
+	gv := &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: graph.LayoutOf(shape)}
 	var q *quantParams
 	switch dt := dtype(tt.GetElemType()); dt {
 	case dtFloat:
@@ -129,18 +129,8 @@ func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, error)
 	if len(shape) == 0 || len(shape) > graph.MaxRank {
 		return nil, b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape)
 	}
-	if product(shape) > graph.MaxElems {
+	if graph.Elems(shape) > graph.MaxElems {
 		return nil, b.errorf("", "input %q: shape %v has more than %d elements", name, shape, graph.MaxElems)
 	}
 	return shape, nil
-}
-
-func layoutOf(shape []int) string {
-	switch len(shape) {
-	case 2:
-		return "NC"
-	case 4:
-		return "NHWC"
-	}
-	return ""
 }

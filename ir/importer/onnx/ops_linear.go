@@ -135,7 +135,7 @@ func (n *node) axisOf(shape []int, scale *array) (func(k int) int, error) {
 	if !slices.Equal(scale.shape, shape[axis:axis+1]) {
 		return nil, n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape)
 	}
-	inner := product(shape[axis+1:])
+	inner := graph.Elems(shape[axis+1:])
 	return func(k int) int { return k / inner % shape[axis] }, nil
 }
 

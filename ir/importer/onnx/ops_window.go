@@ -45,13 +45,10 @@ func (n *node) readWindow(kernel [2]int, shape []int) (*window, error) {
 	case "VALID":
 	case "SAME_UPPER", "SAME_LOWER":
 		for d := range 2 {
-			size, s := shape[2+d], w.strides[d]
-			total := max(0, ((size+s-1)/s-1)*s+w.extent(d)-size)
-			w.before[d] = total / 2
+			w.before[d], w.after[d] = graph.SamePadding(shape[2+d], w.extent(d), w.strides[d])
 			if auto == "SAME_LOWER" {
-				w.before[d] = total - total/2
+				w.before[d], w.after[d] = w.after[d], w.before[d]
 			}
-			w.after[d] = total - w.before[d]
 		}
 	default:
 		return nil, n.fail("re-export with explicit pads", "auto_pad %q is unknown", auto)
