@@ -18,8 +18,10 @@ func (a *FusedConv) OutSize(h, w int) (oh, ow int) {
 	return (h+a.Pad.Top+a.Pad.Bottom-(a.KH-1)*dh-1)/a.SH + 1, (w+a.Pad.Left+a.Pad.Right-(a.KW-1)*dw-1)/a.SW + 1
 }
 
-// GroupIn and GroupOut are the channels of one group.
-func (a *FusedConv) GroupIn() int  { return a.In / a.GroupCount() }
+// GroupIn is the number of input channels of one group.
+func (a *FusedConv) GroupIn() int { return a.In / a.GroupCount() }
+
+// GroupOut is the number of output channels of one group.
 func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 
 // Products is the number of products in one output.

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 
 	"ripc/ir/graph"
@@ -132,7 +133,7 @@ func lowerConv(n *node) ([]*tensor, error) {
 	}
 	kernel := [2]int{w.shape[2], w.shape[3]}
 	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, kernel[:]) {
-		return nil, firstError(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
+		return nil, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
 	win, err := n.readWindow(kernel, x.shape)
 	if err != nil {
@@ -175,13 +176,4 @@ func lowerConv(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	return []*tensor{ofImage(v)}, nil
-}
-
-func firstError(errs ...error) error {
-	for _, e := range errs {
-		if e != nil {
-			return e
-		}
-	}
-	return nil
 }
