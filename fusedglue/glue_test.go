@@ -53,9 +53,9 @@ func TestShiftToThresholds(t *testing.T) {
 		f := layer(t, ir.Unipolar, 4)
 		bits, r := between(t, 1, 2, "bits"), random(t, "glue")
 		s := &graph.ShiftAdd{Left: make([]int32, 4)}
-		var glue []ShiftNorm
+		var glue []shiftNorm
 		for o := range 4 {
-			g := NewShiftNorm(math.Exp2(-8*r.Float64()), 4*r.Float64()-2, math.Exp2(20*r.Float64()-10), 0, bits, pick(t, "mode", "riptide", "exact_round"))
+			g := newShiftNorm(math.Exp2(-8*r.Float64()), 4*r.Float64()-2, math.Exp2(20*r.Float64()-10), 0, bits, pick(t, "mode", "riptide", "exact_round"))
 			glue = append(glue, g)
 			s.Add, s.Right = append(s.Add, int32(g.Add)), append(s.Right, int32(max(0, g.T)))
 			s.Left[o] = int32(max(0, -g.T))
@@ -69,7 +69,7 @@ func TestShiftToThresholds(t *testing.T) {
 		}
 		for o, g := range glue {
 			for p := range maxPopcount(f) + 1 {
-				if got, want := levelAt(f, o, p), g.Level(int64(f.DotBase[o])-int64(f.DotMul)*p, bits); got != want {
+				if got, want := levelAt(f, o, p), g.level(int64(f.DotBase[o])-int64(f.DotMul)*p, bits); got != want {
 					t.Fatalf("channel %d, popcount %d: level %d, want %d (%+v)", o, p, got, want, g)
 				}
 			}

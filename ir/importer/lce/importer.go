@@ -18,10 +18,10 @@ func Read(path string) (*graph.Graph, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a model from data. name is the file's name in messages, and, without folder and extension, the graph's.
+// Parse reads a model from data. file is its name in messages, and, without folder and extension, the graph's.
 // Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
-func Parse(name string, data []byte) (*graph.Graph, error) {
-	return parse(name, data, maxWeights)
+func Parse(file string, data []byte) (*graph.Graph, error) {
+	return parse(file, data, maxWeights)
 }
 
 // parse allows constants of at most limit elements in all.

@@ -28,7 +28,7 @@ type limits struct {
 
 // defaultLimits allow 1 GiB of weights and as much for each activation.
 func defaultLimits() limits {
-	return limits{bytes: 64 << 20, depth: 64, index: 256 << 20, tensor: 1 << 28, weights: 1 << 28}
+	return limits{bytes: 64 << 20, depth: 64, index: 256 << 20, tensor: graph.MaxElems, weights: graph.MaxWeights}
 }
 
 // tooLong is what to do about a model that is.

@@ -24,7 +24,7 @@ func Write(path string, g *graph.Graph) error {
 	if !ok || base == "" {
 		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "a model's file does not end in .json", Help: "call it NAME.json; the weights become NAME.safetensors"}
 	}
-	text, weights, err := Encode(g, base+".safetensors")
+	text, weights, err := encode(g, base+".safetensors")
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func Write(path string, g *graph.Graph) error {
 	return replace(path, text)
 }
 
-// Encode gives the two files that Write writes, weights being called file.
-func Encode(g *graph.Graph, file string) (text, weights []byte, err error) {
+// encode gives the two files that Write writes, weights being called file.
+func encode(g *graph.Graph, file string) (text, weights []byte, err error) {
 	if err := graph.Check(g); err != nil {
 		return nil, nil, err
 	}

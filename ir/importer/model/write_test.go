@@ -161,7 +161,7 @@ func TestWriteWeights(t *testing.T) {
 			v.Name = name
 			g.Values[name], g.Nodes = v, append(g.Nodes, node)
 		}
-		text, bin, err := Encode(g, "g.safetensors")
+		text, bin, err := encode(g, "g.safetensors")
 		if err != nil {
 			t.Fatal(err)
 		}

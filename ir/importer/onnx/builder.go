@@ -16,7 +16,7 @@ import (
 type builder struct {
 	file    string
 	model   *pb.ModelProto
-	open    Open
+	open    Opener
 	mem     budget
 	ops     map[string]*op
 	opset   map[string]int64
@@ -31,7 +31,7 @@ type builder struct {
 	n       *node // the node that is being read
 }
 
-func newBuilder(file string, m *pb.ModelProto, open Open, memory int64) *builder {
+func newBuilder(file string, m *pb.ModelProto, open Opener, memory int64) *builder {
 	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(),
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, used: map[string]bool{}, notes: map[string]string{}, wanted: map[string]bool{},
 		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}, g: source.NewGraph(file), faults: source.Faults{File: file}}

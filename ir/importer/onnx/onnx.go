@@ -25,9 +25,9 @@ import (
 	pb "ripc/ir/importer/onnx/internal/onnxpb"
 )
 
-// Open reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the
+// Opener reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the
 // model's folder.
-type Open func(name string, offset, length int64) ([]byte, error)
+type Opener func(name string, offset, length int64) ([]byte, error)
 
 // Read reads the model in the file at path, and external data from the folder that it lies in.
 func Read(path string) (*graph.Graph, error) {
@@ -39,7 +39,7 @@ func Read(path string) (*graph.Graph, error) {
 }
 
 // folder reads external data inside one folder, which neither names nor symbolic links leave.
-func folder(dir string) Open {
+func folder(dir string) Opener {
 	return func(name string, offset, length int64) ([]byte, error) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return nil, errors.New("lies outside the model's folder")
@@ -71,12 +71,12 @@ func folder(dir string) Open {
 
 // Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
 // errors joined. A batch size that the file leaves open becomes 1, which the first node that reads the input notes.
-func Parse(file string, data []byte, open Open) (*graph.Graph, error) {
+func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 	return parse(file, data, open, baseMemory)
 }
 
 // parse is Parse with another bound for what reading any file may take.
-func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, error) {
+func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
