@@ -33,7 +33,7 @@ func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 	return 2*int(v) - int(m)
 }
 
-// refShiftNorm applies Riptide's formula (SEMANTICS) to the integer sums, which it gets back from the floats.
+// refShiftNorm applies Riptide's formula to the integer sums, which it gets back from the floats.
 func refShiftNorm(g *graph.Graph, n *graph.Node, a *graph.ShiftNormAttrs, x, y *refTensor) {
 	p := g.Producer(n.Inputs[0])
 	for p.Op == "max_pool" {

@@ -121,7 +121,7 @@ func TestFloatLevels(t *testing.T) {
 	})
 }
 
-// TestUnitQuantizer: without a scale of its own a quantizer is SEMANTICS' round((2^N-1) clip(x, 0, 1)); dividing by the
+// TestUnitQuantizer: without a scale of its own a quantizer is round((2^N-1) clip(x, 0, 1)); dividing by the
 // rounded 1/(2^N-1) would tip these ties.
 func TestUnitQuantizer(t *testing.T) {
 	for _, c := range []struct {

@@ -117,7 +117,7 @@ type NoAttrs struct{}
 // BitpackAttrs belongs to a bitpack whose result the caller sees as int32 words without an axis of planes (1 bit).
 type BitpackAttrs struct{ Int32 bool }
 
-// QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit), as SEMANTICS has it: unipolar
+// QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit): unipolar
 // level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2). With a scale: unipolar
 // level = round(clip(x/Scale, 0, m)), bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as f32.
 type QuantizeAttrs struct {
@@ -139,7 +139,7 @@ type QuantizeAttrs struct {
 // QuantRange is the range of a quantizer's integers.
 type QuantRange struct{ Min, Max int }
 
-// ShiftNormAttrs is Riptide's glue after a bitserial op (SEMANTICS: "Riptide's fused glue"). Weights: "mean", "var" [C].
+// ShiftNormAttrs is Riptide's glue after a bitserial op (Fromm et al., Riptide, MLSys 2020, section 4.2). Weights: "mean", "var" [C].
 type ShiftNormAttrs struct {
 	Mode    string // "riptide" or "exact_round"
 	Bits    int

@@ -5,6 +5,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"ripc/ir"
@@ -26,7 +27,7 @@ type Value struct {
 	DType  ir.Type // f32; u8 for levels; i32
 	Shape  []int   // logical, true channels last
 	Layout string  // "NHWC", "NC"
-	// Enc and Bits describe level tensors: real value = Scale * integer of the encoding (SEMANTICS: unipolar 0..2^Bits-1,
+	// Enc and Bits describe level tensors: real value = Scale * integer of the encoding (unipolar 0..2^Bits-1,
 	// bipolar odd integers). NoEncoding means an ordinary tensor.
 	Enc   ir.EncodingKind
 	Bits  int
@@ -99,6 +100,23 @@ func LayoutOf(shape []int) string {
 		return "NHWC"
 	}
 	return ""
+}
+
+// Clone copies g so that nodes and values of the copy can be changed. Attributes and the weights themselves are shared: they
+// are replaced, never written to.
+func (g *Graph) Clone() *Graph {
+	c := *g
+	c.Nodes, c.Values = nil, map[string]*Value{}
+	for _, n := range g.Nodes {
+		m := *n
+		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
+		c.Nodes = append(c.Nodes, &m)
+	}
+	for name, v := range g.Values {
+		w := *v
+		c.Values[name] = &w
+	}
+	return &c
 }
 
 // Value finds a tensor; it panics on a name that the graph does not have, which Validate rules out.
