@@ -28,9 +28,6 @@ func importers() map[string]func(path string) (*graph.Graph, error) {
 	}
 }
 
-// recognized makes bitserial layers of the plain ops of an imported graph.
-func recognized(g *graph.Graph) (*graph.Graph, error) { return recognize.Run(g) }
-
 // ModelKinds are the extensions of the files that Load reads, sorted.
 func ModelKinds() []string { return slices.Sorted(maps.Keys(importers())) }
 
@@ -45,18 +42,9 @@ func Load(path string) (*graph.Graph, error) {
 	if err != nil || ext == ownModel {
 		return g, err
 	}
-	return imported(path, g)
-}
-
-// imported completes a graph that an importer made from the file at path.
-func imported(path string, g *graph.Graph) (*graph.Graph, error) {
-	g, err := recognized(g)
-	if err != nil {
+	if g, err = recognize.Run(g); err != nil {
 		return nil, err
 	}
-	g = graph.Prune(g)
-	g.File = path
-	g.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if err := graph.Check(g); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"ripc/internal/describe"
+	"ripc/internal/files"
 	"ripc/internal/npy"
 	"ripc/ir"
 )
@@ -27,7 +28,7 @@ func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, bad("cannot open the picture", cause(err))
+		return nil, bad("cannot open the picture", files.Cause(err))
 	}
 	defer f.Close()
 	src, _, err := image.Decode(f)

@@ -2,6 +2,7 @@
 //
 //	model file -> importer -> graph -> fusedglue -> lower -> ir.Program -> schedule -> codegen -> artifact
 //
+// Of models of other programs, recognize finds the binary layers at the end of the import (importers.go).
 // Each stage is a package of its own (ARCHITECTURE.md); Options.Observe sees what every stage made.
 package ripc
 

@@ -3,7 +3,6 @@ package ripc
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -86,12 +85,4 @@ func (c *Compiled) checkTraces(traces map[string]schedule.Trace) (map[string]sch
 func hasPlace(err error) bool {
 	var e *ir.Error
 	return errors.As(err, &e) && e.Pos.File != ""
-}
-
-// cause drops the path from an error of the file system, for messages that have it already.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

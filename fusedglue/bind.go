@@ -9,9 +9,6 @@ import (
 	"ripc/ir/graph"
 )
 
-// wordBits is the width of a packed word of weights.
-const wordBits = 32
-
 func bind(r *rewriter) error {
 	for _, n := range r.g.Nodes {
 		var err error
@@ -74,7 +71,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	return nil
 }
 
-// setDot computes a = DotBase - DotMul*P from the weights (SEMANTICS: unipolar . bipolar and bipolar . bipolar).
+// setDot computes a = DotBase - DotMul*P from the weights.
 func setDot(f *graph.FusedConv, enc ir.EncodingKind) {
 	f.DotBase, f.DotMul = make([]int32, f.Out), 1
 	if enc != ir.Unipolar && f.PadCorr == nil {

@@ -26,7 +26,7 @@ func concatAfter(r *rewriter) error {
 // splits reports whether n, behind the concatenation c, is of use before it.
 func (r *rewriter) splits(n, c *graph.Node) bool {
 	_, steps := n.Attrs.(*graph.Elementwise)
-	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Outputs[0]).Encoded() || !distinct(c.Inputs) {
+	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Outputs[0]).Encoded() || !c.DistinctInputs() {
 		return false
 	}
 	return slices.ContainsFunc(c.Inputs, func(in string) bool {
@@ -44,17 +44,6 @@ func (r *rewriter) sole(t string) *graph.Node {
 		return nil
 	}
 	return r.g.Producer(t)
-}
-
-func distinct(names []string) bool {
-	seen := map[string]bool{}
-	for _, n := range names {
-		if seen[n] {
-			return false
-		}
-		seen[n] = true
-	}
-	return true
 }
 
 // split turns n(c(a, b, ...)) into c(n(a), n(b), ...).

@@ -5,10 +5,10 @@
 package fusedglue
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"ripc/internal/passorder"
 	"ripc/ir"
 	"ripc/ir/graph"
 )
@@ -62,21 +62,13 @@ func order() [][3]string {
 // Fuse runs the passes that are not disabled. observe, if not nil, sees the graph after each.
 func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
 	passes := Passes()
-	at := func(name string) int { return slices.IndexFunc(passes, func(p Pass) bool { return p.Name == name }) }
-	for _, o := range order() {
-		if at(o[0]) > at(o[1]) {
-			panic(fmt.Sprintf("BUG: pass %s must run before %s: %s", o[0], o[1], o[2]))
-		}
+	if err := passorder.Check(names(passes), order()); err != nil {
+		panic("BUG: " + err.Error())
 	}
 	for _, d := range disabled {
-		if i := at(d); i < 0 || passes[i].Required {
-			var names []string
-			for _, p := range passes {
-				if !p.Required {
-					names = append(names, p.Name)
-				}
-			}
-			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out", Help: "those that can be left out are " + strings.Join(names, ", ")}
+		if i := slices.Index(names(passes), d); i < 0 || passes[i].Required {
+			optional := slices.DeleteFunc(slices.Clone(passes), func(p Pass) bool { return p.Required })
+			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out", Help: "those that can be left out are " + strings.Join(names(optional), ", ")}
 		}
 	}
 	r := newRewriter(g)
@@ -94,24 +86,18 @@ func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.
 	return r.g, nil
 }
 
+func names(passes []Pass) []string {
+	var out []string
+	for _, p := range passes {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
 // rewriter holds a copy of the graph whose nodes and values may be changed.
 type rewriter struct{ g *graph.Graph }
 
-func newRewriter(g *graph.Graph) *rewriter {
-	c := *g
-	c.Nodes = nil
-	for _, n := range g.Nodes {
-		m := *n
-		m.Inputs, m.Outputs = slices.Clone(n.Inputs), slices.Clone(n.Outputs)
-		c.Nodes = append(c.Nodes, &m)
-	}
-	c.Values = map[string]*graph.Value{}
-	for k, v := range g.Values {
-		w := *v
-		c.Values[k] = &w
-	}
-	return &rewriter{&c}
-}
+func newRewriter(g *graph.Graph) *rewriter { return &rewriter{g.Clone()} }
 
 // remove takes node n out of the list.
 func (r *rewriter) remove(n *graph.Node) {

@@ -26,13 +26,13 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return QuantizeLevel(a, x) }, true, false}, true
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return ThresholdLevel(a, t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
+		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return thresholdLevel(a, t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
 	}
 	return q, false
 }
 
-// ThresholdLevel is graph.ThresholdAttrs' level of x in channel o.
-func ThresholdLevel(a *graph.ThresholdAttrs, thresholds *graph.Tensor, o int, x float32) int {
+// thresholdLevel is graph.ThresholdAttrs' level of x in channel o.
+func thresholdLevel(a *graph.ThresholdAttrs, thresholds *graph.Tensor, o int, x float32) int {
 	n, c := 0, thresholds.Shape[1]
 	for i := range thresholds.Shape[0] {
 		t := f32.Flush(thresholds.Data[i*c+o%c])

@@ -10,33 +10,33 @@ import (
 // log2AP2 is log2 of AP2(x) = 2^round(log2|x|), the nearest power of two (Riptide, equation 4).
 func log2AP2(x float64) int { return int(math.RoundToEven(math.Log2(math.Abs(x)))) }
 
-// ShiftNorm is Riptide's glue for one channel in integers: level = clip((a + Add) >> T, 0, 2^N-1), T < 0 shifting left.
+// shiftNorm is Riptide's glue for one channel in integers: level = clip((a + Add) >> T, 0, 2^N-1), T < 0 shifting left.
 // alpha is the weight scale, mean and variance those of the real-valued layer, n the activation bits.
-type ShiftNorm struct {
+type shiftNorm struct {
 	Add int64
 	T   int
 	Bad string // not empty: why the numbers cannot be used
 }
 
-// NewShiftNorm computes wb = -log2 AP2(alpha), sb = log2 AP2(sqrt(var+eps)), T = wb + sb, and
+// newShiftNorm computes wb = -log2 AP2(alpha), sb = log2 AP2(sqrt(var+eps)), T = wb + sb, and
 // m = FPQ(mean) = round_half_even(clip(mean, -S, S) * (2^n-1) * 2^wb) with S = 1 + (1 - 2^-wb)/(2^n-1), in float64.
 // Add = (1 << (wb-1)) - m, or (1 << (T-1)) - m in mode exact_round.
-func NewShiftNorm(alpha, mean, variance, eps float64, n int, mode string) ShiftNorm {
+func newShiftNorm(alpha, mean, variance, eps float64, n int, mode string) shiftNorm {
 	if !(alpha > 0) || math.IsInf(alpha, 0) {
-		return ShiftNorm{Bad: "the weight scale is not a positive number"}
+		return shiftNorm{Bad: "the weight scale is not a positive number"}
 	}
 	wb := -log2AP2(alpha)
 	if wb < 0 {
-		return ShiftNorm{Bad: "the weight scale rounds to more than 1 (wb < 0)"}
+		return shiftNorm{Bad: "the weight scale rounds to more than 1 (wb < 0)"}
 	}
 	sd := math.Sqrt(variance + eps)
 	if !(sd > 0) || math.IsInf(sd, 0) || wb > 30 {
-		return ShiftNorm{Bad: "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"}
+		return shiftNorm{Bad: "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"}
 	}
 	levels := float64(int(1)<<n - 1)
 	s := 1 + (1-math.Exp2(float64(-wb)))/levels
 	m := int64(math.RoundToEven(math.Max(-s, math.Min(s, mean)) * levels * math.Exp2(float64(wb))))
-	g := ShiftNorm{T: wb + log2AP2(sd), Add: -m}
+	g := shiftNorm{T: wb + log2AP2(sd), Add: -m}
 	half := wb
 	if mode == "exact_round" {
 		half = g.T
@@ -50,8 +50,8 @@ func NewShiftNorm(alpha, mean, variance, eps float64, n int, mode string) ShiftN
 	return g
 }
 
-// Level is the quantized activation of dot product a.
-func (g ShiftNorm) Level(a int64, bits int) int {
+// level is the quantized activation of dot product a.
+func (g shiftNorm) level(a int64, bits int) int {
 	v := a + g.Add
 	if g.T >= 0 {
 		v >>= g.T
@@ -75,7 +75,7 @@ func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *grap
 	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
 	k := int64(f.Products()) << f.Planes
 	for o := range f.Out {
-		glue := NewShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
+		glue := newShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
 		if glue.Bad == "" && abs(glue.Add)+k >= 1<<31>>max(0, -glue.T) {
 			glue.Bad = "the sum leaves the accumulator's 32 bits"
 		}
@@ -103,11 +103,11 @@ func shiftToThresholds(r *rewriter) error {
 		}
 		s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
 		search(f, bits, ir.Unipolar, func(o int) func(a int64) int {
-			g := ShiftNorm{Add: int64(s.Add[o]), T: int(s.Right[o])}
+			g := shiftNorm{Add: int64(s.Add[o]), T: int(s.Right[o])}
 			if s.Left != nil {
 				g.T -= int(s.Left[o])
 			}
-			return func(a int64) int { return g.Level(a, bits) }
+			return func(a int64) int { return g.level(a, bits) }
 		})
 	}
 	return nil

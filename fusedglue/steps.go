@@ -35,7 +35,7 @@ func Steps(g *graph.Graph, n *graph.Node) []graph.FloatStep {
 	}
 	switch a := n.Attrs.(type) {
 	case *graph.BatchNormAttrs:
-		s, b := BatchNorm(n, a)
+		s, b := batchNorm(n, a)
 		return []graph.FloatStep{{Kind: "fma", A: s, B: b}}
 	case *graph.PReluAttrs:
 		return []graph.FloatStep{{Kind: "prelu", A: n.Weights["alpha"].Data}}
@@ -107,8 +107,8 @@ func negated(v []float32) []float32 {
 	return out
 }
 
-// BatchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s), in float64.
-func BatchNorm(n *graph.Node, a *graph.BatchNormAttrs) (s, b []float32) {
+// batchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s), in float64.
+func batchNorm(n *graph.Node, a *graph.BatchNormAttrs) (s, b []float32) {
 	gamma, beta := n.Weights["gamma"].Data, n.Weights["beta"].Data
 	mean, vars := n.Weights["mean"].Data, n.Weights["var"].Data
 	s, b = make([]float32, len(gamma)), make([]float32, len(gamma))

@@ -24,7 +24,7 @@ func weightsOf(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChann
 		w.coefs = nil
 		return w
 	}
-	ints, scale := Integers(n, f.Out, b, perChannel)
+	ints, scale := integers(n, f.Out, b, perChannel)
 	w := &intWeights{scale: scale}
 	if b.Enc == "ternary" {
 		w.plane(len(data), func(i int) bool { return ints[i] > 0 })
@@ -63,9 +63,9 @@ func (w *intWeights) plane(n int, plus func(i int) bool) {
 	w.planes = append(w.planes, p)
 }
 
-// Integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
+// integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
 // graph.BinaryAttrs. Enc is not "".
-func Integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int, scale []float64) {
+func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int, scale []float64) {
 	w := n.Weights["w"].Data
 	ints, scale = make([]int, len(w)), make([]float64, outs)
 	for o := range scale {
@@ -151,8 +151,8 @@ func (w *intWeights) pack(f *graph.FusedConv, inverted bool) []uint32 {
 				continue
 			}
 			o, c, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-			bit := o/f.GroupOut()*in + c - f.FirstWord(o)*wordBits
-			out[((tap*words+bit/wordBits)*planes+j)*f.Out+o] |= 1 << (bit % wordBits)
+			bit := o/f.GroupOut()*in + c - f.FirstWord(o)*graph.WordBits
+			out[((tap*words+bit/graph.WordBits)*planes+j)*f.Out+o] |= 1 << (bit % graph.WordBits)
 		}
 	}
 	return out

@@ -151,7 +151,7 @@ func (l *lowering) planConcats() {
 		if l.g.IsOutput(y.Name) && !direct(y) {
 			continue
 		}
-		if !slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) && distinct(n.Inputs) {
+		if !slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) && n.DistinctInputs() {
 			at := l.result(n)
 			unit, off := 1, 0
 			if y.Encoded() {
@@ -172,17 +172,6 @@ func (l *lowering) slices(name string) bool {
 		return false
 	}
 	return p.Op == "bconv2d" || p.Op == "fconv2d" || p.Op == "max_pool" && v.Encoded()
-}
-
-func distinct(names []string) bool {
-	seen := map[string]bool{}
-	for _, n := range names {
-		if seen[n] {
-			return false
-		}
-		seen[n] = true
-	}
-	return true
 }
 
 // concat copies those inputs that were not written in place.

@@ -8,7 +8,7 @@ import (
 	"ripc/ir/graph"
 )
 
-// mergePads gives the zeros of a pad node to the convolutions that read it. Where these are fewer than the kernel's taps.
+// mergePads gives the zeros of a pad node to the convolutions that read it, as far as padding stays less than the kernel.
 func mergePads(r *rewriter) error {
 	for _, n := range r.g.Nodes {
 		a, ok := n.Attrs.(*graph.Conv2DAttrs)

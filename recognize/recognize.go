@@ -8,9 +8,9 @@ package recognize
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
+	"ripc/internal/passorder"
 	"ripc/ir/graph"
 )
 
@@ -46,11 +46,8 @@ func order() [][3]string {
 // Run gives g with its bitserial layers found. g itself is not changed.
 func Run(g *graph.Graph) (*graph.Graph, error) {
 	passes := Passes()
-	at := func(name string) int { return slices.IndexFunc(passes, func(p Pass) bool { return p.Name == name }) }
-	for _, o := range order() {
-		if at(o[0]) > at(o[1]) {
-			panic(fmt.Sprintf("BUG: pass %s must run before %s: %s", o[0], o[1], o[2]))
-		}
+	if err := passorder.Check(names(passes), order()); err != nil {
+		panic("BUG: " + err.Error())
 	}
 	r := newRewriter(g)
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
@@ -67,6 +64,14 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 	return r.g, nil
 }
 
+func names(passes []Pass) []string {
+	var out []string
+	for _, p := range passes {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
 // rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the
 // original: they are replaced, never written to.
 type rewriter struct {
@@ -80,18 +85,9 @@ type rewriter struct {
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: &graph.Graph{}, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
-	*r.g = *g
-	r.g.Nodes, r.g.Values = nil, map[string]*graph.Value{}
+	r := &rewriter{g: g.Clone(), sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
 	for _, n := range g.Nodes {
-		m := *n
-		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
-		r.g.Nodes = append(r.g.Nodes, &m)
 		r.names[n.Name] = true
-	}
-	for k, v := range g.Values {
-		w := *v
-		r.g.Values[k] = &w
 	}
 	return r
 }
@@ -138,22 +134,6 @@ func unused(name string, taken func(string) bool) string {
 
 // dropDead drops the nodes whose tensors nobody reads, and these tensors.
 func dropDead(r *rewriter) error {
-	read := map[string]bool{}
-	for _, o := range r.g.Outputs {
-		read[o] = true
-	}
-	for i := len(r.g.Nodes) - 1; i >= 0; i-- {
-		n := r.g.Nodes[i]
-		if !slices.ContainsFunc(n.Outputs, func(o string) bool { return read[o] }) {
-			r.g.Nodes = slices.Delete(r.g.Nodes, i, i+1)
-			for _, o := range n.Outputs {
-				delete(r.g.Values, o)
-			}
-			continue
-		}
-		for _, in := range n.Inputs {
-			read[in] = true
-		}
-	}
+	r.g = graph.Prune(r.g)
 	return nil
 }

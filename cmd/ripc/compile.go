@@ -34,6 +34,7 @@ o      relocatable object  ll     LLVM IR            s   assembly
 ripir  the scheduled program in ripc's own IR
 Files appear when everything is done, or not at all.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
+  ripc compile net.onnx --strict
   ripc compile digits.json --print-after lower`,
 		Args: args(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },

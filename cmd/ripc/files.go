@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ripc/internal/files"
 )
 
 // checkPlaces makes the folder of PREFIX.KIND and fails unless files can be made there, so that nothing is compiled in
@@ -48,7 +48,7 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 		undo()
 		return nil, cannotWrite(first, err)
 	}
-	f, err := os.OpenFile(tempName(dir), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(files.TempName(dir), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		undo()
 		return nil, cannotWrite(first, err)
@@ -60,35 +60,12 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 
 // cannotWrite says so of path alone: what err says of other paths, e.g. of a temporary file, is left out.
 func cannotWrite(path string, err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	if e := (*os.LinkError)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	return fmt.Errorf("cannot write %s: %w", path, err)
-}
-
-// tempName is a new name in dir.
-func tempName(dir string) string {
-	return filepath.Join(dir, fmt.Sprintf(".ripc-%016x", rand.Uint64()))
+	return fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
 }
 
 // writeFile makes path hold data, at once or not at all.
 func writeFile(path string, data []byte) error {
-	f, err := os.OpenFile(tempName(filepath.Dir(path)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode(path)) // the mode is masked by the system
-	if err != nil {
-		return cannotWrite(path, err)
-	}
-	defer os.Remove(f.Name()) // fails once it has its final name
-	_, err = f.Write(data)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err := files.Replace(path, data, fileMode(path)); err != nil {
 		return cannotWrite(path, err)
 	}
 	return nil

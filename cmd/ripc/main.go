@@ -42,9 +42,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ripc COMMAND",
 		Short: "Compile binary neural networks to standalone libraries",
-		Long: `ripc compiles neural networks with binary weights to standalone libraries: one .so
-(or .a) and a C header, without dependencies. It also runs, checks and measures them,
-here or, for other machines, in simulation.
+		Long: `ripc compiles neural networks with binary or few-bit weights to standalone
+libraries: one .so (or .a) and a C header, without dependencies. It also runs, checks and
+measures them, here or, for other machines, in simulation.
 
 MODEL is a model file: .json (ripc's own), .onnx (QONNX) or .tflite (Larq). X.so is a library
 that ripc compiled.`,

@@ -49,6 +49,21 @@ func Check(t testing.TB, path string, got []byte) {
 	}
 }
 
+// CheckSection is Check of the part of the file at path between the lines begin and end, such as a table in a page.
+func CheckSection(t testing.TB, path, begin, end, got string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(data), begin+"\n")
+	_, after, ok2 := strings.Cut(rest, end+"\n")
+	if !ok1 || !ok2 {
+		t.Fatalf("%s has no lines %q and %q", path, begin, end)
+	}
+	Check(t, path, []byte(before+begin+"\n"+got+end+"\n"+after))
+}
+
 // compare returns "" if the file at path holds got, else what differs.
 func compare(path string, got []byte) string {
 	want, err := os.ReadFile(path)

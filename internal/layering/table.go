@@ -27,9 +27,9 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/npy", "internal/safetensors", "schemas"}),
+		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/npy", "internal/safetensors", "schemas"}),
 			[]string{"golang.org/x/image", "golang.org/x/sync"}},
-		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/toolchain", "internal/describe"},
+		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/toolchain", "internal/describe", "internal/files"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -38,16 +38,17 @@ func Table() []Row {
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"ir/ops", []string{"ir", "ir/graph"}, nil},
-		{"ir/importer", []string{"ir", "ir/graph", "ir/importer/..."}, nil},
-		{"ir/importer/model", []string{"ir", "ir/graph", "internal/safetensors", "schemas"},
+		{"ir/importer/internal/source", []string{"internal/files", "ir", "ir/graph"}, nil},
+		{"ir/importer/model", []string{"internal/files", "internal/safetensors", "ir", "ir/graph", "ir/importer/internal/source", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"ir/importer/onnx", []string{"internal/f32", "ir", "ir/graph", "ir/importer/onnx/internal/onnxpb"}, []string{"google.golang.org/protobuf"}},
+		{"ir/importer/onnx", []string{"internal/f32", "ir", "ir/graph", "ir/importer/internal/source", "ir/importer/onnx/internal/onnxpb"},
+			[]string{"google.golang.org/protobuf"}},
 		{"ir/importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"ir/importer/lce", []string{"ir", "ir/graph", "ir/importer/lce/internal/flatbuf"}, nil},
+		{"ir/importer/lce", []string{"ir", "ir/graph", "ir/importer/internal/source", "ir/importer/lce/internal/flatbuf"}, nil},
 		{"ir/importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"internal/f32", "ir", "ir/arith", "ir/graph"}, nil},
-		{"recognize", []string{"fusedglue", "internal/f32", "ir", "ir/graph"}, nil},
+		{"fusedglue", []string{"internal/f32", "internal/passorder", "ir", "ir/arith", "ir/graph"}, nil},
+		{"recognize", []string{"fusedglue", "internal/f32", "internal/passorder", "ir", "ir/graph"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},
@@ -82,12 +83,14 @@ func Table() []Row {
 		{"internal/describe", nil, nil},
 		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/f32", nil, nil},
+		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
-		{"internal/npy", nil, nil},
-		{"internal/safetensors", nil, nil},
+		{"internal/npy", []string{"internal/files"}, nil},
+		{"internal/passorder", nil, nil},
+		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
 }

@@ -6,12 +6,12 @@ package npy
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
+
+	"ripc/internal/files"
 )
 
 // Array is one tensor.
@@ -49,14 +49,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// cause drops the path from an error of the file system: the message has it already.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
 
 // magic opens every file; two version bytes follow.
 const magic = "\x93NUMPY"
@@ -130,7 +122,7 @@ func Read(r io.Reader) (*Array, error) {
 func ReadFile(path string) (*Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{Path: path, Msg: "cannot open", Err: cause(err)}
+		return nil, &Error{Path: path, Msg: "cannot open", Err: files.Cause(err)}
 	}
 	defer f.Close()
 	a, err := Read(f)
@@ -171,7 +163,7 @@ func (a *Array) WriteFile(path string) error {
 		return withPath(err, path)
 	}
 	if err := os.WriteFile(path, head.Bytes(), 0o644); err != nil {
-		return &Error{Path: path, Msg: "cannot write", Err: cause(err)}
+		return &Error{Path: path, Msg: "cannot write", Err: files.Cause(err)}
 	}
 	return nil
 }

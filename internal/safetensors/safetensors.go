@@ -6,12 +6,12 @@ package safetensors
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
+
+	"ripc/internal/files"
 )
 
 // Tensor is one entry of a file.
@@ -65,14 +65,6 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// cause drops the path from an error of the file system: the message has it already.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
 const (
 	// maxHeader bounds the JSON (the reference implementation's bound).
 	maxHeader = 100_000_000
@@ -84,7 +76,7 @@ const (
 func ReadFile(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{Path: path, Msg: "cannot open", Err: cause(err)}
+		return nil, &Error{Path: path, Msg: "cannot open", Err: files.Cause(err)}
 	}
 	defer f.Close()
 	out, err := Read(f)

@@ -99,8 +99,8 @@ func (c *checker) input(name string) {
 	case !v.Encoded():
 	case v.Enc > ir.BipolarInv || v.Bits < 1 || v.Bits > 8 || v.Zero < 0 || v.Zero > m || v.Zero > 0 && v.Enc != ir.Unipolar:
 		bad = fmt.Sprintf("levels of %d bits, %s, with zero point %d", v.Bits, v.Enc, v.Zero)
-	case !(v.Scale >= minScale && v.Scale <= maxScale):
-		bad = fmt.Sprintf("scale %g: want %g to %g", v.Scale, minScale, maxScale)
+	case !(v.Scale >= MinScale && v.Scale <= MaxScale):
+		bad = fmt.Sprintf("scale %g: want %g to %g", v.Scale, MinScale, MaxScale)
 	case v.DType == ir.I8 && (v.Bits != 8 || v.Enc != ir.Unipolar || v.Packed), v.DType == ir.I32 && (v.Bits != 1 || !v.Packed), v.DType != ir.U8 && v.DType != ir.I8 && v.DType != ir.I32:
 		bad = fmt.Sprintf("levels of %d bits, %s, as %s (packed: %v)", v.Bits, v.Enc, v.DType, v.Packed)
 	}

@@ -1,7 +1,10 @@
 package graph
 
-// wordBits is the width of a packed word.
-const wordBits = 32
+// WordBits is the number of channels in one word of packed levels.
+const WordBits = 32
+
+// Words is the number of words that n channels take.
+func Words(n int) int { return (n + WordBits - 1) / WordBits }
 
 // Dilation is the distance of the taps, resolved.
 func (a *FusedConv) Dilation() (dh, dw int) { return max(1, a.DH), max(1, a.DW) }
@@ -15,21 +18,23 @@ func (a *FusedConv) OutSize(h, w int) (oh, ow int) {
 	return (h+a.Pad.Top+a.Pad.Bottom-(a.KH-1)*dh-1)/a.SH + 1, (w+a.Pad.Left+a.Pad.Right-(a.KW-1)*dw-1)/a.SW + 1
 }
 
-// GroupIn and GroupOut are the channels of one group.
-func (a *FusedConv) GroupIn() int  { return a.In / a.GroupCount() }
+// GroupIn is the number of input channels of one group.
+func (a *FusedConv) GroupIn() int { return a.In / a.GroupCount() }
+
+// GroupOut is the number of output channels of one group.
 func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 
 // Products is the number of products in one output.
 func (a *FusedConv) Products() int { return a.KH * a.KW * a.GroupIn() }
 
 // FirstWord is the first of the words of a pixel that hold the channels of output o's group.
-func (a *FusedConv) FirstWord(o int) int { return o / a.GroupOut() * a.GroupIn() / wordBits }
+func (a *FusedConv) FirstWord(o int) int { return o / a.GroupOut() * a.GroupIn() / WordBits }
 
 // GroupWords is the most words of a pixel that the channels of one group touch.
 func (a *FusedConv) GroupWords() int {
 	n, most := a.GroupIn(), 0
 	for g := range a.GroupCount() {
-		most = max(most, ((g+1)*n-1)/wordBits-g*n/wordBits+1)
+		most = max(most, ((g+1)*n-1)/WordBits-g*n/WordBits+1)
 	}
 	return most
 }
@@ -38,8 +43,8 @@ func (a *FusedConv) GroupWords() int {
 func (a *FusedConv) Mask(q, o int) uint32 {
 	g := o / a.GroupOut()
 	var m uint32
-	for b := range wordBits {
-		if c := (a.FirstWord(o)+q)*wordBits + b; c >= g*a.GroupIn() && c < (g+1)*a.GroupIn() {
+	for b := range WordBits {
+		if c := (a.FirstWord(o)+q)*WordBits + b; c >= g*a.GroupIn() && c < (g+1)*a.GroupIn() {
 			m |= 1 << b
 		}
 	}
@@ -47,7 +52,7 @@ func (a *FusedConv) Mask(q, o int) uint32 {
 }
 
 // Masked reports whether words hold channels of other groups, which a mask must take out.
-func (a *FusedConv) Masked() bool { return a.GroupCount() > 1 && a.GroupIn()%wordBits != 0 }
+func (a *FusedConv) Masked() bool { return a.GroupCount() > 1 && a.GroupIn()%WordBits != 0 }
 
 // Coefs are the factors of the weight planes; {1} for binary weights.
 func (a *FusedConv) Coefs() []int32 {

@@ -5,6 +5,8 @@ package graph
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"ripc/ir"
 )
@@ -25,7 +27,7 @@ type Value struct {
 	DType  ir.Type // f32; u8 for levels; i32
 	Shape  []int   // logical, true channels last
 	Layout string  // "NHWC", "NC"
-	// Enc and Bits describe level tensors: real value = Scale * integer of the encoding (SEMANTICS: unipolar 0..2^Bits-1,
+	// Enc and Bits describe level tensors: real value = Scale * integer of the encoding (unipolar 0..2^Bits-1,
 	// bipolar odd integers). NoEncoding means an ordinary tensor.
 	Enc   ir.EncodingKind
 	Bits  int
@@ -37,6 +39,9 @@ type Value struct {
 	// (1 bit), they are int32 words without the axis of planes, [..., ceil(C/32)], as Larq has them.
 	Packed bool
 }
+
+// Elems is the number of elements.
+func (v *Value) Elems() int { return Elems(v.Shape) }
 
 // Channels is the length of the last axis.
 func (v *Value) Channels() int { return v.Shape[len(v.Shape)-1] }
@@ -58,6 +63,16 @@ type Node struct {
 	Note string
 }
 
+// DistinctInputs reports whether n reads no tensor twice.
+func (n *Node) DistinctInputs() bool {
+	for i, in := range n.Inputs {
+		if slices.Contains(n.Inputs[:i], in) {
+			return false
+		}
+	}
+	return true
+}
+
 // Tensor is a constant of f32 values in row-major order.
 type Tensor struct {
 	Shape []int
@@ -65,156 +80,43 @@ type Tensor struct {
 }
 
 // Elems is the number of elements that Shape asks for.
-func (t *Tensor) Elems() int {
+func (t *Tensor) Elems() int { return Elems(t.Shape) }
+
+// Elems is the number of elements of a shape, which a limit bounds elsewhere.
+func Elems(shape []int) int {
 	n := 1
-	for _, d := range t.Shape {
+	for _, d := range shape {
 		n *= d
 	}
 	return n
 }
 
-// Padding of a window op.
-type Padding struct {
-	Mode                     string // "valid", "same" (TensorFlow's: the odd one goes to the end) or "explicit"
-	Top, Bottom, Left, Right int    // resolved by Infer
+// LayoutOf is the layout that a shape has unless a model says otherwise: that of images and of rows of features, else none.
+func LayoutOf(shape []int) string {
+	switch len(shape) {
+	case 2:
+		return "NC"
+	case 4:
+		return "NHWC"
+	}
+	return ""
 }
 
-// Conv2DAttrs belongs to conv2d and bitserial_conv2d. Weights: "w" [KH,KW,I,O], "b" [O] (conv2d only, optional).
-type Conv2DAttrs struct {
-	Strides [2]int
-	Pad     Padding
-	Binary  *BinaryAttrs // bitserial_conv2d
-	// Dilations is the distance of a filter's taps, Groups the number of parts that channels are cut into, each output
-	// channel reading one; 0 counts as 1 in both. w is then [KH, KW, I/Groups, O].
-	Dilations [2]int
-	Groups    int
-}
-
-// Dilation is the distance of the taps, resolved.
-func (a *Conv2DAttrs) Dilation() [2]int {
-	return [2]int{max(1, a.Dilations[0]), max(1, a.Dilations[1])}
-}
-
-// GroupCount is the number of groups, resolved.
-func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
-
-// DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
-type DenseAttrs struct {
-	Binary *BinaryAttrs // bitserial_dense
-}
-
-// BinaryAttrs says how the float weights of a bitserial op become bits: bit = w >= 0 (bipolar), times a scale per
-// output channel.
-type BinaryAttrs struct {
-	WeightScale string // "none" (1), "mean" (mean|W_k|: per channel in convolutions, one for a dense layer), "tensor" (weights "scale" [O])
-	PadValue    string // "zero" or "one"; unipolar activations pad with 0 whatever it says
-	// Enc of the weights: "" is bipolar with one bit. "ternary": +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the
-	// filter. "bipolar": the odd integer 2*round((clip(w/s, -m, m) + m)/2) - m; "affine": round(clip(w/s, -Zero, m - Zero));
-	// m = 2^Bits-1, s the weight scale, round half to even. WeightScale "max": s = max|w| / the largest integer, per channel
-	// in convolutions, one for a dense layer; "mean" is for ternary (mean|w| of those that are not 0) and one bit only.
-	Enc        string
-	Bits, Zero int
-}
-
-// PoolAttrs belongs to max_pool and avg_pool (which counts only positions inside the image).
-type PoolAttrs struct {
-	Kernel  [2]int
-	Strides [2]int
-	Pad     Padding
-}
-
-// BatchNormAttrs: y = fma(x, s, b), s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s) computed in float64.
-// Weights: "gamma", "beta", "mean", "var", each [C].
-type BatchNormAttrs struct{ Epsilon float64 }
-
-// ConcatAttrs: along the last axis.
-type ConcatAttrs struct{}
-
-// PReluAttrs: x for x >= 0, else alpha*x. Weights: "alpha" [C].
-type PReluAttrs struct{}
-
-// BinaryOpAttrs belongs to add, sub, mul and div: of two f32 tensors of one rank, axes of extent 1 being repeated, or of
-// one tensor and the weight "b", [C] or [1] (Reverse: b stands on the left, for sub and div).
-type BinaryOpAttrs struct{ Reverse bool }
-
-// SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels must be able to express.
-type SpatialPadAttrs struct {
-	Pad   Padding // given, whatever the mode
-	Value float64
-}
-
-// SliceAttrs: positions Begin[d] + i*Stride[d], i = 0..Size[d]-1, of every axis d.
-type SliceAttrs struct{ Begin, Size, Stride []int }
-
-// ReshapeAttrs gives the elements, in row-major order, another shape.
-type ReshapeAttrs struct{ Shape []int }
-
-// TransposeAttrs: axis d of the result is axis Perm[d] of the input, f32 or levels (whose channels are the last axis, before
-// and after).
-type TransposeAttrs struct{ Perm []int }
-
-// ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
-type ConstantAttrs struct{}
-
-// ClipAttrs: min(max(x, Min), Max); either may be infinite.
-type ClipAttrs struct{ Min, Max float64 }
-
-// RoundAttrs belongs to round: to an integer, in f32. Modes are those of QuantizeAttrs.
-type RoundAttrs struct{ Mode string }
-
-// FakeQuantAttrs belongs to fake_quant, a quantizer whose result stays f32: y = (round(clip(x/scale + zp, Min, Max)) - zp) * scale,
-// each operation rounded. Weights: "scale" and "zero_point", each [C] or [1]; "zero_point" may be missing (0).
-type FakeQuantAttrs struct {
-	Min, Max float64
-	Rounding string
-}
-
-// ThresholdAttrs belongs to threshold: f32 -> levels. The level is the number of thresholds t with x >= t, or, where NotLess
-// is set, of those for which x < t does not hold (a NaN counts). Weights: "thresholds" [T, C] or [T, 1], T <= 2^Bits-1, ascending
-// along T, infinities allowed. Bits to Signed describe the result as in QuantizeAttrs.
-type ThresholdAttrs struct {
-	Bits    int
-	Enc     ir.EncodingKind
-	Scale   float64
-	Zero    int
-	Signed  bool
-	NotLess bool
-}
-
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), global_avg_pool, softmax, flatten, bitpack, unpack and
-// dequantize. bitpack's result is u32 words, or, with the attribute's dtype i32 (BitpackAttrs), int32 words.
-type NoAttrs struct{}
-
-// BitpackAttrs belongs to a bitpack whose result the caller sees as int32 words without an axis of planes (1 bit).
-type BitpackAttrs struct{ Int32 bool }
-
-// QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit), as SEMANTICS has it: unipolar
-// level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2). With a scale: unipolar
-// level = round(clip(x/Scale, 0, m)), bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as f32.
-type QuantizeAttrs struct {
-	Unit   bool
-	Bits   int
-	Enc    ir.EncodingKind
-	Scale  float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
-	Zero   int     // added to the level, which is clipped after that (unipolar)
-	Signed bool    // the caller sees level - 128
-	// Rounding of the quotient: "half_even", "half_up" (floor(x+0.5)), "half_down" (ceil(x-0.5)), "half_away" (from zero),
-	// "floor", "ceil", "trunc" (to zero) or "away" (from zero), all in exact arithmetic: f32.Round is the reference.
-	Rounding string
-	// Range, if not nil, is that of the integers that the levels count from its Min, and replaces the unipolar formula (Scale
-	// given, not Unit): level = round(clip(x/Scale + zp, Min, Max)) - Min, zp = Zero + Min, Max - Min < 2^Bits. So QONNX's narrow
-	// signed 4 bits with zero point 2 are Min -7, Max 7, Zero 9.
-	Range *QuantRange
-}
-
-// QuantRange is the range of a quantizer's integers.
-type QuantRange struct{ Min, Max int }
-
-// ShiftNormAttrs is Riptide's glue after a bitserial op (SEMANTICS: "Riptide's fused glue"). Weights: "mean", "var" [C].
-type ShiftNormAttrs struct {
-	Mode    string // "riptide" or "exact_round"
-	Bits    int
-	Epsilon float64
+// Clone copies g so that nodes and values of the copy can be changed. Attributes and the weights themselves are shared: they
+// are replaced, never written to.
+func (g *Graph) Clone() *Graph {
+	c := *g
+	c.Nodes, c.Values = nil, map[string]*Value{}
+	for _, n := range g.Nodes {
+		m := *n
+		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
+		c.Nodes = append(c.Nodes, &m)
+	}
+	for name, v := range g.Values {
+		w := *v
+		c.Values[name] = &w
+	}
+	return &c
 }
 
 // Value finds a tensor; it panics on a name that the graph does not have, which Validate rules out.
@@ -229,10 +131,8 @@ func (g *Graph) Value(name string) *Value {
 // Producer finds the node that makes a tensor, nil for an input.
 func (g *Graph) Producer(name string) *Node {
 	for _, n := range g.Nodes {
-		for _, o := range n.Outputs {
-			if o == name {
-				return n
-			}
+		if slices.Contains(n.Outputs, name) {
+			return n
 		}
 	}
 	return nil
@@ -242,11 +142,8 @@ func (g *Graph) Producer(name string) *Node {
 func (g *Graph) Consumers(name string) []*Node {
 	var out []*Node
 	for _, n := range g.Nodes {
-		for _, i := range n.Inputs {
-			if i == name {
-				out = append(out, n)
-				break
-			}
+		if slices.Contains(n.Inputs, name) {
+			out = append(out, n)
 		}
 	}
 	return out
@@ -254,12 +151,7 @@ func (g *Graph) Consumers(name string) []*Node {
 
 // IsOutput reports whether a tensor is an output of the network.
 func (g *Graph) IsOutput(name string) bool {
-	for _, o := range g.Outputs {
-		if o == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.Outputs, name)
 }
 
 // Errorf is an *ir.Error at node n.

@@ -11,7 +11,7 @@ func (g *Graph) needWeight(n *Node, key string, shape []int) error {
 	if w == nil {
 		return g.Errorf(n, "", "needs a weight %q of shape %v", key, shape)
 	}
-	if !equal(w.Shape, shape) {
+	if !slices.Equal(w.Shape, shape) {
 		return g.Errorf(n, "", "weight %q has shape %v, want %v", key, w.Shape, shape)
 	}
 	return nil
@@ -29,8 +29,8 @@ func (g *Graph) needWeights(n *Node, shape []int, keys ...string) error {
 
 // checkNorm wants weights of normalization, with variances that have a square root to divide by.
 func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) error {
-	if !(epsilon >= 0 && epsilon <= maxScale) {
-		return g.Errorf(n, "", "epsilon %g: want 0 to %g", epsilon, maxScale)
+	if !(epsilon >= 0 && epsilon <= MaxScale) {
+		return g.Errorf(n, "", "epsilon %g: want 0 to %g", epsilon, MaxScale)
 	}
 	if err := g.needWeights(n, []int{x.Channels()}, keys...); err != nil {
 		return err
@@ -52,7 +52,7 @@ func NotFinite(op string, t *Tensor) int {
 
 // needVector wants a weight of one value for each channel, or one for all.
 func (g *Graph) needVector(n *Node, key string, channels int) error {
-	if w := n.Weights[key]; w != nil && equal(w.Shape, []int{1}) {
+	if w := n.Weights[key]; w != nil && slices.Equal(w.Shape, []int{1}) {
 		return nil
 	}
 	return g.needWeight(n, key, []int{channels})
@@ -80,18 +80,6 @@ func shapeOf(t *Tensor) any {
 		return "(missing)"
 	}
 	return t.Shape
-}
-
-func equal(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // checkSize wants extents from 1, and at most MaxElems elements.

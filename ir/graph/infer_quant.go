@@ -14,8 +14,8 @@ func Roundings() []string {
 
 // The scales that a tensor may have, and the integers of a quantizer: f32 computes with them exactly or nearly so.
 const (
-	minScale = 1e-18
-	maxScale = 1e18
+	MinScale = 1e-18
+	MaxScale = 1e18
 	maxRange = 1 << 22
 )
 
@@ -37,8 +37,8 @@ func (g *Graph) levels(n *Node, x *Value, bits int, enc ir.EncodingKind, scale f
 		return nil, g.Errorf(n, "the zero point is one of the levels", "zero point %d with %d bits", zero, bits)
 	case signed && (bits != 8 || enc != ir.Unipolar):
 		return nil, g.Errorf(n, "use 8 bits and encoding affine, or unsigned levels", "signed levels of %d bits, %s", bits, enc)
-	case !(scale >= minScale && scale <= maxScale):
-		return nil, g.Errorf(n, "", "scale %g: want %g to %g", scale, minScale, maxScale)
+	case !(scale >= MinScale && scale <= MaxScale):
+		return nil, g.Errorf(n, "", "scale %g: want %g to %g", scale, MinScale, MaxScale)
 	}
 	out := &Value{DType: ir.U8, Shape: append([]int(nil), x.Shape...), Layout: x.Layout, Enc: enc, Bits: bits, Scale: scale, Zero: zero}
 	if signed {
@@ -124,8 +124,8 @@ func (g *Graph) checkFakeQuant(n *Node, x *Value, a *FakeQuantAttrs) error {
 		return err
 	}
 	for c, s := range n.Weights["scale"].Data {
-		if !(s >= minScale && s <= maxScale) {
-			return g.Errorf(n, "", "scale %g of channel %d: want %g to %g", s, c, minScale, maxScale)
+		if !(s >= MinScale && s <= MaxScale) {
+			return g.Errorf(n, "", "scale %g of channel %d: want %g to %g", s, c, MinScale, MaxScale)
 		}
 	}
 	if n.Weights["zero_point"] == nil {

@@ -7,19 +7,10 @@ import (
 	"ripc/ir"
 )
 
-// Elems is the number of elements.
-func (v *Value) Elems() int { return (&Tensor{Shape: v.Shape}).Elems() }
-
 // moved is a tensor of v's elements in another shape: what the caller sees of levels is one a byte.
 func (v *Value) moved(shape []int) *Value {
 	out := *v
-	out.Shape, out.Packed, out.Layout = append([]int(nil), shape...), false, ""
-	switch len(shape) {
-	case 2:
-		out.Layout = "NC"
-	case 4:
-		out.Layout = "NHWC"
-	}
+	out.Shape, out.Packed, out.Layout = append([]int(nil), shape...), false, LayoutOf(shape)
 	if v.Encoded() && v.DType == ir.I32 {
 		out.DType = ir.U8
 	}

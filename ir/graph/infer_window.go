@@ -93,6 +93,13 @@ func inferPool(g *Graph, n *Node, x *Value, a *PoolAttrs) (*Value, error) {
 	return &out, nil
 }
 
+// SamePadding is what padding "same" adds before and after size positions for a kernel of extent k with stride s, so that
+// there are ceil(size/s) windows: of an odd number, the larger part comes after.
+func SamePadding(size, k, s int) (before, after int) {
+	total := max(0, ((size+s-1)/s-1)*s+k-size)
+	return total / 2, total - total/2
+}
+
 // window resolves the padding of a kernel over x and gives the output's height and width.
 func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h, w int, err error) {
 	var out, before, after [2]int
@@ -108,8 +115,7 @@ func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h,
 		switch p.Mode {
 		case "valid":
 		case "same":
-			total := max(0, ((size+s-1)/s-1)*s+k-size)
-			before[d], after[d] = total/2, total-total/2
+			before[d], after[d] = SamePadding(size, k, s)
 		case "explicit":
 			before[d], after[d] = given[d][0], given[d][1]
 		default:

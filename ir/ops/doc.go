@@ -8,13 +8,16 @@
 // Bit tensors are u32[planes, batch, height, width, words]; float tensors f32[batch, height, width, channels].
 package ops
 
-import "ripc/ir"
+import (
+	"ripc/ir"
+	"ripc/ir/graph"
+)
 
-// WordBits is the width of a packed word.
-const WordBits = 32
+// WordBits is graph.WordBits.
+const WordBits = graph.WordBits
 
-// Words is the number of words that hold n channels.
-func Words(n int) int { return (n + WordBits - 1) / WordBits }
+// Words is graph.Words.
+func Words(n int) int { return graph.Words(n) }
 
 // BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.
 func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buffer {

@@ -36,9 +36,9 @@ func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
 	return f
 }
 
-// Exp is e**x for x <= 0 in f32 (a few ulp): x = n*ln2 + r, |r| <= ln2/2, a polynomial of degree 6 in r (Taylor), times
+// exp is e**x for x <= 0 in f32 (a few ulp): x = n*ln2 + r, |r| <= ln2/2, a polynomial of degree 6 in r (Taylor), times
 // 2^n put together from its bits. x below -87 counts as -87, where the result is still a normal number.
-func Exp(x ir.Expr) ir.Expr {
+func exp(x ir.Expr) ir.Expr {
 	x = ir.Bin(ir.Max, x, ir.Float(-87))
 	n := ir.Un(ir.RoundEven, mul(x, ir.Float(float32(1/math.Ln2))))
 	// ln2 in two parts; the first has few bits, so that n times it is exact.
@@ -66,7 +66,7 @@ func Softmax(shape []int) *ir.Func {
 		set(top, ir.At(x, b, ir.Int(0))),
 		ir.Nest(loops("", "m", s[1]), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
 		ir.Nest(loops("", "c0", s[1]), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
-		ir.Nest(loops("", "c1", s[1]), set(e, Exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		ir.Nest(loops("", "c1", s[1]), set(e, exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
 		set(sum, ir.Float(0)),
 		ir.Nest(loops("", "s", s[1]), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
 		ir.Nest(loops("", "c2", s[1]), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),

@@ -2,9 +2,9 @@ package ops
 
 import "ripc/ir"
 
-// Round rounds the f32 expression v to an integral value of its sign in one of the modes of graph.QuantizeAttrs. Halves are found in
+// round rounds the f32 expression v to an integral value of its sign in one of the modes of graph.QuantizeAttrs. Halves are found in
 // 2*v, whose floor is exact: floor((floor(2*v) + 1)/2), below 2^23, from where on f32 has integers only.
-func Round(mode string, v ir.Expr) ir.Expr {
+func round(mode string, v ir.Expr) ir.Expr {
 	half := func(v ir.Expr) ir.Expr { return ir.Un(ir.Floor, add(mul(floorTwice(v), ir.Float(0.5)), ir.Float(0.5))) }
 	small := func(v, yes ir.Expr) ir.Expr {
 		return &ir.Select{Cond: ir.Bin(ir.Lt, ir.Un(ir.Abs, v), ir.Float(1<<23)), A: yes, B: v}
@@ -44,7 +44,7 @@ func roundToInt(mode string, v ir.Expr) ir.Expr {
 	case "trunc":
 		return i32(v)
 	}
-	return i32(Round(mode, v))
+	return i32(round(mode, v))
 }
 
 func floorTwice(v ir.Expr) ir.Expr { return ir.Un(ir.Floor, mul(v, ir.Float(2))) }

@@ -68,7 +68,7 @@ func applyStep(s graph.FloatStep, v ir.Expr, vec func() ir.Expr) ir.Expr {
 	case "prelu":
 		return &ir.Fma{A: ir.Bin(ir.Min, v, ir.Float(0)), B: vec(), C: ir.Bin(ir.Max, v, ir.Float(0))}
 	case "round":
-		return Round(s.Mode, v)
+		return round(s.Mode, v)
 	case "sign":
 		negative := &ir.Select{Cond: ir.Bin(ir.Lt, v, ir.Float(0)), A: ir.Float(-1), B: ir.Float(0)}
 		return &ir.Select{Cond: ir.Bin(ir.Gt, v, ir.Float(0)), A: ir.Float(1), B: negative}

@@ -135,8 +135,8 @@ func transposed(data []float32, rows, cols int) []float32 {
 	return out
 }
 
-// full is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
-func full(b *builder) (string, error) {
+// fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
+func fullyConnected(b *builder) (string, error) {
 	t, err := b.builtin(optFull)
 	if err != nil {
 		return "", err

@@ -11,6 +11,7 @@ import (
 	"ripc/internal/golden"
 	tt "ripc/internal/tflitetest"
 	"ripc/ir"
+	"ripc/ir/importer/internal/source"
 )
 
 // f32s, i32s are constants; x and y have no data.
@@ -193,7 +194,7 @@ func TestManyErrors(t *testing.T) {
 		m.Ops = append(m.Ops, tt.Op{Code: 66, Inputs: []int32{0}, Outputs: []int32{int32(2 + i)}})
 	}
 	_, err := Parse("m.tflite", m.Bytes())
-	if n := strings.Count(fmt.Sprint(err), "SIN"); n != maxErrors || !strings.Contains(err.Error(), "and 51 more faults") {
+	if n := strings.Count(fmt.Sprint(err), "SIN"); n != source.MaxFaults || !strings.Contains(err.Error(), "and 51 more faults") {
 		t.Errorf("%d faults in\n%v", n, err)
 	}
 }

@@ -3,45 +3,25 @@ package lce
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"ripc/ir"
 	"ripc/ir/graph"
+	"ripc/ir/importer/internal/source"
 )
 
 // Read reads the .tflite file at path.
 func Read(path string) (*graph.Graph, error) {
-	f, err := os.Open(path)
+	data, err := source.Read(path, maxFile, "")
 	if err != nil {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot open the model", Err: cause(err)}
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the model", Err: cause(err)}
-	}
-	if len(data) > maxFile {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("the model is longer than %d bytes", maxFile)}
+		return nil, err
 	}
 	return Parse(path, data)
 }
 
-// cause strips the path off a file error: the message names it already.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
-// Parse reads a model from data. name is the file's name in messages, and, without folder and extension, the graph's.
+// Parse reads a model from data. file is its name in messages, and, without folder and extension, the graph's.
 // Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
-func Parse(name string, data []byte) (*graph.Graph, error) {
-	return parse(name, data, maxWeights)
+func Parse(file string, data []byte) (*graph.Graph, error) {
+	return parse(file, data, maxWeights)
 }
 
 // parse allows constants of at most limit elements in all.
@@ -50,10 +30,9 @@ func parse(name string, data []byte, limit int) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := filepath.Base(name)
 	b := &builder{
 		file: f,
-		g:    &graph.Graph{Name: strings.TrimSuffix(base, filepath.Ext(base)), File: name, Values: map[string]*graph.Value{}},
+		g:    source.NewGraph(name), faults: source.Faults{File: name},
 		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, used: names{}, nodes: names{}, outputs: map[int]bool{},
 	}
@@ -76,15 +55,11 @@ type builder struct {
 	outputs map[int]bool             // tensors that are outputs of the model
 	names   []string                 // of the tensors, unique
 	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
-	errs    []error
-	faults  int // those that errs has, and those that are too many to list
+	faults  source.Faults
 
 	op    *operator // at work
 	first int       // its first node
 }
-
-// maxErrors bounds the list of what is wrong with a file.
-const maxErrors = 100
 
 // build goes through the operators once; faults that do not depend on each other are reported together.
 func (b *builder) build() (*graph.Graph, error) {
@@ -112,11 +87,8 @@ func (b *builder) build() (*graph.Graph, error) {
 	}
 	b.op = nil
 	b.finishOutputs()
-	if b.faults > 0 {
-		if n := b.faults - len(b.errs); n > 0 {
-			b.errs = append(b.errs, &ir.Error{Pos: ir.Pos{File: b.g.File}, Msg: fmt.Sprintf("and %d more faults", n)})
-		}
-		return nil, errors.Join(b.errs...)
+	if b.faults.Any() {
+		return nil, b.faults.Err()
 	}
 	b.noteBatch()
 	return graph.Prune(b.g), nil
@@ -150,13 +122,7 @@ func (b *builder) fail(err error) {
 	default:
 		e.Err = err
 	}
-	b.report(e)
-}
-
-func (b *builder) report(e *ir.Error) {
-	if b.faults++; len(b.errs) < maxErrors {
-		b.errs = append(b.errs, e)
-	}
+	b.faults.Add(e)
 }
 
 // label names the operator at work: TFLite's have no names, but their outputs do.
@@ -217,16 +183,11 @@ func (b *builder) convert(h handler) error {
 
 // noteBatch says at the first reader of an input that its batch was open.
 func (b *builder) noteBatch() {
-	open := map[string]bool{}
+	notes := map[string]string{}
 	for _, i := range b.file.inputs {
-		open[b.names[i]] = b.file.tensors[i].free
-	}
-	for _, n := range b.g.Nodes {
-		for _, in := range n.Inputs {
-			if open[in] {
-				n.Note = fmt.Sprintf("the file leaves the batch of input %q open; it is fixed to 1", in)
-				open[in] = false
-			}
+		if b.file.tensors[i].free {
+			notes[b.names[i]] = fmt.Sprintf("the file leaves the batch of input %q open; it is fixed to 1", b.names[i])
 		}
 	}
+	source.NoteInputs(b.g, notes)
 }

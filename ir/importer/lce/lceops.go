@@ -49,6 +49,19 @@ func optionPair(m flatbuf.Map, h, w string) ([2]int, error) {
 	return [2]int{a, c}, err
 }
 
+// flexWindow reads what Larq's convolutions and pools have in common: padding and strides.
+func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int, err error) {
+	if strides, err = optionPair(m, "stride_height", "stride_width"); err != nil {
+		return pad, strides, err
+	}
+	p, err := option(m, "padding", -1, 0, 1)
+	if err != nil {
+		return pad, strides, err
+	}
+	pad.Mode, err = padMode(p)
+	return pad, strides, err
+}
+
 // padMode is the graph's name of the schema's Padding.
 func padMode(p int) (string, error) {
 	switch p {
@@ -96,14 +109,7 @@ func lceMaxPool(b *builder) (string, error) {
 	if a.Kernel, err = optionPair(m, "filter_height", "filter_width"); err != nil {
 		return "", err
 	}
-	if a.Strides, err = optionPair(m, "stride_height", "stride_width"); err != nil {
-		return "", err
-	}
-	p, err := option(m, "padding", -1, 0, 1)
-	if err != nil {
-		return "", err
-	}
-	if a.Pad.Mode, err = padMode(p); err != nil {
+	if a.Pad, a.Strides, err = flexWindow(m); err != nil {
 		return "", err
 	}
 	return b.add("max_pool", a, nil, x.Name)

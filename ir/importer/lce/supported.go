@@ -27,7 +27,7 @@ func supported() map[string]handler {
 
 		"CONV_2D":           {false, 2, 3, "conv2d", constant + "strides, dilations, groups; " + fused, conv},
 		"DEPTHWISE_CONV_2D": {false, 2, 3, "conv2d with groups", constant + "any multiplier; " + fused, depthwise},
-		"FULLY_CONNECTED":   {false, 2, 3, "dense, with reshape where needed", constant + fused, full},
+		"FULLY_CONNECTED":   {false, 2, 3, "dense, with reshape where needed", constant + fused, fullyConnected},
 
 		"ADD":          {false, 2, 2, "add", broadcast, arithmetic("add", optAdd)},
 		"SUB":          {false, 2, 2, "sub", broadcast, arithmetic("sub", optSub)},

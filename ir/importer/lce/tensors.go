@@ -11,11 +11,6 @@ import (
 	"ripc/ir/graph"
 )
 
-// wordBits is the width of the words of bit tensors.
-const wordBits = 32
-
-func words(channels int) int { return (channels + wordBits - 1) / wordBits }
-
 // nameTensors gives every tensor its name in the file; those without one, and second ones of a name, get a number.
 func (b *builder) nameTensors() {
 	b.names = make([]string, len(b.file.tensors))
@@ -110,7 +105,7 @@ func (b *builder) countBits() {
 func (b *builder) inputs() {
 	for _, i := range b.file.inputs {
 		t := &b.file.tensors[i]
-		v := &graph.Value{Name: b.names[i], DType: ir.F32, Shape: slices.Clone(t.shape), Layout: layout(t.shape)}
+		v := &graph.Value{Name: b.names[i], DType: ir.F32, Shape: slices.Clone(t.shape), Layout: graph.LayoutOf(t.shape)}
 		fault := t.fault
 		c, isBits := b.bits[i]
 		switch {
@@ -125,9 +120,9 @@ func (b *builder) inputs() {
 		case t.typ == typeI32 && isBits:
 			last := len(v.Shape) - 1
 			if c == 0 {
-				c = wordBits * v.Shape[last]
+				c = graph.WordBits * v.Shape[last]
 			}
-			if words(c) != v.Shape[last] {
+			if graph.Words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
 			v.DType, v.Enc, v.Bits, v.Scale, v.Packed, v.Shape[last] = ir.I32, ir.BipolarInv, 1, 1, true, c
@@ -139,24 +134,13 @@ func (b *builder) inputs() {
 		}
 		if fault != "" {
 			b.failed[i] = true
-			b.report(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
 			continue
 		}
 		b.g.Inputs = append(b.g.Inputs, v.Name)
 		b.g.Values[v.Name] = v
 		b.values[i] = v.Name
 	}
-}
-
-// layout is that of a shape: images and rows of features have one.
-func layout(shape []int) string {
-	switch len(shape) {
-	case 4:
-		return "NHWC"
-	case 2:
-		return "NC"
-	}
-	return ""
 }
 
 // levelsOf makes v the levels of an 8-bit tensor.
@@ -178,8 +162,8 @@ func quantization(t *tensor) (scale float64, zero int, err error) {
 		return 0, 0, faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros))
 	}
 	s := float64(t.scales[0])
-	if !(s >= 1e-18 && s <= 1e18) { // as graph.Check has it
-		return 0, 0, faultf("", "tensor %q has the scale %g, want 1e-18 to 1e+18", t.name, s)
+	if !(s >= graph.MinScale && s <= graph.MaxScale) {
+		return 0, 0, faultf("", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale)
 	}
 	var z int64
 	if len(t.zeros) == 1 {
@@ -207,7 +191,7 @@ func (b *builder) finishOutputs() {
 			continue
 		case b.g.Values[b.names[i]] != nil && !callers[b.names[i]]:
 		default:
-			b.report(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
 				Msg: "is an input or a constant", Help: "an output must be made by an operator"})
 			continue
 		}

@@ -67,13 +67,7 @@ func (b *builder) inputs() {
 // input reads one input, or says what is wrong and what would be accepted.
 func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 	v = &graph.Value{Shape: b.doc.integers(at + "/shape")}
-	switch len(v.Shape) {
-	case 2:
-		v.Layout = "NC"
-	case 4:
-		v.Layout = "NHWC"
-	}
-	v.Layout = b.doc.textOr(at+"/layout", v.Layout)
+	v.Layout = b.doc.textOr(at+"/layout", graph.LayoutOf(v.Shape))
 	if len(v.Layout) > 0 && len(v.Layout) != len(v.Shape) {
 		return nil, fmt.Sprintf("layout %s does not fit shape %v", v.Layout, v.Shape), "use one letter for each axis"
 	}

@@ -61,7 +61,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("no node makes output %q", out)
 			}
 		}
-		if text, _, err := Encode(g, "f.safetensors"); err != nil {
+		if text, _, err := encode(g, "f.safetensors"); err != nil {
 			t.Fatalf("cannot be written: %v\n%s", err, text)
 		}
 	})

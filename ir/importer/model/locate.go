@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/importer/internal/source"
 )
 
 // document is the JSON text as plain values, with the line of each.
@@ -36,7 +37,7 @@ type locator struct {
 // float64 cannot hold.
 func locate(file string, data []byte, lim limits) (*document, error) {
 	if len(data) > lim.bytes {
-		return nil, tooLong(file, lim.bytes)
+		return nil, source.TooLong(file, lim.bytes, tooLong)
 	}
 	l := &locator{file: file, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index,
 		doc: &document{values: map[string]any{}, lines: map[string]int{}}}

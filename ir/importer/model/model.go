@@ -5,16 +5,13 @@
 package model
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
+	"ripc/internal/files"
 	"ripc/internal/safetensors"
-	"ripc/ir"
 	"ripc/ir/graph"
+	"ripc/ir/importer/internal/source"
 )
 
 // Opener gives the tensors of the weights file that a model names. Parse has checked that name is a local path.
@@ -31,24 +28,27 @@ type limits struct {
 
 // defaultLimits allow 1 GiB of weights and as much for each activation.
 func defaultLimits() limits {
-	return limits{bytes: 64 << 20, depth: 64, index: 256 << 20, tensor: 1 << 28, weights: 1 << 28}
+	return limits{bytes: 64 << 20, depth: 64, index: 256 << 20, tensor: graph.MaxElems, weights: graph.MaxWeights}
 }
+
+// tooLong is what to do about a model that is.
+const tooLong = "weights belong in a safetensors file"
 
 // Read reads the model at path, and the weights file that it names, which must lie in the model's folder or below.
 func Read(path string) (*graph.Graph, error) {
-	data, err := readModel(path, defaultLimits().bytes)
+	data, err := source.Read(path, defaultLimits().bytes, tooLong)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, data, func(name string) (map[string]safetensors.Tensor, error) {
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
-			return nil, cause(err)
+			return nil, files.Cause(err)
 		}
 		defer root.Close()
 		f, err := root.Open(filepath.FromSlash(name))
 		if err != nil {
-			return nil, cause(err)
+			return nil, files.Cause(err)
 		}
 		defer f.Close()
 		file, err := safetensors.Read(f)
@@ -97,34 +97,4 @@ func parse(file string, data []byte, open Opener, v *validator, lim limits) (*gr
 		return nil, p.join()
 	}
 	return b.g, nil
-}
-
-// readModel reads a file of at most limit bytes.
-func readModel(path string, limit int) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot open the model", Err: cause(err)}
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the model", Err: cause(err)}
-	}
-	if len(data) > limit {
-		return nil, tooLong(path, limit)
-	}
-	return data, nil
-}
-
-func tooLong(path string, limit int) error {
-	return &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("the model is longer than %d bytes", limit),
-		Help: "weights belong in a safetensors file"}
-}
-
-// cause strips the path off a file error: the message names it already.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"ripc/internal/files"
 	"ripc/internal/safetensors"
 	"ripc/ir"
 	"ripc/ir/graph"
@@ -25,7 +24,7 @@ func Write(path string, g *graph.Graph) error {
 	if !ok || base == "" {
 		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "a model's file does not end in .json", Help: "call it NAME.json; the weights become NAME.safetensors"}
 	}
-	text, weights, err := Encode(g, base+".safetensors")
+	text, weights, err := encode(g, base+".safetensors")
 	if err != nil {
 		return err
 	}
@@ -35,8 +34,8 @@ func Write(path string, g *graph.Graph) error {
 	return replace(path, text)
 }
 
-// Encode gives the two files that Write writes, weights being called file.
-func Encode(g *graph.Graph, file string) (text, weights []byte, err error) {
+// encode gives the two files that Write writes, weights being called file.
+func encode(g *graph.Graph, file string) (text, weights []byte, err error) {
 	if err := graph.Check(g); err != nil {
 		return nil, nil, err
 	}
@@ -57,26 +56,10 @@ func Encode(g *graph.Graph, file string) (text, weights []byte, err error) {
 	return text, b.Bytes(), nil
 }
 
-// replace writes a file under another name first.
+// replace writes a file whole or not at all.
 func replace(path string, data []byte) error {
-	fail := func(err error) error {
-		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: cause(err)}
-	}
-	name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ripc-%016x", rand.Uint64()))
-	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // masked by the system
-	if err != nil {
-		return fail(err)
-	}
-	defer os.Remove(name) // fails after the renaming, as it should
-	_, err = tmp.Write(data)
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(name, path)
-	}
-	if err != nil {
-		return fail(err)
+	if err := files.Replace(path, data, 0o666); err != nil {
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: files.Cause(err)}
 	}
 	return nil
 }

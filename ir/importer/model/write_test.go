@@ -111,11 +111,11 @@ func TestWrite(t *testing.T) {
 		if err := same(g, h); err != nil {
 			t.Error(err)
 		}
-		first := files(t, dir, name)
+		first := written(t, dir, name)
 		if err := Write(path, h); err != nil {
 			t.Fatal(err)
 		}
-		if second := files(t, dir, name); !slices.EqualFunc(first, second, bytes.Equal) {
+		if second := written(t, dir, name); !slices.EqualFunc(first, second, bytes.Equal) {
 			t.Errorf("%s: written again it differs:\n%s\n%s", name, first[0], second[0])
 		}
 		golden.Check(t, "testdata/written_"+name+".txt", first[0])
@@ -126,7 +126,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func files(t *testing.T, dir, name string) [][]byte {
+func written(t *testing.T, dir, name string) [][]byte {
 	t.Helper()
 	var all [][]byte
 	for _, ext := range []string{".json", ".safetensors"} {
@@ -161,7 +161,7 @@ func TestWriteWeights(t *testing.T) {
 			v.Name = name
 			g.Values[name], g.Nodes = v, append(g.Nodes, node)
 		}
-		text, bin, err := Encode(g, "g.safetensors")
+		text, bin, err := encode(g, "g.safetensors")
 		if err != nil {
 			t.Fatal(err)
 		}

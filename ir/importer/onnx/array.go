@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"ripc/ir/graph"
 )
 
 // array is a constant tensor. Elements lie in row-major order in the slice that fits the type: f for float, float16 and
@@ -150,14 +152,18 @@ func (b *budget) gather(a *array, shape []int, base int, step []int) (*array, er
 
 // eachOffset calls f with every element's number in row-major order and its offset by step.
 func eachOffset(shape []int, base int, step []int, f func(k, offset int)) {
-	n := 1
-	for _, d := range shape {
-		n *= d
+	next := walk(shape, base, step)
+	for k := range graph.Elems(shape) {
+		f(k, next())
 	}
+}
+
+// walk yields the offsets of a shape's elements by step in row-major order, one for each call.
+func walk(shape []int, base int, step []int) func() int {
 	idx := make([]int, len(shape))
 	off := base
-	for k := range n {
-		f(k, off)
+	return func() int {
+		now := off
 		for d := len(shape) - 1; d >= 0; d-- {
 			idx[d]++
 			off += step[d]
@@ -167,6 +173,7 @@ func eachOffset(shape []int, base int, step []int, f func(k, offset int)) {
 			off -= step[d] * shape[d]
 			idx[d] = 0
 		}
+		return now
 	}
 }
 

@@ -3,12 +3,12 @@ package onnx
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ripc/ir"
 	"ripc/ir/graph"
+	"ripc/ir/importer/internal/source"
 	pb "ripc/ir/importer/onnx/internal/onnxpb"
 )
 
@@ -16,7 +16,7 @@ import (
 type builder struct {
 	file    string
 	model   *pb.ModelProto
-	open    Open
+	open    Opener
 	mem     budget
 	ops     map[string]*op
 	opset   map[string]int64
@@ -24,19 +24,17 @@ type builder struct {
 	tensors map[string]*tensor // by name in the file
 	used    map[string]bool    // names of graph values and nodes
 	made    map[*graph.Value]*graph.Node
-	notes   map[string]string // of graph inputs, for the first node that reads them
+	notes   map[string]string // of graph inputs
 	wanted  map[string]bool   // the file's outputs
 	readers map[string]bool   // tensors of the file that a node reads
-	errs    []error
+	faults  source.Faults
 	n       *node // the node that is being read
 }
 
-func newBuilder(file string, m *pb.ModelProto, open Open, memory int64) *builder {
+func newBuilder(file string, m *pb.ModelProto, open Opener, memory int64) *builder {
 	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(),
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, used: map[string]bool{}, notes: map[string]string{}, wanted: map[string]bool{},
-		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}}
-	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	b.g = &graph.Graph{Name: name, File: file, Values: map[string]*graph.Value{}}
+		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}, g: source.NewGraph(file), faults: source.Faults{File: file}}
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
 		b.used[o.GetName()] = true
@@ -74,14 +72,14 @@ func (b *builder) node(index int, p *pb.NodeProto) {
 		if !errors.As(err, &e) {
 			err = n.fail("", "%v", err)
 		}
-		b.errs = append(b.errs, err)
+		b.faults.Add(err)
 	}
 	for i, name := range p.Output {
 		if name == "" {
 			continue
 		}
 		if b.tensors[name] != nil {
-			b.errs = append(b.errs, n.fail("", "tensor %q is made twice", name))
+			b.faults.Add(n.fail("", "tensor %q is made twice", name))
 			continue
 		}
 		t := &tensor{bad: true}

@@ -61,22 +61,7 @@ func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a
 
 // strideWalk yields the offsets of a, broadcast to shape, one for each call.
 func strideWalk(a *array, shape []int) func() int {
-	idx := make([]int, len(shape))
-	step := broadcastSteps(a.shape, shape)
-	off := 0
-	return func() int {
-		now := off
-		for d := len(shape) - 1; d >= 0; d-- {
-			idx[d]++
-			off += step[d]
-			if idx[d] < shape[d] {
-				break
-			}
-			off -= step[d] * shape[d]
-			idx[d] = 0
-		}
-		return now
-	}
+	return walk(shape, 0, broadcastSteps(a.shape, shape))
 }
 
 // foldUnary applies f to every element.

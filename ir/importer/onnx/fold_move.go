@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"slices"
+
+	"ripc/ir/graph"
 )
 
 // foldGather takes positions of an axis; scalar indices drop it.
@@ -22,7 +24,7 @@ func foldGather(n *node, in []*array) ([]*array, error) {
 	if err != nil || out.len() == 0 {
 		return []*array{out}, err
 	}
-	inner := product(x.shape[axis+1:])
+	inner := graph.Elems(x.shape[axis+1:])
 	for k := range out.len() {
 		outer, rest := k/(inner*len(at)), k%(inner*len(at))
 		out.copyFrom(k, x, (outer*x.shape[axis]+at[rest/inner])*inner+rest%inner)
@@ -94,7 +96,7 @@ func foldConcat(n *node, in []*array) ([]*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, inner := 0, product(shape[axis+1:])
+	at, inner := 0, graph.Elems(shape[axis+1:])
 	for _, a := range in {
 		w := a.shape[axis] * inner
 		for k := range a.len() {

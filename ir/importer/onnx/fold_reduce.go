@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 )
 
@@ -54,7 +55,7 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 		if err != nil {
 			return nil, err
 		}
-		if err := firstError(n.b.mem.take(out.len(), 8), n.b.mem.spend(x.len())); err != nil {
+		if err := cmp.Or(n.b.mem.take(out.len(), 8), n.b.mem.spend(x.len())); err != nil {
 			return nil, err
 		}
 		acc := make([]float64, out.len())

@@ -38,7 +38,7 @@ func (b *budget) columns(f *flattened) ([]int, error) {
 		shape = append(shape, f.stored[p])
 		step = append(step, s[p-1])
 	}
-	n := product(shape)
+	n := graph.Elems(shape)
 	if err := b.take(n, 8); err != nil {
 		return nil, err
 	}

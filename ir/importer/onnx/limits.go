@@ -4,16 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 const (
-	maxNesting  = 64        // messages inside messages; a graph with its attributes has some eight
-	messageCost = 320       // bytes that a message takes in memory, at most
-	baseMemory  = 256 << 20 // bytes that any file may use, whatever its length
-	maxElements = 1 << 31   // of one tensor
+	maxFile     = math.MaxInt32 // bytes, as in protocol buffers
+	maxNesting  = 64            // messages inside messages; a graph with its attributes has some eight
+	messageCost = 320           // bytes that a message takes in memory, at most
+	baseMemory  = 256 << 20     // bytes that any file may use, whatever its length
+	maxElements = 1 << 31       // of one tensor
 )
 
 // checkWire walks the file's protocol buffer without building anything. It finds where a damaged file breaks off, and what

@@ -21,24 +21,25 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/graph"
+	"ripc/ir/importer/internal/source"
 	pb "ripc/ir/importer/onnx/internal/onnxpb"
 )
 
-// Open reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the
+// Opener reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the
 // model's folder.
-type Open func(name string, offset, length int64) ([]byte, error)
+type Opener func(name string, offset, length int64) ([]byte, error)
 
 // Read reads the model in the file at path, and external data from the folder that it lies in.
 func Read(path string) (*graph.Graph, error) {
-	data, err := os.ReadFile(path)
+	data, err := source.Read(path, maxFile, "keep weights outside of the file (save_as_external_data)")
 	if err != nil {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot be read", Err: err}
+		return nil, err
 	}
 	return Parse(path, data, folder(filepath.Dir(path)))
 }
 
 // folder reads external data inside one folder, which neither names nor symbolic links leave.
-func folder(dir string) Open {
+func folder(dir string) Opener {
 	return func(name string, offset, length int64) ([]byte, error) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return nil, errors.New("lies outside the model's folder")
@@ -70,12 +71,12 @@ func folder(dir string) Open {
 
 // Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
 // errors joined. A batch size that the file leaves open becomes 1, which the first node that reads the input notes.
-func Parse(file string, data []byte, open Open) (*graph.Graph, error) {
+func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 	return parse(file, data, open, baseMemory)
 }
 
 // parse is Parse with another bound for what reading any file may take.
-func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, error) {
+func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -103,20 +104,19 @@ func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, err
 	for i, n := range m.Graph.Node {
 		b.node(i, n)
 	}
-	if len(b.errs) == 0 {
+	if !b.faults.Any() {
 		b.outputs()
 	}
-	if len(b.errs) > 0 {
-		return nil, b.joined()
+	if b.faults.Any() {
+		return nil, b.faults.Err()
 	}
-	b.removeDead()
-	return b.g, nil
+	g := graph.Prune(b.g)
+	source.NoteInputs(g, b.notes)
+	return g, nil
 }
 
-const (
-	firstOpset, lastOpset = 9, 20
-	maxErrors             = 100
-)
+// The versions of the standard's operators that are read.
+const firstOpset, lastOpset = 9, 20
 
 // opsets checks the versions of the operator sets.
 func (b *builder) opsets(m *pb.ModelProto) error {
@@ -138,13 +138,4 @@ func (b *builder) opsets(m *pb.ModelProto) error {
 		return b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter", firstOpset, lastOpset), "opset %d is not supported", v)
 	}
 	return nil
-}
-
-// joined is all that was wrong, in the file's order.
-func (b *builder) joined() error {
-	errs := b.errs
-	if len(errs) > maxErrors {
-		errs = append(slices.Clone(errs[:maxErrors]), b.errorf("", "and %d more errors", len(b.errs)-maxErrors))
-	}
-	return errors.Join(errs...)
 }

@@ -195,8 +195,8 @@ func lowerSoftmax(n *node) ([]*tensor, error) {
 	if axis, err = n.axis(axis, len(t.shape)); err != nil {
 		return nil, err
 	}
-	if n.opset < 13 && product(t.shape[axis+1:]) > 1 {
-		rows, err := b.reshape(t, []int{product(t.shape[:axis]), product(t.shape[axis:])})
+	if n.opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
+		rows, err := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
 		if err != nil {
 			return nil, err
 		}
@@ -212,12 +212,4 @@ func lowerSoftmax(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	return one(b.elementwise(t, "softmax", &graph.NoAttrs{}, nil))
-}
-
-func product(s []int) int {
-	n := 1
-	for _, d := range s {
-		n *= d
-	}
-	return n
 }

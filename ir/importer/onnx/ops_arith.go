@@ -129,6 +129,14 @@ func varying(c *array, rank int) int {
 	return axis
 }
 
+// channelsLast is t with its channels stored last where c varies along them, so that vector can make a weight of c.
+func (b *builder) channelsLast(t *tensor, c *array) (*tensor, error) {
+	if t.flat != nil || varying(c, len(t.shape)) != 1 {
+		return t, nil
+	}
+	return b.stored(t, t.last(1))
+}
+
 // vector is c as the weight [1] or [C] of an elementwise op on t; nil if it varies along other axes than t's last stored.
 // c must be broadcastable to t's shape.
 func (b *builder) vector(t *tensor, c *array) (*graph.Tensor, error) {

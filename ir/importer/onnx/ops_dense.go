@@ -156,7 +156,7 @@ func lowerMatMul(n *node) ([]*tensor, error) {
 	switch {
 	case len(w.shape) == 1:
 		matrix = w.view([]int{w.shape[0], 1})
-	case len(w.shape) < 1 || product(w.shape[:len(w.shape)-2]) != 1:
+	case len(w.shape) < 1 || graph.Elems(w.shape[:len(w.shape)-2]) != 1:
 		return nil, n.fail("", "its right side has shape %v; only one matrix is supported there", w.shape)
 	case len(w.shape) > 2:
 		matrix = w.view(w.shape[len(w.shape)-2:])
@@ -179,7 +179,7 @@ func lowerMatMul(n *node) ([]*tensor, error) {
 	}
 	order := t.order()
 	s := t.value.Shape
-	v, err := b.reshaped(t.value, []int{product(s[:k]), s[k]})
+	v, err := b.reshaped(t.value, []int{graph.Elems(s[:k]), s[k]})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -39,10 +40,10 @@ func (q *quantParams) attrs() *graph.QuantizeAttrs {
 // position of an axis.
 func (n *node) readLinear(def dtype) (scale, zero *array, dt dtype, err error) {
 	if v, err := n.intAttr("block_size", 0); err != nil || v != 0 {
-		return nil, nil, 0, firstError(err, n.fail("", "block_size %d is not supported", v))
+		return nil, nil, 0, cmp.Or(err, n.fail("", "block_size %d is not supported", v))
 	}
 	if v, err := n.intAttr("output_dtype", 0); err != nil || v != 0 {
-		return nil, nil, 0, firstError(err, n.fail("give a zero point of the type wanted", "output_dtype is not supported"))
+		return nil, nil, 0, cmp.Or(err, n.fail("give a zero point of the type wanted", "output_dtype is not supported"))
 	}
 	if scale, err = n.konst(1, "scale"); err != nil {
 		return nil, nil, 0, err
@@ -135,7 +136,7 @@ func (n *node) axisOf(shape []int, scale *array) (func(k int) int, error) {
 	if !slices.Equal(scale.shape, shape[axis:axis+1]) {
 		return nil, n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape)
 	}
-	inner := product(shape[axis+1:])
+	inner := graph.Elems(shape[axis+1:])
 	return func(k int) int { return k / inner % shape[axis] }, nil
 }
 

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 
 	"ripc/ir/graph"
@@ -10,7 +11,7 @@ import (
 func lowerBatchNorm(n *node) ([]*tensor, error) {
 	b, t := n.b, n.in[0]
 	if train, err := n.intAttr("training_mode", 0); err != nil || train != 0 {
-		return nil, firstError(err, n.fail("export the model in evaluation mode", "training_mode is on"))
+		return nil, cmp.Or(err, n.fail("export the model in evaluation mode", "training_mode is on"))
 	}
 	eps, err := n.floatAttr("epsilon", 1e-5)
 	if err != nil {

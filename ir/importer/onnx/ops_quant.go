@@ -108,12 +108,9 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) (*tensor, e
 		mode = "half_down"
 	}
 	if mode != "" {
-		c := t
-		if c.flat == nil && varying(q.scale, len(t.shape)) == 1 {
-			var err error
-			if c, err = b.stored(t, t.last(1)); err != nil {
-				return nil, err
-			}
+		c, err := b.channelsLast(t, q.scale)
+		if err != nil {
+			return nil, err
 		}
 		scale, err := b.vector(c, q.scale)
 		if err != nil {

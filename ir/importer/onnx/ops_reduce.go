@@ -84,7 +84,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error
 		return nil, err
 	}
 	s := t.value.Shape
-	image := []int{product(s[:last]), product(s[last : last+len(rows)]), 1, product(s[last+len(rows):])}
+	image := []int{graph.Elems(s[:last]), graph.Elems(s[last : last+len(rows)]), 1, graph.Elems(s[last+len(rows):])}
 	if len(s) == 4 && last == 1 && len(rows) == 2 {
 		image = s
 	}

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"slices"
+
+	"ripc/ir/graph"
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
@@ -70,7 +72,7 @@ func (n *node) shapeFor(old []int) ([]int, error) {
 		}
 		rest *= shape[d]
 	}
-	total := product(old)
+	total := graph.Elems(old)
 	if open >= 0 {
 		if rest == 0 || total%rest != 0 {
 			return nil, n.fail("", "shape %v does not fit the %d elements of %v", want, total, old)
@@ -95,7 +97,7 @@ func (n *node) flatShape(old []int) ([]int, error) {
 			return nil, err
 		}
 	}
-	return []int{product(old[:axis]), product(old[axis:])}, nil
+	return []int{graph.Elems(old[:axis]), graph.Elems(old[axis:])}, nil
 }
 
 // squeezed is old without the axes given, or without all those of extent 1.

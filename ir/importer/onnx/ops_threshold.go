@@ -159,7 +159,7 @@ func foldMulti(n *node, in []*array) ([]*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := product(x.shape[m.channels+1:])
+	inner := graph.Elems(x.shape[m.channels+1:])
 	for k := range out.f {
 		row := 0
 		if c > 1 {

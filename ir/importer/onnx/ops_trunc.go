@@ -37,11 +37,7 @@ func (n *node) readTrunc() (*truncArgs, error) {
 	if t.mode, err = n.readMode("FLOOR"); err != nil {
 		return nil, err
 	}
-	signed, err := n.intAttr("signed", 1)
-	if err != nil {
-		return nil, err
-	}
-	narrow, err := n.intAttr("narrow", 0)
+	signed, narrow, err := n.readKind()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +49,7 @@ func (n *node) readTrunc() (*truncArgs, error) {
 		t.outScale, t.clipped = float32(v[4]), true
 		t.shift = float32(math.Exp2(math.RoundToEven(float64(float32(math.Log2(float64(t.outScale / t.scale)))))))
 		t.outZero = t.zero / t.shift
-		t.lo, t.hi = quantRange(signed != 0, narrow != 0, v[5])
+		t.lo, t.hi = quantRange(signed, narrow, v[5])
 	}
 	for _, s := range []float32{t.scale, t.outScale, t.shift} {
 		if !(s > 0) || math.IsInf(float64(s), 0) {

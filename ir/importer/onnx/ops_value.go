@@ -3,6 +3,7 @@ package onnx
 import (
 	"slices"
 
+	"ripc/ir/graph"
 	pb "ripc/ir/importer/onnx/internal/onnxpb"
 )
 
@@ -26,7 +27,7 @@ func shapeOf(n *node) ([]*tensor, error) {
 
 // sizeOf is Size.
 func sizeOf(n *node) ([]*tensor, error) {
-	t, err := n.b.integers([]int{product(n.in[0].shape)})
+	t, err := n.b.integers([]int{graph.Elems(n.in[0].shape)})
 	if err == nil {
 		t.konst.shape, t.shape = nil, nil
 	}

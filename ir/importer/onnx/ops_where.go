@@ -107,12 +107,9 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 			}
 		}
 	}
-	t := c.x
-	if t.flat == nil && varying(c.limit, len(t.shape)) == 1 {
-		var err error
-		if t, err = b.stored(t, t.last(1)); err != nil {
-			return nil, err
-		}
+	t, err := b.channelsLast(c.x, c.limit)
+	if err != nil {
+		return nil, err
 	}
 	w, err := b.vector(t, c.limit)
 	if err != nil {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 
 	"ripc/ir/graph"
@@ -45,13 +46,10 @@ func (n *node) readWindow(kernel [2]int, shape []int) (*window, error) {
 	case "VALID":
 	case "SAME_UPPER", "SAME_LOWER":
 		for d := range 2 {
-			size, s := shape[2+d], w.strides[d]
-			total := max(0, ((size+s-1)/s-1)*s+w.extent(d)-size)
-			w.before[d] = total / 2
+			w.before[d], w.after[d] = graph.SamePadding(shape[2+d], w.extent(d), w.strides[d])
 			if auto == "SAME_LOWER" {
-				w.before[d] = total - total/2
+				w.before[d], w.after[d] = w.after[d], w.before[d]
 			}
-			w.after[d] = total - w.before[d]
 		}
 	default:
 		return nil, n.fail("re-export with explicit pads", "auto_pad %q is unknown", auto)
@@ -135,7 +133,7 @@ func lowerConv(n *node) ([]*tensor, error) {
 	}
 	kernel := [2]int{w.shape[2], w.shape[3]}
 	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, kernel[:]) {
-		return nil, firstError(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
+		return nil, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
 	win, err := n.readWindow(kernel, x.shape)
 	if err != nil {
@@ -178,13 +176,4 @@ func lowerConv(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	return []*tensor{ofImage(v)}, nil
-}
-
-func firstError(errs ...error) error {
-	for _, e := range errs {
-		if e != nil {
-			return e
-		}
-	}
-	return nil
 }

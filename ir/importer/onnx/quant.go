@@ -128,6 +128,16 @@ func (n *node) readMode(def string) (string, error) {
 	return mode, nil
 }
 
+// readKind reads whether a quantizer's integers are signed, and whether their range is narrow.
+func (n *node) readKind() (signed, narrow bool, err error) {
+	s, err := n.intAttr("signed", 1)
+	if err != nil {
+		return false, false, err
+	}
+	w, err := n.intAttr("narrow", 0)
+	return s != 0, w != 0, err
+}
+
 // readQuant reads a Quant node.
 func (n *node) readQuant() (*quantArgs, error) {
 	q := &quantArgs{}
@@ -141,15 +151,9 @@ func (n *node) readQuant() (*quantArgs, error) {
 	if q.bits, err = n.width(3); err != nil {
 		return nil, err
 	}
-	signed, err := n.intAttr("signed", 1)
-	if err != nil {
+	if q.signed, q.narrow, err = n.readKind(); err != nil {
 		return nil, err
 	}
-	narrow, err := n.intAttr("narrow", 0)
-	if err != nil {
-		return nil, err
-	}
-	q.signed, q.narrow = signed != 0, narrow != 0
 	if q.mode, err = n.readMode("ROUND"); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"fmt"
+
+	"ripc/ir/graph"
 )
 
 // foldQuant computes Quant on constants, in f32 and in numpy's order of operations.
@@ -49,7 +51,7 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) ([]*arr
 		return nil, err
 	}
 	for _, p := range []*array{s, z} {
-		if shape, err := broadcastShape(x.shape, p.shape); err != nil || product(shape) != product(x.shape) {
+		if shape, err := broadcastShape(x.shape, p.shape); err != nil || graph.Elems(shape) != graph.Elems(x.shape) {
 			return nil, fmt.Errorf("a scale or zero point of shape %v does not fit shape %v", p.shape, x.shape)
 		}
 	}
@@ -72,7 +74,7 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) ([]*arr
 
 // offsets are the places in a, broadcast to a shape, of that shape's elements.
 func offsets(a *array, shape []int) []int32 {
-	out := make([]int32, product(shape))
+	out := make([]int32, graph.Elems(shape))
 	for len(a.shape) > len(shape) { // leading extents of 1
 		a = a.view(a.shape[1:])
 	}

@@ -5,11 +5,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
+
+	"ripc/internal/golden"
 )
 
-// Supported is the table of docs/import-onnx.md: every op that is read, what it becomes in the graph, and what of it is
+// TestDocs compares the page's table with the table of ops.
+func TestDocs(t *testing.T) {
+	golden.CheckSection(t, "../../../docs/import-onnx.md", "<!-- supported ops: begin -->", "<!-- supported ops: end -->", supported())
+}
+
+// supported is the table of docs/import-onnx.md: every op that is read, what it becomes in the graph, and what of it is
 // not supported.
-func Supported() string {
+func supported() string {
 	ops := table()
 	var b strings.Builder
 	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators, and QONNX's under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`.\n\n",

@@ -1,0 +1,203 @@
+package fusedglue
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// net builds graphs.
+type net struct {
+	*graph.Graph
+	fail func(args ...any)
+	rnd  func() float64 // of weights
+}
+
+func newNet(fail func(args ...any), rnd func() float64) *net {
+	return &net{&graph.Graph{Name: "net", File: "net.json", Values: map[string]*graph.Value{}}, fail, rnd}
+}
+
+func (n *net) input(shape ...int) string {
+	n.Values["x"] = &graph.Value{Name: "x", DType: ir.F32, Shape: shape, Layout: "NHWC"}
+	n.Inputs = []string{"x"}
+	return "x"
+}
+
+func (n *net) levels(bits int, enc ir.EncodingKind, shape ...int) string {
+	n.input(shape...)
+	v := n.Values["x"]
+	v.DType, v.Bits, v.Enc, v.Scale = ir.U8, bits, enc, 1/float64(int(1)<<bits-1)
+	return "x"
+}
+
+// add appends a node and gives its output.
+func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
+	id := len(n.Nodes) + 1
+	node := &graph.Node{Name: fmt.Sprintf("n%d", id), Op: op, Inputs: inputs, Outputs: []string{fmt.Sprintf("t%d", id)}, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: id}}
+	v, err := graph.Infer(n.Graph, node)
+	if err != nil {
+		n.fail(err)
+	}
+	v.Name = node.Outputs[0]
+	n.Values[v.Name] = v
+	n.Nodes = append(n.Nodes, node)
+	return v.Name
+}
+
+// tensor has values around mean.
+func (n *net) tensor(mean, spread float64, shape ...int) *graph.Tensor {
+	t := &graph.Tensor{Shape: shape}
+	for range t.Elems() {
+		t.Data = append(t.Data, float32(mean+spread*n.rnd()))
+	}
+	return t
+}
+
+func (n *net) c(x string) int { return n.Value(x).Channels() }
+
+func (n *net) conv(x string, k, out int, pad string) string {
+	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: pad}}
+	return n.add("conv2d", a, map[string]*graph.Tensor{"w": n.tensor(0, 1, k, k, n.c(x), out), "b": n.tensor(0, 1, out)}, x)
+}
+
+func (n *net) bconv(x string, k, out int, pad string, b graph.BinaryAttrs) string {
+	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: pad}, Binary: &b}
+	return n.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": n.tensor(0, 0.3, k, k, n.c(x), out), "scale": n.tensor(0, 0.2, out)}, x)
+}
+
+func (n *net) dense(x string, out int) string {
+	return n.add("bitserial_dense", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "mean"}}, map[string]*graph.Tensor{"w": n.tensor(0, 0.3, n.c(x), out)}, x)
+}
+
+func (n *net) bn(x string, gamma float64) string {
+	c := n.c(x)
+	v := n.tensor(1, 0, c)
+	for i := range v.Data {
+		v.Data[i] += float32(n.rnd() * n.rnd())
+		v.Data[i] = max(v.Data[i], 0.1)
+	}
+	w := map[string]*graph.Tensor{"gamma": n.tensor(gamma, 1-gamma/2, c), "beta": n.tensor(0, 0.5, c), "mean": n.tensor(0, 0.5, c), "var": v}
+	if gamma > 0 {
+		for i, g := range w["gamma"].Data {
+			w["gamma"].Data[i] = max(g, 0.05)
+		}
+	}
+	return n.add("batch_norm", &graph.BatchNormAttrs{Epsilon: 1e-3}, w, x)
+}
+
+func (n *net) shiftNorm(x, mode string, bits int) string {
+	c := n.c(x)
+	v := n.tensor(3, 1, c)
+	for i := range v.Data {
+		v.Data[i] = max(v.Data[i], 0.1)
+	}
+	return n.add("shift_norm", &graph.ShiftNormAttrs{Mode: mode, Bits: bits, Epsilon: 1e-5}, map[string]*graph.Tensor{"mean": n.tensor(0, 1, c), "var": v}, x)
+}
+
+func (n *net) pool(x string, k, stride int, pad string) string {
+	return n.add("max_pool", &graph.PoolAttrs{Kernel: [2]int{k, k}, Strides: [2]int{stride, stride}, Pad: graph.Padding{Mode: pad}}, nil, x)
+}
+
+func (n *net) plain(op string, inputs ...string) string {
+	return n.add(op, &graph.NoAttrs{}, nil, inputs...)
+}
+
+func (n *net) quantize(x string, a *graph.QuantizeAttrs) string { return n.add("quantize", a, nil, x) }
+
+// drawNet is a network of binary layers with all kinds of glue. needsPoolAfter says that shift_norm stands behind a pool.
+func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
+	r := random(t, "weights")
+	n = newNet(func(args ...any) { t.Fatal(args...) }, r.NormFloat64)
+	x := n.input(between(t, 1, 2, "batch"), between(t, 4, 9, "h"), between(t, 4, 9, "w"), between(t, 1, 4, "c"))
+	if rapid.Bool().Draw(t, "conv") {
+		x = n.conv(x, 3, between(t, 1, 40, "first"), "same")
+		if rapid.Bool().Draw(t, "bn") {
+			x = n.bn(x, pick(t, "gamma", 0.0, 1.0))
+		}
+		if rapid.Bool().Draw(t, "pool") {
+			x = n.pool(x, 2, 2, "valid")
+		}
+	}
+	a := drawQuantize(t, 4)
+	a.Bits = min(a.Bits, 3)
+	if between(t, 0, 3, "unipolar") > 0 {
+		a.Enc = ir.Unipolar
+	}
+	x = n.quantize(x, a)
+	for range between(t, 1, 3, "layers") {
+		v := n.Value(x)
+		b := graph.BinaryAttrs{WeightScale: pick(t, "scale", "mean", "tensor", "none"), PadValue: "one"}
+		out := pick(t, "out", 1, 5, 32, 33, 64)
+		shift := v.Enc == ir.Unipolar && rapid.Bool().Draw(t, "shift_norm")
+		if shift {
+			b.WeightScale = "mean"
+		}
+		in, bits, enc := x, v.Bits, v.Enc
+		x = n.bconv(x, pick(t, "k", 1, 3), out, "same", b)
+		if !shift && between(t, 0, 2, "fire") == 0 { // two layers side by side, whose glue stands behind their concat
+			parts := []string{x, n.bconv(in, 1, pick(t, "other", 1, 32), "same", b)}
+			if rapid.Bool().Draw(t, "pool before concat") {
+				parts[0], parts[1] = n.pool(parts[0], 2, 1, "same"), n.pool(parts[1], 2, 1, "same")
+			}
+			x = n.add("concat", &graph.ConcatAttrs{}, nil, parts...)
+		}
+		pooled := func() {
+			if n.Value(x).Shape[1] > 1 && n.Value(x).Shape[2] > 1 && rapid.Bool().Draw(t, "pool") {
+				if rapid.Bool().Draw(t, "overlap") {
+					x = n.pool(x, 3, 2, "same")
+				} else {
+					x = n.pool(x, 2, 2, "valid")
+				}
+			}
+		}
+		if shift {
+			bare := x
+			pooled()
+			needsPoolAfter = needsPoolAfter || bare != x
+			x = n.shiftNorm(x, pick(t, "mode", "riptide", "exact_round"), bits)
+		} else {
+			if between(t, 0, 4, "extra use") == 0 {
+				n.Outputs = append(n.Outputs, x)
+			}
+			pooled()
+			for range between(t, 0, 2, "steps") {
+				if rapid.Bool().Draw(t, "relu") {
+					x = n.plain("relu", x)
+				} else {
+					x = n.bn(x, pick(t, "gamma", 0.0, 1.0))
+				}
+				pooled()
+			}
+			a := &graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: n.Value(in).Scale, Rounding: a.Rounding}
+			if between(t, 0, 5, "wide") == 0 {
+				a.Bits = 5
+			}
+			x = n.quantize(x, a)
+		}
+		pooled()
+		switch between(t, 0, 5, "view") {
+		case 0:
+			x = n.plain("bitpack", x)
+		case 1:
+			x = n.plain("unpack", n.plain("bitpack", x))
+		case 2:
+			x = n.add("concat", &graph.ConcatAttrs{}, nil, x)
+		case 3:
+			p := n.pool(x, 1, 1, "valid")
+			x = n.add("concat", &graph.ConcatAttrs{}, nil, x, p)
+		}
+	}
+	switch between(t, 0, 3, "head") {
+	case 0:
+		x = n.dense(n.plain("flatten", x), 3)
+	case 1:
+		x = n.plain("global_avg_pool", n.plain("dequantize", x))
+	case 2:
+		x = n.plain("dequantize", x)
+	}
+	n.Outputs = append(n.Outputs, x)
+	return n, needsPoolAfter
+}

@@ -1,0 +1,112 @@
+package fusedglue
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// nearestPower is log2 of the power of two that is nearest to x on a logarithmic scale.
+func nearestPower(x float64) int {
+	best := 0
+	for e := -60; e <= 60; e++ {
+		if math.Abs(math.Log2(x)-float64(e)) < math.Abs(math.Log2(x)-float64(best)) {
+			best = e
+		}
+	}
+	return best
+}
+
+// shiftNormLevel is Riptide's glue in rational numbers: q(a) = clip(floor((a + r - m) / 2^T), 0, 2^N-1).
+func shiftNormLevel(a int64, alpha, mean, variance, eps float64, n int, exact bool) int64 {
+	wb := -nearestPower(alpha)
+	shift := wb + nearestPower(math.Sqrt(variance+eps))
+	levels := float64(int(1)<<n - 1)
+	s := 1 + (1-math.Pow(2, -float64(wb)))/levels
+	scaled := new(big.Float).SetPrec(200).SetFloat64(min(max(mean, -s), s))
+	scaled.Mul(scaled, big.NewFloat(levels)).Mul(scaled, big.NewFloat(math.Pow(2, float64(wb))))
+	whole, _ := scaled.Float64()
+	m := new(big.Rat).SetInt64(int64(math.RoundToEven(whole)))
+	v := new(big.Rat).SetInt64(a)
+	v.Sub(v, m)
+	half := wb
+	if exact {
+		half = shift
+	}
+	if half > 0 {
+		v.Add(v, new(big.Rat).SetFloat64(math.Pow(2, float64(half-1))))
+	}
+	v.Mul(v, new(big.Rat).SetFloat64(math.Pow(2, float64(-shift))))
+	floor := new(big.Int).Div(v.Num(), v.Denom()) // Euclidean, and the denominator is positive
+	if floor.Sign() < 0 {
+		return 0
+	}
+	if top := big.NewInt(int64(levels)); floor.Cmp(top) > 0 {
+		return top.Int64()
+	}
+	return floor.Int64()
+}
+
+func TestShiftNorm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, mode := between(t, 1, 3, "bits"), pick(t, "mode", "riptide", "exact_round")
+		r := random(t, "numbers") // exact ties of log2 do not come up
+		alpha, variance, eps := math.Exp2(9.4*r.Float64()-9), math.Exp2(26*r.Float64()-12), pick(t, "eps", 0, 1e-5, 1e-3)
+		mean := float64(float32(6*r.Float64() - 3))
+		g := newShiftNorm(alpha, mean, variance, eps, n, mode)
+		if g.Bad != "" {
+			t.Fatal(g.Bad)
+		}
+		as := []int64{0, -1 << 20, 1 << 20}
+		for range 50 {
+			as = append(as, int64(r.IntN(4097)-2048))
+		}
+		for j := range int64(1) << n { // where the level changes
+			a := int64(float64(j)*math.Exp2(float64(g.T))) - g.Add
+			as = append(as, a-2, a-1, a, a+1, a+2)
+		}
+		for _, a := range as {
+			if got, want := g.level(a, n), shiftNormLevel(a, alpha, mean, variance, eps, n, mode == "exact_round"); int64(got) != want {
+				t.Fatalf("level(%d) = %d, want %d (%+v)", a, got, want, g)
+			}
+		}
+	})
+}
+
+// TestShiftNormScale is worked out by hand. The paper prints S with 2^(N-1) in place of 2^N-1: for N = 2 that gives 1.4375.
+func TestShiftNormScale(t *testing.T) {
+	// wb = 3, T = 3 + 1, S = 1 + (1 - 1/8)/3 = 31/24, m = round(31/24 * 3 * 8) = 31.
+	if got, want := newShiftNorm(0.125, 5, 4, 0, 2, "riptide"), (shiftNorm{Add: 4 - 31, T: 4}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got, want := newShiftNorm(0.125, -5, 4, 0, 2, "exact_round"), (shiftNorm{Add: 8 + 31, T: 4}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestShiftNormBad(t *testing.T) {
+	for _, c := range []struct {
+		alpha, variance float64
+		want            string
+	}{
+		{0, 1, "the weight scale is not a positive number"},
+		{math.NaN(), 1, "the weight scale is not a positive number"},
+		{2, 1, "the weight scale rounds to more than 1 (wb < 0)"},
+		{0.5, -1, "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"},
+		{0.5, math.Inf(1), "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"},
+		{0x1p-31, 1, "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"},
+		{0x1p-20, 0x1p40, "the shift leaves the accumulator's 32 bits"},
+		{0.5, 0x1p-60, "the shift leaves the accumulator's 32 bits"},
+	} {
+		for _, mode := range []string{"riptide", "exact_round"} {
+			if got := newShiftNorm(c.alpha, 0, c.variance, 0, 2, mode).Bad; got != c.want {
+				t.Errorf("alpha %g, var %g, %s: %q, want %q", c.alpha, c.variance, mode, got, c.want)
+			}
+		}
+	}
+	if g := newShiftNorm(1, 0.5, 1, 0, 1, "riptide"); g != (shiftNorm{Add: 0, T: 0}) { // no rounding term
+		t.Errorf("%+v", g)
+	}
+}

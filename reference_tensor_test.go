@@ -1,0 +1,127 @@
+package ripc_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"ripc/ir"
+	"ripc/ir/graph"
+)
+
+// refTensor is a tensor of the graph as its author sees it: floats, or the integers that levels stand for.
+type refTensor struct {
+	shape []int
+	f     []float32
+	// loose marks what a softmax made: it is compared with a tolerance.
+	loose bool
+}
+
+func newRef(v *graph.Value) *refTensor {
+	n := 1
+	for _, d := range v.Shape {
+		n *= d
+	}
+	return &refTensor{shape: v.Shape, f: make([]float32, n)}
+}
+
+// integerOf is the integer that a level of v's encoding stands for.
+func integerOf(v *graph.Value, level int) int {
+	m := 1<<v.Bits - 1
+	switch v.Enc {
+	case ir.Bipolar:
+		return 2*level - m
+	case ir.BipolarInv:
+		return m - 2*level
+	}
+	return level - v.Zero
+}
+
+// levelOf is the inverse of integerOf.
+func levelOf(v *graph.Value, integer int) int {
+	for l := range 1 << v.Bits {
+		if integerOf(v, l) == integer {
+			return l
+		}
+	}
+	panic(fmt.Sprintf("BUG: %d is no integer of %s", integer, v))
+}
+
+// bytes is x at the interface.
+func (x *refTensor) bytes(v *graph.Value) []byte {
+	var b bytes.Buffer
+	switch {
+	case !v.Encoded():
+		_ = binary.Write(&b, binary.LittleEndian, x.f)
+	case !v.Packed:
+		for _, f := range x.f {
+			l := levelOf(v, int(f))
+			if v.DType == ir.I8 {
+				l -= 128
+			}
+			b.WriteByte(byte(l))
+		}
+	default:
+		c := v.Channels()
+		for n := range v.Bits {
+			for row := 0; row < len(x.f); row += c {
+				words := make([]uint32, (c+31)/32)
+				for k := range c {
+					words[k/32] |= uint32(levelOf(v, int(x.f[row+k]))>>n&1) << (k % 32)
+				}
+				_ = binary.Write(&b, binary.LittleEndian, words)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// near allows for zeros of the other sign, and for the polynomial of a softmax.
+func (x *refTensor) near(v *graph.Value, got []byte) bool {
+	if v.Encoded() || len(got) != 4*len(x.f) {
+		return false
+	}
+	for i, want := range x.f {
+		f := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:]))
+		if f != want && !(x.loose && math.Abs(float64(f-want)) <= 1e-4*math.Abs(float64(want))+1e-6) && (f == f || want == want) {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *refTensor) dims() (b, h, w, c int) {
+	if len(x.shape) == 4 {
+		return x.shape[0], x.shape[1], x.shape[2], x.shape[3]
+	}
+	c = x.shape[len(x.shape)-1]
+	return len(x.f) / c, 1, 1, c // others are rows of channels
+}
+
+func (x *refTensor) at(b, h, w, c int) *float32 {
+	_, hh, ww, cc := x.dims()
+	return &x.f[((b*hh+h)*ww+w)*cc+c]
+}
+
+// inside is at, or nil outside the image.
+func (x *refTensor) inside(b, h, w, c int) *float32 {
+	if _, hh, ww, _ := x.dims(); h < 0 || w < 0 || h >= hh || w >= ww {
+		return nil
+	}
+	return x.at(b, h, w, c)
+}
+
+// each calls f for every element of x in order.
+func (x *refTensor) each(f func(b, h, w, c int, v *float32)) {
+	bb, hh, ww, cc := x.dims()
+	for b := range bb {
+		for h := range hh {
+			for w := range ww {
+				for c := range cc {
+					f(b, h, w, c, x.at(b, h, w, c))
+				}
+			}
+		}
+	}
+}
