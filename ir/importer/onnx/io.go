@@ -140,7 +140,7 @@ func layoutOf(shape []int) string {
 	case 2:
 		return "NC"
 	case 4:
-		return "NHWC"
+		return "NCHW"
 	}
 	return ""
 }

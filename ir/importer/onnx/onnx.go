@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,23 @@ type Open func(name string, offset, length int64) ([]byte, error)
 
 // Read reads the model in the file at path, and external data from the folder that it lies in.
 func Read(path string) (*graph.Graph, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
+	fail := func(err error) (*graph.Graph, error) {
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // the message names the file already
+			err = pe.Err
+		}
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot be read", Err: err}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fail(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return fail(err)
+	case len(data) > maxFile:
+		return fail(fmt.Errorf("it is longer than %d bytes; store the weights as external data", maxFile))
 	}
 	return Parse(path, data, folder(filepath.Dir(path)))
 }
@@ -48,12 +63,7 @@ func folder(dir string) Open {
 			return nil, err
 		}
 		defer root.Close()
-		f, err := root.Open(filepath.FromSlash(name))
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		info, err := f.Stat()
+		info, err := root.Stat(filepath.FromSlash(name)) // before it is opened: opening a pipe waits for a writer
 		switch {
 		case err != nil:
 			return nil, err
@@ -62,6 +72,11 @@ func folder(dir string) Open {
 		case length > info.Size() || offset > info.Size()-length:
 			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
 		}
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
 		buf := make([]byte, length)
 		_, err = io.ReadFull(io.NewSectionReader(f, offset, length), buf)
 		return buf, err
@@ -116,6 +131,7 @@ func parse(file string, data []byte, open Open, memory int64) (*graph.Graph, err
 const (
 	firstOpset, lastOpset = 9, 20
 	maxErrors             = 100
+	maxFile               = 1 << 30 // bytes, without external data
 )
 
 // opsets checks the versions of the operator sets.
