@@ -75,12 +75,15 @@ type rewriter struct {
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
 	names   map[string]bool     // of nodes
+	// imported are the notes that nodes came with.
+	imported map[*graph.Node]string
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: &graph.Graph{}, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
+	r := &rewriter{g: &graph.Graph{}, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{},
+		imported: map[*graph.Node]string{}}
 	*r.g = *g
 	r.g.Nodes, r.g.Values = nil, map[string]*graph.Value{}
 	for _, n := range g.Nodes {
@@ -88,6 +91,7 @@ func newRewriter(g *graph.Graph) *rewriter {
 		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
 		r.g.Nodes = append(r.g.Nodes, &m)
 		r.names[n.Name] = true
+		r.imported[&m] = n.Note
 	}
 	for k, v := range g.Values {
 		w := *v

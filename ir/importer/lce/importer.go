@@ -224,7 +224,7 @@ func (b *builder) noteBatch() {
 	for _, n := range b.g.Nodes {
 		for _, in := range n.Inputs {
 			if open[in] {
-				n.Note = fmt.Sprintf("the file leaves the batch of input %q open; it is fixed to 1", in)
+				n.Note = fmt.Sprintf("the file leaves the batch of input %q open, so it is fixed to 1", in)
 				open[in] = false
 			}
 		}

@@ -112,9 +112,9 @@ func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, error)
 			if d != 0 {
 				return nil, b.errorf("fix it, with onnxruntime.tools.make_dynamic_shape_fixed or at export", "input %q: axis %d (%q) has no fixed size", name, d, open)
 			}
-			b.notes[name] = "the file leaves the batch size open; it is 1 here"
+			b.notes[name] = "the file leaves the batch size open, so it is 1 here"
 			if open != "" {
-				b.notes[name] = fmt.Sprintf("the file leaves the batch size %s open; it is 1 here", open)
+				b.notes[name] = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here", open)
 			}
 			v = 1
 		}
