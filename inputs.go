@@ -2,6 +2,7 @@ package ripc
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func LoadInputs(tensors []describe.Tensor, specs []string, seed uint64) (*Feed, 
 		}
 		runs, err := loadInput(tensors[i], file)
 		if err != nil {
-			return nil, err
+			return nil, unnamed(tensors, file, err)
 		}
 		if len(runs) > 1 && feed.Runs > 1 && len(runs) != feed.Runs {
 			return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("holds %d times the input's batch, %s holds %d times", len(runs), source, feed.Runs)}
@@ -106,11 +107,18 @@ func loadInput(t describe.Tensor, file string) ([][]byte, error) {
 		data, err := loadPicture(t, file)
 		return [][]byte{data}, err
 	}
-	help := "give a .npy, .png or .jpg file"
-	if name, _, ok := strings.Cut(file, "="); ok {
-		help += fmt.Sprintf("; no input is called %q", name)
+	return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: "unknown kind of file",
+		Help: "give a .npy, .png or .jpg file"}
+}
+
+// unnamed is err, and where the file that could not be read looks like NAME=FILE, that no input has this name.
+func unnamed(tensors []describe.Tensor, file string, err error) error {
+	name, rest, ok := strings.Cut(file, "=")
+	if _, missing := os.Stat(file); !ok || missing == nil {
+		return err
 	}
-	return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: "unknown kind of file", Help: help}
+	return &ir.Error{Op: "--input " + file, Msg: fmt.Sprintf("no input is called %q", name),
+		Help: fmt.Sprintf("the network has %s; %s alone fills the first that is left", tensorList(tensors), rest)}
 }
 
 // batchAxis is the axis along which inferences are stacked: bit planes come before the batch.

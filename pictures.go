@@ -23,8 +23,12 @@ func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 		return &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Name), Msg: msg, Err: err}
 	}
 	s := t.Shape
-	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || t.Layout != "NHWC" || (t.DType != "f32" && t.DType != "u8") {
-		return nil, bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, 1 or 3], NHWC", t.DType, shapeText(s), t.Layout), nil)
+	planes := len(s) == 4 && t.Layout == "NCHW" // the channels' planes one after the other
+	if planes {
+		s = []int{s[0], s[2], s[3], s[1]}
+	}
+	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || (t.Layout != "NHWC" && !planes) || (t.DType != "f32" && t.DType != "u8") {
+		return nil, bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, 1 or 3], NHWC, or [1, 1 or 3, H, W], NCHW", t.DType, shapeText(t.Shape), t.Layout), nil)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -47,24 +51,27 @@ func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 	if t.Encoding != "" && t.Bits > 0 {
 		top = float64(int(1)<<t.Bits - 1)
 	}
-	var values []float32
-	data := []byte{}
+	values, data := make([]float32, s[1]*s[2]*s[3]), make([]byte, s[1]*s[2]*s[3])
 	for i := range s[1] * s[2] {
 		c := dst.RGBA64At(i%s[2], i/s[2])
 		channels := []uint16{c.R, c.G, c.B}
 		if s[3] == 1 {
 			channels = []uint16{color.Gray16Model.Convert(c).(color.Gray16).Y}
 		}
-		for _, v := range channels {
+		for k, v := range channels {
+			at := i*s[3] + k
+			if planes {
+				at = k*s[1]*s[2] + i
+			}
 			if t.DType == "f32" {
-				values = append(values, float32(float64(v)/math.MaxUint16))
+				values[at] = float32(float64(v) / math.MaxUint16)
 			} else {
-				data = append(data, uint8(math.Round(float64(v)/math.MaxUint16*top)))
+				data[at] = uint8(math.Round(float64(v) / math.MaxUint16 * top))
 			}
 		}
 	}
 	if t.DType == "f32" {
-		return npy.FromFloat32(s, values).Data, nil
+		return npy.FromFloat32(t.Shape, values).Data, nil
 	}
 	return data, nil
 }

@@ -161,6 +161,9 @@ func sign(x float32) float32 {
 	return 0
 }
 
+// maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop.
+const maxSteps = 64
+
 // mergeSteps joins neighbouring eltwise nodes whose tensor between them nobody else reads.
 func mergeSteps(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
@@ -172,7 +175,7 @@ func mergeSteps(r *rewriter) error {
 		if p == nil {
 			continue
 		}
-		if e, ok := p.Attrs.(*graph.Elementwise); ok {
+		if e, ok := p.Attrs.(*graph.Elementwise); ok && len(e.Steps)+len(s.Steps) <= maxSteps {
 			p.Attrs = &graph.Elementwise{Steps: slices.Concat(e.Steps, s.Steps)}
 			r.absorb(p, n)
 		}

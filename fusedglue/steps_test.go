@@ -2,6 +2,7 @@ package fusedglue
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -173,6 +174,42 @@ func TestStrictFloatLayers(t *testing.T) {
 		}
 		if err := Strict(g); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s\n%s", c.what, err, c.want, g)
+		}
+	}
+}
+
+// TestLongChains: what is too long for one layer becomes several, with and without a convolution before it.
+func TestLongChains(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, conv := range []bool{false, true} {
+		n := newNet(t.Fatal, r.Float64)
+		x := n.input(1, 2, 2, 3)
+		if conv {
+			x = n.conv(x, 1, 3, "same")
+		}
+		for range 5*maxSteps + 1 {
+			x = n.plain("relu", x)
+		}
+		n.Outputs = []string{x}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		for _, n := range g.Nodes {
+			count := 0
+			switch a := n.Attrs.(type) {
+			case *graph.Elementwise:
+				count = len(a.Steps)
+			case *graph.FusedConv:
+				count = len(a.Epilogue.Steps)
+			}
+			if steps += count; count > maxSteps {
+				t.Errorf("%s has %d steps", n.Name, count)
+			}
+		}
+		if steps != 5*maxSteps+1 || len(g.Nodes) != 6 {
+			t.Errorf("%d steps in %d layers", steps, len(g.Nodes))
 		}
 	}
 }

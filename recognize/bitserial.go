@@ -63,11 +63,21 @@ func became(x *graph.Value, weights string) string {
 	return fmt.Sprintf("%s weights x %d-bit activations: bitserial", weights, x.Bits)
 }
 
-// note sets n's note where the importer wrote none.
+// note says text of n, behind what the importer wrote, unless n says what it became already.
 func (r *rewriter) note(n *graph.Node, text string) {
-	if n.Note == "" {
-		n.Note = text
+	for _, part := range strings.Split(n.Note, "; ") {
+		if strings.HasPrefix(part, "float: ") || strings.HasSuffix(part, ": bitserial") {
+			return
+		}
 	}
+	n.Note = behind(n.Note, text)
+}
+
+func behind(note, text string) string {
+	if note == "" {
+		return text
+	}
+	return note + "; " + text
 }
 
 // weights says what n's weights are, which are no few integers for each output channel.
@@ -131,7 +141,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 	if b.WeightScale == "tensor" {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
-	n.Note = became(v, few.String())
+	n.Note = behind(r.imported[n], became(v, few.String()))
 	out := n.Outputs[0]
 	if bias != nil {
 		n.Outputs = []string{r.tensor(out + ".sums")}

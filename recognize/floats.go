@@ -42,7 +42,8 @@ func fakeQuants(r *rewriter) error {
 		}
 		for _, d := range readers {
 			if f := r.fakeQuant(d); f != nil {
-				*d, r.changed = *f, true
+				f.Note = r.imported[n] // the quantizer goes, what the importer said stays
+				*d, r.imported[d], r.changed = *f, f.Note, true
 				r.note(d, fmt.Sprintf("float: no bitserial layer reads these %d-bit levels", a.Bits))
 			}
 		}

@@ -80,14 +80,18 @@ type rewriter struct {
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
 	names   map[string]bool     // of nodes
+	// imported are the notes that nodes came with.
+	imported map[*graph.Node]string
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: g.Clone(), sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
-	for _, n := range g.Nodes {
+	r := &rewriter{g: g.Clone(), sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{},
+		imported: map[*graph.Node]string{}}
+	for _, n := range r.g.Nodes {
 		r.names[n.Name] = true
+		r.imported[n] = n.Note
 	}
 	return r
 }

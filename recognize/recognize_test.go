@@ -191,3 +191,33 @@ func TestStepped(t *testing.T) {
 		}
 	}
 }
+
+// TestImportedNotes: what the importer said of a node stays, and what the node became stands behind it.
+func TestImportedNotes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(n *net, x string) string
+		want string
+	}{
+		{"float", func(n *net, x string) string { return n.conv(x, n.few([]int{-1, 1}, 1, 1, 3, 4), same, false) },
+			"a batch; float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers"},
+		{"bits", func(n *net, x string) string {
+			return n.conv(n.quant(b1(), x), n.few([]int{-1, 1}, 1, 1, 3, 4), same, false)
+		}, "a batch"},
+		{"levels", func(n *net, x string) string {
+			return n.plain("relu", n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 0.5, Rounding: "half_even"}, x))
+		}, "a batch; float: no bitserial layer reads these 8-bit levels"},
+	} {
+		n := newNet(t.Fatal, 1)
+		y := c.make(n, n.input(1, 4, 4, 3))
+		n.Nodes[0].Note = "a batch"
+		g := n.run(y)
+		if got := g.Nodes[0].Note; got != c.want {
+			t.Errorf("%s: note %q, want %q", c.name, got, c.want)
+		}
+		again, err := Run(g)
+		if err != nil || again.Nodes[0].Note != c.want {
+			t.Errorf("%s, again: note %q, %v", c.name, again.Nodes[0].Note, err)
+		}
+	}
+}

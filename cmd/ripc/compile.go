@@ -186,11 +186,12 @@ func (r *compileResult) count() {
 	}
 }
 
-// staysFloat is what a note says about what stays float, without saying that it does.
+// staysFloat is what a note says about what stays float, without saying that it does. Notes about a batch that a file leaves
+// open, and that a layer is bitserial, say nothing of it.
 func staysFloat(note string) string {
 	var why []string
 	for _, part := range strings.Split(note, "; ") {
-		if part != "" && !strings.HasSuffix(part, ": bitserial") {
+		if part != "" && !strings.HasPrefix(part, "the file leaves the batch ") && !strings.HasSuffix(part, ": bitserial") {
 			why = append(why, strings.TrimPrefix(strings.TrimPrefix(part, "stays "), "float: "))
 		}
 	}

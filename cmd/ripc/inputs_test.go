@@ -66,6 +66,25 @@ func TestPictureValues(t *testing.T) {
 	}
 }
 
+// An input with the channels first, as ONNX has them, gets plane after plane.
+func TestPicturePlanes(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 5, 3))
+	for i := range 15 {
+		img.SetNRGBA(i%5, i/5, color.NRGBA{R: uint8(i), G: uint8(100 + i), B: uint8(200 + i), A: 255})
+	}
+	path := writePNG(t, img)
+	x := describe.Tensor{Name: "x", DType: "u8", Shape: []int{1, 3, 3, 5}, Layout: "NCHW"}
+	feed, err := ripc.LoadInputs([]describe.Tensor{x}, []string{path}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range feed.Run(0)[0] {
+		if want := uint8(i/15*100 + i%15); got != want {
+			t.Fatalf("value %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
 // Scaling keeps a plain colour plain, and a gray input takes a gray picture's values.
 func TestPictureScaled(t *testing.T) {
 	img := image.NewGray(image.Rect(0, 0, 37, 11))
@@ -88,6 +107,7 @@ func TestPictureRefused(t *testing.T) {
 		{Name: "x", DType: "i32", Shape: []int{1, 4, 4, 1}, Layout: "NHWC"},
 		{Name: "x", DType: "f32", Shape: []int{1, 4, 4, 2}, Layout: "NHWC"},
 		{Name: "x", DType: "f32", Shape: []int{2, 4, 4, 1}, Layout: "NHWC"},
+		{Name: "x", DType: "f32", Shape: []int{1, 4, 4, 1}, Layout: "NCHW"},
 		{Name: "x", DType: "f32", Shape: []int{16}},
 		{Name: "x", DType: "u32", Shape: []int{1, 1, 4, 4}, Layout: "NHWC", Packed: true},
 	} {
@@ -160,7 +180,9 @@ func TestInputRefusals(t *testing.T) {
 		{[]string{levels}, "levels of 2 bits are 0 to 3"},
 		{[]string{two, three}, "holds 3 times"},
 		{[]string{none}, "or K times that along axis 0"},
-		{[]string{"z=" + two}, "no such file"},
+		{[]string{"z=" + two}, `no input is called "z"`},
+		{[]string{"z=" + two}, "the network has x (u8 [1, 2]), y (u8 [1, 2])"},
+		{[]string{"nofile.npy"}, "no such file"},
 		{[]string{"z=two.txt"}, `no input is called "z"`},
 		{[]string{two, two, two}, "no input is left"},
 		{[]string{"y=" + two, "y=" + two}, "no input is left"},

@@ -15,18 +15,22 @@ import (
 func inspectCommand() *cobra.Command {
 	var f compileFlags
 	var layer string
-	var withIR bool
+	var withIR, strict bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL|X.so [flags]",
 		Short: "Show what became of each layer",
 		Long: `Show what became of each layer: binary or float (and why), shapes, multiply-accumulates
 (MACs) and their share of all, bytes of weights, kernel; and how many convolutions and
 dense layers are bitserial. One layer is shown with its schedule, and with --ir
-with its program before and after scheduling. Needs no LLVM.`,
+with its program before and after scheduling. With --strict it fails after that, as compile
+does, if something stays float that was meant to be binary. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
   ripc inspect digits.json --layer conv2 --ir`,
 		Args: args(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strict && ripc.IsArtifact(args[0]) {
+				return usagef("--strict: %s is compiled already; give the model", args[0])
+			}
 			opt, err := f.options(args[0])
 			if err != nil {
 				return err
@@ -35,21 +39,26 @@ with its program before and after scheduling. Needs no LLVM.`,
 			if err != nil {
 				return err
 			}
-			if f.json {
-				return printJSON(cmd.OutOrStdout(), in)
+			switch {
+			case f.json:
+				err = printJSON(cmd.OutOrStdout(), in)
+			case layer == "" && !withIR:
+				err = printTable(cmd.OutOrStdout(), in)
+			default:
+				for _, l := range in.Layers {
+					printLayer(cmd.OutOrStdout(), l)
+				}
 			}
-			if layer == "" && !withIR {
-				return printTable(cmd.OutOrStdout(), in)
+			if opt.Strict = strict; err == nil && strict {
+				_, err = ripc.Inspect(cmd.Context(), args[0], opt, layer, false)
 			}
-			for _, l := range in.Layers {
-				printLayer(cmd.OutOrStdout(), l)
-			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	f.register(cmd)
 	return cmd
 }

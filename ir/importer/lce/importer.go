@@ -186,7 +186,7 @@ func (b *builder) noteBatch() {
 	notes := map[string]string{}
 	for _, i := range b.file.inputs {
 		if b.file.tensors[i].free {
-			notes[b.names[i]] = fmt.Sprintf("the file leaves the batch of input %q open; it is fixed to 1", b.names[i])
+			notes[b.names[i]] = fmt.Sprintf("the file leaves the batch of input %q open, so it is fixed to 1", b.names[i])
 		}
 	}
 	source.NoteInputs(b.g, notes)

@@ -68,7 +68,7 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	gv := &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: graph.LayoutOf(shape)}
+	gv := &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: layoutOf(shape)}
 	var q *quantParams
 	switch dt := dtype(tt.GetElemType()); dt {
 	case dtFloat:
@@ -112,9 +112,9 @@ func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, error)
 			if d != 0 {
 				return nil, b.errorf("fix it, with onnxruntime.tools.make_dynamic_shape_fixed or at export", "input %q: axis %d (%q) has no fixed size", name, d, open)
 			}
-			b.notes[name] = "the file leaves the batch size open; it is 1 here"
+			b.notes[name] = "the file leaves the batch size open, so it is 1 here"
 			if open != "" {
-				b.notes[name] = fmt.Sprintf("the file leaves the batch size %s open; it is 1 here", open)
+				b.notes[name] = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here", open)
 			}
 			v = 1
 		}
@@ -133,4 +133,12 @@ func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, error)
 		return nil, b.errorf("", "input %q: shape %v has more than %d elements", name, shape, graph.MaxElems)
 	}
 	return shape, nil
+}
+
+// layoutOf labels a tensor of the file's interface.
+func layoutOf(shape []int) string {
+	if len(shape) == 4 {
+		return "NCHW"
+	}
+	return graph.LayoutOf(shape)
 }

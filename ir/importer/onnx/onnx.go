@@ -49,12 +49,7 @@ func folder(dir string) Opener {
 			return nil, err
 		}
 		defer root.Close()
-		f, err := root.Open(filepath.FromSlash(name))
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		info, err := f.Stat()
+		info, err := root.Stat(filepath.FromSlash(name)) // before it is opened: opening a pipe waits for a writer
 		switch {
 		case err != nil:
 			return nil, err
@@ -63,6 +58,11 @@ func folder(dir string) Opener {
 		case length > info.Size() || offset > info.Size()-length:
 			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
 		}
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
 		buf := make([]byte, length)
 		_, err = io.ReadFull(io.NewSectionReader(f, offset, length), buf)
 		return buf, err
