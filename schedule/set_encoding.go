@@ -38,6 +38,9 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 		return refuse("set_encoding before tensorize", "%%%s is an operand of a call", buffer)
 	}
 	e := &encoding{of: b, to: b, names: namesOf(f), loop: loop, ranges: scopeOf(f.Body).ranges}
+	if loop != "" && e.names[loop] {
+		return refuse("give other names after ->", "the name %%%s is taken", loop)
+	}
 	e.parts = b.Type.Bits() / t.Bits()
 	e.to.Type, e.to.Enc = t, ir.Encoding{}
 	e.to.Shape = append(append([]int{}, b.Shape...), e.parts)
