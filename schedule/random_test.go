@@ -3,6 +3,8 @@ package schedule_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/schedule"
+	"ripc/targets/isa"
 )
 
 // randomShape gives small convolutions: extents that are 1, prime, multiples of usual factors, and one more.
@@ -77,6 +80,8 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return "vectorize " + one()
 	case 9:
 		return "parallel " + one()
+	case 10:
+		return tensorize(f, loops, one(), draw)
 	case 12:
 		return fmt.Sprintf("fuse %s %s", one(), one())
 	case 13:
@@ -115,10 +120,32 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	return fmt.Sprintf("compute_at %s %s", allocs[draw("alloc", len(allocs))], one())
 }
 
+// instructions are those of all targets.
+func instructions() map[string]*ir.Func {
+	all := isa.For("x86_64", []string{"avx2", "avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"})
+	maps.Copy(all, isa.For("aarch64", []string{"neon", "dotprod"}))
+	maps.Copy(all, isa.For("arm", []string{"neon"}))
+	return all
+}
+
+// tensorize names an instruction and a loop that is one, if there is any; loop if not.
+func tensorize(f *ir.Func, loops []string, loop string, draw func(label string, n int) int) string {
+	all := instructions()
+	names := slices.Sorted(maps.Keys(all))
+	name := names[draw("instruction", len(names))]
+	for _, l := range loops {
+		if _, err := schedule.Tensorize(f, l, all[name]); err == nil {
+			loop = l
+			break
+		}
+	}
+	return fmt.Sprintf("tensorize %s %s", loop, name)
+}
+
 // checkRandom applies random steps to a random func. A step either fails with an *ir.Error or leaves the meaning alone.
 func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (applied []string) {
 	f := conv(randomShape(draw))
-	g := f
+	g, instrs := f, schedule.WithInstrs(instructions())
 	var trace schedule.Trace
 	var packs []schedule.Pack
 	for range steps {
@@ -130,7 +157,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 		if back, err := schedule.ParseStep(s.String()); err != nil || back.String() != text {
 			t.Fatalf("%q reads back as %q, %v", text, back, err)
 		}
-		r, err := schedule.Trace{s}.ApplyAll(g)
+		r, err := schedule.Trace{s}.ApplyAll(g, instrs)
 		h := r.Func
 		var e *ir.Error
 		switch {
@@ -153,7 +180,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := parsed.ApplyAll(f)
+	again, err := parsed.ApplyAll(f, instrs)
 	if err != nil {
 		t.Fatal(err)
 	}
