@@ -80,7 +80,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return "vectorize " + one()
 	case 9:
 		return "parallel " + one()
-	case 10:
+	case 10, 11:
 		return tensorize(f, loops, one(), draw)
 	case 12:
 		return fmt.Sprintf("fuse %s %s", one(), one())
@@ -128,28 +128,35 @@ func instructions() map[string]*ir.Func {
 	return all
 }
 
-// tensorize names an instruction and a loop that is one, if there is any; loop if not.
+// tensorize names a loop that is an instruction, if there is one, and any loop if not.
 func tensorize(f *ir.Func, loops []string, loop string, draw func(label string, n int) int) string {
 	all := instructions()
 	names := slices.Sorted(maps.Keys(all))
-	name := names[draw("instruction", len(names))]
-	for _, l := range loops {
-		if _, err := schedule.Tensorize(f, l, all[name]); err == nil {
-			loop = l
-			break
+	first := draw("instruction", len(names))
+	for _, name := range slices.Concat(names[first:], names[:first]) {
+		for _, l := range loops {
+			if _, err := schedule.Tensorize(f, l, all[name]); err == nil {
+				return fmt.Sprintf("tensorize %s %s", l, name)
+			}
 		}
 	}
-	return fmt.Sprintf("tensorize %s %s", loop, name)
+	return fmt.Sprintf("tensorize %s %s", loop, names[first])
 }
 
-// checkRandom applies random steps to a random func. A step either fails with an *ir.Error or leaves the meaning alone.
-func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (applied []string) {
+// checkRandom applies random steps, after first, to a random func. A step either fails with an *ir.Error or leaves the
+// meaning alone.
+func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, first ...string) (applied []string) {
 	f := conv(randomShape(draw))
 	g, instrs := f, schedule.WithInstrs(instructions())
 	var trace schedule.Trace
 	var packs []schedule.Pack
-	for range steps {
-		text := randomStep(g, draw)
+	for i := range steps + len(first) {
+		var text string
+		if i < len(first) {
+			text = first[i]
+		} else {
+			text = randomStep(g, draw)
+		}
 		s, err := schedule.ParseStep(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -230,10 +237,20 @@ func checkFunc(t testing.TB, f *ir.Func) {
 }
 
 func TestRandomTraces(t *testing.T) {
+	calls := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, label) }
-		checkRandom(tb{t, rt}, 14, draw)
+		if checkRandom(tb{t, rt}, 14, draw); draw("instructions", 2) == 0 { // once more, from where they apply
+			for _, s := range checkRandom(tb{t, rt}, 8, draw, "reorder acc.n acc.kh acc.kw acc.c acc.o", "split acc.o 16 tail=perfect") {
+				if s == "tensorize" {
+					calls++
+				}
+			}
+		}
 	})
+	if calls == 0 {
+		t.Error("no trace calls an instruction")
+	}
 }
 
 // tb lets helpers that want a testing.TB fail a rapid test.
