@@ -64,16 +64,15 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 			if !ok || l.Buf != buffer {
 				return e
 			}
-			both := func(before ir.Expr) ir.Expr { return &ir.Binary{Op: ir.Xor, A: load(l, before), B: l} }
+			both := &ir.Binary{Op: ir.Xor, A: load(l, ir.Bin(ir.Sub, l.Idx[dim], ir.Int(1))), B: l}
 			rest := arith.Simplify(ir.Bin(ir.Mod, l.Idx[dim], ir.Int(2)), r)
 			if k, ok := rest.(*ir.IntImm); ok {
 				if k.V == 0 {
 					return l
 				}
-				return both(ir.Bin(ir.Sub, l.Idx[dim], ir.Int(1)))
+				return both
 			}
-			even := ir.Bin(ir.Mul, ir.Bin(ir.Div, l.Idx[dim], ir.Int(2)), ir.Int(2)) // the one before, where it is odd, and never outside
-			return &ir.Select{Cond: ir.Bin(ir.Eq, rest, ir.Int(1)), A: both(even), B: l}
+			return &ir.Select{Cond: ir.Bin(ir.Eq, rest, ir.Int(1)), A: both, B: l}
 		})
 	})
 	if st != nil {
