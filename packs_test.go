@@ -60,7 +60,7 @@ func TestPackedWeights(t *testing.T) {
 // What is no constant cannot be packed at compile time.
 func TestPackedActivations(t *testing.T) {
 	_, _, err := withStep(t, "examples/convs/convD_n1_unipolar.json", "pack x 0 1 3 2 4")
-	if err == nil || !strings.Contains(err.Error(), "%x cannot be packed: in stage") {
+	if err == nil || !strings.Contains(err.Error(), "%x cannot be packed: in stage") || !strings.HasPrefix(err.Error(), "pack x ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -35,6 +35,14 @@ func (b *modelBuilder) addTo(inputs []string, op string, attrs map[string]any) {
 
 func (b *modelBuilder) pick(ns ...int) int { return ns[b.r.IntN(len(ns))] }
 
+// levels draws the bits of activations: mostly few, up to 8.
+func (b *modelBuilder) levels() int {
+	if b.r.IntN(5) == 0 {
+		return 4 + b.r.IntN(5)
+	}
+	return 1 + b.r.IntN(3)
+}
+
 // window draws a kernel, strides and padding that fit the image, and updates the shape.
 func (b *modelBuilder) window(attrs map[string]any, explicit bool) {
 	var k, s, out [2]int
@@ -86,7 +94,7 @@ func (b *modelBuilder) conv(op string) {
 }
 
 func (b *modelBuilder) quantize() {
-	b.bits, b.enc = 1+b.r.IntN(3), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
+	b.bits, b.enc = b.levels(), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
 	b.quantized = true
 	switch rounding := graph.Roundings()[b.r.IntN(8)]; b.r.IntN(8) {
 	case 0, 1:
@@ -215,7 +223,7 @@ func randomModel(r *rand.Rand, name string) map[string]any {
 	b.shape = []int{b.pick(1, 1, 2), 1 + r.IntN(9), 1 + r.IntN(9), b.pick(1, 3, 8, 31, 32, 33, 64, 100)}
 	input := map[string]any{"name": b.cur, "dtype": "f32", "shape": b.shape}
 	if kind := r.IntN(3); kind > 0 {
-		b.bits, b.enc = 1+r.IntN(3), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
+		b.bits, b.enc = b.levels(), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
 		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
 		if r.IntN(4) == 0 {
 			b.affine(input)

@@ -152,7 +152,7 @@ func (b *modelBuilder) weights(attrs map[string]any) {
 	case 0:
 		attrs["weight_encoding"] = "ternary"
 	case 1:
-		attrs["weight_encoding"], attrs["weight_bits"] = "bipolar", 2+b.r.IntN(2)
+		attrs["weight_encoding"], attrs["weight_bits"] = "bipolar", 2+b.r.IntN(3)
 		attrs["weight_scale"] = []string{"max", "none", "tensor"}[b.r.IntN(3)]
 	case 2:
 		bits := 1 + b.r.IntN(3)

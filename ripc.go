@@ -151,7 +151,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		}
 		c.Traces[f.Name] = t
 		s.Funcs = append(s.Funcs, r.Func)
-		if err := pack(ctx, &s, f, r.Packs); err != nil {
+		if err := pack(ctx, &s, f, t, r.Packs); err != nil {
 			return err
 		}
 	}

@@ -12,16 +12,16 @@ import (
 //
 //	for %k in 0:9 { for %c in 0:4 { for %o in 0:16 { %acc[%o] += cast<i32>(popcount(E(%c, %o))) } } }
 //	=> carry_save acc c b      pairs of iterations of c; sum and carries live in loop b, which is around k
-//	alloc %acc.s: u32[16]   alloc %acc.c: i32[16]
-//	for %acc.s.z0 in 0:16 { %acc.s[%acc.s.z0] = 0u32   %acc.c[%acc.s.z0] = 0i32 }
+//	alloc %acc.s: u32[16]   alloc %acc.cs: i32[16]
+//	for %acc.s.z0 in 0:16 { %acc.s[%acc.s.z0] = 0u32   %acc.cs[%acc.s.z0] = 0i32 }
 //	for %k in 0:9 { for %c.p in 0:2 { for %o in 0:16 {
-//	  %acc.c[%o] += cast<i32>(popcount(%acc.s[%o] & U | (%acc.s[%o] | U) & V))     U = E(2 * %c.p, %o)
+//	  %acc.cs[%o] += cast<i32>(popcount(%acc.s[%o] & U | (%acc.s[%o] | U) & V))     U = E(2 * %c.p, %o)
 //	  %acc.s[%o] = %acc.s[%o] ^ U ^ V                                             V = E(2 * %c.p + 1, %o)
 //	} } }
-//	for %acc.s.w0 in 0:16 { %acc[%acc.s.w0] += %acc.c[%acc.s.w0] + %acc.c[%acc.s.w0] + cast<i32>(popcount(%acc.s[%acc.s.w0])) }
+//	for %acc.s.w0 in 0:16 { %acc[%acc.s.w0] += %acc.cs[%acc.s.w0] + %acc.cs[%acc.s.w0] + cast<i32>(popcount(%acc.s[%acc.s.w0])) }
 //
 // The operands are the accumulator, the loop whose iterations are paired, and a loop around it: an iteration of that one
-// holds the sum and the carries. Empty names give acc.s and acc.c. It is refused if the paired loop has an odd extent or
+// holds the sum and the carries. Empty names give acc.s and acc.cs. It is refused if the paired loop has an odd extent or
 // a mark, or is not a perfect nest around one "+=" of a popcount in which every inner loop indexes the accumulator; if
 // the statement of the outer loop that holds it touches the accumulator otherwise or under a condition; and where
 // cache_write would be.
@@ -30,7 +30,7 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 		sum = buffer + ".s"
 	}
 	if carries == "" {
-		carries = buffer + ".c"
+		carries = buffer + ".cs"
 	}
 	l, err := findLoop(f, loop)
 	if err != nil {

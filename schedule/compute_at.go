@@ -176,6 +176,11 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	if len(accesses(l.Body)[buffer]) == 0 {
 		return refuse("nothing in loop %%%s reads %%%s", loop, buffer)
 	}
+	for _, r := range sortedKeys(accesses(m.producers...)) {
+		if a := findAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
+			return refuse("the nest that writes %%%s reads %%%s, whose scope does not reach loop %%%s", buffer, r, loop)
+		}
+	}
 	if err := m.checkOrder(items[first:]); err != nil {
 		return nil, err
 	}

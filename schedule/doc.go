@@ -17,7 +17,8 @@
 //	tensorize acc.o avx512_xor_popcnt_acc_x16
 //
 // docs/primitives.md describes them all. Pack and pair change the layout of a parameter: ApplyAll gives the Funcs that
-// make the new layout out of the old one, and who calls the Func has to run them first.
+// make the new layout out of the old one, and who calls the Func has to run them first. Set_encoding changes a
+// parameter's type alone: its Func need not be run (Pack.View).
 //
 // # Names of loops
 //

@@ -3,6 +3,8 @@ package schedule_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/schedule"
+	"ripc/targets/isa"
 )
 
 // randomShape gives small convolutions: extents that are 1, prime, multiples of usual factors, and one more.
@@ -77,6 +80,8 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return "vectorize " + one()
 	case 9:
 		return "parallel " + one()
+	case 10, 11:
+		return tensorize(f, loops, one(), draw)
 	case 12:
 		return fmt.Sprintf("fuse %s %s", one(), one())
 	case 13:
@@ -115,14 +120,43 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	return fmt.Sprintf("compute_at %s %s", allocs[draw("alloc", len(allocs))], one())
 }
 
-// checkRandom applies random steps to a random func. A step either fails with an *ir.Error or leaves the meaning alone.
-func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (applied []string) {
+// instructions are those of all targets.
+func instructions() map[string]*ir.Func {
+	all := isa.For("x86_64", []string{"avx2", "avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"})
+	maps.Copy(all, isa.For("aarch64", []string{"neon", "dotprod"}))
+	maps.Copy(all, isa.For("arm", []string{"neon"}))
+	return all
+}
+
+// tensorize names a loop that is an instruction, if there is one, and any loop if not.
+func tensorize(f *ir.Func, loops []string, loop string, draw func(label string, n int) int) string {
+	all := instructions()
+	names := slices.Sorted(maps.Keys(all))
+	first := draw("instruction", len(names))
+	for _, name := range slices.Concat(names[first:], names[:first]) {
+		for _, l := range loops {
+			if _, err := schedule.Tensorize(f, l, all[name]); err == nil {
+				return fmt.Sprintf("tensorize %s %s", l, name)
+			}
+		}
+	}
+	return fmt.Sprintf("tensorize %s %s", loop, names[first])
+}
+
+// checkRandom applies random steps, after first, to a random func. A step either fails with an *ir.Error or leaves the
+// meaning alone.
+func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, first ...string) (applied []string) {
 	f := conv(randomShape(draw))
-	g := f
+	g, instrs := f, schedule.WithInstrs(instructions())
 	var trace schedule.Trace
 	var packs []schedule.Pack
-	for range steps {
-		text := randomStep(g, draw)
+	for i := range steps + len(first) {
+		var text string
+		if i < len(first) {
+			text = first[i]
+		} else {
+			text = randomStep(g, draw)
+		}
 		s, err := schedule.ParseStep(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -130,7 +164,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 		if back, err := schedule.ParseStep(s.String()); err != nil || back.String() != text {
 			t.Fatalf("%q reads back as %q, %v", text, back, err)
 		}
-		r, err := schedule.Trace{s}.ApplyAll(g)
+		r, err := schedule.Trace{s}.ApplyAll(g, instrs)
 		h := r.Func
 		var e *ir.Error
 		switch {
@@ -153,7 +187,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int) (a
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := parsed.ApplyAll(f)
+	again, err := parsed.ApplyAll(f, instrs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,10 +237,20 @@ func checkFunc(t testing.TB, f *ir.Func) {
 }
 
 func TestRandomTraces(t *testing.T) {
+	calls := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, label) }
-		checkRandom(tb{t, rt}, 14, draw)
+		if checkRandom(tb{t, rt}, 14, draw); draw("instructions", 2) == 0 { // once more, behind one
+			for _, s := range checkRandom(tb{t, rt}, 8, draw, "reorder acc.n acc.kh acc.kw acc.c acc.o", "split acc.o 16 tail=perfect", "tensorize acc.o.i avx512_xor_popcnt_acc_x16") {
+				if s == "tensorize" {
+					calls++
+				}
+			}
+		}
 	})
+	if calls == 0 {
+		t.Error("no trace calls an instruction")
+	}
 }
 
 // tb lets helpers that want a testing.TB fail a rapid test.

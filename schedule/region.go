@@ -35,13 +35,13 @@ func regionOf(sc scope, l *ir.For, b ir.Buffer, as []access, op string) ([]exten
 	for k := range sc.outer[l.Var] {
 		still[k] = true
 	}
+	if hasCall(as) {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: op + " before tensorize"}
+	}
 	var region []extent
 	for d, size := range b.Shape {
 		e := extent{whole: true, size: size}
 		for i, a := range as {
-			if a.size != nil {
-				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: op + " before tensorize"}
-			}
 			sp, ok := sc.spanOf(a.idx[d], "", still)
 			if !ok {
 				e = extent{whole: true, size: size}

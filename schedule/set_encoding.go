@@ -38,6 +38,9 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 		return refuse("set_encoding before tensorize", "%%%s is an operand of a call", buffer)
 	}
 	e := &encoding{of: b, to: b, names: namesOf(f), loop: loop, ranges: scopeOf(f.Body).ranges}
+	if loop != "" && e.names[loop] {
+		return refuse("give other names after ->", "the name %%%s is taken", loop)
+	}
 	e.parts = b.Type.Bits() / t.Bits()
 	e.to.Type, e.to.Enc = t, ir.Encoding{}
 	e.to.Shape = append(append([]int{}, b.Shape...), e.parts)
@@ -144,22 +147,24 @@ func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
 	return &ir.For{Var: name, Extent: e.parts, Body: out}
 }
 
-// counted reports whether s sums up popcounts of words of the buffer, alone or times something.
+// counted reports whether s sums up popcounts of words of the buffer, alone or times something. A product that may wrap
+// before it becomes wider is not the sum of the parts' products.
 func (e *encoding) counted(s *ir.Store) bool {
 	if s.Op != ir.AddTo || !s.Val.Type().IsInt() {
 		return false
 	}
-	x := s.Val
+	x, widened := s.Val, false
 	for {
 		switch y := x.(type) {
 		case *ir.Cast:
 			if !y.A.Type().IsInt() {
 				return false
 			}
+			widened = widened || y.T.Bits() > y.A.Type().Bits()
 			x = y.A
 			continue
 		case *ir.Binary:
-			if (y.Op == ir.Mul || y.Op == ir.Shl) && !e.reads(y.B) {
+			if !widened && (y.Op == ir.Mul || y.Op == ir.Shl) && !e.reads(y.B) {
 				x = y.A
 				continue
 			}

@@ -129,7 +129,7 @@ generated() {
 	echo "\`uaddlp\` and \`uadalp\` add the bytes up to the 32-bit sums. \`[sp, ...]\` in this loop are spilled registers."
 	innermost_asm "$tmp/rpi3.s" "//" | ends 28 3 | listing asm-rpi3 asm
 	echo "And for x86-64-v4 (\`--target x86-64-v4 --emit s\`), which has 512-bit vectors but no instruction that counts bits in"
-	echo "them: LLVM counts by table, four bits at a time (\`vpshufb\`), and adds the bytes up with \`vpsadbw\`. A host with"
+	echo "them: LLVM counts by table, four bits at a time (\`vpshufb\`); \`vpmaddubsw\` and \`vpmaddwd\` add the bytes up. A host with"
 	echo "AVX512_VPOPCNTDQ needs \`vpxord\`, \`vpopcntd\` and \`vpaddd\` instead."
 	innermost_asm "$tmp/v4.s" "#" | ends 28 3 | listing asm-x86-64-v4 asm
 }

@@ -115,6 +115,14 @@ func (e *effect) then(f *effect, b ir.Buffer) *effect {
 	case f.at.isAll(b):
 		out.at = f.at
 		out.end, out.peak = f.end.or(end), peak.or(f.peak)
+	case e.at.apart(f.at):
+		exact := false
+		if out.at, exact = e.at.joined(f.at); !exact {
+			out.at = e.at.union(f.at, b)
+		}
+		if out.end, out.peak = e.end.or(f.end), e.peak.or(f.peak); !exact {
+			out.end = out.end.or(identityLine())
+		}
 	default:
 		out.at = e.at.union(f.at, b)
 		out.end, out.peak = identityLine().or(e.end).or(f.end).or(end), peak.or(f.peak)

@@ -120,6 +120,66 @@ func (g region) union(h region, b ir.Buffer) region {
 	return region{g.base, merged(dims)}
 }
 
+// reach is the distance from the first element to the last.
+func (g region) reach() (int64, bool) {
+	sum := int64(0)
+	for _, d := range g.dims {
+		span, ok := mulOK(d.c, d.n-1)
+		if !ok {
+			return 0, false
+		}
+		if sum, ok = addOK(sum, span); !ok {
+			return 0, false
+		}
+	}
+	return sum, true
+}
+
+// gap is by how much h begins behind the last element of g, which is 1 where it is the next one.
+func (g region) gap(h region) (int64, bool) {
+	reach, ok := g.reach()
+	if !ok || !sameTerms(g.base, h.base) {
+		return 0, false
+	}
+	last, ok := addOK(g.base.Const, reach)
+	if !ok {
+		return 0, false
+	}
+	return subOK(h.base.Const, last)
+}
+
+// apart reports whether one of the regions ends before the other begins.
+func (g region) apart(h region) bool {
+	a, ok := g.gap(h)
+	b, ok2 := h.gap(g)
+	return ok && a > 0 || ok2 && b > 0
+}
+
+// joined is the region of g and h and nothing else, if one is a row of elements and the other goes on with it.
+func (g region) joined(h region) (region, bool) {
+	if n, ok := h.gap(g); ok && n == 1 {
+		g, h = h, g
+	}
+	n, ok := g.gap(h)
+	a, ok1 := g.row()
+	b, ok2 := h.row()
+	if !ok || n != 1 || !ok1 || !ok2 {
+		return region{}, false
+	}
+	return region{g.base, tidy([]dim{{1, a + b}})}, true
+}
+
+// row is the number of elements, if they lie one after the other.
+func (g region) row() (int64, bool) {
+	switch {
+	case len(g.dims) == 0:
+		return 1, true
+	case len(g.dims) == 1 && g.dims[0].c == 1:
+		return g.dims[0].n, true
+	}
+	return 0, false
+}
+
 // Whether the iterations of a loop touch the same elements.
 type again uint8
 

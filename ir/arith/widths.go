@@ -128,11 +128,16 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 		}
 		return w.effect(name, s.Body, r.With(s.Var, s.Extent)).loop(s.Var, s.Extent, b)
 	case *ir.Block:
-		var out *effect
+		var out, run *effect // run is of statements on the same elements
 		for _, t := range s.Stmts {
-			out = out.then(w.effect(name, t, r), b)
+			e := w.effect(name, t, r)
+			if run == nil || e == nil || run.at.equal(e.at) {
+				run = run.then(e, b)
+				continue
+			}
+			out, run = out.then(run, b), e
 		}
-		return out
+		return out.then(run, b)
 	case *ir.If:
 		not := ir.Un(ir.Not, s.Cond)
 		then, els := w.effect(name, s.Then, r.Assume(s.Cond)), w.effect(name, s.Else, r.Assume(not))

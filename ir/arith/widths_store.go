@@ -100,7 +100,7 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 		return &ir.Error{Op: ir.BufferString(b), Node: "@" + w.f.Name, Msg: fmt.Sprintf(format, args...), Help: help}
 	}
 	if e.lost {
-		return fail("", "cannot bound the sums that %%%s accumulates", b.Name)
+		return fail("split what adds to it with tail=cut, shift or perfect: under a condition, or where tiles overlap, too many sums are possible", "cannot bound the sums that %%%s accumulates", b.Name)
 	}
 	lo, hi := limits(b.Type)
 	written := false

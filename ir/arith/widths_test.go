@@ -59,6 +59,33 @@ func TestVerifyWidthsAtTheLimit(t *testing.T) {
 	}
 }
 
+// A tile and what is left beside it are different elements, each doubled once between planes.
+func TestVerifyWidthsOfTails(t *testing.T) {
+	sums := func(acc ir.Type, planes, taps int) *ir.Func {
+		a, x, y := buf("acc", acc, 5, 4), buf("x", ir.U64, planes, taps), buf("y", ir.I64, 5, 4)
+		count := ir.CastTo(acc, ir.Un(ir.Popcount, ir.At(x, ir.V("n"), ir.V("t"))))
+		each := func(pre string, rows int, s func(i, j ir.Expr) ir.Stmt) ir.Stmt {
+			return loop(pre+"i", rows, loop(pre+"j", 4, s(ir.V(pre+"i"), ir.V(pre+"j"))))
+		}
+		tile := func(pre string, rows, from int) ir.Stmt {
+			return ir.Seq(
+				each(pre+"d", rows, func(i, j ir.Expr) ir.Stmt {
+					i = add(i, n(int64(from)))
+					return store(ir.Assign, a, add(ir.At(a, i, j), ir.At(a, i, j)), i, j)
+				}),
+				loop("t", taps, each(pre, rows, func(i, j ir.Expr) ir.Stmt { return store(ir.AddTo, a, count, add(i, n(int64(from))), j) })))
+		}
+		return &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: y, Out: true}}, Body: &ir.Alloc{Buf: a, Body: ir.Seq(
+			each("z", 5, func(i, j ir.Expr) ir.Stmt { return store(ir.Assign, a, ir.Const(acc, 0), i, j) }),
+			loop("n", planes, tile("m", 4, 0), tile("r", 1, 4)),
+			each("y", 5, func(i, j ir.Expr) ir.Stmt { return store(ir.Assign, y, &ir.Cast{T: ir.I64, A: ir.At(a, i, j)}, i, j) }),
+		)}}
+	}
+	check(t, arith.VerifyWidths(sums(ir.I32, 8, 45)), "")
+	check(t, arith.VerifyWidths(sums(ir.U16, 8, 4)), "")
+	check(t, arith.VerifyWidths(sums(ir.U16, 8, 5)), "but u16 holds 0..65535")
+}
+
 func check(t *testing.T, err error, want string) {
 	t.Helper()
 	var e *ir.Error
@@ -106,9 +133,11 @@ func TestVerifyWidths(t *testing.T) {
 		{"reversed", alloc(a, zero, loop("p", 4, loop("q", 8, store(ir.AddTo, a, one(255), b(ir.Sub, n(3), p), q)))), ""},
 		{"not affine", alloc(a, zero, loop("p", 2, loop("q", 8, store(ir.AddTo, a, one(200), div(p, 2), q)))), "can reach 400"},
 		{"unrolled", alloc(a, zero, loop("p", 4, loop("q", 4,
-			store(ir.AddTo, a, one(200), p, mul(q, 2)), store(ir.AddTo, a, one(200), p, add(mul(q, 2), n(1)))))), "can reach 400"},
-		{"unrolled within reach", alloc(a, zero, loop("p", 4, loop("q", 4,
-			store(ir.AddTo, a, one(120), p, mul(q, 2)), store(ir.AddTo, a, one(120), p, add(mul(q, 2), n(1)))))), ""},
+			store(ir.AddTo, a, one(200), p, mul(q, 2)), store(ir.AddTo, a, one(200), p, add(mul(q, 2), n(1)))))), ""},
+		{"unrolled with one between", alloc(a, zero, loop("p", 4, loop("q", 2,
+			store(ir.AddTo, a, one(200), p, mul(q, 4)), store(ir.AddTo, a, one(200), p, add(mul(q, 4), n(2)))))), ""},
+		{"unrolled twice the same", alloc(a, zero, loop("p", 4, loop("q", 4,
+			store(ir.AddTo, a, one(200), p, mul(q, 2)), store(ir.AddTo, a, one(200), p, mul(q, 2))))), "can reach 400"},
 		{"started anew each time", alloc(a, loop("v", 99, zero, loop("p", 4, loop("q", 8, store(ir.AddTo, a, one(255), p, q))))), ""},
 		{"started anew in part", alloc(a, zero, loop("v", 99, store(ir.Assign, a, one(0), n(0), n(0)),
 			store(ir.AddTo, a, one(3), n(0), n(1)))), "can reach 297"},

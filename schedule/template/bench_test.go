@@ -16,11 +16,13 @@ import (
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/graph"
+	"ripc/ir/interp"
 	"ripc/ir/ops"
 	"ripc/runtime"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets"
+	"ripc/targets/isa"
 )
 
 // layers are typical of SqueezeNet.
@@ -66,14 +68,14 @@ func variants(b *testing.B, f *ir.Func, traces []schedule.Trace, t targets.Targe
 		p.Buffers, names = append(p.Buffers, buf), append(names, q.Name)
 	}
 	for i, tr := range traces {
-		g, err := tr.Apply(f)
+		r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(t.Arch, t.Features)))
 		if err != nil {
 			b.Fatalf("%v\n%s", err, tr)
 		}
-		h := *g
+		h := *r.Func
 		h.Name = fmt.Sprint("v", i)
 		p.Funcs = append(p.Funcs, &h)
-		p.Stages = append(p.Stages, ir.Stage{Name: h.Name, Op: "variant", Func: h.Name, Args: names})
+		p.Stages = append(p.Stages, ir.Stage{Name: h.Name, Op: "variant", Func: h.Name, Args: packed(b, p, names, h.Name, r)})
 	}
 	files, err := artifact.Build(b.Context(), artifact.Input{Program: p, Target: t, Tools: tools, Emit: []artifact.Kind{artifact.SO}})
 	if err != nil {
@@ -88,6 +90,30 @@ func variants(b *testing.B, f *ir.Func, traces []schedule.Trace, t targets.Targe
 		b.Fatal(err)
 	}
 	return m
+}
+
+// packed is args with the parameters that a trace packs packed, as constants of p.
+func packed(b *testing.B, p *ir.Program, args []string, variant string, r schedule.Result) []string {
+	args = slices.Clone(args)
+	for n, k := range r.Packs {
+		if k.View {
+			continue
+		}
+		run, err := interp.CompileChecked(k.Func)
+		if err != nil {
+			b.Fatal(err)
+		}
+		at := slices.IndexFunc(r.Func.Params, func(q ir.Param) bool { return q.Name == k.Param })
+		to := k.Func.Params[1].Buffer
+		data := make([]byte, to.Bytes())
+		if err := run.Run(b.Context(), [][]byte{p.BufferByName(args[at]).Data, data}); err != nil {
+			b.Fatal(err)
+		}
+		to.Name = fmt.Sprintf("%s.%s.%d", k.Param, variant, n)
+		p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: to, Kind: ir.ConstBuf, Data: data})
+		args[at] = to.Name
+	}
+	return args
 }
 
 // fastest is the shortest of many runs of one stage.

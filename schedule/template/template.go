@@ -21,9 +21,9 @@ type Knobs struct {
 	UnrollK bool // unroll the inner reduction loops; the window of a pool
 	// FiltersOuter puts the loop over blocks of output channels outside the loop over rows, so that a block's weights stay in cache.
 	FiltersOuter bool
-	// Pairs counts two words with one popcount, where the target has an instruction for it.
+	// Pairs counts two words with one popcount by the target's instruction for it, on words that are kept as pairs.
 	Pairs bool
-	// CarrySave counts the bits of two words of channels with one popcount, where the words are pairs.
+	// CarrySave does so with plain operations, on words as they are, for targets that count slowly.
 	CarrySave bool
 	Bytes     Bytes // sums of popcounts in byte lanes
 }

@@ -93,7 +93,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		}
 		return ops.Conv("fconv2d", a, ir.NoEncoding, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
 	}
-	a.Planes, a.PadOnes = intRange(t, 1, 3, "planes"), enc == ir.Bipolar
+	a.Planes, a.PadOnes = rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes"), enc == ir.Bipolar
 	switch intRange(t, 0, 2, "epilogue") {
 	case 1:
 		*e = graph.Epilogue{OutBits: bits, OutEnc: enc}

@@ -80,20 +80,27 @@ func TestAssembly(t *testing.T) {
 		"avx512_dpbusd_x16":          {"vpdpbusd"},
 		"neon_xor_cnt_add_x16":       {"eor\tv", "cnt\tv", "add\tv"},
 		"neon_udot_x4":               {"udot\tv"},
-		"neon_xor_cnt_add_1x8":       {"eor\tv", "cnt\tv", "add\tv"},
-		"neon_xor_cnt_add_2x16":      {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_clear_u8":              {"movi\tv", "str\tq"},
+		"neon_clear_u16":             {"movi\tv", "str\tq"},
 		"neon_uadalp_u16":            {"uadalp\tv"},
 		"neon_uadalp_i32":            {"uadalp\tv"},
 		"neon_pack_le_x32":           {"cmge\tv", "addp\tv"},
-		"armv7_xor_cnt_add_1x8":      {"veor", "vcnt.8", "vadd.i8"},
-		"armv7_xor_cnt_add_2x16":     {"veor", "vcnt.8", "vadd.i8"},
+		"armv7_clear_u8":             {"vmov.i32", "vst1.8"},
+		"armv7_clear_u16":            {"vmov.i32", "vst1.8"},
 		"armv7_vpadal_u16":           {"vpadal.u8"},
 		"armv7_vpadal_i32":           {"vpadal.u16"},
 		"armv7_pack_le_x32":          {"vcge.s32", "vpadd.i8"},
 		"armv7_xor_vcnt_vpadal_x4":   {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
 		"neon_xor_cnt_uadalp_x4":     {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
 	}
+	for _, tile := range []string{"1x8", "1x16", "1x32", "2x8", "2x16", "2x32"} {
+		wants["neon_xor_cnt_add_"+tile] = []string{"eor\tv", "cnt\tv", "add\tv"}
+		wants["armv7_xor_cnt_add_"+tile] = []string{"veor", "vcnt.8", "vadd.i8"}
+	}
 	for _, i := range all() {
+		if len(wants[i.fn.Name]) == 0 {
+			t.Errorf("%s: say what its assembly must contain", i.fn.Name)
+		}
 		attrs := "+" + strings.Join(i.needs, ",+")
 		// An external function of the same body, since llc drops internal ones that nobody calls.
 		text := strings.Replace(i.fn.Emit, "define internal", "define", 1)
