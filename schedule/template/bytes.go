@@ -126,7 +126,11 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 		}
 	}
 	add := map[string]string{"neon": "uadalp", "armv7": "vpadal"}[instr]
-	return ok && b.eachByte(halves, instr+"_clear_u16", fmt.Sprintf("%s_%s_i32", instr, add)) && b.eachByte(bytes, instr+"_clear_u8", fmt.Sprintf("%s_%s_u16", instr, add))
+	ok = ok && b.eachByte(halves, "zw", 4, instr+"_clear_u16", fmt.Sprintf("%s_%s_i32", instr, add))
+	if b.extent(l(at)) > 1 { // 16 bits have no registers while bytes are counted
+		return ok && b.eachByte(bytes, "z", 4, instr+"_clear_u8", "") && b.eachByte(bytes, "w", 4*k.Vectors, "", fmt.Sprintf("%s_%s_u16_x%d", instr, add, 4*k.Vectors))
+	}
+	return ok && b.eachByte(bytes, "zw", 4, instr+"_clear_u8", fmt.Sprintf("%s_%s_u16", instr, add))
 }
 
 // rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
@@ -151,16 +155,16 @@ func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
 }
 
 // eachByte schedules what sets the lanes of an accumulator and what adds them up, after Rfactor.
-func (b *builder) eachByte(buf, clear, add string) bool {
+func (b *builder) eachByte(buf, parts string, filters int, clear, add string) bool {
 	ok := true
-	for _, part := range []string{"z", "w"} {
+	for _, part := range strings.Split(parts, "") {
 		name := func(d int) string { return fmt.Sprintf("%s.%s%d", buf, part, d) }
 		for d := 1; d <= 2; d++ {
 			if b.loop(name(d)) != nil {
 				ok = ok && b.step("unroll %s", name(d))
 			}
 		}
-		ok = ok && b.step("split %s 4 tail=perfect", name(3)) && b.step("unroll %s.o", name(3)) && b.step("tensorize %s.i %s", name(3), map[string]string{"z": clear, "w": add}[part])
+		ok = ok && b.step("split %s %d tail=perfect", name(3), filters) && (b.loop(name(3)+".o") == nil || b.step("unroll %s.o", name(3))) && b.step("tensorize %s.i %s", name(3), map[string]string{"z": clear, "w": add}[part])
 	}
 	return ok
 }

@@ -26,6 +26,10 @@ func byteLanes(arch, prefix string, a additions) []instr {
 	for _, to := range []ir.Type{ir.U16, ir.I32} {
 		is = append(is, instr{arch, []string{"neon"}, addNeighbours(prefix+"_"+a.mnemonic+"_"+to.String(), to, a)})
 	}
+	for _, filters := range []int{8, 16, 32} {
+		name := fmt.Sprintf("%s_%s_u16_x%d", prefix, a.mnemonic, filters)
+		is = append(is, instr{arch, []string{"neon"}, addToMemory(name, filters, a)})
+	}
 	return is
 }
 
@@ -37,6 +41,8 @@ type additions struct {
 	// widening adds neighbours of a vector to one of numbers twice as wide.
 	declare string
 	widen   func(from, to string) string
+	// inMemory does the same for sums that are in memory: operands, results, constraints and text of the assembly.
+	inMemory func(vectors int) assembly
 }
 
 func arm64Additions() additions {
@@ -44,6 +50,7 @@ func arm64Additions() additions {
 		mnemonic: "uadalp",
 		pairwise: "llvm.aarch64.neon.addp.v16i8",
 		packed:   16,
+		inMemory: arm64InMemory,
 		add:      "add $0.16b, $0.16b, $2.16b",
 		declare: `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
 declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
@@ -61,6 +68,7 @@ func armAdditions() additions {
 		mnemonic: "vpadal",
 		pairwise: "llvm.arm.neon.vpadd.v8i8",
 		packed:   8,
+		inMemory: armInMemory,
 		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
 		declare: `declare <8 x i16> @llvm.arm.neon.vpadalu.v8i16.v16i8(<8 x i16>, <16 x i8>)
 declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
