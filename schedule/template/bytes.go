@@ -24,13 +24,15 @@ func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []stri
 	if !b.step("pack wt 3.o 0 1 2 3.i factor=%d", lanes) || !b.step("set_encoding wt u8") {
 		return false
 	}
-	if b.s.padded && !b.step("set_encoding xp u8") {
+	switch {
+	case k.Spread:
+		if !b.step("split acc.o 4 tail=perfect -> acc.o acc.l") || !b.step("replicate xp acc.l") {
+			return false
+		}
+	case b.s.padded && !b.step("set_encoding xp u8"), !b.step("set_encoding x u8"):
 		return false
 	}
-	if !b.step("set_encoding x u8") {
-		return false
-	}
-	order := []string{"acc.w", "acc.kh", "acc.kw", "acc.c", "acc.o", "acc.part"}
+	order := []string{"acc.w", "acc.kh", "acc.kw", "acc.c", "acc.o", "acc.l", "acc.part"}
 	if b.s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
@@ -68,6 +70,11 @@ func (b *builder) startsOfSums() {
 		return ok && rest[0] >= '1' && rest[0] <= '9'
 	}
 	for _, l := range serial {
+		if rest, ok := strings.CutPrefix(l, "acc.l"); ok && copyOf(l, "acc.l") {
+			b.step("fuse acc.o%s %s -> acc.o%s", rest, l, rest)
+		}
+	}
+	for _, l := range serial {
 		switch {
 		case copyOf(l, "acc.o"):
 			b.step("vectorize %s", l)
@@ -93,9 +100,12 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	split("acc.c", k.Words, "acc.c.o", "acc.c.i")
 	split("acc.c.i", words, "acc.c.i.o", "acc.c.i.i")
 	split("acc.c.o", max(1, b.extent(l("acc.c.o"))), "acc.c.all", "acc.c.o")
-	filters := l("acc.o")
-	if b.extent(filters) > 4*k.Vectors {
-		split("acc.o", 4*k.Vectors, "acc.o.o", "acc.o.i")
+	filters, n := l("acc.o"), 4*k.Vectors
+	if k.Spread {
+		n = k.Vectors
+	}
+	if b.extent(filters) > n {
+		split("acc.o", n, "acc.o.o", "acc.o.i")
 		filters = l("acc.o.i")
 	}
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
@@ -105,7 +115,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	} else { // neighbouring taps read the same words
 		order = append(order, l("acc.c.i.o"), l("acc.kw"))
 	}
-	b.reorder(append(order, l("acc.h"), tile.w, l("acc.c.i.i"), filters, l("acc.part.o"), l("acc.part.i")))
+	b.reorder(append(order, l("acc.h"), tile.w, l("acc.c.i.i"), filters, l("acc.l"), l("acc.part.o"), l("acc.part.i")))
 	at := map[string]string{"c": "acc.c.o", "kh": "acc.kh", "kw": "acc.kw"}[k.At]
 	halves, bytes := l("acc.r"), l("acc.b")
 	step("rfactor acc %s %s type=u16 -> %s", l("acc.part.o"), l("acc.c.all"), halves)
@@ -119,7 +129,11 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 			return false
 		}
 	}
-	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i"), instr, words, 4*k.Vectors)
+	tensor := fmt.Sprintf("%s_xor_cnt_add_%dx%d", instr, words, 4*k.Vectors)
+	if k.Spread {
+		tensor += "_spread"
+	}
+	step("tensorize %s %s", l("acc.c.i.i"), tensor)
 	for _, n := range loops {
 		if b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
 			step("unroll %s", n)

@@ -15,6 +15,8 @@ type Bytes struct {
 	Step    int // words that an instruction takes, 1 or 2
 	// At is the loop of which an iteration sums in 8 bits: "c" for all taps, "kh" for a row of them, "kw" for one.
 	At string
+	// Spread keeps four copies of each word of the padded activations, one for each filter of a register.
+	Spread bool
 }
 
 // maxRow is the longest row whose sums are all kept until its output is written, so that its last tile can be narrower.
@@ -93,6 +95,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		}
 	}
 	best.Words, best.At, best.Step = n, at, words
+	best.Spread = s.padded && t.Arch == "aarch64"
 	return best, tileW
 }
 

@@ -194,6 +194,9 @@ func (b *builder) stages(home, row string, k Knobs) int {
 	if k.Bytes.Vectors > 0 && b.byteLanes(b.target, k.Bytes, b.extent("acc.o"), positions) {
 		b.unrolled = true
 		switch {
+		case k.Bytes.Spread:
+			b.step("vectorize xp.r")
+			b.unroll("xp.c")
 		case s.padded && b.step("fuse xp.c xp.part -> xp.v"):
 			b.vectors("xp.v")
 		case s.padded: // one word

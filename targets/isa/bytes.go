@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ripc/ir"
@@ -15,7 +16,8 @@ func byteLanes(arch, prefix string, a additions) []instr {
 	for _, words := range []int{1, 2} {
 		for _, filters := range []int{8, 16, 32} {
 			name := fmt.Sprintf("%s_xor_cnt_add_%dx%d", prefix, words, filters)
-			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, a.add)})
+			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, false, a.add)},
+				instr{arch, []string{"neon"}, xorPopcountBytesTile(name+"_spread", words, filters, true, a.add)})
 		}
 	}
 	name := prefix + "_pack_le_x32"
@@ -82,27 +84,43 @@ declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
 
 // xorPopcountBytesTile is acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]): words c against filters l. The last addition
 // is hidden from LLVM in assembly: it would make trees of the sums of many words, and keep their leaves in more registers
-// than there are. The one before is not, so that nothing is left of adding to zero.
-func xorPopcountBytesTile(name string, words, filters int, add string) *ir.Func {
+// than there are. The one before is not, so that nothing is left of adding to zero. With spread, filter l reads copy l % 4
+// of each word (see schedule.Replicate).
+func xorPopcountBytesTile(name string, words, filters int, spread bool, add string) *ir.Func {
 	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, words), in("w", ir.U8, words)
 	acc.Shape, x.Shape, w.Shape = []int{filters, 2, 2}, []int{words, 4}, []int{words, filters, 4}
 	c, l, i, j := ir.V("c"), ir.V("l"), ir.V("i"), ir.V("j")
 	k := ir.Bin(ir.Add, ir.Bin(ir.Mul, i, ir.Int(2)), j)
 	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, c, k), ir.At(w.Buffer, c, l, k)))
 	loops := []ir.Loop{{Var: "c", Extent: words}, {Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	if spread {
+		x.Shape, x.Type = []int{words, 4}, ir.U32
+		l = ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V("o"), ir.Int(4)), ir.V("l"))
+		part := ir.CastTo(ir.U8, ir.Bin(ir.Shr, ir.At(x.Buffer, c, ir.V("l")), ir.CastTo(ir.U32, ir.Bin(ir.Mul, k, ir.Int(8)))))
+		pop = ir.Un(ir.Popcount, ir.Bin(ir.Xor, part, ir.At(w.Buffer, c, l, k)))
+		loops = slices.Insert(loops, 1, ir.Loop{Var: "o", Extent: filters / 4})
+		loops[2].Extent = 4
+	}
 	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, add),
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, spread, add),
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i, j}, Op: ir.AddTo, Val: pop}),
 	}
 }
 
-func tileText(name string, words, filters int, add string) string {
+func tileText(name string, words, filters int, spread bool, add string) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
 	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
-	p("  %%words = load <%d x i32>, ptr %%x, align 1", words)
+	if !spread {
+		p("  %%words = load <%d x i32>, ptr %%x, align 1", words)
+	}
 	for c := range words {
+		if spread {
+			p("  %%from%d = getelementptr inbounds i8, ptr %%x, i32 %d", c, 16*c)
+			p("  %%x%[1]d = load <16 x i8>, ptr %%from%[1]d, align 1", c)
+			continue
+		}
 		p("  %%all%[1]d = shufflevector <%[2]d x i32> %%words, <%[2]d x i32> poison, <4 x i32> <i32 %[1]d, i32 %[1]d, i32 %[1]d, i32 %[1]d>", c, words)
 		p("  %%x%[1]d = bitcast <4 x i32> %%all%[1]d to <16 x i8>", c)
 	}
