@@ -20,8 +20,7 @@ func (b *builder) byteLanes(t targets.Target, k Bytes, filters int, positions []
 }
 
 func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []string) bool {
-	lanes := 4 * k.Vectors
-	if !b.step("pack wt 3.o 0 1 2 3.i factor=%d", lanes) || !b.step("set_encoding wt u8") {
+	if !b.packWeights(k) || !b.step("set_encoding wt u8") {
 		return false
 	}
 	switch {
@@ -54,6 +53,27 @@ func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []stri
 	}
 	b.startsOfSums()
 	return true
+}
+
+// packWeights brings the weights into the order of the loops: tiles of filters, groups of filters that an instruction
+// takes, and words that are summed in bytes lie together, so that few addresses are needed.
+func (b *builder) packWeights(k Bytes) bool {
+	if !b.step("pack wt 3.o 0 1 2 3.i factor=%d", 4*k.Vectors) {
+		return false
+	}
+	c := 3
+	if k.Group > 0 {
+		if c = 4; !b.step("pack wt 0 1 2 4.o 3 4.i factor=%d", 4*k.Group) {
+			return false
+		}
+	}
+	if !k.Spread || b.s.extent["acc.c"] == k.Words || k.At != "kh" {
+		return true
+	}
+	if k.Group > 0 {
+		return b.step("pack wt 0 4.o 1 2 3 4.i 5 factor=%d", k.Words)
+	}
+	return b.step("pack wt 0 %d.o 1 2 %[1]d.i 4 factor=%d", c, k.Words)
 }
 
 // startsOfSums schedules what sets and doubles the sums, which are the loops that are not marked yet.
@@ -108,6 +128,12 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 		split("acc.o", n, "acc.o.o", "acc.o.i")
 		filters = l("acc.o.i")
 	}
+	group, vectors := "", k.Vectors
+	if k.Group > 0 {
+		group, vectors = l("acc.o.g"), k.Group
+		base := strings.TrimSuffix(filters, tile.suffix)
+		split(base, k.Group, "acc.o.g", base)
+	}
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
 	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh")}
 	if k.At == "kw" {
@@ -115,7 +141,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	} else { // neighbouring taps read the same words
 		order = append(order, l("acc.c.i.o"), l("acc.kw"))
 	}
-	b.reorder(append(order, l("acc.h"), tile.w, l("acc.c.i.i"), filters, l("acc.l"), l("acc.part.o"), l("acc.part.i")))
+	b.reorder(append(order, l("acc.h"), group, tile.w, l("acc.c.i.i"), filters, l("acc.l"), l("acc.part.o"), l("acc.part.i")))
 	at := map[string]string{"c": "acc.c.o", "kh": "acc.kh", "kw": "acc.kw"}[k.At]
 	halves, bytes := l("acc.r"), l("acc.b")
 	step("rfactor acc %s %s type=u16 -> %s", l("acc.part.o"), l("acc.c.all"), halves)
@@ -123,19 +149,19 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	if !ok {
 		return false
 	}
-	loops := []string{l("acc.c.i.o"), l("acc.kw"), l("acc.h"), tile.w}
+	loops := []string{l("acc.c.i.o"), l("acc.kw"), l("acc.h"), group, tile.w}
 	if k.At == "c" {
 		if ok = b.rolled(k, tile.suffix, &loops); !ok {
 			return false
 		}
 	}
-	tensor := fmt.Sprintf("%s_xor_cnt_add_%dx%d", instr, words, 4*k.Vectors)
+	tensor := fmt.Sprintf("%s_xor_cnt_add_%dx%d", instr, words, 4*vectors)
 	if k.Spread {
 		tensor += "_spread"
 	}
 	step("tensorize %s %s", l("acc.c.i.i"), tensor)
 	for _, n := range loops {
-		if b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
+		if n != "" && b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
 			step("unroll %s", n)
 		}
 	}

@@ -16,6 +16,7 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	k := wordKnobs(f, t)
 	if bytes, w := byteKnobs(f, t, shapeOf(f)); w > 0 {
 		k.Bytes, k.TileW = bytes, w
+		k.spread(shapeOf(f), t)
 		if s := shapeOf(f); !s.padded { // a guard would hide from tensorize that rows are inside
 			for s.extent["h"]%k.TileH != 0 {
 				k.TileH--

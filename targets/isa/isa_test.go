@@ -16,7 +16,13 @@ func TestFor(t *testing.T) {
 		for _, words := range []string{"1", "2"} {
 			for _, filters := range []string{"8", "16", "32"} {
 				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters
+				if prefix == "neon" {
+					names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters + "_spread"
+				}
 			}
+		}
+		for _, filters := range []string{"8", "16", "32"} {
+			names += " " + prefix + "_" + add + "_u16_x" + filters
 		}
 		for _, n := range []string{"clear_u8", "clear_u16", "pack_le_x32", add + "_u16", add + "_i32"} {
 			names += " " + prefix + "_" + n
@@ -73,25 +79,28 @@ func TestSignatures(t *testing.T) {
 func TestAssembly(t *testing.T) {
 	llc := need.Tool(t, "llc-22")
 	wants := map[string][]string{
-		"avx512_xor_popcnt_acc_x16":  {"vpxor", "vpopcntd", "vpaddd"},
-		"avx512_pack_le_x32":         {"vpcmp", "kunpckwd"},
-		"avx512_pair_popcnt_acc_x16": {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
-		"avx2_xor_popcnt_acc_x8":     {"vpshufb", "vpmaddubsw", "vpmaddwd"},
-		"avx512_dpbusd_x16":          {"vpdpbusd"},
-		"neon_xor_cnt_add_x16":       {"eor\tv", "cnt\tv", "add\tv"},
-		"neon_udot_x4":               {"udot\tv"},
-		"neon_xor_cnt_add_1x8":       {"eor\tv", "cnt\tv", "add\tv"},
-		"neon_xor_cnt_add_2x16":      {"eor\tv", "cnt\tv", "add\tv"},
-		"neon_uadalp_u16":            {"uadalp\tv"},
-		"neon_uadalp_i32":            {"uadalp\tv"},
-		"neon_pack_le_x32":           {"cmge\tv", "addp\tv"},
-		"armv7_xor_cnt_add_1x8":      {"veor", "vcnt.8", "vadd.i8"},
-		"armv7_xor_cnt_add_2x16":     {"veor", "vcnt.8", "vadd.i8"},
-		"armv7_vpadal_u16":           {"vpadal.u8"},
-		"armv7_vpadal_i32":           {"vpadal.u16"},
-		"armv7_pack_le_x32":          {"vcge.s32", "vpadd.i8"},
-		"armv7_xor_vcnt_vpadal_x4":   {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
-		"neon_xor_cnt_uadalp_x4":     {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
+		"avx512_xor_popcnt_acc_x16":   {"vpxor", "vpopcntd", "vpaddd"},
+		"avx512_pack_le_x32":          {"vpcmp", "kunpckwd"},
+		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
+		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
+		"avx512_dpbusd_x16":           {"vpdpbusd"},
+		"neon_xor_cnt_add_x16":        {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_udot_x4":                {"udot\tv"},
+		"neon_xor_cnt_add_1x8":        {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_xor_cnt_add_2x16":       {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_xor_cnt_add_2x8_spread": {"eor\tv", "cnt\tv", "add\tv", "ldp\tq"},
+		"neon_uadalp_u16":             {"uadalp\tv"},
+		"neon_uadalp_u16_x16":         {"uadalp\tv", "ldp\tq", "stp\tq"},
+		"neon_uadalp_i32":             {"uadalp\tv"},
+		"neon_pack_le_x32":            {"cmge\tv", "addp\tv"},
+		"armv7_xor_cnt_add_1x8":       {"veor", "vcnt.8", "vadd.i8"},
+		"armv7_xor_cnt_add_2x16":      {"veor", "vcnt.8", "vadd.i8"},
+		"armv7_vpadal_u16":            {"vpadal.u8"},
+		"armv7_vpadal_u16_x8":         {"vld1.64", "vpadal.u8", "vst1.64"},
+		"armv7_vpadal_i32":            {"vpadal.u16"},
+		"armv7_pack_le_x32":           {"vcge.s32", "vpadd.i8"},
+		"armv7_xor_vcnt_vpadal_x4":    {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
+		"neon_xor_cnt_uadalp_x4":      {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
 	}
 	for _, i := range all() {
 		attrs := "+" + strings.Join(i.needs, ",+")
