@@ -156,8 +156,11 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 		}
 	}
 	tensor := fmt.Sprintf("%s_xor_cnt_add_%dx%d", instr, words, 4*vectors)
-	if k.Spread {
+	switch {
+	case k.Spread:
 		tensor += "_spread"
+	case k.Wide:
+		tensor += "_wide"
 	}
 	step("tensorize %s %s", l("acc.c.i.i"), tensor)
 	for _, n := range loops {

@@ -20,6 +20,7 @@ type Bytes struct {
 	// Group is the registers of filters that are counted for all positions before the next ones, so that few weights are
 	// in registers at a time; 0 is all of the tile's.
 	Group int
+	Wide  bool // a load brings two registers of weights
 }
 
 // maxRow is the longest row whose sums are all kept until its output is written, so that its last tile can be narrower.
@@ -123,6 +124,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		}
 	}
 	best.Words, best.At, best.Step = n, at, words
+	best.Wide = t.Arch == "arm" && (!s.has("acc.n") || n*taps > 12) // planes read the same weights, and LLVM keeps addresses if they are few
 	return best, tileW
 }
 

@@ -16,7 +16,12 @@ func byteLanes(arch, prefix string, a additions) []instr {
 	for _, words := range []int{1, 2} {
 		for _, filters := range []int{8, 16, 32} {
 			name := fmt.Sprintf("%s_xor_cnt_add_%dx%d", prefix, words, filters)
-			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, false, a)})
+			one := a
+			one.load2 = ""
+			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, false, one)})
+			if a.load2 != "" {
+				is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name+"_wide", words, filters, false, a)})
+			}
 			if arch == "aarch64" { // on 32-bit Arm, a load that spreads a word costs no more
 				is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name+"_spread", words, filters, true, a)})
 			}
@@ -89,7 +94,7 @@ declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
 // xorPopcountBytesTile is acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]): words c against filters l. The last addition
 // is hidden from LLVM in assembly: it would make trees of the sums of many words, and keep their leaves in more registers
 // than there are. The one before is not, so that nothing is left of adding to zero. With spread, filter l reads copy l % 4
-// of each word (see schedule.Replicate).
+// of each word (see schedule.Replicate). Where LLVM loads one vector at a time, a.load2 loads two.
 func xorPopcountBytesTile(name string, words, filters int, spread bool, a additions) *ir.Func {
 	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, words), in("w", ir.U8, words)
 	acc.Shape, x.Shape, w.Shape = []int{filters, 2, 2}, []int{words, 4}, []int{words, filters, 4}

@@ -16,9 +16,7 @@ func TestFor(t *testing.T) {
 		for _, words := range []string{"1", "2"} {
 			for _, filters := range []string{"8", "16", "32"} {
 				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters
-				if prefix == "neon" {
-					names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters + "_spread"
-				}
+				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters + map[string]string{"neon": "_spread", "armv7": "_wide"}[prefix]
 			}
 		}
 		for _, filters := range []string{"8", "16", "32"} {
