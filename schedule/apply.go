@@ -39,6 +39,7 @@ func operations() []operation {
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
 		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"set_encoding", "set_encoding BUFFER TYPE [-> LOOP]", 2, 1, nil, runSetEncoding},
+		{"replicate", "replicate BUFFER LOOP [-> LOOP]", 2, 1, nil, runReplicate},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
 }
@@ -119,6 +120,10 @@ func runDecomposeReduction(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 
 func runComputeInline(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	return ComputeInline(f, s.Args[0])
+}
+
+func runReplicate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	return Replicate(f, s.Args[0], s.Args[1], s.result())
 }
 
 func runCacheRead(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {

@@ -13,7 +13,7 @@
 //	cache_read x h.o                       cache_write y h.o
 //	narrow_accumulate acc acc.kh u8        carry_save acc acc.c acc.kh
 //	rfactor acc acc.part acc.kh type=u8    set_encoding wt u8
-//	pack wt 3.o 0 1 2 3.i factor=32        pair wt 3
+//	pack wt 3.o 0 1 2 3.i factor=32        pair wt 3                      replicate xp acc.l
 //	tensorize acc.o avx512_xor_popcnt_acc_x16
 //
 // docs/primitives.md describes them all. Pack and pair change the layout of a parameter: ApplyAll gives the Funcs that

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -125,21 +126,29 @@ func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
 	return g, nil
 }
 
-// covered reports whether the indices of a store in the loop, relocated, run over all of the region: each dimension by a
-// loop of its own inside the loop.
+// covered reports whether the indices of a store in the loop, relocated, run over all of the region: each dimension by
+// loops of its own inside the loop, one or the digits of its index.
 func (c *local) covered(idx []ir.Expr) bool {
 	seen := map[string]bool{}
 	for d, e := range idx {
-		size := c.region[d].size
-		if k, ok := e.(*ir.IntImm); ok && k.V == 0 && size == 1 {
-			continue
-		}
-		v, ok := e.(*ir.Var)
-		if !ok || seen[v.Name] {
+		sum := arith.ToAffine(e)
+		if sum.Const != 0 {
 			return false
 		}
-		seen[v.Name] = true
-		if l := ir.FindLoop(c.loop.Body, v.Name); l == nil || l.Extent != size {
+		n := int64(1) // elements that the smaller digits run over
+		for _, t := range slices.Backward(sum.Terms) {
+			v, ok := t.Atom.(*ir.Var)
+			if !ok || seen[v.Name] || t.Coef != n {
+				return false
+			}
+			seen[v.Name] = true
+			l := ir.FindLoop(c.loop.Body, v.Name)
+			if l == nil {
+				return false
+			}
+			n *= int64(l.Extent)
+		}
+		if n != int64(c.region[d].size) {
 			return false
 		}
 	}

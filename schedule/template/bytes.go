@@ -20,17 +20,18 @@ func (b *builder) byteLanes(t targets.Target, k Bytes, filters int, positions []
 }
 
 func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []string) bool {
-	lanes := 4 * k.Vectors
-	if !b.step("pack wt 3.o 0 1 2 3.i factor=%d", lanes) || !b.step("set_encoding wt u8") {
+	if !b.packWeights(k) || !b.step("set_encoding wt u8") {
 		return false
 	}
-	if b.s.padded && !b.step("set_encoding xp u8") {
+	switch {
+	case k.Spread:
+		if !b.step("split acc.o 4 tail=perfect -> acc.o acc.l") || !b.step("replicate xp acc.l") {
+			return false
+		}
+	case b.s.padded && !b.step("set_encoding xp u8"), !b.step("set_encoding x u8"):
 		return false
 	}
-	if !b.step("set_encoding x u8") {
-		return false
-	}
-	order := []string{"acc.w", "acc.kh", "acc.kw", "acc.c", "acc.o", "acc.part"}
+	order := []string{"acc.w", "acc.kh", "acc.kw", "acc.c", "acc.o", "acc.l", "acc.part"}
 	if b.s.has("acc.n") {
 		order = append([]string{"acc.n"}, order...)
 	}
@@ -54,6 +55,27 @@ func (b *builder) bytes(t targets.Target, k Bytes, filters int, positions []stri
 	return true
 }
 
+// packWeights brings the weights into the order of the loops: tiles of filters, groups of filters that an instruction
+// takes, and words that are summed in bytes lie together, so that few addresses are needed.
+func (b *builder) packWeights(k Bytes) bool {
+	if !b.step("pack wt 3.o 0 1 2 3.i factor=%d", 4*k.Vectors) {
+		return false
+	}
+	c := 3
+	if k.Group > 0 {
+		if c = 4; !b.step("pack wt 0 1 2 4.o 3 4.i factor=%d", 4*k.Group) {
+			return false
+		}
+	}
+	if !k.Spread || b.s.extent["acc.c"] == k.Words || k.At != "kh" {
+		return true
+	}
+	if k.Group > 0 {
+		return b.step("pack wt 0 4.o 1 2 3 4.i 5 factor=%d", k.Words)
+	}
+	return b.step("pack wt 0 %d.o 1 2 %[1]d.i 4 factor=%d", c, k.Words)
+}
+
 // startsOfSums schedules what sets and doubles the sums, which are the loops that are not marked yet.
 func (b *builder) startsOfSums() {
 	var serial []string
@@ -66,6 +88,11 @@ func (b *builder) startsOfSums() {
 	copyOf := func(name, loop string) bool { // acc.o.1, acc.o.2, acc.o.1.t
 		rest, ok := strings.CutPrefix(name, loop+".")
 		return ok && rest[0] >= '1' && rest[0] <= '9'
+	}
+	for _, l := range serial {
+		if rest, ok := strings.CutPrefix(l, "acc.l"); ok && copyOf(l, "acc.l") {
+			b.step("fuse acc.o%s %s -> acc.o%s", rest, l, rest)
+		}
 	}
 	for _, l := range serial {
 		switch {
@@ -93,10 +120,19 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	split("acc.c", k.Words, "acc.c.o", "acc.c.i")
 	split("acc.c.i", words, "acc.c.i.o", "acc.c.i.i")
 	split("acc.c.o", max(1, b.extent(l("acc.c.o"))), "acc.c.all", "acc.c.o")
-	filters := l("acc.o")
-	if b.extent(filters) > 4*k.Vectors {
-		split("acc.o", 4*k.Vectors, "acc.o.o", "acc.o.i")
+	filters, n := l("acc.o"), 4*k.Vectors
+	if k.Spread {
+		n = k.Vectors
+	}
+	if b.extent(filters) > n {
+		split("acc.o", n, "acc.o.o", "acc.o.i")
 		filters = l("acc.o.i")
+	}
+	group, vectors := "", k.Vectors
+	if k.Group > 0 {
+		group, vectors = l("acc.o.g"), k.Group
+		base := strings.TrimSuffix(filters, tile.suffix)
+		split(base, k.Group, "acc.o.g", base)
 	}
 	split("acc.part", 2, "acc.part.o", "acc.part.i")
 	order := []string{tile.around, l("acc.o.o"), l("acc.c.all"), l("acc.c.o"), l("acc.kh")}
@@ -105,7 +141,7 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	} else { // neighbouring taps read the same words
 		order = append(order, l("acc.c.i.o"), l("acc.kw"))
 	}
-	b.reorder(append(order, l("acc.h"), tile.w, l("acc.c.i.i"), filters, l("acc.part.o"), l("acc.part.i")))
+	b.reorder(append(order, l("acc.h"), group, tile.w, l("acc.c.i.i"), filters, l("acc.l"), l("acc.part.o"), l("acc.part.i")))
 	at := map[string]string{"c": "acc.c.o", "kh": "acc.kh", "kw": "acc.kw"}[k.At]
 	halves, bytes := l("acc.r"), l("acc.b")
 	step("rfactor acc %s %s type=u16 -> %s", l("acc.part.o"), l("acc.c.all"), halves)
@@ -113,20 +149,31 @@ func (b *builder) byteTile(instr string, k Bytes, tile byteTile) bool {
 	if !ok {
 		return false
 	}
-	loops := []string{l("acc.c.i.o"), l("acc.kw"), l("acc.h"), tile.w}
+	loops := []string{l("acc.c.i.o"), l("acc.kw"), l("acc.h"), group, tile.w}
 	if k.At == "c" {
 		if ok = b.rolled(k, tile.suffix, &loops); !ok {
 			return false
 		}
 	}
-	step("tensorize %s %s_xor_cnt_add_%dx%d", l("acc.c.i.i"), instr, words, 4*k.Vectors)
+	tensor := fmt.Sprintf("%s_xor_cnt_add_%dx%d", instr, words, 4*vectors)
+	switch {
+	case k.Spread:
+		tensor += "_spread"
+	case k.Wide:
+		tensor += "_wide"
+	}
+	step("tensorize %s %s", l("acc.c.i.i"), tensor)
 	for _, n := range loops {
-		if b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
+		if n != "" && b.loop(n) != nil && n != l(at) && b.loop(n).Kind == ir.Serial {
 			step("unroll %s", n)
 		}
 	}
 	add := map[string]string{"neon": "uadalp", "armv7": "vpadal"}[instr]
-	return ok && b.eachByte(halves, instr+"_clear_u16", fmt.Sprintf("%s_%s_i32", instr, add)) && b.eachByte(bytes, instr+"_clear_u8", fmt.Sprintf("%s_%s_u16", instr, add))
+	ok = ok && b.eachByte(halves, "zw", 4, instr+"_clear_u16", fmt.Sprintf("%s_%s_i32", instr, add))
+	if b.extent(l(at)) > 1 { // 16 bits have no registers while bytes are counted
+		return ok && b.eachByte(bytes, "z", 4, instr+"_clear_u8", "") && b.eachByte(bytes, "w", 4*k.Vectors, "", fmt.Sprintf("%s_%s_u16_x%d", instr, add, 4*k.Vectors))
+	}
+	return ok && b.eachByte(bytes, "zw", 4, instr+"_clear_u8", fmt.Sprintf("%s_%s_u16", instr, add))
 }
 
 // rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
@@ -151,16 +198,16 @@ func (b *builder) rolled(k Bytes, suffix string, loops *[]string) bool {
 }
 
 // eachByte schedules what sets the lanes of an accumulator and what adds them up, after Rfactor.
-func (b *builder) eachByte(buf, clear, add string) bool {
+func (b *builder) eachByte(buf, parts string, filters int, clear, add string) bool {
 	ok := true
-	for _, part := range []string{"z", "w"} {
+	for _, part := range strings.Split(parts, "") {
 		name := func(d int) string { return fmt.Sprintf("%s.%s%d", buf, part, d) }
 		for d := 1; d <= 2; d++ {
 			if b.loop(name(d)) != nil {
 				ok = ok && b.step("unroll %s", name(d))
 			}
 		}
-		ok = ok && b.step("split %s 4 tail=perfect", name(3)) && b.step("unroll %s.o", name(3)) && b.step("tensorize %s.i %s", name(3), map[string]string{"z": clear, "w": add}[part])
+		ok = ok && b.step("split %s %d tail=perfect", name(3), filters) && (b.loop(name(3)+".o") == nil || b.step("unroll %s.o", name(3))) && b.step("tensorize %s.i %s", name(3), map[string]string{"z": clear, "w": add}[part])
 	}
 	return ok
 }

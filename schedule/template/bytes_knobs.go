@@ -15,6 +15,12 @@ type Bytes struct {
 	Step    int // words that an instruction takes, 1 or 2
 	// At is the loop of which an iteration sums in 8 bits: "c" for all taps, "kh" for a row of them, "kw" for one.
 	At string
+	// Spread keeps four copies of each word of the padded activations, one for each filter of a register.
+	Spread bool
+	// Group is the registers of filters that are counted for all positions before the next ones, so that few weights are
+	// in registers at a time; 0 is all of the tile's.
+	Group int
+	Wide  bool // a load brings two registers of weights
 }
 
 // maxRow is the longest row whose sums are all kept until its output is written, so that its last tile can be narrower.
@@ -22,6 +28,31 @@ const maxRow = 32
 
 // maxBytes is how many counts of 8 bits fit in one.
 const maxBytes = 31
+
+// maxSpread is how many bytes of activations are spread at most, so that they and a tile's weights stay in a first-level
+// cache.
+const maxSpread = 24 << 10
+
+// spread lets k keep four copies of the padded activations where the cache has room for those of some rows.
+func (k *Knobs) spread(s shape, t targets.Target) {
+	if t.Arch != "aarch64" || !s.padded {
+		return
+	}
+	row := 16 * s.extent["xp.w"] * s.extent["xp.c"] * max(1, s.extent["xp.p"])
+	stride := max(1, (s.extent["xp.h"]-s.extent["acc.kh"])/max(1, s.extent["h"]-1))
+	rows := func(h int) int { return (h-1)*stride + s.extent["acc.kh"] }
+	h := k.TileH
+	for h > 2 && rows(h)*row > maxSpread {
+		h--
+	}
+	if rows(h)*row > maxSpread {
+		return
+	}
+	k.TileH, k.Bytes.Spread = h, true
+	if k.Bytes.Step == 2 && k.Bytes.Vectors > 2 && k.Bytes.At != "c" {
+		k.Bytes.Group = 2
+	}
+}
 
 // byteKnobs gives the tile with the fewest instructions for each position and filter, and the width of the tile of
 // output positions around it. Bytes are zero where the target counts no bytes or the Func no words.
@@ -93,6 +124,7 @@ func byteKnobs(f *ir.Func, t targets.Target, s shape) (Bytes, int) {
 		}
 	}
 	best.Words, best.At, best.Step = n, at, words
+	best.Wide = t.Arch == "arm" && (!s.has("acc.n") || n*taps > 12) // planes read the same weights, and LLVM keeps addresses if they are few
 	return best, tileW
 }
 

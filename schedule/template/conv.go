@@ -16,6 +16,7 @@ func DefaultKnobs(f *ir.Func, t targets.Target) Knobs {
 	k := wordKnobs(f, t)
 	if bytes, w := byteKnobs(f, t, shapeOf(f)); w > 0 {
 		k.Bytes, k.TileW = bytes, w
+		k.spread(shapeOf(f), t)
 		if s := shapeOf(f); !s.padded { // a guard would hide from tensorize that rows are inside
 			for s.extent["h"]%k.TileH != 0 {
 				k.TileH--
@@ -194,6 +195,9 @@ func (b *builder) stages(home, row string, k Knobs) int {
 	if k.Bytes.Vectors > 0 && b.byteLanes(b.target, k.Bytes, b.extent("acc.o"), positions) {
 		b.unrolled = true
 		switch {
+		case k.Bytes.Spread:
+			b.step("vectorize xp.r")
+			b.unroll("xp.c")
 		case s.padded && b.step("fuse xp.c xp.part -> xp.v"):
 			b.vectors("xp.v")
 		case s.padded: // one word

@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ripc/ir"
@@ -15,7 +16,15 @@ func byteLanes(arch, prefix string, a additions) []instr {
 	for _, words := range []int{1, 2} {
 		for _, filters := range []int{8, 16, 32} {
 			name := fmt.Sprintf("%s_xor_cnt_add_%dx%d", prefix, words, filters)
-			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, a.add)})
+			one := a
+			one.load2 = ""
+			is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name, words, filters, false, one)})
+			if a.load2 != "" {
+				is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name+"_wide", words, filters, false, a)})
+			}
+			if arch == "aarch64" { // on 32-bit Arm, a load that spreads a word costs no more
+				is = append(is, instr{arch, []string{"neon"}, xorPopcountBytesTile(name+"_spread", words, filters, true, a)})
+			}
 		}
 	}
 	name := prefix + "_pack_le_x32"
@@ -26,6 +35,10 @@ func byteLanes(arch, prefix string, a additions) []instr {
 	for _, to := range []ir.Type{ir.U16, ir.I32} {
 		is = append(is, instr{arch, []string{"neon"}, addNeighbours(prefix+"_"+a.mnemonic+"_"+to.String(), to, a)})
 	}
+	for _, filters := range []int{8, 16, 32} {
+		name := fmt.Sprintf("%s_%s_u16_x%d", prefix, a.mnemonic, filters)
+		is = append(is, instr{arch, []string{"neon"}, addToMemory(name, filters, a)})
+	}
 	return is
 }
 
@@ -34,9 +47,12 @@ type additions struct {
 	mnemonic, add string
 	pairwise      string // an intrinsic that adds neighbours of two vectors
 	packed        int    // of that many bytes
+	load2         string // an intrinsic that loads two vectors at once, where LLVM does not see to it
 	// widening adds neighbours of a vector to one of numbers twice as wide.
 	declare string
 	widen   func(from, to string) string
+	// inMemory does the same for sums that are in memory: operands, results, constraints and text of the assembly.
+	inMemory func(vectors int) assembly
 }
 
 func arm64Additions() additions {
@@ -44,6 +60,7 @@ func arm64Additions() additions {
 		mnemonic: "uadalp",
 		pairwise: "llvm.aarch64.neon.addp.v16i8",
 		packed:   16,
+		inMemory: arm64InMemory,
 		add:      "add $0.16b, $0.16b, $2.16b",
 		declare: `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
 declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
@@ -61,6 +78,8 @@ func armAdditions() additions {
 		mnemonic: "vpadal",
 		pairwise: "llvm.arm.neon.vpadd.v8i8",
 		packed:   8,
+		load2:    "llvm.arm.neon.vld1x2.v16i8.p0",
+		inMemory: armInMemory,
 		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
 		declare: `declare <8 x i16> @llvm.arm.neon.vpadalu.v8i16.v16i8(<8 x i16>, <16 x i8>)
 declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
@@ -74,45 +93,77 @@ declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
 
 // xorPopcountBytesTile is acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]): words c against filters l. The last addition
 // is hidden from LLVM in assembly: it would make trees of the sums of many words, and keep their leaves in more registers
-// than there are. The one before is not, so that nothing is left of adding to zero.
-func xorPopcountBytesTile(name string, words, filters int, add string) *ir.Func {
+// than there are. The one before is not, so that nothing is left of adding to zero. With spread, filter l reads copy l % 4
+// of each word (see schedule.Replicate). Where LLVM loads one vector at a time, a.load2 loads two.
+func xorPopcountBytesTile(name string, words, filters int, spread bool, a additions) *ir.Func {
 	acc, x, w := out("acc", ir.U8, filters), in("x", ir.U8, words), in("w", ir.U8, words)
 	acc.Shape, x.Shape, w.Shape = []int{filters, 2, 2}, []int{words, 4}, []int{words, filters, 4}
 	c, l, i, j := ir.V("c"), ir.V("l"), ir.V("i"), ir.V("j")
 	k := ir.Bin(ir.Add, ir.Bin(ir.Mul, i, ir.Int(2)), j)
 	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, c, k), ir.At(w.Buffer, c, l, k)))
 	loops := []ir.Loop{{Var: "c", Extent: words}, {Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	if spread {
+		x.Shape, x.Type = []int{words, 4}, ir.U32
+		l = ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V("o"), ir.Int(4)), ir.V("l"))
+		part := ir.CastTo(ir.U8, ir.Bin(ir.Shr, ir.At(x.Buffer, c, ir.V("l")), ir.CastTo(ir.U32, ir.Bin(ir.Mul, k, ir.Int(8)))))
+		pop = ir.Un(ir.Popcount, ir.Bin(ir.Xor, part, ir.At(w.Buffer, c, l, k)))
+		loops = slices.Insert(loops, 1, ir.Loop{Var: "o", Extent: filters / 4})
+		loops[2].Extent = 4
+	}
 	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, add),
+		Name: name, Params: []ir.Param{acc, x, w}, Emit: tileText(name, words, filters, spread, a),
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i, j}, Op: ir.AddTo, Val: pop}),
 	}
 }
 
-func tileText(name string, words, filters int, add string) string {
+func tileText(name string, words, filters int, spread bool, a additions) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
+	if a.load2 != "" {
+		p("declare { <16 x i8>, <16 x i8> } @%s(ptr)", a.load2)
+	}
 	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
-	p("  %%words = load <%d x i32>, ptr %%x, align 1", words)
+	if !spread {
+		p("  %%words = load <%d x i32>, ptr %%x, align 1", words)
+	}
 	for c := range words {
+		if spread {
+			p("  %%from%d = getelementptr inbounds i8, ptr %%x, i32 %d", c, 16*c)
+			p("  %%x%[1]d = load <16 x i8>, ptr %%from%[1]d, align 1", c)
+			continue
+		}
 		p("  %%all%[1]d = shufflevector <%[2]d x i32> %%words, <%[2]d x i32> poison, <4 x i32> <i32 %[1]d, i32 %[1]d, i32 %[1]d, i32 %[1]d>", c, words)
 		p("  %%x%[1]d = bitcast <4 x i32> %%all%[1]d to <16 x i8>", c)
 	}
 	for f := range filters / 4 {
 		p("  %%at%d = getelementptr inbounds i8, ptr %%acc, i32 %d", f, 16*f)
 		p("  %%sum%[1]d.0 = load <16 x i8>, ptr %%at%[1]d, align 1", f)
-		for c := range words {
+	}
+	for c := range words {
+		for f := range filters / 4 {
 			id := fmt.Sprintf("%d.%d", f, c)
-			p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, 4*filters*c+16*f)
-			p("  %%w%[1]s = load <16 x i8>, ptr %%row%[1]s, align 1", id)
+			switch at := 4*filters*c + 16*f; {
+			case a.load2 == "":
+				p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, at)
+				p("  %%w%[1]s = load <16 x i8>, ptr %%row%[1]s, align 1", id)
+			case f%2 == 0:
+				p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, at)
+				p("  %%two%[1]s = call { <16 x i8>, <16 x i8> } @%[2]s(ptr %%row%[1]s)", id, a.load2)
+				p("  %%w%[1]s = extractvalue { <16 x i8>, <16 x i8> } %%two%[1]s, 0", id)
+			default:
+				p("  %%w%s = extractvalue { <16 x i8>, <16 x i8> } %%two%d.%d, 1", id, f-1, c)
+			}
 			p("  %%differ%[1]s = xor <16 x i8> %%w%[1]s, %%x%[2]d", id, c)
 			p("  %%count%[1]s = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%[1]s)", id)
 			if c < words-1 {
 				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
 			} else {
-				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm sideeffect \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s) nounwind memory(none)", f, c+1, id, add)
+				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm sideeffect \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s) nounwind memory(none)", f, c+1, id, a.add)
 			}
 		}
+	}
+	for f := range filters / 4 {
 		p("  store <16 x i8> %%sum%[1]d.%[2]d, ptr %%at%[1]d, align 1", f, words)
 	}
 	p("  ret void")

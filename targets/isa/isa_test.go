@@ -16,7 +16,11 @@ func TestFor(t *testing.T) {
 		for _, words := range []string{"1", "2"} {
 			for _, filters := range []string{"8", "16", "32"} {
 				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters
+				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters + map[string]string{"neon": "_spread", "armv7": "_wide"}[prefix]
 			}
+		}
+		for _, filters := range []string{"8", "16", "32"} {
+			names += " " + prefix + "_" + add + "_u16_x" + filters
 		}
 		for _, n := range []string{"clear_u8", "clear_u16", "pack_le_x32", add + "_u16", add + "_i32"} {
 			names += " " + prefix + "_" + n
@@ -73,29 +77,42 @@ func TestSignatures(t *testing.T) {
 func TestAssembly(t *testing.T) {
 	llc := need.Tool(t, "llc-22")
 	wants := map[string][]string{
-		"avx512_xor_popcnt_acc_x16":  {"vpxor", "vpopcntd", "vpaddd"},
-		"avx512_pack_le_x32":         {"vpcmp", "kunpckwd"},
-		"avx512_pair_popcnt_acc_x16": {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
-		"avx2_xor_popcnt_acc_x8":     {"vpshufb", "vpmaddubsw", "vpmaddwd"},
-		"avx512_dpbusd_x16":          {"vpdpbusd"},
-		"neon_xor_cnt_add_x16":       {"eor\tv", "cnt\tv", "add\tv"},
-		"neon_udot_x4":               {"udot\tv"},
-		"neon_clear_u8":              {"movi\tv", "str\tq"},
-		"neon_clear_u16":             {"movi\tv", "str\tq"},
-		"neon_uadalp_u16":            {"uadalp\tv"},
-		"neon_uadalp_i32":            {"uadalp\tv"},
-		"neon_pack_le_x32":           {"cmge\tv", "addp\tv"},
-		"armv7_clear_u8":             {"vmov.i32", "vst1.8"},
-		"armv7_clear_u16":            {"vmov.i32", "vst1.8"},
-		"armv7_vpadal_u16":           {"vpadal.u8"},
-		"armv7_vpadal_i32":           {"vpadal.u16"},
-		"armv7_pack_le_x32":          {"vcge.s32", "vpadd.i8"},
-		"armv7_xor_vcnt_vpadal_x4":   {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
-		"neon_xor_cnt_uadalp_x4":     {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
+		"avx512_xor_popcnt_acc_x16":   {"vpxor", "vpopcntd", "vpaddd"},
+		"avx512_pack_le_x32":          {"vpcmp", "kunpckwd"},
+		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
+		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
+		"avx512_dpbusd_x16":           {"vpdpbusd"},
+		"neon_xor_cnt_add_x16":        {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_udot_x4":                {"udot\tv"},
+		"neon_clear_u8":               {"movi\tv", "str\tq"},
+		"neon_clear_u16":              {"movi\tv", "str\tq"},
+		"neon_uadalp_u16":             {"uadalp\tv"},
+		"neon_uadalp_i32":             {"uadalp\tv"},
+		"neon_pack_le_x32":            {"cmge\tv", "addp\tv"},
+		"armv7_clear_u8":              {"vmov.i32", "vst1.8"},
+		"armv7_clear_u16":             {"vmov.i32", "vst1.8"},
+		"armv7_vpadal_u16":            {"vpadal.u8"},
+		"armv7_vpadal_i32":            {"vpadal.u16"},
+		"armv7_pack_le_x32":           {"vcge.s32", "vpadd.i8"},
+		"armv7_xor_vcnt_vpadal_x4":    {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
+		"neon_xor_cnt_uadalp_x4":      {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
+		"neon_uadalp_u16_x16":         {"uadalp\tv", "ldp\tq", "stp\tq"},
+		"neon_xor_cnt_add_2x8_spread": {"eor\tv", "cnt\tv", "add\tv", "ldp\tq"},
+		"armv7_vpadal_u16_x8":         {"vld1.64", "vpadal.u8", "vst1.64"},
 	}
-	for _, tile := range []string{"1x8", "1x16", "1x32", "2x8", "2x16", "2x32"} {
-		wants["neon_xor_cnt_add_"+tile] = []string{"eor\tv", "cnt\tv", "add\tv"}
-		wants["armv7_xor_cnt_add_"+tile] = []string{"veor", "vcnt.8", "vadd.i8"}
+	// Families of tiles.
+	prefixes := map[string][]string{
+		"neon_xor_cnt_add_":  {"eor\tv", "cnt\tv", "add\tv"},
+		"armv7_xor_cnt_add_": {"veor", "vcnt.8", "vadd.i8"},
+		"neon_uadalp_u16_x":  {"uadalp\tv"},
+		"armv7_vpadal_u16_x": {"vpadal.u8"},
+	}
+	for _, i := range all() {
+		for p, want := range prefixes {
+			if strings.HasPrefix(i.fn.Name, p) && wants[i.fn.Name] == nil {
+				wants[i.fn.Name] = want
+			}
+		}
 	}
 	for _, i := range all() {
 		if len(wants[i.fn.Name]) == 0 {
