@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 
 	"ripc/ir"
-	"ripc/ir/arith"
 	"ripc/schedule"
 	"ripc/targets"
 )
@@ -60,9 +59,7 @@ func Build(f *ir.Func, t targets.Target, k Knobs) schedule.Trace {
 		fallthrough
 	case b.s.conv:
 		b.convolution(k)
-		// Not for this shape, or beyond what can be proved (the tiles of 8 planes, each doubling the sums): tiles have
-		// another size then.
-		if k.Bytes.Vectors > 0 && (!b.unrolled || arith.VerifyWidths(b.f) != nil) {
+		if k.Bytes.Vectors > 0 && !b.unrolled { // not for this shape: tiles have another size then
 			return Build(f, t, wordKnobs(f, t))
 		}
 	default:
