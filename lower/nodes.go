@@ -62,7 +62,7 @@ func (l *lowering) node(n *graph.Node) error {
 	case "concat":
 		l.concat(n)
 	case "dequantize":
-		l.stage(n, ops.DequantizeAffine(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, "float from here on: what follows works on real values", src, l.result(n).buf)
+		l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, "float from here on: what follows works on real values", src, l.result(n).buf)
 	case "global_avg_pool":
 		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, "float: averages real values", src, l.result(n).buf)
 	case "softmax":

@@ -147,13 +147,8 @@ func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
-// Dequantize gives scale * integer as f32.
-func Dequantize(bits int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
-	return DequantizeAffine(bits, 0, scale, shape, enc)
-}
-
-// DequantizeAffine is Dequantize where level zero stands for 0 (unipolar).
-func DequantizeAffine(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
+// Dequantize gives scale * integer as f32, where level zero stands for 0 (unipolar).
+func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
 	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])

@@ -34,7 +34,7 @@ func TestPacking(t *testing.T) {
 		if got := run(t, f, packed); !slices.Equal(got, bytes) {
 			t.Fatalf("got %v, want %v\n%s", got, bytes, f)
 		}
-		f = ops.Dequantize(bits, scale, s, enc)
+		f = ops.Dequantize(bits, 0, scale, s, enc)
 		wantFloats(t, f, floats(run(t, f, packed)), reals)
 
 		junk, row := slices.Clone(packed), (s[3]+31)/32

@@ -151,7 +151,7 @@ func other(t *rapid.T) *ir.Func {
 	case 8:
 		return ops.Unpack(intRange(t, 1, 8, "wide"), s, enc)
 	case 9:
-		return ops.Dequantize(intRange(t, 1, 8, "wide"), 0.5, s, enc)
+		return ops.Dequantize(intRange(t, 1, 8, "wide"), 0, 0.5, s, enc)
 	case 10:
 		off := intRange(t, 0, 70, "offset")
 		return ops.Concat(intRange(t, 0, 3, "concat"), s, enc, ops.Slice{Offset: off, Total: off + s[3] + intRange(t, 0, 40, "after")})
@@ -423,8 +423,8 @@ func TestCarrySave(t *testing.T) {
 	}
 }
 
-// TestManyPlanes: where sums in byte lanes cannot be proved (two tiles of a row, each doubling its sums plane by plane), the
-// default is sums of words.
+// TestManyPlanes: the sums of the default schedule are proved for any number of planes, also where a row is a tile and what is
+// left beside it, each doubling its sums plane by plane.
 func TestManyPlanes(t *testing.T) {
 	for planes := 1; planes <= 8; planes++ {
 		a := &graph.FusedConv{KH: 3, KW: 2, SH: 2, SW: 1, DH: 3, DW: 3, In: 6, Out: 32, Planes: planes, DotBase: make([]int32, 32), DotMul: 2}
