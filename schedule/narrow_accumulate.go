@@ -75,26 +75,40 @@ func (c *local) onlySums() error {
 			}
 		}
 	}
-	all, guarded := false, false
-	walkGuarded(c.body(), false, func(s ir.Stmt, under bool) {
-		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
-			guarded = guarded || under
-			all = all || c.covered(st.Idx)
-		}
-	})
-	switch {
-	case guarded:
+	if guarded(c.loop.Body, c.of.Name) {
 		return &ir.Error{
 			Msg:  fmt.Sprintf("%%%s is added to under a condition inside loop %%%s", c.of.Name, c.loop.Var),
 			Help: "split with tail=cut or tail=shift instead of tail=guard",
 		}
-	case !all:
-		return &ir.Error{
-			Msg:  fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var, c.of.Name),
-			Help: "choose a loop around all loops that index it, or inside them",
-		}
 	}
-	return nil
+	return c.whole()
+}
+
+// whole refuses unless some store of the loop runs over all of the region.
+func (c *local) whole() error {
+	found := false
+	ir.Walk(c.body(), func(s ir.Stmt) bool {
+		st, ok := s.(*ir.Store)
+		found = found || ok && st.Buf == c.buf.Name && c.covered(st.Idx)
+		return true
+	})
+	if found {
+		return nil
+	}
+	return &ir.Error{
+		Msg:  fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var, c.of.Name),
+		Help: "choose a loop around all loops that index it, or inside them",
+	}
+}
+
+// guarded reports whether an if in body lies around a store to the buffer.
+func guarded(body ir.Stmt, buffer string) bool {
+	found := false
+	walkGuarded(body, false, func(s ir.Stmt, under bool) {
+		st, ok := s.(*ir.Store)
+		found = found || ok && under && st.Buf == buffer
+	})
+	return found
 }
 
 // walkGuarded calls f on each statement with whether an if lies around it.

@@ -63,7 +63,7 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 	for _, e := range c.region {
 		c.buf.Shape = append(c.buf.Shape, e.size)
 	}
-	if err := c.onlySums(); err != nil {
+	if err := c.whole(); err != nil {
 		return nil, err
 	}
 	summed := c.body()
@@ -146,12 +146,7 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 			return refuse("choose a loop that does not", "loop %%%s indexes %%%s: each of its iterations has sums of its own already", l.Var, of.Name)
 		}
 	}
-	guarded := false
-	walkGuarded(nest, false, func(s ir.Stmt, under bool) {
-		st, ok := s.(*ir.Store)
-		guarded = guarded || ok && under && st.Buf == of.Name
-	})
-	if guarded {
+	if guarded(nest, of.Name) {
 		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition", of.Name)
 	}
 	return nil
