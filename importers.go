@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/importer/lce"
+	"ripc/importer/onnx"
+	"ripc/importer/ripcjson"
 	"ripc/ir"
 	"ripc/ir/graph"
-	"ripc/ir/importer/lce"
-	"ripc/ir/importer/model"
-	"ripc/ir/importer/onnx"
 	"ripc/recognize"
 )
 
@@ -22,7 +22,7 @@ const ownModel = ".json"
 // importers reads model files, by extension. All but ripc's own give graphs of plain ops.
 func importers() map[string]func(path string) (*graph.Graph, error) {
 	return map[string]func(path string) (*graph.Graph, error){
-		ownModel:  model.Read,
+		ownModel:  ripcjson.Read,
 		".tflite": lce.Read,
 		".onnx":   onnx.Read,
 	}
@@ -72,7 +72,7 @@ func Import(ctx context.Context, path, out string, o Options) (*Imported, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := model.Write(out, g); err != nil {
+	if err := ripcjson.Write(out, g); err != nil {
 		return nil, err
 	}
 	return &Imported{Files: []string{out, strings.TrimSuffix(out, ownModel) + ".safetensors"}, Compiled: c}, nil

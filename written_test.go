@@ -14,8 +14,8 @@ import (
 	"ripc"
 	"ripc/codegen/artifact"
 	"ripc/codegen/toolchain"
+	"ripc/importer/ripcjson"
 	"ripc/internal/need"
-	"ripc/ir/importer/model"
 )
 
 // TestWrittenModels: a network that is written as a model and read again compiles to the same bytes, whatever the file is called.
@@ -41,7 +41,7 @@ func TestWrittenModels(t *testing.T) {
 			continue // more of the same
 		}
 		path := filepath.Join(dir, "written.json")
-		if err := model.Write(path, g); err != nil {
+		if err := ripcjson.Write(path, g); err != nil {
 			t.Fatal(err)
 		}
 		sameFiles(t, file, path, artifact.Ripir, artifact.LL, artifact.Header)
@@ -54,7 +54,7 @@ func TestWrittenModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "written.json")
-	if err := model.Write(path, g); err != nil {
+	if err := ripcjson.Write(path, g); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "examples/digits/digits.json", path, artifact.SO)

@@ -22,7 +22,7 @@ func Table() []Row {
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/artifact", "codegen/spmd", "codegen/toolchain", "fusedglue", "internal/describe",
-		"ir/importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
+		"importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
@@ -38,14 +38,14 @@ func Table() []Row {
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"ir/ops", []string{"ir", "ir/graph"}, nil},
-		{"ir/importer/internal/source", []string{"internal/files", "ir", "ir/graph"}, nil},
-		{"ir/importer/model", []string{"internal/files", "internal/safetensors", "ir", "ir/graph", "ir/importer/internal/source", "schemas"},
+		{"importer/internal/source", []string{"internal/files", "ir", "ir/graph"}, nil},
+		{"importer/ripcjson", []string{"internal/files", "internal/safetensors", "ir", "ir/graph", "importer/internal/source", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"ir/importer/onnx", []string{"internal/f32", "ir", "ir/graph", "ir/importer/internal/source", "ir/importer/onnx/internal/onnxpb"},
+		{"importer/onnx", []string{"internal/f32", "ir", "ir/graph", "importer/internal/source", "importer/onnx/internal/onnxpb"},
 			[]string{"google.golang.org/protobuf"}},
-		{"ir/importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"ir/importer/lce", []string{"ir", "ir/graph", "ir/importer/internal/source", "ir/importer/lce/internal/flatbuf"}, nil},
-		{"ir/importer/lce/internal/flatbuf", nil, nil},
+		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
+		{"importer/lce", []string{"ir", "ir/graph", "importer/internal/source", "importer/lce/internal/flatbuf"}, nil},
+		{"importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"internal/f32", "internal/passorder", "ir", "ir/arith", "ir/graph"}, nil},
 		{"recognize", []string{"fusedglue", "internal/f32", "internal/passorder", "ir", "ir/graph"}, nil},
@@ -76,7 +76,7 @@ func Table() []Row {
 
 		{"examples/digits/check", []string{"internal/npy"}, nil},
 		{"examples/squeezenet/speed", []string{"."}, nil},
-		{"examples/squeezenet/gen", []string{"ir", "ir/graph", "ir/importer/model", "internal/safetensors"}, nil},
+		{"examples/squeezenet/gen", []string{"ir", "ir/graph", "importer/ripcjson", "internal/safetensors"}, nil},
 
 		{"schemas", nil, nil},
 
