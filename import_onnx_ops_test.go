@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ripc"
+	"ripc/graph"
 	"ripc/internal/npy"
 	"ripc/ir"
-	"ripc/ir/graph"
 	"ripc/targets"
 )
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/graph"
 	"ripc/importer/lce"
 	"ripc/importer/onnx"
 	"ripc/importer/ripcjson"
 	"ripc/ir"
-	"ripc/ir/graph"
 	"ripc/recognize"
 )
 

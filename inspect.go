@@ -8,10 +8,10 @@ import (
 
 	"ripc/codegen/artifact"
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/internal/describe"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/runtime"
 )
 

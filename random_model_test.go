@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if it is not float.

@@ -1,6 +1,6 @@
 package ripc_test
 
-import "ripc/ir/graph"
+import "ripc/graph"
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {

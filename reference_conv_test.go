@@ -3,9 +3,9 @@ package ripc_test
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // refConv is a convolution. Binary ones sum integers exactly and multiply by the scales once.

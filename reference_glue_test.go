@@ -3,9 +3,9 @@ package ripc_test
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // refQuantize is the integer that a float becomes.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 // refNode computes one layer of the graph as imported.

@@ -1,9 +1,9 @@
 package ripc_test
 
 import (
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // position is index i of a tensor as a position on each axis, and index its inverse.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // refTensor is a tensor of the graph as its author sees it: floats, or the integers that levels stand for.

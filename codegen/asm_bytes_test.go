@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets/isa"

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // bconv is a binary convolution: y = clamp(K - 2 popcount) * multiplier + bias, or bits by thresholds on the popcount.

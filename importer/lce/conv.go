@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/importer/lce/internal/flatbuf"
-	"ripc/ir/graph"
 )
 
 // Numbers of the schema's union BuiltinOptions.

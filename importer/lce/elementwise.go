@@ -3,7 +3,7 @@ package lce
 import (
 	"math"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // arithmetic is ADD, SUB, MUL or DIV of two tensors, one of which may be a constant; kind is that of its options.

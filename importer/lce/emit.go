@@ -3,8 +3,8 @@ package lce
 import (
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // add appends a node of the operator at work and gives the name of its result.

@@ -3,9 +3,9 @@ package lce
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/importer/lce/internal/flatbuf"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Limits of what is read.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	tt "ripc/internal/tflitetest"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // seeds are real files of every kind of operator, files made for faults, and real ones cut off and changed.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"ripc/graph"
 	"ripc/importer/internal/source"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Read reads the .tflite file at path.

@@ -3,9 +3,9 @@ package lce
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/importer/lce/internal/flatbuf"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Names of Larq's operators.

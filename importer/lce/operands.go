@@ -3,7 +3,7 @@ package lce
 import (
 	"fmt"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // input is the tensor of input k, nil if it is missing.

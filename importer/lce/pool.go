@@ -3,7 +3,7 @@ package lce
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // pool is MAX_POOL_2D or AVERAGE_POOL_2D, which counts only positions inside the image.

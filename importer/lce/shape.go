@@ -3,7 +3,7 @@ package lce
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // concat is CONCATENATION along any axis: another than the last is brought to the end and back.

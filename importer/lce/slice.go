@@ -1,6 +1,6 @@
 package lce
 
-import "ripc/ir/graph"
+import "ripc/graph"
 
 // slice is SLICE: a size of -1 is all that is left.
 func slice(b *builder) (string, error) {

@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // nameTensors gives every tensor its name in the file; those without one, and second ones of a name, get a number.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // array is a constant tensor. Elements lie in row-major order in the slice that fits the type: f for float, float16 and

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/graph"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // builder makes the graph.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // unused makes a name unique among values and nodes.

@@ -12,10 +12,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/golden"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // TestErrors compares the messages for faulty models with testdata/errors.txt.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // evaluate computes a graph of plain ops as their doc comments say, in naive f32 loops. Levels are kept as their numbers.

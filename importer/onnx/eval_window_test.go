@@ -3,8 +3,8 @@ package onnx
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 // graphRound rounds by a mode of the graph's.

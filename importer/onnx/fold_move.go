@@ -3,7 +3,7 @@ package onnx
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // foldGather takes positions of an axis; scalar indices drop it.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // FuzzParse: whatever the bytes, Parse gives a graph that hangs together, or an error that names the file.

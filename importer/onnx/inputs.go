@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // initializers reads the file's constants.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // tensor is what is known of a tensor of the file.

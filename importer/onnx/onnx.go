@@ -19,10 +19,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ripc/graph"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Opener reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 func lowerRelu(n *node) ([]*tensor, error) {

@@ -3,7 +3,7 @@ package onnx
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // elementwise emits an op that leaves every element in its place; weights that differ by channel need t's axis of channels

@@ -3,7 +3,7 @@ package onnx
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored.

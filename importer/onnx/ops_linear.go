@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // quantParams say what integers of 8 bits stand for: scale * (integer - zero).

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // lowerBatchNorm takes the statistics as constants; axis 1 is that of the channels.

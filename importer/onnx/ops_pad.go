@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // pads reads how much Pad adds before and after each axis (negative numbers cut off), and the value.

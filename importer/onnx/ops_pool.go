@@ -3,7 +3,7 @@ package onnx
 import (
 	"math"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // lowerPool makes max_pool and avg_pool.

@@ -5,8 +5,8 @@ import (
 	mathbits "math/bits"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // lowerQuant makes quantize or threshold and dequantize of a quantizer whose integers fit 8 bits and that treats all

@@ -3,7 +3,7 @@ package onnx
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.

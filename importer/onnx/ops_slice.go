@@ -3,7 +3,7 @@ package onnx
 import (
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // maxPieces bounds the slices that a reversal or a Gather is made of.

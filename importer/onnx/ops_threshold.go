@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // multi are MultiThreshold's parameters: y = scale * (number of thresholds t with x >= t) + bias.

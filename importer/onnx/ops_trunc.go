@@ -3,8 +3,8 @@ package onnx
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // truncArgs are Trunc's parameters. The integers x/scale + zero, rounded to even, are divided by shift, a power of two; with

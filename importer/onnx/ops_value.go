@@ -3,8 +3,8 @@ package onnx
 import (
 	"slices"
 
+	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
-	"ripc/ir/graph"
 )
 
 // shapeOf is Shape: known, since every shape is.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // condition is a comparison of a tensor with a constant: level 1 where x >= limit, or where x < limit does not hold if

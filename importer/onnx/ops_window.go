@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // window is what Conv and the pools have in common: a kernel that moves over the two spatial axes of an image.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
-	"ripc/ir/graph"
 )
 
 // outputs gives the graph's outputs the file's order and names.

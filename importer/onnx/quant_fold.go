@@ -3,7 +3,7 @@ package onnx
 import (
 	"fmt"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // foldQuant computes Quant on constants, in f32 and in numpy's order of operations.

@@ -3,8 +3,8 @@ package ripcjson
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // attrs reads a node's attributes into the graph's type for its op. The schema has checked names and ranges; the

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // builder turns a document that the schema has passed into a graph.

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/graph"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
-	"ripc/ir/graph"
 )
 
 // Opener gives the tensors of the weights file that a model names. Parse has checked that name is a local path.

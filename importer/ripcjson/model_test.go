@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
+	"ripc/graph"
 	"ripc/internal/safetensors"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 const minimal = `{"format": "ripc.model/1", "name": "t",

@@ -1,7 +1,7 @@
 package ripcjson
 
 import (
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // readWeights gives node the constants that its op has. It reports faults and returns false after any.

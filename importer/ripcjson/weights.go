@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/safetensors"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // weights is where a model's constants come from: a file, a generator, or both.

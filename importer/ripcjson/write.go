@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/graph"
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside it (.safetensors for .json),

@@ -3,8 +3,8 @@ package ripcjson
 import (
 	"math"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // inputObject is an input as Read takes it.

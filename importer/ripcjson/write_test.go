@@ -14,10 +14,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/golden"
 	"ripc/internal/safetensors"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // others has the ops, types and attributes that everything lacks.

@@ -17,7 +17,7 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/graph", "ir/interp", "ir/irtext", "ir/ops"}
+	irAll := []string{"ir", "ir/arith", "graph", "ir/interp", "ir/irtext", "lower/ops"}
 	scheduleAll := []string{"schedule", "schedule/cost", "schedule/template"}
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
@@ -34,21 +34,21 @@ func Table() []Row {
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
-		{"ir/graph", []string{"ir"}, nil},
+		{"graph", []string{"ir"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
-		{"ir/ops", []string{"ir", "ir/graph"}, nil},
-		{"importer/internal/source", []string{"internal/files", "ir", "ir/graph"}, nil},
-		{"importer/ripcjson", []string{"internal/files", "internal/safetensors", "ir", "ir/graph", "importer/internal/source", "schemas"},
+		{"lower/ops", []string{"ir", "graph"}, nil},
+		{"importer/internal/source", []string{"internal/files", "ir", "graph"}, nil},
+		{"importer/ripcjson", []string{"internal/files", "internal/safetensors", "ir", "graph", "importer/internal/source", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"internal/f32", "ir", "ir/graph", "importer/internal/source", "importer/onnx/internal/onnxpb"},
+		{"importer/onnx", []string{"internal/f32", "ir", "graph", "importer/internal/source", "importer/onnx/internal/onnxpb"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"ir", "ir/graph", "importer/internal/source", "importer/lce/internal/flatbuf"}, nil},
+		{"importer/lce", []string{"ir", "graph", "importer/internal/source", "importer/lce/internal/flatbuf"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"internal/f32", "internal/passorder", "ir", "ir/arith", "ir/graph"}, nil},
-		{"recognize", []string{"fusedglue", "internal/f32", "internal/passorder", "ir", "ir/graph"}, nil},
+		{"fusedglue", []string{"internal/f32", "internal/passorder", "ir", "ir/arith", "graph"}, nil},
+		{"recognize", []string{"fusedglue", "internal/f32", "internal/passorder", "ir", "graph"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},
@@ -76,7 +76,7 @@ func Table() []Row {
 
 		{"examples/digits/check", []string{"internal/npy"}, nil},
 		{"examples/squeezenet/speed", []string{"."}, nil},
-		{"examples/squeezenet/gen", []string{"ir", "ir/graph", "importer/ripcjson", "internal/safetensors"}, nil},
+		{"examples/squeezenet/gen", []string{"ir", "graph", "importer/ripcjson", "internal/safetensors"}, nil},
 
 		{"schemas", nil, nil},
 

@@ -13,11 +13,11 @@ import (
 
 	"ripc/codegen/artifact"
 	"ripc/codegen/toolchain"
+	"ripc/graph"
 	"ripc/internal/difftest"
 	"ripc/ir"
-	"ripc/ir/graph"
 	"ripc/ir/interp"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/runtime"
 	"ripc/schedule"
 	"ripc/schedule/template"

@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/codegen"
+	"ripc/graph"
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/arith"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets"

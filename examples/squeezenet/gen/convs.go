@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/graph"
 	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
-	"ripc/ir/graph"
 )
 
 // convLayer is a single layer to measure: 3x3, stride 1, same padding, as many channels out as in.

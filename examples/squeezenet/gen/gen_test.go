@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"ripc/graph"
 	"ripc/importer/ripcjson"
-	"ripc/ir/graph"
 )
 
 // TestGlue checks the integer glue against hand-computed numbers.

@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/graph"
 	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
-	"ripc/ir/graph"
 )
 
 // squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures with activations of so many bits, in the form

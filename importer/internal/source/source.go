@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ripc/graph"
 	"ripc/internal/files"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Read reads the model file at path, of at most limit bytes; help is what to do about a longer one. Errors are *ir.Error.

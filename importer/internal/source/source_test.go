@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 func TestRead(t *testing.T) {

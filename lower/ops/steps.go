@@ -1,8 +1,8 @@
 package ops
 
 import (
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // maxCopies is how often a value may stand in the expression of the steps behind it.

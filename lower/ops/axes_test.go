@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 // drawRank draws a shape of 1 to 6 axes.

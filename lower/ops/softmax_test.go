@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 func TestSoftmax(t *testing.T) {

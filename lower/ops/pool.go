@@ -3,8 +3,8 @@ package ops
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // window is the geometry of a pooling op over [batch, h, w, c].

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // TestInferShapes: the ops that move or combine elements, and convolutions with dilations and groups.

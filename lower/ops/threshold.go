@@ -3,8 +3,8 @@ package ops
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // fewThresholds is the number up to which the bits of a level are made from the comparisons themselves.

@@ -9,8 +9,8 @@
 package ops
 
 import (
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // WordBits is graph.WordBits.

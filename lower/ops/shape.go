@@ -3,8 +3,8 @@ package ops
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // SpatialPad copies x, f32 [B, H, W, C], into an image of value.

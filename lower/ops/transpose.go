@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // transposed gives the shape of the result, and the position in x, of spread(shape, 1), that position i of the result's

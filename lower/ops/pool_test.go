@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 func TestMaxPoolBits(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/arith"
-	"ripc/ir/graph"
 	"ripc/ir/interp"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // net is a graph with a float picture x, levels q, a float vector v and a vector of levels l.

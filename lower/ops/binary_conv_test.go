@@ -6,11 +6,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/difftest"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 // binaryConv is a bconv2d with its operands as levels: x [pixels, in], wt [kh, kw, in, out] of 0 and 1.

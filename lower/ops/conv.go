@@ -3,8 +3,8 @@ package ops
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In].

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 func TestEltwise(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // negInf is the identity of max.

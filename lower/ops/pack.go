@@ -3,8 +3,8 @@ package ops
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // packLoop is the nest that fills the words of y from the bits of each channel: bits(idx, o) gives the planes' bits of

@@ -1,6 +1,6 @@
 package ops
 
-import "ripc/ir/graph"
+import "ripc/graph"
 
 // ConvConsts are the constants of Conv's parameters between x and y, in order: little-endian element values.
 func ConvConsts(op string, a *graph.FusedConv) []any {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/ir"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 // TestPacking: levels to bits and back, by each of the ops that do so.
