@@ -3,7 +3,7 @@ package ripc
 import (
 	"errors"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/internal/npy"
 	"ripc/ir"
 	"ripc/runtime"

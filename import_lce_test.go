@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/codegen/artifact"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
 	"ripc/internal/npy"
 	"ripc/targets"

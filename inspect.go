@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/internal/describe"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/runtime"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/targets"
 )
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"ripc/codegen/artifact"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/ir"

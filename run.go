@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/ir/interp"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/verify"

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/codegen/artifact"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/importer/ripcjson"
 	"ripc/internal/need"
 )

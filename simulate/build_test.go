@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/describe"
 	"ripc/internal/need"
 	"ripc/simulate"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/describe"
 	"ripc/runtime"
 	"ripc/simulate"

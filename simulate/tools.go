@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/toolchain"
 )
 
 // findTool returns given, if set, or the path of the first of names on PATH.

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ripc"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/npy"
 )
 

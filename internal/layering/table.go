@@ -2,7 +2,7 @@ package layering
 
 // Row says what one package may import besides the standard library.
 type Row struct {
-	// Package is the path below the module ("codegen/spmd"; "." is the root). A path that ends in "/..." stands
+	// Package is the path below the module ("codegen/llvm/driver"; "." is the root). A path that ends in "/..." stands
 	// for every package below it.
 	Package string
 	// May lists packages of this module, written like Package.
@@ -21,7 +21,7 @@ func Table() []Row {
 	scheduleAll := []string{"schedule", "schedule/cost", "schedule/template"}
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen", "codegen/artifact", "codegen/spmd", "codegen/toolchain", "fusedglue", "internal/describe",
+		"codegen/llvm/emit", "codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/toolchain", "fusedglue", "internal/describe",
 		"importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
@@ -29,7 +29,7 @@ func Table() []Row {
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/npy", "internal/safetensors", "schemas"}),
 			[]string{"golang.org/x/image", "golang.org/x/sync"}},
-		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/toolchain", "internal/describe", "internal/files"},
+		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/llvm/toolchain", "internal/describe", "internal/files"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -58,16 +58,16 @@ func Table() []Row {
 		{"lower", join(middle, []string{"lower/plan"}), nil},
 		{"lower/plan", []string{"ir"}, nil},
 
-		{"codegen", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
-		{"codegen/spmd", []string{"ir", "targets"}, nil},
-		{"codegen/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
-		{"codegen/artifact", []string{"codegen", "codegen/spmd", "codegen/toolchain", "internal/describe", "ir",
+		{"codegen/llvm/emit", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/driver", []string{"ir", "targets"}, nil},
+		{"codegen/llvm/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
+		{"codegen/llvm/artifact", []string{"codegen/llvm/emit", "codegen/llvm/driver", "codegen/llvm/toolchain", "internal/describe", "ir",
 			"ir/interp", "targets"}, nil},
 
 		{"runtime", []string{"internal/describe", "internal/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
-		{"simulate", []string{"codegen/toolchain", "internal/describe", "runtime", "targets"}, nil},
-		{"verify", []string{"codegen/artifact", "internal/describe", "ir", "ir/interp", "runtime", "simulate"}, nil},
+		{"simulate", []string{"codegen/llvm/toolchain", "internal/describe", "runtime", "targets"}, nil},
+		{"verify", []string{"codegen/llvm/artifact", "internal/describe", "ir", "ir/interp", "runtime", "simulate"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ripc/codegen/artifact"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/graph"
 	"ripc/internal/difftest"
 	"ripc/ir"
