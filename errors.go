@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"ripc/codegen/llvm/artifact"
-	"ripc/internal/npy"
 	"ripc/ir"
 	"ripc/runtime"
+	"ripc/runtime/npy"
 	"ripc/targets"
 )
 

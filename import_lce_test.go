@@ -17,7 +17,7 @@ import (
 	"ripc/codegen/llvm/artifact"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
-	"ripc/internal/npy"
+	"ripc/runtime/npy"
 	"ripc/targets"
 )
 

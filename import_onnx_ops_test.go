@@ -15,8 +15,8 @@ import (
 
 	"ripc"
 	"ripc/graph"
-	"ripc/internal/npy"
 	"ripc/ir"
+	"ripc/runtime/npy"
 	"ripc/targets"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"ripc"
 	"ripc/internal/need"
-	"ripc/internal/npy"
+	"ripc/runtime/npy"
 	"ripc/targets"
 )
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/internal/describe"
-	"ripc/internal/npy"
 	"ripc/ir"
 	"ripc/runtime"
+	"ripc/runtime/describe"
+	"ripc/runtime/npy"
 )
 
 // Feed holds what the inputs of a network are given, for one or more inferences.

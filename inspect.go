@@ -9,10 +9,10 @@ import (
 	"ripc/codegen/llvm/artifact"
 	"ripc/fusedglue"
 	"ripc/graph"
-	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/lower/ops"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // Stages lists the names that Options.Observe sees, in order.

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"ripc/codegen/llvm/artifact"
-	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 	"ripc/simulate"
 )
 

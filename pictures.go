@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"ripc/internal/describe"
 	"ripc/internal/files"
-	"ripc/internal/npy"
 	"ripc/ir"
+	"ripc/runtime/describe"
+	"ripc/runtime/npy"
 )
 
 // loadPicture makes a picture file the contents of t.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/artifact"
-	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
+	"ripc/runtime/describe"
 	"ripc/simulate"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"ripc"
 	"ripc/internal/need"
-	"ripc/internal/npy"
 	"ripc/internal/safetensors"
 	"ripc/ir"
+	"ripc/runtime/npy"
 	"ripc/targets"
 )
 

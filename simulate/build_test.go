@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/describe"
 	"ripc/internal/need"
+	"ripc/runtime/describe"
 	"ripc/simulate"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 	"ripc/simulate"
 )
 

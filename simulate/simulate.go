@@ -5,8 +5,8 @@ import (
 	"debug/elf"
 	"fmt"
 
-	"ripc/internal/describe"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // MaxThreads bounds Job.Threads.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/describe"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 	"ripc/simulate"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // weightsSymbol marks the block of all constants (codegen/artifact), and blockAlign is the block's alignment.

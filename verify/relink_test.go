@@ -12,8 +12,8 @@ import (
 	"ripc/codegen/llvm/artifact"
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 	"ripc/targets"
 	"ripc/verify"
 )

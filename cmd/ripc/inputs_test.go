@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/internal/describe"
-	"ripc/internal/npy"
+	"ripc/runtime/describe"
+	"ripc/runtime/npy"
 )
 
 func writePNG(t *testing.T, img image.Image) string {

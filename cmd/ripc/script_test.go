@@ -17,7 +17,7 @@ import (
 
 	"ripc"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/npy"
+	"ripc/runtime/npy"
 )
 
 func TestMain(m *testing.M) {

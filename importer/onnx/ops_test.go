@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"ripc/internal/golden"
-	"ripc/internal/npy"
 	"ripc/ir"
+	"ripc/runtime/npy"
 )
 
 // archive reads a zip of testdata.

@@ -21,15 +21,15 @@ func Table() []Row {
 	scheduleAll := []string{"schedule", "schedule/cost", "schedule/template"}
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen/llvm/emit", "codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/toolchain", "fusedglue", "internal/describe",
+		"codegen/llvm/emit", "codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/toolchain", "fusedglue", "runtime/describe",
 		"importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/npy", "internal/safetensors", "schemas"}),
+		{".", join(compiler, autotune, []string{"autotune", "internal/files", "runtime/npy", "internal/safetensors", "schemas"}),
 			[]string{"golang.org/x/image", "golang.org/x/sync"}},
-		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/llvm/toolchain", "internal/describe", "internal/files"},
+		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/llvm/toolchain", "runtime/describe", "internal/files"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -61,26 +61,26 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
-		{"codegen/llvm/artifact", []string{"codegen/llvm/emit", "codegen/llvm/driver", "codegen/llvm/toolchain", "internal/describe", "ir",
+		{"codegen/llvm/artifact", []string{"codegen/llvm/emit", "codegen/llvm/driver", "codegen/llvm/toolchain", "runtime/describe", "ir",
 			"ir/interp", "targets"}, nil},
 
-		{"runtime", []string{"internal/describe", "internal/npy"},
+		{"runtime", []string{"runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
-		{"simulate", []string{"codegen/llvm/toolchain", "internal/describe", "runtime", "targets"}, nil},
-		{"verify", []string{"codegen/llvm/artifact", "internal/describe", "ir", "ir/interp", "runtime", "simulate"}, nil},
+		{"simulate", []string{"codegen/llvm/toolchain", "runtime/describe", "runtime", "targets"}, nil},
+		{"verify", []string{"codegen/llvm/artifact", "runtime/describe", "ir", "ir/interp", "runtime", "simulate"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
 		{"autotune/measure", compiler, []string{"github.com/nats-io/nats.go"}},
 		{"autotune/records", compiler, nil},
 
-		{"examples/digits/check", []string{"internal/npy"}, nil},
+		{"examples/digits/check", []string{"runtime/npy"}, nil},
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/squeezenet/gen", []string{"ir", "graph", "importer/ripcjson", "internal/safetensors"}, nil},
 
 		{"schemas", nil, nil},
 
-		{"internal/describe", nil, nil},
+		{"runtime/describe", nil, nil},
 		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},
@@ -88,7 +88,7 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
-		{"internal/npy", []string{"internal/files"}, nil},
+		{"runtime/npy", []string{"internal/files"}, nil},
 		{"internal/passorder", nil, nil},
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests

@@ -5,8 +5,8 @@ import (
 
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // Symbols of data, hidden like those of kernels.

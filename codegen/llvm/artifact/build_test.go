@@ -14,10 +14,10 @@ import (
 
 	"ripc/codegen/llvm/artifact"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/describe"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 	"ripc/targets"
 )
 

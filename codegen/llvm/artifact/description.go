@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // Describe is the description of the artifact that Build would make, as far as it is known before code is generated:

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // headerBegin is the part of the header before the tensors. {name} and {NAME} stand for the identifier.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ripc/codegen/llvm/artifact"
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 	"ripc/targets"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 // compile compiles all modules, in order.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/internal/npy"
+	"ripc/runtime/npy"
 )
 
 // raw builds a version 1 file from a header's text.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"ripc/internal/npy"
+	"ripc/runtime/npy"
 )
 
 func appendByte(t *testing.T, path string) {
