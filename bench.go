@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"ripc/engine/simulate"
 	"ripc/ir"
 	"ripc/runtime"
-	"ripc/simulate"
 )
 
 // BenchRequest says what to measure.

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 
 	"ripc/codegen/llvm/artifact"
+	"ripc/engine/simulate"
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/runtime/describe"
-	"ripc/simulate"
 )
 
 // machine is an artifact, ready to run here or in simulation.

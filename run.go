@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/artifact"
+	"ripc/engine/simulate"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
 	"ripc/runtime/describe"
-	"ripc/simulate"
 )
 
 // Names of RunRequest.Engine.

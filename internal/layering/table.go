@@ -22,7 +22,7 @@ func Table() []Row {
 	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen/llvm/emit", "codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/toolchain", "fusedglue", "runtime/describe",
-		"importer/...", "lower", "lower/plan", "recognize", "runtime", "simulate", "verify",
+		"importer/...", "lower", "lower/plan", "recognize", "runtime", "engine/simulate", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
@@ -66,8 +66,8 @@ func Table() []Row {
 
 		{"runtime", []string{"runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
-		{"simulate", []string{"codegen/llvm/toolchain", "runtime/describe", "runtime", "targets"}, nil},
-		{"verify", []string{"codegen/llvm/artifact", "runtime/describe", "ir", "ir/interp", "runtime", "simulate"}, nil},
+		{"engine/simulate", []string{"codegen/llvm/toolchain", "runtime/describe", "runtime", "targets"}, nil},
+		{"verify", []string{"codegen/llvm/artifact", "runtime/describe", "ir", "ir/interp", "runtime", "engine/simulate"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/engine/simulate"
 	"ripc/runtime"
 	"ripc/runtime/describe"
-	"ripc/simulate"
 )
 
 // inputs returns inputs for a seed, the arena after stage 0, and the output.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
-	"ripc/simulate"
 )
 
 // tool finds an LLVM program.
@@ -100,7 +100,7 @@ func TestPlaces(t *testing.T) {
 func build(t testing.TB, d *describe.Artifact, edit func(string) string) string {
 	t.Helper()
 	opt, llc, lld := tool(t, "opt"), tool(t, "llc"), tool(t, "ld.lld")
-	ll, err := os.ReadFile("../runtime/testdata/twostage.ll.in")
+	ll, err := os.ReadFile("../../runtime/testdata/twostage.ll.in")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/engine/simulate"
 	"ripc/runtime/describe"
-	"ripc/simulate"
 )
 
 // A loop whose number of instructions is known: 1 + 2*1000 + 2.
