@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/compile"
 	"ripc/graph"
 	"ripc/importer/lce"
 	"ripc/importer/onnx"
@@ -68,7 +69,7 @@ func Import(ctx context.Context, path, out string, o Options) (*Imported, error)
 		return nil, err
 	}
 	o.Emit = nil
-	c, err := compile(ctx, func() (*graph.Graph, error) { return g, nil }, o)
+	c, err := compile.Network(ctx, func() (*graph.Graph, error) { return g, nil }, o)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/artifact"
+	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/verify"
@@ -63,14 +64,14 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	}
 	so := r.SO
 	if so == "" {
-		dir, path, err := c.tempSO()
+		dir, path, err := tempSO(c)
 		defer os.RemoveAll(dir)
 		if err != nil {
 			return nil, err
 		}
 		so = path
 	}
-	feed, err := LoadInputs(artifact.Describe(artifact.Input{Program: c.Program}).Inputs, nil, r.Seed)
+	feed, err := tensorio.Load(artifact.Describe(artifact.Input{Program: c.Program}).Inputs, nil, r.Seed)
 	if err != nil {
 		return nil, err
 	}

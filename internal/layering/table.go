@@ -14,41 +14,39 @@ type Row struct {
 // Table lists every package of the module in the order of the pipeline. An import that is not listed fails the test
 // of this package: either the code is in the wrong place, or the design changes and the row with it.
 //
-// What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen knows llir; runtime
+// What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "graph", "ir/interp", "ir/irtext", "lower/ops"}
-	scheduleAll := []string{"schedule", "schedule/cost", "schedule/template"}
-	middle := join(irAll, scheduleAll, []string{"targets", "targets/isa"})
+	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
+	middle := join(irAll, []string{"graph", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen/llvm/emit", "codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/toolchain", "fusedglue", "runtime/describe",
-		"importer/...", "lower", "lower/plan", "recognize", "runtime", "engine/simulate", "verify",
+		"codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "compile", "engine/simulate",
+		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/files", "runtime/npy", "internal/safetensors", "schemas"}),
-			[]string{"golang.org/x/image", "golang.org/x/sync"}},
-		{"cmd/ripc", []string{".", "runtime", "targets", "codegen/llvm/toolchain", "runtime/describe", "internal/files"},
+		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{"cmd/ripc", []string{".", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
-		{"graph", []string{"ir"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
-		{"lower/ops", []string{"ir", "graph"}, nil},
-		{"importer/internal/source", []string{"internal/files", "ir", "graph"}, nil},
-		{"importer/ripcjson", []string{"internal/files", "internal/safetensors", "ir", "graph", "importer/internal/source", "schemas"},
+		{"graph", []string{"ir"}, nil},
+
+		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
+		{"importer/ripcjson", []string{"graph", "importer/internal/source", "internal/files", "internal/safetensors", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"internal/f32", "ir", "graph", "importer/internal/source", "importer/onnx/internal/onnxpb"},
+		{"importer/onnx", []string{"graph", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"ir", "graph", "importer/internal/source", "importer/lce/internal/flatbuf"}, nil},
+		{"importer/lce", []string{"graph", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"internal/f32", "internal/passorder", "ir", "ir/arith", "graph"}, nil},
-		{"recognize", []string{"fusedglue", "internal/f32", "internal/passorder", "ir", "graph"}, nil},
+		{"fusedglue", []string{"graph", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"recognize", []string{"fusedglue", "graph", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},
@@ -56,31 +54,36 @@ func Table() []Row {
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
+		{"lower/ops", []string{"graph", "ir"}, nil},
 		{"lower/plan", []string{"ir"}, nil},
 
 		{"codegen/llvm/emit", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
-		{"codegen/llvm/artifact", []string{"codegen/llvm/emit", "codegen/llvm/driver", "codegen/llvm/toolchain", "runtime/describe", "ir",
-			"ir/interp", "targets"}, nil},
+		{"codegen/llvm/artifact", []string{"codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "ir", "ir/interp",
+			"runtime/describe", "targets"}, nil},
+		{"compile", join(middle, []string{"codegen/llvm/artifact", "codegen/llvm/toolchain", "fusedglue", "lower"}), nil},
 
 		{"runtime", []string{"runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
-		{"engine/simulate", []string{"codegen/llvm/toolchain", "runtime/describe", "runtime", "targets"}, nil},
-		{"verify", []string{"codegen/llvm/artifact", "runtime/describe", "ir", "ir/interp", "runtime", "engine/simulate"}, nil},
+		{"runtime/describe", nil, nil},
+		{"runtime/npy", []string{"internal/files"}, nil},
+		{"engine/simulate", []string{"codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
+		{"measure", nil, nil},
+		{"verify", []string{"codegen/llvm/artifact", "engine/simulate", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
 		{"autotune/measure", compiler, []string{"github.com/nats-io/nats.go"}},
 		{"autotune/records", compiler, nil},
 
+		{"e2e", nil, nil}, // tests only
 		{"examples/digits/check", []string{"runtime/npy"}, nil},
 		{"examples/squeezenet/speed", []string{"."}, nil},
-		{"examples/squeezenet/gen", []string{"ir", "graph", "importer/ripcjson", "internal/safetensors"}, nil},
+		{"examples/squeezenet/gen", []string{"graph", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
 
 		{"schemas", nil, nil},
 
-		{"runtime/describe", nil, nil},
 		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},
@@ -88,9 +91,11 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
-		{"runtime/npy", []string{"internal/files"}, nil},
 		{"internal/passorder", nil, nil},
+		{"internal/randnet", []string{"graph"}, nil},                      // random networks for tests
+		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil}, // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
+		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
 }

@@ -4,8 +4,8 @@
 //	files, err := artifact.Build(ctx, artifact.Input{Program: p, Target: t, Tools: tools, Cache: cache, Emit: kinds})
 //	os.WriteFile("net.so", files[artifact.SO], 0o644)
 //
-// A library holds one kernel for each Func, the driver (codegen/spmd), one object with all constants, and the
-// description (internal/describe). The same input gives the same bytes.
+// A library holds one kernel for each Func, the driver (codegen/llvm/driver), one object with all constants, and the
+// description (runtime/describe). The same input gives the same bytes.
 package artifact
 
 import (

@@ -2,4 +2,4 @@
 // with protoc 3.21.12 and protoc-gen-go v1.36.12 in PATH, go generate makes onnx-ml.pb.go from it again.
 package onnxpb
 
-//go:generate protoc --go_out=. --go_opt=paths=source_relative --go_opt=Monnx-ml.proto=ripc/ir/importer/onnx/internal/onnxpb onnx-ml.proto
+//go:generate protoc --go_out=. --go_opt=paths=source_relative --go_opt=Monnx-ml.proto=ripc/importer/onnx/internal/onnxpb onnx-ml.proto
