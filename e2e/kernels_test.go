@@ -52,7 +52,7 @@ func TestKernelFiles(t *testing.T) {
 		golden.Check(t, "../examples/convs/ripir/"+name+"_n1.ripir", []byte(f.String()))
 		for form, tr := range forms(f, m) {
 			path := fmt.Sprintf("../examples/convs/%s_n1_%s.schedule", name, form)
-			head := fmt.Sprintf("# Written by go test ./e2e -run TestKernelFiles -update; docs/kernels.md explains it.\n#\n#\tripc bench %s --schedule %s --threads 1\nfunc %s:\n", model, path, f.Name)
+			head := fmt.Sprintf("# Written by go test ./e2e -run TestKernelFiles -update; docs/kernels.md explains it.\n#\n#\tripc bench %s --schedule %s --threads 1\nfunc %s:\n", model[len("../"):], path[len("../"):], f.Name)
 			golden.Check(t, path, []byte(head+tr.String()))
 			r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
 			if err != nil {
