@@ -8,23 +8,24 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+
+	"ripc/codegen/llvm/toolchain"
 )
 
 // countVariable is the environment variable that tells the counter where to write.
 const countVariable = "RIPC_COUNT_FILE"
 
-// counter returns the path of the plugin that counts instructions, for the plugin interface of the given qemu.
-func (o Options) counter(ctx context.Context, qemu string) (string, error) {
+// buildCounter returns the plugin that counts instructions, for the plugin interface of the given qemu.
+func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) {
 	source, err := guest.ReadFile("guest/count.c")
 	if err != nil {
-		return "", fmt.Errorf("simulate: %w", err)
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	api, err := pluginVersion(ctx, qemu)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	key := fmt.Sprintf("%d\n%s", api, source)
-	return o.cached("count", ".so", []byte(key), func(dir, out string) error {
+	return o.cached(toolchain.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
 		cc, err := findTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc", "gcc", "clang")
 		if err != nil {
 			return err

@@ -159,7 +159,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		}
 		copies, copiesAt := im.captures(j, &p)
 		counted := uint64(0)
-		if m.plugin != "" {
+		if m.plugin != nil {
 			counted = 1
 		}
 		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads), uint64(j.First), uint64(j.Last),

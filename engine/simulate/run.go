@@ -61,7 +61,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.plugin != "" {
+	if m.plugin != nil {
 		if err := readCounts(counts, results, m.arch.overhead); err != nil {
 			return nil, err
 		}
@@ -69,13 +69,21 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	return results, nil
 }
 
-// execute runs qemu on an image and waits for it.
+// execute runs qemu on an image and waits for it. Runner and plugin are written to dir, which is nobody else's, so that
+// what runs is what was built, or read from the cache and found whole.
 func (m *Machine) execute(ctx context.Context, dir, image, counts string) error {
 	args := []string{"-cpu", m.cpu}
-	if m.plugin != "" {
-		args = append(args, "-plugin", m.plugin)
+	files := map[string][]byte{"runner": m.runner}
+	if m.plugin != nil {
+		files["count.so"] = m.plugin
+		args = append(args, "-plugin", "./count.so")
 	}
-	cmd := exec.CommandContext(ctx, m.qemu, append(args, m.runner, image)...)
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o700); err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+	}
+	cmd := exec.CommandContext(ctx, m.qemu, append(args, "./runner", image)...)
 	cmd.Dir = dir // where a core dump would go
 	cmd.WaitDelay = 5 * time.Second
 	for _, v := range os.Environ() {

@@ -21,9 +21,9 @@ type Options struct {
 	// toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own folder.
 	Qemu, LLVMMC, LLD, CC string
 	// CacheDir holds what is built once; empty means the folder simulate in $RIPC_CACHE_DIR, or ripc/simulate in
-	// the user's cache folder.
+	// the user's cache folder, or, for a user without one, that it is built each time.
 	CacheDir string
-	// TempDir holds image files while they run; empty means the system's.
+	// TempDir holds image files and programs while they run, in folders of this process's own; empty means the system's.
 	TempDir string
 	// Count makes Run count instructions. It needs a C compiler (once) and jobs with one thread.
 	Count bool
@@ -71,8 +71,8 @@ type Machine struct {
 	arch   arch
 	cpu    string
 	qemu   string
-	runner string
-	plugin string // "" without Options.Count
+	runner []byte // the guest program
+	plugin []byte // nil without Options.Count
 	prog   *program
 	entry  uint64
 }
@@ -81,8 +81,8 @@ type Machine struct {
 const programAt = 1 << 16
 
 // Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with *runtime.FileError or
-// *runtime.FormatError if the file is no artifact, with *FileError if it cannot be simulated, and with *ToolError if a
-// program is missing.
+// *runtime.FormatError if the file is no artifact, with *FileError if it cannot be simulated, with *ToolError if a
+// program is missing, and with *toolchain.FolderError if others can write to the cache.
 func Open(path string, opts Options) (*Machine, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -119,11 +119,11 @@ func Open(path string, opts Options) (*Machine, error) {
 		return nil, err
 	}
 	ctx := context.Background() // a fraction of a second, once a machine
-	if m.runner, err = opts.runner(ctx, m.arch); err != nil {
+	if m.runner, err = opts.buildRunner(ctx, m.arch); err != nil {
 		return nil, err
 	}
 	if opts.Count {
-		if m.plugin, err = opts.counter(ctx, m.qemu); err != nil {
+		if m.plugin, err = opts.buildCounter(ctx, m.qemu); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,46 +42,39 @@ func findLLVM(given, purpose, name string) (string, error) {
 	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
-// cacheDir returns the folder for what is built once.
-func (o Options) cacheDir() (string, error) {
-	dir := o.CacheDir
-	if dir == "" {
-		base, err := toolchain.DefaultDir()
-		if err != nil { // there is no home
-			base = filepath.Join(os.TempDir(), "ripc")
-		}
-		dir = filepath.Join(base, "simulate")
+// cache opens what keeps the programs that are built once; nil if the user has no place for it.
+func (o Options) cache() (*toolchain.Cache, error) {
+	if o.CacheDir != "" {
+		return toolchain.OpenCache(o.CacheDir, toolchain.DefaultLimit)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("simulate: cannot make the cache folder: %w (set %s to a writable folder)", err, toolchain.EnvCache)
-	}
-	return dir, nil
+	return toolchain.UserCache("simulate")
 }
 
-// cached returns the path of a file built from source, building it if it is not there yet. build writes it to out and
-// may use dir for other files. Two processes may build at once; the file appears whole or not at all.
-func (o Options) cached(name, suffix string, key []byte, build func(dir, out string) error) (string, error) {
-	cache, err := o.cacheDir()
+// cached returns the program built from what key tells, building it if the cache does not hold it. build writes it to
+// out and may use dir for other files.
+func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
+	cache, err := o.cache()
 	if err != nil {
-		return "", err
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	final := filepath.Join(cache, fmt.Sprintf("%s-%x%s", name, sha256.Sum256(key), suffix))
-	if info, err := os.Stat(final); err == nil && info.Size() > 0 {
-		return final, nil
+	if program, ok := cache.Get(key); ok {
+		return program, nil
 	}
-	dir, err := os.MkdirTemp(cache, "build-")
+	dir, err := os.MkdirTemp(o.TempDir, "ripc-simulate-")
 	if err != nil {
-		return "", fmt.Errorf("simulate: cannot build %s: %w", name, err)
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "out")
 	if err := build(dir, out); err != nil {
-		return "", err
+		return nil, err
 	}
-	if err := os.Rename(out, final); err != nil {
-		return "", fmt.Errorf("simulate: cannot keep %s: %w", name, err)
+	program, err := os.ReadFile(out)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	return final, nil
+	cache.Put(key, program)
+	return program, nil
 }
 
 // command runs a build tool and makes its messages part of the error.
@@ -94,13 +86,13 @@ func command(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// runner returns the path of the guest program for a.
-func (o Options) runner(ctx context.Context, a arch) (string, error) {
+// buildRunner returns the guest program for a.
+func (o Options) buildRunner(ctx context.Context, a arch) ([]byte, error) {
 	source, err := guest.ReadFile(a.runner)
 	if err != nil {
-		return "", fmt.Errorf("simulate: %w", err)
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	return o.cached("runner-"+a.name, "", append([]byte(a.triple+"\n"), source...), func(dir, out string) error {
+	return o.cached(toolchain.Key([]byte("runner"), []byte(a.triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
 		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
 		if err != nil {

@@ -219,7 +219,18 @@ func width(dtype string) int {
 	return 1
 }
 
-// comment makes s fit into a comment: no line ends, and nothing that would end or open one.
+// comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone
+// or together, and the others are named, as in <U+002A>. So nothing in it ends or opens a comment, joins lines, is a
+// trigraph, or shows a reader another text than the compiler's.
 func comment(s string) string {
-	return strings.NewReplacer("\n", " ", "\r", " ", "*/", "* /", "/*", "/ *", "\\", "/").Replace(s)
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(" _.:;,()[]-+=<>", r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "<%U>", r)
+		}
+	}
+	return b.String()
 }

@@ -1,14 +1,19 @@
 package artifact_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"ripc/codegen/llvm/artifact"
 	"ripc/internal/need"
+	"ripc/targets"
 )
 
 // command runs a program and fails the test unless it succeeds.
@@ -49,6 +54,86 @@ func TestHeaderCompiles(t *testing.T) {
 	flags := []string{"-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"}
 	t.Run("c", func(t *testing.T) { command(t, dir, need.Tool(t, "cc"), append(flags, "-std=c99", "main.c")...) })
 	t.Run("c++", func(t *testing.T) { command(t, dir, need.Tool(t, "c++"), append(flags, "-std=c++11", "main.cc")...) })
+}
+
+// named is the header of a network whose tensors are called name.
+func named(t rapid.TB, name string) string {
+	t.Helper()
+	tg, err := targets.Lookup("x86-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := small()
+	for i := range p.Buffers {
+		p.Buffers[i].Label = name
+	}
+	files, err := artifact.Build(context.Background(),
+		artifact.Input{Program: p, Target: tg, Version: "1", Emit: []artifact.Kind{artifact.Header}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(files[artifact.Header])
+}
+
+// code returns a header without its comments, and the comments.
+func code(header string) (code string, comments []string) {
+	for {
+		before, rest, ok := strings.Cut(header, "/*")
+		code += before
+		if !ok {
+			return code, comments
+		}
+		var comment string
+		comment, header, _ = strings.Cut(rest, "*/")
+		code += " "
+		comments = append(comments, comment)
+	}
+}
+
+// hostile are names with which a file might try to leave a comment, or to deceive who reads it.
+func hostile() []string {
+	return []string{`*\ int evil; \*`, `*/ int evil; /*`, `**\\ int evil; //**`, "a\\", "a\\\n", "*??/\n/ int evil;", "??/", "*", "/", "//", "/*", "*/",
+		"line\nbreak\r\v\f\u0085\u2028\u2029", "\x00\x1b[31m\x7f\u009b", "\u202e\u2066\u2069\u200e\u200f\u061c", "\xff\xfe", "{name}", `"`, "größe"}
+}
+
+// TestHeaderHostileNames compiles headers with names that try to leave their comments.
+func TestHeaderHostileNames(t *testing.T) {
+	texts := map[string]string{}
+	var source strings.Builder
+	for i, name := range hostile() {
+		h := strings.ReplaceAll(named(t, name), "SMALL_NET_", fmt.Sprintf("SMALL_NET_%d_", i)) // the compiler reads all
+		if c, _ := code(h); strings.Contains(c, "int evil") {
+			t.Errorf("%q leaves its comment", name)
+		}
+		file := fmt.Sprintf("h%d", i)
+		texts[file+".h"] = h
+		fmt.Fprintf(&source, "#include \"%s.h\"\n", file)
+	}
+	source.WriteString("int evil = 0;\n")
+	texts["main.c"], texts["main.cc"] = source.String(), source.String()
+	dir := folder(t, texts)
+	flags := []string{"-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"}
+	t.Run("c", func(t *testing.T) { command(t, dir, need.Tool(t, "cc"), append(flags, "-std=c99", "main.c")...) })
+	t.Run("c++", func(t *testing.T) { command(t, dir, need.Tool(t, "c++"), append(flags, "-std=c++11", "main.cc")...) })
+}
+
+// TestHeaderNames checks that a header says the same to a compiler, whatever its tensors are called, and that the names
+// in its comments are plain.
+func TestHeaderNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.OneOf(rapid.SampledFrom(hostile()), rapid.SampledFrom([]string{"*", "/", "\\", "?", "\n", " "}), rapid.String())
+		name := strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "name"), "")
+		got, comments := code(named(t, name))
+		want, _ := code(named(t, "x"))
+		if got != want {
+			t.Errorf("the code became\n%s\nwant\n%s", got, want)
+		}
+		for _, c := range comments {
+			if i := strings.IndexFunc(c, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~' || r == '\\') }); i >= 0 || strings.Contains(c, "??") {
+				t.Errorf("a comment holds %q", c)
+			}
+		}
+	})
 }
 
 // example returns the lines of the header's n-th example, and the functions and statements that "..." separates.

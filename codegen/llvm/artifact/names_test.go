@@ -22,3 +22,21 @@ func TestSymbolClash(t *testing.T) {
 		}
 	}
 }
+
+// TestStageNames checks that a stage's name stays within its comment in the LLVM text, in plain characters.
+func TestStageNames(t *testing.T) {
+	in := artifact.Input{Target: host(t), Version: "1", Emit: []artifact.Kind{artifact.LL}}
+	in.Program = small()
+	lines := strings.Count(string(build(t, in)[artifact.LL]), "\n")
+	for _, name := range hostile() {
+		in.Program = small()
+		in.Program.Stages[0].Name = name
+		ll := string(build(t, in)[artifact.LL])
+		if n := strings.Count(ll, "\n"); n != lines {
+			t.Errorf("%q makes %d lines of %d", name, n, lines)
+		}
+		if i := strings.IndexFunc(ll, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
+			t.Errorf("%q leaves %q", name, ll[i])
+		}
+	}
+}

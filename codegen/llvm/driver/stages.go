@@ -125,9 +125,9 @@ func (w *driver) argument(name string, i, j int) (string, error) {
 	return tmp, nil
 }
 
-// printable keeps a stage's name from ending the comment that it is put into.
+// printable keeps a stage's name from ending the comment that it is put into, and from showing there what it is not.
 func printable(r rune) rune {
-	if r < ' ' {
+	if r < ' ' || r > '~' {
 		return '?'
 	}
 	return r

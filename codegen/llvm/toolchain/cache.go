@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -23,8 +24,9 @@ const DefaultLimit = 1 << 30
 const magic = "ripc cache 1\n"
 
 // Cache is a folder of results under keys that name their content. Any number of goroutines and processes may use one
-// folder: a file appears by renaming, never half written, and one that is damaged counts as absent. A nil *Cache
-// holds nothing.
+// folder: a file appears by renaming, never half written, and one that is damaged counts as absent. What it holds is
+// executed, and a checksum tells damage but not intent: so nobody else may write to the folder. A nil *Cache holds
+// nothing.
 type Cache struct {
 	dir   string
 	limit int64
@@ -41,38 +43,68 @@ type Stats struct {
 	WriteErr     error // the last failure to store; compiling goes on without the cache
 }
 
-// OpenCache uses dir, creating it if needed, and keeps it below limit bytes (about: a sweep comes when a sixteenth of
-// limit has been written).
+// FolderError says that a cache's folder is not safe: others could put code there that this user would run.
+type FolderError struct {
+	Dir     string
+	Writers string // who can write to it, e.g. "it belongs to user 1001"
+}
+
+// Error names the folder, who can write to it, and the way out.
+func (e *FolderError) Error() string {
+	return fmt.Sprintf("cache folder %s is not safe: %s; delete it, or set %s to a folder of your own",
+		e.Dir, e.Writers, EnvCache)
+}
+
+// OpenCache uses dir, creating it for this user alone if needed, and keeps it below limit bytes (about: a sweep comes
+// when a sixteenth of limit has been written). It fails with *FolderError if others can write to dir.
 func OpenCache(dir string, limit int64) (*Cache, error) {
 	if limit <= 0 {
-		return nil, fmt.Errorf("object cache %s: limit of %d bytes; it must be positive", dir, limit)
+		return nil, fmt.Errorf("cache folder %s: limit of %d bytes; it must be positive", dir, limit)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("object cache: %w (set %s to a writable folder)", err, EnvCache)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cache folder: %w (set %s to a writable folder)", err, EnvCache)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cache folder: %w", err)
+	}
+	if w := writers(info); w != "" {
+		return nil, &FolderError{Dir: dir, Writers: w}
 	}
 	return &Cache{dir: dir, limit: limit}, nil
 }
 
-// DefaultDir returns $RIPC_CACHE_DIR, or the folder "ripc" in the user's cache folder.
-func DefaultDir() (string, error) {
-	if dir := os.Getenv(EnvCache); dir != "" {
-		return dir, nil
+// intruders says who but user me and root can write to a folder of the given owner, group and mode; "" means nobody. A
+// group with the owner's number is the owner's own: many systems make one for each user, and let it write.
+func intruders(owner, group uint32, mode fs.FileMode, me int) string {
+	switch {
+	case int(owner) != me && owner != 0:
+		return fmt.Sprintf("it belongs to user %d", owner)
+	case mode&0o002 != 0:
+		return "everybody can write to it"
+	case mode&0o020 != 0 && int(group) != me:
+		return fmt.Sprintf("group %d can write to it", group)
 	}
-	base, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("object cache: %w (set %s to a writable folder)", err, EnvCache)
-	}
-	return filepath.Join(base, "ripc"), nil
+	return ""
 }
 
-// DefaultCache opens the folder "objects" in DefaultDir with DefaultLimit.
-func DefaultCache() (*Cache, error) {
-	dir, err := DefaultDir()
-	if err != nil {
-		return nil, err
+// UserCache opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of the user's cache
+// folder, with DefaultLimit. A user who has neither, as without HOME in a container or under cron, gets nil: there is no
+// other place that is certainly the user's own, and without a cache everything works but takes its time.
+func UserCache(name string) (*Cache, error) {
+	dir := os.Getenv(EnvCache)
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return nil, nil
+		}
+		dir = filepath.Join(base, "ripc")
 	}
-	return OpenCache(filepath.Join(dir, "objects"), DefaultLimit)
+	return OpenCache(filepath.Join(dir, name), DefaultLimit)
 }
+
+// DefaultCache is the user's cache of compiled modules.
+func DefaultCache() (*Cache, error) { return UserCache("objects") }
 
 // Key returns a name for whatever is computed from parts. Where one part ends and the next begins matters.
 func Key(parts ...[]byte) string {
@@ -148,7 +180,7 @@ func (c *Cache) Put(key string, data []byte) {
 
 func (c *Cache) write(key string, data []byte) error {
 	file := c.path(key)
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), tempPattern)
@@ -169,7 +201,7 @@ func (c *Cache) write(key string, data []byte) error {
 	}
 	if err != nil {
 		os.Remove(tmp.Name())
-		return fmt.Errorf("object cache: %w", err)
+		return fmt.Errorf("cache: %w", err)
 	}
 	return nil
 }

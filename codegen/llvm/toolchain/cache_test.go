@@ -2,9 +2,11 @@ package toolchain
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -173,8 +175,64 @@ func TestCacheErrors(t *testing.T) {
 	if c.Stats().WriteErr == nil {
 		t.Error("a failure to store does not show")
 	}
-	t.Setenv(EnvCache, "/somewhere")
-	if dir, err := DefaultDir(); err != nil || dir != "/somewhere" {
-		t.Errorf("%q, %v", dir, err)
+}
+
+// TestUserCache looks for the cache where the environment says.
+func TestUserCache(t *testing.T) {
+	dir, home, xdg := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, c := range []struct{ cache, xdg, home, want string }{
+		{dir, xdg, home, filepath.Join(dir, "x")},
+		{"", xdg, home, filepath.Join(xdg, "ripc", "x")},
+		{"", "", home, filepath.Join(home, ".cache", "ripc", "x")},
+		{"", "", "", ""},
+	} {
+		t.Setenv(EnvCache, c.cache)
+		t.Setenv("XDG_CACHE_HOME", c.xdg)
+		t.Setenv("HOME", c.home)
+		got, err := UserCache("x")
+		if err != nil || (got == nil) != (c.want == "") || got != nil && got.dir != c.want {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+		if got == nil {
+			continue
+		}
+		if info, err := os.Stat(c.want); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", c.want, info, err)
+		}
+	}
+}
+
+// TestCacheFolder refuses folders in which others can put code.
+func TestCacheFolder(t *testing.T) {
+	for mode, ok := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o500: true, 0o777: false, 0o702: false, 0o1777: false} {
+		dir := filepath.Join(t.TempDir(), "c")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		perm := mode & 0o777
+		if mode&0o1000 != 0 {
+			perm |= os.ModeSticky
+		}
+		if err := os.Chmod(dir, perm); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenCache(dir, 1)
+		var refused *FolderError
+		if ok && err != nil || !ok && (!errors.As(err, &refused) || refused.Dir != dir || !strings.Contains(err.Error(), EnvCache)) {
+			t.Errorf("%o: %v", mode, err)
+		}
+	}
+	const me, other = 1000, 1001
+	for _, c := range []struct {
+		owner, group uint32
+		mode         os.FileMode
+		ok           bool
+	}{
+		{me, me, 0o755, true}, {me, me, 0o775, true}, {me, 100, 0o755, true}, {me, 100, 0o775, false}, {me, me, 0o757, false},
+		{0, 0, 0o755, true}, {0, 0, 0o775, false}, {other, me, 0o755, false}, {other, other, 0o700, false},
+	} {
+		if got := intruders(c.owner, c.group, c.mode, me); (got == "") != c.ok {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }

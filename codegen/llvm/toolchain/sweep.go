@@ -35,7 +35,7 @@ type entry struct {
 func (c *Cache) sweep() error {
 	mark := filepath.Join(c.dir, sweepMark)
 	if err := os.WriteFile(mark, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"), 0o666); err != nil {
-		return fmt.Errorf("object cache: %w", err)
+		return fmt.Errorf("cache: %w", err)
 	}
 	var all []entry
 	var total int64
@@ -58,7 +58,7 @@ func (c *Cache) sweep() error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("object cache: %w", err)
+		return fmt.Errorf("cache: %w", err)
 	}
 	if total <= c.limit {
 		return nil
