@@ -17,7 +17,7 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
+	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext"}
 	middle := join(irAll, []string{"graph", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "compile", "engine/simulate",
@@ -32,6 +32,7 @@ func Table() []Row {
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
+		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"graph", []string{"ir"}, nil},
@@ -49,7 +50,7 @@ func Table() []Row {
 		{"recognize", []string{"fusedglue", "graph", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir"}, nil},
-		{"schedule", []string{"ir", "ir/arith"}, nil},
+		{"schedule", []string{"ir", "ir/arith", "ir/deps"}, nil},
 		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
@@ -57,7 +58,7 @@ func Table() []Row {
 		{"lower/ops", []string{"graph", "ir"}, nil},
 		{"lower/plan", []string{"ir"}, nil},
 
-		{"codegen/llvm/emit", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/emit", []string{"ir", "ir/arith", "ir/deps", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
 		{"codegen/llvm/artifact", []string{"codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "ir", "ir/interp",

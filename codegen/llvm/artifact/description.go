@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
 
 // Describe is the description of the artifact that Build would make, as far as it is known before code is generated:
-// ScratchBytes and what code generation notes about a kernel are missing. Of in it needs Program, which must be sound,
-// and Traces, Target and Version where the caller looks at what is made of them.
+// ScratchBytes is missing. Of in it needs Program, which must be sound, and Traces, Target and Version where the caller
+// looks at what is made of them.
 func Describe(in Input) *describe.Artifact {
 	p, t := in.Program, in.Target
 	tensors, size := describeBuffers(p)
@@ -50,17 +48,10 @@ func Describe(in Input) *describe.Artifact {
 
 // addCode adds what is known once the kernels are made.
 func (b *build) addCode() {
-	for i, s := range b.in.Program.Stages {
+	for _, s := range b.in.Program.Stages {
 		k := b.kernels[s.Func]
 		b.desc.ScratchBytes = max(b.desc.ScratchBytes, roundUp(k.Scratch))
-		b.desc.Stages[i].Note = note(s.Note, k.Notes)
 	}
-}
-
-// note joins the Program's note on a stage with those of code generation.
-func note(stage string, kernel []string) string {
-	all := slices.DeleteFunc(append([]string{stage}, kernel...), func(s string) bool { return s == "" })
-	return strings.Join(all, "; ")
 }
 
 // affine is the encoding, in descriptions, of unipolar levels with a zero point.

@@ -35,7 +35,7 @@ func (fr *frame) place(s ir.Stmt, top int64, copies int, lane string) {
 		fr.place(s.Then, top, copies, lane)
 		fr.place(s.Else, top, copies, lane)
 	case *ir.For:
-		if s.Kind == ir.Vectorize && s.Extent > 1 && copies == 0 && !calls(s) {
+		if s.Kind == ir.Vectorize && s.Extent > 1 && copies == 0 {
 			copies, lane = s.Extent, s.Var
 		}
 		fr.place(s.Body, top, copies, lane)
@@ -57,15 +57,3 @@ func (fr *frame) place(s ir.Stmt, top int64, copies int, lane string) {
 
 // roundUp is the least multiple of m that is not below n.
 func roundUp(n, m int64) int64 { return (n + m - 1) / m * m }
-
-// calls reports whether s calls instructions. Then no loop around them is emitted on vectors, and an instruction's
-// operand must be contiguous.
-func calls(s ir.Stmt) bool {
-	found := false
-	ir.Walk(s, func(t ir.Stmt) bool {
-		_, isCall := t.(*ir.Call)
-		found = found || isCall
-		return !found
-	})
-	return found
-}

@@ -8,59 +8,30 @@ import (
 	"ripc/ir"
 )
 
-// kernel emits the whole function. The body runs on thread 0 alone unless its outermost loop is parallel.
+// kernel emits the whole function. The body runs on thread 0 alone unless it has a parallel loop: then all
+// threads run it, each with its own allocs, and share the iterations of that loop.
 func (e *emitter) kernel() {
 	done := e.block("done")
-	body, parallel := e.outermost()
-	if parallel == nil {
+	if !parallel(e.f.Body) {
 		run := e.block("run")
 		first := e.b().NewICmp(enum.IPredEQ, e.tid, literal{types.I32, "0"})
 		e.b().NewCondBr(first, run, done)
 		e.start(run)
 	}
-	e.stmt(body)
+	e.stmt(e.f.Body)
 	e.b().NewBr(done)
 	e.start(done)
 	done.NewRet(nil)
 }
 
-// outermost checks where parallel loops are: at most one, and nothing beside it but comments and allocs around it.
-func (e *emitter) outermost() (body ir.Stmt, loop *ir.For) {
-	s := e.f.Body
-	for loop == nil {
-		var inner ir.Stmt
-		switch t := s.(type) {
-		case *ir.Alloc:
-			inner = t.Body
-		case *ir.Block:
-			for _, u := range t.Stmts {
-				if _, ok := u.(*ir.Comment); ok {
-					continue
-				}
-				if inner != nil {
-					inner = nil
-					break
-				}
-				inner = u
-			}
-		case *ir.For:
-			if t.Kind == ir.Parallel {
-				loop = t
-			}
-		}
-		if inner == nil {
-			break
-		}
-		s = inner
-	}
-	ir.Walk(e.f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel && l != loop {
-			e.fail("parallel %"+l.Var, "make the outermost loop parallel, and put statements beside it into kernels of their own",
-				"loop %%%s is not the outermost loop, alone but for allocs around it", l.Var)
-		}
-		return true
+func parallel(s ir.Stmt) bool {
+	found := false
+	ir.Walk(s, func(t ir.Stmt) bool {
+		l, ok := t.(*ir.For)
+		found = found || ok && l.Kind == ir.Parallel
+		return !found
 	})
-	return e.f.Body, loop
+	return found
 }
 
 // stmt emits a statement.
