@@ -68,6 +68,8 @@ func Table() []Row {
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
+		{"targets/boards", nil, nil}, // programs without an operating system
+		{"engine/bareboard", []string{"runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine/simulate", []string{"codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
 		{"verify", []string{"codegen/llvm/artifact", "engine/simulate", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
