@@ -14,6 +14,7 @@ import (
 	"ripc/codegen/llvm/artifact"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/interp"
@@ -33,7 +34,7 @@ func layers() map[string]*ir.Func {
 		if bits > 0 {
 			a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
 		} else {
-			a.Epilogue.Steps = []graph.FloatStep{{Kind: "mul"}}
+			a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul}}
 		}
 		return ops.Conv("bconv2d", a, ir.Unipolar, 1, h, h, ops.Slice{})
 	}
