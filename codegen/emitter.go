@@ -25,6 +25,8 @@ type buffer struct {
 	copies int
 	// lane is the loop whose lanes the copies belong to.
 	lane string
+	// flushed: all floats stored here are (see val).
+	flushed bool
 }
 
 // emitter holds the state of one kernel's emission.
@@ -59,6 +61,9 @@ type emitter struct {
 	laneVar string
 	lanes   int
 
+	clean map[string]bool // allocs that hold flushed floats only
+	one   value.Value     // see opaqueOne
+
 	count  int // instructions so far
 	visits int
 	spread spread
@@ -66,7 +71,7 @@ type emitter struct {
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
-		f: f, target: t, m: llir.NewModule(), frame: layout(f),
+		f: f, target: t, m: llir.NewModule(), frame: layout(f), clean: cleanAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
