@@ -31,6 +31,8 @@ type Input struct {
 	SO        string   // path of the artifact; it says itself what machine it is for
 	Threads   int      // 0 means 1
 	Inputs    [][]byte // contents of the Program's inputs, in order
+	// More are further contents, one set for each further run of everything.
+	More []Set
 	// Simulate makes Verify simulate although this machine could run the artifact.
 	Simulate bool
 	// Progress, if not nil, is called before each stage, and once more with done == total.
@@ -43,7 +45,14 @@ type Input struct {
 	Limit time.Duration
 
 	report *Report
-	kept   int // overrides maxKept, for tests
+	set    string // name of Inputs
+	kept   int    // overrides maxKept, for tests
+}
+
+// Set is contents of a Program's inputs, in order. Differences that show on it carry its name.
+type Set struct {
+	Name   string
+	Inputs [][]byte
 }
 
 // MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be compared.
@@ -88,17 +97,30 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		}
 		in.report.Stages = append(in.report.Stages, r)
 	}
+	compiled := map[*ir.Func]*interp.Compiled{}
+	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
+		in.Inputs, in.set = set.Inputs, set.Name
+		if err := in.verify(ctx, d, compiled); err != nil {
+			return nil, err
+		}
+		if in.report.Crash != nil {
+			return in.report, nil
+		}
+	}
+	r := in.report
+	r.OK = len(r.Network) == 0 && !slices.ContainsFunc(r.Stages, func(s StageResult) bool { return !s.OK })
+	return r, nil
+}
+
+// verify runs everything on in.Inputs.
+func (in Input) verify(ctx context.Context, d *describe.Artifact, compiled map[*ir.Func]*interp.Compiled) error {
 	e, err := open(in, d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer e.close()
 	in.report.Simulated = e.simulated()
-	v := &verifier{in: in, e: e, report: in.report, compiled: map[*ir.Func]*interp.Compiled{}}
-	if err := v.run(ctx); err != nil {
-		return nil, err
-	}
-	return v.report, nil
+	return (&verifier{in: in, e: e, report: in.report, compiled: compiled}).run(ctx)
 }
 
 // match fails unless d describes in.Program, as far as memory is laid out by it.
