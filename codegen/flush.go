@@ -27,7 +27,7 @@ func (e *emitter) flush(x val) val {
 		}
 		return k
 	}
-	if e.target.Arch == "arm" { // LLVM takes vectors apart for the intrinsic
+	if e.target.Arch != "aarch64" { // LLVM takes vectors apart for the intrinsic, or fails
 		return e.product(x)
 	}
 	x.v = e.overloaded("llvm.canonicalize", x.v.Type(), x.v)
