@@ -197,6 +197,10 @@ func floatFuncs(n int) []*ir.Func {
 					set(y, ir.At(acc, ir.Int(0)), vi))})})
 		}
 	}
+	// What an If compares and stores is kept as it is, too.
+	fs = append(fs, &ir.Func{Name: "stored_if", Params: []ir.Param{in(x), in(b), out(y)}, Body: loop(ir.Serial, "i", 40, ir.Seq(
+		set(y, ir.At(x, vi, ir.Int(0)), vi), &ir.If{Cond: ir.Bin(ir.Gt, ir.At(b, vi, ir.Int(0)), ir.At(x, vi, ir.Int(0))),
+			Then: set(y, ir.At(b, vi, ir.Int(0)), vi)}))})
 	return fs
 }
 

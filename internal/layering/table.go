@@ -58,7 +58,7 @@ func Table() []Row {
 		{"lower", join(middle, []string{"lower/plan"}), nil},
 		{"lower/plan", []string{"ir"}, nil},
 
-		{"codegen", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen", []string{"internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/spmd", []string{"ir", "targets"}, nil},
 		{"codegen/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
 		{"codegen/artifact", []string{"codegen", "codegen/spmd", "codegen/toolchain", "internal/describe", "ir",
