@@ -41,7 +41,7 @@ check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) mod tidy -diff
 
 property: setup ## random networks on all targets; CASES=10000 FROM=0
-	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test . -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
+	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
 
 fuzz: ## random schedules on random Funcs; FUZZTIME=10m
 	$(GO) test ./schedule -run '^$$' -fuzz '^FuzzSchedule$$' -fuzztime $(FUZZTIME)

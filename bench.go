@@ -1,15 +1,15 @@
 package ripc
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
+	"ripc/engine/simulate"
+	"ripc/internal/tensorio"
 	"ripc/ir"
+	"ripc/measure"
 	"ripc/runtime"
-	"ripc/simulate"
 )
 
 // BenchRequest says what to measure.
@@ -46,24 +46,11 @@ type LayerBench struct {
 	Figures
 }
 
-// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the middle number of
-// cycles of the fastest tenth of runs, each by the clock directly behind it.
-type Figures struct {
-	MinMS        *float64 `json:"min_ms"`
-	MedianMS     *float64 `json:"median_ms"`
-	MACsPerCycle *float64 `json:"macs_per_cycle"`
-	Instructions *uint64  `json:"instructions"`
-	MCACycles    *float64 `json:"mca_cycles"` // always nil: BenchResult.MCAReason
-}
+// Figures are one measurement.
+type Figures = measure.Figures
 
 // noMCA is why there is no estimate of cycles for code of other machines.
 const noMCA = "llvm-mca estimates straight-line code: it knows neither how often a loop runs nor the caches, so its cycles do not add up to those of a layer"
-
-// How long Bench measures: until both bounds of the first line are reached, but no longer than the second allows.
-const (
-	benchRuns, benchTime = 20, time.Second
-	benchFew, benchLimit = 3, 30 * time.Second
-)
 
 // Bench measures a network, from the caller's inputs to its outputs: warm, with inputs filled from seed 0. With PerLayer
 // the stages are also timed one by one, in order, so that each finds the caches as in a whole run. If ctx ends on the
@@ -74,7 +61,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 		return nil, err
 	}
 	defer m.close()
-	feed, err := LoadInputs(m.desc.Inputs, nil, 0)
+	feed, err := tensorio.Load(m.desc.Inputs, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -103,80 +90,42 @@ func (m *machine) time(ctx context.Context, r BenchRequest, inputs [][]byte, res
 			return err
 		}
 	}
-	var whole []timing
-	err = sample(ctx, r.Progress, "measuring", func(warm bool) error {
+	var whole []measure.Timing
+	err = measure.Sample(ctx, r.Progress, "measuring", func(warm bool) error {
 		start := time.Now()
 		err := s.Run(ctx)
 		if err == nil && !warm {
-			whole = append(whole, timed(start))
+			whole = append(whole, measure.Since(start))
 		}
 		return err
 	})
-	layers := make([][]timing, len(res.Layers))
+	layers := make([][]measure.Timing, len(res.Layers))
 	if err == nil && r.PerLayer {
-		err = sample(ctx, r.Progress, "measuring layers", func(warm bool) error {
+		err = measure.Sample(ctx, r.Progress, "measuring layers", func(warm bool) error {
 			return timeStages(ctx, s, layers, warm)
 		})
 	}
-	ghz := middle(fastest(whole), func(t timing) float64 { return t.ghz })
+	ghz := measure.Middle(measure.Fastest(whole), func(t measure.Timing) float64 { return t.GHz })
 	res.ClockGHz = &ghz
 	res.Runs = len(whole)
-	res.Figures = figures(whole, res.MACs)
+	res.Figures = measure.Reduce(whole, res.MACs)
 	for i := range res.Layers {
-		res.Layers[i].Figures = figures(layers[i], res.Layers[i].MACs)
+		res.Layers[i].Figures = measure.Reduce(layers[i], res.Layers[i].MACs)
 	}
 	return err
 }
 
-func timeStages(ctx context.Context, s *runtime.Session, layers [][]timing, warm bool) error {
+func timeStages(ctx context.Context, s *runtime.Session, layers [][]measure.Timing, warm bool) error {
 	for i := range layers {
 		start := time.Now()
 		if err := s.RunStages(ctx, i, i+1); err != nil {
 			return err
 		}
 		if !warm {
-			layers[i] = append(layers[i], timed(start))
+			layers[i] = append(layers[i], measure.Since(start))
 		}
 	}
 	return nil
-}
-
-// sample calls run until the bounds above are reached; the first calls, up to a tenth of the time, are to warm up.
-func sample(ctx context.Context, progress func(int, int, string), what string, run func(warm bool) error) error {
-	start := time.Now()
-	for warm := 0; warm == 0 || (warm < benchRuns && time.Since(start) < benchTime/10); warm++ {
-		if err := run(true); err != nil {
-			return err
-		}
-	}
-	start = time.Now()
-	for n := 0; ; n++ {
-		took := time.Since(start)
-		if took >= benchTime && n >= benchRuns || took >= benchLimit && n >= benchFew {
-			return nil
-		}
-		if progress != nil && n%64 == 0 {
-			progress(min(n, benchRuns), benchRuns, what)
-		}
-		if err := run(false); err != nil {
-			return err
-		}
-	}
-}
-
-// figures reduces runs to the fastest and the middle one, and to the cycles of the fastest ones.
-func figures(runs []timing, macs int64) Figures {
-	if len(runs) == 0 {
-		return Figures{}
-	}
-	ms := func(ns float64) *float64 { v := ns / 1e6; return &v }
-	took := func(t timing) float64 { return float64(t.took.Nanoseconds()) }
-	f := Figures{MinMS: ms(took(slices.MinFunc(runs, func(a, b timing) int { return cmp.Compare(a.took, b.took) }))), MedianMS: ms(middle(runs, took))}
-	if cycles := middle(fastest(runs), timing.cycles); macs > 0 && cycles > 0 {
-		v := float64(macs) / cycles
-		f.MACsPerCycle = &v
-	}
-	return f
 }
 
 // count counts instructions in simulation: of a whole run, and of a run stage by stage.

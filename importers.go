@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/compile"
+	"ripc/graph"
+	"ripc/importer/lce"
+	"ripc/importer/onnx"
+	"ripc/importer/ripcjson"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/importer/lce"
-	"ripc/ir/importer/model"
-	"ripc/ir/importer/onnx"
 	"ripc/recognize"
 )
 
@@ -22,7 +23,7 @@ const ownModel = ".json"
 // importers reads model files, by extension. All but ripc's own give graphs of plain ops.
 func importers() map[string]func(path string) (*graph.Graph, error) {
 	return map[string]func(path string) (*graph.Graph, error){
-		ownModel:  model.Read,
+		ownModel:  ripcjson.Read,
 		".tflite": lce.Read,
 		".onnx":   onnx.Read,
 	}
@@ -68,11 +69,11 @@ func Import(ctx context.Context, path, out string, o Options) (*Imported, error)
 		return nil, err
 	}
 	o.Emit = nil
-	c, err := compile(ctx, func() (*graph.Graph, error) { return g, nil }, o)
+	c, err := compile.Network(ctx, func() (*graph.Graph, error) { return g, nil }, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := model.Write(out, g); err != nil {
+	if err := ripcjson.Write(out, g); err != nil {
 		return nil, err
 	}
 	return &Imported{Files: []string{out, strings.TrimSuffix(out, ownModel) + ".safetensors"}, Compiled: c}, nil

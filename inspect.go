@@ -6,34 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/codegen/artifact"
-	"ripc/fusedglue"
-	"ripc/internal/describe"
+	"ripc/codegen/llvm/artifact"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
-
-// Stages lists the names that Options.Observe sees, in order.
-func Stages() []string {
-	names := []string{"import"}
-	for _, p := range fusedglue.Passes() {
-		names = append(names, "fusedglue."+p.Name)
-	}
-	return append(names, "fusedglue", "lower", "schedule", "codegen")
-}
-
-// OptionalPasses lists the passes that Options.Disable may name.
-func OptionalPasses() []string {
-	var names []string
-	for _, p := range fusedglue.Passes() {
-		if !p.Required {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
 
 // ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
 func ParseEmit(list string) ([]artifact.Kind, error) { return artifact.ParseKinds(list) }
@@ -90,7 +68,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	} else {
 		o.Emit = nil
 		if c, err = Compile(ctx, path, o); err == nil {
-			d = artifact.Describe(c.artifact())
+			d = artifact.Describe(c.Artifact())
 		}
 	}
 	if err != nil {
@@ -99,9 +77,9 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	return inspection(path, d, c, layer, withIR)
 }
 
-// Inspect is the function of that name for a model that is compiled already.
-func (c *Compiled) Inspect() *Inspection {
-	in, err := inspection(c.Graph.File, artifact.Describe(c.artifact()), c, "", false)
+// InspectCompiled is Inspect for a model that is compiled already.
+func InspectCompiled(c *Compiled) *Inspection {
+	in, err := inspection(c.Graph.File, artifact.Describe(c.Artifact()), c, "", false)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -194,19 +172,4 @@ func weightPlanes(s describe.Stage) int {
 		}
 	}
 	return 1
-}
-
-// glue tells what each fused layer does with its sums.
-func glue(g *graph.Graph) map[string]string {
-	all := map[string]string{}
-	for _, n := range g.Nodes {
-		if a, ok := n.Attrs.(*graph.FusedConv); ok {
-			s := a.Epilogue.String()
-			if a.Pool != nil {
-				s += fmt.Sprintf(", after max_pool %dx%d", a.Pool.Kernel[0], a.Pool.Kernel[1])
-			}
-			all[n.Name] = strings.TrimPrefix(strings.TrimPrefix(s, " -> "), ", ")
-		}
-	}
-	return all
 }

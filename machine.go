@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"ripc/codegen/artifact"
-	"ripc/internal/describe"
+	"ripc/codegen/llvm/artifact"
+	"ripc/engine/simulate"
 	"ripc/ir"
 	"ripc/runtime"
-	"ripc/simulate"
+	"ripc/runtime/describe"
 )
 
 // machine is an artifact, ready to run here or in simulation.
@@ -56,7 +56,7 @@ func (m *machine) open(ctx context.Context, o Options, progress func(int, int, s
 		if err != nil {
 			return err
 		}
-		if m.dir, m.path, err = c.tempSO(); err != nil {
+		if m.dir, m.path, err = tempSO(c); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (m *machine) open(ctx context.Context, o Options, progress func(int, int, s
 }
 
 // tempSO writes the shared library into a folder of its own, which the caller removes.
-func (c *Compiled) tempSO() (dir, path string, err error) {
+func tempSO(c *Compiled) (dir, path string, err error) {
 	if dir, err = os.MkdirTemp("", "ripc-"); err != nil {
 		return "", "", err
 	}

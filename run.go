@@ -5,12 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"ripc/codegen/artifact"
-	"ripc/internal/describe"
+	"ripc/codegen/llvm/artifact"
+	"ripc/compile"
+	"ripc/engine/simulate"
+	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/ir/interp"
-	"ripc/lower"
-	"ripc/simulate"
+	"ripc/runtime/describe"
 )
 
 // Names of RunRequest.Engine.
@@ -46,7 +47,7 @@ type Output struct {
 	Data   []byte // little endian, C order
 }
 
-// Run runs a model or an artifact on its inputs, as often as they ask for (LoadInputs). Artifacts of other machines run
+// Run runs a model or an artifact on its inputs, as often as they ask for (tensorio.Load). Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 	if r.Engine == EngineInterp {
@@ -57,7 +58,7 @@ func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 		return nil, err
 	}
 	defer m.close()
-	feed, err := LoadInputs(m.desc.Inputs, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(m.desc.Inputs, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 func stack(tensors []describe.Tensor, runs [][][]byte) []Output {
 	var out []Output
 	for i, t := range tensors {
-		joined, data := joinRuns(t, runs[i])
+		joined, data := tensorio.JoinRuns(t, runs[i])
 		out = append(out, Output{joined, data})
 	}
 	return out
@@ -98,15 +99,12 @@ func runInterp(ctx context.Context, r RunRequest) (*RunResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g, err = fuse(g, r.Options); err != nil {
-		return nil, err
-	}
-	p, err := lower.Program(g)
+	p, err := compile.Definition(g, r.Options)
 	if err != nil {
 		return nil, err
 	}
 	d := artifact.Describe(artifact.Input{Program: p})
-	feed, err := LoadInputs(d.Inputs, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +126,7 @@ func runInterp(ctx context.Context, r RunRequest) (*RunResult, error) {
 }
 
 // native runs all inferences in one session.
-func (m *machine) native(ctx context.Context, r RunRequest, feed *Feed, runs [][][]byte, took *time.Duration) error {
+func (m *machine) native(ctx context.Context, r RunRequest, feed *tensorio.Feed, runs [][][]byte, took *time.Duration) error {
 	s, err := m.mod.NewSession(r.Threads)
 	if err != nil {
 		return err
@@ -154,7 +152,7 @@ func (m *machine) native(ctx context.Context, r RunRequest, feed *Feed, runs [][
 }
 
 // simulated runs inferences in groups, one process each.
-func (m *machine) simulated(ctx context.Context, r RunRequest, feed *Feed, runs [][][]byte, took *time.Duration) error {
+func (m *machine) simulated(ctx context.Context, r RunRequest, feed *tensorio.Feed, runs [][][]byte, took *time.Duration) error {
 	const group = 20
 	start := time.Now()
 	for k := 0; k < feed.Runs; k += group {

@@ -6,7 +6,8 @@ import (
 	"os"
 	"time"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
+	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/verify"
@@ -18,7 +19,7 @@ type VerifyRequest struct {
 	SO      string  // an artifact made of it earlier; "" compiles the model
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
-	// Inputs, if there are any, name files, as LoadInputs takes them; every inference that they hold is compared. Without,
+	// Inputs, if there are any, name files, as tensorio.Load takes them; every inference that they hold is compared. Without,
 	// the network runs on random inputs, and once more with hard numbers among them (verify.Hard).
 	Inputs   []string
 	Threads  int
@@ -66,7 +67,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	}
 	so := r.SO
 	if so == "" {
-		dir, path, err := c.tempSO()
+		dir, path, err := tempSO(c)
 		defer os.RemoveAll(dir)
 		if err != nil {
 			return nil, err
@@ -74,7 +75,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		so = path
 	}
 	tensors := artifact.Describe(artifact.Input{Program: c.Program}).Inputs
-	feed, err := LoadInputs(tensors, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(tensors, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 // quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their f32 input, together with

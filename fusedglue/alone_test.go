@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // TestQuantizersAlone: quantizers of the caller's own numbers become thresholds with the increasing steps before them, and are

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 func bind(r *rewriter) error {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // concatAfter moves float steps and quantizers behind a concatenation to its inputs, where these come from convolutions that

@@ -3,8 +3,8 @@ package fusedglue
 import (
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // TestFire: the glue behind a concatenation folds into the convolutions before it, each taking its own channels' part, with

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 // MaxSum bounds the sums of popcounts: the integer glue adds constants of like size and must stay inside i32.

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 // planeSum is weight i as the planes of w give it, in units of the scale that goes with them.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 func foldSteps(r *rewriter) error {

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 	"ripc/ir/interp"
 	"ripc/lower"
 )

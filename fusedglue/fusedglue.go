@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/graph"
 	"ripc/internal/passorder"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // A Pass rewrites a graph in place of its own copy. Required passes cannot be disabled.

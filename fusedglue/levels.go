@@ -4,9 +4,9 @@ import (
 	"math"
 	"sort"
 
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // quantizer is a quantize or threshold node as a function: the level of x in channel o (for bipolar_inv, the level that

@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // net builds graphs.

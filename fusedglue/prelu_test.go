@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // TestPRelu: slopes from 0 up fold into thresholds; a negative one turns the sums around, and Strict says so.

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // quantized is a quantizer by its formula, on a float32 and rounded after each operation.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir/graph"
 )
 
 // eltwise makes the ops on single elements float steps (op "eltwise", attribute *graph.Elementwise). b / x, whose operands

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 func ones(n int, v float32) *graph.Tensor {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the popcount. The level is

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // intWeights are the weights of a bitserial layer as sums of planes of +-1.

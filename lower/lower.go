@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/lower/plan"
 )
 

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 	"ripc/ir/interp"
 	"ripc/lower"
 )

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // rename gives a copy of g in which the network and its tensors have names that the IR can hold; labels has the names of

@@ -3,8 +3,8 @@ package lower_test
 import (
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 	"ripc/lower"
 )
 

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 // node lowers one node to a stage, or to none where it only renames.

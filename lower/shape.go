@@ -1,9 +1,9 @@
 package lower
 
 import (
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 )
 
 // moved is the note of an op that moves floats.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // bitserial turns the convolutions and dense layers that can be into bitserial ones, and notes of all what they became.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // mergePads gives the zeros of a pad node to the convolutions that read it, as far as padding stays less than the kernel.

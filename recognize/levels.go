@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what

@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/passorder"
-	"ripc/ir/graph"
 )
 
 // A Pass rewrites a graph in place of its own copy.

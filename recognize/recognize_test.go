@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"ripc/graph"
 	"ripc/internal/passorder"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 func TestPassTable(t *testing.T) {

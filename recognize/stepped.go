@@ -6,9 +6,9 @@ import (
 	"sort"
 
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // A quantizer may be spelled out in ops on single elements: sign, or clip, mul, round and div as DoReFa has them. Such a chain

@@ -3,8 +3,8 @@ package recognize
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // sum is the type of levels that the sum or difference of two tensors of levels of one scale has, as in residual networks:

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/internal/describe"
 	"ripc/internal/need"
+	"ripc/runtime/describe"
 )
 
 // tool finds an LLVM program. Without it the test is skipped, or fails where tools are promised.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"slices"
 
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 // maxDescription bounds the JSON in an artifact, in bytes.

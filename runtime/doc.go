@@ -1,5 +1,5 @@
 // Package runtime loads compiled networks and runs them. An artifact is a shared object without dependencies that
-// describes itself (internal/describe); the caller brings memory and threads, and this package is that caller for Go
+// describes itself (runtime/describe); the caller brings memory and threads, and this package is that caller for Go
 // programs, without cgo:
 //
 //	m, err := runtime.Load("./squeezenet.so")   // checks format, architecture and CPU features before dlopen

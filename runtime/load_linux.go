@@ -12,7 +12,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 // Module is a loaded artifact. Its methods may be called from any goroutine.

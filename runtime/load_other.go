@@ -5,7 +5,7 @@ package runtime
 import (
 	"context"
 
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 // Module is a loaded artifact; there are none on this platform.

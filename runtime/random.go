@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 // FillRandom returns deterministic contents for t: little endian, C order, TensorBytes(t) bytes. They depend on seed,

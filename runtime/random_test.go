@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"ripc/internal/describe"
-	"ripc/internal/npy"
 	"ripc/runtime"
+	"ripc/runtime/describe"
+	"ripc/runtime/npy"
 )
 
 func random(t *testing.T, x describe.Tensor, seed uint64, index int) []byte {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/internal/describe"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 func TestRefusals(t *testing.T) {

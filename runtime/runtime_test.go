@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ripc/internal/describe"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // fill writes inputs for a seed and returns the output the network must compute.

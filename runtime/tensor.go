@@ -3,8 +3,8 @@ package runtime
 import (
 	"fmt"
 
-	"ripc/internal/describe"
-	"ripc/internal/npy"
+	"ripc/runtime/describe"
+	"ripc/runtime/npy"
 )
 
 // maxTensor bounds one buffer, in bytes; it keeps all sums of sizes within int64.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"ripc/internal/describe"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
-// weightsSymbol marks the block of all constants (codegen/artifact), and blockAlign is the block's alignment.
+// weightsSymbol marks the block of all constants (codegen/llvm/artifact), and blockAlign is the block's alignment.
 const (
 	weightsSymbol = "ripc_weights"
 	blockAlign    = 64

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"ripc/codegen/artifact"
+	"ripc/codegen/llvm/artifact"
 	"ripc/ir"
 	"ripc/targets"
 	"ripc/verify"

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // engine runs an artifact.

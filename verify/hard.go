@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 // HardInputs is the name of the Set that Hard makes.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ripc/codegen/artifact"
-	"ripc/internal/describe"
+	"ripc/codegen/llvm/artifact"
+	"ripc/runtime/describe"
 	"ripc/ir"
 	"ripc/targets"
 	"ripc/verify"

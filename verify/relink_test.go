@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/codegen/artifact"
-	"ripc/codegen/spmd"
-	"ripc/codegen/toolchain"
-	"ripc/internal/describe"
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/driver"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/ir"
+	"ripc/runtime/describe"
 	"ripc/targets"
 	"ripc/verify"
 )
@@ -62,7 +62,7 @@ func relink(t *testing.T, tg targets.Target, files map[artifact.Kind][]byte, p *
 	}
 	objs = append(objs, toolchain.Object{Name: "w", Data: obj}, toolchain.Object{Name: "d", Data: desc})
 	out := filepath.Join(t.TempDir(), "new.so")
-	if err := tools.LinkShared(ctx, tg, objs, spmd.Exports("tiny"), "tiny.so", out); err != nil {
+	if err := tools.LinkShared(ctx, tg, objs, driver.Exports("tiny"), "tiny.so", out); err != nil {
 		t.Fatal(err)
 	}
 	so, err := os.ReadFile(out)

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
+	"ripc/engine/simulate"
 	"ripc/ir"
 	"ripc/runtime"
-	"ripc/simulate"
 )
 
 // maxKept bounds the copies of the workspace that one simulated process leaves, in bytes.

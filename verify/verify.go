@@ -15,10 +15,10 @@ import (
 	"slices"
 	"time"
 
-	"ripc/internal/describe"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // Input is what Verify needs.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/codegen/artifact"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/targets"

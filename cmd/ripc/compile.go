@@ -109,7 +109,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if prefix == "" {
 		prefix = filepath.Base(c.Graph.Name)
 	}
-	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: c.Inspect()}
+	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(c)}
 	for _, k := range kinds {
 		name := prefix + "." + string(k)
 		if err := writeFile(name, c.Files[k]); err != nil {

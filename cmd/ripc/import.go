@@ -57,7 +57,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool) error {
 	if err != nil {
 		return err
 	}
-	res := compileResult{Model: im.Compiled.Graph.Name, Target: im.Compiled.Target.Name, Files: map[string]fileResult{}, in: im.Compiled.Inspect()}
+	res := compileResult{Model: im.Compiled.Graph.Name, Target: im.Compiled.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(im.Compiled)}
 	for _, f := range im.Files {
 		info, err := os.Stat(f)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
-	"ripc/internal/describe"
+	"ripc/runtime/describe"
 )
 
 func inspectCommand() *cobra.Command {

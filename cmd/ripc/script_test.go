@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ripc"
-	"ripc/codegen/toolchain"
-	"ripc/internal/npy"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/runtime/npy"
 )
 
 func TestMain(m *testing.M) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ripc/internal/describe"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // flip is "flip FROM TO K": it writes FROM to TO with one bit of the constants changed, another one for each K, and sets

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
-	"ripc/codegen/toolchain"
+	"ripc/codegen/llvm/toolchain"
 )
 
 func versionCommand() *cobra.Command {

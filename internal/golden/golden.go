@@ -45,7 +45,7 @@ func Check(t testing.TB, path string, got []byte) {
 		return
 	}
 	if msg := compare(path, got); msg != "" {
-		t.Errorf("%s\naccept with: go test . -run '%s' -update  (in the package's folder)", msg, runPattern(t.Name()))
+		t.Errorf("%s\naccept with: go test ./e2e -run '%s' -update  (in the package's folder)", msg, runPattern(t.Name()))
 	}
 }
 

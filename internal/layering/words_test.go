@@ -34,7 +34,7 @@ func otherConv() *regexp.Regexp { return regexp.MustCompile(`(?i)strconv|conv(er
 // TestNoOps reads identifiers, literals and comments of the IR and of code generation.
 func TestNoOps(t *testing.T) {
 	root := filepath.Join("..", "..")
-	for _, dir := range []string{"ir", "codegen", "codegen/spmd"} {
+	for _, dir := range []string{"ir", "codegen/llvm/emit", "codegen/llvm/driver"} {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", dir, len(files), err)
@@ -76,7 +76,7 @@ func opsIn(name, text string, plain []string) ([]string, error) {
 		for i, line := range strings.Split(s, "\n") {
 			for _, w := range words.FindAllString(line, -1) {
 				at := fset.Position(pos)
-				found = append(found, fmt.Sprintf("%s:%d: %q: the IR and code generation know loops, not operators; move this to ir/ops, "+
+				found = append(found, fmt.Sprintf("%s:%d: %q: the IR and code generation know loops, not operators; move this to lower/ops, "+
 					"lower or schedule/template (or allow the text in internal/layering/words_test.go)", name, at.Line+i, w))
 			}
 		}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"ripc/graph"
 	"ripc/ir"
 	"ripc/ir/arith"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets/isa"

@@ -9,12 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ripc/codegen"
+	"ripc/codegen/llvm/emit"
+	"ripc/graph"
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/arith"
-	"ripc/ir/graph"
-	"ripc/ir/ops"
+	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets"
@@ -202,7 +202,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 		}
 	}
-	if _, err := codegen.Kernel(g, "kernel", m); err != nil {
+	if _, err := emit.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
 	return r.Whole()

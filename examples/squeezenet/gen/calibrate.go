@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/internal/safetensors"
-	"ripc/ir/graph"
 )
 
 // calibrator chooses mean and var of each normalization from the values that reach it.

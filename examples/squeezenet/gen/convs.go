@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/graph"
+	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
-	"ripc/ir/graph"
-	"ripc/ir/importer/model"
 )
 
 // convLayer is a single layer to measure: 3x3, stride 1, same padding, as many channels out as in.
@@ -47,7 +47,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return err
 	}
-	g, err := model.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return nil, nil })
+	g, err := ripcjson.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return nil, nil })
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	if err := saveStatistics(filepath.Join(dir, name+".safetensors"), g.Nodes[1:2]); err != nil {
 		return err
 	}
-	if g, err = model.Read(path); err != nil {
+	if g, err = ripcjson.Read(path); err != nil {
 		return err
 	}
 	fmt.Printf("%s: largest |mean|/S %.2f\n", path, worst)

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // value is one picture's tensor. Exactly one of f (floats) and q (levels, or accumulators of a bitserial op) is set.

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"ripc/ir/graph"
-	"ripc/ir/importer/model"
+	"ripc/graph"
+	"ripc/importer/ripcjson"
 )
 
 // TestGlue checks the integer glue against hand-computed numbers.
@@ -50,7 +50,7 @@ func TestFilesAreCurrent(t *testing.T) {
 func TestBalance(t *testing.T) {
 	for _, file := range []string{"squeezenet", "squeezenet_a2", "squeezenet_a3"} {
 		t.Run(file, func(t *testing.T) {
-			g, err := model.Read("../" + file + ".json")
+			g, err := ripcjson.Read("../" + file + ".json")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"ripc/ir/graph"
+	"ripc/graph"
 )
 
 // log2AP2 is the exponent of the power of two nearest to x (Riptide's approximate power of two).

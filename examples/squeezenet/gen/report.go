@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/graph"
 )
 
 // report runs the network on pictures and prints, for each tensor of levels, the share of bits set in each plane and

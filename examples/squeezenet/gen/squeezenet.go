@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/graph"
+	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
-	"ripc/ir/graph"
-	"ripc/ir/importer/model"
 )
 
 // squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures with activations of so many bits, in the form
@@ -92,7 +92,7 @@ func writeSqueezeNet(dir string, bits int) error {
 		return err
 	}
 	none := func(string) (map[string]safetensors.Tensor, error) { return nil, nil }
-	g, err := model.Parse(path, text, none)
+	g, err := ripcjson.Parse(path, text, none)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func writeSqueezeNet(dir string, bits int) error {
 		return err
 	}
 	fmt.Printf("%s: largest |mean|/S %.2f\n", path, cal.worst)
-	if g, err = model.Read(path); err != nil {
+	if g, err = ripcjson.Read(path); err != nil {
 		return err
 	}
 	return report(g, pictures(testImages, 1))

@@ -1,0 +1,160 @@
+// Package spmd emits the driver of a Program: the entry that every thread calls, which runs the stages one after the
+// other with a barrier between them. It is plain LLVM text: no thread is started, no memory is allocated and no library
+// is called.
+//
+//	i32 NAME_run(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync)
+//	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync, i32 first, i32 last)
+//	size_t NAME_workspace_size(i32 nthreads)
+//	ptr NAME_describe()
+//
+// in and out are arrays of pointers, in the order of the Program's input and output buffers; run_stages runs the stages
+// first..last-1. All threads must call it with the same arguments but for their tid. The result is 0, 1 if the thread
+// numbers make no sense or sync is null where it is needed, or 2 if a buffer is null or a buffer or sync is not 64-byte
+// aligned. Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings come back at
+// the end.
+package driver
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// Kernel is the code of one Func.
+type Kernel struct {
+	Symbol  string
+	Scratch int64 // bytes for each thread
+}
+
+// DriverInfo names what a driver refers to. All symbols are hidden ones of other objects.
+type DriverInfo struct {
+	Name     string            // NAME, a C identifier
+	Kernels  map[string]Kernel // by name of the Func
+	Weights  string            // the object that holds all constants; may be empty if there are none
+	Offsets  map[string]int64  // of each constant buffer in Weights, multiples of 64
+	Describe string            // what NAME_describe returns the address of
+	Arena    int64             // bytes of activations
+}
+
+// The return values of the entry points.
+const (
+	badThreads   = 1
+	badAlignment = 2
+)
+
+// Exports lists the symbols that a driver called name defines for the outside.
+func Exports(name string) []string {
+	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe"}
+}
+
+// driver is the text being written, and what it is written from.
+type driver struct {
+	strings.Builder
+	p       *ir.Program
+	d       DriverInfo
+	t       targets.Target
+	arch    arch
+	arena   int64 // bytes, a multiple of 64
+	scratch int64 // bytes of one thread, a multiple of 64
+	inputs  map[string]int
+	outputs map[string]int
+}
+
+// Driver emits the driver of p. It fails if the Program refers to something that it or d does not have.
+func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
+	a, ok := archs(t.Arch)
+	if !ok {
+		return nil, fmt.Errorf("driver of %s: no driver for architecture %q", d.Name, t.Arch)
+	}
+	w := &driver{p: p, d: d, t: t, arch: a, arena: roundUp(d.Arena), inputs: map[string]int{}, outputs: map[string]int{}}
+	for _, b := range p.Buffers {
+		switch b.Kind {
+		case ir.InputBuf:
+			w.inputs[b.Name] = len(w.inputs)
+		case ir.OutputBuf:
+			w.outputs[b.Name] = len(w.outputs)
+		}
+	}
+	for _, s := range p.Stages {
+		w.scratch = max(w.scratch, roundUp(d.Kernels[s.Func].Scratch))
+	}
+	if t.PointerBits() == 32 && w.arena+w.scratch > math.MaxInt32 {
+		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s", d.Name,
+			w.arena+w.scratch, t.Name)
+	}
+	w.line("target triple = %q", t.Triple)
+	if err := w.declarations(); err != nil {
+		return nil, err
+	}
+	w.entries()
+	w.setup()
+	if err := w.stages(); err != nil {
+		return nil, err
+	}
+	w.barrier()
+	w.line("\nattributes #0 = { nounwind \"no-builtins\" \"target-cpu\"=%q \"target-features\"=%q }", t.CPU, t.Attrs())
+	return []byte(w.String()), nil
+}
+
+func (w *driver) line(format string, args ...any) {
+	fmt.Fprintf(w, format, args...)
+	w.WriteByte('\n')
+}
+
+func roundUp(n int64) int64 { return (n + 63) / 64 * 64 }
+
+// declarations names what other objects define.
+func (w *driver) declarations() error {
+	if w.d.Describe != "" {
+		w.line("@%s = external hidden global i8", w.d.Describe)
+	}
+	if w.d.Weights != "" {
+		w.line("@%s = external hidden global i8, align 64", w.d.Weights)
+	}
+	seen := map[string]bool{}
+	for _, s := range w.p.Stages {
+		k, ok := w.d.Kernels[s.Func]
+		if !ok {
+			return fmt.Errorf("driver of %s: stage %q: no kernel for @%s", w.d.Name, s.Name, s.Func)
+		}
+		if !seen[k.Symbol] {
+			seen[k.Symbol] = true
+			w.line("declare hidden void @%s(%sptr, i32, i32)", k.Symbol, strings.Repeat("ptr, ", len(s.Args)))
+		}
+	}
+	w.WriteString(w.arch.declare)
+	return nil
+}
+
+// entries writes the functions that the outside calls.
+func (w *driver) entries() {
+	n := w.d.Name
+	sizeType, result := "i64", "  ret i64 %size\n"
+	if w.t.PointerBits() == 32 {
+		sizeType, result = "i32", "  %low = trunc i64 %size to i32\n  ret i32 %low\n"
+	}
+	w.line(`
+define i32 @%[1]s_run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync) #0 {
+  %%r = call i32 @run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 0, i32 %[2]d)
+  ret i32 %%r
+}
+
+define i32 @%[1]s_run_stages(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 %%first, i32 %%last) #0 {
+  %%r = call i32 @run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 %%first, i32 %%last)
+  ret i32 %%r
+}
+
+define %[5]s @%[1]s_workspace_size(i32 %%n) #0 {
+  %%wide = zext i32 %%n to i64
+  %%scratch = mul i64 %%wide, %[3]d
+  %%size = add i64 %%scratch, %[4]d
+%[6]s}`, n, len(w.p.Stages), w.scratch, w.arena, sizeType, result)
+	text := "null"
+	if w.d.Describe != "" {
+		text = "@" + w.d.Describe
+	}
+	w.line("\ndefine ptr @%s_describe() #0 {\n  ret ptr %s\n}", n, text)
+}

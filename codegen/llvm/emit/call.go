@@ -1,0 +1,124 @@
+package emit
+
+import (
+	"strings"
+
+	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// call emits the call of an instruction: its text, appended to the module once, is a function of one pointer per
+// parameter that LLVM inlines.
+func (e *emitter) call(s *ir.Call) {
+	if s.Fn.Emit == "" {
+		e.fail("call @"+s.Fn.Name, "", "it has no text to emit")
+	}
+	if len(s.Args) != len(s.Fn.Params) {
+		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
+	}
+	var args []value.Value
+	var params []*llir.Param
+	for i, w := range s.Args {
+		e.checkWindow(s.Fn, i, w)
+		args = append(args, e.window(e.place(w.Buf, w.Idx)))
+		params = append(params, llir.NewParam("", opaquePtr{}))
+	}
+	known := false
+	for _, f := range e.instrs {
+		known = known || f.Name == s.Fn.Name
+	}
+	if !known {
+		e.instrs = append(e.instrs, s.Fn)
+	}
+	// A function outside the module: llir prints the call, and no declaration.
+	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
+}
+
+// origin is an address in a block: of a buffer's element at an index without its constant part.
+type origin struct {
+	block *llir.Block
+	base  value.Value
+	terms string
+}
+
+// window is the address of a place. Unrolled calls take windows that are a constant apart, so the rest of the address is
+// computed once in a block.
+func (e *emitter) window(p place) value.Value {
+	rest := arith.Affine{Terms: p.at.Terms}
+	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 {
+		return e.address(p)
+	}
+	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(rest.Expr())}
+	from := e.origins[key]
+	if from == nil {
+		from = e.element(p.base, p.elem, rest)
+		key.block = e.blk // computing it may have begun another
+		e.origins[key] = from
+	}
+	return e.gep(from, p.elem, imm(ir.I64, p.at.Const))
+}
+
+// checkWindow makes sure that the elements of a window follow each other in memory, which is all that the pointer
+// says.
+func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
+	b := e.buffer(w.Buf, w.Idx)
+	p := fn.Params[i]
+	fail := func(why string) {
+		e.fail("call @"+fn.Name, "", "operand %s for %s: %s", ir.BufferString(b.Buffer), ir.BufferString(p.Buffer), why)
+	}
+	switch {
+	case b.Type != p.Type:
+		fail("the element types differ")
+	case len(p.Shape) > len(b.Shape):
+		fail("it has too few dimensions")
+	case b.copies > 0:
+		fail("it has a copy per lane of a vectorized loop")
+	}
+	trail := b.Shape[len(b.Shape)-len(p.Shape):]
+	outer := true // all dimensions so far have extent 1 in the window
+	for d, n := range p.Shape {
+		if !outer && n != trail[d] {
+			fail("the window is not contiguous")
+		}
+		outer = outer && n == 1
+	}
+}
+
+// join puts texts together. A declaration that the module or an earlier text has already is left out: LLVM takes one of
+// each.
+func (e *emitter) join(texts []string) string {
+	seen := map[string]bool{}
+	for name := range e.declared {
+		seen[name] = true
+	}
+	var out strings.Builder
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			if name, ok := declares(line); ok {
+				if seen[name] {
+					continue
+				}
+				seen[name] = true
+			}
+			out.WriteString(line)
+		}
+		if !strings.HasSuffix(text, "\n") {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+// declares finds the name in a line such as "declare i32 @llvm.ctpop.i32(i32)".
+func declares(line string) (string, bool) {
+	if !strings.HasPrefix(line, "declare ") {
+		return "", false
+	}
+	_, rest, ok := strings.Cut(line, "@")
+	name, _, ok2 := strings.Cut(rest, "(")
+	return name, ok && ok2
+}

@@ -1,0 +1,65 @@
+// Package codegen turns one scheduled ir.Func into LLVM text. It follows the schedule to the letter: a serial loop
+// becomes a loop, an unrolled one copies, a vectorized one is emitted once on vectors, a parallel one runs this
+// thread's share. Where ir's meaning and LLVM's differ (float to int, floor division, bool in memory), this package
+// spells the meaning out. It knows types, loops and expressions, and nothing of what a kernel computes.
+//
+// The text is deterministic and is meant for opt at O2: index arithmetic is left for it to hoist, and small buffers
+// for it to turn into registers.
+package emit
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// The limits of one kernel.
+const (
+	maxLanes    = 256      // lanes of one vectorized loop
+	maxInstrs   = 4000     // LLVM instructions emitted
+	maxVisits   = 200_000  // statements visited: bounds the time spent on copies that emit nothing
+	maxOnStack  = 4 << 10  // bytes of one buffer on the stack
+	maxStackSum = 12 << 10 // bytes of all of them
+)
+
+// Module is the LLVM text of one kernel.
+//
+//	void symbol(ptr noalias p0, ..., ptr noalias scratch, i32 tid, i32 nthreads)
+//
+// has one pointer per parameter of the Func. All pointers are 64-byte aligned, and no two overlap.
+type Module struct {
+	Symbol  string
+	LL      []byte
+	Scratch int64    // bytes that scratch must point to, for each thread its own; a multiple of 64
+	Stack   int64    // bytes of buffers on the stack, before LLVM turns them into registers
+	Notes   []string // loops that could not be emitted the way the schedule says, and why
+}
+
+// Kernel emits f as a function called symbol, for target t. It fails with *ir.Error if f breaks a rule of code
+// generation: a parallel loop that is not outermost, too many lanes, or unrolling past the limit of instructions.
+func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case abort:
+			err = r.err
+		default:
+			m, err = Module{}, fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
+		}
+	}()
+	e := newEmitter(f, symbol, t)
+	if t.PointerBits() == 32 {
+		e.checkSizes()
+	}
+	e.kernel()
+	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.scratch, Stack: e.frame.stack, Notes: e.notes}, nil
+}
+
+// abort carries an error through the emitter's recursion to Kernel.
+type abort struct{ err error }
+
+// fail gives up with an error in the terms of the IR. Op is a loop or a statement.
+func (e *emitter) fail(op, help, format string, args ...any) {
+	panic(abort{&ir.Error{Op: op, Node: "@" + e.f.Name, Msg: fmt.Sprintf(format, args...), Help: help}})
+}

@@ -1,0 +1,114 @@
+package emit_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"ripc/codegen/llvm/emit"
+	"ripc/internal/golden"
+	"ripc/ir"
+)
+
+// TestGolden compares the text that LLVM gets, before opt. The files are the reference for reviews.
+func TestGolden(t *testing.T) {
+	for _, name := range []string{"x86-64-v4", "x86-64-v3", "rpi4", "rpi2"} {
+		tg := target(t, name)
+		for _, f := range []*ir.Func{xorTile(2, 8, 2, 3), pack(2), padded()} {
+			t.Run(f.Name+"/"+name, func(t *testing.T) {
+				golden.Check(t, "testdata/"+f.Name+"."+name+".ll", generate(t, f, tg).LL)
+			})
+		}
+	}
+}
+
+// padded sums a window of three that hangs over both ends.
+func padded() *ir.Func {
+	x, y := buf("x", ir.F32, 8), buf("y", ir.F32, 8)
+	at := ir.Bin(ir.Sub, add(vi, vk), ir.Int(1))
+	in0 := ir.Bin(ir.And, ir.Bin(ir.Ge, at, ir.Int(0)), ir.Bin(ir.Lt, at, ir.Int(8)))
+	return &ir.Func{Name: "padded", Params: []ir.Param{in(x), out(y)}, Body: loop(ir.Parallel, "i", 8,
+		set(y, ir.Float(0), vi),
+		loop(ir.Serial, "k", 3, combine(ir.AddTo, y, &ir.Select{Cond: in0, A: ir.At(x, at), B: ir.Float(0)}, vi)))}
+}
+
+// TestDeterministic emits twice.
+func TestDeterministic(t *testing.T) {
+	tg := target(t, "x86-64-v4")
+	for _, f := range []*ir.Func{xorTile(7, 32, 2, 18), pack(2), padded()} {
+		if a, b := generate(t, f, tg), generate(t, f, tg); string(a.LL) != string(b.LL) {
+			t.Errorf("%s: two different texts", f.Name)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x, y := buf("x", ir.I32, 4096), buf("y", ir.I32, 4096)
+	ps := []ir.Param{in(x), out(y)}
+	copyOf := func(v string) ir.Stmt { return set(y, ir.At(x, ir.V(v)), ir.V(v)) }
+	fn := func(body ir.Stmt) *ir.Func { return &ir.Func{Name: "f", Params: ps, Body: body} }
+	for _, c := range []struct {
+		name string
+		f    *ir.Func
+		want string
+	}{
+		{"unrolled", fn(loop(ir.Unroll, "j", 2, loop(ir.Unroll, "i", 2000, copyOf("i")))), "unrolled loop %i (extent 2000)"},
+		{"nothing", fn(loop(ir.Unroll, "i", 1<<40, &ir.Comment{Text: "none"})), "loop %i"},
+		{"gather", fn(loop(ir.Unroll, "j", 8, loop(ir.Vectorize, "i", 256, set(y, ir.At(x, mul(ir.V("i"), ir.Int(16))), ir.V("i"))))), "vectorized loop %i (extent 256)"},
+		{"lanes", fn(loop(ir.Vectorize, "i", 512, copyOf("i"))), "at most 256 lanes"},
+		{"inner parallel", fn(loop(ir.Serial, "j", 2, loop(ir.Parallel, "i", 2, copyOf("i")))), "loop %i is not the outermost"},
+		{"two parallel", fn(ir.Seq(loop(ir.Parallel, "i", 2, copyOf("i")), loop(ir.Parallel, "j", 2, copyOf("j")))), "is not the outermost"},
+		{"unknown buffer", fn(set(y, ir.At(buf("q", ir.I32)), ir.Int(0))), "%q is not a buffer"},
+		{"unknown variable", fn(copyOf("i")), "%i is not a loop variable"},
+		{"types", fn(set(y, ir.Float(1), ir.Int(0))), "the value has type f32, the buffer i32"},
+		{"operands", fn(set(y, ir.Bin(ir.Add, ir.At(x, ir.Int(0)), ir.Const(ir.I8, 1)), ir.Int(0))), "the operands are i32 and i8"},
+		{"divisor", fn(set(y, ir.Bin(ir.Div, ir.At(x, ir.Int(0)), ir.At(x, ir.Int(1))), ir.Int(0))), "not a positive constant"},
+		{"no text", fn(&ir.Call{Fn: fn(copyOf("i"))}), "no text"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := emit.Kernel(c.f, "f", target(t, "x86-64-v3"))
+			var e *ir.Error
+			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an *ir.Error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestNotes wants a note where lanes would disturb each other, and none where they do not.
+func TestNotes(t *testing.T) {
+	x, y := buf("x", ir.I32, 64), buf("y", ir.I32, 64)
+	ps := []ir.Param{in(x), out(y)}
+	tg := target(t, "x86-64-v4")
+	carried := lanes("carried", 2, 8, ps, set(y, ir.At(y, vv), add(vv, ir.Int(1))))
+	if m := generate(t, carried, tg); len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "loop %v is not vectorized: lanes may meet in %y") {
+		t.Errorf("notes %q", m.Notes)
+	}
+	flat := add(mul(vk, ir.Int(8)), vv)
+	free := lanes("free", 2, 8, ps, loop(ir.Serial, "k", 4, set(y, add(ir.At(y, flat), ir.At(x, flat)), flat)))
+	for _, f := range []*ir.Func{free, xorTile(7, 32, 2, 18), pack(2)} {
+		if m := generate(t, f, tg); len(m.Notes) != 0 {
+			t.Errorf("%s: notes %q", f.Name, m.Notes)
+		}
+	}
+}
+
+// TestFrame checks where buffers go.
+func TestFrame(t *testing.T) {
+	y := buf("y", ir.U8, 1)
+	a, b, c := buf("a", ir.U8, 4096), buf("b", ir.U8, 4097), buf("c", ir.U8, 5000)
+	use := func(b ir.Buffer) ir.Stmt { return set(b, ir.Const(ir.U8, 0), ir.Int(0)) }
+	f := &ir.Func{Name: "f", Params: []ir.Param{out(y)}, Body: &ir.Alloc{Buf: a, Body: ir.Seq(
+		&ir.Alloc{Buf: b, Body: use(b)}, &ir.Alloc{Buf: c, Body: use(c)})}}
+	m := generate(t, f, target(t, "rpi4"))
+	if m.Stack != 4096 || m.Scratch != 5056 {
+		t.Errorf("stack %d, scratch %d", m.Stack, m.Scratch)
+	}
+}
+
+func wantError(t *testing.T, f *ir.Func, want string) {
+	t.Helper()
+	if _, err := emit.Kernel(f, "f", target(t, "x86-64-v3")); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

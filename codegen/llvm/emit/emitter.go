@@ -1,0 +1,189 @@
+package emit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/metadata"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/targets"
+)
+
+// buffer is where a parameter or an alloc lives.
+type buffer struct {
+	ir.Buffer
+	base value.Value
+	// An alloc inside a vectorized loop has a copy per lane, element by element: [elems][copies]. 0 for others.
+	copies int
+	// lane is the loop whose lanes the copies belong to.
+	lane string
+	// flushed: all floats stored here are (see val).
+	flushed bool
+}
+
+// emitter holds the state of one kernel's emission.
+type emitter struct {
+	f      *ir.Func
+	target targets.Target
+	frame  frame
+
+	m        *llir.Module
+	fn       *llir.Func
+	blk      *llir.Block // where instructions go
+	scratch  value.Value
+	tid      value.Value
+	nthreads value.Value
+	declared map[string]*llir.Func
+	names    map[string]int
+	attrs    *llir.AttrGroupDef
+	instrs   []*ir.Func // called instructions, in order of first use
+	notes    []string
+
+	bufs   map[string]*buffer
+	vars   map[string]val              // loop variables in scope
+	ranges arith.Ranges                // and their ranges
+	narrow map[value.Value]value.Value // i64 values that were widened, and what from
+	bits   map[value.Value]value.Value // popcounts, and what of (see popcountAdd)
+	sums   map[int]bool                // popcountAdd's functions, by lanes
+	udiv64 bool                        // divide64 is called
+	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
+	// Addresses of calls' windows (see window).
+	origins map[origin]value.Value
+	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
+	laneVar string
+	lanes   int
+
+	clean map[string]bool // allocs that hold flushed floats only
+	one   value.Value     // see opaqueOne
+
+	count  int // instructions so far
+	visits int
+	spread spread
+}
+
+func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
+	e := &emitter{
+		f: f, target: t, m: llir.NewModule(), frame: layout(f), clean: cleanAllocs(f),
+		declared: map[string]*llir.Func{}, names: map[string]int{},
+		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
+	}
+	e.m.TargetTriple = t.Triple
+	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}
+	e.m.AttrGroupDefs = append(e.m.AttrGroupDefs, e.attrs)
+
+	param := func(name string, typ types.Type, attrs ...llir.ParamAttribute) *llir.Param {
+		p := llir.NewParam(e.name(name), typ)
+		p.Attrs = attrs
+		return p
+	}
+	var ps []*llir.Param
+	for _, p := range f.Params {
+		attrs := []llir.ParamAttribute{enum.ParamAttrNoAlias, llir.Align(64)}
+		if !p.Out {
+			attrs = append(attrs, enum.ParamAttrReadOnly)
+		}
+		q := param(p.Name, opaquePtr{}, attrs...)
+		ps = append(ps, q)
+		e.bufs[p.Name] = &buffer{Buffer: p.Buffer, base: q}
+	}
+	scratch := param("scratch", opaquePtr{}, enum.ParamAttrNoAlias, llir.Align(64))
+	tid, n := param("tid", types.I32), param("nthreads", types.I32)
+	e.scratch, e.tid, e.nthreads = scratch, tid, n
+	e.fn = e.m.NewFunc(symbol, types.Void, append(ps, scratch, tid, n)...)
+	e.fn.Visibility = enum.VisibilityHidden
+	e.fn.FuncAttrs = []llir.FuncAttribute{e.attrs}
+	e.start(e.block("entry"))
+	return e
+}
+
+// attributes are those of every kernel: which instructions it may use, that no loop may become a library call, and
+// that subnormal floats are flushed (constant folding in LLVM must know).
+func attributes(t targets.Target) []llir.FuncAttribute {
+	as := []llir.FuncAttribute{
+		enum.FuncAttrNoUnwind,
+		llir.AttrString("no-builtins"),
+		llir.AttrPair{Key: "target-cpu", Value: t.CPU},
+		llir.AttrPair{Key: "target-features", Value: t.Attrs()},
+		llir.AttrPair{Key: "denormal-fp-math", Value: "preserve-sign,preserve-sign"},
+	}
+	if t.PreferVectorBits > 0 {
+		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(t.PreferVectorBits)},
+			llir.AttrPair{Key: "min-legal-vector-width", Value: "0"})
+	}
+	return as
+}
+
+// b is the current block, for adding one instruction.
+func (e *emitter) b() *llir.Block {
+	e.count++
+	if e.count > maxInstrs {
+		e.tooLarge()
+	}
+	return e.blk
+}
+
+// name makes a local name unique.
+func (e *emitter) name(base string) string {
+	e.names[base]++
+	if n := e.names[base]; n > 1 {
+		return e.name(fmt.Sprintf("%s.%d", base, n))
+	}
+	return base
+}
+
+// block makes a basic block, which start puts in its place.
+func (e *emitter) block(base string) *llir.Block {
+	b := llir.NewBlock(e.name(base))
+	b.Parent = e.fn
+	return b
+}
+
+// start continues in a block, after all blocks so far.
+func (e *emitter) start(b *llir.Block) {
+	e.fn.Blocks = append(e.fn.Blocks, b)
+	e.blk = b
+}
+
+// loopMetadata is a fresh node that keeps LLVM from unrolling a loop: the schedule has decided.
+func (e *emitter) loopMetadata() *metadata.Attachment {
+	if len(e.m.MetadataDefs) == 0 {
+		e.m.MetadataDefs = append(e.m.MetadataDefs,
+			&metadata.Tuple{MetadataID: 0, Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.disable"}}})
+	}
+	id := metadata.MetadataID(len(e.m.MetadataDefs))
+	node := &metadata.Tuple{MetadataID: id, Distinct: true}
+	node.Fields = []metadata.Field{node, e.m.MetadataDefs[0]}
+	e.m.MetadataDefs = append(e.m.MetadataDefs, node)
+	return &metadata.Attachment{Name: "llvm.loop", Node: node}
+}
+
+// print is the module as text, with the text of the instructions and functions that it calls.
+func (e *emitter) print() []byte {
+	var texts []string
+	for _, f := range e.instrs {
+		texts = append(texts, "\n"+f.Emit)
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
+		if e.target.Arch == "arm" {
+			texts = append(texts, popcountAddText(lanes))
+		} else {
+			texts = append(texts, popcountAddX86(lanes, e.target))
+		}
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
+		texts = append(texts, fusedText(lanes))
+	}
+	if e.udiv64 {
+		texts = append(texts, divide64)
+	}
+	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.join(texts))
+}

@@ -1,0 +1,125 @@
+package emit
+
+import (
+	"math"
+
+	llir "github.com/llir/llvm/ir"
+
+	"ripc/ir"
+)
+
+// eval emits an expression. The result is wide if it can differ between the lanes of the vectorized loop around it.
+func (e *emitter) eval(x ir.Expr) val {
+	switch x := x.(type) {
+	case *ir.IntImm:
+		return imm(x.T, x.V)
+	case *ir.FloatImm:
+		return number(x.V)
+	case *ir.Var:
+		v, ok := e.vars[x.Name]
+		if !ok {
+			e.fail("", "", "%%%s is not a loop variable in scope", x.Name)
+		}
+		return v
+	case *ir.Load:
+		v := e.load(e.place(x.Buf, x.Idx))
+		v.flushed = e.bufs[x.Buf].flushed
+		return v
+	case *ir.Binary:
+		if x.Op == ir.Div || x.Op == ir.Mod {
+			if !x.Type().IsFloat() {
+				return e.divmod(x)
+			}
+		}
+		if x.Op.IsCompare() {
+			a, aOK := e.small(x.A, math.MinInt32)
+			b, bOK := e.small(x.B, math.MinInt32)
+			if aOK && bOK {
+				return e.binary(x.Op, a, b)
+			}
+		}
+		a := e.eval(x.A)
+		b := e.eval(x.B)
+		if a.t != b.t {
+			e.fail("", "", "%s: the operands are %s and %s", ir.ExprString(x), a.t, b.t)
+		}
+		return e.binary(x.Op, a, b)
+	case *ir.Unary:
+		return e.unary(x.Op, e.eval(x.A))
+	case *ir.Select:
+		return e.choose(x)
+	case *ir.Cast:
+		if a, ok := e.small(x.A, math.MinInt32); ok {
+			return e.convert(a, x.T)
+		}
+		return e.convert(e.eval(x.A), x.T)
+	case *ir.Bitcast:
+		return e.reinterpret(e.eval(x.A), x.T)
+	case *ir.Fma:
+		a, b, c := e.eval(x.A), e.eval(x.B), e.eval(x.C)
+		if a.wide || b.wide || c.wide {
+			a, b, c = e.splat(a), e.splat(b), e.splat(c)
+		}
+		e.operands(&a, &b, &c)
+		return e.fma(a, b, c)
+	}
+	e.fail("", "", "unknown expression %s", ir.ExprString(x))
+	return val{}
+}
+
+// choose emits a Select. Sides that are safe to evaluate are both evaluated; others only where they are chosen.
+func (e *emitter) choose(x *ir.Select) val {
+	wide := e.varies(x.Cond)
+	safe := e.safe(x.A) && e.safe(x.B)
+	if wide && !safe {
+		e.enter(e.laneVar, "vectorized", e.lanes)
+		defer e.leave()
+		return e.fromLanes(x.Type(), func(k int) (out val) {
+			e.atLane(k, func() { out = e.choose(x) })
+			return out
+		})
+	}
+	c := e.condition(x)
+	switch {
+	case c.known && c.k != 0:
+		return e.eval(x.A)
+	case c.known:
+		return e.eval(x.B)
+	case !safe:
+		return e.branch(c, x)
+	}
+	return e.pick(c, e.eval(x.A), e.eval(x.B))
+}
+
+// pick is a where c holds, else b; both are evaluated already.
+func (e *emitter) pick(c, a, b val) val {
+	a, b = e.match(a, b)
+	if c.wide {
+		a, b = e.splat(a), e.splat(b)
+	}
+	a.v = e.b().NewSelect(c.v, a.v, b.v)
+	a.known, a.constant, a.neutral, a.zero = false, false, false, false
+	a.flushed, a.positive = a.flushed && b.flushed, a.positive && b.positive
+	return a
+}
+
+// branch emits a Select, one side of which may not be evaluated in vain, as control flow.
+func (e *emitter) branch(c val, x *ir.Select) val {
+	yes, no, join := e.block("select.a"), e.block("select.b"), e.block("select.end")
+	e.b().NewCondBr(c.v, yes, no)
+	wide := e.varies(x.A) || e.varies(x.B)
+	side := func(blk *llir.Block, y ir.Expr) (val, *llir.Incoming) {
+		e.start(blk)
+		v := e.eval(y)
+		if wide {
+			v = e.splat(v)
+		}
+		from := e.blk
+		e.b().NewBr(join)
+		return v, llir.NewIncoming(v.v, from)
+	}
+	a, fromA := side(yes, x.A)
+	b, fromB := side(no, x.B)
+	e.start(join)
+	return val{v: e.b().NewPhi(fromA, fromB), t: a.t, wide: wide, flushed: a.flushed && b.flushed}
+}

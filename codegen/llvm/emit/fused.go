@@ -1,0 +1,81 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	llir "github.com/llir/llvm/ir"
+)
+
+// fma emits a*b + c, rounded once; all three are wide or none is. Where the processor has no such instruction LLVM would
+// call fmaf of a library.
+func (e *emitter) fma(a, b, c val) val {
+	out := val{t: a.t, wide: a.wide, flushed: true}
+	if e.target.Arch != "x86_64" || e.target.Has("fma") {
+		out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
+		return out
+	}
+	lanes := 0
+	if a.wide {
+		lanes = e.lanes
+	}
+	e.fmas[lanes] = true
+	t := a.v.Type()
+	f := llir.NewFunc(fusedName(lanes), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
+	out.v = e.b().NewCall(f, a.v, b.v, c.v)
+	return out
+}
+
+func fusedName(lanes int) string {
+	if lanes == 0 {
+		return "ripc_fma"
+	}
+	return fmt.Sprintf("ripc_fma_x%d", lanes)
+}
+
+// fusedText is the function behind fma, on scalars if lanes is 0. In double the product p is exact, and the sum s is
+// rounded to 53 bits. Rounding s again to 24 goes wrong only where s lies half way between two floats and the true sum
+// does not; so an s that is not exact is first rounded to odd (Boldo and Melquiond 2008): if its last bit is 0 it moves by
+// one unit to the side of e, the error of the sum that TwoSum gives. What is odd is never half way. An infinite or NaN e
+// is no number to compare with, and changes nothing; nor does e = 0. fpext and fptrunc flush subnormal floats, as every
+// float operation does, and no double here is subnormal.
+func fusedText(lanes int) string {
+	mask, bit := "i64", "i1"
+	f, d := "float", "double"
+	splat := func(t, k string) string { return k }
+	if lanes > 0 {
+		vector := func(t string) string { return fmt.Sprintf("<%d x %s>", lanes, t) }
+		f, d, mask, bit = vector(f), vector(d), vector(mask), vector(bit)
+		splat = func(t, k string) string { return "splat (" + t + " " + k + ")" }
+	}
+	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", fusedName(lanes),
+		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"))
+	return r.Replace(`
+define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind {
+  %x = fpext FLOAT %a to DOUBLE
+  %y = fpext FLOAT %b to DOUBLE
+  %z = fpext FLOAT %c to DOUBLE
+  %p = fmul DOUBLE %x, %y
+  %s = fadd DOUBLE %p, %z
+  %t = fsub DOUBLE %s, %p
+  %back = fsub DOUBLE %s, %t
+  %ep = fsub DOUBLE %p, %back
+  %ez = fsub DOUBLE %z, %t
+  %e = fadd DOUBLE %ep, %ez
+  %inexact = fcmp one DOUBLE %e, ZERO
+  %u = bitcast DOUBLE %s to INT
+  %v = bitcast DOUBLE %e to INT
+  %away = xor INT %u, %v
+  %side = ashr INT %away, LAST
+  %step = or INT %side, ONE
+  %odd = and INT %u, ONE
+  %less = sub INT %odd, ONE
+  %even = and INT %step, %less
+  %by = select BOOL %inexact, INT %even, INT zeroinitializer
+  %o = add INT %u, %by
+  %w = bitcast INT %o to DOUBLE
+  %r = fptrunc DOUBLE %w to FLOAT
+  ret FLOAT %r
+}
+`)
+}

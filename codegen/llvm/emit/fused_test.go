@@ -1,0 +1,78 @@
+package emit_test
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"ripc/ir"
+)
+
+// TestFused compares multiply-adds with the interpreter's, which are tested against math/big, on sums that tempt code
+// without an instruction for them to round twice, to lose a flush or to carry a wrong sign.
+func TestFused(t *testing.T) {
+	const n = 1003
+	a, b, c, y := buf("a", ir.F32, n), buf("b", ir.F32, n), buf("c", ir.F32, n), buf("y", ir.F32, n)
+	sum := &ir.Fma{A: ir.At(a, vi), B: ir.At(b, vi), C: ir.At(c, vi)}
+	ps := []ir.Param{in(a), in(b), in(c), out(y)}
+	flat := func(v string, lanes int) *ir.Func {
+		at := add(mul(vi, ir.Int(lanes)), ir.V(v))
+		x := &ir.Fma{A: ir.At(a, at), B: ir.At(b, at), C: ir.At(c, at)}
+		return &ir.Func{Name: "fused" + v, Params: ps, Body: loop(ir.Serial, "i", n/lanes, loop(ir.Vectorize, v, lanes, set(y, x, at)))}
+	}
+	fs := []*ir.Func{{Name: "fused", Params: ps, Body: loop(ir.Serial, "i", n, set(y, sum, vi))},
+		flat("x4", 4), flat("x17", 17), flat("x59", 59)}
+	for _, tg := range natives(t) {
+		lib := buildFor(t, tg, fs...)
+		for seed := range uint64(40) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			args := [][]byte{make([]byte, 4*n), make([]byte, 4*n), make([]byte, 4*n), make([]byte, 4*n)}
+			for i := range n {
+				for k, v := range hardSum(r) {
+					binary.LittleEndian.PutUint32(args[k][4*i:], math.Float32bits(v))
+				}
+			}
+			for _, f := range fs {
+				lib.sameOn(t, f.Name, args)
+			}
+			if t.Failed() {
+				t.Fatalf("%s, seed %d", tg.Name, seed)
+			}
+		}
+	}
+}
+
+// hardSum gives a, b and c of an awkward a*b + c.
+func hardSum(r *rand.Rand) [3]float32 {
+	odd := func() float64 { return float64(1+2*r.IntN(1<<uint(r.IntN(23)))) * math.Ldexp(1, -r.IntN(24)) }
+	sign := func() float64 { return float64(1 - 2*r.IntN(2)) }
+	switch r.IntN(6) {
+	case 0: // any bits: infinities, NaNs, subnormals
+		return [3]float32{math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32())}
+	case 1: // near each other, with much cancellation
+		x, y := float32(sign()*odd()), float32(sign()*odd())
+		return [3]float32{x, y, math.Float32frombits(math.Float32bits(-x*y) + uint32(r.IntN(5)-2))}
+	case 2: // few bits: ties
+		return [3]float32{float32(sign() * odd()), float32(sign() * odd()), float32(sign() * math.Ldexp(odd(), r.IntN(60)-30))}
+	}
+	// The product is half a unit of c's last place, or a hair more or less: in double the sum is a tie that is none. At
+	// scales of 2^-126 and 2^127, the tie is the one with a flushed result or with infinity.
+	e := []int{-126, -125, -103, 0, r.IntN(200) - 100, 104, 127}[r.IntN(7)]
+	c := math.Ldexp(1+float64(r.IntN(1<<23))*0x1p-23, e)
+	switch r.IntN(4) {
+	case 0:
+		c = math.Ldexp(1, e)
+	case 1:
+		c = math.Ldexp(2-0x1p-23, e)
+	}
+	half := 1 + r.IntN(3)
+	x := 1 + float64(r.IntN(4))*0x1p-23
+	y := []float64{1, 1 - 0x1p-24, 1 + 0x1p-23, 1 - 0x1p-23, 1 - 0x1p-22}[r.IntN(5)]
+	at := e - 24 + half - 1
+	up := r.IntN(60) - 30
+	if at < -100 {
+		up = -60
+	}
+	return [3]float32{float32(sign() * math.Ldexp(x, up)), float32(math.Ldexp(y, at-up)), float32(sign() * c)}
+}

@@ -1,0 +1,110 @@
+package emit
+
+import (
+	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"ripc/ir"
+)
+
+// load reads the element at p, or one a lane.
+func (e *emitter) load(p place) val {
+	switch {
+	case !p.scattered && p.stride == 0:
+		return e.read(p.t, false, e.address(p), p.alignment())
+	case !p.scattered && p.stride == 1:
+		return e.read(p.t, true, e.address(p), p.alignment())
+	}
+	e.enter(e.laneVar, "vectorized", e.lanes)
+	defer e.leave()
+	at := e.addresses(p)
+	return e.fromLanes(p.t, func(k int) val { return e.read(p.t, false, at(k), p.elemAlignment()) })
+}
+
+// read loads one element or, if wide, the e.lanes elements that start there.
+func (e *emitter) read(t ir.Type, wide bool, at value.Value, align int) val {
+	mt := memType(t)
+	if wide {
+		mt = vectorOf(e.lanes, mt)
+	}
+	l := e.b().NewLoad(mt, at)
+	l.Align = llir.Align(align)
+	x := val{v: l, t: t, wide: wide}
+	if t == ir.Bool {
+		x.v = e.b().NewTrunc(l, e.typeOf(t, wide))
+	}
+	return x
+}
+
+// write stores one element or, if x is wide, the elements that start there.
+func (e *emitter) write(x val, at value.Value, align int) {
+	v := x.v
+	if x.t == ir.Bool {
+		var mt types.Type = types.I8
+		if x.wide {
+			mt = vectorOf(e.lanes, mt)
+		}
+		v = e.b().NewZExt(v, mt)
+	}
+	blk := e.b()
+	blk.Insts = append(blk.Insts, &llir.InstStore{Src: v, Dst: at, Align: llir.Align(align)})
+}
+
+// store carries out a Store.
+func (e *emitter) store(s *ir.Store) {
+	if e.lanes > 0 && s.Op != ir.Assign && !e.moves(s) {
+		e.reduce(s)
+		return
+	}
+	x := e.eval(s.Val)
+	p := e.place(s.Buf, s.Idx)
+	if x.t != p.t {
+		e.fail("store to %"+s.Buf, "", "the value has type %s, the buffer %s", x.t, p.t)
+	}
+	switch {
+	case !p.scattered && p.stride == 0:
+		if x.wide { // the last lane's value stays
+			x = e.lane(x, e.lanes-1)
+		}
+		e.update(s.Op, x, e.address(p), p.alignment())
+	case !p.scattered && p.stride == 1:
+		e.update(s.Op, e.splat(x), e.address(p), p.alignment())
+	default:
+		e.enter(e.laneVar, "vectorized", e.lanes)
+		defer e.leave()
+		at := e.addresses(p)
+		for k := range e.lanes {
+			e.update(s.Op, e.lane(x, k), at(k), p.elemAlignment())
+		}
+	}
+}
+
+// moves reports whether the element that s writes can differ between lanes.
+func (e *emitter) moves(s *ir.Store) bool {
+	p := e.place(s.Buf, s.Idx)
+	return p.scattered || p.stride != 0
+}
+
+// update combines x with what is at an address, by op.
+func (e *emitter) update(op ir.StoreOp, x val, at value.Value, align int) {
+	if sum, ok := e.popcountAdd(op, x, at, align); ok {
+		x = sum
+	} else if op != ir.Assign {
+		x = e.binary(combiner(op), e.read(x.t, x.wide, at, align), x)
+	}
+	e.write(x, at, align)
+}
+
+// combiner is the operator of a combining store.
+func combiner(op ir.StoreOp) ir.BinOp {
+	switch op {
+	case ir.OrTo:
+		return ir.Or
+	case ir.MinTo:
+		return ir.Min
+	case ir.MaxTo:
+		return ir.Max
+	}
+	return ir.Add
+}

@@ -1,0 +1,197 @@
+package emit
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/llir/llvm/ir/enum"
+
+	"ripc/ir"
+)
+
+// binary emits op on operands of one type.
+func (e *emitter) binary(op ir.BinOp, a, b val) val {
+	if a.known && b.known {
+		if k, ok := fold(op, a, b); ok {
+			return k
+		}
+	}
+	a, b = e.match(a, b)
+	out := val{t: a.t, wide: a.wide}
+	switch {
+	case op.IsCompare():
+		return e.compare(op, a, b)
+	case a.t.IsFloat():
+		if op == ir.Min || op == ir.Max {
+			return e.extreme(op, a, b)
+		}
+		e.operands(&a, &b)
+		out.flushed = true
+		switch op {
+		case ir.Add:
+			out.v = e.b().NewFAdd(a.v, b.v)
+		case ir.Sub:
+			out.v = e.b().NewFSub(a.v, b.v)
+		case ir.Mul:
+			out.v = e.b().NewFMul(a.v, b.v)
+		case ir.Div:
+			out.v = e.b().NewFDiv(a.v, b.v)
+		default:
+			e.fail("", "", "%q does not work on f32", op.String())
+		}
+		return out
+	}
+	switch op {
+	case ir.Add:
+		out.v = e.b().NewAdd(a.v, b.v)
+	case ir.Sub:
+		out.v = e.b().NewSub(a.v, b.v)
+	case ir.Mul:
+		out.v = e.b().NewMul(a.v, b.v)
+	case ir.And:
+		out.v = e.b().NewAnd(a.v, b.v)
+	case ir.Or:
+		out.v = e.b().NewOr(a.v, b.v)
+	case ir.Xor:
+		out.v = e.b().NewXor(a.v, b.v)
+	case ir.Shl:
+		out.v = e.b().NewShl(a.v, b.v)
+	case ir.Shr:
+		if a.t.Signed() {
+			out.v = e.b().NewAShr(a.v, b.v)
+		} else {
+			out.v = e.b().NewLShr(a.v, b.v)
+		}
+	case ir.Min, ir.Max:
+		name := map[ir.BinOp]string{ir.Min: "min", ir.Max: "max"}[op]
+		sign := "u"
+		if a.t.Signed() {
+			sign = "s"
+		}
+		out.v = e.overloaded("llvm."+sign+name, a.v.Type(), a.v, b.v)
+	default:
+		e.fail("", "", "%q does not work on %s", op.String(), a.t)
+	}
+	return out
+}
+
+// compare emits a comparison. On floats all but != are false for a NaN.
+func (e *emitter) compare(op ir.BinOp, a, b val) val {
+	out := val{t: ir.Bool, wide: a.wide}
+	if a.t.IsFloat() {
+		p := map[ir.BinOp]enum.FPred{ir.Eq: enum.FPredOEQ, ir.Ne: enum.FPredUNE, ir.Lt: enum.FPredOLT,
+			ir.Le: enum.FPredOLE, ir.Gt: enum.FPredOGT, ir.Ge: enum.FPredOGE}[op]
+		out.v = e.b().NewFCmp(p, a.v, b.v)
+		return out
+	}
+	preds := map[ir.BinOp]enum.IPred{ir.Eq: enum.IPredEQ, ir.Ne: enum.IPredNE, ir.Lt: enum.IPredULT,
+		ir.Le: enum.IPredULE, ir.Gt: enum.IPredUGT, ir.Ge: enum.IPredUGE}
+	if a.t.Signed() {
+		preds = map[ir.BinOp]enum.IPred{ir.Eq: enum.IPredEQ, ir.Ne: enum.IPredNE, ir.Lt: enum.IPredSLT,
+			ir.Le: enum.IPredSLE, ir.Gt: enum.IPredSGT, ir.Ge: enum.IPredSGE}
+	}
+	out.v = e.b().NewICmp(preds[op], a.v, b.v)
+	return out
+}
+
+// divmod emits floor division or its remainder by a positive constant.
+func (e *emitter) divmod(x *ir.Binary) val {
+	d, ok := x.B.(*ir.IntImm)
+	if ok && d.T == ir.I64 && d.V > 0 && d.V <= math.MaxInt32 {
+		if a, small := e.small(x.A, 0); small && !a.known {
+			return e.widen(e.quotient(x.Op, a, imm(ir.I32, d.V)))
+		}
+	}
+	a := e.eval(x.A)
+	if !ok || a.t == ir.Bool || d.T != a.t || wrap(d.T, d.V) == 0 || d.T != ir.U64 && wrap(d.T, d.V) < 0 {
+		e.fail("", "", "%s: the divisor is not a positive constant", ir.ExprString(x))
+	}
+	k := imm(d.T, d.V)
+	if a.known {
+		if out, ok := fold(x.Op, a, k); ok {
+			return out
+		}
+	}
+	div := x.Op == ir.Div
+	out, b := val{t: a.t, wide: a.wide}, k
+	if a.wide {
+		b = e.splat(k)
+	}
+	unsigned := !a.t.Signed()
+	if !unsigned && a.t == ir.I64 {
+		iv, ok := e.affine(x.A).Bounds(e.ranges)
+		unsigned = ok && iv.Lo >= 0
+	}
+	switch {
+	case a.t.Bits() == 64 && e.indexType() == ir.I32 && k.k&(k.k-1) != 0:
+		return e.divmod64(x.Op, a, k)
+	case unsigned:
+		return e.quotient(x.Op, a, k)
+	case k.k&(k.k-1) == 0 && div:
+		return e.binary(ir.Shr, a, imm(a.t, int64(bits.TrailingZeros64(uint64(k.k)))))
+	case k.k&(k.k-1) == 0:
+		return e.binary(ir.And, a, imm(a.t, k.k-1))
+	default:
+		// LLVM rounds toward zero: a negative remainder says that the quotient is one too high.
+		rem := val{v: e.b().NewSRem(a.v, b.v), t: a.t, wide: a.wide}
+		low := e.binary(ir.Shr, rem, imm(a.t, int64(a.t.Bits()-1))) // -1 or 0
+		if !div {
+			return e.binary(ir.Add, rem, e.binary(ir.And, low, k))
+		}
+		out.v = e.b().NewSDiv(a.v, b.v)
+		return e.binary(ir.Add, out, low)
+	}
+}
+
+// quotient emits unsigned division or remainder.
+func (e *emitter) quotient(op ir.BinOp, a, b val) val {
+	out := val{t: a.t, wide: a.wide}
+	if a.wide {
+		b = e.splat(b)
+	}
+	if op == ir.Div {
+		out.v = e.b().NewUDiv(a.v, b.v)
+	} else {
+		out.v = e.b().NewURem(a.v, b.v)
+	}
+	return out
+}
+
+// unary emits op.
+func (e *emitter) unary(op ir.UnOp, a val) val {
+	out := val{t: a.t, wide: a.wide}
+	lt := a.v.Type()
+	float := a.t.IsFloat()
+	switch {
+	case op == ir.Neg && float:
+		out.v, out.flushed = e.b().NewFNeg(a.v), a.flushed
+	case op == ir.Neg && a.t.IsInt():
+		return e.binary(ir.Sub, imm(a.t, 0), a)
+	case op == ir.Not && a.t == ir.Bool:
+		return e.binary(ir.Xor, a, imm(ir.Bool, 1))
+	case op == ir.Not && !float:
+		return e.binary(ir.Xor, a, imm(a.t, -1))
+	case op == ir.Popcount && a.t.IsInt():
+		out.v = e.overloaded("llvm.ctpop", lt, a.v)
+		e.bits[out.v] = a.v
+	case op == ir.Abs && float:
+		out.v, out.flushed, out.positive = e.overloaded("llvm.fabs", lt, a.v), a.flushed, true
+	case op == ir.Abs && a.t.IsInt() && !a.t.Signed():
+		return a
+	case op == ir.Abs && a.t.IsInt():
+		out.v = e.overloaded("llvm.abs", lt, a.v, imm(ir.Bool, 0).v)
+	case op == ir.Sqrt && float:
+		out.v, out.flushed = e.overloaded("llvm.sqrt", lt, a.v), true
+	case op == ir.Floor && float && !e.rounds():
+		return e.floor(a)
+	case op == ir.RoundEven && float && !e.rounds():
+		return e.roundEven(a)
+	case op == ir.Floor && float:
+		out.v, out.flushed = e.overloaded("llvm.floor", lt, a.v), true
+	case op == ir.RoundEven && float:
+		out.v, out.flushed = e.overloaded("llvm.roundeven", lt, a.v), true
+	default:
+		e.fail("", "", "%s does not work on %s", op, a.t)
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package emit
+
+import (
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// place is an element of a buffer, or one per lane.
+type place struct {
+	base value.Value
+	elem types.Type
+	t    ir.Type
+	// at is the flat index of lane 0; lane k is stride*k elements further.
+	at     arith.Affine
+	stride int64
+	// scattered: lanes are not a stride apart, and flat is the whole index.
+	scattered bool
+	flat      arith.Affine
+}
+
+// buffer finds a buffer in scope and checks the number of indices.
+func (e *emitter) buffer(name string, idx []ir.Expr) *buffer {
+	b := e.bufs[name]
+	if b == nil {
+		e.fail("", "", "%%%s is not a buffer in scope", name)
+	}
+	if len(idx) != len(b.Shape) {
+		e.fail("", "", "%%%s has %d dimensions but is indexed with %d", name, len(b.Shape), len(idx))
+	}
+	return b
+}
+
+// place finds the element name[idx].
+func (e *emitter) place(name string, idx []ir.Expr) place {
+	b := e.buffer(name, idx)
+	flat := arith.Affine{}
+	size := int64(1)
+	for d := len(idx) - 1; d >= 0; d-- {
+		flat = flat.Plus(size, e.affine(idx[d]))
+		size *= int64(b.Shape[d])
+	}
+	flat = e.whole(flat)
+	if b.copies > 0 {
+		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
+	}
+	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}}
+	for _, t := range flat.Terms {
+		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
+			p.stride = t.Coef
+			continue
+		}
+		p.scattered = p.scattered || e.varies(t.Atom)
+		p.at.Terms = append(p.at.Terms, t)
+	}
+	return p
+}
+
+// whole puts quotients and remainders together that fuse left behind: d*m * (x / d) + m * (x % d) is m * x.
+func (e *emitter) whole(a arith.Affine) arith.Affine {
+	for i, t := range a.Terms {
+		q, ok := t.Atom.(*ir.Binary)
+		if !ok || q.Op != ir.Div {
+			continue
+		}
+		d, ok := q.B.(*ir.IntImm)
+		if !ok || d.V <= 0 || t.Coef%d.V != 0 {
+			continue
+		}
+		rest := ir.ExprString(&ir.Binary{Op: ir.Mod, A: q.A, B: q.B})
+		for j, u := range a.Terms {
+			if u.Coef*d.V != t.Coef || ir.ExprString(u.Atom) != rest {
+				continue
+			}
+			out := arith.Affine{Const: a.Const}
+			for k, v := range a.Terms {
+				if k != i && k != j {
+					out.Terms = append(out.Terms, v)
+				}
+			}
+			return e.whole(out.Plus(u.Coef, e.affine(q.A)))
+		}
+	}
+	return a
+}
+
+// address is where lane 0 of a place that is not scattered lies.
+func (e *emitter) address(p place) value.Value { return e.element(p.base, p.elem, p.at) }
+
+// addresses gives the address of lane k by k.
+func (e *emitter) addresses(p place) func(k int) value.Value {
+	if !p.scattered {
+		first := e.address(p)
+		return func(k int) value.Value { return e.gep(first, p.elem, imm(ir.I64, p.stride*int64(k))) }
+	}
+	if computed(p.flat) {
+		flat := e.sumAs(e.indexType(), p.flat)
+		return func(k int) value.Value { return e.gep(p.base, p.elem, e.lane(flat, k)) }
+	}
+	return func(k int) (addr value.Value) {
+		e.atLane(k, func() {
+			flat := arith.Affine{Const: p.flat.Const}
+			for _, t := range p.flat.Terms {
+				flat = flat.Plus(t.Coef, e.affine(t.Atom))
+			}
+			addr = e.element(p.base, p.elem, flat)
+		})
+		return addr
+	}
+}
+
+// computed reports whether an index depends on more than loop variables, so that one lane's value is no constant.
+func computed(a arith.Affine) bool {
+	found := false
+	for _, t := range a.Terms {
+		ir.WalkExpr(t.Atom, func(x ir.Expr) bool {
+			_, load := x.(*ir.Load)
+			found = found || load
+			return !found
+		})
+	}
+	return found
+}
+
+// alignment of the address of p that can be proved, at least that of an element: buffers are 64-byte aligned.
+func (p place) alignment() int {
+	size := int64(p.t.Bytes())
+	g := p.at.Const
+	for _, t := range p.at.Terms {
+		g |= t.Coef
+	}
+	g *= size
+	if g == 0 {
+		return 64
+	}
+	return int(min(g&-g, 64))
+}
+
+// elemAlignment holds for every element of the buffer.
+func (p place) elemAlignment() int { return p.t.Bytes() }

@@ -1,0 +1,82 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/targets"
+)
+
+// countsBytes reports whether popcountAdd knows better than LLVM how to count the bits of 32-bit lanes.
+func (e *emitter) countsBytes() bool {
+	t := e.target
+	return t.Arch == "arm" || t.Arch == "x86_64" && t.Has("ssse3") && !t.Has("avx512vpopcntdq")
+}
+
+// bytesToWords are the instructions that add up the four bytes of each 32-bit lane, by the lanes of their vectors.
+type bytesToWords struct {
+	lanes    int
+	feature  string
+	bytes    string // vpmaddubsw: pairs of bytes to 16 bits, times 1
+	halfword string // vpmaddwd: pairs of those to 32 bits, times 1
+}
+
+func x86Widths() []bytesToWords {
+	return []bytesToWords{
+		{16, "avx512bw", "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512"},
+		{8, "avx2", "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
+		{4, "ssse3", "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"},
+	}
+}
+
+// popcountAddX86 is the function behind popcountAdd: the bits of each byte by table (LLVM's expansion: two vpshufb), then
+// vpmaddubsw, vpmaddwd and vpaddd on as many lanes at a time as a register has. LLVM's own sum of the bytes unpacks them
+// for vpsadbw, which takes five operations instead of two.
+func popcountAddX86(lanes int, t targets.Target) string {
+	var w bytesToWords
+	for _, x := range x86Widths() {
+		if w.lanes == 0 && t.Has(x.feature) && lanes%x.lanes == 0 {
+			w = x
+		}
+	}
+	n := w.lanes
+	list := func(from, n, length int) string { // a shuffle's indices from.., the rest of length undefined
+		var is []string
+		for i := range length {
+			if i < n {
+				is = append(is, fmt.Sprintf("i32 %d", from+i))
+			} else {
+				is = append(is, "i32 poison")
+			}
+		}
+		return fmt.Sprintf("<%d x i32> <%s>", length, strings.Join(is, ", "))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `
+declare <%[2]d x i8> @llvm.ctpop.v%[2]di8(<%[2]d x i8>)
+declare <%[3]d x i16> @%[4]s(<%[2]d x i8>, <%[2]d x i8>)
+declare <%[5]d x i32> @%[6]s(<%[3]d x i16>, <%[3]d x i16>)
+define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {
+`, lanes, 4*n, 2*n, w.bytes, n, w.halfword)
+	sum := ""
+	for at := 0; at < lanes; at += n {
+		fmt.Fprintf(&b, `  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
+  %%a%[2]d = shufflevector <%[1]d x i32> %%acc, <%[1]d x i32> poison, %[3]s
+  %%b%[2]d = bitcast <%[4]d x i32> %%x%[2]d to <%[5]d x i8>
+  %%c%[2]d = call <%[5]d x i8> @llvm.ctpop.v%[5]di8(<%[5]d x i8> %%b%[2]d)
+  %%h%[2]d = call <%[6]d x i16> @%[7]s(<%[5]d x i8> %%c%[2]d, <%[5]d x i8> splat (i8 1))
+  %%w%[2]d = call <%[4]d x i32> @%[8]s(<%[6]d x i16> %%h%[2]d, <%[6]d x i16> splat (i16 1))
+  %%s%[2]d = add <%[4]d x i32> %%a%[2]d, %%w%[2]d
+`, lanes, at, list(at, n, n), n, 4*n, 2*n, w.bytes, w.halfword)
+		if at == 0 {
+			sum = "%s0"
+			continue
+		}
+		// Both sides of a shuffle have the same length: the new lanes are stretched first.
+		fmt.Fprintf(&b, "  %%l%[2]d = shufflevector <%[1]d x i32> %%s%[2]d, <%[1]d x i32> poison, %[3]s\n", n, at, list(0, n, at))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%l%[1]d, %[3]s\n", at, sum, list(0, at+n, at+n))
+		sum = fmt.Sprintf("%%t%d", at)
+	}
+	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)
+	return b.String()
+}

@@ -1,0 +1,161 @@
+package emit_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc/codegen/llvm/emit"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/difftest"
+	"ripc/internal/need"
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// TestARM runs kernels for a Raspberry Pi under qemu's user mode: one program without libc, which calls each driver on
+// data of its own and writes the outputs to its standard output.
+func TestARM(t *testing.T) {
+	for _, name := range []string{"rpi3", "rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7"} {
+		t.Run(name, func(t *testing.T) {
+			tg := target(t, name)
+			testARM(t, need.Tool(t, "qemu-"+tg.Arch), tg)
+		})
+	}
+}
+
+func testARM(t *testing.T, qemu string, tg targets.Target) {
+	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc()}
+	fs = append(fs, floatFuncs(45)...)
+	for _, to := range []ir.Type{ir.I8, ir.U16, ir.I64, ir.U64, ir.I32, ir.U32} {
+		fs = append(fs, both("to_"+to.String(), ir.F32, to, 35, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(to, a) })...)
+	}
+	for _, from := range []ir.Type{ir.I64, ir.U64} {
+		fs = append(fs, both("from_"+from.String(), from, ir.F32, 70, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(ir.F32, a) })...)
+		for i, by := range []int64{3, 64, 1_000_003, 1 << 40, 1<<62 + 1} {
+			by := &ir.IntImm{T: from, V: by}
+			fs = append(fs, both(fmt.Sprint("div", i, "_", from), from, from, 9, func(a, _ ir.Expr) ir.Expr { return &ir.Binary{Op: ir.Div, A: a, B: by} },
+				func(a, _ ir.Expr) ir.Expr { return &ir.Binary{Op: ir.Mod, A: a, B: by} })...)
+		}
+	}
+	for i := range uint64(20) {
+		g := &gen{r: rand.New(rand.NewPCG(77, i)), apart: i%2 == 0}
+		f := g.fn(fmt.Sprint("r", i))
+		if _, err := emit.Kernel(f, "f", tg); err == nil {
+			fs = append(fs, f)
+		}
+	}
+	checkARM(t, qemu, tg, append(fs, instructions(tg.Arch, tg.Features)...))
+}
+
+// checkARM compares what Funcs compute under qemu with the interpreter, on awkward data.
+func checkARM(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func) {
+	t.Helper()
+	checkARMOn(t, qemu, tg, fs, func(n int) [][]byte { return special(fs[n], uint64(n)) })
+}
+
+// checkARMOn does so on the data that of gives for each Func.
+func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of func(n int) [][]byte) {
+	t.Helper()
+	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
+	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
+	if tg.Arch == "arm" {
+		write = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 4, i32 1, ptr %s, i32 %d)`
+		exit = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0}"(i32 248, i32 0)`
+	}
+	var want []byte
+	var prog strings.Builder
+	fmt.Fprintf(&prog, "target triple = %q\n@ws = internal global [65536 x i8] zeroinitializer, align 64\n", tg.Triple)
+	var calls strings.Builder
+	for n, f := range fs {
+		args := of(n)
+		after := interpret(t, f, args)
+		var in, out []string
+		for i, p := range f.Params {
+			name := fmt.Sprintf("@a%d_%d", n, i)
+			fmt.Fprintf(&prog, "%s = internal global [%d x i8] c\"", name, len(args[i]))
+			for _, b := range args[i] {
+				fmt.Fprintf(&prog, "\\%02x", b)
+			}
+			prog.WriteString("\", align 64\n")
+			if p.Out {
+				out = append(out, "ptr "+name)
+				want = append(want, after[i]...)
+				fmt.Fprintf(&calls, "  "+write+"\n", name, len(args[i]))
+			} else {
+				in = append(in, "ptr "+name)
+			}
+		}
+		fmt.Fprintf(&prog, "@in%d = internal global [%d x ptr] [%s]\n@out%d = internal global [%d x ptr] [%s]\n", n, len(in), strings.Join(in, ", "),
+			n, len(out), strings.Join(out, ", "))
+		fmt.Fprintf(&prog, "declare i32 @%s_run(ptr, ptr, ptr, i32, i32, ptr)\n", f.Name)
+		text := calls.String()
+		calls.Reset()
+		fmt.Fprintf(&prog, "define internal void @do%d() {\n  %%r = call i32 @%s_run(ptr @in%d, ptr @out%d, ptr @ws, i32 0, i32 1, ptr null)\n%s  ret void\n}\n", n, f.Name, n, n, text)
+	}
+	prog.WriteString("define void @_start() {\n")
+	for n := range fs {
+		fmt.Fprintf(&prog, "  call void @do%d()\n", n)
+	}
+	prog.WriteString("  " + exit + "\n  unreachable\n}\n")
+
+	got := runARM(t, qemu, tg, prog.String(), fs)
+	if len(got) != len(want) {
+		t.Fatalf("%d bytes of output, want %d", len(got), len(want))
+	}
+	for n, f := range fs {
+		for _, p := range f.Params {
+			if !p.Out {
+				continue
+			}
+			if d := difftest.Diff(want[:p.Bytes()], got[:p.Bytes()], p.Buffer); d != "" {
+				t.Errorf("%s, case %d: interpreter and native code differ: %s\n%s", f.Name, n, d, f)
+			}
+			want, got = want[p.Bytes():], got[p.Bytes():]
+		}
+	}
+}
+
+// runARM links the program with the kernels of fs and gives what it writes.
+func runARM(t *testing.T, qemu string, tg targets.Target, prog string, fs []*ir.Func) []byte {
+	t.Helper()
+	ts, cache := tools(t)
+	objs, _ := objects(t, tg, fs)
+	main, err := ts.Compile(context.Background(), cache, []byte(prog), tg, toolchain.Obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	emulation := map[string]string{"aarch64": "aarch64linux", "arm": "armelf_linux_eabi"}[tg.Arch]
+	args := []string{"-static", "-m", emulation, "-o", "prog"}
+	for i, o := range append(objs, toolchain.Object{Data: main}) {
+		name := fmt.Sprint(i, ".o")
+		if err := os.WriteFile(filepath.Join(dir, name), o.Data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, name)
+	}
+	lld, err := ts.Path("ld.lld")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := exec.Command(lld, args...)
+	link.Dir = dir
+	if out, err := link.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(qemu, "-cpu", tg.QemuCPU, filepath.Join(dir, "prog"))
+	var stderr bytes.Buffer
+	run.Stderr = &stderr
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+// Package compile is the pipeline from a graph to a compiled network, on one page:
+//
+//	graph -> fusedglue -> lower -> ir.Program -> schedule -> codegen -> artifact
+//
+// Each stage is a package of its own (ARCHITECTURE.md); Options.Observe sees what every stage made.
+package compile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ripc/codegen/llvm/artifact"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/fusedglue"
+	"ripc/graph"
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/lower"
+	"ripc/schedule"
+	"ripc/schedule/template"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// Options say how to compile.
+type Options struct {
+	Target  string   // name of a target; "" is host
+	Disable []string // passes of fusedglue not to run
+	Strict  bool     // layers that stay float although the model is binary are errors
+	// Traces gives the schedule of a Func by its name, instead of the default template.
+	Traces map[string]schedule.Trace
+	Emit   []artifact.Kind // what to build; nil: nothing is generated, the Programs only
+	// Observe, if not nil, is called with each stage's name and its result as text.
+	Observe func(stage string, text func() string)
+	// Progress, if not nil, is called while kernels are compiled.
+	Progress func(done, total int)
+}
+
+// Compiled is a compiled network.
+type Compiled struct {
+	Graph     *graph.Graph // after fusedglue
+	Program   *ir.Program  // unscheduled: the definition
+	Scheduled *ir.Program
+	Traces    map[string]schedule.Trace // by Func
+	Target    targets.Target
+	Files     map[artifact.Kind][]byte // as asked by Options.Emit
+	Times     []StageTime
+}
+
+// StageTime is how long one stage took.
+type StageTime struct {
+	Stage string
+	Took  time.Duration
+}
+
+// Network runs the pipeline on what load gives.
+func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) (*Compiled, error) {
+	c := &Compiled{}
+	var err error
+	if c.Target, err = findTarget(o.Target); err != nil {
+		return nil, err
+	}
+	var g *graph.Graph
+	steps := []struct {
+		name string
+		run  func() error
+		text func() string
+	}{
+		{"import", func() error { g, err = load(); return err }, func() string { return g.String() }},
+		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
+		{"lower", func() error { return c.lower() }, func() string { return c.Program.String() }},
+		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
+		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
+	}
+	for _, s := range steps {
+		start := time.Now()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.run(); err != nil {
+			return nil, err
+		}
+		c.Times = append(c.Times, StageTime{s.name, time.Since(start)})
+		if o.Observe != nil {
+			o.Observe(s.name, s.text)
+		}
+	}
+	return c, nil
+}
+
+func findTarget(name string) (targets.Target, error) {
+	if name == "" || name == targets.HostName {
+		return targets.Host()
+	}
+	return targets.Lookup(name)
+}
+
+func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
+	f, err := fusedglue.Fuse(g, o.Disable, func(pass string, g *graph.Graph) {
+		if o.Observe != nil {
+			o.Observe("fusedglue."+pass, g.String)
+		}
+	})
+	if err == nil && o.Strict {
+		err = fusedglue.Strict(f)
+	}
+	return f, err
+}
+
+// Definition is the unscheduled Program of g.
+func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
+	f, err := fuse(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return lower.Program(f)
+}
+
+// lower makes the Program.
+func (c *Compiled) lower() error {
+	var err error
+	c.Program, err = lower.Program(c.Graph)
+	return err
+}
+
+// schedule chooses a trace for every Func, applies it, and packs the constants as it asks for.
+func (c *Compiled) schedule(ctx context.Context, o Options) error {
+	traces, err := c.checkTraces(o.Traces)
+	if err != nil {
+		return err
+	}
+	instrs := isa.For(c.Target.Arch, c.Target.Features)
+	s := *c.Program
+	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
+	c.Traces = map[string]schedule.Trace{}
+	for _, f := range c.Program.Funcs {
+		if err := prove(f); err != nil {
+			return &InternalError{"definition of " + f.Name, err}
+		}
+		t, given := traces[f.Name]
+		if !given {
+			t = template.Default(f, c.Target)
+		}
+		r, err := applied(f, t, instrs)
+		switch {
+		case err != nil && given && hasPlace(err): // a step, which the message names
+			return err
+		case err != nil && given:
+			return fmt.Errorf("scheduling %s: %w", f.Name, err)
+		case err != nil:
+			return &InternalError{"default schedule of " + f.Name, err}
+		}
+		c.Traces[f.Name] = t
+		s.Funcs = append(s.Funcs, r.Func)
+		if err := pack(ctx, &s, f, t, r.Packs); err != nil {
+			return err
+		}
+	}
+	dropUnused(&s)
+	if err := ir.VerifyProgram(&s); err != nil {
+		return fmt.Errorf("scheduling %s: %w", s.Name, err)
+	}
+	c.Scheduled = &s
+	return nil
+}
+
+// applied is f after t.
+func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule.Result, error) {
+	r, err := t.ApplyAll(f, schedule.WithInstrs(instrs))
+	if err != nil {
+		return r, err
+	}
+	if err := prove(r.Func); err != nil {
+		return r, fmt.Errorf("%w\nin\n%s", err, r.Func)
+	}
+	return r, nil
+}
+
+// prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer
+// accumulator wide enough for its largest sum.
+func prove(f *ir.Func) error {
+	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
+		if err := check(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate builds the files.
+func (c *Compiled) generate(ctx context.Context, o Options) error {
+	if len(o.Emit) == 0 {
+		return nil
+	}
+	in := c.Artifact()
+	in.Emit, in.Progress = o.Emit, o.Progress
+	var err error
+	if artifact.NeedsLLVM(o.Emit) {
+		if in.Tools, err = toolchain.Find(); err != nil {
+			return err
+		}
+		if in.Cache, err = toolchain.DefaultCache(); err != nil {
+			return err
+		}
+	}
+	c.Files, err = artifact.Build(ctx, in)
+	return err
+}
+
+// Artifact is what package artifact needs to know of c, to describe it or to build it.
+func (c *Compiled) Artifact() artifact.Input {
+	traces := map[string][]string{}
+	for name, t := range c.Traces {
+		for _, s := range t {
+			traces[name] = append(traces[name], s.String())
+		}
+	}
+	return artifact.Input{Program: c.Scheduled, Traces: traces, Glue: glue(c.Graph), Target: c.Target, Version: Version}
+}
+
+// Version is ripc's version, which every artifact carries.
+const Version = "0.1.0"

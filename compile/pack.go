@@ -1,0 +1,87 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/schedule"
+)
+
+// pack gives the stages of s that run f what the packs of t, f's schedule, make of their constants. It runs the packing in
+// the interpreter, at compile time; equal contents are packed once.
+func pack(ctx context.Context, s *ir.Program, f *ir.Func, t schedule.Trace, packs []schedule.Pack) error {
+	for _, p := range packs {
+		if p.View {
+			continue
+		}
+		at := slices.IndexFunc(f.Params, func(q ir.Param) bool { return q.Name == p.Param })
+		run, err := interp.CompileChecked(p.Func)
+		if err != nil {
+			return fmt.Errorf("packing %%%s of %s: %w", p.Param, f.Name, err)
+		}
+		for i := range s.Stages {
+			st := &s.Stages[i]
+			if st.Func != f.Name {
+				continue
+			}
+			from := s.BufferByName(st.Args[at])
+			if from.Kind != ir.ConstBuf {
+				step := packingStep(t, p.Param)
+				return &ir.Error{
+					Pos: step.Pos, Op: step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, st.Name, from.Kind, from.Name),
+					Help: "pack constants, such as weights; for activations use cache_read",
+				}
+			}
+			to := p.Func.Params[1].Buffer
+			data := make([]byte, to.Bytes())
+			if err := run.Run(ctx, [][]byte{from.Data, data}); err != nil {
+				return fmt.Errorf("packing %%%s for stage %s: %w", from.Name, st.Name, err)
+			}
+			to.Name = from.Name + ".p"
+			to.Name = addConstant(s, ir.ProgBuf{Buffer: to, Kind: ir.ConstBuf, Data: data})
+			st.Args = slices.Clone(st.Args)
+			st.Args[at] = to.Name
+		}
+	}
+	return nil
+}
+
+// packingStep is the first step of t that packs a parameter.
+func packingStep(t schedule.Trace, param string) schedule.Step {
+	for _, s := range t {
+		if (s.Op == "pack" || s.Op == "pair") && s.Args[0] == param {
+			return s
+		}
+	}
+	return schedule.Step{}
+}
+
+// addConstant adds b, under another name if its own is taken, unless there is one of the same contents.
+func addConstant(s *ir.Program, b ir.ProgBuf) string {
+	base := b.Name
+	for i := 2; ; i++ {
+		old := s.BufferByName(b.Name)
+		switch {
+		case old == nil:
+			s.Buffers = append(s.Buffers, b)
+			return b.Name
+		case old.Kind == ir.ConstBuf && old.Type == b.Type && slices.Equal(old.Shape, b.Shape) && slices.Equal(old.Data, b.Data):
+			return b.Name
+		}
+		b.Name = fmt.Sprintf("%s%d", base, i)
+	}
+}
+
+// dropUnused removes the constants that no stage reads any more.
+func dropUnused(s *ir.Program) {
+	used := map[string]bool{}
+	for _, st := range s.Stages {
+		for _, a := range st.Args {
+			used[a] = true
+		}
+	}
+	s.Buffers = slices.DeleteFunc(s.Buffers, func(b ir.ProgBuf) bool { return b.Kind == ir.ConstBuf && !used[b.Name] })
+}

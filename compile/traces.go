@@ -1,0 +1,42 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/schedule"
+)
+
+// checkTraces returns traces (Options.Traces) by the names of c's Funcs, and fails if c does not have one of them. The
+// name of a Func's kernel, as inspect prints it, stands for the Func.
+func (c *Compiled) checkTraces(traces map[string]schedule.Trace) (map[string]schedule.Trace, error) {
+	var have []string
+	for _, f := range c.Program.Funcs {
+		have = append(have, f.Name)
+	}
+	byFunc := map[string]schedule.Trace{}
+	for _, name := range slices.Sorted(maps.Keys(traces)) {
+		fn := name
+		if !slices.Contains(have, fn) {
+			fn = strings.TrimPrefix(name, "ripc_")
+		}
+		if !slices.Contains(have, fn) {
+			return nil, &ir.Error{Op: "--schedule", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}
+		}
+		if _, twice := byFunc[fn]; twice {
+			return nil, &ir.Error{Op: "--schedule", Msg: fmt.Sprintf("%s and %s are the same func", fn, name), Help: "leave one of the two sections out"}
+		}
+		byFunc[fn] = traces[name]
+	}
+	return byFunc, nil
+}
+
+// hasPlace reports whether err names a file.
+func hasPlace(err error) bool {
+	var e *ir.Error
+	return errors.As(err, &e) && e.Pos.File != ""
+}

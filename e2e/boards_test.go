@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"ripc"
+	"ripc/internal/need"
+	"ripc/targets"
+)
+
+// TestBoardsGiveTheHostsBits runs whole networks for boards under qemu: every output must have the bits that this
+// machine computes.
+func TestBoardsGiveTheHostsBits(t *testing.T) {
+	run := func(t *testing.T, path, target string) *ripc.RunResult {
+		t.Helper()
+		r, err := ripc.Run(context.Background(), ripc.RunRequest{Path: path, Options: ripc.Options{Target: target}, Seed: 3, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, path := range []string{"../examples/digits/digits.json", "../examples/squeezenet/squeezenet.json"} {
+		want := run(t, path, targets.HostName)
+		for _, board := range []string{"rpi2", "rpi3-armv7", "rpi5"} {
+			t.Run(want.Name+"/"+board, func(t *testing.T) {
+				tg, err := targets.Lookup(board)
+				if err != nil {
+					t.Fatal(err)
+				}
+				need.Tool(t, "qemu-"+tg.Arch)
+				got := run(t, path, board)
+				for i := range want.Outputs {
+					if !bytes.Equal(got.Outputs[i].Data, want.Outputs[i].Data) {
+						t.Errorf("output %d differs", i)
+					}
+				}
+			})
+		}
+	}
+}

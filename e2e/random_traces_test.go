@@ -1,0 +1,46 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"ripc"
+	"ripc/schedule"
+	"ripc/schedule/template"
+)
+
+// randomTraces draws schedules for half of the Funcs.
+func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
+	traces := map[string]schedule.Trace{}
+	for _, f := range c.Program.Funcs {
+		if r.IntN(2) == 0 {
+			continue
+		}
+		tr := template.Random(f, c.Target, r)
+		packed := slices.ContainsFunc(tr, func(s schedule.Step) bool { return s.Op == "pack" })
+		if len(f.Params) > 1 && f.Params[1].Name == "wt" && !packed && r.IntN(2) == 0 {
+			tr = append(tr, packFilters(f.Params[1].Shape)...)
+		}
+		traces[f.Name] = tr
+	}
+	return traces
+}
+
+// packFilters puts weights into blocks of 64 filters, which every vector of a random trace lies in; where filters do not
+// fill the blocks it does nothing.
+func packFilters(shape []int) schedule.Trace {
+	last := len(shape) - 1
+	if shape[last]%64 != 0 {
+		return nil
+	}
+	text := fmt.Sprintf("pack wt %d.o ", last)
+	for d := range last {
+		text += fmt.Sprint(d, " ")
+	}
+	step, err := schedule.ParseStep(text + fmt.Sprintf("%d.i factor=64", last))
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return schedule.Trace{step}
+}

@@ -1,0 +1,241 @@
+package simulate
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+
+	"ripc/runtime"
+)
+
+// Layout of an image, offsets in bytes, all words 64 bits, little endian; guest/runner_*.s reads the same.
+// What in and out of a job point to are arrays of pointers of the guest's size.
+//
+//	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
+//	          64 stacks: address, size of one   80 number of the job that runs (written)
+//	job:      0 in   8 out   16 workspace   24 sync   32 threads   40 first   48 last
+//	          56 threads done + value << 32 (written)   64 captures: count, address   80 counted? 1 : 0
+//	capture:  0 to   8 from   16 bytes, a multiple of 64 (both ends have room for it)
+//	protection: 0 address   8 bytes   16 prot
+const (
+	magic      = "RIPCIMG1"
+	jobSize    = 128
+	progressAt = 80
+	statusAt   = 56
+	stackSize  = 256 << 10
+	syncSize   = 128
+	guardByte  = 0xA5
+	guardSize  = 64
+)
+
+// place is where a buffer lies in an image: offset and true size.
+type place struct {
+	at, size int64
+	what     string // for messages; "" if it has no guard behind it
+}
+
+// jobPlaces is where a job's memory lies.
+type jobPlaces struct {
+	desc     int64
+	work     place
+	outputs  []place
+	captured []place // those of Job.Capture, then the whole workspace for KeepWorkspace
+	keep     bool    // Job.KeepWorkspace
+}
+
+// image is the plan of an image file and the pieces that are not zero.
+type image struct {
+	m       *Machine
+	base    uint64
+	size    int64
+	pieces  []piece
+	guarded []place
+	jobs    []jobPlaces
+	stacks  int64
+	threads int
+}
+
+// piece is data at an offset of the file.
+type piece struct {
+	at   int64
+	data []byte
+}
+
+// take reserves n bytes at a multiple of align.
+func (im *image) take(n, align int64) int64 {
+	im.size = (im.size + align - 1) &^ (align - 1)
+	at := im.size
+	im.size += n
+	return at
+}
+
+// buffer reserves n bytes, 64-byte aligned and padded, with a guard behind.
+func (im *image) buffer(n int64, what string) place {
+	round := max(n+63, 64) &^ 63
+	at := im.take(round+guardSize, 64)
+	guard := make([]byte, guardSize)
+	for i := range guard {
+		guard[i] = guardByte
+	}
+	im.pieces = append(im.pieces, piece{at + round, guard})
+	p := place{at, n, what}
+	im.guarded = append(im.guarded, p)
+	return p
+}
+
+// words stores 64-bit words at an offset.
+func (im *image) words(at int64, v ...uint64) {
+	data := make([]byte, 0, 8*len(v))
+	for _, w := range v {
+		data = binary.LittleEndian.AppendUint64(data, w)
+	}
+	im.pieces = append(im.pieces, piece{at, data})
+}
+
+// pointers reserves and stores an array of the guest's pointers, and returns its offset.
+func (im *image) pointers(v []uint64) int64 {
+	at := im.take(int64(im.m.arch.pointer*len(v)), 64)
+	if im.m.arch.pointer == 8 {
+		im.words(at, v...)
+		return at
+	}
+	var data []byte
+	for _, w := range v {
+		data = binary.LittleEndian.AppendUint32(data, uint32(w))
+	}
+	im.pieces = append(im.pieces, piece{at, data})
+	return at
+}
+
+// addr turns an offset into the guest's address.
+func (im *image) addr(at int64) uint64 { return im.base + uint64(at) }
+
+// plan lays out a checked batch.
+func (m *Machine) plan(jobs []Job) (*image, error) {
+	im := &image{m: m, base: m.arch.base, size: programAt + int64(m.prog.size)}
+	var prot []uint64
+	for _, s := range m.prog.segments {
+		start := int64(programAt) + int64(s.offset)
+		im.pieces = append(im.pieces, piece{start, s.data})
+		first := start &^ (pageSize - 1)
+		prot = append(prot, im.addr(first), uint64((start+int64(s.size)+pageSize-1)&^(pageSize-1)-first), s.prot)
+	}
+	for _, j := range jobs {
+		im.threads = max(im.threads, j.Threads)
+	}
+	im.take(pageSize, pageSize) // a gap under the stacks
+	im.stacks = im.take(int64(im.threads)*stackSize, pageSize)
+	protAt := im.take(int64(8*len(prot)), 64)
+	im.words(protAt, prot...)
+	jobsAt := im.take(int64(jobSize*len(jobs)), 64)
+	im.words(0, binary.LittleEndian.Uint64([]byte(magic)), im.base, 0, m.entry, uint64(len(jobs)), im.addr(jobsAt),
+		uint64(len(prot)/3), im.addr(protAt), im.addr(im.stacks), stackSize)
+	shared := place{at: -1}
+	stored := map[*byte]place{}
+	var in, out int64
+	for k, j := range jobs {
+		var p jobPlaces
+		if j.Continue {
+			p = im.jobs[k-1]
+			p.captured = nil
+		} else {
+			in, out = im.tensors(k, j, &p, stored)
+			switch {
+			case j.Workspace != nil:
+				p.work = im.buffer(m.workspaceBytes(im.threads), fmt.Sprintf("the workspace of job %d", k))
+				im.pieces = append(im.pieces, piece{p.work.at, j.Workspace})
+			default:
+				if shared.at < 0 {
+					shared = im.buffer(m.workspaceBytes(im.threads), "the workspace")
+				}
+				p.work = shared
+			}
+		}
+		p.keep = j.KeepWorkspace
+		p.desc = jobsAt + int64(k)*jobSize
+		sync := uint64(0)
+		if j.Threads > 1 {
+			sync = im.addr(im.take(2*syncSize, 64))
+		}
+		copies, copiesAt := im.captures(j, &p)
+		counted := uint64(0)
+		if m.plugin != nil {
+			counted = 1
+		}
+		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads), uint64(j.First), uint64(j.Last),
+			0, copies, im.addr(copiesAt), counted)
+		im.jobs = append(im.jobs, p)
+	}
+	im.take(0, pageSize)
+	im.words(16, uint64(im.size))
+	if im.size > m.arch.limit {
+		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, m.arch.limit)
+	}
+	return im, nil
+}
+
+// tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it returns.
+func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in, out int64) {
+	var ins, outs []uint64
+	for i, data := range j.Inputs {
+		var key *byte
+		if len(data) > 0 {
+			key = &data[0]
+		}
+		at, ok := stored[key]
+		if !ok || key == nil || at.size != int64(len(data)) {
+			at = im.buffer(int64(len(data)), fmt.Sprintf("input %d of job %d", i, k))
+			im.pieces = append(im.pieces, piece{at.at, data})
+			stored[key] = at
+		}
+		ins = append(ins, im.addr(at.at))
+	}
+	for i, t := range im.m.desc.Outputs {
+		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it
+		at := im.buffer(int64(n), fmt.Sprintf("output %d of job %d", i, k))
+		p.outputs = append(p.outputs, at)
+		outs = append(outs, im.addr(at.at))
+	}
+	return im.pointers(ins), im.pointers(outs)
+}
+
+// captures places what is kept of the workspace, and the list of copies; it returns the list's length and offset.
+func (im *image) captures(j Job, p *jobPlaces) (uint64, int64) {
+	ranges := j.Capture
+	if j.KeepWorkspace {
+		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.workspaceBytes(j.Threads)})
+	}
+	var list []uint64
+	for _, r := range ranges {
+		// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind the workspace is room enough.
+		first := r.Offset &^ 63
+		room := (r.Offset + r.Size - first + 63) &^ 63
+		to := im.take(room, 64)
+		p.captured = append(p.captured, place{at: to + r.Offset - first, size: r.Size})
+		list = append(list, im.addr(to), im.addr(p.work.at+first), uint64(room))
+	}
+	at := im.take(int64(8*len(list)), 64)
+	im.words(at, list...)
+	return uint64(len(ranges)), at
+}
+
+// write makes the image file; what no piece covers are holes.
+func (im *image) write(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("simulate: cannot make an image: %w", err)
+	}
+	defer f.Close()
+	if err := f.Truncate(im.size); err != nil {
+		return fmt.Errorf("simulate: cannot make an image of %d bytes: %w", im.size, err)
+	}
+	for _, p := range im.pieces {
+		if len(p.data) == 0 {
+			continue
+		}
+		if _, err := f.WriteAt(p.data, p.at); err != nil {
+			return fmt.Errorf("simulate: cannot write an image of %d bytes: %w", im.size, err)
+		}
+	}
+	return f.Close()
+}

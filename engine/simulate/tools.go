@@ -1,0 +1,114 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"ripc/codegen/llvm/toolchain"
+)
+
+// findTool returns given, if set, or the path of the first of names on PATH.
+func findTool(given, purpose, install string, names ...string) (string, error) {
+	if given != "" {
+		names = []string{given}
+	}
+	for _, n := range names {
+		if p, err := exec.LookPath(n); err == nil {
+			return filepath.Abs(p)
+		}
+	}
+	return "", &ToolError{Tool: names[0], Purpose: purpose, Install: install}
+}
+
+// findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain uses. Assembling and
+// linking the runner works with other versions as well, so those on PATH come after, unless $RIPC_LLVM_BIN says where to
+// look.
+func findLLVM(given, purpose, name string) (string, error) {
+	const install = "apt-get install llvm-22 lld-22"
+	if given != "" {
+		return findTool(given, purpose, install)
+	}
+	p, err := toolchain.Lookup(name)
+	if err == nil {
+		return p, nil
+	}
+	if dir := os.Getenv(toolchain.EnvBin); dir != "" {
+		return "", &ToolError{Tool: name, Looked: toolchain.EnvBin + "=" + dir, Purpose: purpose, Install: install}
+	}
+	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
+}
+
+// cache opens what keeps the programs that are built once; nil if the user has no place for it.
+func (o Options) cache() (*toolchain.Cache, error) {
+	if o.CacheDir != "" {
+		return toolchain.OpenCache(o.CacheDir, toolchain.DefaultLimit)
+	}
+	return toolchain.UserCache("simulate")
+}
+
+// cached returns the program built from what key tells, building it if the cache does not hold it. build writes it to
+// out and may use dir for other files.
+func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
+	cache, err := o.cache()
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	if program, ok := cache.Get(key); ok {
+		return program, nil
+	}
+	dir, err := os.MkdirTemp(o.TempDir, "ripc-simulate-")
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "out")
+	if err := build(dir, out); err != nil {
+		return nil, err
+	}
+	program, err := os.ReadFile(out)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	cache.Put(key, program)
+	return program, nil
+}
+
+// command runs a build tool and makes its messages part of the error.
+func command(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("simulate: %s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// buildRunner returns the guest program for a.
+func (o Options) buildRunner(ctx context.Context, a arch) ([]byte, error) {
+	source, err := guest.ReadFile(a.runner)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	return o.cached(toolchain.Key([]byte("runner"), []byte(a.triple), source), func(dir, out string) error {
+		const purpose = "to build the simulator's runner, once"
+		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
+		if err != nil {
+			return err
+		}
+		lld, err := findLLVM(o.LLD, purpose, "ld.lld")
+		if err != nil {
+			return err
+		}
+		asm, obj := filepath.Join(dir, "runner.s"), filepath.Join(dir, "runner.o")
+		if err := os.WriteFile(asm, source, 0o600); err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+		if err := command(ctx, mc, "-triple="+a.triple, "-filetype=obj", asm, "-o", obj); err != nil {
+			return err
+		}
+		return command(ctx, lld, "-static", obj, "-o", out)
+	})
+}

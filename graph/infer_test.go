@@ -1,0 +1,144 @@
+package graph_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// net is a graph with a float picture x, levels q, a float vector v and a vector of levels l.
+func net() *graph.Graph {
+	g := &graph.Graph{Name: "t", File: "t.json", Values: map[string]*graph.Value{}}
+	for _, v := range []*graph.Value{
+		{Name: "x", DType: ir.F32, Shape: []int{2, 9, 8, 4}, Layout: "NHWC"},
+		{Name: "q", DType: ir.U8, Shape: []int{2, 9, 8, 4}, Layout: "NHWC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3, Packed: true},
+		{Name: "b", DType: ir.U8, Shape: []int{2, 9, 8, 4}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3},
+		{Name: "s", DType: ir.F32, Shape: []int{2, 9, 7, 4}, Layout: "NHWC"},
+		{Name: "v", DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"},
+		{Name: "one", DType: ir.F32, Shape: []int{2, 1, 8, 1}, Layout: "NHWC"},
+		{Name: "one1", DType: ir.F32, Shape: []int{3}},
+		{Name: "six", DType: ir.F32, Shape: []int{1, 2, 3, 4, 5, 6}},
+		{Name: "nchw", DType: ir.F32, Shape: []int{1, 3, 8, 9}, Layout: "NCHW"},
+		{Name: "words", DType: ir.I32, Shape: []int{1, 4, 4, 9}, Layout: "NHWC", Enc: ir.BipolarInv, Bits: 1, Scale: 1, Packed: true},
+		{Name: "bits", DType: ir.U8, Shape: []int{1, 4, 4, 9}, Layout: "NHWC", Enc: ir.BipolarInv, Bits: 1, Scale: 1},
+		{Name: "l", DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 1, Scale: 1},
+	} {
+		g.Values[v.Name] = v
+	}
+	return g
+}
+
+func weights(shapes map[string][]int) map[string]*graph.Tensor {
+	out := map[string]*graph.Tensor{}
+	for k, s := range shapes {
+		out[k] = &graph.Tensor{Shape: s}
+		out[k].Data = make([]float32, out[k].Elems())
+	}
+	return out
+}
+
+type shapes = map[string][]int
+
+func conv(pad graph.Padding, stride int, b *graph.BinaryAttrs) *graph.Conv2DAttrs {
+	return &graph.Conv2DAttrs{Strides: [2]int{stride, stride}, Pad: pad, Binary: b}
+}
+
+func pool(kernel, stride int, mode string) *graph.PoolAttrs {
+	return &graph.PoolAttrs{Kernel: [2]int{kernel, kernel}, Strides: [2]int{stride, stride}, Pad: graph.Padding{Mode: mode}}
+}
+
+func explicit(t, b, l, r int) graph.Padding {
+	return graph.Padding{Mode: "explicit", Top: t, Bottom: b, Left: l, Right: r}
+}
+
+func TestInfer(t *testing.T) {
+	same, valid, mean := graph.Padding{Mode: "same"}, graph.Padding{Mode: "valid"}, &graph.BinaryAttrs{WeightScale: "mean"}
+	for _, c := range []struct {
+		op     string
+		inputs string
+		attrs  any
+		w      shapes
+		want   graph.Value
+	}{
+		{"conv2d", "x", conv(valid, 2, nil), shapes{"w": {3, 3, 4, 5}, "b": {5}}, graph.Value{DType: ir.F32, Shape: []int{2, 4, 3, 5}, Layout: "NHWC"}},
+		{"conv2d", "x", conv(same, 2, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{DType: ir.F32, Shape: []int{2, 5, 4, 5}, Layout: "NHWC"}},
+		{"conv2d", "x", conv(explicit(2, 0, 1, 0), 1, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{DType: ir.F32, Shape: []int{2, 9, 7, 5}, Layout: "NHWC"}},
+		{"bitserial_conv2d", "q", conv(same, 1, mean), shapes{"w": {1, 1, 4, 5}}, graph.Value{DType: ir.F32, Shape: []int{2, 9, 8, 5}, Layout: "NHWC"}},
+		{"dense", "v", &graph.DenseAttrs{}, shapes{"w": {6, 3}, "b": {3}}, graph.Value{DType: ir.F32, Shape: []int{2, 3}, Layout: "NC"}},
+		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor"}}, shapes{"w": {6, 3}, "scale": {3}}, graph.Value{DType: ir.F32, Shape: []int{2, 3}, Layout: "NC"}},
+		{"max_pool", "b", pool(2, 2, "same"), nil, graph.Value{DType: ir.U8, Shape: []int{2, 5, 4, 4}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}},
+		{"avg_pool", "x", pool(3, 2, "valid"), nil, graph.Value{DType: ir.F32, Shape: []int{2, 4, 3, 4}, Layout: "NHWC"}},
+		{"global_avg_pool", "x", &graph.NoAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 4}, Layout: "NC"}},
+		{"flatten", "q", &graph.NoAttrs{}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 288}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
+		{"concat", "x x", &graph.ConcatAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 9, 8, 8}, Layout: "NHWC"}},
+		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
+		{"quantize", "v", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Bipolar, Scale: 2}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Bipolar, Bits: 3, Scale: 2}},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: "riptide", Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
+		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 1, Scale: 1, Packed: true}},
+		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
+	} {
+		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Outputs: []string{"n"}, Attrs: c.attrs, Weights: weights(c.w)}
+		got, err := graph.Infer(net(), n)
+		if err != nil {
+			t.Errorf("%s: %v", c.op, err)
+			continue
+		}
+		got.Name = ""
+		if !reflect.DeepEqual(*got, c.want) {
+			t.Errorf("%s of %s: got %+v, want %+v", c.op, c.inputs, *got, c.want)
+		}
+	}
+}
+
+// TestInferPadding: TensorFlow's same padding puts the odd row at the end.
+func TestInferPadding(t *testing.T) {
+	a := conv(graph.Padding{Mode: "same"}, 2, nil)
+	n := &graph.Node{Name: "n", Op: "conv2d", Inputs: []string{"x"}, Attrs: a, Weights: weights(shapes{"w": {3, 3, 4, 1}})}
+	if _, err := graph.Infer(net(), n); err != nil {
+		t.Fatal(err)
+	}
+	if want := (graph.Padding{Mode: "same", Top: 1, Bottom: 1, Left: 0, Right: 1}); a.Pad != want {
+		t.Errorf("padding of 9x8, kernel 3, stride 2: %+v, want %+v", a.Pad, want)
+	}
+}
+
+func TestInferErrors(t *testing.T) {
+	valid, mean := graph.Padding{Mode: "valid"}, &graph.BinaryAttrs{WeightScale: "mean"}
+	for _, c := range []struct {
+		op, inputs string
+		attrs      any
+		w          shapes
+		want       string
+	}{
+		{"relu", "nobody", &graph.NoAttrs{}, nil, `input "nobody" is made by no earlier node`},
+		{"relu", "x v", &graph.NoAttrs{}, nil, "has 2 inputs, want 1"},
+		{"relu", "q", &graph.NoAttrs{}, nil, "put a dequantize node before it"},
+		{"conv2d", "v", conv(valid, 1, nil), shapes{"w": {1, 1, 6, 1}}, "want NHWC"},
+		{"conv2d", "x", conv(valid, 1, nil), nil, "(missing), want [kh, kw, 4, out]"},
+		{"conv2d", "x", conv(valid, 1, nil), shapes{"w": {3, 3, 4, 5}, "b": {4}}, `weight "b" has shape [4], want [5]`},
+		{"conv2d", "x", conv(valid, 0, nil), shapes{"w": {3, 3, 4, 5}}, "want positive numbers"},
+		{"conv2d", "x", conv(explicit(3, 0, 0, 0), 1, nil), shapes{"w": {3, 3, 4, 5}}, "want 0 to 2"},
+		{"conv2d", "x", conv(graph.Padding{Mode: "full"}, 1, nil), shapes{"w": {3, 3, 4, 5}}, "use valid, same or explicit"},
+		{"bitserial_conv2d", "x", conv(valid, 1, mean), shapes{"w": {3, 3, 4, 5}}, "put a quantize node before it"},
+		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor"}}, shapes{"w": {6, 3}}, `needs a weight "scale" of shape [3]`},
+		{"dense", "x", &graph.DenseAttrs{}, shapes{"w": {4, 3}}, "put a flatten node before it"},
+		{"max_pool", "x", pool(10, 1, "valid"), nil, "kernel 10 is larger than the padded input 9"},
+		{"avg_pool", "q", pool(2, 2, "valid"), nil, "put a dequantize node before it"},
+		{"concat", "x q", &graph.ConcatAttrs{}, nil, "quantize the inputs alike"},
+		{"concat", "x s", &graph.ConcatAttrs{}, nil, "differ before the last axis"},
+		{"quantize", "v", &graph.QuantizeAttrs{Bits: 9}, nil, "use 1 to 8 bits"},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
+		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
+		{"tanh", "x", &graph.NoAttrs{}, nil, "unknown op"},
+	} {
+		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}
+		_, err := graph.Infer(net(), n)
+		if e := (*ir.Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), `t.json:3: node "n" (`+c.op+")") {
+			t.Errorf("%s of %s: got %v, want t.json:3 and %q", c.op, c.inputs, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package source
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.b.tflite")
+	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := Read(path, 5, ""); err != nil || string(data) != "12345" {
+		t.Errorf("%q, %v", data, err)
+	}
+	for _, c := range []struct{ path, want string }{
+		{path, path + ": the model is longer than 4 bytes\n    help: cut it"},
+		{path + "x", path + "x: cannot open the model: no such file or directory"},
+	} {
+		_, err := Read(c.path, 4, "cut it")
+		if err == nil || err.Error() != c.want || !errors.As(err, new(*ir.Error)) {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+	}
+	if g := NewGraph(path); g.Name != "a.b" || g.File != path {
+		t.Errorf("%q of %q", g.Name, g.File)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	f := &Faults{File: "f"}
+	if f.Any() || f.Err() != nil {
+		t.Error(f.Err())
+	}
+	for range MaxFaults + 3 {
+		f.Add(errors.New("bad"))
+	}
+	text := f.Err().Error()
+	if !f.Any() || strings.Count(text, "bad") != MaxFaults || !strings.HasSuffix(text, "\nf: and 3 more faults") {
+		t.Error(text)
+	}
+}
+
+// TestNoteInputs: two inputs that one node reads first are both noted.
+func TestNoteInputs(t *testing.T) {
+	g := &graph.Graph{Inputs: []string{"x", "y", "z"}, Nodes: []*graph.Node{{Inputs: []string{"y", "x"}, Note: "n"}, {Inputs: []string{"x"}}}}
+	NoteInputs(g, map[string]string{"x": "of x", "y": "of y", "z": "unread"})
+	if g.Nodes[0].Note != "n; of x; of y" || g.Nodes[1].Note != "" {
+		t.Errorf("%q, %q", g.Nodes[0].Note, g.Nodes[1].Note)
+	}
+}

@@ -1,0 +1,188 @@
+package lce
+
+import (
+	"encoding/binary"
+	"math"
+
+	"ripc/graph"
+)
+
+// bconv is a binary convolution: y = clamp(K - 2 popcount) * multiplier + bias, or bits by thresholds on the popcount.
+func bconv(b *builder) (string, error) {
+	x, err := b.levels(0)
+	if err != nil {
+		return "", err
+	}
+	m, err := flexOptions(b.op)
+	if err != nil {
+		return "", err
+	}
+	c, err := option(m, "channels_in", -1, 1, graph.MaxElems)
+	if err != nil {
+		return "", err
+	}
+	if x.Channels() != c {
+		return "", faultf("the file is damaged", "option channels_in is %d, input %q has %d channels", c, x.Name, x.Channels())
+	}
+	a := &graph.Conv2DAttrs{Binary: &graph.BinaryAttrs{WeightScale: "none", PadValue: "zero"}}
+	if a.Dilations, err = optionPair(m, "dilation_height_factor", "dilation_width_factor"); err != nil {
+		return "", err
+	}
+	if a.Pad, a.Strides, err = flexWindow(m); err != nil {
+		return "", err
+	}
+	ones, err := option(m, "pad_values", 0, 0, 1)
+	if err != nil {
+		return "", err
+	}
+	if ones == 1 {
+		a.Binary.PadValue = "one"
+	}
+	w, groups, err := b.filters(c)
+	if err != nil {
+		return "", err
+	}
+	if a.Groups = groups; groups == 1 {
+		a.Groups = 0
+	}
+	y, err := b.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w}, x.Name)
+	if err != nil {
+		return "", err
+	}
+	k := w.Shape[0] * w.Shape[1] * w.Shape[2]
+	if k > 1<<24 {
+		return "", faultf("", "%d products in a sum, at most %d are exact in f32", k, 1<<24)
+	}
+	if b.file.tensors[b.op.outputs[0]].typ == typeI32 {
+		return b.bitOutput(y, k, w.Shape[3])
+	}
+	act, err := option(m, "fused_activation_function", 0, 0, math.MaxInt8)
+	if err != nil {
+		return "", err
+	}
+	if y, err = b.activation(y, act); err != nil {
+		return "", err
+	}
+	return b.affine(y, k, w.Shape[3])
+}
+
+// filters gives the filters of a binary convolution as +1 and -1, [KH, KW, I/groups, O]; the file has them as words of
+// bits, [O, KH, KW, ceil(I/groups/32)].
+func (b *builder) filters(channels int) (w *graph.Tensor, groups int, err error) {
+	t, err := b.constant(1, "filter", typeI32)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(t.shape) != 4 {
+		return nil, 0, faultf("", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape)
+	}
+	o, h, wd, n := t.shape[0], t.shape[1], t.shape[2], t.shape[3]
+	if groups = graph.Words(channels) / n; groups*n != graph.Words(channels) || groups > 1 && channels != groups*n*graph.WordBits {
+		return nil, 0, faultf("groups have whole words of 32 channels", "its filter %q has %d words of channels, the input has %d channels", t.name, n, channels)
+	}
+	in := channels / groups
+	w, err = b.weights(1, "bits", func() (*graph.Tensor, error) {
+		size := elems([]int{h, wd, in, o})
+		if err := b.take(size); err != nil {
+			return nil, err
+		}
+		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: unpackFilters(t.data, o, h*wd, n, in)}, nil
+	})
+	if err == nil && w.Shape[2] != in {
+		return nil, 0, faultf("", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in)
+	}
+	return w, groups, err
+}
+
+// unpackFilters reads words [out, taps, n] and writes +1 for each 0 bit, -1 for each 1 bit, [taps, in, out].
+func unpackFilters(data []byte, out, taps, n, in int) []float32 {
+	f := make([]float32, taps*in*out)
+	column := make([]uint32, out)
+	for tap := range taps {
+		for q := range n {
+			for o := range column {
+				column[o] = binary.LittleEndian.Uint32(data[4*((o*taps+tap)*n+q):])
+			}
+			for l := range min(graph.WordBits, in-q*graph.WordBits) {
+				row := f[(tap*in+q*graph.WordBits+l)*out:][:out]
+				for o, word := range column {
+					row[o] = math.Float32frombits(0x3f800000 | word>>l<<31) // 1 with the bit as its sign
+				}
+			}
+		}
+	}
+	return f
+}
+
+// bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau. So
+// the popcount of a position padded with zeros is half its channels, as in Larq Compute Engine's reference kernel.
+func (b *builder) bitOutput(y string, k, out int) (string, error) {
+	t, err := b.constant(4, "thresholds", typeI32)
+	if err != nil {
+		return "", err
+	}
+	if t.elems != out || len(t.shape) != 1 {
+		return "", faultf("", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out)
+	}
+	if err := b.take(out); err != nil {
+		return "", err
+	}
+	th := &graph.Tensor{Shape: []int{1, out}, Data: make([]float32, out)}
+	for i := range th.Data {
+		switch tau := int(int32(binary.LittleEndian.Uint32(t.data[4*i:]))); {
+		case tau < 0: // every popcount is above
+			th.Data[i] = float32(math.Inf(1))
+		case tau >= k:
+			th.Data[i] = float32(math.Inf(-1))
+		default:
+			th.Data[i] = float32(k - 2*tau)
+		}
+	}
+	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": th}, y)
+}
+
+// affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
+// Engine does: (y - k) * multiplier + (bias + k * multiplier), so that numbers near 0 get the same sign there and here.
+func (b *builder) affine(y string, k, out int) (string, error) {
+	if b.input(4) != nil {
+		return "", faultf("", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ))
+	}
+	mul, err := b.vector(2, "multiplier", out)
+	if err != nil {
+		return "", err
+	}
+	bias, err := b.vector(3, "bias", out)
+	if err != nil {
+		return "", err
+	}
+	if bias == nil {
+		bias = &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
+	}
+	if mul == nil || all(mul.Data, 1) && all(bias.Data, 0) { // exact without more ado
+		if all(bias.Data, 0) {
+			return y, nil
+		}
+		return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": bias}, y)
+	}
+	sum := &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
+	for i, m := range mul.Data {
+		sum.Data[i] = float32(float64(bias.Data[i]) + float64(k)*float64(m))
+	}
+	minusK := &graph.Tensor{Shape: []int{1}, Data: []float32{float32(-k)}}
+	if y, err = b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": minusK}, y); err != nil {
+		return "", err
+	}
+	if y, err = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y); err != nil {
+		return "", err
+	}
+	return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": sum}, y)
+}
+
+func all(data []float32, v float32) bool {
+	for _, f := range data {
+		if f != v {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,225 @@
+package lce
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	"ripc/importer/lce/internal/flatbuf"
+)
+
+// Numbers of the schema's union BuiltinOptions.
+const (
+	optConv         = 1
+	optDepthwise    = 2
+	optPool         = 5
+	optFull         = 8
+	optSoftmax      = 9
+	optConcat       = 10
+	optAdd          = 11
+	optMul          = 21
+	optReducer      = 27
+	optSub          = 28
+	optDiv          = 29
+	optStridedSlice = 32
+	optLeakyRelu    = 75
+)
+
+// builtin gives the operator's options, of which a file may leave out those that have their default values.
+func (b *builder) builtin(kind int) (flatbuf.Table, error) {
+	if k := b.op.optionType; k != kind && k != 0 {
+		return flatbuf.Table{}, faultf("the file is damaged", "has options of kind %d, want %d", k, kind)
+	}
+	return b.op.options, nil
+}
+
+// window reads what convolutions and pools have in common: padding, strides (width first), from fields 0 to 2.
+func window(t flatbuf.Table) (pad graph.Padding, strides [2]int, err error) {
+	pad.Mode, err = padMode(t.Int8(0, 0))
+	return pad, [2]int{t.Int32(2, 0), t.Int32(1, 0)}, err
+}
+
+// conv is CONV_2D: filters [O, KH, KW, I/groups].
+func conv(b *builder) (string, error) {
+	t, err := b.builtin(optConv)
+	if err != nil {
+		return "", err
+	}
+	w, err := b.weights(1, "conv", func() (*graph.Tensor, error) {
+		data, err := b.numbers(1, "filter")
+		if err != nil {
+			return nil, err
+		}
+		s := b.input(1).shape
+		if len(s) != 4 {
+			return nil, faultf("", "its filter has shape %v, want [O, H, W, I]", s)
+		}
+		taps := s[1] * s[2] * s[3]
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(data, s[0], taps)}, b.take(len(data))
+	})
+	if err != nil {
+		return "", err
+	}
+	return b.floatConv(t, w, 3, func(channels int) int { return channels / w.Shape[2] })
+}
+
+// depthwise is DEPTHWISE_CONV_2D: filters [1, KH, KW, C * multiplier]; output c*multiplier+m reads channel c.
+func depthwise(b *builder) (string, error) {
+	t, err := b.builtin(optDepthwise)
+	if err != nil {
+		return "", err
+	}
+	w, err := b.weights(1, "depthwise", func() (*graph.Tensor, error) {
+		data, err := b.numbers(1, "filter")
+		if err != nil {
+			return nil, err
+		}
+		s := b.input(1).shape
+		if len(s) != 4 || s[0] != 1 {
+			return nil, faultf("", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
+		}
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: data}, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return b.floatConv(t, w, 4, func(channels int) int { return channels })
+}
+
+// floatConv makes a convolution of input 0 with w, input 2 being the bias. Field act of the options is the activation, the
+// next two the dilations.
+func (b *builder) floatConv(t flatbuf.Table, w *graph.Tensor, act int, groups func(channels int) int) (string, error) {
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
+	if a.Pad, a.Strides, err = window(t); err != nil {
+		return "", err
+	}
+	for _, d := range a.Dilations {
+		if d < 1 || d > graph.MaxElems {
+			return "", faultf("", "dilations %v: want positive numbers", a.Dilations)
+		}
+	}
+	shape := b.g.Value(x).Shape
+	c := shape[len(shape)-1]
+	if a.Groups = groups(c); a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != w.Shape[2] {
+		return "", faultf("", "its filter reads %d channels, the input has %d", w.Shape[2], c)
+	}
+	if a.Groups == 1 {
+		a.Groups = 0
+	}
+	ws := map[string]*graph.Tensor{"w": w}
+	if ws["b"], err = b.vector(2, "bias", w.Shape[3]); err != nil {
+		return "", err
+	}
+	if ws["b"] == nil {
+		delete(ws, "b")
+	}
+	y, err := b.add("conv2d", a, ws, x)
+	if err != nil {
+		return "", err
+	}
+	return b.activation(y, t.Int8(act, 0))
+}
+
+// transposed turns [rows, cols] into [cols, rows].
+func transposed(data []float32, rows, cols int) []float32 {
+	out := make([]float32, len(data))
+	for r := range rows {
+		for c := range cols {
+			out[c*rows+r] = data[r*cols+c]
+		}
+	}
+	return out
+}
+
+// fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
+func fullyConnected(b *builder) (string, error) {
+	t, err := b.builtin(optFull)
+	if err != nil {
+		return "", err
+	}
+	if f := t.Int8(1, 0); f != 0 {
+		return "", faultf("", "weights_format %d, want 0 (DEFAULT)", f)
+	}
+	w, err := b.weights(1, "full", func() (*graph.Tensor, error) {
+		data, err := b.numbers(1, "weights")
+		if err != nil {
+			return nil, err
+		}
+		s := b.input(1).shape
+		if len(s) != 2 {
+			return nil, faultf("", "its weights have shape %v, want [O, I]", s)
+		}
+		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: transposed(data, s[0], s[1])}, b.take(len(data))
+	})
+	if err != nil {
+		return "", err
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	n := elems(b.g.Value(x).Shape)
+	if n%w.Shape[0] != 0 {
+		return "", faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], b.g.Value(x).Shape)
+	}
+	if x, err = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]}); err != nil {
+		return "", err
+	}
+	ws := map[string]*graph.Tensor{"w": w}
+	bias, err := b.vector(2, "bias", w.Shape[1])
+	if err != nil {
+		return "", err
+	}
+	if bias != nil {
+		ws["b"] = bias
+	}
+	y, err := b.add("dense", &graph.DenseAttrs{}, ws, x)
+	if err != nil {
+		return "", err
+	}
+	if y, err = b.activation(y, t.Int8(0, 0)); err != nil {
+		return "", err
+	}
+	return b.likeOutput(y)
+}
+
+// reshape makes a node unless x has that shape already.
+func (b *builder) reshape(x string, shape []int) (string, error) {
+	if slices.Equal(b.g.Value(x).Shape, shape) {
+		return x, nil
+	}
+	if got := b.g.Value(x).Shape; elems(got) != elems(shape) {
+		return "", faultf("", "shape %v has other elements than the input's %v", shape, got)
+	}
+	return b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, x)
+}
+
+// likeOutput gives y the shape that the file says, which has the same elements.
+func (b *builder) likeOutput(y string) (string, error) {
+	return b.reshape(y, b.file.tensors[b.op.outputs[0]].shape)
+}
+
+// activation appends the schema's ActivationFunctionType.
+func (b *builder) activation(y string, act int) (string, error) {
+	switch act {
+	case 0:
+		return y, nil
+	case 1:
+		return b.add("relu", &graph.NoAttrs{}, nil, y)
+	case 2:
+		return b.add("hard_tanh", &graph.NoAttrs{}, nil, y)
+	case 3:
+		return b.add("relu6", &graph.NoAttrs{}, nil, y)
+	}
+	name := fmt.Sprint(act)
+	if act == 4 {
+		name = "TANH"
+	} else if act == 5 {
+		name = "SIGN_BIT"
+	}
+	return "", faultf("NONE, RELU, RELU_N1_TO_1 and RELU6 are supported", "fused activation %s is not supported", name)
+}

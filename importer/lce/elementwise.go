@@ -1,0 +1,182 @@
+package lce
+
+import (
+	"math"
+
+	"ripc/graph"
+)
+
+// arithmetic is ADD, SUB, MUL or DIV of two tensors, one of which may be a constant; kind is that of its options.
+func arithmetic(op string, kind int) func(*builder) (string, error) {
+	return func(b *builder) (string, error) {
+		t, err := b.builtin(kind)
+		if err != nil {
+			return "", err
+		}
+		y, err := b.binary(op)
+		if err != nil {
+			return "", err
+		}
+		return b.activation(y, t.Int8(0, 0))
+	}
+}
+
+// binary makes the node: with a weight where one side is a constant that is one number or one for each channel, else of
+// two tensors of the same rank.
+func (b *builder) binary(op string) (string, error) {
+	if b.input(0) == nil || b.input(1) == nil {
+		return "", faultf("", "has a missing input")
+	}
+	for k, other := range []int{1, 0} {
+		if !b.isConstant(k) || b.isConstant(other) {
+			continue
+		}
+		c, shape := b.input(k), b.input(other).shape
+		n := 1
+		if len(c.shape) > 0 {
+			n = c.shape[len(c.shape)-1]
+		}
+		if c.elems != n || len(c.shape) > len(shape) || n != 1 && n != shape[len(shape)-1] {
+			break
+		}
+		data, err := b.numbers(k, "constant operand")
+		if err != nil {
+			return "", err
+		}
+		x, err := b.float(other)
+		if err != nil {
+			return "", err
+		}
+		w := map[string]*graph.Tensor{"b": {Shape: []int{n}, Data: data}}
+		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && (op == "sub" || op == "div")}, w, x)
+	}
+	var in [2]string
+	rank := 0
+	for k := range in {
+		var err error
+		if in[k], err = b.float(k); err != nil {
+			return "", err
+		}
+		rank = max(rank, len(b.g.Value(in[k]).Shape))
+	}
+	for k := range in {
+		shape := b.g.Value(in[k]).Shape
+		wide := make([]int, rank)
+		for d := range wide {
+			if wide[d] = 1; d >= rank-len(shape) {
+				wide[d] = shape[d-rank+len(shape)]
+			}
+		}
+		var err error
+		if in[k], err = b.reshape(in[k], wide); err != nil {
+			return "", err
+		}
+	}
+	return b.add(op, &graph.BinaryOpAttrs{}, nil, in[0], in[1])
+}
+
+// simple is an operator without options that is an op of ours.
+func simple(op string) func(*builder) (string, error) {
+	return func(b *builder) (string, error) {
+		x, err := b.float(0)
+		if err != nil {
+			return "", err
+		}
+		return b.add(op, &graph.NoAttrs{}, nil, x)
+	}
+}
+
+func relu01(b *builder) (string, error) {
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)
+}
+
+// prelu has slopes for each channel, [C] or [1, 1, C].
+func prelu(b *builder) (string, error) {
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	alpha, err := b.vector(1, "slope", b.g.Value(x).Channels())
+	if err != nil {
+		return "", err
+	}
+	if alpha == nil {
+		return "", faultf("", "has no slopes")
+	}
+	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
+}
+
+func leakyRelu(b *builder) (string, error) {
+	t, err := b.builtin(optLeakyRelu)
+	if err != nil {
+		return "", err
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	c := b.g.Value(x).Channels()
+	if err := b.take(c); err != nil {
+		return "", err
+	}
+	alpha := &graph.Tensor{Shape: []int{c}, Data: make([]float32, c)}
+	for i := range alpha.Data {
+		alpha.Data[i] = t.Float32(0, 0)
+	}
+	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
+}
+
+// softmax is that of beta * x along the last axis.
+func softmax(b *builder) (string, error) {
+	t, err := b.builtin(optSoftmax)
+	if err != nil {
+		return "", err
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	beta := float32(1)
+	if t.Has() {
+		beta = t.Float32(0, 0)
+	}
+	if !(math.Abs(float64(beta)) <= math.MaxFloat32) {
+		return "", faultf("", "beta is %g", beta)
+	}
+	if beta != 1 {
+		one := map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{beta}}}
+		if x, err = b.add("mul", &graph.BinaryOpAttrs{}, one, x); err != nil {
+			return "", err
+		}
+	}
+	v := b.g.Value(x)
+	if x, err = b.reshape(x, []int{elems(v.Shape) / v.Channels(), v.Channels()}); err != nil {
+		return "", err
+	}
+	if x, err = b.add("softmax", &graph.NoAttrs{}, nil, x); err != nil {
+		return "", err
+	}
+	return b.likeOutput(x)
+}
+
+// convertType is QUANTIZE or DEQUANTIZE: what the output's type asks for is done where results are bound. Constants are
+// folded, those of half floats among them.
+func convertType(b *builder) (string, error) {
+	out := b.op.outputs[0]
+	if b.isConstant(0) && b.file.tensors[out].typ == typeF32 && !b.outputs[out] {
+		data, err := b.numbers(0, "input")
+		if err != nil {
+			return "", err
+		}
+		if len(data) != b.file.tensors[out].elems {
+			return "", faultf("", "makes %d elements, the file says shape %v", len(data), b.file.tensors[out].shape)
+		}
+		b.folded[out] = data
+		return "", nil
+	}
+	return b.float(0)
+}

@@ -1,0 +1,117 @@
+package lce
+
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// add appends a node of the operator at work and gives the name of its result.
+func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) (string, error) {
+	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
+	n := &graph.Node{Name: b.nodes.unique(name), Op: op, Inputs: in, Outputs: []string{name}, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	if n.Weights == nil {
+		n.Weights = map[string]*graph.Tensor{}
+	}
+	v, err := graph.Infer(b.g, n)
+	if err != nil {
+		return "", err
+	}
+	v.Name = name
+	b.g.Nodes = append(b.g.Nodes, n)
+	b.g.Values[name] = v
+	return name, nil
+}
+
+// elems is the number of elements of a shape, at most graph.MaxElems+1.
+func elems(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if d < 1 || n > graph.MaxElems/d {
+			return graph.MaxElems + 1
+		}
+		n *= d
+	}
+	return n
+}
+
+// bind makes val the value of tensor i: quantized where the file has 8-bit integers, reshaped where it has other axes of
+// extent 1, and under the tensor's own name where the operator's last node made it.
+func (b *builder) bind(i int, val string) error {
+	t := &b.file.tensors[i]
+	v := b.g.Value(val)
+	bits := v.Encoded() && v.Enc == ir.BipolarInv
+	var err error
+	switch {
+	case t.typ == typeI32 && bits:
+		want := slices.Clone(v.Shape)
+		if len(want) > 0 {
+			want[len(want)-1] = graph.Words(v.Channels())
+		}
+		if !slices.Equal(want, t.shape) {
+			return faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)
+		}
+	case t.typ == typeF32 || t.typ == typeI8 || t.typ == typeU8:
+		if bits {
+			return faultf("", "makes bits, the file says %s", typeName(t.typ))
+		}
+		if !slices.Equal(v.Shape, t.shape) {
+			return faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
+		}
+		if t.typ == typeF32 {
+			break
+		}
+		q := &graph.Value{}
+		if err := levelsOf(t, q); err != nil {
+			return err
+		}
+		val, err = b.add("quantize", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.DType == ir.I8, Rounding: "half_away"}, nil, val)
+		if err != nil {
+			return err
+		}
+	default:
+		return faultf("", "makes a tensor of type %s", typeName(t.typ))
+	}
+	if b.outputs[i] && bits {
+		if _, err := b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, val); err != nil {
+			return err
+		}
+		b.values[i] = val
+		b.nameNodes(i)
+		return nil
+	}
+	if len(b.g.Nodes) == b.first && b.outputs[i] { // the operator did nothing, but its result needs a name of its own
+		if val, err = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(t.shape)}, nil, val); err != nil {
+			return err
+		}
+	}
+	b.values[i] = val
+	if len(b.g.Nodes) > b.first {
+		b.nameNodes(i)
+	}
+	return nil
+}
+
+// nameNodes gives the last result of the operator at work the name of tensor i, and the node that does the operator's
+// work, not what it needs before and after, the first part of that name.
+func (b *builder) nameNodes(i int) {
+	nodes := b.g.Nodes[b.first:]
+	last := nodes[len(nodes)-1]
+	old, name := last.Outputs[0], b.names[i]
+	v := b.g.Values[old]
+	delete(b.g.Values, old)
+	last.Outputs[0], v.Name = name, name
+	b.g.Values[name] = v
+	if b.values[i] == old {
+		b.values[i] = name
+	}
+	main := last
+	for _, n := range nodes {
+		if op := n.Op; op != "dequantize" && op != "reshape" && op != "transpose" && op != "constant" {
+			main = n
+			break
+		}
+	}
+	main.Name = b.nodes.unique(short(name))
+}

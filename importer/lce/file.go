@@ -1,0 +1,248 @@
+package lce
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/importer/lce/internal/flatbuf"
+	"ripc/ir"
+)
+
+// Limits of what is read.
+const (
+	maxFile    = 1 << 30 // bytes
+	maxWeights = 3 << 26 // elements of all constants together: 768 MiB as f32
+	maxName    = 1 << 12
+	identifier = "TFL3"
+)
+
+// file is what ripc needs of a model: its first subgraph.
+type file struct {
+	tensors         []tensor
+	ops             []operator
+	inputs, outputs []int // tensors
+}
+
+// tensor is a tensor as the file describes it.
+type tensor struct {
+	name   string
+	typ    int // of the schema's TensorType
+	shape  []int
+	elems  int
+	free   bool   // the first extent is not fixed (-1 in the shape's signature), and counts as 1
+	data   []byte // nil unless the tensor is a constant
+	empty  bool   // has no elements
+	scales []float32
+	zeros  []int64
+	axis   int    // of several scales
+	fault  string // why no operator can use it, or ""
+}
+
+// operator is an operator as the file describes it.
+type operator struct {
+	index           int
+	op              string // "CONV_2D", "LceBconv2d"
+	custom          bool
+	version         int
+	inputs, outputs []int // tensors; -1 is a missing input
+	optionType      int   // of the schema's BuiltinOptions
+	options         flatbuf.Table
+	flex            []byte // options of a custom operator
+}
+
+// Numbers of the schema's TensorType.
+const (
+	typeF32  = 0
+	typeF16  = 1
+	typeI32  = 2
+	typeU8   = 3
+	typeI64  = 4
+	typeI8   = 9
+	customOp = 32
+)
+
+// decoder reads a file's tables. Fields are named by their position in the schema.
+type decoder struct {
+	r    *flatbuf.Reader
+	data []byte
+	name string
+}
+
+// decode reads the tables of a model.
+func decode(name string, data []byte) (*file, error) {
+	d := &decoder{flatbuf.NewReader(data), data, name}
+	root := d.r.Root(identifier)
+	if err := d.r.Err(); err != nil {
+		return nil, d.fault(err, "is this a .tflite file? it may be incomplete")
+	}
+	if v := root.Int32(0, 0); v != 3 {
+		return nil, d.fault(fmt.Errorf("version %d of the format", v), "version 3 is read")
+	}
+	codes, graphs, buffers := root.Tables(1), root.Tables(2), root.Tables(4)
+	if err := d.r.Err(); err != nil {
+		return nil, d.fault(err, "the file is damaged or incomplete")
+	}
+	if len(graphs) == 0 {
+		return nil, d.fault(fmt.Errorf("the model has no subgraph"), "")
+	}
+	g := graphs[0]
+	f := &file{inputs: g.Int32s(1), outputs: g.Int32s(2)}
+	for _, t := range g.Tables(0) {
+		dt, err := d.tensor(t, buffers)
+		if err != nil {
+			return nil, d.fault(err, "the file is damaged")
+		}
+		f.tensors = append(f.tensors, dt)
+	}
+	for i, t := range g.Tables(3) {
+		op, err := d.operator(i, t, codes)
+		if err != nil {
+			return nil, d.fault(err, "the file is damaged")
+		}
+		f.ops = append(f.ops, op)
+	}
+	if err := d.r.Err(); err != nil {
+		return nil, d.fault(err, "the file is damaged or incomplete")
+	}
+	if err := f.check(); err != nil {
+		return nil, d.fault(err, "the file is damaged")
+	}
+	return f, nil
+}
+
+func (d *decoder) fault(err error, help string) error {
+	return &ir.Error{Pos: ir.Pos{File: d.name}, Err: err, Help: help}
+}
+
+// tensor reads a Tensor.
+func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, error) {
+	x := tensor{shape: t.Int32s(0), typ: t.Int8(1, 0), name: t.String(3), elems: 1}
+	if len(x.name) > maxName {
+		return x, fmt.Errorf("byte %d: a tensor's name of %d bytes, at most %d are read", t.At(), len(x.name), maxName)
+	}
+	b := t.Int32(2, 0)
+	if b < 0 || b >= len(buffers) {
+		return x, fmt.Errorf("byte %d: tensor %q has buffer %d, the file has %d", t.At(), x.name, b, len(buffers))
+	}
+	var err error
+	if x.data, err = d.buffer(buffers[b]); err != nil {
+		return x, err
+	}
+	if q := t.Table(4); q.Has() {
+		x.scales, x.zeros, x.axis = q.Float32s(2), q.Int64s(3), q.Int32(6, 0)
+	}
+	signature := t.Int32s(7)
+	switch {
+	case len(x.shape) > graph.MaxRank:
+		x.fault = fmt.Sprintf("has %d axes, at most %d are supported", len(x.shape), graph.MaxRank)
+	case t.Bool(5):
+		x.fault = "is a variable, which networks without state have not"
+	case t.Table(6).Has():
+		x.fault = "is sparse; convert it to dense weights"
+	case len(signature) > 0 && signature[0] == -1:
+		x.free = true
+		signature = signature[1:]
+	}
+	for _, n := range x.shape {
+		if n < 1 || x.elems > graph.MaxElems/n {
+			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape, graph.MaxElems)
+			x.empty = n == 0
+			return x, nil
+		}
+		x.elems *= n
+	}
+	for _, n := range signature {
+		if n < 0 {
+			x.fault = fmt.Sprintf("leaves an axis free (shape signature %v); only the first may be, which is fixed to 1", t.Int32s(7))
+		}
+	}
+	return x, nil
+}
+
+// buffer gives the bytes of a Buffer: inside the table, or, in large files, at an offset of the file.
+func (d *decoder) buffer(b flatbuf.Table) ([]byte, error) {
+	off, size := b.Uint64(1), b.Uint64(2)
+	if off <= 1 || size == 0 {
+		return b.Bytes(0), nil
+	}
+	if n := uint64(len(d.data)); off > n || size > n-off {
+		return nil, fmt.Errorf("byte %d: a buffer of %d bytes at %d does not lie in the file, which has %d", b.At(), size, off, n)
+	}
+	return d.data[off : off+size], nil
+}
+
+// operator reads an Operator.
+func (d *decoder) operator(i int, t flatbuf.Table, codes []flatbuf.Table) (operator, error) {
+	o := operator{index: i, inputs: t.Int32s(1), outputs: t.Int32s(2), optionType: t.Int8(3, 0), options: t.Table(4), flex: t.Bytes(5)}
+	k := t.Int32(0, 0)
+	if k < 0 || k >= len(codes) {
+		return o, fmt.Errorf("byte %d: operator %d has code %d, the file has %d codes", t.At(), i, k, len(codes))
+	}
+	c := codes[k]
+	// Numbers from 127 on stand in the newer field alone; older files have only the older one.
+	code := max(c.Int32(3, 0), c.Int8(0, 0))
+	o.op, o.version = builtinName(code), c.Int32(2, 1)
+	if code == customOp {
+		if o.op, o.custom = c.String(1), true; len(o.op) > maxName {
+			return o, fmt.Errorf("byte %d: an operator's name of %d bytes, at most %d are read", c.At(), len(o.op), maxName)
+		}
+	}
+	return o, nil
+}
+
+// check wants every number of a tensor to be one of the file's, operators in an order in which what they read is there,
+// and every tensor made once.
+func (f *file) check() error {
+	made := make([]bool, len(f.tensors))
+	for i := range f.tensors {
+		made[i] = f.tensors[i].data != nil || f.tensors[i].empty // a constant without elements needs no bytes
+	}
+	bad := func(i int) bool { return i < 0 || i >= len(f.tensors) }
+	for _, i := range f.inputs {
+		switch {
+		case bad(i):
+			return fmt.Errorf("the model's inputs name tensor %d, the file has %d", i, len(f.tensors))
+		case made[i] && !f.tensors[i].empty:
+			return fmt.Errorf("input %q is listed twice or a constant", f.tensors[i].name)
+		}
+		made[i] = true
+	}
+	for _, o := range f.ops {
+		for _, i := range o.inputs {
+			if i == -1 {
+				continue
+			}
+			if bad(i) {
+				return fmt.Errorf("operator %d (%s) reads tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
+			}
+			if !made[i] {
+				return fmt.Errorf("operator %d (%s) reads tensor %d (%q) before an operator makes it", o.index, o.op, i, f.tensors[i].name)
+			}
+		}
+		for _, i := range o.outputs {
+			if bad(i) {
+				return fmt.Errorf("operator %d (%s) makes tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
+			}
+			if made[i] {
+				return fmt.Errorf("operator %d (%s) makes tensor %d (%q), which is there already", o.index, o.op, i, f.tensors[i].name)
+			}
+			made[i] = true
+		}
+	}
+	if len(f.outputs) == 0 {
+		return fmt.Errorf("the model has no outputs")
+	}
+	seen := map[int]bool{}
+	for _, i := range f.outputs {
+		switch {
+		case bad(i):
+			return fmt.Errorf("the model's outputs name tensor %d, the file has %d", i, len(f.tensors))
+		case !made[i]:
+			return fmt.Errorf("no operator makes output %q", f.tensors[i].name)
+		case seen[i]:
+			return fmt.Errorf("output %q is listed twice", f.tensors[i].name)
+		}
+		seen[i] = true
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package lce
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	tt "ripc/internal/tflitetest"
+	"ripc/ir"
+)
+
+// seeds are real files of every kind of operator, files made for faults, and real ones cut off and changed.
+func seeds(t testing.TB) [][]byte {
+	var out [][]byte
+	for _, name := range []string{"bconv_bitpacked_inout_c96_co64_s2", "bconv_bn_relu_valid_c64", "bconv_groups2_same0_c64", "bconv_int8_relu_bn_same1_c64",
+		"bmaxpool_k3s1_same_c40", "chain2_c32_c33_nobn_valid", "graph_densenet_block_c64", "graph_int8_tiny_quicknet_like", "quantize_dequantize_c70"} {
+		data, err := os.ReadFile(filepath.Join(models, name+".tflite"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, data, data[:len(data)/2], data[:len(data)-len(data)/9])
+	}
+	for _, c := range badModels() {
+		out = append(out, c.model.Bytes())
+	}
+	for _, c := range goodModels() {
+		out = append(out, c.model.Bytes())
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, data := range out[:len(out):len(out)] {
+		data = slices.Clone(data)
+		for range 4 {
+			data[r.IntN(len(data))] = byte(r.Uint32())
+		}
+		out = append(out, data)
+	}
+	return out
+}
+
+// fuzzLimit is what constants of a fuzzed file may have, so that a fuzzer does not spend its time on filling memory.
+const fuzzLimit = 1 << 18
+
+// FuzzParse: whatever the bytes, there is a graph that hangs together, or an error that names the file.
+func FuzzParse(f *testing.F) {
+	for _, data := range seeds(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := parse("f.tflite", data, fuzzLimit)
+		if err != nil {
+			var e *ir.Error
+			if !errors.As(err, &e) || e.Pos.File != "f.tflite" {
+				t.Errorf("%v does not name the file", err)
+			}
+			return
+		}
+		checkGraph(t, g)
+	})
+}
+
+// checkGraph wants nodes after what they read, weights as large as their shapes, unique names, and Infer to agree.
+func checkGraph(t *testing.T, g *graph.Graph) {
+	made, names := map[string]bool{}, map[string]bool{}
+	for _, in := range g.Inputs {
+		made[in] = true
+	}
+	for _, n := range g.Nodes {
+		for _, in := range n.Inputs {
+			if !made[in] {
+				t.Fatalf("node %q reads %q before it is made", n.Name, in)
+			}
+		}
+		out := n.Outputs[0]
+		if made[out] || names[n.Name] {
+			t.Fatalf("node %q or tensor %q is there twice", n.Name, out)
+		}
+		made[out], names[n.Name] = true, true
+		for k, w := range n.Weights {
+			if w.Elems() != len(w.Data) {
+				t.Fatalf("node %q: weight %s of shape %v with %d elements", n.Name, k, w.Shape, len(w.Data))
+			}
+		}
+		v, err := graph.Infer(g, n)
+		if err != nil || !slices.Equal(v.Shape, g.Value(out).Shape) {
+			t.Fatalf("node %q: %v, %v", n.Name, v, err)
+		}
+	}
+	for _, out := range g.Outputs {
+		if !made[out] {
+			t.Fatalf("no node makes output %q", out)
+		}
+	}
+	// What the importer leaves to Check: too many or no inputs or nodes, weights that are no numbers.
+	if err := graph.Check(g); err != nil && !strings.Contains(err.Error(), "the network has") && !strings.Contains(err.Error(), "want finite numbers") {
+		t.Fatal(err)
+	}
+	if len(g.Outputs) == 0 || len(made) != len(g.Values) {
+		t.Fatalf("%d outputs, %d tensors of which %d are made", len(g.Outputs), len(g.Values), len(made))
+	}
+}
+
+// TestSeeds runs what FuzzParse starts from, every single changed byte of a small file, and every beginning of it.
+func TestSeeds(t *testing.T) {
+	check := func(data []byte) {
+		if g, err := parse("f.tflite", data, fuzzLimit); err == nil {
+			checkGraph(t, g)
+		}
+	}
+	for _, data := range seeds(t) {
+		check(data)
+	}
+	data, err := os.ReadFile(filepath.Join(models, "quantize_bitpacked_out_c33.tflite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		check(data[:i])
+		for _, b := range []byte{0, 1, 0x7f, 0x80, 0xff, data[i] + 1, data[i] - 1} {
+			changed := slices.Clone(data)
+			changed[i] = b
+			check(changed)
+		}
+	}
+}
+
+// TestMemory: what a small file makes Parse allocate stays small, whatever it claims.
+func TestMemory(t *testing.T) {
+	many := one(tt.Op{Code: 19}, value(strings.Repeat("x", 3000), tt.F32, 1, 1), value("y", tt.F32, 1, 1))
+	for i := range 3000 {
+		many.Tensors = append(many.Tensors, value("same name", tt.F32, 1, 1))
+		many.Ops = append(many.Ops, tt.Op{Code: 19, Inputs: []int32{0}, Outputs: []int32{int32(2 + i)}})
+	}
+	file := many.Bytes()
+	// All tensors become the first one, which has a long name.
+	overlap := slices.Clone(file)
+	for i := 0; i+4 <= len(overlap); i += 4 {
+		if binary.LittleEndian.Uint32(overlap[i:]) == 3002 {
+			for k := range 3002 {
+				at := i + 4 + 4*k
+				binary.LittleEndian.PutUint32(overlap[at:], binary.LittleEndian.Uint32(overlap[i+4:])-uint32(4*k))
+			}
+			break
+		}
+	}
+	pads := one(tt.Op{Code: 34}, value("x", tt.F32, 1, 4, 4, 2), value("y", tt.F32, 1, 4, 4, 1<<20), i32s("p", []int32{4, 2}, 0, 0, 0, 0, 0, 0, 0, 1<<20-2))
+	wide := one(tt.Op{Code: 98}, value("x", tt.F32, 1<<28), value("y", tt.F32, 1<<28))
+	for name, data := range map[string][]byte{"many operators": file, "overlapping tables": overlap, "padding": pads.Bytes(), "slopes": wide.Bytes()} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := parse("m.tflite", data, fuzzLimit)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(64*len(data)+8*fuzzLimit) {
+			t.Errorf("%s: %d bytes for a file of %d (%v)", name, n, len(data), err)
+		}
+		if (err == nil) != (name == "many operators") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

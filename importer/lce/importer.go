@@ -1,0 +1,193 @@
+package lce
+
+import (
+	"errors"
+	"fmt"
+
+	"ripc/graph"
+	"ripc/importer/internal/source"
+	"ripc/ir"
+)
+
+// Read reads the .tflite file at path.
+func Read(path string) (*graph.Graph, error) {
+	data, err := source.Read(path, maxFile, "")
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a model from data. file is its name in messages, and, without folder and extension, the graph's.
+// Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
+func Parse(file string, data []byte) (*graph.Graph, error) {
+	return parse(file, data, maxWeights)
+}
+
+// parse allows constants of at most limit elements in all.
+func parse(name string, data []byte, limit int) (*graph.Graph, error) {
+	f, err := decode(name, data)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{
+		file: f,
+		g:    source.NewGraph(name), faults: source.Faults{File: name},
+		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, used: names{}, nodes: names{}, outputs: map[int]bool{},
+	}
+	return b.build()
+}
+
+// builder makes the graph of a file.
+type builder struct {
+	file *file
+	g    *graph.Graph
+	left int // elements that constants may still have
+
+	values  []string                 // by tensor: the value that holds it, "" if none does
+	floats  map[int]string           // by tensor of levels: their dequantized values, where some operator asked for them
+	folded  map[int][]float32        // by tensor: constants that an operator made of constants
+	shared  map[string]*graph.Tensor // weights, which several operators may read
+	failed  map[int]bool             // tensors whose operator had a fault, which was reported
+	used    names                    // of values
+	nodes   names                    // of nodes
+	outputs map[int]bool             // tensors that are outputs of the model
+	names   []string                 // of the tensors, unique
+	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
+	faults  source.Faults
+
+	op    *operator // at work
+	first int       // its first node
+}
+
+// build goes through the operators once; faults that do not depend on each other are reported together.
+func (b *builder) build() (*graph.Graph, error) {
+	for _, i := range b.file.outputs {
+		b.outputs[i] = true
+	}
+	b.nameTensors()
+	b.countBits()
+	b.inputs()
+	handlers := supported()
+	for i := range b.file.ops {
+		b.op, b.first = &b.file.ops[i], len(b.g.Nodes)
+		h, ok := handlers[b.op.op]
+		switch {
+		case b.dependsOnFailed():
+			b.fail(nil)
+		case !ok || h.custom != b.op.custom:
+			b.fail(b.unsupported())
+		default:
+			if err := b.convert(h); err != nil {
+				b.g.Nodes = b.g.Nodes[:b.first]
+				b.fail(err)
+			}
+		}
+	}
+	b.op = nil
+	b.finishOutputs()
+	if b.faults.Any() {
+		return nil, b.faults.Err()
+	}
+	b.noteBatch()
+	return graph.Prune(b.g), nil
+}
+
+func (b *builder) dependsOnFailed() bool {
+	for _, i := range b.op.inputs {
+		if i >= 0 && b.failed[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// fail reports err, if it is not nil, and marks what the operator was to make.
+func (b *builder) fail(err error) {
+	for _, o := range b.op.outputs {
+		b.failed[o] = true
+	}
+	if err == nil {
+		return
+	}
+	e := &ir.Error{Pos: ir.Pos{File: b.g.File}, Node: b.label()}
+	var fault *opFault
+	var inner *ir.Error
+	switch {
+	case errors.As(err, &fault):
+		e.Msg, e.Help = fault.msg, fault.help
+	case errors.As(err, &inner): // of graph.Infer, whose node is one of several that stand for the operator
+		e.Msg, e.Help = inner.Msg, inner.Help
+	default:
+		e.Err = err
+	}
+	b.faults.Add(e)
+}
+
+// label names the operator at work: TFLite's have no names, but their outputs do.
+func (b *builder) label() string {
+	name := fmt.Sprintf("operator %d", b.op.index)
+	if len(b.op.outputs) > 0 {
+		name = b.names[b.op.outputs[0]]
+	}
+	return fmt.Sprintf("node %q (%s, operator %d)", name, b.op.op, b.op.index)
+}
+
+// opFault is why an operator cannot be imported.
+type opFault struct{ msg, help string }
+
+// Error is the reason.
+func (f *opFault) Error() string { return f.msg }
+
+// faultf is an opFault.
+func faultf(help, format string, args ...any) error {
+	return &opFault{fmt.Sprintf(format, args...), help}
+}
+
+func (b *builder) unsupported() error {
+	what := "builtin"
+	if b.op.custom {
+		what = "custom"
+	}
+	return faultf("docs/import-larq.md lists what is supported, and what to do about the rest",
+		"this %s operator (version %d) is not supported", what, b.op.version)
+}
+
+// convert lets h make the operator's nodes and binds their result to the operator's output.
+func (b *builder) convert(h handler) error {
+	if len(b.op.outputs) != 1 {
+		return faultf("", "has %d outputs, want 1", len(b.op.outputs))
+	}
+	if n := len(b.op.inputs); n < h.min || n > h.max {
+		want := fmt.Sprint(h.min)
+		if h.max > h.min {
+			want = fmt.Sprintf("%d to %d", h.min, h.max)
+		}
+		return faultf("", "has %d inputs, want %s", n, want)
+	}
+	for _, i := range append(b.op.inputs, b.op.outputs...) {
+		if i >= 0 && b.file.tensors[i].fault != "" {
+			return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)
+		}
+	}
+	val, err := h.convert(b)
+	if err != nil {
+		return err
+	}
+	if val == "" { // folded
+		return nil
+	}
+	return b.bind(b.op.outputs[0], val)
+}
+
+// noteBatch says at the first reader of an input that its batch was open.
+func (b *builder) noteBatch() {
+	notes := map[string]string{}
+	for _, i := range b.file.inputs {
+		if b.file.tensors[i].free {
+			notes[b.names[i]] = fmt.Sprintf("the file leaves the batch of input %q open, so it is fixed to 1", b.names[i])
+		}
+	}
+	source.NoteInputs(b.g, notes)
+}

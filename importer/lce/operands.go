@@ -1,0 +1,111 @@
+package lce
+
+import (
+	"fmt"
+
+	"ripc/graph"
+)
+
+// input is the tensor of input k, nil if it is missing.
+func (b *builder) input(k int) *tensor {
+	if k >= len(b.op.inputs) || b.op.inputs[k] < 0 {
+		return nil
+	}
+	return &b.file.tensors[b.op.inputs[k]]
+}
+
+// isConstant reports whether input k is there and known.
+func (b *builder) isConstant(k int) bool {
+	t := b.input(k)
+	return t != nil && (t.data != nil || b.folded[b.op.inputs[k]] != nil)
+}
+
+// vector is input k as one f32 for each of n channels; nil if the input is missing. One element stands for all.
+func (b *builder) vector(k int, what string, n int) (*graph.Tensor, error) {
+	t := b.input(k)
+	if t == nil {
+		return nil, nil
+	}
+	data, err := b.numbers(k, what)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 1 && n > 1 {
+		if err := b.take(n); err != nil {
+			return nil, err
+		}
+		one := data[0]
+		data = make([]float32, n)
+		for i := range data {
+			data[i] = one
+		}
+	}
+	if len(data) != n || len(t.shape) > 0 && t.shape[len(t.shape)-1] != n && t.elems != 1 {
+		return nil, faultf("", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n)
+	}
+	return &graph.Tensor{Shape: []int{n}, Data: data}, nil
+}
+
+// weights are those that make gives for input k, made once for each kind of use.
+func (b *builder) weights(k int, kind string, make func() (*graph.Tensor, error)) (*graph.Tensor, error) {
+	key := fmt.Sprint(b.op.inputs[k], " ", kind)
+	if w := b.shared[key]; w != nil {
+		return w, nil
+	}
+	w, err := make()
+	if err != nil {
+		return nil, err
+	}
+	b.shared[key] = w
+	return w, nil
+}
+
+// float is the f32 value of input k: levels are dequantized, once for all their readers, and a constant becomes a node.
+func (b *builder) float(k int) (string, error) {
+	t := b.input(k)
+	if t == nil {
+		return "", faultf("", "input %d is missing", k)
+	}
+	i := b.op.inputs[k]
+	if b.isConstant(k) {
+		data, err := b.numbers(k, "input")
+		if err != nil {
+			return "", err
+		}
+		if len(t.shape) == 0 {
+			return "", faultf("", "input %q is a scalar", t.name)
+		}
+		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: data}})
+	}
+	if t.typ == typeI32 {
+		return "", faultf("put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name)
+	}
+	if b.values[i] == "" {
+		return "", faultf("", "input %q is made by no operator", t.name)
+	}
+	v := b.g.Value(b.values[i])
+	if !v.Encoded() {
+		return v.Name, nil
+	}
+	if f := b.floats[i]; f != "" {
+		return f, nil
+	}
+	f, err := b.add("dequantize", &graph.NoAttrs{}, nil, v.Name)
+	if err == nil {
+		b.floats[i] = f
+	}
+	return f, err
+}
+
+// levels is the bit tensor of input k.
+func (b *builder) levels(k int) (*graph.Value, error) {
+	t := b.input(k)
+	if t == nil || b.values[b.op.inputs[k]] == "" {
+		return nil, faultf("", "input %d is missing or a constant", k)
+	}
+	v := b.g.Value(b.values[b.op.inputs[k]])
+	if t.typ != typeI32 || v.Enc.String() != "bipolar_inv" {
+		return nil, faultf("put an LceQuantize before it", "input %q holds no bits", t.name)
+	}
+	return v, nil
+}

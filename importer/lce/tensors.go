@@ -1,0 +1,200 @@
+package lce
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// nameTensors gives every tensor its name in the file; those without one, and second ones of a name, get a number.
+func (b *builder) nameTensors() {
+	b.names = make([]string, len(b.file.tensors))
+	callers := append(slices.Clone(b.file.inputs), b.file.outputs...)
+	for _, i := range callers { // first choice: callers see these
+		if b.names[i] == "" {
+			b.names[i] = b.unique(b.file.tensors[i].name)
+		}
+	}
+	for i, t := range b.file.tensors {
+		if b.names[i] == "" && t.data == nil {
+			b.names[i] = b.unique(t.name)
+		} else if b.names[i] == "" {
+			b.names[i] = t.name // a constant is no value
+		}
+	}
+}
+
+// unique is name, or name with a number that makes it one of a kind.
+func (b *builder) unique(name string) string {
+	return b.used.unique(legal(name))
+}
+
+// longest is what of a tensor's name is kept; what is added to it has some room left in the names of a graph.
+const longest = 512
+
+// legal is name as names in a graph are: not empty, not too long, without control characters and what is no UTF-8.
+func legal(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, name[:min(len(name), longest)])
+	if name == "" {
+		return "tensor"
+	}
+	return name
+}
+
+// names are those given so far, each with the number that a second one of it gets.
+type names map[string]int
+
+// unique is name, or name with a number.
+func (u names) unique(name string) string {
+	n := name
+	for u[n] > 0 {
+		u[name]++
+		n = fmt.Sprintf("%s_%d", name, u[name])
+	}
+	u[n] = 1
+	return n
+}
+
+// short is the first of the names that the converter joined by semicolons.
+func short(name string) string {
+	s, _, _ := strings.Cut(name, ";")
+	return s
+}
+
+// countBits finds the tensors that operators of Larq read as words of bits, and how many channels the words hold: the
+// file says so where they are read.
+func (b *builder) countBits() {
+	b.bits = map[int]int{}
+	for i := len(b.file.ops) - 1; i >= 0; i-- {
+		o := &b.file.ops[i]
+		reshaped := !o.custom && (o.op == "RESHAPE" || o.op == "SQUEEZE" || o.op == "EXPAND_DIMS")
+		if !o.custom && !reshaped || len(o.inputs) == 0 || len(o.outputs) != 1 || o.inputs[0] < 0 {
+			continue
+		}
+		c, known := b.bits[o.outputs[0]]
+		switch out := o.outputs[0]; o.op {
+		case opBConv:
+			if opt, err := flexOptions(o); err == nil {
+				c, _ = option(opt, "channels_in", -1, 1, graph.MaxElems)
+			}
+		case opDequantize:
+			if s := b.file.tensors[out].shape; len(s) > 0 {
+				c = s[len(s)-1]
+			}
+		case opMaxPool:
+		default:
+			if !reshaped || !known {
+				continue
+			}
+		}
+		b.bits[o.inputs[0]] = max(c, b.bits[o.inputs[0]])
+	}
+}
+
+// inputs adds the caller's tensors to the graph.
+func (b *builder) inputs() {
+	for _, i := range b.file.inputs {
+		t := &b.file.tensors[i]
+		v := &graph.Value{Name: b.names[i], DType: ir.F32, Shape: slices.Clone(t.shape), Layout: graph.LayoutOf(t.shape)}
+		fault := t.fault
+		c, isBits := b.bits[i]
+		switch {
+		case fault != "":
+		case len(t.shape) == 0:
+			fault = "is a scalar; inputs have one axis or more"
+		case t.typ == typeF32:
+		case t.typ == typeI8 || t.typ == typeU8:
+			if err := levelsOf(t, v); err != nil {
+				fault = err.Error()
+			}
+		case t.typ == typeI32 && isBits:
+			last := len(v.Shape) - 1
+			if c == 0 {
+				c = graph.WordBits * v.Shape[last]
+			}
+			if graph.Words(c) != v.Shape[last] {
+				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
+			}
+			v.DType, v.Enc, v.Bits, v.Scale, v.Packed, v.Shape[last] = ir.I32, ir.BipolarInv, 1, 1, true, c
+			if elems(v.Shape) > graph.MaxElems {
+				fault = fmt.Sprintf("has bits of shape %v; a tensor has at most %d elements", v.Shape, graph.MaxElems)
+			}
+		default:
+			fault = fmt.Sprintf("has element type %s, and no operator of Larq reads it; inputs are float32, int8, uint8, or int32 words of bits", typeName(t.typ))
+		}
+		if fault != "" {
+			b.failed[i] = true
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
+			continue
+		}
+		b.g.Inputs = append(b.g.Inputs, v.Name)
+		b.g.Values[v.Name] = v
+		b.values[i] = v.Name
+	}
+}
+
+// levelsOf makes v the levels of an 8-bit tensor.
+func levelsOf(t *tensor, v *graph.Value) error {
+	scale, zero, err := quantization(t)
+	if err != nil {
+		return err
+	}
+	v.DType, v.Enc, v.Bits, v.Scale, v.Zero = ir.U8, ir.Unipolar, 8, scale, zero
+	if t.typ == typeI8 {
+		v.DType = ir.I8
+	}
+	return nil
+}
+
+// quantization gives the scale and the level of zero of an 8-bit tensor, levels counting from 0 up.
+func quantization(t *tensor) (scale float64, zero int, err error) {
+	if len(t.scales) != 1 || len(t.zeros) > 1 {
+		return 0, 0, faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros))
+	}
+	s := float64(t.scales[0])
+	if !(s >= graph.MinScale && s <= graph.MaxScale) {
+		return 0, 0, faultf("", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale)
+	}
+	var z int64
+	if len(t.zeros) == 1 {
+		z = t.zeros[0]
+	}
+	lo := int64(0)
+	if t.typ == typeI8 {
+		lo = -128
+	}
+	if z < lo || z > lo+255 {
+		return 0, 0, faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ))
+	}
+	return s, int(z - lo), nil
+}
+
+// finishOutputs lists the model's outputs.
+func (b *builder) finishOutputs() {
+	callers := map[string]bool{}
+	for _, name := range b.g.Inputs {
+		callers[name] = true
+	}
+	for _, i := range b.file.outputs {
+		switch {
+		case b.failed[i]:
+			continue
+		case b.g.Values[b.names[i]] != nil && !callers[b.names[i]]:
+		default:
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("output %q", b.names[i]),
+				Msg: "is an input or a constant", Help: "an output must be made by an operator"})
+			continue
+		}
+		b.g.Outputs = append(b.g.Outputs, b.names[i])
+	}
+}

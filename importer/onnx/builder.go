@@ -1,0 +1,212 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/graph"
+	"ripc/importer/internal/source"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/ir"
+)
+
+// builder makes the graph.
+type builder struct {
+	file    string
+	model   *pb.ModelProto
+	open    Opener
+	mem     budget
+	ops     map[string]*op
+	opset   map[string]int64
+	g       *graph.Graph
+	tensors map[string]*tensor // by name in the file
+	used    map[string]bool    // names of graph values and nodes
+	made    map[*graph.Value]*graph.Node
+	notes   map[string]string // of graph inputs
+	wanted  map[string]bool   // the file's outputs
+	readers map[string]bool   // tensors of the file that a node reads
+	faults  source.Faults
+	n       *node // the node that is being read
+}
+
+func newBuilder(file string, m *pb.ModelProto, open Opener, memory int64) *builder {
+	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(),
+		opset: map[string]int64{}, tensors: map[string]*tensor{}, used: map[string]bool{}, notes: map[string]string{}, wanted: map[string]bool{},
+		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}, g: source.NewGraph(file), faults: source.Faults{File: file}}
+	for _, o := range m.Graph.Output {
+		b.wanted[o.GetName()] = true
+		b.used[o.GetName()] = true
+	}
+	for _, n := range m.Graph.Node {
+		for _, in := range n.Input {
+			b.readers[in] = true
+		}
+	}
+	return b
+}
+
+// errorf is an error of the whole file.
+func (b *builder) errorf(help, format string, args ...any) error {
+	return &ir.Error{Pos: ir.Pos{File: b.file}, Msg: fmt.Sprintf(format, args...), Help: help}
+}
+
+// node reads one node of the file. What comes of its outputs is bad if something is wrong with it, and nodes that need
+// them are left out, so that every message is about a mistake of its own.
+func (b *builder) node(index int, p *pb.NodeProto) {
+	n := &node{NodeProto: p, b: b}
+	n.name(index)
+	err := b.prepare(n)
+	bad := err != nil
+	for _, t := range n.in {
+		bad = bad || t != nil && t.bad
+	}
+	var outs []*tensor
+	if !bad {
+		b.n = n
+		outs, err = b.evaluate(n)
+	}
+	if err != nil {
+		var e *ir.Error
+		if !errors.As(err, &e) {
+			err = n.fail("", "%v", err)
+		}
+		b.faults.Add(err)
+	}
+	for i, name := range p.Output {
+		if name == "" {
+			continue
+		}
+		if b.tensors[name] != nil {
+			b.faults.Add(n.fail("", "tensor %q is made twice", name))
+			continue
+		}
+		t := &tensor{bad: true}
+		if err == nil && !bad && i < len(outs) && outs[i] != nil {
+			t = outs[i]
+			b.rename(t, name)
+		}
+		b.tensors[name] = t
+	}
+}
+
+// name finds what to call the node in messages and in the graph.
+func (n *node) name(index int) {
+	n.base = fmt.Sprintf("node%d", index)
+	for _, o := range n.Output {
+		if o != "" {
+			n.base = o
+			break
+		}
+	}
+	name := n.GetName()
+	if name == "" {
+		name = n.base
+	}
+	d := n.GetDomain()
+	if isStandard(d) {
+		d = ""
+	}
+	n.opset = n.b.opset[d]
+	op := n.GetOpType()
+	if d != "" {
+		op = d + "." + op
+	}
+	n.label = fmt.Sprintf("node %q (%s, opset %d)", name, op, n.opset)
+}
+
+// prepare finds the node's row, its attributes and its inputs.
+func (b *builder) prepare(n *node) error {
+	for _, f := range b.model.Functions {
+		if f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain() {
+			return n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported")
+		}
+	}
+	n.op = b.ops[n.GetOpType()]
+	if n.op == nil || n.op.qonnx == isStandard(n.GetDomain()) || n.op.qonnx && !isQONNX(n.GetDomain()) {
+		n.op = nil
+		return n.fail("docs/import-onnx.md lists the ops that are", "this op is not supported")
+	}
+	for _, name := range n.Input {
+		t := b.tensors[name]
+		if t == nil && name != "" {
+			return n.fail("nodes must come after those that they read", "input %q is made by no earlier node and is no input of the model", name)
+		}
+		n.in = append(n.in, t)
+	}
+	if err := n.readAttrs(); err != nil {
+		return err
+	}
+	for i := range n.op.min {
+		if n.input(i) == nil {
+			return n.fail("", "has %d inputs, wants %d", len(n.in), n.op.min)
+		}
+	}
+	if n.op.max == many && slices.Contains(n.in, nil) {
+		return n.fail("", "an input is left out")
+	}
+	if len(n.in) > n.op.max {
+		return n.fail("", "has %d inputs, wants at most %d", len(n.in), n.op.max)
+	}
+	for i, name := range n.Output {
+		if name != "" && i >= max(1, n.op.outputs) && b.read(name) {
+			return n.fail("", "output %q is used; of this op, only the first output is supported", name)
+		}
+	}
+	return nil
+}
+
+// read reports whether a tensor of the file is used by a node or is an output.
+func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] }
+
+// isQONNX reports whether a domain is one under which QONNX's operators are found.
+func isQONNX(d string) bool {
+	return d == "onnx.brevitas" || d == "qonnx" || strings.HasPrefix(d, "qonnx.") || d == "finn" || strings.HasPrefix(d, "finn.")
+}
+
+// evaluate makes the node's outputs: constants of constants, or graph nodes.
+func (b *builder) evaluate(n *node) ([]*tensor, error) {
+	args := make([]*array, len(n.in))
+	all := n.op.fold != nil
+	for i, t := range n.in {
+		if t != nil {
+			args[i] = t.konst
+			all = all && t.konst != nil
+		}
+	}
+	if all {
+		as, err := n.op.fold(n, args)
+		if err != nil {
+			return nil, err
+		}
+		outs := make([]*tensor, len(as))
+		for i, a := range as {
+			outs[i] = &tensor{shape: a.shape, konst: a}
+		}
+		return outs, nil
+	}
+	if n.op.lower == nil {
+		return nil, n.fail("", "its operands are computed from an input; this op is only supported on constants")
+	}
+	for i, t := range n.in {
+		switch {
+		case t == nil || t.konst != nil:
+		case t.integers != nil && !n.op.moves:
+			return nil, n.fail("put DequantizeLinear before it", "input %q holds integers; arithmetic on them is not supported", n.Input[i])
+		case t.cond != nil && !n.op.logic:
+			return nil, n.fail("", "input %q holds truth values, which only Where, Not and Cast may read", n.Input[i])
+		}
+	}
+	if t := n.in[0]; t.konst != nil && !n.op.mixed {
+		if len(t.shape) == 0 || !t.konst.dt.float() {
+			return nil, n.fail("", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
+		}
+		v, err := b.constantNode(t.konst)
+		if err != nil {
+			return nil, err
+		}
+		n.in[0] = &tensor{shape: t.shape, value: v}
+	}
+	return n.op.lower(n)
+}

@@ -1,0 +1,131 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	pb "ripc/importer/onnx/internal/onnxpb"
+)
+
+// dtype is an element type as ONNX numbers them.
+type dtype int32
+
+const (
+	dtFloat    = dtype(pb.TensorProto_FLOAT)
+	dtUint8    = dtype(pb.TensorProto_UINT8)
+	dtInt8     = dtype(pb.TensorProto_INT8)
+	dtUint16   = dtype(pb.TensorProto_UINT16)
+	dtInt16    = dtype(pb.TensorProto_INT16)
+	dtInt32    = dtype(pb.TensorProto_INT32)
+	dtInt64    = dtype(pb.TensorProto_INT64)
+	dtBool     = dtype(pb.TensorProto_BOOL)
+	dtFloat16  = dtype(pb.TensorProto_FLOAT16)
+	dtDouble   = dtype(pb.TensorProto_DOUBLE)
+	dtUint32   = dtype(pb.TensorProto_UINT32)
+	dtUint64   = dtype(pb.TensorProto_UINT64)
+	dtBfloat16 = dtype(pb.TensorProto_BFLOAT16)
+)
+
+// String is ONNX's name, in lower case.
+func (d dtype) String() string {
+	if s, ok := pb.TensorProto_DataType_name[int32(d)]; ok {
+		return strings.ToLower(s)
+	}
+	return fmt.Sprintf("type %d", int32(d))
+}
+
+// size is the number of bytes of an element in raw_data, 0 for a type that is not read.
+func (d dtype) size() int {
+	switch d {
+	case dtUint8, dtInt8, dtBool:
+		return 1
+	case dtUint16, dtInt16, dtFloat16, dtBfloat16:
+		return 2
+	case dtFloat, dtInt32, dtUint32:
+		return 4
+	case dtDouble, dtInt64, dtUint64:
+		return 8
+	}
+	return 0
+}
+
+// float reports whether d is a floating-point type.
+func (d dtype) float() bool {
+	return d == dtFloat || d == dtFloat16 || d == dtDouble || d == dtBfloat16
+}
+
+// wrap brings an integer into the range of d, as a conversion in C does.
+func (d dtype) wrap(v int64) int64 {
+	switch d {
+	case dtUint8:
+		return int64(uint8(v))
+	case dtInt8:
+		return int64(int8(v))
+	case dtUint16:
+		return int64(uint16(v))
+	case dtInt16:
+		return int64(int16(v))
+	case dtUint32:
+		return int64(uint32(v))
+	case dtInt32:
+		return int64(int32(v))
+	case dtBool:
+		if v != 0 {
+			return 1
+		}
+	}
+	return v
+}
+
+// round rounds a result to the floating-point type d.
+func (d dtype) round(v float64) float64 {
+	switch d {
+	case dtFloat:
+		return float64(float32(v))
+	case dtFloat16:
+		return float64(fromHalf(toHalf(float32(v))))
+	case dtBfloat16:
+		return float64(toBfloat(float32(v)))
+	}
+	return v
+}
+
+// fromHalf reads an IEEE half.
+func fromHalf(h uint16) float32 {
+	sign, exp, frac := uint32(h>>15)<<31, int(h>>10&31), uint32(h&1023)
+	switch exp {
+	case 0:
+		v := float32(math.Ldexp(float64(frac), -24))
+		return math.Float32frombits(math.Float32bits(v) | sign)
+	case 31:
+		return math.Float32frombits(sign | 0x7F800000 | frac<<13)
+	}
+	return math.Float32frombits(sign | uint32(exp+112)<<23 | frac<<13)
+}
+
+// toHalf rounds to the nearest half, ties to even.
+func toHalf(v float32) uint16 {
+	b := math.Float32bits(v)
+	sign := uint16(b >> 16 & 0x8000)
+	a := math.Abs(float64(v))
+	switch {
+	case v != v:
+		return sign | 0x7E00
+	case a >= 65520:
+		return sign | 0x7C00
+	case a < 0x1p-14:
+		return sign | uint16(math.RoundToEven(a*0x1p24))
+	}
+	m := b&0x7FFFFFFF + 0xFFF + b>>13&1
+	return sign | uint16(m>>13-112<<10)
+}
+
+// toBfloat rounds to the nearest bfloat16, ties to even.
+func toBfloat(v float32) float32 {
+	if v != v {
+		return v
+	}
+	b := math.Float32bits(v)
+	return math.Float32frombits((b + 0x7FFF + b>>16&1) &^ 0xFFFF)
+}

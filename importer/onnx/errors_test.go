@@ -1,0 +1,221 @@
+package onnx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"ripc/graph"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/golden"
+	"ripc/ir"
+)
+
+// TestErrors compares the messages for faulty models with testdata/errors.txt.
+func TestErrors(t *testing.T) {
+	conv := func(attrs ...any) file { return newFile(13).floats("w", 4, 3, 3, 3).node("Conv x w -> y", attrs...) }
+	local := newFile(13).node("my:Block x -> y")
+	local.Functions = []*pb.FunctionProto{{Name: proto.String("Block"), Domain: proto.String("my")}}
+	noOpset := newFile(13).node("Relu x -> y")
+	noOpset.OpsetImport = nil
+	sparse := newFile(13).node("Relu x -> y")
+	sparse.Graph.SparseInitializer = []*pb.SparseTensorProto{{Values: floatTensor("s", nil)}}
+	huge := newFile(13).node("Add x c -> y")
+	huge.Graph.Initializer = []*pb.TensorProto{floatTensor("c", []float32{1}, 1<<20, 1<<20, 1<<20)}
+	short := newFile(13).node("Add x c -> y")
+	short.Graph.Initializer = []*pb.TensorProto{floatTensor("c", []float32{1}, 3, 1, 1)}
+	text := newFile(13).node("Add x c -> y")
+	text.Graph.Initializer = []*pb.TensorProto{{Name: proto.String("c"), DataType: proto.Int32(8), Dims: []int64{1}, StringData: [][]byte{[]byte("a")}}}
+	doubles := file{&pb.ModelProto{OpsetImport: newFile(13).OpsetImport, Graph: &pb.GraphProto{}}}
+	doubles.input("x", dtDouble, 2, 3)
+	doubles.output("y")
+	doubles.node("Relu x -> y")
+	bools := newFile(13).floats("c").node("Greater x c -> y")
+	cases := []struct {
+		name string
+		f    file
+	}{
+		{"all at once", newFile(17).floats("w", 4, 3, 3, 3).node("LSTM x -> a").node("Conv x w -> b", "auto_pad", "SAME").node("Resize b -> c").node("custom.ops:Foo c -> d").node("Gelu x -> e").node("Relu e -> y")},
+		{"opset 8", newFile(8).node("Relu x -> y")},
+		{"opset 21", newFile(21).node("Relu x -> y")},
+		{"no opset", noOpset},
+		{"local function", local},
+		{"dynamic height", newFile(13, "N", 3, "height", 8).node("Relu x -> y")},
+		{"input and ops", newFile(13, "N", 3, "height", 8).node("Relu x -> a").node("NonZero a -> b").node("TopK b -> y")},
+		{"empty axis", newFile(13, 1, 0).node("Relu x -> y")},
+		{"double input", doubles},
+		{"undefined input", newFile(13).node("Relu nothing -> y")},
+		{"out of order", newFile(13).node("Relu a -> y").node("Relu x -> a")},
+		{"made twice", newFile(13).node("Relu x -> y").node("Neg x -> y")},
+		{"no such output", newFile(13).node("Relu x -> z")},
+		{"truth values out", bools},
+		{"sparse", sparse},
+		{"huge constant", huge},
+		{"short constant", short},
+		{"strings", text},
+		{"unknown attribute", conv("padding", "same")},
+		{"attribute type", conv("group", 1.5)},
+		{"groups", conv("group", 2)},
+		{"pads", conv("pads", []int64{1, 1})},
+		{"kernel_shape", conv("kernel_shape", []int64{5, 5})},
+		{"kernel too large", newFile(13, 1, 3, 2, 2).floats("w", 4, 3, 3, 3).node("Conv x w -> y")},
+		{"conv of a sequence", newFile(13, 1, 3, 8).floats("w", 4, 3, 3).node("Conv x w -> y")},
+		{"computed weights", newFile(13).node("Relu x -> w").node("Conv x w -> y")},
+		{"pool dilations", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "dilations", []int64{2, 2})},
+		{"pool indices", newFile(13).node("MaxPool x -> a y", "kernel_shape", []int64{2, 2})},
+		{"training", newFile(15).floats("c", 3).node("BatchNormalization x c c c c -> y", "training_mode", 1)},
+		{"reshape", newFile(13).ints("s", 2, 100).node("Reshape x s -> y")},
+		{"reshape of zero", newFile(13).ints("s", 1, 3, 8, 8, 0).node("Reshape x s -> y")},
+		{"where of tensors", newFile(13).floats("c").node("Greater x c -> a").node("Where a x c -> y")},
+		{"equal", newFile(13).floats("c").node("Equal x c -> a").node("Where a c c -> y")},
+		{"truth values into add", newFile(13).floats("c").node("Greater x c -> a").node("Add a c -> y")},
+		{"softmax axis", newFile(13).node("Softmax x -> y", "axis", 4)},
+		{"quant mode", newFile(13).floats("c").node("qonnx.custom_op.general:Quant x c c c -> y", "rounding_mode", "SOMEHOW")},
+		{"quant scale", newFile(13).floats("c").node("Relu x -> s").node("qonnx.custom_op.general:Quant x s c c -> y")},
+		{"quant in the standard's domain", newFile(13).floats("c").node("Quant x c c c -> y")},
+		{"slice of nothing", newFile(13).ints("a", 3).ints("b", 3).node("Slice x a b -> y")},
+		{"pad mode", newFile(13).ints("p", 0, 0, 1, 1, 0, 0, 1, 1).node("Pad x p -> y", "mode", "reflect")},
+		{"gather", newFile(13).ints("i", 9).node("Gather x i -> y", "axis", 1)},
+		{"concat", newFile(13).floats("c", 1, 3, 8, 7).node("Concat x c -> y", "axis", 1)},
+		{"add", newFile(13).floats("c", 7).node("Add x c -> y")},
+		{"dequantize", newFile(13).floats("c").node("DequantizeLinear x c -> y")},
+		{"if", newFile(13).node("If x -> y")},
+	}
+	var out bytes.Buffer
+	for _, c := range cases {
+		g, err := Parse("m.onnx", c.f.bytes(t), nil)
+		if err == nil {
+			t.Errorf("%s: no error, but\n%s", c.name, g)
+			continue
+		}
+		fmt.Fprintf(&out, "%s\n%v\n\n", c.name, err)
+	}
+	good := conv().bytes(t)
+	for _, data := range [][]byte{nil, []byte("{}"), []byte("ONNX is not this"), good[:len(good)-5], good[:40], bytes.Repeat([]byte{0x3A, 0x02, 0x0A, 0x00}, 4)} {
+		_, err := Parse("m.onnx", data, nil)
+		var e *ir.Error
+		if !errors.As(err, &e) {
+			t.Fatalf("%q: %v", data, err)
+		}
+		fmt.Fprintf(&out, "%d bytes\n%v\n\n", len(data), err)
+	}
+	golden.Check(t, "testdata/errors.txt", out.Bytes())
+}
+
+// TestEncodings reads a constant in every encoding.
+func TestEncodings(t *testing.T) {
+	le := binary.LittleEndian
+	raw := func(vs ...any) []byte {
+		var b bytes.Buffer
+		for _, v := range vs {
+			if err := binary.Write(&b, le, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.Bytes()
+	}
+	for _, c := range []struct {
+		dt  dtype
+		set func(p *pb.TensorProto)
+	}{
+		{dtFloat, func(p *pb.TensorProto) { p.FloatData = []float32{2, 3} }},
+		{dtFloat, func(p *pb.TensorProto) { p.RawData = raw(float32(2), float32(3)) }},
+		{dtFloat16, func(p *pb.TensorProto) { p.Int32Data = []int32{0x4000, 0x4200} }},
+		{dtFloat16, func(p *pb.TensorProto) { p.RawData = raw(uint16(0x4000), uint16(0x4200)) }},
+		{dtBfloat16, func(p *pb.TensorProto) { p.Int32Data = []int32{0x4000, 0x4040} }},
+		{dtBfloat16, func(p *pb.TensorProto) { p.RawData = raw(uint16(0x4000), uint16(0x4040)) }},
+		{dtDouble, func(p *pb.TensorProto) { p.DoubleData = []float64{2, 3} }},
+		{dtDouble, func(p *pb.TensorProto) { p.RawData = raw(2.0, 3.0) }},
+		{dtInt64, func(p *pb.TensorProto) { p.Int64Data = []int64{2, 3} }},
+		{dtInt64, func(p *pb.TensorProto) { p.RawData = raw(int64(2), int64(3)) }},
+		{dtInt32, func(p *pb.TensorProto) { p.Int32Data = []int32{2, 3} }},
+		{dtInt32, func(p *pb.TensorProto) { p.RawData = raw(int32(2), int32(3)) }},
+		{dtInt16, func(p *pb.TensorProto) { p.RawData = raw(int16(2), int16(3)) }},
+		{dtInt8, func(p *pb.TensorProto) { p.Int32Data = []int32{2, 3} }},
+		{dtInt8, func(p *pb.TensorProto) { p.RawData = []byte{2, 3} }},
+		{dtUint8, func(p *pb.TensorProto) { p.RawData = []byte{2, 3} }},
+		{dtUint16, func(p *pb.TensorProto) { p.RawData = raw(uint16(2), uint16(3)) }},
+		{dtUint32, func(p *pb.TensorProto) { p.Uint64Data = []uint64{2, 3} }},
+		{dtUint64, func(p *pb.TensorProto) { p.RawData = raw(uint64(2), uint64(3)) }},
+	} {
+		p := &pb.TensorProto{Name: proto.String("c"), DataType: proto.Int32(int32(c.dt)), Dims: []int64{2}}
+		c.set(p)
+		f := newFile(13, 1, 2).node("Cast c -> f", "to", 1).node("Add x f -> y")
+		f.Graph.Initializer = append(f.Graph.Initializer, p)
+		g, err := Parse("m.onnx", f.bytes(t), nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.dt, err)
+			continue
+		}
+		if got := evaluate(g, map[string][]float32{"x": {10, 20}})["y"]; got[0] != 12 || got[1] != 23 {
+			t.Errorf("%s: %v", c.dt, got)
+		}
+	}
+	f := newFile(13, 1, 2).node("Cast c -> f", "to", 1).node("Add x f -> y")
+	f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: proto.String("c"), DataType: proto.Int32(int32(dtBool)), Dims: []int64{2}, RawData: []byte{0, 7}})
+	g, err := Parse("m.onnx", f.bytes(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := evaluate(g, map[string][]float32{"x": {10, 20}})["y"]; got[0] != 10 || got[1] != 21 {
+		t.Errorf("bool: %v", got)
+	}
+}
+
+// TestExternalData: it is found in the model's folder and below, and nowhere else.
+func TestExternalData(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "model")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data := floatTensor("", []float32{9, 2, 3}, 3).RawData
+	for _, name := range []string{filepath.Join(dir, "w.bin"), filepath.Join(dir, "sub/w.bin"), filepath.Join(dir, "../outside.bin")} {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../outside.bin", filepath.Join(dir, "link.bin")); err != nil {
+		t.Logf("no symbolic links here: %v", err)
+	}
+	read := func(pairs ...string) (*graph.Graph, error) {
+		p := &pb.TensorProto{Name: proto.String("c"), DataType: proto.Int32(int32(dtFloat)), Dims: []int64{1, 2}, DataLocation: pb.TensorProto_EXTERNAL.Enum()}
+		for i := 0; i < len(pairs); i += 2 {
+			p.ExternalData = append(p.ExternalData, &pb.StringStringEntryProto{Key: &pairs[i], Value: &pairs[i+1]})
+		}
+		f := newFile(13, 1, 2).node("Add x c -> y")
+		f.Graph.Initializer = append(f.Graph.Initializer, p)
+		path := filepath.Join(dir, "m.onnx")
+		if err := os.WriteFile(path, f.bytes(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return Read(path)
+	}
+	for _, pairs := range [][]string{{"location", "w.bin", "offset", "4", "length", "8"}, {"location", "sub/w.bin", "offset", "4"}} {
+		g, err := read(pairs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := evaluate(g, map[string][]float32{"x": {10, 20}})["y"]; got[0] != 12 || got[1] != 23 {
+			t.Errorf("%v: %v", pairs, got)
+		}
+	}
+	for want, pairs := range map[string][]string{
+		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"}, "no such file": {"location", "none.bin"},
+		"lies outside": {"location", "/etc/passwd"}, "has 12 bytes": {"location", "w.bin", "offset", "8"}, "length 12": {"location", "w.bin", "length", "12"},
+		"no number": {"location", "w.bin", "offset", "four"}, "want numbers from 0": {"location", "w.bin", "offset", "-4"}, "without a location": {},
+		"want 8 at": {"location", "w.bin", "offset", "9223372036854775807"}, "regular file": {"location", "sub"},
+	} {
+		_, err := read(pairs...)
+		var e *ir.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `initializer "c"`) {
+			t.Errorf("%v: %v, want %q", pairs, err, want)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// evaluate computes a graph of plain ops as their doc comments say, in naive f32 loops. Levels are kept as their numbers.
+func evaluate(g *graph.Graph, inputs map[string][]float32) map[string][]float32 {
+	vals := map[string][]float32{}
+	for k, v := range inputs {
+		vals[k] = v
+	}
+	for _, n := range g.Nodes {
+		var in []*graph.Value
+		var x [][]float32
+		for _, name := range n.Inputs {
+			in, x = append(in, g.Value(name)), append(x, vals[name])
+		}
+		vals[n.Outputs[0]] = evalNode(n, in, x, g.Value(n.Outputs[0]))
+	}
+	return vals
+}
+
+func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value) []float32 {
+	y := make([]float32, out.Elems())
+	each := func(f func(v float32, c int) float32) []float32 {
+		ch := in[0].Channels()
+		for i, v := range x[0] {
+			y[i] = f(v, i%ch)
+		}
+		return y
+	}
+	w := func(key string, c int) float32 {
+		t := n.Weights[key]
+		return t.Data[c%len(t.Data)]
+	}
+	switch a := n.Attrs.(type) {
+	case *graph.Conv2DAttrs:
+		return evalConv(n, a, in[0], x[0], out)
+	case *graph.PoolAttrs:
+		return evalPool(n.Op, a, in[0], x[0], out)
+	case *graph.DenseAttrs:
+		o := out.Shape[1]
+		for i := range y {
+			var acc float32
+			for k := range in[0].Shape[1] {
+				acc = f32.Fma(x[0][i/o*in[0].Shape[1]+k], n.Weights["w"].Data[k*o+i%o], acc)
+			}
+			if n.Weights["b"] != nil {
+				acc = f32.Add(acc, w("b", i%o))
+			}
+			y[i] = acc
+		}
+		return y
+	case *graph.BatchNormAttrs:
+		return each(func(v float32, c int) float32 {
+			s := float64(w("gamma", c)) / math.Sqrt(float64(w("var", c))+a.Epsilon)
+			return f32.Fma(v, float32(s), float32(float64(w("beta", c))-float64(w("mean", c))*s))
+		})
+	case *graph.BinaryOpAttrs:
+		f := map[string]func(a, b float32) float32{"add": f32.Add, "sub": f32.Sub, "mul": f32.Mul, "div": f32.Div}[n.Op]
+		if len(in) == 1 {
+			return each(func(v float32, c int) float32 {
+				if a.Reverse {
+					return f(w("b", c), v)
+				}
+				return f(v, w("b", c))
+			})
+		}
+		other := strideWalk(&array{shape: in[1].Shape}, out.Shape)
+		eachOffset(out.Shape, 0, broadcastSteps(in[0].Shape, out.Shape), func(k, o int) { y[k] = f(x[0][o], x[1][other()]) })
+		return y
+	case *graph.ConstantAttrs:
+		return n.Weights["value"].Data
+	case *graph.ReshapeAttrs:
+		return x[0]
+	case *graph.TransposeAttrs:
+		s := strides(in[0].Shape)
+		step := make([]int, len(s))
+		for d, p := range a.Perm {
+			step[d] = s[p]
+		}
+		eachOffset(out.Shape, 0, step, func(k, o int) { y[k] = x[0][o] })
+		return y
+	case *graph.SliceAttrs:
+		s, base := strides(in[0].Shape), 0
+		for d := range s {
+			base += a.Begin[d] * s[d]
+			s[d] *= a.Stride[d]
+		}
+		eachOffset(out.Shape, base, s, func(k, o int) { y[k] = x[0][o] })
+		return y
+	case *graph.SpatialPadAttrs:
+		s := in[0].Shape
+		for k := range y {
+			c, q := k%s[3], k/s[3]
+			h, v := q/out.Shape[2]%out.Shape[1]-a.Pad.Top, q%out.Shape[2]-a.Pad.Left
+			if y[k] = float32(a.Value); h >= 0 && h < s[1] && v >= 0 && v < s[2] {
+				y[k] = x[0][((q/out.Shape[2]/out.Shape[1]*s[1]+h)*s[2]+v)*s[3]+c]
+			}
+		}
+		return y
+	case *graph.ConcatAttrs:
+		at, total := 0, out.Channels()
+		for i, v := range in {
+			c := v.Channels()
+			for k, e := range x[i] {
+				y[k/c*total+at+k%c] = e
+			}
+			at += c
+		}
+		return y
+	case *graph.PReluAttrs:
+		return each(func(v float32, c int) float32 { return f32.Fma(f32.Min(v, 0), w("alpha", c), f32.Max(v, 0)) })
+	case *graph.ClipAttrs:
+		return each(func(v float32, _ int) float32 { return f32.Min(f32.Max(v, float32(a.Min)), float32(a.Max)) })
+	case *graph.RoundAttrs:
+		return each(func(v float32, _ int) float32 { return graphRound(a.Mode, v) })
+	case *graph.FakeQuantAttrs:
+		return each(func(v float32, c int) float32 {
+			zp := float32(0)
+			if n.Weights["zero_point"] != nil {
+				zp = w("zero_point", c)
+			}
+			v = f32.Add(f32.Div(v, w("scale", c)), zp)
+			v = graphRound(a.Rounding, f32.Min(f32.Max(v, float32(a.Min)), float32(a.Max)))
+			return f32.Mul(f32.Sub(v, zp), w("scale", c))
+		})
+	case *graph.QuantizeAttrs:
+		return each(func(v float32, _ int) float32 {
+			v = f32.Div(v, float32(a.Scale))
+			if a.Range != nil {
+				v = f32.Add(v, float32(a.Zero+a.Range.Min))
+				return graphRound(a.Rounding, f32.Min(f32.Max(v, float32(a.Range.Min)), float32(a.Range.Max))) - float32(a.Range.Min)
+			}
+			m := float32(int(1)<<a.Bits - 1)
+			return graphRound(a.Rounding, f32.Min(f32.Max(v, -float32(a.Zero)), m-float32(a.Zero))) + float32(a.Zero)
+		})
+	case *graph.ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		return each(func(v float32, c int) float32 {
+			level := float32(0)
+			for i := range t.Shape[0] {
+				limit := t.Data[i*t.Shape[1]+c%t.Shape[1]]
+				if v >= limit || a.NotLess && !(v < limit) {
+					level++
+				}
+			}
+			return level
+		})
+	}
+	switch n.Op {
+	case "relu":
+		return each(func(v float32, _ int) float32 { return f32.Max(v, 0) })
+	case "relu6":
+		return each(func(v float32, _ int) float32 { return f32.Min(f32.Max(v, 0), 6) })
+	case "hard_tanh":
+		return each(func(v float32, _ int) float32 { return f32.Min(f32.Max(v, -1), 1) })
+	case "dequantize":
+		return each(func(v float32, _ int) float32 {
+			l := int(v)
+			switch m := 1<<in[0].Bits - 1; in[0].Enc {
+			case ir.Bipolar:
+				l = 2*l - m
+			case ir.BipolarInv:
+				l = m - 2*l
+			default:
+				l -= in[0].Zero
+			}
+			return f32.Mul(float32(in[0].Scale), float32(l))
+		})
+	case "global_avg_pool":
+		s := in[0].Shape
+		for k, v := range x[0] {
+			y[k/(s[1]*s[2]*s[3])*s[3]+k%s[3]] += v
+		}
+		for k := range y {
+			y[k] /= float32(s[1] * s[2])
+		}
+		return y
+	case "softmax":
+		c := out.Channels()
+		for k := 0; k < len(y); k += c {
+			top, sum := slices.Max(x[0][k:k+c]), float32(0)
+			for i := range c {
+				y[k+i] = float32(math.Exp(float64(x[0][k+i] - top)))
+				sum += y[k+i]
+			}
+			for i := range c {
+				y[k+i] /= sum
+			}
+		}
+		return y
+	}
+	panic(fmt.Sprintf("no evaluation of %s", n.Op))
+}

@@ -1,0 +1,90 @@
+package onnx
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+)
+
+// graphRound rounds by a mode of the graph's.
+func graphRound(mode string, v float32) float32 {
+	x := float64(v)
+	switch mode {
+	case "half_up":
+		x = math.Floor(x + 0.5)
+	case "half_down":
+		x = math.Ceil(x - 0.5)
+	case "half_away":
+		x = math.Round(x)
+	case "floor":
+		x = math.Floor(x)
+	case "ceil":
+		x = math.Ceil(x)
+	case "trunc":
+		x = math.Trunc(x)
+	case "away":
+		x = math.Copysign(math.Ceil(math.Abs(x)), x)
+	default:
+		x = math.RoundToEven(x)
+	}
+	return float32(x)
+}
+
+// evalWindow calls f for each output element and position of its window that lies inside the image.
+func evalWindow(in, out *graph.Value, kernel, strides, dilation [2]int, p graph.Padding, f func(k, n, h, w, kh, kw int)) {
+	for k := range out.Elems() {
+		q := k / out.Shape[3]
+		ow, oh, n := q%out.Shape[2], q/out.Shape[2]%out.Shape[1], q/out.Shape[2]/out.Shape[1]
+		for kh := range kernel[0] {
+			for kw := range kernel[1] {
+				h, w := oh*strides[0]+kh*dilation[0]-p.Top, ow*strides[1]+kw*dilation[1]-p.Left
+				if h >= 0 && h < in.Shape[1] && w >= 0 && w < in.Shape[2] {
+					f(k, n, h, w, kh, kw)
+				}
+			}
+		}
+	}
+}
+
+func evalConv(n *graph.Node, a *graph.Conv2DAttrs, in *graph.Value, x []float32, out *graph.Value) []float32 {
+	y := make([]float32, out.Elems())
+	w := n.Weights["w"]
+	per, o := w.Shape[2], w.Shape[3]
+	evalWindow(in, out, [2]int{w.Shape[0], w.Shape[1]}, a.Strides, a.Dilation(), a.Pad, func(k, b, h, v, kh, kw int) {
+		first := k % o / (o / a.GroupCount()) * per
+		for c := range per {
+			y[k] = f32.Fma(x[((b*in.Shape[1]+h)*in.Shape[2]+v)*in.Shape[3]+first+c], w.Data[((kh*w.Shape[1]+kw)*per+c)*o+k%o], y[k])
+		}
+	})
+	if t := n.Weights["b"]; t != nil {
+		for k := range y {
+			y[k] = f32.Add(y[k], t.Data[k%o])
+		}
+	}
+	return y
+}
+
+func evalPool(op string, a *graph.PoolAttrs, in *graph.Value, x []float32, out *graph.Value) []float32 {
+	y, count := make([]float32, out.Elems()), make([]float32, out.Elems())
+	for k := range y {
+		if op == "max_pool" {
+			y[k] = float32(math.Inf(-1))
+		}
+	}
+	evalWindow(in, out, a.Kernel, a.Strides, [2]int{1, 1}, a.Pad, func(k, b, h, w, _, _ int) {
+		v := x[((b*in.Shape[1]+h)*in.Shape[2]+w)*in.Shape[3]+k%in.Shape[3]]
+		count[k]++
+		if op == "max_pool" {
+			y[k] = max(y[k], v)
+		} else {
+			y[k] += v
+		}
+	})
+	if op == "avg_pool" {
+		for k := range y {
+			y[k] /= count[k]
+		}
+	}
+	return y
+}

@@ -1,0 +1,139 @@
+package onnx
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// FuzzParse: whatever the bytes, Parse gives a graph that hangs together, or an error that names the file.
+func FuzzParse(f *testing.F) {
+	for name, data := range archive(f, "testdata/ops.zip") {
+		if strings.HasSuffix(name, ".onnx") && len(data) < 4<<10 {
+			f.Add(data)
+		}
+	}
+	files, err := filepath.Glob("testdata/*.onnx")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+		f.Add(data[:len(data)-1])
+	}
+	f.Fuzz(checkParse)
+}
+
+// checkParse wants a graph that hangs together, or an error that names the file.
+func checkParse(t *testing.T, data []byte) {
+	g, err := parse("f.onnx", data, nil, 16<<20)
+	if err != nil {
+		var e *ir.Error
+		if !errors.As(err, &e) || e.Pos.File != "f.onnx" {
+			t.Fatalf("an error without the file: %v", err)
+		}
+		return
+	}
+	check(t, g)
+}
+
+// check finds what is wrong with a graph.
+func check(t *testing.T, g *graph.Graph) {
+	made := map[string]bool{}
+	for _, in := range g.Inputs {
+		made[in] = true
+	}
+	names := map[string]bool{}
+	for _, n := range g.Nodes {
+		if names[n.Name] {
+			t.Fatalf("two nodes are called %q", n.Name)
+		}
+		names[n.Name] = true
+		for _, in := range n.Inputs {
+			if !made[in] {
+				t.Fatalf("node %q reads %q before it is made", n.Name, in)
+			}
+		}
+		for key, w := range n.Weights {
+			if w.Elems() != len(w.Data) {
+				t.Fatalf("node %q: %s of shape %v with %d elements", n.Name, key, w.Shape, len(w.Data))
+			}
+		}
+		v, err := graph.Infer(g, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Name = n.Outputs[0]; made[v.Name] || !reflect.DeepEqual(v, g.Value(v.Name)) {
+			t.Fatalf("node %q makes %v, the graph says %v", n.Name, v, g.Value(v.Name))
+		}
+		made[v.Name] = true
+	}
+	for _, out := range g.Outputs {
+		if !made[out] {
+			t.Fatalf("no node makes output %q", out)
+		}
+	}
+}
+
+// TestSplitAxes: the groups cover both shapes in order and hold as many elements.
+func TestSplitAxes(t *testing.T) {
+	shapes := [][]int{{1}, {6}, {2, 3}, {3, 2}, {1, 6, 1}, {2, 1, 3}, {6, 1, 1}, {1, 1, 2, 3}, {3, 1, 2, 1}}
+	for _, from := range shapes {
+		for _, to := range shapes {
+			if graph.Elems(from) != graph.Elems(to) {
+				continue
+			}
+			var in, out []int
+			for _, g := range splitAxes(from, to) {
+				x, y := 1, 1
+				for _, d := range g.in {
+					in = append(in, d)
+					x *= from[d]
+				}
+				for _, d := range g.out {
+					out = append(out, d)
+					y *= to[d]
+				}
+				if x != y {
+					t.Fatalf("%v to %v: group %v", from, to, g)
+				}
+			}
+			if !slices.Equal(in, identity(len(from))) || !slices.Equal(out, identity(len(to))) {
+				t.Fatalf("%v to %v: %v and %v", from, to, in, out)
+			}
+		}
+	}
+}
+
+// TestHalf goes through all halves, and the rounding of what lies between two.
+func TestHalf(t *testing.T) {
+	for h := range 1 << 16 {
+		v := fromHalf(uint16(h))
+		if got := toHalf(v); v == v && got != uint16(h) {
+			t.Fatalf("half %#x is %g, which is half %#x", h, v, got)
+		}
+		if h&0x7FFF >= 0x7BFF {
+			continue
+		}
+		up := fromHalf(uint16(h + 1))
+		if mid := (v + up) / 2; toHalf(mid)&1 != 0 || toHalf(mid) != uint16(h+h&1) {
+			t.Fatalf("%g between halves %#x and %#x rounds to %#x", mid, h, h+1, toHalf(mid))
+		}
+	}
+	if got := toHalf(float32(math.Inf(1))); got != 0x7C00 {
+		t.Errorf("infinity is %#x", got)
+	}
+}

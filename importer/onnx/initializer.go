@@ -1,0 +1,157 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	pb "ripc/importer/onnx/internal/onnxpb"
+)
+
+// constant reads a TensorProto in any of its encodings.
+func (b *builder) constant(t *pb.TensorProto) (*array, error) {
+	dt := dtype(t.GetDataType())
+	if dt.size() == 0 {
+		return nil, fmt.Errorf("element type %s is not supported", dt)
+	}
+	if t.GetSegment() != nil {
+		return nil, fmt.Errorf("is stored in segments, which no writer of ONNX uses")
+	}
+	shape := make([]int, len(t.GetDims()))
+	for d, v := range t.GetDims() {
+		if v < 0 || v > maxElements {
+			return nil, fmt.Errorf("shape %v is impossible", t.GetDims())
+		}
+		shape[d] = int(v)
+	}
+	n, err := elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	raw, isRaw := t.GetRawData(), t.RawData != nil
+	if t.GetDataLocation() == pb.TensorProto_EXTERNAL {
+		if raw, err = b.external(t, n*dt.size()); err != nil {
+			return nil, err
+		}
+		isRaw = true
+	}
+	if !isRaw && n > 0 || len(raw) != 0 && n == 0 {
+		if got := typedLen(t, dt); got != n {
+			return nil, fmt.Errorf("shape %v has %d elements, the file holds %d", shape, n, got)
+		}
+	} else if len(raw) != n*dt.size() {
+		return nil, fmt.Errorf("%s%v has %d bytes, the file holds %d", dt, shape, n*dt.size(), len(raw))
+	}
+	a, err := b.mem.newArray(dt, shape)
+	if err != nil {
+		return nil, err
+	}
+	if isRaw {
+		readRaw(a, raw)
+		return a, nil
+	}
+	return a, readTyped(a, t)
+}
+
+// readRaw fills a from little-endian bytes.
+func readRaw(a *array, raw []byte) {
+	le := binary.LittleEndian
+	for k := range a.len() {
+		switch a.dt {
+		case dtFloat:
+			a.f[k] = math.Float32frombits(le.Uint32(raw[4*k:]))
+		case dtFloat16:
+			a.f[k] = fromHalf(le.Uint16(raw[2*k:]))
+		case dtBfloat16:
+			a.f[k] = math.Float32frombits(uint32(le.Uint16(raw[2*k:])) << 16)
+		case dtDouble:
+			a.d[k] = math.Float64frombits(le.Uint64(raw[8*k:]))
+		case dtUint64, dtInt64:
+			a.i[k] = int64(le.Uint64(raw[8*k:]))
+		case dtUint32, dtInt32:
+			a.i[k] = a.dt.wrap(int64(le.Uint32(raw[4*k:])))
+		case dtUint16, dtInt16:
+			a.i[k] = a.dt.wrap(int64(le.Uint16(raw[2*k:])))
+		default:
+			a.i[k] = a.dt.wrap(int64(raw[k]))
+		}
+	}
+}
+
+// typedLen is the number of elements in the field that dt's elements are in when they are not raw.
+func typedLen(t *pb.TensorProto, dt dtype) int {
+	switch dt {
+	case dtFloat:
+		return len(t.FloatData)
+	case dtDouble:
+		return len(t.DoubleData)
+	case dtInt64:
+		return len(t.Int64Data)
+	case dtUint64, dtUint32:
+		return len(t.Uint64Data)
+	}
+	return len(t.Int32Data)
+}
+
+// readTyped fills a from that field; 16-bit floats are the bits of int32_data.
+func readTyped(a *array, t *pb.TensorProto) error {
+	for k := range a.len() {
+		switch a.dt {
+		case dtFloat:
+			a.f[k] = t.FloatData[k]
+		case dtFloat16:
+			a.f[k] = fromHalf(uint16(t.Int32Data[k]))
+		case dtBfloat16:
+			a.f[k] = math.Float32frombits(uint32(t.Int32Data[k]) << 16)
+		case dtDouble:
+			a.d[k] = t.DoubleData[k]
+		case dtInt64:
+			a.i[k] = t.Int64Data[k]
+		case dtUint64, dtUint32:
+			a.i[k] = a.dt.wrap(int64(t.Uint64Data[k]))
+		default:
+			a.i[k] = a.dt.wrap(int64(t.Int32Data[k]))
+		}
+	}
+	return nil
+}
+
+// external reads the bytes of a tensor that lies in a file beside the model.
+func (b *builder) external(t *pb.TensorProto, want int) ([]byte, error) {
+	var location string
+	offset, length := int64(0), int64(want)
+	for _, e := range t.GetExternalData() {
+		var err error
+		switch e.GetKey() {
+		case "location":
+			location = e.GetValue()
+		case "offset":
+			offset, err = strconv.ParseInt(e.GetValue(), 10, 64)
+		case "length":
+			length, err = strconv.ParseInt(e.GetValue(), 10, 64)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("external data: %s %q is no number", e.GetKey(), e.GetValue())
+		}
+	}
+	switch {
+	case location == "":
+		return nil, fmt.Errorf("external data without a location")
+	case offset < 0 || length < 0:
+		return nil, fmt.Errorf("external data: offset %d and length %d: want numbers from 0", offset, length)
+	case length != int64(want):
+		return nil, fmt.Errorf("external data has length %d, the tensor needs %d bytes", length, want)
+	}
+	if err := b.mem.take(want, 1); err != nil {
+		return nil, err
+	}
+	raw, err := b.open(location, offset, length)
+	if err != nil {
+		return nil, fmt.Errorf("external data %q: %w", location, err)
+	}
+	if int64(len(raw)) != length {
+		return nil, fmt.Errorf("external data %q: got %d of %d bytes", location, len(raw), length)
+	}
+	return raw, nil
+}

@@ -1,0 +1,144 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/ir"
+)
+
+// initializers reads the file's constants.
+func (b *builder) initializers() {
+	g := b.model.Graph
+	for _, s := range g.SparseInitializer {
+		b.faults.Add(b.errorf("store it as a dense tensor", "initializer %q is sparse, which is not supported", s.GetValues().GetName()))
+	}
+	for _, t := range g.Initializer {
+		if b.tensors[t.GetName()] != nil {
+			b.faults.Add(b.errorf("", "initializer %q is given twice", t.GetName()))
+			continue
+		}
+		v := &tensor{bad: true}
+		a, err := b.constant(t)
+		if err != nil {
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file}, Node: fmt.Sprintf("initializer %q", t.GetName()), Msg: err.Error()})
+		} else {
+			v = &tensor{shape: a.shape, konst: a}
+		}
+		b.tensors[t.GetName()] = v
+	}
+}
+
+// inputs makes the graph's inputs, as the file has them, and brings images into the order in which they are stored inside.
+func (b *builder) inputs() {
+	var files []*pb.ValueInfoProto
+	for _, v := range b.model.Graph.Input {
+		if t := b.tensors[v.GetName()]; t != nil && t.value == nil {
+			continue // an initializer that is listed as an input too
+		}
+		if slices.ContainsFunc(files, func(o *pb.ValueInfoProto) bool { return o.GetName() == v.GetName() }) {
+			b.faults.Add(b.errorf("", "input %q is given twice", v.GetName()))
+			continue
+		}
+		files = append(files, v)
+		b.used[v.GetName()] = true
+	}
+	for _, v := range files {
+		t, err := b.input(v)
+		if err != nil {
+			b.faults.Add(err)
+			t = &tensor{bad: true}
+		}
+		b.tensors[v.GetName()] = t
+	}
+	if len(files) == 0 {
+		b.faults.Add(b.errorf("", "the model has no input"))
+	}
+}
+
+func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
+	name := v.GetName()
+	tt := v.GetType().GetTensorType()
+	if tt == nil || tt.Shape == nil {
+		return nil, b.errorf("give the input a type and a shape (onnx.tools.update_model_dims)", "input %q has no tensor type with a shape", name)
+	}
+	shape, err := b.inputShape(name, tt.Shape)
+	if err != nil {
+		return nil, err
+	}
+	gv := &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: layoutOf(shape)}
+	var q *quantParams
+	switch dt := dtype(tt.GetElemType()); dt {
+	case dtFloat:
+	case dtUint8, dtInt8:
+		if q, err = b.inputParams(name, dt); err != nil {
+			return nil, err
+		}
+		a := q.attrs()
+		gv.DType, gv.Enc, gv.Bits, gv.Scale, gv.Zero = ir.U8, a.Enc, a.Bits, a.Scale, a.Zero
+		if a.Signed {
+			gv.DType = ir.I8
+		}
+	default:
+		return nil, b.errorf("use float32, uint8 or int8", "input %q is %s, which is not supported", name, dt)
+	}
+	b.g.Inputs = append(b.g.Inputs, name)
+	b.g.Values[name] = gv
+	t := &tensor{shape: shape, value: gv}
+	b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
+	if len(shape) == 4 {
+		if t, err = b.stored(t, nhwc()); err != nil {
+			return nil, err
+		}
+	}
+	if q != nil {
+		if t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil); err != nil {
+			return nil, err
+		}
+		t.integers = q
+	}
+	return t, nil
+}
+
+// inputShape is an input's shape; a batch size that is left open becomes 1.
+func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, error) {
+	var shape []int
+	for d, dim := range s.Dim {
+		v := dim.GetDimValue()
+		if dim.Value == nil || dim.GetDimParam() != "" {
+			open := dim.GetDimParam()
+			if d != 0 {
+				return nil, b.errorf("fix it, with onnxruntime.tools.make_dynamic_shape_fixed or at export", "input %q: axis %d (%q) has no fixed size", name, d, open)
+			}
+			b.notes[name] = "the file leaves the batch size open, so it is 1 here"
+			if open != "" {
+				b.notes[name] = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here", open)
+			}
+			v = 1
+		}
+		if v < 1 || v > maxElements {
+			return nil, b.errorf("", "input %q: axis %d has size %d", name, d, v)
+		}
+		shape = append(shape, int(v))
+	}
+	if _, err := elements(shape); err != nil {
+		return nil, b.errorf("", "input %q: %v", name, err)
+	}
+	if len(shape) == 0 || len(shape) > graph.MaxRank {
+		return nil, b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape)
+	}
+	if graph.Elems(shape) > graph.MaxElems {
+		return nil, b.errorf("", "input %q: shape %v has more than %d elements", name, shape, graph.MaxElems)
+	}
+	return shape, nil
+}
+
+// layoutOf labels a tensor of the file's interface.
+func layoutOf(shape []int) string {
+	if len(shape) == 4 {
+		return "NCHW"
+	}
+	return graph.LayoutOf(shape)
+}

@@ -1,0 +1,192 @@
+package onnx
+
+import (
+	"slices"
+	"strconv"
+
+	"ripc/graph"
+)
+
+// tensor is what is known of a tensor of the file.
+type tensor struct {
+	shape []int // as the file has it
+	konst *array
+	// value holds the elements of a tensor that is no constant. Axis d of its shape is axis perm[d] of shape; nil is the
+	// file's own order.
+	value *graph.Value
+	perm  []int
+	// flat, if not nil, says how the columns of a tensor [N, F] are ordered: value's is that of a stored image.
+	flat *flattened
+	// integers, if not nil, marks what QuantizeLinear made: value is what its integers stand for.
+	integers *quantParams
+	cond     *condition
+	bad      bool // something was wrong where it was made
+	// other orders in which value was stored too.
+	orders map[string]*tensor
+}
+
+// flattened is a pending permutation of columns: the value is a tensor of shape stored, axis 0 being that of the rows, that
+// was reshaped to two axes; in the file's order its axis d would be axis perm[d] of stored.
+type flattened struct{ stored, perm []int }
+
+// columns gives, for each stored column, its number in the file.
+func (b *budget) columns(f *flattened) ([]int, error) {
+	shape := make([]int, 0, len(f.perm)-1)
+	step := make([]int, 0, len(f.perm)-1)
+	s := strides(f.stored[1:])
+	for _, p := range f.perm[1:] {
+		shape = append(shape, f.stored[p])
+		step = append(step, s[p-1])
+	}
+	n := graph.Elems(shape)
+	if err := b.take(n, 8); err != nil {
+		return nil, err
+	}
+	cols := make([]int, n)
+	eachOffset(shape, 0, step, func(k, stored int) { cols[stored] = k })
+	return cols, nil
+}
+
+func (f *flattened) equal(o *flattened) bool {
+	if f == nil || o == nil {
+		return f == o
+	}
+	return slices.Equal(f.stored, o.stored) && slices.Equal(f.perm, o.perm)
+}
+
+// identity is 0, 1, ... n-1.
+func identity(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+// order is t's permutation, never nil.
+func (t *tensor) order() []int {
+	if t.perm == nil {
+		return identity(len(t.shape))
+	}
+	return t.perm
+}
+
+// nhwc is how images are stored.
+func nhwc() []int { return []int{0, 2, 3, 1} }
+
+// last is the order with axis a at the end: NHWC for the channels of an image, else the others as they are.
+func (t *tensor) last(a int) []int {
+	p := t.order()
+	if len(p) == 0 || p[len(p)-1] == a {
+		return p
+	}
+	if len(p) == 4 && a == 1 {
+		return nhwc()
+	}
+	q := slices.DeleteFunc(slices.Clone(p), func(x int) bool { return x == a })
+	return append(q, a)
+}
+
+// derived is a tensor of the same file shape and order as t with another value.
+func (t *tensor) derived(v *graph.Value) *tensor {
+	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
+}
+
+// stored is t in the given order of axes, transposed if it is stored otherwise.
+func (b *builder) stored(t *tensor, perm []int) (*tensor, error) {
+	t, err := b.plain(t)
+	if err != nil || slices.Equal(t.order(), perm) {
+		return t, err
+	}
+	key := "perm"
+	for _, p := range perm {
+		key += " " + strconv.Itoa(p)
+	}
+	if o := t.orders[key]; o != nil {
+		return o, nil
+	}
+	from := t.order()
+	move := make([]int, len(perm))
+	for d, p := range perm {
+		move[d] = slices.Index(from, p)
+	}
+	v, err := b.transpose(t.value, move)
+	if err != nil {
+		return nil, err
+	}
+	o := &tensor{shape: t.shape, value: v, perm: slices.Clone(perm), integers: t.integers}
+	t.remember(key, o)
+	return o, nil
+}
+
+func (t *tensor) remember(key string, o *tensor) {
+	if t.orders == nil {
+		t.orders = map[string]*tensor{}
+	}
+	t.orders[key] = o
+}
+
+// transpose moves v's axes; where only axes of extent 1 move, the elements stay where they are.
+func (b *builder) transpose(v *graph.Value, move []int) (*graph.Value, error) {
+	// A transpose of a transpose is one, or none; what is then not read is removed at the end.
+	if p := b.made[v]; p != nil && p.Op == "transpose" {
+		first := p.Attrs.(*graph.TransposeAttrs).Perm
+		v = b.g.Values[p.Inputs[0]]
+		both := make([]int, len(move))
+		for d, m := range move {
+			both[d] = first[m]
+		}
+		if move = both; slices.Equal(move, identity(len(move))) {
+			return v, nil
+		}
+	}
+	shape := make([]int, len(move))
+	var long []int
+	for d, p := range move {
+		if shape[d] = v.Shape[p]; shape[d] != 1 {
+			long = append(long, p)
+		}
+	}
+	if slices.IsSorted(long) {
+		return b.reshaped(v, shape)
+	}
+	return b.emit("transpose", &graph.TransposeAttrs{Perm: move}, nil, v)
+}
+
+// plain is t with its columns in the file's order.
+func (b *builder) plain(t *tensor) (*tensor, error) {
+	if t.flat == nil {
+		return t, nil
+	}
+	if o := t.orders["plain"]; o != nil {
+		return o, nil
+	}
+	v, err := b.reshaped(t.value, t.flat.stored)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = b.transpose(v, t.flat.perm); err != nil {
+		return nil, err
+	}
+	if v, err = b.reshaped(v, t.shape); err != nil {
+		return nil, err
+	}
+	o := &tensor{shape: t.shape, value: v, integers: t.integers}
+	t.remember("plain", o)
+	return o, nil
+}
+
+// asFile is t stored as the file has it.
+func (b *builder) asFile(t *tensor) (*tensor, error) { return b.stored(t, identity(len(t.shape))) }
+
+// reshaped is v with another shape of as many elements, in the same order.
+func (b *builder) reshaped(v *graph.Value, shape []int) (*graph.Value, error) {
+	// A reshape of a reshape is one; what is then not read is removed at the end.
+	if p := b.made[v]; p != nil && p.Op == "reshape" {
+		v = b.g.Values[p.Inputs[0]]
+	}
+	if slices.Equal(v.Shape, shape) {
+		return v, nil
+	}
+	return b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, v)
+}

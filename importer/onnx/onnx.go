@@ -1,0 +1,141 @@
+// Package onnx reads ONNX and QONNX files: Read makes a graph of plain ops from one. Convolutions, pools and dense layers
+// stay float layers over float tensors; a quantizer of the file becomes quantize or threshold followed by dequantize, whose
+// result stands for the file's float tensor. Which layers become bitserial is decided later, on that graph.
+//
+// Everything that does not depend on an input is computed here: shapes, and weights behind quantizers. What an op needs to
+// be so computed, or to become nodes, is one row of the table in table.go, from which the documentation is made too.
+//
+// Images are NHWC inside. For every tensor the reader knows in which order its axes are stored, and in a flattened image
+// its columns, so that most transposes and reshapes of a file cost nothing (layout.go).
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"ripc/graph"
+	"ripc/importer/internal/source"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/ir"
+)
+
+// Opener reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the
+// model's folder.
+type Opener func(name string, offset, length int64) ([]byte, error)
+
+// Read reads the model in the file at path, and external data from the folder that it lies in.
+func Read(path string) (*graph.Graph, error) {
+	data, err := source.Read(path, maxFile, "keep weights outside of the file (save_as_external_data)")
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, folder(filepath.Dir(path)))
+}
+
+// folder reads external data inside one folder, which neither names nor symbolic links leave.
+func folder(dir string) Opener {
+	return func(name string, offset, length int64) ([]byte, error) {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return nil, errors.New("lies outside the model's folder")
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		info, err := root.Stat(filepath.FromSlash(name)) // before it is opened: opening a pipe waits for a writer
+		switch {
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, errors.New("is no regular file")
+		case length > info.Size() || offset > info.Size()-length:
+			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
+		}
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		buf := make([]byte, length)
+		_, err = io.ReadFull(io.NewSectionReader(f, offset, length), buf)
+		return buf, err
+	}
+}
+
+// Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
+// errors joined. A batch size that the file leaves open becomes 1, which the first node that reads the input notes.
+func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
+	return parse(file, data, open, baseMemory)
+}
+
+// parse is Parse with another bound for what reading any file may take.
+func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, error) {
+	fail := func(format string, args ...any) (*graph.Graph, error) {
+		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
+	}
+	if open == nil {
+		open = func(string, int64, int64) ([]byte, error) {
+			return nil, errors.New("there is no folder to read it from")
+		}
+	}
+	m := &pb.ModelProto{}
+	if err := checkWire(m.ProtoReflect().Descriptor(), data, memory); err != nil {
+		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
+	}
+	if err := (proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}).Unmarshal(data, m); err != nil {
+		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
+	}
+	if m.Graph == nil {
+		return fail("the file has no graph: it is no ONNX model")
+	}
+	b := newBuilder(file, m, open, 2*memory+8*int64(len(data)))
+	if err := b.opsets(m); err != nil {
+		return nil, err
+	}
+	b.initializers()
+	b.inputs()
+	for i, n := range m.Graph.Node {
+		b.node(i, n)
+	}
+	if !b.faults.Any() {
+		b.outputs()
+	}
+	if b.faults.Any() {
+		return nil, b.faults.Err()
+	}
+	g := graph.Prune(b.g)
+	source.NoteInputs(g, b.notes)
+	return g, nil
+}
+
+// The versions of the standard's operators that are read.
+const firstOpset, lastOpset = 9, 20
+
+// opsets checks the versions of the operator sets.
+func (b *builder) opsets(m *pb.ModelProto) error {
+	for _, o := range m.OpsetImport {
+		d := o.GetDomain()
+		if d == "ai.onnx" {
+			d = ""
+		}
+		if b.opset[d] != 0 && b.opset[d] != o.GetVersion() {
+			return b.errorf("", "opset versions %d and %d of domain %q in one file", b.opset[d], o.GetVersion(), d)
+		}
+		b.opset[d] = o.GetVersion()
+	}
+	v, ok := b.opset[""]
+	switch {
+	case !ok && slices.ContainsFunc(m.Graph.Node, func(n *pb.NodeProto) bool { return isStandard(n.GetDomain()) }):
+		return b.errorf(fmt.Sprintf("export with an opset from %d to %d", firstOpset, lastOpset), "the file does not say which opset its operators are of")
+	case ok && (v < firstOpset || v > lastOpset):
+		return b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter", firstOpset, lastOpset), "opset %d is not supported", v)
+	}
+	return nil
+}

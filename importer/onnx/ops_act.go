@@ -1,0 +1,215 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+)
+
+func lowerRelu(n *node) ([]*tensor, error) {
+	return one(n.b.elementwise(n.in[0], "relu", &graph.NoAttrs{}, nil))
+}
+
+// slope is x for x >= 0 and alpha*x for others.
+func (b *builder) slope(t *tensor, alpha float32) (*tensor, error) {
+	c := t.value.Channels()
+	if err := b.mem.take(c, 4); err != nil {
+		return nil, err
+	}
+	return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{c}, Data: slices.Repeat([]float32{alpha}, c)}})
+}
+
+func lowerLeakyRelu(n *node) ([]*tensor, error) {
+	alpha, err := n.floatAttr("alpha", 0.01)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.slope(n.in[0], alpha))
+}
+
+// lowerAbs is a prelu of slope -1.
+func lowerAbs(n *node) ([]*tensor, error) { return one(n.b.slope(n.in[0], -1)) }
+
+// lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0) unless they are one for a
+// channel.
+func lowerPRelu(n *node) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	slopes, err := n.konst(1, "slope")
+	if err != nil {
+		return nil, err
+	}
+	if shape, err := broadcastShape(t.shape, slopes.shape); err != nil || !slices.Equal(shape, t.shape) {
+		return nil, n.fail("", "slopes of shape %v do not fit an input of shape %v", slopes.shape, t.shape)
+	}
+	if slopes.len() == 1 {
+		return one(b.slope(t, slopes.floats()[0]))
+	}
+	w, err := b.vector(t, slopes)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil && len(w.Data) == t.value.Channels() {
+		return one(b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w}))
+	}
+	if t, err = b.plain(t); err != nil {
+		return nil, err
+	}
+	pos, err := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	neg, err := b.clip(t, math.Inf(-1), 0)
+	if err != nil {
+		return nil, err
+	}
+	if neg, err = b.withConstant("mul", neg, slopes, false); err != nil {
+		return nil, err
+	}
+	return one(b.binary("add", pos, neg))
+}
+
+// clip is min(max(x, lo), hi) by the op that says it best.
+func (b *builder) clip(t *tensor, lo, hi float64) (*tensor, error) {
+	switch {
+	case lo == 0 && math.IsInf(hi, 1):
+		return b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
+	case lo == 0 && hi == 6:
+		return b.elementwise(t, "relu6", &graph.NoAttrs{}, nil)
+	case lo == -1 && hi == 1:
+		return b.elementwise(t, "hard_tanh", &graph.NoAttrs{}, nil)
+	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
+		return t, nil
+	}
+	return b.elementwise(t, "clip", &graph.ClipAttrs{Min: lo, Max: hi}, nil)
+}
+
+// clipBounds reads Clip's bounds, attributes before opset 11 and inputs from there on; missing ones are infinite.
+func clipBounds(n *node) (lo, hi float64, err error) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	for i, name := range []string{"min", "max"} {
+		p := []*float64{&lo, &hi}[i]
+		if n.opset >= 11 {
+			*p, err = n.scalarOf(1+i, name, *p)
+		} else if n.has(name) {
+			var v float32
+			v, err = n.floatAttr(name, 0)
+			*p = float64(v)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		if *p != *p {
+			return 0, 0, n.fail("", "%s is not a number", name)
+		}
+	}
+	if lo <= -math.MaxFloat32 {
+		lo = math.Inf(-1)
+	}
+	if hi >= math.MaxFloat32 {
+		hi = math.Inf(1)
+	}
+	return lo, hi, nil
+}
+
+func lowerClip(n *node) ([]*tensor, error) {
+	lo, hi, err := clipBounds(n)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.clip(n.in[0], min(lo, hi), hi))
+}
+
+// lowerExtreme makes Max or Min of a tensor and numbers.
+func lowerExtreme(greater bool) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		var t *tensor
+		lo, hi := math.Inf(-1), math.Inf(1)
+		for i, x := range n.in {
+			switch {
+			case x == nil:
+			case x.konst == nil && t == nil:
+				t = x
+			case x.konst != nil && x.konst.len() == 1 && len(x.konst.shape) <= 1:
+				if greater {
+					lo = max(lo, x.konst.at(0))
+				} else {
+					hi = min(hi, x.konst.at(0))
+				}
+			default:
+				return nil, n.fail("", "input %q: only one tensor and numbers are supported", n.Input[i])
+			}
+		}
+		return one(n.b.clip(t, lo, hi))
+	}
+}
+
+// lowerHardSigmoid is clip(alpha*x + beta, 0, 1), times x for HardSwish.
+func lowerHardSigmoid(swish bool) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		alpha, beta := float32(0.2), float32(0.5)
+		var err error
+		if swish {
+			alpha = float32(1) / 6
+		} else {
+			if alpha, err = n.floatAttr("alpha", alpha); err != nil {
+				return nil, err
+			}
+			if beta, err = n.floatAttr("beta", beta); err != nil {
+				return nil, err
+			}
+		}
+		b, t := n.b, n.in[0]
+		y, err := b.scalar("mul", t, alpha)
+		if err == nil {
+			y, err = b.scalar("add", y, beta)
+		}
+		if err == nil {
+			y, err = b.clip(y, 0, 1)
+		}
+		if err == nil && swish {
+			y, err = b.binary("mul", t, y)
+		}
+		return one(y, err)
+	}
+}
+
+// lowerRound rounds to integers, halves to even for Round.
+func lowerRound(mode string) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		return one(n.b.elementwise(n.in[0], "round", &graph.RoundAttrs{Mode: mode}, nil))
+	}
+}
+
+// lowerSoftmax works along one axis from opset 13 on; before, all axes from one on count as one.
+func lowerSoftmax(n *node) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	def := -1
+	if n.opset < 13 {
+		def = 1
+	}
+	axis, err := n.intAttr("axis", def)
+	if err != nil {
+		return nil, err
+	}
+	if axis, err = n.axis(axis, len(t.shape)); err != nil {
+		return nil, err
+	}
+	if n.opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
+		rows, err := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
+		if err != nil {
+			return nil, err
+		}
+		if rows, err = b.elementwise(rows, "softmax", &graph.NoAttrs{}, nil); err != nil {
+			return nil, err
+		}
+		return one(b.reshape(rows, t.shape))
+	}
+	if t.flat != nil && axis == 1 { // the order within a row does not matter
+		return one(b.elementwise(t, "softmax", &graph.NoAttrs{}, nil))
+	}
+	if t, err = b.stored(t, t.last(axis)); err != nil {
+		return nil, err
+	}
+	return one(b.elementwise(t, "softmax", &graph.NoAttrs{}, nil))
+}

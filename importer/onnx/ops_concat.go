@@ -1,0 +1,76 @@
+package onnx
+
+import (
+	"slices"
+
+	"ripc/graph"
+)
+
+func lowerConcat(n *node) ([]*tensor, error) {
+	if !n.has("axis") {
+		return nil, n.fail("", "attribute \"axis\" is missing")
+	}
+	axis, err := n.intAttr("axis", 0)
+	if err != nil {
+		return nil, err
+	}
+	if axis, err = n.axis(axis, len(n.in[0].shape)); err != nil {
+		return nil, err
+	}
+	return one(n.b.concat(n.in, axis))
+}
+
+// concat puts tensors, of which some may be constant, together along an axis, which is then stored last.
+func (b *builder) concat(parts []*tensor, axis int) (*tensor, error) {
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	var like *tensor // decides how the result is stored
+	shape := slices.Clone(parts[0].shape)
+	total := 0
+	for _, t := range parts {
+		if t == nil {
+			return nil, b.n.fail("", "an input is left out")
+		}
+		if len(t.shape) != len(shape) {
+			return nil, b.n.fail("", "shapes %v and %v differ in rank", shape, t.shape)
+		}
+		shape[axis] = t.shape[axis]
+		if !slices.Equal(t.shape, shape) {
+			return nil, b.n.fail("", "shapes %v and %v differ elsewhere than along axis %d", parts[0].shape, t.shape, axis)
+		}
+		total += t.shape[axis]
+		if t.konst == nil && (like == nil || t.order()[len(shape)-1] == axis && like.order()[len(shape)-1] != axis) {
+			like = t
+		}
+	}
+	shape[axis] = total
+	order := like.last(axis)
+	var in []*graph.Value
+	for _, t := range parts {
+		if t.konst != nil {
+			if t.konst.len() == 0 {
+				continue
+			}
+			k, err := b.constantLike(&tensor{shape: t.shape, perm: order}, t.konst)
+			if err != nil {
+				return nil, err
+			}
+			in = append(in, k)
+			continue
+		}
+		if !t.integers.equal(like.integers) {
+			return nil, b.n.fail("quantize them alike", "its inputs hold integers of different scales")
+		}
+		s, err := b.stored(t, order)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, s.value)
+	}
+	v, err := b.emit("concat", &graph.ConcatAttrs{}, nil, in...)
+	if err != nil {
+		return nil, err
+	}
+	return &tensor{shape: shape, value: v, perm: order, integers: like.integers}, nil
+}

@@ -1,0 +1,244 @@
+package onnx
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"ripc/graph"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/ir"
+)
+
+// quantParams say what integers of 8 bits stand for: scale * (integer - zero).
+type quantParams struct {
+	dt    dtype
+	scale float32
+	zero  int
+}
+
+// plain reports whether the integers stand for themselves.
+func (q *quantParams) plain() bool { return q.scale == 1 && q.zero == 0 }
+
+func (q *quantParams) equal(o *quantParams) bool {
+	if q == nil || o == nil {
+		return q == o
+	}
+	return *q == *o
+}
+
+// attrs is the quantizer: round(x/scale) + zero, kept in 8 bits.
+func (q *quantParams) attrs() *graph.QuantizeAttrs {
+	a := &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: float64(q.scale), Zero: q.zero, Rounding: "half_even"}
+	if q.dt == dtInt8 {
+		a.Zero, a.Signed = q.zero+128, true
+	}
+	return a
+}
+
+// readLinear reads scale and zero point of QuantizeLinear or DequantizeLinear as arrays of one element or one for each
+// position of an axis.
+func (n *node) readLinear(def dtype) (scale, zero *array, dt dtype, err error) {
+	if v, err := n.intAttr("block_size", 0); err != nil || v != 0 {
+		return nil, nil, 0, cmp.Or(err, n.fail("", "block_size %d is not supported", v))
+	}
+	if v, err := n.intAttr("output_dtype", 0); err != nil || v != 0 {
+		return nil, nil, 0, cmp.Or(err, n.fail("give a zero point of the type wanted", "output_dtype is not supported"))
+	}
+	if scale, err = n.konst(1, "scale"); err != nil {
+		return nil, nil, 0, err
+	}
+	if zero, err = n.konst(2, "zero point"); err != nil {
+		return nil, nil, 0, err
+	}
+	dt = def
+	if zero != nil {
+		dt = zero.dt
+		if zero.len() != scale.len() || dt.float() {
+			return nil, nil, 0, n.fail("", "scale of shape %v and zero point %s%v", scale.shape, dt, zero.shape)
+		}
+	}
+	for k := range scale.len() {
+		if s := float32(scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
+			return nil, nil, 0, n.fail("", "scale %g: want positive numbers", s)
+		}
+	}
+	if scale.len() == 0 {
+		return nil, nil, 0, n.fail("", "the scale is empty")
+	}
+	return scale, zero, dt, nil
+}
+
+// linear reads parameters that are the same for all elements, of 8 bits.
+func (n *node) linear(def dtype) (*quantParams, error) {
+	scale, zero, dt, err := n.readLinear(def)
+	if err != nil {
+		return nil, err
+	}
+	if scale.len() != 1 {
+		return nil, n.fail("quantize activations per tensor", "scales per channel are only supported on constants")
+	}
+	if dt != dtUint8 && dt != dtInt8 {
+		return nil, n.fail("use uint8 or int8", "%s is only supported on constants", dt)
+	}
+	q := &quantParams{dt: dt, scale: float32(scale.at(0))}
+	if zero != nil {
+		q.zero = int(zero.i[0])
+	}
+	return q, nil
+}
+
+func lowerQuantizeLinear(n *node) ([]*tensor, error) {
+	q, err := n.linear(dtUint8)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if y, err = n.b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil); err != nil {
+		return nil, err
+	}
+	y.integers = q
+	return []*tensor{y}, nil
+}
+
+func lowerDequantizeLinear(n *node) ([]*tensor, error) {
+	t := n.in[0]
+	if t.integers == nil {
+		return nil, n.fail("", "its input holds no quantized integers")
+	}
+	q, err := n.linear(t.integers.dt)
+	if err != nil {
+		return nil, err
+	}
+	if !q.equal(t.integers) {
+		return nil, n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
+			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt)
+	}
+	d := t.derived(t.value)
+	return []*tensor{d}, nil
+}
+
+// axisOf gives for each element of shape its position along the attribute axis; nil where one scale serves all.
+func (n *node) axisOf(shape []int, scale *array) (func(k int) int, error) {
+	if scale.len() == 1 {
+		return func(int) int { return 0 }, nil
+	}
+	axis, err := n.intAttr("axis", 1)
+	if err != nil {
+		return nil, err
+	}
+	if axis, err = n.axis(axis, len(shape)); err != nil {
+		return nil, err
+	}
+	if !slices.Equal(scale.shape, shape[axis:axis+1]) {
+		return nil, n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape)
+	}
+	inner := graph.Elems(shape[axis+1:])
+	return func(k int) int { return k / inner % shape[axis] }, nil
+}
+
+// foldLinear computes QuantizeLinear or DequantizeLinear on constants.
+func foldLinear(quantize bool) foldFunc {
+	return func(n *node, in []*array) ([]*array, error) {
+		x := in[0]
+		def, to := x.dt, dtFloat
+		if quantize {
+			def = dtUint8
+		} else if x.dt.float() {
+			return nil, n.fail("", "its input is %s, want integers", x.dt)
+		}
+		scale, zero, dt, err := n.readLinear(def)
+		if err != nil {
+			return nil, err
+		}
+		at, err := n.axisOf(x.shape, scale)
+		if err != nil {
+			return nil, err
+		}
+		if quantize {
+			to = dt
+		}
+		out, err := n.b.mem.newArray(to, x.shape)
+		if err != nil {
+			return nil, err
+		}
+		for k := range out.len() {
+			s, z := float32(scale.at(at(k))), 0.0
+			if zero != nil {
+				z = zero.at(at(k))
+			}
+			if !quantize {
+				out.f[k] = float32(x.at(k)-z) * s
+				continue
+			}
+			v := math.RoundToEven(float64(float32(x.at(k))/s)) + z
+			lo, hi := limits(dt)
+			out.set(k, min(max(v, lo), hi))
+		}
+		return []*array{out}, nil
+	}
+}
+
+// limits is the range of an integer type.
+func limits(d dtype) (lo, hi float64) {
+	switch d {
+	case dtUint8, dtUint16, dtUint32, dtUint64:
+		return 0, math.Exp2(float64(8*d.size())) - 1
+	}
+	return -math.Exp2(float64(8*d.size() - 1)), math.Exp2(float64(8*d.size()-1)) - 1
+}
+
+// inputParams finds what the integers of a graph input stand for: the parameters of the first DequantizeLinear that they
+// reach, or themselves where they are converted.
+func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
+	reached := map[string]bool{name: true}
+	for i, p := range b.model.Graph.Node {
+		if !slices.ContainsFunc(p.Input, func(in string) bool { return reached[in] }) {
+			continue
+		}
+		switch p.GetOpType() {
+		case "Cast":
+			return &quantParams{dt: dt, scale: 1}, nil
+		case "DequantizeLinear":
+			if !reached[p.Input[0]] {
+				continue
+			}
+			n := &node{NodeProto: p, b: b, op: b.ops["DequantizeLinear"]}
+			n.name(i)
+			for _, in := range p.Input {
+				t := b.tensors[in]
+				if t == nil && in != "" && !reached[in] {
+					t = b.constantNamed(in)
+				}
+				n.in = append(n.in, t)
+			}
+			if err := n.readAttrs(); err != nil {
+				return nil, err
+			}
+			if n.input(1) == nil {
+				return nil, n.fail("", "its scale is no constant")
+			}
+			return n.linear(dt)
+		}
+		for _, o := range p.Output {
+			reached[o] = true
+		}
+	}
+	return nil, b.errorf("use a float input, or DequantizeLinear or Cast behind it", "input %q is %s; nothing says what its integers stand for", name, dt)
+}
+
+// constantNamed is the tensor that a Constant node makes, nil if none does.
+func (b *builder) constantNamed(name string) *tensor {
+	for _, p := range b.model.Graph.Node {
+		if p.GetOpType() != "Constant" || len(p.Output) != 1 || p.Output[0] != name || len(p.Attribute) != 1 || p.Attribute[0].GetType() != pb.AttributeProto_TENSOR || p.Attribute[0].T == nil {
+			continue
+		}
+		if a, err := b.constant(p.Attribute[0].T); err == nil {
+			return &tensor{shape: a.shape, konst: a}
+		}
+	}
+	return nil
+}

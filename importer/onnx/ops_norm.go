@@ -1,0 +1,49 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+
+	"ripc/graph"
+)
+
+// lowerBatchNorm takes the statistics as constants; axis 1 is that of the channels.
+func lowerBatchNorm(n *node) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	if train, err := n.intAttr("training_mode", 0); err != nil || train != 0 {
+		return nil, cmp.Or(err, n.fail("export the model in evaluation mode", "training_mode is on"))
+	}
+	eps, err := n.floatAttr("epsilon", 1e-5)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.shape) < 2 {
+		return nil, n.fail("", "input has shape %v, want [N, C, ...]", t.shape)
+	}
+	if t.flat == nil {
+		if t, err = b.stored(t, t.last(1)); err != nil {
+			return nil, err
+		}
+	}
+	weights := map[string]*graph.Tensor{}
+	for i, name := range []string{"gamma", "beta", "mean", "var"} {
+		a, err := n.konst(1+i, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Equal(a.shape, t.shape[1:2]) {
+			return nil, n.fail("", "%s %q has shape %v, want [%d]", name, n.Input[1+i], a.shape, t.shape[1])
+		}
+		shape := slices.Repeat([]int{1}, len(t.shape)-1)
+		shape[0] = a.len()
+		w, err := b.vector(t, a.view(shape))
+		if err != nil {
+			return nil, err
+		}
+		if len(w.Data) == 1 {
+			w.Shape = []int{1}
+		}
+		weights[name] = w
+	}
+	return one(b.elementwise(t, "batch_norm", &graph.BatchNormAttrs{Epsilon: float64(eps)}, weights))
+}

@@ -1,0 +1,188 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+)
+
+// pads reads how much Pad adds before and after each axis (negative numbers cut off), and the value.
+func (n *node) pads(rank int) (before, after []int, value float32, err error) {
+	mode, err := n.textAttr("mode", "constant")
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if mode != "constant" {
+		return nil, nil, 0, n.fail("pad with a constant", "mode %q is not supported", mode)
+	}
+	list, _, err := n.listArg("pads", 11, 1)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if n.opset < 11 {
+		value, err = n.floatAttr("value", 0)
+	} else {
+		var v float64
+		v, err = n.scalarOf(2, "constant value", 0)
+		value = float32(v)
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	axes := identity(rank)
+	if n.opset >= 18 && n.input(3) != nil {
+		given, err := n.listOf(3, "axes")
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		if _, err := n.axes(given, rank); err != nil {
+			return nil, nil, 0, err
+		}
+		axes = nil
+		for _, a := range given {
+			k, _ := n.axis(a, rank)
+			axes = append(axes, k)
+		}
+	}
+	if len(list) != 2*len(axes) {
+		return nil, nil, 0, n.fail("", "%d pads for %d axes", len(list), len(axes))
+	}
+	before, after = make([]int, rank), make([]int, rank)
+	for i, a := range axes {
+		before[a], after[a] = list[i], list[len(axes)+i]
+		if max(before[a], after[a]) > 1<<20 || min(before[a], after[a]) < -1<<40 {
+			return nil, nil, 0, n.fail("", "pads %v", list)
+		}
+	}
+	return before, after, value, nil
+}
+
+// lowerPad cuts, pads rows and columns of an image, and appends constants along other axes.
+func lowerPad(n *node) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	before, after, value, err := n.pads(len(t.shape))
+	if err != nil {
+		return nil, err
+	}
+	if value != value {
+		return nil, n.fail("", "pads with NaN")
+	}
+	if t, err = b.crop(t, before, after); err != nil {
+		return nil, err
+	}
+	if len(t.shape) == 4 && (before[2] > 0 || before[3] > 0 || after[2] > 0 || after[3] > 0) {
+		if t, err = b.image(t); err != nil {
+			return nil, err
+		}
+		if t, err = b.padImage(t, [2]int{max(0, before[2]), max(0, before[3])}, [2]int{max(0, after[2]), max(0, after[3])}, float64(value)); err != nil {
+			return nil, err
+		}
+		before, after = before[:2], after[:2]
+	}
+	for d := range before {
+		fill := func(count int) *tensor {
+			shape := slices.Clone(t.shape)
+			shape[d] = count
+			return &tensor{shape: shape}
+		}
+		parts := []*tensor{fill(max(0, before[d])), t, fill(max(0, after[d]))}
+		for _, i := range []int{0, 2} {
+			p := parts[i]
+			if p.shape[d] == 0 {
+				continue
+			}
+			if p.konst, err = b.mem.newArray(dtFloat, p.shape); err != nil {
+				return nil, err
+			}
+			for k := range p.konst.f {
+				p.konst.f[k] = value
+			}
+		}
+		parts = slices.DeleteFunc(parts, func(p *tensor) bool { return p.shape[d] == 0 })
+		if t, err = b.concat(parts, d); err != nil {
+			return nil, err
+		}
+	}
+	if t == n.in[0] {
+		return lowerIdentity(n)
+	}
+	return []*tensor{t}, nil
+}
+
+// crop cuts off where pads are negative.
+func (b *builder) crop(t *tensor, before, after []int) (*tensor, error) {
+	var list []span
+	for d := range before {
+		lo, hi := max(0, -before[d]), max(0, -after[d])
+		if lo+hi == 0 {
+			continue
+		}
+		list = append(list, span{axis: d, begin: lo, count: max(0, t.shape[d]-lo-hi), step: 1})
+	}
+	if list == nil {
+		return t, nil
+	}
+	return b.take(t, list)
+}
+
+// foldPad pads a constant.
+func foldPad(n *node, in []*array) ([]*array, error) {
+	x := in[0]
+	before, after, value, err := n.pads(len(x.shape))
+	if err != nil {
+		return nil, err
+	}
+	shape := make([]int, len(x.shape))
+	for d, e := range x.shape {
+		if shape[d] = e + before[d] + after[d]; shape[d] < 0 {
+			return nil, n.fail("", "nothing is left of axis %d of %v", d, x.shape)
+		}
+	}
+	out, err := n.b.mem.newArray(x.dt, shape)
+	if err != nil {
+		return nil, err
+	}
+	s := strides(x.shape)
+	idx := make([]int, len(shape))
+	for k := range out.len() {
+		at, inside := 0, true
+		for d := range idx {
+			p := idx[d] - before[d]
+			inside = inside && p >= 0 && p < x.shape[d]
+			at += p * s[d]
+		}
+		if inside {
+			out.copyFrom(k, x, at)
+		} else {
+			out.set(k, float64(value))
+		}
+		for d := len(idx) - 1; d >= 0; d-- {
+			if idx[d]++; idx[d] < shape[d] {
+				break
+			}
+			idx[d] = 0
+		}
+	}
+	return []*array{out}, nil
+}
+
+// lowerReduceSum is the mean times the number of elements.
+func lowerReduceSum(n *node) ([]*tensor, error) {
+	axes, keep, err := n.reduced(len(n.in[0].shape))
+	if err != nil {
+		return nil, err
+	}
+	if len(axes) == 0 {
+		return lowerIdentity(n)
+	}
+	count := 1
+	for _, d := range axes {
+		count *= n.in[0].shape[d]
+	}
+	y, err := n.b.reduce(n.in[0], axes, keep, true)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.elementwise(y, "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(math.Min(float64(count), 1<<24))}}}))
+}

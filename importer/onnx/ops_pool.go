@@ -1,0 +1,70 @@
+package onnx
+
+import (
+	"math"
+
+	"ripc/graph"
+)
+
+// lowerPool makes max_pool and avg_pool.
+func lowerPool(op string) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		b := n.b
+		x, err := b.image(n.in[0])
+		if err != nil {
+			return nil, err
+		}
+		if !n.has("kernel_shape") {
+			return nil, n.fail("", "attribute \"kernel_shape\" is missing")
+		}
+		kernel, err := n.pairAttr("kernel_shape")
+		if err != nil {
+			return nil, err
+		}
+		w, err := n.readWindow(kernel, x.shape)
+		if err != nil {
+			return nil, err
+		}
+		if w.dilations != [2]int{1, 1} {
+			return nil, n.fail("", "dilations %v of a pool are not supported", w.dilations)
+		}
+		ceil, err := n.intAttr("ceil_mode", 0)
+		if err != nil {
+			return nil, err
+		}
+		after := w.after
+		if ceil != 0 {
+			w.ceil(x.shape)
+		}
+		fill := math.Inf(-1)
+		if op == "avg_pool" {
+			count, err := n.intAttr("count_include_pad", 0)
+			if err != nil {
+				return nil, err
+			}
+			if count != 0 { // zeros that count are part of the image; what ceil_mode lets hang over the end never counts
+				if x, err = b.padImage(x, w.before, after, 0); err != nil {
+					return nil, err
+				}
+				w.before, w.after = [2]int{}, [2]int{w.after[0] - after[0], w.after[1] - after[1]}
+			}
+		}
+		for d := range 2 {
+			if w.before[d] >= kernel[d] || w.after[d] >= kernel[d] {
+				if op == "avg_pool" {
+					return nil, n.fail("", "padding of %d and %d around a kernel of %d leaves windows without a pixel", w.before[d], w.after[d], kernel[d])
+				}
+			}
+		}
+		if x, err = b.fit(x, w, fill); err != nil {
+			return nil, err
+		}
+		v, err := b.emit(op, &graph.PoolAttrs{Kernel: w.kernel, Strides: w.strides, Pad: w.padding()}, nil, x.value)
+		if err != nil {
+			return nil, err
+		}
+		y := ofImage(v)
+		y.integers = x.integers
+		return []*tensor{y}, nil
+	}
+}

@@ -1,0 +1,133 @@
+package onnx
+
+import (
+	"slices"
+
+	"ripc/graph"
+)
+
+// lowerGlobalPool takes the mean or the maximum over all spatial axes.
+func lowerGlobalPool(mean bool) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		if len(n.in[0].shape) < 3 {
+			return nil, n.fail("", "input has shape %v, want [N, C, H, W]", n.in[0].shape)
+		}
+		return one(n.b.reduce(n.in[0], identity(len(n.in[0].shape))[2:], true, mean))
+	}
+}
+
+// reduced reads the axes of a reduction of a tensor of the given rank, and whether they stay with extent 1.
+func (n *node) reduced(rank int) (axes []int, keep bool, err error) {
+	since := int64(18)
+	if n.GetOpType() == "ReduceSum" {
+		since = 13
+	}
+	list, given, err := n.listArg("axes", since, 1)
+	if err != nil {
+		return nil, false, err
+	}
+	k, err := n.intAttr("keepdims", 1)
+	if err != nil {
+		return nil, false, err
+	}
+	noop, err := n.intAttr("noop_with_empty_axes", 0)
+	if err != nil {
+		return nil, false, err
+	}
+	if !given || len(list) == 0 {
+		if noop != 0 {
+			return nil, k != 0, nil
+		}
+		return identity(rank), k != 0, nil
+	}
+	axes, err = n.axes(list, rank)
+	return axes, k != 0, err
+}
+
+func lowerReduce(mean bool) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		axes, keep, err := n.reduced(len(n.in[0].shape))
+		if err != nil {
+			return nil, err
+		}
+		if len(axes) == 0 {
+			return lowerIdentity(n)
+		}
+		return one(n.b.reduce(n.in[0], axes, keep, mean))
+	}
+}
+
+// reduce takes the mean or maximum over axes by pooling an image whose rows are those axes and whose channels are the last
+// axis that stays.
+func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error) {
+	t, err := b.plain(t)
+	if err != nil {
+		return nil, err
+	}
+	order := t.order()
+	gone := func(d int) bool { return slices.Contains(axes, d) }
+	var stay []int
+	for _, d := range order {
+		if !gone(d) {
+			stay = append(stay, d)
+		}
+	}
+	// The axes that go must lie side by side; where they do not, they move in front of the last axis that stays.
+	rows := slices.DeleteFunc(slices.Clone(order), func(d int) bool { return !gone(d) })
+	last := max(0, len(stay)-1)
+	want := slices.Concat(stay[:last], rows, stay[last:])
+	if from := slices.IndexFunc(order, gone); !slices.ContainsFunc(order[from:min(from+len(rows), len(order))], func(d int) bool { return !gone(d) }) {
+		want = order
+		last = slices.IndexFunc(order, gone)
+	}
+	if t, err = b.stored(t, want); err != nil {
+		return nil, err
+	}
+	s := t.value.Shape
+	image := []int{graph.Elems(s[:last]), graph.Elems(s[last : last+len(rows)]), 1, graph.Elems(s[last+len(rows):])}
+	if len(s) == 4 && last == 1 && len(rows) == 2 {
+		image = s
+	}
+	v, err := b.reshaped(t.value, image)
+	if err != nil {
+		return nil, err
+	}
+	if mean {
+		v, err = b.emit("global_avg_pool", &graph.NoAttrs{}, nil, v)
+	} else {
+		k := [2]int{image[1], image[2]}
+		v, err = b.emit("max_pool", &graph.PoolAttrs{Kernel: k, Strides: k, Pad: graph.Padding{Mode: "valid"}}, nil, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// What stays, in its stored order; the file's axes are counted anew if the others are dropped.
+	shape, stored, perm := slices.Clone(t.shape), []int{}, []int{}
+	for _, d := range axes {
+		shape[d] = 1
+	}
+	for _, d := range want {
+		if !gone(d) || keep {
+			stored, perm = append(stored, shape[d]), append(perm, d)
+		}
+	}
+	if !keep {
+		left := identity(len(shape))
+		left = slices.DeleteFunc(left, gone)
+		var kept []int
+		for _, d := range left {
+			kept = append(kept, shape[d])
+		}
+		shape = kept
+		for i, d := range perm {
+			perm[i] = slices.Index(left, d)
+		}
+	}
+	if len(shape) == 0 {
+		return nil, b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
+	}
+	if v, err = b.reshaped(v, stored); err != nil {
+		return nil, err
+	}
+	return &tensor{shape: shape, value: v, perm: perm}, nil
+}

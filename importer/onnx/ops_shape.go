@@ -1,0 +1,182 @@
+package onnx
+
+import (
+	"slices"
+
+	"ripc/graph"
+)
+
+// lowerTranspose moves nothing: it changes in which order the stored axes count.
+func lowerTranspose(n *node) ([]*tensor, error) {
+	t, err := n.b.plain(n.in[0])
+	if err != nil {
+		return nil, err
+	}
+	move, err := n.permutation(len(t.shape))
+	if err != nil {
+		return nil, err
+	}
+	shape, perm := make([]int, len(move)), make([]int, len(move))
+	for d, p := range move {
+		shape[d] = t.shape[p]
+	}
+	for d, p := range t.order() {
+		perm[d] = slices.Index(move, p)
+	}
+	return []*tensor{{shape: shape, value: t.value, perm: perm, integers: t.integers}}, nil
+}
+
+// permutation is the attribute perm, by default the axes backwards.
+func (n *node) permutation(rank int) ([]int, error) {
+	move, err := n.intsAttr("perm")
+	if err != nil {
+		return nil, err
+	}
+	if !n.has("perm") {
+		move = identity(rank)
+		slices.Reverse(move)
+	}
+	sorted := slices.Sorted(slices.Values(move))
+	if !slices.Equal(sorted, identity(rank)) {
+		return nil, n.fail("", "perm %v is no permutation of the %d axes", move, rank)
+	}
+	return move, nil
+}
+
+// shapeFor is the shape that Reshape gives a tensor of shape old.
+func (n *node) shapeFor(old []int) ([]int, error) {
+	want, err := n.listOf(1, "shape")
+	if err != nil {
+		return nil, err
+	}
+	zero, err := n.intAttr("allowzero", 0)
+	if err != nil {
+		return nil, err
+	}
+	shape, open, rest := slices.Clone(want), -1, 1
+	for d, v := range want {
+		switch {
+		case v == 0 && zero == 0:
+			if d >= len(old) {
+				return nil, n.fail("", "shape %v: axis %d is copied from the input %v, which has no such axis", want, d, old)
+			}
+			shape[d] = old[d]
+		case v == -1 && open < 0:
+			open = d
+			continue
+		case v < 0:
+			return nil, n.fail("", "shape %v: want positive numbers and at most one -1", want)
+		}
+		if shape[d] != 0 && rest > maxElements/shape[d] {
+			return nil, n.fail("", "shape %v has more than 2^31 elements", want)
+		}
+		rest *= shape[d]
+	}
+	total := graph.Elems(old)
+	if open >= 0 {
+		if rest == 0 || total%rest != 0 {
+			return nil, n.fail("", "shape %v does not fit the %d elements of %v", want, total, old)
+		}
+		shape[open] = total / rest
+		rest = total
+	}
+	if rest != total {
+		return nil, n.fail("", "shape %v has %d elements, the input's %v has %d", want, rest, old, total)
+	}
+	return shape, nil
+}
+
+// flatShape is the matrix that Flatten makes.
+func (n *node) flatShape(old []int) ([]int, error) {
+	axis, err := n.intAttr("axis", 1)
+	if err != nil {
+		return nil, err
+	}
+	if axis != len(old) {
+		if axis, err = n.axis(axis, len(old)); err != nil {
+			return nil, err
+		}
+	}
+	return []int{graph.Elems(old[:axis]), graph.Elems(old[axis:])}, nil
+}
+
+// squeezed is old without the axes given, or without all those of extent 1.
+func (n *node) squeezed(old []int) ([]int, error) {
+	list, given, err := n.listArg("axes", 13, 1)
+	if err != nil {
+		return nil, err
+	}
+	drop, err := n.axes(list, len(old))
+	if err != nil {
+		return nil, err
+	}
+	shape := []int{}
+	for d, e := range old {
+		switch {
+		case given && !slices.Contains(drop, d) || !given && e != 1:
+			shape = append(shape, e)
+		case e != 1:
+			return nil, n.fail("", "axis %d of shape %v is not 1", d, old)
+		}
+	}
+	return shape, nil
+}
+
+// unsqueezed is old with axes of extent 1.
+func (n *node) unsqueezed(old []int) ([]int, error) {
+	list, _, err := n.listArg("axes", 13, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 16 {
+		return nil, n.fail("", "has %d axes", len(list))
+	}
+	add, err := n.axes(list, len(old)+len(list))
+	if err != nil {
+		return nil, err
+	}
+	shape := []int{}
+	for d, k := 0, 0; d < len(old)+len(list); d++ {
+		if slices.Contains(add, d) {
+			shape = append(shape, 1)
+		} else {
+			shape = append(shape, old[k])
+			k++
+		}
+	}
+	return shape, nil
+}
+
+// reshaping is an op that only changes the shape, by a rule.
+func reshaping(rule func(n *node, old []int) ([]int, error)) (fold foldFunc, lower lowerFunc) {
+	fold = func(n *node, in []*array) ([]*array, error) {
+		shape, err := rule(n, in[0].shape)
+		if err != nil {
+			return nil, err
+		}
+		return []*array{in[0].view(shape)}, nil
+	}
+	lower = func(n *node) ([]*tensor, error) {
+		shape, err := rule(n, n.in[0].shape)
+		if err != nil {
+			return nil, err
+		}
+		return one(n.b.reshape(n.in[0], shape))
+	}
+	return fold, lower
+}
+
+// lowerIdentity hands the tensor on. Dropout is that too, unless it is told to train.
+func lowerIdentity(n *node) ([]*tensor, error) {
+	if n.GetOpType() == "Dropout" {
+		train, err := n.scalarOf(2, "training_mode", 0)
+		if err != nil {
+			return nil, err
+		}
+		if train != 0 {
+			return nil, n.fail("export the model in evaluation mode", "training_mode is on")
+		}
+	}
+	t := *n.in[0]
+	return []*tensor{&t}, nil
+}

@@ -1,0 +1,182 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// multi are MultiThreshold's parameters: y = scale * (number of thresholds t with x >= t) + bias.
+type multi struct {
+	channels    int // axis of the channels
+	thresholds  *array
+	scale, bias float32
+}
+
+func (n *node) readMulti(rank int) (*multi, error) {
+	m := &multi{}
+	var err error
+	if m.thresholds, err = n.konst(1, "thresholds"); err != nil {
+		return nil, err
+	}
+	if m.scale, err = n.floatAttr("out_scale", 1); err != nil {
+		return nil, err
+	}
+	if m.bias, err = n.floatAttr("out_bias", 0); err != nil {
+		return nil, err
+	}
+	layout, err := n.textAttr("data_layout", "")
+	if err != nil {
+		return nil, err
+	}
+	if layout == "" {
+		layout = map[int]string{2: "NC", 3: "NWC", 4: "NCHW"}[rank]
+	}
+	m.channels = strings.Index(layout, "C")
+	if m.channels < 0 {
+		m.channels = 1
+	}
+	if rank < 2 || m.channels >= rank {
+		return nil, n.fail("", "data_layout %q does not fit an input of %d axes", layout, rank)
+	}
+	if len(m.thresholds.shape) != 2 || m.thresholds.len() == 0 {
+		return nil, n.fail("", "thresholds have shape %v, want [C, T]", m.thresholds.shape)
+	}
+	return m, nil
+}
+
+// rows are the thresholds sorted for each channel, as [T, C]; NaN is never reached.
+func (m *multi) rows(mem *budget) (*graph.Tensor, error) {
+	c, t := m.thresholds.shape[0], m.thresholds.shape[1]
+	if err := mem.take(c*t, 8); err != nil {
+		return nil, err
+	}
+	out := &graph.Tensor{Shape: []int{t, c}, Data: make([]float32, c*t)}
+	src := m.thresholds.floats()
+	for k := range c {
+		row := slices.Clone(src[k*t : (k+1)*t])
+		for i, v := range row {
+			if v != v {
+				row[i] = float32(math.Inf(1))
+			}
+		}
+		slices.Sort(row)
+		for i, v := range row {
+			out.Data[i*c+k] = v
+		}
+	}
+	return out, nil
+}
+
+func lowerMulti(n *node) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	m, err := n.readMulti(len(t.shape))
+	if err != nil {
+		return nil, err
+	}
+	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
+	switch {
+	case c != 1 && c != t.shape[m.channels]:
+		return nil, n.fail("", "thresholds of %d channels do not fit an input of shape %v", c, t.shape)
+	case count > 255:
+		return nil, n.fail("use at most 8 bits", "%d thresholds; at most 255 are supported", count)
+	}
+	w, err := m.rows(&b.mem)
+	if err != nil {
+		return nil, err
+	}
+	if c > 1 {
+		if t.flat != nil && m.channels == 1 {
+			cols, err := b.mem.columns(t.flat)
+			if err != nil {
+				return nil, err
+			}
+			src := slices.Clone(w.Data)
+			for j, k := range cols {
+				for i := range count {
+					w.Data[i*c+j] = src[i*c+k]
+				}
+			}
+		} else if t, err = b.stored(t, t.last(m.channels)); err != nil {
+			return nil, err
+		}
+	}
+	a, add := m.encoding(count)
+	y, err := b.thresholds(t, w, a)
+	if err != nil || !add {
+		return one(y, err)
+	}
+	if m.scale <= 0 {
+		if y, err = b.scalar("mul", y, m.scale); err != nil {
+			return nil, err
+		}
+	}
+	return one(b.scalar("add", y, m.bias))
+}
+
+// encoding finds levels that stand for scale*count + bias, to the bit; add says that the bias remains (and the scale, if it
+// is not positive).
+func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
+	bits := bitsFor(count)
+	want := func(k int) float32 { return f32.Add(f32.Mul(m.scale, float32(k)), m.bias) }
+	same := func(scale float32, integer func(k int) int) bool {
+		for k := range count + 1 {
+			if f32.Mul(scale, float32(integer(k))) != want(k) {
+				return false
+			}
+		}
+		return true
+	}
+	zero := -float64(m.bias) / float64(m.scale)
+	half := m.scale / 2
+	switch {
+	case !(m.scale > 0):
+		return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Unipolar, Scale: 1}, true
+	case count == 1<<bits-1 && m.bias != 0 && same(half, func(k int) int { return 2*k - count }):
+		return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Bipolar, Scale: float64(half)}, false
+	case zero == math.Trunc(zero) && zero >= 0 && zero < float64(int(1)<<bits) && same(m.scale, func(k int) int { return k - int(zero) }):
+		return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale), Zero: int(zero)}, false
+	}
+	return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale)}, true
+}
+
+// foldMulti computes MultiThreshold on constants.
+func foldMulti(n *node, in []*array) ([]*array, error) {
+	x := in[0]
+	m, err := n.readMulti(len(x.shape))
+	if err != nil {
+		return nil, err
+	}
+	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
+	if c != 1 && c != x.shape[m.channels] {
+		return nil, n.fail("", "thresholds of %d channels do not fit shape %v", c, x.shape)
+	}
+	out, err := n.b.mem.newArray(dtFloat, x.shape)
+	if err != nil {
+		return nil, err
+	}
+	inner := graph.Elems(x.shape[m.channels+1:])
+	for k := range out.f {
+		row := 0
+		if c > 1 {
+			row = k / inner % c
+		}
+		level := 0
+		for i := range count {
+			if x.at(k) >= m.thresholds.at(row*count+i) {
+				level++
+			}
+		}
+		out.f[k] = float32(m.scale*float32(level)) + m.bias
+	}
+	return []*array{out}, nil
+}
+
+// lowerSign is exact in levels of two bits: (x >= 0) + (x > 0), less one. Subnormal numbers count as zero.
+func lowerSign(n *node) ([]*tensor, error) {
+	return one(n.b.threshold(n.in[0], []float32{0, 0x1p-126}, &graph.ThresholdAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 1}))
+}

@@ -1,0 +1,127 @@
+package onnx
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// truncArgs are Trunc's parameters. The integers x/scale + zero, rounded to even, are divided by shift, a power of two; with
+// five inputs (version 1) the result is not clipped and keeps scale and zero point, with six (version 2) it is clipped to a
+// width and has a scale of its own.
+type truncArgs struct {
+	scale, zero, shift, outScale, outZero float32
+	clipped                               bool
+	lo, hi                                float32
+	mode                                  string
+}
+
+func (n *node) readTrunc() (*truncArgs, error) {
+	t := &truncArgs{}
+	var v [6]float64
+	names := []string{"", "scale", "zero point", "input bit width", "output scale", "output bit width"}
+	count := 5
+	if n.input(5) != nil {
+		count = 6
+	} else {
+		names[4] = "output bit width"
+	}
+	for i := 1; i < count; i++ {
+		var err error
+		if v[i], err = n.scalarOf(i, names[i], 0); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if t.mode, err = n.readMode("FLOOR"); err != nil {
+		return nil, err
+	}
+	signed, narrow, err := n.readKind()
+	if err != nil {
+		return nil, err
+	}
+	t.scale, t.zero = float32(v[1]), float32(v[2])
+	t.outScale, t.outZero = t.scale, t.zero
+	if count == 5 {
+		t.shift = float32(math.Exp2(v[3] - v[4]))
+	} else {
+		t.outScale, t.clipped = float32(v[4]), true
+		t.shift = float32(math.Exp2(math.RoundToEven(float64(float32(math.Log2(float64(t.outScale / t.scale)))))))
+		t.outZero = t.zero / t.shift
+		t.lo, t.hi = quantRange(signed, narrow, v[5])
+	}
+	for _, s := range []float32{t.scale, t.outScale, t.shift} {
+		if !(s > 0) || math.IsInf(float64(s), 0) {
+			return nil, n.fail("", "scale %g: want positive numbers", s)
+		}
+	}
+	if t.zero-t.zero != 0 || t.hi-t.lo > 1<<24 || t.hi < t.lo || t.lo-t.lo != 0 || t.hi-t.hi != 0 {
+		return nil, n.fail("", "zero point %g, integers from %g to %g", t.zero, t.lo, t.hi)
+	}
+	return t, nil
+}
+
+// foldTrunc computes Trunc on constants.
+func foldTrunc(n *node, in []*array) ([]*array, error) {
+	t, err := n.readTrunc()
+	if err != nil {
+		return nil, err
+	}
+	return n.b.fold3(in[0], in[1], in[1], func(x, _, _ float32) float32 {
+		y := float32(math.RoundToEven(float64(float32(x/t.scale)+t.zero))) / t.shift
+		if t.clipped {
+			y = min(max(y, t.lo), t.hi)
+		}
+		y = roundMode(t.mode, y)
+		return float32(y-t.outZero) * t.outScale
+	})
+}
+
+// lowerTrunc makes thresholds of a clipped Trunc of at most 8 bits, and the operations it consists of otherwise.
+func lowerTrunc(n *node) ([]*tensor, error) {
+	q, err := n.readTrunc()
+	if err != nil {
+		return nil, err
+	}
+	b, t := n.b, n.in[0]
+	lo, hi := roundMode(q.mode, q.lo), roundMode(q.mode, q.hi)
+	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) && q.outZero >= lo && q.outZero <= hi {
+		ts := (&quantizer{scale: q.scale, zero: q.zero, lo: q.lo, hi: q.hi, mode: q.mode, shift: q.shift}).thresholds()
+		return one(b.threshold(t, ts, &graph.ThresholdAttrs{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}))
+	}
+	type step struct {
+		op string
+		v  float32
+	}
+	before := []step{{"div", q.scale}, {"add", q.zero}, {"round", 0}, {"div", q.shift}}
+	after := []step{{"sub", q.outZero}, {"mul", q.outScale}}
+	run := func(steps []step) error {
+		for _, s := range steps {
+			switch {
+			case s.op == "round":
+				t, err = b.elementwise(t, "round", &graph.RoundAttrs{Mode: "half_even"}, nil)
+			case (s.op == "add" || s.op == "sub") && s.v == 0 || (s.op == "mul" || s.op == "div") && s.v == 1:
+			default:
+				t, err = b.scalar(s.op, t, s.v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := run(before); err != nil {
+		return nil, err
+	}
+	if q.clipped {
+		if t, err = b.clip(t, float64(q.lo), float64(q.hi)); err != nil {
+			return nil, err
+		}
+	}
+	if t, err = b.rounded(t, q.mode); err != nil {
+		return nil, err
+	}
+	err = run(after)
+	return one(t, err)
+}

@@ -1,0 +1,87 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	pb "ripc/importer/onnx/internal/onnxpb"
+)
+
+// outputs gives the graph's outputs the file's order and names.
+func (b *builder) outputs() {
+	seen := map[string]bool{}
+	for _, o := range b.model.Graph.Output {
+		name := o.GetName()
+		if seen[name] {
+			b.faults.Add(b.errorf("", "output %q is given twice", name))
+			continue
+		}
+		seen[name] = true
+		t := b.tensors[name]
+		if t == nil {
+			b.faults.Add(b.errorf("", "output %q is made by no node", name))
+			continue
+		}
+		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
+		if err := b.output(name, t); err != nil {
+			b.faults.Add(err)
+		}
+	}
+	if len(seen) == 0 {
+		b.faults.Add(b.errorf("", "the model has no output"))
+	}
+}
+
+func (b *builder) output(name string, t *tensor) error {
+	var v *graph.Value
+	var err error
+	switch {
+	case t.bad:
+		return nil
+	case t.cond != nil:
+		return b.n.fail("add Cast to float", "holds truth values, which are not supported as an output")
+	case t.konst != nil && !t.konst.dt.float():
+		return b.n.fail("", "is a constant of type %s; only float is supported", t.konst.dt)
+	case t.konst != nil:
+		v, err = b.constantNode(t.konst)
+	case t.integers != nil:
+		v, err = b.integerOutput(t)
+	default:
+		if t, err = b.asFile(t); err == nil {
+			v = t.value
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if gn := b.made[v]; gn == nil || slices.Contains(b.g.Outputs, v.Name) || gn.Name == name {
+		// An input or another output: a copy of its own.
+		if v, err = b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(v.Shape)}, nil, v); err != nil {
+			return err
+		}
+	}
+	b.renameValue(slices.Index(b.g.Nodes, b.made[v]), name)
+	b.g.Outputs = append(b.g.Outputs, name)
+	return nil
+}
+
+// integerOutput is the levels that a tensor of quantized integers was made from.
+func (b *builder) integerOutput(t *tensor) (*graph.Value, error) {
+	t, err := b.plain(t)
+	if err != nil {
+		return nil, err
+	}
+	levels := *t
+	if p := b.made[t.value]; p != nil && p.Op == "dequantize" {
+		levels.value = b.g.Values[p.Inputs[0]]
+	} else if levels.value, err = b.emit("quantize", t.integers.attrs(), nil, t.value); err != nil { // exact: each is one of the levels
+		return nil, err
+	}
+	levels.orders = nil
+	out, err := b.asFile(&levels)
+	if err != nil {
+		return nil, err
+	}
+	return out.value, nil
+}

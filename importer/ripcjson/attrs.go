@@ -1,0 +1,123 @@
+package ripcjson
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// attrs reads a node's attributes into the graph's type for its op. The schema has checked names and ranges; the
+// defaults are those that the schema documents.
+func (b *builder) attrs(n *rawNode) any {
+	d, at := b.doc, n.at+"/attrs"
+	one := [2]int{1, 1}
+	switch n.op {
+	case "conv2d":
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)})
+	case "bitserial_conv2d":
+		a := b.binary(at)
+		a.PadValue = d.textOr(at+"/pad_value", "zero")
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a})
+	case "dense":
+		return &graph.DenseAttrs{}
+	case "bitserial_dense":
+		return &graph.DenseAttrs{Binary: b.binary(at)}
+	case "max_pool", "avg_pool":
+		kernel := d.pair(at+"/kernel", one)
+		return &graph.PoolAttrs{Kernel: kernel, Strides: d.pair(at+"/strides", kernel), Pad: b.padding(at)}
+	case "batch_norm":
+		return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
+	case "shift_norm":
+		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+	case "quantize":
+		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Rounding: b.rounding(at)}
+		a.Enc, a.Zero, a.Signed = b.levels(n, at, a.Bits)
+		if a.Scale = d.number(at+"/scale", 0); a.Scale == 0 { // the schema wants a given one to be positive
+			a.Unit, a.Scale = d.text(at+"/encoding") != "affine", unitScale(a.Bits)
+		}
+		if r := d.integers(at + "/range"); len(r) == 2 {
+			a.Range = &graph.QuantRange{Min: r[0], Max: r[1]}
+		}
+		return a
+	case "threshold":
+		a := &graph.ThresholdAttrs{Bits: d.integer(at+"/bits", 1), NotLess: d.flag(at + "/not_less")}
+		a.Enc, a.Zero, a.Signed = b.levels(n, at, a.Bits)
+		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
+		return a
+	case "fake_quant":
+		return &graph.FakeQuantAttrs{Min: d.number(at+"/min", 0), Max: d.number(at+"/max", 0), Rounding: b.rounding(at)}
+	case "clip":
+		return &graph.ClipAttrs{Min: d.number(at+"/min", math.Inf(-1)), Max: d.number(at+"/max", math.Inf(1))}
+	case "round":
+		return &graph.RoundAttrs{Mode: b.rounding(at)}
+	case "bitpack":
+		return &graph.BitpackAttrs{Int32: d.text(at+"/dtype") == "i32"}
+	case "prelu":
+		return &graph.PReluAttrs{}
+	case "add", "sub", "mul", "div":
+		return &graph.BinaryOpAttrs{Reverse: d.flag(at + "/reverse")}
+	case "pad":
+		return &graph.SpatialPadAttrs{Pad: b.padding(at), Value: d.number(at+"/value", 0)}
+	case "slice":
+		a := &graph.SliceAttrs{Begin: d.integers(at + "/begin"), Size: d.integers(at + "/size"), Stride: d.integers(at + "/strides")}
+		if a.Stride == nil {
+			for range a.Begin {
+				a.Stride = append(a.Stride, 1)
+			}
+		}
+		return a
+	case "reshape":
+		return &graph.ReshapeAttrs{Shape: d.integers(at + "/shape")}
+	case "transpose":
+		return &graph.TransposeAttrs{Perm: d.integers(at + "/perm")}
+	case "constant":
+		return &graph.ConstantAttrs{}
+	case "concat":
+		return &graph.ConcatAttrs{}
+	}
+	return &graph.NoAttrs{}
+}
+
+func (b *builder) rounding(at string) string { return b.doc.textOr(at+"/rounding", "half_even") }
+
+// levels reads the description of a quantizer's result.
+func (b *builder) levels(n *rawNode, at string, bits int) (enc ir.EncodingKind, zero int, signed bool) {
+	enc, zero, err := b.encoding(at, ir.Unipolar)
+	if err != nil {
+		b.fault(n, "add encoding: affine, or remove it", "%v", err)
+	}
+	if b.doc.text(at+"/dtype") == "i8" {
+		if signed, zero = true, zero+128; bits != 8 || b.doc.text(at+"/encoding") != "affine" {
+			b.fault(n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
+		}
+	}
+	return enc, zero, signed
+}
+
+func (b *builder) binary(at string) *graph.BinaryAttrs {
+	a := &graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"}
+	if enc, bits := b.doc.textOr(at+"/weight_encoding", "bipolar"), b.doc.integer(at+"/weight_bits", 1); enc != "bipolar" || bits > 1 {
+		a.Enc, a.Bits, a.Zero = enc, bits, b.doc.integer(at+"/weight_zero_point", 0)
+		if enc != "ternary" {
+			a.WeightScale = "max"
+		}
+	}
+	a.WeightScale = b.doc.textOr(at+"/weight_scale", a.WeightScale)
+	return a
+}
+
+// taps reads dilations and groups, 0 where they are left out.
+func (b *builder) taps(at string, a *graph.Conv2DAttrs) *graph.Conv2DAttrs {
+	a.Dilations, a.Groups = b.doc.pair(at+"/dilations", [2]int{}), b.doc.integer(at+"/groups", 0)
+	return a
+}
+
+func (b *builder) epsilon(n *rawNode) float64 { return b.doc.number(n.at+"/attrs/epsilon", 1e-5) }
+
+func (b *builder) padding(at string) graph.Padding {
+	if p := b.doc.integers(at + "/padding"); len(p) == 4 {
+		return graph.Padding{Mode: "explicit", Top: p[0], Bottom: p[1], Left: p[2], Right: p[3]}
+	}
+	return graph.Padding{Mode: b.doc.textOr(at+"/padding", "valid")}
+}

@@ -1,0 +1,219 @@
+package ripcjson
+
+import (
+	"fmt"
+	"strconv"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// builder turns a document that the schema has passed into a graph.
+type builder struct {
+	*problems
+	doc     *document
+	lim     limits
+	g       *graph.Graph
+	weights *weights
+	made    map[string]bool // tensors that some node or input makes, whether or not they turned out well
+}
+
+// rawNode is a node as written.
+type rawNode struct {
+	at      string // JSON pointer
+	line    int
+	name    string
+	op      string
+	inputs  []string
+	outputs []string
+}
+
+// label names a node in messages.
+func label(name, op string) string {
+	if op == "" {
+		return fmt.Sprintf("node %q", name)
+	}
+	return fmt.Sprintf("node %q (%s)", name, op)
+}
+
+func (n *rawNode) label() string { return label(n.name, n.op) }
+
+func (b *builder) fault(n *rawNode, help, format string, args ...any) {
+	b.add(n.line, n.label(), help, format, args...)
+}
+
+// inputs adds the caller's tensors to the graph.
+func (b *builder) inputs() {
+	b.made = map[string]bool{}
+	for i := range b.doc.list("/inputs") {
+		at := "/inputs/" + strconv.Itoa(i)
+		name := b.doc.text(at + "/name")
+		if b.made[name] {
+			b.add(b.doc.lines[at], fmt.Sprintf("input %q", name), "", "an earlier input has the same name")
+			continue
+		}
+		b.made[name] = true
+		v, msg, help := b.input(at)
+		if msg != "" {
+			b.add(b.doc.lines[at], fmt.Sprintf("input %q", name), help, "%s", msg)
+			continue
+		}
+		v.Name = name
+		b.g.Inputs = append(b.g.Inputs, name)
+		b.g.Values[name] = v
+	}
+}
+
+// input reads one input, or says what is wrong and what would be accepted.
+func (b *builder) input(at string) (v *graph.Value, msg, help string) {
+	v = &graph.Value{Shape: b.doc.integers(at + "/shape")}
+	v.Layout = b.doc.textOr(at+"/layout", graph.LayoutOf(v.Shape))
+	if len(v.Layout) > 0 && len(v.Layout) != len(v.Shape) {
+		return nil, fmt.Sprintf("layout %s does not fit shape %v", v.Layout, v.Shape), "use one letter for each axis"
+	}
+	if !within(v.Shape, b.lim.tensor) {
+		return nil, fmt.Sprintf("shape %v has more than %d elements", v.Shape, b.lim.tensor), ""
+	}
+	enc, zero, err := b.encoding(at, ir.NoEncoding)
+	if err != nil {
+		return nil, err.Error(), ""
+	}
+	v.Enc = enc
+	v.Packed = b.doc.flag(at + "/packed")
+	dtype := b.doc.text(at + "/dtype")
+	switch {
+	case enc == ir.NoEncoding && dtype != "f32":
+		return nil, "dtype " + dtype + " without an encoding", "give encoding (and bits), or use dtype f32"
+	case enc != ir.NoEncoding && v.Packed && dtype != "u32" && dtype != "i32":
+		return nil, "dtype " + dtype + " for packed levels", "bit planes are u32 words: use dtype u32"
+	case v.Packed && dtype == "i32" && b.doc.integer(at+"/bits", 1) != 1:
+		return nil, "dtype i32 for packed levels of several bits", "bit planes are u32 words: use dtype u32"
+	case dtype == "i8" && (b.doc.text(at+"/encoding") != "affine" || b.doc.integer(at+"/bits", 1) != 8):
+		return nil, "dtype i8 for other than affine levels of 8 bits", "use dtype u8, or encoding affine and bits 8"
+	case enc != ir.NoEncoding && !v.Packed && dtype != "u8" && dtype != "i8":
+		return nil, "dtype " + dtype + " for levels", "use dtype u8, or u32 with packed: true"
+	case enc == ir.NoEncoding:
+		v.DType = ir.F32
+	default:
+		v.DType = ir.U8
+		v.Bits = b.doc.integer(at+"/bits", 1)
+		v.Scale = b.doc.number(at+"/scale", unitScale(v.Bits))
+		switch v.Zero = zero; dtype {
+		case "i8":
+			v.DType, v.Zero = ir.I8, zero+128
+		case "i32":
+			v.DType = ir.I32
+		}
+		if v.Zero < 0 || v.Zero >= 1<<v.Bits {
+			return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, v.Bits), "the zero point is one of the tensor's values"
+		}
+	}
+	return v, "", ""
+}
+
+// encoding reads an encoding; affine is unipolar with a zero point.
+func (b *builder) encoding(at string, def ir.EncodingKind) (enc ir.EncodingKind, zero int, err error) {
+	text := b.doc.textOr(at+"/encoding", def.String())
+	zero = b.doc.integer(at+"/zero_point", 0)
+	if text == "affine" {
+		return ir.Unipolar, zero, nil
+	}
+	if zero != 0 {
+		return def, 0, fmt.Errorf("zero_point %d without encoding affine", zero)
+	}
+	enc, err = ir.ParseEncodingKind(text)
+	return enc, 0, err
+}
+
+// unitScale is the scale that maps the levels of so many bits to 0..1.
+func unitScale(bits int) float64 { return 1 / float64(int(1)<<bits-1) }
+
+// build checks one node and adds it to the graph. A node whose inputs failed is passed over: that was reported.
+func (b *builder) build(n *rawNode) {
+	for _, in := range n.inputs {
+		if b.g.Values[in] == nil {
+			return
+		}
+	}
+	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Outputs: n.outputs,
+		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Note: b.doc.text(n.at + "/note")}
+	node.Attrs = b.attrs(n)
+	if !b.readWeights(n, node) {
+		return
+	}
+	out, err := graph.Infer(b.g, node)
+	if err != nil {
+		b.addError(err)
+		return
+	}
+	if !within(out.Shape, b.lim.tensor) {
+		b.fault(n, "", "output of shape %v has more than %d elements", out.Shape, b.lim.tensor)
+		return
+	}
+	out.Name = n.outputs[0]
+	b.g.Values[out.Name] = out
+	b.g.Nodes = append(b.g.Nodes, node)
+}
+
+// outputs checks the names of the network's outputs.
+func (b *builder) outputs(nodes []*rawNode) {
+	seen := map[string]bool{}
+	for i, name := range b.doc.texts("/outputs") {
+		line, where := b.doc.lines["/outputs/"+strconv.Itoa(i)], fmt.Sprintf("output %q", name)
+		switch {
+		case seen[name]:
+			b.add(line, where, "", "listed twice")
+		case !b.made[name]:
+			var known []string
+			for _, n := range nodes {
+				known = append(known, n.outputs...)
+			}
+			b.add(line, where, b.didYouMean(name, known), "no node makes this tensor")
+		case b.isInput(name):
+			b.add(line, where, "", "is an input; an output must be made by a node")
+		}
+		seen[name] = true
+	}
+	b.g.Outputs = b.doc.texts("/outputs")
+}
+
+func (b *builder) isInput(name string) bool {
+	for _, in := range b.g.Inputs {
+		if in == name {
+			return true
+		}
+	}
+	return false
+}
+
+// checkUnused refuses what was written in vain, most likely by a misspelt name: nodes whose result nobody reads, and
+// tensors given besides generated ones.
+func (b *builder) checkUnused() {
+	read := map[string]bool{}
+	for _, name := range b.g.Outputs {
+		read[name] = true
+	}
+	for _, n := range b.g.Nodes {
+		for _, in := range n.Inputs {
+			read[in] = true
+		}
+	}
+	for _, n := range b.g.Nodes {
+		if !read[n.Outputs[0]] {
+			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q", n.Outputs[0]))
+		}
+	}
+	b.weights.checkUnused(b)
+}
+
+// within reports whether a tensor of this shape has at most limit elements, whatever its extents.
+func within(shape []int, limit int) bool {
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > limit/d {
+			return false
+		}
+		n *= d
+	}
+	return true
+}

@@ -1,0 +1,212 @@
+package ripcjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"ripc/importer/internal/source"
+	"ripc/ir"
+)
+
+// document is the JSON text as plain values, with the line of each.
+type document struct {
+	root any // map[string]any, []any, string, float64, bool or nil
+	// values and lines are keyed by JSON pointer ("/nodes/3/attrs/bits"). The line of a member is that of its key.
+	values map[string]any
+	lines  map[string]int
+}
+
+// locator walks the tokens of a JSON text.
+type locator struct {
+	file  string
+	dec   *json.Decoder
+	ends  []int // offset of each newline
+	depth int
+	// budget bounds the memory of the maps: each value costs its pointer and some more.
+	budget int
+	doc    *document
+}
+
+// locate parses data. Besides syntax it refuses what encoding/json lets pass: keys given twice, and numbers that
+// float64 cannot hold.
+func locate(file string, data []byte, lim limits) (*document, error) {
+	if len(data) > lim.bytes {
+		return nil, source.TooLong(file, lim.bytes, tooLong)
+	}
+	l := &locator{file: file, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index,
+		doc: &document{values: map[string]any{}, lines: map[string]int{}}}
+	for i, c := range data {
+		if c == '\n' {
+			l.ends = append(l.ends, i)
+		}
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		line := 0
+		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
+			line = l.line(int(se.Offset) - 1)
+		}
+		return nil, l.fail(line, "", "not valid JSON: %v", err)
+	}
+	l.dec.UseNumber()
+	root, err := l.value("", 0)
+	if err != nil {
+		return nil, err
+	}
+	l.doc.root = root
+	return l.doc, nil
+}
+
+// line is the number of the line, from 1, that holds the byte at offset.
+func (l *locator) line(offset int) int {
+	return 1 + sort.SearchInts(l.ends, max(offset, 0))
+}
+
+func (l *locator) fail(line int, help, format string, args ...any) error {
+	return &ir.Error{Pos: ir.Pos{File: l.file, Line: line}, Msg: fmt.Sprintf(format, args...), Help: help}
+}
+
+// value reads one value at pointer and notes it.
+func (l *locator) value(pointer string, depth int) (v any, err error) {
+	tok, err := l.dec.Token()
+	line := l.line(int(l.dec.InputOffset()) - 1)
+	if err != nil {
+		return nil, l.fail(line, "", "not valid JSON: %v", err)
+	}
+	if l.budget -= len(pointer) + 64; l.budget < 0 {
+		return nil, l.fail(line, "", "too many values")
+	}
+	if _, ok := l.doc.lines[pointer]; !ok {
+		l.doc.lines[pointer] = line
+	}
+	switch t := tok.(type) {
+	case json.Delim:
+		if depth++; depth > l.depth {
+			return nil, l.fail(line, "", "nested more than %d deep", l.depth)
+		}
+		if t == '{' {
+			v, err = l.object(pointer, depth)
+		} else {
+			v, err = l.array(pointer, depth)
+		}
+	case json.Number:
+		f, e := strconv.ParseFloat(string(t), 64)
+		if e != nil || math.IsInf(f, 0) {
+			return nil, l.fail(line, "", "number %.40s is out of range", t)
+		}
+		v = f
+	default:
+		v = tok
+	}
+	l.doc.values[pointer] = v
+	return v, err
+}
+
+func (l *locator) object(pointer string, depth int) (any, error) {
+	out := map[string]any{}
+	for l.dec.More() {
+		tok, err := l.dec.Token()
+		key, ok := tok.(string)
+		line := l.line(int(l.dec.InputOffset()) - 1)
+		if err != nil || !ok {
+			return nil, l.fail(line, "", "not valid JSON: an object's key is missing")
+		}
+		at := join(pointer, key)
+		if _, ok := out[key]; ok {
+			return nil, l.fail(line, "", "key %q is given twice, first in line %d", key, l.doc.lines[at])
+		}
+		l.doc.lines[at] = line
+		if out[key], err = l.value(at, depth); err != nil {
+			return nil, err
+		}
+	}
+	_, err := l.dec.Token()
+	return out, err
+}
+
+func (l *locator) array(pointer string, depth int) (any, error) {
+	out := []any{}
+	for l.dec.More() {
+		v, err := l.value(join(pointer, strconv.Itoa(len(out))), depth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	_, err := l.dec.Token()
+	return out, err
+}
+
+// join appends a step to a JSON pointer.
+func join(pointer, key string) string {
+	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
+
+// The accessors below are for documents that the schema has passed; a value that is absent gives the default.
+
+func (d *document) text(pointer string) string {
+	s, _ := d.values[pointer].(string)
+	return s
+}
+
+func (d *document) textOr(pointer, def string) string {
+	if s, ok := d.values[pointer].(string); ok {
+		return s
+	}
+	return def
+}
+
+func (d *document) number(pointer string, def float64) float64 {
+	if f, ok := d.values[pointer].(float64); ok {
+		return f
+	}
+	return def
+}
+
+func (d *document) integer(pointer string, def int) int { return int(d.number(pointer, float64(def))) }
+
+func (d *document) list(pointer string) []any {
+	a, _ := d.values[pointer].([]any)
+	return a
+}
+
+func (d *document) flag(pointer string) bool {
+	v, _ := d.values[pointer].(bool)
+	return v
+}
+
+// texts and integers copy an array of one type.
+func (d *document) texts(pointer string) []string {
+	var out []string
+	for _, v := range d.list(pointer) {
+		s, _ := v.(string)
+		out = append(out, s)
+	}
+	return out
+}
+
+func (d *document) integers(pointer string) []int {
+	var out []int
+	for _, v := range d.list(pointer) {
+		f, _ := v.(float64)
+		out = append(out, int(f))
+	}
+	return out
+}
+
+// pair reads the schema's pair: two numbers, or one for both.
+func (d *document) pair(pointer string, def [2]int) [2]int {
+	if f, ok := d.values[pointer].(float64); ok {
+		return [2]int{int(f), int(f)}
+	}
+	if a := d.integers(pointer); len(a) == 2 {
+		return [2]int{a[0], a[1]}
+	}
+	return def
+}

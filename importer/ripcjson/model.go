@@ -1,0 +1,100 @@
+// Package model reads ripc's own model format ("ripc.model/1"): a JSON file of inputs, layers and outputs, and a
+// safetensors file of weights, which may instead be generated from a seed. The format is published as a JSON Schema,
+// schemas/model.json, and checked against that very file; then names, shapes and weights are checked. Every fault is
+// an *ir.Error with the file, the line and the node, and faults that do not depend on each other are reported together.
+package ripcjson
+
+import (
+	"os"
+	"path/filepath"
+
+	"ripc/graph"
+	"ripc/importer/internal/source"
+	"ripc/internal/files"
+	"ripc/internal/safetensors"
+)
+
+// Opener gives the tensors of the weights file that a model names. Parse has checked that name is a local path.
+type Opener func(name string) (map[string]safetensors.Tensor, error)
+
+// limits bound what a small file can make Parse allocate.
+type limits struct {
+	bytes   int // of the JSON
+	depth   int // of its nesting
+	index   int // bytes of the table of its values, about
+	tensor  int // elements of any tensor
+	weights int // elements of all weights together
+}
+
+// defaultLimits allow 1 GiB of weights and as much for each activation.
+func defaultLimits() limits {
+	return limits{bytes: 64 << 20, depth: 64, index: 256 << 20, tensor: graph.MaxElems, weights: graph.MaxWeights}
+}
+
+// tooLong is what to do about a model that is.
+const tooLong = "weights belong in a safetensors file"
+
+// Read reads the model at path, and the weights file that it names, which must lie in the model's folder or below.
+func Read(path string) (*graph.Graph, error) {
+	data, err := source.Read(path, defaultLimits().bytes, tooLong)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, func(name string) (map[string]safetensors.Tensor, error) {
+		root, err := os.OpenRoot(filepath.Dir(path))
+		if err != nil {
+			return nil, files.Cause(err)
+		}
+		defer root.Close()
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil, files.Cause(err)
+		}
+		defer f.Close()
+		file, err := safetensors.Read(f)
+		if err != nil {
+			return nil, err
+		}
+		return file.Tensors, nil
+	})
+}
+
+// Parse reads a model from data. file is its name in messages and in the graph; open gives the weights.
+func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
+	v, err := newValidator()
+	if err != nil {
+		return nil, err
+	}
+	return parse(file, data, open, v, defaultLimits())
+}
+
+func parse(file string, data []byte, open Opener, v *validator, lim limits) (*graph.Graph, error) {
+	doc, err := locate(file, data, lim)
+	if err != nil {
+		return nil, err
+	}
+	p := &problems{file: file}
+	if v.check(doc, p); p.any() {
+		return nil, p.join()
+	}
+	b := &builder{
+		problems: p, doc: doc, lim: lim,
+		g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
+	}
+	b.inputs()
+	nodes := b.order(b.nodes())
+	b.weights = b.openWeights(open)
+	if b.weights != nil {
+		for _, n := range nodes {
+			b.build(n)
+		}
+	}
+	b.outputs(nodes)
+	if !p.any() {
+		b.checkUnused()
+	}
+	if p.any() {
+		return nil, p.join()
+	}
+	return b.g, nil
+}

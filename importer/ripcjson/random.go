@@ -1,0 +1,69 @@
+package ripcjson
+
+import (
+	"hash/fnv"
+	"math"
+)
+
+// generator makes weights from a seed. Element i of a tensor depends on the seed, the tensor's name and i alone:
+//
+//	k_i = splitmix64((seed*0x9E3779B97F4A7C15 ^ fnv64a(name)) + (i+1)*0x9E3779B97F4A7C15)
+//	u_i = float32(k_i >> 40) * 2^-24                  in [0, 1), exact
+//
+// with splitmix64's finalizer (Steele, Lea, Flood 2014), all arithmetic modulo 2^64. Then, in float32 with one rounding
+// for each operation:
+//
+//	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
+//	scale  (0.9 + 0.2u) * (bound/2)
+//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1        zero_point  int(8u)
+//	thresholds [n, C]        (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
+type generator struct {
+	seed uint64
+	gain float64
+}
+
+// stride is 2^64 divided by the golden ratio, odd.
+const stride = 0x9E3779B97F4A7C15
+
+// tensor makes the elements of weight key. fanIn is the number of products in one output (w and scale).
+func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
+	n := product(shape)
+	h := fnv.New64a()
+	h.Write([]byte(name)) // a hash never fails to write
+	start := g.seed*stride ^ h.Sum64()
+	bound := float32(g.gain * math.Sqrt(6/float64(max(fanIn, 1))))
+	out := make([]float32, n)
+	for i := range out {
+		u := uniform(start + uint64(i+1)*stride)
+		switch key {
+		case "w":
+			out[i] = float32(2*u-1) * bound
+		case "scale":
+			out[i] = float32(0.9+float32(0.2*u)) * (bound / 2)
+		case "gamma":
+			out[i] = 0.9 + float32(0.2*u)
+		case "beta":
+			out[i] = float32(0.2*u) - 0.1
+		case "alpha":
+			out[i] = 0.5 * u
+		case "zero_point":
+			out[i] = float32(int(8 * u))
+		case "value":
+			out[i] = 2*u - 1
+		case "thresholds":
+			row := float32(i/shape[1]) - float32(shape[0]-1)/2
+			out[i] = (row + float32(float32(0.8*u)-0.4)) * (2 / float32(shape[0]+1))
+		case "var":
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// uniform is splitmix64's finalizer, cut to the 24 bits that a float32 holds.
+func uniform(z uint64) float32 {
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	z ^= z >> 31
+	return float32(z>>40) * (1.0 / (1 << 24))
+}

@@ -1,0 +1,211 @@
+package ripcjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"ripc/schemas"
+)
+
+// validator is schemas/model.json, ready for use.
+type validator struct {
+	plain    any // the schema as plain values
+	compiled *jsonschema.Schema
+}
+
+// newValidator fails only if the embedded schema is faulty.
+func newValidator() (*validator, error) {
+	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Model()))
+	if err != nil {
+		return nil, fmt.Errorf("schemas/model.json: %w", err)
+	}
+	comp := jsonschema.NewCompiler()
+	if err := comp.AddResource(schemas.ModelURL, plain); err != nil {
+		return nil, fmt.Errorf("schemas/model.json: %w", err)
+	}
+	compiled, err := comp.Compile(schemas.ModelURL)
+	if err != nil {
+		return nil, fmt.Errorf("schemas/model.json: %w", err)
+	}
+	return &validator{plain: plain, compiled: compiled}, nil
+}
+
+// check notes every violation of the schema in p.
+func (v *validator) check(doc *document, p *problems) {
+	err := v.compiled.Validate(doc.root)
+	if ve := (*jsonschema.ValidationError)(nil); errors.As(err, &ve) {
+		(&checker{problems: p, doc: doc, schema: v.plain}).walk(ve)
+	} else if err != nil {
+		p.addError(err)
+	}
+}
+
+// checker turns the validator's tree of faults into messages.
+type checker struct {
+	*problems
+	doc    *document
+	schema any // model.json as plain values
+}
+
+// walk reports the leaves below e: the inner nodes only say that something below them failed.
+func (c *checker) walk(e *jsonschema.ValidationError) {
+	for _, sub := range e.Causes {
+		c.walk(sub)
+	}
+	if len(e.Causes) == 0 {
+		c.leaf(e)
+	}
+}
+
+func (c *checker) leaf(e *jsonschema.ValidationError) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		known := c.known(e.SchemaURL)
+		for _, key := range k.Properties {
+			help := "no key is known here"
+			if len(known) > 0 {
+				help = c.didYouMean(key, known) + "known keys: " + strings.Join(known, ", ")
+			}
+			c.report(e, key, help, "unknown key %q", key)
+		}
+	case *kind.Required:
+		for _, key := range k.Missing {
+			c.report(e, "", "", "missing key %q", key)
+		}
+	case *kind.DependentRequired:
+		c.report(e, k.Prop, "", "key %q needs %s as well", k.Prop, quoteAll(k.Missing))
+	case *kind.Enum:
+		var want []string
+		for _, w := range k.Want {
+			want = append(want, fmt.Sprint(w))
+		}
+		got, isText := k.Got.(string)
+		if !isText {
+			got = show(k.Got)
+		}
+		slices.Sort(want)
+		c.report(e, "", c.didYouMean(got, want)+"known: "+strings.Join(want, ", "), "got %s, which is not known", show(k.Got))
+	case *kind.Const:
+		c.report(e, "", "", "got %s, want %s", show(k.Got), show(k.Want))
+	case *kind.Type:
+		c.report(e, "", "", "got %s, want %s", k.Got, strings.Join(k.Want, " or "))
+	case *kind.Minimum:
+		c.report(e, "", "", "got %s, want at least %s", ratText(k.Got), ratText(k.Want))
+	case *kind.Maximum:
+		c.report(e, "", "", "got %s, want at most %s", ratText(k.Got), ratText(k.Want))
+	case *kind.MinItems:
+		c.report(e, "", "", "got %d items, want at least %d", k.Got, k.Want)
+	case *kind.MaxItems:
+		c.report(e, "", "", "got %d items, want at most %d", k.Got, k.Want)
+	case *kind.MinLength:
+		c.report(e, "", "", "got %d characters, want at least %d", k.Got, k.Want)
+	case *kind.MaxLength:
+		c.report(e, "", "", "got %d characters, want at most %d", k.Got, k.Want)
+	case *kind.Pattern:
+		help := "names have at least one character and no control characters"
+		if loc := e.InstanceLocation; loc[len(loc)-1] == "layout" {
+			help = "a label is letters, digits and _"
+		}
+		c.report(e, "", help, "got %s", show(k.Got))
+	default:
+		c.report(e, "", "", "does not fit %s", e.SchemaURL)
+	}
+}
+
+// report notes a fault at the value that e speaks of, or at its member key.
+func (c *checker) report(e *jsonschema.ValidationError, key, help, format string, args ...any) {
+	pointer := ""
+	for _, step := range e.InstanceLocation {
+		pointer = join(pointer, step)
+	}
+	where, path := c.place(e.InstanceLocation)
+	if path != "" {
+		format = strings.ReplaceAll(path, "%", "%%") + ": " + format
+	}
+	line := c.doc.lines[pointer]
+	if l, ok := c.doc.lines[join(pointer, key)]; ok && key != "" {
+		line = l
+	}
+	c.add(line, where, help, format, args...)
+}
+
+// place splits a location into the node or input that it lies in and the rest, written like attrs.kernel[1].
+func (c *checker) place(loc []string) (where, path string) {
+	if len(loc) >= 2 && (loc[0] == "nodes" || loc[0] == "inputs") {
+		at := join(join("", loc[0]), loc[1])
+		name, ok := c.doc.values[at+"/name"].(string)
+		switch {
+		case !ok:
+			where = fmt.Sprintf("%s[%s]", loc[0], loc[1])
+		case loc[0] == "nodes":
+			where = label(name, c.doc.text(at+"/op"))
+		default:
+			where = fmt.Sprintf("input %q", name)
+		}
+		loc = loc[2:]
+	}
+	for _, step := range loc {
+		if _, err := strconv.Atoi(step); err == nil {
+			path += "[" + step + "]"
+			continue
+		}
+		if path != "" {
+			path += "."
+		}
+		path += step
+	}
+	return where, path
+}
+
+// known lists the keys that the schema at url allows.
+func (c *checker) known(url string) []string {
+	_, pointer, _ := strings.Cut(url, "#")
+	at := c.schema
+	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		m, _ := at.(map[string]any)
+		if step != "" {
+			at = m[step]
+		}
+	}
+	m, _ := at.(map[string]any)
+	props, _ := m["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(props))
+}
+
+func quoteAll(words []string) string {
+	var out []string
+	for _, w := range words {
+		out = append(out, strconv.Quote(w))
+	}
+	return strings.Join(out, ", ")
+}
+
+// show prints a JSON value for a message, cut to a readable length.
+func show(v any) string {
+	switch t := v.(type) {
+	case string:
+		if len(t) > 60 {
+			return strconv.Quote(t[:60]) + "..."
+		}
+		return strconv.Quote(t)
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "an array"
+	}
+	return fmt.Sprint(v)
+}
+
+func ratText(r *big.Rat) string {
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}

@@ -1,0 +1,149 @@
+package ripcjson
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"ripc/graph"
+	"ripc/internal/safetensors"
+	"ripc/ir"
+)
+
+// weights is where a model's constants come from: a file, a generator, or both.
+type weights struct {
+	file     string // as the model names it; "" if there is none
+	tensors  map[string]safetensors.Tensor
+	names    []string // of tensors, sorted
+	random   *generator
+	left     int // elements that may still be made
+	cache    map[string]*graph.Tensor
+	readFrom map[string]bool // tensors of the file that some node uses
+}
+
+// openWeights reads the model's weights entry and the file that it names; nil after a fault.
+func (b *builder) openWeights(open Opener) *weights {
+	w := &weights{left: b.lim.weights, cache: map[string]*graph.Tensor{}, readFrom: map[string]bool{}}
+	at := "/weights"
+	w.file = b.doc.text(at)
+	if _, ok := b.doc.values[at].(map[string]any); ok {
+		w.random = &generator{seed: uint64(b.doc.number(at+"/seed", 0)), gain: b.doc.number(at+"/gain", 1)}
+		at += "/file"
+		w.file = b.doc.text(at)
+	}
+	if w.file == "" {
+		return w
+	}
+	if !filepath.IsLocal(filepath.FromSlash(w.file)) {
+		b.add(b.doc.lines[at], "", "use a path relative to the model's folder, without ..", "weights file %q is not in the model's folder", w.file)
+		return nil
+	}
+	var err error
+	if w.tensors, err = open(w.file); err != nil {
+		b.addError(&ir.Error{Pos: ir.Pos{File: b.file, Line: b.doc.lines[at]}, Msg: fmt.Sprintf("cannot read the weights file %q", w.file), Err: err})
+		return nil
+	}
+	w.names = slices.Sorted(maps.Keys(w.tensors))
+	return w
+}
+
+// checkUnused refuses tensors of the file that no node uses, if others are generated: a misspelt name would otherwise
+// be replaced by random numbers without a word.
+func (w *weights) checkUnused(b *builder) {
+	if w.random == nil {
+		return
+	}
+	for _, name := range w.names {
+		if !w.readFrom[name] {
+			b.add(b.doc.lines["/weights/file"], "", "name it NODE.KEY, or in the node's weights table", "weights file %q holds tensor %q, which no node uses", w.file, name)
+		}
+	}
+}
+
+// tensor finds the constant called name for weight key of n, or generates it with the given shape. A nil shape means
+// that only a file can tell. It returns nil after a fault.
+func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *graph.Tensor {
+	w := b.weights
+	at := join(n.at+"/weights", key)
+	line, ok := b.doc.lines[at]
+	if !ok {
+		line = n.line
+	}
+	raw, inFile := w.tensors[name]
+	if !inFile && w.random == nil {
+		b.add(line, n.label(), b.didYouMean(name, w.names)+"it holds "+listed(w.names, 12), "weights file %q has no tensor %q (weight %q)", w.file, name, key)
+		return nil
+	}
+	if inFile {
+		w.readFrom[name] = true
+		shape = raw.Shape
+	}
+	for _, d := range shape {
+		if d < 1 || d > graph.MaxElems {
+			b.add(line, n.label(), fmt.Sprintf("extents are 1 to %d", graph.MaxElems), "weight %q has shape %v", key, shape)
+			return nil
+		}
+	}
+	id := name
+	if !inFile {
+		id = fmt.Sprintf("%s:%s:%v:%d", key, name, shape, fanIn)
+	}
+	if t := w.cache[id]; t != nil {
+		return t
+	}
+	if !within(shape, w.left) {
+		b.add(line, n.label(), "", "weight %q of shape %v: all weights together have more than %d elements", key, shape, b.lim.weights)
+		return nil
+	}
+	t := &graph.Tensor{Shape: slices.Clone(shape)}
+	w.left -= t.Elems()
+	if !inFile {
+		t.Data = w.random.tensor(generated(n.op, key), name, shape, fanIn)
+	} else {
+		var msg string
+		if t.Data, msg = floats(raw, t.Elems()); msg != "" {
+			b.add(line, n.label(), "use f32, or i8 or u8 for small integers", "weight %q: tensor %q of %q %s", key, name, w.file, msg)
+			return nil
+		}
+	}
+	if i := graph.NotFinite(n.op, t); i >= 0 {
+		b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name, t.Data[i])
+		return nil
+	}
+	w.cache[id] = t
+	return t
+}
+
+// generated is the kind of numbers that weight key of an op is made of.
+func generated(op, key string) string {
+	if key == "b" && op != "conv2d" && op != "dense" {
+		return "gamma"
+	}
+	return key
+}
+
+// floats converts the elements of a stored tensor.
+func floats(t safetensors.Tensor, n int) (out []float32, msg string) {
+	size := safetensors.Size(t.DType)
+	if t.DType != "f32" && t.DType != "i8" && t.DType != "u8" {
+		return nil, "has element type " + t.DType
+	}
+	if len(t.Data) != n*size {
+		return nil, fmt.Sprintf("has %d bytes, its shape %v needs %d", len(t.Data), t.Shape, n*size)
+	}
+	out = make([]float32, n)
+	for i := range out {
+		switch t.DType {
+		case "i8":
+			out[i] = float32(int8(t.Data[i]))
+		case "u8":
+			out[i] = float32(t.Data[i])
+		default:
+			out[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.Data[4*i:]))
+		}
+	}
+	return out, ""
+}

@@ -1,0 +1,197 @@
+package ripcjson
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ripc/graph"
+	"ripc/internal/files"
+	"ripc/internal/safetensors"
+	"ripc/ir"
+)
+
+// Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside it (.safetensors for .json),
+// replacing what is there. Read gives the same graph again. Equal graphs give equal bytes; each file appears whole or not at all.
+func Write(path string, g *graph.Graph) error {
+	base, ok := strings.CutSuffix(filepath.Base(path), ".json")
+	if !ok || base == "" {
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "a model's file does not end in .json", Help: "call it NAME.json; the weights become NAME.safetensors"}
+	}
+	text, weights, err := encode(g, base+".safetensors")
+	if err != nil {
+		return err
+	}
+	if err := replace(filepath.Join(filepath.Dir(path), base+".safetensors"), weights); err != nil {
+		return err
+	}
+	return replace(path, text)
+}
+
+// encode gives the two files that Write writes, weights being called file.
+func encode(g *graph.Graph, file string) (text, weights []byte, err error) {
+	if err := graph.Check(g); err != nil {
+		return nil, nil, err
+	}
+	w := &writer{tensors: map[string]safetensors.Tensor{}, names: map[*graph.Tensor]string{}}
+	text = w.model(g, file)
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, w.tensors, nil); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", g.File, err)
+	}
+	// What was written is what was meant, or ripc is at fault.
+	h, err := Parse(g.File, text, func(string) (map[string]safetensors.Tensor, error) { return w.tensors, nil })
+	if err == nil && (h.String() != g.String() || h.Name != g.Name) {
+		err = fmt.Errorf("it reads as\n%s\nwant\n%s", h, g)
+	}
+	if err != nil {
+		return nil, nil, &ir.Error{Pos: ir.Pos{File: g.File}, Msg: "BUG: the graph cannot be written as a model", Help: "please report this", Err: err}
+	}
+	return text, b.Bytes(), nil
+}
+
+// replace writes a file whole or not at all.
+func replace(path string, data []byte) error {
+	if err := files.Replace(path, data, 0o666); err != nil {
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: files.Cause(err)}
+	}
+	return nil
+}
+
+// writer collects the weights while it writes the nodes.
+type writer struct {
+	tensors map[string]safetensors.Tensor
+	names   map[*graph.Tensor]string // of those that have been written
+}
+
+// object is a JSON object whose keys keep their order.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+func (o *object) set(key string, value any) { *o = append(*o, member{key, value}) }
+
+// MarshalJSON writes the object on one line.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s: %s", plain(m.key), plain(m.value))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// plain is JSON on one line, without the escapes meant for HTML, and with a blank after a comma in lists of numbers.
+func plain(v any) string {
+	switch v := v.(type) {
+	case object:
+		text, _ := v.MarshalJSON() // has no error
+		return string(text)
+	case []int:
+		return strings.ReplaceAll(fmt.Sprint(v), " ", ", ")
+	case []string:
+		var quoted []string
+		for _, s := range v {
+			quoted = append(quoted, plain(s))
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("BUG: " + err.Error()) // text, numbers and flags, which are finite
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// model is the JSON file: a line for each input and node.
+func (w *writer) model(g *graph.Graph, file string) []byte {
+	var b bytes.Buffer
+	list := func(key string, items []object) {
+		fmt.Fprintf(&b, "  %q: [", key)
+		for i, o := range items {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString("\n    " + plain(o))
+		}
+		b.WriteString("\n  ],\n")
+	}
+	fmt.Fprintf(&b, "{\n  \"format\": \"ripc.model/1\",\n  \"name\": %s,\n", plain(g.Name))
+	var inputs, nodes []object
+	for _, in := range g.Inputs {
+		inputs = append(inputs, inputObject(g.Value(in)))
+	}
+	for _, n := range g.Nodes {
+		nodes = append(nodes, w.node(n))
+	}
+	list("inputs", inputs)
+	fmt.Fprintf(&b, "  \"weights\": %s,\n", plain(file))
+	list("nodes", nodes)
+	fmt.Fprintf(&b, "  \"outputs\": %s\n}\n", plain(g.Outputs))
+	return b.Bytes()
+}
+
+// node writes n and stores its weights; those that an earlier node has as well are named.
+func (w *writer) node(n *graph.Node) object {
+	o := object{{"name", n.Name}, {"op", n.Op}, {"inputs", append([]string{}, n.Inputs...)}}
+	if n.Outputs[0] != n.Name {
+		o.set("outputs", n.Outputs)
+	}
+	if a := attrsObject(n); len(a) > 0 {
+		o.set("attrs", a)
+	}
+	var shared object
+	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
+		t, name := n.Weights[key], n.Name+"."+key
+		if old, ok := w.names[t]; ok {
+			shared.set(key, old)
+			continue
+		}
+		w.names[t] = name
+		w.tensors[name] = stored(t)
+	}
+	if len(shared) > 0 {
+		o.set("weights", shared)
+	}
+	if n.Note != "" {
+		o.set("note", n.Note)
+	}
+	return o
+}
+
+// smallTensor is the size up to which integers are stored as floats all the same.
+const smallTensor = 64
+
+// stored is t as bytes where all its values are small integers, and there are many, else as f32.
+func stored(t *graph.Tensor) safetensors.Tensor {
+	integer := func(v float32) bool {
+		return v >= -128 && v <= 127 && math.Float32bits(float32(int8(v))) == math.Float32bits(v)
+	}
+	if len(t.Data) > smallTensor && !slices.ContainsFunc(t.Data, func(v float32) bool { return !integer(v) }) {
+		data := make([]byte, len(t.Data))
+		for i, v := range t.Data {
+			data[i] = byte(int8(v))
+		}
+		return safetensors.Tensor{DType: "i8", Shape: t.Shape, Data: data}
+	}
+	data := make([]byte, 0, 4*len(t.Data))
+	for _, v := range t.Data {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+	}
+	return safetensors.Tensor{DType: "f32", Shape: t.Shape, Data: data}
+}

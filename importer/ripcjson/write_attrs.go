@@ -1,0 +1,162 @@
+package ripcjson
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// inputObject is an input as Read takes it.
+func inputObject(v *graph.Value) object {
+	dtype := v.DType
+	if v.Packed && dtype == ir.U8 {
+		dtype = ir.U32
+	}
+	o := object{{"name", v.Name}, {"dtype", dtype.String()}, {"shape", v.Shape}, {"layout", v.Layout}}
+	if v.Encoded() {
+		o = append(o, levelsObject(v.Enc, v.Zero, v.DType == ir.I8)...)
+		o.set("bits", v.Bits)
+		o.set("scale", v.Scale)
+	}
+	if v.Packed {
+		o.set("packed", true)
+	}
+	return o
+}
+
+// levelsObject is encoding and zero point: where levels are signed, that of the values that the caller sees.
+func levelsObject(enc ir.EncodingKind, zero int, signed bool) object {
+	switch {
+	case signed:
+		return object{{"encoding", "affine"}, {"zero_point", zero - 128}}
+	case zero != 0:
+		return object{{"encoding", "affine"}, {"zero_point", zero}}
+	}
+	return object{{"encoding", enc.String()}}
+}
+
+// attrsObject has the attributes of n that are not what Read takes for them if they are left out.
+func attrsObject(n *graph.Node) object {
+	var o object
+	switch a := n.Attrs.(type) {
+	case *graph.Conv2DAttrs:
+		o = append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+		if d := a.Dilation(); d != [2]int{1, 1} {
+			o.set("dilations", d[:])
+		}
+		if a.GroupCount() > 1 {
+			o.set("groups", a.GroupCount())
+		}
+		o = append(o, binaryObject(a.Binary)...)
+		if a.Binary != nil && a.Binary.PadValue == "one" {
+			o.set("pad_value", "one")
+		}
+	case *graph.DenseAttrs:
+		o = binaryObject(a.Binary)
+	case *graph.PoolAttrs:
+		o = append(object{{"kernel", a.Kernel[:]}, {"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+	case *graph.BatchNormAttrs:
+		o.set("epsilon", a.Epsilon)
+	case *graph.ShiftNormAttrs:
+		o = object{{"bits", a.Bits}, {"mode", a.Mode}, {"epsilon", a.Epsilon}}
+	case *graph.QuantizeAttrs:
+		o = quantizeObject(a)
+	case *graph.ThresholdAttrs:
+		o = append(object{{"bits", a.Bits}}, levelsObject(a.Enc, a.Zero, a.Signed)...)
+		o = append(o, dtypeObject(a.Signed)...)
+		o.set("scale", a.Scale)
+		if a.NotLess {
+			o.set("not_less", true)
+		}
+	case *graph.FakeQuantAttrs:
+		o = append(object{{"min", a.Min}, {"max", a.Max}}, roundingObject(a.Rounding)...)
+	case *graph.ClipAttrs:
+		if !math.IsInf(a.Min, 0) {
+			o.set("min", a.Min)
+		}
+		if !math.IsInf(a.Max, 0) {
+			o.set("max", a.Max)
+		}
+	case *graph.RoundAttrs:
+		o = roundingObject(a.Mode)
+	case *graph.BinaryOpAttrs:
+		if a.Reverse {
+			o.set("reverse", true)
+		}
+	case *graph.SpatialPadAttrs:
+		o = append(paddingList(a.Pad), member{"value", a.Value})
+	case *graph.SliceAttrs:
+		o = object{{"begin", a.Begin}, {"size", a.Size}, {"strides", a.Stride}}
+	case *graph.ReshapeAttrs:
+		o.set("shape", a.Shape)
+	case *graph.TransposeAttrs:
+		o.set("perm", a.Perm)
+	case *graph.BitpackAttrs:
+		if a.Int32 {
+			o.set("dtype", "i32")
+		}
+	}
+	return o
+}
+
+func quantizeObject(a *graph.QuantizeAttrs) object {
+	o := object{{"bits", a.Bits}}
+	levels := levelsObject(a.Enc, a.Zero, a.Signed)
+	if a.Range != nil {
+		levels[0].value = "affine"
+	}
+	o = append(append(o, levels...), dtypeObject(a.Signed)...)
+	if !a.Unit {
+		o.set("scale", a.Scale)
+	}
+	if a.Range != nil {
+		o.set("range", []int{a.Range.Min, a.Range.Max})
+	}
+	return append(o, roundingObject(a.Rounding)...)
+}
+
+func dtypeObject(signed bool) object {
+	if signed {
+		return object{{"dtype", "i8"}}
+	}
+	return nil
+}
+
+func roundingObject(mode string) object {
+	if mode == "" || mode == "half_even" {
+		return nil
+	}
+	return object{{"rounding", mode}}
+}
+
+func binaryObject(b *graph.BinaryAttrs) object {
+	if b == nil {
+		return nil
+	}
+	var o object
+	if b.Enc != "" {
+		o = object{{"weight_encoding", b.Enc}, {"weight_bits", max(1, b.Bits)}}
+		if b.Zero != 0 {
+			o.set("weight_zero_point", b.Zero)
+		}
+	}
+	scale := b.WeightScale
+	if scale == "" {
+		scale = "none"
+	}
+	o.set("weight_scale", scale)
+	return o
+}
+
+// paddingObject is the mode of a padding, or its numbers.
+func paddingObject(p graph.Padding) object {
+	if p.Mode == "explicit" {
+		return paddingList(p)
+	}
+	return object{{"padding", p.Mode}}
+}
+
+func paddingList(p graph.Padding) object {
+	return object{{"padding", []int{p.Top, p.Bottom, p.Left, p.Right}}}
+}

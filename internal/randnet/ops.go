@@ -1,0 +1,171 @@
+package randnet
+
+import "ripc/graph"
+
+// activation adds a float activation.
+func (b *modelBuilder) activation() {
+	switch op := []string{"relu", "relu6", "hard_tanh", "prelu", "sign", "clip", "round", "fake_quant"}[b.r.IntN(8)]; op {
+	case "clip":
+		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
+	case "round":
+		b.add(op, map[string]any{"rounding": graph.Roundings()[b.r.IntN(8)]})
+	case "fake_quant":
+		low := b.r.IntN(20) - 10
+		attrs := map[string]any{"min": low, "max": low + b.r.IntN(16), "rounding": graph.Roundings()[b.r.IntN(8)]}
+		if b.addTo([]string{b.cur}, op, attrs); b.r.IntN(2) == 0 {
+			b.nodes[len(b.nodes)-1]["weights"] = map[string]any{"zero_point": b.cur + ".zero_point"}
+		}
+	default:
+		b.add(op, nil)
+	}
+}
+
+// shapeStep adds an op that moves elements or, on floats, combines two tensors.
+func (b *modelBuilder) shapeStep() {
+	kind := b.r.IntN(4)
+	switch {
+	case kind == 0 && b.bits == 0:
+		cur := b.cur
+		other := cur
+		if b.r.IntN(4) > 0 {
+			b.activation()
+			other = b.cur
+		}
+		b.addTo([]string{cur, other}, []string{"add", "sub", "mul"}[b.r.IntN(3)], nil)
+	case kind <= 1 && len(b.shape) == 4:
+		p := []int{b.r.IntN(3), b.r.IntN(3), b.r.IntN(3), b.r.IntN(3)}
+		attrs := map[string]any{"padding": p}
+		switch {
+		case b.bits == 0:
+			attrs["value"] = b.r.Float32()
+		case b.enc == "affine":
+		case b.r.IntN(2) == 0 || b.enc != "unipolar":
+			attrs["value"] = b.scale() * float64(int(1)<<b.bits-1)
+		}
+		b.add("pad", attrs)
+		b.shape = []int{b.shape[0], b.shape[1] + p[0] + p[1], b.shape[2] + p[2] + p[3], b.shape[3]}
+	case kind == 2:
+		var begin, size, strides []int
+		for _, n := range b.shape {
+			s := 1 + b.r.IntN(2)
+			at := b.r.IntN((n + 1) / 2)
+			begin, strides, size = append(begin, at), append(strides, s), append(size, 1+b.r.IntN((n-1-at)/s+1))
+		}
+		attrs := map[string]any{"begin": begin, "size": size, "strides": strides}
+		if c := len(b.shape) - 1; b.r.IntN(2) == 0 {
+			begin[c], strides[c], size[c] = 0, 1, b.shape[c]
+		}
+		b.add("slice", attrs)
+		b.shape = size
+	default:
+		n := 1
+		for _, d := range b.shape {
+			n *= d
+		}
+		c := 1 + b.r.IntN(n)
+		for n%c != 0 {
+			c--
+		}
+		h := 1 + b.r.IntN(n/c)
+		for n/c%h != 0 {
+			h--
+		}
+		b.shape = []int{n / c / h, 1, h, c}
+		if b.r.IntN(2) == 0 {
+			b.shape[1], b.shape[2] = h, 1
+		}
+		if b.r.IntN(3) == 0 {
+			b.shape = []int{n / c, c}
+		}
+		if b.shape[0] > 4 {
+			b.shape = []int{1, 1, n / c, c}
+		}
+		b.add("reshape", map[string]any{"shape": b.shape})
+	}
+}
+
+// scale is the real value of the integer 1 of the current levels.
+func (b *modelBuilder) scale() float64 {
+	if b.quantized {
+		return 0.3
+	}
+	return 1 / float64(int(1)<<b.bits-1)
+}
+
+// many reports whether the last layer, with in input channels, has so many weights a filter that their mean stays below 1.
+func (b *modelBuilder) many(in int) bool {
+	for i := len(b.nodes) - 1; ; i-- {
+		attrs, _ := b.nodes[i]["attrs"].(map[string]any)
+		switch b.nodes[i]["op"] {
+		case "bitserial_conv2d":
+			if g, ok := attrs["groups"].(int); ok {
+				in /= g
+			}
+			k := attrs["kernel"].([2]int)
+			return in*k[0]*k[1] >= 16
+		case "bitserial_dense":
+			return in >= 16
+		}
+	}
+}
+
+// groups cuts the channels into groups, of one channel each in half of the cases, and gives the number of filters.
+func (b *modelBuilder) groups(attrs map[string]any, in, out int) int {
+	g := 1 + b.r.IntN(in)
+	if b.r.IntN(2) == 0 {
+		g = in
+	}
+	for in%g != 0 {
+		g--
+	}
+	attrs["groups"] = g
+	return g * max(1, min(3, out/g))
+}
+
+// dilate spreads the taps of a convolution where that fits the image, and corrects the shape.
+func (b *modelBuilder) dilate(attrs map[string]any, shape []int) {
+	k, s, ok := attrs["kernel"].([2]int), attrs["strides"].([2]int), true
+	d := [2]int{1 + b.r.IntN(3), 1 + b.r.IntN(3)}
+	var out [2]int
+	for i := range 2 {
+		span := (k[i]-1)*d[i] + 1
+		switch pad, _ := attrs["padding"].([]int); {
+		case pad != nil:
+			out[i] = (shape[1+i]+pad[2*i]+pad[2*i+1]-span)/s[i] + 1
+			ok = ok && shape[1+i]+pad[2*i]+pad[2*i+1] >= span
+		case attrs["padding"] == "same":
+			out[i] = (shape[1+i] + s[i] - 1) / s[i]
+		default:
+			out[i] = (shape[1+i]-span)/s[i] + 1
+			ok = ok && shape[1+i] >= span
+		}
+	}
+	if ok {
+		attrs["dilations"] = d
+		b.shape = []int{shape[0], out[0], out[1], b.shape[3]}
+	}
+}
+
+// weights draws an encoding of a bitserial layer's weights, binary in half of the cases.
+func (b *modelBuilder) weights(attrs map[string]any) {
+	switch b.r.IntN(6) {
+	case 0:
+		attrs["weight_encoding"] = "ternary"
+	case 1:
+		attrs["weight_encoding"], attrs["weight_bits"] = "bipolar", 2+b.r.IntN(3)
+		attrs["weight_scale"] = []string{"max", "none", "tensor"}[b.r.IntN(3)]
+	case 2:
+		bits := 1 + b.r.IntN(3)
+		attrs["weight_encoding"], attrs["weight_bits"], attrs["weight_zero_point"] = "affine", bits, b.r.IntN(1<<bits)
+		attrs["weight_scale"] = []string{"max", "tensor"}[b.r.IntN(2)]
+	}
+}
+
+// affine makes the current levels affine, of up to 8 bits, signed if that fits.
+func (b *modelBuilder) affine(attrs map[string]any) {
+	b.bits, b.enc = b.pick(2, 3, 5, 8, 8), "affine"
+	attrs["encoding"], attrs["bits"], attrs["dtype"], attrs["zero_point"] = b.enc, b.bits, "u8", b.r.IntN(1<<b.bits)
+	if b.bits == 8 && b.r.IntN(2) == 0 {
+		attrs["dtype"], attrs["zero_point"] = "i8", b.r.IntN(256)-128
+	}
+}

@@ -1,0 +1,148 @@
+package refnet
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// refConv is a convolution. Binary ones sum integers exactly and multiply by the scales once.
+func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, ws []int, perChannel bool) {
+	w := n.Weights["w"].Data
+	var scale []float64
+	var integers []int
+	if a.Binary != nil {
+		integers, scale = refWeights(n, a.Binary, ws, perChannel)
+	}
+	var bias []float32
+	if b := n.Weights["b"]; b != nil {
+		bias = b.Data
+	}
+	dil, groups := a.Dilation(), a.GroupCount()
+	perGroup := ws[3] / groups
+	outside := 0
+	if v.Enc != ir.Unipolar && a.Binary != nil && a.Binary.PadValue == "one" {
+		outside = 1<<v.Bits - 1
+	}
+	y.each(func(b, oh, ow, o int, e *float32) {
+		sum := 0
+		if bias != nil {
+			*e = bias[o]
+		}
+		for i := range ws[0] {
+			for j := range ws[1] {
+				for c := range ws[2] {
+					p := x.inside(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c)
+					k := ((i*ws[1]+j)*ws[2]+c)*ws[3] + o
+					switch {
+					case a.Binary != nil && p != nil:
+						sum += int(*p) * integers[k]
+					case a.Binary != nil:
+						sum += outside * integers[k]
+					case p != nil:
+						*e = f32.Fma(*p, w[k], *e)
+					}
+				}
+			}
+		}
+		if a.Binary != nil {
+			*e = f32.Mul(float32(sum), float32(v.Scale*scale[o]))
+		}
+	})
+}
+
+// refWeights gives the integers that w stands for, and the real value of 1 for each output channel.
+func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) (integers []int, scale []float64) {
+	w := n.Weights["w"].Data
+	outs := ws[3]
+	integers, scale = make([]int, len(w)), make([]float64, outs)
+	if b.Enc != "" {
+		refIntegers(n, b, outs, perChannel, integers, scale)
+		return integers, scale
+	}
+	for i, f := range w {
+		if integers[i] = 1; f < 0 {
+			integers[i] = -1
+		}
+	}
+	for o := range scale {
+		switch b.WeightScale {
+		case "tensor":
+			scale[o] = float64(n.Weights["scale"].Data[o])
+		case "none":
+			scale[o] = 1
+		case "mean":
+			for i, f := range w {
+				if i%outs == o {
+					scale[o] += math.Abs(float64(f))
+				}
+			}
+			scale[o] /= float64(len(w) / outs)
+		}
+	}
+	if b.WeightScale == "mean" && !perChannel {
+		all := 0.0
+		for _, s := range scale {
+			all += s
+		}
+		for o := range scale {
+			scale[o] = all / float64(outs)
+		}
+	}
+	return integers, scale
+}
+
+// refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest, on a tie the one that
+// rounding half to even takes.
+func refIntegers(n *graph.Node, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
+	w := n.Weights["w"].Data
+	abs := func(i int) float64 { return math.Abs(float64(w[i])) }
+	for o := range outs {
+		of := func(i int) bool { return i%outs == o }
+		all := func(i int) bool { return of(i) || !perChannel }
+		lo, hi, step := -b.Zero, 1<<b.Bits-1-b.Zero, 1
+		if b.Enc == "bipolar" {
+			lo, hi, step = -(1<<b.Bits - 1), 1<<b.Bits-1, 2
+		}
+		most, sum, count, mean := 0.0, 0.0, 0.0, make([]float64, outs)
+		for i := range w {
+			mean[i%outs] += abs(i) / float64(len(w)/outs)
+		}
+		for i := range w {
+			if all(i) {
+				most = max(most, abs(i))
+				if abs(i) > 0.7*mean[i%outs] {
+					sum, count = sum+abs(i), count+1
+				}
+			}
+		}
+		switch scale[o] = 1; b.WeightScale {
+		case "tensor":
+			scale[o] = float64(n.Weights["scale"].Data[o])
+		case "mean":
+			scale[o] = sum / max(1, count)
+		case "max":
+			scale[o] = most / float64(max(-lo, hi))
+		}
+		for i := range w {
+			switch {
+			case !of(i):
+			case b.Enc != "ternary":
+				best := lo
+				for k := lo; k <= hi; k += step {
+					d, old := math.Abs(float64(w[i])/scale[o]-float64(k)), math.Abs(float64(w[i])/scale[o]-float64(best))
+					if even := (k-lo)/step%2 == 0; d < old || d == old && (step == 1 && k%2 == 0 || step == 2 && even) {
+						best = k
+					}
+				}
+				integers[i] = best
+			case w[i] > 0 && abs(i) > 0.7*mean[o]:
+				integers[i] = 1
+			case w[i] < 0 && abs(i) > 0.7*mean[o]:
+				integers[i] = -1
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// Package ops says what each layer computes, as unscheduled ir.Funcs: one full loop nest per intermediate tensor, nothing
+// about order or memory. The interpreter of these Funcs is the definition of a network; schedules may only rearrange them.
+//
+// Names that schedules rely on: a nest that fills buffer "acc" has loops "acc.b", "acc.h", ...; the nest that writes the
+// output has the plain names b h w, then q (words of 32 channels) and l (bit in the word) for packed outputs (r: bit in
+// a last word that is not full) or o for floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
+//
+// Bit tensors are u32[planes, batch, height, width, words]; float tensors f32[batch, height, width, channels].
+package ops
+
+import (
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// WordBits is graph.WordBits.
+const WordBits = graph.WordBits
+
+// Words is graph.Words.
+func Words(n int) int { return graph.Words(n) }
+
+// BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.
+func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buffer {
+	c := shape[len(shape)-1]
+	s := append([]int{planes}, shape...)
+	s[len(s)-1] = Words(c)
+	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
+}
+
+func in(b ir.Buffer) ir.Param  { return ir.Param{Buffer: b} }
+func out(b ir.Buffer) ir.Param { return ir.Param{Buffer: b, Out: true} }
+
+func buf(name string, t ir.Type, shape ...int) ir.Buffer {
+	return ir.Buffer{Name: name, Type: t, Shape: shape}
+}
+
+func set(b ir.Buffer, v ir.Expr, idx ...ir.Expr) ir.Stmt {
+	return &ir.Store{Buf: b.Name, Idx: idx, Op: ir.Assign, Val: v}
+}
+
+func update(op ir.StoreOp, b ir.Buffer, v ir.Expr, idx ...ir.Expr) ir.Stmt {
+	return &ir.Store{Buf: b.Name, Idx: idx, Op: op, Val: v}
+}
+
+func add(a, b ir.Expr) ir.Expr { return ir.Bin(ir.Add, a, b) }
+func sub(a, b ir.Expr) ir.Expr { return ir.Bin(ir.Sub, a, b) }
+func mul(a, b ir.Expr) ir.Expr { return ir.Bin(ir.Mul, a, b) }
+
+// all is the conjunction of conditions; true for none.
+func all(cs ...ir.Expr) ir.Expr {
+	if len(cs) == 0 {
+		return ir.Const(ir.Bool, 1)
+	}
+	e := cs[0]
+	for _, c := range cs[1:] {
+		e = ir.Bin(ir.And, e, c)
+	}
+	return e
+}
+
+// inside is the condition 0 <= e-before < size, without the halves that e's range 0..limit-1 makes true.
+func inside(e ir.Expr, before, size, limit int) []ir.Expr {
+	var cs []ir.Expr
+	if before > 0 {
+		cs = append(cs, ir.Bin(ir.Ge, e, ir.Int(before)))
+	}
+	if limit > before+size {
+		cs = append(cs, ir.Bin(ir.Lt, e, ir.Int(before+size)))
+	}
+	return cs
+}
+
+// loops names a nest: loops("acc.", "b", 1, "h", 56, ...).
+func loops(prefix string, pairs ...any) []ir.Loop {
+	var ls []ir.Loop
+	for i := 0; i < len(pairs); i += 2 {
+		ls = append(ls, ir.Loop{Var: prefix + pairs[i].(string), Extent: pairs[i+1].(int)})
+	}
+	return ls
+}
+
+// vars are the loop variables of a nest, as index expressions.
+func vars(ls []ir.Loop) []ir.Expr {
+	es := make([]ir.Expr, len(ls))
+	for i, l := range ls {
+		es[i] = ir.V(l.Var)
+	}
+	return es
+}
+
+// allocs wraps body in buffers, the first outermost.
+func allocs(bufs []ir.Buffer, body ir.Stmt) ir.Stmt {
+	for i := len(bufs) - 1; i >= 0; i-- {
+		body = &ir.Alloc{Buf: bufs[i], Body: body}
+	}
+	return body
+}

@@ -1,0 +1,112 @@
+package ops_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+	"ripc/ir"
+	"ripc/lower/ops"
+)
+
+func TestEltwise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawRank(t, "shape")
+		last := s[len(s)-1]
+		x, a, b := drawFloats(t, elems(s), "x"), drawFloats(t, last, "a"), drawFloats(t, last, "b")
+		copy(x, edges())
+		want := make([]float32, len(x))
+		st := graph.FloatStep{Kind: rapid.SampledFrom([]string{"mul", "div", "add", "fma", "relu", "clip", "sign", "prelu"}).Draw(t, "kind"), Lo: -0.5, Hi: 0.75}
+		in := []any{x, a}
+		for i, v := range x {
+			c := i % last
+			switch v = f32.Flush(v); st.Kind {
+			case "mul":
+				want[i] = f32.Mul(v, a[c])
+			case "div":
+				want[i] = f32.Div(v, a[c])
+			case "add":
+				want[i] = f32.Add(v, a[c])
+			case "fma":
+				want[i], in = f32.Fma(v, a[c], b[c]), []any{x, a, b}
+			case "relu":
+				want[i], in = f32.Max(v, 0), []any{x}
+			case "clip":
+				want[i], in = f32.Min(f32.Max(v, -0.5), 0.75), []any{x}
+			case "sign":
+				in = []any{x}
+				if v > 0 {
+					want[i] = 1
+				} else if v < 0 {
+					want[i] = -1
+				}
+			case "prelu":
+				want[i] = f32.Fma(f32.Min(v, 0), a[c], f32.Max(v, 0))
+			}
+		}
+		f := ops.Eltwise([]graph.FloatStep{st}, s)
+		got := floats(run(t, f, in...))
+		for i := range got {
+			if got[i] != got[i] && want[i] != want[i] {
+				got[i], want[i] = 0, 0
+			}
+		}
+		wantFloats(t, f, got, want)
+	})
+}
+
+// TestLongChains: steps that use their operand several times stay small, however many there are, alone and behind a
+// convolution, which a quantizer may follow.
+func TestLongChains(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom([]int{3, 40}).Draw(t, "c")
+		kind := rapid.SampledFrom([]graph.FloatStep{{Kind: "prelu"}, {Kind: "add"}, {Kind: "mul"}, {Kind: "round", Mode: "half_away"}, {Kind: "round", Mode: "trunc"}})
+		steps := rapid.SliceOfN(kind, 1, 40).Draw(t, "steps")
+		x := drawFloats(t, c, "x")
+		in, want := []any{x}, slices.Clone(x)
+		for k := range steps {
+			if steps[k].Kind != "round" {
+				steps[k].A = drawFloats(t, c, "a")
+				in = append(in, steps[k].A)
+			}
+			for i, v := range want {
+				switch a := steps[k].A; steps[k].Kind {
+				case "prelu":
+					want[i] = f32.Fma(f32.Min(v, 0), a[i], f32.Max(v, 0))
+				case "add":
+					want[i] = f32.Add(v, a[i])
+				case "mul":
+					want[i] = f32.Mul(v, a[i])
+				case "round":
+					want[i] = f32.Round(steps[k].Mode, v)
+				}
+			}
+		}
+		f := ops.Eltwise(steps, []int{1, c})
+		if n := len(f.String()); n > 4000+400*len(steps) {
+			t.Fatalf("%d bytes of text for %d steps", n, len(steps))
+		}
+		wantFloats(t, f, floats(run(t, f, in...)), want)
+
+		// A convolution that multiplies by 1, so that its sums are x.
+		a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 1, Out: c, Epilogue: graph.Epilogue{Steps: steps}}
+		a.WFloat = x
+		f = ops.Conv("fconv2d", a, ir.NoEncoding, 1, 1, 1, ops.Slice{})
+		wantFloats(t, f, floats(run(t, f, append([]any{[]float32{1}}, ops.ConvConsts("fconv2d", a)...)...)), want)
+		a.Epilogue.OutBits, a.Epilogue.OutEnc, a.Epilogue.Levels = 1, ir.Unipolar, []float32{0.5}
+		levels := make([]int, c)
+		for i, v := range want {
+			if v >= 0.5 {
+				levels[i] = 1
+			}
+		}
+		f = ops.Conv("fconv2d", a, ir.NoEncoding, 1, 1, 1, ops.Slice{})
+		if n := len(f.String()); n > 9000+600*len(steps) {
+			t.Fatalf("%d bytes of text for %d steps", n, len(steps))
+		}
+		wantWords(t, f, words(run(t, f, append([]any{[]float32{1}}, ops.ConvConsts("fconv2d", a)...)...)), pack(levels, 1, c))
+	})
+}

@@ -1,0 +1,76 @@
+package ops
+
+import (
+	"fmt"
+	"math"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// negInf is the identity of max.
+func negInf() float32 { return float32(math.Inf(-1)) }
+
+// Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in.
+func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
+	s := Spatial(shape)
+	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	f := &ir.Func{Params: []ir.Param{in(x)}}
+	for _, step := range steps {
+		f.Name += step.Kind + "_"
+	}
+	if len(steps) > 8 {
+		f.Name = fmt.Sprintf("steps%d_", len(steps))
+	}
+	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
+	n := 0
+	f.Body = ir.Nest(ls, storeSteps(y, steps, ir.At(x, i...), func() ir.Expr {
+		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
+		n++
+		f.Params = append(f.Params, in(b))
+		return ir.At(b, i[3])
+	}, i))
+	f.Params = append(f.Params, out(y))
+	return f
+}
+
+// exp is e**x for x <= 0 in f32 (a few ulp): x = n*ln2 + r, |r| <= ln2/2, a polynomial of degree 6 in r (Taylor), times
+// 2^n put together from its bits. x below -87 counts as -87, where the result is still a normal number.
+func exp(x ir.Expr) ir.Expr {
+	x = ir.Bin(ir.Max, x, ir.Float(-87))
+	n := ir.Un(ir.RoundEven, mul(x, ir.Float(float32(1/math.Ln2))))
+	// ln2 in two parts; the first has few bits, so that n times it is exact.
+	r := ir.Expr(&ir.Fma{A: n, B: ir.Float(-0.693359375), C: x})
+	r = &ir.Fma{A: n, B: ir.Float(2.12194440e-4), C: r}
+	p := ir.Expr(ir.Float(1.0 / 720))
+	for _, c := range []float32{1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1} {
+		p = &ir.Fma{A: p, B: r, C: ir.Float(c)}
+	}
+	bits := ir.Bin(ir.Shl, add(ir.CastTo(ir.I32, n), ir.Const(ir.I32, 127)), ir.Const(ir.I32, 23))
+	return mul(p, &ir.Bitcast{T: ir.F32, A: bits})
+}
+
+// Softmax over the last axis of [B, C]: exp(x - max) / sum, summed in the order of the channels.
+func Softmax(shape []int) *ir.Func {
+	s := []int{1, shape[len(shape)-1]}
+	for _, d := range shape[:len(shape)-1] {
+		s[0] *= d
+	}
+	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	top, sum, e := buf("top", ir.F32), buf("sum", ir.F32), buf("e", ir.F32, s[1])
+	b := ir.V("b")
+	d := buf("d", ir.F32, s[1])
+	body := ir.Seq(
+		set(top, ir.At(x, b, ir.Int(0))),
+		ir.Nest(loops("", "m", s[1]), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
+		ir.Nest(loops("", "c0", s[1]), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
+		ir.Nest(loops("", "c1", s[1]), set(e, exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		set(sum, ir.Float(0)),
+		ir.Nest(loops("", "s", s[1]), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
+		ir.Nest(loops("", "c2", s[1]), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),
+	)
+	return &ir.Func{Name: fmt.Sprintf("softmax_%d", s[1]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(loops("", "b", s[0]), allocs([]ir.Buffer{top, sum, d, e}, body))}
+}

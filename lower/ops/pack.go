@@ -1,0 +1,216 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// packLoop is the nest that fills the words of y from the bits of each channel: bits(idx, o) gives the planes' bits of
+// channel o at position idx. Loops q and l run over the whole words, r over the channels of a last word that they do not
+// fill, so that channels beyond the last are never looked at and give 0.
+func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	return packPixels(y, func(words ir.Stmt) ir.Stmt { return words }, bits)
+}
+
+// packPixels is packLoop where around puts more into the loops over pixels.
+func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	i := vars(outer)
+	var planes []ir.Expr
+	for n := range y.Shape[0] {
+		planes = append(planes, ir.Int(n))
+	}
+	return ir.Nest(outer, around(packWords(y, planes, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
+}
+
+// repackLoop is packLoop for levels that are packed already and only move: plane after plane, the outer loop p. at gives
+// where in x the level of channel o at position idx of y lies: a position and a channel.
+func repackLoop(x, y ir.Buffer, at func(idx []ir.Expr, o ir.Expr) (pos []ir.Expr, c ir.Expr)) ir.Stmt {
+	outer := loops("", "p", y.Shape[0], "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	i := vars(outer)
+	return ir.Nest(outer, packWords(y, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
+		pos, c := at(i[1:], o)
+		return []ir.Expr{ir.Bin(ir.Ne, bitOf(x, i[0], pos, c), ir.Const(ir.U32, 0))}
+	}))
+}
+
+// packWords fills the words of y's planes at position i.
+func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr) ir.Stmt {
+	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
+		l := ir.V(bit)
+		var zero, or []ir.Stmt
+		for n, b := range bits(add(mul(q, ir.Int(WordBits)), l)) {
+			idx := append(append([]ir.Expr{planes[n]}, i...), q)
+			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
+			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
+		}
+		return append(zero, ir.Nest(loops("", bit, n), ir.Seq(or...)))
+	}
+	full, rest := y.Enc.Channels/WordBits, y.Enc.Channels%WordBits
+	var body []ir.Stmt
+	if full > 0 {
+		body = append(body, ir.Nest(loops("", "q", full), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+	}
+	if rest > 0 {
+		body = append(body, word(ir.Int(full), "r", rest)...)
+	}
+	return ir.Seq(body...)
+}
+
+// Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
+func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
+	s := Spatial(shape)
+	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		level := QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
+		if a.Enc == ir.BipolarInv {
+			level = sub(ir.Const(ir.I32, int64(1)<<a.Bits-1), level)
+		}
+		return bitsOf(level, a.Bits)
+	})
+	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v; for bipolar_inv, that of bipolar.
+func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
+	m := float32(int(1)<<a.Bits - 1)
+	scaled := func() ir.Expr { return ir.Bin(ir.Div, v, ir.Float(float32(a.Scale))) }
+	offset := a.Zero
+	switch {
+	case a.Unit && a.Enc == ir.Unipolar:
+		v = mul(clip(v, 0, 1), ir.Float(m))
+	case a.Unit:
+		v = mul(mul(add(clip(v, -1, 1), ir.Float(1)), ir.Float(m)), ir.Float(0.5))
+	case a.Range != nil:
+		v = scaled()
+		if zp := a.Zero + a.Range.Min; zp != 0 {
+			v = add(v, ir.Float(float32(zp)))
+		}
+		v, offset = clip(v, float32(a.Range.Min), float32(a.Range.Max)), -a.Range.Min
+	case a.Enc == ir.Unipolar:
+		v = clip(scaled(), -float32(a.Zero), m-float32(a.Zero))
+	default:
+		v = mul(add(clip(scaled(), -m, m), ir.Float(m)), ir.Float(0.5))
+	}
+	return add(roundToInt(a.Rounding, v), ir.Const(ir.I32, int64(offset)))
+}
+
+// PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.
+func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := Spatial(shape)
+	x, y := buf("x", ir.U8, s...), BitBuffer("y", bits, s, enc)
+	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
+	})
+	return &ir.Func{Name: fmt.Sprintf("bitpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// MaskBits copies a packed input of the caller's and clears the bits beyond its channels.
+func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := Spatial(shape)
+	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
+	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "q", y.Shape[4])
+	i := vars(ls)
+	v := ir.Bin(ir.And, ir.At(x, i...), onesWord(s[3], i[4]))
+	return &ir.Func{Name: fmt.Sprintf("maskbits_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, v, i...))}
+}
+
+// bitOf is the bit (u32, 0 or 1) of channel c in plane n of a packed tensor.
+func bitOf(x ir.Buffer, n ir.Expr, i []ir.Expr, c ir.Expr) ir.Expr {
+	w := ir.At(x, append(append([]ir.Expr{n}, i...), ir.Bin(ir.Div, c, ir.Int(WordBits)))...)
+	return ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
+}
+
+// level is the integer level (i32) of channel c of a packed tensor.
+func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
+	var v ir.Expr
+	for n := range x.Shape[0] {
+		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, bitOf(x, ir.Int(n), i, c)), ir.Const(ir.I32, int64(n)))
+		if v == nil {
+			v = t
+		} else {
+			v = ir.Bin(ir.Or, v, t)
+		}
+	}
+	return v
+}
+
+// Unpack gives the levels of a packed tensor as u8.
+func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := Spatial(shape)
+	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.U8, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	body := ir.Nest(ls, set(y, ir.CastTo(ir.U8, level(x, i[:3], i[3])), i...))
+	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// Dequantize gives scale * integer as f32, where level zero stands for 0 (unipolar).
+func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
+	s := Spatial(shape)
+	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	v := level(x, i[:3], i[3])
+	switch twice, m := mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
+	case ir.Unipolar:
+		if zero > 0 {
+			v = sub(v, ir.Const(ir.I32, int64(zero)))
+		}
+	case ir.Bipolar:
+		v = sub(twice, m)
+	case ir.BipolarInv:
+		v = sub(m, twice)
+	}
+	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
+	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// Concat copies one input of a concatenation into its channels of y, Offset.. of Total channels. Packed inputs whose
+// Offset is no multiple of the word are merged bit by bit: the first (Offset 0) clears the words, the others OR into them.
+func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
+	s := Spatial(shape)
+	wide := append(append([]int{}, s[:3]...), slice.Total)
+	name := fmt.Sprintf("concat_%d_%dx%dx%d_at%d_%d", bits, s[1], s[2], s[3], slice.Offset, slice.Total)
+	if bits == 0 {
+		x, y := buf("x", ir.F32, s...), buf("y", ir.F32, wide...)
+		ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+		i := vars(ls)
+		return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)},
+			Body: ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))}
+	}
+	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, wide, enc)
+	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2])
+	i := vars(ls)
+	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to the next one.
+	shift, first := slice.Offset%WordBits, slice.Offset/WordBits
+	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
+	var body []ir.Stmt
+	if slice.Offset == 0 {
+		body = append(body, ir.Nest(loops("", "z", y.Shape[4]), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
+	}
+	q := ir.V("q")
+	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
+	body = append(body, ir.Nest(loops("", "q", x.Shape[4]), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
+	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
+		r := ir.V("r")
+		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
+		body = append(body, ir.Nest(loops("", "r", n), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
+	}
+	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, ir.Seq(body...))}
+}
+
+// FlattenBits repacks [B, H, W, C] levels as [B, 1, 1, H*W*C]; needed only where C is no multiple of the word.
+func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	n := shape[1] * shape[2] * shape[3]
+	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)
+	body := repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
+		o = ir.Bin(ir.Min, o, ir.Int(n-1)) // what lies beyond is not chosen, but its address must be provable
+		pix, c := ir.Bin(ir.Div, o, ir.Int(shape[3])), ir.Bin(ir.Mod, o, ir.Int(shape[3]))
+		pos := []ir.Expr{i[0], ir.Bin(ir.Div, pix, ir.Int(shape[2])), ir.Bin(ir.Mod, pix, ir.Int(shape[2]))}
+		return pos, c
+	})
+	return &ir.Func{Name: fmt.Sprintf("flatten_%d_%dx%dx%d", bits, shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}

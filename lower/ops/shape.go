@@ -1,0 +1,120 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// SpatialPad copies x, f32 [B, H, W, C], into an image of value.
+func SpatialPad(p graph.Padding, value float32, shape []int) *ir.Func {
+	x := buf("x", ir.F32, shape...)
+	y := buf("y", ir.F32, shape[0], shape[1]+p.Top+p.Bottom, shape[2]+p.Left+p.Right, shape[3])
+	return spatialPad(p, x, y, func(n, c ir.Expr) ir.Expr { return ir.Float(value) }, shape)
+}
+
+// SpatialPadBits is SpatialPad of packed levels; level is that of the positions outside.
+func SpatialPadBits(p graph.Padding, bits, level int, shape []int, enc ir.EncodingKind) *ir.Func {
+	x := BitBuffer("x", bits, shape, enc)
+	y := BitBuffer("y", bits, []int{shape[0], shape[1] + p.Top + p.Bottom, shape[2] + p.Left + p.Right, shape[3]}, enc)
+	return spatialPad(p, x, y, func(n, c ir.Expr) ir.Expr { return levelWord(shape[3], bits, level, n, c) }, shape)
+}
+
+// levelWord is word c of plane n of a pixel whose channels all have this level.
+func levelWord(channels, bits, level int, n, c ir.Expr) ir.Expr {
+	switch level {
+	case 0:
+		return ir.Const(ir.U32, 0)
+	case 1<<bits - 1:
+		return onesWord(channels, c)
+	}
+	bit := ir.Bin(ir.And, ir.Bin(ir.Shr, ir.Int(level), n), ir.Int(1))
+	return &ir.Select{Cond: ir.Bin(ir.Ne, bit, ir.Int(0)), A: onesWord(channels, c), B: ir.Const(ir.U32, 0)}
+}
+
+func spatialPad(p graph.Padding, x, y ir.Buffer, outside func(n, c ir.Expr) ir.Expr, shape []int) *ir.Func {
+	lead := len(x.Shape) - 4 // 1 with a plane axis
+	var ls []ir.Loop
+	for i, n := range []string{"p", "b", "h", "w", "c"}[1-lead:] {
+		ls = append(ls, ir.Loop{Var: n, Extent: y.Shape[i]})
+	}
+	i := vars(ls)
+	from := append([]ir.Expr(nil), i...)
+	h, w, c := i[lead+1], i[lead+2], i[lead+3]
+	from[lead+1], from[lead+2] = sub(h, ir.Int(p.Top)), sub(w, ir.Int(p.Left))
+	var cond ir.Expr
+	if cs := append(inside(h, p.Top, shape[1], y.Shape[lead+1]), inside(w, p.Left, shape[2], y.Shape[lead+2])...); len(cs) > 0 {
+		cond = all(cs...)
+	}
+	v := orElse(cond, ir.At(x, from...), outside(i[0], c))
+	return &ir.Func{Name: fmt.Sprintf("pad_%d_%dx%dx%d", lead*x.Shape[0], shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(ls, set(y, v, i...))}
+}
+
+// sliced gives x's and the result's shapes as [batch, h, w, c], and the position in x, of spread(shape, 1), that position i
+// of the result reads.
+func sliced(a *graph.SliceAttrs, shape []int) (s, size []int, from func(i []ir.Expr) []ir.Expr) {
+	begin, stride := spread(a.Begin, 0), spread(a.Stride, 1)
+	return Spatial(shape), Spatial(a.Size), func(i []ir.Expr) []ir.Expr {
+		y := coords(i, a.Size)
+		x := make([]ir.Expr, len(y))
+		for d := range x {
+			x[d] = add(mul(y[d], ir.Int(stride[d])), ir.Int(begin[d]))
+		}
+		return x
+	}
+}
+
+// SliceFloat copies part of an f32 tensor.
+func SliceFloat(a *graph.SliceAttrs, shape []int) *ir.Func {
+	s, size, from := sliced(a, shape)
+	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, size...)
+	ls := loops("", "b", size[0], "h", size[1], "w", size[2], "o", size[3])
+	i := vars(ls)
+	return &ir.Func{Name: fmt.Sprintf("slice_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
+}
+
+// SliceBits copies part of packed levels: whole words where the channels start at a word, else bit by bit.
+func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	s, size, from := sliced(a, shape)
+	last := len(shape) - 1
+	begin, stride := a.Begin[last], a.Stride[last]
+	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, size, enc)
+	f := &ir.Func{Name: fmt.Sprintf("slice_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}}
+	if stride == 1 && begin%WordBits == 0 {
+		ls := loops("", "p", bits, "b", size[0], "h", size[1], "w", size[2], "c", y.Shape[4])
+		i := vars(ls)
+		at := append([]ir.Expr{i[0]}, from(i[1:])...)
+		at[len(at)-1] = add(i[4], ir.Int(begin/WordBits))
+		f.Body = ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(x, at...), onesWord(size[3], i[4])), i...))
+		return f
+	}
+	f.Body = repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
+		o = ir.Bin(ir.Min, o, ir.Int(size[3]-1)) // what lies beyond is not chosen, but its address must be provable
+		at := from(append(append([]ir.Expr{}, i...), o))
+		return at[:len(at)-1], at[len(at)-1]
+	})
+	return f
+}
+
+// ReshapeBits repacks levels of one shape as another with as many elements; needed only where words do not stay whole.
+func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
+	s, t := Spatial(from), Spatial(to)
+	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, t, enc)
+	body := repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
+		o = ir.Bin(ir.Min, o, ir.Int(t[3]-1))
+		flat := i[0]
+		for d, e := range []ir.Expr{i[1], i[2], o} {
+			flat = add(mul(flat, ir.Int(t[d+1])), e)
+		}
+		pos := make([]ir.Expr, 4)
+		for d := 3; d > 0; d-- {
+			pos[d] = ir.Bin(ir.Mod, flat, ir.Int(s[d]))
+			flat = ir.Bin(ir.Div, flat, ir.Int(s[d]))
+		}
+		pos[0] = ir.Bin(ir.Min, flat, ir.Int(s[0]-1)) // never larger, which intervals alone may not see
+		return pos[:3], pos[3]
+	})
+	return &ir.Func{Name: fmt.Sprintf("reshape_%d_%dx%dx%d_%dx%dx%d", bits, s[1], s[2], s[3], t[1], t[2], t[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}

@@ -1,0 +1,60 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// fewThresholds is the number up to which the bits of a level are made from the comparisons themselves.
+const fewThresholds = 7
+
+// Threshold counts, for each f32 element, the thresholds t, [count, C] or [count, 1], that it reaches, and packs the counts
+// as levels; see graph.ThresholdAttrs. Parameters: x, t, y.
+func Threshold(a *graph.ThresholdAttrs, count, row int, shape []int) *ir.Func {
+	s := Spatial(shape)
+	x, t, y := buf("x", ir.F32, s...), buf("t", ir.F32, count, row), BitBuffer("y", a.Bits, s, a.Enc)
+	f := &ir.Func{Name: fmt.Sprintf("threshold_%s%d_%d_%dx%dx%d", a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x), in(t), out(y)}}
+	reached := func(v, j, o ir.Expr) ir.Expr {
+		if row == 1 {
+			o = ir.Int(0)
+		}
+		if a.NotLess {
+			return ir.Bin(ir.Xor, ir.Bin(ir.Lt, v, ir.At(t, j, o)), ir.Const(ir.Bool, 1))
+		}
+		return ir.Bin(ir.Ge, v, ir.At(t, j, o))
+	}
+	if count == 1<<a.Bits-1 && count <= fewThresholds {
+		f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+			var ge []ir.Expr
+			for j := range count {
+				ge = append(ge, reached(ir.At(x, append(append([]ir.Expr{}, i...), o)...), ir.Int(j), o))
+			}
+			return inverted(thermometer(ge, a.Bits), a.Enc)
+		})
+		return f
+	}
+	// Counts of one pixel, then their bits.
+	n := buf("n", ir.I32, s[3])
+	c, i := ir.V("c"), vars(loops("", "b", s[0], "h", s[1], "w", s[2]))
+	pixel := ir.Seq(
+		ir.Nest(loops("", "c0", s[3]), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
+		ir.Nest(loops("", "j", count, "c", s[3]), update(ir.AddTo, n, ir.CastTo(ir.I32, reached(ir.At(x, append(i, c)...), ir.V("j"), c)), c)),
+	)
+	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{n}, ir.Seq(pixel, words)) },
+		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })
+	return f
+}
+
+// inverted are the bits of the level that bipolar has, as enc stores them.
+func inverted(bits []ir.Expr, enc ir.EncodingKind) []ir.Expr {
+	if enc != ir.BipolarInv {
+		return bits
+	}
+	out := make([]ir.Expr, len(bits))
+	for n, b := range bits {
+		out[n] = ir.Bin(ir.Xor, b, ir.Const(ir.Bool, 1))
+	}
+	return out
+}

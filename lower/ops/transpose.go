@@ -1,0 +1,82 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// transposed gives the shape of the result, and the position in x, of spread(shape, 1), that position i of the result's
+// spatial form reads.
+func transposed(a *graph.TransposeAttrs, shape []int) (to []int, from func(i []ir.Expr) []ir.Expr) {
+	to = make([]int, len(shape))
+	for d, p := range a.Perm {
+		to[d] = shape[p]
+	}
+	at := place(len(shape))
+	return to, func(i []ir.Expr) []ir.Expr {
+		y := coords(i, to)
+		x := make([]ir.Expr, len(y))
+		for d := range x {
+			x[d] = ir.Int(0)
+		}
+		for d, p := range a.Perm {
+			x[at[p]] = y[at[d]]
+		}
+		return x
+	}
+}
+
+// TransposeIsView reports whether the elements, packed where bits is not 0, lie in memory in the same order before and after.
+func TransposeIsView(a *graph.TransposeAttrs, bits int, shape []int) bool {
+	var order []int // axes of more than one element, as the result has them
+	for _, p := range a.Perm {
+		if shape[p] > 1 {
+			order = append(order, p)
+		}
+	}
+	last := len(shape) - 1
+	before, after := shape[last], shape[a.Perm[last]]
+	return slices.IsSorted(order) && (bits == 0 || before == after || before%WordBits == 0 && after%WordBits == 0)
+}
+
+// TransposeFloat gives f32 elements another order of axes.
+func TransposeFloat(a *graph.TransposeAttrs, shape []int) *ir.Func {
+	to, from := transposed(a, shape)
+	s := Spatial(to)
+	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, s...)
+	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	i := vars(ls)
+	return &ir.Func{Name: transposeName(a, 0, s), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
+}
+
+// TransposeBits gives packed levels another order of axes: whole words where the channels stay, else bit by bit.
+func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+	to, from := transposed(a, shape)
+	s := Spatial(to)
+	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, s, enc)
+	f := &ir.Func{Name: transposeName(a, bits, s), Params: []ir.Param{in(x), out(y)}}
+	if last := len(shape) - 1; a.Perm[last] == last {
+		ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "c", y.Shape[4])
+		i := vars(ls)
+		f.Body = ir.Nest(ls, set(y, ir.At(x, append([]ir.Expr{i[0]}, from(i[1:])...)...), i...))
+		return f
+	}
+	f.Body = repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
+		o = ir.Bin(ir.Min, o, ir.Int(s[3]-1)) // what lies beyond is not chosen, but its address must be provable
+		at := from(append(append([]ir.Expr{}, i...), o))
+		last := len(at) - 1
+		return at[:last], at[last]
+	})
+	return f
+}
+
+func transposeName(a *graph.TransposeAttrs, bits int, to []int) string {
+	name := fmt.Sprintf("transpose_%d_", bits)
+	for _, p := range a.Perm {
+		name += fmt.Sprint(p)
+	}
+	return name + fmt.Sprintf("_%dx%dx%d", to[1], to[2], to[3])
+}

@@ -1,0 +1,88 @@
+// Package measure times code on this machine: the clock of a core, samples of runs, and what is kept of them.
+package measure
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Timing is one run: how long it took, and the clock of its core directly behind it.
+type Timing struct {
+	Took time.Duration
+	GHz  float64
+}
+
+// Cycles is how many cycles of one core the run took.
+func (t Timing) Cycles() float64 { return float64(t.Took.Nanoseconds()) * t.GHz }
+
+// Since is the Timing of a run that began at start and ends now. A core that has just computed with wide vectors runs at
+// a lower clock than an idle one, by a tenth and more, and speeds up again within some tens of microseconds. So the
+// clock is looked at behind each run, at once and shortly.
+func Since(start time.Time) Timing {
+	t := Timing{Took: time.Since(start)}
+	t.GHz = look()
+	return t
+}
+
+// How long look looks.
+const (
+	chainSteps  = 1 << 15 // 7 to 30 microseconds
+	stepsOfTurn = 16      // in chain
+)
+
+// look is how many dependent additions, one cycle each on every CPU that ripc compiles for, are done in a nanosecond.
+func look() float64 {
+	before := time.Now()
+	start := time.Now()
+	runtime.KeepAlive(chain(1, chainSteps/stepsOfTurn))
+	ns := time.Since(start) - start.Sub(before) // without what it takes to read the time
+	return chainSteps / float64(max(1, ns.Nanoseconds()))
+}
+
+// Fastest is what counts of many runs: the tenth of them, five at least, that took the shortest time.
+func Fastest(runs []Timing) []Timing {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) })
+	return sorted[:min(len(sorted), max(5, len(sorted)/10))]
+}
+
+// Middle is the middle value of what of gives for runs: a look that was disturbed does not count.
+func Middle(runs []Timing, of func(Timing) float64) float64 {
+	if len(runs) == 0 {
+		return 0
+	}
+	var vs []float64
+	for _, r := range runs {
+		vs = append(vs, of(r))
+	}
+	slices.Sort(vs)
+	return vs[len(vs)/2]
+}
+
+// chain does stepsOfTurn dependent operations a turn; the loop's own work runs beside them.
+//
+//go:noinline
+func chain(x uint64, turns int) uint64 {
+	y := x
+	for range turns {
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+		x += y
+		x ^= y
+	}
+	return x
+}

@@ -1,0 +1,31 @@
+package measure
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the middle number of
+// cycles of the fastest tenth of runs, each by the clock directly behind it.
+type Figures struct {
+	MinMS        *float64 `json:"min_ms"`
+	MedianMS     *float64 `json:"median_ms"`
+	MACsPerCycle *float64 `json:"macs_per_cycle"`
+	Instructions *uint64  `json:"instructions"`
+	MCACycles    *float64 `json:"mca_cycles"` // always nil: no model of a CPU adds up blocks yet
+}
+
+// Reduce reduces runs to the fastest and the middle one, and to the cycles of the fastest ones.
+func Reduce(runs []Timing, macs int64) Figures {
+	if len(runs) == 0 {
+		return Figures{}
+	}
+	ms := func(ns float64) *float64 { v := ns / 1e6; return &v }
+	took := func(t Timing) float64 { return float64(t.Took.Nanoseconds()) }
+	f := Figures{MinMS: ms(took(slices.MinFunc(runs, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) }))), MedianMS: ms(Middle(runs, took))}
+	if cycles := Middle(Fastest(runs), Timing.Cycles); macs > 0 && cycles > 0 {
+		v := float64(macs) / cycles
+		f.MACsPerCycle = &v
+	}
+	return f
+}

@@ -1,0 +1,76 @@
+// Package describe is the self-description of a compiled artifact: the JSON that NAME_describe() returns and that
+// lies, byte for byte, in the ELF section Section. The compiler writes it (codegen/llvm/artifact), the loader reads it
+// (runtime, simulate). It has no dependencies, so that a deployed program stays small.
+package describe
+
+// Format names the version of the layout below; a loader refuses any other.
+const Format = "ripc.artifact/1"
+
+// Section is the ELF section that holds the JSON.
+const Section = ".ripc.describe"
+
+// Artifact describes one compiled network.
+type Artifact struct {
+	Format   string   `json:"format"`
+	Compiler string   `json:"compiler"` // ripc's version
+	Name     string   `json:"name"`     // C identifier; prefix of every exported symbol
+	Target   string   `json:"target"`   // ripc's name of the board, e.g. "rpi3"
+	Arch     string   `json:"arch"`     // "x86_64", "aarch64", "arm"
+	CPU      string   `json:"cpu"`      // LLVM's name of the CPU
+	Features []string `json:"features"` // required CPU features in ripc's names (LLVM's, without "+")
+	QemuCPU  string   `json:"qemu_cpu,omitempty"`
+	Inputs   []Tensor `json:"inputs"`
+	Outputs  []Tensor `json:"outputs"`
+	// ArenaBytes is the part of the workspace that the threads share (at offset 0); behind it lie nthreads blocks
+	// of ScratchBytes. NAME_workspace_size(n) = ArenaBytes + n*ScratchBytes. Both are multiples of 64.
+	ArenaBytes   int64   `json:"arena_bytes"`
+	ScratchBytes int64   `json:"scratch_bytes"`
+	WeightBytes  int64   `json:"weight_bytes"`
+	Stages       []Stage `json:"stages"`
+}
+
+// Tensor is an input, an output, or a stage's operand. Layout of bit tensors: planes outermost, channels packed least
+// significant bit first into little-endian words.
+type Tensor struct {
+	Name   string `json:"name"`
+	Label  string `json:"label,omitempty"` // the model's name, where Name is a changed one
+	DType  string `json:"dtype"`           // "f32", "i32", "u32", "u8", "i8"
+	Shape  []int  `json:"shape"`
+	Layout string `json:"layout,omitempty"` // "NHWC", "NC", ...
+	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits; i32 words
+	// have 1 bit and no axis of planes.
+	Encoding string  `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
+	Bits     int     `json:"bits,omitempty"`
+	Scale    float64 `json:"scale,omitempty"` // inputs and outputs: real value of one integer step
+	// ZeroPoint is what a level (u8) or value (i8) of 0.0 is: the real value is Scale * (value - ZeroPoint).
+	ZeroPoint int  `json:"zero_point,omitempty"`
+	Channels  int  `json:"channels,omitempty"` // true channel count
+	Packed    bool `json:"packed,omitempty"`
+	// Where it lives: "input", "output", "arena" or "const", with the index or the byte offset there.
+	Where  string `json:"where,omitempty"`
+	Offset int64  `json:"offset"`
+}
+
+// Planes reports whether t is packed with an axis of bit planes in front.
+func (t Tensor) Planes() bool { return t.Packed && t.DType != "i32" }
+
+// Stage is one step between two barriers.
+type Stage struct {
+	Name   string   `json:"name"`
+	Op     string   `json:"op"`
+	Kernel string   `json:"kernel"` // symbol of the kernel; equal kernels share one
+	Trace  []string `json:"trace,omitempty"`
+	MACs   int64    `json:"macs"`
+	Reads  []Tensor `json:"reads"`
+	Writes []Tensor `json:"writes"`
+	Note   string   `json:"note,omitempty"` // e.g. why the layer stays float
+	Glue   string   `json:"glue,omitempty"` // what the layer does with its sums
+}
+
+// Title is what the user calls the tensor.
+func (t Tensor) Title() string {
+	if t.Label != "" {
+		return t.Label
+	}
+	return t.Name
+}
