@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
-	"ripc/runtime/describe"
+	"ripc/codegen"
 	"ripc/ir"
+	"ripc/runtime/describe"
 	"ripc/targets"
 	"ripc/verify"
 )
@@ -52,7 +52,7 @@ func TestHard(t *testing.T) {
 			t.Run(name+"/"+board, func(t *testing.T) {
 				code := steps(c.code)
 				file := filepath.Join(t.TempDir(), "steps.so")
-				if err := os.WriteFile(file, build(t, machine(t, board), code)[artifact.SO], 0o666); err != nil {
+				if err := os.WriteFile(file, build(t, machine(t, board), code)[codegen.SO], 0o666); err != nil {
 					t.Fatal(err)
 				}
 				in := verify.Input{Program: steps(c.definition), SO: file, Inputs: [][]byte{plain}}
