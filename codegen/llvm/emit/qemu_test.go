@@ -32,7 +32,7 @@ func TestARM(t *testing.T) {
 }
 
 func testARM(t *testing.T, qemu string, tg targets.Target) {
-	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc()}
+	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc(t, tg)}
 	fs = append(fs, both("floats", ir.F32, ir.F32, 70, bin(ir.Add), bin(ir.Mul), bin(ir.Div), bin(ir.Min), bin(ir.Max), un(ir.Floor), un(ir.RoundEven), un(ir.Sqrt),
 		func(a, b ir.Expr) ir.Expr { return &ir.Fma{A: a, B: b, C: ir.Float(-1)} })...)
 	for _, to := range []ir.Type{ir.I8, ir.U16, ir.I64, ir.U64, ir.I32, ir.U32} {
@@ -53,7 +53,7 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 			fs = append(fs, f)
 		}
 	}
-	checkARM(t, qemu, tg, append(fs, instructions(tg.Arch, tg.Features)...))
+	checkARM(t, qemu, tg, append(fs, instructions(tg)...))
 }
 
 // checkARM compares what Funcs compute under qemu with the interpreter, on awkward data.
