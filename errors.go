@@ -3,7 +3,7 @@ package ripc
 import (
 	"errors"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/ir"
 	"ripc/runtime"
@@ -17,7 +17,8 @@ func IsBadInput(err error) bool {
 	if err == nil || is[*compile.InternalError](err) {
 		return false
 	}
-	return is[*ir.Error](err) || is[*npy.Error](err) || is[*artifact.KindError](err) || is[*targets.UnknownTargetError](err) ||
+	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
+		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) ||
 		is[*runtime.FileError](err) || is[*runtime.FormatError](err)
 }
 

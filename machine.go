@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/engine/simulate"
 	"ripc/ir"
 	"ripc/runtime"
@@ -48,7 +48,7 @@ func openMachine(ctx context.Context, path string, o Options, progress func(int,
 func (m *machine) open(ctx context.Context, o Options, progress func(int, int, string)) error {
 	path := m.path
 	if !IsArtifact(path) {
-		o.Emit = []artifact.Kind{artifact.SO}
+		o.Emit = []codegen.Kind{codegen.SO}
 		if progress != nil {
 			o.Progress = func(done, total int) { progress(done, total, "compiling") }
 		}
@@ -80,8 +80,8 @@ func tempSO(c *Compiled) (dir, path string, err error) {
 	if dir, err = os.MkdirTemp("", "ripc-"); err != nil {
 		return "", "", err
 	}
-	path = filepath.Join(dir, artifact.Identifier(c.Graph.Name)+".so")
-	return dir, path, os.WriteFile(path, c.Files[artifact.SO], 0o600)
+	path = filepath.Join(dir, codegen.Identifier(c.Graph.Name)+".so")
+	return dir, path, os.WriteFile(path, c.Files[codegen.SO], 0o600)
 }
 
 func (m *machine) close() {

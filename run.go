@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine/simulate"
 	"ripc/internal/tensorio"
@@ -103,7 +103,7 @@ func runInterp(ctx context.Context, r RunRequest) (*RunResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := artifact.Describe(artifact.Input{Program: p})
+	d := codegen.Describe(codegen.Input{Program: p})
 	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err

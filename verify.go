@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime"
@@ -44,7 +44,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 	}
 	o := r.Options
-	o.Emit = []artifact.Kind{artifact.SO}
+	o.Emit = []codegen.Kind{codegen.SO}
 	o.Progress = func(done, total int) { progress(done, total, "compiling") }
 	if r.SO != "" {
 		d, err := runtime.ReadDescription(r.SO)
@@ -71,7 +71,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 		so = path
 	}
-	feed, err := tensorio.Load(artifact.Describe(artifact.Input{Program: c.Program}).Inputs, nil, r.Seed)
+	feed, err := tensorio.Load(codegen.Describe(codegen.Input{Program: c.Program}).Inputs, nil, r.Seed)
 	if err != nil {
 		return nil, err
 	}
