@@ -132,7 +132,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	instrs := isa.For(c.Target.Arch, c.Target.Features)
+	instrs := isa.For(c.Target)
 	s := *c.Program
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
 	c.Traces = map[string]schedule.Trace{}

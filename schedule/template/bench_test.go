@@ -69,7 +69,7 @@ func variants(b *testing.B, f *ir.Func, traces []schedule.Trace, t targets.Targe
 		p.Buffers, names = append(p.Buffers, buf), append(names, q.Name)
 	}
 	for i, tr := range traces {
-		r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(t.Arch, t.Features)))
+		r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(t)))
 		if err != nil {
 			b.Fatalf("%v\n%s", err, tr)
 		}

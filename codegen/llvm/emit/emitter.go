@@ -29,6 +29,9 @@ type buffer struct {
 	flushed bool
 }
 
+// instruction is a called instruction and its text.
+type instruction struct{ name, text string }
+
 // emitter holds the state of one kernel's emission.
 type emitter struct {
 	f      *ir.Func
@@ -44,7 +47,7 @@ type emitter struct {
 	declared map[string]*llir.Func
 	names    map[string]int
 	attrs    *llir.AttrGroupDef
-	instrs   []*ir.Func // called instructions, in order of first use
+	instrs   []instruction // called ones, in order of first use
 	notes    []string
 
 	bufs   map[string]*buffer
@@ -170,7 +173,7 @@ func (e *emitter) loopMetadata() *metadata.Attachment {
 func (e *emitter) print() []byte {
 	var texts []string
 	for _, f := range e.instrs {
-		texts = append(texts, "\n"+f.Emit)
+		texts = append(texts, "\n"+f.text)
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
 		if e.target.Arch == "arm" {

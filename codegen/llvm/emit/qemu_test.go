@@ -31,7 +31,7 @@ func TestARM(t *testing.T) {
 }
 
 func testARM(t *testing.T, qemu string, tg targets.Target) {
-	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc()}
+	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded(), callFunc(t, tg)}
 	fs = append(fs, floatFuncs(45)...)
 	for _, to := range []ir.Type{ir.I8, ir.U16, ir.I64, ir.U64, ir.I32, ir.U32} {
 		fs = append(fs, both("to_"+to.String(), ir.F32, to, 35, func(a, _ ir.Expr) ir.Expr { return ir.CastTo(to, a) })...)
@@ -51,7 +51,7 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 			fs = append(fs, f)
 		}
 	}
-	checkARM(t, qemu, tg, append(fs, instructions(tg.Arch, tg.Features)...))
+	checkARM(t, qemu, tg, append(fs, instructions(tg)...))
 }
 
 // checkARM compares what Funcs compute under qemu with the interpreter, on awkward data.
