@@ -57,10 +57,10 @@ func Table() []Row {
 		{"lower/ops", []string{"graph", "ir"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen", []string{"internal/abi", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen", []string{"internal/abi", "internal/f32", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
-		{"codegen/llvm/emit", []string{"codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"codegen", "codegen/llvm", "fusedglue", "lower"}), nil},

@@ -12,6 +12,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/targets"
@@ -36,7 +37,7 @@ type instruction struct{ name, text string }
 type emitter struct {
 	f      *ir.Func
 	target targets.Target
-	frame  frame
+	frame  codegen.Frame
 
 	m        *llir.Module
 	fn       *llir.Func
@@ -74,7 +75,7 @@ type emitter struct {
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
-		f: f, target: t, m: llir.NewModule(), frame: layout(f), clean: cleanAllocs(f),
+		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},

@@ -7,6 +7,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -111,56 +112,9 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 // flush; so what is compared is made another value than what is chosen. (LLVM compares with what it canonicalizes.)
 func (e *emitter) condition(x *ir.Select) val {
 	c, ok := x.Cond.(*ir.Binary)
-	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || handsFlushed(x, e.clean) {
+	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.clean) {
 		return e.eval(x.Cond)
 	}
 	a, b := e.product(e.eval(c.A)), e.eval(c.B)
 	return e.binary(c.Op, a, b)
-}
-
-// cleanAllocs finds the allocs of f in which only flushed floats are stored.
-func cleanAllocs(f *ir.Func) map[string]bool {
-	clean := map[string]bool{}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Type.IsFloat() {
-			clean[a.Buf.Name] = true
-		}
-		return true
-	})
-	for before := -1; before != len(clean); { // one that is not may have been copied to others
-		before = len(clean)
-		ir.Walk(f.Body, func(s ir.Stmt) bool {
-			switch s := s.(type) {
-			case *ir.Store: // what is combined is the result of arithmetic
-				if s.Op == ir.Assign && clean[s.Buf] && !handsFlushed(s.Val, clean) {
-					delete(clean, s.Buf)
-				}
-			case *ir.Call:
-				for _, a := range s.Args {
-					delete(clean, a.Buf)
-				}
-			}
-			return true
-		})
-	}
-	return clean
-}
-
-// handsFlushed reports whether the float x is flushed, given the buffers that hold nothing else.
-func handsFlushed(x ir.Expr, clean map[string]bool) bool {
-	switch x := x.(type) {
-	case *ir.FloatImm:
-		return number(x.V).flushed
-	case *ir.Binary, *ir.Fma:
-		return true
-	case *ir.Cast:
-		return !x.A.Type().IsFloat() || handsFlushed(x.A, clean)
-	case *ir.Unary:
-		return x.Op != ir.Neg && x.Op != ir.Abs || handsFlushed(x.A, clean)
-	case *ir.Select:
-		return handsFlushed(x.A, clean) && handsFlushed(x.B, clean)
-	case *ir.Load:
-		return clean[x.Buf]
-	}
-	return false
 }

@@ -265,7 +265,7 @@ func (e *emitter) checkSizes() {
 				ir.BufferString(p.Buffer), p.Bytes(), math.MaxInt32)
 		}
 	}
-	if e.frame.scratch > math.MaxInt32 {
-		e.fail("", "", "%d bytes of scratch; at most %d are supported on a target with 32-bit addresses", e.frame.scratch, math.MaxInt32)
+	if e.frame.Scratch > math.MaxInt32 {
+		e.fail("", "", "%d bytes of scratch; at most %d are supported on a target with 32-bit addresses", e.frame.Scratch, math.MaxInt32)
 	}
 }
