@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/ir"
@@ -29,8 +29,8 @@ func IsBadInput(err error) bool {
 	if err == nil || is[*compile.InternalError](err) {
 		return false
 	}
-	return is[*ir.Error](err) || is[*npy.Error](err) || is[*artifact.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*TargetError](err) || is[*engine.ThreadsError](err) ||
+	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
+		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ThreadsError](err) ||
 		is[*runtime.FileError](err) || is[*runtime.FormatError](err)
 }
 

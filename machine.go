@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/runtime"
 )
 
@@ -35,7 +35,7 @@ func library(ctx context.Context, path string, o Options, progress func(int, int
 		}
 		return path, remove, err
 	}
-	o.Emit = []artifact.Kind{artifact.SO}
+	o.Emit = []codegen.Kind{codegen.SO}
 	if progress != nil {
 		o.Progress = func(done, total int) { progress(done, total, "compiling") }
 	}
@@ -56,6 +56,6 @@ func tempSO(c *Compiled) (dir, path string, err error) {
 	if dir, err = os.MkdirTemp("", "ripc-"); err != nil {
 		return "", "", err
 	}
-	path = filepath.Join(dir, artifact.Identifier(c.Graph.Name)+".so")
-	return dir, path, os.WriteFile(path, c.Files[artifact.SO], 0o600)
+	path = filepath.Join(dir, codegen.Identifier(c.Graph.Name)+".so")
+	return dir, path, os.WriteFile(path, c.Files[codegen.SO], 0o600)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/internal/tensorio"
@@ -128,7 +128,7 @@ func (r RunRequest) interpret(progress func(stage, stages int, name string)) (en
 	if err != nil {
 		return nil, err
 	}
-	d := artifact.Describe(artifact.Input{Program: p})
+	d := codegen.Describe(codegen.Input{Program: p})
 	return engine.Interpret(p, d, progress), nil
 }
 

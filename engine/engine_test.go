@@ -8,7 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine"
 	"ripc/internal/need"
@@ -41,7 +42,7 @@ func chain() *ir.Program {
 // engines opens chain in every way, two threads where that is possible.
 func engines(t *testing.T, o engine.Options) map[string]engine.Engine {
 	p := chain()
-	all := map[string]engine.Engine{"interp": engine.Interpret(p, artifact.Describe(artifact.Input{Program: p}), nil)}
+	all := map[string]engine.Engine{"interp": engine.Interpret(p, codegen.Describe(codegen.Input{Program: p}), nil)}
 	for _, name := range []string{targets.HostName, "rpi3", "rpi2"} {
 		e, err := engine.Open(library(t, name), o)
 		need.OK(t, err)
@@ -62,12 +63,12 @@ func library(t *testing.T, target string) string {
 	need.OK(t, err)
 	tools, err := toolchain.Find()
 	need.OK(t, err)
-	files, err := artifact.Build(t.Context(), artifact.Input{Program: chain(), Target: tg, Tools: tools, Emit: []artifact.Kind{artifact.SO}})
+	files, err := codegen.Build(t.Context(), codegen.Input{Program: chain(), Target: tg, Emit: []codegen.Kind{codegen.SO}}, llvm.Backend{Tools: tools})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "chain.so")
-	if err := os.WriteFile(path, files[artifact.SO], 0o666); err != nil {
+	if err := os.WriteFile(path, files[codegen.SO], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -32,6 +32,8 @@ type Input struct {
 	SO        string   // path of the artifact; it says itself what machine it is for
 	Threads   int      // 0 means 1
 	Inputs    [][]byte // contents of the Program's inputs, in order
+	// More are further contents, one set for each further run of everything.
+	More []Set
 	// Simulate makes Verify simulate although this machine could run the artifact.
 	Simulate bool
 	// Progress, if not nil, is called before each stage, and once more with done == total.
@@ -44,7 +46,14 @@ type Input struct {
 	Limit time.Duration
 
 	report *Report
-	kept   int // overrides maxKept, for tests
+	set    string // name of Inputs
+	kept   int    // overrides maxKept, for tests
+}
+
+// Set is contents of a Program's inputs, in order. Differences that show on it carry its name.
+type Set struct {
+	Name   string
+	Inputs [][]byte
 }
 
 // MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be compared.
@@ -99,12 +108,21 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		return nil, err
 	}
 	defer e.Close()
-	in.report.Simulated = e.Kind() == engine.Simulated
-	v := &verifier{in: in, e: e, walk: walk{kept: in.kept}, tensors: tensors(d), report: in.report, compiled: map[*ir.Func]*interp.Compiled{}}
-	if err := v.run(ctx); err != nil {
-		return nil, err
+	r := in.report
+	r.Simulated = e.Kind() == engine.Simulated
+	compiled := map[*ir.Func]*interp.Compiled{}
+	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
+		in.Inputs, in.set = set.Inputs, set.Name
+		v := &verifier{in: in, e: e, walk: walk{kept: in.kept}, tensors: tensors(d), report: r, compiled: compiled}
+		if err := v.run(ctx); err != nil {
+			return nil, err
+		}
+		if r.Crash != nil {
+			return r, nil
+		}
 	}
-	return v.report, nil
+	r.OK = len(r.Network) == 0 && !slices.ContainsFunc(r.Stages, func(s StageResult) bool { return !s.OK })
+	return r, nil
 }
 
 // tensors lists what the stages read and write, by name.

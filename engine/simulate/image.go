@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"ripc/internal/abi"
 	"ripc/runtime"
 )
 
@@ -23,7 +24,6 @@ const (
 	progressAt = 80
 	statusAt   = 56
 	stackSize  = 256 << 10
-	syncSize   = 128
 	guardByte  = 0xA5
 	guardSize  = 64
 )
@@ -70,10 +70,10 @@ func (im *image) take(n, align int64) int64 {
 	return at
 }
 
-// buffer reserves n bytes, 64-byte aligned and padded, with a guard behind.
+// buffer reserves n bytes, aligned and padded to abi.Align, with a guard behind.
 func (im *image) buffer(n int64, what string) place {
-	round := max(n+63, 64) &^ 63
-	at := im.take(round+guardSize, 64)
+	round := abi.RoundUp(max(n, 1))
+	at := im.take(round+guardSize, abi.Align)
 	guard := make([]byte, guardSize)
 	for i := range guard {
 		guard[i] = guardByte
@@ -156,7 +156,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		p.desc = jobsAt + int64(k)*jobSize
 		sync := uint64(0)
 		if j.Threads > 1 {
-			sync = im.addr(im.take(2*syncSize, 64))
+			sync = im.addr(im.take(2*abi.SyncBytes, abi.Align))
 		}
 		goesOn := k+1 < len(jobs) && jobs[k+1].Continue
 		copies, copiesAt := im.captures(j, &p, goesOn)

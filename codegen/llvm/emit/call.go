@@ -1,12 +1,15 @@
 package emit
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -14,9 +17,6 @@ import (
 // call emits the call of an instruction: its text, appended to the module once, is a function of one pointer per
 // parameter that LLVM inlines.
 func (e *emitter) call(s *ir.Call) {
-	if s.Fn.Emit == "" {
-		e.fail("call @"+s.Fn.Name, "", "it has no text to emit")
-	}
 	if len(s.Args) != len(s.Fn.Params) {
 		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
 	}
@@ -27,15 +27,21 @@ func (e *emitter) call(s *ir.Call) {
 		args = append(args, e.window(e.place(w.Buf, w.Idx)))
 		params = append(params, llir.NewParam("", opaquePtr{}))
 	}
-	known := false
-	for _, f := range e.instrs {
-		known = known || f.Name == s.Fn.Name
-	}
-	if !known {
-		e.instrs = append(e.instrs, s.Fn)
-	}
+	e.instruction(s.Fn)
 	// A function outside the module: llir prints the call, and no declaration.
 	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
+}
+
+// instruction takes the text of an instruction down, the first time that it is called.
+func (e *emitter) instruction(f *ir.Func) {
+	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
+		return
+	}
+	text, err := isa.Text(f)
+	if err != nil {
+		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
+	}
+	e.instrs = append(e.instrs, instruction{f.Name, text})
 }
 
 // origin is an address in a block: of a buffer's element at an index without its constant part.

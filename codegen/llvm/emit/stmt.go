@@ -94,7 +94,7 @@ func (e *emitter) alloc(s *ir.Alloc) {
 		return // another copy of the same scope
 	}
 	sl := e.frame.slots[s.Buf.Name]
-	b := &buffer{Buffer: s.Buf, copies: sl.copies, lane: sl.lane}
+	b := &buffer{Buffer: s.Buf, copies: sl.copies, lane: sl.lane, flushed: e.clean[s.Buf.Name]}
 	entry := e.fn.Blocks[0]
 	if sl.onStack {
 		n := uint64(s.Buf.Elems() * max(sl.copies, 1))
