@@ -58,7 +58,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 			o.Target = d.Target
 		}
 		if o.Target != d.Target {
-			return nil, &ir.Error{Pos: ir.Pos{File: r.SO}, Msg: fmt.Sprintf("was compiled for %s, not for %s", d.Target, o.Target), Help: "leave --target out"}
+			return nil, &TargetError{Path: r.SO, Target: d.Target, Want: o.Target}
 		}
 	}
 	c, err := Compile(ctx, r.Path, o)

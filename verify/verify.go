@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"ripc/engine"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/runtime"
@@ -68,7 +69,7 @@ func (e *MismatchError) Error() string {
 // Verify compares the artifact's constants with the Program's, and runs the artifact and the definition. Differences, and
 // code that crashes under simulation, are in the Report and no error; code that crashes natively takes this process along. It fails with
 // *MismatchError, with *ir.Error or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors
-// of runtime or simulate if the artifact cannot, or with ctx's error.
+// of engine.Open if the artifact cannot, or with ctx's error.
 func Verify(ctx context.Context, in Input) (*Report, error) {
 	if in.Threads == 0 {
 		in.Threads = 1
@@ -97,30 +98,45 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		}
 		in.report.Stages = append(in.report.Stages, r)
 	}
+	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit}
+	var e engine.Engine
+	err = in.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
+		e, err = engine.Open(in.SO, o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	r := in.report
+	r.Simulated = e.Kind() == engine.Simulated
 	compiled := map[*ir.Func]*interp.Compiled{}
 	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
 		in.Inputs, in.set = set.Inputs, set.Name
-		if err := in.verify(ctx, d, compiled); err != nil {
+		v := &verifier{in: in, e: e, walk: walk{kept: in.kept}, tensors: tensors(d), report: r, compiled: compiled}
+		if err := v.run(ctx); err != nil {
 			return nil, err
 		}
-		if in.report.Crash != nil {
-			return in.report, nil
+		if r.Crash != nil {
+			return r, nil
 		}
 	}
-	r := in.report
 	r.OK = len(r.Network) == 0 && !slices.ContainsFunc(r.Stages, func(s StageResult) bool { return !s.OK })
 	return r, nil
 }
 
-// verify runs everything on in.Inputs.
-func (in Input) verify(ctx context.Context, d *describe.Artifact, compiled map[*ir.Func]*interp.Compiled) error {
-	e, err := open(in, d)
-	if err != nil {
-		return err
+// tensors lists what the stages read and write, by name.
+func tensors(d *describe.Artifact) map[string]describe.Tensor {
+	all := map[string]describe.Tensor{}
+	for _, s := range d.Stages {
+		for _, t := range slices.Concat(s.Reads, s.Writes) {
+			all[t.Name] = t
+		}
 	}
-	defer e.close()
-	in.report.Simulated = e.simulated()
-	return (&verifier{in: in, e: e, report: in.report, compiled: compiled}).run(ctx)
+	for _, t := range slices.Concat(d.Inputs, d.Outputs) {
+		all[t.Name] = t
+	}
+	return all
 }
 
 // match fails unless d describes in.Program, as far as memory is laid out by it.
