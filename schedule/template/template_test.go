@@ -193,7 +193,7 @@ func other(t *rapid.T) *ir.Func {
 
 // legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
 func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
-	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 	if err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, f)
 	}
@@ -287,7 +287,7 @@ func TestKnobs(t *testing.T) {
 		f := convolution(rt)
 		m := rapid.SampledFrom(all).Draw(rt, "target")
 		tr := template.Build(f, m, k)
-		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features))); err != nil {
+		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m))); err != nil {
 			rt.Fatalf("%+v: %v\n%s", k, err, tr)
 		}
 	})
@@ -433,7 +433,7 @@ func TestManyPlanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
 		f := ops.Conv("bconv2d", a, ir.Bipolar, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
-			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err == nil {
 				err = arith.VerifyWidths(r.Func)
 			}
