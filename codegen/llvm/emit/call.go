@@ -9,6 +9,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -76,21 +77,11 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	fail := func(why string) {
 		e.fail("call @"+fn.Name, "", "operand %s for %s: %s", ir.BufferString(b.Buffer), ir.BufferString(p.Buffer), why)
 	}
-	switch {
-	case b.Type != p.Type:
-		fail("the element types differ")
-	case len(p.Shape) > len(b.Shape):
-		fail("it has too few dimensions")
-	case b.copies > 0:
-		fail("it has a copy per lane of a vectorized loop")
+	if err := codegen.Contiguous(p, b.Buffer); err != nil {
+		fail(err.Error())
 	}
-	trail := b.Shape[len(b.Shape)-len(p.Shape):]
-	outer := true // all dimensions so far have extent 1 in the window
-	for d, n := range p.Shape {
-		if !outer && n != trail[d] {
-			fail("the window is not contiguous")
-		}
-		outer = outer && n == 1
+	if b.copies > 0 {
+		fail("it has a copy per lane of a vectorized loop")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/targets"
@@ -25,6 +26,8 @@ type buffer struct {
 	copies int
 	// lane is the loop whose lanes the copies belong to.
 	lane string
+	// flushed: all floats stored here are (see val).
+	flushed bool
 }
 
 // instruction is a called instruction and its text.
@@ -34,7 +37,7 @@ type instruction struct{ name, text string }
 type emitter struct {
 	f      *ir.Func
 	target targets.Target
-	frame  frame
+	frame  codegen.Frame
 
 	m        *llir.Module
 	fn       *llir.Func
@@ -62,6 +65,9 @@ type emitter struct {
 	laneVar string
 	lanes   int
 
+	clean map[string]bool // allocs that hold flushed floats only
+	one   value.Value     // see opaqueOne
+
 	count  int // instructions so far
 	visits int
 	spread spread
@@ -69,7 +75,7 @@ type emitter struct {
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
-		f: f, target: t, m: llir.NewModule(), frame: layout(f),
+		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
