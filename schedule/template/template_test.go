@@ -203,10 +203,25 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 		}
 	}
+	if l := withoutAxis(g); l != "" && !strings.Contains(tr.String(), "fuse ") { // one loop over two axes
+		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
+	}
 	if _, err := emit.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
 	return r.Whole()
+}
+
+// withoutAxis is a loop of f that has no axis, "" if all have one: primitives keep them.
+func withoutAxis(f *ir.Func) string {
+	name := ""
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && l.Axis == ir.NoAxis {
+			name = l.Var
+		}
+		return true
+	})
+	return name
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
