@@ -199,10 +199,10 @@ func TestWriteErrors(t *testing.T) {
 		`has a weight "w"; the op has []`: func(g *graph.Graph) {
 			g.Nodes[0].Weights = map[string]*graph.Tensor{"w": {Shape: []int{1}, Data: []float32{1}}}
 		},
-		`no layer of a model has this op`:                func(g *graph.Graph) { g.Nodes[0].Op = "eltwise" },
-		`layout "N HW" for shape [1 8 8 4]`:              func(g *graph.Graph) { g.Values["x"].Layout = "N HW" },
-		`but the graph says {Name:y Shape:[1] `: func(g *graph.Graph) { g.Values["y"].Shape = []int{1} },
-		`node "y" (relu): the note "\xff" is no UTF-8`:   func(g *graph.Graph) { g.Nodes[0].Note = "\xff" },
+		`no layer of a model has this op`:              func(g *graph.Graph) { g.Nodes[0].Op = "eltwise" },
+		`layout "N HW" for shape [1 8 8 4]`:            func(g *graph.Graph) { g.Values["x"].Layout = "N HW" },
+		`but the graph says {Name:y Shape:[1] `:        func(g *graph.Graph) { g.Values["y"].Shape = []int{1} },
+		`node "y" (relu): the note "\xff" is no UTF-8`: func(g *graph.Graph) { g.Nodes[0].Note = "\xff" },
 		`no node reads the result "y"`: func(g *graph.Graph) {
 			z := *g.Nodes[0]
 			z.Name, z.Outputs = "z", []string{"z"}
