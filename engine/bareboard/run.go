@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ripc/internal/abi"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 	"ripc/targets/boards"
@@ -86,13 +87,10 @@ func Open(path string, o Options) (*Machine, error) {
 			m.sizes = append(m.sizes, n)
 		}
 	}
-	m.sizes = append(m.sizes, cmp.Or(int(d.ArenaBytes+d.ScratchBytes), emptyWorkspace))
+	m.sizes = append(m.sizes, cmp.Or(int(d.ArenaBytes+d.ScratchBytes), abi.Align)) // as NAME_WORKSPACE_BYTES
 	m.qemu, err = findTool(m.board.Simulator, "to run programs for "+d.Target)
 	return m, err
 }
-
-// emptyWorkspace is NAME_WORKSPACE_BYTES of a network that needs no workspace.
-const emptyWorkspace = 64
 
 // Description returns what the network says of itself. The caller must not change it.
 func (m *Machine) Description() *describe.Artifact { return m.desc }
@@ -241,7 +239,7 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 		if b == nil {
 			return nil, short
 		}
-		if status := binary.LittleEndian.Uint32(b); status != 0 {
+		if status := binary.LittleEndian.Uint32(b); status != abi.OK {
 			return nil, fmt.Errorf("%s: job %d: %w", m.path, k, &runtime.StatusError{Name: m.desc.Name, Code: int(status)})
 		}
 		if spoiled := binary.LittleEndian.Uint32(b[4:]); spoiled < uint32(len(m.sizes)) {
