@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -67,7 +68,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	for o := range s {
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
-	f.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: s, From: n.Name}}
+	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
 	return nil
 }
 

@@ -18,9 +18,9 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext"}
-	middle := join(irAll, []string{"graph", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
+	middle := join(irAll, []string{"graph", "graph/scalar", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "compile", "engine/simulate",
+		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
@@ -35,43 +35,48 @@ func Table() []Row {
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
-		{"graph", []string{"ir"}, nil},
+		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
+		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
-		{"importer/ripcjson", []string{"graph", "importer/internal/source", "internal/files", "internal/safetensors", "ir", "schemas"},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"graph", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
+		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"graph", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"graph", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
-		{"recognize", []string{"fusedglue", "graph", "internal/f32", "internal/passorder", "ir"}, nil},
+		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
-		{"targets/isa", []string{"ir"}, nil},
+		{"targets/isa", []string{"ir", "targets"}, nil},
 		{"schedule", []string{"ir", "ir/arith", "ir/deps"}, nil},
 		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
-		{"lower/ops", []string{"graph", "ir"}, nil},
-		{"lower/plan", []string{"ir"}, nil},
+		{"lower/ops", []string{"graph", "graph/scalar", "ir"}, nil},
+		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen/llvm/emit", []string{"ir", "ir/arith", "ir/deps", "targets"}, []string{"github.com/llir/llvm"}},
-		{"codegen/llvm/driver", []string{"ir", "targets"}, nil},
-		{"codegen/llvm/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
-		{"codegen/llvm/artifact", []string{"codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "ir", "ir/interp",
-			"runtime/describe", "targets"}, nil},
-		{"compile", join(middle, []string{"codegen/llvm/artifact", "codegen/llvm/toolchain", "fusedglue", "lower"}), nil},
+		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
+		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
+		{"compile", join(middle, []string{"codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
 
-		{"runtime", []string{"runtime/describe", "runtime/npy"},
+		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
-		{"engine/simulate", []string{"codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
+		{"targets/boards", nil, nil}, // programs without an operating system
+		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
+		{"engine", []string{"engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
+		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"codegen/llvm/artifact", "engine/simulate", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
@@ -85,7 +90,9 @@ func Table() []Row {
 
 		{"schemas", nil, nil},
 
+		{"internal/abi", nil, nil},
 		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
+		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
@@ -93,7 +100,7 @@ func Table() []Row {
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/randnet", []string{"graph"}, nil},                      // random networks for tests
+		{"internal/randnet", []string{"graph/scalar"}, nil},               // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil}, // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},

@@ -79,11 +79,7 @@ func (c *conv) pad(x ir.Buffer) ir.Buffer {
 	xp.Shape = append([]int(nil), x.Shape...)
 	lead := len(xp.Shape) - 4 // 1 with a plane axis
 	xp.Shape[lead+1], xp.Shape[lead+2] = hp, wp
-	names := []string{"p", "b", "h", "w", "c"}[1-lead:]
-	var ls []ir.Loop
-	for i, n := range names {
-		ls = append(ls, ir.Loop{Var: "xp." + n, Extent: xp.Shape[i]})
-	}
+	ls := loops("xp.", overAll(xp.Shape)...)
 	idx := vars(ls)
 	from := append([]ir.Expr(nil), idx...)
 	from[lead+1], from[lead+2] = sub(idx[lead+1], ir.Int(p.Top)), sub(idx[lead+2], ir.Int(p.Left))
@@ -139,12 +135,12 @@ func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.a.Pool
 	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)
 	c.bufs = append(c.bufs, pl)
-	outer := loops("pl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("pl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	at := func(dh, dw ir.Expr) ir.Expr {
 		return c.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
 	}
-	win := loops("pl.", "i", p.Kernel[0], "j", p.Kernel[1])
+	win := loops("pl.", over(ir.TapRow, "i", p.Kernel[0]), over(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)
 	rest := ir.Nest(win, update(ir.MinTo, pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(first, rest)))

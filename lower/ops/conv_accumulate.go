@@ -15,7 +15,7 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
-	outer := loops("acc.", "b", c.batch, "h", c.oh, "w", c.ow, "o", c.o)
+	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	dh, dw := a.Dilation()
 	window := func(coord ir.Expr, stride, dilation int, k string) ir.Expr {
@@ -23,10 +23,10 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	channel, ch := c.channel(i[3])
 	at := []ir.Expr{i[0], window(i[1], a.SH, dh, "acc.kh"), window(i[2], a.SW, dw, "acc.kw"), channel}
-	red := loops("acc.", "kh", a.KH, "kw", a.KW, ch, w.Shape[2])
+	red := loops("acc.", over(ir.TapRow, "kh", a.KH), over(ir.TapCol, "kw", a.KW), over(ir.Reduce, ch, w.Shape[2]))
 	wi := vars(red)
 	if len(w.Shape) == 5 {
-		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3]})
+		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3], Axis: ir.WeightPlane})
 		wi = append(wi, ir.V("acc.m"))
 	}
 	wv := ir.At(w, append(wi, i[3])...)
@@ -53,7 +53,7 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
 	if a.Planes > 1 {
 		double := set(acc, add(ir.At(acc, i...), ir.At(acc, i...)), i...)
-		body = ir.Nest(loops("acc.", "n", a.Planes), ir.Seq(double, body))
+		body = ir.Nest(loops("acc.", over(ir.Plane, "n", a.Planes)), ir.Seq(double, body))
 	} else {
 		body = ir.SubstStmt(body, map[string]ir.Expr{"acc.n": ir.Int(0)})
 	}

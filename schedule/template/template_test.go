@@ -11,6 +11,7 @@ import (
 
 	"ripc/codegen/llvm/emit"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -78,7 +79,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	enc := encoding(t)
 	e := &a.Epilogue
 	for i := range intRange(t, 0, 3, "steps") {
-		e.Steps = append(e.Steps, graph.FloatStep{Kind: []string{"mul", "relu", "fma"}[i]})
+		e.Steps = append(e.Steps, scalar.Step{Kind: []scalar.Kind{scalar.Mul, scalar.Relu, scalar.Fma}[i]})
 	}
 	bits := intRange(t, 1, 3, "bits")
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
@@ -145,7 +146,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: 0.25, Rounding: rapid.SampledFrom(graph.Roundings()).Draw(t, "rounding")}, s)
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, s)
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
 	case 8:
@@ -159,7 +160,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{Bits: bits, Enc: enc, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
@@ -186,13 +187,13 @@ func other(t *rapid.T) *ir.Func {
 	if rapid.Bool().Draw(t, "mask") {
 		return ops.MaskBits(bits, s, enc)
 	}
-	kind := rapid.SampledFrom([]string{"mul", "div", "add", "fma", "relu", "clip", "prelu", "round", "sign"})
-	return ops.Eltwise([]graph.FloatStep{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(graph.Roundings()).Draw(t, "mode")}}, s)
+	kind := rapid.SampledFrom(scalar.Kinds())
+	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s)
 }
 
 // legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
 func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
-	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 	if err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, f)
 	}
@@ -202,10 +203,25 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 		}
 	}
+	if l := withoutAxis(g); l != "" && !strings.Contains(tr.String(), "fuse ") { // one loop over two axes
+		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
+	}
 	if _, err := emit.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
 	return r.Whole()
+}
+
+// withoutAxis is a loop of f that has no axis, "" if all have one: primitives keep them.
+func withoutAxis(f *ir.Func) string {
+	name := ""
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && l.Axis == ir.NoAxis {
+			name = l.Var
+		}
+		return true
+	})
+	return name
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
@@ -286,7 +302,7 @@ func TestKnobs(t *testing.T) {
 		f := convolution(rt)
 		m := rapid.SampledFrom(all).Draw(rt, "target")
 		tr := template.Build(f, m, k)
-		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features))); err != nil {
+		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m))); err != nil {
 			rt.Fatalf("%+v: %v\n%s", k, err, tr)
 		}
 	})
@@ -432,7 +448,7 @@ func TestManyPlanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
 		f := ops.Conv("bconv2d", a, ir.Bipolar, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
-			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err == nil {
 				err = arith.VerifyWidths(r.Func)
 			}

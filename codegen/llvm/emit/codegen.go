@@ -1,6 +1,6 @@
 // Package emit turns one scheduled ir.Func into LLVM text. It follows the schedule to the letter: a serial loop becomes
 // a loop, an unrolled one copies, a vectorized one is emitted once on vectors, a parallel one runs this thread's share;
-// where deps.Check cannot show that this is legal, it fails. Where ir's meaning and LLVM's differ (float to int, floor
+// where codegen.CheckLoops cannot show that this is legal, it fails. Where ir's meaning and LLVM's differ (float to int, floor
 // division, bool in memory), this package spells the meaning out. It knows types, loops and expressions, and nothing of
 // what a kernel computes.
 //
@@ -12,16 +12,13 @@ import (
 	"fmt"
 
 	"ripc/ir"
-	"ripc/ir/deps"
 	"ripc/targets"
 )
 
 // The limits of one kernel.
 const (
-	maxInstrs   = 4000     // LLVM instructions emitted
-	maxVisits   = 200_000  // statements visited: bounds the time spent on copies that emit nothing
-	maxOnStack  = 4 << 10  // bytes of one buffer on the stack
-	maxStackSum = 12 << 10 // bytes of all of them
+	maxInstrs = 4000    // LLVM instructions emitted
+	maxVisits = 200_000 // statements visited: bounds the time spent on copies that emit nothing
 )
 
 // Module is the LLVM text of one kernel.
@@ -39,7 +36,7 @@ type Module struct {
 }
 
 // Kernel emits f as a function called symbol, for target t. It fails with *ir.Error if f breaks a rule of code
-// generation: a parallel or vectorized loop that deps.Check does not prove legal, or unrolling past the limit of
+// generation: a parallel or vectorized loop that codegen.CheckLoops does not accept, or unrolling past the limit of
 // instructions.
 func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 	defer func() {
@@ -55,11 +52,8 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 	if t.PointerBits() == 32 {
 		e.checkSizes()
 	}
-	if err := deps.Check(f); err != nil {
-		return Module{}, err
-	}
 	e.kernel()
-	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.scratch, Stack: e.frame.stack, ByLane: e.byLane}, nil
+	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, ByLane: e.byLane}, nil
 }
 
 // SizeError says that a Func would need more code than one kernel may have. What a schedule unrolls is only estimated

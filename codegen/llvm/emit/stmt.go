@@ -5,6 +5,7 @@ import (
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 
+	"ripc/codegen"
 	"ripc/ir"
 )
 
@@ -12,7 +13,11 @@ import (
 // threads run it, each with its own allocs, and share the iterations of that loop.
 func (e *emitter) kernel() {
 	done := e.block("done")
-	if !parallel(e.f.Body) {
+	parallel, err := codegen.CheckLoops(e.f)
+	if err != nil {
+		panic(abort{err})
+	}
+	if !parallel {
 		run := e.block("run")
 		first := e.b().NewICmp(enum.IPredEQ, e.tid, literal{types.I32, "0"})
 		e.b().NewCondBr(first, run, done)
@@ -22,16 +27,6 @@ func (e *emitter) kernel() {
 	e.b().NewBr(done)
 	e.start(done)
 	done.NewRet(nil)
-}
-
-func parallel(s ir.Stmt) bool {
-	found := false
-	ir.Walk(s, func(t ir.Stmt) bool {
-		l, ok := t.(*ir.For)
-		found = found || ok && l.Kind == ir.Parallel
-		return !found
-	})
-	return found
 }
 
 // stmt emits a statement.
@@ -64,18 +59,18 @@ func (e *emitter) alloc(s *ir.Alloc) {
 	if e.bufs[s.Buf.Name] != nil {
 		return // another copy of the same scope
 	}
-	sl := e.frame.slots[s.Buf.Name]
-	b := &buffer{Buffer: s.Buf, copies: sl.copies, lane: sl.lane}
+	sl := e.frame.Slots[s.Buf.Name]
+	b := &buffer{Buffer: s.Buf, copies: sl.Copies, lane: sl.Lane, flushed: e.clean[s.Buf.Name]}
 	entry := e.fn.Blocks[0]
-	if sl.onStack {
-		n := uint64(s.Buf.Elems() * max(sl.copies, 1))
+	if sl.OnStack {
+		n := uint64(s.Buf.Elems() * max(sl.Copies, 1))
 		a := &llir.InstAlloca{ElemType: types.NewArray(n, memType(s.Buf.Type)), Align: 64, Typ: types.NewPointer(types.I8)}
 		a.SetName(e.name(s.Buf.Name))
 		entry.Insts = append([]llir.Instruction{a}, entry.Insts...)
 		b.base = local{a}
 	} else {
 		g := &llir.InstGetElementPtr{ElemType: types.I8, Src: e.scratch, InBounds: true, Typ: opaquePtr{}}
-		g.Indices = append(g.Indices, indexOf(sl.offset))
+		g.Indices = append(g.Indices, indexOf(sl.Offset))
 		g.SetName(e.name(s.Buf.Name))
 		entry.Insts = append([]llir.Instruction{g}, entry.Insts...)
 		b.base = g

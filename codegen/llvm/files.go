@@ -1,0 +1,160 @@
+package llvm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"ripc/codegen"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
+	"ripc/runtime/describe"
+)
+
+// file makes one file.
+func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
+	switch k {
+	case codegen.SO:
+		return b.shared(ctx)
+	case codegen.Archive:
+		return b.archive(ctx)
+	case codegen.Object:
+		return b.object(ctx)
+	case codegen.LL:
+		var texts [][]byte
+		for _, m := range b.modules {
+			texts = append(texts, m.ll)
+		}
+		return b.join(";", texts), nil
+	case codegen.Asm:
+		texts, err := b.compile(ctx, toolchain.Asm)
+		if err != nil {
+			return nil, err
+		}
+		return b.join(commentMark(b.Target.Arch), texts), nil
+	}
+	return nil, &codegen.KindError{Kind: string(k)}
+}
+
+// commentMark starts a comment in LLVM's assembly.
+func commentMark(arch string) string {
+	switch arch {
+	case "aarch64":
+		return "//"
+	case "arm":
+		return "@"
+	}
+	return "#"
+}
+
+// join puts the texts of all modules into one, each below a line "MARK module NAME".
+func (b *build) join(mark string, texts [][]byte) []byte {
+	var out []byte
+	for i, m := range b.modules {
+		if i > 0 {
+			out = append(out, '\n')
+		}
+		out = fmt.Appendf(out, "%s module %s\n", mark, m.name)
+		out = append(out, texts[i]...)
+	}
+	return out
+}
+
+// compile compiles all modules, in order.
+func (b *build) compile(ctx context.Context, kind toolchain.Kind) ([][]byte, error) {
+	var jobs []toolchain.Job
+	for _, m := range b.modules {
+		jobs = append(jobs, toolchain.Job{Name: m.name, LL: m.ll, Target: b.Target, Kind: kind})
+	}
+	// To tell how far it is, CompileAll gets a few jobs at a time.
+	report, step := b.Progress, len(jobs)
+	if report != nil {
+		step = 4 * runtime.GOMAXPROCS(0)
+		report(0, len(jobs))
+	}
+	var out [][]byte
+	for len(out) < len(jobs) {
+		some, err := b.tools.CompileAll(ctx, b.cache, jobs[len(out):min(len(out)+step, len(jobs))])
+		if err != nil {
+			return nil, fmt.Errorf("compiling for %s: %w", b.Target.Name, err)
+		}
+		out = append(out, some...)
+		if report != nil {
+			report(len(out), len(jobs))
+		}
+	}
+	return out, nil
+}
+
+// parts returns everything to be linked: modules, weights, description.
+func (b *build) parts(ctx context.Context) ([]toolchain.Object, error) {
+	if b.objects == nil {
+		var err error
+		if b.objects, err = b.compile(ctx, toolchain.Obj); err != nil {
+			return nil, err
+		}
+	}
+	var all []toolchain.Object
+	for i, m := range b.modules {
+		all = append(all, toolchain.Object{Name: m.name, Data: b.objects[i]})
+	}
+	if len(b.Weights) > 0 {
+		obj, err := b.tools.Incbin(ctx, b.Target, []toolchain.Blob{{Symbol: abi.Weights, Data: b.Weights}})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, toolchain.Object{Name: "weights", Data: obj})
+	}
+	text, err := b.DescriptionText()
+	if err != nil {
+		return nil, err
+	}
+	obj, err := b.tools.Section(ctx, b.Target, describe.Section, abi.Describe, text)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, toolchain.Object{Name: "description", Data: obj}), nil
+}
+
+// shared links the shared library.
+func (b *build) shared(ctx context.Context) ([]byte, error) {
+	return b.link(ctx, func(objs []toolchain.Object, out string) error {
+		return b.tools.LinkShared(ctx, b.Target, objs, abi.Exports(b.Name), b.Name+".so", out)
+	}, os.ReadFile)
+}
+
+// archive makes the static library.
+func (b *build) archive(ctx context.Context) ([]byte, error) {
+	return b.link(ctx, func(objs []toolchain.Object, out string) error {
+		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
+	}, os.ReadFile)
+}
+
+// object is the only member of the archive.
+func (b *build) object(ctx context.Context) ([]byte, error) {
+	return b.link(ctx, func(objs []toolchain.Object, out string) error {
+		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
+	}, func(archive string) ([]byte, error) {
+		return b.tools.Run(ctx, "llvm-ar", nil, "p", archive)
+	})
+}
+
+// link calls make with all parts and the path of a temporary file, and reads that file.
+func (b *build) link(ctx context.Context, make func(objs []toolchain.Object, out string) error, read func(string) ([]byte, error)) ([]byte, error) {
+	objs, err := b.parts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "ripc-")
+	if err != nil {
+		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, b.Name)
+	if err := make(objs, out); err != nil {
+		return nil, err
+	}
+	return read(out)
+}

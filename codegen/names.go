@@ -1,0 +1,71 @@
+package codegen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/internal/abi"
+	"ripc/ir"
+)
+
+// Identifier makes a C identifier of a network's name, the prefix of what the artifact exports: other characters
+// become "_", and "_" goes before a leading digit and before the keywords of C and C++.
+func Identifier(name string) string {
+	s := clean(name)
+	if s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains(keywords(), s) {
+		return "_" + s
+	}
+	return s
+}
+
+// symbols names the kernels of the Funcs that stages of p use, in the order of the Funcs.
+func symbols(p *ir.Program) map[string]string {
+	used := map[string]bool{}
+	for _, s := range p.Stages {
+		used[s.Func] = true
+	}
+	taken := map[string]bool{abi.Weights: true, abi.Describe: true}
+	for _, e := range abi.Exports(Identifier(p.Name)) {
+		taken[e] = true
+	}
+	names := map[string]string{}
+	for _, f := range p.Funcs {
+		if used[f.Name] {
+			names[f.Name] = symbol(f.Name, taken)
+		}
+	}
+	return names
+}
+
+// symbol names the kernel of a Func, with a number where two names become one, and takes that name. It depends on the
+// Func alone (but for such clashes), so that networks share cached kernels.
+func symbol(fn string, taken map[string]bool) string {
+	base := "ripc_" + clean(fn)
+	s := base
+	for i := 2; taken[s]; i++ {
+		s = fmt.Sprintf("%s_%d", base, i)
+	}
+	taken[s] = true
+	return s
+}
+
+// clean replaces what cannot be part of a C identifier.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// keywords lists those of C11 and C++17 that look like names.
+func keywords() []string {
+	return strings.Fields(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
+		class compl const const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit
+		export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr
+		operator or or_eq private protected public register reinterpret_cast restrict return short signed sizeof static
+		static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union
+		unsigned using virtual void volatile wchar_t while xor xor_eq`)
+}
