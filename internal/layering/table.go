@@ -63,7 +63,7 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
 
 		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
@@ -87,11 +87,12 @@ func Table() []Row {
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
-		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
+		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
+		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
