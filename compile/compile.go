@@ -151,7 +151,7 @@ func (c *Compiled) generate(ctx context.Context, o Options) error {
 
 // Artifact is what package codegen needs to know of c, to describe it or to build it.
 func (c *Compiled) Artifact() codegen.Input {
-	return codegen.Input{Program: c.Scheduled, Traces: traceLines(c.Traces), Glue: glue(c.Graph), Target: c.Target, Version: Version}
+	return codegen.Input{Program: c.Scheduled, Traces: traceLines(c.Traces), Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

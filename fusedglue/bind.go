@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -44,6 +45,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	f.Planes = x.Bits
 	w := weightsOf(n, f, b, perChannel)
 	f.WPlanes, f.Alpha = w.coefs, w.scale
+	f.WeightBits, f.WeightEnc = WeightType(b)
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
 	exact := padded && x.Enc != ir.Unipolar && b.PadValue != "one"
 	if exact {
@@ -67,7 +69,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	for o := range s {
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
-	f.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: s, From: n.Name}}
+	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
 	return nil
 }
 

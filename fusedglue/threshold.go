@@ -1,11 +1,12 @@
 package fusedglue
 
 import (
-	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -17,7 +18,7 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, q quantizer) {
 	flipped := make([]bool, f.Out)
 	for o := range flipped {
 		for _, s := range steps {
-			if factor(s) && s.A[o] < 0 {
+			if s.Turns() && s.A[o] < 0 {
 				flipped[o] = !flipped[o]
 			}
 		}
@@ -40,22 +41,18 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, q quantizer) {
 			if flipped[o] {
 				dot = -dot
 			}
-			return q.level(o, ApplySteps(steps, o, float32(dot)))
+			return q.level(o, scalar.EvalSteps(steps, o, float32(dot)))
 		}
 	})
 }
 
-// factor reports whether s multiplies by A, so that it turns around the order of channels in which A is negative. (prelu
-// does so for some values only.)
-func factor(s graph.FloatStep) bool { return s.Kind == "mul" || s.Kind == "div" || s.Kind == "fma" }
-
 // turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
 // them: a prelu of negative slope turns around where it passes 0, and constants can make infinities or NaN of the sums. The
-// steps being monotone, all values lie between those of the smallest and the largest sum. "" if thresholds can be found.
-func turning(f *graph.FusedConv) string {
+// steps being monotone, all values lie between those of the smallest and the largest sum. No reason if thresholds can be found.
+func turning(f *graph.FusedConv) graph.Verdict {
 	for _, s := range f.Epilogue.Steps {
-		if s.Kind == "prelu" && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
-			return "a prelu of negative slope turns the sums around"
+		if s.Kind == scalar.PRelu && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
+			return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNegativeSlope, Where: s.From}
 		}
 	}
 	for o := range f.Out {
@@ -63,13 +60,14 @@ func turning(f *graph.FusedConv) string {
 		for _, dot := range []int64{most, most - int64(f.DotMul)*f.MaxP()} {
 			x := float32(dot)
 			for i, s := range f.Epilogue.Steps {
-				if x = ApplySteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
-					return fmt.Sprintf("%s makes %g of a sum of channel %d", s.From, x, o)
+				if x = scalar.EvalSteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
+					args := ir.Args{Value: strconv.FormatFloat(float64(x), 'g', -1, 32), Channel: o}
+					return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNotFinite, Where: s.From, Args: args}
 				}
 			}
 		}
 	}
-	return ""
+	return graph.Verdict{}
 }
 
 // search sets f's epilogue to the thresholds of level(o), a function of the dot product that never decreases:

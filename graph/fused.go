@@ -1,6 +1,9 @@
 package graph
 
-import "ripc/ir"
+import (
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
 
 // The ops below are made by fusedglue, never by an importer.
 
@@ -20,8 +23,12 @@ type FusedConv struct {
 	// one plane, factor 1) times +1 for a 1 bit, -1 for a 0 bit; or the other way round where activations are bipolar_inv.
 	WBits   []uint32
 	WPlanes []int32
-	WFloat  []float32 // fconv2d: [KH, KW, In/Groups, Out]
-	Bias    []float32 // fconv2d: [Out] or nil
+	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are what the model's weights are, however many planes they
+	// take (bconv2d).
+	WeightBits int
+	WeightEnc  string
+	WFloat     []float32 // fconv2d: [KH, KW, In/Groups, Out]
+	Bias       []float32 // fconv2d: [Out] or nil
 
 	// PadCorr, if not nil, corrects P for padded positions (bconv2d, activations without a level for 0).
 	PadCorr *PadCorr
@@ -50,7 +57,7 @@ type Epilogue struct {
 	Shift *ShiftAdd
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
-	Steps []FloatStep
+	Steps []scalar.Step
 	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). Infinities
 	// are allowed; NaN stands for a level that no value reaches, and those above it.
 	Levels []float32
@@ -61,28 +68,5 @@ type Epilogue struct {
 // ShiftAdd is Riptide's glue in integers; one entry per output channel.
 type ShiftAdd struct{ Add, Left, Right []int32 }
 
-// FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
-type FloatStep struct {
-	// Kind is "mul": x*A, "div": x/A, "add": x+A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6),
-	// "hard_tanh": min(max(x, -1), 1), "clip": min(max(x, Lo), Hi), "prelu": fma(min(x, 0), A, max(x, 0)), "round": to an
-	// integer by Mode (QuantizeAttrs.Rounding), or "sign": f32(x > 0) - f32(x < 0).
-	Kind   string
-	A, B   []float32 // per channel
-	Lo, Hi float32   // clip
-	Mode   string    // round
-	From   string    // node that asked for it
-}
-
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
-type Elementwise struct{ Steps []FloatStep }
-
-// Vectors are the operands that s has, in order.
-func (s FloatStep) Vectors() [][]float32 {
-	switch s.Kind {
-	case "mul", "div", "add", "prelu":
-		return [][]float32{s.A}
-	case "fma":
-		return [][]float32{s.A, s.B}
-	}
-	return nil
-}
+type Elementwise struct{ Steps []scalar.Step }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/internal/f32"
 	"ripc/ir"
@@ -111,17 +112,17 @@ func TestBinaryConvFloat(t *testing.T) {
 		c := drawBinary(t)
 		out := c.a.Out
 		s, b, m := drawFloats(t, out, "s"), drawFloats(t, out, "b"), drawFloats(t, out, "m")
-		c.a.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: m}, {Kind: "fma", A: s, B: b}, {Kind: "relu"}}[:between(t, 0, 3, "steps")]
+		c.a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: m}, {Kind: scalar.Fma, A: s, B: b}, {Kind: scalar.Relu}}[:between(t, 0, 3, "steps")]
 		var want []float32
 		for i, d := range c.dots() {
 			v := float32(d)
 			for _, s := range c.a.Epilogue.Steps {
 				switch s.Kind {
-				case "mul":
+				case scalar.Mul:
 					v = f32.Mul(v, s.A[i%out])
-				case "fma":
+				case scalar.Fma:
 					v = f32.Fma(v, s.A[i%out], s.B[i%out])
-				case "relu":
+				case scalar.Relu:
 					v = f32.Max(v, 0)
 				}
 			}
