@@ -114,7 +114,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	why := ""
 	if p.Op == "bconv2d" {
 		if why = turning(f); why == "" {
-			thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, q)
+			thresholdsOf(f, q)
 			r.absorb(p, n)
 			return
 		}

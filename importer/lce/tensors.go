@@ -120,9 +120,9 @@ func (b *builder) inputs() {
 		case t.typ == typeI32 && isBits:
 			last := len(v.Shape) - 1
 			if c == 0 {
-				c = graph.WordBits * v.Shape[last]
+				c = wordBits * v.Shape[last]
 			}
-			if graph.Words(c) != v.Shape[last] {
+			if words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
 			v.DType, v.Enc, v.Bits, v.Scale, v.Packed, v.Shape[last] = ir.I32, ir.BipolarInv, 1, 1, true, c

@@ -8,7 +8,6 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/f32"
-	"ripc/ir"
 	"ripc/lower/ops"
 )
 
@@ -38,8 +37,8 @@ func TestFloatConv(t *testing.T) {
 		})
 		bits := between(t, 0, 3, "bits")
 		if a.Epilogue.OutBits = bits; bits == 0 {
-			f := ops.Conv("fconv2d", a, ir.NoEncoding, g.b, g.h, g.w, ops.Slice{})
-			wantFloats(t, f, floats(run(t, f, append([]any{x}, ops.ConvConsts("fconv2d", a)...)...)), acc)
+			f, consts := ops.Conv(realConv(a, g.b, g.h, g.w), ops.Slice{})
+			wantFloats(t, f, floats(run(t, f, append([]any{x}, data(consts)...)...)), acc)
 			return
 		}
 		a.Epilogue.OutEnc = encoding(t)
@@ -67,7 +66,7 @@ func TestFloatConv(t *testing.T) {
 				levels[i]++
 			}
 		}
-		f := ops.Conv("fconv2d", a, ir.NoEncoding, g.b, g.h, g.w, ops.Slice{})
-		wantWords(t, f, words(run(t, f, append([]any{x}, ops.ConvConsts("fconv2d", a)...)...)), pack(levels, bits, out))
+		f, consts := ops.Conv(realConv(a, g.b, g.h, g.w), ops.Slice{})
+		wantWords(t, f, words(run(t, f, append([]any{x}, data(consts)...)...)), pack(levels, bits, out))
 	})
 }
