@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/lower/ops"
 	"ripc/runtime"
@@ -14,7 +14,7 @@ import (
 )
 
 // ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
-func ParseEmit(list string) ([]artifact.Kind, error) { return artifact.ParseKinds(list) }
+func ParseEmit(list string) ([]codegen.Kind, error) { return codegen.ParseKinds(list) }
 
 // Inspection is what became of a model's layers.
 type Inspection struct {
@@ -68,7 +68,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	} else {
 		o.Emit = nil
 		if c, err = Compile(ctx, path, o); err == nil {
-			d = artifact.Describe(c.Artifact())
+			d = codegen.Describe(c.Artifact())
 		}
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 
 // InspectCompiled is Inspect for a model that is compiled already.
 func InspectCompiled(c *Compiled) *Inspection {
-	in, err := inspection(c.Graph.File, artifact.Describe(c.Artifact()), c, "", false)
+	in, err := inspection(c.Graph.File, codegen.Describe(c.Artifact()), c, "", false)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}

@@ -2,15 +2,13 @@ package ripc
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/compile"
-	"ripc/engine/simulate"
+	"ripc/engine"
 	"ripc/internal/tensorio"
 	"ripc/ir"
-	"ripc/ir/interp"
 	"ripc/runtime/describe"
 )
 
@@ -47,32 +45,91 @@ type Output struct {
 	Data   []byte // little endian, C order
 }
 
+// group is how many inferences are simulated by one process.
+const group = 20
+
 // Run runs a model or an artifact on its inputs, as often as they ask for (tensorio.Load). Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	if r.Engine == EngineInterp {
-		return runInterp(ctx, r)
-	}
-	m, err := openMachine(ctx, r.Path, r.Options, r.Progress)
+	var done, runs int // whole inferences
+	e, closeAll, err := r.open(ctx, func(stage, stages int, name string) {
+		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer m.close()
-	feed, err := tensorio.Load(m.desc.Inputs, r.Inputs, r.Seed)
+	defer closeAll()
+	d := e.Describe()
+	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
 	}
-	res := &RunResult{Name: m.desc.Name, Target: m.desc.Target, Engine: EngineNative, Simulated: m.sim != nil, Threads: r.Threads, Runs: feed.Runs}
-	run := m.native
-	if m.sim != nil {
-		run = m.simulated
+	runs = feed.Runs
+	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs}
+	together, what := 1, "running"
+	switch e.Kind() {
+	case engine.Simulated:
+		together, what = group, "simulating "+d.Target
+	case engine.Interpreted:
+		res.Engine, res.Threads = EngineInterp, 1
 	}
-	runs := make([][][]byte, len(m.desc.Outputs))
-	if err := run(ctx, r, feed, runs, &res.Took); err != nil {
-		return nil, err
+	outputs := make([][][]byte, len(d.Outputs))
+	for ; done < runs; done += together {
+		if e.Kind() != engine.Interpreted {
+			r.progress(done, runs, what)
+		}
+		var jobs []engine.Job
+		for k := done; k < min(done+together, runs); k++ {
+			jobs = append(jobs, engine.Job{Inputs: feed.Run(k), Last: len(d.Stages), Outputs: true})
+		}
+		results, err := e.Run(ctx, jobs)
+		if err != nil {
+			return nil, err
+		}
+		for _, result := range results {
+			res.Took += result.Counters.Took
+			for i, data := range result.Outputs {
+				outputs[i] = append(outputs[i], data)
+			}
+		}
 	}
-	res.Outputs = stack(m.desc.Outputs, runs)
+	res.Outputs = stack(d.Outputs, outputs)
 	return res, nil
+}
+
+// open makes what r asks for ready, until the function is called. progress is the interpreter's.
+func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, func(), error) {
+	if r.Engine == EngineInterp {
+		e, err := r.interpret(progress)
+		return e, func() {}, err
+	}
+	so, remove, err := library(ctx, r.Path, r.Options, r.Progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := engine.Open(so, engine.Options{Threads: r.Threads})
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return e, func() { _ = e.Close(); remove() }, nil
+}
+
+// interpret makes the definition of a model ready.
+func (r RunRequest) interpret(progress func(stage, stages int, name string)) (engine.Engine, error) {
+	if IsArtifact(r.Path) {
+		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "the interpreter runs models, this is a compiled artifact", Help: "give the model file, or use --engine native"}
+	}
+	g, err := Load(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := compile.Definition(g, r.Options)
+	if err != nil {
+		return nil, err
+	}
+	d := codegen.Describe(codegen.Input{Program: p})
+	return engine.Interpret(p, d, progress), nil
 }
 
 func stack(tensors []describe.Tensor, runs [][][]byte) []Output {
@@ -88,89 +145,4 @@ func (r RunRequest) progress(done, total int, what string) {
 	if r.Progress != nil {
 		r.Progress(done, total, what)
 	}
-}
-
-// runInterp runs the unscheduled Program.
-func runInterp(ctx context.Context, r RunRequest) (*RunResult, error) {
-	if IsArtifact(r.Path) {
-		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "the interpreter runs models, this is a compiled artifact", Help: "give the model file, or use --engine native"}
-	}
-	g, err := Load(r.Path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := compile.Definition(g, r.Options)
-	if err != nil {
-		return nil, err
-	}
-	d := artifact.Describe(artifact.Input{Program: p})
-	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
-	if err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	runs := make([][][]byte, len(d.Outputs))
-	for k := range feed.Runs {
-		opt := interp.Options{Progress: func(done, total int, stage string) {
-			r.progress(k*total+done, feed.Runs*total, "interpreting "+stage)
-		}}
-		out, err := interp.RunProgram(ctx, p, feed.Run(k), opt)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			runs[i] = append(runs[i], out[i])
-		}
-	}
-	return &RunResult{Name: d.Name, Engine: EngineInterp, Threads: 1, Runs: feed.Runs, Took: time.Since(start), Outputs: stack(d.Outputs, runs)}, nil
-}
-
-// native runs all inferences in one session.
-func (m *machine) native(ctx context.Context, r RunRequest, feed *tensorio.Feed, runs [][][]byte, took *time.Duration) error {
-	s, err := m.mod.NewSession(r.Threads)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for k := range feed.Runs {
-		r.progress(k, feed.Runs, "running")
-		for i, data := range feed.Run(k) {
-			if err := s.SetInput(i, data); err != nil {
-				return err
-			}
-		}
-		start := time.Now()
-		if err := s.Run(ctx); err != nil {
-			return err
-		}
-		*took += time.Since(start)
-		for i := range runs {
-			runs[i] = append(runs[i], slices.Clone(s.Output(i)))
-		}
-	}
-	return nil
-}
-
-// simulated runs inferences in groups, one process each.
-func (m *machine) simulated(ctx context.Context, r RunRequest, feed *tensorio.Feed, runs [][][]byte, took *time.Duration) error {
-	const group = 20
-	start := time.Now()
-	for k := 0; k < feed.Runs; k += group {
-		r.progress(k, feed.Runs, "simulating "+m.desc.Target)
-		var jobs []simulate.Job
-		for i := k; i < min(k+group, feed.Runs); i++ {
-			jobs = append(jobs, simulate.Job{Inputs: feed.Run(i), Last: m.sim.Stages(), Threads: r.Threads})
-		}
-		results, err := m.sim.Run(ctx, jobs)
-		if err != nil {
-			return err
-		}
-		for _, res := range results {
-			for i := range runs {
-				runs[i] = append(runs[i], res.Outputs[i])
-			}
-		}
-	}
-	*took = time.Since(start)
-	return nil
 }

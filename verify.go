@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime"
@@ -15,10 +15,13 @@ import (
 
 // VerifyRequest says what to compare.
 type VerifyRequest struct {
-	Path     string  // model
-	SO       string  // an artifact made of it earlier; "" compiles the model
-	Options  Options // Emit is ignored; with SO, Target may be left out
-	Seed     uint64  // of the inputs
+	Path    string  // model
+	SO      string  // an artifact made of it earlier; "" compiles the model
+	Options Options // Emit is ignored; with SO, Target may be left out
+	Seed    uint64  // of the inputs
+	// Inputs, if there are any, name files, as tensorio.Load takes them; every inference that they hold is compared. Without,
+	// the network runs on random inputs, and once more with hard numbers among them (verify.Hard).
+	Inputs   []string
 	Threads  int
 	Limit    time.Duration                      // of a stage's compiled code under simulation; 0 means a minute
 	Progress func(done, total int, what string) // may be nil
@@ -44,7 +47,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 	}
 	o := r.Options
-	o.Emit = []artifact.Kind{artifact.SO}
+	o.Emit = []codegen.Kind{codegen.SO}
 	o.Progress = func(done, total int) { progress(done, total, "compiling") }
 	if r.SO != "" {
 		d, err := runtime.ReadDescription(r.SO)
@@ -55,7 +58,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 			o.Target = d.Target
 		}
 		if o.Target != d.Target {
-			return nil, &ir.Error{Pos: ir.Pos{File: r.SO}, Msg: fmt.Sprintf("was compiled for %s, not for %s", d.Target, o.Target), Help: "leave --target out"}
+			return nil, &TargetError{Path: r.SO, Target: d.Target, Want: o.Target}
 		}
 	}
 	c, err := Compile(ctx, r.Path, o)
@@ -71,12 +74,20 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 		so = path
 	}
-	feed, err := tensorio.Load(artifact.Describe(artifact.Input{Program: c.Program}).Inputs, nil, r.Seed)
+	tensors := codegen.Describe(codegen.Input{Program: c.Program}).Inputs
+	feed, err := tensorio.Load(tensors, r.Inputs, r.Seed)
 	if err != nil {
 		return nil, err
 	}
+	var more []verify.Set
+	for k := 1; k < feed.Runs; k++ {
+		more = append(more, verify.Set{Name: fmt.Sprintf("run %d of the given inputs", k+1), Inputs: feed.Run(k)})
+	}
+	if hard, ok := verify.Hard(tensors, feed.Run(0), r.Seed); ok && len(r.Inputs) == 0 {
+		more = append(more, hard)
+	}
 	return verify.Verify(ctx, verify.Input{
-		Program: c.Program, Scheduled: c.Scheduled, SO: so, Threads: r.Threads, Inputs: feed.Run(0),
+		Program: c.Program, Scheduled: c.Scheduled, SO: so, Threads: r.Threads, Inputs: feed.Run(0), More: more,
 		Limit: r.Limit, Watch: r.Watch,
 		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
 	})

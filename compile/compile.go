@@ -11,8 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
-	"ripc/codegen/llvm/toolchain"
+	"ripc/codegen"
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/ir"
@@ -31,7 +30,9 @@ type Options struct {
 	Strict  bool     // layers that stay float although the model is binary are errors
 	// Traces gives the schedule of a Func by its name, instead of the default template.
 	Traces map[string]schedule.Trace
-	Emit   []artifact.Kind // what to build; nil: nothing is generated, the Programs only
+	Emit   []codegen.Kind // what to build; nil: nothing is generated, the Programs only
+	// Backend is the name of the back end that builds; "" lets each kind be built by the first that can.
+	Backend string
 	// Observe, if not nil, is called with each stage's name and its result as text.
 	Observe func(stage string, text func() string)
 	// Progress, if not nil, is called while kernels are compiled.
@@ -45,7 +46,7 @@ type Compiled struct {
 	Scheduled *ir.Program
 	Traces    map[string]schedule.Trace // by Func
 	Target    targets.Target
-	Files     map[artifact.Kind][]byte // as asked by Options.Emit
+	Files     map[codegen.Kind][]byte // as asked by Options.Emit
 	Times     []StageTime
 }
 
@@ -72,7 +73,7 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower() }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[artifact.LL]) }},
+		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[codegen.LL]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()
@@ -131,7 +132,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	instrs := isa.For(c.Target.Arch, c.Target.Features)
+	instrs := isa.For(c.Target)
 	s := *c.Program
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
 	c.Traces = map[string]schedule.Trace{}
@@ -194,30 +195,25 @@ func (c *Compiled) generate(ctx context.Context, o Options) error {
 	if len(o.Emit) == 0 {
 		return nil
 	}
+	use, err := chosen(o.Backend)
+	if err != nil {
+		return err
+	}
 	in := c.Artifact()
 	in.Emit, in.Progress = o.Emit, o.Progress
-	var err error
-	if artifact.NeedsLLVM(o.Emit) {
-		if in.Tools, err = toolchain.Find(); err != nil {
-			return err
-		}
-		if in.Cache, err = toolchain.DefaultCache(); err != nil {
-			return err
-		}
-	}
-	c.Files, err = artifact.Build(ctx, in)
+	c.Files, err = codegen.Build(ctx, in, use...)
 	return err
 }
 
-// Artifact is what package artifact needs to know of c, to describe it or to build it.
-func (c *Compiled) Artifact() artifact.Input {
+// Artifact is what package codegen needs to know of c, to describe it or to build it.
+func (c *Compiled) Artifact() codegen.Input {
 	traces := map[string][]string{}
 	for name, t := range c.Traces {
 		for _, s := range t {
 			traces[name] = append(traces[name], s.String())
 		}
 	}
-	return artifact.Input{Program: c.Scheduled, Traces: traces, Glue: glue(c.Graph), Target: c.Target, Version: Version}
+	return codegen.Input{Program: c.Scheduled, Traces: traces, Glue: glue(c.Graph), Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

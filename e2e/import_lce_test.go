@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
 	"ripc/runtime/npy"
@@ -263,11 +263,11 @@ func TestImportLCEWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, path := range []string{file, out} {
-				c, err := ripc.Compile(context.Background(), path, ripc.Options{Target: "rpi4", Emit: []artifact.Kind{artifact.SO}})
+				c, err := ripc.Compile(context.Background(), path, ripc.Options{Target: "rpi4", Emit: []codegen.Kind{codegen.SO}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				files[i] = c.Files[artifact.SO]
+				files[i] = c.Files[codegen.SO]
 			}
 			if len(files[0]) == 0 || !bytes.Equal(files[0], files[1]) {
 				t.Errorf("the libraries of %d and %d bytes differ", len(files[0]), len(files[1]))

@@ -54,7 +54,7 @@ func TestKernelFiles(t *testing.T) {
 			path := fmt.Sprintf("../examples/convs/%s_n1_%s.schedule", name, form)
 			head := fmt.Sprintf("# Written by go test ./e2e -run TestKernelFiles -update; docs/kernels.md explains it.\n#\n#\tripc bench %s --schedule %s --threads 1\nfunc %s:\n", model[len("../"):], path[len("../"):], f.Name)
 			golden.Check(t, path, []byte(head+tr.String()))
-			r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+			r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}

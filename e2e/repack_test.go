@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/targets"
 )
 
@@ -28,7 +28,7 @@ func TestBytesMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tg := range targets.All() {
-			if _, err := ripc.Compile(context.Background(), path, ripc.Options{Target: tg.Name, Emit: []artifact.Kind{artifact.LL}}); err != nil {
+			if _, err := ripc.Compile(context.Background(), path, ripc.Options{Target: tg.Name, Emit: []codegen.Kind{codegen.LL}}); err != nil {
 				t.Errorf("%s: %v", op, err)
 			}
 		}

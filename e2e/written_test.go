@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ripc"
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/importer/ripcjson"
 	"ripc/internal/need"
@@ -45,7 +45,7 @@ func TestWrittenModels(t *testing.T) {
 		if err := ripcjson.Write(path, g); err != nil {
 			t.Fatal(err)
 		}
-		sameFiles(t, file, path, artifact.Ripir, artifact.LL, artifact.Header)
+		sameFiles(t, file, path, codegen.Ripir, codegen.LL, codegen.Header)
 	}
 	// The library too.
 	_, err = toolchain.Find()
@@ -58,7 +58,7 @@ func TestWrittenModels(t *testing.T) {
 	if err := ripcjson.Write(path, g); err != nil {
 		t.Fatal(err)
 	}
-	sameFiles(t, "../examples/digits/digits.json", path, artifact.SO)
+	sameFiles(t, "../examples/digits/digits.json", path, codegen.SO)
 }
 
 // TestImport: each file of another program becomes a model that compiles to the same bytes as the file itself.
@@ -82,12 +82,12 @@ func TestImport(t *testing.T) {
 			if want := []string{out, filepath.Join(dir, "out.safetensors")}; !slices.Equal(im.Files, want) {
 				t.Errorf("wrote %v, want %v", im.Files, want)
 			}
-			sameFiles(t, file, out, artifact.Ripir, artifact.LL, artifact.Header)
+			sameFiles(t, file, out, codegen.Ripir, codegen.LL, codegen.Header)
 		}
 	}
 }
 
-func sameFiles(t *testing.T, first, second string, kinds ...artifact.Kind) {
+func sameFiles(t *testing.T, first, second string, kinds ...codegen.Kind) {
 	t.Helper()
 	var all [2]*ripc.Compiled
 	for i, path := range []string{first, second} {

@@ -11,6 +11,7 @@
 //   - Comparisons give bool. "&", "|", "^" and "~" work on bool as logic.
 //   - f32 operations round to nearest even, one by one, in the order written: nothing is reassociated or contracted;
 //     fma(a, b, c) rounds once. Subnormal operands and results are flushed to zero of their sign.
+//     Load, Store, Select, bitcast, "-x" and abs are no such operation: they keep subnormals. A NaN's bits are free.
 //   - min and max of floats are a < b ? a : b and a > b ? a : b (so b for a NaN or for two zeros).
 //   - cast int -> int wraps or extends by the source's sign; bool -> int gives 0 or 1; int -> f32 rounds to nearest
 //     even; f32 -> int truncates toward zero, saturates, and gives 0 for NaN. bitcast reinterprets equal widths.

@@ -5,14 +5,12 @@ import (
 	"strconv"
 )
 
-// Func is one kernel: parameters and a body. Loop variables and buffer names are unique within a Func.
+// Func is one kernel, or an instruction that a Call runs: parameters and a body, which says what is computed. Loop variables
+// and buffer names are unique within a Func.
 type Func struct {
 	Name   string
 	Params []Param
 	Body   Stmt
-	// Emit is set on instructions (targets/isa): the text that code generation emits for a Call of this Func, an LLVM
-	// function definition named @NAME that takes one pointer per parameter. Body says what it means.
-	Emit string
 }
 
 // Param is a buffer that the caller brings. Parameters never overlap.

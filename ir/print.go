@@ -11,7 +11,7 @@ import (
 func (f *Func) String() string {
 	p := &printer{}
 	p.instrs(map[string]bool{}, f)
-	p.fn(f)
+	p.fn("func", f)
 	return p.String()
 }
 
@@ -56,17 +56,13 @@ func (p *printer) instrs(seen map[string]bool, f *Func) {
 		if c, ok := s.(*Call); ok && !seen[c.Fn.Name] {
 			seen[c.Fn.Name] = true
 			p.instrs(seen, c.Fn)
-			p.fn(c.Fn)
+			p.fn("instr", c.Fn)
 		}
 		return true
 	})
 }
 
-func (p *printer) fn(f *Func) {
-	kind := "func"
-	if f.Emit != "" {
-		kind = "instr"
-	}
+func (p *printer) fn(kind string, f *Func) {
 	var ps []string
 	for _, q := range f.Params {
 		s := BufferString(q.Buffer)
@@ -79,11 +75,7 @@ func (p *printer) fn(f *Func) {
 	p.depth++
 	p.stmt(f.Body, true)
 	p.depth--
-	if f.Emit != "" {
-		p.line("} emit %s", strconv.Quote(f.Emit))
-	} else {
-		p.line("}")
-	}
+	p.line("}")
 }
 
 // stmt prints s; last says that s ends its block, so that an alloc needs no braces.
@@ -97,6 +89,9 @@ func (p *printer) stmt(s Stmt, last bool) {
 		kind := ""
 		if s.Kind != Serial {
 			kind = " " + s.Kind.String()
+		}
+		if s.Axis != NoAxis {
+			kind += " axis=" + s.Axis.String()
 		}
 		p.line("for %%%s in 0:%d%s {", s.Var, s.Extent, kind)
 		p.body(s.Body)

@@ -48,7 +48,7 @@ func (g *Program) String() string {
 	for _, f := range g.Funcs {
 		p.line("")
 		p.instrs(seen, f)
-		p.fn(f)
+		p.fn("func", f)
 	}
 	return p.String()
 }

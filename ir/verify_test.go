@@ -106,16 +106,16 @@ func TestVerifyExpr(t *testing.T) {
 }
 
 func TestVerifyStmt(t *testing.T) {
-	add4 := &ir.Func{Name: "add4", Emit: "...", Body: &ir.Block{}, Params: []ir.Param{
+	add4 := &ir.Func{Name: "add4", Body: &ir.Block{}, Params: []ir.Param{
 		{Buffer: ir.Buffer{Name: "d", Type: ir.I32, Shape: []int{4}}, Out: true},
 		{Buffer: ir.Buffer{Name: "s", Type: ir.I32, Shape: []int{4}}},
 	}}
-	wide := &ir.Func{Name: "wide", Emit: "...", Body: &ir.Block{}, Params: []ir.Param{{Buffer: ir.Buffer{Name: "d", Type: ir.I32, Shape: []int{9}}}}}
-	deep := &ir.Func{Name: "deep", Emit: "...", Body: &ir.Block{}, Params: []ir.Param{{Buffer: ir.Buffer{Name: "d", Type: ir.I32, Shape: []int{1, 1, 1}}}}}
-	bytes := &ir.Func{Name: "bytes", Emit: "...", Body: &ir.Block{}, Params: []ir.Param{{Buffer: ir.Buffer{Name: "d", Type: ir.U8}}}}
-	loop := &ir.Func{Name: "loop", Emit: "..."}
+	wide := &ir.Func{Name: "wide", Body: &ir.Block{}, Params: []ir.Param{{Buffer: ir.Buffer{Name: "d", Type: ir.I32, Shape: []int{9}}}}}
+	deep := &ir.Func{Name: "deep", Body: &ir.Block{}, Params: []ir.Param{{Buffer: ir.Buffer{Name: "d", Type: ir.I32, Shape: []int{1, 1, 1}}}}}
+	bytes := &ir.Func{Name: "bytes", Body: &ir.Block{}, Params: []ir.Param{{Buffer: ir.Buffer{Name: "d", Type: ir.U8}}}}
+	loop := &ir.Func{Name: "loop"}
 	loop.Body = &ir.Call{Fn: loop}
-	wrong := &ir.Func{Name: "wrong", Emit: "...", Body: &ir.Store{Buf: "q", Val: one}}
+	wrong := &ir.Func{Name: "wrong", Body: &ir.Store{Buf: "q", Val: one}}
 	win := func(buf string) ir.Window { return ir.Window{Buf: buf, Idx: []ir.Expr{vi, ir.Int(0)}} }
 	call := func(f *ir.Func, ws ...ir.Window) ir.Stmt { return &ir.Call{Fn: f, Args: ws} }
 	loops := func(v string, n int) ir.Stmt { return &ir.For{Var: v, Extent: n, Body: &ir.Block{}} }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"ripc/internal/abi"
 	"ripc/runtime/describe"
 )
 
@@ -94,8 +95,8 @@ func checkDescription(a *describe.Artifact) error {
 		name  string
 		bytes int64
 	}{{"arena_bytes", a.ArenaBytes}, {"scratch_bytes", a.ScratchBytes}} {
-		if v.bytes < 0 || v.bytes > maxTensor || v.bytes%64 != 0 {
-			return fmt.Errorf("%s is %d, not a multiple of 64 from 0 to %d", v.name, v.bytes, int64(maxTensor))
+		if v.bytes < 0 || v.bytes > maxTensor || v.bytes%abi.Align != 0 {
+			return fmt.Errorf("%s is %d, not a multiple of %d from 0 to %d", v.name, v.bytes, abi.Align, int64(maxTensor))
 		}
 	}
 	if len(a.Inputs) == 0 || len(a.Outputs) == 0 {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"ripc/internal/abi"
 )
 
 // ErrClosed is returned by the methods of a closed Session or Module.
@@ -82,17 +84,17 @@ func (e *FeatureError) Error() string {
 // StatusError is a non-zero return value of an artifact's entry point.
 type StatusError struct {
 	Name string // the artifact's name
-	Code int    // 1: bad number of threads or stages; 2: a buffer is not aligned to 64 bytes
+	Code int    // 1: tid >= nthreads, or no sync for several threads; 2: a buffer is null or not aligned
 }
 
 // Error explains the code.
 func (e *StatusError) Error() string {
 	why := "unknown code"
 	switch e.Code {
-	case 1:
-		why = "bad number of threads, or bad range of stages"
-	case 2:
-		why = "a buffer is not aligned to 64 bytes"
+	case abi.BadThreads:
+		why = "bad number of threads"
+	case abi.BadBuffer:
+		why = fmt.Sprintf("a buffer is null or not aligned to %d bytes", abi.Align)
 	}
 	return fmt.Sprintf("%s_run returned %d: %s", e.Name, e.Code, why)
 }

@@ -11,13 +11,13 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ripc/internal/abi"
 )
 
 const (
 	// maxThreads bounds a session.
 	maxThreads = 256
-	// syncBytes is the size of the artifact's barrier.
-	syncBytes = 128
 	// spinTime is how long an idle thread watches for the next inference before it sleeps.
 	spinTime = 100 * time.Microsecond
 )
@@ -68,13 +68,13 @@ func (m *Module) NewSession(threads int) (*Session, error) {
 	return s, nil
 }
 
-// layout hands out 64-byte aligned pieces of a mapping.
+// layout hands out pieces of a mapping, aligned to abi.Align.
 type layout struct{ size int64 }
 
 // take reserves n bytes and returns their offset.
 func (l *layout) take(n int64) int64 {
 	at := l.size
-	l.size += max(n+63, 64) &^ 63
+	l.size += abi.RoundUp(max(n, 1))
 	return at
 }
 
@@ -82,7 +82,7 @@ func (l *layout) take(n int64) int64 {
 func (s *Session) allocate() error {
 	d := s.m.desc
 	var l layout
-	syncAt := l.take(2 * syncBytes) // twice, so that nothing else shares its cache lines
+	syncAt := l.take(2 * abi.SyncBytes) // twice, so that nothing else shares its cache lines
 	ptr := int64(unsafe.Sizeof(uintptr(0)))
 	inAt, outAt := l.take(ptr*int64(len(d.Inputs))), l.take(ptr*int64(len(d.Outputs)))
 	offsets := make([]int64, 0, len(d.Inputs)+len(d.Outputs))

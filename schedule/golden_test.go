@@ -13,6 +13,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/irtext"
 	"ripc/schedule"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -66,7 +67,7 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no testdata: %v", err)
 	}
-	instrs := isa.For("x86_64", []string{"avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"})
+	instrs := isa.For(targets.Target{Arch: "x86_64", Features: []string{"avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"}})
 	for _, file := range files {
 		if strings.HasSuffix(file, ".out.ripir") {
 			continue

@@ -13,6 +13,7 @@ import (
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/schedule"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -124,9 +125,9 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 
 // instructions are those of all targets.
 func instructions() map[string]*ir.Func {
-	all := isa.For("x86_64", []string{"avx2", "avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"})
-	maps.Copy(all, isa.For("aarch64", []string{"neon", "dotprod"}))
-	maps.Copy(all, isa.For("arm", []string{"neon"}))
+	all := isa.For(targets.Target{Arch: "x86_64", Features: []string{"avx2", "avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"}})
+	maps.Copy(all, isa.For(targets.Target{Arch: "aarch64", Features: []string{"neon", "dotprod"}}))
+	maps.Copy(all, isa.For(targets.Target{Arch: "arm", Features: []string{"neon"}}))
 	return all
 }
 

@@ -6,14 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/runtime/describe"
-)
-
-// weightsSymbol marks the block of all constants (codegen/llvm/artifact), and blockAlign is the block's alignment.
-const (
-	weightsSymbol = "ripc_weights"
-	blockAlign    = 64
 )
 
 // constant is a constant that a stage reads, at an offset in the artifact's block.
@@ -70,7 +65,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 func findBlock(f *elf.File, size int64, list []constant) ([]byte, error) {
 	symbols, _ := f.Symbols() // fails if there are none
 	for _, s := range symbols {
-		if s.Name == weightsSymbol {
+		if s.Name == abi.Weights {
 			return loaded(f, s.Value, size)
 		}
 	}
@@ -84,7 +79,7 @@ func findBlock(f *elf.File, size int64, list []constant) ([]byte, error) {
 		if _, err := io.ReadFull(p.Open(), data); err != nil {
 			return nil, err
 		}
-		for at := -int64(p.Vaddr) & (blockAlign - 1); at <= int64(len(data))-size; at += blockAlign {
+		for at := -int64(p.Vaddr) & (abi.Align - 1); at <= int64(len(data))-size; at += abi.Align {
 			if n := unlike(data[at:at+size], list, least); least < 0 || n < least {
 				best, least = data[at:at+size], n
 			}

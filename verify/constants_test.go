@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/targets"
 	"ripc/verify"
@@ -18,7 +18,7 @@ import (
 // TestSilentConstant flips bits that no result shows: the payload of a NaN, and a bit of a threshold that stays too high.
 func TestSilentConstant(t *testing.T) {
 	p := tiny(true, ir.Xor)
-	so := build(t, machine(t, targets.HostName), p)[artifact.SO]
+	so := build(t, machine(t, targets.HostName), p)[codegen.SO]
 	stripped := bytes.ReplaceAll(so, []byte("ripc_weights\x00"), []byte("ripc_xxxxxxx\x00"))
 	if bytes.Equal(so, stripped) {
 		t.Fatal("the library has no symbol ripc_weights")
@@ -56,7 +56,7 @@ func TestSilentConstant(t *testing.T) {
 // TestWatch looks at what is said before and after compiled code runs.
 func TestWatch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tiny.so")
-	if err := os.WriteFile(file, build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[artifact.SO], 0o666); err != nil {
+	if err := os.WriteFile(file, build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[codegen.SO], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 
 // TestConstantsBeyondTheEnd has a Program whose constants are not in the file's block.
 func TestConstantsBeyondTheEnd(t *testing.T) {
-	so := build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[artifact.SO]
+	so := build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[codegen.SO]
 	old, bad := []byte(`"where":"const","offset":0}`), []byte(`"where":"const","offset":9}`)
 	file := filepath.Join(t.TempDir(), "tiny.so")
 	write := func(data []byte) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"ripc/runtime"
+	"ripc/engine"
 )
 
 // Running says what compiled code is doing.
@@ -25,13 +25,8 @@ func (c *Crash) String() string { return fmt.Sprintf("%s: the compiled code %s",
 
 // TimedOut is a Crash.How: not to return within limit.
 func TimedOut(limit time.Duration) string {
-	return fmt.Sprintf("did not return within %v", limit)
+	return (&engine.FaultError{Fault: engine.TimedOut, Limit: limit}).How()
 }
-
-// crashError carries a Crash out of an engine.
-type crashError struct{ crash Crash }
-
-func (e *crashError) Error() string { return e.crash.String() }
 
 // running gives the Running of stage i; len(Stages) is the network.
 func (in *Input) running(i int) Running {
@@ -44,17 +39,22 @@ func (in *Input) running(i int) Running {
 	return Running{i, "stage " + in.Program.Stages[i].Name}
 }
 
-// watched calls f, which runs compiled code in this process.
-func (in *Input) watched(i int, f func() error) error {
-	r := in.running(i)
-	if in.Watch != nil {
+// watched calls f, which runs stage i. If that is done in this process, Watch is told.
+func (in *Input) watched(kind engine.Kind, i int, f func() error) error {
+	if in.Watch != nil && kind == engine.Native {
+		r := in.running(i)
 		in.Watch(in.report, &r)
 		defer in.Watch(in.report, nil)
 	}
-	err := f()
-	var status *runtime.StatusError
-	if errors.As(err, &status) {
-		return &crashError{Crash{r, "failed: " + status.Error()}}
+	return f()
+}
+
+// crashed notes that compiled code did not come to its end in stage i, if err says so.
+func (in *Input) crashed(i int, err error) bool {
+	var fault *engine.FaultError
+	if !errors.As(err, &fault) {
+		return false
 	}
-	return err
+	in.report.Crash = &Crash{in.running(i), fault.How()}
+	return true
 }

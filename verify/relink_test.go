@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
-	"ripc/codegen/llvm/driver"
+	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/runtime/describe"
 	"ripc/targets"
@@ -19,11 +19,11 @@ import (
 )
 
 // relink builds a library of tiny from the text of its modules, after a change.
-func relink(t *testing.T, tg targets.Target, files map[artifact.Kind][]byte, p *ir.Program, module, old, new string) []byte {
+func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *ir.Program, module, old, new string) []byte {
 	t.Helper()
 	tools, ctx := needTools(t), context.Background()
 	var objs []toolchain.Object
-	for _, text := range strings.Split(string(files[artifact.LL]), "; module ")[1:] {
+	for _, text := range strings.Split(string(files[codegen.LL]), "; module ")[1:] {
 		name, ll, _ := strings.Cut(text, "\n")
 		if name == module {
 			if !strings.Contains(ll, old) {
@@ -48,7 +48,7 @@ func relink(t *testing.T, tg targets.Target, files map[artifact.Kind][]byte, p *
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := elf.NewFile(bytes.NewReader(files[artifact.SO]))
+	f, err := elf.NewFile(bytes.NewReader(files[codegen.SO]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func relink(t *testing.T, tg targets.Target, files map[artifact.Kind][]byte, p *
 	}
 	objs = append(objs, toolchain.Object{Name: "w", Data: obj}, toolchain.Object{Name: "d", Data: desc})
 	out := filepath.Join(t.TempDir(), "new.so")
-	if err := tools.LinkShared(ctx, tg, objs, driver.Exports("tiny"), "tiny.so", out); err != nil {
+	if err := tools.LinkShared(ctx, tg, objs, abi.Exports("tiny"), "tiny.so", out); err != nil {
 		t.Fatal(err)
 	}
 	so, err := os.ReadFile(out)

@@ -68,11 +68,16 @@ type Difference struct {
 	Got, Want string // its values; floats with their bits
 	Count     int    // how many elements differ
 	Elems     int    // of how many
+	Inputs    string // the Set that shows it
 }
 
 // String is, for example, "%y[0, 3]: got 5, want 7; 2 of 64 elements differ".
 func (d Difference) String() string {
-	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ", d.Buffer, d.at(), d.Got, d.Want, d.Count, d.Elems)
+	on := ""
+	if d.Inputs != "" {
+		on = ", on " + d.Inputs
+	}
+	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ%s", d.Buffer, d.at(), d.Got, d.Want, d.Count, d.Elems, on)
 }
 
 // at writes Index.

@@ -7,14 +7,18 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/engine"
 	"ripc/ir"
 	"ripc/ir/interp"
+	"ripc/runtime/describe"
 )
 
 // verifier is one call of Verify.
 type verifier struct {
 	in       Input
-	e        engine
+	e        engine.Engine
+	walk     walk
+	tensors  map[string]describe.Tensor // what stages read and write, by name
 	report   *Report
 	compiled map[*ir.Func]*interp.Compiled
 }
@@ -30,11 +34,14 @@ func (v *verifier) run(ctx context.Context) error {
 				return
 			}
 			if err := v.stage(ctx, i, ref); err != nil {
+				if v.in.crashed(i, err) {
+					err = errCrashed
+				}
 				cancel(err) // ends RunProgram in its next stage
 			}
 		},
 	})
-	if cause := context.Cause(ctx); v.crashed(cause) {
+	if cause := context.Cause(ctx); errors.Is(cause, errCrashed) {
 		return nil
 	} else if cause != nil {
 		return cause
@@ -42,38 +49,57 @@ func (v *verifier) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("interpreting %s: %w", v.in.Program.Name, err)
 	}
-	got, err := v.e.network(ctx)
-	if v.crashed(err) {
+	got, err := v.network(ctx)
+	if v.in.crashed(len(v.in.Program.Stages), err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	if len(v.report.Network) > 0 {
+		return nil // as earlier inputs have shown
+	}
 	i := 0
 	for _, b := range v.in.Program.Buffers {
 		if b.Kind == ir.OutputBuf {
 			if d, ok := compare(b.Buffer, got[i], outputs[i]); !ok {
+				d.Inputs = v.in.set
 				v.report.Network = append(v.report.Network, d)
 			}
 			i++
 		}
 	}
-	v.report.OK = len(v.report.Network) == 0 && !slices.ContainsFunc(v.report.Stages, func(s StageResult) bool { return !s.OK })
 	return nil
 }
 
-// crashed notes that compiled code did not return, if err says so.
-func (v *verifier) crashed(err error) bool {
-	var e *crashError
-	if errors.As(err, &e) {
-		v.report.Crash = &e.crash
+// errCrashed ends a run whose Crash is in the report.
+var errCrashed = errors.New("crashed")
+
+// network runs everything at once, among other rubbish than the stages one by one, and returns the outputs.
+func (v *verifier) network(ctx context.Context) ([][]byte, error) {
+	n := len(v.in.Program.Stages)
+	var results []engine.Result
+	err := v.in.watched(v.e.Kind(), n, func() (err error) {
+		results, err = v.e.Run(ctx, []engine.Job{{Inputs: v.in.Inputs, Fill: 2, Last: n, Outputs: true}})
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return e != nil
+	return results[0].Outputs, nil
+}
+
+// at returns the contents of a buffer of the Program.
+func (v *verifier) at(m *engine.Memory, b *ir.ProgBuf) []byte {
+	if b.Kind == ir.ConstBuf {
+		return b.Data
+	}
+	return m.At(v.tensors[b.Name])
 }
 
 // stage has the artifact do stage i and judges the result. ref holds what the interpreter's own run has come to.
 func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) error {
-	before, after, err := v.e.step(ctx, i)
+	before, after, err := v.step(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -81,6 +107,9 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 	s := p.Stages[i]
 	f := p.FuncByName(s.Func)
 	r := &v.report.Stages[i]
+	if r.Ran && !r.OK {
+		return nil // as earlier inputs have shown
+	}
 	r.Ran = true
 	if !v.asInterpreted(f, s, before, after, ref) {
 		want, err := v.expect(ctx, p, f, s, before)
@@ -101,11 +130,13 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 
 // asInterpreted reports whether the artifact's stage had the operands and has the results of the interpreter's run,
 // which saves interpreting it a second time.
-func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *memory, ref map[string][]byte) bool {
+func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *engine.Memory, ref map[string][]byte) bool {
 	for k, q := range f.Params {
-		b := v.in.Program.BufferByName(s.Args[k])
-		switch {
-		case q.Out && !bytes.Equal(after.at(b), ref[b.Name]), !q.Out && !bytes.Equal(before.at(b), ref[b.Name]):
+		b, m := v.in.Program.BufferByName(s.Args[k]), before
+		if q.Out {
+			m = after
+		}
+		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name]); !same { // which bits a NaN has changes no other element
 			return false
 		}
 	}
@@ -113,7 +144,7 @@ func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *memory, 
 }
 
 // expect interprets stage s of p, which is f, on memory m and returns its arguments afterwards.
-func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *memory) ([][]byte, error) {
+func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *engine.Memory) ([][]byte, error) {
 	c := v.compiled[f]
 	if c == nil {
 		var err error
@@ -124,7 +155,7 @@ func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.S
 	}
 	var args [][]byte
 	for k, q := range f.Params {
-		data := m.at(p.BufferByName(s.Args[k]))
+		data := v.at(m, p.BufferByName(s.Args[k]))
 		if q.Out {
 			data = bytes.Clone(data)
 		}
@@ -137,12 +168,13 @@ func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.S
 }
 
 // differences compares what stage s was to write.
-func (v *verifier) differences(f *ir.Func, s ir.Stage, after *memory, want [][]byte) []Difference {
+func (v *verifier) differences(f *ir.Func, s ir.Stage, after *engine.Memory, want [][]byte) []Difference {
 	var all []Difference
 	for k, q := range f.Params {
 		b := v.in.Program.BufferByName(s.Args[k])
 		if q.Out {
-			if d, ok := compare(b.Buffer, after.at(b), want[k]); !ok {
+			if d, ok := compare(b.Buffer, v.at(after, b), want[k]); !ok {
+				d.Inputs = v.in.set
 				all = append(all, d)
 			}
 		}
@@ -151,7 +183,7 @@ func (v *verifier) differences(f *ir.Func, s ir.Stage, after *memory, want [][]b
 }
 
 // suspect finds out whether the scheduled Func, interpreted on m, gives want.
-func (v *verifier) suspect(ctx context.Context, stage int, m *memory, want [][]byte) (Suspect, error) {
+func (v *verifier) suspect(ctx context.Context, stage int, m *engine.Memory, want [][]byte) (Suspect, error) {
 	p := v.in.Scheduled
 	if p == nil || stage >= len(p.Stages) {
 		return Unknown, nil
@@ -177,7 +209,7 @@ func (v *verifier) suspect(ctx context.Context, stage int, m *memory, want [][]b
 }
 
 // stray compares all memory that stage s has no business with.
-func (v *verifier) stray(f *ir.Func, s ir.Stage, before, after *memory) []Stray {
+func (v *verifier) stray(f *ir.Func, s ir.Stage, before, after *engine.Memory) []Stray {
 	p := v.in.Program
 	written := map[string]bool{}
 	var arena [][2]int64 // written pieces
@@ -195,7 +227,7 @@ func (v *verifier) stray(f *ir.Func, s ir.Stage, before, after *memory) []Stray 
 	from := int64(0)
 	for _, piece := range append(arena, [2]int64{p.Arena, p.Arena}) {
 		if from < piece[0] {
-			st.add(from, before.work[from:piece[0]], after.work[from:piece[0]])
+			st.add(from, before.Work[from:piece[0]], after.Work[from:piece[0]])
 		}
 		from = max(from, piece[1])
 	}
@@ -205,7 +237,7 @@ func (v *verifier) stray(f *ir.Func, s ir.Stage, before, after *memory) []Stray 
 	for _, b := range p.Buffers {
 		if (b.Kind == ir.InputBuf || b.Kind == ir.OutputBuf) && !written[b.Name] {
 			st := Stray{Where: "%" + b.Name}
-			if st.add(0, before.at(&b), after.at(&b)); st.Bytes > 0 {
+			if st.add(0, v.at(before, &b), v.at(after, &b)); st.Bytes > 0 {
 				all = append(all, st)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"ripc/engine"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/runtime"
@@ -31,6 +32,8 @@ type Input struct {
 	SO        string   // path of the artifact; it says itself what machine it is for
 	Threads   int      // 0 means 1
 	Inputs    [][]byte // contents of the Program's inputs, in order
+	// More are further contents, one set for each further run of everything.
+	More []Set
 	// Simulate makes Verify simulate although this machine could run the artifact.
 	Simulate bool
 	// Progress, if not nil, is called before each stage, and once more with done == total.
@@ -43,7 +46,14 @@ type Input struct {
 	Limit time.Duration
 
 	report *Report
-	kept   int // overrides maxKept, for tests
+	set    string // name of Inputs
+	kept   int    // overrides maxKept, for tests
+}
+
+// Set is contents of a Program's inputs, in order. Differences that show on it carry its name.
+type Set struct {
+	Name   string
+	Inputs [][]byte
 }
 
 // MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be compared.
@@ -59,7 +69,7 @@ func (e *MismatchError) Error() string {
 // Verify compares the artifact's constants with the Program's, and runs the artifact and the definition. Differences, and
 // code that crashes under simulation, are in the Report and no error; code that crashes natively takes this process along. It fails with
 // *MismatchError, with *ir.Error or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors
-// of runtime or simulate if the artifact cannot, or with ctx's error.
+// of engine.Open if the artifact cannot, or with ctx's error.
 func Verify(ctx context.Context, in Input) (*Report, error) {
 	if in.Threads == 0 {
 		in.Threads = 1
@@ -88,17 +98,45 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		}
 		in.report.Stages = append(in.report.Stages, r)
 	}
-	e, err := open(in, d)
+	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit}
+	var e engine.Engine
+	err = in.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
+		e, err = engine.Open(in.SO, o)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer e.close()
-	in.report.Simulated = e.simulated()
-	v := &verifier{in: in, e: e, report: in.report, compiled: map[*ir.Func]*interp.Compiled{}}
-	if err := v.run(ctx); err != nil {
-		return nil, err
+	defer e.Close()
+	r := in.report
+	r.Simulated = e.Kind() == engine.Simulated
+	compiled := map[*ir.Func]*interp.Compiled{}
+	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
+		in.Inputs, in.set = set.Inputs, set.Name
+		v := &verifier{in: in, e: e, walk: walk{kept: in.kept}, tensors: tensors(d), report: r, compiled: compiled}
+		if err := v.run(ctx); err != nil {
+			return nil, err
+		}
+		if r.Crash != nil {
+			return r, nil
+		}
 	}
-	return v.report, nil
+	r.OK = len(r.Network) == 0 && !slices.ContainsFunc(r.Stages, func(s StageResult) bool { return !s.OK })
+	return r, nil
+}
+
+// tensors lists what the stages read and write, by name.
+func tensors(d *describe.Artifact) map[string]describe.Tensor {
+	all := map[string]describe.Tensor{}
+	for _, s := range d.Stages {
+		for _, t := range slices.Concat(s.Reads, s.Writes) {
+			all[t.Name] = t
+		}
+	}
+	for _, t := range slices.Concat(d.Inputs, d.Outputs) {
+		all[t.Name] = t
+	}
+	return all
 }
 
 // match fails unless d describes in.Program, as far as memory is laid out by it.

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -36,10 +37,10 @@ func machine(t testing.TB, name string) targets.Target {
 	return tg
 }
 
-func build(t testing.TB, tg targets.Target, p *ir.Program) map[artifact.Kind][]byte {
+func build(t testing.TB, tg targets.Target, p *ir.Program) map[codegen.Kind][]byte {
 	t.Helper()
-	files, err := artifact.Build(context.Background(), artifact.Input{Program: p, Target: tg, Tools: needTools(t),
-		Emit: []artifact.Kind{artifact.SO, artifact.LL}})
+	files, err := codegen.Build(context.Background(), codegen.Input{Program: p, Target: tg,
+		Emit: []codegen.Kind{codegen.SO, codegen.LL}}, llvm.Backend{Tools: needTools(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tg := machine(t, name)
 			p := tiny(true, ir.Xor)
-			so := build(t, tg, p)[artifact.SO]
+			so := build(t, tg, p)[codegen.SO]
 			for _, threads := range []int{0, 1, 2, 3} {
 				r := check(t, so, p, threads)
 				if !r.OK || len(r.Stages) != 4 || r.Simulated != (name != targets.HostName) || r.Threads != max(threads, 1) {
@@ -94,7 +95,7 @@ func TestVerify(t *testing.T) {
 
 // TestSimulatedBatches simulates few stages at a time, down to one.
 func TestSimulatedBatches(t *testing.T) {
-	so := flip(t, build(t, machine(t, "rpi3"), tiny(true, ir.Xor))[artifact.SO], tiny(true, ir.Xor), "w2", 4*64+40)
+	so := flip(t, build(t, machine(t, "rpi3"), tiny(true, ir.Xor))[codegen.SO], tiny(true, ir.Xor), "w2", 4*64+40)
 	file := filepath.Join(t.TempDir(), "tiny.so")
 	if err := os.WriteFile(file, so, 0o666); err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func TestFlippedConstant(t *testing.T) {
 	for _, name := range []string{targets.HostName, "rpi3", "rpi2"} {
 		t.Run(name, func(t *testing.T) {
 			p := tiny(true, ir.Xor)
-			so := build(t, machine(t, name), p)[artifact.SO]
+			so := build(t, machine(t, name), p)[codegen.SO]
 			t.Run("threshold", func(t *testing.T) { // the sign of t1[5]: now every score is high enough
 				s := wrong(t, check(t, flip(t, so, p, "t1", 5*32+31), p, 2), 0, verify.Constants)
 				if d := s.Differences[0]; s.Name != "fire/bits" || d.Buffer != "h" || d.Count != rows || d.Index[2] != 0 {
@@ -152,7 +153,7 @@ func TestFlippedConstant(t *testing.T) {
 // TestWrongSchedule compiles a Program whose schedule changed the meaning.
 func TestWrongSchedule(t *testing.T) {
 	p := tiny(true, ir.And)
-	r := check(t, build(t, machine(t, targets.HostName), p)[artifact.SO], p, 1)
+	r := check(t, build(t, machine(t, targets.HostName), p)[codegen.SO], p, 1)
 	s := wrong(t, r, 1, verify.Schedule)
 	if got := s.String(); !strings.HasPrefix(got, `stage 1 "fire/scores" (dense, @dense): %z[0, 0]: got `) ||
 		!strings.HasSuffix(got, "elements differ; the scheduled func is wrong already when it is interpreted") {
@@ -161,7 +162,7 @@ func TestWrongSchedule(t *testing.T) {
 }
 
 func TestVerifyErrors(t *testing.T) {
-	so := build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[artifact.SO]
+	so := build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[codegen.SO]
 	file := filepath.Join(t.TempDir(), "tiny.so")
 	if err := os.WriteFile(file, so, 0o666); err != nil {
 		t.Fatal(err)

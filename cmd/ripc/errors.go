@@ -58,10 +58,26 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		return exitFailure
 	}
 	fmt.Fprintf(stderr, "ripc: %v\n", err)
+	if help := help(err); help != "" {
+		fmt.Fprintf(stderr, "    help: %s\n", help)
+	}
 	if ripc.IsBadInput(err) {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// help says what to change on the command line for an error that knows of none.
+func help(err error) string {
+	var target *ripc.TargetError
+	var threads *ripc.ThreadsError
+	switch {
+	case errors.As(err, &target):
+		return "leave --target out: an artifact knows its own"
+	case errors.As(err, &threads):
+		return fmt.Sprintf("leave --threads out, or give --threads %d", threads.Most)
+	}
+	return ""
 }
 
 // crashed tells of a panic, which is always a mistake in ripc.

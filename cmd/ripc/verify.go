@@ -41,9 +41,12 @@ func verifyCommand() *cobra.Command {
 		Long: `Compile a model and compare every stage, and the network as a whole, with what the
 interpreter computes from the model's definition, bit for bit. The code that is checked is
 the code that ships. The weights and thresholds in the library are compared with the model's
-byte for byte. Exit code 1 says that something differs, or that a stage crashed or did not end.`,
+byte for byte. The network runs on random inputs and, if it takes floats, once more with NaN,
+infinities, -0, subnormal and huge numbers among them; or on the files given with --input, as
+'ripc run' takes them, alone. Exit code 1 says that something differs, or that a stage crashed or did not end.`,
 		Example: `  ripc verify examples/digits/digits.json --target rpi3
-  ripc verify digits.json --so digits.so --threads 4`,
+  ripc verify digits.json --so digits.so --threads 4
+  ripc verify digits.json --input examples/digits/data/x_test.npy`,
 		Args: args(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
@@ -78,7 +81,8 @@ byte for byte. Exit code 1 says that something differs, or that a stage crashed 
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
-	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs")
+	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random and hard inputs; may be repeated")
+	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
 	f.register(cmd)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"ripc/internal/abi"
 	"ripc/runtime"
 )
 
@@ -23,7 +24,6 @@ const (
 	progressAt = 80
 	statusAt   = 56
 	stackSize  = 256 << 10
-	syncSize   = 128
 	guardByte  = 0xA5
 	guardSize  = 64
 )
@@ -38,7 +38,8 @@ type place struct {
 type jobPlaces struct {
 	desc     int64
 	work     place
-	outputs  []place
+	live     []place // the outputs while it runs
+	outputs  []place // and as it left them
 	captured []place // those of Job.Capture, then the whole workspace for KeepWorkspace
 	keep     bool    // Job.KeepWorkspace
 }
@@ -69,10 +70,10 @@ func (im *image) take(n, align int64) int64 {
 	return at
 }
 
-// buffer reserves n bytes, 64-byte aligned and padded, with a guard behind.
+// buffer reserves n bytes, aligned and padded to abi.Align, with a guard behind.
 func (im *image) buffer(n int64, what string) place {
-	round := max(n+63, 64) &^ 63
-	at := im.take(round+guardSize, 64)
+	round := abi.RoundUp(max(n, 1))
+	at := im.take(round+guardSize, abi.Align)
 	guard := make([]byte, guardSize)
 	for i := range guard {
 		guard[i] = guardByte
@@ -137,7 +138,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		var p jobPlaces
 		if j.Continue {
 			p = im.jobs[k-1]
-			p.captured = nil
+			p.captured, p.outputs = nil, p.live
 		} else {
 			in, out = im.tensors(k, j, &p, stored)
 			switch {
@@ -155,9 +156,10 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		p.desc = jobsAt + int64(k)*jobSize
 		sync := uint64(0)
 		if j.Threads > 1 {
-			sync = im.addr(im.take(2*syncSize, 64))
+			sync = im.addr(im.take(2*abi.SyncBytes, abi.Align))
 		}
-		copies, copiesAt := im.captures(j, &p)
+		goesOn := k+1 < len(jobs) && jobs[k+1].Continue
+		copies, copiesAt := im.captures(j, &p, goesOn)
 		counted := uint64(0)
 		if m.plugin != nil {
 			counted = 1
@@ -193,30 +195,44 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 	for i, t := range im.m.desc.Outputs {
 		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it
 		at := im.buffer(int64(n), fmt.Sprintf("output %d of job %d", i, k))
-		p.outputs = append(p.outputs, at)
+		if j.Outputs != nil {
+			im.pieces = append(im.pieces, piece{at.at, j.Outputs[i]})
+		}
+		p.live = append(p.live, at)
 		outs = append(outs, im.addr(at.at))
 	}
+	p.outputs = p.live
 	return im.pointers(ins), im.pointers(outs)
 }
 
-// captures places what is kept of the workspace, and the list of copies; it returns the list's length and offset.
-func (im *image) captures(j Job, p *jobPlaces) (uint64, int64) {
+// captures places what is kept of the workspace, and of the outputs if the next job goes on with them, and the list of
+// copies; it returns the list's length and offset.
+func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	ranges := j.Capture
 	if j.KeepWorkspace {
 		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.workspaceBytes(j.Threads)})
 	}
 	var list []uint64
-	for _, r := range ranges {
-		// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind the workspace is room enough.
+	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer is room enough.
+	capture := func(buffer place, r Range) place {
 		first := r.Offset &^ 63
 		room := (r.Offset + r.Size - first + 63) &^ 63
 		to := im.take(room, 64)
-		p.captured = append(p.captured, place{at: to + r.Offset - first, size: r.Size})
-		list = append(list, im.addr(to), im.addr(p.work.at+first), uint64(room))
+		list = append(list, im.addr(to), im.addr(buffer.at+first), uint64(room))
+		return place{at: to + r.Offset - first, size: r.Size}
+	}
+	for _, r := range ranges {
+		p.captured = append(p.captured, capture(p.work, r))
+	}
+	if goesOn {
+		p.outputs = nil
+		for _, o := range p.live {
+			p.outputs = append(p.outputs, capture(o, Range{0, o.size}))
+		}
 	}
 	at := im.take(int64(8*len(list)), 64)
 	im.words(at, list...)
-	return uint64(len(ranges)), at
+	return uint64(len(list) / 3), at
 }
 
 // write makes the image file; what no piece covers are holes.

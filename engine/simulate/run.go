@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ripc/internal/abi"
 	"ripc/runtime"
 )
 
@@ -164,7 +165,7 @@ func (im *image) results(f *os.File) ([]Result, error) {
 		results[k].StackBytes = stack
 	}
 	for _, g := range im.guarded {
-		guard, err := read(f, place{at: g.at + max(g.size+63, 64)&^63, size: guardSize})
+		guard, err := read(f, place{at: g.at + abi.RoundUp(max(g.size, 1)), size: guardSize})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"slices"
 
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -45,6 +46,8 @@ type Job struct {
 	// Workspace, if not nil, is copied to the start of a workspace of the job's own. Jobs without it share one, which
 	// starts out as zeros and keeps what the job before left there.
 	Workspace []byte
+	// Outputs, if not nil, is what the outputs hold at the start; else they start out as zeros.
+	Outputs [][]byte
 	// KeepWorkspace asks for the whole workspace as it is after the job, Capture for pieces of it.
 	KeepWorkspace bool
 	Capture       []Range
@@ -52,7 +55,7 @@ type Job struct {
 
 // Result is what one job left.
 type Result struct {
-	// Outputs holds the bytes of each output (after the last job of a chain of Continue).
+	// Outputs holds the bytes of each output as they are after the job.
 	Outputs [][]byte
 	// Workspace is set for KeepWorkspace; Captured holds one piece for each Range of Capture.
 	Workspace []byte
@@ -130,6 +133,11 @@ func Open(path string, opts Options) (*Machine, error) {
 	return m, nil
 }
 
+// Supports reports whether artifacts of an architecture, as descriptions name it, can be simulated.
+func Supports(name string) bool {
+	return slices.ContainsFunc(arches(), func(a arch) bool { return a.name == name })
+}
+
 // archNames lists the architectures for messages.
 func archNames() string {
 	s := ""
@@ -167,17 +175,26 @@ func (m *Machine) check(jobs []Job) error {
 			return fail("%d threads; instructions are counted with 1", j.Threads)
 		case j.First < 0 || j.Last < j.First || j.Last > m.Stages():
 			return fail("stages %d to %d; 0 <= first <= last <= %d", j.First, j.Last, m.Stages())
-		case j.Continue && (k == 0 || j.Inputs != nil || j.Workspace != nil):
-			return fail("a job that continues needs one before it, and takes its inputs and workspace from there")
+		case j.Continue && (k == 0 || j.Inputs != nil || j.Workspace != nil || j.Outputs != nil):
+			return fail("a job that continues needs one before it, and takes its inputs, outputs and workspace from there")
 		case !j.Continue && len(j.Inputs) != len(m.desc.Inputs):
 			return fail("%d inputs; there must be %d", len(j.Inputs), len(m.desc.Inputs))
 		case int64(len(j.Workspace)) > work:
 			return fail("%d bytes for a workspace of %d", len(j.Workspace), work)
 		}
-		for i, in := range j.Inputs {
-			t := m.desc.Inputs[i]
-			if n, err := runtime.TensorBytes(t); err != nil || n != len(in) {
-				return fail("input %d (%s): %s %v needs %d bytes, there are %d", i, t.Name, t.DType, t.Shape, n, len(in))
+		if j.Outputs != nil && len(j.Outputs) != len(m.desc.Outputs) {
+			return fail("%d outputs; there must be %d", len(j.Outputs), len(m.desc.Outputs))
+		}
+		for _, side := range []struct {
+			what    string
+			tensors []describe.Tensor
+			data    [][]byte
+		}{{"input", m.desc.Inputs, j.Inputs}, {"output", m.desc.Outputs, j.Outputs}} {
+			for i, data := range side.data {
+				t := side.tensors[i]
+				if n, err := runtime.TensorBytes(t); err != nil || n != len(data) {
+					return fail("%s %d (%s): %s %v needs %d bytes, there are %d", side.what, i, t.Name, t.DType, t.Shape, n, len(data))
+				}
 			}
 		}
 		for _, r := range j.Capture {

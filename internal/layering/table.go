@@ -20,7 +20,7 @@ func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
 	middle := join(irAll, []string{"graph", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen/llvm/artifact", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "compile", "engine/simulate",
+		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
@@ -48,7 +48,7 @@ func Table() []Row {
 		{"fusedglue", []string{"graph", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
 		{"recognize", []string{"fusedglue", "graph", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
-		{"targets/isa", []string{"ir"}, nil},
+		{"targets/isa", []string{"ir", "targets"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},
 		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
@@ -56,22 +56,24 @@ func Table() []Row {
 		{"lower", join(middle, []string{"lower/plan"}), nil},
 		{"lower/layout", []string{"graph", "ir"}, nil},
 		{"lower/ops", []string{"graph", "ir", "lower/layout"}, nil},
-		{"lower/plan", []string{"ir"}, nil},
+		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen/llvm/emit", []string{"ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
-		{"codegen/llvm/driver", []string{"ir", "targets"}, nil},
-		{"codegen/llvm/toolchain", []string{"targets"}, []string{"golang.org/x/sync"}},
-		{"codegen/llvm/artifact", []string{"codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "ir", "ir/interp",
-			"runtime/describe", "targets"}, nil},
-		{"compile", join(middle, []string{"codegen/llvm/artifact", "codegen/llvm/toolchain", "fusedglue", "lower"}), nil},
+		{"codegen", []string{"internal/abi", "internal/f32", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
+		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
+		{"compile", join(middle, []string{"codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
 
-		{"runtime", []string{"runtime/describe", "runtime/npy"},
+		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
-		{"engine/simulate", []string{"codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
+		{"engine", []string{"engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
+		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"codegen/llvm/artifact", "engine/simulate", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
@@ -85,6 +87,7 @@ func Table() []Row {
 
 		{"schemas", nil, nil},
 
+		{"internal/abi", nil, nil},
 		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},

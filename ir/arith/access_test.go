@@ -25,7 +25,7 @@ func TestVerifyBounds(t *testing.T) {
 	split := add(mul(ir.V("h.o"), 3), ir.V("h.i")) // 0..8
 	tail := func(s ir.Stmt) ir.Stmt { return loop("h.o", 3, loop("h.i", 3, loop("w", 8, s))) }
 	lanes := buf("d", ir.U8, 4)
-	touch := &ir.Func{Name: "touch", Params: []ir.Param{{Buffer: lanes, Out: true}}, Emit: "...", Body: &ir.Block{}}
+	touch := &ir.Func{Name: "touch", Params: []ir.Param{{Buffer: lanes, Out: true}}, Body: &ir.Block{}}
 	call := func(idx ...ir.Expr) ir.Stmt { return &ir.Call{Fn: touch, Args: []ir.Window{{Buf: "y", Idx: idx}}} }
 
 	tests := []struct {

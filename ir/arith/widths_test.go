@@ -113,7 +113,7 @@ func TestVerifyWidths(t *testing.T) {
 	}
 	// add8 adds 9 to each of 8 elements.
 	lanes := buf("d", ir.U8, 8)
-	add8 := &ir.Func{Name: "add8", Params: []ir.Param{{Buffer: lanes, Out: true}}, Emit: "...",
+	add8 := &ir.Func{Name: "add8", Params: []ir.Param{{Buffer: lanes, Out: true}},
 		Body: loop("l", 8, store(ir.AddTo, lanes, one(9), ir.V("l")))}
 	call := func(idx ...ir.Expr) ir.Stmt {
 		return &ir.Call{Fn: add8, Args: []ir.Window{{Buf: "acc", Idx: idx}}}

@@ -21,41 +21,84 @@ type Options struct {
 // that of the output buffers. Each buffer has memory of its own, so a wrong arena plan does no harm here. Padding bits
 // of encoded inputs are cleared first.
 func RunProgram(ctx context.Context, p *ir.Program, inputs [][]byte, opt Options) (outputs [][]byte, err error) {
-	mem, err := memory(p, inputs)
-	if err != nil {
+	m := NewMachine(p, opt.Checked)
+	if err := m.Start(inputs); err != nil {
 		return nil, err
 	}
-	compiled := map[*ir.Func]*Compiled{}
 	for i, s := range p.Stages {
 		if opt.Progress != nil {
 			opt.Progress(i, len(p.Stages), s.Name)
 		}
-		f := p.FuncByName(s.Func)
-		args, err := stageArgs(p, s, f, mem)
-		if err != nil {
+		if err := m.Stage(ctx, i); err != nil {
 			return nil, err
 		}
-		if compiled[f] == nil {
-			if compiled[f], err = compile(f, opt.Checked); err != nil {
-				return nil, fmt.Errorf("stage %q: %w", s.Name, err)
-			}
-		}
-		if err := compiled[f].Run(ctx, args); err != nil {
-			return nil, fmt.Errorf("stage %q: %w", s.Name, err)
-		}
 		if opt.Observe != nil {
-			opt.Observe(i, s.Name, mem)
+			opt.Observe(i, s.Name, m.Memory)
 		}
 	}
 	if opt.Progress != nil {
 		opt.Progress(len(p.Stages), len(p.Stages), "")
 	}
-	for _, b := range p.Buffers {
-		if b.Kind == ir.OutputBuf {
-			outputs = append(outputs, mem[b.Name])
+	return m.Outputs(), nil
+}
+
+// Machine runs a Program stage by stage. It is not for several goroutines at once.
+type Machine struct {
+	// Memory holds the live contents of all buffers, by name; nil before Start.
+	Memory   map[string][]byte
+	program  *ir.Program
+	checked  bool
+	compiled map[*ir.Func]*Compiled // as far as they were needed
+}
+
+// NewMachine is a Machine for p; checked is as in Options.
+func NewMachine(p *ir.Program, checked bool) *Machine {
+	return &Machine{program: p, checked: checked, compiled: map[*ir.Func]*Compiled{}}
+}
+
+// Start brings inputs, the contents of the Program's input buffers in order, and fresh memory for everything else. It
+// fails with *ir.Error if the inputs do not fit.
+func (m *Machine) Start(inputs [][]byte) error {
+	mem, err := memory(m.program, inputs)
+	m.Memory = mem
+	return err
+}
+
+// Stage runs stage i on what memory holds. It fails with *ir.Error if the stage does not fit its Func, and as
+// Compiled.Run does.
+func (m *Machine) Stage(ctx context.Context, i int) error {
+	s := m.program.Stages[i]
+	f := m.program.FuncByName(s.Func)
+	args, err := stageArgs(m.program, s, f, m.Memory)
+	if err != nil {
+		return err
+	}
+	if m.compiled[f] == nil {
+		if m.compiled[f], err = compile(f, m.checked); err != nil {
+			return fmt.Errorf("stage %q: %w", s.Name, err)
 		}
 	}
-	return outputs, nil
+	if err := m.compiled[f].Run(ctx, args); err != nil {
+		return fmt.Errorf("stage %q: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Outputs are the live contents of the output buffers, in order.
+func (m *Machine) Outputs() [][]byte { return m.kind(ir.OutputBuf) }
+
+// Inputs are the live contents of the input buffers, in order.
+func (m *Machine) Inputs() [][]byte { return m.kind(ir.InputBuf) }
+
+// kind lists the contents of buffers of one kind.
+func (m *Machine) kind(k ir.BufKind) [][]byte {
+	var all [][]byte
+	for _, b := range m.program.Buffers {
+		if b.Kind == k {
+			all = append(all, m.Memory[b.Name])
+		}
+	}
+	return all
 }
 
 // memory gives each buffer of p its contents at the start.

@@ -6,9 +6,8 @@ import (
 	"ripc/ir"
 )
 
-// function reads func @f(...) { ... } or instr @f(...) { ... } emit "...".
+// function reads func @f(...) { ... } or instr @f(...) { ... }.
 func (p *parser) function() (*ir.Func, error) {
-	instr := p.is("instr")
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -40,18 +39,6 @@ func (p *parser) function() (*ir.Func, error) {
 	}
 	if f.Body, err = p.body(); err != nil {
 		return nil, err
-	}
-	if instr {
-		if err := p.expect("emit"); err != nil {
-			return nil, err
-		}
-		s, err := p.take(text, "a string")
-		if err != nil {
-			return nil, err
-		}
-		if f.Emit, err = strconv.Unquote(s.s); err != nil || f.Emit == "" {
-			return nil, p.fail(s, "", "%s is not a string, or empty", s)
-		}
 	}
 	p.fn, p.bufs, p.vars = "", nil, nil
 	p.funcs[f.Name] = f

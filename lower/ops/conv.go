@@ -132,11 +132,7 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 	xp.Shape = slices.Clone(x.Shape)
 	lead := len(xp.Shape) - 4 // 1 with a plane axis
 	xp.Shape[lead+1], xp.Shape[lead+2] = c.h+p.Top+p.Bottom, c.w+p.Left+p.Right
-	names := []string{"p", "b", "h", "w", "c"}[1-lead:]
-	var ls []ir.Loop
-	for i, n := range names {
-		ls = append(ls, ir.Loop{Var: "xp." + n, Extent: xp.Shape[i]})
-	}
+	ls := loops("xp.", overAll(xp.Shape)...)
 	idx := vars(ls)
 	from := slices.Clone(idx)
 	from[lead+1], from[lead+2] = sub(idx[lead+1], ir.Int(p.Top)), sub(idx[lead+2], ir.Int(p.Left))
@@ -163,7 +159,7 @@ func (c *conv) inside(h, w ir.Expr) ir.Expr {
 func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	p := c.Pad
 	xp := buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
-	ls := loops("xp.", "b", xp.Shape[0], "h", xp.Shape[1], "w", xp.Shape[2])
+	ls := loops("xp.", overAll(xp.Shape)[:3]...)
 	i := vars(ls)
 	store := func(q, bit ir.Expr) ir.Stmt {
 		at := []ir.Expr{i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left))}
@@ -175,11 +171,11 @@ func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	}
 	var body []ir.Stmt
 	if n := c.In / WordBits; n > 0 {
-		word := loops("xp.", "q", n, "l", WordBits)
+		word := loops("xp.", over(ir.Word, "q", n), over(ir.Bit, "l", WordBits))
 		body = append(body, ir.Nest(word, store(ir.V("xp.q"), ir.V("xp.l"))))
 	}
 	if n := c.In % WordBits; n > 0 {
-		body = append(body, ir.Nest(loops("xp.", "r", n), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
+		body = append(body, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
 	}
 	c.bufs = append(c.bufs, xp)
 	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
@@ -222,12 +218,12 @@ func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	}
 	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)
 	c.bufs = append(c.bufs, pl)
-	outer := loops("pl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("pl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	at := func(dh, dw ir.Expr) ir.Expr {
 		return c.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
 	}
-	win := loops("pl.", "i", p.Kernel[0], "j", p.Kernel[1])
+	win := loops("pl.", over(ir.TapRow, "i", p.Kernel[0]), over(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)
 	rest := ir.Nest(win, update(best, pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(first, rest)))

@@ -14,7 +14,7 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
-	outer := loops("acc.", "b", c.batch, "h", c.oh, "w", c.ow, "o", c.o)
+	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	dh, dw := c.Dilation()
 	window := func(coord ir.Expr, stride, dilation int, k string) ir.Expr {
@@ -22,10 +22,10 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	channel, ch := c.channel(i[3])
 	at := []ir.Expr{i[0], window(i[1], c.SH, dh, "acc.kh"), window(i[2], c.SW, dw, "acc.kw"), channel}
-	red := loops("acc.", "kh", c.KH, "kw", c.KW, ch, w.Shape[2])
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, w.Shape[2]))
 	wi := vars(red)
 	if len(w.Shape) == 5 {
-		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3]})
+		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3], Axis: ir.WeightPlane})
 		wi = append(wi, ir.V("acc.m"))
 	}
 	wv := ir.At(w, append(wi, i[3])...)
@@ -49,7 +49,7 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
 	if k.Planes > 1 {
 		double := set(acc, add(ir.At(acc, i...), ir.At(acc, i...)), i...)
-		body = ir.Nest(loops("acc.", "n", k.Planes), ir.Seq(double, body))
+		body = ir.Nest(loops("acc.", over(ir.Plane, "n", k.Planes)), ir.Seq(double, body))
 	} else {
 		body = ir.SubstStmt(body, map[string]ir.Expr{"acc.n": ir.Int(0)})
 	}

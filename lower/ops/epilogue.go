@@ -20,7 +20,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	if slice.Total > 0 {
 		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
 	}
-	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "q", words)
+	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", words))
 	i := vars(outer)
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
 	var bits []ir.Expr
@@ -46,7 +46,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 		or = append(or, update(ir.OrTo, y, packBit(bit, ir.V("l")), idx...))
 	}
-	body := ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...)
+	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", WordBits)), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
 }
@@ -184,7 +184,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 		return v
 	}
 	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
-	outer := loops("fl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
@@ -197,7 +197,7 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	if slice.Total > 0 {
 		y.Shape[3] = slice.Total
 	}
-	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}

@@ -16,7 +16,7 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 
 // packPixels is packLoop where around puts more into the loops over pixels.
 func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
-	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	outer := loops("", over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
 	var planes []ir.Expr
 	for n := range y.Shape[0] {
@@ -28,7 +28,7 @@ func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx [
 // repackLoop is packLoop for levels that are packed already and only move: plane after plane, the outer loop p. at gives
 // where in x the level of channel o at position idx of y lies: a position and a channel.
 func repackLoop(x, y ir.Buffer, at func(idx []ir.Expr, o ir.Expr) (pos []ir.Expr, c ir.Expr)) ir.Stmt {
-	outer := loops("", "p", y.Shape[0], "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	outer := loops("", over(ir.Plane, "p", y.Shape[0]), over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
 	return ir.Nest(outer, packWords(y, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
 		pos, c := at(i[1:], o)
@@ -46,12 +46,12 @@ func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr)
 			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
 		}
-		return append(zero, ir.Nest(loops("", bit, n), ir.Seq(or...)))
+		return append(zero, ir.Nest(loops("", over(ir.Bit, bit, n)), ir.Seq(or...)))
 	}
 	full, rest := y.Enc.Channels/WordBits, y.Enc.Channels%WordBits
 	var body []ir.Stmt
 	if full > 0 {
-		body = append(body, ir.Nest(loops("", "q", full), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
 	}
 	if rest > 0 {
 		body = append(body, word(ir.Int(full), "r", rest)...)
@@ -111,7 +111,7 @@ func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
-	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "q", y.Shape[4])
+	ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "q", y.Shape[4]))
 	i := vars(ls)
 	v := ir.Bin(ir.And, ir.At(x, i...), onesWord(s[3], i[4]))
 	return &ir.Func{Name: fmt.Sprintf("maskbits_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, v, i...))}
@@ -151,7 +151,7 @@ func levelIn(x ir.Buffer, i []ir.Expr, q, l ir.Expr) ir.Expr {
 func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.U8, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	body := ir.Nest(ls, set(y, ir.CastTo(ir.U8, level(x, i[:3], i[3])), i...))
 	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
@@ -175,7 +175,7 @@ func integer(level ir.Expr, bits, zero int, enc ir.EncodingKind) ir.Expr {
 func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	v := integer(level(x, i[:3], i[3]), bits, zero, enc)
 	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
@@ -190,28 +190,28 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	name := fmt.Sprintf("concat_%d_%dx%dx%d_at%d_%d", bits, s[1], s[2], s[3], slice.Offset, slice.Total)
 	if bits == 0 {
 		x, y := buf("x", ir.F32, s...), buf("y", ir.F32, wide...)
-		ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+		ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 		i := vars(ls)
 		return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)},
 			Body: ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))}
 	}
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, wide, enc)
-	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2])
+	ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
 	i := vars(ls)
 	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to the next one.
 	shift, first := slice.Offset%WordBits, slice.Offset/WordBits
 	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
 	var body []ir.Stmt
 	if slice.Offset == 0 {
-		body = append(body, ir.Nest(loops("", "z", y.Shape[4]), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "z", y.Shape[4])), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
 	}
 	q := ir.V("q")
 	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
-	body = append(body, ir.Nest(loops("", "q", x.Shape[4]), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
+	body = append(body, ir.Nest(loops("", over(ir.Word, "q", x.Shape[4])), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
 	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
 		r := ir.V("r")
 		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
-		body = append(body, ir.Nest(loops("", "r", n), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "r", n)), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
 	}
 	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, ir.Seq(body...))}
 }

@@ -4,11 +4,9 @@ package plan
 import (
 	"sort"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 )
-
-// Align is the alignment of every buffer in the arena, in bytes (a cache line).
-const Align = 64
 
 // Arena gives each ArenaBuf of p an offset and returns the arena's size in bytes. A buffer lives from the first stage
 // that uses it to the last. Larger buffers are placed first, each at the lowest offset that is free for its lifetime.
@@ -39,11 +37,11 @@ func Arena(p *ir.Program) int64 {
 	sort.SliceStable(all, func(i, j int) bool { return all[i].buf.Bytes() > all[j].buf.Bytes() })
 	var size int64
 	for i, l := range all {
-		n := up(int64(l.buf.Bytes()))
+		n := abi.RoundUp(int64(l.buf.Bytes()))
 		var busy [][2]int64
 		for _, o := range all[:i] {
 			if o.first <= l.last && l.first <= o.last {
-				busy = append(busy, [2]int64{o.buf.Offset, o.buf.Offset + up(int64(o.buf.Bytes()))})
+				busy = append(busy, [2]int64{o.buf.Offset, o.buf.Offset + abi.RoundUp(int64(o.buf.Bytes()))})
 			}
 		}
 		sort.Slice(busy, func(i, j int) bool { return busy[i][0] < busy[j][0] })
@@ -59,5 +57,3 @@ func Arena(p *ir.Program) int64 {
 	}
 	return size
 }
-
-func up(n int64) int64 { return (n + Align - 1) / Align * Align }

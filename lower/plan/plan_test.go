@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/lower/plan"
 )
@@ -58,7 +59,7 @@ func TestArena(t *testing.T) {
 			}
 			end := b.Offset + int64(b.Bytes())
 			used = max(used, end)
-			if b.Offset < 0 || b.Offset%plan.Align != 0 || end > size {
+			if b.Offset < 0 || b.Offset%abi.Align != 0 || end > size {
 				t.Fatalf("%s: %d to %d in %d bytes", b.Name, b.Offset, end, size)
 			}
 			f, l := life(b.Name)

@@ -1,5 +1,5 @@
 // Package describe is the self-description of a compiled artifact: the JSON that NAME_describe() returns and that
-// lies, byte for byte, in the ELF section Section. The compiler writes it (codegen/llvm/artifact), the loader reads it
+// lies, byte for byte, in the ELF section Section. The compiler writes it (codegen), the loader reads it
 // (runtime, simulate). It has no dependencies, so that a deployed program stays small.
 package describe
 

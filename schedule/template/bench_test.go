@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/graph"
 	"ripc/internal/difftest"
@@ -70,7 +71,7 @@ func variants(b *testing.B, f *ir.Func, traces []schedule.Trace, t targets.Targe
 		p.Buffers, names = append(p.Buffers, buf), append(names, q.Name)
 	}
 	for i, tr := range traces {
-		r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(t.Arch, t.Features)))
+		r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(t)))
 		if err != nil {
 			b.Fatalf("%v\n%s", err, tr)
 		}
@@ -79,12 +80,12 @@ func variants(b *testing.B, f *ir.Func, traces []schedule.Trace, t targets.Targe
 		p.Funcs = append(p.Funcs, &h)
 		p.Stages = append(p.Stages, ir.Stage{Name: h.Name, Op: "variant", Func: h.Name, Args: packed(b, p, names, h.Name, r)})
 	}
-	files, err := artifact.Build(b.Context(), artifact.Input{Program: p, Target: t, Tools: tools, Emit: []artifact.Kind{artifact.SO}})
+	files, err := codegen.Build(b.Context(), codegen.Input{Program: p, Target: t, Emit: []codegen.Kind{codegen.SO}}, llvm.Backend{Tools: tools})
 	if err != nil {
 		b.Fatal(err)
 	}
 	path := filepath.Join(b.TempDir(), "variants.so")
-	if err := os.WriteFile(path, files[artifact.SO], 0o600); err != nil {
+	if err := os.WriteFile(path, files[codegen.SO], 0o600); err != nil {
 		b.Fatal(err)
 	}
 	m, err := runtime.Load(path)

@@ -133,7 +133,7 @@ func (b *builder) all(steps ...string) bool {
 
 // newBuilder begins a trace for f.
 func newBuilder(f *ir.Func, t targets.Target) *builder {
-	return &builder{s: shapeOf(f), f: f, lanes: maxVector, target: t, instrs: isa.For(t.Arch, t.Features)}
+	return &builder{s: shapeOf(f), f: f, lanes: maxVector, target: t, instrs: isa.For(t)}
 }
 
 // apply is f after a step; what packs parameters is legal here, since compilers and tests apply traces with

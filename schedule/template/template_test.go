@@ -195,7 +195,7 @@ func other(t *rapid.T) *ir.Func {
 
 // legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
 func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
-	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 	if err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, f)
 	}
@@ -205,10 +205,25 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 		}
 	}
+	if l := withoutAxis(g); l != "" && !strings.Contains(tr.String(), "fuse ") { // one loop over two axes
+		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
+	}
 	if _, err := emit.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
 	return r.Whole()
+}
+
+// withoutAxis is a loop of f that has no axis, "" if all have one: primitives keep them.
+func withoutAxis(f *ir.Func) string {
+	name := ""
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && l.Axis == ir.NoAxis {
+			name = l.Var
+		}
+		return true
+	})
+	return name
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
@@ -289,7 +304,7 @@ func TestKnobs(t *testing.T) {
 		f := convolution(rt)
 		m := rapid.SampledFrom(all).Draw(rt, "target")
 		tr := template.Build(f, m, k)
-		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features))); err != nil {
+		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m))); err != nil {
 			rt.Fatalf("%+v: %v\n%s", k, err, tr)
 		}
 	})
@@ -434,7 +449,7 @@ func TestManyPlanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
 		f := testlayer.Integers(a, layout.Popcount, ir.Bipolar, planes, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
-			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m.Arch, m.Features)))
+			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err == nil {
 				err = arith.VerifyWidths(r.Func)
 			}

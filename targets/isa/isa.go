@@ -1,126 +1,76 @@
-// Package isa holds the machine instructions that a schedule may ask for by name: short sequences that a compiler does
-// not find by itself. Each is an *ir.Func whose Body says what it means, for the interpreter and for matching by
-// tensorize, and whose Emit is LLVM text: declarations, one a line, and one internal function of the Func's name that takes
-// a pointer per parameter. The pointers are aligned to the element, not to the vector.
+// Package isa holds the machine instructions that a schedule may ask for: short sequences that a compiler does not find by
+// itself. Each is an *ir.Func whose Body says what it means, for the interpreter and for matching by tensorize; what a back
+// end writes for it is the back end's (codegen/llvm/isa). The windows that it takes are aligned to the element, not to the
+// vector. Schedules find instructions by what they mean ([Query]) or, in a trace, by name ([For]).
 package isa
 
 import (
 	"slices"
 
 	"ripc/ir"
+	"ripc/targets"
 )
 
-// instr is an instruction and what it needs.
-type instr struct {
-	arch  string
-	needs []string // CPU features in LLVM's names
-	fn    *ir.Func
+// Meaning says what an instruction computes. Lanes, words and types are fields of Instr.
+type Meaning uint8
+
+// The meanings. acc, y and c are written, w are weights.
+const (
+	// XorCount is acc[l] += popcount(x[0] ^ w[l]).
+	XorCount Meaning = iota
+	// XorCountPair is XorCount for two words with one popcount, as schedule.CarrySave and schedule.Pair write it.
+	XorCountPair
+	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]),
+	// which schedule.SetEncoding and schedule.Rfactor make of words.
+	XorCountTile
+	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k].
+	DotBytes
+	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
+	PackCompare
+	// Clear sets lanes to 0.
+	Clear
+	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j].
+	WidenAdd
+	// WidenAddMemory is WidenAdd for sums that stay in memory.
+	WidenAddMemory
+)
+
+// Instr is an instruction, what it needs, and what a schedule chooses by.
+type Instr struct {
+	Func    *ir.Func
+	Meaning Meaning
+	Arch    string   // "x86_64", "aarch64" or "arm"
+	Needs   []string // CPU features, in the names that targets have for them
+
+	Lanes  int     // sums, filters or bits
+	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none
+	Type   ir.Type // of what is written
+	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
+	Wide   bool    // weights are loaded two registers at a time
 }
 
-func all() []instr {
-	return slices.Concat(x86(), arm64(), arm(), byteLanes("aarch64", "neon", arm64Additions()), byteLanes("arm", "armv7", armAdditions()))
+// All lists the instructions of all CPUs. Each call makes new Funcs.
+func All() []Instr {
+	return slices.Concat(x86(), arm64(), arm(), byteLanes("aarch64"), byteLanes("arm"))
 }
 
-// For gives the instructions, by name, that a CPU with these features has. arch is "x86_64", "aarch64" or "arm"; any
-// other has none. Each call makes new Funcs.
-func For(arch string, features []string) map[string]*ir.Func {
-	has := map[string]bool{}
-	for _, f := range features {
-		has[f] = true
-	}
+// on lists the instructions that t has.
+func on(t targets.Target) []Instr {
+	return slices.DeleteFunc(All(), func(i Instr) bool {
+		return i.Arch != t.Arch || slices.ContainsFunc(i.Needs, func(n string) bool { return !t.Has(n) })
+	})
+}
+
+// For gives the instructions of t by name, as traces write them. Each call makes new Funcs.
+func For(t targets.Target) map[string]*ir.Func {
 	out := map[string]*ir.Func{}
-next:
-	for _, i := range all() {
-		if i.arch != arch {
-			continue
-		}
-		for _, n := range i.needs {
-			if !has[n] {
-				continue next
-			}
-		}
-		out[i.fn.Name] = i.fn
+	for _, i := range on(t) {
+		out[i.Func.Name] = i.Func
 	}
 	return out
 }
 
-func in(name string, t ir.Type, n int) ir.Param {
-	return ir.Param{Buffer: ir.Buffer{Name: name, Type: t, Shape: []int{n}}}
-}
-
-func out(name string, t ir.Type, n int) ir.Param {
-	p := in(name, t, n)
-	p.Out = true
-	return p
-}
-
-// xorPopcount is acc[l] += popcount(x[0] ^ w[l]): one word of activations against a vector of filters.
-func xorPopcount(name string, lanes int, emit string) *ir.Func {
-	acc, x, w := out("acc", ir.I32, lanes), in("x", ir.U32, 1), in("w", ir.U32, lanes)
-	l := ir.V("l")
-	pop := ir.CastTo(ir.I32, ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, ir.Int(0)), ir.At(w.Buffer, l))))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
-	}
-}
-
-// packLE is y[0] |= (acc[l] <= t[l]) << l over 32 lanes: a compare with thresholds straight into a word of bits.
-func packLE(name, emit string) *ir.Func {
-	const lanes = 32
-	y, acc, t := out("y", ir.U32, 1), in("acc", ir.I32, lanes), in("t", ir.I32, lanes)
-	l := ir.V("l")
-	bit := ir.CastTo(ir.U32, ir.Bin(ir.Le, ir.At(acc.Buffer, l), ir.At(t.Buffer, l)))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{y, acc, t}, Emit: emit,
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "y", Idx: []ir.Expr{ir.Int(0)}, Op: ir.OrTo,
-			Val: ir.Bin(ir.Shl, bit, ir.CastTo(ir.U32, l))}},
-	}
-}
-
-// pairPopcount adds up the bits of two words of each filter with one popcount, as schedule.CarrySave and schedule.Pair
-// write it: x is (a1, a1 ^ a2) and w holds w1 and, in its second row, w1 ^ w2. With u = a1 ^ w1 and v = a2 ^ w2,
-//
-//	c[l] += popcount(s[l] & u | (s[l] | u) & v)
-//	s[l] = s[l] ^ u ^ v
-func pairPopcount(name string, lanes int, emit string) *ir.Func {
-	c, s := out("c", ir.I32, lanes), out("s", ir.U32, lanes)
-	x, w := in("x", ir.U32, 2), in("w", ir.U32, lanes)
-	w.Shape = []int{2, lanes}
-	l := ir.V("l")
-	bin := func(op ir.BinOp, a, b ir.Expr) ir.Expr { return &ir.Binary{Op: op, A: a, B: b} }
-	x0, x1 := ir.At(x.Buffer, ir.Int(0)), ir.At(x.Buffer, ir.Int(1))
-	w0, w1 := ir.At(w.Buffer, ir.Int(0), l), ir.At(w.Buffer, ir.Int(1), l)
-	sum := ir.At(s.Buffer, l)
-	u, v := bin(ir.Xor, x0, w0), bin(ir.Xor, bin(ir.Xor, x0, x1), bin(ir.Xor, w0, w1))
-	carry := bin(ir.Or, bin(ir.And, sum, u), bin(ir.And, bin(ir.Or, sum, u), v))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{c, s, x, w}, Emit: emit,
-		Body: &ir.For{Var: "l", Extent: lanes, Body: ir.Seq(
-			&ir.Store{Buf: "c", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.CastTo(ir.I32, ir.Un(ir.Popcount, carry))},
-			&ir.Store{Buf: "s", Idx: []ir.Expr{l}, Val: bin(ir.Xor, bin(ir.Xor, sum, u), v)})},
-	}
-}
-
-// dot4 is acc[l] += sum over k < 4 of x[k] * w[l, k]: four products a lane, x being the same for all lanes.
-func dot4(name string, lanes int, weights ir.Type, emit string) *ir.Func {
-	acc, x, w := out("acc", ir.I32, lanes), in("x", ir.U8, 4), in("w", weights, lanes)
-	w.Shape = []int{lanes, 4}
-	l, k := ir.V("l"), ir.V("k")
-	product := ir.Bin(ir.Mul, ir.CastTo(ir.I32, ir.At(x.Buffer, k)), ir.CastTo(ir.I32, ir.At(w.Buffer, l, k)))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
-		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}}, &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: product}),
-	}
-}
-
-// xorPopcountBytes is acc[l] += popcount(x[0] ^ w[l]) on bytes; 31 of them fit, then the sums have to be widened.
-func xorPopcountBytes(name string, lanes int, emit string) *ir.Func {
-	acc, x, w := out("acc", ir.U8, lanes), in("x", ir.U8, 1), in("w", ir.U8, lanes)
-	l := ir.V("l")
-	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, ir.At(x.Buffer, ir.Int(0)), ir.At(w.Buffer, l)))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w}, Emit: emit,
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
-	}
+// Query lists the instructions of t that mean m, in the order of All. It is empty where t has none.
+func Query(m Meaning, t targets.Target) []Instr {
+	return slices.DeleteFunc(on(t), func(i Instr) bool { return i.Meaning != m })
 }

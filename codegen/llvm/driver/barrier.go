@@ -1,5 +1,7 @@
 package driver
 
+import "ripc/internal/abi"
+
 // arch is the text that differs between architectures.
 type arch struct {
 	declare string // declarations
@@ -57,7 +59,7 @@ func archs(name string) (arch, bool) {
 }
 
 // barrier writes the function that returns once all n threads have called it. sync holds the number of threads that
-// have arrived (bytes 0..3) and, in a cache line of its own, how many barriers were passed (bytes 64..67). The last to
+// have arrived (abi.Arrived) and, in a cache line of its own, how many barriers were passed (abi.Passed). The last to
 // arrive clears the one and then raises the other, which the rest wait for: by looking for about 20 microseconds, then
 // by giving the processor away between looks, so that more threads than cores do not starve each other.
 func (w *driver) barrier() {
@@ -68,7 +70,7 @@ entry:
   br i1 %%alone, label %%done, label %%arrive
 
 arrive:
-  %%passed = getelementptr i8, ptr %%sync, i64 64
+  %%passed = getelementptr i8, ptr %%sync, i64 %[1]d
   %%mine = load atomic i32, ptr %%passed monotonic, align 4
   %%before = atomicrmw add ptr %%sync, i32 1 acq_rel, align 4
   %%count = add i32 %%before, 1
@@ -88,16 +90,16 @@ wait:
   br i1 %%waiting, label %%idle, label %%done
 
 idle:
-  %%patient = icmp ult i32 %%spin, %d
+  %%patient = icmp ult i32 %%spin, %[2]d
   br i1 %%patient, label %%pause, label %%yield
 
 pause:
-  %s
+  %[3]s
   %%more = add i32 %%spin, 1
   br label %%again
 
 yield:
-  %%ignored = %s
+  %%ignored = %[4]s
   br label %%again
 
 again:
@@ -106,5 +108,5 @@ again:
 
 done:
   ret void
-}`, w.arch.spins, w.arch.pause, w.arch.yield)
+}`, abi.Passed, w.arch.spins, w.arch.pause, w.arch.yield)
 }

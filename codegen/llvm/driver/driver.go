@@ -1,4 +1,4 @@
-// Package spmd emits the driver of a Program: the entry that every thread calls, which runs the stages one after the
+// Package driver emits the driver of a Program: the entry that every thread calls, which runs the stages one after the
 // other with a barrier between them. It is plain LLVM text: no thread is started, no memory is allocated and no library
 // is called.
 //
@@ -19,35 +19,26 @@ import (
 	"math"
 	"strings"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/targets"
 )
 
-// Kernel is the code of one Func.
-type Kernel struct {
-	Symbol  string
-	Scratch int64 // bytes for each thread
-}
-
 // DriverInfo names what a driver refers to. All symbols are hidden ones of other objects.
 type DriverInfo struct {
 	Name     string            // NAME, a C identifier
-	Kernels  map[string]Kernel // by name of the Func
+	Kernels  map[string]string // symbols, by name of the Func
 	Weights  string            // the object that holds all constants; may be empty if there are none
 	Offsets  map[string]int64  // of each constant buffer in Weights, multiples of 64
 	Describe string            // what NAME_describe returns the address of
 	Arena    int64             // bytes of activations
+	Scratch  int64             // bytes of each thread
 }
 
-// The return values of the entry points.
-const (
-	badThreads   = 1
-	badAlignment = 2
-)
-
-// Exports lists the symbols that a driver called name defines for the outside.
-func Exports(name string) []string {
-	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe"}
+// Supports reports whether there is a driver for an architecture.
+func Supports(arch string) bool {
+	_, ok := archs(arch)
+	return ok
 }
 
 // driver is the text being written, and what it is written from.
@@ -69,7 +60,7 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("driver of %s: no driver for architecture %q", d.Name, t.Arch)
 	}
-	w := &driver{p: p, d: d, t: t, arch: a, arena: roundUp(d.Arena), inputs: map[string]int{}, outputs: map[string]int{}}
+	w := &driver{p: p, d: d, t: t, arch: a, arena: abi.RoundUp(d.Arena), scratch: abi.RoundUp(d.Scratch), inputs: map[string]int{}, outputs: map[string]int{}}
 	for _, b := range p.Buffers {
 		switch b.Kind {
 		case ir.InputBuf:
@@ -77,9 +68,6 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 		case ir.OutputBuf:
 			w.outputs[b.Name] = len(w.outputs)
 		}
-	}
-	for _, s := range p.Stages {
-		w.scratch = max(w.scratch, roundUp(d.Kernels[s.Func].Scratch))
 	}
 	if t.PointerBits() == 32 && w.arena+w.scratch > math.MaxInt32 {
 		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s", d.Name,
@@ -104,8 +92,6 @@ func (w *driver) line(format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-func roundUp(n int64) int64 { return (n + 63) / 64 * 64 }
-
 // declarations names what other objects define.
 func (w *driver) declarations() error {
 	if w.d.Describe != "" {
@@ -116,13 +102,13 @@ func (w *driver) declarations() error {
 	}
 	seen := map[string]bool{}
 	for _, s := range w.p.Stages {
-		k, ok := w.d.Kernels[s.Func]
+		symbol, ok := w.d.Kernels[s.Func]
 		if !ok {
 			return fmt.Errorf("driver of %s: stage %q: no kernel for @%s", w.d.Name, s.Name, s.Func)
 		}
-		if !seen[k.Symbol] {
-			seen[k.Symbol] = true
-			w.line("declare hidden void @%s(%sptr, i32, i32)", k.Symbol, strings.Repeat("ptr, ", len(s.Args)))
+		if !seen[symbol] {
+			seen[symbol] = true
+			w.line("declare hidden void @%s(%sptr, i32, i32)", symbol, strings.Repeat("ptr, ", len(s.Args)))
 		}
 	}
 	w.WriteString(w.arch.declare)

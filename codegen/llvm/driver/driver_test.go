@@ -15,6 +15,7 @@ import (
 
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/targets"
@@ -85,7 +86,7 @@ func chain() (*ir.Program, driver.DriverInfo) {
 		}
 		p.Stages = append(p.Stages, ir.Stage{Name: fmt.Sprint("s", i), Func: "step", Args: []string{"w", src, dst}})
 	}
-	return p, driver.DriverInfo{Name: "m", Kernels: map[string]driver.Kernel{"step": {Symbol: "step", Scratch: 40}},
+	return p, driver.DriverInfo{Name: "m", Kernels: map[string]string{"step": "step"}, Scratch: 40,
 		Weights: "weights", Offsets: map[string]int64{"w": 0}, Describe: "about", Arena: p.Arena}
 }
 
@@ -105,7 +106,7 @@ func link(t testing.TB, p *ir.Program, d driver.DriverInfo, tg targets.Target) s
 		objs = append(objs, toolchain.Object{Name: fmt.Sprint("o", i), Data: o})
 	}
 	out := filepath.Join(t.TempDir(), "m.so")
-	if err := ts.LinkShared(context.Background(), tg, objs, driver.Exports(d.Name), "m.so", out); err != nil {
+	if err := ts.LinkShared(context.Background(), tg, objs, abi.Exports(d.Name), "m.so", out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -245,7 +246,7 @@ func TestFlush(t *testing.T) {
 	p := &ir.Program{Name: "m", Buffers: []ir.ProgBuf{
 		{Buffer: ir.Buffer{Name: "x", Type: ir.F32}, Kind: ir.InputBuf}, {Buffer: ir.Buffer{Name: "y", Type: ir.F32}, Kind: ir.OutputBuf}},
 		Stages: []ir.Stage{{Name: "s", Func: "flush", Args: []string{"x", "y"}}}}
-	call := load(t, p, driver.DriverInfo{Name: "m", Kernels: map[string]driver.Kernel{"flush": {Symbol: "flush"}}})
+	call := load(t, p, driver.DriverInfo{Name: "m", Kernels: map[string]string{"flush": "flush"}})
 	x, xAt := block(64)
 	y, yAt := block(64)
 	in, out := []uintptr{xAt}, []uintptr{yAt}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 )
 
@@ -25,7 +26,7 @@ bad.threads:
 bad.alignment:
   ret i32 %d
 
-buffers:`, badThreads, badAlignment)
+buffers:`, abi.BadThreads, abi.BadBuffer)
 	var oks []string
 	check := func(ptr, name string) {
 		w.line("  %%%[2]s.int = ptrtoint ptr %[1]s to i64", ptr, name)
@@ -88,7 +89,7 @@ stage.%[1]d: ; %[3]s`, i, i+1, strings.Map(printable, s.Name))
 			args = append(args, "ptr "+ptr)
 		}
 		args = append(args, "ptr %scratch", "i32 %tid", "i32 %n")
-		w.line("  call void @%s(%s)", w.d.Kernels[s.Func].Symbol, strings.Join(args, ", "))
+		w.line("  call void @%s(%s)", w.d.Kernels[s.Func], strings.Join(args, ", "))
 		w.line("  call void @barrier(ptr %%sync, i32 %%n)")
 		w.line("  br label %%check.%d", i+1)
 	}

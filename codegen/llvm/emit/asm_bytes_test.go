@@ -44,7 +44,7 @@ func TestByteLanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.in)}}
 		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, c.size, c.size, ops.Slice{})
 		tg := target(t, c.target)
-		r, err := template.Default(f, tg).ApplyAll(f, schedule.WithInstrs(isa.For(tg.Arch, tg.Features)))
+		r, err := template.Default(f, tg).ApplyAll(f, schedule.WithInstrs(isa.For(tg)))
 		if err != nil {
 			t.Fatal(err)
 		}

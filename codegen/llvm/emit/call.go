@@ -1,12 +1,16 @@
 package emit
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
+	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -14,9 +18,6 @@ import (
 // call emits the call of an instruction: its text, appended to the module once, is a function of one pointer per
 // parameter that LLVM inlines.
 func (e *emitter) call(s *ir.Call) {
-	if s.Fn.Emit == "" {
-		e.fail("call @"+s.Fn.Name, "", "it has no text to emit")
-	}
 	if len(s.Args) != len(s.Fn.Params) {
 		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
 	}
@@ -27,15 +28,21 @@ func (e *emitter) call(s *ir.Call) {
 		args = append(args, e.window(e.place(w.Buf, w.Idx)))
 		params = append(params, llir.NewParam("", opaquePtr{}))
 	}
-	known := false
-	for _, f := range e.instrs {
-		known = known || f.Name == s.Fn.Name
-	}
-	if !known {
-		e.instrs = append(e.instrs, s.Fn)
-	}
+	e.instruction(s.Fn)
 	// A function outside the module: llir prints the call, and no declaration.
 	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
+}
+
+// instruction takes the text of an instruction down, the first time that it is called.
+func (e *emitter) instruction(f *ir.Func) {
+	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
+		return
+	}
+	text, err := isa.Text(f)
+	if err != nil {
+		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
+	}
+	e.instrs = append(e.instrs, instruction{f.Name, text})
 }
 
 // origin is an address in a block: of a buffer's element at an index without its constant part.
@@ -70,21 +77,11 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	fail := func(why string) {
 		e.fail("call @"+fn.Name, "", "operand %s for %s: %s", ir.BufferString(b.Buffer), ir.BufferString(p.Buffer), why)
 	}
-	switch {
-	case b.Type != p.Type:
-		fail("the element types differ")
-	case len(p.Shape) > len(b.Shape):
-		fail("it has too few dimensions")
-	case b.copies > 0:
-		fail("it has a copy per lane of a vectorized loop")
+	if err := codegen.Contiguous(p, b.Buffer); err != nil {
+		fail(err.Error())
 	}
-	trail := b.Shape[len(b.Shape)-len(p.Shape):]
-	outer := true // all dimensions so far have extent 1 in the window
-	for d, n := range p.Shape {
-		if !outer && n != trail[d] {
-			fail("the window is not contiguous")
-		}
-		outer = outer && n == 1
+	if b.copies > 0 {
+		fail("it has a copy per lane of a vectorized loop")
 	}
 }
 

@@ -5,55 +5,64 @@ import (
 	"testing"
 
 	"ripc/ir"
+	"ripc/targets"
+	"ripc/targets/isa"
 )
 
-// addSquares is an instruction: acc += a*a over four lanes.
-func addSquares() *ir.Func {
-	acc, a := buf("acc", ir.I32, 4), buf("a", ir.I32, 4)
-	return &ir.Func{
-		Name: "add_squares", Params: []ir.Param{out(acc), in(a)},
-		Body: loop(ir.Serial, "l", 4, combine(ir.AddTo, acc, mul(ir.At(a, ir.V("l")), ir.At(a, ir.V("l"))), ir.V("l"))),
-		Emit: `declare <4 x i32> @llvm.abs.v4i32(<4 x i32>, i1)
-
-define internal void @add_squares(ptr %acc, ptr %a) alwaysinline {
-  %x = load <4 x i32>, ptr %a, align 4
-  %p = call <4 x i32> @llvm.abs.v4i32(<4 x i32> %x, i1 false)
-  %q = mul <4 x i32> %p, %p
-  %o = load <4 x i32>, ptr %acc, align 4
-  %s = add <4 x i32> %o, %q
-  store <4 x i32> %s, ptr %acc, align 4
-  ret void
-}
-`,
+// count is the instruction of tg that counts the bits in which words differ.
+func count(t *testing.T, tg targets.Target) isa.Instr {
+	t.Helper()
+	for _, i := range isa.Query(isa.XorCount, tg) {
+		if i.Type == ir.I32 {
+			return i
+		}
 	}
+	t.Fatalf("%s has no such instruction", tg.Name)
+	return isa.Instr{}
 }
 
-func callFunc() *ir.Func {
-	x, y, acc := buf("x", ir.I32, 6, 8), buf("y", ir.I32, 8), buf("acc", ir.I32, 8)
-	h := ir.V("h")
-	at := mul(h, ir.Int(4))
-	return &ir.Func{Name: "squares", Params: []ir.Param{in(x), out(y)}, Body: &ir.Alloc{Buf: acc, Body: ir.Seq(
-		loop(ir.Vectorize, "z", 8, set(acc, ir.Un(ir.Abs, ir.At(x, ir.Int(0), ir.V("z"))), ir.V("z"))),
-		loop(ir.Serial, "i", 6, loop(ir.Unroll, "h", 2, &ir.Call{Fn: addSquares(), Args: []ir.Window{
-			{Buf: "acc", Idx: []ir.Expr{at}}, {Buf: "x", Idx: []ir.Expr{vi, at}}}})),
-		loop(ir.Vectorize, "o", 8, set(y, ir.At(acc, ir.V("o")), ir.V("o"))))}}
+// callFunc calls an instruction of tg in an unrolled loop.
+func callFunc(t *testing.T, tg targets.Target) *ir.Func {
+	instr := count(t, tg)
+	n := instr.Lanes
+	x, w, y, acc := buf("x", ir.U32, 6), buf("w", ir.U32, 6, 2*n), buf("y", ir.I32, 2*n), buf("acc", ir.I32, 2*n)
+	at := mul(ir.V("h"), ir.Int(n))
+	return &ir.Func{Name: "counts", Params: []ir.Param{in(x), in(w), out(y)}, Body: &ir.Alloc{Buf: acc, Body: ir.Seq(
+		loop(ir.Vectorize, "z", 2*n, set(acc, ir.Const(ir.I32, 3), ir.V("z"))),
+		loop(ir.Serial, "i", 6, loop(ir.Unroll, "h", 2, &ir.Call{Fn: instr.Func, Args: []ir.Window{
+			{Buf: "acc", Idx: []ir.Expr{at}}, {Buf: "x", Idx: []ir.Expr{vi}}, {Buf: "w", Idx: []ir.Expr{vi, at}}}})),
+		loop(ir.Vectorize, "o", 2*n, set(y, ir.At(acc, ir.V("o")), ir.V("o"))))}}
 }
 
 func TestCall(t *testing.T) {
-	f := callFunc()
-	checkAll(t, f)
-	ll := string(generate(t, f, target(t, "x86-64-v4")).LL)
-	if n := strings.Count(ll, "define internal void @add_squares"); n != 1 {
-		t.Errorf("the instruction is defined %d times", n)
+	if tg := host(t); len(isa.Query(isa.XorCount, tg)) > 0 {
+		checkAll(t, callFunc(t, tg))
 	}
-	match(t, assembly(t, f, target(t, "x86-64-v4")), "vpmulld", "!call")
-	match(t, assembly(t, f, target(t, "rpi4")), `mla\s`, `!\bbl\s`)
+	for name, want := range map[string][]string{"x86-64-v3": {"vpshufb", "vpmaddwd", "!call"}, "rpi4": {`uadalp\s`, `!\bbl\s`}} {
+		tg := target(t, name)
+		f := callFunc(t, tg)
+		if n := strings.Count(string(generate(t, f, tg).LL), "define internal void @"+count(t, tg).Func.Name); n != 1 {
+			t.Errorf("%s: the instruction is defined %d times", name, n)
+		}
+		match(t, assembly(t, f, tg), want...)
+	}
+}
+
+// TestCallOther refuses an instruction whose meaning is not that of its text.
+func TestCallOther(t *testing.T) {
+	f := callFunc(t, target(t, "rpi4"))
+	g := f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+		if c, ok := s.(*ir.Call); ok {
+			return &ir.Call{Fn: c.Fn.WithBody(&ir.Block{}), Args: c.Args}
+		}
+		return s
+	}, nil))
+	wantError(t, g, "means something else")
 }
 
 // TestCallWindow refuses operands that a pointer cannot describe.
 func TestCallWindow(t *testing.T) {
-	wide := addSquares()
-	wide.Params[1].Shape = []int{2, 2}
+	wide := &ir.Func{Name: "wide", Params: []ir.Param{out(buf("acc", ir.I32, 4)), in(buf("a", ir.I32, 2, 2))}, Body: &ir.Block{}}
 	x, y := buf("x", ir.I32, 6, 8), buf("y", ir.I32, 8)
 	f := &ir.Func{Name: "f", Params: []ir.Param{in(x), out(y)}, Body: &ir.Call{Fn: wide, Args: []ir.Window{
 		{Buf: "y", Idx: []ir.Expr{ir.Int(0)}}, {Buf: "x", Idx: []ir.Expr{ir.Int(0), ir.Int(0)}}}}}

@@ -16,11 +16,9 @@ import (
 
 // The limits of one kernel.
 const (
-	maxLanes    = 256      // lanes of one vectorized loop
-	maxInstrs   = 4000     // LLVM instructions emitted
-	maxVisits   = 200_000  // statements visited: bounds the time spent on copies that emit nothing
-	maxOnStack  = 4 << 10  // bytes of one buffer on the stack
-	maxStackSum = 12 << 10 // bytes of all of them
+	maxLanes  = 256     // lanes of one vectorized loop
+	maxInstrs = 4000    // LLVM instructions emitted
+	maxVisits = 200_000 // statements visited: bounds the time spent on copies that emit nothing
 )
 
 // Module is the LLVM text of one kernel.
@@ -53,7 +51,7 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 		e.checkSizes()
 	}
 	e.kernel()
-	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.scratch, Stack: e.frame.stack, Notes: e.notes}, nil
+	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, Notes: e.notes}, nil
 }
 
 // abort carries an error through the emitter's recursion to Kernel.

@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 		{"types", fn(set(y, ir.Float(1), ir.Int(0))), "the value has type f32, the buffer i32"},
 		{"operands", fn(set(y, ir.Bin(ir.Add, ir.At(x, ir.Int(0)), ir.Const(ir.I8, 1)), ir.Int(0))), "the operands are i32 and i8"},
 		{"divisor", fn(set(y, ir.Bin(ir.Div, ir.At(x, ir.Int(0)), ir.At(x, ir.Int(1))), ir.Int(0))), "not a positive constant"},
-		{"no text", fn(&ir.Call{Fn: fn(copyOf("i"))}), "no text"},
+		{"no such instruction", fn(&ir.Call{Fn: &ir.Func{Name: "nothing", Body: &ir.Comment{Text: "none"}}}), "no such instruction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := emit.Kernel(c.f, "f", target(t, "x86-64-v3"))

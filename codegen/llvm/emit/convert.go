@@ -13,7 +13,7 @@ func (e *emitter) convert(a val, t ir.Type) val {
 	if t == ir.Bool {
 		e.fail("", "compare with 0", "there is no cast from %s to bool", a.t)
 	}
-	out := val{t: t, wide: a.wide}
+	out := val{t: t, wide: a.wide, flushed: t.IsFloat()}
 	to := e.typeOf(t, a.wide)
 	far := a.t.Bits() == 64 || t.Bits() == 64 // LLVM calls a library for these where registers have 32 bits
 	switch {

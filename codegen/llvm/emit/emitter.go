@@ -12,6 +12,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/targets"
@@ -25,13 +26,18 @@ type buffer struct {
 	copies int
 	// lane is the loop whose lanes the copies belong to.
 	lane string
+	// flushed: all floats stored here are (see val).
+	flushed bool
 }
+
+// instruction is a called instruction and its text.
+type instruction struct{ name, text string }
 
 // emitter holds the state of one kernel's emission.
 type emitter struct {
 	f      *ir.Func
 	target targets.Target
-	frame  frame
+	frame  codegen.Frame
 
 	m        *llir.Module
 	fn       *llir.Func
@@ -42,7 +48,7 @@ type emitter struct {
 	declared map[string]*llir.Func
 	names    map[string]int
 	attrs    *llir.AttrGroupDef
-	instrs   []*ir.Func // called instructions, in order of first use
+	instrs   []instruction // called ones, in order of first use
 	notes    []string
 
 	bufs   map[string]*buffer
@@ -59,6 +65,9 @@ type emitter struct {
 	laneVar string
 	lanes   int
 
+	clean map[string]bool // allocs that hold flushed floats only
+	one   value.Value     // see opaqueOne
+
 	count  int // instructions so far
 	visits int
 	spread spread
@@ -66,7 +75,7 @@ type emitter struct {
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
-		f: f, target: t, m: llir.NewModule(), frame: layout(f),
+		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
@@ -165,7 +174,7 @@ func (e *emitter) loopMetadata() *metadata.Attachment {
 func (e *emitter) print() []byte {
 	var texts []string
 	for _, f := range e.instrs {
-		texts = append(texts, "\n"+f.Emit)
+		texts = append(texts, "\n"+f.text)
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
 		if e.target.Arch == "arm" {

@@ -14,7 +14,7 @@ func (e *emitter) eval(x ir.Expr) val {
 	case *ir.IntImm:
 		return imm(x.T, x.V)
 	case *ir.FloatImm:
-		return val{v: literal{regType(ir.F32), floatText(x.V)}, t: ir.F32}
+		return number(x.V)
 	case *ir.Var:
 		v, ok := e.vars[x.Name]
 		if !ok {
@@ -22,7 +22,9 @@ func (e *emitter) eval(x ir.Expr) val {
 		}
 		return v
 	case *ir.Load:
-		return e.load(e.place(x.Buf, x.Idx))
+		v := e.load(e.place(x.Buf, x.Idx))
+		v.flushed = e.bufs[x.Buf].flushed
+		return v
 	case *ir.Binary:
 		if x.Op == ir.Div || x.Op == ir.Mod {
 			if !x.Type().IsFloat() {
@@ -58,6 +60,7 @@ func (e *emitter) eval(x ir.Expr) val {
 		if a.wide || b.wide || c.wide {
 			a, b, c = e.splat(a), e.splat(b), e.splat(c)
 		}
+		e.operands(&a, &b, &c)
 		return e.fma(a, b, c)
 	}
 	e.fail("", "", "unknown expression %s", ir.ExprString(x))
@@ -76,7 +79,7 @@ func (e *emitter) choose(x *ir.Select) val {
 			return out
 		})
 	}
-	c := e.eval(x.Cond)
+	c := e.condition(x)
 	switch {
 	case c.known && c.k != 0:
 		return e.eval(x.A)
@@ -95,7 +98,8 @@ func (e *emitter) pick(c, a, b val) val {
 		a, b = e.splat(a), e.splat(b)
 	}
 	a.v = e.b().NewSelect(c.v, a.v, b.v)
-	a.known = false
+	a.known, a.constant, a.neutral, a.zero = false, false, false, false
+	a.flushed, a.positive = a.flushed && b.flushed, a.positive && b.positive
 	return a
 }
 
@@ -115,7 +119,7 @@ func (e *emitter) branch(c val, x *ir.Select) val {
 		return v, llir.NewIncoming(v.v, from)
 	}
 	a, fromA := side(yes, x.A)
-	_, fromB := side(no, x.B)
+	b, fromB := side(no, x.B)
 	e.start(join)
-	return val{v: e.b().NewPhi(fromA, fromB), t: a.t, wide: wide}
+	return val{v: e.b().NewPhi(fromA, fromB), t: a.t, wide: wide, flushed: a.flushed && b.flushed}
 }

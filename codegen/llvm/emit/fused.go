@@ -10,7 +10,7 @@ import (
 // fma emits a*b + c, rounded once; all three are wide or none is. Where the processor has no such instruction LLVM would
 // call fmaf of a library.
 func (e *emitter) fma(a, b, c val) val {
-	out := val{t: a.t, wide: a.wide}
+	out := val{t: a.t, wide: a.wide, flushed: true}
 	if e.target.Arch != "x86_64" || e.target.Has("fma") {
 		out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
 		return out

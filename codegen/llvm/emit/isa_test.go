@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"ripc/ir"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
 // instructions gives a Func for each instruction of a CPU, by name: it calls the instruction three times.
-func instructions(arch string, features []string) []*ir.Func {
+func instructions(tg targets.Target) []*ir.Func {
 	var fs []*ir.Func
-	for _, fn := range isa.For(arch, features) {
+	for _, fn := range isa.For(tg) {
 		f := &ir.Func{Name: "call_" + fn.Name, Params: fn.Params}
 		call := &ir.Call{Fn: fn}
 		for _, p := range fn.Params {
@@ -31,7 +32,7 @@ func instructions(arch string, features []string) []*ir.Func {
 // Each instruction that this machine has computes what its body says.
 func TestInstructions(t *testing.T) {
 	tg := host(t)
-	fs := instructions(tg.Arch, tg.Features)
+	fs := instructions(tg)
 	if len(fs) == 0 {
 		t.Skipf("%s has no instructions for tensorize", tg.Name)
 	}

@@ -225,7 +225,7 @@ func (e *emitter) floatFrom64(a val) val {
 		scale = literal{vector(types.Double), "splat (double 4294967296.0)"}
 	}
 	sum := e.b().NewFAdd(e.b().NewFMul(hi, scale), lo)
-	return val{v: e.b().NewFPTrunc(sum, vector(types.Float)), t: ir.F32, wide: x.wide}
+	return val{v: e.b().NewFPTrunc(sum, vector(types.Float)), t: ir.F32, wide: x.wide, flushed: true}
 }
 
 // rounds reports whether the processor rounds floats to integers.
@@ -241,17 +241,19 @@ func (e *emitter) rounds() bool {
 
 // roundEven rounds to the nearest integer by adding and taking away 2^23, above which floats have no fraction.
 func (e *emitter) roundEven(a val) val {
-	two23 := val{v: literal{regType(ir.F32), floatText(1 << 23)}, t: ir.F32}
+	two23 := number(1 << 23)
 	size := e.unary(ir.Abs, a)
 	r := e.binary(ir.Sub, e.binary(ir.Add, size, two23), two23)
 	r.v = e.overloaded("llvm.copysign", r.v.Type(), r.v, a.v)
-	return e.pick(e.binary(ir.Lt, size, two23), r, a)
+	out := e.pick(e.binary(ir.Lt, size, two23), r, a)
+	out.flushed = true // a is large here, or a NaN; and no such processor has a minimum that signaling NaNs change
+	return out
 }
 
 // floor is the nearest integer, or the one below if that is too high.
 func (e *emitter) floor(a val) val {
 	r := e.roundEven(a)
-	one := val{v: literal{regType(ir.F32), floatText(1)}, t: ir.F32}
+	one := number(1)
 	return e.pick(e.binary(ir.Gt, r, a), e.binary(ir.Sub, r, one), r)
 }
 
@@ -263,7 +265,7 @@ func (e *emitter) checkSizes() {
 				ir.BufferString(p.Buffer), p.Bytes(), math.MaxInt32)
 		}
 	}
-	if e.frame.scratch > math.MaxInt32 {
-		e.fail("", "", "%d bytes of scratch; at most %d are supported on a target with 32-bit addresses", e.frame.scratch, math.MaxInt32)
+	if e.frame.Scratch > math.MaxInt32 {
+		e.fail("", "", "%d bytes of scratch; at most %d are supported on a target with 32-bit addresses", e.frame.Scratch, math.MaxInt32)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
 	"ripc/internal/difftest"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -102,7 +103,7 @@ func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
 	var exports []string
 	objs, mods := objects(t, tg, funcs)
 	for i, f := range funcs {
-		exports = append(exports, driver.Exports(f.Name)...)
+		exports = append(exports, abi.Exports(f.Name)...)
 		lib.funcs[f.Name], lib.size[f.Name] = f, mods[i].Scratch
 	}
 	out := filepath.Join(t.TempDir(), "test.so")
@@ -139,7 +140,7 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 		}
 		p.Stages = []ir.Stage{st}
 		d, err := driver.Driver(p, driver.DriverInfo{Name: f.Name,
-			Kernels: map[string]driver.Kernel{f.Name: {Symbol: name, Scratch: m.Scratch}}}, tg)
+			Kernels: map[string]string{f.Name: name}, Scratch: m.Scratch}, tg)
 		if err != nil {
 			t.Fatal(err)
 		}

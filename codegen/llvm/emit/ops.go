@@ -22,6 +22,11 @@ func (e *emitter) binary(op ir.BinOp, a, b val) val {
 	case op.IsCompare():
 		return e.compare(op, a, b)
 	case a.t.IsFloat():
+		if op == ir.Min || op == ir.Max {
+			return e.extreme(op, a, b)
+		}
+		e.operands(&a, &b)
+		out.flushed = true
 		switch op {
 		case ir.Add:
 			out.v = e.b().NewFAdd(a.v, b.v)
@@ -31,10 +36,6 @@ func (e *emitter) binary(op ir.BinOp, a, b val) val {
 			out.v = e.b().NewFMul(a.v, b.v)
 		case ir.Div:
 			out.v = e.b().NewFDiv(a.v, b.v)
-		case ir.Min:
-			return e.pick(e.compare(ir.Lt, a, b), a, b)
-		case ir.Max:
-			return e.pick(e.compare(ir.Gt, a, b), a, b)
 		default:
 			e.fail("", "", "%q does not work on f32", op.String())
 		}
@@ -163,7 +164,7 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 	float := a.t.IsFloat()
 	switch {
 	case op == ir.Neg && float:
-		out.v = e.b().NewFNeg(a.v)
+		out.v, out.flushed = e.b().NewFNeg(a.v), a.flushed
 	case op == ir.Neg && a.t.IsInt():
 		return e.binary(ir.Sub, imm(a.t, 0), a)
 	case op == ir.Not && a.t == ir.Bool:
@@ -174,21 +175,21 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		out.v = e.overloaded("llvm.ctpop", lt, a.v)
 		e.bits[out.v] = a.v
 	case op == ir.Abs && float:
-		out.v = e.overloaded("llvm.fabs", lt, a.v)
+		out.v, out.flushed, out.positive = e.overloaded("llvm.fabs", lt, a.v), a.flushed, true
 	case op == ir.Abs && a.t.IsInt() && !a.t.Signed():
 		return a
 	case op == ir.Abs && a.t.IsInt():
 		out.v = e.overloaded("llvm.abs", lt, a.v, imm(ir.Bool, 0).v)
 	case op == ir.Sqrt && float:
-		out.v = e.overloaded("llvm.sqrt", lt, a.v)
+		out.v, out.flushed = e.overloaded("llvm.sqrt", lt, a.v), true
 	case op == ir.Floor && float && !e.rounds():
 		return e.floor(a)
 	case op == ir.RoundEven && float && !e.rounds():
 		return e.roundEven(a)
 	case op == ir.Floor && float:
-		out.v = e.overloaded("llvm.floor", lt, a.v)
+		out.v, out.flushed = e.overloaded("llvm.floor", lt, a.v), true
 	case op == ir.RoundEven && float:
-		out.v = e.overloaded("llvm.roundeven", lt, a.v)
+		out.v, out.flushed = e.overloaded("llvm.roundeven", lt, a.v), true
 	default:
 		e.fail("", "", "%s does not work on %s", op, a.t)
 	}

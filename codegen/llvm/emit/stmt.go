@@ -5,62 +5,27 @@ import (
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 
+	"ripc/codegen"
 	"ripc/ir"
 )
 
 // kernel emits the whole function. The body runs on thread 0 alone unless its outermost loop is parallel.
 func (e *emitter) kernel() {
 	done := e.block("done")
-	body, parallel := e.outermost()
+	parallel, err := codegen.CheckParallel(e.f)
+	if err != nil {
+		panic(abort{err})
+	}
 	if parallel == nil {
 		run := e.block("run")
 		first := e.b().NewICmp(enum.IPredEQ, e.tid, literal{types.I32, "0"})
 		e.b().NewCondBr(first, run, done)
 		e.start(run)
 	}
-	e.stmt(body)
+	e.stmt(e.f.Body)
 	e.b().NewBr(done)
 	e.start(done)
 	done.NewRet(nil)
-}
-
-// outermost checks where parallel loops are: at most one, and nothing beside it but comments and allocs around it.
-func (e *emitter) outermost() (body ir.Stmt, loop *ir.For) {
-	s := e.f.Body
-	for loop == nil {
-		var inner ir.Stmt
-		switch t := s.(type) {
-		case *ir.Alloc:
-			inner = t.Body
-		case *ir.Block:
-			for _, u := range t.Stmts {
-				if _, ok := u.(*ir.Comment); ok {
-					continue
-				}
-				if inner != nil {
-					inner = nil
-					break
-				}
-				inner = u
-			}
-		case *ir.For:
-			if t.Kind == ir.Parallel {
-				loop = t
-			}
-		}
-		if inner == nil {
-			break
-		}
-		s = inner
-	}
-	ir.Walk(e.f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel && l != loop {
-			e.fail("parallel %"+l.Var, "make the outermost loop parallel, and put statements beside it into kernels of their own",
-				"loop %%%s is not the outermost loop, alone but for allocs around it", l.Var)
-		}
-		return true
-	})
-	return e.f.Body, loop
 }
 
 // stmt emits a statement.
@@ -93,18 +58,18 @@ func (e *emitter) alloc(s *ir.Alloc) {
 	if e.bufs[s.Buf.Name] != nil {
 		return // another copy of the same scope
 	}
-	sl := e.frame.slots[s.Buf.Name]
-	b := &buffer{Buffer: s.Buf, copies: sl.copies, lane: sl.lane}
+	sl := e.frame.Slots[s.Buf.Name]
+	b := &buffer{Buffer: s.Buf, copies: sl.Copies, lane: sl.Lane, flushed: e.clean[s.Buf.Name]}
 	entry := e.fn.Blocks[0]
-	if sl.onStack {
-		n := uint64(s.Buf.Elems() * max(sl.copies, 1))
+	if sl.OnStack {
+		n := uint64(s.Buf.Elems() * max(sl.Copies, 1))
 		a := &llir.InstAlloca{ElemType: types.NewArray(n, memType(s.Buf.Type)), Align: 64, Typ: types.NewPointer(types.I8)}
 		a.SetName(e.name(s.Buf.Name))
 		entry.Insts = append([]llir.Instruction{a}, entry.Insts...)
 		b.base = local{a}
 	} else {
 		g := &llir.InstGetElementPtr{ElemType: types.I8, Src: e.scratch, InBounds: true, Typ: opaquePtr{}}
-		g.Indices = append(g.Indices, indexOf(sl.offset))
+		g.Indices = append(g.Indices, indexOf(sl.Offset))
 		g.SetName(e.name(s.Buf.Name))
 		entry.Insts = append([]llir.Instruction{g}, entry.Insts...)
 		b.base = g

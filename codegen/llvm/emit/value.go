@@ -17,6 +17,10 @@ type val struct {
 	wide  bool
 	known bool  // an integer or bool constant (never wide)
 	k     int64 // its value, in t's range (for u64, the bits)
+	// Of floats, for flush: nothing in it is subnormal or a signaling NaN; it is a constant; one that changes no number
+	// it is added to or multiplied with, but perhaps the sign; one that counts as 0; its sign bit is clear.
+	flushed, constant, neutral, zero, positive bool
+	f                                          float32 // the constant
 }
 
 // imm is an integer or bool constant.
@@ -48,7 +52,8 @@ func (e *emitter) splat(x val) val {
 		return x
 	}
 	vt := vectorOf(e.lanes, regType(x.t))
-	w := val{t: x.t, wide: true}
+	w := x
+	w.wide, w.known = true, false
 	if l, ok := x.v.(literal); ok {
 		w.v = literal{vt, "splat (" + l.String() + ")"}
 		return w
@@ -71,18 +76,21 @@ func (e *emitter) lane(x val, k int) val {
 	if !x.wide {
 		return x
 	}
-	return val{v: e.b().NewExtractElement(x.v, indexOf(int64(k))), t: x.t}
+	x.v, x.wide = e.b().NewExtractElement(x.v, indexOf(int64(k))), false
+	return x
 }
 
 // fromLanes makes a wide value of one value per lane.
 func (e *emitter) fromLanes(t ir.Type, at func(k int) val) val {
 	n := e.lanes
 	w := poison(vectorOf(n, regType(t)))
+	flushed := true
 	for k := range n {
 		x := at(k)
+		flushed = flushed && x.flushed
 		w = e.b().NewInsertElement(w, x.v, indexOf(int64(k)))
 	}
-	return val{v: w, t: t, wide: true}
+	return val{v: w, t: t, wide: true, flushed: flushed}
 }
 
 // laneNumbers is 0, 1, 2, ... as a wide value.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/internal/abi"
 	"ripc/internal/need"
 	"ripc/targets"
 )
@@ -108,7 +109,7 @@ func checkLibrary(t *testing.T, name string, lib []byte) {
 		t.Errorf("%s: an unused function was kept", name)
 	}
 	for _, s := range []string{"weights", "other", "empty"} {
-		if v, ok := values[s]; !ok || v%BlobAlign != 0 {
+		if v, ok := values[s]; !ok || v%abi.Align != 0 {
 			t.Errorf("%s: %s at %#x (defined: %v)", name, s, v, ok)
 		}
 	}

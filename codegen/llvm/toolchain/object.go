@@ -9,14 +9,12 @@ import (
 	"regexp"
 	"strings"
 
+	"ripc/internal/abi"
 	"ripc/targets"
 )
 
 // WeightSection is the ELF section of objects made by Incbin; the linker merges it into .rodata.
 const WeightSection = ".rodata.ripc"
-
-// BlobAlign is the alignment of every blob, in bytes: a cache line, and the widest vector.
-const BlobAlign = 64
 
 // Blob is constant data under a symbol.
 type Blob struct {
@@ -24,7 +22,7 @@ type Blob struct {
 	Data   []byte // may be empty
 }
 
-// Incbin puts the blobs into one object for tg: read-only, in order, each aligned to BlobAlign, under hidden symbols.
+// Incbin puts the blobs into one object for tg: read-only, in order, each aligned to abi.Align, under hidden symbols.
 // The bytes never pass through text. It fails with *SymbolError for a bad or repeated symbol, else as Run does.
 func (t *Tools) Incbin(ctx context.Context, tg targets.Target, blobs []Blob) ([]byte, error) {
 	var names []string
@@ -43,7 +41,7 @@ func (t *Tools) Incbin(ctx context.Context, tg targets.Target, blobs []Blob) ([]
 			if err := os.WriteFile(filepath.Join(dir, file), b.Data, 0o666); err != nil {
 				return fmt.Errorf("weights of %s: %w", b.Symbol, err)
 			}
-			fmt.Fprintf(&asm, "\t.balign %d\n", BlobAlign)
+			fmt.Fprintf(&asm, "\t.balign %d\n", abi.Align)
 			define(&asm, b.Symbol, file, len(b.Data))
 		}
 		var err error

@@ -1,10 +1,11 @@
-package artifact
+package codegen
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -127,8 +128,8 @@ func header(d *describe.Artifact, title string) []byte {
 		return " *     " + strings.ReplaceAll(s, "\n", "\n *     ")
 	}
 	var b strings.Builder
-	b.WriteString(fill(headerBegin, "{title}", comment(title), "{version}", comment(d.Compiler), "{target}", comment(d.Target),
-		"{cpu}", comment(d.CPU), "{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"),
+	b.WriteString(fill(headerBegin, "{title}", Comment(title), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target),
+		"{cpu}", Comment(d.CPU), "{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"),
 		"{pthread}", example(examplePthread, "4")))
 	tensors(&b, upper, "INPUT", "Input", d.Inputs)
 	tensors(&b, upper, "OUTPUT", "Output", d.Outputs)
@@ -136,7 +137,7 @@ func header(d *describe.Artifact, title string) []byte {
 	if d.ArenaBytes+d.ScratchBytes > 0 {
 		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) (%d + %d * (size_t)(nthreads))\n", upper, d.ArenaBytes, d.ScratchBytes)
 	} else {
-		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) %d /* not used */\n", upper, align)
+		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) %d /* not used */\n", upper, abi.Align)
 	}
 	b.WriteString(fill(headerEnd))
 	return []byte(b.String())
@@ -157,9 +158,9 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 	fmt.Fprintf(b, "\n#define %s_%sS %d\n", upper, macro, len(ts))
 	for i, t := range ts {
 		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Shape), "[]"), " ", ", ")
-		fmt.Fprintf(b, "\n/* %s %d: %s, %s[%s]", title, i, comment(t.Title()), t.DType, shape)
+		fmt.Fprintf(b, "\n/* %s %d: %s, %s[%s]", title, i, Comment(t.Title()), t.DType, shape)
 		if t.Layout != "" {
-			fmt.Fprintf(b, ", %s", comment(t.Layout))
+			fmt.Fprintf(b, ", %s", Comment(t.Layout))
 		}
 		if t.Packed && !t.Planes() {
 			fmt.Fprintf(b, ".\n * %d channels (%s), a bit each, in the words of the last dimension,\n * least significant bit first", t.Channels, t.Encoding)
@@ -219,10 +220,10 @@ func width(dtype string) int {
 	return 1
 }
 
-// comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone
+// Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone
 // or together, and the others are named, as in <U+002A>. So nothing in it ends or opens a comment, joins lines, is a
 // trigraph, or shows a reader another text than the compiler's.
-func comment(s string) string {
+func Comment(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {

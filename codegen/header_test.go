@@ -1,4 +1,4 @@
-package artifact_test
+package codegen_test
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/internal/need"
 	"ripc/targets"
 )
@@ -43,9 +44,9 @@ func TestHeaderCompiles(t *testing.T) {
 	other := small()
 	other.Name = "int"
 	texts := map[string]string{}
-	for _, p := range []artifact.Input{{Program: small()}, {Program: other}} {
-		p.Target, p.Emit = host(t), []artifact.Kind{artifact.Header}
-		texts[artifact.Identifier(p.Program.Name)+".h"] = string(build(t, p)[artifact.Header])
+	for _, p := range []codegen.Input{{Program: small()}, {Program: other}} {
+		p.Target, p.Emit = host(t), []codegen.Kind{codegen.Header}
+		texts[codegen.Identifier(p.Program.Name)+".h"] = string(build(t, p)[codegen.Header])
 	}
 	const source = "#include \"small_net.h\"\n#include \"_int.h\"\n#include \"small_net.h\"\n" +
 		"const void *f(void) { return small_net_describe() ? _int_describe() : 0; }\n"
@@ -67,12 +68,12 @@ func named(t rapid.TB, name string) string {
 	for i := range p.Buffers {
 		p.Buffers[i].Label = name
 	}
-	files, err := artifact.Build(context.Background(),
-		artifact.Input{Program: p, Target: tg, Version: "1", Emit: []artifact.Kind{artifact.Header}})
+	files, err := codegen.Build(context.Background(),
+		codegen.Input{Program: p, Target: tg, Version: "1", Emit: []codegen.Kind{codegen.Header}}, llvm.Backend{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(files[artifact.Header])
+	return string(files[codegen.Header])
 }
 
 // code returns a header without its comments, and the comments.
@@ -160,7 +161,7 @@ func example(header string, n int) (top, body string) {
 func TestHeaderExamples(t *testing.T) {
 	cc := need.Tool(t, "cc")
 	files := build(t, input(t, host(t)))
-	h := string(files[artifact.Header])
+	h := string(files[codegen.Header])
 	_, openmp := example(h, 1)
 	for n, name := range []string{"single", "openmp", "pthread"} {
 		t.Run(name, func(t *testing.T) {
@@ -182,8 +183,8 @@ func TestHeaderExamples(t *testing.T) {
 			}
 			src := "#include <pthread.h>\n#ifdef _OPENMP\n#include <omp.h>\n#endif\n#include \"small_net.h\"\n" +
 				top + "\nint main(void) {\n" + body + check + "}\n"
-			dir := folder(t, map[string]string{"main.c": src, "small_net.h": h, "net.a": string(files[artifact.Archive]),
-				"net.o": string(files[artifact.Object])})
+			dir := folder(t, map[string]string{"main.c": src, "small_net.h": h, "net.a": string(files[codegen.Archive]),
+				"net.o": string(files[codegen.Object])})
 			flags := []string{"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-pthread"}
 			if name == "openmp" {
 				flags = append(flags, "-fopenmp")

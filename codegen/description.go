@@ -1,4 +1,4 @@
-package artifact
+package codegen
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -20,7 +21,7 @@ func Describe(in Input) *describe.Artifact {
 	d := &describe.Artifact{
 		Format: describe.Format, Compiler: in.Version, Name: Identifier(p.Name),
 		Target: t.Name, Arch: t.Arch, CPU: t.CPU, Features: append([]string{}, t.Features...), QemuCPU: t.QemuCPU,
-		ArenaBytes: roundUp(p.Arena), WeightBytes: size, Stages: []describe.Stage{},
+		ArenaBytes: abi.RoundUp(p.Arena), WeightBytes: size, Stages: []describe.Stage{},
 	}
 	for _, q := range p.Buffers {
 		switch q.Kind {
@@ -49,11 +50,11 @@ func Describe(in Input) *describe.Artifact {
 }
 
 // addCode adds what is known once the kernels are made.
-func (b *build) addCode() {
-	for i, s := range b.in.Program.Stages {
-		k := b.kernels[s.Func]
-		b.desc.ScratchBytes = max(b.desc.ScratchBytes, roundUp(k.Scratch))
-		b.desc.Stages[i].Note = note(s.Note, k.Notes)
+func (m *Image) addCode() {
+	for i, s := range m.Program.Stages {
+		k := m.Kernels[s.Func]
+		m.Description.ScratchBytes = max(m.Description.ScratchBytes, abi.RoundUp(k.Scratch))
+		m.Description.Stages[i].Note = note(s.Note, k.Notes)
 	}
 }
 
@@ -109,13 +110,13 @@ func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 	return all, size
 }
 
-// descriptionText is the JSON that the artifact carries, on one line.
-func (b *build) descriptionText() ([]byte, error) {
+// DescriptionText is the JSON that the artifact carries, on one line.
+func (m *Image) DescriptionText() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(b.desc); err != nil {
-		return nil, fmt.Errorf("description of %s: %w", b.name, err)
+	if err := e.Encode(m.Description); err != nil {
+		return nil, fmt.Errorf("description of %s: %w", m.Name, err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }

@@ -1,11 +1,11 @@
-package artifact
+package codegen
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"ripc/codegen/llvm/driver"
+	"ripc/internal/abi"
 	"ripc/ir"
 )
 
@@ -25,8 +25,8 @@ func symbols(p *ir.Program) map[string]string {
 	for _, s := range p.Stages {
 		used[s.Func] = true
 	}
-	taken := map[string]bool{weightsSymbol: true, describeSymbol: true}
-	for _, e := range driver.Exports(Identifier(p.Name)) {
+	taken := map[string]bool{abi.Weights: true, abi.Describe: true}
+	for _, e := range abi.Exports(Identifier(p.Name)) {
 		taken[e] = true
 	}
 	names := map[string]string{}

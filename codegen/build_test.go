@@ -1,4 +1,4 @@
-package artifact_test
+package codegen_test
 
 import (
 	"bytes"
@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -20,14 +21,6 @@ import (
 	"ripc/runtime/describe"
 	"ripc/targets"
 )
-
-// needTools finds LLVM.
-func needTools(t testing.TB) *toolchain.Tools {
-	t.Helper()
-	tools, err := toolchain.Find()
-	need.OK(t, err)
-	return tools
-}
 
 func host(t testing.TB) targets.Target {
 	t.Helper()
@@ -67,18 +60,17 @@ func small() *ir.Program {
 }
 
 // input is everything there is to build of small.
-func input(t testing.TB, tg targets.Target) artifact.Input {
-	cache, err := toolchain.OpenCache(t.TempDir(), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return artifact.Input{Program: small(), Traces: map[string][]string{"add": {"parallel i"}}, Target: tg, Tools: needTools(t),
-		Cache: cache, Version: "1.2.3", Emit: artifact.Kinds()}
+func input(t testing.TB, tg targets.Target) codegen.Input {
+	t.Helper()
+	return codegen.Input{Program: small(), Traces: map[string][]string{"add": {"parallel i"}}, Target: tg, Version: "1.2.3",
+		Emit: append(llvm.Backend{}.Kinds(), codegen.Header, codegen.Ripir)}
 }
 
-func build(t testing.TB, in artifact.Input) map[artifact.Kind][]byte {
+func build(t testing.TB, in codegen.Input) map[codegen.Kind][]byte {
 	t.Helper()
-	files, err := artifact.Build(context.Background(), in)
+	tools, err := toolchain.Find()
+	need.OK(t, err)
+	files, err := codegen.Build(context.Background(), in, llvm.Backend{Tools: tools})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,20 +96,20 @@ func TestBuild(t *testing.T) {
 			t.Error("no progress")
 		}
 		again := build(t, input(t, tg))
-		for _, k := range artifact.Kinds() {
+		for _, k := range in.Emit {
 			if len(files[k]) == 0 || !bytes.Equal(files[k], again[k]) {
 				t.Errorf("%s: .%s: %d bytes, then %d others", name, k, len(files[k]), len(again[k]))
 			}
 		}
 		exports := []string{"small_net_run", "small_net_run_stages", "small_net_workspace_size", "small_net_describe"}
-		if err := toolchain.CheckShared(files[artifact.SO], exports); err != nil {
+		if err := toolchain.CheckShared(files[codegen.SO], exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := toolchain.CheckObject(files[artifact.Object], exports); err != nil {
+		if err := toolchain.CheckObject(files[codegen.Object], exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for k, want := range map[artifact.Kind]string{artifact.LL: "; module ripc_double\n", artifact.Asm: " module small_net_driver\n",
-			artifact.Ripir: "program @small.net {"} {
+		for k, want := range map[codegen.Kind]string{codegen.LL: "; module ripc_double\n", codegen.Asm: " module small_net_driver\n",
+			codegen.Ripir: "program @small.net {"} {
 			if !strings.Contains(string(files[k]), want) {
 				t.Errorf("%s: .%s does not contain %q", name, k, want)
 			}
@@ -131,9 +123,9 @@ func TestDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := input(t, tg)
-	in.Emit = []artifact.Kind{artifact.SO}
+	in.Emit = []codegen.Kind{codegen.SO}
 	file := filepath.Join(t.TempDir(), "x.so")
-	if err := os.WriteFile(file, build(t, in)[artifact.SO], 0o666); err != nil {
+	if err := os.WriteFile(file, build(t, in)[codegen.SO], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	d, err := runtime.ReadDescription(file)
@@ -169,17 +161,17 @@ func TestDescription(t *testing.T) {
 }
 
 func TestParseKinds(t *testing.T) {
-	got, err := artifact.ParseKinds("so, a,so,h")
-	if err != nil || !slices.Equal(got, []artifact.Kind{artifact.SO, artifact.Archive, artifact.Header}) {
+	got, err := codegen.ParseKinds("so, a,so,h")
+	if err != nil || !slices.Equal(got, []codegen.Kind{codegen.SO, codegen.Archive, codegen.Header}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	var ke *artifact.KindError
+	var ke *codegen.KindError
 	for _, s := range []string{"", "so,,a", "exe", "SO"} {
-		if _, err := artifact.ParseKinds(s); !errors.As(err, &ke) {
+		if _, err := codegen.ParseKinds(s); !errors.As(err, &ke) {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
-	if want := `cannot emit "SO"; there are so, a, h, o, ll, s, ripir`; ke.Error() != want {
+	if want := `cannot emit "SO"; there are so, a, h, o, ll, s, c, ripir`; ke.Error() != want {
 		t.Errorf("%q", ke.Error())
 	}
 }
@@ -188,7 +180,7 @@ func TestIdentifier(t *testing.T) {
 	for in, want := range map[string]string{
 		"net": "net", "my-net.v2": "my_net_v2", "2nd": "_2nd", "int": "_int", "class": "_class", "": "_", "größe": "gr__e",
 	} {
-		if got := artifact.Identifier(in); got != want {
+		if got := codegen.Identifier(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -202,19 +194,22 @@ func TestBuildErrors(t *testing.T) {
 		"short constant": func(p *ir.Program) { p.Buffers[2].Data = p.Buffers[2].Data[1:] },
 		"no func":        func(p *ir.Program) { p.Funcs = p.Funcs[:1] },
 	} {
-		in := artifact.Input{Program: small(), Target: tg, Emit: []artifact.Kind{artifact.Header}}
+		in := codegen.Input{Program: small(), Target: tg, Emit: []codegen.Kind{codegen.Header}}
 		change(in.Program)
 		var e *ir.Error
-		if _, err := artifact.Build(context.Background(), in); !errors.As(err, &e) {
+		if _, err := codegen.Build(context.Background(), in, llvm.Backend{}); !errors.As(err, &e) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	in := artifact.Input{Program: small(), Target: tg, Emit: []artifact.Kind{artifact.SO}}
-	if _, err := artifact.Build(context.Background(), in); err == nil {
-		t.Error("a library was built without tools")
+	in := codegen.Input{Program: small(), Target: tg, Emit: []codegen.Kind{"exe"}}
+	var ke *codegen.KindError
+	if _, err := codegen.Build(context.Background(), in, llvm.Backend{}); !errors.As(err, &ke) {
+		t.Errorf("an unknown kind: %v", err)
 	}
-	in.Emit = []artifact.Kind{"exe"}
-	if _, err := artifact.Build(context.Background(), in); err == nil {
-		t.Error("an unknown kind was built")
+	var te *codegen.TargetError
+	in.Emit = []codegen.Kind{codegen.SO}
+	in.Target.Arch = "vax"
+	if _, err := codegen.Build(context.Background(), in, llvm.Backend{}); !errors.As(err, &te) {
+		t.Errorf("a target that no back end knows: %v", err)
 	}
 }

@@ -3,8 +3,6 @@ package isa
 import (
 	"fmt"
 	"strings"
-
-	"ripc/ir"
 )
 
 // assembly is inline assembly on sums in memory: its text, what it gives, and its constraints up to the vectors that it adds.
@@ -34,13 +32,9 @@ func armInMemory(vectors int) assembly {
 	return a
 }
 
-// addToMemory is addNeighbours from bytes to 16 bits for many filters, with sums that stay in memory: they are needed so
-// seldom that registers for them would be missing elsewhere.
-func addToMemory(name string, filters int, a additions) *ir.Func {
-	l, i, j := ir.V("l"), ir.V("i"), ir.V("j")
-	acc, r := out("acc", ir.U16, filters), in("r", ir.U8, filters)
-	acc.Shape, r.Shape = []int{filters, 2}, []int{filters, 2, 2}
-	loops := []ir.Loop{{Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+// addToMemory is the text of isa.WidenAddMemory: the sums stay in memory, since they are needed so seldom that registers for
+// them would be missing elsewhere.
+func addToMemory(name string, filters int, a additions) string {
 	n := filters / 4
 	code := a.inMemory(n)
 	var b strings.Builder
@@ -52,8 +46,5 @@ func addToMemory(name string, filters int, a additions) *ir.Func {
 	}
 	fmt.Fprintf(&b, "  %%used = call %s asm sideeffect \"%s\", \"%s%s,%s~{memory}\"(ptr %%acc%s) nounwind\n  ret void\n}\n",
 		code.result, strings.Join(code.lines, `\0A`), code.constraints, strings.Repeat(",w", n), code.clobbers, args)
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, r}, Emit: b.String(),
-		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i}, Op: ir.AddTo, Val: ir.CastTo(ir.U16, ir.At(r.Buffer, l, i, j))}),
-	}
+	return b.String()
 }

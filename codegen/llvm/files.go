@@ -1,38 +1,84 @@
-package artifact
+package llvm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 
-	"ripc/codegen/llvm/driver"
+	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
 	"ripc/runtime/describe"
 )
 
+// file makes one file.
+func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
+	switch k {
+	case codegen.SO:
+		return b.shared(ctx)
+	case codegen.Archive:
+		return b.archive(ctx)
+	case codegen.Object:
+		return b.object(ctx)
+	case codegen.LL:
+		var texts [][]byte
+		for _, m := range b.modules {
+			texts = append(texts, m.ll)
+		}
+		return b.join(";", texts), nil
+	case codegen.Asm:
+		texts, err := b.compile(ctx, toolchain.Asm)
+		if err != nil {
+			return nil, err
+		}
+		return b.join(commentMark(b.Target.Arch), texts), nil
+	}
+	return nil, &codegen.KindError{Kind: string(k)}
+}
+
+// commentMark starts a comment in LLVM's assembly.
+func commentMark(arch string) string {
+	switch arch {
+	case "aarch64":
+		return "//"
+	case "arm":
+		return "@"
+	}
+	return "#"
+}
+
+// join puts the texts of all modules into one, each below a line "MARK module NAME".
+func (b *build) join(mark string, texts [][]byte) []byte {
+	var out []byte
+	for i, m := range b.modules {
+		if i > 0 {
+			out = append(out, '\n')
+		}
+		out = fmt.Appendf(out, "%s module %s\n", mark, m.name)
+		out = append(out, texts[i]...)
+	}
+	return out
+}
+
 // compile compiles all modules, in order.
 func (b *build) compile(ctx context.Context, kind toolchain.Kind) ([][]byte, error) {
-	if b.in.Tools == nil {
-		return nil, errors.New("artifact: no LLVM tools given; toolchain.Find finds them")
-	}
 	var jobs []toolchain.Job
 	for _, m := range b.modules {
-		jobs = append(jobs, toolchain.Job{Name: m.name, LL: m.ll, Target: b.in.Target, Kind: kind})
+		jobs = append(jobs, toolchain.Job{Name: m.name, LL: m.ll, Target: b.Target, Kind: kind})
 	}
 	// To tell how far it is, CompileAll gets a few jobs at a time.
-	report, step := b.in.Progress, len(jobs)
+	report, step := b.Progress, len(jobs)
 	if report != nil {
 		step = 4 * runtime.GOMAXPROCS(0)
 		report(0, len(jobs))
 	}
 	var out [][]byte
 	for len(out) < len(jobs) {
-		some, err := b.in.Tools.CompileAll(ctx, b.in.Cache, jobs[len(out):min(len(out)+step, len(jobs))])
+		some, err := b.tools.CompileAll(ctx, b.cache, jobs[len(out):min(len(out)+step, len(jobs))])
 		if err != nil {
-			return nil, fmt.Errorf("compiling for %s: %w", b.in.Target.Name, err)
+			return nil, fmt.Errorf("compiling for %s: %w", b.Target.Name, err)
 		}
 		out = append(out, some...)
 		if report != nil {
@@ -54,18 +100,18 @@ func (b *build) parts(ctx context.Context) ([]toolchain.Object, error) {
 	for i, m := range b.modules {
 		all = append(all, toolchain.Object{Name: m.name, Data: b.objects[i]})
 	}
-	if len(b.weights) > 0 {
-		obj, err := b.in.Tools.Incbin(ctx, b.in.Target, []toolchain.Blob{{Symbol: weightsSymbol, Data: b.weights}})
+	if len(b.Weights) > 0 {
+		obj, err := b.tools.Incbin(ctx, b.Target, []toolchain.Blob{{Symbol: abi.Weights, Data: b.Weights}})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, toolchain.Object{Name: "weights", Data: obj})
 	}
-	text, err := b.descriptionText()
+	text, err := b.DescriptionText()
 	if err != nil {
 		return nil, err
 	}
-	obj, err := b.in.Tools.Section(ctx, b.in.Target, describe.Section, describeSymbol, text)
+	obj, err := b.tools.Section(ctx, b.Target, describe.Section, abi.Describe, text)
 	if err != nil {
 		return nil, err
 	}
@@ -75,23 +121,23 @@ func (b *build) parts(ctx context.Context) ([]toolchain.Object, error) {
 // shared links the shared library.
 func (b *build) shared(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, func(objs []toolchain.Object, out string) error {
-		return b.in.Tools.LinkShared(ctx, b.in.Target, objs, driver.Exports(b.name), b.name+".so", out)
+		return b.tools.LinkShared(ctx, b.Target, objs, abi.Exports(b.Name), b.Name+".so", out)
 	}, os.ReadFile)
 }
 
 // archive makes the static library.
 func (b *build) archive(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, func(objs []toolchain.Object, out string) error {
-		return b.in.Tools.Archive(ctx, b.in.Target, objs, driver.Exports(b.name), b.name, out)
+		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
 	}, os.ReadFile)
 }
 
 // object is the only member of the archive.
 func (b *build) object(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, func(objs []toolchain.Object, out string) error {
-		return b.in.Tools.Archive(ctx, b.in.Target, objs, driver.Exports(b.name), b.name, out)
+		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
 	}, func(archive string) ([]byte, error) {
-		return b.in.Tools.Run(ctx, "llvm-ar", nil, "p", archive)
+		return b.tools.Run(ctx, "llvm-ar", nil, "p", archive)
 	})
 }
 
@@ -106,7 +152,7 @@ func (b *build) link(ctx context.Context, make func(objs []toolchain.Object, out
 		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
 	}
 	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, b.name)
+	out := filepath.Join(dir, b.Name)
 	if err := make(objs, out); err != nil {
 		return nil, err
 	}

@@ -1,11 +1,11 @@
-package artifact_test
+package codegen_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"ripc/codegen/llvm/artifact"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/ir"
 	"ripc/runtime/describe"
 	"ripc/targets"
@@ -45,8 +45,8 @@ func TestLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := artifact.Input{Program: masks(), Target: tg, Version: "1", Emit: []artifact.Kind{artifact.Header, artifact.Ripir, artifact.LL}}
-	d := artifact.Describe(in)
+	in := codegen.Input{Program: masks(), Target: tg, Version: "1", Emit: []codegen.Kind{codegen.Header, codegen.Ripir, codegen.LL}}
+	d := codegen.Describe(in)
 	for _, x := range []describe.Tensor{d.Inputs[0], d.Outputs[0]} {
 		if x.Encoding != "bipolar" || x.Bits != 3 || x.Scale != 0.1 || x.Channels != 5 || x.Packed {
 			t.Errorf("%+v", x)
@@ -62,30 +62,18 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	if artifact.NeedsLLVM(in.Emit) {
-		t.Error("NeedsLLVM for texts that ripc writes")
+	files, err := codegen.Build(t.Context(), in, llvm.Backend{}) // needs no tools
+	if err != nil {
+		t.Fatal(err)
 	}
-	files := build(t, in) // without tools
-	h := strings.Join(strings.Fields(string(files[artifact.Header])), " ")
+	h := strings.Join(strings.Fields(string(files[codegen.Header])), " ")
 	for what, want := range map[string]string{
 		"bytes":  "Levels of 3 bits, 0 to 7, one a byte (bipolar). Level l is the value 0.1 * (2*l - 7) */",
 		"planes": "least significant bit first. Level l is the value 0.3333333333333333 * l */",
 		"words":  "40 channels (bipolar_inv), a bit each, in the words of the last dimension, * least significant bit first. Level l is the value 1 * (1 - 2*l) */",
 	} {
 		if n := strings.Count(h, want); n != 2 {
-			t.Errorf("%s: %q is there %d times in\n%s", what, want, n, files[artifact.Header])
+			t.Errorf("%s: %q is there %d times in\n%s", what, want, n, files[codegen.Header])
 		}
-	}
-}
-
-func TestNeedsLLVM(t *testing.T) {
-	var need []artifact.Kind
-	for _, k := range artifact.Kinds() {
-		if artifact.NeedsLLVM([]artifact.Kind{artifact.Header, k}) {
-			need = append(need, k)
-		}
-	}
-	if want := []artifact.Kind{artifact.SO, artifact.Archive, artifact.Object, artifact.Asm}; !slices.Equal(need, want) {
-		t.Errorf("LLVM is needed for %v, want %v", need, want)
 	}
 }

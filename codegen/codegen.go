@@ -1,0 +1,197 @@
+// Package codegen turns a scheduled ir.Program into the files that are shipped. What is written in the end is up to back
+// ends, packages below this one that implement Backend; what must be the same whatever back end wrote an artifact is here:
+// the names of its symbols, where its constants lie, its description and its C header.
+//
+//	files, err := codegen.Build(ctx, codegen.Input{Program: p, Target: t, Emit: kinds}, llvm.Backend{})
+//	os.WriteFile("net.so", files[codegen.SO], 0o644)
+//
+// An artifact holds one kernel for each Func, a driver that runs the stages (package internal/abi has its interface), one
+// block with all constants, and the description (runtime/describe). The same input gives the same bytes.
+package codegen
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// Backend writes code of one kind.
+type Backend interface {
+	// Name is what the user calls the back end, as in --backend.
+	Name() string
+	// Kinds lists the files that it can make. Build makes Header and Ripir by itself.
+	Kinds() []Kind
+	// Accepts fails with *TargetError if the back end has no code for t.
+	Accepts(t targets.Target) error
+	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with *ir.Error if the Func
+	// breaks a rule of code generation. Nothing is compiled by this.
+	Kernel(f *ir.Func, symbol string, t targets.Target) (Kernel, error)
+	// Files makes the given files, of Kinds.
+	Files(ctx context.Context, m *Image, kinds []Kind) (map[Kind][]byte, error)
+}
+
+// Kernel is the code of one Func: a function of a pointer per parameter of the Func, then
+//
+//	(scratch, uint32 tid, uint32 nthreads)
+//
+// All pointers are aligned to abi.Align, and no two overlap. All nthreads threads call it, each with its own tid; a
+// parallel loop is divided among them, and what has none is run by thread 0.
+type Kernel struct {
+	Symbol  string
+	Text    []byte   // in the back end's language
+	Scratch int64    // bytes that scratch must point to, for each thread its own; a multiple of abi.Align
+	Stack   int64    // bytes of buffers on the stack
+	Notes   []string // loops that could not be written the way the schedule says, and why
+}
+
+// TargetError says that a back end has no code for a target.
+type TargetError struct {
+	Backend, Target string
+	Reason          string
+}
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("back end %s has no code for target %s: %s", e.Backend, e.Target, e.Reason)
+}
+
+// Input is what Build needs.
+type Input struct {
+	Program *ir.Program         // scheduled
+	Traces  map[string][]string // by Func: the lines of its schedule, for the description
+	Glue    map[string]string   // by stage: what a layer does with its sums, for the description
+	Target  targets.Target
+	Version string // of the compiler
+	Emit    []Kind
+	// Progress, if not nil, is called as kernels are compiled.
+	Progress func(done, total int)
+}
+
+// Build makes the files of in.Emit, each by the first of the back ends that can. It fails with *ir.Error if the Program
+// cannot be shipped or a Func breaks a rule of code generation, with *KindError or *TargetError if no back end makes a file,
+// else with an error of the back end (a tool that is missing or fails, an undefined symbol), or ctx's.
+func Build(ctx context.Context, in Input, backends ...Backend) (map[Kind][]byte, error) {
+	if err := check(in.Program); err != nil {
+		return nil, err
+	}
+	jobs, err := assign(in, backends)
+	if err != nil {
+		return nil, err
+	}
+	// One header fits all: a workspace is as large as the back end with the most scratch wants it.
+	var scratch int64
+	for i := range jobs {
+		if jobs[i].image, err = newImage(in, jobs[i].backend); err != nil {
+			return nil, err
+		}
+		scratch = max(scratch, jobs[i].image.Description.ScratchBytes)
+	}
+	files := map[Kind][]byte{}
+	for _, j := range jobs {
+		j.image.Description.ScratchBytes = scratch
+		if err := j.run(ctx, files); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// job is a back end and the files that it is to make.
+type job struct {
+	backend Backend
+	kinds   []Kind // may be empty, for Header
+	image   *Image
+}
+
+// assign gives every kind to a back end.
+func assign(in Input, backends []Backend) ([]job, error) {
+	var jobs []job
+	for _, k := range in.Emit {
+		if k == Ripir || k == Header {
+			continue
+		}
+		b, err := maker(k, in.Target, backends)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(jobs, func(j job) bool { return j.backend.Name() == b.Name() })
+		if at < 0 {
+			at, jobs = len(jobs), append(jobs, job{backend: b})
+		}
+		if !slices.Contains(jobs[at].kinds, k) {
+			jobs[at].kinds = append(jobs[at].kinds, k)
+		}
+	}
+	if len(jobs) == 0 { // the description still needs to know the scratch memory of some code
+		for _, b := range backends {
+			if b.Accepts(in.Target) == nil {
+				jobs = append(jobs, job{backend: b})
+				break
+			}
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, &TargetError{Backend: "any", Target: in.Target.Name, Reason: "none was given"}
+	}
+	for _, k := range in.Emit {
+		if (k == Ripir || k == Header) && !slices.Contains(jobs[0].kinds, k) {
+			jobs[0].kinds = append(jobs[0].kinds, k)
+		}
+	}
+	return jobs, nil
+}
+
+// maker finds the first back end that makes files of kind k for t.
+func maker(k Kind, t targets.Target, backends []Backend) (Backend, error) {
+	var refused error
+	possible := []string{string(Header), string(Ripir)}
+	for _, b := range backends {
+		err := b.Accepts(t)
+		makes := slices.Contains(b.Kinds(), k)
+		switch {
+		case makes && err == nil:
+			return b, nil
+		case makes && refused == nil:
+			refused = err
+		case err == nil:
+			for _, other := range b.Kinds() {
+				if !slices.Contains(possible, string(other)) {
+					possible = append(possible, string(other))
+				}
+			}
+		}
+	}
+	if refused == nil {
+		return nil, &KindError{Kind: string(k), Known: possible}
+	}
+	return nil, fmt.Errorf("cannot emit %s: %w; possible are %s", k, refused, strings.Join(possible, ", "))
+}
+
+// run makes j's files.
+func (j job) run(ctx context.Context, files map[Kind][]byte) error {
+	var own []Kind
+	for _, k := range j.kinds {
+		switch k {
+		case Header:
+			files[k] = header(j.image.Description, j.image.Program.Name)
+		case Ripir:
+			files[k] = []byte(j.image.Program.String())
+		default:
+			own = append(own, k)
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	made, err := j.backend.Files(ctx, j.image, own)
+	if err != nil {
+		return err
+	}
+	for k, data := range made {
+		files[k] = data
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package codegen
+
+import (
+	"fmt"
+
+	"ripc/internal/abi"
+	"ripc/ir"
+	"ripc/runtime/describe"
+)
+
+// Image is a Program with the code of its kernels, all constants in their places, and its description: what a back end
+// needs to write files.
+type Image struct {
+	Input
+	Name        string            // C identifier, prefix of what the artifact exports
+	Kernels     map[string]Kernel // by Func
+	Order       []string          // Funcs that stages use, in the order of the Program
+	Offsets     map[string]int64  // of constants in Weights, multiples of abi.Align
+	Weights     []byte            // all constants
+	Description *describe.Artifact
+}
+
+// newImage generates the kernels, lays out the constants and writes the description.
+func newImage(in Input, b Backend) (*Image, error) {
+	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{}, Description: Describe(in)}
+	names := symbols(in.Program)
+	for _, f := range in.Program.Funcs {
+		if names[f.Name] == "" {
+			continue
+		}
+		k, err := b.Kernel(f, names[f.Name], in.Target)
+		if err != nil {
+			return nil, fmt.Errorf("code for %s: %w", in.Target.Name, err)
+		}
+		m.Kernels[f.Name] = k
+		m.Order = append(m.Order, f.Name)
+	}
+	m.layWeights()
+	m.addCode()
+	return m, nil
+}
+
+// check fails unless p is sound and a caller can bring its inputs and outputs.
+func check(p *ir.Program) error {
+	if err := ir.VerifyProgram(p); err != nil {
+		return err
+	}
+	count := map[ir.BufKind]int{}
+	for _, q := range p.Buffers {
+		count[q.Kind]++
+		if q.Kind != ir.InputBuf && q.Kind != ir.OutputBuf {
+			continue
+		}
+		switch q.Type {
+		case ir.F32, ir.I32, ir.U32, ir.U8, ir.I8:
+		default:
+			return &ir.Error{Op: ir.BufferString(q.Buffer), Node: "program @" + p.Name,
+				Msg:  fmt.Sprintf("an %s cannot be %s", q.Kind, q.Type),
+				Help: "inputs and outputs are f32, i32, u32, u8 or i8"}
+		}
+	}
+	if count[ir.InputBuf] == 0 || count[ir.OutputBuf] == 0 {
+		return &ir.Error{Node: "program @" + p.Name, Msg: fmt.Sprintf("%d inputs and %d outputs; at least one of each is needed",
+			count[ir.InputBuf], count[ir.OutputBuf])}
+	}
+	return nil
+}
+
+// layWeights puts all constants into one block.
+func (m *Image) layWeights() {
+	var size int64
+	m.Offsets, size = constOffsets(m.Program)
+	m.Weights = make([]byte, size)
+	for _, q := range m.Program.Buffers {
+		if q.Kind == ir.ConstBuf {
+			copy(m.Weights[m.Offsets[q.Name]:], q.Data)
+		}
+	}
+}
+
+// constOffsets gives each constant a place, at a multiple of abi.Align, and says how long they are together.
+func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
+	offsets = map[string]int64{}
+	for _, q := range p.Buffers {
+		if q.Kind == ir.ConstBuf {
+			offsets[q.Name] = abi.RoundUp(size)
+			size = offsets[q.Name] + int64(q.Bytes())
+		}
+	}
+	return offsets, size
+}

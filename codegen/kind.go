@@ -1,0 +1,54 @@
+package codegen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind is a kind of file, named by its extension.
+type Kind string
+
+// The kinds.
+const (
+	SO      Kind = "so"    // shared library
+	Archive Kind = "a"     // static library
+	Header  Kind = "h"     // C header for SO, Archive, Object and Source
+	Object  Kind = "o"     // what Archive holds
+	LL      Kind = "ll"    // LLVM text of all modules, before optimization
+	Asm     Kind = "s"     // assembly of all modules
+	Source  Kind = "c"     // one file of C99
+	Ripir   Kind = "ripir" // the scheduled Program
+)
+
+// Kinds lists every kind.
+func Kinds() []Kind { return []Kind{SO, Archive, Header, Object, LL, Asm, Source, Ripir} }
+
+// KindError says that no back end makes a kind of file.
+type KindError struct {
+	Kind  string
+	Known []string
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("cannot emit %q; there are %s", e.Kind, strings.Join(e.Known, ", "))
+}
+
+// ParseKinds reads a list such as "so,a,h". Kinds may be repeated. It fails with *KindError.
+func ParseKinds(s string) ([]Kind, error) {
+	var out []Kind
+	for _, word := range strings.Split(s, ",") {
+		k := Kind(strings.TrimSpace(word))
+		if !slices.Contains(Kinds(), k) {
+			e := &KindError{Kind: string(k)}
+			for _, known := range Kinds() {
+				e.Known = append(e.Known, string(known))
+			}
+			return nil, e
+		}
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,120 @@
+package emit
+
+import (
+	"math"
+
+	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"ripc/codegen"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// Float arithmetic flushes subnormal operands and results by itself, on every processor that drivers set up. This file
+// sees to what only hands an operand on: min and max, which are a comparison and a choice, and arithmetic that LLVM
+// leaves out, such as x * 1. (What only moves values, such as a Load, a Select or a Store, does not flush them.)
+
+// flush makes zeros of x's subnormal numbers and quiets its NaNs, unless that is done.
+func (e *emitter) flush(x val) val {
+	if x.flushed || !x.t.IsFloat() {
+		return x
+	}
+	if x.constant {
+		k := number(f32.Flush(x.f))
+		if x.wide {
+			k = e.splat(k)
+		}
+		return k
+	}
+	if e.target.Arch != "aarch64" { // LLVM takes vectors apart for the intrinsic, or fails
+		return e.product(x)
+	}
+	x.v = e.overloaded("llvm.canonicalize", x.v.Type(), x.v)
+	x.flushed, x.positive = true, false
+	return x
+}
+
+// product is x * 1, which LLVM does not see through.
+func (e *emitter) product(x val) val {
+	one := val{v: e.opaqueOne(), t: ir.F32}
+	if x.wide {
+		one = e.splat(one)
+	}
+	return val{v: e.b().NewFMul(x.v, one.v), t: x.t, wide: x.wide, flushed: true}
+}
+
+// opaqueOne is 1.0, made where the function begins, in a way that LLVM cannot see.
+func (e *emitter) opaqueOne() value.Value {
+	if e.one == nil {
+		register := "w"
+		if e.target.Arch == "x86_64" {
+			register = "x"
+		}
+		call := llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "", "="+register+",0"),
+			literal{types.Float, floatText(1)})
+		entry := e.fn.Blocks[0]
+		entry.Insts = append([]llir.Instruction{call}, entry.Insts...)
+		e.one = call
+	}
+	return e.one
+}
+
+// number is a float constant.
+func number(v float32) val {
+	k := f32.Flush(v)
+	return val{v: literal{regType(ir.F32), floatText(v)}, t: ir.F32, constant: true, f: v, flushed: k == v || v != v,
+		neutral: k == 0 || k == 1 || k == -1, zero: k == 0, positive: !math.Signbit(float64(v))}
+}
+
+// operands prepares the operands of float arithmetic: those that LLVM may take for the result are flushed first. That is
+// so beside 0, 1 and -1, which may change nothing, and for values without a sign, to which 0 may be added.
+func (e *emitter) operands(xs ...*val) {
+	neutral := false
+	for _, x := range xs {
+		neutral = neutral || x.neutral
+	}
+	for _, x := range xs {
+		if neutral || x.positive {
+			*x = e.flush(*x)
+		}
+	}
+}
+
+// extreme is op, min or max, of a and b, which have one shape. LLVM makes instructions of the choice that quiet
+// a signaling NaN, and then take the other side, only where one side is a constant. Elsewhere it is enough to flush what
+// was chosen: the comparison sees flushed numbers in any case.
+func (e *emitter) extreme(op ir.BinOp, a, b val) val {
+	by := ir.Lt
+	if op == ir.Max {
+		by = ir.Gt
+	}
+	after := !a.flushed && !b.flushed && !a.constant && !b.constant
+	// minps and maxps flush what they choose. But LLVM makes 0 or b by masking b.
+	if e.target.Arch != "x86_64" && !after || a.zero {
+		a, b = e.flush(a), e.flush(b)
+	}
+	x := a
+	// The minimum of NEON orders -0 before 0, and LLVM takes it for a < 0 ? a : 0 nevertheless.
+	if ordered := b.zero && b.positive == (op == ir.Max); (a.zero || b.zero) && !ordered && e.target.Arch != "x86_64" {
+		x = e.product(a)
+	}
+	out := e.pick(e.compare(by, x, b), a, b)
+	if e.target.Arch != "x86_64" {
+		return e.flush(out)
+	}
+	out.flushed = true
+	return out
+}
+
+// condition evaluates the condition of a Select. Where it compares floats, LLVM might take both for a min or max, which
+// flush; so what is compared is made another value than what is chosen. (LLVM compares with what it canonicalizes.)
+func (e *emitter) condition(x *ir.Select) val {
+	c, ok := x.Cond.(*ir.Binary)
+	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.clean) {
+		return e.eval(x.Cond)
+	}
+	a, b := e.product(e.eval(c.A)), e.eval(c.B)
+	return e.binary(c.Op, a, b)
+}

@@ -1,0 +1,137 @@
+package isa
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// additions are the ways of an architecture to add. add is the assembly of an addition of 16 bytes.
+type additions struct {
+	add      string
+	pairwise string // an intrinsic that adds neighbours of two vectors
+	packed   int    // of that many bytes
+	load2    string // an intrinsic that loads two vectors at once, where LLVM does not see to it
+	// widening adds neighbours of a vector to one of numbers twice as wide.
+	declare string
+	widen   func(from, to string) string
+	// inMemory does the same for sums that are in memory: operands, results, constraints and text of the assembly.
+	inMemory func(vectors int) assembly
+}
+
+func arm64Additions() additions {
+	return additions{
+		pairwise: "llvm.aarch64.neon.addp.v16i8",
+		packed:   16,
+		inMemory: arm64InMemory,
+		add:      "add $0.16b, $0.16b, $2.16b",
+		declare: `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
+declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
+`,
+		widen: func(from, to string) string {
+			return fmt.Sprintf(`  %%pairs = call <%[2]s> @llvm.aarch64.neon.uaddlp.v%[3]s.v%[4]s(<%[1]s> %%from)
+  %%new = add <%[2]s> %%old, %%pairs
+`, from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
+		},
+	}
+}
+
+func armAdditions() additions {
+	return additions{
+		pairwise: "llvm.arm.neon.vpadd.v8i8",
+		packed:   8,
+		load2:    "llvm.arm.neon.vld1x2.v16i8.p0",
+		inMemory: armInMemory,
+		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
+		declare: `declare <8 x i16> @llvm.arm.neon.vpadalu.v8i16.v16i8(<8 x i16>, <16 x i8>)
+declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
+`,
+		widen: func(from, to string) string {
+			return fmt.Sprintf("  %%new = call <%[2]s> @llvm.arm.neon.vpadalu.v%[3]s.v%[4]s(<%[2]s> %%old, <%[1]s> %%from)\n",
+				from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
+		},
+	}
+}
+
+// tileText is the text of isa.XorCountTile. The last addition is hidden from LLVM in assembly: it would make trees of the
+// sums of many words, and keep their leaves in more registers than there are. The one before is not, so that nothing is left
+// of adding to zero. Where LLVM loads one vector at a time, a.load2 loads two.
+func tileText(name string, words, filters int, spread bool, a additions) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
+	if a.load2 != "" {
+		p("declare { <16 x i8>, <16 x i8> } @%s(ptr)", a.load2)
+	}
+	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
+	if !spread {
+		p("  %%words = load <%d x i32>, ptr %%x, align 1", words)
+	}
+	for c := range words {
+		if spread {
+			p("  %%from%d = getelementptr inbounds i8, ptr %%x, i32 %d", c, 16*c)
+			p("  %%x%[1]d = load <16 x i8>, ptr %%from%[1]d, align 1", c)
+			continue
+		}
+		p("  %%all%[1]d = shufflevector <%[2]d x i32> %%words, <%[2]d x i32> poison, <4 x i32> <i32 %[1]d, i32 %[1]d, i32 %[1]d, i32 %[1]d>", c, words)
+		p("  %%x%[1]d = bitcast <4 x i32> %%all%[1]d to <16 x i8>", c)
+	}
+	for f := range filters / 4 {
+		p("  %%at%d = getelementptr inbounds i8, ptr %%acc, i32 %d", f, 16*f)
+		p("  %%sum%[1]d.0 = load <16 x i8>, ptr %%at%[1]d, align 1", f)
+	}
+	for c := range words {
+		for f := range filters / 4 {
+			id := fmt.Sprintf("%d.%d", f, c)
+			switch at := 4*filters*c + 16*f; {
+			case a.load2 == "":
+				p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, at)
+				p("  %%w%[1]s = load <16 x i8>, ptr %%row%[1]s, align 1", id)
+			case f%2 == 0:
+				p("  %%row%s = getelementptr inbounds i8, ptr %%w, i32 %d", id, at)
+				p("  %%two%[1]s = call { <16 x i8>, <16 x i8> } @%[2]s(ptr %%row%[1]s)", id, a.load2)
+				p("  %%w%[1]s = extractvalue { <16 x i8>, <16 x i8> } %%two%[1]s, 0", id)
+			default:
+				p("  %%w%s = extractvalue { <16 x i8>, <16 x i8> } %%two%d.%d, 1", id, f-1, c)
+			}
+			p("  %%differ%[1]s = xor <16 x i8> %%w%[1]s, %%x%[2]d", id, c)
+			p("  %%count%[1]s = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%[1]s)", id)
+			if c < words-1 {
+				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
+			} else {
+				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm sideeffect \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s) nounwind memory(none)", f, c+1, id, a.add)
+			}
+		}
+	}
+	for f := range filters / 4 {
+		p("  store <16 x i8> %%sum%[1]d.%[2]d, ptr %%at%[1]d, align 1", f, words)
+	}
+	p("  ret void")
+	p("}")
+	return b.String()
+}
+
+// addNeighbours is the text of isa.WidenAdd: from bytes to 16 bits, or from 16 to 32.
+func addNeighbours(name string, to ir.Type, a additions) string {
+	vectors := []string{"8 x i16", "4 x i32"}
+	if to == ir.U16 {
+		vectors = []string{"16 x i8", "8 x i16"}
+	}
+	return fmt.Sprintf(`%sdefine internal void @%s(ptr %%acc, ptr %%r) alwaysinline {
+  %%from = load <%s>, ptr %%r, align 1
+  %%old = load <%s>, ptr %%acc, align 1
+%s  store <%s> %%new, ptr %%acc, align 1
+  ret void
+}
+`, a.declare, name, vectors[0], vectors[1], a.widen(vectors[0], vectors[1]), vectors[1])
+}
+
+// clearVector is the text of isa.Clear.
+func clearVector(name string) string {
+	return fmt.Sprintf(`define internal void @%s(ptr %%acc) alwaysinline {
+  store <16 x i8> zeroinitializer, ptr %%acc, align 1
+  ret void
+}
+`, name)
+}

@@ -1,0 +1,117 @@
+package isa
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"ripc/internal/need"
+	"ripc/ir"
+	"ripc/targets/isa"
+)
+
+// TestText: every instruction has a text, and a Func of its name that means something else has none.
+func TestText(t *testing.T) {
+	for _, i := range isa.All() {
+		if s, err := Text(i.Func); err != nil || s == "" {
+			t.Errorf("%s: %q, %v", i.Func.Name, s, err)
+		}
+		other := *i.Func
+		other.Body = &ir.Block{}
+		if s, err := Text(&other); err == nil {
+			t.Errorf("%s without a body: %s", i.Func.Name, s)
+		}
+	}
+	if _, err := Text(&ir.Func{Name: "nothing", Body: &ir.Block{}}); err == nil {
+		t.Error("an instruction that does not exist has a text")
+	}
+	for name := range written() {
+		found := false
+		for _, i := range isa.All() {
+			found = found || i.Func.Name == name
+		}
+		if !found {
+			t.Errorf("%s has a text and no meaning", name)
+		}
+	}
+}
+
+// Each text must hold one function of the Func's name with a pointer per parameter, in order.
+func TestSignatures(t *testing.T) {
+	for _, i := range isa.All() {
+		var ps []string
+		for _, p := range i.Func.Params {
+			ps = append(ps, "ptr %"+p.Name)
+		}
+		want := "define internal void @" + i.Func.Name + "(" + strings.Join(ps, ", ") + ") alwaysinline {"
+		if !strings.Contains(text(i), want) {
+			t.Errorf("%s: its text lacks %q", i.Func.Name, want)
+		}
+	}
+}
+
+// The texts give the instructions that they promise.
+func TestAssembly(t *testing.T) {
+	llc := need.Tool(t, "llc-22")
+	wants := map[string][]string{
+		"avx512_xor_popcnt_acc_x16":   {"vpxor", "vpopcntd", "vpaddd"},
+		"avx512_pack_le_x32":          {"vpcmp", "kunpckwd"},
+		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
+		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
+		"avx512_dpbusd_x16":           {"vpdpbusd"},
+		"neon_xor_cnt_add_x16":        {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_udot_x4":                {"udot\tv"},
+		"neon_clear_u8":               {"movi\tv", "str\tq"},
+		"neon_clear_u16":              {"movi\tv", "str\tq"},
+		"neon_uadalp_u16":             {"uadalp\tv"},
+		"neon_uadalp_i32":             {"uadalp\tv"},
+		"neon_pack_le_x32":            {"cmge\tv", "addp\tv"},
+		"armv7_clear_u8":              {"vmov.i32", "vst1.8"},
+		"armv7_clear_u16":             {"vmov.i32", "vst1.8"},
+		"armv7_vpadal_u16":            {"vpadal.u8"},
+		"armv7_vpadal_i32":            {"vpadal.u16"},
+		"armv7_pack_le_x32":           {"vcge.s32", "vpadd.i8"},
+		"armv7_xor_vcnt_vpadal_x4":    {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
+		"neon_xor_cnt_uadalp_x4":      {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
+		"neon_uadalp_u16_x16":         {"uadalp\tv", "ldp\tq", "stp\tq"},
+		"neon_xor_cnt_add_2x8_spread": {"eor\tv", "cnt\tv", "add\tv", "ldp\tq"},
+		"armv7_vpadal_u16_x8":         {"vld1.64", "vpadal.u8", "vst1.64"},
+	}
+	// Families of tiles.
+	prefixes := map[string][]string{
+		"neon_xor_cnt_add_":  {"eor\tv", "cnt\tv", "add\tv"},
+		"armv7_xor_cnt_add_": {"veor", "vcnt.8", "vadd.i8"},
+		"neon_uadalp_u16_x":  {"uadalp\tv"},
+		"armv7_vpadal_u16_x": {"vpadal.u8"},
+	}
+	for _, i := range isa.All() {
+		for p, want := range prefixes {
+			if strings.HasPrefix(i.Func.Name, p) && wants[i.Func.Name] == nil {
+				wants[i.Func.Name] = want
+			}
+		}
+	}
+	for _, i := range isa.All() {
+		if len(wants[i.Func.Name]) == 0 {
+			t.Errorf("%s: say what its assembly must contain", i.Func.Name)
+		}
+		attrs := "+" + strings.Join(i.Needs, ",+")
+		// An external function of the same body, since llc drops internal ones that nobody calls.
+		external := strings.Replace(text(i), "define internal", "define", 1)
+		cmd := exec.Command(llc, "-O3", "-mtriple="+i.Arch+"-linux-gnu", "-mattr="+attrs, "-o", "-")
+		cmd.Stdin = strings.NewReader(external)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		asm, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", i.Func.Name, err, errs.String())
+			continue
+		}
+		for _, w := range wants[i.Func.Name] {
+			if !strings.Contains(string(asm), w) {
+				t.Errorf("%s: no %q in\n%s", i.Func.Name, w, asm)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package llvm is the back end that writes LLVM IR and lets LLVM's tools compile and link it:
+//
+//	emit       one ir.Func -> LLVM text
+//	driver     the entry points, which run the stages
+//	toolchain  opt, llc, ld.lld and the cache of what they made
+//
+// Kernels are cached by their text, so that networks share them.
+package llvm
+
+import (
+	"context"
+	"fmt"
+
+	"ripc/codegen"
+	"ripc/codegen/llvm/driver"
+	"ripc/codegen/llvm/emit"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// Name is what the user calls this back end.
+const Name = "llvm"
+
+// Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs them, and keeps what they
+// compile in the user's cache.
+type Backend struct {
+	Tools *toolchain.Tools
+	Cache *toolchain.Cache // with Tools; may be nil
+}
+
+// Name is "llvm".
+func (Backend) Name() string { return Name }
+
+// Kinds lists what LLVM's tools make.
+func (Backend) Kinds() []codegen.Kind {
+	return []codegen.Kind{codegen.SO, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm}
+}
+
+// Accepts fails with *codegen.TargetError unless there is a driver for t's architecture.
+func (Backend) Accepts(t targets.Target) error {
+	if !driver.Supports(t.Arch) {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf("it knows no architecture %q", t.Arch)}
+	}
+	return nil
+}
+
+// Kernel makes LLVM text of f.
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target) (codegen.Kernel, error) {
+	m, err := emit.Kernel(f, symbol, t)
+	return codegen.Kernel{Symbol: m.Symbol, Text: m.LL, Scratch: m.Scratch, Stack: m.Stack, Notes: m.Notes}, err
+}
+
+// Files makes files. Of the kinds, LL alone needs no tools.
+func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Kind) (map[codegen.Kind][]byte, error) {
+	w, err := b.newBuild(m)
+	if err != nil {
+		return nil, err
+	}
+	files := map[codegen.Kind][]byte{}
+	for _, k := range kinds {
+		if k != codegen.LL && w.tools == nil {
+			if w.tools, w.cache, err = b.find(); err != nil {
+				return nil, err
+			}
+		}
+		if files[k], err = w.file(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// find gives the tools and the cache.
+func (b Backend) find() (*toolchain.Tools, *toolchain.Cache, error) {
+	if b.Tools != nil {
+		return b.Tools, b.Cache, nil
+	}
+	tools, err := toolchain.Find()
+	if err != nil {
+		return nil, nil, err
+	}
+	cache, err := toolchain.DefaultCache()
+	return tools, cache, err
+}
+
+// module is LLVM text that becomes one object.
+type module struct {
+	name string
+	ll   []byte
+}
+
+// build is an Image on its way to files.
+type build struct {
+	*codegen.Image
+	tools   *toolchain.Tools
+	cache   *toolchain.Cache
+	modules []module
+	objects [][]byte // of modules, once compiled
+}
+
+// newBuild writes the driver beside the kernels.
+func (b Backend) newBuild(m *codegen.Image) (*build, error) {
+	w := &build{Image: m}
+	info := driver.DriverInfo{
+		Name: m.Name, Kernels: map[string]string{}, Offsets: m.Offsets,
+		Describe: abi.Describe, Arena: m.Description.ArenaBytes, Scratch: m.Description.ScratchBytes,
+	}
+	if len(m.Weights) > 0 {
+		info.Weights = abi.Weights
+	}
+	for _, f := range m.Order {
+		k := m.Kernels[f]
+		info.Kernels[f] = k.Symbol
+		w.modules = append(w.modules, module{k.Symbol, k.Text})
+	}
+	ll, err := driver.Driver(m.Program, info, m.Target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Program.Name, err)
+	}
+	w.modules = append(w.modules, module{m.Name + "_driver", ll})
+	return w, nil
+}

@@ -1,0 +1,87 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ripc"
+	"ripc/internal/need"
+)
+
+// TestHardInputs has layers that compute little, or only move values, see NaN, infinities, -0, subnormal and huge numbers
+// first hand, for each kind of processor: with few channels (scalars) and many (vectors), and one behind the other.
+func TestHardInputs(t *testing.T) {
+	type attrs = map[string]any
+	ops := []struct {
+		op    string
+		attrs attrs
+	}{
+		{"relu", nil}, {"relu6", nil}, {"hard_tanh", nil}, {"sign", nil}, {"softmax", nil},
+		{"prelu", nil},
+		{"clip", attrs{"min": -1, "max": 1}}, {"clip", attrs{"min": -1, "max": 0}}, {"clip", attrs{"min": 0, "max": 6}},
+		{"round", attrs{"rounding": "half_up"}}, {"round", attrs{"rounding": "half_even"}}, {"round", attrs{"rounding": "trunc"}},
+		{"max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{1, 1}, "padding": "same"}},
+		{"max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{2, 2}}},
+		{"avg_pool", attrs{"kernel": []int{2, 2}, "strides": []int{2, 2}}}, {"avg_pool", attrs{"kernel": []int{1, 1}, "strides": []int{1, 1}}},
+		{"global_avg_pool", nil}, {"flatten", nil},
+		{"transpose", attrs{"perm": []int{0, 2, 1, 3}}},
+		{"pad", attrs{"padding": []int{1, 1, 1, 1}, "value": -1}}, {"slice", attrs{"begin": []int{0, 1, 1, 0}, "size": []int{1, 3, 4, 2}}},
+		{"fake_quant", attrs{"min": -3, "max": 8}},
+		{"quantize", attrs{"bits": 1, "encoding": "bipolar"}}, {"quantize", attrs{"bits": 2, "encoding": "unipolar", "scale": 0.3}},
+		{"threshold", attrs{"bits": 2, "encoding": "unipolar", "scale": 0.3}},
+	}
+	for _, channels := range []int{3, 32} {
+		var nodes []attrs
+		var outputs []string
+		add := func(op string, a attrs, inputs ...string) string {
+			name := fmt.Sprintf("n%d_%s", len(nodes), op)
+			n := attrs{"name": name, "op": op, "inputs": inputs}
+			if a != nil {
+				n["attrs"] = a
+			}
+			nodes, outputs = append(nodes, n), append(outputs, name)
+			return name
+		}
+		for _, o := range ops {
+			add(o.op, o.attrs, "x")
+		}
+		add("reshape", attrs{"shape": []int{1, 36, channels}}, "x")
+		for _, op := range []string{"add", "sub", "mul", "div", "concat"} {
+			add("max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{2, 2}}, add(op, nil, "x", "x2"))
+		}
+		add("relu", nil, add("max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{2, 2}}, add("transpose", attrs{"perm": []int{0, 2, 1, 3}}, "x")))
+		shape := []int{1, 6, 6, channels}
+		text, err := json.Marshal(attrs{"format": "ripc.model/1", "name": "hard", "weights": attrs{"init": "random", "seed": 1},
+			"inputs": []attrs{{"name": "x", "dtype": "f32", "shape": shape}, {"name": "x2", "dtype": "f32", "shape": shape}},
+			"nodes":  nodes, "outputs": outputs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "hard.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, board := range []string{"host", "x86-64", "rpi3", "rpi5", "rpi2", "rpi3-armv7"} {
+			t.Run(fmt.Sprint(board, "/", channels), func(t *testing.T) {
+				tg, err := ripcTarget(board)
+				need.OK(t, err)
+				if !tg.Native() {
+					need.Tool(t, "qemu-"+tg.Arch)
+				}
+				for seed := range uint64(3) {
+					rep, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: board}, Seed: seed, Threads: 1})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !rep.OK {
+						t.Errorf("seed %d: %s", seed, faults(rep))
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+
+	"ripc/measure"
+)
+
+// Measurement is what Measure found out.
+type Measurement struct {
+	Runs    int // of the network as a whole
+	Network measure.Figures
+	Stages  []measure.Figures // if asked for
+	GHz     *float64          // clock of one core, directly behind the fastest runs; nil for simulated code
+}
+
+// Measure measures a network on inputs: the time of native code, warm and over many runs; the instructions of simulated
+// code, once. e must be opened with Options.Count. With stages, they are also measured one by one, in order, so that each
+// finds the caches as in a whole run. If ctx ends on the way, what was measured until then is returned with ctx's error.
+// progress may be nil.
+func Measure(ctx context.Context, e Engine, inputs [][]byte, stages bool, progress func(done, total int, what string)) (*Measurement, error) {
+	if e.Kind() == Native {
+		return sampled(ctx, e, inputs, stages, progress)
+	}
+	n := len(e.Describe().Stages)
+	jobs := []Job{{Last: n, Inputs: inputs}}
+	for i := 0; stages && i < n; i++ {
+		j := Job{First: i, Last: i + 1}
+		if i == 0 {
+			j.Inputs = inputs
+		}
+		jobs = append(jobs, j)
+	}
+	if progress != nil {
+		progress(0, len(jobs), "counting instructions")
+	}
+	results, err := e.Run(ctx, jobs)
+	if err != nil {
+		return &Measurement{}, err
+	}
+	m := &Measurement{Runs: 1, Network: counted(results[0])}
+	for _, r := range results[1:] {
+		m.Stages = append(m.Stages, counted(r))
+	}
+	return m, nil
+}
+
+// counted are the figures of a job whose time means nothing.
+func counted(r Result) measure.Figures {
+	if r.Counters.Instructions == 0 {
+		return measure.Figures{}
+	}
+	return measure.Figures{Instructions: &r.Counters.Instructions}
+}
+
+// sampled measures times.
+func sampled(ctx context.Context, e Engine, inputs [][]byte, stages bool, progress func(done, total int, what string)) (*Measurement, error) {
+	d := e.Describe()
+	whole := []Job{{Last: len(d.Stages)}}
+	var each []Job
+	for i := range d.Stages {
+		each = append(each, Job{First: i, Last: i + 1})
+	}
+	if _, err := e.Run(ctx, []Job{{Inputs: inputs}}); err != nil { // brings the inputs, which the jobs go on with
+		return &Measurement{}, err
+	}
+	sample := func(jobs []Job, what string) ([][]measure.Timing, error) {
+		timings := make([][]measure.Timing, len(jobs))
+		err := measure.Sample(ctx, progress, what, func(warm bool) error {
+			results, err := e.Run(ctx, jobs)
+			for i, r := range results {
+				if !warm {
+					timings[i] = append(timings[i], measure.Timing{Took: r.Counters.Took, GHz: r.Counters.GHz})
+				}
+			}
+			return err
+		})
+		return timings, err
+	}
+	timings, err := sample(whole, "measuring")
+	var macs int64
+	for _, s := range d.Stages {
+		macs += s.MACs
+	}
+	ghz := measure.Middle(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
+	m := &Measurement{Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
+	if err != nil || !stages {
+		return m, err
+	}
+	timings, err = sample(each, "measuring layers")
+	for i, t := range timings {
+		m.Stages = append(m.Stages, measure.Reduce(t, d.Stages[i].MACs))
+	}
+	return m, err
+}

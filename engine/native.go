@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"ripc/measure"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// native runs an artifact in this process.
+type native struct {
+	o Options
+	m *runtime.Module
+	s *runtime.Session
+}
+
+func openNative(path string, o Options) (Engine, error) {
+	m, err := runtime.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.NewSession(o.Threads)
+	if err != nil {
+		_ = m.Close()
+		return nil, err
+	}
+	return &native{o: o, m: m, s: s}, nil
+}
+
+func (n *native) Describe() *describe.Artifact { return n.m.Description() }
+func (n *native) Kind() Kind                   { return Native }
+
+func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
+	results := make([]Result, len(jobs))
+	for k, j := range jobs {
+		if err := n.start(j); err != nil {
+			return nil, err
+		}
+		run := func() error { return n.s.RunStages(ctx, j.First, j.Last) }
+		if j.First == 0 && j.Last == len(n.Describe().Stages) {
+			run = func() error { return n.s.Run(ctx) }
+		}
+		r := &results[k]
+		start := time.Now()
+		err := run()
+		if n.o.Count {
+			t := measure.Since(start)
+			r.Counters.Took, r.Counters.GHz = t.Took, t.GHz
+		} else {
+			r.Counters.Took = time.Since(start)
+		}
+		if err != nil {
+			var status *runtime.StatusError
+			if errors.As(err, &status) {
+				err = &FaultError{Fault: Failed, Err: err}
+			}
+			return nil, err
+		}
+		if j.Outputs {
+			r.Outputs = n.outputs()
+		}
+		if j.Keep {
+			r.Memory = &Memory{Outputs: n.outputs(), Work: bytes.Clone(n.s.Workspace())}
+			for i := range n.Describe().Inputs {
+				r.Memory.Inputs = append(r.Memory.Inputs, bytes.Clone(n.s.Input(i)))
+			}
+		}
+	}
+	return results, nil
+}
+
+// outputs copies the outputs.
+func (n *native) outputs() [][]byte {
+	var all [][]byte
+	for i := range n.Describe().Outputs {
+		all = append(all, bytes.Clone(n.s.Output(i)))
+	}
+	return all
+}
+
+// start fills memory as j asks for.
+func (n *native) start(j Job) error {
+	inputs := j.Inputs
+	if j.From != nil {
+		inputs = j.From.Inputs
+		for i, data := range j.From.Outputs {
+			copy(n.s.Output(i), data)
+		}
+		copy(n.s.Workspace(), j.From.Work)
+	}
+	if inputs == nil {
+		return nil
+	}
+	if err := checkInputs(n.Describe(), inputs); err != nil {
+		return err
+	}
+	for i, data := range inputs {
+		if err := n.s.SetInput(i, data); err != nil {
+			return err
+		}
+	}
+	if j.Fill != 0 {
+		fill(n.s.Workspace(), j.Fill)
+		for i := range n.Describe().Outputs {
+			fill(n.s.Output(i), j.Fill)
+		}
+	}
+	return nil
+}
+
+// Close frees memory and code.
+func (n *native) Close() error {
+	return errors.Join(n.s.Close(), n.m.Close())
+}

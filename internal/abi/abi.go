@@ -1,0 +1,42 @@
+// Package abi holds what a compiled network and its caller agree on, whatever back end wrote the code and whoever calls
+// it. The header that goes with an artifact says the same in C.
+//
+//	int NAME_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads, ripc_sync *sync)
+//	int NAME_run_stages(..., uint32_t first, uint32_t last)
+//	size_t NAME_workspace_size(uint32_t nthreads)
+//	const char *NAME_describe(void)
+//
+// It has no dependencies, so that a deployed program stays small.
+package abi
+
+const (
+	// Align is the alignment in bytes of inputs, outputs, workspace and ripc_sync, of every buffer in the workspace and
+	// of every constant.
+	Align = 64
+	// SyncBytes is the size of ripc_sync.
+	SyncBytes = 128
+	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters, each in a cache line of its own: the threads
+	// that wait at the barrier, and the barriers that were passed.
+	Arrived, Passed = 0, 64
+)
+
+// What the entry points return.
+const (
+	OK         = 0
+	BadThreads = 1 // tid >= nthreads, or no sync for several threads
+	BadBuffer  = 2 // a buffer is null or not aligned to Align
+)
+
+// Symbols of data inside an artifact, not visible from outside.
+const (
+	Weights  = "ripc_weights"       // the block of all constants
+	Describe = "ripc_describe_text" // what NAME_describe returns
+)
+
+// Exports lists the functions of the network called name, a C identifier.
+func Exports(name string) []string {
+	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe"}
+}
+
+// RoundUp is the least multiple of Align that is not below n.
+func RoundUp(n int64) int64 { return (n + Align - 1) / Align * Align }

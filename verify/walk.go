@@ -1,0 +1,71 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"ripc/engine"
+)
+
+// maxKept bounds the copies of the workspace that are kept at a time, in bytes.
+const maxKept = 256 << 20
+
+// walk is how far the stages were run, one after the other: several in one batch where a batch is cheap and what crashes
+// is another process, else each by itself.
+type walk struct {
+	kept   int              // see maxKept
+	first  int              // of the stages in states
+	states []*engine.Memory // states[k] is the memory before stage first+k; one more at the end
+}
+
+// step runs stage i, after all stages before it, and returns what memory was and is. Workspace and outputs start out full
+// of rubbish.
+func (v *verifier) step(ctx context.Context, i int) (before, after *engine.Memory, err error) {
+	w := &v.walk
+	if i < w.first || i >= w.first+len(w.states)-1 {
+		if err := v.batch(ctx, i); err != nil {
+			return nil, nil, err
+		}
+	}
+	return w.states[i-w.first], w.states[i-w.first+1], nil
+}
+
+// batch runs as many stages from first on as may be kept. It goes on where the batch before ended.
+func (v *verifier) batch(ctx context.Context, first int) error {
+	w := &v.walk
+	last := first + 1
+	if v.e.Kind() != engine.Native {
+		d := v.e.Describe()
+		size := d.ArenaBytes + int64(v.in.Threads)*d.ScratchBytes
+		last = min(len(v.in.Program.Stages), first+max(1, cmp.Or(w.kept, maxKept)/int(max(1, size))))
+	}
+	var jobs []engine.Job
+	var states []*engine.Memory
+	if first == 0 {
+		jobs = append(jobs, engine.Job{Inputs: v.in.Inputs, Fill: 1, Keep: true})
+	} else {
+		states = append(states, w.states[len(w.states)-1])
+	}
+	for i := first; i < last; i++ {
+		jobs = append(jobs, engine.Job{First: i, Last: i + 1, Keep: true})
+	}
+	var results []engine.Result
+	err := v.in.watched(v.e.Kind(), first, func() (err error) {
+		results, err = v.e.Run(ctx, jobs)
+		return err
+	})
+	var fault *engine.FaultError
+	if last > first+1 && errors.As(err, &fault) {
+		w.kept = 1 // which stage it was shows when they run one by one
+		return v.batch(ctx, first)
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		states = append(states, r.Memory)
+	}
+	w.first, w.states = first, states
+	return nil
+}
