@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -40,7 +41,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		return nil
 	}
 	x := g.Value(n.Inputs[0])
-	f.X = x.Integers()
+	f.X = graph.IntegersOf(x.LevelType)
 	bindIntegers(n, f, b, perChannel)
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
 	if padded && b.PadValue == "one" && x.Enc != ir.Unipolar {
@@ -54,7 +55,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	for o := range s {
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
-	f.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: s, From: n.Name}}
+	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 	"ripc/lower/layout"
@@ -54,8 +55,8 @@ func TestDecompose(t *testing.T) {
 		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: few.Scale}}}
 		f := &graph.FusedConv{Out: outs}
 		bindIntegers(n, f, &few.Attrs, conv)
-		x := graph.Value{Enc: ir.Unipolar, Bits: 1, Shape: []int{1, 1, 1, per}}
-		f.KH, f.KW, f.SH, f.SW, f.In, f.X = 1, 1, 1, 1, per, x.Integers()
+		x := graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}, Shape: []int{1, 1, 1, per}}
+		f.KH, f.KW, f.SH, f.SW, f.In, f.X = 1, 1, 1, 1, per, graph.IntegersOf(x.LevelType)
 		var span int64
 		coefs := layout.NewConv(f, x, layout.Popcount).Counts.Coefs
 		for _, c := range coefs {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -25,8 +26,7 @@ func encoding(t *rapid.T) ir.EncodingKind { return pick(t, "encoding", ir.Unipol
 
 // layer is a random bconv2d of out filters.
 func layer(t *rapid.T, enc ir.EncodingKind, out int) *graph.FusedConv {
-	x := graph.Value{Enc: enc, Bits: between(t, 1, 3, "bits of x")}
-	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, X: x.Integers()}
+	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, X: graph.IntegersOf(scalar.LevelType{Enc: enc, Bits: between(t, 1, 3, "bits of x")})}
 	f.W = pick(t, "weights", graph.Integers{Min: -1, Max: 1, Step: 2}, graph.Integers{Min: -2, Max: 1, Step: 1})
 	r := random(t, "w")
 	for range f.KH * f.In * out {
@@ -95,11 +95,11 @@ func TestThresholdsOf(t *testing.T) {
 			}
 			return v
 		}
-		steps := []graph.FloatStep{{Kind: "mul", A: slices.Repeat([]float32{float32(r.Float64())}, out)}}
+		steps := []scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{float32(r.Float64())}, out)}}
 		for range between(t, 0, 3, "number") {
-			steps = append(steps, pick(t, "step", graph.FloatStep{Kind: "relu"}, graph.FloatStep{Kind: "fma", A: vec(0.5), B: vec(1)}, graph.FloatStep{Kind: "mul", A: vec(1)},
-				graph.FloatStep{Kind: "add", A: vec(1)}, graph.FloatStep{Kind: "div", A: nonzero(vec(2))}, graph.FloatStep{Kind: "clip", Lo: -1.5, Hi: 2}, graph.FloatStep{Kind: "sign"},
-				graph.FloatStep{Kind: "round", Mode: "half_even"}, graph.FloatStep{Kind: "round", Mode: "ceil"}))
+			steps = append(steps, pick(t, "step", scalar.Step{Kind: scalar.Relu}, scalar.Step{Kind: scalar.Fma, A: vec(0.5), B: vec(1)}, scalar.Step{Kind: scalar.Mul, A: vec(1)},
+				scalar.Step{Kind: scalar.Add, A: vec(1)}, scalar.Step{Kind: scalar.Div, A: nonzero(vec(2))}, scalar.Step{Kind: scalar.Clip, Lo: -1.5, Hi: 2}, scalar.Step{Kind: scalar.Sign},
+				scalar.Step{Kind: scalar.Round, Mode: scalar.HalfEven}, scalar.Step{Kind: scalar.Round, Mode: scalar.Ceil}))
 		}
 		f.Epilogue.Steps = steps
 		if why := turning(f); why != "" {
@@ -115,21 +115,21 @@ func TestThresholdsOf(t *testing.T) {
 				v := float32(dot)
 				for _, s := range steps {
 					switch s.Kind {
-					case "mul":
+					case scalar.Mul:
 						v *= s.A[o]
-					case "fma":
+					case scalar.Fma:
 						v = float32(math.FMA(float64(v), float64(s.A[o]), float64(s.B[o])))
-					case "relu":
+					case scalar.Relu:
 						v = max(v, 0)
-					case "add":
+					case scalar.Add:
 						v += s.A[o]
-					case "div":
+					case scalar.Div:
 						v /= s.A[o]
-					case "clip":
+					case scalar.Clip:
 						v = min(max(v, s.Lo), s.Hi)
-					case "sign":
+					case scalar.Sign:
 						v = float32(cmp.Compare(v, 0))
-					case "round":
+					case scalar.Round:
 						v = rounded(s.Mode, v)
 					}
 				}

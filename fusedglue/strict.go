@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 )
 
 // Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:
@@ -116,12 +117,12 @@ func (s strict) fewLevels(t string) bool {
 }
 
 // fewSteps reports whether steps end in those of a quantizer with few levels.
-func fewSteps(steps []graph.FloatStep) bool {
+func fewSteps(steps []scalar.Step) bool {
 	i := len(steps) - 1
-	for i >= 0 && (steps[i].Kind == "mul" || steps[i].Kind == "add") {
+	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
 		i--
 	}
-	return i >= 0 && (steps[i].Kind == "sign" || i > 0 && steps[i].Kind == "round" && steps[i-1].Kind == "clip" && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
+	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
 }
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.

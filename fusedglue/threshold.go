@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -17,7 +18,7 @@ func thresholdsOf(f *graph.FusedConv, q quantizer) {
 	falling := make([]bool, f.Out)
 	for o := range falling {
 		for _, s := range steps {
-			if factor(s) && s.A[o] < 0 {
+			if s.Turns() && s.A[o] < 0 {
 				falling[o] = !falling[o]
 			}
 		}
@@ -26,20 +27,16 @@ func thresholdsOf(f *graph.FusedConv, q quantizer) {
 		falling = nil
 	}
 	search(f, q.bits, q.enc, falling, func(o int) func(int64) int {
-		return func(sum int64) int { return q.level(o, ApplySteps(steps, o, float32(sum))) }
+		return func(sum int64) int { return q.level(o, scalar.EvalSteps(steps, o, float32(sum))) }
 	})
 }
-
-// factor reports whether s multiplies by A, so that it turns around the order of channels in which A is negative. (prelu
-// does so for some values only.)
-func factor(s graph.FloatStep) bool { return s.Kind == "mul" || s.Kind == "div" || s.Kind == "fma" }
 
 // turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
 // them: a prelu of negative slope turns around where it passes 0, and constants can make infinities or NaN of the sums. The
 // steps being monotone, all values lie between those of the smallest and the largest sum. "" if thresholds can be found.
 func turning(f *graph.FusedConv) string {
 	for _, s := range f.Epilogue.Steps {
-		if s.Kind == "prelu" && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
+		if s.Kind == scalar.PRelu && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
 			return "a prelu of negative slope turns the sums around"
 		}
 	}
@@ -48,7 +45,7 @@ func turning(f *graph.FusedConv) string {
 		for _, sum := range []int64{hi, lo} {
 			x := float32(sum)
 			for i, s := range f.Epilogue.Steps {
-				if x = ApplySteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
+				if x = scalar.EvalSteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
 					return fmt.Sprintf("%s makes %g of a sum of channel %d", s.From, x, o)
 				}
 			}

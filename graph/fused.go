@@ -1,6 +1,9 @@
 package graph
 
-import "ripc/ir"
+import (
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
 
 // The ops below are made by fusedglue, never by an importer.
 
@@ -44,7 +47,7 @@ type Epilogue struct {
 	Shift *ShiftAdd
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
-	Steps []FloatStep
+	Steps []scalar.Step
 	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). Infinities
 	// are allowed; NaN stands for a level that no value reaches, and those above it.
 	Levels []float32
@@ -55,28 +58,5 @@ type Epilogue struct {
 // ShiftAdd is Riptide's glue in integers; one entry per output channel.
 type ShiftAdd struct{ Add, Left, Right []int32 }
 
-// FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
-type FloatStep struct {
-	// Kind is "mul": x*A, "div": x/A, "add": x+A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6),
-	// "hard_tanh": min(max(x, -1), 1), "clip": min(max(x, Lo), Hi), "prelu": fma(min(x, 0), A, max(x, 0)), "round": to an
-	// integer by Mode (QuantizeAttrs.Rounding), or "sign": f32(x > 0) - f32(x < 0).
-	Kind   string
-	A, B   []float32 // per channel
-	Lo, Hi float32   // clip
-	Mode   string    // round
-	From   string    // node that asked for it
-}
-
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
-type Elementwise struct{ Steps []FloatStep }
-
-// Vectors are the operands that s has, in order.
-func (s FloatStep) Vectors() [][]float32 {
-	switch s.Kind {
-	case "mul", "div", "add", "prelu":
-		return [][]float32{s.A}
-	case "fma":
-		return [][]float32{s.A, s.B}
-	}
-	return nil
-}
+type Elementwise struct{ Steps []scalar.Step }

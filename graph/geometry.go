@@ -1,6 +1,6 @@
 package graph
 
-import "ripc/ir"
+import "ripc/graph/scalar"
 
 // Integers is a set of integers at even distances: Min, Min+Step, ..., Max.
 type Integers struct{ Min, Max, Step int }
@@ -17,13 +17,10 @@ func (s Integers) Bits() int {
 // Largest is the largest absolute value.
 func (s Integers) Largest() int { return max(s.Max, -s.Min) }
 
-// Integers are those that an encoded tensor may hold, in units of its scale.
-func (v *Value) Integers() Integers {
-	m := 1<<v.Bits - 1
-	if v.Enc == ir.Unipolar {
-		return Integers{Min: -v.Zero, Max: m - v.Zero, Step: 1}
-	}
-	return Integers{Min: -m, Max: m, Step: 2}
+// IntegersOf are those that levels of type t stand for.
+func IntegersOf(t scalar.LevelType) Integers {
+	lo, hi := t.Range()
+	return Integers{Min: lo, Max: hi, Step: (hi - lo) / t.Top()}
 }
 
 // Dilation is the distance of the taps, resolved.

@@ -64,33 +64,27 @@ func physical(v *graph.Value) ir.Buffer {
 	if v.Encoded() {
 		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
 	}
-	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: shape}
+	return ir.Buffer{Name: v.Name, Type: ir.F32, Shape: shape}
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
-	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
+	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType(), Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
 	if v.Encoded() {
 		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale, Zero: v.Zero}
-		if b.Type = ir.U8; v.DType == ir.I8 {
-			b.Type = ir.I8
-		}
-		switch {
-		case words(v):
+		switch v.View {
+		case graph.IntWords:
 			last := len(b.Shape) - 1
-			b.Type, b.Levels.Channels, b.Shape[last] = ir.I32, v.Channels(), ops.Words(v.Channels())
-		case v.Packed:
+			b.Levels.Channels, b.Shape[last] = v.Channels(), ops.Words(v.Channels())
+		case graph.Planes:
 			b.Buffer = ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
 		}
 	}
 	return b
 }
 
-// words reports whether the caller sees v as int32 words, without an axis of planes.
-func words(v *graph.Value) bool { return v.Packed && v.DType == ir.I32 }
-
 // direct reports whether the caller sees v as stages do.
-func direct(v *graph.Value) bool { return !v.Encoded() || v.Packed && !words(v) }
+func direct(v *graph.Value) bool { return !v.Encoded() || v.View == graph.Planes }
 
 func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
@@ -101,11 +95,11 @@ func (l *lowering) input(v *graph.Value) {
 	}
 	var f *ir.Func
 	switch {
-	case words(v):
+	case v.View == graph.IntWords:
 		f = ops.PackWords(v.Shape, v.Enc)
-	case !v.Packed && v.DType == ir.I8:
+	case v.View == graph.Bytes && v.Signed:
 		f = ops.PackSigned(v.Shape, v.Enc)
-	case !v.Packed:
+	case v.View == graph.Bytes:
 		f = ops.PackLevels(v.Bits, v.Shape, v.Enc)
 	case v.Channels()%ops.WordBits != 0:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
@@ -130,11 +124,11 @@ func (l *lowering) output(v *graph.Value) string {
 	n, note := &graph.Node{Name: v.Name, Op: "copy"}, ""
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
-	case words(v):
+	case v.View == graph.IntWords:
 		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
-	case v.Encoded() && v.Packed:
+	case v.View == graph.Planes:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
-	case v.Encoded() && v.DType == ir.I8:
+	case v.Signed:
 		n.Op, f = "unpack", ops.UnpackSigned(v.Shape, v.Enc)
 	case v.Encoded():
 		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)

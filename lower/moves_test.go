@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -27,7 +28,7 @@ func TestRanks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := append(rapid.SliceOfN(rapid.IntRange(1, 3), 0, 5).Draw(t, "shape"), channels(t))
 		encoded := rapid.Bool().Draw(t, "levels")
-		x := graph.Value{Name: "x", DType: ir.F32, Shape: shape}
+		x := graph.Value{Name: "x", Shape: shape}
 		if encoded {
 			x = levels(false, 2, ir.Bipolar, shape...)
 		}
@@ -121,7 +122,7 @@ func TestRanks(t *testing.T) {
 // TestConstants: constants are operands without a stage of their own, an output where the model says so, and shared.
 func TestConstants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := newNet(t, graph.Value{Name: "x", DType: ir.F32, Shape: []int{2, 3}, Layout: "NC"})
+		n := newNet(t, graph.Value{Name: "x", Shape: []int{2, 3}, Layout: "NC"})
 		row := &graph.Tensor{Shape: []int{1, 3}, Data: []float32{1, 2, -4}}
 		for _, name := range []string{"k", "k2"} {
 			n.add(name, "constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": row})
@@ -144,9 +145,9 @@ func TestConstants(t *testing.T) {
 // TestThresholdNode: a threshold that nothing took in, with a note.
 func TestThresholdNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := newNet(t, graph.Value{Name: "x", DType: ir.F32, Shape: []int{1, 4}, Layout: "NC"})
+		n := newNet(t, graph.Value{Name: "x", Shape: []int{1, 4}, Layout: "NC"})
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
-		n.add("q", "threshold", &graph.ThresholdAttrs{Bits: 2, Enc: ir.BipolarInv, Scale: 1, NotLess: true},
+		n.add("q", "threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 1}, NotLess: true},
 			map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 4}, Data: []float32{0, -inf, 1, 5, 1, inf, 2, 5}}}, "x")
 		n.Nodes[0].Note = "of the importer"
 		p := n.program("q")

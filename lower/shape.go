@@ -18,7 +18,7 @@ func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 		f, note := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), moved
 		if x.Encoded() {
 			note = ""
-			level, _ := x.LevelOf(a.Value)
+			level, _ := x.Level(a.Value)
 			f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
 		}
 		l.stage(n, f, 0, note, src, l.result(n).buf)

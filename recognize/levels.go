@@ -6,6 +6,7 @@ import (
 
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -50,7 +51,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 			if w == nil {
 				return nil, why
 			}
-			if i > 0 && (w.Enc != v.Enc || w.Bits != v.Bits || w.Scale != v.Scale || w.Zero != v.Zero || w.DType != v.DType) {
+			if i > 0 && (w.LevelType != v.LevelType) {
 				return nil, fmt.Sprintf("concat %q joins levels of different types", n.Name)
 			}
 			v = w
@@ -108,24 +109,24 @@ func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) string {
 // idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
 func (r *rewriter) idle(n *graph.Node) bool {
 	steps := fusedglue.Steps(r.g, n)
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
 		return false
 	}
 	v, _ := r.source(n.Inputs[0])
-	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return fusedglue.ApplySteps(steps, 0, x) != x })
+	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return scalar.EvalSteps(steps, 0, x) != x })
 }
 
 // exactly reports whether real is one of v's levels, to the bit.
 func exactly(v *graph.Value, real float64) bool {
-	level, ok := v.LevelOf(real)
-	return ok && float32(v.RealOf(level)) == float32(real)
+	level, ok := v.Level(real)
+	return ok && float32(v.Real(level)) == float32(real)
 }
 
 // reals are the real values of all levels that v can have.
 func reals(v *graph.Value) []float32 {
 	var out []float32
 	for l := range 1 << v.Bits {
-		out = append(out, float32(v.Scale)*float32(v.RealOf(l)/v.Scale))
+		out = append(out, float32(v.Scale)*float32(v.Real(l)/v.Scale))
 	}
 	return out
 }
@@ -193,7 +194,7 @@ func requantize(r *rewriter) error {
 		}
 		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Outputs[0])
 		v := s.value
-		if v == nil || s.made || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !keeps(a, v) {
+		if v == nil || s.made || v.LevelType != y.LevelType || !keeps(a, v) {
 			continue
 		}
 		for _, c := range r.g.Consumers(y.Name) {
@@ -232,7 +233,7 @@ func keeps(a *graph.QuantizeAttrs, v *graph.Value) bool {
 		if v.Enc == ir.BipolarInv {
 			l = 1<<v.Bits - 1 - l
 		}
-		if fusedglue.QuantizeLevel(a, x) != l {
+		if a.Eval(x) != l {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -24,7 +25,7 @@ func newNet(fail func(args ...any), seed uint64) *net {
 
 func (n *net) input(shape ...int) string {
 	name := fmt.Sprintf("x%d", len(n.Inputs))
-	n.Values[name] = &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: map[int]string{2: "NC", 4: "NHWC"}[len(shape)]}
+	n.Values[name] = &graph.Value{Name: name, Shape: shape, Layout: map[int]string{2: "NC", 4: "NHWC"}[len(shape)]}
 	n.Inputs = append(n.Inputs, name)
 	return name
 }
@@ -99,11 +100,11 @@ var (
 )
 
 func u2() *graph.QuantizeAttrs {
-	return &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.25, Rounding: "half_even"}
+	return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.25}, Rounding: scalar.HalfEven}
 }
 
 func b1() *graph.QuantizeAttrs {
-	return &graph.QuantizeAttrs{Bits: 1, Enc: ir.Bipolar, Scale: 0.5, Rounding: "half_up"}
+	return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 0.5}, Rounding: scalar.HalfUp}
 }
 
 // dump is everything of a graph that Run may not change, or finds again.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/passorder"
 	"ripc/ir"
 )
@@ -77,9 +78,9 @@ func TestSum(t *testing.T) {
 		{"add", u2(), u2(), "unipolar3"},
 		{"sub", u2(), u2(), "affine3(zero=3)"},
 		{"add", b1(), b1(), "affine2(zero=1)"},
-		{"add", b1(), &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}, "affine3(zero=2)"},
+		{"add", b1(), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}}, "affine3(zero=2)"},
 		{"add", u2(), b1(), ""},
-		{"add", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, ""},
+		{"add", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, ""},
 		{"mul", u2(), u2(), ""},
 	} {
 		n := newNet(t.Fatal, 5)
@@ -127,7 +128,7 @@ func TestFloat(t *testing.T) {
 			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes real numbers`},
 		"other types": {func(n *net) string {
 			x := n.input(1, 4, 4, 8)
-			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Rounding: "floor"}, x)),
+			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.5}, Rounding: scalar.Floor}, x)),
 				n.few([]int{-1, 1}, 1, 1, 16, 4), same, false)
 		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
 			fake_quant(x0) -> dequantize4 # float: no bitserial layer reads these 2-bit levels
@@ -141,14 +142,14 @@ func TestFloat(t *testing.T) {
 			pad(dequantize2) -> pad3
 			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
 		"many planes": {func(n *net) string {
-			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, n.input(1, 200))
+			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 200))
 			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-8, -3, 0, 7}, 200, 1)}, x)
 		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
 			dense(dequantize2) -> dense3 # float: 8-bit activations and 4-bit weights are 40 pairs of bit planes, which cost more than sums in f32`},
 		"too wide": {func(n *net) string {
-			n.Graph.Values["x0"] = &graph.Value{Name: "x0", DType: ir.F32, Shape: []int{1, 200000}, Layout: "NC"}
+			n.Graph.Values["x0"] = &graph.Value{Name: "x0", Shape: []int{1, 200000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}
-			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, "x0")
+			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, "x0")
 			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 200000, 1)}, x)
 		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
 			dense(dequantize2) -> dense3 # float: sums of 200000 products of 8-bit activations and 3-bit weights do not fit the accumulator`},
@@ -168,10 +169,10 @@ func TestStepped(t *testing.T) {
 		"sign": {func(n *net, x string) string { return n.plain("sign", x) }, "affine2(zero=1)", []float32{0, 0x1p-126}},
 		"DoReFa": {func(n *net, x string) string {
 			x = n.binary("mul", 3, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x))
-			return n.binary("div", 3, n.add("round", &graph.RoundAttrs{Mode: "half_up"}, nil, x))
+			return n.binary("div", 3, n.add("round", &graph.RoundAttrs{Mode: scalar.HalfUp}, nil, x))
 		}, "unipolar2", []float32{0x1.555556p-3, 0.5, 0x1.aaaaaap-1}},
 		"bipolar": {func(n *net, x string) string {
-			x = n.binary("sub", 0.5, n.add("round", &graph.RoundAttrs{Mode: "floor"}, nil, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)))
+			x = n.binary("sub", 0.5, n.add("round", &graph.RoundAttrs{Mode: scalar.Floor}, nil, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)))
 			return n.binary("mul", 2, x)
 		}, "bipolar1", []float32{1}},
 	} {
@@ -205,7 +206,7 @@ func TestImportedNotes(t *testing.T) {
 			return n.conv(n.quant(b1(), x), n.few([]int{-1, 1}, 1, 1, 3, 4), same, false)
 		}, "a batch"},
 		{"levels", func(n *net, x string) string {
-			return n.plain("relu", n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 0.5, Rounding: "half_even"}, x))
+			return n.plain("relu", n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.5}, Rounding: scalar.HalfEven}, x))
 		}, "a batch; float: no bitserial layer reads these 8-bit levels"},
 	} {
 		n := newNet(t.Fatal, 1)

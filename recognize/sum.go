@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -22,13 +23,13 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
 	if x.Scale != y.Scale {
 		return nil, fmt.Sprintf("%s %q is of levels of different scales", n.Op, n.Name)
 	}
-	lo, hi := integers(x)
-	l, h := integers(y)
+	lo, hi := x.Range()
+	l, h := y.Range()
 	if n.Op == "sub" {
 		l, h = -h, -l
 	}
 	lo, hi = lo+l, hi+h
-	v = &graph.Value{DType: ir.U8, Enc: ir.Unipolar, Bits: 1, Scale: x.Scale}
+	v = &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: x.Scale}}
 	if x.Enc != ir.Unipolar && y.Enc != ir.Unipolar { // odd integers: their sums are even
 		lo, hi, v.Scale = lo/2, hi/2, 2*x.Scale
 	}
@@ -41,19 +42,10 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
 	return v, ""
 }
 
-// integers are the smallest and the largest integer that levels of type v stand for.
-func integers(v *graph.Value) (lo, hi int) {
-	m := 1<<v.Bits - 1
-	if v.Enc == ir.Unipolar {
-		return -v.Zero, m - v.Zero
-	}
-	return -m, m
-}
-
 // quantizeSum puts a quantizer behind the sum n, and gives its levels.
 func (r *rewriter) quantizeSum(n *graph.Node) (string, error) {
 	v, _ := r.source(n.Outputs[0])
 	l := r.tensor(n.Outputs[0] + ".levels")
-	a := &graph.QuantizeAttrs{Bits: v.Bits, Enc: v.Enc, Scale: v.Scale, Zero: v.Zero, Rounding: "half_even"}
+	a := &graph.QuantizeAttrs{LevelType: v.LevelType}
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".quantize", Op: "quantize", Attrs: a, Inputs: []string{n.Outputs[0]}}, l)
 }

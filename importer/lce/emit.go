@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -66,7 +67,7 @@ func (b *builder) bind(i int, val string) error {
 		if err := levelsOf(t, q); err != nil {
 			return err
 		}
-		val, err = b.add("quantize", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.DType == ir.I8, Rounding: "half_away"}, nil, val)
+		val, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
 		if err != nil {
 			return err
 		}

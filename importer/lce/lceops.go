@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/importer/lce/internal/flatbuf"
 	"ripc/ir"
 )
@@ -91,7 +92,7 @@ func lceQuantize(b *builder) (string, error) {
 
 // signThreshold makes bits of floats: -1 below the threshold.
 func signThreshold() *graph.ThresholdAttrs {
-	return &graph.ThresholdAttrs{Bits: 1, Enc: ir.BipolarInv, Scale: 1, NotLess: true}
+	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: true}
 }
 
 func lceDequantize(b *builder) (string, error) {

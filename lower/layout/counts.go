@@ -63,16 +63,14 @@ func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 	return c
 }
 
-// levelOf is the level, as stored, that stands for integer v; ok is false where none does.
-func levelOf(v int, x *graph.Value) (level int, ok bool) {
-	s := x.Integers()
-	if v < s.Min || v > s.Max || (v-s.Min)%s.Step != 0 {
-		return 0, false
+// levelOf is the level that stands for integer v, and whether there is one.
+func levelOf(v int, x *graph.Value) (int, bool) {
+	for level := range x.Top() + 1 {
+		if x.Integer(level) == v {
+			return level, true
+		}
 	}
-	if level = (v - s.Min) / s.Step; x.Enc == ir.BipolarInv {
-		level = 1<<x.Bits - 1 - level
-	}
-	return level, true
+	return 0, false
 }
 
 // split writes f's weights, doubled where they are not odd integers, as sums of planes of +-1, and sets c.Coefs:

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/internal/f32"
 	"ripc/ir"
@@ -29,7 +30,7 @@ func drawBinary(t *rapid.T) *binaryConv {
 	a := &graph.FusedConv{KH: c.kh, KW: c.kw, SH: c.sh, SW: c.sw, Pad: c.pad, In: channels(t, "in"), Out: channels(t, "out")}
 	c.a, c.bits = a, between(t, 1, 3, "planes")
 	x := c.input()
-	a.X = x.Integers()
+	a.X = graph.IntegersOf(x.LevelType)
 	if c.enc != ir.Unipolar && rapid.Bool().Draw(t, "ones") {
 		a.PadValue = a.X.Max
 	}
@@ -43,7 +44,7 @@ func drawBinary(t *rapid.T) *binaryConv {
 }
 
 func (c *binaryConv) input() graph.Value {
-	return graph.Value{Name: "x", DType: ir.U8, Enc: c.enc, Bits: c.bits, Shape: []int{c.b, c.h, c.w, c.a.In}}
+	return graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: c.enc, Bits: c.bits}, Shape: []int{c.b, c.h, c.w, c.a.In}}
 }
 
 var encodings = []ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}
@@ -120,17 +121,17 @@ func TestBinaryConvFloat(t *testing.T) {
 		c := drawBinary(t)
 		out := c.a.Out
 		s, b, m := drawFloats(t, out, "s"), drawFloats(t, out, "b"), drawFloats(t, out, "m")
-		c.a.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: m}, {Kind: "fma", A: s, B: b}, {Kind: "relu"}}[:between(t, 0, 3, "steps")]
+		c.a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: m}, {Kind: scalar.Fma, A: s, B: b}, {Kind: scalar.Relu}}[:between(t, 0, 3, "steps")]
 		var want []float32
 		for i, d := range c.dots() {
 			v := float32(d)
 			for _, s := range c.a.Epilogue.Steps {
 				switch s.Kind {
-				case "mul":
+				case scalar.Mul:
 					v = f32.Mul(v, s.A[i%out])
-				case "fma":
+				case scalar.Fma:
 					v = f32.Fma(v, s.A[i%out], s.B[i%out])
-				case "relu":
+				case scalar.Relu:
 					v = f32.Max(v, 0)
 				}
 			}
@@ -241,7 +242,7 @@ func TestWorstCase(t *testing.T) {
 		const in = 100
 		c.a, c.bits = &graph.FusedConv{KH: 5, KW: 5, SH: 1, SW: 1, In: in, Out: 1, W: graph.Integers{Min: -1, Max: 1, Step: 2}}, between(t, 1, 8, "planes")
 		x := c.input()
-		c.a.X, c.a.Ints = x.Integers(), slices.Repeat([]int16{-1}, 25*in)
+		c.a.X, c.a.Ints = graph.IntegersOf(x.LevelType), slices.Repeat([]int16{-1}, 25*in)
 		equal := rapid.Bool().Draw(t, "equal")
 		c.x = make([]int, 25*in)
 		sum := 25 * in * (1<<c.bits - 1)

@@ -163,7 +163,7 @@ func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	i := vars(ls)
 	store := func(q, bit ir.Expr) ir.Stmt {
 		at := []ir.Expr{i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left))}
-		v := ir.CastTo(ir.F32, integer(levelIn(x, at, q, bit), c.X.Bits, c.X.Zero, c.X.Enc))
+		v := ir.CastTo(ir.F32, integer(levelIn(x, at, q, bit), c.X.LevelType))
 		if p.Top+p.Bottom+p.Left+p.Right > 0 {
 			v = &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
 		}

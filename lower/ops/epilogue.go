@@ -179,7 +179,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 		v := c.start(c.sum(acc, at[0], at[1], at[2], o), o)
 		vec := c.vectors(o)
 		for _, s := range steps {
-			v = applyStep(s, v, vec)
+			v = s.Expr(v, vec)
 		}
 		return v
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/lower/ops"
 )
@@ -42,7 +43,7 @@ func TestFloatConv(t *testing.T) {
 			return
 		}
 		a.Epilogue.OutEnc = encoding(t)
-		a.Epilogue.Steps = []graph.FloatStep{{Kind: "fma", A: drawFloats(t, out, "s"), B: drawFloats(t, out, "t")}}
+		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Fma, A: drawFloats(t, out, "s"), B: drawFloats(t, out, "t")}}
 		e, perChannel := &a.Epilogue, rapid.Bool().Draw(t, "per channel")
 		level := func(j, o int) float32 { return e.Levels[j] }
 		for j := range 1<<bits - 1 {

@@ -62,7 +62,7 @@ func data(consts []ops.Const) []any {
 
 // realConv lays out a layer over real numbers [b, h, w, a.In].
 func realConv(a *graph.FusedConv, b, h, w int) *layout.Conv {
-	return layout.NewConv(a, graph.Value{Name: "x", DType: ir.F32, Shape: []int{b, h, w, a.In}}, layout.Float)
+	return layout.NewConv(a, graph.Value{Name: "x", Shape: []int{b, h, w, a.In}}, layout.Float)
 }
 
 func floats(b []byte) []float32 {

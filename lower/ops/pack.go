@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -59,42 +60,18 @@ func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr)
 	return ir.Seq(body...)
 }
 
-// Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
+// Quantize turns f32 into packed levels; see scalar.Quantizer.
 func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		level := QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
+		level := a.Expr(ir.At(x, append(append([]ir.Expr{}, i...), o)...))
 		if a.Enc == ir.BipolarInv {
 			level = sub(ir.Const(ir.I32, int64(1)<<a.Bits-1), level)
 		}
 		return bitsOf(level, a.Bits)
 	})
 	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
-}
-
-// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v; for bipolar_inv, that of bipolar.
-func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
-	m := float32(int(1)<<a.Bits - 1)
-	scaled := func() ir.Expr { return ir.Bin(ir.Div, v, ir.Float(float32(a.Scale))) }
-	offset := a.Zero
-	switch {
-	case a.Unit && a.Enc == ir.Unipolar:
-		v = mul(clip(v, 0, 1), ir.Float(m))
-	case a.Unit:
-		v = mul(mul(add(clip(v, -1, 1), ir.Float(1)), ir.Float(m)), ir.Float(0.5))
-	case a.Range != nil:
-		v = scaled()
-		if zp := a.Zero + a.Range.Min; zp != 0 {
-			v = add(v, ir.Float(float32(zp)))
-		}
-		v, offset = clip(v, float32(a.Range.Min), float32(a.Range.Max)), -a.Range.Min
-	case a.Enc == ir.Unipolar:
-		v = clip(scaled(), -float32(a.Zero), m-float32(a.Zero))
-	default:
-		v = mul(add(clip(scaled(), -m, m), ir.Float(m)), ir.Float(0.5))
-	}
-	return add(roundToInt(a.Rounding, v), ir.Const(ir.I32, int64(offset)))
 }
 
 // PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.
@@ -157,16 +134,16 @@ func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
-// integer is the integer (i32) that a level of so many bits stands for, where level zero stands for 0 (unipolar).
-func integer(level ir.Expr, bits, zero int, enc ir.EncodingKind) ir.Expr {
-	switch twice, m := mul(level, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
+// integer is the integer (i32) that a level of type t stands for (LevelType.Integer).
+func integer(level ir.Expr, t scalar.LevelType) ir.Expr {
+	switch twice, m := mul(level, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(t.Top())); t.Enc {
 	case ir.Bipolar:
 		return sub(twice, m)
 	case ir.BipolarInv:
 		return sub(m, twice)
 	}
-	if zero > 0 {
-		return sub(level, ir.Const(ir.I32, int64(zero)))
+	if t.Zero > 0 {
+		return sub(level, ir.Const(ir.I32, int64(t.Zero)))
 	}
 	return level
 }
@@ -177,7 +154,7 @@ func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
-	v := integer(level(x, i[:3], i[3]), bits, zero, enc)
+	v := integer(level(x, i[:3], i[3]), scalar.LevelType{Enc: enc, Bits: bits, Zero: zero})
 	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
 	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

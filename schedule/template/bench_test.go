@@ -15,6 +15,7 @@ import (
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/internal/testlayer"
 	"ripc/ir"
@@ -36,7 +37,7 @@ func layers() map[string]*ir.Func {
 		if bits > 0 {
 			a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
 		} else {
-			a.Epilogue.Steps = []graph.FloatStep{{Kind: "mul"}}
+			a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul}}
 		}
 		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, h, h, ops.Slice{})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ripc/codegen/llvm/emit"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/internal/testlayer"
 	"ripc/ir"
@@ -80,7 +81,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	enc := encoding(t)
 	e := &a.Epilogue
 	for i := range intRange(t, 0, 3, "steps") {
-		e.Steps = append(e.Steps, graph.FloatStep{Kind: []string{"mul", "relu", "fma"}[i]})
+		e.Steps = append(e.Steps, scalar.Step{Kind: []scalar.Kind{scalar.Mul, scalar.Relu, scalar.Fma}[i]})
 	}
 	bits := intRange(t, 1, 3, "bits")
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
@@ -148,7 +149,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: 0.25, Rounding: rapid.SampledFrom(graph.Roundings()).Draw(t, "rounding")}, s)
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, s)
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
 	case 8:
@@ -162,7 +163,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{Bits: bits, Enc: enc, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
@@ -189,8 +190,8 @@ func other(t *rapid.T) *ir.Func {
 	if rapid.Bool().Draw(t, "mask") {
 		return ops.MaskBits(bits, s, enc)
 	}
-	kind := rapid.SampledFrom([]string{"mul", "div", "add", "fma", "relu", "clip", "prelu", "round", "sign"})
-	return ops.Eltwise([]graph.FloatStep{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(graph.Roundings()).Draw(t, "mode")}}, s)
+	kind := rapid.SampledFrom(scalar.Kinds())
+	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s)
 }
 
 // legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
