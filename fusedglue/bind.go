@@ -43,6 +43,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	x := g.Value(n.Inputs[0])
 	f.X = graph.IntegersOf(x.LevelType)
 	bindIntegers(n, f, b, perChannel)
+	f.WeightBits, f.WeightEnc = WeightType(b)
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
 	if padded && b.PadValue == "one" && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max

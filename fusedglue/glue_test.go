@@ -102,7 +102,7 @@ func TestThresholdsOf(t *testing.T) {
 				scalar.Step{Kind: scalar.Round, Mode: scalar.HalfEven}, scalar.Step{Kind: scalar.Round, Mode: scalar.Ceil}))
 		}
 		f.Epilogue.Steps = steps
-		if why := turning(f); why != "" {
+		if why := turning(f); why.Reason != graph.NoReason {
 			t.Fatal(why)
 		}
 		thresholdsOf(f, q)

@@ -20,6 +20,9 @@ type FusedConv struct {
 	X, W Integers
 	// Ints are the weights of bconv2d, [KH, KW, In/Groups, Out].
 	Ints []int16
+	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are what the model's weights are (bconv2d).
+	WeightBits int
+	WeightEnc  string
 	// PadValue is the integer that positions outside the image count as (bconv2d): 0, even if it is none of X, or one of X.
 	PadValue int
 	// Alpha [Out] is the real value of the weight 1 (bconv2d).
