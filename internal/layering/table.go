@@ -72,7 +72,7 @@ func Table() []Row {
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
-		{"engine", []string{"engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
 		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
