@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
 	"ripc/runtime"
 )
@@ -19,14 +20,18 @@ func Choose(arch string, features []string, o Options) Kind {
 	return Native
 }
 
-// Open makes the artifact at path ready to run: in this process if this machine can, else in simulation. It fails as
-// runtime.Load and simulate.Open do.
+// Open makes the artifact at path ready to run: in this process if this machine can, else in simulation; a program
+// for a board without an operating system on that board, simulated. It fails as runtime.Load, simulate.Open and
+// bareboard.Open do, or with *ThreadsError.
 func Open(path string, o Options) (Engine, error) {
 	d, err := runtime.ReadDescription(path)
 	if err != nil {
 		return nil, err
 	}
 	o.Threads = cmp.Or(o.Threads, 1)
+	if bareboard.IsProgram(d) {
+		return openBoard(path, o)
+	}
 	if Choose(d.Arch, d.Features, o) == Native {
 		e, err := openNative(path, o)
 		if !errors.Is(err, runtime.ErrPlatform) {

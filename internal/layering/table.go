@@ -72,7 +72,9 @@ func Table() []Row {
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
-		{"engine", []string{"engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
+		{"targets/boards", nil, nil}, // programs without an operating system
+		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
 		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
