@@ -39,6 +39,7 @@ test: setup fmt vet ## format, vet, and all tests with the real tools
 mcu: ## networks on microcontrollers: set-up of its own, then all tests on simulated boards
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

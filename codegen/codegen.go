@@ -45,6 +45,8 @@ type Kernel struct {
 	Text    []byte // in the back end's language
 	Scratch int64  // bytes that scratch must point to, for each thread its own; a multiple of abi.Align
 	Stack   int64  // bytes of buffers on the stack
+	// ByLane names vectorize loops of which a part runs lane by lane: an if that goes either way for each.
+	ByLane []string
 }
 
 // TargetError says that a back end has no code for a target.
@@ -61,7 +63,6 @@ func (e *TargetError) Error() string {
 type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description
-	Glue    map[string]string   // by stage: what a layer does with its sums, for the description
 	Target  targets.Target
 	Version string // of the compiler
 	Emit    []Kind

@@ -33,7 +33,7 @@ func Describe(in Input) *describe.Artifact {
 	for _, s := range p.Stages {
 		st := describe.Stage{
 			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,
-			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Note: s.Note, Glue: in.Glue[s.Name],
+			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Layer: describeLayer(s.Layer), Note: s.Note,
 		}
 		for i, q := range p.FuncByName(s.Func).Params {
 			if q.Out {
@@ -49,8 +49,10 @@ func Describe(in Input) *describe.Artifact {
 
 // addCode adds what is known once the kernels are made.
 func (m *Image) addCode() {
-	for _, s := range m.Program.Stages {
-		m.Description.ScratchBytes = max(m.Description.ScratchBytes, abi.RoundUp(m.Kernels[s.Func].Scratch))
+	for i, s := range m.Program.Stages {
+		k := m.Kernels[s.Func]
+		m.Description.ScratchBytes = max(m.Description.ScratchBytes, abi.RoundUp(k.Scratch))
+		m.Description.Stages[i].ByLane = k.ByLane
 	}
 }
 

@@ -61,12 +61,18 @@ type RunError struct {
 	Output string // what program and simulator printed, shortened
 }
 
-// Error gives the exit code, its meaning and the output.
-func (e *RunError) Error() string {
-	s := fmt.Sprintf("%s: the simulated board ended with exit code %d", e.Path, e.Code)
+// Cause is how the simulation ended, and what that means.
+func (e *RunError) Cause() string {
+	s := fmt.Sprintf("exit code %d", e.Code)
 	if e.Hint != "" {
-		s += " (" + e.Hint + ")"
+		s += ": " + e.Hint
 	}
+	return s
+}
+
+// Error gives the cause and the output.
+func (e *RunError) Error() string {
+	s := fmt.Sprintf("%s: the simulated board ended: %s", e.Path, e.Cause())
 	if out := strings.TrimSpace(e.Output); out != "" {
 		s += ": " + out
 	}
