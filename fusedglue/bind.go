@@ -46,7 +46,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	w := weightsOf(n, f, b, perChannel)
 	f.WPlanes, f.Alpha = w.coefs, w.scale
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
-	exact := padded && x.Enc != ir.Unipolar && b.PadValue != "one"
+	exact := padded && x.Enc != ir.Unipolar && b.PadValue != graph.PadOnes
 	if exact {
 		f.PadCorr = &graph.PadCorr{}
 	}
@@ -146,12 +146,12 @@ func correction(f *graph.FusedConv, x *graph.Value) *graph.PadCorr {
 func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) []float64 {
 	s := make([]float64, f.Out)
 	switch b.WeightScale {
-	case "tensor":
+	case graph.ScaleTensor:
 		for o, v := range n.Weights["scale"].Data {
 			s[o] = float64(v)
 		}
 		return s
-	case "mean":
+	case graph.ScaleMean:
 		w := n.Weights["w"].Data
 		for i, v := range w {
 			s[i%f.Out] += math.Abs(float64(v))

@@ -29,22 +29,19 @@ func (f *FewBits) String() string { return WeightBits(&f.Attrs) }
 
 // WeightBits names the weights of a bitserial layer, e.g. "1-bit" or "ternary".
 func WeightBits(b *graph.BinaryAttrs) string {
-	switch b.Enc {
-	case "":
-		return "1-bit"
-	case "ternary":
+	if b.Enc == graph.TernaryWeights {
 		return "ternary"
 	}
-	return fmt.Sprintf("%d-bit", b.Bits)
+	return fmt.Sprintf("%d-bit", max(1, b.Bits))
 }
 
 // Span is the largest sum of f's planes of +-1: that of one product over levels of one bit.
 func (f *FewBits) Span() int64 {
 	most := int64(1)<<max(1, f.Attrs.Bits) - 1
 	switch f.Attrs.Enc {
-	case "ternary":
+	case graph.TernaryWeights:
 		return 2
-	case "affine": // twice the integers, the part of the zero point being a plane of its own
+	case graph.AffineWeights: // twice the integers, the part of the zero point being a plane of its own
 		return most + int64(max(int(most)-2*f.Attrs.Zero, 2*f.Attrs.Zero-int(most)))
 	}
 	return most
@@ -53,14 +50,12 @@ func (f *FewBits) Span() int64 {
 // Planes is the number of bit planes that the weights are stored as.
 func (f *FewBits) Planes() int {
 	switch f.Attrs.Enc {
-	case "":
-		return 1
-	case "ternary":
+	case graph.TernaryWeights:
 		return 2
-	case "affine": // and one for the zero point
+	case graph.AffineWeights: // and one for the zero point
 		return f.Attrs.Bits + 1
 	}
-	return f.Attrs.Bits
+	return max(1, f.Attrs.Bits)
 }
 
 // Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur
@@ -89,18 +84,18 @@ func Decompose(w *graph.Tensor) (few *FewBits, why string) {
 	}
 	lo, hi := min(0, slices.Min(few.Ints)), max(0, slices.Max(few.Ints))
 	even := slices.ContainsFunc(few.Ints, func(q int) bool { return q&1 == 0 })
-	few.Attrs.WeightScale = "tensor"
+	few.Attrs.WeightScale = graph.ScaleTensor
 	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
-		few.Attrs.WeightScale = "none"
+		few.Attrs.WeightScale = graph.ScaleNone
 	}
 	switch a := &few.Attrs; {
 	case most <= 1 && !even:
 	case most <= 1:
-		a.Enc, a.Bits = "ternary", 1
+		a.Enc, a.Bits = graph.TernaryWeights, 1
 	case !even:
-		a.Enc, a.Bits = "bipolar", bitsFor(most)
+		a.Enc, a.Bits = graph.BipolarWeights, bitsFor(most)
 	default:
-		a.Enc, a.Bits = "affine", bitsFor(hi-lo)
+		a.Enc, a.Bits = graph.AffineWeights, bitsFor(hi-lo)
 		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
 	}
 	if few.Attrs.Bits > MaxWeightBits {

@@ -69,7 +69,7 @@ func TestDecompose(t *testing.T) {
 		f := &graph.FusedConv{Out: outs}
 		made := weightsOf(n, f, &few.Attrs, conv)
 		factor := 1
-		if few.Attrs.Enc == "ternary" || few.Attrs.Enc == "affine" {
+		if few.Attrs.Enc == graph.TernaryWeights || few.Attrs.Enc == graph.AffineWeights {
 			factor = 2
 		}
 		var span int64

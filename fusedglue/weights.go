@@ -18,7 +18,7 @@ type intWeights struct {
 // planes of +-1 add up to them: 2*(p - m) = sign(p) + sign(not m), 2*(level - zero) = sum 2^j*sign(bit j) + 2^Bits-1 - 2*zero.
 func weightsOf(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) *intWeights {
 	data := n.Weights["w"].Data
-	if b.Enc == "" {
+	if b.OneBit() {
 		w := &intWeights{scale: weightScale(n, f, b, perChannel)}
 		w.plane(len(data), func(i int) bool { return data[i] >= 0 })
 		w.coefs = nil
@@ -26,7 +26,7 @@ func weightsOf(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChann
 	}
 	ints, scale := integers(n, f.Out, b, perChannel)
 	w := &intWeights{scale: scale}
-	if b.Enc == "ternary" {
+	if b.Enc == graph.TernaryWeights {
 		w.plane(len(data), func(i int) bool { return ints[i] > 0 })
 		w.plane(len(data), func(i int) bool { return ints[i] >= 0 })
 		w.coefs = []int32{1, 1}
@@ -34,18 +34,18 @@ func weightsOf(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChann
 		m := 1<<b.Bits - 1
 		for j := range b.Bits {
 			w.plane(len(data), func(i int) bool {
-				if b.Enc == "bipolar" {
+				if b.Enc == graph.BipolarWeights {
 					return (ints[i]+m)/2>>j&1 == 1
 				}
 				return (ints[i]+b.Zero)>>j&1 == 1
 			})
 		}
-		if rest := m - 2*b.Zero; b.Enc == "affine" && rest != 0 {
+		if rest := m - 2*b.Zero; b.Enc == graph.AffineWeights && rest != 0 {
 			w.plane(len(data), func(int) bool { return rest > 0 })
 			w.coefs[b.Bits] = int32(max(rest, -rest))
 		}
 	}
-	if b.Enc != "bipolar" {
+	if b.Enc != graph.BipolarWeights {
 		for o := range w.scale {
 			w.scale[o] /= 2
 		}
@@ -71,21 +71,21 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	for o := range scale {
 		scale[o] = 1
 	}
-	if t := n.Weights["scale"]; b.WeightScale == "tensor" {
+	if t := n.Weights["scale"]; b.WeightScale == graph.ScaleTensor {
 		for o := range scale {
 			scale[o] = float64(t.Data[o])
 		}
 	}
-	if b.Enc == "ternary" {
-		ternary(w, ints, scale, b.WeightScale == "mean", perChannel)
+	if b.Enc == graph.TernaryWeights {
+		ternary(w, ints, scale, b.WeightScale == graph.ScaleMean, perChannel)
 		return ints, scale
 	}
 	m := float64(int(1)<<b.Bits - 1)
 	lo, hi := -m, m
-	if b.Enc == "affine" {
+	if b.Enc == graph.AffineWeights {
 		lo, hi = -float64(b.Zero), m-float64(b.Zero)
 	}
-	if b.WeightScale == "max" {
+	if b.WeightScale == graph.ScaleMax {
 		most := make([]float64, outs)
 		for i, v := range w {
 			most[i%outs] = math.Max(most[i%outs], math.Abs(float64(v)))
@@ -103,7 +103,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	}
 	for i, v := range w {
 		x := math.Max(lo, math.Min(hi, float64(v)/scale[i%outs]))
-		if ints[i] = int(math.RoundToEven(x)); b.Enc == "bipolar" {
+		if ints[i] = int(math.RoundToEven(x)); b.Enc == graph.BipolarWeights {
 			ints[i] = 2*int(math.RoundToEven((x+m)/2)) - int(m)
 		}
 	}
