@@ -213,7 +213,7 @@ func (c *Compiled) Artifact() codegen.Input {
 			traces[name] = append(traces[name], s.String())
 		}
 	}
-	return codegen.Input{Program: c.Scheduled, Traces: traces, Glue: glue(c.Graph), Target: c.Target, Version: Version}
+	return codegen.Input{Program: c.Scheduled, Traces: traces, Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

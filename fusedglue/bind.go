@@ -45,6 +45,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	f.Planes = x.Bits
 	w := weightsOf(n, f, b, perChannel)
 	f.WPlanes, f.Alpha = w.coefs, w.scale
+	f.WeightBits, f.WeightEnc = WeightType(b)
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
 	exact := padded && x.Enc != ir.Unipolar && b.PadValue != graph.PadOnes
 	if exact {

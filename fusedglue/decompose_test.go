@@ -54,7 +54,7 @@ func TestDecompose(t *testing.T) {
 		w := &graph.Tensor{Shape: []int{per, outs}, Data: data}
 		few, why := Decompose(w)
 		if few == nil {
-			t.Fatalf("%s weights %v: %s", kind, data, why)
+			t.Fatalf("%s weights %v: %+v", kind, data, why)
 		}
 		for i, v := range data {
 			if f32.Mul(few.Scale[i%outs], float32(few.Ints[i])) != v {
@@ -63,7 +63,7 @@ func TestDecompose(t *testing.T) {
 		}
 		most := map[string]int64{"1-bit": 1, "ternary": 2, "odd2": 3, "odd3": 7, "narrow2": 2, "full2": 4, "full3": 8, "full4": 16, "unsigned4": 30, "sparse4": 16}
 		if few.Span() > max(2, most[kind]) {
-			t.Fatalf("%s weights become %s, span %d", kind, few, few.Span())
+			t.Fatalf("%s weights become %+v, span %d", kind, few.Attrs, few.Span())
 		}
 		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: few.Scale}}}
 		f := &graph.FusedConv{Out: outs}
@@ -100,17 +100,17 @@ func TestDecomposeRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		data []float32
-		want string
+		want graph.Verdict
 	}{
-		{bytes, "weights of 8 bits"},
-		{[]float32{1, 2, 4, 8, 16, 5}, "weights of 5 bits"},
-		{[]float32{1, -0.7071, 0.1, 3.14159}, "real weights"},
-		{[]float32{1, -1, float32(math.NaN()), 1}, "weights that are not numbers"},
-		{[]float32{1, float32(math.Inf(1)), 1, 1}, "weights that are not numbers"},
+		{bytes, tooWide(8)},
+		{[]float32{1, 2, 4, 8, 16, 5}, tooWide(5)},
+		{[]float32{1, -0.7071, 0.1, 3.14159}, graph.Verdict{Reason: graph.WhyRealWeights}},
+		{[]float32{1, -1, float32(math.NaN()), 1}, graph.Verdict{Reason: graph.WhyWeightsNaN}},
+		{[]float32{1, float32(math.Inf(1)), 1, 1}, graph.Verdict{Reason: graph.WhyWeightsNaN}},
 	} {
 		few, why := Decompose(&graph.Tensor{Shape: []int{len(c.data), 1}, Data: c.data})
 		if few != nil || why != c.want {
-			t.Errorf("%v: %+v, %q, want %q", c.data[:4], few, why, c.want)
+			t.Errorf("%v: %+v, %+v, want %+v", c.data[:4], few, why, c.want)
 		}
 	}
 	few, _ := Decompose(&graph.Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs

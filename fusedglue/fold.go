@@ -102,20 +102,20 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	if f == nil || q.bits > maxThresholdBits {
 		return
 	}
-	why := ""
 	if p.Op == "bconv2d" {
-		if why = turning(f); why == "" {
+		why := turning(f)
+		if why.Reason == graph.NoReason {
 			thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, q)
 			r.absorb(p, n)
 			return
 		}
-		p.Note = join(p.Note, "glue stays float: "+why+", so no thresholds equal it")
+		p.Verdict = why
 	}
 	steps := f.Epilogue.Steps
 	if q.nan { // comparisons take a NaN for less than anything; this step makes it 0 and changes nothing else
 		for o := range f.Out {
 			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
-				n.Note = join(n.Note, "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it")
+				n.Verdict = graph.Verdict{Kind: graph.Bits, Reason: graph.WhyNaNHighest}
 				return
 			}
 		}
@@ -128,14 +128,6 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		f.Epilogue.LevelRows = levelRows(q, f.Out)
 	}
 	r.absorb(p, n)
-}
-
-// join adds to a note.
-func join(note, more string) string {
-	if note == "" {
-		return more
-	}
-	return note + "; " + more
 }
 
 func foldPool(r *rewriter) error {

@@ -102,7 +102,7 @@ func TestThresholdsOf(t *testing.T) {
 		}
 		f.Epilogue.Steps = steps
 		before := *f
-		if why := turning(f); why != "" {
+		if why := turning(f); why.Reason != graph.NoReason {
 			t.Fatal(why)
 		}
 		thresholdsOf(f, enc, q)

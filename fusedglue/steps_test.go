@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/graph/scalar"
 	"ripc/ir"
 )
@@ -66,7 +67,7 @@ func TestTurning(t *testing.T) {
 		b    float32
 		want string
 	}{
-		{"mul", 2, ""}, {"mul", 0, ""}, {"mul", inf, "n2 makes "}, {"div", 0, "n2 makes "}, {"add", float32(math.NaN()), "n2 makes NaN"}, {"mul", 3e38, ""}, {"div", 1e-38, "n2 makes "},
+		{"mul", 2, ""}, {"mul", 0, ""}, {"mul", inf, `"n2" makes `}, {"div", 0, `"n2" makes `}, {"add", float32(math.NaN()), `"n2" makes NaN`}, {"mul", 3e38, ""}, {"div", 1e-38, `"n2" makes `},
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		x = n.bconv(x, 3, 5, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
@@ -80,8 +81,8 @@ func TestTurning(t *testing.T) {
 			t.Fatal(err)
 		}
 		folded := g.Nodes[0].Attrs.(*graph.FusedConv).Epilogue.Thresholds != nil
-		if len(g.Nodes) != 1 || folded != (c.want == "") || !strings.Contains(g.Nodes[0].Note, c.want) {
-			t.Errorf("%s %g: %s%s", c.op, c.b, g, g.Nodes[0].Note)
+		if len(g.Nodes) != 1 || folded != (c.want == "") || !strings.Contains(explain.Verdict(g.Nodes[0].Verdict), c.want) {
+			t.Errorf("%s %g: %s%s", c.op, c.b, g, explain.Verdict(g.Nodes[0].Verdict))
 		}
 		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "stays float: "+c.want) {
 			t.Errorf("%s %g: %v", c.op, c.b, err)
@@ -113,7 +114,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := g.Nodes[0].Attrs.(*graph.FusedConv).Epilogue
-		if c.folds != (len(g.Nodes) == 1) || c.folds && (e.LevelRows != nil) != c.rows || !c.folds && g.Nodes[1].Note == "" {
+		if c.folds != (len(g.Nodes) == 1) || c.folds && (e.LevelRows != nil) != c.rows || !c.folds && g.Nodes[1].Verdict.Reason != graph.WhyNaNHighest {
 			t.Errorf("%+v: %s", c, g)
 		}
 		for o := range 2 {

@@ -1,9 +1,9 @@
 package fusedglue
 
 import (
-	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -48,11 +48,11 @@ func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, q quantizer) {
 
 // turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
 // them: a prelu of negative slope turns around where it passes 0, and constants can make infinities or NaN of the sums. The
-// steps being monotone, all values lie between those of the smallest and the largest sum. "" if thresholds can be found.
-func turning(f *graph.FusedConv) string {
+// steps being monotone, all values lie between those of the smallest and the largest sum. No reason if thresholds can be found.
+func turning(f *graph.FusedConv) graph.Verdict {
 	for _, s := range f.Epilogue.Steps {
 		if s.Kind == scalar.PRelu && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
-			return "a prelu of negative slope turns the sums around"
+			return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNegativeSlope, Where: s.From}
 		}
 	}
 	for o := range f.Out {
@@ -61,12 +61,13 @@ func turning(f *graph.FusedConv) string {
 			x := float32(dot)
 			for i, s := range f.Epilogue.Steps {
 				if x = scalar.EvalSteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
-					return fmt.Sprintf("%s makes %g of a sum of channel %d", s.From, x, o)
+					args := ir.Args{Value: strconv.FormatFloat(float64(x), 'g', -1, 32), Channel: o}
+					return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNotFinite, Where: s.From, Args: args}
 				}
 			}
 		}
 	}
-	return ""
+	return graph.Verdict{}
 }
 
 // search sets f's epilogue to the thresholds of level(o), a function of the dot product that never decreases:

@@ -23,8 +23,12 @@ type FusedConv struct {
 	// one plane, factor 1) times +1 for a 1 bit, -1 for a 0 bit; or the other way round where activations are bipolar_inv.
 	WBits   []uint32
 	WPlanes []int32
-	WFloat  []float32 // fconv2d: [KH, KW, In/Groups, Out]
-	Bias    []float32 // fconv2d: [Out] or nil
+	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are what the model's weights are, however many planes they
+	// take (bconv2d).
+	WeightBits int
+	WeightEnc  string
+	WFloat     []float32 // fconv2d: [KH, KW, In/Groups, Out]
+	Bias       []float32 // fconv2d: [Out] or nil
 
 	// PadCorr, if not nil, corrects P for padded positions (bconv2d, activations without a level for 0).
 	PadCorr *PadCorr

@@ -79,8 +79,10 @@ type Node struct {
 	Attrs   any
 	Weights map[string]*Tensor
 	Pos     ir.Pos
-	// Note says what an importer or recognize made of the layer and, where it stays float, why ("" if there is nothing
-	// to say). It goes with the layer to its stage.
+	// Verdict is what became of the layer, and why, as far as it is decided.
+	Verdict Verdict
+	// Note is a remark of the user or the importer on the layer, which goes with it to its stage. Reports show it, and no
+	// code reads it.
 	Note string
 }
 

@@ -109,7 +109,7 @@ func (l *lowering) input(v *graph.Value) {
 	t := physical(v)
 	t.Name = l.unused(v.Name + ".bits")
 	l.arena(t)
-	l.stage(&graph.Node{Name: v.Name, Op: "bitpack"}, f, 0, "", b.Name, t.Name)
+	l.stage(&graph.Node{Name: v.Name, Op: "bitpack", Inputs: []string{v.Name}}, f, 0, graph.NoReason, b.Name, t.Name)
 	l.at[v.Name] = place{buf: t.Name}
 }
 
@@ -121,7 +121,7 @@ func (l *lowering) output(v *graph.Value) string {
 	b := interfaceBuffer(v, ir.OutputBuf)
 	b.Name = l.fresh(v.Name)
 	l.p.Buffers = append(l.p.Buffers, b)
-	n, note := &graph.Node{Name: v.Name, Op: "copy"}, ""
+	n, why := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
 	case v.View == graph.IntWords:
@@ -133,9 +133,9 @@ func (l *lowering) output(v *graph.Value) string {
 	case v.Encoded():
 		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
 	default:
-		note = "float: copies a tensor that is in another place"
+		why = graph.WhyCopiesOutput
 	}
-	l.stage(n, f, 0, note, l.at[v.Name].buf, b.Name)
+	l.stage(n, f, 0, why, l.at[v.Name].buf, b.Name)
 	return b.Name
 }
 
@@ -177,8 +177,8 @@ func (l *lowering) arena(b ir.Buffer) {
 	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.ArenaBuf})
 }
 
-// stage adds a stage and its Func; equal Funcs are shared.
-func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, note string, args ...string) {
+// stage adds a stage and its Func; equal Funcs are shared. why is said of the stage unless n has a reason already.
+func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason, args ...string) {
 	f = prune(f)
 	anon := *f
 	anon.Name = ""
@@ -194,12 +194,8 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, note string, arg
 		l.p.Funcs = append(l.p.Funcs, &g)
 		l.funcs[key] = name
 	}
-	if n.Note != "" && note != "" {
-		note = n.Note + "; " + note
-	} else {
-		note = n.Note + note
-	}
-	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Note: note})
+	layer := layerOf(l.g, n, why)
+	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})
 }
 
 // prune removes the empty conditions that ops may leave; Funcs are otherwise taken as they are.

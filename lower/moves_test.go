@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -142,7 +143,7 @@ func TestConstants(t *testing.T) {
 	})
 }
 
-// TestThresholdNode: a threshold that nothing took in, with a note.
+// TestThresholdNode: a threshold that nothing took in, with a note of the importer.
 func TestThresholdNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNet(t, graph.Value{Name: "x", Shape: []int{1, 4}, Layout: "NC"})
@@ -154,8 +155,9 @@ func TestThresholdNode(t *testing.T) {
 		if got := n.run(p, bytesOf([]float32{0, 3, nan, 4}))[0]; !bytes.Equal(got, []byte{2, 2, 1, 3}) {
 			t.Fatalf("got %v\n%s", got, p)
 		}
-		if want := "of the importer; float until here: the caller brings real values"; p.Stages[0].Note != want {
-			t.Fatalf("note %q, want %q", p.Stages[0].Note, want)
+		want := ir.Layer{Kind: "bits", Reason: ir.Reason{Code: "caller_floats"}}
+		if s := p.Stages[0]; s.Note != "of the importer" || !reflect.DeepEqual(s.Layer, want) {
+			t.Fatalf("note %q, layer %+v, want %+v", s.Note, s.Layer, want)
 		}
 	})
 }

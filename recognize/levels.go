@@ -1,8 +1,8 @@
 package recognize
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"ripc/fusedglue"
 	"ripc/graph"
@@ -12,7 +12,7 @@ import (
 
 // source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
 // makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
-func (r *rewriter) source(t string) (v *graph.Value, why string) {
+func (r *rewriter) source(t string) (v *graph.Value, why graph.Verdict) {
 	s := r.origin(t)
 	return s.value, s.why
 }
@@ -20,7 +20,7 @@ func (r *rewriter) source(t string) (v *graph.Value, why string) {
 // origin is what source says, found once.
 type origin struct {
 	value *graph.Value
-	why   string
+	why   graph.Verdict
 	made  bool // a quantizer, which the graph does not have yet, makes the levels
 }
 
@@ -38,12 +38,17 @@ func (r *rewriter) origin(t string) origin {
 	return s
 }
 
-func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
+// because is a verdict that n causes.
+func because(why graph.Reason, n *graph.Node) graph.Verdict {
+	return graph.Verdict{Reason: why, Where: n.Name, Args: ir.Args{Op: n.Op}}
+}
+
+func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	n := r.g.Producer(t)
 	if n == nil {
-		return nil, "the caller brings real numbers"
+		return nil, graph.Verdict{Reason: graph.WhyInputReal}
 	}
-	float := fmt.Sprintf("%s %q makes real numbers", n.Op, n.Name)
+	float := because(graph.WhyMakesReals, n)
 	switch a := n.Attrs.(type) {
 	case *graph.ConcatAttrs:
 		for i, in := range n.Inputs {
@@ -51,15 +56,17 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 			if w == nil {
 				return nil, why
 			}
-			if i > 0 && (w.LevelType != v.LevelType) {
-				return nil, fmt.Sprintf("concat %q joins levels of different types", n.Name)
+			if i > 0 && w.LevelType != v.LevelType {
+				return nil, because(graph.WhyMixedLevels, n)
 			}
 			v = w
 		}
-		return v, ""
+		return v, graph.Verdict{}
 	case *graph.SpatialPadAttrs:
 		if v, why = r.source(n.Inputs[0]); v != nil && !exactly(v, a.Value) {
-			return nil, fmt.Sprintf("pad %q adds %g, which is none of the %d-bit %s levels", n.Name, a.Value, v.Bits, v.Enc)
+			why = because(graph.WhyPadValue, n)
+			why.Args.Value, why.Args.Bits, why.Args.Levels = number(a.Value), v.Bits, v.Enc.String()
+			return nil, why
 		}
 		return v, why
 	case *graph.BinaryOpAttrs:
@@ -77,9 +84,11 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 	switch n.Op {
 	case "dequantize":
 		if v = r.g.Value(n.Inputs[0]); !(v.Scale > 0) {
-			return nil, fmt.Sprintf("the levels of dequantize %q have scale %g", n.Name, v.Scale)
+			why = because(graph.WhyLevelScale, n)
+			why.Args.Value = number(v.Scale)
+			return nil, why
 		}
-		return v, ""
+		return v, graph.Verdict{}
 	case "flatten":
 		return r.source(n.Inputs[0])
 	}
@@ -87,7 +96,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 		return r.source(n.Inputs[0])
 	}
 	if q := r.stepped(t); q != nil {
-		return q.value, ""
+		return q.value, graph.Verdict{}
 	}
 	if a, ok := n.Attrs.(*graph.FakeQuantAttrs); ok {
 		return nil, fakeQuantReason(n, a)
@@ -96,15 +105,20 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 }
 
 // fakeQuantReason says why fake_quant n makes no levels.
-func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) string {
+func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) graph.Verdict {
 	switch {
 	case len(n.Weights["scale"].Data) > 1:
-		return fmt.Sprintf("fake_quant %q has a scale for each channel", n.Name)
+		return because(graph.WhyChannelScales, n)
 	case a.Max-a.Min > 255:
-		return fmt.Sprintf("fake_quant %q has more than 8 bits", n.Name)
+		why := because(graph.WhyWideQuantizer, n)
+		why.Args.Most = 8
+		return why
 	}
-	return fmt.Sprintf("fake_quant %q makes real numbers", n.Name)
+	return because(graph.WhyMakesReals, n)
 }
+
+// number is a real number as an argument.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
 func (r *rewriter) idle(n *graph.Node) bool {

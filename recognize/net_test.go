@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/graph/scalar"
 	"ripc/ir"
 )
@@ -112,7 +114,7 @@ func dump(g *graph.Graph) string {
 	var b strings.Builder
 	b.WriteString(g.String())
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "%s %s %v %v %+v %q\n", n.Name, n.Op, n.Inputs, n.Outputs, n.Attrs, n.Note)
+		fmt.Fprintf(&b, "%s %s %v %v %+v %+v %q\n", n.Name, n.Op, n.Inputs, n.Outputs, n.Attrs, n.Verdict, n.Note)
 		for _, k := range []string{"w", "b", "scale", "zero_point", "thresholds"} {
 			if w := n.Weights[k]; w != nil {
 				fmt.Fprintf(&b, "  %s %v %v\n", k, w.Shape, w.Data)
@@ -143,13 +145,15 @@ func (n *net) run(outputs ...string) *graph.Graph {
 	return g
 }
 
-// lines are a graph's nodes: "op(inputs) -> output", and notes of layers.
+// lines are a graph's nodes: "op(inputs) -> output", and what they became, or why they stay float.
 func lines(g *graph.Graph) []string {
 	var out []string
 	for _, n := range g.Nodes {
 		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Outputs[0])
-		if n.Note != "" {
-			l += " # " + n.Note
+		if b, ok := binaryAttrs(n); ok && b != nil {
+			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(fusedglue.WeightType(b)), g.Value(n.Inputs[0]).Bits)
+		} else if why := explain.Verdict(n.Verdict); why != "" {
+			l += fmt.Sprintf(" # %s: %s", n.Verdict.Kind, why)
 		}
 		out = append(out, l)
 	}

@@ -1,8 +1,6 @@
 package recognize
 
 import (
-	"fmt"
-
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -10,8 +8,8 @@ import (
 
 // sum is the type of levels that the sum or difference of two tensors of levels of one scale has, as in residual networks:
 // f32 adds up their real values to the multiples of the scale, or nearly so, and a quantizer takes them for what they are.
-func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
-	float := fmt.Sprintf("%s %q makes real numbers", n.Op, n.Name)
+func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
+	float := because(graph.WhyMakesReals, n)
 	if n.Op != "add" && n.Op != "sub" {
 		return nil, float
 	}
@@ -21,7 +19,7 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
 		return nil, float
 	}
 	if x.Scale != y.Scale {
-		return nil, fmt.Sprintf("%s %q is of levels of different scales", n.Op, n.Name)
+		return nil, because(graph.WhyMixedScales, n)
 	}
 	lo, hi := x.Range()
 	l, h := y.Range()
@@ -37,9 +35,11 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
 		v.Bits++
 	}
 	if v.Zero = -lo; v.Bits > 8 {
-		return nil, fmt.Sprintf("%s %q makes levels of %d bits", n.Op, n.Name, v.Bits)
+		why = because(graph.WhyWideLevels, n)
+		why.Args.Bits = v.Bits
+		return nil, why
 	}
-	return v, ""
+	return v, why
 }
 
 // quantizeSum puts a quantizer behind the sum n, and gives its levels.

@@ -135,7 +135,7 @@ func (b *builder) build(n *rawNode) {
 		}
 	}
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Outputs: n.outputs,
-		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Note: b.doc.text(n.at + "/note")}
+		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
 	node.Attrs = b.attrs(n)
 	if !b.readWeights(n, node) {
 		return

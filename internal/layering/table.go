@@ -18,7 +18,7 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
-	middle := join(irAll, []string{"graph", "graph/scalar", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
+	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
+		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -36,6 +36,7 @@ func Table() []Row {
 		{"ir/irtext", []string{"ir"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
+		{"graph/explain", []string{"graph", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
@@ -46,7 +47,7 @@ func Table() []Row {
 		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"fusedglue", []string{"graph", "graph/explain", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
 		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir", "targets"}, nil},
