@@ -17,6 +17,12 @@ const (
 	opMaxPool    = "LceBMaxPool2d"
 )
 
+// wordBits is the number of channels in one of Larq's words of bits.
+const wordBits = 32
+
+// words is the number of words that n channels take.
+func words(n int) int { return (n + wordBits - 1) / wordBits }
+
 func flexOptions(o *operator) (flatbuf.Map, error) {
 	m, err := flatbuf.ParseMap(o.flex)
 	if err != nil {

@@ -18,7 +18,7 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
-	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
+	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
@@ -56,7 +56,8 @@ func Table() []Row {
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
-		{"lower/ops", []string{"graph", "graph/scalar", "ir"}, nil},
+		{"lower/layout", []string{"graph", "ir"}, nil},
+		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "runtime/describe", "targets"}, nil},
@@ -98,8 +99,9 @@ func Table() []Row {
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/randnet", []string{"graph/scalar"}, nil},               // random networks for tests
-		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil}, // plain arithmetic for tests
+		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
+		{"internal/randnet", []string{"graph/scalar"}, nil},                                               // random networks for tests
+		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
