@@ -17,7 +17,7 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext"}
+	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
@@ -35,6 +35,7 @@ func Table() []Row {
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
+		{"ir/size", []string{"ir"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 		{"graph/explain", []string{"graph", "ir"}, nil},
@@ -52,8 +53,8 @@ func Table() []Row {
 		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir", "targets"}, nil},
-		{"schedule", []string{"ir", "ir/arith", "ir/deps"}, nil},
-		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
+		{"schedule", []string{"ir", "ir/arith", "ir/deps", "ir/size"}, nil},
+		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
@@ -64,7 +65,7 @@ func Table() []Row {
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
-		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
