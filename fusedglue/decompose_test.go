@@ -9,24 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
+	"ripc/ir"
+	"ripc/lower/layout"
 )
-
-// planeSum is weight i as the planes of w give it, in units of the scale that goes with them.
-func planeSum(w *intWeights, i int) int {
-	coefs, sum := w.coefs, 0
-	if coefs == nil {
-		coefs = []int32{1}
-	}
-	for j, p := range w.planes {
-		if p[i] {
-			sum += int(coefs[j])
-		} else {
-			sum -= int(coefs[j])
-		}
-	}
-	return sum
-}
 
 // TestDecompose: weights of few bits are found whatever their scales, with the fewest bits, and what becomes of the float
 // weights with the attributes found are the integers found, to the bit.
@@ -67,27 +54,23 @@ func TestDecompose(t *testing.T) {
 		}
 		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: few.Scale}}}
 		f := &graph.FusedConv{Out: outs}
-		made := weightsOf(n, f, &few.Attrs, conv)
-		factor := 1
-		if few.Attrs.Enc == "ternary" || few.Attrs.Enc == "affine" {
-			factor = 2
-		}
+		bindIntegers(n, f, &few.Attrs, conv)
+		x := graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}, Shape: []int{1, 1, 1, per}}
+		f.KH, f.KW, f.SH, f.SW, f.In, f.X = 1, 1, 1, 1, per, graph.IntegersOf(x.LevelType)
 		var span int64
-		for _, c := range append([]int32{}, made.coefs...) {
+		coefs := layout.NewConv(f, x, layout.Popcount).Counts.Coefs
+		for _, c := range coefs {
 			span += int64(c)
 		}
-		if made.coefs == nil {
-			span = 1
+		if len(coefs) != few.Planes() {
+			t.Fatalf("%s weights: %d planes, Planes is %d", kind, len(coefs), few.Planes())
 		}
-		if len(made.planes) != few.Planes() {
-			t.Fatalf("%s weights: %d planes, Planes is %d", kind, len(made.planes), few.Planes())
-		}
-		if span != few.Span() {
-			t.Fatalf("%s weights: planes add up to %d, Span is %d", kind, span, few.Span())
+		if span != few.Span() || sumBound(f) != int64(per)*span {
+			t.Fatalf("%s weights: planes add up to %d, Span is %d, sums are bounded by %d", kind, span, few.Span(), sumBound(f))
 		}
 		for i, q := range few.Ints {
-			if planeSum(made, i) != factor*q || float32(made.scale[i%outs])*float32(factor) != few.Scale[i%outs] {
-				t.Fatalf("%s weight %d: planes give %d * %g, want %d * %g", kind, i, planeSum(made, i), made.scale[i%outs], factor*q, few.Scale[i%outs])
+			if int(f.Ints[i]) != q || float32(f.Alpha[i%outs]) != few.Scale[i%outs] {
+				t.Fatalf("%s weight %d: %d * %g, want %d * %g", kind, i, f.Ints[i], f.Alpha[i%outs], q, few.Scale[i%outs])
 			}
 		}
 	})

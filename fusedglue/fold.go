@@ -105,7 +105,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	if p.Op == "bconv2d" {
 		why := turning(f)
 		if why.Reason == graph.NoReason {
-			thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, q)
+			thresholdsOf(f, q)
 			r.absorb(p, n)
 			return
 		}

@@ -24,25 +24,25 @@ func pick[T any](t *rapid.T, what string, of ...T) T { return rapid.SampledFrom(
 
 func encoding(t *rapid.T) ir.EncodingKind { return pick(t, "encoding", ir.Unipolar, ir.Bipolar) }
 
-// layer is a random bconv2d of out filters with its dot products' range.
+// layer is a random bconv2d of out filters.
 func layer(t *rapid.T, enc ir.EncodingKind, out int) *graph.FusedConv {
-	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, Planes: between(t, 1, 3, "planes")}
-	w, r := &intWeights{}, random(t, "w")
-	w.plane(f.KH*f.In*out, func(int) bool { return r.IntN(2) == 0 })
-	f.WBits = w.pack(f, false)
-	setDot(f, enc)
+	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, X: graph.IntegersOf(scalar.LevelType{Enc: enc, Bits: between(t, 1, 3, "bits of x")})}
+	f.W = pick(t, "weights", graph.Integers{Min: -1, Max: 1, Step: 2}, graph.Integers{Min: -2, Max: 1, Step: 1})
+	r := random(t, "w")
+	for range f.KH * f.In * out {
+		f.Ints = append(f.Ints, int16(f.W.Min+f.W.Step*r.IntN((f.W.Max-f.W.Min)/f.W.Step+1)))
+	}
 	return f
 }
 
-func maxPopcount(f *graph.FusedConv) int64 {
-	return (int64(1)<<f.Planes - 1) * int64(f.KH*f.KW*f.In)
-}
-
-// levelAt counts the thresholds that popcount p reaches.
-func levelAt(f *graph.FusedConv, o int, p int64) int {
+// levelAt counts the thresholds that a sum reaches.
+func levelAt(f *graph.FusedConv, o int, sum int64) int {
+	if f.Epilogue.Falling != nil && f.Epilogue.Falling[o] {
+		sum = -sum
+	}
 	n := 0
 	for j, row := range f.Epilogue.Thresholds {
-		if p <= int64(row[o]) {
+		if sum >= int64(row[o]) {
 			n = j + 1
 		}
 	}
@@ -56,7 +56,7 @@ func TestShiftToThresholds(t *testing.T) {
 		s := &graph.ShiftAdd{Left: make([]int32, 4)}
 		var glue []shiftNorm
 		for o := range 4 {
-			g := newShiftNorm(math.Exp2(-8*r.Float64()), 4*r.Float64()-2, math.Exp2(20*r.Float64()-10), 0, bits, pick(t, "mode", "riptide", "exact_round"))
+			g := newShiftNorm(math.Exp2(-8*r.Float64()), 4*r.Float64()-2, math.Exp2(20*r.Float64()-10), 0, bits, pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound))
 			glue = append(glue, g)
 			s.Add, s.Right = append(s.Add, int32(g.Add)), append(s.Right, int32(max(0, g.T)))
 			s.Left[o] = int32(max(0, -g.T))
@@ -69,9 +69,10 @@ func TestShiftToThresholds(t *testing.T) {
 			t.Fatalf("%+v", f.Epilogue)
 		}
 		for o, g := range glue {
-			for p := range maxPopcount(f) + 1 {
-				if got, want := levelAt(f, o, p), g.level(int64(f.DotBase[o])-int64(f.DotMul)*p, bits); got != want {
-					t.Fatalf("channel %d, popcount %d: level %d, want %d (%+v)", o, p, got, want, g)
+			lo, hi := f.Sums(o)
+			for sum := lo; sum <= hi; sum++ {
+				if got, want := levelAt(f, o, sum), g.level(sum, bits); got != want {
+					t.Fatalf("channel %d, sum %d: level %d, want %d (%+v)", o, sum, got, want, g)
 				}
 			}
 		}
@@ -101,27 +102,16 @@ func TestThresholdsOf(t *testing.T) {
 				scalar.Step{Kind: scalar.Round, Mode: scalar.HalfEven}, scalar.Step{Kind: scalar.Round, Mode: scalar.Ceil}))
 		}
 		f.Epilogue.Steps = steps
-		before := *f
 		if why := turning(f); why.Reason != graph.NoReason {
 			t.Fatal(why)
 		}
-		thresholdsOf(f, enc, q)
+		thresholdsOf(f, q)
 		if f.Epilogue.Steps != nil || f.Epilogue.OutBits != q.bits || f.Epilogue.OutEnc != q.enc || len(f.Epilogue.Thresholds) != 1<<q.bits-1 {
 			t.Fatalf("%+v", f.Epilogue)
 		}
 		for o := range out {
-			flips, words := 0, 0
-			for i := o; i < len(f.WBits); i += out {
-				words++
-				if f.WBits[i] != before.WBits[i] {
-					flips++
-				}
-			}
-			if flips != 0 && flips != words {
-				t.Fatalf("channel %d: %d of %d words are negated", o, flips, words)
-			}
-			for p := range maxPopcount(f) + 1 {
-				dot := int64(before.DotBase[o]) - int64(before.DotMul)*p
+			lo, hi := f.Sums(o)
+			for dot := lo; dot <= hi; dot++ {
 				v := float32(dot)
 				for _, s := range steps {
 					switch s.Kind {
@@ -143,15 +133,8 @@ func TestThresholdsOf(t *testing.T) {
 						v = rounded(s.Mode, v)
 					}
 				}
-				q := p
-				if flips > 0 {
-					if q = int64(f.DotBase[o]) + dot; q%int64(f.DotMul) != 0 {
-						t.Fatalf("channel %d: dot product %d has no popcount", o, -dot)
-					}
-					q /= int64(f.DotMul)
-				}
-				if got, want := levelAt(f, o, q), want(o, v); got != want {
-					t.Fatalf("channel %d, dot product %d: level %d, want %d", o, dot, got, want)
+				if got, want := levelAt(f, o, dot), want(o, v); got != want {
+					t.Fatalf("channel %d, sum %d: level %d, want %d", o, dot, got, want)
 				}
 			}
 		}

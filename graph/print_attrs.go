@@ -72,8 +72,8 @@ func attrString(n *Node) string {
 		s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
 		dh, dw := a.Dilation()
 		s += tapString([2]int{dh, dw}, a.GroupCount())
-		if a.Planes > 0 {
-			s += fmt.Sprintf(" a%dw%d", a.Planes, len(a.Coefs()))
+		if a.Ints != nil {
+			s += fmt.Sprintf(" a%dw%d", a.X.Bits(), a.W.Bits())
 		}
 		return s + a.Epilogue.String() + poolString(a.Pool)
 	}
@@ -82,7 +82,7 @@ func attrString(n *Node) string {
 
 // String says what the weights become; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
-	if b == nil || b.Enc == "" {
+	if b == nil || b.OneBit() {
 		return ""
 	}
 	zero := ""

@@ -22,7 +22,7 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	l.FloatBytes = 4 * l.Weights
 	l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
 	if n.Op == "bconv2d" {
-		l.ActivationBits, l.WeightBits, l.WeightEncoding = f.Planes, f.WeightBits, f.WeightEnc
+		l.ActivationBits, l.WeightBits, l.WeightEncoding = f.X.Bits(), f.WeightBits, f.WeightEnc
 	}
 	l.Glue = glueOf(f)
 	return l

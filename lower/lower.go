@@ -1,4 +1,4 @@
-// Package lower turns a fused graph into an ir.Program: one stage a node, constants packed, activations in an arena. The
+// Package lower turns a fused graph into an ir.Program: one stage a node, laid out by lower/layout, constants packed, activations in an arena. The
 // Program it makes is unscheduled and is what "--engine interp" runs; the root package schedules it.
 package lower
 

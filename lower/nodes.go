@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -87,13 +88,19 @@ func (l *lowering) floatUntil(x *graph.Value) graph.Reason {
 
 // conv lowers a fused convolution or dense layer.
 func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
-	shape := ops.Spatial(x.Shape)
+	in := *x
+	in.Shape = ops.Spatial(x.Shape)
+	shape := in.Shape
+	by := layout.Float
+	if x.Encoded() {
+		by = layout.Popcount
+	}
 	dst := l.result(n)
-	f := ops.Conv(n.Op, a, x.Enc, shape[0], shape[1], shape[2], dst.slice)
+	f, consts := ops.Conv(layout.NewConv(a, in, by), dst.slice)
 	args := []string{src}
-	for i, c := range ops.ConvConsts(n.Op, a) {
+	for i, c := range consts {
 		p := f.Params[1+i]
-		args = append(args, l.constant(n.Name+"."+p.Name, p.Type, p.Shape, c))
+		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
 	oh, ow := a.OutSize(shape[1], shape[2])
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)

@@ -48,7 +48,7 @@ func (b *builder) bind(i int, val string) error {
 	case t.typ == typeI32 && bits:
 		want := slices.Clone(v.Shape)
 		if len(want) > 0 {
-			want[len(want)-1] = graph.Words(v.Channels())
+			want[len(want)-1] = words(v.Channels())
 		}
 		if !slices.Equal(want, t.shape) {
 			return faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)

@@ -98,7 +98,7 @@ func pad(b *builder) (string, error) {
 		return "", faultf("pad rows, columns or channels of images", "pads a tensor of shape %v by %v", shape, p)
 	}
 	if p[2]+p[3]+p[4]+p[5] > 0 {
-		a := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: p[2], Bottom: p[3], Left: p[4], Right: p[5]}, Value: float64(value)}
+		a := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: p[2], Bottom: p[3], Left: p[4], Right: p[5]}, Value: float64(value)}
 		if x, err = b.add("pad", a, nil, x); err != nil {
 			return "", err
 		}
@@ -153,7 +153,7 @@ func (b *builder) reshapeBits() (string, error) {
 		return "", err
 	}
 	shape := slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
-	if len(shape) == 0 || shape[len(shape)-1] != graph.Words(x.Channels()) {
+	if len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()) {
 		return "", faultf("dequantize before it", "gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape)
 	}
 	shape[len(shape)-1] = x.Channels()

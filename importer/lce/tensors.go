@@ -121,9 +121,9 @@ func (b *builder) inputs() {
 		case t.typ == typeI32 && isBits:
 			last := len(v.Shape) - 1
 			if c == 0 {
-				c = graph.WordBits * v.Shape[last]
+				c = wordBits * v.Shape[last]
 			}
-			if graph.Words(c) != v.Shape[last] {
+			if words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
 			v.LevelType, v.View, v.Shape[last] = scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, graph.IntWords, c

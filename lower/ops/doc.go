@@ -10,22 +10,19 @@
 package ops
 
 import (
-	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
-// WordBits is graph.WordBits.
-const WordBits = graph.WordBits
+// WordBits is layout.WordBits.
+const WordBits = layout.WordBits
 
-// Words is graph.Words.
-func Words(n int) int { return graph.Words(n) }
+// Words is layout.Words.
+func Words(n int) int { return layout.Words(n) }
 
-// BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.
+// BitBuffer is layout.BitBuffer.
 func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buffer {
-	c := shape[len(shape)-1]
-	s := append([]int{planes}, shape...)
-	s[len(s)-1] = Words(c)
-	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
+	return layout.BitBuffer(name, planes, shape, enc)
 }
 
 func in(b ir.Buffer) ir.Param  { return ir.Param{Buffer: b} }

@@ -95,8 +95,8 @@ func TestLongChains(t *testing.T) {
 		// A convolution that multiplies by 1, so that its sums are x.
 		a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 1, Out: c, Epilogue: graph.Epilogue{Steps: steps}}
 		a.WFloat = x
-		f = ops.Conv("fconv2d", a, ir.NoEncoding, 1, 1, 1, ops.Slice{})
-		wantFloats(t, f, floats(run(t, f, append([]any{[]float32{1}}, ops.ConvConsts("fconv2d", a)...)...)), want)
+		f, consts := ops.Conv(realConv(a, 1, 1, 1), ops.Slice{})
+		wantFloats(t, f, floats(run(t, f, append([]any{[]float32{1}}, data(consts)...)...)), want)
 		a.Epilogue.OutBits, a.Epilogue.OutEnc, a.Epilogue.Levels = 1, ir.Unipolar, []float32{0.5}
 		levels := make([]int, c)
 		for i, v := range want {
@@ -104,10 +104,10 @@ func TestLongChains(t *testing.T) {
 				levels[i] = 1
 			}
 		}
-		f = ops.Conv("fconv2d", a, ir.NoEncoding, 1, 1, 1, ops.Slice{})
+		f, consts = ops.Conv(realConv(a, 1, 1, 1), ops.Slice{})
 		if n := len(f.String()); n > 9000+600*len(steps) {
 			t.Fatalf("%d bytes of text for %d steps", n, len(steps))
 		}
-		wantWords(t, f, words(run(t, f, append([]any{[]float32{1}}, ops.ConvConsts("fconv2d", a)...)...)), pack(levels, 1, c))
+		wantWords(t, f, words(run(t, f, append([]any{[]float32{1}}, data(consts)...)...)), pack(levels, 1, c))
 	})
 }

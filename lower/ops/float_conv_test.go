@@ -9,7 +9,6 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
-	"ripc/ir"
 	"ripc/lower/ops"
 )
 
@@ -39,8 +38,8 @@ func TestFloatConv(t *testing.T) {
 		})
 		bits := between(t, 0, 3, "bits")
 		if a.Epilogue.OutBits = bits; bits == 0 {
-			f := ops.Conv("fconv2d", a, ir.NoEncoding, g.b, g.h, g.w, ops.Slice{})
-			wantFloats(t, f, floats(run(t, f, append([]any{x}, ops.ConvConsts("fconv2d", a)...)...)), acc)
+			f, consts := ops.Conv(realConv(a, g.b, g.h, g.w), ops.Slice{})
+			wantFloats(t, f, floats(run(t, f, append([]any{x}, data(consts)...)...)), acc)
 			return
 		}
 		a.Epilogue.OutEnc = encoding(t)
@@ -68,7 +67,7 @@ func TestFloatConv(t *testing.T) {
 				levels[i]++
 			}
 		}
-		f := ops.Conv("fconv2d", a, ir.NoEncoding, g.b, g.h, g.w, ops.Slice{})
-		wantWords(t, f, words(run(t, f, append([]any{x}, ops.ConvConsts("fconv2d", a)...)...)), pack(levels, bits, out))
+		f, consts := ops.Conv(realConv(a, g.b, g.h, g.w), ops.Slice{})
+		wantWords(t, f, words(run(t, f, append([]any{x}, data(consts)...)...)), pack(levels, bits, out))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -95,15 +96,25 @@ func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 
 // bitOf is the bit (u32, 0 or 1) of channel c in plane n of a packed tensor.
 func bitOf(x ir.Buffer, n ir.Expr, i []ir.Expr, c ir.Expr) ir.Expr {
-	w := ir.At(x, append(append([]ir.Expr{n}, i...), ir.Bin(ir.Div, c, ir.Int(WordBits)))...)
-	return ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
+	return bitIn(x, n, i, ir.Bin(ir.Div, c, ir.Int(WordBits)), ir.Bin(ir.Mod, c, ir.Int(WordBits)))
+}
+
+// bitIn is bit l (u32, 0 or 1) of word q in plane n of a packed tensor.
+func bitIn(x ir.Buffer, n ir.Expr, i []ir.Expr, q, l ir.Expr) ir.Expr {
+	w := ir.At(x, append(append([]ir.Expr{n}, i...), q)...)
+	return ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, l)), ir.Const(ir.U32, 1))
 }
 
 // level is the integer level (i32) of channel c of a packed tensor.
 func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
+	return levelIn(x, i, ir.Bin(ir.Div, c, ir.Int(WordBits)), ir.Bin(ir.Mod, c, ir.Int(WordBits)))
+}
+
+// levelIn is the integer level (i32) of the channel that has bit l of word q.
+func levelIn(x ir.Buffer, i []ir.Expr, q, l ir.Expr) ir.Expr {
 	var v ir.Expr
 	for n := range x.Shape[0] {
-		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, bitOf(x, ir.Int(n), i, c)), ir.Const(ir.I32, int64(n)))
+		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, bitIn(x, ir.Int(n), i, q, l)), ir.Const(ir.I32, int64(n)))
 		if v == nil {
 			v = t
 		} else {
@@ -123,23 +134,27 @@ func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
+// integer is the integer (i32) that a level of type t stands for (LevelType.Integer).
+func integer(level ir.Expr, t scalar.LevelType) ir.Expr {
+	switch twice, m := mul(level, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(t.Top())); t.Enc {
+	case ir.Bipolar:
+		return sub(twice, m)
+	case ir.BipolarInv:
+		return sub(m, twice)
+	}
+	if t.Zero > 0 {
+		return sub(level, ir.Const(ir.I32, int64(t.Zero)))
+	}
+	return level
+}
+
 // Dequantize gives scale * integer as f32, where level zero stands for 0 (unipolar).
 func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
-	v := level(x, i[:3], i[3])
-	switch twice, m := mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
-	case ir.Unipolar:
-		if zero > 0 {
-			v = sub(v, ir.Const(ir.I32, int64(zero)))
-		}
-	case ir.Bipolar:
-		v = sub(twice, m)
-	case ir.BipolarInv:
-		v = sub(m, twice)
-	}
+	v := integer(level(x, i[:3], i[3]), scalar.LevelType{Enc: enc, Bits: bits, Zero: zero})
 	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
 	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
