@@ -26,7 +26,7 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
 		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
@@ -79,7 +79,7 @@ func Table() []Row {
 		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
@@ -94,6 +94,7 @@ func Table() []Row {
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
+		{"internal/constants", []string{"internal/abi"}, nil},
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
