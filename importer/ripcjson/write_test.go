@@ -192,10 +192,10 @@ func TestWriteWeights(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	for want, change := range map[string]func(g *graph.Graph){
-		`the node is called "a\nb"`:                func(g *graph.Graph) { g.Nodes[0].Name = "a\nb" },
-		`an input is called "x\xff"`:               func(g *graph.Graph) { g.Inputs[0] = "x\xff" },
-		`output "x": no node makes this tensor`:    func(g *graph.Graph) { g.Outputs = []string{"y", "x"} },
-		`output "y": listed twice`:                 func(g *graph.Graph) { g.Outputs = []string{"y", "y"} },
+		`the node is called "a\nb"`:             func(g *graph.Graph) { g.Nodes[0].Name = "a\nb" },
+		`an input is called "x\xff"`:            func(g *graph.Graph) { g.Inputs[0] = "x\xff" },
+		`output "x": no node makes this tensor`: func(g *graph.Graph) { g.Outputs = []string{"y", "x"} },
+		`output "y": listed twice`:              func(g *graph.Graph) { g.Outputs = []string{"y", "y"} },
 		`has a weight "w"; the op has []`: func(g *graph.Graph) {
 			g.Nodes[0].Weights = map[string]*graph.Tensor{"w": {Shape: []int{1}, Data: []float32{1}}}
 		},
