@@ -45,7 +45,7 @@ func digitsData(t *testing.T) (images *npy.Array, labels []byte) {
 func TestMicrocontrollers(t *testing.T) {
 	images, _ := digitsData(t)
 	input := filepath.Join(t.TempDir(), "images.npy")
-	if err := npy.WriteFile(input, images); err != nil {
+	if err := images.WriteFile(input); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range boards.All() {
@@ -85,7 +85,7 @@ func TestMicrocontrollers(t *testing.T) {
 func TestMicrocontrollersExample(t *testing.T) {
 	images, labels := digitsData(t)
 	input := filepath.Join(t.TempDir(), "images.npy")
-	if err := npy.WriteFile(input, images); err != nil {
+	if err := images.WriteFile(input); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range boards.All() {
