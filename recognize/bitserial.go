@@ -127,13 +127,13 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
 	n.Verdict = graph.Verdict{}
-	out := n.Outputs[0]
+	out := n.Output
 	if bias != nil {
-		n.Outputs = []string{r.tensor(out + ".sums")}
+		n.Output = r.tensor(out + ".sums")
 	}
 	if err := r.infer(n); err != nil || bias == nil {
 		return err
 	}
-	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: slices.Clone(n.Outputs), Weights: map[string]*graph.Tensor{"b": bias}}
+	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output}, Weights: map[string]*graph.Tensor{"b": bias}}
 	return r.insert(n, add, out)
 }
