@@ -1,10 +1,12 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,10 +14,16 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/codegen"
+	"ripc/engine"
 	"ripc/engine/bareboard"
 	"ripc/internal/need"
+	"ripc/internal/randnet"
+	"ripc/internal/tensorio"
+	"ripc/runtime/describe"
 	"ripc/runtime/npy"
 	"ripc/targets/boards"
+	"ripc/verify"
 )
 
 // mcuImages is how many images examples/mcu and the tests here look at.
@@ -79,6 +87,86 @@ func TestMicrocontrollers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestMicrocontrollersRandom compares ten random networks with random schedules on each board, first as verify does, then
+// with a float unit that flushes subnormals and knows one NaN only: results must not depend on its settings.
+func TestMicrocontrollersRandom(t *testing.T) {
+	for b, board := range boards.All() {
+		t.Run(board.Target, func(t *testing.T) {
+			g := rand.New(rand.NewPCG(uint64(b), 78))
+			var texts []map[string]any
+			for i := range batch {
+				texts = append(texts, randnet.Model(rand.New(rand.NewPCG(uint64(b*batch+i), 78)), fmt.Sprintf("c%d_", b*batch+i)))
+			}
+			path := filepath.Join(t.TempDir(), "net.json")
+			if err := os.WriteFile(path, randnet.Joined(texts, b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := ripc.Options{Target: board.Target}
+			c, err := ripc.Compile(t.Context(), path, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Traces, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable}
+			c, err = ripc.Compile(t.Context(), path, o)
+			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+				need.Board(t, err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			program := filepath.Join(t.TempDir(), "net.elf")
+			if err := os.WriteFile(program, c.Files[codegen.Runnable], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, SO: program, Options: o, Seed: uint64(b), Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !rep.OK {
+				t.Error(faults(rep))
+			}
+
+			d := codegen.Describe(codegen.Input{Program: c.Program})
+			feed, err := tensorio.Load(d.Inputs, nil, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hard, _ := verify.Hard(d.Inputs, feed.Run(0), 1)
+			want, err := engine.Interpret(c.Program, d, nil).Run(t.Context(), []engine.Job{{Inputs: hard.Inputs, Last: len(d.Stages), Outputs: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := bareboard.Open(program, bareboard.Options{FlushToZero: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(hard.Inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, q := range d.Outputs {
+				if same := sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]); !same {
+					t.Errorf("output %s depends on the settings of the float unit", q.Name)
+				}
+			}
+		})
+	}
+}
+
+// sameNumbers compares contents of t; any NaN is like any other.
+func sameNumbers(t describe.Tensor, a, b []byte) bool {
+	if t.DType != "f32" {
+		return bytes.Equal(a, b)
+	}
+	for i := 0; i < len(a); i += 4 {
+		x, y := binary.LittleEndian.Uint32(a[i:]), binary.LittleEndian.Uint32(b[i:])
+		if x != y && (x&^(1<<31) <= 0x7f800000 || y&^(1<<31) <= 0x7f800000) {
+			return false
+		}
+	}
+	return len(a) == len(b)
 }
 
 // TestMicrocontrollersExample builds and runs examples/mcu as its README says: it must print the interpreter's bits.

@@ -87,14 +87,22 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	args := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
-		"-fdata-sections", "-DRIPC_NO_THREADS", "-Wl,--gc-sections"}, b.Flags...)
-	args = append(append(args, sources...), "-T"+b.Script, "-lgcc", "-o", "program.elf")
+	flags := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
+		"-fdata-sections", "-DRIPC_NO_THREADS"}, b.Flags...)
+	link := append(slices.Clone(flags), "-Wl,--gc-sections", "-T"+b.Script, "-o", "program.elf")
+	for _, source := range sources {
+		object := source + ".o"
+		if err := compile(ctx, dir, cc, append(slices.Clone(flags), "-c", source, "-o", object)); err != nil {
+			return nil, err
+		}
+		link = append(link, object)
+	}
+	link = append(link, "-lgcc")
 	program := filepath.Join(dir, "program.elf")
-	if err := compile(ctx, dir, cc, args); err != nil {
+	if err := compile(ctx, dir, cc, link); err != nil {
 		// Perhaps the board is too small. The linker can be told to go on, and then the file says how large it would be.
 		var failed *BuildError
-		if errors.As(err, &failed) && compile(ctx, dir, cc, append(args, "-Wl,--noinhibit-exec")) == nil {
+		if errors.As(err, &failed) && compile(ctx, dir, cc, append(link, "-Wl,--noinhibit-exec")) == nil {
 			if f, ferr := readFootprint(program); ferr == nil && (f.Flash > f.FlashLimit || f.RAM+f.Stack > f.RAMLimit) {
 				return nil, &SizeError{Name: s.Name, Board: b.Title, Footprint: f}
 			}
