@@ -10,6 +10,7 @@ import (
 
 	"ripc/internal/abi"
 	"ripc/runtime/describe"
+	"ripc/targets/cpu"
 )
 
 // maxDescription bounds the JSON in an artifact, in bytes.
@@ -45,23 +46,10 @@ func readDescription(path string) (*describe.Artifact, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if got := archOf(f.Machine); got != a.Arch {
+	if got := cpu.OfELF(f.Machine); got != a.Arch {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
 	}
 	return a, text, nil
-}
-
-// archOf names an ELF machine as descriptions do.
-func archOf(m elf.Machine) string {
-	switch m {
-	case elf.EM_X86_64:
-		return "x86_64"
-	case elf.EM_AARCH64:
-		return "aarch64"
-	case elf.EM_ARM:
-		return "arm"
-	}
-	return m.String()
 }
 
 // parseDescription decodes and checks the JSON. The format is looked at first: nothing else is believed of another one.

@@ -12,7 +12,7 @@ import (
 var ErrClosed = errors.New("runtime: closed")
 
 // ErrPlatform is returned by Load where artifacts cannot be loaded at all.
-var ErrPlatform = errors.New("runtime: artifacts run on linux (amd64, arm64, arm) only; `ripc run` simulates foreign ones")
+var ErrPlatform = errors.New("runtime: artifacts are libraries for Linux and run on the processors that they are compiled for")
 
 // FileError says why a file is no artifact that this loader can use.
 type FileError struct {
