@@ -13,7 +13,7 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 	}
 	r, err := graph.ParseReason(code)
 	if err != nil {
-		b.fault(n, "leave reason out: importers write it", "%v", err)
+		b.fault(n, "leave reason out: importers write it", "%v is none that ripc has", err)
 		return graph.Verdict{}
 	}
 	if n.op == "bitserial_conv2d" || n.op == "bitserial_dense" {
