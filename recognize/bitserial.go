@@ -80,7 +80,7 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 }
 
 // maxPairs is the number of pairs of bit planes, one of activations and one of weights, up to which layers become bitserial.
-// Each costs a popcount; from about 12 on AVX-512 (measured; on NEON by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
+// Each costs a popcount; from about 12 on 512-bit vectors (measured; on 128-bit ones by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
 // (20 pairs) shall be exact, and so shall 2-bit weights with 8-bit activations (24).
 const maxPairs = 24
 
