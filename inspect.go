@@ -52,8 +52,8 @@ type Layer struct {
 	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount" or "float", and Why why so.
 	Algorithm string `json:"algorithm,omitempty"`
 	Why       *Why   `json:"why,omitempty"`
-	// Unscheduled says of an artifact's kernel what could not be made as its schedule says, and why.
-	Unscheduled []string          `json:"unscheduled,omitempty"`
+	// ByLane names vectorize loops of an artifact's kernel of which a part runs lane by lane: an if that goes either way for each.
+	ByLane      []string          `json:"by_lane,omitempty"`
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
 	MACs        int64             `json:"macs"`
@@ -77,8 +77,9 @@ type Reason struct {
 // Why is why a layer's algorithm was taken.
 type Why struct {
 	Code  string `json:"code"`            // "only" (no other gives the same sums), "cheaper" (by estimate) or "asked"
-	Cost  int64  `json:"cost,omitempty"`  // estimate, in the target's unit
+	Cost  int64  `json:"cost,omitempty"`  // estimate
 	Other int64  `json:"other,omitempty"` // estimate of the other algorithm that gives the same sums
+	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 	Text  string `json:"text"`
 }
 
@@ -154,7 +155,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 func layerOf(s describe.Stage) Layer {
 	f := codegen.LayerOf(s)
 	l := Layer{
-		Name: s.Name, Op: s.Op, Kind: f.Kind, Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), Unscheduled: s.Unscheduled,
+		Name: s.Name, Op: s.Op, Kind: f.Kind, Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
 		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
 		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
 	}
@@ -162,7 +163,7 @@ func layerOf(s describe.Stage) Layer {
 		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
 	}
 	if a := f.Algorithm; a.Name != "" {
-		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Cost: a.Cost, Other: a.Other, Text: explain.Algorithm(a)}
+		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Cost: a.Cost, Other: a.Other, Unit: a.Unit, Text: explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() {

@@ -20,8 +20,9 @@ type Layer struct {
 type Algorithm struct {
 	Name  string `json:"name"`            // "popcount" or "float"
 	Why   string `json:"why"`             // "only" (no other gives these sums), "cheaper" or "asked"
-	Cost  int64  `json:"cost,omitempty"`  // estimate, in the unit of the target
+	Cost  int64  `json:"cost,omitempty"`  // estimate
 	Other int64  `json:"other,omitempty"` // that of the other one
+	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 }
 
 // Glue is what a layer does with its sums before it stores them.
