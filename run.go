@@ -51,8 +51,13 @@ const group = 20
 // Run runs a model or an artifact on its inputs, as often as they ask for (tensorio.Load). Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
+	return r.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+}
+
+// on runs the inferences that r asks for on what open makes ready. open's progress is the interpreter's.
+func (r RunRequest) on(ctx context.Context, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
-	e, err := r.open(ctx, func(stage, stages int, name string) {
+	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func StageConstants(p *ir.Program, stage int) map[string][]byte {
 func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target, o KernelOptions) (*Unit, error) {
 	u := &Unit{Target: t, Trace: tr, seed: o.Seed}
 	var err error
-	if u.Program, err = alone(f, o); err != nil {
+	if u.Program, err = Alone(f, o); err != nil {
 		return nil, err
 	}
 	var traces map[string]schedule.Trace
@@ -70,8 +70,8 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	return u, nil
 }
 
-// alone is a Program of one stage, which is f.
-func alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
+// Alone is a Program of one stage, which is f, with constants and inputs as o says.
+func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 	p := &ir.Program{Name: f.Name, Funcs: []*ir.Func{f}}
 	s := ir.Stage{Name: f.Name, Op: "func", Func: f.Name}
 	random := irdata.Random(f, o.Seed)
