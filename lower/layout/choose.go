@@ -12,6 +12,7 @@ type Choice struct {
 	Why       Why
 	// Cost is the estimate for the algorithm, Other that for the one that was not taken; both 0 unless there were two.
 	Cost, Other cost.Estimate
+	Unit        string // of both
 }
 
 // Why is why an algorithm was taken.
@@ -58,21 +59,27 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 	}
 	s := shapeOf(f, x)
 	counts, sums := cost.Popcount(t, s), cost.Float(t, s)
-	if sums.Less(counts) {
-		return Choice{Float, Cheaper, sums, counts}
+	unit := t.Sums().Unit
+	if sums < counts {
+		return Choice{Float, Cheaper, sums, counts, unit}
 	}
-	return Choice{Popcount, Cheaper, counts, sums}
+	return Choice{Popcount, Cheaper, counts, sums, unit}
 }
 
 // shapeOf is what f costs by.
 func shapeOf(f *graph.FusedConv, x *graph.Value) cost.Layer {
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
+	filters := f.Out
+	if f.Epilogue.OutBits > 0 { // whole words are written
+		filters = Words(f.Out) * WordBits
+	}
 	c := &Counts{}
 	c.split(&graph.FusedConv{W: f.W})
 	return cost.Layer{
-		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Filters: int64(f.Out), Taps: int64(f.KH * f.KW), Channels: int64(f.GroupIn()),
-		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(c.Coefs)),
+		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
+		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
+		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(c.Coefs)), Levels: int64(len(f.Epilogue.Thresholds)),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
-		Grouped: f.GroupCount() > 1, Dense: oh == 1,
+		Grouped: f.GroupCount() > 1,
 	}
 }
