@@ -74,7 +74,7 @@ func TestScheduleExample(t *testing.T) {
 	if !slices.Equal(shown, in.Layers[0].Trace) {
 		t.Errorf("the trace of %s was not taken: the layer has\n%s", page, strings.Join(in.Layers[0].Trace, "\n"))
 	}
-	loops := "  for %acc.o in 0:32 vectorize {\n"
+	loops := "  for %acc.o in 0:32 vectorize axis=channel {\n"
 	if !strings.Contains(string(text), loops) || !strings.Contains(in.Layers[0].After, loops) {
 		t.Errorf("%s or the scheduled Func lacks %q", page, loops)
 	}

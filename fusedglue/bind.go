@@ -112,14 +112,14 @@ func dropIdentities(r *rewriter) error {
 		if n.Op != "bitpack" && n.Op != "unpack" && (n.Op != "concat" || len(n.Inputs) != 1) {
 			continue
 		}
-		in, out := n.Inputs[0], n.Outputs[0]
+		in, out := n.Inputs[0], n.Output
 		p := r.g.Producer(in)
 		if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
 			continue // the caller sees both representations: lowering copies
 		}
 		if r.g.IsOutput(out) { // the producer makes the output under its own name
 			r.replaceInput(in, out)
-			p.Outputs[slices.Index(p.Outputs, in)] = out
+			p.Output = out
 		} else {
 			r.replaceInput(out, in)
 		}
@@ -132,7 +132,7 @@ func dropIdentities(r *rewriter) error {
 func (r *rewriter) replaceInput(from, to string) {
 	for _, n := range r.g.Nodes {
 		for i := range n.Inputs {
-			if n.Inputs[i] == from && n.Outputs[0] != to {
+			if n.Inputs[i] == from && n.Output != to {
 				n.Inputs[i] = to
 			}
 		}

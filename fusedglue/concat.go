@@ -26,7 +26,7 @@ func concatAfter(r *rewriter) error {
 // splits reports whether n, behind the concatenation c, is of use before it.
 func (r *rewriter) splits(n, c *graph.Node) bool {
 	_, steps := n.Attrs.(*graph.Elementwise)
-	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Outputs[0]).Encoded() || !c.DistinctInputs() {
+	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Output).Encoded() || !c.DistinctInputs() {
 		return false
 	}
 	return slices.ContainsFunc(c.Inputs, func(in string) bool {
@@ -48,7 +48,7 @@ func (r *rewriter) sole(t string) *graph.Node {
 
 // split turns n(c(a, b, ...)) into c(n(a), n(b), ...).
 func (r *rewriter) split(n, c *graph.Node) {
-	y, at := r.g.Value(n.Outputs[0]), 0
+	y, at := r.g.Value(n.Output), 0
 	for i, in := range c.Inputs {
 		part := *n
 		to := at + r.g.Value(in).Channels()
@@ -60,11 +60,11 @@ func (r *rewriter) split(n, c *graph.Node) {
 			v.Name += "_"
 		}
 		r.g.Values[v.Name] = &v
-		part.Name, part.Inputs, part.Outputs = fmt.Sprintf("%s.%d", n.Name, i), []string{in}, []string{v.Name}
+		part.Name, part.Inputs, part.Output = fmt.Sprintf("%s.%d", n.Name, i), []string{in}, v.Name
 		r.g.Nodes = slices.Insert(r.g.Nodes, slices.Index(r.g.Nodes, c), &part)
 		c.Inputs[i], at = v.Name, to
 	}
-	c.Outputs = n.Outputs
+	c.Output = n.Output
 	r.remove(n)
 }
 

@@ -33,12 +33,12 @@ func poolAfter(r *rewriter) error {
 				continue
 			}
 			// x -> p -> t -> n -> y   becomes   x -> n -> t -> p -> y; t takes the type of y and the shape of x.
-			x, t, y := r.g.Value(p.Inputs[0]), r.g.Value(p.Outputs[0]), r.g.Value(n.Outputs[0])
+			x, t, y := r.g.Value(p.Inputs[0]), r.g.Value(p.Output), r.g.Value(n.Output)
 			shape := slices.Clone(x.Shape)
 			name := t.Name
 			*t = *y
 			t.Name, t.Shape, t.View = name, shape, graph.Bytes
-			n.Inputs, n.Outputs, p.Inputs, p.Outputs = p.Inputs, p.Outputs, n.Inputs, n.Outputs
+			n.Inputs, n.Output, p.Inputs, p.Output = p.Inputs, p.Output, n.Inputs, n.Output
 			j := slices.Index(r.g.Nodes, p)
 			r.g.Nodes[i], r.g.Nodes[j] = p, n
 			changed = true

@@ -106,7 +106,7 @@ func (r *rewriter) remove(n *graph.Node) {
 
 // absorb makes p, the producer of n's only input, produce n's output, and drops n.
 func (r *rewriter) absorb(p, n *graph.Node) {
-	p.Outputs = n.Outputs
+	p.Output = n.Output
 	r.remove(n)
 }
 

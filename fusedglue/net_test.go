@@ -37,12 +37,12 @@ func (n *net) levels(bits int, enc ir.EncodingKind, shape ...int) string {
 // add appends a node and gives its output.
 func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
 	id := len(n.Nodes) + 1
-	node := &graph.Node{Name: fmt.Sprintf("n%d", id), Op: op, Inputs: inputs, Outputs: []string{fmt.Sprintf("t%d", id)}, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: id}}
+	node := &graph.Node{Name: fmt.Sprintf("n%d", id), Op: op, Inputs: inputs, Output: fmt.Sprintf("t%d", id), Attrs: attrs, Weights: w, Pos: ir.Pos{Line: id}}
 	v, err := graph.Infer(n.Graph, node)
 	if err != nil {
 		n.fail(err)
 	}
-	v.Name = node.Outputs[0]
+	v.Name = node.Output
 	n.Values[v.Name] = v
 	n.Nodes = append(n.Nodes, node)
 	return v.Name

@@ -118,14 +118,10 @@ func notLabel(r rune) bool {
 
 // checkNode infers n again.
 func (c *checker) checkNode(n *Node) {
-	if len(n.Outputs) != 1 {
-		c.node(n, "", "makes %d tensors, want 1", len(n.Outputs))
-		return
-	}
 	if len(n.Inputs) > maxReads {
 		c.node(n, "", "reads %d tensors, want at most %d", len(n.Inputs), maxReads)
 	}
-	out := n.Outputs[0]
+	out := n.Output
 	c.name(n.Name, "the result", out)
 	if !utf8.ValidString(n.Note) {
 		c.node(n, "", "the note %q is no UTF-8", n.Note)
@@ -227,8 +223,8 @@ func (c *checker) results() {
 		listed[out] = true
 	}
 	for _, n := range c.g.Nodes {
-		if len(n.Outputs) == 1 && !read[n.Outputs[0]] && !listed[n.Outputs[0]] {
-			c.node(n, "", "no node reads the result %q", n.Outputs[0])
+		if !read[n.Output] && !listed[n.Output] {
+			c.node(n, "", "no node reads the result %q", n.Output)
 		}
 	}
 }

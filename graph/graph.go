@@ -75,7 +75,7 @@ type Node struct {
 	Name    string
 	Op      string
 	Inputs  []string
-	Outputs []string
+	Output  string // the tensor that it makes
 	Attrs   any
 	Weights map[string]*Tensor
 	Pos     ir.Pos
@@ -132,7 +132,7 @@ func (g *Graph) Clone() *Graph {
 	c.Nodes, c.Values = nil, map[string]*Value{}
 	for _, n := range g.Nodes {
 		m := *n
-		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
+		m.Inputs, m.Weights = slices.Clone(n.Inputs), maps.Clone(n.Weights)
 		c.Nodes = append(c.Nodes, &m)
 	}
 	for name, v := range g.Values {
@@ -154,7 +154,7 @@ func (g *Graph) Value(name string) *Value {
 // Producer finds the node that makes a tensor, nil for an input.
 func (g *Graph) Producer(name string) *Node {
 	for _, n := range g.Nodes {
-		if slices.Contains(n.Outputs, name) {
+		if n.Output == name {
 			return n
 		}
 	}

@@ -82,7 +82,7 @@ func TestInfer(t *testing.T) {
 		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 	} {
-		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Outputs: []string{"n"}, Attrs: c.attrs, Weights: weights(c.w)}
+		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Output: "n", Attrs: c.attrs, Weights: weights(c.w)}
 		got, err := graph.Infer(net(), n)
 		if err != nil {
 			t.Errorf("%s: %v", c.op, err)

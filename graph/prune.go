@@ -11,9 +11,7 @@ func Prune(g *Graph) *Graph {
 	keep := map[*Node]bool{}
 	for i := len(g.Nodes) - 1; i >= 0; i-- {
 		n := g.Nodes[i]
-		for _, out := range n.Outputs {
-			keep[n] = keep[n] || needed[out]
-		}
+		keep[n] = needed[n.Output]
 		if keep[n] {
 			for _, in := range n.Inputs {
 				needed[in] = true
@@ -26,9 +24,7 @@ func Prune(g *Graph) *Graph {
 	for _, n := range g.Nodes {
 		if keep[n] {
 			h.Nodes = append(h.Nodes, n)
-			for _, out := range n.Outputs {
-				h.Values[out] = g.Values[out]
-			}
+			h.Values[n.Output] = g.Values[n.Output]
 		}
 	}
 	return &h

@@ -172,7 +172,7 @@ func (l *lowering) unused(name string) string {
 // result makes the place that node n writes its output to: the caller's buffer where it can, a slice of a
 // concatenation, or the arena.
 func (l *lowering) result(n *graph.Node) place {
-	v := l.g.Value(n.Outputs[0])
+	v := l.g.Value(n.Output)
 	if at, ok := l.at[v.Name]; ok {
 		return at // planned by planConcats
 	}

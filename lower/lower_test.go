@@ -41,7 +41,7 @@ func levels(packed bool, bits int, enc ir.EncodingKind, shape ...int) graph.Valu
 
 // add appends a node called out, which makes the tensor of that name.
 func (n *net) add(out, op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
-	node := &graph.Node{Name: out, Op: op, Inputs: inputs, Outputs: []string{out}, Attrs: attrs, Weights: w}
+	node := &graph.Node{Name: out, Op: op, Inputs: inputs, Output: out, Attrs: attrs, Weights: w}
 	v, err := graph.Infer(n.Graph, node)
 	if err != nil {
 		n.t.Fatal(err)

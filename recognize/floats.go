@@ -35,8 +35,8 @@ func mergePads(r *rewriter) error {
 func fakeQuants(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
-		readers := r.g.Consumers(n.Outputs[0])
-		if !ok || r.g.IsOutput(n.Outputs[0]) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
+		readers := r.g.Consumers(n.Output)
+		if !ok || r.g.IsOutput(n.Output) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
 			continue
 		}
 		for _, d := range readers {

@@ -185,9 +185,9 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 			return "", err
 		}
 	}
-	out := n.Outputs[0]
+	out := n.Output
 	l := r.tensor(out + ".levels")
-	n.Inputs, n.Outputs = in, []string{l}
+	n.Inputs, n.Output = in, l
 	if a, ok := n.Attrs.(*graph.PoolAttrs); ok { // inference resolves its padding
 		b := *a
 		n.Attrs = &b
@@ -206,14 +206,14 @@ func requantize(r *rewriter) error {
 		if !ok {
 			continue
 		}
-		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Outputs[0])
+		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
 		v := s.value
 		if v == nil || s.made || v.LevelType != y.LevelType || !keeps(a, v) {
 			continue
 		}
 		for _, c := range r.g.Consumers(y.Name) {
-			if c.Op == "dequantize" && !r.g.IsOutput(c.Outputs[0]) {
-				r.redirect(c.Outputs[0], n.Inputs[0])
+			if c.Op == "dequantize" && !r.g.IsOutput(c.Output) {
+				r.redirect(c.Output, n.Inputs[0])
 				continue
 			}
 			l, err := r.sink(n.Inputs[0])

@@ -35,7 +35,7 @@ func (n *net) input(shape ...int) string {
 // add appends a node, which makes the tensor of its name.
 func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
 	name := fmt.Sprintf("%s%d", op, len(n.Nodes)+1)
-	node := &graph.Node{Name: name, Op: op, Inputs: inputs, Outputs: []string{name}, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: len(n.Nodes) + 1}}
+	node := &graph.Node{Name: name, Op: op, Inputs: inputs, Output: name, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: len(n.Nodes) + 1}}
 	v, err := graph.Infer(n.Graph, node)
 	if err != nil {
 		n.fail(err)
@@ -114,7 +114,7 @@ func dump(g *graph.Graph) string {
 	var b strings.Builder
 	b.WriteString(g.String())
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "%s %s %v %v %+v %+v %q\n", n.Name, n.Op, n.Inputs, n.Outputs, n.Attrs, n.Verdict, n.Note)
+		fmt.Fprintf(&b, "%s %s %v %v %#v %+v %q\n", n.Name, n.Op, n.Inputs, n.Output, n.Attrs, n.Verdict, n.Note)
 		for _, k := range []string{"w", "b", "scale", "zero_point", "thresholds"} {
 			if w := n.Weights[k]; w != nil {
 				fmt.Fprintf(&b, "  %s %v %v\n", k, w.Shape, w.Data)
@@ -149,7 +149,7 @@ func (n *net) run(outputs ...string) *graph.Graph {
 func lines(g *graph.Graph) []string {
 	var out []string
 	for _, n := range g.Nodes {
-		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Outputs[0])
+		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Output)
 		if b, ok := binaryAttrs(n); ok && b != nil {
 			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(fusedglue.WeightType(b)), g.Value(n.Inputs[0]).Bits)
 		} else if why := explain.Verdict(n.Verdict); why != "" {

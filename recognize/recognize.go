@@ -95,7 +95,7 @@ func newRewriter(g *graph.Graph) *rewriter {
 // insert puts n, which makes the tensor out, behind node after, and gives the tensor its type.
 func (r *rewriter) insert(after, n *graph.Node, out string) error {
 	r.changed = true
-	n.Name, n.Outputs, n.Pos = r.node(n.Name), []string{out}, after.Pos
+	n.Name, n.Output, n.Pos = r.node(n.Name), out, after.Pos
 	if err := r.infer(n); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (r *rewriter) infer(n *graph.Node) error {
 	if err != nil {
 		return err
 	}
-	v.Name = n.Outputs[0]
+	v.Name = n.Output
 	r.g.Values[v.Name] = v
 	return nil
 }

@@ -117,6 +117,10 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		if err := v.run(ctx); err != nil {
 			return nil, err
 		}
+		if b, ok := e.(engine.Board); ok {
+			f := b.Footprint()
+			r.Footprint = &f
+		}
 		if r.Crash != nil {
 			return r, nil
 		}

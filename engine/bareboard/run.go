@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -57,10 +58,16 @@ type Machine struct {
 	qemu      string
 }
 
-// IsProgram reports whether an artifact, which d describes, is a program that Build made.
-func IsProgram(d *describe.Artifact) bool {
+// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no library: code in C for a
+// chip may have been compiled for other machines, too.
+func IsProgram(path string, d *describe.Artifact) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
 	_, ok := boards.Of(d.Target)
-	return ok
+	return ok && f.Type == elf.ET_EXEC
 }
 
 // Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if it is none, and with
@@ -146,7 +153,7 @@ func (m *Machine) simulate(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("bareboard: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, m.qemu, "-M", m.board.Machine, "-nodefaults", "-nographic", "-monitor", "none",
+	cmd := exec.CommandContext(ctx, m.qemu, "-M", m.board.Machine, "-display", "none", "-monitor", "none", "-serial", "none",
 		"-semihosting-config", "enable=on,target=native", "-kernel", path)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, 5*time.Second

@@ -11,7 +11,7 @@ import (
 // add appends a node of the operator at work and gives the name of its result.
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) (string, error) {
 	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
-	n := &graph.Node{Name: b.nodes.unique(name), Op: op, Inputs: in, Outputs: []string{name}, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	n := &graph.Node{Name: b.nodes.unique(name), Op: op, Inputs: in, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
@@ -99,10 +99,10 @@ func (b *builder) bind(i int, val string) error {
 func (b *builder) nameNodes(i int) {
 	nodes := b.g.Nodes[b.first:]
 	last := nodes[len(nodes)-1]
-	old, name := last.Outputs[0], b.names[i]
+	old, name := last.Output, b.names[i]
 	v := b.g.Values[old]
 	delete(b.g.Values, old)
-	last.Outputs[0], v.Name = name, name
+	last.Output, v.Name = name, name
 	b.g.Values[name] = v
 	if b.values[i] == old {
 		b.values[i] = name

@@ -77,7 +77,7 @@ func checkGraph(t *testing.T, g *graph.Graph) {
 				t.Fatalf("node %q reads %q before it is made", n.Name, in)
 			}
 		}
-		out := n.Outputs[0]
+		out := n.Output
 		if made[out] || names[n.Name] {
 			t.Fatalf("node %q or tensor %q is there twice", n.Name, out)
 		}

@@ -45,7 +45,7 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 		return nil, b.n.fail("", "its result: %v", err)
 	}
 	v.Name = gn.Name
-	gn.Outputs = []string{v.Name}
+	gn.Output = v.Name
 	b.g.Nodes = append(b.g.Nodes, gn)
 	b.g.Values[v.Name] = v
 	b.made[v] = gn
@@ -67,10 +67,10 @@ func (b *builder) rename(t *tensor, name string) {
 // renameValue renames node i, its output, and all that reads it.
 func (b *builder) renameValue(i int, name string) {
 	gn := b.g.Nodes[i]
-	old := gn.Outputs[0]
+	old := gn.Output
 	v := b.g.Values[old]
 	delete(b.g.Values, old)
-	v.Name, gn.Name, gn.Outputs[0] = name, name, name
+	v.Name, gn.Name, gn.Output = name, name, name
 	b.g.Values[name] = v
 	for _, r := range b.g.Nodes[i:] {
 		for k, in := range r.Inputs {

@@ -134,7 +134,7 @@ func (b *builder) build(n *rawNode) {
 			return
 		}
 	}
-	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Outputs: n.outputs,
+	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Output: n.outputs[0],
 		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
 	node.Attrs = b.attrs(n)
 	if !b.readWeights(n, node) {
@@ -198,8 +198,8 @@ func (b *builder) checkUnused() {
 		}
 	}
 	for _, n := range b.g.Nodes {
-		if !read[n.Outputs[0]] {
-			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q", n.Outputs[0]))
+		if !read[n.Output] {
+			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q", n.Output))
 		}
 	}
 	b.weights.checkUnused(b)

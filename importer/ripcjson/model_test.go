@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 	}
 	at := map[string]int{}
 	for i, n := range g.Nodes {
-		at[n.Outputs[0]] = i
+		at[n.Output] = i
 		for _, in := range n.Inputs {
 			if j, made := at[in]; !made && g.Producer(in) != nil || j > i {
 				t.Errorf("node %s comes before its input %s", n.Name, in)

@@ -51,7 +51,9 @@ func Table() []Row {
 
 		{"fusedglue", []string{"graph", "graph/explain", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
 		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
-		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
+		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
+		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
+		{"targets/guests", nil, nil},
 		{"targets/isa", []string{"ir", "targets"}, nil},
 		{"schedule", []string{"ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
@@ -70,14 +72,14 @@ func Table() []Row {
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
 
-		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
-			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
+		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy", "targets/cpu"},
+			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
-		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
+		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets/guests"}, nil},
 		{"measure", nil, nil},
 		{"verify", []string{"internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 

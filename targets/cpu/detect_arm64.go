@@ -1,11 +1,11 @@
-package runtime
+package cpu
 
 import "golang.org/x/sys/cpu"
 
-func hostArch() string { return "aarch64" }
+const arch = "aarch64"
 
-// featureTable says of every feature that can be checked whether it is there, from the kernel's HWCAP words.
-func featureTable() map[string]bool {
+// detect says of every feature that can be checked whether it is there, from the kernel's HWCAP words.
+func detect() map[string]bool {
 	c := &cpu.ARM64
 	return map[string]bool{
 		"neon": c.HasASIMD, "fp-armv8": c.HasFP, "crc": c.HasCRC32, "lse": c.HasATOMICS, "rdm": c.HasASIMDRDM,

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,7 +60,7 @@ func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 			return wrong("%d results", len(s.Results))
 		}
 		for _, kv := range s.KV {
-			if !contains(o.options, kv.Key) {
+			if !slices.Contains(o.options, kv.Key) {
 				return wrong("%s has no option %q", s.Op, kv.Key)
 			}
 		}
@@ -257,13 +258,4 @@ func factorAndTail(s Step, text string) (int, Tail, error) {
 	}
 	tail, err := ParseTail(v)
 	return n, tail, err
-}
-
-func contains(list []string, s string) bool {
-	for _, t := range list {
-		if t == s {
-			return true
-		}
-	}
-	return false
 }

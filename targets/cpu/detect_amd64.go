@@ -1,12 +1,15 @@
-package runtime
+package cpu
 
 import "github.com/klauspost/cpuid/v2"
 
-func hostArch() string { return "x86_64" }
+const arch = "x86_64"
 
-// featureTable says of every feature that can be checked whether it is there. cpuid reports the AVX families only if
-// the operating system saves their registers (XGETBV). AMX is left out: Linux wants a request for it per process.
-func featureTable() map[string]bool {
+// detect says of every feature that can be checked whether it is there. cpuid reports the AVX families only if the
+// operating system saves their registers (XGETBV). AMX is left out: Linux wants a request for it per process.
+func detect() map[string]bool { return reported(cpuid.CPU.Supports) }
+
+// reported is detect with what has says of the bits that must all be set for a feature.
+func reported(has func(...cpuid.FeatureID) bool) map[string]bool {
 	ids := map[string]cpuid.FeatureID{
 		"x87": cpuid.X87, "mmx": cpuid.MMX, "cmov": cpuid.CMOV, "cx8": cpuid.CMPXCHG8, "cx16": cpuid.CX16,
 		"fxsr": cpuid.FXSR, "sahf": cpuid.LAHF, "sse": cpuid.SSE, "sse2": cpuid.SSE2, "sse3": cpuid.SSE3,
@@ -27,7 +30,10 @@ func featureTable() map[string]bool {
 	}
 	table := map[string]bool{"64bit": true}
 	for name, id := range ids {
-		table[name] = cpuid.CPU.Supports(id)
+		table[name] = has(id)
+	}
+	for name, state := range map[string]cpuid.FeatureID{"fma": cpuid.AVX, "f16c": cpuid.AVX, "avxvnni": cpuid.AVX2} {
+		table[name] = table[name] && has(state) // their registers are those of AVX
 	}
 	return table
 }

@@ -1,11 +1,11 @@
-package runtime
+package cpu
 
 import "golang.org/x/sys/cpu"
 
-func hostArch() string { return "arm" }
+const arch = "arm"
 
-// featureTable says of every feature that can be checked whether it is there, from the kernel's HWCAP words.
-func featureTable() map[string]bool {
+// detect says of every feature that can be checked whether it is there, from the kernel's HWCAP words.
+func detect() map[string]bool {
 	c := &cpu.ARM
 	return map[string]bool{
 		"neon": c.HasNEON, "vfp2": c.HasVFP, "vfp3": c.HasVFPv3, "vfp4": c.HasVFPv4, "d32": c.HasVFPD32,
