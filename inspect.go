@@ -76,7 +76,7 @@ type Reason struct {
 
 // Why is why a layer's algorithm was taken.
 type Why struct {
-	Code  string `json:"code"`            // "only" (no other gives the same sums), "cheaper" (by estimate) or "asked"
+	Code  string `json:"code"`            // "only" (no other gives the same sums), "usual" (no estimate for the target), "cheaper" (by estimate) or "asked"
 	Cost  int64  `json:"cost,omitempty"`  // estimate
 	Other int64  `json:"other,omitempty"` // estimate of the other algorithm that gives the same sums
 	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"

@@ -25,7 +25,7 @@ type Layer struct {
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
 	Name string // layout.Algorithm: "popcount" or "float"; "" of other stages
-	Why  string // layout.Why: "only", "cheaper" or "asked"
+	Why  string // layout.Why: "only", "usual", "cheaper" or "asked"
 	// Cost is what it takes by estimate, Other what the other one that gives the same sums would take; 0 if there is none.
 	Cost, Other int64
 	Unit        string // of both: "instructions" or "cycles"

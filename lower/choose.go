@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 
 	"ripc/graph"
@@ -30,7 +31,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		case float && !layout.Applies(f, &x, layout.Float):
 			return nil, g.Errorf(n, "leave it bitserial", "cannot be computed in float: its sums reach %d, and f32 holds integers up to %d exactly", layout.LargestSum(f), layout.MaxExact)
 		case bitserial && !layout.Applies(f, &x, layout.Popcount):
-			return nil, g.Errorf(n, "ripc inspect says why it is no bitserial layer", "cannot be computed bitserially: its weights or its input are real numbers")
+			return nil, g.Errorf(n, "the reason that it stays float says what to change in the model", "cannot be computed bitserially: its weights or its input are real numbers")
 		case float:
 			c = asked(c, layout.Float)
 		case bitserial:
@@ -38,11 +39,10 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		choices[n.Name] = c
 	}
-	for flag, asked := range map[string][]string{"--float": o.Float, "--bitserial": o.Bitserial} {
-		for _, name := range asked {
-			if !slices.Contains(names, name) {
-				return nil, &ir.Error{Pos: ir.Pos{File: g.File}, Op: flag, Msg: "no convolution or dense layer is called \"" + name + "\"", Help: suggest.DidYouMean(name, names) + "there are " + suggest.List(names, 20)}
-			}
+	for _, name := range slices.Concat(o.Float, o.Bitserial) {
+		if !slices.Contains(names, name) {
+			return nil, &ir.Error{Pos: ir.Pos{File: g.File}, Op: "algorithms", Msg: fmt.Sprintf("no convolution or dense layer is called %q", name),
+				Help: suggest.DidYouMean(name, names) + "there are " + suggest.List(names, 20)}
 		}
 	}
 	return choices, nil

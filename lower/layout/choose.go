@@ -20,6 +20,7 @@ type Why int
 
 const (
 	Only    Why = iota // no other gives the layer's sums
+	Usual              // nothing is known of the target's costs
 	Cheaper            // by estimate, on the target
 	Asked              // by the caller
 )
@@ -29,6 +30,8 @@ func (w Why) String() string {
 	switch w {
 	case Only:
 		return "only"
+	case Usual:
+		return "usual"
 	case Cheaper:
 		return "cheaper"
 	case Asked:
@@ -56,6 +59,9 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 		return Choice{Algorithm: Float}
 	case !Exact(f):
 		return Choice{Algorithm: Popcount}
+	}
+	if t.Sums() == (targets.SumCosts{}) {
+		return Choice{Algorithm: Popcount, Why: Usual}
 	}
 	s := shapeOf(f, x)
 	counts, sums := cost.Popcount(t, s), cost.Float(t, s)

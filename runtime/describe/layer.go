@@ -19,7 +19,7 @@ type Layer struct {
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
 	Name  string `json:"name"`            // "popcount" or "float"
-	Why   string `json:"why"`             // "only" (no other gives these sums), "cheaper" or "asked"
+	Why   string `json:"why"`             // "only" (no other gives these sums), "usual" (no estimate for the target), "cheaper" or "asked"
 	Cost  int64  `json:"cost,omitempty"`  // estimate
 	Other int64  `json:"other,omitempty"` // that of the other one
 	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
