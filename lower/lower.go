@@ -28,7 +28,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 		return nil, err
 	}
 	g, labels := rename(g)
-	l := &lowering{g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -64,6 +64,7 @@ type place struct {
 }
 
 type lowering struct {
+	*graph.Index
 	g       *graph.Graph
 	p       *ir.Program
 	choices map[string]layout.Choice // of nodes, by name
@@ -104,7 +105,7 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || len(l.g.Consumers(v.Name)) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
 		return
 	}
 	var f *ir.Func
