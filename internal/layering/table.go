@@ -41,7 +41,7 @@ func Table() []Row {
 		{"graph/explain", []string{"graph", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
-		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
@@ -59,8 +59,8 @@ func Table() []Row {
 		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
-		{"lower", join(middle, []string{"lower/plan"}), nil},
-		{"lower/layout", []string{"graph", "ir"}, nil},
+		{"lower", join(middle, []string{"internal/suggest", "lower/plan"}), nil},
+		{"lower/layout", []string{"graph", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
@@ -70,7 +70,7 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower", "measure"}), nil},
 
 		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
@@ -81,7 +81,7 @@ func Table() []Row {
 		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets/guests"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"codegen", "compile", "internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
@@ -100,6 +100,7 @@ func Table() []Row {
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
+		{"internal/suggest", nil, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
