@@ -11,7 +11,7 @@ FUZZTIME ?= 10m
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build demo test fmt vet check property fuzz bench clean
+.PHONY: help setup build demo test mcu fmt vet check property fuzz bench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -35,6 +35,11 @@ vet:
 
 test: setup fmt vet ## format, vet, and all tests with the real tools
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
+
+mcu: ## networks on microcontrollers: set-up of its own, then all tests on simulated boards
+	@scripts/setup-mcu.sh
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

@@ -3,12 +3,12 @@ package ripc
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ripc/codegen"
+	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/ir"
-	"ripc/lower/ops"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -37,21 +37,38 @@ type Inspection struct {
 type Layer struct {
 	Name string `json:"name"`
 	Op   string `json:"op"`
-	// Became is "binary NxM" (N bits of activations, M of weights), "float", "bits" (glue on packed bits, or into or out
-	// of them) or "float glue".
-	Became      string            `json:"became"`
-	Note        string            `json:"note,omitempty"` // what it became, or why it stays float
-	Glue        string            `json:"glue,omitempty"` // what follows the sums
+	// Kind is "binary" or "float" of convolutions and dense layers, "bits" (glue on levels, or into or out of them) or "glue"
+	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
+	// Writes are facts of the model, the same for each target.
+	Kind string `json:"kind"`
+	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "float", "bits" or "float glue".
+	Became string `json:"became"`
+	// ActivationBits and WeightBits are those of convolutions and dense layers; 32 for f32.
+	ActivationBits int     `json:"activation_bits,omitempty"`
+	WeightBits     int     `json:"weight_bits,omitempty"`
+	Reason         *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
+	Note           string  `json:"note,omitempty"`   // the model's own remark
+	Glue           string  `json:"glue,omitempty"`   // what follows the sums
+	// Unscheduled says of an artifact's kernel what could not be made as its schedule says, and why.
+	Unscheduled []string          `json:"unscheduled,omitempty"`
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
 	MACs        int64             `json:"macs"`
 	Share       float64           `json:"share"` // of the MACs of the network, 0 to 1
 	WeightBytes int64             `json:"weight_bytes"`
-	FloatBytes  int64             `json:"float_bytes"`
+	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
 	Kernel      string            `json:"kernel"`
 	Trace       []string          `json:"trace"`
 	Before      string            `json:"ir_before,omitempty"` // .ripir before and after scheduling
 	After       string            `json:"ir_after,omitempty"`
+}
+
+// Reason is why a layer or its glue stays float.
+type Reason struct {
+	Code  string        `json:"code"`            // one of package graph's reasons
+	Where string        `json:"where,omitempty"` // the node or step that caused it
+	Args  describe.Args `json:"args"`
+	Text  string        `json:"text"`
 }
 
 // Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
@@ -98,7 +115,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		if l.MACs > 0 {
 			in.Convolutions++
 		}
-		if strings.HasPrefix(l.Became, "binary") {
+		if l.Kind == graph.Binary.String() {
 			in.BinaryMACs += l.MACs
 			in.Bitserial++
 		}
@@ -124,52 +141,19 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 
 // layerOf reads what a stage is off its description.
 func layerOf(s describe.Stage) Layer {
-	l := Layer{Name: s.Name, Op: s.Op, Became: "float glue", Note: s.Note, Glue: s.Glue, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace}
-	packed := func(t describe.Tensor) bool { return t.Packed }
-	switch {
-	case s.MACs > 0 && packed(s.Reads[0]):
-		l.Became = fmt.Sprintf("binary %dx%d", s.Reads[0].Bits, weightPlanes(s))
-	case s.MACs > 0:
-		l.Became = "float"
-	case slices.ContainsFunc(s.Reads, packed) || slices.ContainsFunc(s.Writes, packed):
-		l.Became = "bits"
+	f := codegen.LayerOf(s)
+	l := Layer{
+		Name: s.Name, Op: s.Op, Kind: f.Kind, Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), Unscheduled: s.Unscheduled,
+		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
+		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
+	}
+	if f.Reason.Code != "" {
+		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() {
 			l.WeightBytes += int64(n)
-			l.FloatBytes += floatBytes(s, t)
 		}
 	}
 	return l
-}
-
-// floatBytes is the size of constant t as f32. Weights [KH, KW, channels or words of them, outputs] are stored with their
-// channels packed (binary layers) and with outputs that only fill up words.
-func floatBytes(s describe.Stage, t describe.Tensor) int64 {
-	elems := int64(1)
-	for _, d := range t.Shape {
-		elems *= int64(d)
-	}
-	if s.MACs == 0 || len(t.Shape) < 4 {
-		return 0 // thresholds and shifts have no counterpart: float glue is folded as well
-	}
-	x, y := s.Reads[0], s.Writes[0]
-	channels, outputs := t.Shape[2], t.Shape[len(t.Shape)-1]
-	if x.Packed {
-		channels = min(x.Channels, channels*ops.WordBits)
-	}
-	if y.Packed {
-		outputs = min(outputs, y.Channels)
-	}
-	return 4 * int64(t.Shape[0]*t.Shape[1]) * int64(channels) * int64(outputs)
-}
-
-// weightPlanes is the number of planes of a binary layer's weights, which have an axis of their own if there are several.
-func weightPlanes(s describe.Stage) int {
-	for _, t := range s.Reads[1:] {
-		if len(t.Shape) == 5 && t.Where == ir.ConstBuf.String() {
-			return t.Shape[3]
-		}
-	}
-	return 1
 }

@@ -62,7 +62,6 @@ func (e *TargetError) Error() string {
 type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description
-	Glue    map[string]string   // by stage: what a layer does with its sums, for the description
 	Target  targets.Target
 	Version string // of the compiler
 	Emit    []Kind

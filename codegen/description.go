@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"ripc/internal/abi"
 	"ripc/ir"
@@ -35,7 +33,7 @@ func Describe(in Input) *describe.Artifact {
 	for _, s := range p.Stages {
 		st := describe.Stage{
 			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,
-			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Note: s.Note, Glue: in.Glue[s.Name],
+			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Layer: describeLayer(s.Layer), Note: s.Note,
 		}
 		for i, q := range p.FuncByName(s.Func).Params {
 			if q.Out {
@@ -54,14 +52,8 @@ func (m *Image) addCode() {
 	for i, s := range m.Program.Stages {
 		k := m.Kernels[s.Func]
 		m.Description.ScratchBytes = max(m.Description.ScratchBytes, abi.RoundUp(k.Scratch))
-		m.Description.Stages[i].Note = note(s.Note, k.Notes)
+		m.Description.Stages[i].Unscheduled = k.Notes
 	}
-}
-
-// note joins the Program's note on a stage with those of code generation.
-func note(stage string, kernel []string) string {
-	all := slices.DeleteFunc(append([]string{stage}, kernel...), func(s string) bool { return s == "" })
-	return strings.Join(all, "; ")
 }
 
 // affine is the encoding, in descriptions, of unipolar levels with a zero point.

@@ -105,13 +105,18 @@ const maxLimit = 10 * time.Minute
 // errLimit says that a simulated process was stopped because it took too long.
 var errLimit = errors.New("time is up")
 
+// limited is ctx for a process that runs stages, each of which may take limit; 0 is no limit.
+func limited(ctx context.Context, limit time.Duration, stages int) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
+}
+
 // run runs the jobs, for not longer than their stages may take.
 func (s *simulated) run(ctx context.Context, jobs []simulate.Job, stages int) ([]simulate.Result, error) {
-	if limit := s.o.Limit; limit > 0 {
-		var cancel func()
-		ctx, cancel = context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
-		defer cancel()
-	}
+	ctx, cancel := limited(ctx, s.o.Limit, stages)
+	defer cancel()
 	results, err := s.m.Run(ctx, jobs)
 	if err != nil && context.Cause(ctx) == errLimit {
 		err = &FaultError{Fault: TimedOut, Limit: s.o.Limit, Err: err}

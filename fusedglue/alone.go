@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 )
 
@@ -21,7 +22,7 @@ func quantizersAlone(r *rewriter) error {
 		}
 		for p := r.only(n); p != nil; p = r.only(n) {
 			s, ok := p.Attrs.(*graph.Elementwise)
-			if !ok || !Increasing(s.Steps) || !r.alone(n, q.behind(s.Steps)) {
+			if !ok || !scalar.Increasing(s.Steps) || !r.alone(n, q.behind(s.Steps)) {
 				break
 			}
 			q, _ = quantizerOf(n)
@@ -33,10 +34,10 @@ func quantizersAlone(r *rewriter) error {
 }
 
 // behind is q of what steps make of a number.
-func (q quantizer) behind(steps []graph.FloatStep) quantizer {
+func (q quantizer) behind(steps []scalar.Step) quantizer {
 	level := q.level
-	q.level = func(o int, x float32) int { return level(o, ApplySteps(steps, o, x)) }
-	q.one = q.one && !slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return len(s.Vectors()) > 0 })
+	q.level = func(o int, x float32) int { return level(o, scalar.EvalSteps(steps, o, x)) }
+	q.one = q.one && !slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
 	return q
 }
 
@@ -61,7 +62,7 @@ func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
 		}
 	}
 	y := r.g.Value(n.Outputs[0])
-	a := &graph.ThresholdAttrs{Bits: q.bits, Enc: q.enc, Scale: y.Scale, Zero: y.Zero, NotLess: q.nan}
+	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: q.bits, Enc: q.enc, Scale: y.Scale, Zero: y.Zero}, NotLess: q.nan}
 	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": t}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -46,7 +47,7 @@ func TestQuantizersAlone(t *testing.T) {
 				if !ok {
 					s = &graph.Elementwise{Steps: Steps(n.Graph, m)}
 				}
-				x = ApplySteps(s.Steps, o, x)
+				x = scalar.EvalSteps(s.Steps, o, x)
 			}
 			return 0
 		}
@@ -73,7 +74,7 @@ func TestQuantizersAlone(t *testing.T) {
 func TestSignAlone(t *testing.T) {
 	n, _ := chain(t, ir.Unipolar, 1)
 	x := n.bn(n.input(1, 2, 2, 3), 1)
-	n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{Bits: 1, Enc: ir.Bipolar, Scale: 1, Rounding: "half_up"})}
+	n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}, Rounding: scalar.HalfUp})}
 	g, err := Fuse(n.Graph, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -2,10 +2,10 @@ package fusedglue
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -41,106 +41,36 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		return nil
 	}
 	x := g.Value(n.Inputs[0])
-	f.Planes = x.Bits
-	w := weightsOf(n, f, b, perChannel)
-	f.WPlanes, f.Alpha = w.coefs, w.scale
+	f.X = graph.IntegersOf(x.LevelType)
+	bindIntegers(n, f, b, perChannel)
+	f.WeightBits, f.WeightEnc = WeightType(b)
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
-	exact := padded && x.Enc != ir.Unipolar && b.PadValue != "one"
-	if exact {
-		f.PadCorr = &graph.PadCorr{}
+	if padded && b.PadValue == "one" && x.Enc != ir.Unipolar {
+		f.PadValue = f.X.Max
 	}
-	if f.MaxP() > MaxSum {
-		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), f.Planes)
-	}
-	f.WBits = w.pack(f, x.Enc == ir.BipolarInv)
-	// One is all 1 bits, or all 0 bits where those are the positive side.
-	f.PadOnes = x.Enc == ir.Bipolar && !exact
-	if exact {
-		f.PadCorr = correction(f, x)
-	}
-	if f.Zero = x.Zero; padded {
-		f.PadLevel = x.Zero
+	if sumBound(f) > MaxSum {
+		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), x.Bits)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
-	setDot(f, x.Enc)
 	s := make([]float32, f.Out)
 	for o := range s {
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
-	f.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: s, From: n.Name}}
+	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
 	return nil
 }
 
-// setDot computes a = DotBase - DotMul*P from the weights.
-func setDot(f *graph.FusedConv, enc ir.EncodingKind) {
-	f.DotBase, f.DotMul = make([]int32, f.Out), 1
-	if enc != ir.Unipolar && f.PadCorr == nil {
-		f.DotMul = 2
+// sumBound bounds f's sums in whatever units a layout computes them: levels count from 0, weights that are not odd integers
+// come doubled, and so do sums in which an odd integer is taken out for padding.
+func sumBound(f *graph.FusedConv) int64 {
+	bound := int64(f.Products()) * int64(f.X.Max-f.X.Min) / int64(f.X.Step) * int64(f.W.Largest()) * 2 / int64(f.W.Step)
+	if f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0 && f.X.Step == 2 && f.PadValue == 0 {
+		bound *= 2
 	}
-	for o := range f.DotBase {
-		f.DotBase[o] = dotBase(f, enc, o)
-	}
+	return bound
 }
 
-// dotBase is the sum of m times the weights' 1 bits (unipolar), less the zero point times the weights, or of m times the weights' factors (bipolar).
-func dotBase(f *graph.FusedConv, enc ir.EncodingKind, o int) int32 {
-	coefs := f.Coefs()
-	m := int32(1)<<f.Planes - 1
-	var base int32
-	for j, c := range coefs {
-		if enc != ir.Unipolar {
-			base += c * m * int32(f.Products())
-			continue
-		}
-		for i := j*f.Out + o; i < len(f.WBits); i += len(coefs) * f.Out {
-			base += c * (m - 2*int32(f.Zero)) * int32(bits.OnesCount32(f.WBits[i]))
-		}
-		base += c * int32(f.Zero) * int32(f.Products())
-	}
-	return base
-}
-
-// correction finds what padding, as 0 bits, adds to each border class: a padded tap of 0 bits counts -m (bipolar, times
-// the weight) where it should count 0. WBits are as stored, so that bipolar_inv is the same sum.
-func correction(f *graph.FusedConv, x *graph.Value) *graph.PadCorr {
-	coefs, words := f.Coefs(), f.GroupWords()
-	taps := make([]int32, f.KH*f.KW*f.Out)
-	for i := range taps {
-		tap, o := i/f.Out, i%f.Out
-		for j, c := range coefs {
-			var ones int32
-			for q := range words {
-				ones += int32(bits.OnesCount32(f.WBits[((tap*words+q)*len(coefs)+j)*f.Out+o]))
-			}
-			taps[i] += c * (2*ones - int32(f.GroupIn()))
-		}
-	}
-	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
-	dh, dw := f.Dilation()
-	k := &graph.PadCorr{
-		Rows: graph.PaddingClasses(oh, f.KH, dh, f.SH, f.Pad.Top, x.Shape[1]),
-		Cols: graph.PaddingClasses(ow, f.KW, dw, f.SW, f.Pad.Left, x.Shape[2]),
-	}
-	m := int32(1)<<f.Planes - 1
-	outside := func(at, before, size int) bool { return at < before || at >= before+size }
-	for r := range k.Rows.Count() {
-		for c := range k.Cols.Count() {
-			row := make([]int32, f.Out)
-			for tap := range f.KH * f.KW {
-				h, w := k.Rows.At(r)*f.SH+tap/f.KW*dh, k.Cols.At(c)*f.SW+tap%f.KW*dw
-				if outside(h, f.Pad.Top, x.Shape[1]) || outside(w, f.Pad.Left, x.Shape[2]) {
-					for o := range row {
-						row[o] += m * taps[tap*f.Out+o]
-					}
-				}
-			}
-			k.Corr = append(k.Corr, row...)
-		}
-	}
-	return k
-}
-
-// weightScale is the real value of one weight bit per output channel: alpha_k = mean|W_k| for a convolution, the mean
+// weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a convolution, the mean
 // over the whole layer for a dense one (Riptide), in float64.
 func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) []float64 {
 	s := make([]float64, f.Out)
@@ -174,20 +104,6 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 		s[o] = 1
 	}
 	return s
-}
-
-// flipFilter negates filter o: its dot product changes sign.
-func flipFilter(f *graph.FusedConv, enc ir.EncodingKind, o int) {
-	planes, words := len(f.Coefs()), f.GroupWords()
-	for i := o; i < len(f.WBits); i += f.Out {
-		f.WBits[i] ^= f.Mask(i/f.Out/planes%words, o)
-	}
-	f.DotBase[o] = dotBase(f, enc, o)
-	if f.PadCorr != nil {
-		for i := o; i < len(f.PadCorr.Corr); i += f.Out {
-			f.PadCorr.Corr[i] = -f.PadCorr.Corr[i]
-		}
-	}
 }
 
 // dropIdentities takes out bitpack, unpack and one-input concats.

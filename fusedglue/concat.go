@@ -54,7 +54,7 @@ func (r *rewriter) split(n, c *graph.Node) {
 		to := at + r.g.Value(in).Channels()
 		part.Attrs, part.Weights = partOf(n, at, to)
 		v := *y
-		v.Shape, v.Packed = slices.Clone(r.g.Value(in).Shape), false
+		v.Shape, v.View = slices.Clone(r.g.Value(in).Shape), graph.Bytes
 		v.Name = fmt.Sprintf("%s.%s", in, n.Name)
 		for r.g.Values[v.Name] != nil {
 			v.Name += "_"

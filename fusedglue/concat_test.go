@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -25,7 +26,7 @@ func TestFire(t *testing.T) {
 		for i := range 24 {
 			w.Data = append(w.Data, float32(i/8)+float32(i%8)/10)
 		}
-		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1}, map[string]*graph.Tensor{"thresholds": w}, y)}
+		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, y)}
 		g, err := Fuse(n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -1,12 +1,12 @@
 package fusedglue
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"ripc/graph"
 	"ripc/internal/f32"
+	"ripc/ir"
 )
 
 // MaxSum bounds the sums of popcounts: the integer glue adds constants of like size and must stay inside i32.
@@ -24,18 +24,16 @@ type FewBits struct {
 	Attrs graph.BinaryAttrs
 }
 
-// String names the weights, e.g. "1-bit" or "ternary".
-func (f *FewBits) String() string { return WeightBits(&f.Attrs) }
-
-// WeightBits names the weights of a bitserial layer, e.g. "1-bit" or "ternary".
-func WeightBits(b *graph.BinaryAttrs) string {
+// WeightType is the number of bits of the weights of a bitserial layer, and their encoding: "bipolar" (odd integers),
+// "ternary" (-1, 0 and 1, of 2 bits) or "affine" (integers around a zero point).
+func WeightType(b *graph.BinaryAttrs) (bits int, enc string) {
 	switch b.Enc {
 	case "":
-		return "1-bit"
+		return 1, "bipolar"
 	case "ternary":
-		return "ternary"
+		return 2, b.Enc
 	}
-	return fmt.Sprintf("%d-bit", b.Bits)
+	return b.Bits, b.Enc
 }
 
 // Span is the largest sum of f's planes of +-1: that of one product over levels of one bit.
@@ -70,13 +68,13 @@ func (f *FewBits) Trained() bool {
 }
 
 // Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own; why says,
-// where there are none or more than MaxWeightBits, what they are instead ("8 bits").
-func Decompose(w *graph.Tensor) (few *FewBits, why string) {
+// where there are none or more than MaxWeightBits, what they are instead.
+func Decompose(w *graph.Tensor) (few *FewBits, why graph.Verdict) {
 	outs := w.Shape[len(w.Shape)-1]
 	few = &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
 	for _, v := range w.Data {
 		if v-v != 0 {
-			return nil, "weights that are not numbers"
+			return nil, graph.Verdict{Reason: graph.WhyWeightsNaN}
 		}
 	}
 	most := 0
@@ -104,9 +102,9 @@ func Decompose(w *graph.Tensor) (few *FewBits, why string) {
 		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
 	}
 	if few.Attrs.Bits > MaxWeightBits {
-		return nil, fmt.Sprintf("weights of %d bits", few.Attrs.Bits)
+		return nil, tooWide(few.Attrs.Bits)
 	}
-	return few, ""
+	return few, graph.Verdict{}
 }
 
 // bitsFor is the number of bits that m needs.
@@ -163,12 +161,17 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32) int {
 }
 
 // wide says what weights are that have more than MaxWeightBits bits.
-func wide(w []float32, outs int) string {
+func wide(w []float32, outs int) graph.Verdict {
 	f := &FewBits{Ints: make([]int, len(w)), Scale: make([]float32, outs)}
 	for o := range outs {
 		if f.channel(w, o, outs, 255, 32) < 0 {
-			return "real weights"
+			return graph.Verdict{Reason: graph.WhyRealWeights}
 		}
 	}
-	return fmt.Sprintf("weights of %d bits", max(bitsFor(max(0, slices.Max(f.Ints))-min(0, slices.Min(f.Ints))), MaxWeightBits+1))
+	return tooWide(max(bitsFor(max(0, slices.Max(f.Ints))-min(0, slices.Min(f.Ints))), MaxWeightBits+1))
+}
+
+// tooWide is the verdict on weights of more than MaxWeightBits bits.
+func tooWide(bits int) graph.Verdict {
+	return graph.Verdict{Reason: graph.WhyWideWeights, Args: ir.Args{WeightBits: bits, Most: MaxWeightBits}}
 }

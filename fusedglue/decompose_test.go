@@ -9,24 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
+	"ripc/ir"
+	"ripc/lower/layout"
 )
-
-// planeSum is weight i as the planes of w give it, in units of the scale that goes with them.
-func planeSum(w *intWeights, i int) int {
-	coefs, sum := w.coefs, 0
-	if coefs == nil {
-		coefs = []int32{1}
-	}
-	for j, p := range w.planes {
-		if p[i] {
-			sum += int(coefs[j])
-		} else {
-			sum -= int(coefs[j])
-		}
-	}
-	return sum
-}
 
 // TestDecompose: weights of few bits are found whatever their scales, with the fewest bits, and what becomes of the float
 // weights with the attributes found are the integers found, to the bit.
@@ -54,7 +41,7 @@ func TestDecompose(t *testing.T) {
 		w := &graph.Tensor{Shape: []int{per, outs}, Data: data}
 		few, why := Decompose(w)
 		if few == nil {
-			t.Fatalf("%s weights %v: %s", kind, data, why)
+			t.Fatalf("%s weights %v: %+v", kind, data, why)
 		}
 		for i, v := range data {
 			if f32.Mul(few.Scale[i%outs], float32(few.Ints[i])) != v {
@@ -63,31 +50,27 @@ func TestDecompose(t *testing.T) {
 		}
 		most := map[string]int64{"1-bit": 1, "ternary": 2, "odd2": 3, "odd3": 7, "narrow2": 2, "full2": 4, "full3": 8, "full4": 16, "unsigned4": 30, "sparse4": 16}
 		if few.Span() > max(2, most[kind]) {
-			t.Fatalf("%s weights become %s, span %d", kind, few, few.Span())
+			t.Fatalf("%s weights become %+v, span %d", kind, few.Attrs, few.Span())
 		}
 		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: few.Scale}}}
 		f := &graph.FusedConv{Out: outs}
-		made := weightsOf(n, f, &few.Attrs, conv)
-		factor := 1
-		if few.Attrs.Enc == "ternary" || few.Attrs.Enc == "affine" {
-			factor = 2
-		}
+		bindIntegers(n, f, &few.Attrs, conv)
+		x := graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}, Shape: []int{1, 1, 1, per}}
+		f.KH, f.KW, f.SH, f.SW, f.In, f.X = 1, 1, 1, 1, per, graph.IntegersOf(x.LevelType)
 		var span int64
-		for _, c := range append([]int32{}, made.coefs...) {
+		coefs := layout.NewConv(f, x, layout.Popcount).Counts.Coefs
+		for _, c := range coefs {
 			span += int64(c)
 		}
-		if made.coefs == nil {
-			span = 1
+		if len(coefs) != few.Planes() {
+			t.Fatalf("%s weights: %d planes, Planes is %d", kind, len(coefs), few.Planes())
 		}
-		if len(made.planes) != few.Planes() {
-			t.Fatalf("%s weights: %d planes, Planes is %d", kind, len(made.planes), few.Planes())
-		}
-		if span != few.Span() {
-			t.Fatalf("%s weights: planes add up to %d, Span is %d", kind, span, few.Span())
+		if span != few.Span() || sumBound(f) != int64(per)*span {
+			t.Fatalf("%s weights: planes add up to %d, Span is %d, sums are bounded by %d", kind, span, few.Span(), sumBound(f))
 		}
 		for i, q := range few.Ints {
-			if planeSum(made, i) != factor*q || float32(made.scale[i%outs])*float32(factor) != few.Scale[i%outs] {
-				t.Fatalf("%s weight %d: planes give %d * %g, want %d * %g", kind, i, planeSum(made, i), made.scale[i%outs], factor*q, few.Scale[i%outs])
+			if int(f.Ints[i]) != q || float32(f.Alpha[i%outs]) != few.Scale[i%outs] {
+				t.Fatalf("%s weight %d: %d * %g, want %d * %g", kind, i, f.Ints[i], f.Alpha[i%outs], q, few.Scale[i%outs])
 			}
 		}
 	})
@@ -100,17 +83,17 @@ func TestDecomposeRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		data []float32
-		want string
+		want graph.Verdict
 	}{
-		{bytes, "weights of 8 bits"},
-		{[]float32{1, 2, 4, 8, 16, 5}, "weights of 5 bits"},
-		{[]float32{1, -0.7071, 0.1, 3.14159}, "real weights"},
-		{[]float32{1, -1, float32(math.NaN()), 1}, "weights that are not numbers"},
-		{[]float32{1, float32(math.Inf(1)), 1, 1}, "weights that are not numbers"},
+		{bytes, tooWide(8)},
+		{[]float32{1, 2, 4, 8, 16, 5}, tooWide(5)},
+		{[]float32{1, -0.7071, 0.1, 3.14159}, graph.Verdict{Reason: graph.WhyRealWeights}},
+		{[]float32{1, -1, float32(math.NaN()), 1}, graph.Verdict{Reason: graph.WhyWeightsNaN}},
+		{[]float32{1, float32(math.Inf(1)), 1, 1}, graph.Verdict{Reason: graph.WhyWeightsNaN}},
 	} {
 		few, why := Decompose(&graph.Tensor{Shape: []int{len(c.data), 1}, Data: c.data})
 		if few != nil || why != c.want {
-			t.Errorf("%v: %+v, %q, want %q", c.data[:4], few, why, c.want)
+			t.Errorf("%v: %+v, %+v, want %+v", c.data[:4], few, why, c.want)
 		}
 	}
 	few, _ := Decompose(&graph.Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs

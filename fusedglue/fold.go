@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/internal/f32"
+	"ripc/graph/scalar"
 )
 
 func foldSteps(r *rewriter) error {
@@ -37,7 +37,7 @@ func poolAfter(r *rewriter) error {
 			shape := slices.Clone(x.Shape)
 			name := t.Name
 			*t = *y
-			t.Name, t.Shape, t.Packed = name, shape, false
+			t.Name, t.Shape, t.View = name, shape, graph.Bytes
 			n.Inputs, n.Outputs, p.Inputs, p.Outputs = p.Inputs, p.Outputs, n.Inputs, n.Outputs
 			j := slices.Index(r.g.Nodes, p)
 			r.g.Nodes[i], r.g.Nodes[j] = p, n
@@ -60,7 +60,7 @@ func (r *rewriter) only1(n *graph.Node) *graph.Node {
 func increasing(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.Elementwise:
-		return Increasing(a.Steps)
+		return scalar.Increasing(a.Steps)
 	case *graph.QuantizeAttrs, *graph.ShiftNormAttrs:
 		return true
 	case *graph.ThresholdAttrs:
@@ -68,15 +68,6 @@ func increasing(n *graph.Node) bool {
 		return ok
 	}
 	return false
-}
-
-// Increasing reports whether steps never fall in any channel and keep numbers numbers.
-func Increasing(steps []graph.FloatStep) bool {
-	return !slices.ContainsFunc(steps, func(s graph.FloatStep) bool {
-		return slices.ContainsFunc(s.A, func(v float32) bool {
-			return v-v != 0 || (factor(s) || s.Kind == "prelu") && !(v > 0) || s.Kind == "div" && f32.Flush(v) == 0
-		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
-	})
 }
 
 // maxThresholdBits is the number of output bits up to which a quantizer becomes thresholds: 2^bits-1 compares a channel. At 4
@@ -111,24 +102,24 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	if f == nil || q.bits > maxThresholdBits {
 		return
 	}
-	why := ""
 	if p.Op == "bconv2d" {
-		if why = turning(f); why == "" {
-			thresholdsOf(f, r.g.Value(p.Inputs[0]).Enc, q)
+		why := turning(f)
+		if why.Reason == graph.NoReason {
+			thresholdsOf(f, q)
 			r.absorb(p, n)
 			return
 		}
-		p.Note = join(p.Note, "glue stays float: "+why+", so no thresholds equal it")
+		p.Verdict = why
 	}
 	steps := f.Epilogue.Steps
 	if q.nan { // comparisons take a NaN for less than anything; this step makes it 0 and changes nothing else
 		for o := range f.Out {
 			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
-				n.Note = join(n.Note, "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it")
+				n.Verdict = graph.Verdict{Kind: graph.Bits, Reason: graph.WhyNaNHighest}
 				return
 			}
 		}
-		steps = append(slices.Clone(steps), graph.FloatStep{Kind: "prelu", A: slices.Repeat([]float32{1}, f.Out), From: n.Name})
+		steps = append(slices.Clone(steps), scalar.Step{Kind: scalar.PRelu, A: slices.Repeat([]float32{1}, f.Out), From: n.Name})
 	}
 	f.Epilogue.Steps, f.Epilogue.OutBits, f.Epilogue.OutEnc = steps, q.bits, q.enc
 	if q.one {
@@ -137,14 +128,6 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		f.Epilogue.LevelRows = levelRows(q, f.Out)
 	}
 	r.absorb(p, n)
-}
-
-// join adds to a note.
-func join(note, more string) string {
-	if note == "" {
-		return more
-	}
-	return note + "; " + more
 }
 
 func foldPool(r *rewriter) error {

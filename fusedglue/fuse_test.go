@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
@@ -91,7 +92,7 @@ func TestFolding(t *testing.T) {
 	x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "mean"})
 	x = n.pool(x, 2, 2, "valid")
 	x = n.plain("relu", n.bn(x, 1))
-	x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3})
+	x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3}})
 	n.Outputs = []string{x}
 	var passes []string
 	g, err := Fuse(n.Graph, nil, func(pass string, g *graph.Graph) { passes = append(passes, pass) })
@@ -114,7 +115,7 @@ func TestStrict(t *testing.T) {
 	x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "mean"})
 	n.Outputs = []string{x}
 	x = n.bn(x, 0) // some channels turn around
-	x = n.quantize(x, &graph.QuantizeAttrs{Bits: 1, Enc: ir.Unipolar, Scale: 1})
+	x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}})
 	x = n.bconv(x, 1, 2, "same", graph.BinaryAttrs{WeightScale: "mean"}) // the last layer may leave as floats
 	n.Outputs = append(n.Outputs, n.plain("relu", x))
 	g, err := Fuse(n.Graph, nil, nil)

@@ -1,5 +1,5 @@
 // Package fusedglue turns the layers between two binary convolutions into integer glue inside the first one: weight
-// scale, batch normalization, ShiftNorm, activation, quantizer and pooling become thresholds on the popcount, or Riptide's
+// scale, batch normalization, ShiftNorm, activation, quantizer and pooling become thresholds on the integer sums, or Riptide's
 // add-then-shift (Fromm et al., Riptide, MLSys 2020, section 4.2). What does not fold exactly stays a float op with a
 // note that says why.
 package fusedglue
@@ -24,7 +24,7 @@ type Pass struct {
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{"bind", "convolutions and dense layers become fused ones, weights become bits", true, bind},
+		{"bind", "convolutions and dense layers become fused ones, weights become integers", true, bind},
 		{"identity", "bitpack and unpack are only representations: their users read what they read", true, dropIdentities},
 		{"eltwise", "batch_norm, relu, clip and other ops on single elements become float steps", true, eltwise},
 		{"fold_steps", "float steps move into the convolution before them", false, foldSteps},

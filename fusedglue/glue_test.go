@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -23,25 +24,25 @@ func pick[T any](t *rapid.T, what string, of ...T) T { return rapid.SampledFrom(
 
 func encoding(t *rapid.T) ir.EncodingKind { return pick(t, "encoding", ir.Unipolar, ir.Bipolar) }
 
-// layer is a random bconv2d of out filters with its dot products' range.
+// layer is a random bconv2d of out filters.
 func layer(t *rapid.T, enc ir.EncodingKind, out int) *graph.FusedConv {
-	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, Planes: between(t, 1, 3, "planes")}
-	w, r := &intWeights{}, random(t, "w")
-	w.plane(f.KH*f.In*out, func(int) bool { return r.IntN(2) == 0 })
-	f.WBits = w.pack(f, false)
-	setDot(f, enc)
+	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, X: graph.IntegersOf(scalar.LevelType{Enc: enc, Bits: between(t, 1, 3, "bits of x")})}
+	f.W = pick(t, "weights", graph.Integers{Min: -1, Max: 1, Step: 2}, graph.Integers{Min: -2, Max: 1, Step: 1})
+	r := random(t, "w")
+	for range f.KH * f.In * out {
+		f.Ints = append(f.Ints, int16(f.W.Min+f.W.Step*r.IntN((f.W.Max-f.W.Min)/f.W.Step+1)))
+	}
 	return f
 }
 
-func maxPopcount(f *graph.FusedConv) int64 {
-	return (int64(1)<<f.Planes - 1) * int64(f.KH*f.KW*f.In)
-}
-
-// levelAt counts the thresholds that popcount p reaches.
-func levelAt(f *graph.FusedConv, o int, p int64) int {
+// levelAt counts the thresholds that a sum reaches.
+func levelAt(f *graph.FusedConv, o int, sum int64) int {
+	if f.Epilogue.Falling != nil && f.Epilogue.Falling[o] {
+		sum = -sum
+	}
 	n := 0
 	for j, row := range f.Epilogue.Thresholds {
-		if p <= int64(row[o]) {
+		if sum >= int64(row[o]) {
 			n = j + 1
 		}
 	}
@@ -68,9 +69,10 @@ func TestShiftToThresholds(t *testing.T) {
 			t.Fatalf("%+v", f.Epilogue)
 		}
 		for o, g := range glue {
-			for p := range maxPopcount(f) + 1 {
-				if got, want := levelAt(f, o, p), g.level(int64(f.DotBase[o])-int64(f.DotMul)*p, bits); got != want {
-					t.Fatalf("channel %d, popcount %d: level %d, want %d (%+v)", o, p, got, want, g)
+			lo, hi := f.Sums(o)
+			for sum := lo; sum <= hi; sum++ {
+				if got, want := levelAt(f, o, sum), g.level(sum, bits); got != want {
+					t.Fatalf("channel %d, sum %d: level %d, want %d (%+v)", o, sum, got, want, g)
 				}
 			}
 		}
@@ -93,64 +95,46 @@ func TestThresholdsOf(t *testing.T) {
 			}
 			return v
 		}
-		steps := []graph.FloatStep{{Kind: "mul", A: slices.Repeat([]float32{float32(r.Float64())}, out)}}
+		steps := []scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{float32(r.Float64())}, out)}}
 		for range between(t, 0, 3, "number") {
-			steps = append(steps, pick(t, "step", graph.FloatStep{Kind: "relu"}, graph.FloatStep{Kind: "fma", A: vec(0.5), B: vec(1)}, graph.FloatStep{Kind: "mul", A: vec(1)},
-				graph.FloatStep{Kind: "add", A: vec(1)}, graph.FloatStep{Kind: "div", A: nonzero(vec(2))}, graph.FloatStep{Kind: "clip", Lo: -1.5, Hi: 2}, graph.FloatStep{Kind: "sign"},
-				graph.FloatStep{Kind: "round", Mode: "half_even"}, graph.FloatStep{Kind: "round", Mode: "ceil"}))
+			steps = append(steps, pick(t, "step", scalar.Step{Kind: scalar.Relu}, scalar.Step{Kind: scalar.Fma, A: vec(0.5), B: vec(1)}, scalar.Step{Kind: scalar.Mul, A: vec(1)},
+				scalar.Step{Kind: scalar.Add, A: vec(1)}, scalar.Step{Kind: scalar.Div, A: nonzero(vec(2))}, scalar.Step{Kind: scalar.Clip, Lo: -1.5, Hi: 2}, scalar.Step{Kind: scalar.Sign},
+				scalar.Step{Kind: scalar.Round, Mode: scalar.HalfEven}, scalar.Step{Kind: scalar.Round, Mode: scalar.Ceil}))
 		}
 		f.Epilogue.Steps = steps
-		before := *f
-		if why := turning(f); why != "" {
+		if why := turning(f); why.Reason != graph.NoReason {
 			t.Fatal(why)
 		}
-		thresholdsOf(f, enc, q)
+		thresholdsOf(f, q)
 		if f.Epilogue.Steps != nil || f.Epilogue.OutBits != q.bits || f.Epilogue.OutEnc != q.enc || len(f.Epilogue.Thresholds) != 1<<q.bits-1 {
 			t.Fatalf("%+v", f.Epilogue)
 		}
 		for o := range out {
-			flips, words := 0, 0
-			for i := o; i < len(f.WBits); i += out {
-				words++
-				if f.WBits[i] != before.WBits[i] {
-					flips++
-				}
-			}
-			if flips != 0 && flips != words {
-				t.Fatalf("channel %d: %d of %d words are negated", o, flips, words)
-			}
-			for p := range maxPopcount(f) + 1 {
-				dot := int64(before.DotBase[o]) - int64(before.DotMul)*p
+			lo, hi := f.Sums(o)
+			for dot := lo; dot <= hi; dot++ {
 				v := float32(dot)
 				for _, s := range steps {
 					switch s.Kind {
-					case "mul":
+					case scalar.Mul:
 						v *= s.A[o]
-					case "fma":
+					case scalar.Fma:
 						v = float32(math.FMA(float64(v), float64(s.A[o]), float64(s.B[o])))
-					case "relu":
+					case scalar.Relu:
 						v = max(v, 0)
-					case "add":
+					case scalar.Add:
 						v += s.A[o]
-					case "div":
+					case scalar.Div:
 						v /= s.A[o]
-					case "clip":
+					case scalar.Clip:
 						v = min(max(v, s.Lo), s.Hi)
-					case "sign":
+					case scalar.Sign:
 						v = float32(cmp.Compare(v, 0))
-					case "round":
+					case scalar.Round:
 						v = rounded(s.Mode, v)
 					}
 				}
-				q := p
-				if flips > 0 {
-					if q = int64(f.DotBase[o]) + dot; q%int64(f.DotMul) != 0 {
-						t.Fatalf("channel %d: dot product %d has no popcount", o, -dot)
-					}
-					q /= int64(f.DotMul)
-				}
-				if got, want := levelAt(f, o, q), want(o, v); got != want {
-					t.Fatalf("channel %d, dot product %d: level %d, want %d", o, dot, got, want)
+				if got, want := levelAt(f, o, dot), want(o, v); got != want {
+					t.Fatalf("channel %d, sum %d: level %d, want %d", o, dot, got, want)
 				}
 			}
 		}

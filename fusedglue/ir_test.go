@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
@@ -48,7 +49,7 @@ func TestStepsAreTheIR(t *testing.T) {
 			}
 			return w
 		}
-		mode, size := pick(t, "rounding", graph.Roundings()...), pick(t, "size", 1, c)
+		mode, size := pick(t, "rounding", scalar.Roundings()...), pick(t, "size", 1, c)
 		switch op := pick(t, "op", "add", "sub", "mul", "div", "clip", "round", "fake_quant", "prelu", "sign", "relu", "relu6", "hard_tanh", "batch_norm", "quantizer"); op {
 		case "add", "sub", "mul", "div":
 			n.add(op, &graph.BinaryOpAttrs{Reverse: op == "sub" && rapid.Bool().Draw(t, "reverse")}, map[string]*graph.Tensor{"b": vec(size, false)}, x)
@@ -109,7 +110,7 @@ func TestStepsAreTheIR(t *testing.T) {
 		}
 		steps := Steps(n.Graph, &node)
 		for i, x := range data {
-			got, want := math.Float32frombits(binary.LittleEndian.Uint32(out[0][4*i:])), ApplySteps(steps, i%c, x)
+			got, want := math.Float32frombits(binary.LittleEndian.Uint32(out[0][4*i:])), scalar.EvalSteps(steps, i%c, x)
 			if math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
 				t.Fatalf("%s of %g in channel %d is %g, want %g: %+v\n%s", node.Op, x, i%c, got, want, steps, p)
 			}

@@ -23,7 +23,7 @@ type quantizer struct {
 func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	switch a := n.Attrs.(type) {
 	case *graph.QuantizeAttrs:
-		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return QuantizeLevel(a, x) }, true, false}, true
+		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return a.Eval(x) }, true, false}, true
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
 		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return thresholdLevel(a, t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
@@ -42,33 +42,6 @@ func thresholdLevel(a *graph.ThresholdAttrs, thresholds *graph.Tensor, o int, x 
 	}
 	return n
 }
-
-// QuantizeLevel is graph.QuantizeAttrs' formula (for bipolar_inv, the level that bipolar has) in the arithmetic of ir
-// (ops.QuantizeLevel computes the same).
-func QuantizeLevel(a *graph.QuantizeAttrs, x float32) int {
-	m := float32(int(1)<<a.Bits - 1)
-	scale, offset := float32(a.Scale), 0
-	var v float32
-	switch {
-	case a.Unit && a.Enc == ir.Unipolar:
-		v = f32.Mul(clip(x, 0, 1), m)
-	case a.Unit:
-		v = f32.Mul(f32.Mul(f32.Add(clip(x, -1, 1), 1), m), 0.5)
-	case a.Range != nil:
-		v, offset = f32.Div(x, scale), -a.Range.Min
-		if zp := a.Zero + a.Range.Min; zp != 0 {
-			v = f32.Add(v, float32(zp))
-		}
-		v = clip(v, float32(a.Range.Min), float32(a.Range.Max))
-	case a.Enc == ir.Unipolar:
-		v, offset = clip(f32.Div(x, scale), -float32(a.Zero), m-float32(a.Zero)), a.Zero
-	default:
-		v = f32.Mul(f32.Add(clip(f32.Div(x, scale), -m, m), m), 0.5)
-	}
-	return offset + int(f32.Round(a.Rounding, v))
-}
-
-func clip(v, lo, hi float32) float32 { return f32.Min(f32.Max(v, lo), hi) }
 
 // floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which
 // no comparison reaches.

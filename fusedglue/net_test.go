@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -21,7 +22,7 @@ func newNet(fail func(args ...any), rnd func() float64) *net {
 }
 
 func (n *net) input(shape ...int) string {
-	n.Values["x"] = &graph.Value{Name: "x", DType: ir.F32, Shape: shape, Layout: "NHWC"}
+	n.Values["x"] = &graph.Value{Name: "x", Shape: shape, Layout: "NHWC"}
 	n.Inputs = []string{"x"}
 	return "x"
 }
@@ -29,7 +30,7 @@ func (n *net) input(shape ...int) string {
 func (n *net) levels(bits int, enc ir.EncodingKind, shape ...int) string {
 	n.input(shape...)
 	v := n.Values["x"]
-	v.DType, v.Bits, v.Enc, v.Scale = ir.U8, bits, enc, 1/float64(int(1)<<bits-1)
+	v.Bits, v.Enc, v.Scale = bits, enc, 1/float64(int(1)<<bits-1)
 	return "x"
 }
 
@@ -171,7 +172,7 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 				}
 				pooled()
 			}
-			a := &graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: n.Value(in).Scale, Rounding: a.Rounding}
+			a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: n.Value(in).Scale}, Rounding: a.Rounding}
 			if between(t, 0, 5, "wide") == 0 {
 				a.Bits = 5
 			}

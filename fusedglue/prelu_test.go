@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -15,7 +16,7 @@ func TestPRelu(t *testing.T) {
 		x = n.bconv(x, 3, 2, "same", graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"})
 		alpha := &graph.Tensor{Shape: []int{2}, Data: []float32{0.5, slope}}
 		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
-		x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.BipolarInv, Scale: 0.1})
+		x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 0.1}})
 		n.Outputs = []string{x}
 		g, err := Fuse(n.Graph, nil, nil)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -30,22 +31,22 @@ func quantized(a *graph.QuantizeAttrs, x float32) int {
 }
 
 // rounded is x to an integer.
-func rounded(mode string, x float32) float32 {
+func rounded(mode scalar.Rounding, x float32) float32 {
 	v := float64(x)
 	switch mode {
-	case "half_up":
+	case scalar.HalfUp:
 		v = math.Floor(v + 0.5)
-	case "half_down":
+	case scalar.HalfDown:
 		v = math.Ceil(v - 0.5)
-	case "half_away":
+	case scalar.HalfAway:
 		v = math.Round(v)
-	case "floor":
+	case scalar.Floor:
 		v = math.Floor(v)
-	case "ceil":
+	case scalar.Ceil:
 		v = math.Ceil(v)
-	case "trunc":
+	case scalar.Trunc:
 		v = math.Trunc(v)
-	case "away":
+	case scalar.Away:
 		v = math.Copysign(math.Ceil(math.Abs(v)), v)
 	default:
 		v = math.RoundToEven(v)
@@ -57,8 +58,8 @@ func rounded(mode string, x float32) float32 {
 func drawQuantizer(t *rapid.T, r *rand.Rand, out int) (*graph.Node, func(o int, x float32) int) {
 	switch between(t, 0, 2, "quantizer") {
 	case 0: // a range of integers
-		a := &graph.QuantizeAttrs{Bits: between(t, 1, 3, "bits"), Enc: ir.Unipolar, Scale: pick(t, "scale", 1, 0.25, 1.0/3, 3), Rounding: pick(t, "rounding", graph.Roundings()...)}
-		a.Range = &graph.QuantRange{Min: between(t, -5, 3, "min")}
+		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: between(t, 1, 3, "bits"), Enc: ir.Unipolar, Scale: pick(t, "scale", 1, 0.25, 1.0/3, 3)}, Rounding: pick(t, "rounding", scalar.Roundings()...)}
+		a.Range = &scalar.Range{Min: between(t, -5, 3, "min")}
 		a.Range.Max = a.Range.Min + between(t, 0, 1<<a.Bits-1, "span")
 		a.Zero = between(t, 0, 1<<a.Bits-1, "zero")
 		zp := float32(a.Zero + a.Range.Min)
@@ -67,7 +68,7 @@ func drawQuantizer(t *rapid.T, r *rand.Rand, out int) (*graph.Node, func(o int, 
 			return int(rounded(a.Rounding, min(max(v, float32(a.Range.Min)), float32(a.Range.Max)))) - a.Range.Min
 		}
 	case 1:
-		a := &graph.ThresholdAttrs{Bits: between(t, 1, 3, "bits"), Enc: pick(t, "enc", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: 1, NotLess: rapid.Bool().Draw(t, "not less")}
+		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: between(t, 1, 3, "bits"), Enc: pick(t, "enc", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: 1}, NotLess: rapid.Bool().Draw(t, "not less")}
 		rows, cols := between(t, 1, 1<<a.Bits-1, "thresholds"), pick(t, "columns", 1, out)
 		w := &graph.Tensor{Shape: []int{rows, cols}, Data: make([]float32, rows*cols)}
 		for c := range cols {
@@ -104,8 +105,7 @@ func nonzero(v []float32) []float32 {
 }
 
 func drawQuantize(t *rapid.T, bits int) *graph.QuantizeAttrs {
-	return &graph.QuantizeAttrs{Unit: rapid.Bool().Draw(t, "unit"), Bits: between(t, 1, bits, "bits"), Enc: encoding(t), Scale: pick(t, "scale", 1, 0.25, 1.0/3, 1.0/7, 3),
-		Rounding: pick(t, "rounding", "half_even", "half_up", "floor")}
+	return &graph.QuantizeAttrs{Unit: rapid.Bool().Draw(t, "unit"), LevelType: scalar.LevelType{Bits: between(t, 1, bits, "bits"), Enc: encoding(t), Scale: pick(t, "scale", 1, 0.25, 1.0/3, 1.0/7, 3)}, Rounding: pick(t, "rounding", scalar.HalfEven, scalar.HalfUp, scalar.Floor)}
 }
 
 func TestFloatLevels(t *testing.T) {
@@ -129,8 +129,8 @@ func TestUnitQuantizer(t *testing.T) {
 		x     float32
 		level int
 	}{{3, 0.5, 4}, {4, 0.5, 8}, {4, 0.9, 14}, {6, 0.5, 32}, {8, 0.5, 128}, {8, 0.1, 26}, {1, 0.5, 0}, {2, 0.5, 2}} {
-		a := &graph.QuantizeAttrs{Unit: true, Bits: c.bits, Enc: ir.Unipolar, Scale: 1 / float64(int(1)<<c.bits-1), Rounding: "half_even"}
-		if got := QuantizeLevel(a, c.x); got != c.level {
+		a := &graph.QuantizeAttrs{Unit: true, LevelType: scalar.LevelType{Bits: c.bits, Enc: ir.Unipolar, Scale: 1 / float64(int(1)<<c.bits-1)}, Rounding: scalar.HalfEven}
+		if got := a.Eval(c.x); got != c.level {
 			t.Errorf("%d bits: level of %g is %d, want %d", c.bits, c.x, got, c.level)
 		}
 	}

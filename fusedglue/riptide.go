@@ -68,12 +68,12 @@ func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *grap
 		return g.Errorf(n, "use one number of unipolar bits before and after, as Riptide does, or batch_norm and quantize",
 			"shift_norm gives %d unipolar bits, but the layer before it reads %d bits, %s", a.Bits, x.Bits, x.Enc)
 	}
-	if f.WPlanes != nil {
+	if f.W != (graph.Integers{Min: -1, Max: 1, Step: 2}) {
 		return g.Errorf(n, "use batch_norm and quantize", "shift_norm needs +-1 weights in the layer before it")
 	}
 	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
 	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
-	k := int64(f.Products()) << f.Planes
+	k := int64(f.Products()) << x.Bits
 	for o := range f.Out {
 		glue := newShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
 		if glue.Bad == "" && abs(glue.Add)+k >= 1<<31>>max(0, -glue.T) {
@@ -102,7 +102,7 @@ func shiftToThresholds(r *rewriter) error {
 			continue
 		}
 		s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
-		search(f, bits, ir.Unipolar, func(o int) func(a int64) int {
+		search(f, bits, ir.Unipolar, nil, func(o int) func(a int64) int {
 			g := shiftNorm{Add: int64(s.Add[o]), T: int(s.Right[o])}
 			if s.Left != nil {
 				g.T -= int(s.Left[o])

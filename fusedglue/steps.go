@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 )
 
@@ -25,7 +26,7 @@ func eltwise(r *rewriter) error {
 }
 
 // Steps are the float steps that n is, none if it is no op on single elements (or b / x).
-func Steps(g *graph.Graph, n *graph.Node) []graph.FloatStep {
+func Steps(g *graph.Graph, n *graph.Node) []scalar.Step {
 	vec := func(weight string) []float32 {
 		v, c := n.Weights[weight].Data, g.Value(n.Inputs[0]).Channels()
 		if len(v) == 1 && c > 1 {
@@ -36,13 +37,13 @@ func Steps(g *graph.Graph, n *graph.Node) []graph.FloatStep {
 	switch a := n.Attrs.(type) {
 	case *graph.BatchNormAttrs:
 		s, b := batchNorm(n, a)
-		return []graph.FloatStep{{Kind: "fma", A: s, B: b}}
+		return []scalar.Step{{Kind: scalar.Fma, A: s, B: b}}
 	case *graph.PReluAttrs:
-		return []graph.FloatStep{{Kind: "prelu", A: n.Weights["alpha"].Data}}
+		return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data}}
 	case *graph.ClipAttrs:
-		return []graph.FloatStep{{Kind: "clip", Lo: float32(a.Min), Hi: float32(a.Max)}}
+		return []scalar.Step{{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}}
 	case *graph.RoundAttrs:
-		return []graph.FloatStep{{Kind: "round", Mode: a.Mode}}
+		return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
 	case *graph.BinaryOpAttrs:
 		if len(n.Inputs) == 1 {
 			return binarySteps(n.Op, a.Reverse, vec("b"))
@@ -54,47 +55,46 @@ func Steps(g *graph.Graph, n *graph.Node) []graph.FloatStep {
 		}
 		return fakeQuantSteps(a, vec("scale"), zp)
 	}
-	switch n.Op {
-	case "relu", "relu6", "hard_tanh", "sign":
-		return []graph.FloatStep{{Kind: n.Op}}
+	if kind, ok := map[string]scalar.Kind{"relu": scalar.Relu, "relu6": scalar.Relu6, "hard_tanh": scalar.HardTanh, "sign": scalar.Sign}[n.Op]; ok {
+		return []scalar.Step{{Kind: kind}}
 	}
 	return nil
 }
 
 // binarySteps is x op b, or b op x; nil for b / x. x - b is x + (-b), and b - x is (-x) + b, to the bit.
-func binarySteps(op string, reverse bool, b []float32) []graph.FloatStep {
+func binarySteps(op string, reverse bool, b []float32) []scalar.Step {
 	switch {
 	case op == "add":
-		return []graph.FloatStep{{Kind: "add", A: b}}
+		return []scalar.Step{{Kind: scalar.Add, A: b}}
 	case op == "mul":
-		return []graph.FloatStep{{Kind: "mul", A: b}}
+		return []scalar.Step{{Kind: scalar.Mul, A: b}}
 	case op == "sub" && reverse:
-		return []graph.FloatStep{{Kind: "mul", A: slices.Repeat([]float32{-1}, len(b))}, {Kind: "add", A: b}}
+		return []scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{-1}, len(b))}, {Kind: scalar.Add, A: b}}
 	case op == "sub":
-		return []graph.FloatStep{{Kind: "add", A: negated(b)}}
+		return []scalar.Step{{Kind: scalar.Add, A: negated(b)}}
 	case op == "div" && !reverse:
-		return []graph.FloatStep{{Kind: "div", A: b}}
+		return []scalar.Step{{Kind: scalar.Div, A: b}}
 	}
 	return nil
 }
 
 // fakeQuantSteps is graph.FakeQuantAttrs' formula; zp is nil where there is none.
-func fakeQuantSteps(a *graph.FakeQuantAttrs, scale, zp []float32) []graph.FloatStep {
-	var steps []graph.FloatStep
+func fakeQuantSteps(a *graph.FakeQuantAttrs, scale, zp []float32) []scalar.Step {
+	var steps []scalar.Step
 	scaled := slices.ContainsFunc(scale, func(v float32) bool { return v != 1 })
 	shifted := slices.ContainsFunc(zp, func(v float32) bool { return v != 0 })
 	if scaled {
-		steps = append(steps, graph.FloatStep{Kind: "div", A: scale})
+		steps = append(steps, scalar.Step{Kind: scalar.Div, A: scale})
 	}
 	if shifted {
-		steps = append(steps, graph.FloatStep{Kind: "add", A: zp})
+		steps = append(steps, scalar.Step{Kind: scalar.Add, A: zp})
 	}
-	steps = append(steps, graph.FloatStep{Kind: "clip", Lo: float32(a.Min), Hi: float32(a.Max)}, graph.FloatStep{Kind: "round", Mode: a.Rounding})
+	steps = append(steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}, scalar.Step{Kind: scalar.Round, Mode: a.Rounding})
 	if shifted {
-		steps = append(steps, graph.FloatStep{Kind: "add", A: negated(zp)})
+		steps = append(steps, scalar.Step{Kind: scalar.Add, A: negated(zp)})
 	}
 	if scaled {
-		steps = append(steps, graph.FloatStep{Kind: "mul", A: scale})
+		steps = append(steps, scalar.Step{Kind: scalar.Mul, A: scale})
 	}
 	return steps
 }
@@ -117,48 +117,6 @@ func batchNorm(n *graph.Node, a *graph.BatchNormAttrs) (s, b []float32) {
 		b[c] = float32(float64(beta[c]) - float64(mean[c])*float64(s[c]))
 	}
 	return s, b
-}
-
-// ApplySteps computes the float steps of channel o, each rounded to f32 with subnormals flushed.
-func ApplySteps(steps []graph.FloatStep, o int, x float32) float32 {
-	for _, s := range steps {
-		switch s.Kind {
-		case "mul":
-			x = f32.Mul(x, s.A[o])
-		case "div":
-			x = f32.Div(x, s.A[o])
-		case "add":
-			x = f32.Add(x, s.A[o])
-		case "fma":
-			x = f32.Fma(x, s.A[o], s.B[o])
-		case "relu":
-			x = f32.Max(x, 0)
-		case "relu6":
-			x = clip(x, 0, 6)
-		case "hard_tanh":
-			x = clip(x, -1, 1)
-		case "clip":
-			x = clip(x, s.Lo, s.Hi)
-		case "prelu":
-			x = f32.Fma(f32.Min(x, 0), s.A[o], f32.Max(x, 0))
-		case "round":
-			x = f32.Round(s.Mode, x)
-		case "sign":
-			x = sign(x)
-		}
-	}
-	return x
-}
-
-// sign is f32(x > 0) - f32(x < 0).
-func sign(x float32) float32 {
-	switch x = f32.Flush(x); {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
 }
 
 // maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/explain"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -24,7 +26,7 @@ func TestMergeSteps(t *testing.T) {
 		if x = n.add("clip", &graph.ClipAttrs{Min: -1, Max: math.Inf(1)}, nil, x); seen {
 			n.Outputs = append(n.Outputs, x)
 		}
-		x = n.add("fake_quant", &graph.FakeQuantAttrs{Min: -2, Max: 1, Rounding: "floor"}, map[string]*graph.Tensor{"scale": ones(3, 0.5), "zero_point": ones(1, 0)}, x)
+		x = n.add("fake_quant", &graph.FakeQuantAttrs{Min: -2, Max: 1, Rounding: scalar.Floor}, map[string]*graph.Tensor{"scale": ones(3, 0.5), "zero_point": ones(1, 0)}, x)
 		n.Outputs = append(n.Outputs, n.add("div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": ones(3, 1)}, x))
 		g, err := Fuse(n.Graph, nil, nil)
 		if err != nil {
@@ -35,7 +37,7 @@ func TestMergeSteps(t *testing.T) {
 			text := n.Op
 			if e, ok := n.Attrs.(*graph.Elementwise); ok {
 				for _, s := range e.Steps {
-					text += " " + s.Kind
+					text += " " + s.Kind.String()
 				}
 			}
 			got = append(got, text)
@@ -65,7 +67,7 @@ func TestTurning(t *testing.T) {
 		b    float32
 		want string
 	}{
-		{"mul", 2, ""}, {"mul", 0, ""}, {"mul", inf, "n2 makes "}, {"div", 0, "n2 makes "}, {"add", float32(math.NaN()), "n2 makes NaN"}, {"mul", 3e38, ""}, {"div", 1e-38, "n2 makes "},
+		{"mul", 2, ""}, {"mul", 0, ""}, {"mul", inf, `"n2" makes `}, {"div", 0, `"n2" makes `}, {"add", float32(math.NaN()), `"n2" makes NaN`}, {"mul", 3e38, ""}, {"div", 1e-38, `"n2" makes `},
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "none"})
@@ -73,14 +75,14 @@ func TestTurning(t *testing.T) {
 			x = n.add("clip", &graph.ClipAttrs{Min: -1, Max: 1}, nil, x)
 		}
 		x = n.add(c.op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": ones(5, c.b)}, x)
-		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})}
+		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})}
 		g, err := Fuse(n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		folded := g.Nodes[0].Attrs.(*graph.FusedConv).Epilogue.Thresholds != nil
-		if len(g.Nodes) != 1 || folded != (c.want == "") || !strings.Contains(g.Nodes[0].Note, c.want) {
-			t.Errorf("%s %g: %s%s", c.op, c.b, g, g.Nodes[0].Note)
+		if len(g.Nodes) != 1 || folded != (c.want == "") || !strings.Contains(explain.Verdict(g.Nodes[0].Verdict), c.want) {
+			t.Errorf("%s %g: %s%s", c.op, c.b, g, explain.Verdict(g.Nodes[0].Verdict))
 		}
 		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "stays float: "+c.want) {
 			t.Errorf("%s %g: %v", c.op, c.b, err)
@@ -105,14 +107,14 @@ func TestThresholdBehindFloats(t *testing.T) {
 	} {
 		n, _ := chain(t, ir.Unipolar, 1)
 		x := n.conv(n.input(1, 4, 4, 3), 3, 2, "same")
-		a := &graph.ThresholdAttrs{Bits: 1, Enc: ir.BipolarInv, Scale: 1, NotLess: c.notLess}
+		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: c.notLess}
 		n.Outputs = []string{n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: c.shape, Data: c.data}}, x)}
 		g, err := Fuse(n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := g.Nodes[0].Attrs.(*graph.FusedConv).Epilogue
-		if c.folds != (len(g.Nodes) == 1) || c.folds && (e.LevelRows != nil) != c.rows || !c.folds && g.Nodes[1].Note == "" {
+		if c.folds != (len(g.Nodes) == 1) || c.folds && (e.LevelRows != nil) != c.rows || !c.folds && g.Nodes[1].Verdict.Reason != graph.WhyNaNHighest {
 			t.Errorf("%+v: %s", c, g)
 		}
 		for o := range 2 {
@@ -120,7 +122,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 				if !c.folds {
 					break
 				}
-				y, l := ApplySteps(e.Steps, o, v), e.Levels
+				y, l := scalar.EvalSteps(e.Steps, o, v), e.Levels
 				if c.rows {
 					l = []float32{e.LevelRows[0][o]}
 				}
@@ -149,14 +151,14 @@ func TestStrictFloatLayers(t *testing.T) {
 	}{
 		{"last", func(n *net, x string) string {
 			x = n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
-			x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})
+			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
 			return n.conv(n.plain("dequantize", x), 1, 2, "same")
 		}, ""},
 		{"between", func(n *net, x string) string {
 			x = n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
-			x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})
+			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
 			x = n.conv(n.plain("dequantize", x), 1, 2, "same")
-			x = n.quantize(x, &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1})
+			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
 			return n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
 		}, `node "n4" (fconv2d): stays float: its input has few bits, but its weights are real (128 MACs, 28.6 % of all)`},
 		{"binary weights", func(n *net, x string) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"ripc/graph"
+	"ripc/graph/explain"
+	"ripc/graph/scalar"
 )
 
 // Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:
@@ -30,7 +32,7 @@ func Strict(g *graph.Graph) error {
 		case conv && n.Op == "fconv2d":
 			errs = append(errs, s.layer(n, f))
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
-			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n.Note, "glue stays float: ", "no thresholds equal its glue")))
+			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n, "no thresholds equal its glue")))
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
 			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Outputs[0]).Bits <= MaxWeightBits || s.bitserial(q, s.below)) {
 				errs = append(errs, s.stays(n, "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors",
@@ -51,20 +53,21 @@ func (s strict) layer(n *graph.Node, f *graph.FusedConv) error {
 	few, _ := Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
 	switch {
 	case few != nil && few.Trained():
-		return s.stays(n, "quantize its input to at most 8 bits, with one scale", reason(n.Note, "float: ", fmt.Sprintf("its weights are %s, but its input is not quantized", few)))
+		return s.stays(n, "quantize its input to at most 8 bits, with one scale",
+			reason(n, fmt.Sprintf("its weights are %s, but its input is not quantized", explain.Weights(WeightType(&few.Attrs)))))
 	case s.fewLevels(n.Inputs[0]) && s.bitserial(n, s.above) && s.bitserial(n, s.below):
 		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", MaxWeightBits),
-			reason(n.Note, "float: ", "its input has few bits, but its weights are real"))
+			reason(n, "its input has few bits, but its weights are real"))
 	}
 	return nil
 }
 
-// reason is the part of a note that follows prefix, or what stands in for it.
-func reason(note, prefix, otherwise string) string {
-	if _, after, ok := strings.Cut(note, prefix); ok {
-		return after
+// reason says why an earlier stage left n or its glue float, or what stands in for it where none has looked.
+func reason(n *graph.Node, otherwise string) string {
+	if n.Verdict.Reason == graph.NoReason {
+		return otherwise
 	}
-	return otherwise
+	return explain.Verdict(n.Verdict)
 }
 
 // stays is the error that n stays float.
@@ -116,12 +119,12 @@ func (s strict) fewLevels(t string) bool {
 }
 
 // fewSteps reports whether steps end in those of a quantizer with few levels.
-func fewSteps(steps []graph.FloatStep) bool {
+func fewSteps(steps []scalar.Step) bool {
 	i := len(steps) - 1
-	for i >= 0 && (steps[i].Kind == "mul" || steps[i].Kind == "add") {
+	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
 		i--
 	}
-	return i >= 0 && (steps[i].Kind == "sign" || i > 0 && steps[i].Kind == "round" && steps[i-1].Kind == "clip" && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
+	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
 }
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.

@@ -1,92 +1,78 @@
 package fusedglue
 
 import (
-	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
-// thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the popcount. The level is
+// thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the sums. The level is
 // q(steps(f32(a))), each operation rounded as the float layer would: thresholds are searched on that very function.
-// Channels in which it decreases have their filter negated. The steps must not be turning.
-func thresholdsOf(f *graph.FusedConv, enc ir.EncodingKind, q quantizer) {
+// Channels in which it decreases are falling ones. The steps must not be turning.
+func thresholdsOf(f *graph.FusedConv, q quantizer) {
 	steps := f.Epilogue.Steps
-	flipped := make([]bool, f.Out)
-	for o := range flipped {
+	falling := make([]bool, f.Out)
+	for o := range falling {
 		for _, s := range steps {
-			if factor(s) && s.A[o] < 0 {
-				flipped[o] = !flipped[o]
+			if s.Turns() && s.A[o] < 0 {
+				falling[o] = !falling[o]
 			}
 		}
 	}
-	if slices.Contains(flipped, true) {
-		f.WBits, f.DotBase = slices.Clone(f.WBits), slices.Clone(f.DotBase)
-		if f.PadCorr != nil {
-			k := *f.PadCorr
-			k.Corr = slices.Clone(k.Corr)
-			f.PadCorr = &k
-		}
+	if !slices.Contains(falling, true) {
+		falling = nil
 	}
-	for o, yes := range flipped {
-		if yes {
-			flipFilter(f, enc, o)
-		}
-	}
-	search(f, q.bits, q.enc, func(o int) func(int64) int {
-		return func(dot int64) int {
-			if flipped[o] {
-				dot = -dot
-			}
-			return q.level(o, ApplySteps(steps, o, float32(dot)))
-		}
+	search(f, q.bits, q.enc, falling, func(o int) func(int64) int {
+		return func(sum int64) int { return q.level(o, scalar.EvalSteps(steps, o, float32(sum))) }
 	})
 }
 
-// factor reports whether s multiplies by A, so that it turns around the order of channels in which A is negative. (prelu
-// does so for some values only.)
-func factor(s graph.FloatStep) bool { return s.Kind == "mul" || s.Kind == "div" || s.Kind == "fma" }
-
 // turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
 // them: a prelu of negative slope turns around where it passes 0, and constants can make infinities or NaN of the sums. The
-// steps being monotone, all values lie between those of the smallest and the largest sum. "" if thresholds can be found.
-func turning(f *graph.FusedConv) string {
+// steps being monotone, all values lie between those of the smallest and the largest sum. No reason if thresholds can be found.
+func turning(f *graph.FusedConv) graph.Verdict {
 	for _, s := range f.Epilogue.Steps {
-		if s.Kind == "prelu" && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
-			return "a prelu of negative slope turns the sums around"
+		if s.Kind == scalar.PRelu && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
+			return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNegativeSlope, Where: s.From}
 		}
 	}
 	for o := range f.Out {
-		most := int64(f.DotBase[o])
-		for _, dot := range []int64{most, most - int64(f.DotMul)*f.MaxP()} {
-			x := float32(dot)
+		lo, hi := f.Sums(o)
+		for _, sum := range []int64{hi, lo} {
+			x := float32(sum)
 			for i, s := range f.Epilogue.Steps {
-				if x = ApplySteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
-					return fmt.Sprintf("%s makes %g of a sum of channel %d", s.From, x, o)
+				if x = scalar.EvalSteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
+					args := ir.Args{Value: strconv.FormatFloat(float64(x), 'g', -1, 32), Channel: o}
+					return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNotFinite, Where: s.From, Args: args}
 				}
 			}
 		}
 	}
-	return ""
+	return graph.Verdict{}
 }
 
-// search sets f's epilogue to the thresholds of level(o), a function of the dot product that never decreases:
-// level >= j iff P <= Thresholds[j-1][o], where the dot product is DotBase - DotMul*P.
-func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, level func(o int) func(a int64) int) {
-	maxP := f.MaxP()
+// search sets f's epilogue to the thresholds of level(o), a function of the sum that never decreases, or, in falling channels,
+// never increases.
+func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, level func(o int) func(sum int64) int) {
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
 		t[j] = make([]int32, f.Out)
 	}
 	for o := range f.Out {
-		lv, base, mul := level(o), int64(f.DotBase[o]), int64(f.DotMul)
+		lv, sign := level(o), int64(1)
+		lo, hi := f.Sums(o)
+		if falling != nil && falling[o] {
+			sign, lo, hi = -1, -hi, -lo
+		}
 		for j := range t {
-			// The first popcount at which the level falls below j+1; levels fall as P grows.
-			n := sort.Search(int(maxP)+1, func(p int) bool { return lv(base-mul*int64(p)) < j+1 })
-			t[j][o] = int32(n) - 1
+			// The first of lo..hi at which the level reaches j+1; hi+1 if none does.
+			n := sort.Search(int(hi-lo)+1, func(i int) bool { return lv(sign*(lo+int64(i))) >= j+1 })
+			t[j][o] = int32(lo + int64(n))
 		}
 	}
-	f.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: enc, Thresholds: t}
+	f.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: enc, Thresholds: t, Falling: falling}
 }

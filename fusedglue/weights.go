@@ -7,67 +7,34 @@ import (
 	"ripc/graph"
 )
 
-// intWeights are the weights of a bitserial layer as sums of planes of +-1.
-type intWeights struct {
-	planes [][]bool // [plane][KH*KW*In/Groups*Out]: true is +1
-	coefs  []int32  // nil: one plane
-	scale  []float64
-}
-
-// weightsOf turns n's float weights into planes. Ternary and affine weights are doubled, and the scale halved, so that
-// planes of +-1 add up to them: 2*(p - m) = sign(p) + sign(not m), 2*(level - zero) = sum 2^j*sign(bit j) + 2^Bits-1 - 2*zero.
-func weightsOf(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) *intWeights {
-	data := n.Weights["w"].Data
-	if b.Enc == "" {
-		w := &intWeights{scale: weightScale(n, f, b, perChannel)}
-		w.plane(len(data), func(i int) bool { return data[i] >= 0 })
-		w.coefs = nil
-		return w
-	}
-	ints, scale := integers(n, f.Out, b, perChannel)
-	w := &intWeights{scale: scale}
-	if b.Enc == "ternary" {
-		w.plane(len(data), func(i int) bool { return ints[i] > 0 })
-		w.plane(len(data), func(i int) bool { return ints[i] >= 0 })
-		w.coefs = []int32{1, 1}
-	} else {
-		m := 1<<b.Bits - 1
-		for j := range b.Bits {
-			w.plane(len(data), func(i int) bool {
-				if b.Enc == "bipolar" {
-					return (ints[i]+m)/2>>j&1 == 1
-				}
-				return (ints[i]+b.Zero)>>j&1 == 1
-			})
+// bindIntegers sets f's weights to the integers that n's float weights become.
+func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
+	data, m := n.Weights["w"].Data, 1<<b.Bits-1
+	switch b.Enc {
+	case "":
+		f.W, f.Alpha = graph.Integers{Min: -1, Max: 1, Step: 2}, weightScale(n, f, b, perChannel)
+		f.Ints = make([]int16, len(data))
+		for i, v := range data {
+			if f.Ints[i] = -1; v >= 0 {
+				f.Ints[i] = 1
+			}
 		}
-		if rest := m - 2*b.Zero; b.Enc == "affine" && rest != 0 {
-			w.plane(len(data), func(int) bool { return rest > 0 })
-			w.coefs[b.Bits] = int32(max(rest, -rest))
-		}
+		return
+	case "ternary":
+		f.W = graph.Integers{Min: -1, Max: 1, Step: 1}
+	case "bipolar":
+		f.W = graph.Integers{Min: -m, Max: m, Step: 2}
+	default:
+		f.W = graph.Integers{Min: -b.Zero, Max: m - b.Zero, Step: 1}
 	}
-	if b.Enc != "bipolar" {
-		for o := range w.scale {
-			w.scale[o] /= 2
-		}
-	}
-	return w
-}
-
-// plane adds a plane of factor 2^(planes before it).
-func (w *intWeights) plane(n int, plus func(i int) bool) {
-	p := make([]bool, n)
-	for i := range p {
-		p[i] = plus(i)
-	}
-	w.coefs = append(w.coefs, 1<<len(w.planes))
-	w.planes = append(w.planes, p)
+	f.Ints, f.Alpha = integers(n, f.Out, b, perChannel)
 }
 
 // integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
 // graph.BinaryAttrs. Enc is not "".
-func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int, scale []float64) {
+func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int16, scale []float64) {
 	w := n.Weights["w"].Data
-	ints, scale = make([]int, len(w)), make([]float64, outs)
+	ints, scale = make([]int16, len(w)), make([]float64, outs)
 	for o := range scale {
 		scale[o] = 1
 	}
@@ -103,15 +70,15 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	}
 	for i, v := range w {
 		x := math.Max(lo, math.Min(hi, float64(v)/scale[i%outs]))
-		if ints[i] = int(math.RoundToEven(x)); b.Enc == "bipolar" {
-			ints[i] = 2*int(math.RoundToEven((x+m)/2)) - int(m)
+		if ints[i] = int16(math.RoundToEven(x)); b.Enc == "bipolar" {
+			ints[i] = 2*int16(math.RoundToEven((x+m)/2)) - int16(m)
 		}
 	}
 	return ints, scale
 }
 
 // ternary sets the integers from 0.7*mean|w| of each filter and, if mean is set, the scales to mean|w| of what is not 0.
-func ternary(w []float32, ints []int, scale []float64, mean, perChannel bool) {
+func ternary(w []float32, ints []int16, scale []float64, mean, perChannel bool) {
 	outs := len(scale)
 	abs, sum, count := make([]float64, outs), make([]float64, outs), make([]float64, outs)
 	for i, v := range w {
@@ -139,21 +106,4 @@ func ternary(w []float32, ints []int, scale []float64, mean, perChannel bool) {
 			scale[o] = s / math.Max(1, c)
 		}
 	}
-}
-
-// pack makes f's WBits: each filter has the words that its group touches.
-func (w *intWeights) pack(f *graph.FusedConv, inverted bool) []uint32 {
-	words, planes, in := f.GroupWords(), len(w.planes), f.GroupIn()
-	out := make([]uint32, f.KH*f.KW*words*planes*f.Out)
-	for j, plane := range w.planes {
-		for i, plus := range plane {
-			if plus == inverted {
-				continue
-			}
-			o, c, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-			bit := o/f.GroupOut()*in + c - f.FirstWord(o)*graph.WordBits
-			out[((tap*words+bit/graph.WordBits)*planes+j)*f.Out+o] |= 1 << (bit % graph.WordBits)
-		}
-	}
-	return out
 }

@@ -1,6 +1,8 @@
 package graph
 
-import "ripc/ir"
+import (
+	"ripc/graph/scalar"
+)
 
 // Padding of a window op.
 type Padding struct {
@@ -88,25 +90,21 @@ type ConstantAttrs struct{}
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
 type ClipAttrs struct{ Min, Max float64 }
 
-// RoundAttrs belongs to round: to an integer, in f32. Modes are those of QuantizeAttrs.
-type RoundAttrs struct{ Mode string }
+// RoundAttrs belongs to round: to an integer, in f32.
+type RoundAttrs struct{ Mode scalar.Rounding }
 
 // FakeQuantAttrs belongs to fake_quant, a quantizer whose result stays f32: y = (round(clip(x/scale + zp, Min, Max)) - zp) * scale,
 // each operation rounded. Weights: "scale" and "zero_point", each [C] or [1]; "zero_point" may be missing (0).
 type FakeQuantAttrs struct {
 	Min, Max float64
-	Rounding string
+	Rounding scalar.Rounding
 }
 
 // ThresholdAttrs belongs to threshold: f32 -> levels. The level is the number of thresholds t with x >= t, or, where NotLess
 // is set, of those for which x < t does not hold (a NaN counts). Weights: "thresholds" [T, C] or [T, 1], T <= 2^Bits-1, ascending
-// along T, infinities allowed. Bits to Signed describe the result as in QuantizeAttrs.
+// along T, infinities allowed.
 type ThresholdAttrs struct {
-	Bits    int
-	Enc     ir.EncodingKind
-	Scale   float64
-	Zero    int
-	Signed  bool
+	scalar.LevelType
 	NotLess bool
 }
 
@@ -117,27 +115,8 @@ type NoAttrs struct{}
 // BitpackAttrs belongs to a bitpack whose result the caller sees as int32 words without an axis of planes (1 bit).
 type BitpackAttrs struct{ Int32 bool }
 
-// QuantizeAttrs: f32 -> levels, m = 2^Bits-1. Where the model gives no scale (Unit): unipolar
-// level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2). With a scale: unipolar
-// level = round(clip(x/Scale, 0, m)), bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as f32.
-type QuantizeAttrs struct {
-	Unit   bool
-	Bits   int
-	Enc    ir.EncodingKind
-	Scale  float64 // real value of one integer step; 1/(2^Bits-1) unless the model says otherwise
-	Zero   int     // added to the level, which is clipped after that (unipolar)
-	Signed bool    // the caller sees level - 128
-	// Rounding of the quotient: "half_even", "half_up" (floor(x+0.5)), "half_down" (ceil(x-0.5)), "half_away" (from zero),
-	// "floor", "ceil", "trunc" (to zero) or "away" (from zero), all in exact arithmetic: f32.Round is the reference.
-	Rounding string
-	// Range, if not nil, is that of the integers that the levels count from its Min, and replaces the unipolar formula (Scale
-	// given, not Unit): level = round(clip(x/Scale + zp, Min, Max)) - Min, zp = Zero + Min, Max - Min < 2^Bits. So QONNX's narrow
-	// signed 4 bits with zero point 2 are Min -7, Max 7, Zero 9.
-	Range *QuantRange
-}
-
-// QuantRange is the range of a quantizer's integers.
-type QuantRange struct{ Min, Max int }
+// QuantizeAttrs: f32 -> levels. Where the model gives no scale, Scale is 1/(2^Bits-1).
+type QuantizeAttrs = scalar.Quantizer
 
 // ShiftNormAttrs is Riptide's glue after a bitserial op (Fromm et al., Riptide, MLSys 2020, section 4.2). Weights: "mean", "var" [C].
 type ShiftNormAttrs struct {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -87,22 +88,22 @@ func (c *checker) input(name string) {
 	}
 	c.seen.Values[name] = v
 	bad := ""
-	switch m := 1<<v.Bits - 1; {
+	switch m := v.Top(); {
 	case v.Name != name:
 		bad = fmt.Sprintf("the tensor is called %q", v.Name)
 	case len(v.Shape) < 1 || len(v.Shape) > MaxRank:
 		bad = fmt.Sprintf("shape %v: want 1 to %d axes", v.Shape, MaxRank)
 	case v.Layout != "" && (len(v.Layout) != len(v.Shape) || len(v.Layout) > maxLayout || strings.ContainsFunc(v.Layout, notLabel)):
 		bad = fmt.Sprintf("layout %q for shape %v", v.Layout, v.Shape)
-	case !v.Encoded() && (v.DType != ir.F32 || v.Packed || v.Bits != 0 || v.Zero != 0):
-		bad = fmt.Sprintf("%s without an encoding: want f32, or levels", v.DType)
+	case !v.Encoded() && (v.LevelType != scalar.LevelType{} || v.View != Bytes):
+		bad = fmt.Sprintf("%+v, %s, without an encoding: want f32, or levels", v.LevelType, v.View)
 	case !v.Encoded():
 	case v.Enc > ir.BipolarInv || v.Bits < 1 || v.Bits > 8 || v.Zero < 0 || v.Zero > m || v.Zero > 0 && v.Enc != ir.Unipolar:
 		bad = fmt.Sprintf("levels of %d bits, %s, with zero point %d", v.Bits, v.Enc, v.Zero)
 	case !(v.Scale >= MinScale && v.Scale <= MaxScale):
 		bad = fmt.Sprintf("scale %g: want %g to %g", v.Scale, MinScale, MaxScale)
-	case v.DType == ir.I8 && (v.Bits != 8 || v.Enc != ir.Unipolar || v.Packed), v.DType == ir.I32 && (v.Bits != 1 || !v.Packed), v.DType != ir.U8 && v.DType != ir.I8 && v.DType != ir.I32:
-		bad = fmt.Sprintf("levels of %d bits, %s, as %s (packed: %v)", v.Bits, v.Enc, v.DType, v.Packed)
+	case v.Signed && (v.Bits != 8 || v.Enc != ir.Unipolar || v.View != Bytes), v.View == IntWords && v.Bits != 1, v.View > IntWords:
+		bad = fmt.Sprintf("levels of %d bits, %s, as %s, %s", v.Bits, v.Enc, v.DType(), v.View)
 	}
 	if bad != "" {
 		c.fail(where, "", "%s", bad)
@@ -155,7 +156,7 @@ func (c *checker) checkNode(n *Node) {
 		return
 	}
 	if got.Name = out; !reflect.DeepEqual(got, want) {
-		c.node(n, "", "its result is %+v, but the graph says %+v", *got, *want)
+		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want, want.Scale)
 	}
 }
 

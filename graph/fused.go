@@ -1,40 +1,38 @@
 package graph
 
-import "ripc/ir"
+import (
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
 
 // The ops below are made by fusedglue, never by an importer.
 
 // FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with
-// everything up to the next tensor in memory folded into its epilogue.
+// everything up to the next tensor in memory folded into its epilogue. That of bconv2d is over integers: its weights, its
+// input and so its sums are, whatever will stand for them on a machine (lower/layout).
 type FusedConv struct {
 	KH, KW, SH, SW int
 	DH, DW, Groups int     // dilations and groups; 0 counts as 1
 	Pad            Padding // resolved
 	In, Out        int     // true channel counts
-	Planes         int     // bit planes of the input (bconv2d)
-	Zero           int     // level that stands for 0 (bconv2d, unipolar)
-	PadLevel       int     // level of padding positions unless PadOnes (bconv2d)
-	PadOnes        bool    // padding positions hold 1 bits instead of 0 bits (bconv2d, bipolar "one")
 
-	// WBits are the weights of bconv2d, [KH, KW, GroupWords, planes, Out]: a weight is the sum over planes of WPlanes[m] (nil:
-	// one plane, factor 1) times +1 for a 1 bit, -1 for a 0 bit; or the other way round where activations are bipolar_inv.
-	WBits   []uint32
-	WPlanes []int32
-	WFloat  []float32 // fconv2d: [KH, KW, In/Groups, Out]
-	Bias    []float32 // fconv2d: [Out] or nil
-
-	// PadCorr, if not nil, corrects P for padded positions (bconv2d, activations without a level for 0).
-	PadCorr *PadCorr
-
-	// DotBase and DotMul give the dot product from the raw popcount sum P: a[o] = DotBase[o] - DotMul*P (bconv2d).
-	DotBase []int32
-	DotMul  int32
-
-	// Alpha [Out] is the real value of one weight bit (bconv2d).
+	// X are the integers that the input may hold, W those that the weights may be (bconv2d).
+	X, W Integers
+	// Ints are the weights of bconv2d, [KH, KW, In/Groups, Out].
+	Ints []int16
+	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are what the model's weights are (bconv2d).
+	WeightBits int
+	WeightEnc  string
+	// PadValue is the integer that positions outside the image count as (bconv2d): 0, even if it is none of X, or one of X.
+	PadValue int
+	// Alpha [Out] is the real value of the weight 1 (bconv2d).
 	Alpha []float64
 
+	WFloat []float32 // fconv2d: [KH, KW, In/Groups, Out]
+	Bias   []float32 // fconv2d: [Out] or nil
+
 	Epilogue Epilogue
-	Pool     *PoolAttrs // max-pool of the accumulators before the epilogue; kernel = strides, no padding
+	Pool     *PoolAttrs // max-pool of the levels that the epilogue makes; kernel = strides, no padding
 }
 
 // Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift and Steps' form is
@@ -43,14 +41,16 @@ type Epilogue struct {
 	OutBits int // bit planes written; 0 = f32
 	OutEnc  ir.EncodingKind
 
-	// Thresholds [2^OutBits-1][Out], bconv2d: level >= j iff P <= Thresholds[j-1][o], P the raw popcount sum.
+	// Thresholds [2^OutBits-1][Out], bconv2d: level >= j iff the sum of channel o is at least Thresholds[j-1][o]. Where Falling[o]
+	// is set ([Out], or nil for no channel), it is the negated sum that is compared, so that the level falls as the sum grows.
 	Thresholds [][]int32
+	Falling    []bool
 
 	// Shift, bconv2d: level = clip(((a + Add[o]) << Left[o]) >> Right[o], 0, 2^OutBits-1).
 	Shift *ShiftAdd
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
-	Steps []FloatStep
+	Steps []scalar.Step
 	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). Infinities
 	// are allowed; NaN stands for a level that no value reaches, and those above it.
 	Levels []float32
@@ -61,28 +61,5 @@ type Epilogue struct {
 // ShiftAdd is Riptide's glue in integers; one entry per output channel.
 type ShiftAdd struct{ Add, Left, Right []int32 }
 
-// FloatStep is one rounded f32 operation per element; vectors have one entry per channel.
-type FloatStep struct {
-	// Kind is "mul": x*A, "div": x/A, "add": x+A, "fma": fma(x, A, B), "relu": max(x, 0), "relu6": min(max(x, 0), 6),
-	// "hard_tanh": min(max(x, -1), 1), "clip": min(max(x, Lo), Hi), "prelu": fma(min(x, 0), A, max(x, 0)), "round": to an
-	// integer by Mode (QuantizeAttrs.Rounding), or "sign": f32(x > 0) - f32(x < 0).
-	Kind   string
-	A, B   []float32 // per channel
-	Lo, Hi float32   // clip
-	Mode   string    // round
-	From   string    // node that asked for it
-}
-
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
-type Elementwise struct{ Steps []FloatStep }
-
-// Vectors are the operands that s has, in order.
-func (s FloatStep) Vectors() [][]float32 {
-	switch s.Kind {
-	case "mul", "div", "add", "prelu":
-		return [][]float32{s.A}
-	case "fma":
-		return [][]float32{s.A, s.B}
-	}
-	return nil
-}
+type Elementwise struct{ Steps []scalar.Step }

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"ripc/graph/scalar"
+	"ripc/internal/enum"
 	"ripc/ir"
 )
 
@@ -21,23 +23,45 @@ type Graph struct {
 	Values  map[string]*Value // every tensor, by name
 }
 
-// Value is a tensor.
+// Value is a tensor: of f32 numbers, or of levels.
 type Value struct {
 	Name   string
-	DType  ir.Type // f32; u8 for levels; i32
-	Shape  []int   // logical, true channels last
-	Layout string  // "NHWC", "NC"
-	// Enc and Bits describe level tensors: real value = Scale * integer of the encoding (unipolar 0..2^Bits-1,
-	// bipolar odd integers). NoEncoding means an ordinary tensor.
-	Enc   ir.EncodingKind
-	Bits  int
-	Scale float64
-	// Zero is the level that stands for 0; other than 0 for affine tensors only, whose Enc is unipolar and whose real value
-	// is Scale * (level - Zero). Where DType is i8 (8 bits), the caller sees level - 128.
-	Zero int
-	// Packed says that the caller sees bit planes, uint32 words [Bits, ..., ceil(C/32)], at the interface. Where DType is i32
-	// (1 bit), they are int32 words without the axis of planes, [..., ceil(C/32)], as Larq has them.
-	Packed bool
+	Shape  []int  // logical, true channels last
+	Layout string // "NHWC", "NC"
+	// LevelType is the type of levels; the zero value is that of f32 numbers.
+	scalar.LevelType
+	// View says how the caller sees levels at the interface.
+	View View
+}
+
+// View is a form of levels at the interface.
+type View uint8
+
+// The views.
+const (
+	Bytes    View = iota // one a byte
+	Planes               // bit planes, uint32 words [Bits, ..., ceil(C/32)]
+	IntWords             // planes of 1 bit without their axis, as int32 words [..., ceil(C/32)], as Larq has them
+)
+
+func viewNames() []string { return []string{"bytes", "planes", "int_words"} }
+
+// String names the view.
+func (v View) String() string { return enum.Name(viewNames(), v) }
+
+// DType is the type of the elements that the caller sees.
+func (v *Value) DType() ir.Type {
+	switch {
+	case !v.Encoded():
+		return ir.F32
+	case v.View == Planes:
+		return ir.U32
+	case v.View == IntWords:
+		return ir.I32
+	case v.Signed:
+		return ir.I8
+	}
+	return ir.U8
 }
 
 // Elems is the number of elements.
@@ -45,9 +69,6 @@ func (v *Value) Elems() int { return Elems(v.Shape) }
 
 // Channels is the length of the last axis.
 func (v *Value) Channels() int { return v.Shape[len(v.Shape)-1] }
-
-// Encoded reports whether v holds levels.
-func (v *Value) Encoded() bool { return v.Enc != ir.NoEncoding }
 
 // Node is one layer. Attrs is one of the *...Attrs types of this package, by Op.
 type Node struct {
@@ -58,8 +79,10 @@ type Node struct {
 	Attrs   any
 	Weights map[string]*Tensor
 	Pos     ir.Pos
-	// Note says what an importer or recognize made of the layer and, where it stays float, why ("" if there is nothing
-	// to say). It goes with the layer to its stage.
+	// Verdict is what became of the layer, and why, as far as it is decided.
+	Verdict Verdict
+	// Note is a remark of the user or the importer on the layer, which goes with it to its stage. Reports show it, and no
+	// code reads it.
 	Note string
 }
 

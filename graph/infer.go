@@ -3,8 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-
-	"ripc/ir"
 )
 
 // MaxRank is the most axes that a tensor may have, MaxElems the most elements.
@@ -73,7 +71,7 @@ func infer(g *Graph, n *Node, in []*Value) (*Value, error) {
 	case *NoAttrs:
 		return inferPlain(g, n, x)
 	}
-	out := &Value{DType: ir.F32, Shape: append([]int(nil), x.Shape...), Layout: x.Layout}
+	out := &Value{Shape: append([]int(nil), x.Shape...), Layout: x.Layout}
 	if err := checkFloatOp(g, n, x); err != nil {
 		return nil, err
 	}
@@ -103,7 +101,7 @@ func checkFloatOp(g *Graph, n *Node, x *Value) error {
 
 // inferPlain is for ops without attributes.
 func inferPlain(g *Graph, n *Node, x *Value) (*Value, error) {
-	out := &Value{DType: ir.F32, Shape: append([]int(nil), x.Shape...), Layout: x.Layout}
+	out := &Value{Shape: append([]int(nil), x.Shape...), Layout: x.Layout}
 	switch n.Op {
 	case "relu", "relu6", "hard_tanh", "sign", "softmax":
 		return out, g.needFloat(n, x)
@@ -134,11 +132,11 @@ func inferConcat(g *Graph, n *Node, in []*Value) (*Value, error) {
 	out.Shape = append([]int(nil), in[0].Shape...)
 	last := len(out.Shape) - 1
 	for _, x := range in[1:] {
-		if x.Packed != out.Packed || x.DType != out.DType && (x.Packed || out.Packed) {
+		if x.View != out.View {
 			out = *out.moved(out.Shape) // only what the caller sees of them differs
 			x = x.moved(x.Shape)
 		}
-		if len(x.Shape) != len(out.Shape) || x.DType != out.DType || x.Enc != out.Enc || x.Bits != out.Bits || x.Scale != out.Scale || x.Zero != out.Zero {
+		if len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType {
 			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale or zero point")
 		}
 		for d := 0; d < last; d++ {

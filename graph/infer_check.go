@@ -2,8 +2,6 @@ package graph
 
 import (
 	"slices"
-
-	"ripc/ir"
 )
 
 func (g *Graph) needWeight(n *Node, key string, shape []int) error {
@@ -59,9 +57,6 @@ func (g *Graph) needVector(n *Node, key string, channels int) error {
 }
 
 func (g *Graph) needFloat(n *Node, x *Value) error {
-	if !x.Encoded() && x.DType != ir.F32 {
-		return g.Errorf(n, "", "input %q is %s, want f32", x.Name, x.DType)
-	}
 	if x.Encoded() {
 		return g.Errorf(n, "put a dequantize node before it", "input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 	}
@@ -70,7 +65,7 @@ func (g *Graph) needFloat(n *Node, x *Value) error {
 
 func (g *Graph) needEncoded(n *Node, x *Value) error {
 	if !x.Encoded() {
-		return g.Errorf(n, "put a quantize node before it", "input %q is %s, want levels (the output of quantize or shift_norm)", x.Name, x.DType)
+		return g.Errorf(n, "put a quantize node before it", "input %q is f32, want levels (the output of quantize or shift_norm)", x.Name)
 	}
 	return nil
 }

@@ -4,13 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
-
-// Roundings are the modes of QuantizeAttrs.Rounding; "" counts as the first.
-func Roundings() []string {
-	return []string{"half_even", "half_up", "half_down", "half_away", "floor", "ceil", "trunc", "away"}
-}
 
 // The scales that a tensor may have, and the integers of a quantizer: f32 computes with them exactly or nearly so.
 const (
@@ -19,39 +15,35 @@ const (
 	maxRange = 1 << 22
 )
 
-func (g *Graph) checkRounding(n *Node, mode string) error {
-	if mode != "" && !slices.Contains(Roundings(), mode) {
-		return g.Errorf(n, "use half_even, half_up, half_down, half_away, floor, ceil, trunc or away", "rounding %q", mode)
+func (g *Graph) checkRounding(n *Node, mode scalar.Rounding) error {
+	if !mode.Known() {
+		return g.Errorf(n, "use one of the roundings that package scalar has", "rounding %s", mode)
 	}
 	return nil
 }
 
-// levels checks the description of a quantizer's result and gives it for input x.
-func (g *Graph) levels(n *Node, x *Value, bits int, enc ir.EncodingKind, scale float64, zero int, signed bool) (*Value, error) {
+// levels checks the type of a quantizer's result and gives that for input x.
+func (g *Graph) levels(n *Node, x *Value, t scalar.LevelType) (*Value, error) {
 	switch {
-	case bits < 1 || bits > 8:
-		return nil, g.Errorf(n, "use 1 to 8 bits", "bits %d", bits)
-	case enc != ir.Unipolar && enc != ir.Bipolar && enc != ir.BipolarInv:
-		return nil, g.Errorf(n, "use unipolar, bipolar or bipolar_inv", "encoding %s", enc)
-	case zero < 0 || zero >= 1<<bits || zero > 0 && enc != ir.Unipolar:
-		return nil, g.Errorf(n, "the zero point is one of the levels", "zero point %d with %d bits", zero, bits)
-	case signed && (bits != 8 || enc != ir.Unipolar):
-		return nil, g.Errorf(n, "use 8 bits and encoding affine, or unsigned levels", "signed levels of %d bits, %s", bits, enc)
-	case !(scale >= MinScale && scale <= MaxScale):
-		return nil, g.Errorf(n, "", "scale %g: want %g to %g", scale, MinScale, MaxScale)
+	case t.Bits < 1 || t.Bits > 8:
+		return nil, g.Errorf(n, "use 1 to 8 bits", "bits %d", t.Bits)
+	case t.Enc != ir.Unipolar && t.Enc != ir.Bipolar && t.Enc != ir.BipolarInv:
+		return nil, g.Errorf(n, "use unipolar, bipolar or bipolar_inv", "encoding %s", t.Enc)
+	case t.Zero < 0 || t.Zero > t.Top() || t.Zero > 0 && t.Enc != ir.Unipolar:
+		return nil, g.Errorf(n, "the zero point is one of the levels", "zero point %d with %d bits", t.Zero, t.Bits)
+	case t.Signed && (t.Bits != 8 || t.Enc != ir.Unipolar):
+		return nil, g.Errorf(n, "use 8 bits and encoding affine, or unsigned levels", "signed levels of %d bits, %s", t.Bits, t.Enc)
+	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
+		return nil, g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
 	}
-	out := &Value{DType: ir.U8, Shape: append([]int(nil), x.Shape...), Layout: x.Layout, Enc: enc, Bits: bits, Scale: scale, Zero: zero}
-	if signed {
-		out.DType = ir.I8
-	}
-	return out, g.needFloat(n, x)
+	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout, LevelType: t}, g.needFloat(n, x)
 }
 
 func inferQuantize(g *Graph, n *Node, x *Value, a *QuantizeAttrs) (*Value, error) {
 	if err := g.checkRounding(n, a.Rounding); err != nil {
 		return nil, err
 	}
-	out, err := g.levels(n, x, a.Bits, a.Enc, a.Scale, a.Zero, a.Signed)
+	out, err := g.levels(n, x, a.LevelType)
 	if r := a.Range; err == nil && r != nil {
 		switch {
 		case a.Unit || a.Enc != ir.Unipolar:
@@ -64,7 +56,7 @@ func inferQuantize(g *Graph, n *Node, x *Value, a *QuantizeAttrs) (*Value, error
 }
 
 func inferThreshold(g *Graph, n *Node, x *Value, a *ThresholdAttrs) (*Value, error) {
-	out, err := g.levels(n, x, a.Bits, a.Enc, a.Scale, a.Zero, a.Signed)
+	out, err := g.levels(n, x, a.LevelType)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +83,7 @@ func inferShiftNorm(g *Graph, n *Node, x *Value, a *ShiftNormAttrs) (*Value, err
 	if a.Mode != "riptide" && a.Mode != "exact_round" {
 		return nil, g.Errorf(n, "use riptide or exact_round", "mode %q", a.Mode)
 	}
-	return g.levels(n, x, a.Bits, ir.Unipolar, 1/float64(int(1)<<min(max(a.Bits, 1), 8)-1), 0, false)
+	return g.levels(n, x, scalar.LevelType{Enc: ir.Unipolar, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), 8)-1)})
 }
 
 // inferPacking is for bitpack and unpack: only what the caller sees of the levels changes.
@@ -101,14 +93,13 @@ func inferPacking(g *Graph, n *Node, x *Value, int32Words bool) (*Value, error) 
 	}
 	out := *x
 	out.Shape = append([]int(nil), x.Shape...)
-	if out.DType == ir.I32 {
-		out.DType = ir.U8
-	}
-	out.Packed = n.Op == "bitpack"
-	if int32Words {
-		if out.DType = ir.I32; x.Bits != 1 || n.Op != "bitpack" {
-			return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels", x.Bits)
-		}
+	switch out.View = Bytes; {
+	case int32Words && (x.Bits != 1 || n.Op != "bitpack"):
+		return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels", x.Bits)
+	case int32Words:
+		out.View = IntWords
+	case n.Op == "bitpack":
+		out.View = Planes
 	}
 	return &out, nil
 }

@@ -2,18 +2,12 @@ package graph
 
 import (
 	"fmt"
-	"math"
-
-	"ripc/ir"
 )
 
 // moved is a tensor of v's elements in another shape: what the caller sees of levels is one a byte.
 func (v *Value) moved(shape []int) *Value {
 	out := *v
-	out.Shape, out.Packed, out.Layout = append([]int(nil), shape...), false, LayoutOf(shape)
-	if v.Encoded() && v.DType == ir.I32 {
-		out.DType = ir.U8
-	}
+	out.Shape, out.View, out.Layout = append([]int(nil), shape...), Bytes, LayoutOf(shape)
 	return &out
 }
 
@@ -30,7 +24,7 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs) (*Value, er
 			return nil, err
 		}
 	}
-	out := &Value{DType: ir.F32, Shape: append([]int(nil), in[0].Shape...), Layout: in[0].Layout}
+	out := &Value{Shape: append([]int(nil), in[0].Shape...), Layout: in[0].Layout}
 	if len(in) == 1 {
 		return out, g.needVector(n, "b", in[0].Channels())
 	}
@@ -57,7 +51,7 @@ func inferConstant(g *Graph, n *Node, in []*Value) (*Value, error) {
 	if len(w.Shape) < 1 || len(w.Shape) > MaxRank {
 		return nil, g.Errorf(n, "a single number has shape [1]", "weight \"value\" has shape %v, want 1 to %d axes", w.Shape, MaxRank)
 	}
-	return (&Value{DType: ir.F32}).moved(w.Shape), nil
+	return (&Value{}).moved(w.Shape), nil
 }
 
 func inferTranspose(g *Graph, n *Node, x *Value, a *TransposeAttrs) (*Value, error) {
@@ -90,7 +84,7 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "padding %s: want numbers from 0", p)
 	}
 	if x.Encoded() {
-		if _, ok := x.LevelOf(a.Value); !ok {
+		if _, ok := x.Level(a.Value); !ok {
 			return nil, g.Errorf(n, "pad with one of the tensor's own values, or dequantize before it",
 				"value %g is none of the %d-bit %s levels of scale %g", a.Value, x.Bits, x.Enc, x.Scale)
 		}
@@ -102,36 +96,6 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "padding %s: want at most %d", p, most)
 	}
 	return x.moved([]int{x.Shape[0], x.Shape[1] + p.Top + p.Bottom, x.Shape[2] + p.Left + p.Right, x.Shape[3]}), nil
-}
-
-// LevelOf is the level whose real value is exactly v (in float64, to the nearest integer of the encoding).
-func (v *Value) LevelOf(real float64) (level int, ok bool) {
-	i := math.RoundToEven(real / v.Scale)
-	m := float64(int(1)<<v.Bits - 1)
-	switch v.Enc {
-	case ir.Unipolar:
-		i += float64(v.Zero)
-	case ir.Bipolar:
-		i = (i + m) / 2
-	case ir.BipolarInv:
-		i = (m - i) / 2
-	}
-	level = int(math.Max(0, math.Min(i, m)))
-	return level, math.Abs(v.RealOf(level)-real) <= 1e-6*v.Scale
-}
-
-// RealOf is the real value of a level.
-func (v *Value) RealOf(level int) float64 {
-	m := int(1)<<v.Bits - 1
-	switch v.Enc {
-	case ir.Unipolar:
-		level -= v.Zero
-	case ir.Bipolar:
-		level = 2*level - m
-	case ir.BipolarInv:
-		level = m - 2*level
-	}
-	return v.Scale * float64(level)
 }
 
 func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -14,18 +15,18 @@ import (
 func net() *graph.Graph {
 	g := &graph.Graph{Name: "t", File: "t.json", Values: map[string]*graph.Value{}}
 	for _, v := range []*graph.Value{
-		{Name: "x", DType: ir.F32, Shape: []int{2, 9, 8, 4}, Layout: "NHWC"},
-		{Name: "q", DType: ir.U8, Shape: []int{2, 9, 8, 4}, Layout: "NHWC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3, Packed: true},
-		{Name: "b", DType: ir.U8, Shape: []int{2, 9, 8, 4}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3},
-		{Name: "s", DType: ir.F32, Shape: []int{2, 9, 7, 4}, Layout: "NHWC"},
-		{Name: "v", DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"},
-		{Name: "one", DType: ir.F32, Shape: []int{2, 1, 8, 1}, Layout: "NHWC"},
-		{Name: "one1", DType: ir.F32, Shape: []int{3}},
-		{Name: "six", DType: ir.F32, Shape: []int{1, 2, 3, 4, 5, 6}},
-		{Name: "nchw", DType: ir.F32, Shape: []int{1, 3, 8, 9}, Layout: "NCHW"},
-		{Name: "words", DType: ir.I32, Shape: []int{1, 4, 4, 9}, Layout: "NHWC", Enc: ir.BipolarInv, Bits: 1, Scale: 1, Packed: true},
-		{Name: "bits", DType: ir.U8, Shape: []int{1, 4, 4, 9}, Layout: "NHWC", Enc: ir.BipolarInv, Bits: 1, Scale: 1},
-		{Name: "l", DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 1, Scale: 1},
+		{Name: "x", Shape: []int{2, 9, 8, 4}, Layout: "NHWC"},
+		{Name: "q", Shape: []int{2, 9, 8, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}, View: graph.Planes},
+		{Name: "b", Shape: []int{2, 9, 8, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}},
+		{Name: "s", Shape: []int{2, 9, 7, 4}, Layout: "NHWC"},
+		{Name: "v", Shape: []int{2, 6}, Layout: "NC"},
+		{Name: "one", Shape: []int{2, 1, 8, 1}, Layout: "NHWC"},
+		{Name: "one1", Shape: []int{3}},
+		{Name: "six", Shape: []int{1, 2, 3, 4, 5, 6}},
+		{Name: "nchw", Shape: []int{1, 3, 8, 9}, Layout: "NCHW"},
+		{Name: "words", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, View: graph.IntWords},
+		{Name: "bits", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}},
+		{Name: "l", Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}},
 	} {
 		g.Values[v.Name] = v
 	}
@@ -64,22 +65,22 @@ func TestInfer(t *testing.T) {
 		w      shapes
 		want   graph.Value
 	}{
-		{"conv2d", "x", conv(valid, 2, nil), shapes{"w": {3, 3, 4, 5}, "b": {5}}, graph.Value{DType: ir.F32, Shape: []int{2, 4, 3, 5}, Layout: "NHWC"}},
-		{"conv2d", "x", conv(same, 2, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{DType: ir.F32, Shape: []int{2, 5, 4, 5}, Layout: "NHWC"}},
-		{"conv2d", "x", conv(explicit(2, 0, 1, 0), 1, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{DType: ir.F32, Shape: []int{2, 9, 7, 5}, Layout: "NHWC"}},
-		{"bitserial_conv2d", "q", conv(same, 1, mean), shapes{"w": {1, 1, 4, 5}}, graph.Value{DType: ir.F32, Shape: []int{2, 9, 8, 5}, Layout: "NHWC"}},
-		{"dense", "v", &graph.DenseAttrs{}, shapes{"w": {6, 3}, "b": {3}}, graph.Value{DType: ir.F32, Shape: []int{2, 3}, Layout: "NC"}},
-		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor"}}, shapes{"w": {6, 3}, "scale": {3}}, graph.Value{DType: ir.F32, Shape: []int{2, 3}, Layout: "NC"}},
-		{"max_pool", "b", pool(2, 2, "same"), nil, graph.Value{DType: ir.U8, Shape: []int{2, 5, 4, 4}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}},
-		{"avg_pool", "x", pool(3, 2, "valid"), nil, graph.Value{DType: ir.F32, Shape: []int{2, 4, 3, 4}, Layout: "NHWC"}},
-		{"global_avg_pool", "x", &graph.NoAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 4}, Layout: "NC"}},
-		{"flatten", "q", &graph.NoAttrs{}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 288}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
-		{"concat", "x x", &graph.ConcatAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 9, 8, 8}, Layout: "NHWC"}},
-		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
-		{"quantize", "v", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Bipolar, Scale: 2}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Bipolar, Bits: 3, Scale: 2}},
-		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: "riptide", Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
-		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{DType: ir.U8, Shape: []int{2, 6}, Layout: "NC", Enc: ir.Unipolar, Bits: 1, Scale: 1, Packed: true}},
-		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{DType: ir.F32, Shape: []int{2, 6}, Layout: "NC"}},
+		{"conv2d", "x", conv(valid, 2, nil), shapes{"w": {3, 3, 4, 5}, "b": {5}}, graph.Value{Shape: []int{2, 4, 3, 5}, Layout: "NHWC"}},
+		{"conv2d", "x", conv(same, 2, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{Shape: []int{2, 5, 4, 5}, Layout: "NHWC"}},
+		{"conv2d", "x", conv(explicit(2, 0, 1, 0), 1, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{Shape: []int{2, 9, 7, 5}, Layout: "NHWC"}},
+		{"bitserial_conv2d", "q", conv(same, 1, mean), shapes{"w": {1, 1, 4, 5}}, graph.Value{Shape: []int{2, 9, 8, 5}, Layout: "NHWC"}},
+		{"dense", "v", &graph.DenseAttrs{}, shapes{"w": {6, 3}, "b": {3}}, graph.Value{Shape: []int{2, 3}, Layout: "NC"}},
+		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor"}}, shapes{"w": {6, 3}, "scale": {3}}, graph.Value{Shape: []int{2, 3}, Layout: "NC"}},
+		{"max_pool", "b", pool(2, 2, "same"), nil, graph.Value{Shape: []int{2, 5, 4, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}}},
+		{"avg_pool", "x", pool(3, 2, "valid"), nil, graph.Value{Shape: []int{2, 4, 3, 4}, Layout: "NHWC"}},
+		{"global_avg_pool", "x", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 4}, Layout: "NC"}},
+		{"flatten", "q", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 288}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
+		{"concat", "x x", &graph.ConcatAttrs{}, nil, graph.Value{Shape: []int{2, 9, 8, 8}, Layout: "NHWC"}},
+		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 2}}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 3, Scale: 2}}},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: "riptide", Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
+		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
+		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Outputs: []string{"n"}, Attrs: c.attrs, Weights: weights(c.w)}
 		got, err := graph.Infer(net(), n)
@@ -130,7 +131,7 @@ func TestInferErrors(t *testing.T) {
 		{"avg_pool", "q", pool(2, 2, "valid"), nil, "put a dequantize node before it"},
 		{"concat", "x q", &graph.ConcatAttrs{}, nil, "quantize the inputs alike"},
 		{"concat", "x s", &graph.ConcatAttrs{}, nil, "differ before the last axis"},
-		{"quantize", "v", &graph.QuantizeAttrs{Bits: 9}, nil, "use 1 to 8 bits"},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 9}}, nil, "use 1 to 8 bits"},
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
 		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
 		{"tanh", "x", &graph.NoAttrs{}, nil, "unknown op"},

@@ -1,7 +1,5 @@
 package graph
 
-import "ripc/ir"
-
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
@@ -27,7 +25,7 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Value{DType: ir.F32, Shape: []int{x.Shape[0], h, w2, w.Shape[3]}, Layout: "NHWC"}, nil
+	return &Value{Shape: []int{x.Shape[0], h, w2, w.Shape[3]}, Layout: "NHWC"}, nil
 }
 
 func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
@@ -41,7 +39,7 @@ func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 	if err := g.checkBinary(n, x, a.Binary, w.Shape[1]); err != nil {
 		return nil, err
 	}
-	return &Value{DType: ir.F32, Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
+	return &Value{Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
 }
 
 func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {

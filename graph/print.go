@@ -36,7 +36,7 @@ func (e Epilogue) String() string {
 	}
 	s := ""
 	for _, step := range e.Steps {
-		s += " " + step.Kind
+		s += " " + step.Kind.String()
 	}
 	switch {
 	case e.LevelRows != nil:

@@ -9,14 +9,7 @@ import (
 
 // String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224, 3]".
 func (v *Value) String() string {
-	t := v.DType.String()
-	if v.Encoded() {
-		t = fmt.Sprintf("%s%d", v.Enc, v.Bits)
-		if v.Zero != 0 {
-			t = fmt.Sprintf("affine%d(zero=%d)", v.Bits, v.Zero)
-		}
-	}
-	return fmt.Sprintf("%s: %s%s", v.Name, t, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
+	return fmt.Sprintf("%s: %s%s", v.Name, v.LevelType, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
 
 // attrString is what n's attributes say, with a space before each.
@@ -29,7 +22,7 @@ func attrString(n *Node) string {
 	case *PoolAttrs:
 		return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
 	case *QuantizeAttrs:
-		s := fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, roundingName(a.Rounding))
+		s := fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, a.Rounding)
 		if a.Range != nil {
 			s += fmt.Sprintf(" range=%d..%d", a.Range.Min, a.Range.Max)
 		}
@@ -43,11 +36,11 @@ func attrString(n *Node) string {
 	case *ShiftNormAttrs:
 		return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
 	case *FakeQuantAttrs:
-		return fmt.Sprintf(" scale=%s range=%g..%g rounding=%s", weightString(n, "scale"), a.Min, a.Max, roundingName(a.Rounding))
+		return fmt.Sprintf(" scale=%s range=%g..%g rounding=%s", weightString(n, "scale"), a.Min, a.Max, a.Rounding)
 	case *ClipAttrs:
 		return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max)
 	case *RoundAttrs:
-		return " rounding=" + roundingName(a.Mode)
+		return " rounding=" + a.Mode.String()
 	case *BinaryOpAttrs:
 		switch b := weightString(n, "b"); {
 		case len(n.Inputs) == 2:
@@ -72,15 +65,15 @@ func attrString(n *Node) string {
 	case *Elementwise:
 		s := ""
 		for _, step := range a.Steps {
-			s += " " + step.Kind
+			s += " " + step.Kind.String()
 		}
 		return s
 	case *FusedConv:
 		s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
 		dh, dw := a.Dilation()
 		s += tapString([2]int{dh, dw}, a.GroupCount())
-		if a.Planes > 0 {
-			s += fmt.Sprintf(" a%dw%d", a.Planes, len(a.Coefs()))
+		if a.Ints != nil {
+			s += fmt.Sprintf(" a%dw%d", a.X.Bits(), a.W.Bits())
 		}
 		return s + a.Epilogue.String() + poolString(a.Pool)
 	}
@@ -116,11 +109,4 @@ func signedString(signed bool) string {
 		return " dtype=" + ir.I8.String()
 	}
 	return ""
-}
-
-func roundingName(mode string) string {
-	if mode == "" {
-		return Roundings()[0]
-	}
-	return mode
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -71,25 +72,25 @@ func TestInferShapes(t *testing.T) {
 		{"clip", "six", &graph.ClipAttrs{Min: math.Inf(-1), Max: 3}, nil, "f32[1, 2, 3, 4, 5, 6]"},
 		{"clip", "x", &graph.ClipAttrs{Min: 4, Max: 3}, nil, "clips to 4..3"},
 		{"clip", "x", &graph.ClipAttrs{Min: math.NaN(), Max: 3}, nil, "clips to NaN..3"},
-		{"round", "x", &graph.RoundAttrs{Mode: "away"}, nil, "f32[2, 9, 8, 4]"},
-		{"round", "x", &graph.RoundAttrs{Mode: "nearest"}, nil, `rounding "nearest"`},
-		{"round", "q", &graph.RoundAttrs{Mode: "away"}, nil, "put a dequantize node before it"},
+		{"round", "x", &graph.RoundAttrs{Mode: scalar.Away}, nil, "f32[2, 9, 8, 4]"},
+		{"round", "x", &graph.RoundAttrs{Mode: 9}, nil, "rounding 9"},
+		{"round", "q", &graph.RoundAttrs{Mode: scalar.Away}, nil, "put a dequantize node before it"},
 		{"sign", "v", &graph.NoAttrs{}, nil, "f32[2, 6]"},
 		{"relu", "words", &graph.NoAttrs{}, nil, "holds 1-bit bipolar_inv levels"},
 		{"fake_quant", "x", &graph.FakeQuantAttrs{Max: 255}, shapes{"scale": {4}, "zero_point": {1}}, `scale 0 of channel 0: want 1e-18 to 1e+18`},
 		{"fake_quant", "x", &graph.FakeQuantAttrs{Max: 255}, shapes{"scale": {3}}, `weight "scale" has shape [3], want [4]`},
 		{"fake_quant", "x", &graph.FakeQuantAttrs{Max: math.Inf(1)}, shapes{"scale": {4}}, "range 0 to +Inf"},
-		{"threshold", "x", &graph.ThresholdAttrs{Bits: 2, Enc: ir.BipolarInv, Scale: 1}, shapes{"thresholds": {3, 4}}, "bipolar_inv2[2, 9, 8, 4]"},
-		{"threshold", "six", &graph.ThresholdAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Zero: 128, Signed: true}, shapes{"thresholds": {200, 1}}, "affine8(zero=128)[1, 2, 3, 4, 5, 6]"},
-		{"threshold", "x", &graph.ThresholdAttrs{Bits: 2, Enc: ir.Bipolar, Scale: 1}, shapes{"thresholds": {4, 4}}, "want [1..3, 4] or [1..3, 1]"},
-		{"threshold", "x", &graph.ThresholdAttrs{Bits: 2, Enc: ir.Bipolar, Scale: 1}, nil, "has shape (missing)"},
-		{"threshold", "x", &graph.ThresholdAttrs{Bits: 2, Scale: 1}, shapes{"thresholds": {3, 1}}, "use unipolar, bipolar or bipolar_inv"},
-		{"threshold", "x", &graph.ThresholdAttrs{Bits: 2, Enc: ir.Unipolar}, shapes{"thresholds": {3, 1}}, "scale 0: want"},
-		{"quantize", "x", &graph.QuantizeAttrs{Bits: 4, Enc: ir.Unipolar, Scale: 1, Zero: 9, Range: &graph.QuantRange{Min: -7, Max: 7}}, nil, "affine4(zero=9)[2, 9, 8, 4]"},
-		{"quantize", "x", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Unipolar, Scale: 1, Range: &graph.QuantRange{Min: -7, Max: 7}}, nil, "range -7 to 7 with 3 bits"},
-		{"quantize", "x", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Bipolar, Scale: 1, Range: &graph.QuantRange{Min: 0, Max: 7}}, nil, "no affine levels with a scale"},
-		{"quantize", "x", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Bipolar, Scale: 1, Rounding: "up"}, nil, `rounding "up"`},
-		{"quantize", "x", &graph.QuantizeAttrs{Bits: 3, Enc: ir.Unipolar, Scale: 1, Signed: true}, nil, "signed levels of 3 bits"},
+		{"threshold", "x", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 1}}, shapes{"thresholds": {3, 4}}, "bipolar_inv2[2, 9, 8, 4]"},
+		{"threshold", "six", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1, Zero: 128, Signed: true}}, shapes{"thresholds": {200, 1}}, "affine8(zero=128)[1, 2, 3, 4, 5, 6]"},
+		{"threshold", "x", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Bipolar, Scale: 1}}, shapes{"thresholds": {4, 4}}, "want [1..3, 4] or [1..3, 1]"},
+		{"threshold", "x", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Bipolar, Scale: 1}}, nil, "has shape (missing)"},
+		{"threshold", "x", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Scale: 1}}, shapes{"thresholds": {3, 1}}, "use unipolar, bipolar or bipolar_inv"},
+		{"threshold", "x", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar}}, shapes{"thresholds": {3, 1}}, "scale 0: want"},
+		{"quantize", "x", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 4, Enc: ir.Unipolar, Scale: 1, Zero: 9}, Range: &scalar.Range{Min: -7, Max: 7}}, nil, "affine4(zero=9)[2, 9, 8, 4]"},
+		{"quantize", "x", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Unipolar, Scale: 1}, Range: &scalar.Range{Min: -7, Max: 7}}, nil, "range -7 to 7 with 3 bits"},
+		{"quantize", "x", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 1}, Range: &scalar.Range{Min: 0, Max: 7}}, nil, "no affine levels with a scale"},
+		{"quantize", "x", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 1}, Rounding: 8}, nil, "rounding 8"},
+		{"quantize", "x", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Unipolar, Scale: 1, Signed: true}}, nil, "signed levels of 3 bits"},
 		{"bitpack", "l", &graph.BitpackAttrs{Int32: true}, nil, "unipolar1[2, 6]"},
 		{"bitpack", "q", &graph.BitpackAttrs{Int32: true}, nil, "int32 words of 2-bit levels"},
 		{"flatten", "six", &graph.NoAttrs{}, nil, "f32[1, 720]"},
@@ -102,8 +103,8 @@ func TestInferShapes(t *testing.T) {
 		{"conv2d", "x", indivisible, shapes{"w": {3, 3, 1, 6}}, "3 groups do not divide the 4 input channels"},
 		{"conv2d", "x", wide, shapes{"w": {3, 3, 4, 1}}, "kernel 11 is larger than the padded input 9"},
 		{"bitserial_conv2d", "q", conv(graph.Padding{Mode: "valid"}, 1, ternary), shapes{"w": {1, 1, 4, 1}}, "weight_scale max is for weights of several bits"},
-		{"quantize", "v", &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 4}, nil, "the zero point is one of the levels"},
-		{"quantize", "v", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Zero: 4, Signed: true}, nil, "affine8(zero=4)[2, 6]"},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 4}}, nil, "the zero point is one of the levels"},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1, Zero: 4, Signed: true}}, nil, "affine8(zero=4)[2, 6]"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w)}
 		got := ""
@@ -130,7 +131,7 @@ func TestInferThresholds(t *testing.T) {
 		{[]float32{1, 1, 2, 3, 4, 5, 1, 1, 2, 3, 3.5, 5}, "thresholds 0 and 1 of channel 4 descend: 4, 3.5"},
 		{[]float32{1, 1, 2, 3, 4, 5, 1, 1, nan, 3, 4, 5}, "threshold 1 of channel 2 is NaN"},
 	} {
-		n := &graph.Node{Name: "n", Op: "threshold", Inputs: []string{"v"}, Attrs: &graph.ThresholdAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1},
+		n := &graph.Node{Name: "n", Op: "threshold", Inputs: []string{"v"}, Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}},
 			Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 6}, Data: c.data}}}
 		v, err := graph.Infer(net(), n)
 		if got := fmt.Sprint(v, err); !strings.Contains(got, c.want) {
@@ -146,57 +147,27 @@ func TestInferViews(t *testing.T) {
 		attrs      any
 		want       string
 	}{
-		{"transpose", "x", &graph.TransposeAttrs{Perm: []int{0, 3, 1, 2}}, "f32 NCHW packed=false"},
-		{"transpose", "nchw", &graph.TransposeAttrs{Perm: []int{0, 2, 3, 1}}, "f32 NHWC packed=false"},
-		{"transpose", "x", &graph.TransposeAttrs{Perm: []int{2, 3, 1, 0}}, "f32  packed=false"},
-		{"reshape", "x", &graph.ReshapeAttrs{Shape: []int{4, 144}}, "f32 NC packed=false"},
-		{"reshape", "x", &graph.ReshapeAttrs{Shape: []int{4, 12, 12}}, "f32  packed=false"},
-		{"bitpack", "l", &graph.BitpackAttrs{Int32: true}, "i32 NC packed=true"},
-		{"bitpack", "l", &graph.BitpackAttrs{}, "u8 NC packed=true"},
-		{"bitpack", "words", &graph.NoAttrs{}, "u8 NHWC packed=true"},
-		{"unpack", "words", &graph.NoAttrs{}, "u8 NHWC packed=false"},
-		{"max_pool", "words", pool(2, 1, "valid"), "i32 NHWC packed=true"},
-		{"reshape", "words", &graph.ReshapeAttrs{Shape: []int{9, 16}}, "u8 NC packed=false"},
-		{"concat", "words words", &graph.ConcatAttrs{}, "i32 NHWC packed=true"},
-		{"concat", "words bits", &graph.ConcatAttrs{}, "u8 NHWC packed=false"},
-		{"concat", "bits words", &graph.ConcatAttrs{}, "u8 NHWC packed=false"},
+		{"transpose", "x", &graph.TransposeAttrs{Perm: []int{0, 3, 1, 2}}, "f32 NCHW bytes"},
+		{"transpose", "nchw", &graph.TransposeAttrs{Perm: []int{0, 2, 3, 1}}, "f32 NHWC bytes"},
+		{"transpose", "x", &graph.TransposeAttrs{Perm: []int{2, 3, 1, 0}}, "f32  bytes"},
+		{"reshape", "x", &graph.ReshapeAttrs{Shape: []int{4, 144}}, "f32 NC bytes"},
+		{"reshape", "x", &graph.ReshapeAttrs{Shape: []int{4, 12, 12}}, "f32  bytes"},
+		{"bitpack", "l", &graph.BitpackAttrs{Int32: true}, "i32 NC int_words"},
+		{"bitpack", "l", &graph.BitpackAttrs{}, "u32 NC planes"},
+		{"bitpack", "words", &graph.NoAttrs{}, "u32 NHWC planes"},
+		{"unpack", "words", &graph.NoAttrs{}, "u8 NHWC bytes"},
+		{"max_pool", "words", pool(2, 1, "valid"), "i32 NHWC int_words"},
+		{"reshape", "words", &graph.ReshapeAttrs{Shape: []int{9, 16}}, "u8 NC bytes"},
+		{"concat", "words words", &graph.ConcatAttrs{}, "i32 NHWC int_words"},
+		{"concat", "words bits", &graph.ConcatAttrs{}, "u8 NHWC bytes"},
+		{"concat", "bits words", &graph.ConcatAttrs{}, "u8 NHWC bytes"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs}
 		v, err := graph.Infer(net(), n)
 		if err != nil {
 			t.Errorf("%s of %s: %v", c.op, c.inputs, err)
-		} else if got := fmt.Sprintf("%s %s packed=%v", v.DType, v.Layout, v.Packed); got != c.want {
+		} else if got := fmt.Sprintf("%s %s %s", v.DType(), v.Layout, v.View); got != c.want {
 			t.Errorf("%s of %s: got %q, want %q", c.op, c.inputs, got, c.want)
-		}
-	}
-}
-
-// TestPaddingClasses: positions of one class have windows that padding cuts alike, and At gives one of each class.
-func TestPaddingClasses(t *testing.T) {
-	for size := 1; size <= 9; size++ {
-		for n := range 3 * 3 * 3 * 4 * 4 {
-			k, d, s, before, after := 1+n%3, 1+n/3%3, 1+n/9%3, n/27%4, n/108
-			span := (k-1)*d + 1
-			if size+before+after < span {
-				continue
-			}
-			cut := func(i int) string {
-				taps := ""
-				for j := range k {
-					if at := i*s + j*d; at < before || at >= before+size {
-						taps += "x"
-					} else {
-						taps += "."
-					}
-				}
-				return taps
-			}
-			c := graph.PaddingClasses((size+before+after-span)/s+1, k, d, s, before, size)
-			for i := range c.Size {
-				if j := c.At(c.Of(i)); c.Of(i) >= c.Count() || c.Of(j) != c.Of(i) || cut(j) != cut(i) {
-					t.Fatalf("size %d, kernel %d, dilation %d, stride %d, padding %d and %d: position %d is in class %d of %+v, whose window differs", size, k, d, s, before, after, i, c.Of(i), c)
-				}
-			}
 		}
 	}
 }

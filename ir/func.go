@@ -111,7 +111,9 @@ type Stage struct {
 	Func string
 	Args []string
 	MACs int64
-	Note string // e.g. why a layer stays float
+	// Layer is what became of the layer, and why.
+	Layer Layer
+	Note  string // the model's own words on the layer, which nothing reads
 }
 
 // Program is a compiled network before code generation.

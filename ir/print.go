@@ -90,6 +90,9 @@ func (p *printer) stmt(s Stmt, last bool) {
 		if s.Kind != Serial {
 			kind = " " + s.Kind.String()
 		}
+		if s.Axis != NoAxis {
+			kind += " axis=" + s.Axis.String()
+		}
 		p.line("for %%%s in 0:%d%s {", s.Var, s.Extent, kind)
 		p.body(s.Body)
 		p.line("}")

@@ -37,6 +37,7 @@ func (g *Program) String() string {
 			args = append(args, "%"+a)
 		}
 		t := fmt.Sprintf("stage %q %s @%s(%s) macs=%d", s.Name, s.Op, s.Func, strings.Join(args, ", "), s.MACs)
+		t += layerText(s.Layer)
 		if s.Note != "" {
 			t += fmt.Sprintf(" note=%q", s.Note)
 		}
@@ -51,4 +52,25 @@ func (g *Program) String() string {
 		p.fn("func", f)
 	}
 	return p.String()
+}
+
+// layerText is what the text of a stage says of its layer: " name=value" for all that is not zero.
+func layerText(l Layer) string {
+	t := ""
+	for _, f := range l.Facts() {
+		if f.Zero() {
+			continue
+		}
+		switch v := f.Get().(type) {
+		case string:
+			t += fmt.Sprintf(" %s=%q", f.Name, v)
+		case []string:
+			t += fmt.Sprintf(" %s=%q", f.Name, strings.Join(v, " "))
+		case bool:
+			t += " " + f.Name + "=1"
+		default:
+			t += fmt.Sprintf(" %s=%d", f.Name, v)
+		}
+	}
+	return t
 }

@@ -24,7 +24,15 @@ type For struct {
 	Var    string
 	Extent int
 	Kind   LoopKind
+	Axis   Axis
 	Body   Stmt
+}
+
+// WithBody is l with another body.
+func (l *For) WithBody(body Stmt) *For {
+	m := *l
+	m.Body = body
+	return &m
 }
 
 // StoreOp is how a Store combines the value with the old element.
@@ -112,12 +120,13 @@ func Seq(ss ...Stmt) Stmt {
 type Loop struct {
 	Var    string
 	Extent int
+	Axis   Axis
 }
 
 // Nest wraps body in serial loops, the first outermost.
 func Nest(loops []Loop, body Stmt) Stmt {
 	for i := len(loops) - 1; i >= 0; i-- {
-		body = &For{Var: loops[i].Var, Extent: loops[i].Extent, Body: body}
+		body = &For{Var: loops[i].Var, Extent: loops[i].Extent, Axis: loops[i].Axis, Body: body}
 	}
 	return body
 }

@@ -114,7 +114,7 @@ func MapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
 func mapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
 	switch x := s.(type) {
 	case *For:
-		return fs(&For{x.Var, x.Extent, x.Kind, orEmpty(mapStmt(x.Body, fs, fe))})
+		return fs(x.WithBody(orEmpty(mapStmt(x.Body, fs, fe))))
 	case *Store:
 		return fs(&Store{x.Buf, mapAll(x.Idx, fe), x.Op, fe(x.Val)})
 	case *If:

@@ -1,4 +1,4 @@
-// Package lower turns a fused graph into an ir.Program: one stage a node, constants packed, activations in an arena. The
+// Package lower turns a fused graph into an ir.Program: one stage a node, laid out by lower/layout, constants packed, activations in an arena. The
 // Program it makes is unscheduled and is what "--engine interp" runs; the root package schedules it.
 package lower
 
@@ -64,33 +64,27 @@ func physical(v *graph.Value) ir.Buffer {
 	if v.Encoded() {
 		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
 	}
-	return ir.Buffer{Name: v.Name, Type: v.DType, Shape: shape}
+	return ir.Buffer{Name: v.Name, Type: ir.F32, Shape: shape}
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
-	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType, Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
+	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType(), Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
 	if v.Encoded() {
 		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale, Zero: v.Zero}
-		if b.Type = ir.U8; v.DType == ir.I8 {
-			b.Type = ir.I8
-		}
-		switch {
-		case words(v):
+		switch v.View {
+		case graph.IntWords:
 			last := len(b.Shape) - 1
-			b.Type, b.Levels.Channels, b.Shape[last] = ir.I32, v.Channels(), ops.Words(v.Channels())
-		case v.Packed:
+			b.Levels.Channels, b.Shape[last] = v.Channels(), ops.Words(v.Channels())
+		case graph.Planes:
 			b.Buffer = ops.BitBuffer(v.Name, v.Bits, v.Shape, v.Enc)
 		}
 	}
 	return b
 }
 
-// words reports whether the caller sees v as int32 words, without an axis of planes.
-func words(v *graph.Value) bool { return v.Packed && v.DType == ir.I32 }
-
 // direct reports whether the caller sees v as stages do.
-func direct(v *graph.Value) bool { return !v.Encoded() || v.Packed && !words(v) }
+func direct(v *graph.Value) bool { return !v.Encoded() || v.View == graph.Planes }
 
 func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
@@ -101,11 +95,11 @@ func (l *lowering) input(v *graph.Value) {
 	}
 	var f *ir.Func
 	switch {
-	case words(v):
+	case v.View == graph.IntWords:
 		f = ops.PackWords(v.Shape, v.Enc)
-	case !v.Packed && v.DType == ir.I8:
+	case v.View == graph.Bytes && v.Signed:
 		f = ops.PackSigned(v.Shape, v.Enc)
-	case !v.Packed:
+	case v.View == graph.Bytes:
 		f = ops.PackLevels(v.Bits, v.Shape, v.Enc)
 	case v.Channels()%ops.WordBits != 0:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
@@ -115,7 +109,7 @@ func (l *lowering) input(v *graph.Value) {
 	t := physical(v)
 	t.Name = l.unused(v.Name + ".bits")
 	l.arena(t)
-	l.stage(&graph.Node{Name: v.Name, Op: "bitpack"}, f, 0, "", b.Name, t.Name)
+	l.stage(&graph.Node{Name: v.Name, Op: "bitpack", Inputs: []string{v.Name}}, f, 0, graph.NoReason, b.Name, t.Name)
 	l.at[v.Name] = place{buf: t.Name}
 }
 
@@ -127,21 +121,21 @@ func (l *lowering) output(v *graph.Value) string {
 	b := interfaceBuffer(v, ir.OutputBuf)
 	b.Name = l.fresh(v.Name)
 	l.p.Buffers = append(l.p.Buffers, b)
-	n, note := &graph.Node{Name: v.Name, Op: "copy"}, ""
+	n, why := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
-	case words(v):
+	case v.View == graph.IntWords:
 		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
-	case v.Encoded() && v.Packed:
+	case v.View == graph.Planes:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
-	case v.Encoded() && v.DType == ir.I8:
+	case v.Signed:
 		n.Op, f = "unpack", ops.UnpackSigned(v.Shape, v.Enc)
 	case v.Encoded():
 		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
 	default:
-		note = "float: copies a tensor that is in another place"
+		why = graph.WhyCopiesOutput
 	}
-	l.stage(n, f, 0, note, l.at[v.Name].buf, b.Name)
+	l.stage(n, f, 0, why, l.at[v.Name].buf, b.Name)
 	return b.Name
 }
 
@@ -183,8 +177,8 @@ func (l *lowering) arena(b ir.Buffer) {
 	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.ArenaBuf})
 }
 
-// stage adds a stage and its Func; equal Funcs are shared.
-func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, note string, args ...string) {
+// stage adds a stage and its Func; equal Funcs are shared. why is said of the stage unless n has a reason already.
+func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason, args ...string) {
 	f = prune(f)
 	anon := *f
 	anon.Name = ""
@@ -200,12 +194,8 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, note string, arg
 		l.p.Funcs = append(l.p.Funcs, &g)
 		l.funcs[key] = name
 	}
-	if n.Note != "" && note != "" {
-		note = n.Note + "; " + note
-	} else {
-		note = n.Note + note
-	}
-	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Note: note})
+	layer := layerOf(l.g, n, why)
+	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})
 }
 
 // prune removes the empty conditions that ops may leave; Funcs are otherwise taken as they are.

@@ -12,6 +12,7 @@ import (
 
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
@@ -31,7 +32,11 @@ func newNet(t *rapid.T, x graph.Value) *net {
 
 // levels is an input of levels.
 func levels(packed bool, bits int, enc ir.EncodingKind, shape ...int) graph.Value {
-	return graph.Value{Name: "x", DType: ir.U8, Shape: shape, Layout: "NHWC", Enc: enc, Bits: bits, Scale: 1, Packed: packed}
+	v := graph.Value{Name: "x", Shape: shape, Layout: "NHWC", LevelType: scalar.LevelType{Enc: enc, Bits: bits, Scale: 1}}
+	if packed {
+		v.View = graph.Planes
+	}
+	return v
 }
 
 // add appends a node called out, which makes the tensor of that name.
@@ -68,7 +73,7 @@ func (n *net) binary(out, x string, filters int) string {
 	w := map[string]*graph.Tensor{"w": n.tensor(3, 3, n.Value(x).Channels(), filters)}
 	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: "same"}, Binary: &graph.BinaryAttrs{WeightScale: "mean", PadValue: "one"}}
 	n.add(out+".sum", "bitserial_conv2d", a, w, x)
-	return n.add(out, "quantize", &graph.QuantizeAttrs{Bits: 1, Enc: ir.Bipolar, Scale: 1}, nil, out+".sum")
+	return n.add(out, "quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}, nil, out+".sum")
 }
 
 // program lowers n; lower.Program verifies what it makes.
@@ -140,7 +145,7 @@ func TestRepresentations(t *testing.T) {
 		packed := rapid.Bool().Draw(t, "packed")
 		input := levels(packed, bits, ir.Unipolar, b, h, w, c)
 		if packed && bits == 1 && rapid.Bool().Draw(t, "int32 words") {
-			input.DType = ir.I32 // the bytes are those of one plane
+			input.View = graph.IntWords // the bytes are those of one plane
 		}
 		n := newNet(t, input)
 		data := drawLevels(t, b*h*w*c, bits)
@@ -161,7 +166,7 @@ func TestRepresentations(t *testing.T) {
 		}
 		want := func(tensor string) []byte {
 			switch v := n.Value(tensor); {
-			case v.Packed:
+			case v.View != graph.Bytes:
 				return pack(data, bits, v.Channels())
 			case v.Encoded():
 				return data

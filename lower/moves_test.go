@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -27,7 +29,7 @@ func TestRanks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := append(rapid.SliceOfN(rapid.IntRange(1, 3), 0, 5).Draw(t, "shape"), channels(t))
 		encoded := rapid.Bool().Draw(t, "levels")
-		x := graph.Value{Name: "x", DType: ir.F32, Shape: shape}
+		x := graph.Value{Name: "x", Shape: shape}
 		if encoded {
 			x = levels(false, 2, ir.Bipolar, shape...)
 		}
@@ -121,7 +123,7 @@ func TestRanks(t *testing.T) {
 // TestConstants: constants are operands without a stage of their own, an output where the model says so, and shared.
 func TestConstants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := newNet(t, graph.Value{Name: "x", DType: ir.F32, Shape: []int{2, 3}, Layout: "NC"})
+		n := newNet(t, graph.Value{Name: "x", Shape: []int{2, 3}, Layout: "NC"})
 		row := &graph.Tensor{Shape: []int{1, 3}, Data: []float32{1, 2, -4}}
 		for _, name := range []string{"k", "k2"} {
 			n.add(name, "constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": row})
@@ -141,20 +143,21 @@ func TestConstants(t *testing.T) {
 	})
 }
 
-// TestThresholdNode: a threshold that nothing took in, with a note.
+// TestThresholdNode: a threshold that nothing took in, with a note of the importer.
 func TestThresholdNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := newNet(t, graph.Value{Name: "x", DType: ir.F32, Shape: []int{1, 4}, Layout: "NC"})
+		n := newNet(t, graph.Value{Name: "x", Shape: []int{1, 4}, Layout: "NC"})
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
-		n.add("q", "threshold", &graph.ThresholdAttrs{Bits: 2, Enc: ir.BipolarInv, Scale: 1, NotLess: true},
+		n.add("q", "threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 1}, NotLess: true},
 			map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 4}, Data: []float32{0, -inf, 1, 5, 1, inf, 2, 5}}}, "x")
 		n.Nodes[0].Note = "of the importer"
 		p := n.program("q")
 		if got := n.run(p, bytesOf([]float32{0, 3, nan, 4}))[0]; !bytes.Equal(got, []byte{2, 2, 1, 3}) {
 			t.Fatalf("got %v\n%s", got, p)
 		}
-		if want := "of the importer; float until here: the caller brings real values"; p.Stages[0].Note != want {
-			t.Fatalf("note %q, want %q", p.Stages[0].Note, want)
+		want := ir.Layer{Kind: "bits", Reason: ir.Reason{Code: "caller_floats"}}
+		if s := p.Stages[0]; s.Note != "of the importer" || !reflect.DeepEqual(s.Layer, want) {
+			t.Fatalf("note %q, layer %+v, want %+v", s.Note, s.Layer, want)
 		}
 	})
 }

@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"ripc/graph"
-	"ripc/ir"
 	"ripc/lower"
 )
 
 // TestNames: models call things what they like; the IR gets names of its own, and the interface keeps the model's.
 func TestNames(t *testing.T) {
 	v := func(name string) *graph.Value {
-		return &graph.Value{Name: name, DType: ir.F32, Shape: []int{1, 4}, Layout: "NC"}
+		return &graph.Value{Name: name, Shape: []int{1, 4}, Layout: "NC"}
 	}
 	g := &graph.Graph{Name: "resnet-18", Inputs: []string{"in:0"}, Outputs: []string{"a/b", "a_b"},
 		Values: map[string]*graph.Value{"in:0": v("in:0"), "a/b": v("a/b"), "a_b": v("a_b")},

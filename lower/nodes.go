@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -33,7 +34,7 @@ func (l *lowering) node(n *graph.Node) error {
 				args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, len(args)-1), ir.F32, []int{len(v)}, v))
 			}
 		}
-		l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, "stays float: no layer before it could take it in", append(args, dst.buf)...)
+		l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, graph.WhyNotTakenIn, append(args, dst.buf)...)
 		return nil
 	case *graph.QuantizeAttrs:
 		l.stage(n, ops.Quantize(a, x.Shape), 0, l.floatUntil(x), src, l.result(n).buf)
@@ -45,14 +46,14 @@ func (l *lowering) node(n *graph.Node) error {
 		return nil
 	case *graph.PoolAttrs:
 		dst := l.result(n)
-		f, note := ops.PoolFloat(n.Op, a, x.Shape), "float: averages real values"
+		f, why := ops.PoolFloat(n.Op, a, x.Shape), graph.WhyAverages
 		switch {
 		case x.Encoded():
-			f, note = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), ""
+			f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), graph.NoReason
 		case n.Op == "max_pool":
-			note = "float: its input is not quantized"
+			why = graph.WhyFloatInput
 		}
-		l.stage(n, f, 0, note, src, dst.buf)
+		l.stage(n, f, 0, why, src, dst.buf)
 		return nil
 	}
 	if l.shapeNode(n, x, src) {
@@ -62,11 +63,11 @@ func (l *lowering) node(n *graph.Node) error {
 	case "concat":
 		l.concat(n)
 	case "dequantize":
-		l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, "float from here on: what follows works on real values", src, l.result(n).buf)
+		l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, graph.WhyRealsFollow, src, l.result(n).buf)
 	case "global_avg_pool":
-		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, "float: averages real values", src, l.result(n).buf)
+		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
 	case "softmax":
-		l.stage(n, ops.Softmax(x.Shape), 0, "float: the model asks for probabilities", src, l.result(n).buf)
+		l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 	case "flatten":
 		l.reshape(n, x, l.g.Value(n.Outputs[0]).Shape, src)
 	case "bitpack", "unpack": // both ends are the caller's
@@ -77,37 +78,40 @@ func (l *lowering) node(n *graph.Node) error {
 	return nil
 }
 
-// floatUntil is the note of a quantizer of x that stays a stage of its own.
-func (l *lowering) floatUntil(x *graph.Value) string {
+// floatUntil is why a quantizer of x is a stage of its own.
+func (l *lowering) floatUntil(x *graph.Value) graph.Reason {
 	if l.g.Producer(x.Name) == nil {
-		return "float until here: the caller brings real values"
+		return graph.WhyCallerFloats
 	}
-	return "float until here: no layer before it could take the quantizer in"
+	return graph.WhyLoneQuantizer
 }
 
 // conv lowers a fused convolution or dense layer.
 func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
-	shape := ops.Spatial(x.Shape)
+	in := *x
+	in.Shape = ops.Spatial(x.Shape)
+	shape := in.Shape
+	by := layout.Float
+	if x.Encoded() {
+		by = layout.Popcount
+	}
 	dst := l.result(n)
-	f := ops.Conv(n.Op, a, x.Enc, shape[0], shape[1], shape[2], dst.slice)
+	f, consts := ops.Conv(layout.NewConv(a, in, by), dst.slice)
 	args := []string{src}
-	for i, c := range ops.ConvConsts(n.Op, a) {
+	for i, c := range consts {
 		p := f.Params[1+i]
-		args = append(args, l.constant(n.Name+"."+p.Name, p.Type, p.Shape, c))
+		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
 	oh, ow := a.OutSize(shape[1], shape[2])
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
-	note := ""
+	why := graph.NoReason
 	switch {
-	case n.Op == "fconv2d" && n.Note == "":
-		note = "float: its weights are not binary"
 	case n.Op == "fconv2d":
-	case a.Epilogue.Levels != nil && n.Note == "":
-		note = "glue stays float: a prelu of negative slope turns the sums around, so no thresholds equal it"
+		why = graph.WhyFloatWeights
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
-		note = "integer sums leave as f32: no quantizer follows that folds"
+		why = graph.WhySumsLeave
 	}
-	l.stage(n, f, macs, note, append(args, dst.buf)...)
+	l.stage(n, f, macs, why, append(args, dst.buf)...)
 }
 
 // constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.
@@ -137,7 +141,7 @@ func (l *lowering) reshape(n *graph.Node, x *graph.Value, to []int, src string) 
 	if n.Op == "flatten" && len(x.Shape) == 4 {
 		f = ops.FlattenBits(x.Bits, x.Shape, x.Enc)
 	}
-	l.stage(n, f, 0, "repacks bits: its channels do not fill whole words", src, l.result(n).buf)
+	l.stage(n, f, 0, graph.WhyRepacks, src, l.result(n).buf)
 }
 
 // planConcats lets the producers of a concatenation write their slices of it directly, where each is a layer that can,
@@ -185,11 +189,11 @@ func (l *lowering) concat(n *graph.Node) {
 	for _, in := range n.Inputs {
 		v := l.g.Value(in)
 		s := ops.Slice{Offset: off, Total: total}
-		note := "float: copies what its producer could not write in place"
+		why := graph.WhyCopiesPart
 		if v.Encoded() {
-			note = ""
+			why = graph.NoReason
 		}
-		l.stage(n, ops.Concat(v.Bits, v.Shape, v.Enc, s), 0, note, l.at[in].buf, dst.buf)
+		l.stage(n, ops.Concat(v.Bits, v.Shape, v.Enc, s), 0, why, l.at[in].buf, dst.buf)
 		off += v.Channels()
 	}
 }

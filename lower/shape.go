@@ -6,28 +6,25 @@ import (
 	"ripc/lower/ops"
 )
 
-// moved is the note of an op that moves floats.
-const moved = "float: moves a tensor that is not quantized"
-
 // shapeNode lowers the ops that combine, move or rename elements; false for any other.
 func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.BinaryOpAttrs:
 		l.binary(n, a, x)
 	case *graph.SpatialPadAttrs:
-		f, note := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), moved
+		f, why := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), graph.WhyMovesFloats
 		if x.Encoded() {
-			note = ""
-			level, _ := x.LevelOf(a.Value)
+			why = graph.NoReason
+			level, _ := x.Level(a.Value)
 			f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
 		}
-		l.stage(n, f, 0, note, src, l.result(n).buf)
+		l.stage(n, f, 0, why, src, l.result(n).buf)
 	case *graph.SliceAttrs:
-		f, note := ops.SliceFloat(a, x.Shape), moved
+		f, why := ops.SliceFloat(a, x.Shape), graph.WhyMovesFloats
 		if x.Encoded() {
-			f, note = ops.SliceBits(a, x.Bits, x.Shape, x.Enc), ""
+			f, why = ops.SliceBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
 		}
-		l.stage(n, f, 0, note, src, l.result(n).buf)
+		l.stage(n, f, 0, why, src, l.result(n).buf)
 	case *graph.ReshapeAttrs:
 		l.reshape(n, x, a.Shape, src)
 	case *graph.TransposeAttrs:
@@ -35,11 +32,11 @@ func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 			l.at[n.Outputs[0]] = place{buf: src}
 			return true
 		}
-		f, note := ops.TransposeFloat(a, x.Shape), moved
+		f, why := ops.TransposeFloat(a, x.Shape), graph.WhyMovesFloats
 		if x.Encoded() {
-			f, note = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), ""
+			f, why = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
 		}
-		l.stage(n, f, 0, note, src, l.result(n).buf)
+		l.stage(n, f, 0, why, src, l.result(n).buf)
 	default:
 		return false
 	}
@@ -50,9 +47,9 @@ func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value) {
 	var right []int
 	left, args := x.Shape, []string{l.at[n.Inputs[0]].buf}
-	note := "float: the two sides are sums of different layers"
+	why := graph.WhyTwoSums
 	if b := n.Weights["b"]; len(n.Inputs) == 1 {
-		note = "float: no layer before it could take it in"
+		why = graph.WhyNotTakenIn
 		right, args = b.Shape, append(args, l.constant(n.Name+".b", ir.F32, b.Shape, b.Data))
 	} else {
 		right, args = l.g.Value(n.Inputs[1]).Shape, append(args, l.at[n.Inputs[1]].buf)
@@ -60,5 +57,5 @@ func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value)
 	if a.Reverse {
 		left, right, args[0], args[1] = right, left, args[1], args[0]
 	}
-	l.stage(n, ops.BinaryOp(n.Op, left, right), 0, note, append(args, l.result(n).buf)...)
+	l.stage(n, ops.BinaryOp(n.Op, left, right), 0, why, append(args, l.result(n).buf)...)
 }

@@ -1,16 +1,14 @@
 package recognize
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/ir"
 )
 
-// bitserial turns the convolutions and dense layers that can be into bitserial ones, and notes of all what they became.
+// bitserial turns the convolutions and dense layers that can be into bitserial ones, and says of the others why they cannot.
 func bitserial(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		b, ok := binaryAttrs(n)
@@ -18,27 +16,22 @@ func bitserial(r *rewriter) error {
 			continue
 		}
 		if b != nil {
-			r.note(n, became(r.g.Value(n.Inputs[0]), fusedglue.WeightBits(b)))
 			continue
 		}
-		v, notLevels := r.source(n.Inputs[0])
+		v, why := r.source(n.Inputs[0])
 		few, notFew := fusedglue.Decompose(n.Weights["w"])
-		why := ""
 		switch {
 		case v == nil && few != nil && few.Trained():
-			why = fmt.Sprintf("it has %s weights, but its input is not quantized: %s", few, notLevels)
+			why.Args.WeightBits, why.Args.Weights = fusedglue.WeightType(&few.Attrs)
 		case v == nil:
-			why = "its input is not quantized: " + notLevels
 		case few == nil:
-			if notFew = r.weights(n, notFew); strings.HasPrefix(notFew, "weights of ") {
-				notFew += fmt.Sprintf(", where at most %d bits become bitserial", fusedglue.MaxWeightBits)
-			}
-			why = fmt.Sprintf("its input has %d bits, but it has %s", v.Bits, notFew)
+			why = r.weights(n, notFew)
+			why.Args.Bits = v.Bits
 		default:
 			why = unfit(n, v, few)
 		}
-		if why != "" {
-			r.note(n, "float: "+why)
+		if why.Reason != graph.NoReason {
+			judge(n, graph.Float, why)
 			continue
 		}
 		if err := r.makeBitserial(n, v, few); err != nil {
@@ -59,29 +52,16 @@ func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 	return nil, false
 }
 
-func became(x *graph.Value, weights string) string {
-	return fmt.Sprintf("%s weights x %d-bit activations: bitserial", weights, x.Bits)
-}
-
-// note says text of n, behind what the importer wrote, unless n says what it became already.
-func (r *rewriter) note(n *graph.Node, text string) {
-	for _, part := range strings.Split(n.Note, "; ") {
-		if strings.HasPrefix(part, "float: ") || strings.HasSuffix(part, ": bitserial") {
-			return
-		}
+// judge makes n one of kind, because of why. What was found first stays: later rounds see what earlier ones made.
+func judge(n *graph.Node, kind graph.Kind, why graph.Verdict) {
+	if n.Verdict.Reason == graph.NoReason {
+		why.Kind = kind
+		n.Verdict = why
 	}
-	n.Note = behind(n.Note, text)
-}
-
-func behind(note, text string) string {
-	if note == "" {
-		return text
-	}
-	return note + "; " + text
 }
 
 // weights says what n's weights are, which are no few integers for each output channel.
-func (r *rewriter) weights(n *graph.Node, why string) string {
+func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 	w := n.Weights["w"]
 	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
 	if in < 2 || len(w.Data) < 2*in {
@@ -93,7 +73,8 @@ func (r *rewriter) weights(n *graph.Node, why string) string {
 		t.Data[(tap*outs+o)*in+c] = v
 	}
 	if few, _ := fusedglue.Decompose(t); few != nil {
-		return fmt.Sprintf("%s weights with a scale for each input channel", few)
+		why = graph.Verdict{Reason: graph.WhyInputScales}
+		why.Args.WeightBits, why.Args.Weights = fusedglue.WeightType(&few.Attrs)
 	}
 	return why
 }
@@ -103,10 +84,13 @@ func (r *rewriter) weights(n *graph.Node, why string) string {
 // (20 pairs) shall be exact, and so shall 2-bit weights with 8-bit activations (24).
 const maxPairs = 24
 
-// unfit says why n over levels v does not become bitserial: its sums do not fit, or it has too many planes. "" if it does.
-func unfit(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) string {
+// unfit says why n over levels v does not become bitserial: its sums do not fit, or it has too many planes. No reason if it does.
+func unfit(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) graph.Verdict {
+	args := ir.Args{Bits: v.Bits}
+	args.WeightBits, args.Weights = fusedglue.WeightType(&few.Attrs)
 	if pairs := v.Bits * few.Planes(); pairs > maxPairs {
-		return fmt.Sprintf("%d-bit activations and %s weights are %d pairs of bit planes, which cost more than sums in f32", v.Bits, few, pairs)
+		args.Count = int64(pairs)
+		return graph.Verdict{Reason: graph.WhyPlanePairs, Args: args}
 	}
 	w := n.Weights["w"]
 	products := int64(len(w.Data) / w.Shape[len(w.Shape)-1])
@@ -115,9 +99,10 @@ func unfit(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) string {
 		sum *= 2 // exact zeros are a correction
 	}
 	if sum <= fusedglue.MaxSum {
-		return ""
+		return graph.Verdict{}
 	}
-	return fmt.Sprintf("sums of %d products of %d-bit activations and %s weights do not fit the accumulator", products, v.Bits, few)
+	args.Count = products
+	return graph.Verdict{Reason: graph.WhyAccumulator, Args: args}
 }
 
 // makeBitserial makes n bitserial over the levels v.
@@ -141,7 +126,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 	if b.WeightScale == "tensor" {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
-	n.Note = behind(r.imported[n], became(v, few.String()))
+	n.Verdict = graph.Verdict{}
 	out := n.Outputs[0]
 	if bias != nil {
 		n.Outputs = []string{r.tensor(out + ".sums")}

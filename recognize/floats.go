@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"fmt"
 	"slices"
 
 	"ripc/graph"
@@ -42,9 +41,9 @@ func fakeQuants(r *rewriter) error {
 		}
 		for _, d := range readers {
 			if f := r.fakeQuant(d); f != nil {
-				f.Note = r.imported[n] // the quantizer goes, what the importer said stays
-				*d, r.imported[d], r.changed = *f, f.Note, true
-				r.note(d, fmt.Sprintf("float: no bitserial layer reads these %d-bit levels", a.Bits))
+				f.Note = n.Note // the quantizer goes, what the importer said of it stays
+				*d, r.changed = *f, true
+				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
 			}
 		}
 	}

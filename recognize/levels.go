@@ -1,17 +1,18 @@
 package recognize
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
 // source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
 // makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
-func (r *rewriter) source(t string) (v *graph.Value, why string) {
+func (r *rewriter) source(t string) (v *graph.Value, why graph.Verdict) {
 	s := r.origin(t)
 	return s.value, s.why
 }
@@ -19,7 +20,7 @@ func (r *rewriter) source(t string) (v *graph.Value, why string) {
 // origin is what source says, found once.
 type origin struct {
 	value *graph.Value
-	why   string
+	why   graph.Verdict
 	made  bool // a quantizer, which the graph does not have yet, makes the levels
 }
 
@@ -37,12 +38,17 @@ func (r *rewriter) origin(t string) origin {
 	return s
 }
 
-func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
+// because is a verdict that n causes.
+func because(why graph.Reason, n *graph.Node) graph.Verdict {
+	return graph.Verdict{Reason: why, Where: n.Name, Args: ir.Args{Op: n.Op}}
+}
+
+func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	n := r.g.Producer(t)
 	if n == nil {
-		return nil, "the caller brings real numbers"
+		return nil, graph.Verdict{Reason: graph.WhyInputReal}
 	}
-	float := fmt.Sprintf("%s %q makes real numbers", n.Op, n.Name)
+	float := because(graph.WhyMakesReals, n)
 	switch a := n.Attrs.(type) {
 	case *graph.ConcatAttrs:
 		for i, in := range n.Inputs {
@@ -50,15 +56,17 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 			if w == nil {
 				return nil, why
 			}
-			if i > 0 && (w.Enc != v.Enc || w.Bits != v.Bits || w.Scale != v.Scale || w.Zero != v.Zero || w.DType != v.DType) {
-				return nil, fmt.Sprintf("concat %q joins levels of different types", n.Name)
+			if i > 0 && w.LevelType != v.LevelType {
+				return nil, because(graph.WhyMixedLevels, n)
 			}
 			v = w
 		}
-		return v, ""
+		return v, graph.Verdict{}
 	case *graph.SpatialPadAttrs:
 		if v, why = r.source(n.Inputs[0]); v != nil && !exactly(v, a.Value) {
-			return nil, fmt.Sprintf("pad %q adds %g, which is none of the %d-bit %s levels", n.Name, a.Value, v.Bits, v.Enc)
+			why = because(graph.WhyPadValue, n)
+			why.Args.Value, why.Args.Bits, why.Args.Levels = number(a.Value), v.Bits, v.Enc.String()
+			return nil, why
 		}
 		return v, why
 	case *graph.BinaryOpAttrs:
@@ -76,9 +84,11 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 	switch n.Op {
 	case "dequantize":
 		if v = r.g.Value(n.Inputs[0]); !(v.Scale > 0) {
-			return nil, fmt.Sprintf("the levels of dequantize %q have scale %g", n.Name, v.Scale)
+			why = because(graph.WhyLevelScale, n)
+			why.Args.Value = number(v.Scale)
+			return nil, why
 		}
-		return v, ""
+		return v, graph.Verdict{}
 	case "flatten":
 		return r.source(n.Inputs[0])
 	}
@@ -86,7 +96,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 		return r.source(n.Inputs[0])
 	}
 	if q := r.stepped(t); q != nil {
-		return q.value, ""
+		return q.value, graph.Verdict{}
 	}
 	if a, ok := n.Attrs.(*graph.FakeQuantAttrs); ok {
 		return nil, fakeQuantReason(n, a)
@@ -95,37 +105,42 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why string) {
 }
 
 // fakeQuantReason says why fake_quant n makes no levels.
-func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) string {
+func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) graph.Verdict {
 	switch {
 	case len(n.Weights["scale"].Data) > 1:
-		return fmt.Sprintf("fake_quant %q has a scale for each channel", n.Name)
+		return because(graph.WhyChannelScales, n)
 	case a.Max-a.Min > 255:
-		return fmt.Sprintf("fake_quant %q has more than 8 bits", n.Name)
+		why := because(graph.WhyWideQuantizer, n)
+		why.Args.Most = 8
+		return why
 	}
-	return fmt.Sprintf("fake_quant %q makes real numbers", n.Name)
+	return because(graph.WhyMakesReals, n)
 }
+
+// number is a real number as an argument.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
 func (r *rewriter) idle(n *graph.Node) bool {
 	steps := fusedglue.Steps(r.g, n)
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
 		return false
 	}
 	v, _ := r.source(n.Inputs[0])
-	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return fusedglue.ApplySteps(steps, 0, x) != x })
+	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return scalar.EvalSteps(steps, 0, x) != x })
 }
 
 // exactly reports whether real is one of v's levels, to the bit.
 func exactly(v *graph.Value, real float64) bool {
-	level, ok := v.LevelOf(real)
-	return ok && float32(v.RealOf(level)) == float32(real)
+	level, ok := v.Level(real)
+	return ok && float32(v.Real(level)) == float32(real)
 }
 
 // reals are the real values of all levels that v can have.
 func reals(v *graph.Value) []float32 {
 	var out []float32
 	for l := range 1 << v.Bits {
-		out = append(out, float32(v.Scale)*float32(v.RealOf(l)/v.Scale))
+		out = append(out, float32(v.Scale)*float32(v.Real(l)/v.Scale))
 	}
 	return out
 }
@@ -193,7 +208,7 @@ func requantize(r *rewriter) error {
 		}
 		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Outputs[0])
 		v := s.value
-		if v == nil || s.made || v.Enc != y.Enc || v.Bits != y.Bits || v.Scale != y.Scale || v.Zero != y.Zero || v.DType != y.DType || !keeps(a, v) {
+		if v == nil || s.made || v.LevelType != y.LevelType || !keeps(a, v) {
 			continue
 		}
 		for _, c := range r.g.Consumers(y.Name) {
@@ -232,7 +247,7 @@ func keeps(a *graph.QuantizeAttrs, v *graph.Value) bool {
 		if v.Enc == ir.BipolarInv {
 			l = 1<<v.Bits - 1 - l
 		}
-		if fusedglue.QuantizeLevel(a, x) != l {
+		if a.Eval(x) != l {
 			return false
 		}
 	}

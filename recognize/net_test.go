@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/explain"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -24,7 +27,7 @@ func newNet(fail func(args ...any), seed uint64) *net {
 
 func (n *net) input(shape ...int) string {
 	name := fmt.Sprintf("x%d", len(n.Inputs))
-	n.Values[name] = &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: map[int]string{2: "NC", 4: "NHWC"}[len(shape)]}
+	n.Values[name] = &graph.Value{Name: name, Shape: shape, Layout: map[int]string{2: "NC", 4: "NHWC"}[len(shape)]}
 	n.Inputs = append(n.Inputs, name)
 	return name
 }
@@ -99,11 +102,11 @@ var (
 )
 
 func u2() *graph.QuantizeAttrs {
-	return &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.25, Rounding: "half_even"}
+	return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.25}, Rounding: scalar.HalfEven}
 }
 
 func b1() *graph.QuantizeAttrs {
-	return &graph.QuantizeAttrs{Bits: 1, Enc: ir.Bipolar, Scale: 0.5, Rounding: "half_up"}
+	return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 0.5}, Rounding: scalar.HalfUp}
 }
 
 // dump is everything of a graph that Run may not change, or finds again.
@@ -111,7 +114,7 @@ func dump(g *graph.Graph) string {
 	var b strings.Builder
 	b.WriteString(g.String())
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "%s %s %v %v %+v %q\n", n.Name, n.Op, n.Inputs, n.Outputs, n.Attrs, n.Note)
+		fmt.Fprintf(&b, "%s %s %v %v %+v %+v %q\n", n.Name, n.Op, n.Inputs, n.Outputs, n.Attrs, n.Verdict, n.Note)
 		for _, k := range []string{"w", "b", "scale", "zero_point", "thresholds"} {
 			if w := n.Weights[k]; w != nil {
 				fmt.Fprintf(&b, "  %s %v %v\n", k, w.Shape, w.Data)
@@ -142,13 +145,15 @@ func (n *net) run(outputs ...string) *graph.Graph {
 	return g
 }
 
-// lines are a graph's nodes: "op(inputs) -> output", and notes of layers.
+// lines are a graph's nodes: "op(inputs) -> output", and what they became, or why they stay float.
 func lines(g *graph.Graph) []string {
 	var out []string
 	for _, n := range g.Nodes {
 		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Outputs[0])
-		if n.Note != "" {
-			l += " # " + n.Note
+		if b, ok := binaryAttrs(n); ok && b != nil {
+			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(fusedglue.WeightType(b)), g.Value(n.Inputs[0]).Bits)
+		} else if why := explain.Verdict(n.Verdict); why != "" {
+			l += fmt.Sprintf(" # %s: %s", n.Verdict.Kind, why)
 		}
 		out = append(out, l)
 	}

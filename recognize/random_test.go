@@ -11,6 +11,7 @@ import (
 
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/lower"
@@ -35,17 +36,17 @@ func drawInts(t *rapid.T) []int {
 
 // drawQuant puts a quantizer behind x, in one of the ways that files have.
 func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
-	rounding := pick(t, "rounding", graph.Roundings()...)
+	rounding := pick(t, "rounding", scalar.Roundings()...)
 	switch between(t, 0, 6, "quantizer") {
 	case 0:
-		return n.quant(&graph.QuantizeAttrs{Bits: 1, Enc: pick(t, "encoding", ir.Bipolar, ir.BipolarInv), Scale: scale, Rounding: rounding, Unit: scale == 1}, x)
+		return n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: pick(t, "encoding", ir.Bipolar, ir.BipolarInv), Scale: scale}, Rounding: rounding, Unit: scale == 1}, x)
 	case 1:
-		a := &graph.QuantizeAttrs{Bits: between(t, 2, 4, "bits"), Enc: ir.Unipolar, Scale: scale, Rounding: rounding, Range: &graph.QuantRange{Min: between(t, -4, 2, "min")}}
+		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: between(t, 2, 4, "bits"), Enc: ir.Unipolar, Scale: scale}, Rounding: rounding, Range: &scalar.Range{Min: between(t, -4, 2, "min")}}
 		a.Range.Max = a.Range.Min + between(t, 1, 1<<a.Bits-1, "span")
 		a.Zero = between(t, 0, 1<<a.Bits-1, "zero")
 		return n.quant(a, x)
 	case 2:
-		a := &graph.ThresholdAttrs{Bits: 2, Enc: pick(t, "encoding", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: scale, NotLess: rapid.Bool().Draw(t, "not less")}
+		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: pick(t, "encoding", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: scale}, NotLess: rapid.Bool().Draw(t, "not less")}
 		w := &graph.Tensor{Shape: []int{2, n.c(x)}, Data: n.real(n.c(x)).Data}
 		for _, v := range slices.Clone(w.Data) {
 			w.Data = append(w.Data, v+1)
@@ -57,9 +58,9 @@ func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 		x = n.add("clip", &graph.ClipAttrs{Min: -1, Max: 2}, nil, n.binary("div", float32(scale), x))
 		return n.binary("mul", float32(scale), n.add("round", &graph.RoundAttrs{Mode: rounding}, nil, x))
 	case 5:
-		return n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: scale, Zero: between(t, 0, 255, "zero"), Signed: rapid.Bool().Draw(t, "signed"), Rounding: rounding}, x)
+		return n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: scale, Zero: between(t, 0, 255, "zero"), Signed: rapid.Bool().Draw(t, "signed")}, Rounding: rounding}, x)
 	}
-	return n.quant(&graph.QuantizeAttrs{Bits: between(t, 1, 3, "bits"), Enc: ir.Unipolar, Scale: scale, Rounding: rounding}, x)
+	return n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: between(t, 1, 3, "bits"), Enc: ir.Unipolar, Scale: scale}, Rounding: rounding}, x)
 }
 
 // drawView moves elements of x.

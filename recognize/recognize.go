@@ -1,6 +1,6 @@
 // Package recognize finds the binary and N-bit layers in a graph of plain ops, as the importers of other people's files make
 // it, and turns them into bitserial ones. There a quantizer is a quantize or threshold node with a dequantize behind it,
-// whose f32 tensor stands for the file's, and convolutions have f32 weights. What stays float says why in its note.
+// whose f32 tensor stands for the file's, and convolutions have f32 weights. What stays float says why in its verdict.
 //
 // Recognition keeps the function that the file asks for: levels stay what they are, and sums that were added up in f32
 // become exact, with one rounding at the end. A graph that was recognized is left as it is.
@@ -80,18 +80,14 @@ type rewriter struct {
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
 	names   map[string]bool     // of nodes
-	// imported are the notes that nodes came with.
-	imported map[*graph.Node]string
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: g.Clone(), sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{},
-		imported: map[*graph.Node]string{}}
+	r := &rewriter{g: g.Clone(), sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
 	for _, n := range r.g.Nodes {
 		r.names[n.Name] = true
-		r.imported[n] = n.Note
 	}
 	return r
 }

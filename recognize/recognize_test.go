@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/passorder"
 	"ripc/ir"
 )
@@ -37,7 +38,7 @@ func TestSink(t *testing.T) {
 		slice(quantize1) -> slice5.levels
 		concat(max_pool4.levels, slice5.levels) -> concat6.levels
 		transpose(concat6.levels) -> transpose7.levels
-		bitserial_conv2d(transpose7.levels) -> conv2d8.sums # 1-bit weights x 2-bit activations: bitserial
+		bitserial_conv2d(transpose7.levels) -> conv2d8.sums # binary: 1-bit weights x 2-bit activations
 		add(conv2d8.sums) -> conv2d8
 		flatten(max_pool4) -> flatten9`)
 
@@ -52,7 +53,7 @@ func TestSink(t *testing.T) {
 	check(t, "zeros around bipolar levels", r, `
 		quantize(x0) -> quantize1
 		dequantize(quantize1) -> dequantize2
-		bitserial_conv2d(quantize1) -> conv2d4 # ternary weights x 1-bit activations: bitserial
+		bitserial_conv2d(quantize1) -> conv2d4 # binary: ternary weights x 1-bit activations
 		add(conv2d4, conv2d4) -> add5`)
 }
 
@@ -64,7 +65,7 @@ func TestDense(t *testing.T) {
 	check(t, "dense", n.run(y), `
 		quantize(x0) -> quantize1
 		flatten(quantize1) -> flatten5.levels
-		bitserial_dense(flatten5.levels) -> dense6 # 2-bit weights x 2-bit activations: bitserial`)
+		bitserial_dense(flatten5.levels) -> dense6 # binary: 2-bit weights x 2-bit activations`)
 }
 
 // TestSum: a sum of levels of one scale has levels itself; those of other sums are real numbers.
@@ -77,9 +78,9 @@ func TestSum(t *testing.T) {
 		{"add", u2(), u2(), "unipolar3"},
 		{"sub", u2(), u2(), "affine3(zero=3)"},
 		{"add", b1(), b1(), "affine2(zero=1)"},
-		{"add", b1(), &graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}, "affine3(zero=2)"},
+		{"add", b1(), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}}, "affine3(zero=2)"},
 		{"add", u2(), b1(), ""},
-		{"add", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1}, ""},
+		{"add", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, ""},
 		{"mul", u2(), u2(), ""},
 	} {
 		n := newNet(t.Fatal, 5)
@@ -110,7 +111,7 @@ func TestFloat(t *testing.T) {
 				ints = append(ints, q)
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), n.few(ints, 3, 3, 8, 4), same, true)
-		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
 			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has weights of 8 bits, where at most 4 bits become bitserial`},
 		"scales by input": {func(n *net) string {
 			w := n.real(3, 3, 8, 4)
@@ -118,19 +119,19 @@ func TestFloat(t *testing.T) {
 				w.Data[i] = float32(math.Sqrt(float64(2+i/4%8))) * float32(1-2*(i*i%7%2))
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), w, same, false)
-		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
 			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has 1-bit weights with a scale for each input channel`},
 		"average": {func(n *net) string {
 			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 4, 4, 8)), 2, 2), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
-		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
 			avg_pool(dequantize2) -> avg_pool3
 			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes real numbers`},
 		"other types": {func(n *net) string {
 			x := n.input(1, 4, 4, 8)
-			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Rounding: "floor"}, x)),
+			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.5}, Rounding: scalar.Floor}, x)),
 				n.few([]int{-1, 1}, 1, 1, 16, 4), same, false)
-		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 2-bit levels
-			fake_quant(x0) -> dequantize4 # float: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
+			fake_quant(x0) -> dequantize4 # glue: no bitserial layer reads these 2-bit levels
 			concat(dequantize2, dequantize4) -> concat5
 			conv2d(concat5) -> conv2d6 # float: it has 1-bit weights, but its input is not quantized: concat "concat5" joins levels of different types`},
 		"one in the padding": {func(n *net) string {
@@ -141,16 +142,16 @@ func TestFloat(t *testing.T) {
 			pad(dequantize2) -> pad3
 			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
 		"many planes": {func(n *net) string {
-			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, n.input(1, 200))
+			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 200))
 			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-8, -3, 0, 7}, 200, 1)}, x)
-		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 8-bit levels
 			dense(dequantize2) -> dense3 # float: 8-bit activations and 4-bit weights are 40 pairs of bit planes, which cost more than sums in f32`},
 		"too wide": {func(n *net) string {
-			n.Graph.Values["x0"] = &graph.Value{Name: "x0", DType: ir.F32, Shape: []int{1, 200000}, Layout: "NC"}
+			n.Graph.Values["x0"] = &graph.Value{Name: "x0", Shape: []int{1, 200000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}
-			x := n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 1, Rounding: "floor"}, "x0")
+			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, "x0")
 			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 200000, 1)}, x)
-		}, `fake_quant(x0) -> dequantize2 # float: no bitserial layer reads these 8-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 8-bit levels
 			dense(dequantize2) -> dense3 # float: sums of 200000 products of 8-bit activations and 3-bit weights do not fit the accumulator`},
 	} {
 		n := newNet(t.Fatal, 3)
@@ -168,10 +169,10 @@ func TestStepped(t *testing.T) {
 		"sign": {func(n *net, x string) string { return n.plain("sign", x) }, "affine2(zero=1)", []float32{0, 0x1p-126}},
 		"DoReFa": {func(n *net, x string) string {
 			x = n.binary("mul", 3, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x))
-			return n.binary("div", 3, n.add("round", &graph.RoundAttrs{Mode: "half_up"}, nil, x))
+			return n.binary("div", 3, n.add("round", &graph.RoundAttrs{Mode: scalar.HalfUp}, nil, x))
 		}, "unipolar2", []float32{0x1.555556p-3, 0.5, 0x1.aaaaaap-1}},
 		"bipolar": {func(n *net, x string) string {
-			x = n.binary("sub", 0.5, n.add("round", &graph.RoundAttrs{Mode: "floor"}, nil, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)))
+			x = n.binary("sub", 0.5, n.add("round", &graph.RoundAttrs{Mode: scalar.Floor}, nil, n.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)))
 			return n.binary("mul", 2, x)
 		}, "bipolar1", []float32{1}},
 	} {
@@ -192,32 +193,29 @@ func TestStepped(t *testing.T) {
 	}
 }
 
-// TestImportedNotes: what the importer said of a node stays, and what the node became stands behind it.
-func TestImportedNotes(t *testing.T) {
+// TestNotes: what the importer or the user said of a node stays as it is, and changes no reason.
+func TestNotes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		make func(n *net, x string) string
-		want string
+		want graph.Reason
 	}{
-		{"float", func(n *net, x string) string { return n.conv(x, n.few([]int{-1, 1}, 1, 1, 3, 4), same, false) },
-			"a batch; float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers"},
+		{"float", func(n *net, x string) string { return n.conv(x, n.few([]int{-1, 1}, 1, 1, 3, 4), same, false) }, graph.WhyInputReal},
 		{"bits", func(n *net, x string) string {
 			return n.conv(n.quant(b1(), x), n.few([]int{-1, 1}, 1, 1, 3, 4), same, false)
-		}, "a batch"},
+		}, graph.NoReason},
 		{"levels", func(n *net, x string) string {
-			return n.plain("relu", n.quant(&graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: 0.5, Rounding: "half_even"}, x))
-		}, "a batch; float: no bitserial layer reads these 8-bit levels"},
+			return n.plain("relu", n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.5}, Rounding: scalar.HalfEven}, x))
+		}, graph.WhyUnreadLevels},
 	} {
-		n := newNet(t.Fatal, 1)
-		y := c.make(n, n.input(1, 4, 4, 3))
-		n.Nodes[0].Note = "a batch"
-		g := n.run(y)
-		if got := g.Nodes[0].Note; got != c.want {
-			t.Errorf("%s: note %q, want %q", c.name, got, c.want)
-		}
-		again, err := Run(g)
-		if err != nil || again.Nodes[0].Note != c.want {
-			t.Errorf("%s, again: note %q, %v", c.name, again.Nodes[0].Note, err)
+		for _, note := range []string{"a batch", "float: because I say so: bitserial"} {
+			n := newNet(t.Fatal, 1)
+			y := c.make(n, n.input(1, 4, 4, 3))
+			n.Nodes[0].Note = note
+			first := n.run(y).Nodes[0]
+			if first.Note != note || first.Verdict.Reason != c.want {
+				t.Errorf("%s: note %q, verdict %+v, want %q, %s", c.name, first.Note, first.Verdict, note, c.want)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -30,7 +31,7 @@ func (r *rewriter) stepped(t string) *stepped {
 	if q, ok := r.chains[t]; ok {
 		return q
 	}
-	var steps []graph.FloatStep
+	var steps []scalar.Step
 	var found *stepped
 	rounds := false
 	for x := t; found == nil; {
@@ -45,10 +46,10 @@ func (r *rewriter) stepped(t string) *stepped {
 			}
 			s = realSteps(n, r.g.Value(n.Inputs[0]).Channels())
 		}
-		if len(s) == 0 || !fusedglue.Increasing(s) {
+		if len(s) == 0 || !scalar.Increasing(s) {
 			break
 		}
-		rounds = rounds || slices.ContainsFunc(s, func(s graph.FloatStep) bool { return s.Kind == "round" || s.Kind == "sign" })
+		rounds = rounds || slices.ContainsFunc(s, func(s scalar.Step) bool { return s.Kind == scalar.Round || s.Kind == scalar.Sign })
 		if steps, x = slices.Concat(s, steps), n.Inputs[0]; rounds {
 			if found = levelsOf(steps, r.g.Value(x).Channels()); found != nil {
 				found.from = x
@@ -60,57 +61,16 @@ func (r *rewriter) stepped(t string) *stepped {
 }
 
 // realSteps are the real values of quantize node n's levels as steps; none if n is another node.
-func realSteps(n *graph.Node, channels int) []graph.FloatStep {
-	a, ok := n.Attrs.(*graph.QuantizeAttrs)
-	if !ok {
-		return nil
+func realSteps(n *graph.Node, channels int) []scalar.Step {
+	if a, ok := n.Attrs.(*graph.QuantizeAttrs); ok {
+		return a.RealSteps(channels)
 	}
-	var steps []graph.FloatStep
-	by := func(kind string, v float64) {
-		steps = append(steps, graph.FloatStep{Kind: kind, A: slices.Repeat([]float32{float32(v)}, channels)})
-	}
-	clip := func(lo, hi int) {
-		steps = append(steps, graph.FloatStep{Kind: "clip", Lo: float32(lo), Hi: float32(hi)})
-	}
-	m, zp := 1<<a.Bits-1, 0
-	switch {
-	case a.Unit && a.Enc == ir.Unipolar:
-		clip(0, 1)
-		by("mul", float64(m))
-	case a.Unit:
-		clip(-1, 1)
-		by("add", 1)
-		by("mul", float64(m))
-		by("mul", 0.5)
-	case a.Range != nil:
-		zp = a.Zero + a.Range.Min
-		by("div", a.Scale)
-		by("add", float64(zp))
-		clip(a.Range.Min, a.Range.Max)
-	case a.Enc == ir.Unipolar:
-		by("div", a.Scale)
-		clip(-a.Zero, m-a.Zero)
-	default:
-		by("div", a.Scale)
-		clip(-m, m)
-		by("add", float64(m))
-		by("mul", 0.5)
-	}
-	steps = append(steps, graph.FloatStep{Kind: "round", Mode: a.Rounding})
-	if a.Enc != ir.Unipolar { // 2*level - m
-		by("mul", 2)
-		by("add", -float64(m))
-	}
-	if zp != 0 {
-		by("add", -float64(zp))
-	}
-	by("mul", a.Scale)
-	return steps
+	return nil
 }
 
 // levelsOf is the quantizer that steps are in each of the channels, nil if they are none.
-func levelsOf(steps []graph.FloatStep, channels int) *stepped {
-	vectors := slices.ContainsFunc(steps, func(s graph.FloatStep) bool { return len(s.Vectors()) > 0 })
+func levelsOf(steps []scalar.Step, channels int) *stepped {
+	vectors := slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
 	if !vectors {
 		channels = 1
 	}
@@ -139,9 +99,9 @@ func levelsOf(steps []graph.FloatStep, channels int) *stepped {
 
 // jumps are the values that steps have in channel o, ascending, and the smallest numbers that have each but the first; nil if
 // there are more than levels of steppedBits.
-func jumps(steps []graph.FloatStep, o int) (values, at []float32) {
+func jumps(steps []scalar.Step, o int) (values, at []float32) {
 	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
-	f := func(i int64) float32 { return fusedglue.ApplySteps(steps, o, f32.FromOrder(i)) }
+	f := func(i int64) float32 { return scalar.EvalSteps(steps, o, f32.FromOrder(i)) }
 	last := f(hi)
 	for i := lo; ; {
 		v := f(i)
@@ -163,7 +123,7 @@ func lattice(values []float32) *graph.Value {
 	if top < 1 {
 		return nil
 	}
-	v := &graph.Value{DType: ir.U8, Enc: ir.Unipolar, Bits: 1}
+	v := &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}
 	for top >= 1<<v.Bits {
 		v.Bits++
 	}
@@ -194,7 +154,7 @@ func lattice(values []float32) *graph.Value {
 // threshold puts quantizer q in place of the chain that ends in n, and gives its levels.
 func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 	l := r.tensor(n.Outputs[0] + ".levels")
-	a := &graph.ThresholdAttrs{Bits: q.value.Bits, Enc: q.value.Enc, Scale: q.value.Scale, Zero: q.value.Zero}
+	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: q.value.Bits, Enc: q.value.Enc, Scale: q.value.Scale, Zero: q.value.Zero}}
 	t := &graph.Node{Name: n.Name + ".threshold", Op: "threshold", Attrs: a, Inputs: []string{q.from}, Weights: map[string]*graph.Tensor{"thresholds": q.thresholds}}
 	return l, r.insert(n, t, l)
 }

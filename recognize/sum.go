@@ -1,16 +1,15 @@
 package recognize
 
 import (
-	"fmt"
-
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
 // sum is the type of levels that the sum or difference of two tensors of levels of one scale has, as in residual networks:
 // f32 adds up their real values to the multiples of the scale, or nearly so, and a quantizer takes them for what they are.
-func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
-	float := fmt.Sprintf("%s %q makes real numbers", n.Op, n.Name)
+func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
+	float := because(graph.WhyMakesReals, n)
 	if n.Op != "add" && n.Op != "sub" {
 		return nil, float
 	}
@@ -20,15 +19,15 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
 		return nil, float
 	}
 	if x.Scale != y.Scale {
-		return nil, fmt.Sprintf("%s %q is of levels of different scales", n.Op, n.Name)
+		return nil, because(graph.WhyMixedScales, n)
 	}
-	lo, hi := integers(x)
-	l, h := integers(y)
+	lo, hi := x.Range()
+	l, h := y.Range()
 	if n.Op == "sub" {
 		l, h = -h, -l
 	}
 	lo, hi = lo+l, hi+h
-	v = &graph.Value{DType: ir.U8, Enc: ir.Unipolar, Bits: 1, Scale: x.Scale}
+	v = &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: x.Scale}}
 	if x.Enc != ir.Unipolar && y.Enc != ir.Unipolar { // odd integers: their sums are even
 		lo, hi, v.Scale = lo/2, hi/2, 2*x.Scale
 	}
@@ -36,24 +35,17 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why string) {
 		v.Bits++
 	}
 	if v.Zero = -lo; v.Bits > 8 {
-		return nil, fmt.Sprintf("%s %q makes levels of %d bits", n.Op, n.Name, v.Bits)
+		why = because(graph.WhyWideLevels, n)
+		why.Args.Bits = v.Bits
+		return nil, why
 	}
-	return v, ""
-}
-
-// integers are the smallest and the largest integer that levels of type v stand for.
-func integers(v *graph.Value) (lo, hi int) {
-	m := 1<<v.Bits - 1
-	if v.Enc == ir.Unipolar {
-		return -v.Zero, m - v.Zero
-	}
-	return -m, m
+	return v, why
 }
 
 // quantizeSum puts a quantizer behind the sum n, and gives its levels.
 func (r *rewriter) quantizeSum(n *graph.Node) (string, error) {
 	v, _ := r.source(n.Outputs[0])
 	l := r.tensor(n.Outputs[0] + ".levels")
-	a := &graph.QuantizeAttrs{Bits: v.Bits, Enc: v.Enc, Scale: v.Scale, Zero: v.Zero, Rounding: "half_even"}
+	a := &graph.QuantizeAttrs{LevelType: v.LevelType}
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".quantize", Op: "quantize", Attrs: a, Inputs: []string{n.Outputs[0]}}, l)
 }

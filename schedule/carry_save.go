@@ -110,9 +110,9 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	if err != nil {
 		return nil, err
 	}
-	nest = replace(nest, loop, &ir.For{Var: pair, Extent: l.Extent / 2, Body: inner})
+	nest = replace(nest, loop, &ir.For{Var: pair, Extent: l.Extent / 2, Axis: l.Axis, Body: inner})
 	scope := &ir.Alloc{Buf: c.buf, Body: &ir.Alloc{Buf: cc, Body: ir.Seq(zero, nest, flush)}}
-	return replaceLoop(f, around, &ir.For{Var: around, Extent: outer.Extent, Kind: outer.Kind, Body: put(scope)}), nil
+	return replaceLoop(f, around, outer.WithBody(put(scope))), nil
 }
 
 // holding finds the statement of a body, also in the scope of its allocs, that holds a loop, and how to put another one in

@@ -46,6 +46,6 @@ func DecomposeReduction(f *ir.Func, loop, name string) (*ir.Func, error) {
 	}
 	start := ir.SubstStmt(ir.Seq(first...), map[string]ir.Expr{loop: ir.V(name)})
 	return replaceLoop(f, loop, ir.Seq(
-		&ir.For{Var: name, Extent: l.Extent, Body: start},
-		&ir.For{Var: loop, Extent: l.Extent, Body: ir.Seq(second...)})), nil
+		&ir.For{Var: name, Extent: l.Extent, Axis: l.Axis, Body: start},
+		&ir.For{Var: loop, Extent: l.Extent, Axis: l.Axis, Body: ir.Seq(second...)})), nil
 }

@@ -51,10 +51,14 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 	if err := names.take(name); err != nil {
 		return nil, err
 	}
+	axis := a.Axis
+	if b.Axis != axis {
+		axis = ir.NoAxis
+	}
 	v := ir.V(name)
 	to := map[string]ir.Expr{outer: ir.Bin(ir.Div, v, ir.Int(b.Extent)), inner: ir.Bin(ir.Mod, v, ir.Int(b.Extent))}
 	r := scopeOf(f.Body).ranges.With(name, a.Extent*b.Extent)
-	l := &ir.For{Var: name, Extent: a.Extent * b.Extent, Body: substitute(b.Body, to, r)}
+	l := &ir.For{Var: name, Extent: a.Extent * b.Extent, Axis: axis, Body: substitute(b.Body, to, r)}
 	g := replaceLoop(f, outer, l)
 	if err := stillValid(f, g); err != nil {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loops %%%s and %%%s cannot be one: %s", outer, inner, err.Msg)}

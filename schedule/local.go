@@ -84,7 +84,7 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (
 			if err := c.names.take(name); err != nil {
 				return nil, err
 			}
-			loops = append(loops, ir.Loop{Var: name, Extent: e.size})
+			loops = append(loops, ir.Loop{Var: name, Extent: e.size, Axis: c.axis(d)})
 			v, r = ir.V(name), r.With(name, e.size)
 		}
 		inner = append(inner, v)
@@ -108,9 +108,38 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (
 	return ir.Nest(loops, s), nil
 }
 
+// axis is that of a loop in which the index in dimension d is chosen.
+func (c *local) axis(d int) ir.Axis {
+	axis := ir.NoAxis
+	chosen := func(idx []ir.Expr) {
+		for _, t := range arith.ToAffine(idx[d]).Terms {
+			if v, ok := t.Atom.(*ir.Var); ok && axis == ir.NoAxis {
+				if l := ir.FindLoop(c.loop.Body, v.Name); l != nil {
+					axis = l.Axis
+				}
+			}
+		}
+	}
+	ir.Walk(c.loop.Body, func(s ir.Stmt) bool {
+		if st, ok := s.(*ir.Store); ok && st.Buf == c.of.Name {
+			chosen(st.Idx)
+		}
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if l, ok := e.(*ir.Load); ok && l.Buf == c.of.Name {
+					chosen(l.Idx)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return axis
+}
+
 // with puts the alloc with what it holds into the loop, and checks that loops marked parallel still may be.
 func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
-	l := &ir.For{Var: c.loop.Var, Extent: c.loop.Extent, Kind: c.loop.Kind, Body: &ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)}}
+	l := c.loop.WithBody(&ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)})
 	if c.put != nil {
 		l.Body = c.put(l.Body)
 	}

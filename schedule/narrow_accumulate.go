@@ -186,7 +186,7 @@ func (c *local) fits(zero, body ir.Stmt) error {
 	}
 	var loops []ir.Loop
 	for _, p := range path(c.f.Body, c.loop.Var) {
-		loops = append(loops, ir.Loop{Var: p.Var, Extent: p.Extent})
+		loops = append(loops, ir.Loop{Var: p.Var, Extent: p.Extent, Axis: p.Axis})
 	}
 	g.Body = ir.Nest(loops, &ir.Alloc{Buf: c.buf, Body: ir.Seq(zero, body)})
 	return arith.VerifyWidths(g)
@@ -212,7 +212,7 @@ func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string
 			continue
 		}
 		n := sort.Search(l.Extent, func(n int) bool {
-			short := &ir.For{Var: l.Var, Extent: n + 1, Body: l.Body}
+			short := &ir.For{Var: l.Var, Extent: n + 1, Axis: l.Axis, Body: l.Body}
 			return c.fits(zero, replace(body, name, short)) != nil
 		})
 		switch {

@@ -15,6 +15,7 @@ type Pack struct {
 	Param string
 	Func  *ir.Func // parameters: the old layout, and (out) the new one
 	View  bool     // both are the same bytes: nothing has to be done, the parameter sees them as another type
+	Step  Step     // that asks for it; zero where a primitive was called without one
 }
 
 // packDim is a dimension of a new layout: dimension of of the old one, or a part of it.

@@ -60,7 +60,7 @@ func Peel(f *ir.Func, loop string, first, last int) (*ir.Func, error) {
 		}
 		r = r.With(v, n)
 		body = ir.SubstStmt(body, map[string]ir.Expr{l.Var: ir.Bin(ir.Add, ir.V(v), ir.Int(from))})
-		return &ir.For{Var: v, Extent: n, Body: tidy(body, r, known)}
+		return &ir.For{Var: v, Extent: n, Axis: l.Axis, Body: tidy(body, r, known)}
 	}
 	return replaceLoop(f, loop, ir.Seq(
 		part(0, first, names.copyOf),

@@ -153,7 +153,7 @@ func (m *move) apply() *ir.Func {
 		filled[i] = m.dropUnit(m.relocate(m.shrink(p)))
 	}
 	in := insertBefore(m.relocate(m.loop.Body), buf, filled)
-	l := &ir.For{Var: m.loop.Var, Extent: m.loop.Extent, Kind: m.loop.Kind, Body: in}
+	l := m.loop.WithBody(in)
 
 	rest := replace(without(m.alloc.Body, m.producers), l.Var, l)
 	g := m.f.WithBody(ir.MapStmt(m.f.Body, func(s ir.Stmt) ir.Stmt {
@@ -197,7 +197,7 @@ func (m *move) shrink(p ir.Stmt) ir.Stmt {
 		if !known || iv.Lo < 0 {
 			body = &ir.If{Cond: ir.Bin(ir.Ge, values[l.Var], ir.Int(0)), Then: body}
 		}
-		return &ir.For{Var: l.Var, Extent: m.region[ax.dim].size, Kind: l.Kind, Body: body}
+		return &ir.For{Var: l.Var, Extent: m.region[ax.dim].size, Kind: l.Kind, Axis: l.Axis, Body: body}
 	}, nil)
 }
 

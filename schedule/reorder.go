@@ -108,11 +108,10 @@ func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
 		}
 		n := names.copyOf(a.Var)
 		body := ir.SubstStmt(ir.Seq(ss...), map[string]ir.Expr{a.Var: ir.V(n)})
-		return []ir.Stmt{&ir.For{Var: n, Extent: a.Extent, Kind: a.Kind, Body: body}}
+		return []ir.Stmt{&ir.For{Var: n, Extent: a.Extent, Kind: a.Kind, Axis: a.Axis, Body: body}}
 	}
 	out := copyOver(x.before)
-	out = append(out, &ir.For{Var: b.Var, Extent: b.Extent, Kind: b.Kind,
-		Body: &ir.For{Var: a.Var, Extent: a.Extent, Kind: a.Kind, Body: b.Body}})
+	out = append(out, b.WithBody(a.WithBody(b.Body)))
 	out = append(out, copyOver(x.after)...)
 	return replaceLoop(f, outer, ir.Seq(out...)), nil
 }
@@ -155,7 +154,7 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 			return exposed{}, err
 		}
 		x.before, x.after = under(s.Cond, x.before), under(s.Cond, x.after)
-		x.loop = &ir.For{Var: x.loop.Var, Extent: x.loop.Extent, Kind: x.loop.Kind, Body: &ir.If{Cond: s.Cond, Then: x.loop.Body}}
+		x.loop = x.loop.WithBody(&ir.If{Cond: s.Cond, Then: x.loop.Body})
 		return x, nil
 	case *ir.Alloc:
 		return exposed{}, &ir.Error{

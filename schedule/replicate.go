@@ -69,7 +69,7 @@ func (r *replicas) stmt(s ir.Stmt, copy ir.Expr, lanes bool) ir.Stmt {
 		if x.Var == r.loop.Var {
 			copy = ir.V(x.Var)
 		}
-		return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: r.stmt(x.Body, copy, lanes || x.Kind == ir.Vectorize)}
+		return x.WithBody(r.stmt(x.Body, copy, lanes || x.Kind == ir.Vectorize))
 	case *ir.Block:
 		out := make([]ir.Stmt, len(x.Stmts))
 		for i, t := range x.Stmts {
@@ -116,7 +116,7 @@ func (r *replicas) store(s *ir.Store, lanes bool) ir.Stmt {
 	for i, x := range s.Idx {
 		idx[i] = r.read(x, v)
 	}
-	return &ir.For{Var: name, Extent: r.loop.Extent, Body: &ir.Store{Buf: s.Buf, Idx: append(idx, v), Op: s.Op, Val: r.read(s.Val, v)}}
+	return &ir.For{Var: name, Extent: r.loop.Extent, Axis: ir.Copy, Body: &ir.Store{Buf: s.Buf, Idx: append(idx, v), Op: s.Op, Val: r.read(s.Val, v)}}
 }
 
 // read takes elements of the buffer from a copy.

@@ -20,7 +20,7 @@ func replace(body ir.Stmt, name string, s ir.Stmt) ir.Stmt {
 			return s
 		}
 		if b := replace(x.Body, name, s); b != x.Body {
-			return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: b}
+			return x.WithBody(b)
 		}
 	case *ir.If:
 		t := replace(x.Then, name, s)
@@ -80,7 +80,7 @@ func rename(s ir.Stmt, loops, bufs map[string]string) ir.Stmt {
 	fs := func(s ir.Stmt) ir.Stmt {
 		switch s := s.(type) {
 		case *ir.For:
-			return &ir.For{Var: loop(s.Var), Extent: s.Extent, Kind: s.Kind, Body: s.Body}
+			return &ir.For{Var: loop(s.Var), Extent: s.Extent, Kind: s.Kind, Axis: s.Axis, Body: s.Body}
 		case *ir.Store:
 			return &ir.Store{Buf: to(s.Buf), Idx: s.Idx, Op: s.Op, Val: s.Val}
 		case *ir.Alloc:

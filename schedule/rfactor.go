@@ -53,7 +53,7 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, of.Type, buffer)}
 	}
 	c := &local{f: f, sc: scopeOf(f.Body), of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f), put: put}
-	c.loop = &ir.For{Var: loop, Extent: outer.Extent, Kind: outer.Kind, Body: nest}
+	c.loop = outer.WithBody(nest)
 	if err := c.names.take(name); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 			return nil, err
 		}
 		return c.each(suffix, func(inner, outer []ir.Expr) ir.Stmt {
-			return &ir.For{Var: v, Extent: l.Extent, Body: stmt(append(append([]ir.Expr{}, inner...), ir.V(v)), outer)}
+			return &ir.For{Var: v, Extent: l.Extent, Axis: l.Axis, Body: stmt(append(append([]ir.Expr{}, inner...), ir.V(v)), outer)}
 		})
 	}
 	zero, err := each("z", func(inner, _ []ir.Expr) ir.Stmt {

@@ -81,7 +81,7 @@ type encoding struct {
 func (e *encoding) stmt(s ir.Stmt, lanes bool) ir.Stmt {
 	switch x := s.(type) {
 	case *ir.For:
-		return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: e.stmt(x.Body, lanes || x.Kind == ir.Vectorize)}
+		return x.WithBody(e.stmt(x.Body, lanes || x.Kind == ir.Vectorize))
 	case *ir.Block:
 		out := make([]ir.Stmt, len(x.Stmts))
 		for i, t := range x.Stmts {
@@ -144,7 +144,7 @@ func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
 	} else {
 		out.Idx, out.Val = append(idx, v), e.part(s.Val, v)
 	}
-	return &ir.For{Var: name, Extent: e.parts, Body: out}
+	return &ir.For{Var: name, Extent: e.parts, Axis: ir.Part, Body: out}
 }
 
 // counted reports whether s sums up popcounts of words of the buffer, alone or times something. A product that may wrap

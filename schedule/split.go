@@ -95,7 +95,7 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 	if cond != nil {
 		body = &ir.If{Cond: cond, Then: body}
 	}
-	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles}, {Var: inner, Extent: factor}}, body)
+	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles, Axis: l.Axis}, {Var: inner, Extent: factor, Axis: l.Axis}}, body)
 	g := replaceLoop(f, l.Var, ir.Seq(nest, after))
 	if cond != nil {
 		if err := checkGuarded(f, g, l); err != nil {
@@ -180,5 +180,5 @@ func cutTail(f *ir.Func, l *ir.For, factor int, names used) ir.Stmt {
 	}
 	rest := l.Extent % factor
 	body = substitute(body, map[string]ir.Expr{l.Var: ir.Bin(ir.Add, ir.V(v), ir.Int(l.Extent-rest))}, r.With(v, rest))
-	return &ir.For{Var: v, Extent: rest, Body: body}
+	return &ir.For{Var: v, Extent: rest, Axis: l.Axis, Body: body}
 }

@@ -11,7 +11,7 @@ func tidy(s ir.Stmt, r arith.Ranges, known []ir.Expr) ir.Stmt {
 	simple := func(e ir.Expr) ir.Expr { return arith.Simplify(e, r) }
 	switch x := s.(type) {
 	case *ir.For:
-		return &ir.For{Var: x.Var, Extent: x.Extent, Kind: x.Kind, Body: tidy(x.Body, r, known)}
+		return x.WithBody(tidy(x.Body, r, known))
 	case *ir.Alloc:
 		return &ir.Alloc{Buf: x.Buf, Body: tidy(x.Body, r, known)}
 	case *ir.Block:

@@ -36,7 +36,7 @@ func mark(f *ir.Func, l *ir.For, kind ir.LoopKind) (*ir.Func, error) {
 	if l.Kind != ir.Serial && l.Kind != kind {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind)}
 	}
-	return replaceLoop(f, l.Var, &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind, Body: l.Body}), nil
+	return replaceLoop(f, l.Var, &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind, Axis: l.Axis, Body: l.Body}), nil
 }
 
 // size estimates the operations of s after unrolling: stores, loads and arithmetic, not the arithmetic of indices. A

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/graph"
 )
 
 type compileOptions struct {
@@ -167,8 +168,7 @@ type stageSeconds struct {
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
 	for _, l := range r.in.Layers {
-		binary := strings.HasPrefix(l.Became, "binary")
-		why := staysFloat(l.Note)
+		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
 		if binary {
 			r.Binary++
@@ -176,7 +176,7 @@ func (r *compileResult) count() {
 		if f32Sums {
 			r.f32Sums++
 		}
-		if f32Sums || strings.HasPrefix(l.Became, "float") {
+		if f32Sums || l.Kind == graph.Float.String() || l.Kind == graph.Glue.String() {
 			text := l.Name + " (" + l.Op + ")"
 			if why != "" {
 				text += ": " + why
@@ -184,18 +184,6 @@ func (r *compileResult) count() {
 			r.Float = append(r.Float, text)
 		}
 	}
-}
-
-// staysFloat is what a note says about what stays float, without saying that it does. Notes about a batch that a file leaves
-// open, and that a layer is bitserial, say nothing of it.
-func staysFloat(note string) string {
-	var why []string
-	for _, part := range strings.Split(note, "; ") {
-		if part != "" && !strings.HasPrefix(part, "the file leaves the batch ") && !strings.HasSuffix(part, ": bitserial") {
-			why = append(why, strings.TrimPrefix(strings.TrimPrefix(part, "stays "), "float: "))
-		}
-	}
-	return strings.Join(why, "; ")
 }
 
 func (r *compileResult) print(w io.Writer) {

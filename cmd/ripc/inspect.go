@@ -73,7 +73,7 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 		fmt.Fprintf(w, "output %s\n", tensorText(t))
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tSHARE\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, NOTES")
+	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tSHARE\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, REASON, NOTE")
 	for _, l := range in.Layers {
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
@@ -87,7 +87,7 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 			out = shapeText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range []string{l.Glue, l.Note} {
+		for _, n := range append([]string{l.Glue, reasonText(l), l.Note}, l.Unscheduled...) {
 			if n != "" {
 				notes = append(notes, n)
 			}
@@ -109,6 +109,14 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 	return err
 }
 
+// reasonText says why l stays float, "" if there is nothing to say.
+func reasonText(l ripc.Layer) string {
+	if l.Reason == nil {
+		return ""
+	}
+	return l.Reason.Text
+}
+
 // percent is a share for people.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
@@ -118,8 +126,14 @@ func printLayer(w io.Writer, l ripc.Layer) {
 	if l.Glue != "" {
 		fmt.Fprintf(w, "  glue    %s\n", l.Glue)
 	}
+	if why := reasonText(l); why != "" {
+		fmt.Fprintf(w, "  reason  %s\n", why)
+	}
 	if l.Note != "" {
 		fmt.Fprintf(w, "  note    %s\n", l.Note)
+	}
+	for _, s := range l.Unscheduled {
+		fmt.Fprintf(w, "  kernel  %s\n", s)
 	}
 	for _, t := range l.Reads {
 		fmt.Fprintf(w, "  reads   %s (%s)\n", tensorText(t), t.Where)

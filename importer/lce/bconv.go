@@ -77,7 +77,7 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int, err error)
 		return nil, 0, faultf("", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape)
 	}
 	o, h, wd, n := t.shape[0], t.shape[1], t.shape[2], t.shape[3]
-	if groups = graph.Words(channels) / n; groups*n != graph.Words(channels) || groups > 1 && channels != groups*n*graph.WordBits {
+	if groups = words(channels) / n; groups*n != words(channels) || groups > 1 && channels != groups*n*wordBits {
 		return nil, 0, faultf("groups have whole words of 32 channels", "its filter %q has %d words of channels, the input has %d channels", t.name, n, channels)
 	}
 	in := channels / groups
@@ -103,8 +103,8 @@ func unpackFilters(data []byte, out, taps, n, in int) []float32 {
 			for o := range column {
 				column[o] = binary.LittleEndian.Uint32(data[4*((o*taps+tap)*n+q):])
 			}
-			for l := range min(graph.WordBits, in-q*graph.WordBits) {
-				row := f[(tap*in+q*graph.WordBits+l)*out:][:out]
+			for l := range min(wordBits, in-q*wordBits) {
+				row := f[(tap*in+q*wordBits+l)*out:][:out]
 				for o, word := range column {
 					row[o] = math.Float32frombits(0x3f800000 | word>>l<<31) // 1 with the bit as its sign
 				}

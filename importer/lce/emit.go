@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -47,7 +48,7 @@ func (b *builder) bind(i int, val string) error {
 	case t.typ == typeI32 && bits:
 		want := slices.Clone(v.Shape)
 		if len(want) > 0 {
-			want[len(want)-1] = graph.Words(v.Channels())
+			want[len(want)-1] = words(v.Channels())
 		}
 		if !slices.Equal(want, t.shape) {
 			return faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)
@@ -66,7 +67,7 @@ func (b *builder) bind(i int, val string) error {
 		if err := levelsOf(t, q); err != nil {
 			return err
 		}
-		val, err = b.add("quantize", &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.DType == ir.I8, Rounding: "half_away"}, nil, val)
+		val, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/importer/lce/internal/flatbuf"
 	"ripc/ir"
 )
@@ -15,6 +16,12 @@ const (
 	opDequantize = "LceDequantize"
 	opMaxPool    = "LceBMaxPool2d"
 )
+
+// wordBits is the number of channels in one of Larq's words of bits.
+const wordBits = 32
+
+// words is the number of words that n channels take.
+func words(n int) int { return (n + wordBits - 1) / wordBits }
 
 func flexOptions(o *operator) (flatbuf.Map, error) {
 	m, err := flatbuf.ParseMap(o.flex)
@@ -85,7 +92,7 @@ func lceQuantize(b *builder) (string, error) {
 
 // signThreshold makes bits of floats: -1 below the threshold.
 func signThreshold() *graph.ThresholdAttrs {
-	return &graph.ThresholdAttrs{Bits: 1, Enc: ir.BipolarInv, Scale: 1, NotLess: true}
+	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: true}
 }
 
 func lceDequantize(b *builder) (string, error) {

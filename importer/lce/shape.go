@@ -153,7 +153,7 @@ func (b *builder) reshapeBits() (string, error) {
 		return "", err
 	}
 	shape := slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
-	if len(shape) == 0 || shape[len(shape)-1] != graph.Words(x.Channels()) {
+	if len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()) {
 		return "", faultf("dequantize before it", "gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape)
 	}
 	shape[len(shape)-1] = x.Channels()

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -105,7 +106,7 @@ func (b *builder) countBits() {
 func (b *builder) inputs() {
 	for _, i := range b.file.inputs {
 		t := &b.file.tensors[i]
-		v := &graph.Value{Name: b.names[i], DType: ir.F32, Shape: slices.Clone(t.shape), Layout: graph.LayoutOf(t.shape)}
+		v := &graph.Value{Name: b.names[i], Shape: slices.Clone(t.shape), Layout: graph.LayoutOf(t.shape)}
 		fault := t.fault
 		c, isBits := b.bits[i]
 		switch {
@@ -120,12 +121,12 @@ func (b *builder) inputs() {
 		case t.typ == typeI32 && isBits:
 			last := len(v.Shape) - 1
 			if c == 0 {
-				c = graph.WordBits * v.Shape[last]
+				c = wordBits * v.Shape[last]
 			}
-			if graph.Words(c) != v.Shape[last] {
+			if words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
-			v.DType, v.Enc, v.Bits, v.Scale, v.Packed, v.Shape[last] = ir.I32, ir.BipolarInv, 1, 1, true, c
+			v.LevelType, v.View, v.Shape[last] = scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, graph.IntWords, c
 			if elems(v.Shape) > graph.MaxElems {
 				fault = fmt.Sprintf("has bits of shape %v; a tensor has at most %d elements", v.Shape, graph.MaxElems)
 			}
@@ -149,10 +150,7 @@ func levelsOf(t *tensor, v *graph.Value) error {
 	if err != nil {
 		return err
 	}
-	v.DType, v.Enc, v.Bits, v.Scale, v.Zero = ir.U8, ir.Unipolar, 8, scale, zero
-	if t.typ == typeI8 {
-		v.DType = ir.I8
-	}
+	v.LevelType = scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: scale, Zero: zero, Signed: t.typ == typeI8}
 	return nil
 }
 

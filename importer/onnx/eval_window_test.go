@@ -4,26 +4,27 @@ import (
 	"math"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 )
 
 // graphRound rounds by a mode of the graph's.
-func graphRound(mode string, v float32) float32 {
+func graphRound(mode scalar.Rounding, v float32) float32 {
 	x := float64(v)
 	switch mode {
-	case "half_up":
+	case scalar.HalfUp:
 		x = math.Floor(x + 0.5)
-	case "half_down":
+	case scalar.HalfDown:
 		x = math.Ceil(x - 0.5)
-	case "half_away":
+	case scalar.HalfAway:
 		x = math.Round(x)
-	case "floor":
+	case scalar.Floor:
 		x = math.Floor(x)
-	case "ceil":
+	case scalar.Ceil:
 		x = math.Ceil(x)
-	case "trunc":
+	case scalar.Trunc:
 		x = math.Trunc(x)
-	case "away":
+	case scalar.Away:
 		x = math.Copysign(math.Ceil(math.Abs(x)), x)
 	default:
 		x = math.RoundToEven(x)

@@ -68,7 +68,7 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	gv := &graph.Value{Name: name, DType: ir.F32, Shape: shape, Layout: layoutOf(shape)}
+	gv := &graph.Value{Name: name, Shape: shape, Layout: layoutOf(shape)}
 	var q *quantParams
 	switch dt := dtype(tt.GetElemType()); dt {
 	case dtFloat:
@@ -76,11 +76,7 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 		if q, err = b.inputParams(name, dt); err != nil {
 			return nil, err
 		}
-		a := q.attrs()
-		gv.DType, gv.Enc, gv.Bits, gv.Scale, gv.Zero = ir.U8, a.Enc, a.Bits, a.Scale, a.Zero
-		if a.Signed {
-			gv.DType = ir.I8
-		}
+		gv.LevelType = q.attrs().LevelType
 	default:
 		return nil, b.errorf("use float32, uint8 or int8", "input %q is %s, which is not supported", name, dt)
 	}

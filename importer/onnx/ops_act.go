@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 )
 
 func lowerRelu(n *node) ([]*tensor, error) {
@@ -175,7 +176,7 @@ func lowerHardSigmoid(swish bool) func(n *node) ([]*tensor, error) {
 }
 
 // lowerRound rounds to integers, halves to even for Round.
-func lowerRound(mode string) func(n *node) ([]*tensor, error) {
+func lowerRound(mode scalar.Rounding) func(n *node) ([]*tensor, error) {
 	return func(n *node) ([]*tensor, error) {
 		return one(n.b.elementwise(n.in[0], "round", &graph.RoundAttrs{Mode: mode}, nil))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
 )
@@ -29,7 +30,7 @@ func (q *quantParams) equal(o *quantParams) bool {
 
 // attrs is the quantizer: round(x/scale) + zero, kept in 8 bits.
 func (q *quantParams) attrs() *graph.QuantizeAttrs {
-	a := &graph.QuantizeAttrs{Bits: 8, Enc: ir.Unipolar, Scale: float64(q.scale), Zero: q.zero, Rounding: "half_even"}
+	a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: float64(q.scale), Zero: q.zero}, Rounding: scalar.HalfEven}
 	if q.dt == dtInt8 {
 		a.Zero, a.Signed = q.zero+128, true
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -26,7 +27,7 @@ func lowerQuant(n *node) ([]*tensor, error) {
 		return one(b.bipolarQuant(t, q))
 	}
 	lo, hi := quantRange(q.signed, q.narrow, q.bits)
-	if lo != roundMode(q.mode, lo) || hi != roundMode(q.mode, hi) {
+	if lo != q.mode.eval(lo) || hi != q.mode.eval(hi) {
 		return nil, n.fail("", "bit width %g: want a whole number", q.bits)
 	}
 	if q.scale.len() == 1 && q.zero.len() == 1 {
@@ -45,16 +46,14 @@ func (b *builder) levels(t *tensor, q *quantizer) (*tensor, error) {
 	}
 	lo, hi, zero := int(q.lo), int(q.hi), int(q.zero)
 	width := bitsFor(hi - lo)
-	mode := roundModes()[q.mode]
-	if q.mode == "HALF_DOWN" && lo >= 0 {
-		mode = "half_down"
+	levels := scalar.LevelType{Enc: ir.Unipolar, Bits: width, Scale: float64(q.scale), Zero: zero - lo}
+	mode, ok := q.mode.graph(q.lo)
+	if !ok {
+		return b.threshold(t, q.thresholds(), &graph.ThresholdAttrs{LevelType: levels})
 	}
-	if mode == "" {
-		return b.threshold(t, q.thresholds(), &graph.ThresholdAttrs{Bits: width, Enc: ir.Unipolar, Scale: float64(q.scale), Zero: zero - lo})
-	}
-	a := &graph.QuantizeAttrs{Bits: width, Enc: ir.Unipolar, Scale: float64(q.scale), Zero: zero - lo, Rounding: mode}
+	a := &graph.QuantizeAttrs{LevelType: levels, Rounding: mode}
 	if lo != 0 || zero != 0 || hi != 1<<width-1 {
-		a.Range = &graph.QuantRange{Min: lo, Max: hi}
+		a.Range = &scalar.Range{Min: lo, Max: hi}
 	}
 	y, err := b.elementwise(t, "quantize", a, nil)
 	if err != nil {
@@ -82,14 +81,14 @@ func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs
 // bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero, times scale.
 func (b *builder) bipolarQuant(t *tensor, q *quantArgs) (*tensor, error) {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
-		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))})
+		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))}})
 	}
 	y, err := b.withConstant("div", t, q.scale, false)
 	if err == nil {
 		y, err = b.withConstant("add", y, q.zero, false)
 	}
 	if err == nil {
-		y, err = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{Bits: 1, Enc: ir.Bipolar, Scale: 1})
+		y, err = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
 	}
 	if err == nil {
 		y, err = b.withConstant("sub", y, q.zero, false)
@@ -103,11 +102,7 @@ func (b *builder) bipolarQuant(t *tensor, q *quantArgs) (*tensor, error) {
 // fakeQuant keeps a quantizer in f32: as one op where scale and zero point are numbers or differ by channel, else as the
 // operations it consists of.
 func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) (*tensor, error) {
-	mode := roundModes()[q.mode]
-	if q.mode == "HALF_DOWN" && lo >= 0 {
-		mode = "half_down"
-	}
-	if mode != "" {
+	if mode, ok := q.mode.graph(lo); ok {
 		c, err := b.channelsLast(t, q.scale)
 		if err != nil {
 			return nil, err
@@ -147,10 +142,10 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) (*tensor, e
 	return y, err
 }
 
-// rounded rounds by a mode of QONNX. HALF_DOWN, which no mode of the graph's is, is taken apart: both halves of the axis
+// rounded rounds by a mode of QONNX. halfDown, which no mode of the graph's is, is taken apart: both halves of the axis
 // round halves down, to zero.
-func (b *builder) rounded(t *tensor, mode string) (*tensor, error) {
-	if m := roundModes()[mode]; m != "" {
+func (b *builder) rounded(t *tensor, mode rounding) (*tensor, error) {
+	if m, ok := mode.graph(float32(math.Inf(-1))); ok {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
 	}
 	half := func(t *tensor) (*tensor, error) {
@@ -158,7 +153,7 @@ func (b *builder) rounded(t *tensor, mode string) (*tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		return b.elementwise(p, "round", &graph.RoundAttrs{Mode: "half_down"}, nil)
+		return b.elementwise(p, "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
 	}
 	above, err := half(t)
 	if err != nil {
@@ -184,7 +179,7 @@ func lowerBipolar(n *node) ([]*tensor, error) {
 	if shape, err := broadcastShape(t.shape, scale.shape); err != nil || !slices.Equal(shape, t.shape) {
 		return nil, n.fail("", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape)
 	}
-	a := &graph.ThresholdAttrs{Bits: 1, Enc: ir.Bipolar, Scale: 1}
+	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}
 	if scale.len() == 1 && scale.at(0) > 0 {
 		a.Scale = float64(float32(scale.at(0)))
 		return one(b.threshold(t, []float32{0}, a))

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"ripc/internal/golden"
-	"ripc/ir"
 	"ripc/runtime/npy"
 )
 
@@ -96,7 +95,7 @@ func TestOps(t *testing.T) {
 				}
 				inputs[in] = floatsOf(t, a)
 				for k := range inputs[in] {
-					if v.DType == ir.I8 { // levels
+					if v.Signed { // levels
 						inputs[in][k] += 128
 					}
 				}
@@ -110,7 +109,7 @@ func TestOps(t *testing.T) {
 				}
 				want := floatsOf(t, a)
 				for k, got := range vals[o] {
-					if v.DType == ir.I8 {
+					if v.Signed {
 						got -= 128
 					}
 					if math.Abs(float64(got-want[k])) > 1e-5*math.Max(1, math.Abs(float64(want[k]))) || got != got {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -135,13 +136,13 @@ func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
 	half := m.scale / 2
 	switch {
 	case !(m.scale > 0):
-		return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Unipolar, Scale: 1}, true
+		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: 1}}, true
 	case count == 1<<bits-1 && m.bias != 0 && same(half, func(k int) int { return 2*k - count }):
-		return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Bipolar, Scale: float64(half)}, false
+		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Bipolar, Scale: float64(half)}}, false
 	case zero == math.Trunc(zero) && zero >= 0 && zero < float64(int(1)<<bits) && same(m.scale, func(k int) int { return k - int(zero) }):
-		return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale), Zero: int(zero)}, false
+		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale), Zero: int(zero)}}, false
 	}
-	return &graph.ThresholdAttrs{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale)}, true
+	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale)}}, true
 }
 
 // foldMulti computes MultiThreshold on constants.
@@ -178,5 +179,5 @@ func foldMulti(n *node, in []*array) ([]*array, error) {
 
 // lowerSign is exact in levels of two bits: (x >= 0) + (x > 0), less one. Subnormal numbers count as zero.
 func lowerSign(n *node) ([]*tensor, error) {
-	return one(n.b.threshold(n.in[0], []float32{0, 0x1p-126}, &graph.ThresholdAttrs{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 1}))
+	return one(n.b.threshold(n.in[0], []float32{0, 0x1p-126}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 1}}))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -14,7 +15,7 @@ type truncArgs struct {
 	scale, zero, shift, outScale, outZero float32
 	clipped                               bool
 	lo, hi                                float32
-	mode                                  string
+	mode                                  rounding
 }
 
 func (n *node) readTrunc() (*truncArgs, error) {
@@ -73,7 +74,7 @@ func foldTrunc(n *node, in []*array) ([]*array, error) {
 		if t.clipped {
 			y = min(max(y, t.lo), t.hi)
 		}
-		y = roundMode(t.mode, y)
+		y = t.mode.eval(y)
 		return float32(y-t.outZero) * t.outScale
 	})
 }
@@ -85,10 +86,10 @@ func lowerTrunc(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	b, t := n.b, n.in[0]
-	lo, hi := roundMode(q.mode, q.lo), roundMode(q.mode, q.hi)
+	lo, hi := q.mode.eval(q.lo), q.mode.eval(q.hi)
 	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) && q.outZero >= lo && q.outZero <= hi {
 		ts := (&quantizer{scale: q.scale, zero: q.zero, lo: q.lo, hi: q.hi, mode: q.mode, shift: q.shift}).thresholds()
-		return one(b.threshold(t, ts, &graph.ThresholdAttrs{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}))
+		return one(b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}}))
 	}
 	type step struct {
 		op string
@@ -100,7 +101,7 @@ func lowerTrunc(n *node) ([]*tensor, error) {
 		for _, s := range steps {
 			switch {
 			case s.op == "round":
-				t, err = b.elementwise(t, "round", &graph.RoundAttrs{Mode: "half_even"}, nil)
+				t, err = b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil)
 			case (s.op == "add" || s.op == "sub") && s.v == 0 || (s.op == "mul" || s.op == "div") && s.v == 1:
 			default:
 				t, err = b.scalar(s.op, t, s.v)

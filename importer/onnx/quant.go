@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 )
 
@@ -12,7 +13,7 @@ import (
 type quantizer struct {
 	scale, zero float32
 	lo, hi      float32
-	mode        string  // of QONNX
+	mode        rounding
 	shift       float32 // Trunc: the sum is rounded and divided by this; 0 for Quant
 }
 
@@ -23,13 +24,13 @@ func (q *quantizer) integer(x float32) float32 {
 		y = f32.Div(f32.RoundEven(y), q.shift)
 	}
 	y = f32.Max(f32.Min(y, q.hi), q.lo)
-	return roundMode(q.mode, y)
+	return q.mode.eval(y)
 }
 
 // thresholds gives, for every integer above lo, the smallest x that becomes it or more. integer is monotone, so the level of
 // x is the number of thresholds t with x >= t.
 func (q *quantizer) thresholds() []float32 {
-	lo, hi := roundMode(q.mode, q.lo), roundMode(q.mode, q.hi)
+	lo, hi := q.mode.eval(q.lo), q.mode.eval(q.hi)
 	var out []float32
 	for v := lo + 1; v <= hi; v++ {
 		a, b := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
@@ -62,32 +63,55 @@ func normal(t float32) float32 {
 	return 0
 }
 
-// roundModes gives each of QONNX's rounding modes with the graph's, "" if the graph has none.
-func roundModes() map[string]string {
-	return map[string]string{
-		"ROUND": "half_even", "HALF_EVEN": "half_even", "CEIL": "ceil", "FLOOR": "floor", "UP": "away", "DOWN": "trunc",
-		"ROUND_TO_ZERO": "trunc", "HALF_UP": "half_away", "HALF_DOWN": "",
-	}
+// rounding is a rounding mode of QONNX.
+type rounding uint8
+
+// QONNX's modes, under the first of their names.
+const (
+	halfEven rounding = iota // ROUND, HALF_EVEN
+	ceil
+	floor
+	up       // away from zero
+	down     // DOWN, ROUND_TO_ZERO
+	halfUp   // halves away from zero
+	halfDown // halves to zero
+)
+
+// roundingOf reads a mode's name.
+func roundingOf(name string) (r rounding, ok bool) {
+	r, ok = map[string]rounding{
+		"ROUND": halfEven, "HALF_EVEN": halfEven, "CEIL": ceil, "FLOOR": floor, "UP": up, "DOWN": down, "ROUND_TO_ZERO": down,
+		"HALF_UP": halfUp, "HALF_DOWN": halfDown,
+	}[strings.ToUpper(name)]
+	return r, ok
 }
 
-// roundMode rounds v by a mode of QONNX: HALF_UP and HALF_DOWN send halves away from zero and to zero.
-func roundMode(mode string, v float32) float32 {
+// graph is the graph's mode that rounds numbers from lo on in the same way. The graph has none that sends halves of both signs to zero.
+func (r rounding) graph(lo float32) (mode scalar.Rounding, ok bool) {
+	if r == halfDown {
+		return scalar.HalfDown, lo >= 0
+	}
+	return [...]scalar.Rounding{halfEven: scalar.HalfEven, ceil: scalar.Ceil, floor: scalar.Floor, up: scalar.Away, down: scalar.Trunc, halfUp: scalar.HalfAway}[r], true
+}
+
+// eval rounds v as QONNX does, in f32.
+func (r rounding) eval(v float32) float32 {
 	x := float64(v)
-	switch mode {
-	case "CEIL":
-		x = math.Ceil(x)
-	case "FLOOR":
-		x = math.Floor(x)
-	case "UP":
-		x = math.Copysign(math.Ceil(math.Abs(x)), x)
-	case "DOWN", "ROUND_TO_ZERO":
-		x = math.Trunc(x)
-	case "HALF_UP":
-		x = math.Copysign(math.Floor(float64(float32(math.Abs(x)+0.5))), x)
-	case "HALF_DOWN":
-		x = math.Copysign(math.Ceil(float64(float32(math.Abs(x)-0.5))), x)
-	default:
+	switch r {
+	case halfEven:
 		x = math.RoundToEven(x)
+	case ceil:
+		x = math.Ceil(x)
+	case floor:
+		x = math.Floor(x)
+	case up:
+		x = math.Copysign(math.Ceil(math.Abs(x)), x)
+	case down:
+		x = math.Trunc(x)
+	case halfUp:
+		x = math.Copysign(math.Floor(float64(float32(math.Abs(x)+0.5))), x)
+	case halfDown:
+		x = math.Copysign(math.Ceil(float64(float32(math.Abs(x)-0.5))), x)
 	}
 	return float32(x)
 }
@@ -110,20 +134,20 @@ type quantArgs struct {
 	scale, zero    *array
 	bits           float64
 	signed, narrow bool
-	mode           string
+	mode           rounding
 }
 
 func (q *quantArgs) bipolar() bool { return q.bits == 1 && q.signed }
 
 // readMode reads a rounding mode.
-func (n *node) readMode(def string) (string, error) {
-	mode, err := n.textAttr("rounding_mode", def)
+func (n *node) readMode(def string) (rounding, error) {
+	name, err := n.textAttr("rounding_mode", def)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	mode = strings.ToUpper(mode)
-	if _, ok := roundModes()[mode]; !ok {
-		return "", n.fail("use ROUND, CEIL, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN or ROUND_TO_ZERO", "rounding_mode %q is unknown", mode)
+	mode, ok := roundingOf(name)
+	if !ok {
+		return 0, n.fail("use ROUND, CEIL, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN or ROUND_TO_ZERO", "rounding_mode %q is unknown", strings.ToUpper(name))
 	}
 	return mode, nil
 }

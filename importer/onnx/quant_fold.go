@@ -28,7 +28,7 @@ func foldQuant(n *node, in []*array) ([]*array, error) {
 			if y < lo {
 				y = lo
 			}
-			y = roundMode(q.mode, y)
+			y = q.mode.eval(y)
 		}
 		return float32(y-z) * s
 	})

@@ -1,6 +1,10 @@
 package onnx
 
-import "math"
+import (
+	"math"
+
+	"ripc/graph/scalar"
+)
 
 // op is a row of the table of what is read.
 type op struct {
@@ -48,9 +52,9 @@ func arithmetic(add adder) {
 	add("Abs", op{min: 1, max: 1, fold: foldUnary(math.Abs), lower: lowerAbs, becomes: "prelu"})
 	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
 	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
-	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound("floor"), becomes: "round"})
-	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound("ceil"), becomes: "round"})
-	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound("half_even"), becomes: "round"})
+	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound(scalar.Floor), becomes: "round"})
+	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound(scalar.Ceil), becomes: "round"})
+	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound(scalar.HalfEven), becomes: "round"})
 	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "threshold, dequantize"})
 }
 

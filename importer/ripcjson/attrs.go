@@ -1,9 +1,13 @@
 package ripcjson
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/internal/enum"
 	"ripc/ir"
 )
 
@@ -31,26 +35,22 @@ func (b *builder) attrs(n *rawNode) any {
 	case "shift_norm":
 		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 	case "quantize":
-		a := &graph.QuantizeAttrs{Bits: d.integer(at+"/bits", 1), Rounding: b.rounding(at)}
-		a.Enc, a.Zero, a.Signed = b.levels(n, at, a.Bits)
-		if a.Scale = d.number(at+"/scale", 0); a.Scale == 0 { // the schema wants a given one to be positive
-			a.Unit, a.Scale = d.text(at+"/encoding") != "affine", unitScale(a.Bits)
+		a := &graph.QuantizeAttrs{LevelType: b.levels(n, at), Rounding: b.rounding(n, at)}
+		if d.number(at+"/scale", 0) == 0 { // the schema wants a given one to be positive
+			a.Unit = d.text(at+"/encoding") != "affine"
 		}
 		if r := d.integers(at + "/range"); len(r) == 2 {
-			a.Range = &graph.QuantRange{Min: r[0], Max: r[1]}
+			a.Range = &scalar.Range{Min: r[0], Max: r[1]}
 		}
 		return a
 	case "threshold":
-		a := &graph.ThresholdAttrs{Bits: d.integer(at+"/bits", 1), NotLess: d.flag(at + "/not_less")}
-		a.Enc, a.Zero, a.Signed = b.levels(n, at, a.Bits)
-		a.Scale = d.number(at+"/scale", unitScale(a.Bits))
-		return a
+		return &graph.ThresholdAttrs{LevelType: b.levels(n, at), NotLess: d.flag(at + "/not_less")}
 	case "fake_quant":
-		return &graph.FakeQuantAttrs{Min: d.number(at+"/min", 0), Max: d.number(at+"/max", 0), Rounding: b.rounding(at)}
+		return &graph.FakeQuantAttrs{Min: d.number(at+"/min", 0), Max: d.number(at+"/max", 0), Rounding: b.rounding(n, at)}
 	case "clip":
 		return &graph.ClipAttrs{Min: d.number(at+"/min", math.Inf(-1)), Max: d.number(at+"/max", math.Inf(1))}
 	case "round":
-		return &graph.RoundAttrs{Mode: b.rounding(at)}
+		return &graph.RoundAttrs{Mode: b.rounding(n, at)}
 	case "bitpack":
 		return &graph.BitpackAttrs{Int32: d.text(at+"/dtype") == "i32"}
 	case "prelu":
@@ -79,20 +79,35 @@ func (b *builder) attrs(n *rawNode) any {
 	return &graph.NoAttrs{}
 }
 
-func (b *builder) rounding(at string) string { return b.doc.textOr(at+"/rounding", "half_even") }
+func (b *builder) rounding(n *rawNode, at string) scalar.Rounding {
+	return parsed(b, n, at+"/rounding", scalar.HalfEven, scalar.ParseRounding)
+}
 
-// levels reads the description of a quantizer's result.
-func (b *builder) levels(n *rawNode, at string, bits int) (enc ir.EncodingKind, zero int, signed bool) {
-	enc, zero, err := b.encoding(at, ir.Unipolar)
-	if err != nil {
+// parsed reads one of an enumeration's texts; def where it is left out.
+func parsed[E fmt.Stringer](b *builder, n *rawNode, at string, def E, parse func(string) (E, error)) E {
+	e, err := parse(b.doc.textOr(at, def.String()))
+	if unknown := (*enum.Unknown)(nil); errors.As(err, &unknown) {
+		b.fault(n, unknown.Help(), "%v", err)
+	} else if err != nil {
+		b.fault(n, "", "%v", err)
+	}
+	return e
+}
+
+// levels reads the type of a quantizer's result.
+func (b *builder) levels(n *rawNode, at string) scalar.LevelType {
+	t := scalar.LevelType{Bits: b.doc.integer(at+"/bits", 1)}
+	t.Scale = b.doc.number(at+"/scale", unitScale(t.Bits))
+	var err error
+	if t.Enc, t.Zero, err = b.encoding(at, ir.Unipolar); err != nil {
 		b.fault(n, "add encoding: affine, or remove it", "%v", err)
 	}
 	if b.doc.text(at+"/dtype") == "i8" {
-		if signed, zero = true, zero+128; bits != 8 || b.doc.text(at+"/encoding") != "affine" {
+		if t.Signed, t.Zero = true, t.Zero+128; t.Bits != 8 || b.doc.text(at+"/encoding") != "affine" {
 			b.fault(n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
 		}
 	}
-	return enc, zero, signed
+	return t
 }
 
 func (b *builder) binary(at string) *graph.BinaryAttrs {

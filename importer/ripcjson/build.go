@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -78,35 +79,33 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 	if err != nil {
 		return nil, err.Error(), ""
 	}
-	v.Enc = enc
-	v.Packed = b.doc.flag(at + "/packed")
-	dtype := b.doc.text(at + "/dtype")
+	packed, dtype := b.doc.flag(at+"/packed"), b.doc.text(at+"/dtype")
 	switch {
 	case enc == ir.NoEncoding && dtype != "f32":
 		return nil, "dtype " + dtype + " without an encoding", "give encoding (and bits), or use dtype f32"
-	case enc != ir.NoEncoding && v.Packed && dtype != "u32" && dtype != "i32":
+	case enc != ir.NoEncoding && packed && dtype != "u32" && dtype != "i32":
 		return nil, "dtype " + dtype + " for packed levels", "bit planes are u32 words: use dtype u32"
-	case v.Packed && dtype == "i32" && b.doc.integer(at+"/bits", 1) != 1:
+	case packed && dtype == "i32" && b.doc.integer(at+"/bits", 1) != 1:
 		return nil, "dtype i32 for packed levels of several bits", "bit planes are u32 words: use dtype u32"
 	case dtype == "i8" && (b.doc.text(at+"/encoding") != "affine" || b.doc.integer(at+"/bits", 1) != 8):
 		return nil, "dtype i8 for other than affine levels of 8 bits", "use dtype u8, or encoding affine and bits 8"
-	case enc != ir.NoEncoding && !v.Packed && dtype != "u8" && dtype != "i8":
+	case enc != ir.NoEncoding && !packed && dtype != "u8" && dtype != "i8":
 		return nil, "dtype " + dtype + " for levels", "use dtype u8, or u32 with packed: true"
 	case enc == ir.NoEncoding:
-		v.DType = ir.F32
-	default:
-		v.DType = ir.U8
-		v.Bits = b.doc.integer(at+"/bits", 1)
-		v.Scale = b.doc.number(at+"/scale", unitScale(v.Bits))
-		switch v.Zero = zero; dtype {
-		case "i8":
-			v.DType, v.Zero = ir.I8, zero+128
-		case "i32":
-			v.DType = ir.I32
-		}
-		if v.Zero < 0 || v.Zero >= 1<<v.Bits {
-			return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, v.Bits), "the zero point is one of the tensor's values"
-		}
+		return v, "", ""
+	}
+	bits := b.doc.integer(at+"/bits", 1)
+	v.LevelType = scalar.LevelType{Enc: enc, Bits: bits, Scale: b.doc.number(at+"/scale", unitScale(bits)), Zero: zero, Signed: dtype == "i8"}
+	switch {
+	case v.Signed:
+		v.Zero += 128
+	case dtype == "i32":
+		v.View = graph.IntWords
+	case packed:
+		v.View = graph.Planes
+	}
+	if v.Zero < 0 || v.Zero > v.Top() {
+		return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, bits), "the zero point is one of the tensor's values"
 	}
 	return v, "", ""
 }
@@ -136,7 +135,7 @@ func (b *builder) build(n *rawNode) {
 		}
 	}
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Outputs: n.outputs,
-		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Note: b.doc.text(n.at + "/note")}
+		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
 	node.Attrs = b.attrs(n)
 	if !b.readWeights(n, node) {
 		return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/safetensors"
 	"ripc/ir"
 )
@@ -76,7 +77,7 @@ func TestParse(t *testing.T) {
 		"fc": &graph.DenseAttrs{},
 		"bn": &graph.BatchNormAttrs{Epsilon: 1e-5},
 		"s":  &graph.ShiftNormAttrs{Mode: "riptide", Bits: 2, Epsilon: 1e-5},
-		"q":  &graph.QuantizeAttrs{Unit: true, Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3, Rounding: "half_even"},
+		"q":  &graph.QuantizeAttrs{Unit: true, LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3}, Rounding: scalar.HalfEven},
 		"ap": &graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: "valid"}},
 	}
 	for name, want := range wantAttrs {
@@ -85,12 +86,12 @@ func TestParse(t *testing.T) {
 		}
 	}
 	wantValues := map[string]graph.Value{
-		"x":      {Name: "x", DType: ir.F32, Shape: []int{2, 9, 9, 3}, Layout: "NHWC"},
-		"p":      {Name: "p", DType: ir.U8, Shape: []int{2, 4, 4, 33}, Layout: "NHWC", Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3, Packed: true},
-		"l":      {Name: "l", DType: ir.U8, Shape: []int{2, 10}, Layout: "NC", Enc: ir.Bipolar, Bits: 1, Scale: 0.5},
-		"c1_out": {Name: "c1_out", DType: ir.F32, Shape: []int{2, 4, 5, 5}, Layout: "NHWC"},
-		"cat":    {Name: "cat", DType: ir.U8, Shape: []int{2, 4, 5, 11}, Layout: "NHWC", Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3},
-		"out":    {Name: "out", DType: ir.F32, Shape: []int{2, 10}, Layout: "NC"},
+		"x":      {Name: "x", Shape: []int{2, 9, 9, 3}, Layout: "NHWC"},
+		"p":      {Name: "p", Shape: []int{2, 4, 4, 33}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}, View: graph.Planes},
+		"l":      {Name: "l", Shape: []int{2, 10}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 1, Scale: 0.5}},
+		"c1_out": {Name: "c1_out", Shape: []int{2, 4, 5, 5}, Layout: "NHWC"},
+		"cat":    {Name: "cat", Shape: []int{2, 4, 5, 11}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}},
+		"out":    {Name: "out", Shape: []int{2, 10}, Layout: "NC"},
 	}
 	for name, want := range wantValues {
 		if got := *g.Value(name); !reflect.DeepEqual(got, want) {

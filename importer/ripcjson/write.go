@@ -168,6 +168,9 @@ func (w *writer) node(n *graph.Node) object {
 	if len(shared) > 0 {
 		o.set("weights", shared)
 	}
+	if n.Verdict.Reason != graph.NoReason {
+		o.set("reason", reasonObject(n.Verdict))
+	}
 	if n.Note != "" {
 		o.set("note", n.Note)
 	}

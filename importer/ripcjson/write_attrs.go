@@ -4,36 +4,32 @@ import (
 	"math"
 
 	"ripc/graph"
-	"ripc/ir"
+	"ripc/graph/scalar"
 )
 
 // inputObject is an input as Read takes it.
 func inputObject(v *graph.Value) object {
-	dtype := v.DType
-	if v.Packed && dtype == ir.U8 {
-		dtype = ir.U32
-	}
-	o := object{{"name", v.Name}, {"dtype", dtype.String()}, {"shape", v.Shape}, {"layout", v.Layout}}
+	o := object{{"name", v.Name}, {"dtype", v.DType().String()}, {"shape", v.Shape}, {"layout", v.Layout}}
 	if v.Encoded() {
-		o = append(o, levelsObject(v.Enc, v.Zero, v.DType == ir.I8)...)
+		o = append(o, levelsObject(v.LevelType)...)
 		o.set("bits", v.Bits)
 		o.set("scale", v.Scale)
 	}
-	if v.Packed {
+	if v.View != graph.Bytes {
 		o.set("packed", true)
 	}
 	return o
 }
 
 // levelsObject is encoding and zero point: where levels are signed, that of the values that the caller sees.
-func levelsObject(enc ir.EncodingKind, zero int, signed bool) object {
+func levelsObject(t scalar.LevelType) object {
 	switch {
-	case signed:
-		return object{{"encoding", "affine"}, {"zero_point", zero - 128}}
-	case zero != 0:
-		return object{{"encoding", "affine"}, {"zero_point", zero}}
+	case t.Signed:
+		return object{{"encoding", "affine"}, {"zero_point", t.Zero - 128}}
+	case t.Zero != 0:
+		return object{{"encoding", "affine"}, {"zero_point", t.Zero}}
 	}
-	return object{{"encoding", enc.String()}}
+	return object{{"encoding", t.Enc.String()}}
 }
 
 // attrsObject has the attributes of n that are not what Read takes for them if they are left out.
@@ -63,7 +59,7 @@ func attrsObject(n *graph.Node) object {
 	case *graph.QuantizeAttrs:
 		o = quantizeObject(a)
 	case *graph.ThresholdAttrs:
-		o = append(object{{"bits", a.Bits}}, levelsObject(a.Enc, a.Zero, a.Signed)...)
+		o = append(object{{"bits", a.Bits}}, levelsObject(a.LevelType)...)
 		o = append(o, dtypeObject(a.Signed)...)
 		o.set("scale", a.Scale)
 		if a.NotLess {
@@ -102,7 +98,7 @@ func attrsObject(n *graph.Node) object {
 
 func quantizeObject(a *graph.QuantizeAttrs) object {
 	o := object{{"bits", a.Bits}}
-	levels := levelsObject(a.Enc, a.Zero, a.Signed)
+	levels := levelsObject(a.LevelType)
 	if a.Range != nil {
 		levels[0].value = "affine"
 	}
@@ -123,11 +119,11 @@ func dtypeObject(signed bool) object {
 	return nil
 }
 
-func roundingObject(mode string) object {
-	if mode == "" || mode == "half_even" {
+func roundingObject(mode scalar.Rounding) object {
+	if mode == scalar.HalfEven {
 		return nil
 	}
-	return object{{"rounding", mode}}
+	return object{{"rounding", mode.String()}}
 }
 
 func binaryObject(b *graph.BinaryAttrs) object {

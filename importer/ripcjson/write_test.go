@@ -151,7 +151,7 @@ func TestWriteWeights(t *testing.T) {
 		}
 		data := rapid.SliceOfN(kinds[rapid.IntRange(0, 3).Draw(t, "kind")], n, n).Draw(t, "data")
 		w := &graph.Tensor{Shape: []int{n}, Data: data}
-		g := &graph.Graph{Name: "g", File: "g.tflite", Inputs: []string{"x"}, Outputs: []string{"b"}, Values: map[string]*graph.Value{"x": {Name: "x", DType: ir.F32, Shape: []int{n}}}}
+		g := &graph.Graph{Name: "g", File: "g.tflite", Inputs: []string{"x"}, Outputs: []string{"b"}, Values: map[string]*graph.Value{"x": {Name: "x", Shape: []int{n}}}}
 		for i, name := range []string{"a", "b"} {
 			node := &graph.Node{Name: name, Op: "add", Inputs: []string{[]string{"x", "a"}[i]}, Outputs: []string{name}, Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": w}}
 			v, err := graph.Infer(g, node)
@@ -199,14 +199,14 @@ func TestWriteErrors(t *testing.T) {
 		`has a weight "w"; the op has []`: func(g *graph.Graph) {
 			g.Nodes[0].Weights = map[string]*graph.Tensor{"w": {Shape: []int{1}, Data: []float32{1}}}
 		},
-		`no layer of a model has this op`:                func(g *graph.Graph) { g.Nodes[0].Op = "eltwise" },
-		`layout "N HW" for shape [1 8 8 4]`:              func(g *graph.Graph) { g.Values["x"].Layout = "N HW" },
-		`but the graph says {Name:y DType:f32 Shape:[1]`: func(g *graph.Graph) { g.Values["y"].Shape = []int{1} },
-		`node "y" (relu): the note "\xff" is no UTF-8`:   func(g *graph.Graph) { g.Nodes[0].Note = "\xff" },
+		`no layer of a model has this op`:              func(g *graph.Graph) { g.Nodes[0].Op = "eltwise" },
+		`layout "N HW" for shape [1 8 8 4]`:            func(g *graph.Graph) { g.Values["x"].Layout = "N HW" },
+		`but the graph says {Name:y Shape:[1] `:        func(g *graph.Graph) { g.Values["y"].Shape = []int{1} },
+		`node "y" (relu): the note "\xff" is no UTF-8`: func(g *graph.Graph) { g.Nodes[0].Note = "\xff" },
 		`no node reads the result "y"`: func(g *graph.Graph) {
 			z := *g.Nodes[0]
 			z.Name, z.Outputs = "z", []string{"z"}
-			g.Nodes, g.Outputs, g.Values["z"] = append(g.Nodes, &z), []string{"z"}, &graph.Value{Name: "z", DType: ir.F32, Shape: []int{1, 8, 8, 4}, Layout: "NHWC"}
+			g.Nodes, g.Outputs, g.Values["z"] = append(g.Nodes, &z), []string{"z"}, &graph.Value{Name: "z", Shape: []int{1, 8, 8, 4}, Layout: "NHWC"}
 		},
 	} {
 		g, err := Parse("m.json", []byte(minimal), testFile)

@@ -69,29 +69,6 @@ func Floor(a float32) float32 { return float32(math.Floor(float64(Flush(a)))) }
 // RoundEven rounds to the nearest integral value, halves to even.
 func RoundEven(a float32) float32 { return float32(math.RoundToEven(float64(Flush(a)))) }
 
-// Round rounds to an integral value of x's sign: "half_up" is floor(x + 0.5) and "half_down" ceil(x - 0.5), in exact
-// arithmetic; "half_away" and "away" round away from zero, "trunc" to zero. Any other mode counts as "half_even".
-func Round(mode string, x float32) float32 {
-	v := float64(Flush(x)) // in 53 bits, adding a half rounds no value across an integer
-	switch mode {
-	case "half_up":
-		return float32(math.Copysign(math.Floor(v+0.5), v))
-	case "half_down":
-		return float32(math.Copysign(math.Ceil(v-0.5), v))
-	case "half_away":
-		return float32(math.Round(v))
-	case "floor":
-		return float32(math.Floor(v))
-	case "ceil":
-		return float32(math.Ceil(v))
-	case "trunc":
-		return float32(math.Trunc(v))
-	case "away":
-		return float32(math.Copysign(math.Ceil(math.Abs(v)), v))
-	}
-	return RoundEven(x)
-}
-
 // Fma is a*b + c rounded once. In float64 the product is exact and the sum s is rounded; rounding s again to f32 goes
 // wrong only if s is half way between two f32 values (narrow's edge is such a point too) but the true sum is not. Then
 // s is rounded to odd (Boldo and Melquiond 2008): it moves to its neighbour with an odd last bit on the true sum's side.

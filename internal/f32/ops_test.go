@@ -168,38 +168,6 @@ func TestOps32(t *testing.T) {
 	}
 }
 
-func TestRound(t *testing.T) {
-	nearly := math.Nextafter32(0.5, 0)
-	modes := []string{"half_even", "half_up", "half_down", "half_away", "floor", "ceil", "trunc", "away"}
-	for _, c := range []struct {
-		x    float32
-		want [8]float32
-	}{
-		{0, [8]float32{}},
-		{negz, [8]float32{negz, negz, negz, negz, negz, negz, negz, negz}},
-		{0.25, [8]float32{0, 0, 0, 0, 0, 1, 0, 1}},
-		{nearly, [8]float32{0, 0, 0, 0, 0, 1, 0, 1}},
-		{-nearly, [8]float32{negz, negz, negz, negz, -1, negz, negz, -1}},
-		{0.5, [8]float32{0, 1, 0, 1, 0, 1, 0, 1}},
-		{-0.5, [8]float32{negz, negz, -1, -1, -1, negz, negz, -1}},
-		{1.5, [8]float32{2, 2, 1, 2, 1, 2, 1, 2}},
-		{-1.5, [8]float32{-2, -1, -2, -2, -2, -1, -1, -2}},
-		{2.5, [8]float32{2, 3, 2, 3, 2, 3, 2, 3}},
-		{-2.75, [8]float32{-3, -3, -3, -3, -3, -2, -2, -3}},
-		{0x1p22 + 0.5, [8]float32{0x1p22, 0x1p22 + 1, 0x1p22, 0x1p22 + 1, 0x1p22, 0x1p22 + 1, 0x1p22, 0x1p22 + 1}},
-		{0x1p23 + 1, [8]float32{0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1}},
-		{-inf, [8]float32{-inf, -inf, -inf, -inf, -inf, -inf, -inf, -inf}},
-		{nan, [8]float32{nan, nan, nan, nan, nan, nan, nan, nan}},
-		{-sub, [8]float32{negz, negz, negz, negz, negz, negz, negz, negz}},
-	} {
-		for i, mode := range modes {
-			if got := Round(mode, c.x); !same(got, c.want[i]) {
-				t.Errorf("%s of %v is %v, want %v", mode, c.x, got, c.want[i])
-			}
-		}
-	}
-}
-
 func TestTruncate(t *testing.T) {
 	for _, c := range []struct {
 		x      float32

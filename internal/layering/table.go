@@ -18,7 +18,7 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
-	middle := join(irAll, []string{"graph", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
+	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
@@ -27,26 +27,28 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
+		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
-		{"graph", []string{"ir"}, nil},
+		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
+		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
+		{"graph/explain", []string{"graph", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
-		{"importer/ripcjson", []string{"graph", "importer/internal/source", "internal/files", "internal/safetensors", "ir", "schemas"},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"graph", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
+		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"graph", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"graph", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
-		{"recognize", []string{"fusedglue", "graph", "internal/f32", "internal/passorder", "ir"}, nil},
+		{"fusedglue", []string{"graph", "graph/explain", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir", "targets"}, nil},
 		{"schedule", []string{"ir", "ir/arith"}, nil},
@@ -54,7 +56,8 @@ func Table() []Row {
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
-		{"lower/ops", []string{"graph", "ir"}, nil},
+		{"lower/layout", []string{"graph", "ir"}, nil},
+		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "runtime/describe", "targets"}, nil},
@@ -63,13 +66,15 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
 
 		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
-		{"engine", []string{"engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
+		{"targets/boards", nil, nil}, // programs without an operating system
+		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
 		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
@@ -87,16 +92,19 @@ func Table() []Row {
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
-		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
+		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
+		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
+		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/randnet", []string{"graph"}, nil},                      // random networks for tests
-		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil}, // plain arithmetic for tests
+		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
+		{"internal/randnet", []string{"graph/scalar"}, nil},                                               // random networks for tests
+		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests

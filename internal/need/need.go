@@ -30,3 +30,16 @@ func Tool(t testing.TB, name string) string {
 	OK(t, err)
 	return path
 }
+
+// Board is OK for the tools of boards without an operating system, which have a set-up and a promise of their own: make mcu
+// sets RIPC_REQUIRE_MCU.
+func Board(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("RIPC_REQUIRE_MCU") != "":
+		t.Fatal(err)
+	default:
+		t.Skip("skipped: ", err)
+	}
+}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"ripc/graph"
+	"ripc/graph/scalar"
 )
 
 // modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if it is not float.
@@ -97,7 +97,7 @@ func (b *modelBuilder) conv(op string) {
 func (b *modelBuilder) quantize() {
 	b.bits, b.enc = b.levels(), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
 	b.quantized = true
-	switch rounding := graph.Roundings()[b.r.IntN(8)]; b.r.IntN(8) {
+	switch rounding := scalar.Roundings()[b.r.IntN(8)].String(); b.r.IntN(8) {
 	case 0, 1:
 		attrs := map[string]any{"scale": 0.05, "rounding": rounding}
 		b.affine(attrs)

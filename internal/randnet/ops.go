@@ -1,6 +1,6 @@
 package randnet
 
-import "ripc/graph"
+import "ripc/graph/scalar"
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
@@ -8,10 +8,10 @@ func (b *modelBuilder) activation() {
 	case "clip":
 		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
 	case "round":
-		b.add(op, map[string]any{"rounding": graph.Roundings()[b.r.IntN(8)]})
+		b.add(op, map[string]any{"rounding": scalar.Roundings()[b.r.IntN(8)].String()})
 	case "fake_quant":
 		low := b.r.IntN(20) - 10
-		attrs := map[string]any{"min": low, "max": low + b.r.IntN(16), "rounding": graph.Roundings()[b.r.IntN(8)]}
+		attrs := map[string]any{"min": low, "max": low + b.r.IntN(16), "rounding": scalar.Roundings()[b.r.IntN(8)].String()}
 		if b.addTo([]string{b.cur}, op, attrs); b.r.IntN(2) == 0 {
 			b.nodes[len(b.nodes)-1]["weights"] = map[string]any{"zero_point": b.cur + ".zero_point"}
 		}

@@ -20,13 +20,13 @@ func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 	case a.Range != nil:
 		zp := a.Zero + a.Range.Min
 		v = f32.Add(v, float32(zp))
-		return int(f32.Round(a.Rounding, min(max(v, float32(a.Range.Min)), float32(a.Range.Max)))) - zp
+		return int(a.Rounding.Eval(min(max(v, float32(a.Range.Min)), float32(a.Range.Max)))) - zp
 	case a.Enc == ir.Unipolar:
 		v = min(max(v, -float32(a.Zero)), m-float32(a.Zero))
 	default:
 		v = f32.Mul(f32.Add(min(max(v, -m), m), m), 0.5)
 	}
-	v = f32.Round(a.Rounding, v)
+	v = a.Rounding.Eval(v)
 	if a.Enc == ir.Unipolar {
 		return int(v)
 	}

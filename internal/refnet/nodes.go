@@ -44,7 +44,7 @@ func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
 	case *graph.ClipAttrs:
 		each(func(_ int, e float32) float32 { return min(max(e, float32(a.Min)), float32(a.Max)) })
 	case *graph.RoundAttrs:
-		each(func(_ int, e float32) float32 { return f32.Round(a.Mode, e) })
+		each(func(_ int, e float32) float32 { return a.Mode.Eval(e) })
 	case *graph.FakeQuantAttrs:
 		each(func(c int, e float32) float32 { return refFakeQuant(a, n.Weights, c, e) })
 	case *graph.QuantizeAttrs:

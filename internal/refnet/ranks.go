@@ -76,6 +76,6 @@ func refFakeQuant(a *graph.FakeQuantAttrs, weights map[string]*graph.Tensor, c i
 		return 0
 	}
 	v := f32.Add(f32.Div(e, one("scale")), one("zero_point"))
-	v = f32.Round(a.Rounding, min(max(v, float32(a.Min)), float32(a.Max)))
+	v = a.Rounding.Eval(min(max(v, float32(a.Min)), float32(a.Max)))
 	return f32.Mul(f32.Sub(v, one("zero_point")), one("scale"))
 }

@@ -57,10 +57,10 @@ func (x *Tensor) Bytes(v *graph.Value) []byte {
 	switch {
 	case !v.Encoded():
 		_ = binary.Write(&b, binary.LittleEndian, x.F)
-	case !v.Packed:
+	case v.View == graph.Bytes:
 		for _, f := range x.F {
 			l := levelOf(v, int(f))
-			if v.DType == ir.I8 {
+			if v.Signed {
 				l -= 128
 			}
 			b.WriteByte(byte(l))

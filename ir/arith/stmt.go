@@ -38,7 +38,7 @@ func simplifyStmt(s ir.Stmt, r Ranges, drop bool) ir.Stmt {
 		if body == nil {
 			return nil
 		}
-		return &ir.For{Var: s.Var, Extent: s.Extent, Kind: s.Kind, Body: body}
+		return s.WithBody(body)
 	case *ir.Store:
 		return &ir.Store{Buf: s.Buf, Idx: simp.exprs(s.Idx), Op: s.Op, Val: simp.expr(s.Val)}
 	case *ir.If:

@@ -2,6 +2,7 @@ package irtext
 
 import (
 	"strconv"
+	"strings"
 
 	"ripc/ir"
 )
@@ -51,7 +52,7 @@ func (p *parser) program(f *File) (*ir.Program, error) {
 	return g, p.advance()
 }
 
-// stage reads stage "name" op @f(%a, %b) macs=1 note="...".
+// stage reads stage "name" op @f(%a, %b) macs=1 layer="..." note="...", and between the last two what else is known of the layer.
 func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
 	s := ir.Stage{}
 	err := p.advance()
@@ -98,8 +99,53 @@ func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
 	if s.MACs, err = p.size64("a number of operations"); err != nil {
 		return s, err
 	}
+	if err := p.layer(&s.Layer); err != nil {
+		return s, err
+	}
 	s.Note, err = p.quoted("note")
 	return s, err
+}
+
+// layer reads the facts of a layer, name=value, in the order of ir.Layer.Facts; each may be missing.
+func (p *parser) layer(l *ir.Layer) error {
+	for _, f := range l.Facts() {
+		var err error
+		switch v := f.Value.(type) {
+		case *string:
+			*v, err = p.quoted(f.Name)
+		case *[]string:
+			var s string
+			s, err = p.quoted(f.Name)
+			if words := strings.Fields(s); len(words) > 0 {
+				*v = words
+			}
+		case *int:
+			var n int64
+			n, err = p.numbered(f.Name)
+			*v = int(n)
+		case *int64:
+			*v, err = p.numbered(f.Name)
+		case *bool:
+			var n int64
+			n, err = p.numbered(f.Name)
+			*v = n != 0
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbered reads name=number if it is there.
+func (p *parser) numbered(name string) (int64, error) {
+	if ok, err := p.accept(name); !ok || err != nil {
+		return 0, err
+	}
+	if err := p.expect("="); err != nil {
+		return 0, err
+	}
+	return p.size64("a number")
 }
 
 // quoted reads name="text" if it is there.

@@ -2,6 +2,7 @@ package irtext
 
 import (
 	"fmt"
+	"strings"
 
 	"ripc/ir"
 )
@@ -106,13 +107,36 @@ func (p *parser) loop() (ir.Stmt, error) {
 			break
 		}
 	}
+	if l.Axis, err = p.axis(); err != nil {
+		return nil, err
+	}
 	if !p.is("{") {
-		return nil, p.unexpected("\"{\", or parallel, vectorize or unroll,")
+		return nil, p.unexpected("\"{\", or parallel, vectorize, unroll or axis=,")
 	}
 	p.vars[v.s] = true
 	l.Body, err = p.body()
 	delete(p.vars, v.s)
 	return l, err
+}
+
+// axis reads axis=word, if it is there.
+func (p *parser) axis() (ir.Axis, error) {
+	if ok, err := p.accept("axis"); !ok || err != nil {
+		return ir.NoAxis, err
+	}
+	if err := p.expect("="); err != nil {
+		return ir.NoAxis, err
+	}
+	at := p.tok
+	a, err := ir.ParseAxis(at.s)
+	if err != nil || a == ir.NoAxis {
+		var all []string
+		for a := ir.Batch; a <= ir.Copy; a++ {
+			all = append(all, a.String())
+		}
+		return ir.NoAxis, p.fail(at, "axes: "+strings.Join(all, ", "), "%s is not an axis", at)
+	}
+	return a, p.advance()
 }
 
 func (p *parser) branch() (ir.Stmt, error) {

@@ -201,30 +201,3 @@ func edges() []float32 {
 	}
 	return append(out, float32(math.NaN()))
 }
-
-// TestRound: each mode, as a step, is f32.Round to the bit.
-func TestRound(t *testing.T) {
-	for _, mode := range graph.Roundings() {
-		rapid.Check(t, func(t *rapid.T) {
-			x := append(edges(), drawFloats(t, 40, "x")...)
-			r := random(t, "halves")
-			for range 40 {
-				x = append(x, float32(r.IntN(1<<25)-1<<24)/2, math.Float32frombits(r.Uint32()))
-			}
-			want := make([]float32, len(x))
-			for i, v := range x {
-				want[i] = f32.Round(mode, v)
-			}
-			f := ops.Eltwise([]graph.FloatStep{{Kind: "round", Mode: mode}}, []int{len(x)})
-			got := floats(run(t, f, x))
-			for i := range got {
-				if got[i] != got[i] && want[i] != want[i] {
-					got[i], want[i] = 0, 0
-				}
-				if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-					t.Fatalf("%s of %v is %v, want %v", mode, x[i], got[i], want[i])
-				}
-			}
-		})
-	}
-}

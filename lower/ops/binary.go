@@ -18,7 +18,7 @@ func BinaryOp(op string, left, right []int) *ir.Func {
 	}
 	s := Spatial(full)
 	y := buf("y", ir.F32, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "c", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "c", s[3]))
 	i := vars(ls)
 	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", op, s[1], s[2], s[3])}
 	var values []ir.Expr

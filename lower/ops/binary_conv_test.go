@@ -2,73 +2,76 @@ package ops_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/internal/f32"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
-// binaryConv is a bconv2d with its operands as levels: x [pixels, in], wt [kh, kw, in, out] of 0 and 1.
+// binaryConv is a bconv2d over levels x [pixels, in] of so many bits.
 type binaryConv struct {
 	geometry
-	a   *graph.FusedConv
-	enc ir.EncodingKind
-	x   []int
-	wt  []int
+	a    *graph.FusedConv
+	enc  ir.EncodingKind
+	bits int
+	x    []int
 }
 
 func drawBinary(t *rapid.T) *binaryConv {
-	c := &binaryConv{geometry: drawGeometry(t), enc: encoding(t)}
-	a := &graph.FusedConv{KH: c.kh, KW: c.kw, SH: c.sh, SW: c.sw, Pad: c.pad, In: channels(t, "in"), Out: channels(t, "out"),
-		Planes: between(t, 1, 3, "planes"), PadOnes: c.enc == ir.Bipolar, DotMul: 1}
-	c.a = a
-	c.x = drawLevels(t, c.b*c.h*c.w*a.In, a.Planes, "x")
-	c.wt = drawLevels(t, c.kh*c.kw*a.In*a.Out, 1, "weights")
-	row := (a.In + 31) / 32
-	a.WBits, a.DotBase = make([]uint32, c.kh*c.kw*row*a.Out), make([]int32, a.Out)
-	m := int32(1)<<a.Planes - 1
-	for i, bit := range c.wt {
-		o, ch, k := i%a.Out, i/a.Out%a.In, i/a.Out/a.In
-		a.WBits[(k*row+ch/32)*a.Out+o] |= uint32(bit) << (ch % 32)
-		if c.enc == ir.Bipolar {
-			a.DotBase[o] += m
-		} else {
-			a.DotBase[o] += m * int32(bit)
-		}
+	c := &binaryConv{geometry: drawGeometry(t), enc: rapid.SampledFrom(encodings).Draw(t, "encoding")}
+	a := &graph.FusedConv{KH: c.kh, KW: c.kw, SH: c.sh, SW: c.sw, Pad: c.pad, In: channels(t, "in"), Out: channels(t, "out")}
+	c.a, c.bits = a, between(t, 1, 3, "planes")
+	x := c.input()
+	a.X = graph.IntegersOf(x.LevelType)
+	if c.enc != ir.Unipolar && rapid.Bool().Draw(t, "ones") {
+		a.PadValue = a.X.Max
 	}
-	if c.enc == ir.Bipolar {
-		a.DotMul = 2
+	a.W = rapid.SampledFrom([]graph.Integers{{Min: -1, Max: 1, Step: 2}, {Min: -1, Max: 1, Step: 1}, {Min: -3, Max: 3, Step: 2}, {Min: -2, Max: 1, Step: 1}, {Min: -1, Max: 6, Step: 1}, {Min: 0, Max: 1, Step: 1}}).Draw(t, "weights")
+	c.x = drawLevels(t, c.b*c.h*c.w*a.In, c.bits, "x")
+	r := random(t, "weights")
+	for range c.kh * c.kw * a.In * a.Out {
+		a.Ints = append(a.Ints, int16(a.W.Min+a.W.Step*r.IntN((a.W.Max-a.W.Min)/a.W.Step+1)))
 	}
 	return c
 }
 
-// value is the integer of a level.
-func (c *binaryConv) value(level int) int {
-	if c.enc == ir.Unipolar {
-		return level
-	}
-	return 2*level - (1<<c.a.Planes - 1)
+func (c *binaryConv) input() graph.Value {
+	return graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: c.enc, Bits: c.bits}, Shape: []int{c.b, c.h, c.w, c.a.In}}
 }
 
-// dots are the convolution's sums [pixels, out], by the definition: integers times +-1.
+var encodings = []ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}
+
+// value is the integer of a level.
+func (c *binaryConv) value(level int) int {
+	switch m := 1<<c.bits - 1; c.enc {
+	case ir.Bipolar:
+		return 2*level - m
+	case ir.BipolarInv:
+		return m - 2*level
+	}
+	return level
+}
+
+// dots are the convolution's sums [pixels, out], by the definition: integers times integers.
 func (c *binaryConv) dots() []int {
 	in, out := c.a.In, c.a.Out
 	sums := make([]int, c.b*c.oh*c.ow*out)
 	c.each(func(p, k, x int) {
 		for ch := range in {
-			v := 0 // what pads: 0, or +1 of a bipolar tensor
+			v := c.a.PadValue
 			if x >= 0 {
 				v = c.value(c.x[x*in+ch])
-			} else if c.enc == ir.Bipolar {
-				v = c.value(1<<c.a.Planes - 1)
 			}
 			for o := range out {
-				sums[p*out+o] += v * (2*c.wt[(k*in+ch)*out+o] - 1)
+				sums[p*out+o] += v * int(c.a.Ints[(k*in+ch)*out+o])
 			}
 		}
 	})
@@ -100,10 +103,17 @@ func (c *binaryConv) drawPool(t *rapid.T) {
 	}
 }
 
-func (c *binaryConv) run(t *rapid.T) (*ir.Func, []byte) {
-	f := ops.Conv("bconv2d", c.a, c.enc, c.b, c.h, c.w, ops.Slice{})
-	inputs := append([]any{pack(c.x, c.a.Planes, c.a.In)}, ops.ConvConsts("bconv2d", c.a)...)
-	return f, run(t, f, inputs...)
+// laidOut calls see with what each algorithm makes of c.
+func (c *binaryConv) laidOut(slice ops.Slice, see func(f *ir.Func, inputs []any)) {
+	for _, by := range []layout.Algorithm{layout.Popcount, layout.Float} {
+		f, consts := ops.Conv(layout.NewConv(c.a, c.input(), by), slice)
+		see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
+	}
+}
+
+// outputs calls see with what each algorithm gives.
+func (c *binaryConv) outputs(t *rapid.T, see func(f *ir.Func, y []byte)) {
+	c.laidOut(ops.Slice{}, func(f *ir.Func, inputs []any) { see(f, run(t, f, inputs...)) })
 }
 
 func TestBinaryConvFloat(t *testing.T) {
@@ -111,24 +121,23 @@ func TestBinaryConvFloat(t *testing.T) {
 		c := drawBinary(t)
 		out := c.a.Out
 		s, b, m := drawFloats(t, out, "s"), drawFloats(t, out, "b"), drawFloats(t, out, "m")
-		c.a.Epilogue.Steps = []graph.FloatStep{{Kind: "mul", A: m}, {Kind: "fma", A: s, B: b}, {Kind: "relu"}}[:between(t, 0, 3, "steps")]
+		c.a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: m}, {Kind: scalar.Fma, A: s, B: b}, {Kind: scalar.Relu}}[:between(t, 0, 3, "steps")]
 		var want []float32
 		for i, d := range c.dots() {
 			v := float32(d)
 			for _, s := range c.a.Epilogue.Steps {
 				switch s.Kind {
-				case "mul":
+				case scalar.Mul:
 					v = f32.Mul(v, s.A[i%out])
-				case "fma":
+				case scalar.Fma:
 					v = f32.Fma(v, s.A[i%out], s.B[i%out])
-				case "relu":
+				case scalar.Relu:
 					v = f32.Max(v, 0)
 				}
 			}
 			want = append(want, v)
 		}
-		f, got := c.run(t)
-		wantFloats(t, f, floats(got), want)
+		c.outputs(t, func(f *ir.Func, got []byte) { wantFloats(t, f, floats(got), want) })
 	})
 }
 
@@ -137,30 +146,42 @@ func TestBinaryConvThresholds(t *testing.T) {
 		c := drawBinary(t)
 		c.drawPool(t)
 		a, bits := c.a, between(t, 1, 3, "bits")
-		maxP := (1<<a.Planes - 1) * a.KH * a.KW * a.In
-		a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: encoding(t), Thresholds: make([][]int32, 1<<bits-1)}
-		limits := rapid.SliceOfN(rapid.IntRange(-1, maxP), len(a.Epilogue.Thresholds), len(a.Epilogue.Thresholds)).Draw(t, "thresholds")
-		for j := range a.Epilogue.Thresholds {
-			top := maxP
-			if j > 0 { // the channels of even number have the same limits, the others one less
-				top = int(a.Epilogue.Thresholds[j-1][0])
+		e := &a.Epilogue
+		*e = graph.Epilogue{OutBits: bits, OutEnc: rapid.SampledFrom(encodings).Draw(t, "output"), Thresholds: make([][]int32, 1<<bits-1)}
+		if rapid.Bool().Draw(t, "falling") {
+			e.Falling = make([]bool, a.Out)
+			for o := range e.Falling {
+				e.Falling[o] = o%3 == 1
 			}
-			for o := range a.Out {
-				a.Epilogue.Thresholds[j] = append(a.Epilogue.Thresholds[j], int32(min(limits[j], top)-o%2))
+		}
+		most := a.KH * a.KW * a.In * a.X.Largest() * a.W.Largest()
+		limits := rapid.SliceOfN(rapid.IntRange(-most-1, most+1), len(e.Thresholds), len(e.Thresholds)).Draw(t, "thresholds")
+		slices.Sort(limits)
+		for j := range e.Thresholds {
+			for o := range a.Out { // the channels of even number have the same limits, the others one less
+				e.Thresholds[j] = append(e.Thresholds[j], int32(limits[j]-o%2))
+			}
+		}
+		dots := c.dots()
+		for i := range dots {
+			if e.Falling != nil && e.Falling[i%a.Out] {
+				dots[i] = -dots[i]
 			}
 		}
 		var levels []int
-		for i, d := range c.pooled(c.dots()) {
-			o, level := i%a.Out, 0
-			for j := range a.Epilogue.Thresholds {
-				if p := (int(a.DotBase[o]) - d) / int(a.DotMul); p <= int(a.Epilogue.Thresholds[j][o]) {
-					level = j + 1
-				}
+		for i, d := range c.pooled(dots) {
+			level := 0
+			for level < len(e.Thresholds) && d >= int(e.Thresholds[level][i%a.Out]) {
+				level++
 			}
 			levels = append(levels, level)
 		}
-		f, got := c.run(t)
-		wantWords(t, f, words(got), pack(levels, bits, a.Out))
+		if a.Epilogue.OutEnc == ir.BipolarInv {
+			for i, l := range levels {
+				levels[i] = 1<<bits - 1 - l
+			}
+		}
+		c.outputs(t, func(f *ir.Func, got []byte) { wantWords(t, f, words(got), pack(levels, bits, a.Out)) })
 	})
 }
 
@@ -187,8 +208,12 @@ func TestBinaryConvShift(t *testing.T) {
 			v = math.Floor(v / math.Exp2(float64(s.Right[i%a.Out])))
 			levels = append(levels, int(max(0, min(v, float64(int(1)<<bits-1)))))
 		}
-		f, got := c.run(t)
-		wantWords(t, f, words(got), pack(levels, bits, a.Out))
+		if a.Epilogue.OutEnc == ir.BipolarInv {
+			for i, l := range levels {
+				levels[i] = 1<<bits - 1 - l
+			}
+		}
+		c.outputs(t, func(f *ir.Func, got []byte) { wantWords(t, f, words(got), pack(levels, bits, a.Out)) })
 	})
 }
 
@@ -196,16 +221,17 @@ func TestBinaryConvShift(t *testing.T) {
 func TestConvSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawBinary(t)
-		whole := ops.Conv("bconv2d", c.a, c.enc, c.b, c.h, c.w, ops.Slice{})
 		off, after := between(t, 0, 3, "offset"), between(t, 0, 3, "after")
-		part := ops.Conv("bconv2d", c.a, c.enc, c.b, c.h, c.w, ops.Slice{Offset: off, Total: off + c.a.Out + after})
-		inputs := append([]any{pack(c.x, c.a.Planes, c.a.In)}, ops.ConvConsts("bconv2d", c.a)...)
-		all, got := words(run(t, whole, inputs...)), words(run(t, part, inputs...))
-		want := words(difftest.RandomArgs(part, 1)[len(inputs)])
-		for i, v := range all {
-			want[i/c.a.Out*(off+c.a.Out+after)+off+i%c.a.Out] = v
-		}
-		wantWords(t, part, got, want)
+		var all [][]uint32
+		c.outputs(t, func(_ *ir.Func, y []byte) { all = append(all, words(y)) })
+		c.laidOut(ops.Slice{Offset: off, Total: off + c.a.Out + after}, func(part *ir.Func, inputs []any) {
+			got := words(run(t, part, inputs...))
+			want := words(difftest.RandomArgs(part, 1)[len(inputs)])
+			for i, v := range all[0] {
+				want[i/c.a.Out*(off+c.a.Out+after)+off+i%c.a.Out] = v
+			}
+			wantWords(t, part, got, want)
+		})
 	})
 }
 
@@ -214,18 +240,19 @@ func TestWorstCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &binaryConv{geometry: geometry{b: 1, h: 5, w: 5, kh: 5, kw: 5, sh: 1, sw: 1, oh: 1, ow: 1}, enc: ir.Bipolar}
 		const in = 100
-		c.a = &graph.FusedConv{KH: 5, KW: 5, SH: 1, SW: 1, In: in, Out: 1, Planes: between(t, 1, 8, "planes"), WBits: make([]uint32, 25*4), DotBase: []int32{0}, DotMul: 1}
+		c.a, c.bits = &graph.FusedConv{KH: 5, KW: 5, SH: 1, SW: 1, In: in, Out: 1, W: graph.Integers{Min: -1, Max: 1, Step: 2}}, between(t, 1, 8, "planes")
+		x := c.input()
+		c.a.X, c.a.Ints = graph.IntegersOf(x.LevelType), slices.Repeat([]int16{-1}, 25*in)
 		equal := rapid.Bool().Draw(t, "equal")
 		c.x = make([]int, 25*in)
-		want := float32(0)
+		sum := 25 * in * (1<<c.bits - 1)
+		want := float32(sum)
 		if !equal {
 			for i := range c.x {
-				c.x[i] = 1<<c.a.Planes - 1
+				c.x[i] = 1<<c.bits - 1
 			}
-			sum := 25 * in * (1<<c.a.Planes - 1)
-			want = -float32(sum)
+			want = -want
 		}
-		f, got := c.run(t)
-		wantFloats(t, f, floats(got), []float32{want})
+		c.outputs(t, func(f *ir.Func, got []byte) { wantFloats(t, f, floats(got), []float32{want}) })
 	})
 }

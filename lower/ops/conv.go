@@ -2,104 +2,183 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 
-	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
-// Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In].
+// Const is the contents of a Func's constant parameter: its elements, a slice of numbers.
+type Const struct {
+	Param string
+	Data  any
+}
+
+// Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In], and the constants of its
+// parameters between x and y, in order.
 //
-// bconv2d: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
-// top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. fconv2d: a chain of
-// fma in the order kh, kw, c, starting from the bias. Parameters, in order: x, wt, [bias], the epilogue's, y.
-// slice is the part of a concatenated output that this layer writes.
-func Conv(op string, a *graph.FusedConv, enc ir.EncodingKind, batch, h, w int, slice Slice) *ir.Func {
-	c := &conv{a: a, binary: op == "bconv2d", batch: batch, h: h, w: w}
-	c.oh, c.ow = a.OutSize(h, w)
+// With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
+// top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
+// fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. slice
+// is the part of a concatenated output that this layer writes.
+func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
+	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
+	c.oh, c.ow = l.OutSize(c.h, c.w)
 	c.ph, c.pw = c.oh, c.ow
-	if a.Pool != nil {
-		c.ph = (c.oh-a.Pool.Kernel[0])/a.Pool.Strides[0] + 1
-		c.pw = (c.ow-a.Pool.Kernel[1])/a.Pool.Strides[1] + 1
+	if l.Pool != nil {
+		c.ph = (c.oh-l.Pool.Kernel[0])/l.Pool.Strides[0] + 1
+		c.pw = (c.ow-l.Pool.Kernel[1])/l.Pool.Strides[1] + 1
 	}
-	c.o = a.Out
-	if a.Epilogue.OutBits > 0 {
-		c.o = Words(a.Out) * WordBits // padding channels exist so that whole words are written
+	c.o = l.Out
+	if l.Epilogue.OutBits > 0 {
+		c.o = Words(l.Out) * WordBits // padding channels exist so that whole words are written
 	}
-	name := fmt.Sprintf("fconv2d_%dx%ds%d_%dx%dx%d_%d", a.KH, a.KW, a.SH, h, w, a.In, a.Out)
-	if c.binary {
-		name = fmt.Sprintf("bconv2d_a%dw%d_%dx%ds%d_%dx%dx%d_%d", a.Planes, len(a.Coefs()), a.KH, a.KW, a.SH, h, w, a.In, a.Out)
-	}
-	return c.build(name, enc, slice)
+	return c.build(slice), c.consts
 }
 
 // Slice is the part of a wider output that a layer writes: channels (or words) Offset.. of Total; Total 0 is all of it.
 type Slice struct{ Offset, Total int }
 
 type conv struct {
-	a              *graph.FusedConv
-	binary         bool
+	*layout.Conv
 	batch, h, w, o int // o: output channels including padding
 	oh, ow, ph, pw int
 	params         []ir.Param
+	consts         []Const
 	bufs           []ir.Buffer
 	nests          []ir.Stmt
 }
 
-func (c *conv) build(name string, enc ir.EncodingKind, slice Slice) *ir.Func {
-	a := c.a
-	x := buf("x", ir.F32, c.batch, c.h, c.w, a.In)
-	w := buf("wt", ir.F32, a.KH, a.KW, a.GroupIn(), c.o)
-	if c.binary {
-		x = BitBuffer("x", a.Planes, []int{c.batch, c.h, c.w, a.In}, enc)
-		w = buf("wt", ir.U32, a.KH, a.KW, a.GroupWords(), c.o)
-		if len(a.WPlanes) > 1 {
-			w.Shape = []int{a.KH, a.KW, a.GroupWords(), len(a.WPlanes), c.o}
+// name says what is computed, and of which size.
+func (c *conv) name() string {
+	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
+	switch {
+	case c.Counts != nil:
+		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
+	case c.X.Encoded():
+		return fmt.Sprintf("fconv2d_a%d_%s", c.X.Bits, size)
+	}
+	return "fconv2d_" + size
+}
+
+// constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
+// same one if there is one of that name.
+func constant[T float32 | int32 | uint32](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
+	for _, p := range c.params {
+		if p.Name == name {
+			return p.Buffer
 		}
 	}
-	c.params = append(c.params, in(x), in(w))
-	src := c.pad(x)
-	acc := c.accumulate(src, w)
-	if a.Pool != nil {
+	b := buf(name, t, append(outer, c.o)...)
+	c.params = append(c.params, in(b))
+	c.consts = append(c.consts, Const{name, padLast(data, c.Out, c.o, fill)})
+	return b
+}
+
+// padLast widens rows of length from to length to.
+func padLast[T any](v []T, from, to int, fill T) []T {
+	if from == to {
+		return v
+	}
+	out := make([]T, 0, len(v)/from*to)
+	for i := 0; i < len(v); i += from {
+		out = append(out, v[i:i+from]...)
+		for range to - from {
+			out = append(out, fill)
+		}
+	}
+	return out
+}
+
+func (c *conv) build(slice Slice) *ir.Func {
+	x := buf("x", ir.F32, c.X.Shape...)
+	if layout.FormOf(&c.X) == layout.Planes {
+		x = BitBuffer("x", c.X.Bits, c.X.Shape, c.X.Enc)
+	}
+	c.params = append(c.params, in(x))
+	w := c.weights()
+	acc := c.accumulate(c.input(x), w)
+	if c.Pool != nil {
 		acc = c.pool(acc)
 	}
 	y := c.epilogue(acc, slice)
 	c.params = append(c.params, out(y))
-	return &ir.Func{Name: name, Params: c.params, Body: allocs(c.bufs, ir.Seq(c.nests...))}
+	return &ir.Func{Name: c.name(), Params: c.params, Body: allocs(c.bufs, ir.Seq(c.nests...))}
 }
 
-// pad makes the padded copy of the input that the windows read, or gives the input itself.
-func (c *conv) pad(x ir.Buffer) ir.Buffer {
-	p := c.a.Pad
+// weights adds the parameter of the weights.
+func (c *conv) weights() ir.Buffer {
+	k := c.Counts
+	switch {
+	case k == nil:
+		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
+	case len(k.Coefs) > 1:
+		return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words, len(k.Coefs))
+	}
+	return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words)
+}
+
+// input makes the copy of the input that the windows read, padded or of another form, or gives the input itself.
+func (c *conv) input(x ir.Buffer) ir.Buffer {
+	if c.Counts == nil && c.X.Encoded() {
+		return c.unpacked(x)
+	}
+	p := c.Pad
 	if p.Top+p.Bottom+p.Left+p.Right == 0 {
 		return x
 	}
-	hp, wp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right
 	xp := x
 	xp.Name, xp.Enc = "xp", ir.Encoding{}
-	xp.Shape = append([]int(nil), x.Shape...)
+	xp.Shape = slices.Clone(x.Shape)
 	lead := len(xp.Shape) - 4 // 1 with a plane axis
-	xp.Shape[lead+1], xp.Shape[lead+2] = hp, wp
-	names := []string{"p", "b", "h", "w", "c"}[1-lead:]
-	var ls []ir.Loop
-	for i, n := range names {
-		ls = append(ls, ir.Loop{Var: "xp." + n, Extent: xp.Shape[i]})
-	}
+	xp.Shape[lead+1], xp.Shape[lead+2] = c.h+p.Top+p.Bottom, c.w+p.Left+p.Right
+	ls := loops("xp.", overAll(xp.Shape)...)
 	idx := vars(ls)
-	from := append([]ir.Expr(nil), idx...)
+	from := slices.Clone(idx)
 	from[lead+1], from[lead+2] = sub(idx[lead+1], ir.Int(p.Top)), sub(idx[lead+2], ir.Int(p.Left))
-	var zero ir.Expr = ir.Float(0)
-	if c.binary {
-		zero = ir.Const(ir.U32, 0)
-		if c.a.PadOnes {
-			zero = onesWord(c.a.In, idx[len(idx)-1])
-		} else if c.a.PadLevel > 0 {
-			zero = levelWord(c.a.In, c.a.Planes, c.a.PadLevel, idx[0], idx[len(idx)-1])
-		}
+	var outside ir.Expr
+	if c.Counts != nil {
+		outside = levelWord(c.In, c.Counts.Planes, c.Counts.PadLevel, idx[0], idx[len(idx)-1])
+	} else {
+		outside = ir.Float(c.Sums.Pad)
 	}
-	cond := all(append(inside(idx[lead+1], p.Top, c.h, hp), inside(idx[lead+2], p.Left, c.w, wp)...)...)
-	v := &ir.Select{Cond: cond, A: ir.At(x, from...), B: zero}
+	v := &ir.Select{Cond: c.inside(idx[lead+1], idx[lead+2]), A: ir.At(x, from...), B: outside}
 	c.bufs = append(c.bufs, xp)
 	c.nests = append(c.nests, ir.Nest(ls, set(xp, v, idx...)))
+	return xp
+}
+
+// inside is the condition that row h and column w of the padded copy are positions of the image.
+func (c *conv) inside(h, w ir.Expr) ir.Expr {
+	p := c.Pad
+	return all(append(inside(h, p.Top, c.h, c.h+p.Top+p.Bottom), inside(w, p.Left, c.w, c.w+p.Left+p.Right)...)...)
+}
+
+// unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels by loops q and l, the
+// channels of a last word that they do not fill by loop r, as in packWords.
+func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
+	p := c.Pad
+	xp := buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+	ls := loops("xp.", overAll(xp.Shape)[:3]...)
+	i := vars(ls)
+	store := func(q, bit ir.Expr) ir.Stmt {
+		at := []ir.Expr{i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left))}
+		v := ir.CastTo(ir.F32, integer(levelIn(x, at, q, bit), c.X.LevelType))
+		if p.Top+p.Bottom+p.Left+p.Right > 0 {
+			v = &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
+		}
+		return set(xp, v, append(slices.Clone(i), add(mul(q, ir.Int(WordBits)), bit))...)
+	}
+	var body []ir.Stmt
+	if n := c.In / WordBits; n > 0 {
+		word := loops("xp.", over(ir.Word, "q", n), over(ir.Bit, "l", WordBits))
+		body = append(body, ir.Nest(word, store(ir.V("xp.q"), ir.V("xp.l"))))
+	}
+	if n := c.In % WordBits; n > 0 {
+		body = append(body, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
+	}
+	c.bufs = append(c.bufs, xp)
+	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
 	return xp
 }
 
@@ -113,18 +192,15 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 	return &ir.Select{Cond: ir.Bin(ir.Lt, q, ir.Int(Words(channels)-1)), A: full, B: last}
 }
 
-// raw is P at a position: the sum of popcounts, corrected where padding stands for exact zeros.
+// raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	p := ir.At(acc, b, h, w, o)
-	k := c.a.PadCorr
-	if k == nil {
+	if c.Counts == nil || c.Counts.Padding == nil {
 		return p
 	}
-	corr := buf("corr", ir.I32, k.Rows.Count(), k.Cols.Count(), c.o)
-	if c.params[len(c.params)-1].Name != "corr" {
-		c.params = append(c.params, in(corr))
-	}
-	class := func(i ir.Expr, cl graph.Classes) ir.Expr {
+	k := c.Counts.Padding
+	corr := constant(c, "corr", ir.I32, k.Sums, 0, k.Rows.Count(), k.Cols.Count())
+	class := func(i ir.Expr, cl layout.Classes) ir.Expr {
 		k := ir.Bin(ir.Min, i, ir.Int(cl.First))
 		for j := range cl.Last { // each comparison is 0 or 1 whatever a guarded tail makes of i
 			k = add(k, ir.CastTo(ir.I64, ir.Bin(ir.Ge, i, ir.Int(cl.Size-cl.Last+j))))
@@ -134,19 +210,22 @@ func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	return sub(add(p, p), ir.At(corr, class(h, k.Rows), class(w, k.Cols), o))
 }
 
-// pool takes the smallest popcount, that is the largest dot product, of each window.
+// pool takes the largest sum of each window, that is the smallest count.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
-	p := c.a.Pool
+	p, best := c.Pool, ir.MaxTo
+	if c.Counts != nil {
+		best = ir.MinTo
+	}
 	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)
 	c.bufs = append(c.bufs, pl)
-	outer := loops("pl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("pl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	at := func(dh, dw ir.Expr) ir.Expr {
 		return c.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
 	}
-	win := loops("pl.", "i", p.Kernel[0], "j", p.Kernel[1])
+	win := loops("pl.", over(ir.TapRow, "i", p.Kernel[0]), over(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)
-	rest := ir.Nest(win, update(ir.MinTo, pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
+	rest := ir.Nest(win, update(best, pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(first, rest)))
 	return pl
 }

@@ -8,52 +8,48 @@ import (
 )
 
 func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
-	a := c.a
-	t := ir.F32
-	if c.binary {
+	k, t := c.Counts, ir.F32
+	if k != nil {
 		t = ir.I32
 	}
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
-	outer := loops("acc.", "b", c.batch, "h", c.oh, "w", c.ow, "o", c.o)
+	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	dh, dw := a.Dilation()
+	dh, dw := c.Dilation()
 	window := func(coord ir.Expr, stride, dilation int, k string) ir.Expr {
 		return add(mul(coord, ir.Int(stride)), mul(ir.V(k), ir.Int(dilation)))
 	}
 	channel, ch := c.channel(i[3])
-	at := []ir.Expr{i[0], window(i[1], a.SH, dh, "acc.kh"), window(i[2], a.SW, dw, "acc.kw"), channel}
-	red := loops("acc.", "kh", a.KH, "kw", a.KW, ch, w.Shape[2])
+	at := []ir.Expr{i[0], window(i[1], c.SH, dh, "acc.kh"), window(i[2], c.SW, dw, "acc.kw"), channel}
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, w.Shape[2]))
 	wi := vars(red)
 	if len(w.Shape) == 5 {
-		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3]})
+		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3], Axis: ir.WeightPlane})
 		wi = append(wi, ir.V("acc.m"))
 	}
 	wv := ir.At(w, append(wi, i[3])...)
-	if !c.binary {
+	if k == nil {
 		var start ir.Expr = ir.Float(0)
-		if a.Bias != nil {
-			b := buf("bias", ir.F32, c.o)
-			c.params = append(c.params, in(b))
-			start = ir.At(b, i[3])
+		if c.Sums.Bias != nil {
+			start = ir.At(constant(c, "bias", ir.F32, c.Sums.Bias, 0), i[3])
 		}
 		step := set(acc, &ir.Fma{A: ir.At(x, at...), B: wv, C: ir.At(acc, i...)}, i...)
 		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, start, i...), ir.Nest(red, step))))
 		return acc
 	}
-	plane := sub(ir.Int(a.Planes-1), ir.V("acc.n"))
+	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))
 	xv := ir.At(x, append([]ir.Expr{plane}, at...)...)
 	differ := ir.Bin(ir.Xor, xv, wv)
-	if a.Masked() {
-		mask := buf("wm", ir.U32, w.Shape[2], c.o)
-		c.params = append(c.params, in(mask))
+	if k.Mask != nil {
+		mask := constant(c, "wm", ir.U32, k.Mask, 0, k.Words)
 		differ = ir.Bin(ir.And, differ, ir.At(mask, ir.V("acc."+ch), i[3]))
 	}
 	bits := c.times(ir.CastTo(ir.I32, ir.Un(ir.Popcount, differ)))
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
-	if a.Planes > 1 {
+	if k.Planes > 1 {
 		double := set(acc, add(ir.At(acc, i...), ir.At(acc, i...)), i...)
-		body = ir.Nest(loops("acc.", "n", a.Planes), ir.Seq(double, body))
+		body = ir.Nest(loops("acc.", over(ir.Plane, "n", k.Planes)), ir.Seq(double, body))
 	} else {
 		body = ir.SubstStmt(body, map[string]ir.Expr{"acc.n": ir.Int(0)})
 	}
@@ -64,21 +60,20 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 // channel is the index, in channels or words, of what output channel o reads in step "acc."+loop of its reduction. The loop
 // is called gc where its addresses differ from lane to lane: templates then keep the body small.
 func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
-	a := c.a
-	if a.GroupCount() == 1 {
+	if c.GroupCount() == 1 {
 		return ir.V("acc.c"), "c"
 	}
-	if !c.binary && a.GroupIn() == 1 && a.GroupOut() == 1 && c.o == a.Out {
+	if c.Counts == nil && c.GroupIn() == 1 && c.GroupOut() == 1 && c.o == c.Out {
 		return add(o, ir.V("acc.c")), "c"
 	}
-	if c.o != a.Out {
-		o = ir.Bin(ir.Min, o, ir.Int(a.Out-1)) // padding channels read what the last one reads
+	if c.o != c.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
 	}
-	first := mul(ir.Bin(ir.Div, o, ir.Int(a.GroupOut())), ir.Int(a.GroupIn()))
-	last := a.In - 1
-	if c.binary {
-		if last = Words(a.In) - 1; a.GroupIn()%WordBits == 0 {
-			first = mul(ir.Bin(ir.Div, o, ir.Int(a.GroupOut())), ir.Int(a.GroupIn()/WordBits))
+	first := mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn()))
+	last := c.In - 1
+	if c.Counts != nil {
+		if last = Words(c.In) - 1; c.GroupIn()%WordBits == 0 {
+			first = mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn()/WordBits))
 		} else {
 			first = ir.Bin(ir.Div, first, ir.Int(WordBits))
 		}
@@ -88,7 +83,7 @@ func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
 
 // times is a popcount times the factor of weight plane acc.m.
 func (c *conv) times(bits ir.Expr) ir.Expr {
-	coefs := c.a.Coefs()
+	coefs := c.Counts.Coefs
 	powers := func(cs []int32) bool {
 		for m, v := range cs {
 			if v != 1<<m {

@@ -1,30 +1,28 @@
 // Package ops says what each layer computes, as unscheduled ir.Funcs: one full loop nest per intermediate tensor, nothing
 // about order or memory. The interpreter of these Funcs is the definition of a network; schedules may only rearrange them.
 //
-// Names that schedules rely on: a nest that fills buffer "acc" has loops "acc.b", "acc.h", ...; the nest that writes the
-// output has the plain names b h w, then q (words of 32 channels) and l (bit in the word) for packed outputs (r: bit in
-// a last word that is not full) or o for floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
+// Each loop has its axis (ir.Axis), by which strategies find it, in the nest of the buffer that it fills. Names are for people:
+// a nest that fills buffer "acc" has loops "acc.b", "acc.h", ...; the nest that writes the output has the plain names b h w,
+// then q (words of 32 channels) and l (bit in the word) for packed outputs (r: bit in a last word that is not full) or o for
+// floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
 //
 // Bit tensors are u32[planes, batch, height, width, words]; float tensors f32[batch, height, width, channels].
 package ops
 
 import (
-	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
-// WordBits is graph.WordBits.
-const WordBits = graph.WordBits
+// WordBits is layout.WordBits.
+const WordBits = layout.WordBits
 
-// Words is graph.Words.
-func Words(n int) int { return graph.Words(n) }
+// Words is layout.Words.
+func Words(n int) int { return layout.Words(n) }
 
-// BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.
+// BitBuffer is layout.BitBuffer.
 func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buffer {
-	c := shape[len(shape)-1]
-	s := append([]int{planes}, shape...)
-	s[len(s)-1] = Words(c)
-	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
+	return layout.BitBuffer(name, planes, shape, enc)
 }
 
 func in(b ir.Buffer) ir.Param  { return ir.Param{Buffer: b} }
@@ -70,13 +68,25 @@ func inside(e ir.Expr, before, size, limit int) []ir.Expr {
 	return cs
 }
 
-// loops names a nest: loops("acc.", "b", 1, "h", 56, ...).
-func loops(prefix string, pairs ...any) []ir.Loop {
-	var ls []ir.Loop
-	for i := 0; i < len(pairs); i += 2 {
-		ls = append(ls, ir.Loop{Var: prefix + pairs[i].(string), Extent: pairs[i+1].(int)})
+// loops names a nest: loops("acc.", over(ir.Batch, "b", 1), over(ir.Row, "h", 56), ...).
+func loops(prefix string, ls ...ir.Loop) []ir.Loop {
+	for i := range ls {
+		ls[i].Var = prefix + ls[i].Var
 	}
 	return ls
+}
+
+// over is a loop of a nest.
+func over(axis ir.Axis, name string, extent int) ir.Loop {
+	return ir.Loop{Var: name, Extent: extent, Axis: axis}
+}
+
+// overAll are the loops over a tensor: [batch, h, w, channels], or [planes, batch, h, w, words] of bits.
+func overAll(shape []int) []ir.Loop {
+	if len(shape) == 4 {
+		return []ir.Loop{over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]), over(ir.Channel, "c", shape[3])}
+	}
+	return []ir.Loop{over(ir.Plane, "p", shape[0]), over(ir.Batch, "b", shape[1]), over(ir.Row, "h", shape[2]), over(ir.Col, "w", shape[3]), over(ir.Word, "c", shape[4])}
 }
 
 // vars are the loop variables of a nest, as index expressions.

@@ -2,23 +2,25 @@ package ops
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"ripc/ir"
 )
 
 // epilogue adds the nest that turns accumulators into the output, and the parameters it needs.
 func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
-	e := c.a.Epilogue
+	e := c.Epilogue
 	if e.OutBits == 0 {
 		return c.storeFloat(acc, slice)
 	}
-	shape := []int{c.batch, c.ph, c.pw, c.a.Out}
+	shape := []int{c.batch, c.ph, c.pw, c.Out}
 	y := BitBuffer("y", e.OutBits, shape, e.OutEnc)
-	words := Words(c.a.Out)
+	words := Words(c.Out)
 	if slice.Total > 0 {
 		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
 	}
-	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "q", words)
+	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", words))
 	i := vars(outer)
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
 	var bits []ir.Expr
@@ -33,8 +35,8 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	if e.OutEnc == ir.BipolarInv {
 		for n, bit := range bits {
 			bits[n] = ir.Bin(ir.Xor, bit, ir.Const(ir.Bool, 1))
-			if c.a.Out%WordBits != 0 {
-				bits[n] = ir.Bin(ir.And, bits[n], ir.Bin(ir.Lt, o, ir.Int(c.a.Out)))
+			if c.Out%WordBits != 0 {
+				bits[n] = ir.Bin(ir.And, bits[n], ir.Bin(ir.Lt, o, ir.Int(c.Out)))
 			}
 		}
 	}
@@ -44,14 +46,14 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 		or = append(or, update(ir.OrTo, y, packBit(bit, ir.V("l")), idx...))
 	}
-	body := ir.Seq(append(zero, ir.Nest(loops("", "l", WordBits), ir.Seq(or...)))...)
+	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", WordBits)), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
 }
 
 // sum is the accumulator that the epilogue reads; pooled ones are corrected for padding already.
 func (c *conv) sum(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
-	if c.a.Pool != nil {
+	if c.Pool != nil {
 		return ir.At(acc, b, h, w, o)
 	}
 	return c.raw(acc, b, h, w, o)
@@ -77,38 +79,44 @@ func thermometer(atLeast []ir.Expr, bits int) []ir.Expr {
 	return out
 }
 
+// thresholdBits compares sums with thresholds; those of padding channels are never reached.
 func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
-	t := buf("t", ir.I32, len(c.a.Epilogue.Thresholds), c.o)
-	c.params = append(c.params, in(t))
-	var ge []ir.Expr
-	for j := range c.a.Epilogue.Thresholds {
-		ge = append(ge, ir.Bin(ir.Le, p, ir.At(t, ir.Int(j), o)))
+	var t ir.Buffer
+	n, reached := len(c.Epilogue.Thresholds), ir.Ge
+	if k := c.Counts; k != nil {
+		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
+	} else {
+		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), n)
 	}
-	return thermometer(ge, c.a.Epilogue.OutBits)
+	var ge []ir.Expr
+	for j := range n {
+		ge = append(ge, ir.Bin(reached, p, ir.At(t, ir.Int(j), o)))
+	}
+	return thermometer(ge, c.Epilogue.OutBits)
 }
 
-// dot is the integer dot product that belongs to raw popcount p.
-func (c *conv) dot(p, o ir.Expr) ir.Expr {
-	base := buf("base", ir.I32, c.o)
-	c.params = append(c.params, in(base))
-	return sub(ir.At(base, o), mul(p, ir.Const(ir.I32, int64(c.a.DotMul))))
+// sumOf is the i32 sum that belongs to accumulator p.
+func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
+	k := c.Counts
+	if k == nil {
+		return ir.CastTo(ir.I32, p)
+	}
+	v := sub(ir.At(constant(c, "base", ir.I32, k.Base, 0), o), mul(p, ir.Const(ir.I32, int64(k.Mul))))
+	if k.Half > 0 {
+		v = ir.Bin(ir.Shr, v, ir.Const(ir.I32, int64(k.Half)))
+	}
+	return v
 }
 
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
-	e := c.a.Epilogue
-	v := c.dot(p, o)
-	param := func(name string) ir.Expr {
-		b := buf(name, ir.I32, c.o)
-		c.params = append(c.params, in(b))
-		return ir.At(b, o)
+	s := c.Epilogue.Shift
+	v := add(c.sumOf(p, o), ir.At(constant(c, "add", ir.I32, s.Add, -1), o)) // (0 - 1) >> r is negative: level 0
+	if s.Left != nil {
+		v = ir.Bin(ir.Shl, v, ir.At(constant(c, "left", ir.I32, s.Left, 0), o))
 	}
-	v = add(v, param("add"))
-	if e.Shift.Left != nil {
-		v = ir.Bin(ir.Shl, v, param("left"))
-	}
-	v = ir.Bin(ir.Shr, v, param("right"))
-	v = ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<e.OutBits-1)), ir.Const(ir.I32, 0))
-	return bitsOf(v, e.OutBits)
+	v = ir.Bin(ir.Shr, v, ir.At(constant(c, "right", ir.I32, s.Right, 0), o))
+	v = ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<c.Epilogue.OutBits-1)), ir.Const(ir.I32, 0))
+	return bitsOf(v, c.Epilogue.OutBits)
 }
 
 // bitsOf are the bits of an i32 level, least significant first.
@@ -122,23 +130,22 @@ func bitsOf(level ir.Expr, bits int) []ir.Expr {
 }
 
 func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
-	e := c.a.Epilogue
+	e := c.Epilogue
 	v := c.floats(acc, at, o)
 	var ge []ir.Expr
 	for _, l := range e.Levels {
 		ge = append(ge, ir.Bin(ir.Ge, v, ir.Float(l)))
 	}
 	if e.LevelRows != nil {
-		rows := buf("lv", ir.F32, len(e.LevelRows), c.o)
-		c.params = append(c.params, in(rows))
+		rows := constant(c, "lv", ir.F32, slices.Concat(e.LevelRows...), 0, len(e.LevelRows))
 		for j := range e.LevelRows {
 			ge = append(ge, ir.Bin(ir.Ge, v, ir.At(rows, ir.Int(j), o)))
 		}
 	}
 	bits := thermometer(ge, e.OutBits)
-	if c.o != c.a.Out { // padding channels give 0 bits whatever the steps make of their zeros
+	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
 		for i := range bits {
-			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o, ir.Int(c.a.Out)))
+			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o, ir.Int(c.Out)))
 		}
 	}
 	return bits
@@ -146,36 +153,38 @@ func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
 
 // start is what the float steps begin with.
 func (c *conv) start(acc, o ir.Expr) ir.Expr {
-	if c.binary {
-		return ir.CastTo(ir.F32, c.dot(acc, o))
+	if c.Counts != nil {
+		return ir.CastTo(ir.F32, c.sumOf(acc, o))
 	}
 	return acc
 }
 
 // vectors gives the per-channel operands of the float steps, in order, as parameters s0, s1, ...
 func (c *conv) vectors(o ir.Expr) func() ir.Expr {
-	n := 0
+	var all [][]float32
+	for _, s := range c.Epilogue.Steps {
+		all = append(all, s.Vectors()...)
+	}
+	n := -1
 	return func() ir.Expr {
-		b := buf(fmt.Sprintf("s%d", n), ir.F32, c.o)
 		n++
-		c.params = append(c.params, in(b))
-		return ir.At(b, o)
+		return ir.At(constant(c, fmt.Sprintf("s%d", n), ir.F32, all[n], 0), o)
 	}
 }
 
 // floats is the value that levels are made of. Where its expression would become large, a nest of its own computes it.
 func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
-	steps := c.a.Epilogue.Steps
+	steps := c.Epilogue.Steps
 	if !large(steps) {
 		v := c.start(c.sum(acc, at[0], at[1], at[2], o), o)
 		vec := c.vectors(o)
 		for _, s := range steps {
-			v = applyStep(s, v, vec)
+			v = s.Expr(v, vec)
 		}
 		return v
 	}
 	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
-	outer := loops("fl.", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
@@ -188,10 +197,10 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	if slice.Total > 0 {
 		y.Shape[3] = slice.Total
 	}
-	outer := loops("", "b", c.batch, "h", c.ph, "w", c.pw, "o", c.o)
+	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.a.Epilogue.Steps, v, c.vectors(i[3]), at)))
+	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.Epilogue.Steps, v, c.vectors(i[3]), at)))
 	return y
 }

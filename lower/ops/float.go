@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -12,14 +12,14 @@ import (
 func negInf() float32 { return float32(math.Inf(-1)) }
 
 // Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in.
-func Eltwise(steps []graph.FloatStep, shape []int) *ir.Func {
+func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	f := &ir.Func{Params: []ir.Param{in(x)}}
 	for _, step := range steps {
-		f.Name += step.Kind + "_"
+		f.Name += step.Kind.String() + "_"
 	}
 	if len(steps) > 8 {
 		f.Name = fmt.Sprintf("steps%d_", len(steps))
@@ -64,13 +64,13 @@ func Softmax(shape []int) *ir.Func {
 	d := buf("d", ir.F32, s[1])
 	body := ir.Seq(
 		set(top, ir.At(x, b, ir.Int(0))),
-		ir.Nest(loops("", "m", s[1]), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
-		ir.Nest(loops("", "c0", s[1]), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
-		ir.Nest(loops("", "c1", s[1]), set(e, exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		ir.Nest(loops("", over(ir.Reduce, "m", s[1])), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
+		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
+		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
 		set(sum, ir.Float(0)),
-		ir.Nest(loops("", "s", s[1]), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
-		ir.Nest(loops("", "c2", s[1]), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),
+		ir.Nest(loops("", over(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
+		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),
 	)
 	return &ir.Func{Name: fmt.Sprintf("softmax_%d", s[1]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(loops("", "b", s[0]), allocs([]ir.Buffer{top, sum, d, e}, body))}
+		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{top, sum, d, e}, body))}
 }

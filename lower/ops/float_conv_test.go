@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
-	"ripc/ir"
 	"ripc/lower/ops"
 )
 
@@ -38,12 +38,12 @@ func TestFloatConv(t *testing.T) {
 		})
 		bits := between(t, 0, 3, "bits")
 		if a.Epilogue.OutBits = bits; bits == 0 {
-			f := ops.Conv("fconv2d", a, ir.NoEncoding, g.b, g.h, g.w, ops.Slice{})
-			wantFloats(t, f, floats(run(t, f, append([]any{x}, ops.ConvConsts("fconv2d", a)...)...)), acc)
+			f, consts := ops.Conv(realConv(a, g.b, g.h, g.w), ops.Slice{})
+			wantFloats(t, f, floats(run(t, f, append([]any{x}, data(consts)...)...)), acc)
 			return
 		}
 		a.Epilogue.OutEnc = encoding(t)
-		a.Epilogue.Steps = []graph.FloatStep{{Kind: "fma", A: drawFloats(t, out, "s"), B: drawFloats(t, out, "t")}}
+		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Fma, A: drawFloats(t, out, "s"), B: drawFloats(t, out, "t")}}
 		e, perChannel := &a.Epilogue, rapid.Bool().Draw(t, "per channel")
 		level := func(j, o int) float32 { return e.Levels[j] }
 		for j := range 1<<bits - 1 {
@@ -67,7 +67,7 @@ func TestFloatConv(t *testing.T) {
 				levels[i]++
 			}
 		}
-		f := ops.Conv("fconv2d", a, ir.NoEncoding, g.b, g.h, g.w, ops.Slice{})
-		wantWords(t, f, words(run(t, f, append([]any{x}, ops.ConvConsts("fconv2d", a)...)...)), pack(levels, bits, out))
+		f, consts := ops.Conv(realConv(a, g.b, g.h, g.w), ops.Slice{})
+		wantWords(t, f, words(run(t, f, append([]any{x}, data(consts)...)...)), pack(levels, bits, out))
 	})
 }

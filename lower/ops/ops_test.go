@@ -12,6 +12,8 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/interp"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
 )
 
 // run checks that f is sound and gives its output for inputs, the values of its parameters but the last.
@@ -47,6 +49,20 @@ func runInto(t *rapid.T, f *ir.Func, y []byte, inputs ...any) []byte {
 		t.Fatalf("%v\n%s", err, f)
 	}
 	return args[len(inputs)]
+}
+
+// data are the contents of constants, in order.
+func data(consts []ops.Const) []any {
+	var all []any
+	for _, c := range consts {
+		all = append(all, c.Data)
+	}
+	return all
+}
+
+// realConv lays out a layer over real numbers [b, h, w, a.In].
+func realConv(a *graph.FusedConv, b, h, w int) *layout.Conv {
+	return layout.NewConv(a, graph.Value{Name: "x", Shape: []int{b, h, w, a.In}}, layout.Float)
 }
 
 func floats(b []byte) []float32 {

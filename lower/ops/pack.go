@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -16,7 +17,7 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 
 // packPixels is packLoop where around puts more into the loops over pixels.
 func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
-	outer := loops("", "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	outer := loops("", over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
 	var planes []ir.Expr
 	for n := range y.Shape[0] {
@@ -28,7 +29,7 @@ func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx [
 // repackLoop is packLoop for levels that are packed already and only move: plane after plane, the outer loop p. at gives
 // where in x the level of channel o at position idx of y lies: a position and a channel.
 func repackLoop(x, y ir.Buffer, at func(idx []ir.Expr, o ir.Expr) (pos []ir.Expr, c ir.Expr)) ir.Stmt {
-	outer := loops("", "p", y.Shape[0], "b", y.Shape[1], "h", y.Shape[2], "w", y.Shape[3])
+	outer := loops("", over(ir.Plane, "p", y.Shape[0]), over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
 	return ir.Nest(outer, packWords(y, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
 		pos, c := at(i[1:], o)
@@ -46,12 +47,12 @@ func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr)
 			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
 		}
-		return append(zero, ir.Nest(loops("", bit, n), ir.Seq(or...)))
+		return append(zero, ir.Nest(loops("", over(ir.Bit, bit, n)), ir.Seq(or...)))
 	}
 	full, rest := y.Enc.Channels/WordBits, y.Enc.Channels%WordBits
 	var body []ir.Stmt
 	if full > 0 {
-		body = append(body, ir.Nest(loops("", "q", full), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
 	}
 	if rest > 0 {
 		body = append(body, word(ir.Int(full), "r", rest)...)
@@ -59,42 +60,18 @@ func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr)
 	return ir.Seq(body...)
 }
 
-// Quantize turns f32 into packed levels; see graph.QuantizeAttrs for the rounding.
+// Quantize turns f32 into packed levels; see scalar.Quantizer.
 func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		level := QuantizeLevel(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
+		level := a.Expr(ir.At(x, append(append([]ir.Expr{}, i...), o)...))
 		if a.Enc == ir.BipolarInv {
 			level = sub(ir.Const(ir.I32, int64(1)<<a.Bits-1), level)
 		}
 		return bitsOf(level, a.Bits)
 	})
 	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
-}
-
-// QuantizeLevel is the level (i32, 0..2^Bits-1) of the f32 expression v; for bipolar_inv, that of bipolar.
-func QuantizeLevel(a *graph.QuantizeAttrs, v ir.Expr) ir.Expr {
-	m := float32(int(1)<<a.Bits - 1)
-	scaled := func() ir.Expr { return ir.Bin(ir.Div, v, ir.Float(float32(a.Scale))) }
-	offset := a.Zero
-	switch {
-	case a.Unit && a.Enc == ir.Unipolar:
-		v = mul(clip(v, 0, 1), ir.Float(m))
-	case a.Unit:
-		v = mul(mul(add(clip(v, -1, 1), ir.Float(1)), ir.Float(m)), ir.Float(0.5))
-	case a.Range != nil:
-		v = scaled()
-		if zp := a.Zero + a.Range.Min; zp != 0 {
-			v = add(v, ir.Float(float32(zp)))
-		}
-		v, offset = clip(v, float32(a.Range.Min), float32(a.Range.Max)), -a.Range.Min
-	case a.Enc == ir.Unipolar:
-		v = clip(scaled(), -float32(a.Zero), m-float32(a.Zero))
-	default:
-		v = mul(add(clip(scaled(), -m, m), ir.Float(m)), ir.Float(0.5))
-	}
-	return add(roundToInt(a.Rounding, v), ir.Const(ir.I32, int64(offset)))
 }
 
 // PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.
@@ -111,7 +88,7 @@ func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
-	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "q", y.Shape[4])
+	ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "q", y.Shape[4]))
 	i := vars(ls)
 	v := ir.Bin(ir.And, ir.At(x, i...), onesWord(s[3], i[4]))
 	return &ir.Func{Name: fmt.Sprintf("maskbits_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, v, i...))}
@@ -119,15 +96,25 @@ func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 
 // bitOf is the bit (u32, 0 or 1) of channel c in plane n of a packed tensor.
 func bitOf(x ir.Buffer, n ir.Expr, i []ir.Expr, c ir.Expr) ir.Expr {
-	w := ir.At(x, append(append([]ir.Expr{n}, i...), ir.Bin(ir.Div, c, ir.Int(WordBits)))...)
-	return ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, ir.Bin(ir.Mod, c, ir.Int(WordBits)))), ir.Const(ir.U32, 1))
+	return bitIn(x, n, i, ir.Bin(ir.Div, c, ir.Int(WordBits)), ir.Bin(ir.Mod, c, ir.Int(WordBits)))
+}
+
+// bitIn is bit l (u32, 0 or 1) of word q in plane n of a packed tensor.
+func bitIn(x ir.Buffer, n ir.Expr, i []ir.Expr, q, l ir.Expr) ir.Expr {
+	w := ir.At(x, append(append([]ir.Expr{n}, i...), q)...)
+	return ir.Bin(ir.And, ir.Bin(ir.Shr, w, ir.CastTo(ir.U32, l)), ir.Const(ir.U32, 1))
 }
 
 // level is the integer level (i32) of channel c of a packed tensor.
 func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
+	return levelIn(x, i, ir.Bin(ir.Div, c, ir.Int(WordBits)), ir.Bin(ir.Mod, c, ir.Int(WordBits)))
+}
+
+// levelIn is the integer level (i32) of the channel that has bit l of word q.
+func levelIn(x ir.Buffer, i []ir.Expr, q, l ir.Expr) ir.Expr {
 	var v ir.Expr
 	for n := range x.Shape[0] {
-		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, bitOf(x, ir.Int(n), i, c)), ir.Const(ir.I32, int64(n)))
+		t := ir.Bin(ir.Shl, ir.CastTo(ir.I32, bitIn(x, ir.Int(n), i, q, l)), ir.Const(ir.I32, int64(n)))
 		if v == nil {
 			v = t
 		} else {
@@ -141,29 +128,33 @@ func level(x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.U8, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	body := ir.Nest(ls, set(y, ir.CastTo(ir.U8, level(x, i[:3], i[3])), i...))
 	return &ir.Func{Name: fmt.Sprintf("unpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// integer is the integer (i32) that a level of type t stands for (LevelType.Integer).
+func integer(level ir.Expr, t scalar.LevelType) ir.Expr {
+	switch twice, m := mul(level, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(t.Top())); t.Enc {
+	case ir.Bipolar:
+		return sub(twice, m)
+	case ir.BipolarInv:
+		return sub(m, twice)
+	}
+	if t.Zero > 0 {
+		return sub(level, ir.Const(ir.I32, int64(t.Zero)))
+	}
+	return level
 }
 
 // Dequantize gives scale * integer as f32, where level zero stands for 0 (unipolar).
 func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
-	v := level(x, i[:3], i[3])
-	switch twice, m := mul(v, ir.Const(ir.I32, 2)), ir.Const(ir.I32, int64(1)<<bits-1); enc {
-	case ir.Unipolar:
-		if zero > 0 {
-			v = sub(v, ir.Const(ir.I32, int64(zero)))
-		}
-	case ir.Bipolar:
-		v = sub(twice, m)
-	case ir.BipolarInv:
-		v = sub(m, twice)
-	}
+	v := integer(level(x, i[:3], i[3]), scalar.LevelType{Enc: enc, Bits: bits, Zero: zero})
 	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
 	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
@@ -176,28 +167,28 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	name := fmt.Sprintf("concat_%d_%dx%dx%d_at%d_%d", bits, s[1], s[2], s[3], slice.Offset, slice.Total)
 	if bits == 0 {
 		x, y := buf("x", ir.F32, s...), buf("y", ir.F32, wide...)
-		ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+		ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 		i := vars(ls)
 		return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)},
 			Body: ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))}
 	}
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, wide, enc)
-	ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2])
+	ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
 	i := vars(ls)
 	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to the next one.
 	shift, first := slice.Offset%WordBits, slice.Offset/WordBits
 	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
 	var body []ir.Stmt
 	if slice.Offset == 0 {
-		body = append(body, ir.Nest(loops("", "z", y.Shape[4]), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "z", y.Shape[4])), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
 	}
 	q := ir.V("q")
 	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
-	body = append(body, ir.Nest(loops("", "q", x.Shape[4]), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
+	body = append(body, ir.Nest(loops("", over(ir.Word, "q", x.Shape[4])), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
 	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
 		r := ir.V("r")
 		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
-		body = append(body, ir.Nest(loops("", "r", n), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "r", n)), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
 	}
 	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, ir.Seq(body...))}
 }

@@ -58,7 +58,7 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 	}
 	m := buf("m", ir.U32, planes, words)
 	g, eq := buf("g", ir.U32, words), buf("eq", ir.U32, words)
-	outer := loops("", "b", shape[0], "h", p.oh, "w", p.ow)
+	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	xv := func(n int, c ir.Expr) ir.Expr {
@@ -69,7 +69,7 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 		return orElse(cond, v, ir.Const(ir.U32, 0))
 	}
 	per := func(name string, ss func(c ir.Expr) []ir.Stmt) ir.Stmt {
-		return ir.Nest(loops("", name, words), ir.Seq(ss(ir.V(name))...))
+		return ir.Nest(loops("", over(ir.Word, name, words)), ir.Seq(ss(ir.V(name))...))
 	}
 	start := per("c0", func(c ir.Expr) (ss []ir.Stmt) {
 		for n := range planes {
@@ -106,7 +106,7 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 		}
 		return ss
 	})
-	win := ir.Nest(loops("", "i", a.Kernel[0], "j", a.Kernel[1]), step)
+	win := ir.Nest(loops("", over(ir.TapRow, "i", a.Kernel[0]), over(ir.TapCol, "j", a.Kernel[1])), step)
 	bufs := []ir.Buffer{m}
 	if planes > 1 {
 		bufs = append(bufs, g, eq)
@@ -121,31 +121,31 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
 	x := buf("x", ir.F32, shape...)
 	y := buf("y", ir.F32, shape[0], p.oh, p.ow, shape[3])
 	acc, cnt := buf("m", ir.F32, shape[3]), buf("cnt", ir.F32)
-	outer := loops("", "b", shape[0], "h", p.oh, "w", p.ow)
+	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	c := ir.V("c")
 	xv := ir.At(x, i[0], iy, ix, c)
 	win := func(body ir.Stmt) ir.Stmt {
-		return ir.Nest(loops("", "i", a.Kernel[0], "j", a.Kernel[1]), body)
+		return ir.Nest(loops("", over(ir.TapRow, "i", a.Kernel[0]), over(ir.TapCol, "j", a.Kernel[1])), body)
 	}
 	first := func(v float32) ir.Stmt {
-		return ir.Nest(loops("", "c0", shape[3]), set(acc, ir.Float(v), ir.V("c0")))
+		return ir.Nest(loops("", over(ir.Channel, "c0", shape[3])), set(acc, ir.Float(v), ir.V("c0")))
 	}
 	last := func(v ir.Expr) ir.Stmt {
-		return ir.Nest(loops("", "c1", shape[3]), set(y, v, i[0], i[1], i[2], ir.V("c1")))
+		return ir.Nest(loops("", over(ir.Channel, "c1", shape[3])), set(y, v, i[0], i[1], i[2], ir.V("c1")))
 	}
 	f := &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)}}
 	if op == "max_pool" {
 		step := update(ir.MaxTo, acc, orElse(cond, xv, ir.Float(negInf())), c)
-		f.Body = ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first(negInf()), win(ir.Nest(loops("", "c", shape[3]), step)), last(ir.At(acc, ir.V("c1"))))))
+		f.Body = ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first(negInf()), win(ir.Nest(loops("", over(ir.Channel, "c", shape[3])), step)), last(ir.At(acc, ir.V("c1"))))))
 		return f
 	}
 	step := update(ir.AddTo, acc, orElse(cond, xv, ir.Float(0)), c)
 	one := update(ir.AddTo, cnt, orElse(cond, ir.Float(1), ir.Float(0)))
 	mean := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.At(cnt))
 	f.Body = ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first(0), set(cnt, ir.Float(0)),
-		win(ir.Seq(one, ir.Nest(loops("", "c", shape[3]), step))), last(mean))))
+		win(ir.Seq(one, ir.Nest(loops("", over(ir.Channel, "c", shape[3])), step))), last(mean))))
 	return f
 }
 
@@ -154,11 +154,11 @@ func GlobalAvgPool(shape []int) *ir.Func {
 	x, y := buf("x", ir.F32, shape...), buf("y", ir.F32, shape[0], shape[3])
 	acc := buf("m", ir.F32, shape[3])
 	b := ir.V("b")
-	sum := ir.Nest(loops("", "row", shape[1], "col", shape[2], "c", shape[3]),
+	sum := ir.Nest(loops("", over(ir.TapRow, "row", shape[1]), over(ir.TapCol, "col", shape[2]), over(ir.Channel, "c", shape[3])),
 		update(ir.AddTo, acc, ir.At(x, b, ir.V("row"), ir.V("col"), ir.V("c")), ir.V("c")))
 	div := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.Float(float32(shape[1]*shape[2])))
-	body := ir.Nest(loops("", "b", shape[0]), allocs([]ir.Buffer{acc}, ir.Seq(
-		ir.Nest(loops("", "c0", shape[3]), set(acc, ir.Float(0), ir.V("c0"))), sum,
-		ir.Nest(loops("", "c1", shape[3]), set(y, div, b, ir.V("c1"))))))
+	body := ir.Nest(loops("", over(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(
+		ir.Nest(loops("", over(ir.Channel, "c0", shape[3])), set(acc, ir.Float(0), ir.V("c0"))), sum,
+		ir.Nest(loops("", over(ir.Channel, "c1", shape[3])), set(y, div, b, ir.V("c1"))))))
 	return &ir.Func{Name: fmt.Sprintf("global_avg_pool_%dx%dx%d", shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

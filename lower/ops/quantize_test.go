@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 	"ripc/lower/ops"
@@ -16,7 +17,7 @@ import (
 func TestQuantize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, pixels := drawShape(t)
-		a := &graph.QuantizeAttrs{Bits: between(t, 1, 8, "bits"), Enc: encoding(t), Rounding: rapid.SampledFrom(graph.Roundings()).Draw(t, "rounding")}
+		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: between(t, 1, 8, "bits"), Enc: encoding(t)}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}
 		m := float64(int(1)<<a.Bits - 1)
 		lo, hi, zp, offset := 0.0, m, float32(0), 0
 		if a.Unit = rapid.Bool().Draw(t, "unit"); a.Unit {
@@ -28,7 +29,7 @@ func TestQuantize(t *testing.T) {
 			a.Zero = between(t, 0, int(m), "zero")
 			lo, hi, offset = -float64(a.Zero), m-float64(a.Zero), a.Zero
 			if rapid.Bool().Draw(t, "range") {
-				a.Range = &graph.QuantRange{Min: between(t, -300, 300, "min")}
+				a.Range = &scalar.Range{Min: between(t, -300, 300, "min")}
 				a.Range.Max = a.Range.Min + between(t, 0, int(m), "extent")
 				lo, hi, zp, offset = float64(a.Range.Min), float64(a.Range.Max), float32(a.Zero+a.Range.Min), -a.Range.Min
 			}
@@ -65,7 +66,7 @@ func TestQuantize(t *testing.T) {
 				}
 				u = float64(float32(min(max(u, -m), m))+float32(m)) / 2
 			}
-			levels[i] = offset + int(f32.Round(a.Rounding, float32(u)))
+			levels[i] = offset + int(a.Rounding.Eval(float32(u)))
 		}
 		f := ops.Quantize(a, s)
 		wantWords(t, f, words(run(t, f, x)), pack(levels, a.Bits, s[3]))
@@ -75,7 +76,7 @@ func TestQuantize(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, bits := drawRank(t, "shape"), between(t, 1, 8, "bits")
-		a := &graph.ThresholdAttrs{Bits: bits, Enc: rapid.SampledFrom([]ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}).Draw(t, "encoding"), NotLess: rapid.Bool().Draw(t, "not less")}
+		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: rapid.SampledFrom([]ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}).Draw(t, "encoding")}, NotLess: rapid.Bool().Draw(t, "not less")}
 		count, row := between(t, 1, 1<<bits-1, "count"), s[len(s)-1]
 		if rapid.Bool().Draw(t, "all") {
 			count = 1<<bits - 1

@@ -35,10 +35,7 @@ func levelWord(channels, bits, level int, n, c ir.Expr) ir.Expr {
 
 func spatialPad(p graph.Padding, x, y ir.Buffer, outside func(n, c ir.Expr) ir.Expr, shape []int) *ir.Func {
 	lead := len(x.Shape) - 4 // 1 with a plane axis
-	var ls []ir.Loop
-	for i, n := range []string{"p", "b", "h", "w", "c"}[1-lead:] {
-		ls = append(ls, ir.Loop{Var: n, Extent: y.Shape[i]})
-	}
+	ls := overAll(y.Shape)
 	i := vars(ls)
 	from := append([]ir.Expr(nil), i...)
 	h, w, c := i[lead+1], i[lead+2], i[lead+3]
@@ -70,7 +67,7 @@ func sliced(a *graph.SliceAttrs, shape []int) (s, size []int, from func(i []ir.E
 func SliceFloat(a *graph.SliceAttrs, shape []int) *ir.Func {
 	s, size, from := sliced(a, shape)
 	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, size...)
-	ls := loops("", "b", size[0], "h", size[1], "w", size[2], "o", size[3])
+	ls := loops("", over(ir.Batch, "b", size[0]), over(ir.Row, "h", size[1]), over(ir.Col, "w", size[2]), over(ir.Channel, "o", size[3]))
 	i := vars(ls)
 	return &ir.Func{Name: fmt.Sprintf("slice_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
 }
@@ -83,7 +80,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, size, enc)
 	f := &ir.Func{Name: fmt.Sprintf("slice_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}}
 	if stride == 1 && begin%WordBits == 0 {
-		ls := loops("", "p", bits, "b", size[0], "h", size[1], "w", size[2], "c", y.Shape[4])
+		ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", size[0]), over(ir.Row, "h", size[1]), over(ir.Col, "w", size[2]), over(ir.Word, "c", y.Shape[4]))
 		i := vars(ls)
 		at := append([]ir.Expr{i[0]}, from(i[1:])...)
 		at[len(at)-1] = add(i[4], ir.Int(begin/WordBits))

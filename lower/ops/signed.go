@@ -24,7 +24,7 @@ func PackSigned(shape []int, enc ir.EncodingKind) *ir.Func {
 func UnpackSigned(shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", 8, s, enc), buf("y", ir.I8, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	v := sub(level(x, i[:3], i[3]), ir.Const(ir.I32, signedOffset))
 	return &ir.Func{Name: fmt.Sprintf("unpack_i8_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.CastTo(ir.I8, v), i...))}

@@ -37,10 +37,10 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, shape []int) *ir.Func {
 	}
 	// Counts of one pixel, then their bits.
 	n := buf("n", ir.I32, s[3])
-	c, i := ir.V("c"), vars(loops("", "b", s[0], "h", s[1], "w", s[2]))
+	c, i := ir.V("c"), vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
 	pixel := ir.Seq(
-		ir.Nest(loops("", "c0", s[3]), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
-		ir.Nest(loops("", "j", count, "c", s[3]), update(ir.AddTo, n, ir.CastTo(ir.I32, reached(ir.At(x, append(i, c)...), ir.V("j"), c)), c)),
+		ir.Nest(loops("", over(ir.Channel, "c0", s[3])), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
+		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reached(ir.At(x, append(i, c)...), ir.V("j"), c)), c)),
 	)
 	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{n}, ir.Seq(pixel, words)) },
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })

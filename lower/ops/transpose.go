@@ -47,7 +47,7 @@ func TransposeFloat(a *graph.TransposeAttrs, shape []int) *ir.Func {
 	to, from := transposed(a, shape)
 	s := Spatial(to)
 	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, s...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "o", s[3])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	return &ir.Func{Name: transposeName(a, 0, s), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
 }
@@ -59,7 +59,7 @@ func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.Encodi
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, s, enc)
 	f := &ir.Func{Name: transposeName(a, bits, s), Params: []ir.Param{in(x), out(y)}}
 	if last := len(shape) - 1; a.Perm[last] == last {
-		ls := loops("", "p", bits, "b", s[0], "h", s[1], "w", s[2], "c", y.Shape[4])
+		ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "c", y.Shape[4]))
 		i := vars(ls)
 		f.Body = ir.Nest(ls, set(y, ir.At(x, append([]ir.Expr{i[0]}, from(i[1:])...)...), i...))
 		return f

@@ -11,7 +11,7 @@ func PackWords(shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	y := BitBuffer("y", 1, s, enc)
 	x := buf("x", ir.I32, y.Shape[1:]...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "c", y.Shape[4])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "c", y.Shape[4]))
 	i := vars(ls)
 	v := ir.Bin(ir.And, &ir.Bitcast{T: ir.U32, A: ir.At(x, i...)}, onesWord(s[3], i[3]))
 	return &ir.Func{Name: fmt.Sprintf("bitpack_i32_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
@@ -23,7 +23,7 @@ func UnpackWords(shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x := BitBuffer("x", 1, s, enc)
 	y := buf("y", ir.I32, x.Shape[1:]...)
-	ls := loops("", "b", s[0], "h", s[1], "w", s[2], "c", x.Shape[4])
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "c", x.Shape[4]))
 	i := vars(ls)
 	v := &ir.Bitcast{T: ir.I32, A: ir.At(x, append([]ir.Expr{ir.Int(0)}, i...)...)}
 	return &ir.Func{Name: fmt.Sprintf("unpack_i32_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, v, i...))}

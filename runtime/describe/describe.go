@@ -63,8 +63,11 @@ type Stage struct {
 	MACs   int64    `json:"macs"`
 	Reads  []Tensor `json:"reads"`
 	Writes []Tensor `json:"writes"`
-	Note   string   `json:"note,omitempty"` // e.g. why the layer stays float
-	Glue   string   `json:"glue,omitempty"` // what the layer does with its sums
+	// Layer is what became of the layer; nil where that is not known.
+	Layer *Layer `json:"layer,omitempty"`
+	Note  string `json:"note,omitempty"` // the model's own remark on the layer
+	// Unscheduled are the parts of the kernel that code generation could not make as the schedule says, and why.
+	Unscheduled []string `json:"unscheduled,omitempty"`
 }
 
 // Title is what the user calls the tensor.

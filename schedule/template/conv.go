@@ -205,8 +205,8 @@ func (b *builder) stages(home, row string, k Knobs) int {
 		}
 		return b.poolStage(k)
 	}
-	if s.padded {
-		b.vectorize("xp.c")
+	for _, l := range []string{"xp.c", "xp.l", "xp.r"} { // words; levels of the words that are made floats
+		b.vectorize(l)
 	}
 	order := []string{"acc.kh", "acc.kw", "acc.c", "acc.gc", "acc.m"}
 	if s.has("acc.n") {

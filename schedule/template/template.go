@@ -89,7 +89,7 @@ func shapeOf(f *ir.Func) shape {
 		return true
 	})
 	s.conv, s.packed = s.has("acc.kh"), s.has("l")
-	s.pooled, s.padded = s.has("pl.o"), s.has("xp.c")
+	s.pooled, s.padded = s.has("pl.o"), s.has("xp.c") || s.has("xp.l") || s.has("xp.r")
 	return s
 }
 

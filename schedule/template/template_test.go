@@ -11,9 +11,12 @@ import (
 
 	"ripc/codegen/llvm/emit"
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/difftest"
+	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/template"
@@ -72,13 +75,13 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	if rapid.IntRange(0, 4).Draw(t, "dense") == 0 {
 		h, w = 1, 1
 	}
-	a := &graph.FusedConv{SH: intRange(t, 1, 3, "sh"), SW: intRange(t, 1, 3, "sw"), In: in, Out: out, DotMul: 2}
+	a := &graph.FusedConv{SH: intRange(t, 1, 3, "sh"), SW: intRange(t, 1, 3, "sw"), In: in, Out: out}
 	a.KH, a.KW = intRange(t, 1, min(5, h+1), "kh"), intRange(t, 1, min(5, w+1), "kw")
 	a.Pad = padding(t, a.KH, a.KW, h, w)
 	enc := encoding(t)
 	e := &a.Epilogue
 	for i := range intRange(t, 0, 3, "steps") {
-		e.Steps = append(e.Steps, graph.FloatStep{Kind: []string{"mul", "relu", "fma"}[i]})
+		e.Steps = append(e.Steps, scalar.Step{Kind: []scalar.Kind{scalar.Mul, scalar.Relu, scalar.Fma}[i]})
 	}
 	bits := intRange(t, 1, 3, "bits")
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
@@ -91,9 +94,10 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		case 2:
 			e.OutBits, e.OutEnc, e.LevelRows = bits, enc, slices.Repeat([][]float32{make([]float32, a.Out)}, 1<<bits-1)
 		}
-		return ops.Conv("fconv2d", a, ir.NoEncoding, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
+		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
 	}
-	a.Planes, a.PadOnes = rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes"), enc == ir.Bipolar
+	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
+	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float}).Draw(t, "algorithm")
 	switch intRange(t, 0, 2, "epilogue") {
 	case 1:
 		*e = graph.Epilogue{OutBits: bits, OutEnc: enc}
@@ -111,7 +115,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
-	return ops.Conv("bconv2d", a, enc, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
+	return testlayer.Integers(a, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
 }
 
 // slice is all of the output or, in units of its type, a part of a wider one.
@@ -145,7 +149,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{Bits: bits, Enc: enc, Scale: 0.25, Rounding: rapid.SampledFrom(graph.Roundings()).Draw(t, "rounding")}, s)
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, s)
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
 	case 8:
@@ -159,7 +163,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{Bits: bits, Enc: enc, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
@@ -186,8 +190,8 @@ func other(t *rapid.T) *ir.Func {
 	if rapid.Bool().Draw(t, "mask") {
 		return ops.MaskBits(bits, s, enc)
 	}
-	kind := rapid.SampledFrom([]string{"mul", "div", "add", "fma", "relu", "clip", "prelu", "round", "sign"})
-	return ops.Eltwise([]graph.FloatStep{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(graph.Roundings()).Draw(t, "mode")}}, s)
+	kind := rapid.SampledFrom(scalar.Kinds())
+	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s)
 }
 
 // legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
@@ -202,10 +206,25 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 			t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 		}
 	}
+	if l := withoutAxis(g); l != "" && !strings.Contains(tr.String(), "fuse ") { // one loop over two axes
+		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
+	}
 	if _, err := emit.Kernel(g, "kernel", m); err != nil {
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
 	return r.Whole()
+}
+
+// withoutAxis is a loop of f that has no axis, "" if all have one: primitives keep them.
+func withoutAxis(f *ir.Func) string {
+	name := ""
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && l.Axis == ir.NoAxis {
+			name = l.Var
+		}
+		return true
+	})
+	return name
 }
 
 // failing reports a failure of difftest to rapid, which shrinks the case.
@@ -243,7 +262,8 @@ func TestPairsSame(t *testing.T) {
 	m := machines(t)[0]
 	counted := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		a := &graph.FusedConv{SH: 1, SW: intRange(rt, 1, 2, "sw"), Out: channels(rt, "out"), DotMul: 2, Planes: intRange(rt, 1, 3, "planes")}
+		a := &graph.FusedConv{SH: 1, SW: intRange(rt, 1, 2, "sw"), Out: channels(rt, "out")}
+		planes := intRange(rt, 1, 3, "planes")
 		a.In = rapid.SampledFrom([]int{64, 100, 192, 640}).Draw(rt, "in")
 		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 2, 3, "kw")
 		h, w := intRange(rt, 1, 4, "h"), intRange(rt, 1, 9, "w")
@@ -251,12 +271,11 @@ func TestPairsSame(t *testing.T) {
 		a.Pad.Bottom = max(0, a.KH-h-a.Pad.Top)
 		a.Pad.Right = max(a.Pad.Right, a.KW-w-a.Pad.Left)
 		enc := encoding(rt)
-		a.PadOnes = enc == ir.Bipolar
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: enc, Thresholds: [][]int32{make([]int32, a.Out)}}
 		for o := range a.Out {
 			a.Epilogue.Thresholds[0][o] = int32(a.KH * a.KW * a.In / 2)
 		}
-		f := ops.Conv("bconv2d", a, enc, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
+		f := testlayer.Integers(a, layout.Popcount, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
 		tr := template.Build(f, m, template.Knobs{TileW: intRange(rt, 1, 9, "tile w"), TileH: intRange(rt, 1, 4, "tile h"), Pairs: true})
 		if strings.Contains(tr.String(), "tensorize") {
 			counted++
@@ -390,10 +409,10 @@ func TestPairsPay(t *testing.T) {
 		{13, 64, 256, 3, 1, m[0], true},
 		{13, 64, 256, 3, 2, m[0], false}, // 14 positions instead of 13
 	} {
-		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: 1, SW: 1, In: c.in, Out: c.out, Planes: c.planes, DotMul: 1}
+		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: 1, SW: 1, In: c.in, Out: c.out}
 		a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.out)}}
-		f := ops.Conv("bconv2d", a, ir.Unipolar, 1, c.h, c.h, ops.Slice{})
+		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, c.planes, 1, c.h, c.h, ops.Slice{})
 		if k := template.DefaultKnobs(f, c.target); k.Pairs != c.want {
 			t.Errorf("%s on %s: pairs %v", f.Name, c.target.Name, k.Pairs)
 		}
@@ -404,9 +423,8 @@ func TestPairsPay(t *testing.T) {
 // is one; elsewhere they are not.
 func TestCarrySave(t *testing.T) {
 	conv := func(planes int) *ir.Func {
-		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 32, Planes: planes}
-		a.DotBase, a.DotMul = make([]int32, 32), 1
-		return ops.Conv("bconv2d", a, ir.Unipolar, 1, 9, 9, ops.Slice{})
+		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 32}
+		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, planes, 1, 9, 9, ops.Slice{})
 	}
 	for name, want := range map[string]bool{"x86-64": true, "x86-64-v3": false, "x86-64-v4": true, "avx512 with vpopcnt": false, "rpi4": false, "rpi2": false} {
 		for _, m := range machines(t) {
@@ -427,10 +445,10 @@ func TestCarrySave(t *testing.T) {
 // left beside it, each doubling its sums plane by plane.
 func TestManyPlanes(t *testing.T) {
 	for planes := 1; planes <= 8; planes++ {
-		a := &graph.FusedConv{KH: 3, KW: 2, SH: 2, SW: 1, DH: 3, DW: 3, In: 6, Out: 32, Planes: planes, DotBase: make([]int32, 32), DotMul: 2}
+		a := &graph.FusedConv{KH: 3, KW: 2, SH: 2, SW: 1, DH: 3, DW: 3, In: 6, Out: 32}
 		a.Pad = graph.Padding{Top: 3, Bottom: 3, Left: 1, Right: 2}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
-		f := ops.Conv("bconv2d", a, ir.Bipolar, 1, 3, 3, ops.Slice{})
+		f := testlayer.Integers(a, layout.Popcount, ir.Bipolar, planes, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
 			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err == nil {
@@ -440,5 +458,28 @@ func TestManyPlanes(t *testing.T) {
 				t.Errorf("%s, %d planes: %v", m.Name, planes, err)
 			}
 		}
+	}
+}
+
+// layers are typical of SqueezeNet.
+func layers() map[string]*ir.Func {
+	conv := func(h, in, out, k, stride int, bits int) *ir.Func {
+		a := &graph.FusedConv{KH: k, KW: k, SH: stride, SW: stride, In: in, Out: out}
+		a.Pad = graph.Padding{Top: k / 2, Bottom: k / 2, Left: k / 2, Right: k / 2}
+		if bits > 0 {
+			a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
+		} else {
+			a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul}}
+		}
+		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, h, h, ops.Slice{})
+	}
+	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
+	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
+	return map[string]*ir.Func{
+		"3x3_64":    conv(13, 64, 256, 3, 1, 1),
+		"1x1_512":   conv(13, 512, 64, 1, 1, 1),
+		"dense":     conv(1, 4096, 1000, 1, 1, 0),
+		"float_3x3": testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
+		"maxpool":   ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
 	}
 }

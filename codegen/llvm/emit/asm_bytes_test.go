@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/internal/testlayer"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/template"
@@ -38,9 +40,9 @@ func TestByteLanes(t *testing.T) {
 		{"rpi4", 14, 256, 4, 300},
 		{"rpi4", 7, 512, 4, 300},
 	} {
-		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.in, Out: c.in, Planes: 1, DotMul: 1, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
+		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.in, Out: c.in, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.in)}}
-		f := ops.Conv("bconv2d", a, ir.Unipolar, 1, c.size, c.size, ops.Slice{})
+		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, c.size, c.size, ops.Slice{})
 		tg := target(t, c.target)
 		r, err := template.Default(f, tg).ApplyAll(f, schedule.WithInstrs(isa.For(tg)))
 		if err != nil {

@@ -1,0 +1,42 @@
+package codegen
+
+import (
+	"ripc/ir"
+	"ripc/runtime/describe"
+)
+
+// describeLayer is what a description says of a layer, nil if nothing is known of it.
+func describeLayer(l ir.Layer) *describe.Layer {
+	if l.Kind == "" {
+		return nil
+	}
+	d := &describe.Layer{
+		Kind: l.Kind, ActivationBits: l.ActivationBits, WeightBits: l.WeightBits, WeightEncoding: l.WeightEncoding,
+		Weights: l.Weights, FloatBytes: l.FloatBytes,
+	}
+	if g := describe.Glue(l.Glue); g.Form != "" || g.MaxH > 0 {
+		d.Glue = &g
+	}
+	if r := l.Reason; r.Code != "" {
+		d.Reason = &describe.Reason{Code: r.Code, Where: r.Where, Args: describe.Args(r.Args)}
+	}
+	return d
+}
+
+// LayerOf is what d says of its layer, as Stages of Programs have it.
+func LayerOf(d describe.Stage) ir.Layer {
+	if d.Layer == nil {
+		return ir.Layer{}
+	}
+	l := ir.Layer{
+		Kind: d.Layer.Kind, ActivationBits: d.Layer.ActivationBits, WeightBits: d.Layer.WeightBits, WeightEncoding: d.Layer.WeightEncoding,
+		Weights: d.Layer.Weights, FloatBytes: d.Layer.FloatBytes,
+	}
+	if d.Layer.Glue != nil {
+		l.Glue = ir.Glue(*d.Layer.Glue)
+	}
+	if r := d.Layer.Reason; r != nil {
+		l.Reason = ir.Reason{Code: r.Code, Where: r.Where, Args: ir.Args(r.Args)}
+	}
+	return l
+}

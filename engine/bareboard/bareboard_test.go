@@ -1,0 +1,209 @@
+package bareboard
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ripc/internal/need"
+	"ripc/runtime"
+	"ripc/targets/boards"
+)
+
+// each runs f on every board; without the tools the test ends.
+func each(t *testing.T, f func(t *testing.T, b boards.Board)) {
+	for _, b := range boards.All() {
+		t.Run(b.Target, func(t *testing.T) {
+			for _, tool := range []string{b.Compiler, b.Simulator} {
+				_, err := findTool(tool, "by this test")
+				need.Board(t, err)
+			}
+			f(t, b)
+		})
+	}
+}
+
+// tiny is the network in testdata, with macros.
+func tiny(t *testing.T, b boards.Board, defines string) Source {
+	t.Helper()
+	s := Source{Name: "tiny", Inputs: 1, Outputs: 1}
+	var err error
+	if s.Code, err = os.ReadFile("testdata/tiny.c"); err != nil {
+		t.Fatal(err)
+	}
+	if s.Header, err = os.ReadFile("testdata/tiny.h"); err != nil {
+		t.Fatal(err)
+	}
+	s.Code = append([]byte("#define TINY_TARGET \""+b.Target+"\"\n"+defines), s.Code...)
+	return s
+}
+
+// build makes a Machine of the network in testdata.
+func build(t *testing.T, b boards.Board, defines string, o Options) *Machine {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tiny.elf")
+	if err := Build(context.Background(), tiny(t, b, defines), b, path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// floats are the bytes of xs.
+func floats(xs ...float32) []byte {
+	var b []byte
+	for _, x := range xs {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func (m *Machine) with(xs ...float32) *Memory {
+	return m.NewMemory([][]byte{floats(xs...)}, func(n int) []byte { return bytes.Repeat([]byte{0xee}, n) })
+}
+
+func TestStagesAndNetwork(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		m := build(t, b, "", Options{})
+		results, err := m.Run(context.Background(), []Job{
+			{Bring: m.with(1, 2, 3, 4), Last: 1, Keep: true},
+			{First: 1, Last: 2, Keep: true},
+			{Bring: m.with(-1, -2, -3, -4), Last: 2, Whole: true, Keep: true},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rubbish := bytes.Repeat([]byte{0xee}, 16)
+		for k, want := range []struct{ work, out []byte }{
+			{floats(2, 4, 6, 8), rubbish}, {floats(2, 4, 6, 8), floats(3, 5, 7, 9)}, {floats(-2, -4, -6, -8), floats(-1, -3, -5, -7)},
+		} {
+			got := results[k].Memory
+			if !bytes.Equal(got.Workspace[:16], want.work) || !bytes.Equal(got.Outputs[0], want.out) || !bytes.Equal(got.Workspace[16:32], rubbish) {
+				t.Errorf("job %d left workspace %x and output %x", k, got.Workspace, got.Outputs[0])
+			}
+		}
+		f := m.Footprint()
+		if used := results[0].Stack; used < 16 || used > 1024 || f.Stack != 32<<10 {
+			t.Errorf("%d bytes of a stack of %d were used; a few hundred were expected", used, f.Stack)
+		}
+		// Two buffers of 16 and one of 64 bytes with 64 behind each, aligned.
+		if f.RAM < 3*64+96 || f.RAM > 1024 || f.Flash < 512 || f.Flash > 8192 || f.RAMLimit != 4<<20 || f.FlashLimit != 4<<20 {
+			t.Errorf("footprint is %+v", f)
+		}
+	})
+}
+
+// TestFloatSettings: the float unit does as Options say, which shows in code that does not flush by itself.
+func TestFloatSettings(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		const least = math.SmallestNonzeroFloat32
+		for flush, want := range map[bool][]byte{false: floats(2*least, 2, 0, 0), true: floats(0, 2, 0, 0)} {
+			m := build(t, b, "", Options{FlushToZero: flush})
+			results, err := m.Run(context.Background(), []Job{{Bring: m.with(least, 1, 0, 0), Last: 1, Keep: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := results[0].Memory.Workspace[:16]; !bytes.Equal(got, want) {
+				t.Errorf("flush %v: %x, want %x", flush, got, want)
+			}
+		}
+	})
+}
+
+func TestMisbehaviour(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		m := build(t, b, "", Options{})
+		run := func(x float32) error {
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			_, err := m.Run(ctx, []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(x, 0, 0, 0), Last: 1, Keep: true}})
+			return err
+		}
+		var overrun *OverrunError
+		if err := run(12); !errors.As(err, &overrun) || overrun.What != "output 0" || overrun.Job != 1 {
+			t.Errorf("writing behind the output: %v", err)
+		}
+		var ended *RunError
+		if err := run(13); !errors.As(err, &ended) || ended.Code != endFault || !strings.Contains(err.Error(), "fault: ") {
+			t.Errorf("writing where nothing is: %v", err)
+		}
+		var status *runtime.StatusError
+		if err := run(15); !errors.As(err, &status) || status.Code != 2 {
+			t.Errorf("returning 2: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+		defer cancel()
+		if _, err := m.Run(ctx, []Job{{Bring: m.with(14, 0, 0, 0), Last: 1}}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a loop without end: %v", err)
+		}
+	})
+}
+
+// TestDeepStack: a stack that leaves its place ends the program instead of spoiling memory.
+func TestDeepStack(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		m := build(t, b, "#define TINY_STACK 40000\n", Options{})
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		_, err := m.Run(ctx, []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}})
+		var ended *RunError
+		var overrun *OverrunError
+		if !errors.As(err, &ended) && (!errors.As(err, &overrun) || overrun.What != "the stack") {
+			t.Errorf("a stack of 40000 bytes: %v", err)
+		}
+	})
+}
+
+func TestTooLarge(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		err := Build(context.Background(), tiny(t, b, "#define TINY_BYTES 5000000\n"), b, filepath.Join(t.TempDir(), "x"))
+		var size *SizeError
+		if !errors.As(err, &size) || size.Flash < 5000000 || size.Flash > 5010000 || size.FlashLimit != 4<<20 ||
+			!strings.Contains(err.Error(), "flash: 500") || strings.Contains(err.Error(), "RAM") {
+			t.Errorf("5 MB of constants: %v", err)
+		}
+		err = Build(context.Background(), tiny(t, b, "#define TINY_VARIABLE 4194304\n"), b, filepath.Join(t.TempDir(), "x"))
+		if !errors.As(err, &size) || size.RAM < 4<<20 || !strings.Contains(err.Error(), "RAM: 42") || strings.Contains(err.Error(), "flash") {
+			t.Errorf("4 MB of variables: %v", err)
+		}
+		err = Build(context.Background(), tiny(t, b, "#define TINY_VARIABLE undefined\n"), b, filepath.Join(t.TempDir(), "x"))
+		var failed *BuildError
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), "'undefined' undeclared") {
+			t.Errorf("code that does not compile: %v", err)
+		}
+	})
+}
+
+func TestNothingThere(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	b := boards.All()[0]
+	err := Build(context.Background(), Source{Name: "x"}, b, filepath.Join(t.TempDir(), "x"))
+	var missing *ToolError
+	if !errors.As(err, &missing) || missing.Tool != b.Compiler || !strings.Contains(err.Error(), Setup) {
+		t.Errorf("without a compiler: %v", err)
+	}
+}
+
+// TestAnyName: what firmware calls its things does not forbid a network that name.
+func TestAnyName(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		for _, name := range []string{"network", "startup", "board", "main_", "run"} {
+			s := tiny(t, b, "")
+			rename := strings.NewReplacer("tiny", name, "TINY_TARGET", "TINY_TARGET", "TINY_", strings.ToUpper(name)+"_").Replace
+			s.Name, s.Code, s.Header = name, []byte(rename(string(s.Code))), []byte(rename(string(s.Header)))
+			if err := Build(context.Background(), s, b, filepath.Join(t.TempDir(), "x")); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

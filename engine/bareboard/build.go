@@ -1,0 +1,216 @@
+// Package bareboard makes programs of networks in C for boards without an operating system, and runs them on simulated
+// boards (qemu's whole systems):
+//
+//	err := bareboard.Build(ctx, bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}, board, "digits.elf")
+//	m, err := bareboard.Open("digits.elf")
+//	results, err := m.Run(ctx, []bareboard.Job{{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}})
+//
+// The program is the network, unchanged, and the folder firmware: start-up code, linker scripts and a loop that takes jobs
+// from a file of this machine and leaves results in another, by semihosting. All memory is static. Whoever has a chip of
+// his own finds in firmware what to start from (examples/mcu).
+package bareboard
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"ripc/targets/boards"
+)
+
+//go:embed firmware
+var firmware embed.FS
+
+// Source is a network as `ripc compile --emit c,h` writes it.
+type Source struct {
+	Name            string // C identifier
+	Inputs, Outputs int    // how many there are
+	Code, Header    []byte
+}
+
+// Footprint is the memory that a program takes, in bytes.
+type Footprint struct {
+	Flash, FlashLimit int64 // code, constants and the first contents of variables
+	RAM, RAMLimit     int64 // variables, inputs, outputs and workspace; without the stack
+	Stack             int64 // what is set aside for the stack
+}
+
+// network declares a network's memory, with room behind each buffer, and calls it under names that firmware knows.
+const network = `/* network.c: static memory for {{.Name}}. */
+#include "network.h"
+#include "model/{{.Name}}.h"
+
+{{range .Buffers}}static RIPC_ALIGNED unsigned char {{.Name}}[{{.Bytes}} + NETWORK_GUARD];
+{{end}}
+const struct network_buffer network_buffers[] = {
+{{range .Buffers}}    {{"{"}}{{.Name}}, {{.Bytes}}{{"}"}},
+{{end}}};
+const uint32_t network_count = sizeof network_buffers / sizeof *network_buffers;
+
+static const void *const in[] = { {{range .Buffers}}{{if eq .Kind "input"}}{{.Name}}, {{end}}{{end}} };
+static void *const out[] = { {{range .Buffers}}{{if eq .Kind "output"}}{{.Name}}, {{end}}{{end}} };
+
+int run_network(void) { return {{.Name}}_run(in, out, workspace, 0, 1, NULL); }
+
+int run_network_stages(uint32_t first, uint32_t last)
+{
+    return {{.Name}}_run_stages(in, out, workspace, 0, 1, NULL, first, last);
+}
+`
+
+// Build compiles and links a program for a board and writes it to path. It fails with *ToolError if there is no compiler,
+// *SizeError if the board is too small, *BuildError, or ctx's error.
+func Build(ctx context.Context, s Source, b boards.Board, path string) error {
+	cc, err := findTool(b.Compiler, "to build programs for "+b.Target)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ripc-board-")
+	if err != nil {
+		return fmt.Errorf("bareboard: %w (TMPDIR must name a writable folder)", err)
+	}
+	defer os.RemoveAll(dir)
+	sources, err := s.lay(dir)
+	if err != nil {
+		return fmt.Errorf("bareboard: %w", err)
+	}
+	args := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
+		"-fdata-sections", "-Wl,--gc-sections"}, b.Flags...)
+	args = append(append(args, sources...), "-T"+b.Script, "-lgcc", "-o", "program.elf")
+	program := filepath.Join(dir, "program.elf")
+	if err := compile(ctx, dir, cc, args); err != nil {
+		// Perhaps the board is too small. The linker can be told to go on, and then the file says how large it would be.
+		var failed *BuildError
+		if errors.As(err, &failed) && compile(ctx, dir, cc, append(args, "-Wl,--noinhibit-exec")) == nil {
+			if f, ferr := readFootprint(program); ferr == nil && (f.Flash > f.FlashLimit || f.RAM+f.Stack > f.RAMLimit) {
+				return &SizeError{Name: s.Name, Board: b.Title, Footprint: f}
+			}
+		}
+		return err
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return fmt.Errorf("bareboard: %w", err)
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// lay writes all source files to dir and lists those to compile. The network has a folder of its own, since it may be
+// called anything.
+func (s Source) lay(dir string) (sources []string, err error) {
+	files := map[string][]byte{
+		"network.c": s.network(), "model/" + s.Name + ".c": s.Code, "model/" + s.Name + ".h": s.Header,
+	}
+	entries, err := fs.ReadDir(firmware, "firmware")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if files[e.Name()], err = firmware.ReadFile("firmware/" + e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "model"), 0o700); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) { // in one order, so that the program is the same each time
+		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o600); err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(name, ".c") {
+			sources = append(sources, name)
+		}
+	}
+	return sources, nil
+}
+
+// network writes network.c.
+func (s Source) network() []byte {
+	type buffer struct{ Kind, Name, Bytes string }
+	var all []buffer
+	upper := strings.ToUpper(s.Name)
+	for i := range s.Inputs {
+		all = append(all, buffer{"input", fmt.Sprintf("input%d", i), fmt.Sprintf("%s_INPUT_%d_BYTES", upper, i)})
+	}
+	for i := range s.Outputs {
+		all = append(all, buffer{"output", fmt.Sprintf("output%d", i), fmt.Sprintf("%s_OUTPUT_%d_BYTES", upper, i)})
+	}
+	all = append(all, buffer{"workspace", "workspace", upper + "_WORKSPACE_BYTES(1)"})
+	var b bytes.Buffer
+	data := struct {
+		Name    string
+		Buffers []buffer
+	}{s.Name, all}
+	if err := template.Must(template.New("network").Parse(network)).Execute(&b, data); err != nil {
+		panic("BUG: " + err.Error()) // the template is a constant, and data has its fields
+	}
+	return b.Bytes()
+}
+
+// compile runs the compiler in dir.
+func compile(ctx context.Context, dir, cc string, args []string) error {
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, cc, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, 5*time.Second
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("bareboard: %s was stopped: %w", filepath.Base(cc), context.Cause(ctx))
+		}
+		return &BuildError{Command: append([]string{cc}, args...), Output: head(out.String()), Err: err}
+	}
+	return nil
+}
+
+// readFootprint reads the sizes that the linker script writes down as symbols.
+func readFootprint(path string) (Footprint, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return Footprint{}, err
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return Footprint{}, err
+	}
+	at := map[string]int64{}
+	for _, s := range symbols {
+		at[s.Name] = int64(s.Value)
+	}
+	for _, name := range []string{"flash_used", "flash_bytes", "ram_used", "ram_bytes", "stack_top", "stack_bottom"} {
+		if _, ok := at[name]; !ok {
+			return Footprint{}, fmt.Errorf("no symbol %s: not linked by firmware/sections.ld", name)
+		}
+	}
+	return Footprint{Flash: at["flash_used"], FlashLimit: at["flash_bytes"], RAM: at["ram_used"], RAMLimit: at["ram_bytes"],
+		Stack: at["stack_top"] - at["stack_bottom"]}, nil
+}
+
+// findTool returns the path of a program. It fails with *ToolError.
+func findTool(name, purpose string) (string, error) {
+	p, err := exec.LookPath(name)
+	if err == nil {
+		p, err = filepath.Abs(p)
+	}
+	if err != nil {
+		return "", &ToolError{Tool: name, Purpose: purpose, Err: err}
+	}
+	return p, nil
+}
+
+// head is the beginning of what a program printed.
+func head(s string) string {
+	const most = 4096
+	return strings.TrimSpace(s[:min(len(s), most)])
+}

@@ -1,0 +1,144 @@
+// Package explain says in words what the verdicts on layers are. Verdicts are data everywhere else: no code reads the
+// words, and only what prints to people makes them.
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// sentences has a row for each reason. %(name) stands for what words has under that name.
+func sentences() map[graph.Reason]string {
+	unquantized := "%(but)its input is not quantized: "
+	return map[graph.Reason]string{
+		graph.WhyFloatWeights: "its weights are not binary",
+		graph.WhyRealWeights:  "its input has %(bits) bits, but it has real weights",
+		graph.WhyWeightsNaN:   "its input has %(bits) bits, but it has weights that are not numbers",
+		graph.WhyWideWeights:  "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at most %(most) bits become bitserial",
+		graph.WhyInputScales:  "its input has %(bits) bits, but it has %(weights) weights with a scale for each input channel",
+		graph.WhyPlanePairs:   "%(bits)-bit activations and %(weights) weights are %(count) pairs of bit planes, which cost more than sums in f32",
+		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights do not fit the accumulator",
+
+		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
+		graph.WhyMakesReals:    unquantized + "%(where) makes real numbers",
+		graph.WhyMixedLevels:   unquantized + "%(where) joins levels of different types",
+		graph.WhyPadValue:      unquantized + "%(where) adds %(value), which is none of the %(bits)-bit %(levels) levels",
+		graph.WhyLevelScale:    unquantized + "the levels of %(where) have scale %(value)",
+		graph.WhyMixedScales:   unquantized + "%(where) is of levels of different scales",
+		graph.WhyWideLevels:    unquantized + "%(where) makes levels of %(bits) bits",
+		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
+		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
+
+		graph.WhyNegativeSlope: "a prelu of negative slope turns the sums around, so no thresholds equal its glue",
+		graph.WhyNotFinite:     "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
+		graph.WhySumsLeave:     "integer sums leave as f32: no quantizer follows that folds",
+
+		graph.WhyCallerFloats:  "float until here: the caller brings real values",
+		graph.WhyLoneQuantizer: "float until here: no layer before it could take the quantizer in",
+		graph.WhyNaNHighest:    "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it",
+
+		graph.WhyUnreadLevels:  "no bitserial layer reads these %(bits)-bit levels",
+		graph.WhyNotTakenIn:    "no layer before it could take it in",
+		graph.WhyTwoSums:       "the two sides are sums of different layers",
+		graph.WhyAverages:      "averages real values",
+		graph.WhyFloatInput:    "its input is not quantized",
+		graph.WhyProbabilities: "the model asks for probabilities",
+		graph.WhyRealsFollow:   "float from here on: what follows works on real values",
+		graph.WhyMovesFloats:   "moves a tensor that is not quantized",
+		graph.WhyCopiesPart:    "copies what its producer could not write in place",
+		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
+		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
+	}
+}
+
+// Reason says why something stays float, or is a stage of its own; "" where there is no reason. A code that this ripc does
+// not have, as a description that another one wrote may, stands for itself.
+func Reason(r ir.Reason) string {
+	if r.Code == "" {
+		return ""
+	}
+	code, err := graph.ParseReason(r.Code)
+	if err != nil {
+		return "for a reason that this ripc does not know: " + r.Code
+	}
+	return strings.NewReplacer(words(r)...).Replace(sentences()[code])
+}
+
+// Verdict is Reason for what is not lowered yet.
+func Verdict(v graph.Verdict) string { return Reason(v.AsReason()) }
+
+// words are what sentences may ask for, as old and new for a Replacer.
+func words(r ir.Reason) []string {
+	a, where, but := r.Args, fmt.Sprintf("%q", r.Where), ""
+	if a.Op != "" {
+		where = a.Op + " " + where
+	}
+	weights := Weights(a.WeightBits, a.Weights)
+	if a.WeightBits > 0 {
+		but = "it has " + weights + " weights, but "
+	}
+	out := []string{"%(but)", but, "%(where)", where, "%(weights)", weights, "%(value)", a.Value, "%(levels)", a.Levels}
+	for name, n := range map[string]int64{"bits": int64(a.Bits), "weight_bits": int64(a.WeightBits), "count": a.Count, "most": a.Most, "channel": int64(a.Channel)} {
+		out = append(out, "%("+name+")", fmt.Sprint(n))
+	}
+	return out
+}
+
+// Weights names the weights of a layer, e.g. "1-bit" or "ternary".
+func Weights(bits int, enc string) string {
+	if enc == "ternary" {
+		return enc
+	}
+	return fmt.Sprintf("%d-bit", bits)
+}
+
+// Became names what a layer became: "binary NxM" (N bits of activations, M of weights), "float", "bits" (glue on levels,
+// or into or out of them) or "float glue". "unknown" is said of a stage that does not say it.
+func Became(l ir.Layer) string {
+	kind, err := graph.ParseKind(l.Kind)
+	switch {
+	case err != nil || kind == graph.Undecided:
+		return "unknown"
+	case kind == graph.Binary:
+		return fmt.Sprintf("%s %dx%d", kind, l.ActivationBits, l.WeightBits)
+	case kind == graph.Glue:
+		return "float glue"
+	}
+	return kind.String()
+}
+
+// Glue says what a layer does with its sums, e.g. "mul fma relu" or "thresholds(2 bits), after max_pool 2x2".
+func Glue(g ir.Glue) string {
+	var parts []string
+	switch g.Form {
+	case "thresholds":
+		parts = append(parts, fmt.Sprintf("thresholds(%s)", bits(g.Bits)))
+	case "shift":
+		parts = append(parts, fmt.Sprintf("add, shift, clip(%s)", bits(g.Bits)))
+	default:
+		steps := g.Steps
+		switch {
+		case g.PerChannel:
+			steps = append(steps[:len(steps):len(steps)], fmt.Sprintf("levels(%s, per channel)", bits(g.Bits)))
+		case g.Bits > 0:
+			steps = append(steps[:len(steps):len(steps)], fmt.Sprintf("levels(%s)", bits(g.Bits)))
+		}
+		if len(steps) > 0 {
+			parts = append(parts, strings.Join(steps, " "))
+		}
+	}
+	if g.MaxH > 0 {
+		parts = append(parts, fmt.Sprintf("after max_pool %dx%d", g.MaxH, g.MaxW))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func bits(n int) string {
+	if n == 1 {
+		return "1 bit"
+	}
+	return fmt.Sprintf("%d bits", n)
+}

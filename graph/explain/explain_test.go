@@ -1,0 +1,77 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// TestSentences: each reason has a sentence of words that there are, and a code that is read back.
+func TestSentences(t *testing.T) {
+	for _, r := range graph.Reasons() {
+		if back, err := graph.ParseReason(r.String()); err != nil || back != r {
+			t.Errorf("%s is read back as %s, %v", r, back, err)
+		}
+		s := Reason(ir.Reason{Code: r.String(), Where: "n", Args: ir.Args{Op: "relu", Bits: 2, WeightBits: 1, Count: 3}})
+		if s == "" || strings.Contains(s, "%(") {
+			t.Errorf("%s: %q", r, s)
+		}
+	}
+	if n := len(sentences()); n != len(graph.Reasons()) {
+		t.Errorf("%d sentences for %d reasons", n, len(graph.Reasons()))
+	}
+}
+
+func TestReason(t *testing.T) {
+	pad := graph.Verdict{Reason: graph.WhyPadValue, Where: "p", Args: ir.Args{Op: "pad", Value: "1", Bits: 1, Levels: "bipolar"}}
+	binary := pad
+	binary.Args.WeightBits, binary.Args.Weights = 2, "ternary"
+	for _, c := range []struct {
+		r    ir.Reason
+		want string
+	}{
+		{pad.AsReason(), `its input is not quantized: pad "p" adds 1, which is none of the 1-bit bipolar levels`},
+		{binary.AsReason(), `it has ternary weights, but its input is not quantized: pad "p" adds 1, which is none of the 1-bit bipolar levels`},
+		{ir.Reason{}, ""},
+		{ir.Reason{Code: "of_tomorrow"}, "for a reason that this ripc does not know: of_tomorrow"},
+		{ir.Reason{Code: "not_finite", Where: "%(value)", Args: ir.Args{Value: "+Inf", Channel: 3}}, `"%(value)" makes +Inf of a sum of channel 3, so no thresholds equal its glue`},
+	} {
+		if got := Reason(c.r); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.r, got, c.want)
+		}
+	}
+}
+
+func TestBecame(t *testing.T) {
+	for want, l := range map[string]ir.Layer{
+		"binary 2x4": {Kind: "binary", ActivationBits: 2, WeightBits: 4},
+		"float":      {Kind: "float", ActivationBits: 32, WeightBits: 32},
+		"float glue": {Kind: "glue"},
+		"bits":       {Kind: "bits"},
+		"unknown":    {Kind: "of tomorrow"},
+	} {
+		if got := Became(l); got != want {
+			t.Errorf("%+v: %q, want %q", l, got, want)
+		}
+	}
+	if got := Became(ir.Layer{}); got != "unknown" {
+		t.Errorf("nothing: %q", got)
+	}
+}
+
+func TestGlue(t *testing.T) {
+	for want, g := range map[string]ir.Glue{
+		"thresholds(2 bits), after max_pool 2x2": {Form: "thresholds", Bits: 2, MaxH: 2, MaxW: 2},
+		"add, shift, clip(1 bit)":                {Form: "shift", Bits: 1},
+		"mul fma":                                {Form: "steps", Steps: []string{"mul", "fma"}},
+		"mul levels(2 bits)":                     {Form: "steps", Steps: []string{"mul"}, Bits: 2},
+		"levels(4 bits, per channel)":            {Form: "steps", Bits: 4, PerChannel: true},
+		"":                                       {},
+	} {
+		if got := Glue(g); got != want {
+			t.Errorf("%+v: %q, want %q", g, got, want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package scalar
+
+import (
+	"fmt"
+	"math"
+
+	"ripc/ir"
+)
+
+// LevelType is the type of a level: an integer from 0 to 2^Bits-1 that stands for a real number. The zero value is no level
+// type: that of a tensor of ordinary numbers. Level types are equal with ==.
+type LevelType struct {
+	// Enc says which integer a level is: itself less Zero (unipolar), the odd integer 2*level - m, m = 2^Bits-1 (bipolar), or
+	// m - 2*level (bipolar_inv).
+	Enc  ir.EncodingKind
+	Bits int
+	// Scale is the real value of one integer step.
+	Scale float64
+	// Zero is the level that stands for 0; other than 0 for unipolar levels only, which are called affine then.
+	Zero int
+	// Signed says that the caller sees level - 128, in 8 bits (unipolar).
+	Signed bool
+}
+
+// Encoded reports whether t is a level type.
+func (t LevelType) Encoded() bool { return t.Enc != ir.NoEncoding }
+
+// Top is the highest level, 2^Bits-1.
+func (t LevelType) Top() int { return 1<<t.Bits - 1 }
+
+// String is the type without its scale: "unipolar2", or "affine8(zero=128)"; "f32" where it is none.
+func (t LevelType) String() string {
+	switch {
+	case !t.Encoded():
+		return ir.F32.String()
+	case t.Zero != 0:
+		return fmt.Sprintf("affine%d(zero=%d)", t.Bits, t.Zero)
+	}
+	return fmt.Sprintf("%s%d", t.Enc, t.Bits)
+}
+
+// Integer is the integer that a level stands for.
+func (t LevelType) Integer(level int) int {
+	switch t.Enc {
+	case ir.Unipolar:
+		return level - t.Zero
+	case ir.Bipolar:
+		return 2*level - t.Top()
+	case ir.BipolarInv:
+		return t.Top() - 2*level
+	}
+	return level
+}
+
+// Range gives the smallest and the largest integer that levels stand for.
+func (t LevelType) Range() (lo, hi int) {
+	a, b := t.Integer(0), t.Integer(t.Top())
+	return min(a, b), max(a, b)
+}
+
+// Real is the real value of a level.
+func (t LevelType) Real(level int) float64 { return t.Scale * float64(t.Integer(level)) }
+
+// Level is the level whose real value is real, ok being whether it is so nearly: to a millionth of the scale.
+func (t LevelType) Level(real float64) (level int, ok bool) {
+	i := math.RoundToEven(real / t.Scale)
+	m := float64(t.Top())
+	switch t.Enc {
+	case ir.Unipolar:
+		i += float64(t.Zero)
+	case ir.Bipolar:
+		i = (i + m) / 2
+	case ir.BipolarInv:
+		i = (m - i) / 2
+	}
+	level = int(math.Max(0, math.Min(i, m)))
+	return level, math.Abs(t.Real(level)-real) <= 1e-6*t.Scale
+}

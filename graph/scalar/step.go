@@ -1,0 +1,141 @@
+package scalar
+
+import (
+	"slices"
+
+	"ripc/internal/enum"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// Kind says what a float step computes of x.
+type Kind uint8
+
+// The kinds. A, B, Lo, Hi and Mode are the step's.
+const (
+	Mul      Kind = iota // x * A
+	Div                  // x / A
+	Add                  // x + A
+	Fma                  // fma(x, A, B)
+	Relu                 // max(x, 0)
+	Relu6                // min(max(x, 0), 6)
+	HardTanh             // min(max(x, -1), 1)
+	Clip                 // min(max(x, Lo), Hi)
+	PRelu                // fma(min(x, 0), A, max(x, 0))
+	Round                // to an integer by Mode
+	Sign                 // f32(x > 0) - f32(x < 0)
+)
+
+func kindNames() []string {
+	return []string{"mul", "div", "add", "fma", "relu", "relu6", "hard_tanh", "clip", "prelu", "round", "sign"}
+}
+
+// Kinds lists all of them.
+func Kinds() []Kind { return enum.All[Kind](kindNames()) }
+
+// String is the kind's name in printed graphs and in the names of kernels.
+func (k Kind) String() string { return enum.Name(kindNames(), k) }
+
+// Step is one or two rounded f32 operations per element; vectors have one entry per channel.
+type Step struct {
+	Kind   Kind
+	A, B   []float32 // per channel
+	Lo, Hi float32   // Clip
+	Mode   Rounding  // Round
+	From   string    // node that asked for it
+}
+
+// arity is the number of operands that s has.
+func (s Step) arity() int {
+	switch s.Kind {
+	case Mul, Div, Add, PRelu:
+		return 1
+	case Fma:
+		return 2
+	}
+	return 0
+}
+
+// Vectors are the operands that s has, in order.
+func (s Step) Vectors() [][]float32 { return [][]float32{s.A, s.B}[:s.arity()] }
+
+// Eval computes s of x in channel o.
+func (s Step) Eval(o int, x float32) float32 {
+	var a, b float32
+	if n := s.arity(); n > 0 {
+		if a = s.A[o]; n > 1 {
+			b = s.B[o]
+		}
+	}
+	return apply(numbers{}, s, x, a, b)
+}
+
+// Expr is s of v; vector gives the operands, in order.
+func (s Step) Expr(v ir.Expr, vector func() ir.Expr) ir.Expr {
+	var operands [2]ir.Expr
+	for i := range s.arity() {
+		operands[i] = vector()
+	}
+	return apply(exprs{}, s, v, operands[0], operands[1])
+}
+
+// Copies is how often Expr has v.
+func (s Step) Copies() int {
+	switch s.Kind {
+	case PRelu, Sign:
+		return 2
+	case Round:
+		return s.Mode.copies()
+	}
+	return 1
+}
+
+// apply is the formula of s; a and b are its operands.
+func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
+	switch s.Kind {
+	case Mul:
+		return m.mul(x, a)
+	case Div:
+		return m.div(x, a)
+	case Add:
+		return m.add(x, a)
+	case Fma:
+		return m.fma(x, a, b)
+	case Relu:
+		return m.max(x, m.constant(0))
+	case Relu6:
+		return m.clip(x, 0, 6)
+	case HardTanh:
+		return m.clip(x, -1, 1)
+	case Clip:
+		return m.clip(x, s.Lo, s.Hi)
+	case PRelu:
+		return m.fma(m.min(x, m.constant(0)), a, m.max(x, m.constant(0)))
+	case Round:
+		return m.round(s.Mode, x)
+	case Sign:
+		return m.sign(x)
+	}
+	panic("BUG: unknown step " + s.Kind.String())
+}
+
+// EvalSteps computes steps, in order, of x in channel o.
+func EvalSteps(steps []Step, o int, x float32) float32 {
+	for _, s := range steps {
+		x = s.Eval(o, x)
+	}
+	return x
+}
+
+// Turns reports whether s multiplies by A, so that it turns around the order of channels in which A is negative. (A PRelu
+// does so for some values only.)
+func (s Step) Turns() bool { return s.Kind == Mul || s.Kind == Div || s.Kind == Fma }
+
+// Increasing reports whether steps never fall in any channel and keep numbers numbers.
+func Increasing(steps []Step) bool {
+	return !slices.ContainsFunc(steps, func(s Step) bool {
+		return slices.ContainsFunc(s.A, func(v float32) bool {
+			return v-v != 0 || (s.Turns() || s.Kind == PRelu) && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
+		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
+	})
+}

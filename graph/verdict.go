@@ -1,0 +1,113 @@
+package graph
+
+import (
+	"ripc/internal/enum"
+	"ripc/ir"
+)
+
+// A Verdict is what became of a node, and why. It is decided by code that has the node at hand and read as data;
+// package explain says it in words.
+type Verdict struct {
+	Kind   Kind
+	Reason Reason // why the node, or what follows its sums, stays float; NoReason: there is nothing to say
+	Where  string // the node or step that caused it, "" for the node itself
+	Args   ir.Args
+}
+
+// Kind is what a node became.
+type Kind uint8
+
+// Kinds. A convolution or dense layer is Binary or Float, all else is Bits or Glue.
+const (
+	Undecided Kind = iota
+	Binary         // sums of products of levels and weights of few bits, exact
+	Float          // sums of products in f32
+	Bits           // works on levels, or makes levels or real numbers of the other
+	Glue           // works on f32 alone
+)
+
+func kinds() []string { return []string{"", "binary", "float", "bits", "glue"} }
+
+// String is the kind's name in JSON and in .ripir text, "" for Undecided.
+func (k Kind) String() string { return enum.Name(kinds(), k) }
+
+// ParseKind finds the kind of a name.
+func ParseKind(s string) (Kind, error) { return enum.Parse[Kind]("kind of layer", kinds(), s) }
+
+// Reason is why something stays float, or costs a stage of its own. The comments name what Verdict.Where is and which
+// Args belong to it.
+type Reason uint8
+
+// Reasons.
+const (
+	NoReason Reason = iota
+
+	// Why the weights of a layer keep it float; but for WhyFloatWeights, Bits are those of its input.
+	WhyFloatWeights // the model asks for it: its op has f32 weights
+	WhyRealWeights  // no few integers times a scale
+	WhyWeightsNaN   // some are no numbers
+	WhyWideWeights  // integers of WeightBits, more than Most
+	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
+	WhyPlanePairs   // WeightBits of Weights make Count pairs of bit planes
+	WhyAccumulator  // sums of Count products with WeightBits of Weights do not fit the accumulator
+
+	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
+	WhyInputReal     // the caller brings real numbers
+	WhyMakesReals    // Where, an Op, makes real numbers
+	WhyMixedLevels   // Where, an Op, joins levels of different types
+	WhyPadValue      // Where pads with Value, which is none of the levels of Bits and Levels
+	WhyLevelScale    // the levels of Where have scale Value
+	WhyMixedScales   // Where, an Op, is of levels of different scales
+	WhyWideLevels    // Where, an Op, makes levels of Bits
+	WhyChannelScales // Where, an Op, has a scale for each channel
+	WhyWideQuantizer // Where, an Op, has more than Most bits
+
+	// Why the glue behind a binary layer stays float.
+	WhyNegativeSlope // a prelu of negative slope turns the sums around
+	WhyNotFinite     // step Where makes Value of a sum of channel Channel
+	WhySumsLeave     // no quantizer follows that folds
+
+	// Why a quantizer is a stage of its own.
+	WhyCallerFloats  // the caller brings real values
+	WhyLoneQuantizer // no layer before it could take it in
+	WhyNaNHighest    // a NaN has the highest level
+
+	// Why other stages are there, or are float.
+	WhyUnreadLevels  // no bitserial layer reads its levels of Bits
+	WhyNotTakenIn    // no layer before it could take it in
+	WhyTwoSums       // its two sides are sums of different layers
+	WhyAverages      // it averages real values
+	WhyFloatInput    // its input is not quantized
+	WhyProbabilities // the model asks for probabilities
+	WhyRealsFollow   // what follows works on real values
+	WhyMovesFloats   // it moves a tensor that is not quantized
+	WhyCopiesPart    // its producer could not write in place
+	WhyCopiesOutput  // an output lies in another place
+	WhyRepacks       // its channels do not fill whole words
+)
+
+func reasons() []string {
+	return []string{"",
+		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "plane_pairs", "accumulator",
+		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
+		"negative_slope", "not_finite", "sums_leave",
+		"caller_floats", "lone_quantizer", "nan_highest",
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}
+}
+
+// String is the reason's code in JSON and in .ripir text, "" for NoReason.
+func (r Reason) String() string { return enum.Name(reasons(), r) }
+
+// ParseReason finds the reason of a code.
+func ParseReason(s string) (Reason, error) { return enum.Parse[Reason]("reason", reasons(), s) }
+
+// Reasons lists all reasons, NoReason left out.
+func Reasons() []Reason { return enum.All[Reason](reasons())[1:] }
+
+// AsReason is v's reason as stages carry it.
+func (v Verdict) AsReason() ir.Reason {
+	if v.Reason == NoReason {
+		return ir.Reason{}
+	}
+	return ir.Reason{Code: v.Reason.String(), Where: v.Where, Args: v.Args}
+}

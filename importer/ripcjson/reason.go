@@ -1,0 +1,53 @@
+package ripcjson
+
+import (
+	"ripc/graph"
+)
+
+// reason reads why a layer stays float, as an importer found it and writeReason wrote it.
+func (b *builder) reason(n *rawNode) graph.Verdict {
+	at := n.at + "/reason"
+	code := b.doc.text(at + "/code")
+	if code == "" {
+		return graph.Verdict{}
+	}
+	r, err := graph.ParseReason(code)
+	if err != nil {
+		b.fault(n, "leave reason out: `ripc import` writes it", "%v", err)
+		return graph.Verdict{}
+	}
+	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
+	if n.op == "conv2d" || n.op == "dense" {
+		v.Kind = graph.Float
+	}
+	for _, f := range v.Args.Facts() {
+		from := at + "/args/" + f.Name
+		switch to := f.Value.(type) {
+		case *string:
+			*to = b.doc.text(from)
+		case *int:
+			*to = b.doc.integer(from, 0)
+		case *int64:
+			*to = int64(b.doc.number(from, 0))
+		}
+	}
+	return v
+}
+
+// reasonObject writes what reason reads.
+func reasonObject(v graph.Verdict) object {
+	o := object{{"code", v.Reason.String()}}
+	if v.Where != "" {
+		o.set("where", v.Where)
+	}
+	var args object
+	for _, f := range v.Args.Facts() {
+		if !f.Zero() {
+			args.set(f.Name, f.Get())
+		}
+	}
+	if len(args) > 0 {
+		o.set("args", args)
+	}
+	return o
+}

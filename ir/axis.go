@@ -1,0 +1,40 @@
+package ir
+
+import "fmt"
+
+// Axis says what a loop runs over: its role in the layer that the Func computes. Strategies choose loops by their axes and the
+// buffers that they fill. It never changes the result, and a loop need not have one.
+type Axis uint8
+
+// The axes. Loops that come from one loop, as parts or copies, have its axis.
+const (
+	NoAxis      Axis = iota
+	Batch            // pictures
+	Row              // of positions
+	Col              // positions in a row
+	Channel          // one number of a position
+	Word             // words of channels at a position
+	Bit              // channels in a word
+	TapRow           // rows of a window over the input
+	TapCol           // positions in such a row
+	Reduce           // channels, or words of them, that are summed up
+	Plane            // bits of a level, the inputs'
+	WeightPlane      // bits of a weight
+	Part             // smaller words in a word (schedule.SetEncoding)
+	Copy             // copies of an element (schedule.Replicate)
+)
+
+// String is the axis in .ripir text; NoAxis is not written.
+func (a Axis) String() string {
+	return [...]string{"none", "batch", "row", "col", "channel", "word", "bit", "tap_row", "tap_col", "reduce", "plane", "weight_plane", "part", "copy"}[a]
+}
+
+// ParseAxis is the inverse of Axis.String.
+func ParseAxis(s string) (Axis, error) {
+	for a := NoAxis; a <= Copy; a++ {
+		if a.String() == s {
+			return a, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown axis %q", s)
+}

@@ -1,0 +1,64 @@
+package lower
+
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// layerOf is what there is to say of node n of g, whose reason is why unless it has one already.
+func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
+	v := graph.Verdict{Reason: why}
+	if n.Verdict.Reason != graph.NoReason {
+		v = n.Verdict
+	}
+	l := ir.Layer{Kind: kindOf(g, n).String(), Reason: v.AsReason()}
+	f, ok := n.Attrs.(*graph.FusedConv)
+	if !ok {
+		return l
+	}
+	l.Weights = int64(f.Products()) * int64(f.Out)
+	l.FloatBytes = 4 * l.Weights
+	l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
+	if n.Op == "bconv2d" {
+		l.ActivationBits, l.WeightBits, l.WeightEncoding = f.X.Bits(), f.WeightBits, f.WeightEnc
+	}
+	l.Glue = glueOf(f)
+	return l
+}
+
+// kindOf is what n became. It is Bits wherever levels go in or out.
+func kindOf(g *graph.Graph, n *graph.Node) graph.Kind {
+	switch n.Op {
+	case "bconv2d":
+		return graph.Binary
+	case "fconv2d":
+		return graph.Float
+	}
+	if slices.ContainsFunc(slices.Concat(n.Inputs, n.Outputs), func(t string) bool { return g.Value(t).Encoded() }) {
+		return graph.Bits
+	}
+	return graph.Glue
+}
+
+// glueOf is what f does with its sums.
+func glueOf(f *graph.FusedConv) ir.Glue {
+	e := f.Epilogue
+	g := ir.Glue{Bits: e.OutBits}
+	if f.Pool != nil {
+		g.MaxH, g.MaxW = f.Pool.Kernel[0], f.Pool.Kernel[1]
+	}
+	switch {
+	case e.Thresholds != nil:
+		g.Form = "thresholds"
+	case e.Shift != nil:
+		g.Form = "shift"
+	case len(e.Steps) > 0 || e.OutBits > 0:
+		g.Form, g.PerChannel = "steps", e.LevelRows != nil
+		for _, s := range e.Steps {
+			g.Steps = append(g.Steps, s.Kind.String())
+		}
+	}
+	return g
+}

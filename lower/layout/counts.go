@@ -1,0 +1,244 @@
+package layout
+
+import (
+	"math/bits"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// Counts is a layer over packed levels whose weights are packed as well. The raw count of an output is
+//
+//	P = sum over planes n of the input and m of the weights of 2^n * Coefs[m] * popcount(x_n ^ w_m)
+//
+// and its sum is (Base - Mul*P) >> Half, where P is corrected before by Padding, if there is one.
+type Counts struct {
+	Planes int     // of the input
+	Coefs  []int32 // factors of the planes of the weights; a weight is the sum of Coefs[m] times +1 for a 1 bit, -1 for a 0 bit
+	Words  int     // of a pixel that the channels of one group touch, at most
+	// Weights are [KH, KW, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
+	Weights []uint32
+	// Mask [Words, Out] has a 1 for each bit of a pixel's words that belongs to the output's group; nil where words hold
+	// channels of one group only.
+	Mask []uint32
+	// PadLevel is the level that positions outside the image hold.
+	PadLevel int
+	Padding  *Correction
+
+	Base      []int32 // [Out]
+	Mul, Half int32
+	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o]. They are -1 where P never is.
+	Thresholds [][]int32
+}
+
+// Correction makes positions outside the image count as 0 where no level does: P becomes 2*P - Sums[row class of h][column
+// class of w][o].
+type Correction struct {
+	Rows, Cols Classes
+	Sums       []int32 // [Rows.Count(), Cols.Count(), Out]
+}
+
+func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
+	c := &Counts{Planes: x.Bits, Words: groupWords(f)}
+	planes, sign := c.split(f), signs(f)
+	for j, plus := range planes {
+		for i := range plus {
+			planes[j][i] = plus[i] != (sign[i%f.Out] < 0)
+		}
+	}
+	c.pack(f, planes, x.Enc == ir.BipolarInv)
+	if f.GroupCount() > 1 && f.GroupIn()%WordBits != 0 {
+		c.mask(f)
+	}
+	if f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0 {
+		level, ok := levelOf(f.PadValue, x)
+		if c.PadLevel = level; !ok {
+			c.Padding = c.correction(f, x)
+		}
+	}
+	c.solve(f, x)
+	for _, row := range f.Epilogue.Thresholds {
+		c.Thresholds = append(c.Thresholds, c.limits(f, row))
+	}
+	return c
+}
+
+// levelOf is the level that stands for integer v, and whether there is one.
+func levelOf(v int, x *graph.Value) (int, bool) {
+	for level := range x.Top() + 1 {
+		if x.Integer(level) == v {
+			return level, true
+		}
+	}
+	return 0, false
+}
+
+// split writes f's weights, doubled where they are not odd integers, as sums of planes of +-1, and sets c.Coefs:
+// 2*(p - m) = sign(p) + sign(not m), 2*(level - zero) = sum 2^j*sign(bit j) + 2^bits-1 - 2*zero. True stands for +1.
+func (c *Counts) split(f *graph.FusedConv) [][]bool {
+	var planes [][]bool
+	add := func(coef int, plus func(w int) bool) {
+		p := make([]bool, len(f.Ints))
+		for i, w := range f.Ints {
+			p[i] = plus(int(w))
+		}
+		planes, c.Coefs = append(planes, p), append(c.Coefs, int32(coef))
+	}
+	if f.W == (graph.Integers{Min: -1, Max: 1, Step: 1}) {
+		add(1, func(w int) bool { return w > 0 })
+		add(1, func(w int) bool { return w >= 0 })
+		return planes
+	}
+	for j := range f.W.Bits() {
+		add(1<<j, func(w int) bool { return (w-f.W.Min)/f.W.Step>>j&1 == 1 })
+	}
+	if rest := f.W.Max + f.W.Min; rest != 0 {
+		add(max(rest, -rest), func(int) bool { return rest > 0 })
+	}
+	return planes
+}
+
+// pack makes c's Weights: each filter has the words that its group touches.
+func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
+	if len(f.Ints) == 0 {
+		return
+	}
+	in := f.GroupIn()
+	c.Weights = make([]uint32, f.KH*f.KW*c.Words*len(planes)*f.Out)
+	for j, plane := range planes {
+		for i, plus := range plane {
+			if plus == inverted {
+				continue
+			}
+			o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
+			bit := o/f.GroupOut()*in + ch - firstWord(f, o)*WordBits
+			c.Weights[((tap*c.Words+bit/WordBits)*len(planes)+j)*f.Out+o] |= 1 << (bit % WordBits)
+		}
+	}
+}
+
+// firstWord is the first of the words of a pixel that hold the channels of output o's group.
+func firstWord(f *graph.FusedConv, o int) int { return o / f.GroupOut() * f.GroupIn() / WordBits }
+
+// groupWords is the most words of a pixel that the channels of one group touch.
+func groupWords(f *graph.FusedConv) int {
+	n, most := f.GroupIn(), 0
+	for g := range f.GroupCount() {
+		most = max(most, ((g+1)*n-1)/WordBits-g*n/WordBits+1)
+	}
+	return most
+}
+
+func (c *Counts) mask(f *graph.FusedConv) {
+	c.Mask = make([]uint32, c.Words*f.Out)
+	for i := range c.Mask {
+		q, o := i/f.Out, i%f.Out
+		g := o / f.GroupOut()
+		for b := range WordBits {
+			if ch := (firstWord(f, o)+q)*WordBits + b; ch >= g*f.GroupIn() && ch < (g+1)*f.GroupIn() {
+				c.Mask[i] |= 1 << b
+			}
+		}
+	}
+}
+
+// ones is the number of 1 bits of plane j of filter o in words from to to-1.
+func (c *Counts) ones(j, o, outs, from, to int) int32 {
+	if c.Weights == nil {
+		return 0
+	}
+	var n int32
+	for q := from; q < to; q++ {
+		n += int32(bits.OnesCount32(c.Weights[(q*len(c.Coefs)+j)*outs+o]))
+	}
+	return n
+}
+
+// solve sets Base, Mul and Half, for the planes' sums, which are twice f's sums where f's weights are doubled.
+func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
+	m, zero := int32(1)<<c.Planes-1, int32(x.Zero)
+	c.Base, c.Mul = make([]int32, f.Out), 1
+	if x.Enc != ir.Unipolar && c.Padding == nil {
+		c.Mul = 2
+	}
+	for o := range c.Base {
+		for j, coef := range c.Coefs {
+			if x.Enc != ir.Unipolar {
+				c.Base[o] += coef * m * int32(f.Products())
+				continue
+			}
+			c.Base[o] += coef * ((m-2*zero)*c.ones(j, o, f.Out, 0, f.KH*f.KW*c.Words) + zero*int32(f.Products()))
+		}
+	}
+	if c.Half = 2 - int32(f.W.Step); c.Half == 1 && c.Mul == 2 { // Base is even where 2*P is: halve both
+		c.Mul, c.Half = 1, 0
+		for o := range c.Base {
+			c.Base[o] /= 2
+		}
+	}
+}
+
+// Most is the largest raw count.
+func (c *Counts) Most(f *graph.FusedConv) int64 {
+	var sum int64
+	for _, v := range c.Coefs {
+		sum += int64(v)
+	}
+	if c.Padding != nil {
+		sum *= 2
+	}
+	return sum * (int64(1)<<c.Planes - 1) * int64(f.Products())
+}
+
+// limits are the counts up to which sums reach the thresholds t [Out].
+func (c *Counts) limits(f *graph.FusedConv, t []int32) []int32 {
+	most, out := c.Most(f), make([]int32, len(t))
+	for o, v := range t {
+		p := int64(c.Base[o]) - int64(v)<<c.Half
+		out[o] = int32(max(-1, min(most, floorDiv(p, int64(c.Mul)))))
+	}
+	return out
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// correction finds what padding, as 0 bits, adds to each border class: a padded tap of 0 bits counts -m (bipolar, times
+// the weight) where it should count 0. Weights are as stored, so that bipolar_inv is the same sum.
+func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
+	taps := make([]int32, f.KH*f.KW*f.Out)
+	for i := range taps {
+		tap, o := i/f.Out, i%f.Out
+		for j, coef := range c.Coefs {
+			taps[i] += coef * (2*c.ones(j, o, f.Out, tap*c.Words, (tap+1)*c.Words) - int32(f.GroupIn()))
+		}
+	}
+	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
+	dh, dw := f.Dilation()
+	k := &Correction{
+		Rows: paddingClasses(oh, f.KH, dh, f.SH, f.Pad.Top, x.Shape[1]),
+		Cols: paddingClasses(ow, f.KW, dw, f.SW, f.Pad.Left, x.Shape[2]),
+	}
+	m := int32(1)<<c.Planes - 1
+	outside := func(at, before, size int) bool { return at < before || at >= before+size }
+	for r := range k.Rows.Count() {
+		for col := range k.Cols.Count() {
+			row := make([]int32, f.Out)
+			for tap := range f.KH * f.KW {
+				h, w := k.Rows.At(r)*f.SH+tap/f.KW*dh, k.Cols.At(col)*f.SW+tap%f.KW*dw
+				if outside(h, f.Pad.Top, x.Shape[1]) || outside(w, f.Pad.Left, x.Shape[2]) {
+					for o := range row {
+						row[o] += m * taps[tap*f.Out+o]
+					}
+				}
+			}
+			k.Sums = append(k.Sums, row...)
+		}
+	}
+	return k
+}

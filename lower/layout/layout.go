@@ -1,0 +1,101 @@
+// Package layout decides how the tensors and layers of a fused graph lie in memory and how their sums are computed, and
+// translates the graph's integers into that. Graphs know levels, weights and thresholds as integers; words, planes, masks,
+// flipped bits and counts are made here.
+package layout
+
+import (
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// Form is how a tensor lies in memory.
+type Form int
+
+const (
+	// Floats: f32[batch, height, width, channels].
+	Floats Form = iota
+	// Planes: u32[planes, batch, height, width, words], bit planes of levels, WordBits channels in a word.
+	Planes
+)
+
+// FormOf is the form in which stages of a Program pass v on.
+func FormOf(v *graph.Value) Form {
+	if v.Encoded() {
+		return Planes
+	}
+	return Floats
+}
+
+// WordBits is the number of channels in one word of packed levels.
+const WordBits = 32
+
+// Words is the number of words that n channels take.
+func Words(n int) int { return (n + WordBits - 1) / WordBits }
+
+// BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.
+func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buffer {
+	c := shape[len(shape)-1]
+	s := append([]int{planes}, shape...)
+	s[len(s)-1] = Words(c)
+	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
+}
+
+// Algorithm is how the sums of a layer are computed.
+type Algorithm int
+
+const (
+	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
+	Popcount Algorithm = iota
+	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
+	Float
+)
+
+// String is the algorithm's name, as inspect prints it.
+func (a Algorithm) String() string {
+	switch a {
+	case Popcount:
+		return "popcount"
+	case Float:
+		return "float"
+	}
+	return "unknown algorithm"
+}
+
+// Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set.
+type Conv struct {
+	*graph.FusedConv
+	X      graph.Value // the input, [B, H, W, C]
+	Counts *Counts     // Algorithm Popcount
+	Sums   *Sums       // Algorithm Float
+}
+
+// NewConv lays f out, a layer over x, of shape [B, H, W, C]. Popcount needs integers (f.Ints), and so does Float over levels,
+// whose sums must be exact in f32. A layer without its weights has the layout that any weights would have, with none in it.
+func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm) *Conv {
+	c := &Conv{FusedConv: f, X: x}
+	if by == Popcount {
+		c.Counts = newCounts(f, &x)
+	} else {
+		c.Sums = newSums(f, &x)
+	}
+	return c
+}
+
+// Algorithm is how c's sums are computed.
+func (c *Conv) Algorithm() Algorithm {
+	if c.Counts != nil {
+		return Popcount
+	}
+	return Float
+}
+
+// signs are -1 for the falling channels of f, 1 for the others.
+func signs(f *graph.FusedConv) []int {
+	s := make([]int, f.Out)
+	for o := range s {
+		if s[o] = 1; f.Epilogue.Falling != nil && f.Epilogue.Falling[o] {
+			s[o] = -1
+		}
+	}
+	return s
+}

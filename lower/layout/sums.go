@@ -1,0 +1,65 @@
+package layout
+
+import (
+	"math"
+
+	"ripc/graph"
+)
+
+// MaxExact bounds sums of integers in f32: up to it, all integers are f32 values, so that adding them up in any order rounds
+// nowhere (24 bits of significand).
+const MaxExact = 1 << 24
+
+// Exact reports whether f32 holds each sum of f exactly, and all that lead to it: whatever is added up, in any order, stays
+// within what f's largest input makes of the weights' absolute values.
+func Exact(f *graph.FusedConv) bool {
+	for o := range f.Out {
+		var sum int64
+		for i := o; i < len(f.Ints); i += f.Out {
+			sum += int64(max(f.Ints[i], -f.Ints[i]))
+		}
+		if sum*int64(f.X.Largest()) > MaxExact {
+			return false
+		}
+	}
+	return true
+}
+
+// Sums is a layer whose sums are f32: a chain of fma in the order kh, kw, channel, starting from the bias. Over packed levels
+// the integers that these stand for are multiplied; their sums are exact.
+type Sums struct {
+	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels
+	Bias    []float32 // [Out] or nil
+	Pad     float32   // what positions outside the image count as
+	// Thresholds [2^OutBits-1][Out]: level >= j iff the sum >= Thresholds[j-1][o]; infinite where all sums reach them, or none.
+	Thresholds [][]float32
+}
+
+func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
+	if !x.Encoded() {
+		return &Sums{Weights: f.WFloat, Bias: f.Bias}
+	}
+	s, sign := &Sums{Weights: make([]float32, len(f.Ints)), Pad: float32(f.PadValue)}, signs(f)
+	for i, w := range f.Ints {
+		s.Weights[i] = float32(int(w) * sign[i%f.Out])
+	}
+	for _, row := range f.Epilogue.Thresholds {
+		out := make([]float32, len(row))
+		for o, v := range row {
+			lo, hi := f.Sums(o)
+			if sign[o] < 0 {
+				lo, hi = -hi, -lo
+			}
+			switch {
+			case int64(v) > hi:
+				out[o] = float32(math.Inf(1))
+			case int64(v) <= lo:
+				out[o] = float32(math.Inf(-1))
+			default:
+				out[o] = float32(v)
+			}
+		}
+		s.Thresholds = append(s.Thresholds, out)
+	}
+	return s
+}

@@ -1,0 +1,45 @@
+package describe
+
+// Layer is what became of the layer of the model that a stage computes, as the compiler found it in the network: the same
+// on every target. Names and codes are those of ripc's package graph; a loader needs none of it.
+type Layer struct {
+	Kind string `json:"kind"` // "binary", "float", "bits" or "glue"
+	// Of convolutions and dense layers: 32 bits are f32, Weights counts each weight once, FloatBytes is their size as f32.
+	ActivationBits int     `json:"activation_bits,omitempty"`
+	WeightBits     int     `json:"weight_bits,omitempty"`
+	WeightEncoding string  `json:"weight_encoding,omitempty"` // "bipolar", "ternary", "affine" or "f32"
+	Weights        int64   `json:"weights,omitempty"`
+	FloatBytes     int64   `json:"float_bytes,omitempty"`
+	Glue           *Glue   `json:"glue,omitempty"`
+	Reason         *Reason `json:"reason,omitempty"`
+}
+
+// Glue is what a layer does with its sums before it stores them.
+type Glue struct {
+	Form       string   `json:"form,omitempty"`        // "thresholds", "shift" (add, then shift) or "steps" (in f32)
+	Steps      []string `json:"steps,omitempty"`       // kinds of float steps, in order
+	Bits       int      `json:"bits,omitempty"`        // of the levels that it makes
+	PerChannel bool     `json:"per_channel,omitempty"` // levels behind float steps differ from channel to channel
+	MaxH       int      `json:"max_h,omitempty"`       // rows and columns of sums of which the largest counts
+	MaxW       int      `json:"max_w,omitempty"`
+}
+
+// Reason is why a layer, or its glue, stays float.
+type Reason struct {
+	Code  string `json:"code"`
+	Where string `json:"where,omitempty"` // the node or step that caused it
+	Args  Args   `json:"args,omitzero"`
+}
+
+// Args are the arguments of a reason. Each has those that it needs.
+type Args struct {
+	Op         string `json:"op,omitempty"` // of the node Where
+	Bits       int    `json:"bits,omitempty"`
+	Levels     string `json:"levels,omitempty"` // encoding of activations
+	WeightBits int    `json:"weight_bits,omitempty"`
+	Weights    string `json:"weights,omitempty"` // encoding of weights
+	Count      int64  `json:"count,omitempty"`
+	Most       int64  `json:"most,omitempty"`
+	Channel    int    `json:"channel,omitempty"`
+	Value      string `json:"value,omitempty"`
+}

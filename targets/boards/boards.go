@@ -1,0 +1,48 @@
+// Package boards says with what a network for a chip without an operating system becomes a program, and on which simulated
+// board that runs. A board is data; package engine/bareboard builds and runs. To add one, add a row here and a linker script
+// to engine/bareboard/firmware.
+package boards
+
+// Board describes a board with one chip.
+type Board struct {
+	Target string // the chip, a name of package targets
+	Title  string // for people
+
+	Compiler string   // GCC for the chip
+	Flags    []string // what makes it compile for the chip
+	Script   string   // linker script in engine/bareboard/firmware: flash and RAM
+
+	Simulator string // qemu for whole systems
+	Machine   string // its -M
+
+	// FlushToZero are the settings of the float unit in which it flushes subnormals to zero and makes every NaN the same
+	// one, in the register that C programs find as FPSCR. 0 is what the chip starts with: IEEE arithmetic.
+	FlushToZero uint32
+}
+
+// All lists the boards.
+func All() []Board {
+	const flush = 1<<24 | 1<<25 // FZ, DN
+	return []Board{
+		{
+			Target: "cortex-m4", Title: "Arm MPS2, AN386 (Cortex-M4F)",
+			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"},
+			Script: "mps2-an386.ld", Simulator: "qemu-system-arm", Machine: "mps2-an386", FlushToZero: flush,
+		},
+		{
+			Target: "cortex-m33", Title: "Arm MPS2+, AN505 (Cortex-M33)",
+			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"},
+			Script: "mps2-an505.ld", Simulator: "qemu-system-arm", Machine: "mps2-an505", FlushToZero: flush,
+		},
+	}
+}
+
+// Of returns the board with which networks for target are tried out, and whether there is one.
+func Of(target string) (Board, bool) {
+	for _, b := range All() {
+		if b.Target == target {
+			return b, true
+		}
+	}
+	return Board{}, false
+}
