@@ -26,7 +26,7 @@ func IsArtifact(path string) bool {
 // the Target that o names, if it names one.
 func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (func(engine.Options) (engine.Engine, error), error) {
 	if !IsArtifact(path) {
-		o.Emit = []codegen.Kind{codegen.SO}
+		o.Emit = []codegen.Kind{codegen.Runnable}
 		if progress != nil {
 			o.Progress = func(done, total int) { progress(done, total, "compiling") }
 		}
@@ -34,7 +34,7 @@ func library(ctx context.Context, path string, o Options, progress func(int, int
 		if err != nil {
 			return nil, err
 		}
-		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.SO], o) }, nil
+		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
 	}
 	if o.Target != "" {
 		d, err := runtime.ReadDescription(path)
@@ -54,5 +54,5 @@ func tempSO(c *Compiled) (dir, path string, err error) {
 		return "", "", err
 	}
 	path = filepath.Join(dir, codegen.Identifier(c.Graph.Name)+".so")
-	return dir, path, os.WriteFile(path, c.Files[codegen.SO], 0o600)
+	return dir, path, os.WriteFile(path, c.Files[codegen.Runnable], 0o600)
 }

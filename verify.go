@@ -47,7 +47,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 	}
 	o := r.Options
-	o.Emit = []codegen.Kind{codegen.SO}
+	o.Emit = []codegen.Kind{codegen.Runnable}
 	o.Progress = func(done, total int) { progress(done, total, "compiling") }
 	if r.SO != "" {
 		d, err := runtime.ReadDescription(r.SO)

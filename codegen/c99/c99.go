@@ -8,7 +8,9 @@
 package c99
 
 import (
+	"bytes"
 	"context"
+	"debug/elf"
 	"fmt"
 
 	"ripc/codegen"
@@ -27,11 +29,18 @@ type Backend struct {
 // Name is "c".
 func (Backend) Name() string { return Name }
 
-// Kinds lists C source, and shared libraries made of it.
-func (Backend) Kinds() []codegen.Kind { return []codegen.Kind{codegen.Source, codegen.SO} }
+// Kinds lists C source, and what the system's C compiler makes of it.
+func (Backend) Kinds() []codegen.Kind {
+	return []codegen.Kind{codegen.Source, codegen.SO, codegen.Runnable}
+}
 
-// Accepts takes every target: all of ripc's are little-endian, with IEEE floats.
-func (Backend) Accepts(targets.Target) error { return nil }
+// Accepts takes every target, but makes no shared library where nothing could load it.
+func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
+	if t.Bare && k == codegen.SO {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip has no system that loads libraries"}
+	}
+	return nil
+}
 
 // Kernel makes C of f, with the helpers and instructions that it uses before it.
 func (Backend) Kernel(f *ir.Func, symbol string, _ targets.Target) (codegen.Kernel, error) {
@@ -56,11 +65,14 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 		switch k {
 		case codegen.Source:
 			files[k] = source
-		case codegen.SO:
+		case codegen.SO, codegen.Runnable:
 			if m.Progress != nil {
 				m.Progress(0, 1)
 			}
 			if files[k], err = b.Compiler.Shared(ctx, m.Name, source); err != nil {
+				return nil, err
+			}
+			if err := b.made(files[k], m.Target, k); err != nil {
 				return nil, err
 			}
 			if m.Progress != nil {
@@ -71,4 +83,27 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 		}
 	}
 	return files, nil
+}
+
+// made fails unless a library for t is one for t's architecture. A Runnable is for the machine that the compiler makes
+// code for: the source is the same.
+func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
+	if k == codegen.Runnable {
+		return nil
+	}
+	f, err := elf.NewFile(bytes.NewReader(lib))
+	if err != nil {
+		return fmt.Errorf("%s made no ELF file: %w", b.Compiler.command(), err)
+	}
+	defer f.Close()
+	if got := machines()[f.Machine]; got != t.Arch {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
+			"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), f.Machine, t.Arch)}
+	}
+	return nil
+}
+
+// machines names ELF machines as targets do.
+func machines() map[elf.Machine]string {
+	return map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64", elf.EM_ARM: "arm"}
 }

@@ -35,15 +35,19 @@ func (e *CompilerError) Unwrap() error { return e.Err }
 // maxOutput bounds what is kept of a compiler's messages, in bytes.
 const maxOutput = 1 << 14
 
+// command is the command that runs.
+func (c Compiler) command() string {
+	for _, s := range []string{c.Command, os.Getenv("CC")} {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return "cc"
+}
+
 // Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's error.
 func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byte, error) {
-	command := c.Command
-	if command == "" {
-		command = os.Getenv("CC")
-	}
-	if strings.TrimSpace(command) == "" {
-		command = "cc"
-	}
+	command := c.command()
 	dir, err := os.MkdirTemp("", "ripc-")
 	if err != nil {
 		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ripc/codegen"
@@ -103,11 +104,9 @@ func file(m *codegen.Image) ([]byte, error) {
 	out.WriteString(u.instrText())
 	out.WriteString(kernels.String())
 	writeWeights(&out, m.Weights)
-	text, err := m.DescriptionText()
-	if err != nil {
+	if err := writeDescription(&out, m); err != nil {
 		return nil, err
 	}
-	writeDescription(&out, text)
 	d := driver{Image: m}
 	if err := d.write(); err != nil {
 		return nil, err
@@ -132,8 +131,26 @@ func writeWeights(out *bytes.Buffer, data []byte) {
 	out.WriteString("\n};\n\n")
 }
 
-// writeDescription writes the text as numbers: C99 does not promise that a literal may be so long.
-func writeDescription(out *bytes.Buffer, text []byte) {
+// archMacros are the architectures that the runtime knows, and what compilers for them define.
+func archMacros() [][2]string {
+	return [][2]string{{"x86_64", "__x86_64__"}, {"aarch64", "__aarch64__"}, {"arm", "__arm__"}}
+}
+
+// writeDescription writes the description as numbers: C99 does not promise that a literal may be so long. The source is for
+// any chip, so the compiler says which it is, and no features of the target's are needed.
+func writeDescription(out *bytes.Buffer, m *codegen.Image) error {
+	portable, d := *m, *m.Description
+	portable.Description, d.Features = &d, []string{}
+	var texts [][]byte
+	for _, a := range append(archMacros(), [2]string{m.Target.Arch}) {
+		d.Arch = a[0]
+		text, err := portable.DescriptionText()
+		if err != nil {
+			return err
+		}
+		texts = append(texts, append(text, 0))
+	}
+	head, tail := shared(texts)
 	fmt.Fprintf(out, `/* The description, as NAME_describe returns it; in ELF files it has a section of its own. */
 #ifdef RIPC_NO_DESCRIBE
 static const unsigned char %[1]s[] = {123, 125, 0};
@@ -142,13 +159,47 @@ static const unsigned char %[1]s[] = {123, 125, 0};
 __attribute__((section("%[2]s"), used))
 #endif
 static const unsigned char %[1]s[] = {`, abi.Describe, describe.Section)
-	for i, c := range append(bytes.Clone(text), 0) {
+	writeBytes(out, texts[0][:head])
+	for i, text := range texts {
+		switch {
+		case i == len(archMacros()):
+			out.WriteString("\n#else")
+		case i == 0:
+			fmt.Fprintf(out, "\n#if defined(%s)", archMacros()[i][1])
+		default:
+			fmt.Fprintf(out, "\n#elif defined(%s)", archMacros()[i][1])
+		}
+		writeBytes(out, text[head:len(text)-tail])
+	}
+	out.WriteString("\n#endif")
+	writeBytes(out, texts[0][len(texts[0])-tail:])
+	out.WriteString("\n};\n#endif\n\n")
+	return nil
+}
+
+// shared says how many bytes all texts have in common at the beginning and, behind these, at the end.
+func shared(texts [][]byte) (head, tail int) {
+	least := len(slices.MinFunc(texts, func(a, b []byte) int { return len(a) - len(b) }))
+	same := func(at func(t []byte) byte) bool {
+		return !slices.ContainsFunc(texts, func(t []byte) bool { return at(t) != at(texts[0]) })
+	}
+	for head < least && same(func(t []byte) byte { return t[head] }) {
+		head++
+	}
+	for tail < least-head && same(func(t []byte) byte { return t[len(t)-1-tail] }) {
+		tail++
+	}
+	return head, tail
+}
+
+// writeBytes writes data as lines of an initializer.
+func writeBytes(out *bytes.Buffer, data []byte) {
+	for i, c := range data {
 		if i%32 == 0 {
 			out.WriteString("\n    ")
 		}
 		fmt.Fprintf(out, "%d,", c)
 	}
-	out.WriteString("\n};\n#endif\n\n")
 }
 
 // driver writes the entry points.

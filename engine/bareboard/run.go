@@ -60,7 +60,7 @@ type Machine struct {
 // IsProgram reports whether an artifact, which d describes, is a program that Build made.
 func IsProgram(d *describe.Artifact) bool {
 	_, ok := boards.Of(d.Target)
-	return ok
+	return ok && d.Arch == "arm" // else it is the network's C, compiled for another machine
 }
 
 // Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if it is none, and with
