@@ -17,7 +17,7 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
+	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext"}
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
@@ -32,6 +32,7 @@ func Table() []Row {
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
+		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
@@ -51,7 +52,7 @@ func Table() []Row {
 		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir", "targets"}, nil},
-		{"schedule", []string{"ir", "ir/arith"}, nil},
+		{"schedule", []string{"ir", "ir/arith", "ir/deps"}, nil},
 		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
@@ -60,7 +61,7 @@ func Table() []Row {
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen", []string{"internal/abi", "internal/f32", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},

@@ -46,7 +46,7 @@ func channels(t *rapid.T, what string) int {
 }
 
 func padding(t *rapid.T, kh, kw, h, w int) graph.Padding {
-	p := graph.Padding{Mode: "explicit"}
+	p := graph.Padding{Mode: graph.PadExplicit}
 	if rapid.Bool().Draw(t, "padded") {
 		p.Top, p.Bottom = intRange(t, 0, kh-1, "top"), intRange(t, 0, kh-1, "bottom")
 		p.Left, p.Right = intRange(t, 0, kw-1, "left"), intRange(t, 0, kw-1, "right")
@@ -267,7 +267,7 @@ func TestPairsSame(t *testing.T) {
 		a.In = rapid.SampledFrom([]int{64, 100, 192, 640}).Draw(rt, "in")
 		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 2, 3, "kw")
 		h, w := intRange(rt, 1, 4, "h"), intRange(rt, 1, 9, "w")
-		a.Pad = graph.Padding{Mode: "explicit", Top: intRange(rt, 0, a.KH-1, "top"), Left: intRange(rt, 0, a.KW-1, "left"), Right: intRange(rt, 1, a.KW-1, "right")}
+		a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: intRange(rt, 0, a.KH-1, "top"), Left: intRange(rt, 0, a.KW-1, "left"), Right: intRange(rt, 1, a.KW-1, "right")}
 		a.Pad.Bottom = max(0, a.KH-h-a.Pad.Top)
 		a.Pad.Right = max(a.Pad.Right, a.KW-w-a.Pad.Left)
 		enc := encoding(rt)

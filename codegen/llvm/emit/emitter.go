@@ -49,7 +49,7 @@ type emitter struct {
 	names    map[string]int
 	attrs    *llir.AttrGroupDef
 	instrs   []instruction // called ones, in order of first use
-	notes    []string
+	byLane   []string      // see Module
 
 	bufs   map[string]*buffer
 	vars   map[string]val              // loop variables in scope
