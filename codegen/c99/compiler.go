@@ -19,12 +19,13 @@ type Compiler struct {
 // CompilerError says that there is no C compiler, or that it failed.
 type CompilerError struct {
 	Command string
-	Output  string // what the compiler said; "" if it did not run
+	Output  string // what the compiler said
 	Err     error
+	ran     bool
 }
 
 func (e *CompilerError) Error() string {
-	if e.Output == "" {
+	if !e.ran {
 		return fmt.Sprintf("no C compiler: %q: %v; install one (Debian: gcc), or name one with the environment variable CC", e.Command, e.Err)
 	}
 	return fmt.Sprintf("%s: %v\n%s", e.Command, e.Err, strings.TrimRight(e.Output, "\n"))
@@ -71,7 +72,7 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 			return nil, context.Cause(ctx)
 		}
 		text := out.String()
-		return nil, &CompilerError{Command: command, Output: text[:min(len(text), maxOutput)], Err: err}
+		return nil, &CompilerError{Command: command, Output: text[:min(len(text), maxOutput)], Err: err, ran: true}
 	}
 	return os.ReadFile(filepath.Join(dir, name+".so"))
 }

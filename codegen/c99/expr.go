@@ -71,7 +71,7 @@ func (w *writer) binary(e *ir.Binary) string {
 	t := e.A.Type()
 	switch {
 	case e.Op.IsCompare() && t == ir.I64:
-		return fmt.Sprintf("(%s %s %s)", w.index(e.A).text, e.Op, w.index(e.B).text)
+		return fmt.Sprintf("(%s %s %s)", w.index(e.A).within(sum), e.Op, w.index(e.B).within(sum))
 	case e.Op.IsCompare() && t.IsFloat():
 		return fmt.Sprintf("(%s %s %s)", w.operand(e.A), e.Op, w.operand(e.B))
 	case e.Op.IsCompare():
@@ -100,7 +100,7 @@ func (w *writer) integers(op ir.BinOp, t ir.Type, a, b string) string {
 		}
 		return fmt.Sprintf("(%s)(%s %s %s)", c, a, op, b)
 	case ir.Min, ir.Max:
-		return fmt.Sprintf("%s(%s, %s)", w.u.use("ripc_"+op.String()+"_"+t.String()), a, b)
+		return fmt.Sprintf("%s(%s, %s)", w.u.use("rc_"+op.String()+"_"+t.String()), a, b)
 	case ir.Shl:
 		return fmt.Sprintf("(%s)((%s)%s << %s)", c, u, a, b)
 	}
@@ -109,7 +109,7 @@ func (w *writer) integers(op ir.BinOp, t ir.Type, a, b string) string {
 	case name == "":
 		w.fail("", "%q does not work on %s", op.String(), t)
 	case t.Signed():
-		return fmt.Sprintf("%s(%s, %s)", w.u.use("ripc_"+name+"_"+t.String()), a, b)
+		return fmt.Sprintf("%s(%s, %s)", w.u.use("rc_"+name+"_"+t.String()), a, b)
 	}
 	return fmt.Sprintf("(%s)(%s %s %s)", c, a, op, b)
 }
@@ -129,13 +129,13 @@ func (w *writer) unary(op ir.UnOp, t ir.Type, a string) string {
 		if !t.Signed() {
 			return a
 		}
-		return fmt.Sprintf("%s(%s)", w.u.use("ripc_abs_"+t.String()), a)
+		return fmt.Sprintf("%s(%s)", w.u.use("rc_abs_"+t.String()), a)
 	case ir.Popcount:
 		bits := max(t.Bits(), 32)
 		if t.Bits() == 8 {
 			bits = 8
 		}
-		return fmt.Sprintf("(%s)%s((uint%d_t)%s)", c, w.u.use(fmt.Sprintf("ripc_popcount%d", bits)), t.Bits(), a)
+		return fmt.Sprintf("(%s)%s((uint%d_t)%s)", c, w.u.use(fmt.Sprintf("rc_popcount%d", bits)), t.Bits(), a)
 	}
 	w.fail("", "%q does not work on %s", op.String(), t)
 	return ""
@@ -146,16 +146,16 @@ func (w *writer) cast(e *ir.Cast) string {
 	from := e.A.Type()
 	switch {
 	case from.IsFloat():
-		return fmt.Sprintf("%s(%s)", w.u.use("ripc_trunc_"+e.T.String()), w.float(e.A))
+		return fmt.Sprintf("%s(%s)", w.u.use("rc_trunc_"+e.T.String()), w.float(e.A))
 	case from == ir.I64:
-		return fmt.Sprintf("(%s)%s", ctype(e.T), w.index(e.A).text)
+		return fmt.Sprintf("(%s)%s", ctype(e.T), w.index(e.A).text())
 	}
 	return fmt.Sprintf("(%s)%s", ctype(e.T), w.expr(e.A))
 }
 
 func (w *writer) bitcast(e *ir.Bitcast) string {
 	if e.A.Type().IsFloat() {
-		return fmt.Sprintf("(%s)%s(%s)", ctype(e.T), w.u.use("ripc_bits"), w.float(e.A))
+		return fmt.Sprintf("(%s)%s(%s)", ctype(e.T), w.u.use("rc_bits"), w.float(e.A))
 	}
 	return fmt.Sprintf("(%s)%s", ctype(e.T), w.expr(e.A))
 }
@@ -168,7 +168,7 @@ func (w *writer) operand(e ir.Expr) string {
 	return w.flush(w.float(e))
 }
 
-func (w *writer) flush(x string) string { return w.u.use("ripc_flush") + "(" + x + ")" }
+func (w *writer) flush(x string) string { return w.u.use("rc_flush") + "(" + x + ")" }
 
 // float is the value of a float expression.
 func (w *writer) float(e ir.Expr) string {
@@ -182,7 +182,7 @@ func (w *writer) float(e ir.Expr) string {
 	case *ir.Unary:
 		return w.floatUnary(e)
 	case *ir.Fma:
-		return fmt.Sprintf("%s(%s, %s, %s)", w.u.use("ripc_fma"), w.operand(e.A), w.operand(e.B), w.operand(e.C))
+		return fmt.Sprintf("%s(%s, %s, %s)", w.u.use("rc_fma"), w.operand(e.A), w.operand(e.B), w.operand(e.C))
 	case *ir.Select:
 		return fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), w.float(e.A), w.float(e.B))
 	case *ir.Cast:
@@ -190,14 +190,14 @@ func (w *writer) float(e ir.Expr) string {
 		case from.IsFloat():
 			return w.float(e.A)
 		case from == ir.I64:
-			return "(float)" + w.index(e.A).text
+			return "(float)" + w.index(e.A).text()
 		}
 		return "(float)" + w.expr(e.A)
 	case *ir.Bitcast:
 		if e.A.Type().IsFloat() {
 			return w.float(e.A)
 		}
-		return fmt.Sprintf("%s((uint32_t)%s)", w.u.use("ripc_float"), w.expr(e.A))
+		return fmt.Sprintf("%s((uint32_t)%s)", w.u.use("rc_float"), w.expr(e.A))
 	}
 	w.fail("", "%s is unknown in C", ir.ExprString(e))
 	return ""
@@ -205,7 +205,7 @@ func (w *writer) float(e ir.Expr) string {
 
 // floats is an operation on flushed floats.
 func (w *writer) floats(op ir.BinOp, a, b string) string {
-	name := map[ir.BinOp]string{ir.Add: "ripc_fadd", ir.Sub: "ripc_fsub", ir.Mul: "ripc_fmul", ir.Div: "ripc_fdiv", ir.Min: "ripc_fmin", ir.Max: "ripc_fmax"}[op]
+	name := map[ir.BinOp]string{ir.Add: "rc_fadd", ir.Sub: "rc_fsub", ir.Mul: "rc_fmul", ir.Div: "rc_fdiv", ir.Min: "rc_fmin", ir.Max: "rc_fmax"}[op]
 	if name == "" {
 		w.fail("", "%q does not work on f32", op.String())
 	}
@@ -215,11 +215,11 @@ func (w *writer) floats(op ir.BinOp, a, b string) string {
 func (w *writer) floatUnary(e *ir.Unary) string {
 	switch e.Op {
 	case ir.Neg:
-		return fmt.Sprintf("%s(%s(%s) ^ 0x80000000u)", w.u.use("ripc_float"), w.u.use("ripc_bits"), w.float(e.A))
+		return fmt.Sprintf("%s(%s(%s) ^ 0x80000000u)", w.u.use("rc_float"), w.u.use("rc_bits"), w.float(e.A))
 	case ir.Abs:
-		return fmt.Sprintf("%s(%s(%s) & 0x7fffffffu)", w.u.use("ripc_float"), w.u.use("ripc_bits"), w.float(e.A))
+		return fmt.Sprintf("%s(%s(%s) & 0x7fffffffu)", w.u.use("rc_float"), w.u.use("rc_bits"), w.float(e.A))
 	case ir.Sqrt, ir.Floor, ir.RoundEven:
-		return fmt.Sprintf("%s(%s)", w.u.use("ripc_"+e.Op.String()), w.operand(e.A))
+		return fmt.Sprintf("%s(%s)", w.u.use("rc_"+e.Op.String()), w.operand(e.A))
 	}
 	w.fail("", "%q does not work on f32", e.Op.String())
 	return ""
@@ -229,7 +229,7 @@ func (w *writer) floatUnary(e *ir.Unary) string {
 func (w *writer) floatLiteral(v float32) string {
 	b := math.Float32bits(v)
 	if e := b >> 23 & 0xff; e == 0xff || e == 0 && b<<1 != 0 {
-		return fmt.Sprintf("%s(0x%08xu)", w.u.use("ripc_float"), b)
+		return fmt.Sprintf("%s(0x%08xu)", w.u.use("rc_float"), b)
 	}
 	if v == 0 || math.Signbit(float64(v)) {
 		if b == 0 {
@@ -243,80 +243,109 @@ func (w *writer) floatLiteral(v float32) string {
 // index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time and spares small
 // machines arithmetic on pairs of registers.
 type index struct {
-	text   string
+	bare   string
+	form   form
 	narrow bool
+}
+
+// form says how tightly the text of an index holds together.
+type form uint8
+
+const (
+	atom form = iota
+	product
+	sum
+)
+
+// text can be an operand of anything.
+func (x index) text() string { return x.within(atom) }
+
+// within is x as an operand of something that forms up to f bind stronger than.
+func (x index) within(f form) string {
+	if x.form > f {
+		return "(" + x.bare + ")"
+	}
+	return x.bare
 }
 
 func (x index) wide() string {
 	if x.narrow {
-		return "(int64_t)" + x.text
+		return "(int64_t)" + x.text()
 	}
-	return x.text
+	return x.text()
 }
+
+func narrow(format string, args ...any) index { return index{fmt.Sprintf(format, args...), atom, true} }
+func wide(text string) index                  { return index{text, atom, false} }
 
 // index writes an i64 expression.
 func (w *writer) index(e ir.Expr) index {
-	iv, known := arith.Bounds(e, w.ranges)
-	fits := known && iv.Lo >= math.MinInt32 && iv.Hi <= math.MaxInt32
 	switch e := e.(type) {
 	case *ir.IntImm:
-		if fits && e.V != math.MinInt32 {
-			if e.V < 0 {
-				return index{fmt.Sprintf("(%d)", e.V), true}
-			}
-			return index{fmt.Sprint(e.V), true}
+		switch {
+		case e.V <= math.MinInt32 || e.V > math.MaxInt32:
+			return wide(literal(ir.I64, e.V))
+		case e.V < 0:
+			return narrow("(%d)", e.V)
 		}
-		return index{literal(ir.I64, e.V), false}
+		return narrow("%d", e.V)
 	case *ir.Var:
 		v, ok := w.vars[e.Name]
 		if !ok {
 			w.fail("", "there is no loop variable %%%s here", e.Name)
 		}
-		return index{v, true}
+		return narrow("%s", v)
 	case *ir.Load:
-		return index{w.element(e.Buf, e.Idx), false}
+		return wide(w.element(e.Buf, e.Idx))
 	case *ir.Binary:
-		return w.indexBinary(e, fits)
+		return w.indexBinary(e)
 	case *ir.Unary:
-		return index{w.unary(e.Op, ir.I64, w.index(e.A).wide()), false}
+		return wide(w.unary(e.Op, ir.I64, w.index(e.A).wide()))
 	case *ir.Select:
 		a, b := w.index(e.A), w.index(e.B)
 		if a.narrow && b.narrow {
-			return index{fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), a.text, b.text), true}
+			return narrow("(%s ? %s : %s)", w.expr(e.Cond), a.text(), b.text())
 		}
-		return index{fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), a.wide(), b.wide()), false}
+		return wide(fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), a.wide(), b.wide()))
 	case *ir.Cast:
 		from := e.A.Type()
 		switch {
 		case from.IsFloat():
-			return index{w.cast(e), false}
+			return wide(w.cast(e))
 		case from == ir.I64:
 			return w.index(e.A)
 		case from.Bits() < 32 || from == ir.I32:
-			return index{"(int32_t)" + w.expr(e.A), true}
+			return narrow("(int32_t)%s", w.expr(e.A))
 		}
-		return index{"(int64_t)" + w.expr(e.A), false}
+		return wide("(int64_t)" + w.expr(e.A))
 	case *ir.Bitcast:
-		return index{w.bitcast(e), false}
+		return wide(w.bitcast(e))
 	}
 	w.fail("", "%s is unknown in C", ir.ExprString(e))
 	return index{}
 }
 
-func (w *writer) indexBinary(e *ir.Binary, fits bool) index {
+func (w *writer) indexBinary(e *ir.Binary) index {
 	a, b := w.index(e.A), w.index(e.B)
-	if !fits || !a.narrow || !b.narrow {
-		return index{w.integers(e.Op, ir.I64, a.wide(), b.wide()), false}
+	iv, known := arith.Bounds(e, w.ranges)
+	if !known || iv.Lo < math.MinInt32 || iv.Hi > math.MaxInt32 || !a.narrow || !b.narrow {
+		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
 	}
 	switch e.Op {
-	case ir.Add, ir.Sub, ir.Mul, ir.And, ir.Or, ir.Xor:
-		return index{fmt.Sprintf("(%s %s %s)", a.text, e.Op, b.text), true}
+	case ir.Add:
+		return index{a.within(sum) + " + " + b.within(product), sum, true}
+	case ir.Sub:
+		return index{a.within(sum) + " - " + b.within(product), sum, true}
+	case ir.Mul:
+		return index{a.within(product) + " * " + b.text(), product, true}
+	case ir.And, ir.Or, ir.Xor:
+		return narrow("(%s %s %s)", a.text(), e.Op, b.text())
 	case ir.Div, ir.Mod:
 		if iv, ok := arith.Bounds(e.A, w.ranges); ok && iv.Lo >= 0 {
-			return index{fmt.Sprintf("(%s %s %s)", a.text, e.Op, b.text), true}
+			return narrow("(%s %s %s)", a.text(), e.Op, b.text())
 		}
 	case ir.Shl, ir.Shr: // by up to 63
-		return index{w.integers(e.Op, ir.I64, a.wide(), b.wide()), false}
+		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
 	}
-	return index{w.integers(e.Op, ir.I32, a.text, b.text), true}
+	return narrow("%s", w.integers(e.Op, ir.I32, a.text(), b.text()))
 }

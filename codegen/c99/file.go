@@ -28,6 +28,7 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
  * RIPC_NO_THREADS    leaves the barrier out, so that nthreads must be 1
  * RIPC_YIELD()       gives the processor away while a thread waits for others
  * RIPC_UNROLL(n)     goes before loops that are to be unrolled n times
+ * RIPC_VECTOR        goes before loops whose iterations do not depend on each other, one for each lane of a vector
  */
 #include <float.h>
 #include <stddef.h>
@@ -59,16 +60,21 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
 #else
 #define RIPC_ELEMENT
 #endif
-typedef int8_t RIPC_ELEMENT ripc_i8;
-typedef int16_t RIPC_ELEMENT ripc_i16;
-typedef int32_t RIPC_ELEMENT ripc_i32;
-typedef int64_t RIPC_ELEMENT ripc_i64;
-typedef uint8_t RIPC_ELEMENT ripc_u8;
-typedef uint16_t RIPC_ELEMENT ripc_u16;
-typedef uint32_t RIPC_ELEMENT ripc_u32;
-typedef uint64_t RIPC_ELEMENT ripc_u64;
-typedef uint8_t RIPC_ELEMENT ripc_bool;
-typedef float RIPC_ELEMENT ripc_f32;
+#if defined(__GNUC__)
+#define RIPC_USED __attribute__((__used__))
+#else
+#define RIPC_USED
+#endif
+typedef int8_t RIPC_ELEMENT rc_i8;
+typedef int16_t RIPC_ELEMENT rc_i16;
+typedef int32_t RIPC_ELEMENT rc_i32;
+typedef int64_t RIPC_ELEMENT rc_i64;
+typedef uint8_t RIPC_ELEMENT rc_u8;
+typedef uint16_t RIPC_ELEMENT rc_u16;
+typedef uint32_t RIPC_ELEMENT rc_u32;
+typedef uint64_t RIPC_ELEMENT rc_u64;
+typedef uint8_t RIPC_ELEMENT rc_bool;
+typedef float RIPC_ELEMENT rc_f32;
 #endif
 #ifndef RIPC_UNROLL
 #if defined(__clang__)
@@ -78,6 +84,13 @@ typedef float RIPC_ELEMENT ripc_f32;
 #define RIPC_UNROLL(n) RIPC_PRAGMA(GCC unroll n)
 #else
 #define RIPC_UNROLL(n)
+#endif
+#endif
+#ifndef RIPC_VECTOR
+#if defined(__GNUC__) && !defined(__clang__)
+#define RIPC_VECTOR _Pragma("GCC ivdep")
+#else
+#define RIPC_VECTOR
 #endif
 #endif
 
@@ -121,7 +134,7 @@ func writeWeights(out *bytes.Buffer, data []byte) {
 		return
 	}
 	data = append(bytes.Clone(data), make([]byte, -len(data)&3)...)
-	fmt.Fprintf(out, "/* Weights and tables. */\nstatic const RIPC_ALIGNED uint32_t %s[%d] = {", abi.Weights, len(data)/4)
+	fmt.Fprintf(out, "/* Weights and tables. They stay in the file even if a compiler knows their values by heart, for ripc verify. */\nstatic RIPC_USED const RIPC_ALIGNED uint32_t %s[%d] = {", abi.Weights, len(data)/4)
 	for i := 0; i < len(data); i += 4 {
 		if i%32 == 0 {
 			out.WriteString("\n   ")
@@ -216,24 +229,24 @@ const barrier = `/* Where threads meet: with atomics of GCC and Clang where the 
 #define RIPC_THREADS 0
 #elif defined(__GNUC__) && defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_4)
 #define RIPC_THREADS 1
-typedef uint32_t RIPC_ELEMENT ripc_counter;
-#define ripc_get(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define ripc_set(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define ripc_arrive(p) __atomic_fetch_add(p, 1u, __ATOMIC_ACQ_REL)
+typedef uint32_t RIPC_ELEMENT rc_counter;
+#define rc_get(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define rc_set(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define rc_arrive(p) __atomic_fetch_add(p, 1u, __ATOMIC_ACQ_REL)
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
 #define RIPC_THREADS 1
 #include <stdatomic.h>
-typedef _Atomic uint32_t ripc_counter;
-#define ripc_get(p) atomic_load_explicit(p, memory_order_acquire)
-#define ripc_set(p, v) atomic_store_explicit(p, v, memory_order_release)
-#define ripc_arrive(p) atomic_fetch_add_explicit(p, 1u, memory_order_acq_rel)
+typedef _Atomic uint32_t rc_counter;
+#define rc_get(p) atomic_load_explicit(p, memory_order_acquire)
+#define rc_set(p, v) atomic_store_explicit(p, v, memory_order_release)
+#define rc_arrive(p) atomic_fetch_add_explicit(p, 1u, memory_order_acq_rel)
 #else
 #define RIPC_THREADS 0
 #endif
 
 #if RIPC_THREADS
 /* Lets the other hardware thread run. */
-static inline void ripc_pause(void)
+static inline void rc_pause(void)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     __asm__ volatile("pause" ::: "memory");
@@ -243,7 +256,7 @@ static inline void ripc_pause(void)
 }
 
 /* Gives the processor away: sched_yield on Linux, without a library. */
-static inline void ripc_yield(void)
+static inline void rc_yield(void)
 {
 #if defined(RIPC_YIELD)
     RIPC_YIELD();
@@ -255,31 +268,32 @@ static inline void ripc_yield(void)
     register long r __asm__("x0");
     __asm__ volatile("svc #0" : "=r"(r) : "r"(n) : "memory");
 #else
-    ripc_pause();
+    rc_pause();
 #endif
 }
 
 /* Looks for some 20 microseconds, then gives the processor away between looks. */
-static void ripc_barrier(ripc_sync *sync, uint32_t nthreads)
+static void rc_barrier(ripc_sync *sync, uint32_t nthreads)
 {
-    ripc_counter *const arrived = (ripc_counter *)(void *)(sync->bytes + %[1]d);
-    ripc_counter *const passed = (ripc_counter *)(void *)(sync->bytes + %[2]d);
+    rc_counter *arrived, *passed;
     uint32_t mine, spins = 0;
-    if (nthreads == 1) {
+    if (nthreads == 1) { /* sync may be null */
         return;
     }
-    mine = ripc_get(passed);
-    if (ripc_arrive(arrived) + 1u == nthreads) {
-        ripc_set(arrived, 0u);
-        ripc_set(passed, mine + 1u);
+    arrived = (rc_counter *)(void *)(sync->bytes + %[1]d);
+    passed = (rc_counter *)(void *)(sync->bytes + %[2]d);
+    mine = rc_get(passed);
+    if (rc_arrive(arrived) + 1u == nthreads) {
+        rc_set(arrived, 0u);
+        rc_set(passed, mine + 1u);
         return;
     }
-    while (ripc_get(passed) == mine) {
+    while (rc_get(passed) == mine) {
         if (spins < 1000) {
             spins++;
-            ripc_pause();
+            rc_pause();
         } else {
-            ripc_yield();
+            rc_yield();
         }
     }
 }
@@ -350,7 +364,7 @@ func (d *driver) write() error {
 			args = append(args, arg)
 		}
 		d.line("        %s(%s, scratch, tid, nthreads);", d.Kernels[s.Func].Symbol, strings.Join(args, ", "))
-		d.line("#if RIPC_THREADS\n        ripc_barrier(sync, nthreads);\n#endif\n    }")
+		d.line("#if RIPC_THREADS\n        rc_barrier(sync, nthreads);\n#endif\n    }")
 	}
 	d.line("    return RIPC_OK;\n}\n")
 	d.line("int %s_run(%s)\n{\n    return %s_run_stages(in, out, workspace, tid, nthreads, sync, 0, %d);\n}\n", n, args, n, stages)

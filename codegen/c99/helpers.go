@@ -16,115 +16,115 @@ type helper struct {
 // helpers lists all of them. Those of integers are made for each type.
 func helpers() map[string]helper {
 	all := map[string]helper{
-		"ripc_bits": {text: `static inline uint32_t ripc_bits(float x)
+		"rc_bits": {text: `static inline uint32_t rc_bits(float x)
 {
     union { float f; uint32_t u; } p;
     p.f = x;
     return p.u;
 }
 `},
-		"ripc_float": {text: `static inline float ripc_float(uint32_t u)
+		"rc_float": {text: `static inline float rc_float(uint32_t u)
 {
     union { float f; uint32_t u; } p;
     p.u = u;
     return p.f;
 }
 `},
-		"ripc_flush": {[]string{"ripc_bits", "ripc_float"}, `/* Zero of x's sign for a subnormal x. */
-static inline float ripc_flush(float x)
+		"rc_flush": {[]string{"rc_bits", "rc_float"}, `/* Zero of x's sign for a subnormal x. */
+static inline float rc_flush(float x)
 {
-    const uint32_t u = ripc_bits(x);
-    return (u & 0x7f800000u) != 0 ? x : ripc_float(u & 0x80000000u);
+    const uint32_t u = rc_bits(x);
+    return (u & 0x7f800000u) != 0 ? x : rc_float(u & 0x80000000u);
 }
 `},
-		"ripc_bits64": {text: `static inline uint64_t ripc_bits64(double x)
+		"rc_bits64": {text: `static inline uint64_t rc_bits64(double x)
 {
     union { double f; uint64_t u; } p;
     p.f = x;
     return p.u;
 }
 `},
-		"ripc_double": {text: `static inline double ripc_double(uint64_t u)
+		"rc_double": {text: `static inline double rc_double(uint64_t u)
 {
     union { double f; uint64_t u; } p;
     p.u = u;
     return p.f;
 }
 `},
-		"ripc_narrow": {[]string{"ripc_bits64", "ripc_float"}, `/* Rounds to float. What would be below 2^-126 if exponents had no end becomes zero. */
-static inline float ripc_narrow(double x)
+		"rc_narrow": {[]string{"rc_bits64", "rc_float"}, `/* Rounds to float. What would be below 2^-126 if exponents had no end becomes zero. */
+static inline float rc_narrow(double x)
 {
     if (x < 0x1.ffffffp-127 && x > -0x1.ffffffp-127) {
-        return ripc_float((uint32_t)(ripc_bits64(x) >> 32) & 0x80000000u);
+        return rc_float((uint32_t)(rc_bits64(x) >> 32) & 0x80000000u);
     }
     return (float)x;
 }
 `},
-		"ripc_fadd": {[]string{"ripc_flush"}, `static inline float ripc_fadd(float a, float b) { return ripc_flush(a + b); }
+		"rc_fadd": {[]string{"rc_flush"}, `static inline float rc_fadd(float a, float b) { return rc_flush(a + b); }
 `},
-		"ripc_fsub": {[]string{"ripc_flush"}, `static inline float ripc_fsub(float a, float b) { return ripc_flush(a - b); }
+		"rc_fsub": {[]string{"rc_flush"}, `static inline float rc_fsub(float a, float b) { return rc_flush(a - b); }
 `},
-		"ripc_fmul": {[]string{"ripc_bits", "ripc_float", "ripc_narrow"}, `/* At 2^-126 it matters how a result was rounded. */
-static inline float ripc_fmul(float a, float b)
+		"rc_fmul": {[]string{"rc_bits", "rc_float", "rc_narrow"}, `/* At 2^-126 it matters how a result was rounded. */
+static inline float rc_fmul(float a, float b)
 {
     const float r = a * b;
-    const uint32_t u = ripc_bits(r), m = u & 0x7fffffffu;
+    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
     if (m > 0x00800000u) {
         return r;
     }
-    return m < 0x00800000u ? ripc_float(u & 0x80000000u) : ripc_narrow((double)a * (double)b);
+    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_narrow((double)a * (double)b);
 }
 `},
-		"ripc_fdiv": {[]string{"ripc_bits", "ripc_float", "ripc_narrow"}, `static inline float ripc_fdiv(float a, float b)
+		"rc_fdiv": {[]string{"rc_bits", "rc_float", "rc_narrow"}, `static inline float rc_fdiv(float a, float b)
 {
     const float r = a / b;
-    const uint32_t u = ripc_bits(r), m = u & 0x7fffffffu;
+    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
     if (m > 0x00800000u) {
         return r;
     }
-    return m < 0x00800000u ? ripc_float(u & 0x80000000u) : ripc_narrow((double)a / (double)b);
+    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_narrow((double)a / (double)b);
 }
 `},
-		"ripc_fmin": {text: `static inline float ripc_fmin(float a, float b) { return a < b ? a : b; }
+		"rc_fmin": {text: `static inline float rc_fmin(float a, float b) { return a < b ? a : b; }
 `},
-		"ripc_fmax": {text: `static inline float ripc_fmax(float a, float b) { return a > b ? a : b; }
+		"rc_fmax": {text: `static inline float rc_fmax(float a, float b) { return a > b ? a : b; }
 `},
-		"ripc_exact_fma": {[]string{"ripc_bits64", "ripc_double", "ripc_narrow"}, `/* a * b + c, rounded once: the product is exact in double; the sum is rounded to odd where rounding it again to float could
+		"rc_exact_fma": {[]string{"rc_bits64", "rc_double", "rc_narrow"}, `/* a * b + c, rounded once: the product is exact in double; the sum is rounded to odd where rounding it again to float could
  * go wrong (Boldo and Melquiond 2008). */
-static inline float ripc_exact_fma(float a, float b, float c)
+static inline float rc_exact_fma(float a, float b, float c)
 {
     const double p = (double)a * (double)b, d = (double)c;
     double s = p + d;
-    const uint64_t u = ripc_bits64(s);
+    const uint64_t u = rc_bits64(s);
     if ((u & 0x1fffffffu) == 0x10000000u) {
         const double t = s - p, e = (p - (s - t)) + (d - t); /* p + d is s + e */
         if (e > 0.0) {
-            s = ripc_double(s > 0.0 ? u + 1u : u - 1u);
+            s = rc_double(s > 0.0 ? u + 1u : u - 1u);
         } else if (e < 0.0) {
-            s = ripc_double(s > 0.0 ? u - 1u : u + 1u);
+            s = rc_double(s > 0.0 ? u - 1u : u + 1u);
         }
     }
-    return ripc_narrow(s);
+    return rc_narrow(s);
 }
 `},
-		"ripc_fma": {[]string{"ripc_bits", "ripc_float", "ripc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-static inline float ripc_fma(float a, float b, float c)
+		"rc_fma": {[]string{"rc_bits", "rc_float", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+static inline float rc_fma(float a, float b, float c)
 {
     const float r = __builtin_fmaf(a, b, c); /* an instruction */
-    const uint32_t u = ripc_bits(r), m = u & 0x7fffffffu;
+    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
     if (m > 0x00800000u) {
         return r;
     }
-    return m < 0x00800000u ? ripc_float(u & 0x80000000u) : ripc_exact_fma(a, b, c);
+    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_exact_fma(a, b, c);
 }
 #else
-static inline float ripc_fma(float a, float b, float c) { return ripc_exact_fma(a, b, c); }
+static inline float rc_fma(float a, float b, float c) { return rc_exact_fma(a, b, c); }
 #endif
 `},
-		"ripc_sqrt": {[]string{"ripc_bits", "ripc_float"}, `/* The square root, digit by digit. */
-static inline float ripc_sqrt(float x)
+		"rc_sqrt": {[]string{"rc_bits", "rc_float"}, `/* The square root, digit by digit. */
+static inline float rc_sqrt(float x)
 {
-    const uint32_t u = ripc_bits(x);
+    const uint32_t u = rc_bits(x);
     uint32_t m, root = 0, bit;
     uint64_t n;
     int32_t e;
@@ -132,7 +132,7 @@ static inline float ripc_sqrt(float x)
         return x;
     }
     if (u > 0x7f800000u) {
-        return ripc_float(0x7fc00000u); /* of a negative number, or NaN */
+        return rc_float(0x7fc00000u); /* of a negative number, or NaN */
     }
     e = (int32_t)(u >> 23) - 127;
     m = (u & 0x007fffffu) | 0x00800000u;
@@ -146,12 +146,12 @@ static inline float ripc_sqrt(float x)
             root += bit;
         }
     }
-    return ripc_float(((uint32_t)(e / 2 + 127) << 23) + ((root + 1u) / 2u - 0x00800000u));
+    return rc_float(((uint32_t)(e / 2 + 127) << 23) + ((root + 1u) / 2u - 0x00800000u));
 }
 `},
-		"ripc_floor": {[]string{"ripc_bits", "ripc_float"}, `static inline float ripc_floor(float x)
+		"rc_floor": {[]string{"rc_bits", "rc_float"}, `static inline float rc_floor(float x)
 {
-    const uint32_t u = ripc_bits(x);
+    const uint32_t u = rc_bits(x);
     float f;
     if ((u & 0x7fffffffu) >= 0x4b000000u) { /* integral, infinite or NaN */
         return x;
@@ -160,19 +160,19 @@ static inline float ripc_sqrt(float x)
     if (f > x) {
         f -= 1.0f;
     }
-    return ripc_float(ripc_bits(f) | (u & 0x80000000u));
+    return rc_float(rc_bits(f) | (u & 0x80000000u));
 }
 `},
-		"ripc_round_even": {[]string{"ripc_bits", "ripc_float"}, `static inline float ripc_round_even(float x)
+		"rc_round_even": {[]string{"rc_bits", "rc_float"}, `static inline float rc_round_even(float x)
 {
-    const uint32_t u = ripc_bits(x), m = u & 0x7fffffffu;
+    const uint32_t u = rc_bits(x), m = u & 0x7fffffffu;
     if (m >= 0x4b000000u) { /* integral, infinite or NaN */
         return x;
     }
-    return ripc_float(ripc_bits((ripc_float(m) + 8388608.0f) - 8388608.0f) | (u & 0x80000000u));
+    return rc_float(rc_bits((rc_float(m) + 8388608.0f) - 8388608.0f) | (u & 0x80000000u));
 }
 `},
-		"ripc_popcount32": {text: `static inline uint32_t ripc_popcount32(uint32_t x)
+		"rc_popcount32": {text: `static inline uint32_t rc_popcount32(uint32_t x)
 {
 #if defined(__GNUC__) && (defined(__POPCNT__) || defined(__aarch64__))
     return (uint32_t)__builtin_popcount(x);
@@ -184,20 +184,20 @@ static inline float ripc_sqrt(float x)
 #endif
 }
 `},
-		"ripc_popcount8": {text: `static inline uint32_t ripc_popcount8(uint32_t x)
+		"rc_popcount8": {text: `static inline uint32_t rc_popcount8(uint32_t x)
 {
     x -= (x >> 1) & 0x55u;
     x = (x & 0x33u) + ((x >> 2) & 0x33u);
     return (x + (x >> 4)) & 0x0fu;
 }
 `},
-		"ripc_popcount64": {[]string{"ripc_popcount32"}, `static inline uint32_t ripc_popcount64(uint64_t x)
+		"rc_popcount64": {[]string{"rc_popcount32"}, `static inline uint32_t rc_popcount64(uint64_t x)
 {
-    return ripc_popcount32((uint32_t)x) + ripc_popcount32((uint32_t)(x >> 32));
+    return rc_popcount32((uint32_t)x) + rc_popcount32((uint32_t)(x >> 32));
 }
 `},
-		"ripc_share": {text: `/* Where the part of thread i of a loop begins. */
-static inline int32_t ripc_share(uint32_t i, uint32_t nthreads, int32_t extent)
+		"rc_share": {text: `/* Where the part of thread i of a loop begins. */
+static inline int32_t rc_share(uint32_t i, uint32_t nthreads, int32_t extent)
 {
     if (i == 0) {
         return 0;
@@ -219,24 +219,24 @@ func integerHelpers(t ir.Type) map[string]helper {
 	fill := strings.NewReplacer("$T", ctype(t), "$U", computed(t), "$Q", t.String()).Replace
 	all := map[string]helper{}
 	add := func(name, text string, needs ...string) {
-		all["ripc_"+name+"_"+t.String()] = helper{needs, fill(text)}
+		all["rc_"+name+"_"+t.String()] = helper{needs, fill(text)}
 	}
-	add("min", "static inline $T ripc_min_$Q($T a, $T b) { return a < b ? a : b; }\n")
-	add("max", "static inline $T ripc_max_$Q($T a, $T b) { return a > b ? a : b; }\n")
+	add("min", "static inline $T rc_min_$Q($T a, $T b) { return a < b ? a : b; }\n")
+	add("max", "static inline $T rc_max_$Q($T a, $T b) { return a > b ? a : b; }\n")
 	var low, high string // what is not between is the least or the largest value
 	bound := func(exp int) string { return fmt.Sprintf("0x1p%df", exp) }
 	if t.Signed() {
-		add("div", "static inline $T ripc_div_$Q($T a, $T d) { return ($T)(a / d - (a % d < 0)); }\n")
-		add("mod", "static inline $T ripc_mod_$Q($T a, $T d) { return ($T)(a % d + (a % d < 0 ? d : 0)); }\n")
-		add("shr", "static inline $T ripc_shr_$Q($T a, $T n) { return ($T)(a < 0 ? ~(~a >> n) : a >> n); }\n")
-		add("abs", "static inline $T ripc_abs_$Q($T a) { return a < 0 ? ($T)(0u - ($U)a) : a; }\n")
+		add("div", "static inline $T rc_div_$Q($T a, $T d) { return ($T)(a / d - (a % d < 0)); }\n")
+		add("mod", "static inline $T rc_mod_$Q($T a, $T d) { return ($T)(a % d + (a % d < 0 ? d : 0)); }\n")
+		add("shr", "static inline $T rc_shr_$Q($T a, $T n) { return ($T)(a < 0 ? ~(~a >> n) : a >> n); }\n")
+		add("abs", "static inline $T rc_abs_$Q($T a) { return a < 0 ? ($T)(0u - ($U)a) : a; }\n")
 		low = fmt.Sprintf("if (x < -%s) {\n        return INT%d_MIN;\n    }\n", bound(t.Bits()-1), t.Bits())
 		high = fmt.Sprintf("if (x >= %s) {\n        return INT%d_MAX;\n    }\n", bound(t.Bits()-1), t.Bits())
 	} else {
 		low = "if (x <= 0.0f) {\n        return 0;\n    }\n"
 		high = fmt.Sprintf("if (x >= %s) {\n        return UINT%d_MAX;\n    }\n", bound(t.Bits()), t.Bits())
 	}
-	add("trunc", "static inline $T ripc_trunc_$Q(float x)\n{\n    if (x != x) {\n        return 0;\n    }\n    "+low+"    "+high+"    return ($T)x;\n}\n")
+	add("trunc", "static inline $T rc_trunc_$Q(float x)\n{\n    if (x != x) {\n        return 0;\n    }\n    "+low+"    "+high+"    return ($T)x;\n}\n")
 	return all
 }
 
@@ -262,4 +262,4 @@ func computed(t ir.Type) string {
 }
 
 // memory is the type by which elements of type t are read and written (see the prelude).
-func memory(t ir.Type) string { return "ripc_" + t.String() }
+func memory(t ir.Type) string { return "rc_" + t.String() }

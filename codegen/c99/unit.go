@@ -75,12 +75,12 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 	if !w.scratch {
 		w.line("(void)scratch;")
 	}
-	if parallel != nil {
-		w.stmt(f.Body)
+	if parallel {
+		w.body()
 	} else {
 		w.line("(void)nthreads;")
 		w.open("if (tid == 0) {")
-		w.stmt(f.Body)
+		w.body()
 		w.close("}")
 	}
 	w.close("}")
@@ -93,10 +93,11 @@ func (u *unit) instruction(f *ir.Func) string {
 		return name
 	}
 	w := newWriter(u, f)
-	name := unique(u.names, "ripc_i_"+clean(f.Name))
+	w.instr = true
+	name := unique(u.names, "rc_i_"+clean(f.Name))
 	w.line("static inline void %s(%s)", name, strings.Join(w.params(""), ", "))
 	w.open("{")
-	w.stmt(f.Body)
+	w.body()
 	w.close("}")
 	u.instr[f] = name
 	u.instrs = append(u.instrs, w.String()+"\n")

@@ -8,6 +8,7 @@ import (
 	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // writer writes the body of one function.
@@ -23,10 +24,12 @@ type writer struct {
 	taken   map[string]bool      // C names
 	ranges  arith.Ranges
 	scratch bool // whether anything lies there
+	touched map[string]bool // buffers that the text reads
+	instr   bool // f is an instruction, whose operands may be the same
 }
 
 func newWriter(u *unit, f *ir.Func) *writer {
-	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: codegen.FlushedAllocs(f), bufs: f.Buffers(), vars: map[string]string{},
+	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: codegen.FlushedAllocs(f), bufs: f.Buffers(), vars: map[string]string{}, touched: map[string]bool{},
 		taken: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
 	for _, s := range w.frame.Slots {
 		w.scratch = w.scratch || !s.OnStack
@@ -57,8 +60,9 @@ func (w *writer) close(s string) {
 // name gives a buffer or a loop variable a C name.
 func (w *writer) name(s string) string {
 	c := clean(s)
-	if codegen.Identifier(c) != c || strings.HasPrefix(c, "ripc_") || strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" {
-		c = "v_" + c // keywords, and what may be a macro
+	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") || strings.HasSuffix(c, "_t") ||
+		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
+		c = "v_" + c // keywords, types, and what may be a macro
 	}
 	c = unique(w.taken, c)
 	w.vars[s] = c
@@ -88,13 +92,30 @@ func (w *writer) params(qualifier string) []string {
 	return out
 }
 
-// parallel is f's parallel loop, nil if there is none.
-func (w *writer) parallel() *ir.For {
-	loop, err := codegen.CheckParallel(w.f)
+// body writes the statements of f.
+func (w *writer) body() {
+	w.stmt(w.f.Body)
+	for _, p := range w.f.Params {
+		if !p.Out {
+			w.spare(p.Name)
+		}
+	}
+}
+
+// spare keeps compilers from wondering about a buffer that nothing reads.
+func (w *writer) spare(buf string) {
+	if !w.touched[buf] {
+		w.line("(void)%s;", w.vars[buf])
+	}
+}
+
+// parallel reports whether threads share loops of f.
+func (w *writer) parallel() bool {
+	shared, err := codegen.CheckLoops(w.f)
 	if err != nil {
 		panic(abort{err})
 	}
-	return loop
+	return shared
 }
 
 func (w *writer) stmt(s ir.Stmt) {
@@ -142,7 +163,7 @@ func (w *writer) loop(s *ir.For) {
 	w.ranges = w.ranges.With(s.Var, s.Extent)
 	switch {
 	case s.Kind == ir.Parallel:
-		share := w.u.use("ripc_share")
+		share := w.u.use("rc_share")
 		end := unique(w.taken, i+"_end")
 		w.open("{")
 		w.line("int32_t %s;", i)
@@ -151,9 +172,15 @@ func (w *writer) loop(s *ir.For) {
 		w.stmt(s.Body)
 		w.close("}")
 		w.close("}")
+	case s.Extent == 1:
+		w.vars[s.Var] = "0"
+		w.stmt(s.Body)
 	default:
 		if s.Kind == ir.Unroll && s.Extent > 1 {
 			w.line("RIPC_UNROLL(%d)", s.Extent)
+		}
+		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr && deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
+			w.line("RIPC_VECTOR")
 		}
 		w.open("for (int32_t %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", i, s.Extent)
 		w.stmt(s.Body)
@@ -177,6 +204,7 @@ func (w *writer) alloc(s *ir.Alloc) {
 		w.line("%s *const %s = (%s *)(void *)(scratch + %d);", m, n, m, slot.Offset)
 	}
 	w.stmt(s.Body)
+	w.spare(s.Buf.Name)
 	w.close("}")
 	delete(w.vars, s.Buf.Name)
 	if had {
@@ -195,6 +223,7 @@ func (w *writer) flat(buf string, idx []ir.Expr) string {
 	if !ok || w.vars[buf] == "" {
 		w.fail("", "%%%s is not a buffer in scope", buf)
 	}
+	w.touched[buf] = true
 	if len(idx) != len(b.Shape) {
 		w.fail("", "%%%s has %d dimensions but is indexed with %d", buf, len(b.Shape), len(idx))
 	}
@@ -202,12 +231,25 @@ func (w *writer) flat(buf string, idx []ir.Expr) string {
 	for d, e := range idx {
 		flat = ir.Bin(ir.Add, ir.Bin(ir.Mul, flat, ir.Int(b.Shape[d])), e)
 	}
-	return w.index(arith.ToAffine(flat).Expr()).text
+	return w.index(w.known(arith.ToAffine(flat)).Expr()).bare
+}
+
+// known is a without variables that are always 0.
+func (w *writer) known(a arith.Affine) arith.Affine {
+	out := arith.Affine{Const: a.Const}
+	for _, t := range a.Terms {
+		if v, ok := t.Atom.(*ir.Var); !ok || w.ranges[v.Name] != (arith.Interval{}) {
+			out.Terms = append(out.Terms, t)
+		}
+	}
+	return out
 }
 
 func (w *writer) store(s *ir.Store) {
 	b := w.bufs[s.Buf]
+	read := w.touched[s.Buf] || s.Op != ir.Assign
 	at := w.element(s.Buf, s.Idx)
+	w.touched[s.Buf] = read
 	v := w.expr(s.Val)
 	switch {
 	case s.Op == ir.Assign:
