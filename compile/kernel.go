@@ -2,12 +2,14 @@ package compile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/irdata"
 	"ripc/ir"
+	"ripc/measure"
 	"ripc/schedule"
 	"ripc/targets"
 )
@@ -51,7 +53,7 @@ func StageConstants(p *ir.Program, stage int) map[string][]byte {
 func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target, o KernelOptions) (*Unit, error) {
 	u := &Unit{Target: t, Trace: tr, seed: o.Seed}
 	var err error
-	if u.Program, err = alone(f, o); err != nil {
+	if u.Program, err = Alone(f, o); err != nil {
 		return nil, err
 	}
 	var traces map[string]schedule.Trace
@@ -70,8 +72,8 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	return u, nil
 }
 
-// alone is a Program of one stage, which is f.
-func alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
+// Alone is a Program of one stage, which is f, with constants and inputs as o says.
+func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 	p := &ir.Program{Name: f.Name, Funcs: []*ir.Func{f}}
 	s := ir.Stage{Name: f.Name, Op: "func", Func: f.Name}
 	random := irdata.Random(f, o.Seed)
@@ -113,6 +115,17 @@ func (u *Unit) Inputs(seed uint64) [][]byte {
 // Open makes the Unit ready to run, as compiled; it must have a shared library.
 func (u *Unit) Open(o engine.Options) (engine.Engine, error) {
 	return engine.OpenLibrary(u.Files[codegen.Runnable], o)
+}
+
+// Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions it takes on a
+// simulated target.
+func (u *Unit) Measure(ctx context.Context, threads int, b measure.Budget) (*engine.Measurement, error) {
+	e, err := u.Open(engine.Options{Threads: threads, Count: true})
+	if err != nil {
+		return nil, err
+	}
+	m, err := engine.Measure(ctx, e, u.Inputs(u.seed), engine.MeasureOptions{Budget: b})
+	return m, errors.Join(err, e.Close())
 }
 
 // Definition makes the Unit ready to run in the interpreter, unscheduled.

@@ -78,7 +78,7 @@ func TestStepsAreTheIR(t *testing.T) {
 			n.plain(op, x)
 		}
 		node := *n.Nodes[0]
-		n.Outputs = []string{node.Outputs[0]}
+		n.Outputs = []string{node.Output}
 		data, input := make([]float32, 2*3*c), []byte{}
 		for i := range data {
 			data[i] = hard(t, r)

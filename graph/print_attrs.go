@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -22,7 +23,7 @@ func attrString(n *Node) string {
 	case *PoolAttrs:
 		return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
 	case *QuantizeAttrs:
-		s := fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, a.Rounding)
+		s := levelsString(a.LevelType) + " rounding=" + a.Rounding.String()
 		if a.Range != nil {
 			s += fmt.Sprintf(" range=%d..%d", a.Range.Min, a.Range.Max)
 		}
@@ -32,7 +33,7 @@ func attrString(n *Node) string {
 		if a.NotLess {
 			test = "!<"
 		}
-		return fmt.Sprintf(" bits=%d encoding=%s scale=%g test=%s thresholds=%s%s", a.Bits, a.Enc, a.Scale, test, weightString(n, "thresholds"), signedString(a.Signed))
+		return fmt.Sprintf("%s test=%s thresholds=%s%s", levelsString(a.LevelType), test, weightString(n, "thresholds"), signedString(a.Signed))
 	case *ShiftNormAttrs:
 		return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
 	case *FakeQuantAttrs:
@@ -102,6 +103,11 @@ func weightString(n *Node, key string) string {
 		return fmt.Sprint(t.Data[0])
 	}
 	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
+}
+
+// levelsString is what the type of the tensor, which is printed too, does not say in full.
+func levelsString(t scalar.LevelType) string {
+	return fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
 }
 
 func signedString(signed bool) string {

@@ -15,7 +15,7 @@ import (
 // Program lowers g, a graph that fusedglue.Fuse made.
 func Program(g *graph.Graph) (*ir.Program, error) {
 	g, labels := rename(g)
-	l := &lowering{g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -51,6 +51,7 @@ type place struct {
 }
 
 type lowering struct {
+	*graph.Index
 	g      *graph.Graph
 	p      *ir.Program
 	at     map[string]place
@@ -90,7 +91,7 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || len(l.g.Consumers(v.Name)) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
 		return
 	}
 	var f *ir.Func
@@ -158,7 +159,7 @@ func (l *lowering) unused(name string) string {
 // result makes the place that node n writes its output to: the caller's buffer where it can, a slice of a
 // concatenation, or the arena.
 func (l *lowering) result(n *graph.Node) place {
-	v := l.g.Value(n.Outputs[0])
+	v := l.g.Value(n.Output)
 	if at, ok := l.at[v.Name]; ok {
 		return at // planned by planConcats
 	}

@@ -80,7 +80,7 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 }
 
 // maxPairs is the number of pairs of bit planes, one of activations and one of weights, up to which layers become bitserial.
-// Each costs a popcount; from about 12 on AVX-512 (measured; on NEON by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
+// Each costs a popcount; from about 12 on 512-bit vectors (measured; on 128-bit ones by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
 // (20 pairs) shall be exact, and so shall 2-bit weights with 8-bit activations (24).
 const maxPairs = 24
 
@@ -122,18 +122,19 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 		n.Op, n.Attrs = "bitserial_dense", &graph.DenseAttrs{Binary: &b}
 	}
 	bias := n.Weights["b"]
-	n.Inputs, n.Weights = []string{l}, map[string]*graph.Tensor{"w": n.Weights["w"]}
+	r.SetInputs(n, l)
+	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
 	n.Verdict = graph.Verdict{}
-	out := n.Outputs[0]
+	out := n.Output
 	if bias != nil {
-		n.Outputs = []string{r.tensor(out + ".sums")}
+		r.SetOutput(n, r.TensorName(out+".sums"))
 	}
-	if err := r.infer(n); err != nil || bias == nil {
+	if err := r.Retype(n); err != nil || bias == nil {
 		return err
 	}
-	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: slices.Clone(n.Outputs), Weights: map[string]*graph.Tensor{"b": bias}}
+	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output}, Weights: map[string]*graph.Tensor{"b": bias}}
 	return r.insert(n, add, out)
 }

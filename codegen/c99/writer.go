@@ -23,9 +23,9 @@ type writer struct {
 	vars    map[string]string    // C names of loop variables and buffers in scope
 	taken   map[string]bool      // C names
 	ranges  arith.Ranges
-	scratch bool // whether anything lies there
+	scratch bool            // whether anything lies there
 	touched map[string]bool // buffers that the text reads
-	instr   bool // f is an instruction, whose operands may be the same
+	instr   bool            // f is an instruction, whose operands may be the same
 }
 
 func newWriter(u *unit, f *ir.Func) *writer {

@@ -17,7 +17,7 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext"}
+	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
@@ -26,7 +26,7 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
 		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
@@ -35,25 +35,28 @@ func Table() []Row {
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
-		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
+		{"ir/size", []string{"ir"}, nil},
+		{"graph", []string{"graph/scalar", "internal/enum", "internal/names", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 		{"graph/explain", []string{"graph", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
+		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"graph", "graph/explain", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
 		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
-		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
+		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
+		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
+		{"targets/guests", nil, nil},
 		{"targets/isa", []string{"ir", "targets"}, nil},
-		{"schedule", []string{"ir", "ir/arith", "ir/deps"}, nil},
-		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
+		{"schedule", []string{"ir", "ir/arith", "ir/deps", "ir/size"}, nil},
+		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
@@ -65,21 +68,21 @@ func Table() []Row {
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
-		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/c99", "codegen/llvm", "fusedglue", "lower"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/c99", "codegen/llvm", "fusedglue", "lower", "measure"}), nil},
 
-		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
-			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
+		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy", "targets/cpu"},
+			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
-		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
+		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets/guests"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"codegen", "compile", "internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
@@ -94,6 +97,7 @@ func Table() []Row {
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
+		{"internal/constants", []string{"internal/abi"}, nil},
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
@@ -102,6 +106,7 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/layering", nil, nil},
+		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests

@@ -15,11 +15,9 @@ import (
 	"ripc/targets"
 )
 
-// The limits of one kernel.
-const (
-	maxInstrs = 4000    // LLVM instructions emitted
-	maxVisits = 200_000 // statements visited: bounds the time spent on copies that emit nothing
-)
+// maxVisits is how many statements may be visited, copies included. The code is limited by size.Max; this limits the time
+// spent on copies that emit nothing.
+const maxVisits = 200_000
 
 // Module is the LLVM text of one kernel.
 //
@@ -56,8 +54,7 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, ByLane: e.byLane}, nil
 }
 
-// SizeError says that a Func would need more code than one kernel may have. What a schedule unrolls is only estimated
-// before (see package size).
+// SizeError says that a Func needs more than size.Max instructions, which a schedule can only estimate.
 type SizeError struct{ Err *ir.Error }
 
 func (e *SizeError) Error() string { return e.Err.Error() }

@@ -15,6 +15,7 @@ import (
 	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/size"
 	"ripc/targets"
 )
 
@@ -129,7 +130,7 @@ func attributes(t targets.Target) []llir.FuncAttribute {
 // b is the current block, for adding one instruction.
 func (e *emitter) b() *llir.Block {
 	e.count++
-	if e.count > maxInstrs {
+	if e.count > size.Max {
 		e.tooLarge()
 	}
 	return e.blk
