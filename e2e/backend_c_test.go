@@ -99,7 +99,7 @@ func TestSanitizedNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	feed, err := tensorio.Load(codegen.Describe(c.Artifact()).Inputs, nil, 2)
+	feed, err := tensorio.Load(codegen.Describe(c.Artifact()).Inputs, nil, tensorio.Seeded(2))
 	if err != nil {
 		t.Fatal(err)
 	}
