@@ -27,7 +27,7 @@ func interpret(t *rapid.T, n *net, disabled []string, inputs [][]byte) ([][]byte
 	if n.String() != text {
 		t.Fatalf("Fuse changed its input:\n%s%s", text, n)
 	}
-	p, err := lower.Program(g)
+	p, err := lower.Program(g, lower.Options{})
 	if err != nil {
 		t.Fatalf("disabled %v: %v\n%s%s", disabled, err, n, g)
 	}

@@ -88,7 +88,7 @@ func TestStepsAreTheIR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := lower.Program(g)
+		p, err := lower.Program(g, lower.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

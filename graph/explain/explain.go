@@ -136,6 +136,31 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M".
+func Algorithm(a ir.Algorithm) string {
+	text := a.Name
+	if a.Why == "asked" {
+		text += ", as asked"
+	}
+	switch {
+	case a.Other > 0:
+		text += fmt.Sprintf(": about %s %s, by %s %s", millions(a.Cost), a.Unit, otherThan(a.Name), millions(a.Other))
+	case a.Why == "only" && a.Name == "popcount":
+		text += ": f32 does not hold its sums exactly"
+	}
+	return text
+}
+
+func otherThan(algorithm string) string {
+	if algorithm == "float" {
+		return "popcount"
+	}
+	return "float"
+}
+
+// millions is a large number in short.
+func millions(n int64) string { return fmt.Sprintf("%.3g M", float64(n)/1e6) }
+
 func bits(n int) string {
 	if n == 1 {
 		return "1 bit"

@@ -41,7 +41,7 @@ func Table() []Row {
 		{"graph/explain", []string{"graph", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
-		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
@@ -59,8 +59,8 @@ func Table() []Row {
 		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
-		{"lower", join(middle, []string{"lower/plan"}), nil},
-		{"lower/layout", []string{"graph", "ir"}, nil},
+		{"lower", join(middle, []string{"internal/suggest", "lower/plan"}), nil},
+		{"lower/layout", []string{"graph", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
@@ -101,6 +101,7 @@ func Table() []Row {
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
+		{"internal/suggest", nil, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
