@@ -63,6 +63,7 @@ func TestMicrocontrollers(t *testing.T) {
 			"convolution, 2 bits":  {Path: "../examples/convs/convD_n2_unipolar.json"},
 		} {
 			t.Run(b.Target+", "+name, func(t *testing.T) {
+				need.Board(t, nil)
 				r.Options.Target, r.Threads = b.Target, 1
 				rep, err := ripc.Verify(t.Context(), r)
 				if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
@@ -94,6 +95,7 @@ func TestMicrocontrollers(t *testing.T) {
 func TestMicrocontrollersRandom(t *testing.T) {
 	for b, board := range boards.All() {
 		t.Run(board.Target, func(t *testing.T) {
+			need.Board(t, nil)
 			g := rand.New(rand.NewPCG(uint64(b), 78))
 			var texts []map[string]any
 			for i := range batch {

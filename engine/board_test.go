@@ -56,6 +56,7 @@ func tiny(t *testing.T, b boards.Board) string {
 func TestMicrocontrollers(t *testing.T) {
 	for _, b := range boards.All() {
 		t.Run(b.Target, func(t *testing.T) {
+			need.Board(t, nil)
 			path := tiny(t, b)
 			e, err := engine.Open(path, engine.Options{Limit: 2 * time.Second})
 			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
