@@ -117,8 +117,14 @@ func TestMicrocontrollers(t *testing.T) {
 			if _, err := engine.Open(path, engine.Options{Threads: 2}); !errors.As(err, &threads) || threads.Most != 1 {
 				t.Errorf("two threads: %v", err)
 			}
-			if _, err := engine.Open(path, engine.Options{Count: true}); err == nil {
-				t.Error("counting: no error")
+			counter, err := engine.Open(path, engine.Options{Count: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer counter.Close()
+			if m, err := engine.Measure(t.Context(), counter, [][]byte{x}, true, nil); err != nil || len(m.Stages) != 2 ||
+				m.Network.Instructions == nil || *m.Network.Instructions < 20 || *m.Network.Instructions > 1000 {
+				t.Errorf("counting: %+v, %v", m, err)
 			}
 			t.Setenv("PATH", t.TempDir())
 			if _, err := engine.Open(path, engine.Options{}); err == nil || !strings.Contains(err.Error(), bareboard.Setup) {

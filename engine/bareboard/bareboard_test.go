@@ -153,6 +153,24 @@ func TestMisbehaviour(t *testing.T) {
 	})
 }
 
+// TestCount: a loop of two instructions is counted, also over more ticks than the timer holds.
+func TestCount(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		const rounds = 450e6
+		m := build(t, b, "#define TINY_ROUNDS 450000000\n", Options{Count: true})
+		results, err := m.Run(context.Background(), []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(10, 0, 0, 0), Last: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := results[0].Instructions; n < 20 || n > 1000 {
+			t.Errorf("a dozen floats: %d instructions", n)
+		}
+		if n := results[1].Instructions; n < 2*rounds+20 || n > 2*rounds+1000 {
+			t.Errorf("%d instructions; %d were expected, and a few", n, int64(2*rounds))
+		}
+	})
+}
+
 // TestDeepStack: a stack that leaves its place ends the program instead of spoiling memory.
 func TestDeepStack(t *testing.T) {
 	each(t, func(t *testing.T, b boards.Board) {
