@@ -17,7 +17,8 @@ static const unsigned char guard = 0xa5;
 
 static int jobs, results;
 
-/* SysTick counts down 24 bits; its handler counts how often that began anew. */
+/* SysTick counts down; its handler counts how often that began anew. */
+enum { LAP = 1 << 20 }; /* ticks; 24 bits is the most */
 static volatile uint32_t *const systick = (volatile uint32_t *)0xe000e010u; /* control, reload, current */
 static volatile uint32_t laps;
 
@@ -27,7 +28,7 @@ static void start_clock(void)
 {
     systick[0] = 0;
     laps = 0;
-    systick[1] = 0xffffff;
+    systick[1] = LAP - 1;
     systick[2] = 0; /* any value clears it: the first lap begins with the next tick */
     systick[0] = 7; /* on, with its exception, by the processor's clock */
 }
@@ -36,7 +37,7 @@ static uint64_t stop_clock(void)
 {
     uint32_t now = systick[2];
     systick[0] = 0;
-    return ((uint64_t)laps << 24) + (now ? 0x1000000 - now : 0);
+    return (uint64_t)laps * LAP + (now ? LAP - now : 0);
 }
 
 static void get(void *to, size_t n)
