@@ -35,9 +35,13 @@ static void start_clock(void)
 
 static uint64_t stop_clock(void)
 {
-    uint32_t now = systick[2];
+    uint32_t lap, now;
+    do { /* a lap may end between the two */
+        lap = laps;
+        now = systick[2];
+    } while (lap != laps);
     systick[0] = 0;
-    return (uint64_t)laps * LAP + (now ? LAP - now : 0);
+    return (uint64_t)lap * LAP + (now ? LAP - now : 0);
 }
 
 static void get(void *to, size_t n)
