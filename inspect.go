@@ -79,7 +79,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	var err error
 	if IsArtifact(path) {
 		if withIR {
-			return nil, &ir.Error{Pos: ir.Pos{File: path}, Op: "--ir", Msg: "an artifact does not carry its IR", Help: "inspect the model"}
+			return nil, &ArtifactError{Path: path, For: ToPrint}
 		}
 		d, err = runtime.ReadDescription(path)
 	} else {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"ripc/codegen"
 	"ripc/internal/tensorio"
-	"ripc/ir"
 	"ripc/runtime"
 	"ripc/verify"
 )
@@ -19,7 +19,7 @@ type VerifyRequest struct {
 	SO      string  // an artifact made of it earlier; "" compiles the model
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
-	// Inputs, if there are any, name files, as tensorio.Load takes them; every inference that they hold is compared. Without,
+	// Inputs, if there are any, name files, as RunRequest.Inputs does; every inference that they hold is compared. Without,
 	// the network runs on random inputs, and once more with hard numbers among them (verify.Hard).
 	Inputs   []string
 	Threads  int
@@ -39,7 +39,7 @@ type (
 // Native code that crashes takes the process along; the command therefore calls Verify in a process of its own.
 func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if IsArtifact(r.Path) {
-		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "an artifact does not carry its definition", Help: "give the model, and the artifact with --so"}
+		return nil, &ArtifactError{Path: r.Path, For: ToVerify}
 	}
 	progress := func(done, total int, what string) {
 		if r.Progress != nil {
@@ -95,3 +95,12 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 
 // VerifyTimedOut is the VerifyCrash.How of a stage that takes longer than limit.
 func VerifyTimedOut(limit time.Duration) string { return verify.TimedOut(limit) }
+
+// tempSO writes the shared library into a folder of its own, which the caller removes.
+func tempSO(c *Compiled) (dir, path string, err error) {
+	if dir, err = os.MkdirTemp("", "ripc-"); err != nil {
+		return "", "", err
+	}
+	path = filepath.Join(dir, codegen.Identifier(c.Graph.Name)+".so")
+	return dir, path, os.WriteFile(path, c.Files[codegen.SO], 0o600)
+}

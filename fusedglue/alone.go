@@ -26,8 +26,8 @@ func quantizersAlone(r *rewriter) error {
 				break
 			}
 			q, _ = quantizerOf(n)
-			n.Inputs = p.Inputs
-			r.remove(p)
+			r.SetInputs(n, p.Inputs...)
+			r.Remove(p)
 		}
 	}
 	return nil

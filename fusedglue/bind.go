@@ -113,28 +113,17 @@ func dropIdentities(r *rewriter) error {
 			continue
 		}
 		in, out := n.Inputs[0], n.Output
-		p := r.g.Producer(in)
+		p := r.Producer(in)
 		if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
 			continue // the caller sees both representations: lowering copies
 		}
 		if r.g.IsOutput(out) { // the producer makes the output under its own name
-			r.replaceInput(in, out)
-			p.Output = out
+			r.Redirect(in, out)
+			r.SetOutput(p, out)
 		} else {
-			r.replaceInput(out, in)
+			r.Redirect(out, in)
 		}
-		r.remove(n)
+		r.Remove(n)
 	}
 	return nil
-}
-
-// replaceInput makes the consumers of tensor from read tensor to.
-func (r *rewriter) replaceInput(from, to string) {
-	for _, n := range r.g.Nodes {
-		for i := range n.Inputs {
-			if n.Inputs[i] == from && n.Output != to {
-				n.Inputs[i] = to
-			}
-		}
-	}
 }

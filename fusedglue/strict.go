@@ -20,7 +20,7 @@ import (
 // Other float convolutions, such as a first and a last layer with real or 8-bit weights, what comes before the first binary
 // layer, and what follows the last one (but for levels of few bits that the caller gets), are the model's own wish.
 func Strict(g *graph.Graph) error {
-	s := strict{g: g}
+	s := strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
 		s.all += s.macs(n)
 	}
@@ -44,6 +44,7 @@ func Strict(g *graph.Graph) error {
 }
 
 type strict struct {
+	*graph.Index
 	g   *graph.Graph
 	all int64 // MACs of the network
 }
@@ -97,7 +98,7 @@ func (s strict) macs(n *graph.Node) int64 {
 
 // fewLevels reports whether f32 tensor t holds the values of a quantizer of at most MaxWeightBits bits.
 func (s strict) fewLevels(t string) bool {
-	n := s.g.Producer(t)
+	n := s.Producer(t)
 	if n == nil {
 		return false
 	}
@@ -196,7 +197,7 @@ func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*g
 func (s strict) above(n *graph.Node) []*graph.Node {
 	var out []*graph.Node
 	for _, in := range n.Inputs {
-		if p := s.g.Producer(in); p != nil {
+		if p := s.Producer(in); p != nil {
 			out = append(out, p)
 		}
 	}
@@ -204,5 +205,5 @@ func (s strict) above(n *graph.Node) []*graph.Node {
 }
 
 func (s strict) below(n *graph.Node) []*graph.Node {
-	return s.g.Consumers(n.Output)
+	return s.Consumers(n.Output)
 }

@@ -146,10 +146,13 @@ func (c *checker) checkNode(n *Node) {
 		c.node(n, "", "scale %g and zero point %d of levels that span the unit range: want 1/%d and 0", a.Scale, a.Zero, 1<<a.Bits-1)
 		return
 	}
-	got, err := Infer(c.seen, n)
+	got, attrs, err := Infer(c.seen, n)
 	if err != nil {
 		c.errs = append(c.errs, err)
 		return
+	}
+	if !reflect.DeepEqual(attrs, n.Attrs) {
+		c.node(n, "infer the node with a Builder", "its padding is%s, but the graph says%s", attrString(&Node{Op: n.Op, Attrs: attrs}), attrString(n))
 	}
 	if got.Name = out; !reflect.DeepEqual(got, want) {
 		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want, want.Scale)
@@ -207,8 +210,9 @@ func (c *checker) weight(n *Node, key string, t *Tensor) {
 
 // results checks that the outputs are made by nodes, and that all that nodes make is read.
 func (c *checker) results() {
-	read, listed := map[string]bool{}, map[string]bool{}
+	read, made, listed := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, n := range c.g.Nodes {
+		made[n.Output] = true
 		for _, in := range n.Inputs {
 			read[in] = true
 		}
@@ -217,7 +221,7 @@ func (c *checker) results() {
 		switch {
 		case listed[out]:
 			c.fail(fmt.Sprintf("output %q", out), "", "listed twice")
-		case c.g.Producer(out) == nil:
+		case !made[out]:
 			c.fail(fmt.Sprintf("output %q", out), "an output is made by a node, be it a reshape", "no node makes this tensor")
 		}
 		listed[out] = true

@@ -13,7 +13,7 @@ import (
 	"ripc/ir"
 )
 
-// Graph is a network. Nodes are in topological order. It is built once and not changed: passes return new graphs.
+// Graph is a network. Nodes are in topological order. A Builder makes it, and passes rewrite copies of their own with one.
 type Graph struct {
 	Name    string
 	File    string // the model file, for messages
@@ -142,34 +142,13 @@ func (g *Graph) Clone() *Graph {
 	return &c
 }
 
-// Value finds a tensor; it panics on a name that the graph does not have, which Validate rules out.
+// Value finds a tensor; it panics on a name that the graph does not have.
 func (g *Graph) Value(name string) *Value {
 	v, ok := g.Values[name]
 	if !ok {
 		panic("BUG: graph " + g.Name + " has no tensor " + name)
 	}
 	return v
-}
-
-// Producer finds the node that makes a tensor, nil for an input.
-func (g *Graph) Producer(name string) *Node {
-	for _, n := range g.Nodes {
-		if n.Output == name {
-			return n
-		}
-	}
-	return nil
-}
-
-// Consumers lists the nodes that read a tensor.
-func (g *Graph) Consumers(name string) []*Node {
-	var out []*Node
-	for _, n := range g.Nodes {
-		if slices.Contains(n.Inputs, name) {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // IsOutput reports whether a tensor is an output of the network.

@@ -11,25 +11,43 @@ const (
 	MaxElems = 1 << 28
 )
 
-// Infer computes the output tensor of n from its inputs' tensors, resolves padding, and checks ranks, types, attributes and
-// weight shapes. The result has no name; the caller sets it.
-func Infer(g *Graph, n *Node) (*Value, error) {
+// Infer computes the output tensor of n from its inputs' tensors, and checks ranks, types, attributes and weight shapes. The
+// tensor has no name; the caller sets it. attrs are n's with the numbers of padding resolved: n's own, which are not written
+// to, or a copy. (A Builder does all this.)
+func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	in := make([]*Value, len(n.Inputs))
 	for i, name := range n.Inputs {
 		v, ok := g.Values[name]
 		if !ok {
-			return nil, g.Errorf(n, "", "input %q is made by no earlier node and is no input of the model", name)
+			return nil, nil, g.Errorf(n, "", "input %q is made by no earlier node and is no input of the model", name)
 		}
 		if len(v.Shape) < 1 || len(v.Shape) > MaxRank {
-			return nil, g.Errorf(n, fmt.Sprintf("tensors have 1 to %d axes", MaxRank), "input %q has shape %v", name, v.Shape)
+			return nil, nil, g.Errorf(n, fmt.Sprintf("tensors have 1 to %d axes", MaxRank), "input %q has shape %v", name, v.Shape)
 		}
 		in[i] = v
 	}
-	out, err := infer(g, n, in)
-	if err != nil {
-		return nil, err
+	m := *n
+	m.Attrs = unresolved(n.Attrs)
+	if v, err = infer(g, &m, in); err != nil {
+		return nil, nil, err
 	}
-	return out, g.checkSize(n, "output of ", out.Shape)
+	if err := g.checkSize(n, "output of ", v.Shape); err != nil {
+		return nil, nil, err
+	}
+	return v, m.Attrs, nil
+}
+
+// unresolved is a copy of attributes with padding, which inference resolves, and other attributes as they are.
+func unresolved(attrs any) any {
+	switch a := attrs.(type) {
+	case *Conv2DAttrs:
+		b := *a
+		return &b
+	case *PoolAttrs:
+		b := *a
+		return &b
+	}
+	return attrs
 }
 
 func infer(g *Graph, n *Node, in []*Value) (*Value, error) {

@@ -101,7 +101,7 @@ func SamePadding(size, k, s int) (before, after int) {
 	return total / 2, total - total/2
 }
 
-// window resolves the padding of a kernel over x and gives the output's height and width.
+// window gives the output's height and width for a kernel over x, and resolves the padding p.
 func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h, w int, err error) {
 	var out, before, after [2]int
 	given := [2][2]int{{p.Top, p.Bottom}, {p.Left, p.Right}}

@@ -108,7 +108,7 @@ func TestInferShapes(t *testing.T) {
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w)}
 		got := ""
-		v, err := graph.Infer(net(), n)
+		v, _, err := graph.Infer(net(), n)
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -133,7 +133,7 @@ func TestInferThresholds(t *testing.T) {
 	} {
 		n := &graph.Node{Name: "n", Op: "threshold", Inputs: []string{"v"}, Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}},
 			Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 6}, Data: c.data}}}
-		v, err := graph.Infer(net(), n)
+		v, _, err := graph.Infer(net(), n)
 		if got := fmt.Sprint(v, err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: got %s, want %s", c.data, got, c.want)
 		}
@@ -163,7 +163,7 @@ func TestInferViews(t *testing.T) {
 		{"concat", "bits words", &graph.ConcatAttrs{}, "u8 NHWC bytes"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs}
-		v, err := graph.Infer(net(), n)
+		v, _, err := graph.Infer(net(), n)
 		if err != nil {
 			t.Errorf("%s of %s: %v", c.op, c.inputs, err)
 		} else if got := fmt.Sprintf("%s %s %s", v.DType(), v.Layout, v.View); got != c.want {

@@ -15,7 +15,7 @@ import (
 // Program lowers g, a graph that fusedglue.Fuse made.
 func Program(g *graph.Graph) (*ir.Program, error) {
 	g, labels := rename(g)
-	l := &lowering{g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -51,6 +51,7 @@ type place struct {
 }
 
 type lowering struct {
+	*graph.Index
 	g      *graph.Graph
 	p      *ir.Program
 	at     map[string]place
@@ -90,7 +91,7 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || len(l.g.Consumers(v.Name)) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
 		return
 	}
 	var f *ir.Func

@@ -80,7 +80,7 @@ func (l *lowering) node(n *graph.Node) error {
 
 // floatUntil is why a quantizer of x is a stage of its own.
 func (l *lowering) floatUntil(x *graph.Value) graph.Reason {
-	if l.g.Producer(x.Name) == nil {
+	if l.Producer(x.Name) == nil {
 		return graph.WhyCallerFloats
 	}
 	return graph.WhyLoneQuantizer
@@ -171,8 +171,8 @@ func (l *lowering) planConcats() {
 }
 
 func (l *lowering) slices(name string) bool {
-	p, v := l.g.Producer(name), l.g.Value(name)
-	if p == nil || l.g.IsOutput(name) || len(l.g.Consumers(name)) != 1 || (v.Encoded() && v.Channels()%ops.WordBits != 0) {
+	p, v := l.Producer(name), l.g.Value(name)
+	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 || (v.Encoded() && v.Channels()%ops.WordBits != 0) {
 		return false
 	}
 	return p.Op == "bconv2d" || p.Op == "fconv2d" || p.Op == "max_pool" && v.Encoded()

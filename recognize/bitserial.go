@@ -122,16 +122,17 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 		n.Op, n.Attrs = "bitserial_dense", &graph.DenseAttrs{Binary: &b}
 	}
 	bias := n.Weights["b"]
-	n.Inputs, n.Weights = []string{l}, map[string]*graph.Tensor{"w": n.Weights["w"]}
+	r.SetInputs(n, l)
+	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
 	n.Verdict = graph.Verdict{}
 	out := n.Output
 	if bias != nil {
-		n.Output = r.tensor(out + ".sums")
+		r.SetOutput(n, r.TensorName(out+".sums"))
 	}
-	if err := r.infer(n); err != nil || bias == nil {
+	if err := r.Retype(n); err != nil || bias == nil {
 		return err
 	}
 	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output}, Weights: map[string]*graph.Tensor{"b": bias}}

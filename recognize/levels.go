@@ -30,7 +30,7 @@ func (r *rewriter) origin(t string) origin {
 		return s
 	}
 	s.value, s.why = r.findSource(t)
-	if n := r.g.Producer(t); s.value != nil && n.Op != "dequantize" {
+	if n := r.Producer(t); s.value != nil && n.Op != "dequantize" {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
 		s.made = sum || !r.idle(n) && r.stepped(t) != nil || slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
 	}
@@ -44,7 +44,7 @@ func because(why graph.Reason, n *graph.Node) graph.Verdict {
 }
 
 func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
-	n := r.g.Producer(t)
+	n := r.Producer(t)
 	if n == nil {
 		return nil, graph.Verdict{Reason: graph.WhyInputReal}
 	}
@@ -156,7 +156,7 @@ func (r *rewriter) sink(t string) (string, error) {
 	if l, ok := r.levels[t]; ok {
 		return l, nil
 	}
-	n := r.g.Producer(t)
+	n := r.Producer(t)
 	l, err := "", error(nil)
 	switch {
 	case n.Op == "dequantize":
@@ -186,13 +186,10 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 		}
 	}
 	out := n.Output
-	l := r.tensor(out + ".levels")
-	n.Inputs, n.Output = in, l
-	if a, ok := n.Attrs.(*graph.PoolAttrs); ok { // inference resolves its padding
-		b := *a
-		n.Attrs = &b
-	}
-	if err := r.infer(n); err != nil {
+	l := r.TensorName(out + ".levels")
+	r.SetInputs(n, in...)
+	r.SetOutput(n, l)
+	if err := r.Retype(n); err != nil {
 		return "", err
 	}
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
@@ -211,34 +208,25 @@ func requantize(r *rewriter) error {
 		if v == nil || s.made || v.LevelType != y.LevelType || !keeps(a, v) {
 			continue
 		}
-		for _, c := range r.g.Consumers(y.Name) {
+		for _, c := range r.Consumers(y.Name) {
 			if c.Op == "dequantize" && !r.g.IsOutput(c.Output) {
-				r.redirect(c.Output, n.Inputs[0])
+				r.changed = r.Redirect(c.Output, n.Inputs[0]) || r.changed
 				continue
 			}
 			l, err := r.sink(n.Inputs[0])
 			if err != nil {
 				return err
 			}
-			for i := range c.Inputs {
-				if c.Inputs[i] == y.Name {
-					c.Inputs[i], r.changed = l, true
+			inputs := slices.Clone(c.Inputs)
+			for i, in := range inputs {
+				if in == y.Name {
+					inputs[i], r.changed = l, true
 				}
 			}
+			r.SetInputs(c, inputs...)
 		}
 	}
 	return nil
-}
-
-// redirect lets those that read tensor from read tensor to.
-func (r *rewriter) redirect(from, to string) {
-	for _, n := range r.g.Nodes {
-		for i := range n.Inputs {
-			if n.Inputs[i] == from {
-				n.Inputs[i], r.changed = to, true
-			}
-		}
-	}
 }
 
 // keeps reports whether quantizer a gives each level of v for its real value.

@@ -17,18 +17,19 @@ import (
 // net builds graphs of plain ops as importers make them.
 type net struct {
 	*graph.Graph
+	b    *graph.Builder // of Graph
 	fail func(args ...any)
 	r    *rand.Rand
 }
 
 func newNet(fail func(args ...any), seed uint64) *net {
-	return &net{&graph.Graph{Name: "net", File: "net.onnx", Values: map[string]*graph.Value{}}, fail, rand.New(rand.NewPCG(seed, 1))}
+	b := graph.NewBuilder(&graph.Graph{Name: "net", File: "net.onnx"})
+	return &net{b.Graph(), b, fail, rand.New(rand.NewPCG(seed, 1))}
 }
 
 func (n *net) input(shape ...int) string {
 	name := fmt.Sprintf("x%d", len(n.Inputs))
-	n.Values[name] = &graph.Value{Name: name, Shape: shape, Layout: map[int]string{2: "NC", 4: "NHWC"}[len(shape)]}
-	n.Inputs = append(n.Inputs, name)
+	n.b.Input(&graph.Value{Name: name, Shape: shape, Layout: graph.LayoutOf(shape)})
 	return name
 }
 
@@ -36,13 +37,9 @@ func (n *net) input(shape ...int) string {
 func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
 	name := fmt.Sprintf("%s%d", op, len(n.Nodes)+1)
 	node := &graph.Node{Name: name, Op: op, Inputs: inputs, Output: name, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: len(n.Nodes) + 1}}
-	v, err := graph.Infer(n.Graph, node)
-	if err != nil {
+	if _, err := n.b.Append(node); err != nil {
 		n.fail(err)
 	}
-	v.Name = name
-	n.Values[name] = v
-	n.Nodes = append(n.Nodes, node)
 	return name
 }
 

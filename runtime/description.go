@@ -27,12 +27,12 @@ func ReadDescription(path string) (*describe.Artifact, error) {
 func readDescription(path string) (*describe.Artifact, []byte, error) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file; `ripc compile` writes one", Err: err}
+		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
 	}
 	defer f.Close()
 	s := f.Section(describe.Section)
 	if s == nil {
-		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: not written by `ripc compile`, or stripped", describe.Section)}
+		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped", describe.Section)}
 	}
 	if s.Size > maxDescription {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}

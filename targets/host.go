@@ -16,7 +16,7 @@ type HostError struct {
 }
 
 func (e *HostError) Error() string {
-	return fmt.Sprintf("target host: %s/%s: %s; choose another with --target (see ripc targets)", e.OS, e.Arch, e.Reason)
+	return fmt.Sprintf("target host: %s/%s: %s", e.OS, e.Arch, e.Reason)
 }
 
 // allowed lists the features that ripc's kernels can profit from, in the order of Target.Features. Nothing else that

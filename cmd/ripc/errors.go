@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/runtime"
+	"ripc/targets"
 )
 
 // Exit codes.
@@ -67,15 +69,29 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 	return exitFailure
 }
 
-// help says what to change on the command line for an error that knows of none.
+// help says what to change on the command line.
 func help(err error) string {
 	var target *ripc.TargetError
 	var threads *ripc.ThreadsError
+	var artifact *ripc.ArtifactError
+	var arch *runtime.ArchError
+	var features *runtime.FeatureError
+	var host *targets.HostError
 	switch {
 	case errors.As(err, &target):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):
 		return fmt.Sprintf("leave --threads out, or give --threads %d", threads.Most)
+	case errors.As(err, &artifact):
+		return map[ripc.Purpose]string{
+			ripc.ToInterpret: "give the model, or --engine native",
+			ripc.ToVerify:    "give the model, and the artifact with --so",
+			ripc.ToPrint:     "give the model, or leave --ir out",
+		}[artifact.For]
+	case errors.As(err, &arch), errors.As(err, &features):
+		return "compile the model with --target host on this machine"
+	case errors.As(err, &host):
+		return "choose another with --target; ripc targets lists them"
 	}
 	return ""
 }

@@ -72,7 +72,7 @@ func check(t *testing.T, g *graph.Graph) {
 				t.Fatalf("node %q: %s of shape %v with %d elements", n.Name, key, w.Shape, len(w.Data))
 			}
 		}
-		v, err := graph.Infer(g, n)
+		v, _, err := graph.Infer(g, n)
 		if err != nil {
 			t.Fatal(err)
 		}

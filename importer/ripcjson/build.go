@@ -15,6 +15,7 @@ type builder struct {
 	doc     *document
 	lim     limits
 	g       *graph.Graph
+	out     *graph.Builder // of g
 	weights *weights
 	made    map[string]bool // tensors that some node or input makes, whether or not they turned out well
 }
@@ -60,8 +61,7 @@ func (b *builder) inputs() {
 			continue
 		}
 		v.Name = name
-		b.g.Inputs = append(b.g.Inputs, name)
-		b.g.Values[name] = v
+		b.out.Input(v)
 	}
 }
 
@@ -140,18 +140,14 @@ func (b *builder) build(n *rawNode) {
 	if !b.readWeights(n, node) {
 		return
 	}
-	out, err := graph.Infer(b.g, node)
+	out, err := b.out.Append(node)
 	if err != nil {
 		b.addError(err)
 		return
 	}
 	if !within(out.Shape, b.lim.tensor) {
 		b.fault(n, "", "output of shape %v has more than %d elements", out.Shape, b.lim.tensor)
-		return
 	}
-	out.Name = n.outputs[0]
-	b.g.Values[out.Name] = out
-	b.g.Nodes = append(b.g.Nodes, node)
 }
 
 // outputs checks the names of the network's outputs.

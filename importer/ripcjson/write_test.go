@@ -152,15 +152,14 @@ func TestWriteWeights(t *testing.T) {
 		}
 		data := rapid.SliceOfN(kinds[rapid.IntRange(0, 3).Draw(t, "kind")], n, n).Draw(t, "data")
 		w := &graph.Tensor{Shape: []int{n}, Data: data}
-		g := &graph.Graph{Name: "g", File: "g.tflite", Inputs: []string{"x"}, Outputs: []string{"b"}, Values: map[string]*graph.Value{"x": {Name: "x", Shape: []int{n}}}}
+		g := &graph.Graph{Name: "g", File: "g.tflite", Outputs: []string{"b"}}
+		b := graph.NewBuilder(g)
+		b.Input(&graph.Value{Name: "x", Shape: []int{n}})
 		for i, name := range []string{"a", "b"} {
 			node := &graph.Node{Name: name, Op: "add", Inputs: []string{[]string{"x", "a"}[i]}, Output: name, Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": w}}
-			v, err := graph.Infer(g, node)
-			if err != nil {
+			if _, err := b.Append(node); err != nil {
 				t.Fatal(err)
 			}
-			v.Name = name
-			g.Values[name], g.Nodes = v, append(g.Nodes, node)
 		}
 		text, bin, err := encode(g, "g.safetensors")
 		if err != nil {

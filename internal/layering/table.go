@@ -36,17 +36,17 @@ func Table() []Row {
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"ir/size", []string{"ir"}, nil},
-		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
+		{"graph", []string{"graph/scalar", "internal/enum", "internal/names", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 		{"graph/explain", []string{"graph", "ir"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "ir"},
+		{"importer/onnx", []string{"graph", "graph/scalar", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"graph", "graph/explain", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
@@ -105,6 +105,7 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/layering", nil, nil},
+		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests

@@ -48,7 +48,7 @@ func Load(tensors []describe.Tensor, specs []string, seed uint64) (*Feed, error)
 			i = next
 		}
 		if i >= len(tensors) || feed.inputs[i] != nil {
-			return nil, &ir.Error{Op: "--input " + spec, Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
+			return nil, &ir.Error{Op: "input " + spec, Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
 		}
 		runs, err := loadInput(tensors[i], file)
 		if err != nil {
@@ -118,7 +118,7 @@ func unnamed(tensors []describe.Tensor, file string, err error) error {
 	if _, missing := os.Stat(file); !ok || missing == nil {
 		return err
 	}
-	return &ir.Error{Op: "--input " + file, Msg: fmt.Sprintf("no input is called %q", name),
+	return &ir.Error{Op: "input " + file, Msg: fmt.Sprintf("no input is called %q", name),
 		Help: fmt.Sprintf("the network has %s; %s alone fills the first that is left", tensorList(tensors), rest)}
 }
 
