@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/codegen"
+	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/explain"
 	"ripc/ir"
@@ -72,8 +73,11 @@ type Reason struct {
 }
 
 // Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
-// name are listed. withIR adds the layers' Funcs as text, which artifacts do not have.
+// name are listed. withIR adds the layers' Funcs as text, which artifacts do not have. With o.Strict the result of a model
+// comes with the error that Compile would give.
 func Inspect(ctx context.Context, path string, o Options, layer string, withIR bool) (*Inspection, error) {
+	strict := o.Strict
+	o.Strict = false
 	var d *describe.Artifact
 	var c *Compiled
 	var err error
@@ -91,7 +95,11 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	if err != nil {
 		return nil, err
 	}
-	return inspection(path, d, c, layer, withIR)
+	in, err := inspection(path, d, c, layer, withIR)
+	if err == nil && strict && c != nil {
+		err = fusedglue.Strict(c.Graph)
+	}
+	return in, err
 }
 
 // InspectCompiled is Inspect for a model that is compiled already.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"ripc/codegen"
@@ -14,6 +15,7 @@ import (
 	"ripc/internal/constants"
 	"ripc/internal/files"
 	"ripc/internal/irdata"
+	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/ir/irtext"
@@ -70,7 +72,14 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 		return nil, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	run := RunRequest{Path: r.Path, Inputs: r.Inputs, Seed: r.Seed, Progress: r.Progress, Threads: 1}
-	res, err := run.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) {
+	fill := tensorio.Seeded(r.Seed)
+	if text.Program == nil || r.Func != "" { // a func has inputs that no network has: words of weights, thresholds, indices
+		random := irdata.Random(p.Funcs[0], r.Seed)
+		fill = func(t describe.Tensor, _ int) ([]byte, error) {
+			return random[slices.IndexFunc(p.Buffers, func(b ir.ProgBuf) bool { return b.Name == t.Name })], nil
+		}
+	}
+	res, err := run.on(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
 		return engine.Interpret(p, codegen.Describe(codegen.Input{Program: p}), progress), nil
 	})
 	if undefined := (*interp.RuntimeError)(nil); errors.As(err, &undefined) {

@@ -57,11 +57,11 @@ const group = 20
 // Run runs a model or an artifact on its inputs, as often as they ask for. Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	return r.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	return r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
 }
 
-// on runs the inferences that r asks for on what open makes ready. open's progress is the interpreter's.
-func (r RunRequest) on(ctx context.Context, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
+// on runs the inferences that r asks for on what open makes ready, with inputs that are not given filled by fill. open's progress is the interpreter's.
+func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
 	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
@@ -71,7 +71,7 @@ func (r RunRequest) on(ctx context.Context, open func(progress func(stage, stage
 	}
 	defer e.Close()
 	d := e.Describe()
-	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(d.Inputs, r.Inputs, fill)
 	if err != nil {
 		return nil, err
 	}

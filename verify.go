@@ -3,8 +3,6 @@ package ripc
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"ripc/codegen"
@@ -65,17 +63,8 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	so := r.SO
-	if so == "" {
-		dir, path, err := tempSO(c)
-		defer os.RemoveAll(dir)
-		if err != nil {
-			return nil, err
-		}
-		so = path
-	}
 	tensors := codegen.Describe(codegen.Input{Program: c.Program}).Inputs
-	feed, err := tensorio.Load(tensors, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(tensors, r.Inputs, tensorio.Seeded(r.Seed))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +76,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		more = append(more, hard)
 	}
 	return verify.Verify(ctx, verify.Input{
-		Program: c.Program, Scheduled: c.Scheduled, SO: so, Threads: r.Threads, Inputs: feed.Run(0), More: more,
+		Program: c.Program, Scheduled: c.Scheduled, SO: r.SO, Library: c.Files[codegen.SO], Threads: r.Threads, Inputs: feed.Run(0), More: more,
 		Limit: r.Limit, Watch: r.Watch,
 		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
 	})
@@ -95,12 +84,3 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 
 // VerifyTimedOut is the VerifyCrash.How of a stage that takes longer than limit.
 func VerifyTimedOut(limit time.Duration) string { return verify.TimedOut(limit) }
-
-// tempSO writes the shared library into a folder of its own, which the caller removes.
-func tempSO(c *Compiled) (dir, path string, err error) {
-	if dir, err = os.MkdirTemp("", "ripc-"); err != nil {
-		return "", "", err
-	}
-	path = filepath.Join(dir, codegen.Identifier(c.Graph.Name)+".so")
-	return dir, path, os.WriteFile(path, c.Files[codegen.SO], 0o600)
-}

@@ -122,7 +122,7 @@ func TestMicrocontrollers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer counter.Close()
-			if m, err := engine.Measure(t.Context(), counter, [][]byte{x}, true, nil); err != nil || len(m.Stages) != 2 ||
+			if m, err := engine.Measure(t.Context(), counter, [][]byte{x}, engine.MeasureOptions{Stages: true}); err != nil || len(m.Stages) != 2 ||
 				m.Network.Instructions == nil || *m.Network.Instructions < 20 || *m.Network.Instructions > 1000 {
 				t.Errorf("counting: %+v, %v", m, err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -35,9 +36,10 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 			if err != nil {
 				return err
 			}
-			in, err := ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
-			if err != nil {
-				return err
+			opt.Strict = strict
+			in, strictErr := ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
+			if in == nil {
+				return strictErr
 			}
 			switch {
 			case f.json:
@@ -49,10 +51,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 					printLayer(cmd.OutOrStdout(), l)
 				}
 			}
-			if opt.Strict = strict; err == nil && strict {
-				_, err = ripc.Inspect(cmd.Context(), args[0], opt, layer, false)
-			}
-			return err
+			return cmp.Or(err, strictErr)
 		},
 	}
 	cmd.Flags().SortFlags = false

@@ -1,4 +1,4 @@
-package main
+package tensorio_test
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func TestPictureValues(t *testing.T) {
 	path := writePNG(t, img)
 	rgb := func(i int) [3]uint8 { return [3]uint8{uint8(i), uint8(255 - i), uint8(i / 2)} }
 	x := describe.Tensor{Name: "x", DType: "f32", Shape: []int{1, 16, 16, 3}, Layout: "NHWC"}
-	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, 0)
+	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, tensorio.Seeded(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestPictureValues(t *testing.T) {
 		}
 	}
 	x.DType, x.Encoding, x.Bits = "u8", "unipolar", 2
-	if feed, err = tensorio.Load([]describe.Tensor{x}, []string{"x=" + path}, 0); err != nil {
+	if feed, err = tensorio.Load([]describe.Tensor{x}, []string{"x=" + path}, tensorio.Seeded(0)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 256 {
@@ -75,7 +75,7 @@ func TestPicturePlanes(t *testing.T) {
 	}
 	path := writePNG(t, img)
 	x := describe.Tensor{Name: "x", DType: "u8", Shape: []int{1, 3, 3, 5}, Layout: "NCHW"}
-	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, 0)
+	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, tensorio.Seeded(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestPictureScaled(t *testing.T) {
 		img.Pix[i] = 51
 	}
 	x := describe.Tensor{Name: "x", DType: "u8", Shape: []int{1, 8, 24, 1}, Layout: "NHWC"}
-	feed, err := tensorio.Load([]describe.Tensor{x}, []string{writePNG(t, img)}, 0)
+	feed, err := tensorio.Load([]describe.Tensor{x}, []string{writePNG(t, img)}, tensorio.Seeded(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestPictureRefused(t *testing.T) {
 		{Name: "x", DType: "f32", Shape: []int{16}},
 		{Name: "x", DType: "u32", Shape: []int{1, 1, 4, 4}, Layout: "NHWC", Packed: true},
 	} {
-		if _, err := tensorio.Load([]describe.Tensor{x}, []string{path}, 0); err == nil || !ripc.IsBadInput(err) {
+		if _, err := tensorio.Load([]describe.Tensor{x}, []string{path}, tensorio.Seeded(0)); err == nil || !ripc.IsBadInput(err) {
 			t.Errorf("%s %v: %v", x.DType, x.Shape, err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestPackedRuns(t *testing.T) {
 	if err := (&npy.Array{DType: "u32", Shape: []int{2, 4, 3}, Data: data}).WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, 0)
+	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, tensorio.Seeded(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestWordRuns(t *testing.T) {
 	if err := (&npy.Array{DType: "i32", Shape: []int{2, 3}, Data: make([]byte, 24)}).WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, 0)
+	feed, err := tensorio.Load([]describe.Tensor{x}, []string{path}, tensorio.Seeded(0))
 	if err != nil || feed.Runs != 2 || len(feed.Run(1)[0]) != 12 {
 		t.Fatalf("%+v, %v", feed, err)
 	}
@@ -188,14 +188,14 @@ func TestInputRefusals(t *testing.T) {
 		{[]string{two, two, two}, "no input is left"},
 		{[]string{"y=" + two, "y=" + two}, "no input is left"},
 	} {
-		_, err := tensorio.Load([]describe.Tensor{x, y}, c.specs, 0)
+		_, err := tensorio.Load([]describe.Tensor{x, y}, c.specs, tensorio.Seeded(0))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !ripc.IsBadInput(err) {
 			t.Errorf("%v: %v\nwant %q", c.specs, err, c.want)
 		}
 	}
 	// One file for both runs of another is fine, in any order.
 	one := write("one.npy", &npy.Array{DType: "u8", Shape: []int{2}, Data: []byte{3, 1}})
-	feed, err := tensorio.Load([]describe.Tensor{x, y}, []string{"y=" + two, one}, 0)
+	feed, err := tensorio.Load([]describe.Tensor{x, y}, []string{"y=" + two, one}, tensorio.Seeded(0))
 	if err != nil || feed.Runs != 2 || !bytes.Equal(feed.Run(1)[0], []byte{3, 1}) {
 		t.Errorf("%v, %v", feed, err)
 	}
