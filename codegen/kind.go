@@ -21,7 +21,11 @@ const (
 	Ripir   Kind = "ripir" // the scheduled Program
 )
 
-// Kinds lists every kind.
+// Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the target or, where code is
+// portable, for the machine that made it. It is no kind of file to ask for.
+const Runnable Kind = "runnable"
+
+// Kinds lists every kind of file.
 func Kinds() []Kind { return []Kind{SO, Archive, Header, Object, LL, Asm, Source, Ripir} }
 
 // KindError says that no back end makes a kind of file.

@@ -27,6 +27,20 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
 	return traces
 }
 
+// randomAlgorithms draws algorithms for half of the layers that have a choice.
+func randomAlgorithms(c *ripc.Compiled, r *rand.Rand) (float, bitserial []string) {
+	for _, s := range c.Program.Stages {
+		switch {
+		case s.Layer.Algorithm.Other == 0 || r.IntN(2) == 0:
+		case r.IntN(2) == 0:
+			float = append(float, s.Name)
+		default:
+			bitserial = append(bitserial, s.Name)
+		}
+	}
+	return float, bitserial
+}
+
 // packFilters puts weights into blocks of 64 filters, which every vector of a random trace lies in; where filters do not
 // fill the blocks it does nothing.
 func packFilters(shape []int) schedule.Trace {

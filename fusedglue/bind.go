@@ -43,12 +43,12 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	x := g.Value(n.Inputs[0])
 	f.X = graph.IntegersOf(x.LevelType)
 	bindIntegers(n, f, b, perChannel)
-	f.WeightBits, f.WeightEnc = WeightType(b)
+	f.WeightBits, f.WeightEnc = b.WeightType()
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
 	if padded && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}
-	if sumBound(f) > MaxSum {
+	if sumBound(f) > graph.MaxSum {
 		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), x.Bits)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does

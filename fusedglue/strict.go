@@ -12,7 +12,7 @@ import (
 )
 
 // Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:
-//   - a convolution or dense layer whose weights have few bits (at most MaxWeightBits, of both signs), or whose input has as
+//   - a convolution or dense layer whose weights have few bits (at most graph.MaxWeightBits, of both signs), or whose input has as
 //     few and that stands between bitserial layers, but which is not bitserial;
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
 //     of sums that are no thresholds, or a float step that nothing took in.
@@ -34,7 +34,7 @@ func Strict(g *graph.Graph) error {
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n, "no thresholds equal its glue")))
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= MaxWeightBits || s.bitserial(q, s.below)) {
+			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.MaxWeightBits || s.bitserial(q, s.below)) {
 				errs = append(errs, s.stays(n, "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors",
 					fmt.Sprintf("the glue up to %q does not fold to integers: %s", q.Name, s.obstacle(n, q))))
 			}
@@ -51,13 +51,13 @@ type strict struct {
 
 // layer is the error of a float convolution that should have been bitserial, nil if it is the model's own wish.
 func (s strict) layer(n *graph.Node, f *graph.FusedConv) error {
-	few, _ := Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
+	few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
 	switch {
 	case few != nil && few.Trained():
 		return s.stays(n, "quantize its input to at most 8 bits, with one scale",
-			reason(n, fmt.Sprintf("its weights are %s, but its input is not quantized", explain.Weights(WeightType(&few.Attrs)))))
+			reason(n, fmt.Sprintf("its weights are %s, but its input is not quantized", explain.Weights(few.Attrs.WeightType()))))
 	case s.fewLevels(n.Inputs[0]) && s.bitserial(n, s.above) && s.bitserial(n, s.below):
-		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", MaxWeightBits),
+		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", graph.MaxWeightBits),
 			reason(n, "its input has few bits, but its weights are real"))
 	}
 	return nil
@@ -96,7 +96,7 @@ func (s strict) macs(n *graph.Node) int64 {
 	return pixels * int64(f.Products()) * int64(f.Out)
 }
 
-// fewLevels reports whether f32 tensor t holds the values of a quantizer of at most MaxWeightBits bits.
+// fewLevels reports whether f32 tensor t holds the values of a quantizer of at most graph.MaxWeightBits bits.
 func (s strict) fewLevels(t string) bool {
 	n := s.Producer(t)
 	if n == nil {
@@ -112,7 +112,7 @@ func (s strict) fewLevels(t string) bool {
 	}
 	switch n.Op {
 	case "dequantize":
-		return s.g.Value(n.Inputs[0]).Bits <= MaxWeightBits
+		return s.g.Value(n.Inputs[0]).Bits <= graph.MaxWeightBits
 	case "flatten":
 		return s.fewLevels(n.Inputs[0])
 	}
@@ -125,7 +125,7 @@ func fewSteps(steps []scalar.Step) bool {
 	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
 		i--
 	}
-	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
+	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.MaxWeightBits)
 }
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.

@@ -54,7 +54,7 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 	if b.PadValue > PadOnes {
 		return g.Errorf(n, "use zero or one", "pad_value %s", b.PadValue)
 	}
-	switch most := map[WeightEncoding]int{BipolarWeights: 4, TernaryWeights: 1, AffineWeights: 4}[b.Enc]; {
+	switch most := map[WeightEncoding]int{BipolarWeights: MaxWeightBits, TernaryWeights: 1, AffineWeights: MaxWeightBits}[b.Enc]; {
 	case most == 0:
 		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %s", b.Enc)
 	case b.WeightScale > ScaleTensor:

@@ -8,14 +8,27 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/lower/plan"
+	"ripc/targets"
 )
 
-// Program lowers g, a graph that fusedglue.Fuse made.
-func Program(g *graph.Graph) (*ir.Program, error) {
+// Options say for what to lower.
+type Options struct {
+	Target targets.Target // what algorithms are chosen for; layers over levels count bits for the zero Target
+	// Float and Bitserial name layers whose algorithm is not to be chosen: sums in f32, or counts of bits.
+	Float, Bitserial []string
+}
+
+// Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have.
+func Program(g *graph.Graph, o Options) (*ir.Program, error) {
+	choices, err := choose(g, o)
+	if err != nil {
+		return nil, err
+	}
 	g, labels := rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -52,11 +65,12 @@ type place struct {
 
 type lowering struct {
 	*graph.Index
-	g      *graph.Graph
-	p      *ir.Program
-	at     map[string]place
-	consts map[string]string // hash of contents and type -> buffer
-	funcs  map[string]string // text without the name -> func
+	g       *graph.Graph
+	p       *ir.Program
+	choices map[string]layout.Choice // of nodes, by name
+	at      map[string]place
+	consts  map[string]string // hash of contents and type -> buffer
+	funcs   map[string]string // text without the name -> func
 }
 
 // physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
@@ -196,6 +210,10 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 		l.funcs[key] = name
 	}
 	layer := layerOf(l.g, n, why)
+	if _, ok := n.Attrs.(*graph.FusedConv); ok { // stages that copy a layer's output bear its name, too
+		c := l.choices[n.Name]
+		layer.Algorithm = ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Cost: int64(c.Cost), Other: int64(c.Other), Unit: c.Unit}
+	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})
 }
 

@@ -82,7 +82,7 @@ func (n *net) program(outputs ...string) *ir.Program {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	p, err := lower.Program(g)
+	p, err := lower.Program(g, lower.Options{})
 	if err != nil {
 		n.t.Fatalf("%v\n%s", err, g)
 	}

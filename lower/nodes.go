@@ -91,12 +91,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	in := *x
 	in.Shape = ops.Spatial(x.Shape)
 	shape := in.Shape
-	by := layout.Float
-	if x.Encoded() {
-		by = layout.Popcount
-	}
 	dst := l.result(n)
-	f, consts := ops.Conv(layout.NewConv(a, in, by), dst.slice)
+	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm), dst.slice)
 	args := []string{src}
 	for i, c := range consts {
 		p := f.Params[1+i]

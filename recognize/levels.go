@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -122,7 +121,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
 func (r *rewriter) idle(n *graph.Node) bool {
-	steps := fusedglue.Steps(r.g, n)
+	steps := graph.Steps(r.g, n)
 	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
 		return false
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/explain"
 	"ripc/graph/scalar"
@@ -148,7 +147,7 @@ func lines(g *graph.Graph) []string {
 	for _, n := range g.Nodes {
 		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Output)
 		if b, ok := binaryAttrs(n); ok && b != nil {
-			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(fusedglue.WeightType(b)), g.Value(n.Inputs[0]).Bits)
+			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(b.WeightType()), g.Value(n.Inputs[0]).Bits)
 		} else if why := explain.Verdict(n.Verdict); why != "" {
 			l += fmt.Sprintf(" # %s: %s", n.Verdict.Kind, why)
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
@@ -39,7 +38,7 @@ func (r *rewriter) stepped(t string) *stepped {
 		if n == nil {
 			break
 		}
-		s := fusedglue.Steps(r.g, n)
+		s := graph.Steps(r.g, n)
 		if n.Op == "dequantize" {
 			if n = r.Producer(n.Inputs[0]); n == nil {
 				break

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/graph"
 	"ripc/runtime/describe"
 )
 
@@ -86,7 +87,7 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 			out = shapeText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range []string{l.Glue, reasonText(l), l.Note} {
+		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l), l.Note} {
 			if n != "" {
 				notes = append(notes, n)
 			}
@@ -116,6 +117,14 @@ func reasonText(l ripc.Layer) string {
 	return l.Reason.Text
 }
 
+// algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.
+func algorithmText(l ripc.Layer) string {
+	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == "popcount" && l.Why.Code != "asked" {
+		return ""
+	}
+	return "computed in " + l.Why.Text
+}
+
 // percent is a share for people.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
@@ -133,6 +142,9 @@ func printLayer(w io.Writer, l ripc.Layer) {
 	}
 	if len(l.ByLane) > 0 {
 		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n", strings.Join(l.ByLane, ", "))
+	}
+	if l.Why != nil {
+		fmt.Fprintf(w, "  by      %s\n", l.Why.Text)
 	}
 	for _, t := range l.Reads {
 		fmt.Fprintf(w, "  reads   %s (%s)\n", tensorText(t), t.Where)

@@ -1,10 +1,9 @@
-package fusedglue
+package graph
 
 import (
 	"math"
 	"slices"
 
-	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -21,12 +20,12 @@ type FewBits struct {
 	Scale []float32
 	// Attrs make exactly these integers and scales of the float weights, with Scale as weight "scale" where WeightScale is
 	// "tensor".
-	Attrs graph.BinaryAttrs
+	Attrs BinaryAttrs
 }
 
 // WeightType is the number of bits of the weights of a bitserial layer, and the name of their encoding. Ternary ones have 2 bits.
-func WeightType(b *graph.BinaryAttrs) (bits int, enc string) {
-	if b.Enc == graph.TernaryWeights {
+func (b *BinaryAttrs) WeightType() (bits int, enc string) {
+	if b.Enc == TernaryWeights {
 		return 2, b.Enc.String()
 	}
 	return max(1, b.Bits), b.Enc.String()
@@ -36,9 +35,9 @@ func WeightType(b *graph.BinaryAttrs) (bits int, enc string) {
 func (f *FewBits) Span() int64 {
 	most := int64(1)<<max(1, f.Attrs.Bits) - 1
 	switch f.Attrs.Enc {
-	case graph.TernaryWeights:
+	case TernaryWeights:
 		return 2
-	case graph.AffineWeights: // twice the integers, the part of the zero point being a plane of its own
+	case AffineWeights: // twice the integers, the part of the zero point being a plane of its own
 		return most + int64(max(int(most)-2*f.Attrs.Zero, 2*f.Attrs.Zero-int(most)))
 	}
 	return most
@@ -47,9 +46,9 @@ func (f *FewBits) Span() int64 {
 // Planes is the number of bit planes that the weights are stored as.
 func (f *FewBits) Planes() int {
 	switch f.Attrs.Enc {
-	case graph.TernaryWeights:
+	case TernaryWeights:
 		return 2
-	case graph.AffineWeights: // and one for the zero point
+	case AffineWeights: // and one for the zero point
 		return f.Attrs.Bits + 1
 	}
 	return max(1, f.Attrs.Bits)
@@ -63,12 +62,12 @@ func (f *FewBits) Trained() bool {
 
 // Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own; why says,
 // where there are none or more than MaxWeightBits, what they are instead.
-func Decompose(w *graph.Tensor) (few *FewBits, why graph.Verdict) {
+func Decompose(w *Tensor) (few *FewBits, why Verdict) {
 	outs := w.Shape[len(w.Shape)-1]
 	few = &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
 	for _, v := range w.Data {
 		if v-v != 0 {
-			return nil, graph.Verdict{Reason: graph.WhyWeightsNaN}
+			return nil, Verdict{Reason: WhyWeightsNaN}
 		}
 	}
 	most := 0
@@ -81,24 +80,24 @@ func Decompose(w *graph.Tensor) (few *FewBits, why graph.Verdict) {
 	}
 	lo, hi := min(0, slices.Min(few.Ints)), max(0, slices.Max(few.Ints))
 	even := slices.ContainsFunc(few.Ints, func(q int) bool { return q&1 == 0 })
-	few.Attrs.WeightScale = graph.ScaleTensor
+	few.Attrs.WeightScale = ScaleTensor
 	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
-		few.Attrs.WeightScale = graph.ScaleNone
+		few.Attrs.WeightScale = ScaleNone
 	}
 	switch a := &few.Attrs; {
 	case most <= 1 && !even:
 	case most <= 1:
-		a.Enc, a.Bits = graph.TernaryWeights, 1
+		a.Enc, a.Bits = TernaryWeights, 1
 	case !even:
-		a.Enc, a.Bits = graph.BipolarWeights, bitsFor(most)
+		a.Enc, a.Bits = BipolarWeights, bitsFor(most)
 	default:
-		a.Enc, a.Bits = graph.AffineWeights, bitsFor(hi-lo)
+		a.Enc, a.Bits = AffineWeights, bitsFor(hi-lo)
 		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
 	}
 	if few.Attrs.Bits > MaxWeightBits {
 		return nil, tooWide(few.Attrs.Bits)
 	}
-	return few, graph.Verdict{}
+	return few, Verdict{}
 }
 
 // bitsFor is the number of bits that m needs.
@@ -155,17 +154,17 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32) int {
 }
 
 // wide says what weights are that have more than MaxWeightBits bits.
-func wide(w []float32, outs int) graph.Verdict {
+func wide(w []float32, outs int) Verdict {
 	f := &FewBits{Ints: make([]int, len(w)), Scale: make([]float32, outs)}
 	for o := range outs {
 		if f.channel(w, o, outs, 255, 32) < 0 {
-			return graph.Verdict{Reason: graph.WhyRealWeights}
+			return Verdict{Reason: WhyRealWeights}
 		}
 	}
 	return tooWide(max(bitsFor(max(0, slices.Max(f.Ints))-min(0, slices.Min(f.Ints))), MaxWeightBits+1))
 }
 
 // tooWide is the verdict on weights of more than MaxWeightBits bits.
-func tooWide(bits int) graph.Verdict {
-	return graph.Verdict{Reason: graph.WhyWideWeights, Args: ir.Args{WeightBits: bits, Most: MaxWeightBits}}
+func tooWide(bits int) Verdict {
+	return Verdict{Reason: WhyWideWeights, Args: ir.Args{WeightBits: bits, Most: MaxWeightBits}}
 }
