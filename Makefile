@@ -40,7 +40,7 @@ mcu: build ## networks on simulated microcontrollers: set-up of its own, all tes
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
-	for t in cortex-m4 cortex-m33; do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
+	@for t in cortex-m4 cortex-m33; do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

@@ -131,7 +131,7 @@ func TestMicrocontrollersRandom(t *testing.T) {
 			}
 
 			d := codegen.Describe(codegen.Input{Program: c.Program})
-			feed, err := tensorio.Load(d.Inputs, nil, 1)
+			feed, err := tensorio.Load(d.Inputs, nil, tensorio.Seeded(1))
 			if err != nil {
 				t.Fatal(err)
 			}
