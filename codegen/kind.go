@@ -13,12 +13,12 @@ type Kind string
 const (
 	SO      Kind = "so"    // shared library
 	Archive Kind = "a"     // static library
-	Header  Kind = "h"     // C header for SO, Archive, Object and Source
-	Object  Kind = "o"     // what Archive holds
+	Header  Kind = "h"     // C header for so, a, o and c
+	Object  Kind = "o"     // object file, what a holds
 	LL      Kind = "ll"    // LLVM text of all modules, before optimization
 	Asm     Kind = "s"     // assembly of all modules
 	Source  Kind = "c"     // one file of C99
-	Ripir   Kind = "ripir" // the scheduled Program
+	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
 // Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the target or, where code is
