@@ -168,7 +168,7 @@ func IsArtifact(path string) bool {
 // the Target that o names, if it names one.
 func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (func(engine.Options) (engine.Engine, error), error) {
 	if !IsArtifact(path) {
-		o.Emit = []codegen.Kind{codegen.SO}
+		o.Emit = []codegen.Kind{codegen.Runnable}
 		if progress != nil {
 			o.Progress = func(done, total int) { progress(done, total, "compiling") }
 		}
@@ -176,7 +176,7 @@ func library(ctx context.Context, path string, o Options, progress func(int, int
 		if err != nil {
 			return nil, err
 		}
-		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.SO], o) }, nil
+		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
 	}
 	if o.Target != "" {
 		d, err := runtime.ReadDescription(path)

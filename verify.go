@@ -45,7 +45,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 	}
 	o := r.Options
-	o.Emit = []codegen.Kind{codegen.SO}
+	o.Emit = []codegen.Kind{codegen.Runnable}
 	o.Progress = func(done, total int) { progress(done, total, "compiling") }
 	if r.SO != "" {
 		d, err := runtime.ReadDescription(r.SO)
@@ -76,7 +76,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		more = append(more, hard)
 	}
 	return verify.Verify(ctx, verify.Input{
-		Program: c.Program, Scheduled: c.Scheduled, SO: r.SO, Library: c.Files[codegen.SO], Threads: r.Threads, Inputs: feed.Run(0), More: more,
+		Program: c.Program, Scheduled: c.Scheduled, SO: r.SO, Library: c.Files[codegen.Runnable], Threads: r.Threads, Inputs: feed.Run(0), More: more,
 		Limit: r.Limit, Watch: r.Watch,
 		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
 	})

@@ -63,7 +63,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	}
 	emit := o.Emit
 	if emit == nil {
-		emit = []codegen.Kind{codegen.SO}
+		emit = []codegen.Kind{codegen.Runnable}
 	}
 	u.Files, err = build(ctx, codegen.Input{Program: u.Scheduled, Traces: traceLines(traces), Target: t, Version: Version, Emit: emit}, o.Backend)
 	if err != nil {
@@ -114,7 +114,7 @@ func (u *Unit) Inputs(seed uint64) [][]byte {
 
 // Open makes the Unit ready to run, as compiled; it must have a shared library.
 func (u *Unit) Open(o engine.Options) (engine.Engine, error) {
-	return engine.OpenLibrary(u.Files[codegen.SO], o)
+	return engine.OpenLibrary(u.Files[codegen.Runnable], o)
 }
 
 // Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions it takes on a

@@ -25,14 +25,15 @@ func models(t *testing.T) []string {
 	return all
 }
 
-// facts is what inspect says of a model, without what is made for a target: schedules and where and how things lie in memory.
+// facts is what inspect says of a model, without what is made for a target: algorithms, schedules and where and how things lie
+// in memory.
 func facts(in *ripc.Inspection) ripc.Inspection {
 	out := *in
 	out.Target, out.WeightBytes, out.ArenaBytes = "", 0, 0
 	out.Layers = slices.Clone(in.Layers)
 	for i := range out.Layers {
 		l := &out.Layers[i]
-		l.Reads, l.Writes, l.WeightBytes, l.Kernel, l.Trace = nil, nil, 0, "", nil
+		l.Reads, l.Writes, l.WeightBytes, l.Kernel, l.Trace, l.Algorithm, l.Why = nil, nil, 0, "", nil, "", nil
 	}
 	return out
 }

@@ -105,7 +105,7 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	for _, s := range d.Stages {
 		macs += s.MACs
 	}
-	ghz := measure.Middle(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
+	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
 	m := &Measurement{Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
 	if err != nil || !o.Stages {
 		return m, err

@@ -1,6 +1,6 @@
 // Package graph is the typed layer graph between the importers and lowering. Tensors are logical: NHWC shapes with the
 // true channel count, whatever the representation in memory will be. An encoded tensor (levels of N bits) is a tensor
-// type of its own; whether it is stored as one byte a level or as packed bit planes is decided by lowering.
+// type of its own; whether it is stored as one byte a level or as packed bit planes is decided by package lower/layout.
 package graph
 
 import (

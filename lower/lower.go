@@ -210,7 +210,8 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 		l.funcs[key] = name
 	}
 	layer := layerOf(l.g, n, why)
-	if c, ok := l.choices[n.Name]; ok {
+	if _, ok := n.Attrs.(*graph.FusedConv); ok { // stages that copy a layer's output bear its name, too
+		c := l.choices[n.Name]
 		layer.Algorithm = ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Cost: int64(c.Cost), Other: int64(c.Other), Unit: c.Unit}
 	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})

@@ -59,7 +59,7 @@ func WithInstrs(instrs map[string]*ir.Func) ApplyOption {
 	return func(a *applier) { a.instrs = instrs }
 }
 
-// WithObserver calls see after each step, for --print-after and for tests.
+// WithObserver calls see after each step, which is how tests look at each rewrite.
 func WithObserver(see func(Step, *ir.Func)) ApplyOption {
 	return func(a *applier) { a.see = see }
 }

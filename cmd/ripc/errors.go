@@ -17,9 +17,9 @@ import (
 
 // Exit codes.
 const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	exitOK      = 0 // success
+	exitFailure = 1 // failure: a difference was found, a tool is missing, a file cannot be written, an interruption
+	exitUsage   = 2 // wrong usage or bad input
 )
 
 // usageError is a mistake on the command line. An empty message means that all is said.

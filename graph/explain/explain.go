@@ -144,7 +144,7 @@ func Algorithm(a ir.Algorithm) string {
 	}
 	switch {
 	case a.Other > 0:
-		text += fmt.Sprintf(": about %s %s, by %s %s", millions(a.Cost), a.Unit, otherThan(a.Name), millions(a.Other))
+		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, otherThan(a.Name), short(a.Other))
 	case a.Why == "only" && a.Name == "popcount":
 		text += ": f32 does not hold its sums exactly"
 	}
@@ -158,8 +158,16 @@ func otherThan(algorithm string) string {
 	return "float"
 }
 
-// millions is a large number in short.
-func millions(n int64) string { return fmt.Sprintf("%.3g M", float64(n)/1e6) }
+// short is a number with about three figures.
+func short(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.4g M", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.3g k", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
 
 func bits(n int) string {
 	if n == 1 {

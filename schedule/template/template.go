@@ -1,5 +1,5 @@
 // Package template gives every Func of lower/ops a schedule: a Trace made from a few knobs (tile sizes, lanes, unrolling). The
-// default knobs come from the target's registers and caches; a tuner draws others from the same space. A template looks at
+// default knobs come from the target's vectors and registers; a tuner draws others from the same space. A template looks at
 // the names and extents of loops (see lower/ops) and never at what a Func is called.
 package template
 
