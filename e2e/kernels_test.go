@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/codegen"
+	"ripc/compile"
 	"ripc/internal/golden"
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets"
-	"ripc/targets/isa"
 )
 
 // vpopcnt is a target with AVX-512 and vpopcntd, whatever machine this is.
@@ -54,11 +55,11 @@ func TestKernelFiles(t *testing.T) {
 			path := fmt.Sprintf("../examples/convs/%s_n1_%s.schedule", name, form)
 			head := fmt.Sprintf("# Written by go test ./e2e -run TestKernelFiles -update; docs/kernels.md explains it.\n#\n#\tripc bench %s --schedule %s --threads 1\nfunc %s:\n", model[len("../"):], path[len("../"):], f.Name)
 			golden.Check(t, path, []byte(head+tr.String()))
-			r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+			u, err := compile.Kernel(t.Context(), f, tr, m, compile.KernelOptions{Emit: []codegen.Kind{codegen.Ripir}})
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
-			golden.Check(t, fmt.Sprintf("../examples/convs/ripir/%s_n1_%s.ripir", name, form), []byte(r.Func.String()))
+			golden.Check(t, fmt.Sprintf("../examples/convs/ripir/%s_n1_%s.ripir", name, form), []byte(u.Scheduled.Funcs[0].String()))
 		}
 	}
 }
