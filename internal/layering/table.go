@@ -64,7 +64,7 @@ func Table() []Row {
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
+		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
