@@ -100,7 +100,7 @@ func (n *net) pool(x string, k, stride int, pad graph.PaddingMode) string {
 }
 
 func (n *net) plain(op string, inputs ...string) string {
-	return n.add(op, &graph.NoAttrs{}, nil, inputs...)
+	return n.add(op, graph.OpNamed(op).NewAttrs(), nil, inputs...)
 }
 
 func (n *net) quantize(x string, a *graph.QuantizeAttrs) string { return n.add("quantize", a, nil, x) }

@@ -161,30 +161,37 @@ func (c *checker) checkNode(n *Node) {
 
 // op checks that n's attributes and weights are those of its op.
 func (c *checker) op(n *Node) bool {
-	o, ok := opOf(n.Op)
-	var b *BinaryAttrs
-	switch a := n.Attrs.(type) {
-	case *Conv2DAttrs:
-		b = a.Binary
-	case *DenseAttrs:
-		b = a.Binary
+	o, err := c.g.rowFor(n)
+	if err == nil && o.Fused {
+		err = c.g.Errorf(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
 	}
-	packed := n.Op == "bitpack" && reflect.TypeOf(n.Attrs) == reflect.TypeFor[*BitpackAttrs]()
-	if !ok || reflect.TypeOf(n.Attrs) != reflect.TypeOf(o.attrs) && !packed || (b != nil) != strings.HasPrefix(n.Op, "bitserial_") {
-		c.node(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
+	if err != nil {
+		c.errs = append(c.errs, err)
 		return false
 	}
-	if b != nil && b.WeightScale != ScaleTensor && n.Weights["scale"] != nil {
+	ok := true
+	if b := bitserial(n); b != nil && b.WeightScale != ScaleTensor && n.Weights["scale"] != nil {
 		c.node(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
 		ok = false
 	}
 	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
-		if !slices.Contains(o.weights, key) {
-			c.node(n, "", "has a weight %q; the op has %v", key, o.weights)
+		if !slices.Contains(o.Weights, key) {
+			c.node(n, "", "has a weight %q; the op has %v", key, o.Weights)
 			ok = false
 		}
 	}
 	return ok
+}
+
+// bitserial is how the weights of n become bits, nil if they do not.
+func bitserial(n *Node) *BinaryAttrs {
+	switch a := n.Attrs.(type) {
+	case *Conv2DAttrs:
+		return a.Binary
+	case *DenseAttrs:
+		return a.Binary
+	}
+	return nil
 }
 
 func (c *checker) weight(n *Node, key string, t *Tensor) {

@@ -79,7 +79,7 @@ func TestInfer(t *testing.T) {
 		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 2}}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 3, Scale: 2}}},
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
-		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
+		{"bitpack", "l", &graph.BitpackAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Output: "n", Attrs: c.attrs, Weights: weights(c.w)}

@@ -1,5 +1,7 @@
 package graph
 
+import "strings"
+
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
@@ -43,6 +45,9 @@ func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 }
 
 func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
+	if bitserial := strings.HasPrefix(n.Op, "bitserial_"); bitserial != (b != nil) {
+		return g.Errorf(n, "", "whether weights become bits is said by the op, and by the attributes otherwise")
+	}
 	if b == nil {
 		if n.Weights["b"] != nil {
 			if err := g.needWeight(n, "b", []int{out}); err != nil {

@@ -154,7 +154,7 @@ func TestInferViews(t *testing.T) {
 		{"reshape", "x", &graph.ReshapeAttrs{Shape: []int{4, 12, 12}}, "f32  bytes"},
 		{"bitpack", "l", &graph.BitpackAttrs{Int32: true}, "i32 NC int_words"},
 		{"bitpack", "l", &graph.BitpackAttrs{}, "u32 NC planes"},
-		{"bitpack", "words", &graph.NoAttrs{}, "u32 NHWC planes"},
+		{"bitpack", "words", &graph.BitpackAttrs{}, "u32 NHWC planes"},
 		{"unpack", "words", &graph.NoAttrs{}, "u8 NHWC bytes"},
 		{"max_pool", "words", pool(2, 1, graph.PadValid), "i32 NHWC int_words"},
 		{"reshape", "words", &graph.ReshapeAttrs{Shape: []int{9, 16}}, "u8 NC bytes"},

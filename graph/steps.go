@@ -10,59 +10,55 @@ import (
 
 // Steps are the float steps that n is, none if it is no op on single elements (or b / x).
 func Steps(g *Graph, n *Node) []scalar.Step {
-	vec := func(weight string) []float32 {
-		v, c := n.Weights[weight].Data, g.Value(n.Inputs[0]).Channels()
-		if len(v) == 1 && c > 1 {
-			return slices.Repeat(v, c)
-		}
-		return v
-	}
-	switch a := n.Attrs.(type) {
-	case *BatchNormAttrs:
-		s, b := batchNorm(n, a)
-		return []scalar.Step{{Kind: scalar.Fma, A: s, B: b}}
-	case *PReluAttrs:
-		return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data}}
-	case *ClipAttrs:
-		return []scalar.Step{{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}}
-	case *RoundAttrs:
-		return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
-	case *BinaryOpAttrs:
-		if len(n.Inputs) == 1 {
-			return binarySteps(n.Op, a.Reverse, vec("b"))
-		}
-	case *FakeQuantAttrs:
-		var zp []float32
-		if n.Weights["zero_point"] != nil {
-			zp = vec("zero_point")
-		}
-		return fakeQuantSteps(a, vec("scale"), zp)
-	}
-	if kind, ok := map[string]scalar.Kind{"relu": scalar.Relu, "relu6": scalar.Relu6, "hard_tanh": scalar.HardTanh, "sign": scalar.Sign}[n.Op]; ok {
-		return []scalar.Step{{Kind: kind}}
+	if o, err := g.rowFor(n); err == nil && o.steps != nil {
+		return o.steps(g, n)
 	}
 	return nil
 }
 
-// binarySteps is x op b, or b op x; nil for b / x. x - b is x + (-b), and b - x is (-x) + b, to the bit.
-func binarySteps(op string, reverse bool, b []float32) []scalar.Step {
-	switch {
-	case op == "add":
+func batchNormSteps(n *Node, a *BatchNormAttrs, _ func(string) []float32) []scalar.Step {
+	s, b := batchNorm(n, a)
+	return []scalar.Step{{Kind: scalar.Fma, A: s, B: b}}
+}
+
+func preluSteps(n *Node, _ *PReluAttrs, _ func(string) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data}}
+}
+
+func clipSteps(_ *Node, a *ClipAttrs, _ func(string) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}}
+}
+
+func roundSteps(_ *Node, a *RoundAttrs, _ func(string) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
+}
+
+// binarySteps is x op b, or b op x; nil for b / x and for two tensors. x - b is x + (-b), and b - x is (-x) + b, to the bit.
+func binarySteps(n *Node, a *BinaryOpAttrs, vector func(string) []float32) []scalar.Step {
+	if len(n.Inputs) != 1 {
+		return nil
+	}
+	switch b := vector("b"); {
+	case n.Op == "add":
 		return []scalar.Step{{Kind: scalar.Add, A: b}}
-	case op == "mul":
+	case n.Op == "mul":
 		return []scalar.Step{{Kind: scalar.Mul, A: b}}
-	case op == "sub" && reverse:
+	case n.Op == "sub" && a.Reverse:
 		return []scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{-1}, len(b))}, {Kind: scalar.Add, A: b}}
-	case op == "sub":
+	case n.Op == "sub":
 		return []scalar.Step{{Kind: scalar.Add, A: negated(b)}}
-	case op == "div" && !reverse:
+	case n.Op == "div" && !a.Reverse:
 		return []scalar.Step{{Kind: scalar.Div, A: b}}
 	}
 	return nil
 }
 
-// fakeQuantSteps is FakeQuantAttrs' formula; zp is nil where there is none.
-func fakeQuantSteps(a *FakeQuantAttrs, scale, zp []float32) []scalar.Step {
+// fakeQuantSteps is FakeQuantAttrs' formula.
+func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(string) []float32) []scalar.Step {
+	scale, zp := vector("scale"), []float32(nil)
+	if n.Weights["zero_point"] != nil {
+		zp = vector("zero_point")
+	}
 	var steps []scalar.Step
 	scaled := slices.ContainsFunc(scale, func(v float32) bool { return v != 1 })
 	shifted := slices.ContainsFunc(zp, func(v float32) bool { return v != 0 })

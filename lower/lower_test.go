@@ -52,7 +52,7 @@ func (n *net) add(out, op string, attrs any, w map[string]*graph.Tensor, inputs 
 }
 
 func (n *net) plain(out, op string, inputs ...string) string {
-	return n.add(out, op, &graph.NoAttrs{}, nil, inputs...)
+	return n.add(out, op, graph.OpNamed(op).NewAttrs(), nil, inputs...)
 }
 
 func (n *net) pool(out, x string) string {

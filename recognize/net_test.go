@@ -43,7 +43,7 @@ func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...st
 }
 
 func (n *net) plain(op string, inputs ...string) string {
-	return n.add(op, &graph.NoAttrs{}, nil, inputs...)
+	return n.add(op, graph.OpNamed(op).NewAttrs(), nil, inputs...)
 }
 
 // binary is an op with a constant.
