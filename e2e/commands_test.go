@@ -25,11 +25,12 @@ var notRun = []struct{ command, why string }{
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --threads 1 --per-layer", "measures for a minute"},
 	{"bin/ripc bench examples/convs/", "measures; needs AVX-512 for some schedules"},
 	{"bin/ripc verify examples/squeezenet/squeezenet_a2.json --target rpi2", "takes long; TestRandomNetworks runs on rpi2"},
+	{"bin/ripc verify examples/digits/digits.json --target cortex-m4", "needs the tools of make mcu, which does it"},
 	{"ripc ", "a user's own files"},
 }
 
-// command is one command of a page, and what the page says that it prints.
-type command struct {
+// shown is one command of a page, and what the page says that it prints.
+type shown struct {
 	line   int
 	text   string
 	prints []string // lines, "..." stands for any number of them
@@ -76,8 +77,8 @@ var (
 )
 
 // commands finds the commands of a page in their order, those in the text included.
-func commands(page string) []command {
-	var out []command
+func commands(page string) []shown {
+	var out []shown
 	printing := false // a block of commands or output may have output next to it
 	for _, b := range blocks(page) {
 		if b.lang != "" && b.lang != "```" && b.lang != "```sh" {
@@ -89,7 +90,7 @@ func commands(page string) []command {
 			line := b.lines[i]
 			switch {
 			case isCommand.MatchString(line) && !(line == "ripc:" || strings.HasPrefix(line, "ripc: ")):
-				c := command{line: b.line + i}
+				c := shown{line: b.line + i}
 				for strings.HasSuffix(line, "|") {
 					i++
 					line += "\n" + b.lines[i]
@@ -104,7 +105,7 @@ func commands(page string) []command {
 	}
 	at := func(offset int) int { return 1 + strings.Count(page[:offset], "\n") }
 	for _, m := range says.FindAllStringSubmatchIndex(page, -1) {
-		c := command{line: at(m[0]), text: strings.Join(strings.Fields(page[m[2]:m[3]]), " ")}
+		c := shown{line: at(m[0]), text: strings.Join(strings.Fields(page[m[2]:m[3]]), " ")}
 		if m[4] >= 0 {
 			c.prints = []string{strings.Join(strings.Fields(page[m[4]:m[5]]), " ")}
 		}
@@ -112,7 +113,7 @@ func commands(page string) []command {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b command) int { return a.line - b.line })
+	slices.SortStableFunc(out, func(a, b shown) int { return a.line - b.line })
 	return out
 }
 
@@ -243,7 +244,7 @@ func written(t *testing.T, dir, root, page string) {
 }
 
 // run runs a command in dir, and looks for what it should print.
-func (c command) run(t *testing.T, dir string) error {
+func (c shown) run(t *testing.T, dir string) error {
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", c.text)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "GOPROXY=off", "GOWORK=off")
@@ -283,7 +284,7 @@ func printed(out string, lines []string) error {
 }
 
 // present looks for what a command that is not run names: the target of make, the package and the test of go, ripc's flags.
-func present(t *testing.T, root, ripc, page string, c command) {
+func present(t *testing.T, root, ripc, page string, c shown) {
 	t.Helper()
 	words := strings.Fields(strings.ReplaceAll(c.text, "'", ""))
 	fail := func(format string, args ...any) {
@@ -291,8 +292,24 @@ func present(t *testing.T, root, ripc, page string, c command) {
 	}
 	switch words[0] {
 	case "make":
-		if !slices.ContainsFunc(makeTargets(t), func(target []string) bool { return target[0] == words[1] }) {
-			fail("the Makefile has no such target")
+		dir := filepath.Join(root, filepath.Dir(page))
+		if len(words) > 2 && words[1] == "-C" {
+			dir, words = filepath.Join(dir, words[2]), words[2:]
+		}
+		rules, err := os.ReadFile(filepath.Join(dir, "Makefile"))
+		if err != nil {
+			rules, err = os.ReadFile(filepath.Join(root, "Makefile")) // pages of docs speak of the top folder
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words[1:] {
+			if !strings.Contains(w, "=") && !regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(w)+`:`).Match(rules) {
+				fail("the Makefile has no target %s", w)
+			}
+			if name, _, ok := strings.Cut(w, "="); ok && !strings.Contains(string(rules), "$("+name+")") {
+				fail("the Makefile has no variable %s", name)
+			}
 		}
 	case "go":
 		for i, w := range words {
