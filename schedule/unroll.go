@@ -23,10 +23,10 @@ func Unroll(f *ir.Func, loop string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := size(g.Body); n > MaxSize {
+	if n := Size(g.Body); n > MaxSize {
 		return nil, &ir.Error{
 			Msg:  fmt.Sprintf("unrolling loop %%%s (extent %d) makes %d operations of the func, more than %d", l.Var, l.Extent, n, MaxSize),
-			Help: fmt.Sprintf("the body of %%%s has %d: split the loop and unroll the inner part", l.Var, size(l.Body)),
+			Help: fmt.Sprintf("the body of %%%s has %d: split the loop and unroll the inner part", l.Var, Size(l.Body)),
 		}
 	}
 	return g, nil
@@ -39,14 +39,14 @@ func mark(f *ir.Func, l *ir.For, kind ir.LoopKind) (*ir.Func, error) {
 	return replaceLoop(f, l.Var, &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind, Axis: l.Axis, Body: l.Body}), nil
 }
 
-// size estimates the operations of s after unrolling: stores, loads and arithmetic, not the arithmetic of indices. A
+// Size estimates the operations of s after unrolling: stores, loads and arithmetic, not the arithmetic of indices. A
 // vectorize loop counts once for every 16 elements.
-func size(s ir.Stmt) int {
+func Size(s ir.Stmt) int {
 	const huge = 1 << 30
 	n := 0
 	switch s := s.(type) {
 	case *ir.For:
-		n = size(s.Body)
+		n = Size(s.Body)
 		switch s.Kind {
 		case ir.Unroll:
 			n = min(n, huge/max(1, s.Extent)) * s.Extent
@@ -55,14 +55,14 @@ func size(s ir.Stmt) int {
 		}
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			n += size(t)
+			n += Size(t)
 		}
 	case *ir.Alloc:
-		n = size(s.Body)
+		n = Size(s.Body)
 	case *ir.If:
-		n = 1 + opCount(s.Cond) + size(s.Then)
+		n = 1 + opCount(s.Cond) + Size(s.Then)
 		if s.Else != nil {
-			n += size(s.Else)
+			n += Size(s.Else)
 		}
 	case *ir.Store:
 		n = 1 + opCount(s.Val)

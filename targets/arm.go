@@ -20,6 +20,7 @@ func genericARM() Target {
 		Disabled:   armDivide(), // Cortex-A5 has none
 		VectorBits: 128,
 		Registers:  16,
+		CountOps:   2, // vcnt, vpaddl; vpadal is the addition
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,

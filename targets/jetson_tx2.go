@@ -11,6 +11,8 @@ func jetsonTX2() Target {
 		Disabled:   []string{"aes", "sha2"}, // there, but no kernel uses them
 		VectorBits: 128,
 		Registers:  32,
+		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		PairLoads:  true,
 		L1:         32 << 10,
 		L2:         2 << 20,
 		Cores:      4,

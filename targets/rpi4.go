@@ -11,6 +11,8 @@ func rpi4() Target {
 		Disabled:   []string{"aes", "sha2"},
 		VectorBits: 128,
 		Registers:  32,
+		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		PairLoads:  true,
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,

@@ -12,6 +12,8 @@ func rpi5() Target {
 		Disabled:   []string{"aes", "sha2", "ssbs"},
 		VectorBits: 128,
 		Registers:  32,
+		CountOps:   1, // udot adds the bytes of four counts up
+		PairLoads:  true,
 		L1:         64 << 10,
 		L2:         512 << 10,
 		Cores:      4,

@@ -32,6 +32,12 @@ type Target struct {
 
 	VectorBits int `json:"vector_bits"` // bits of one vector register
 	Registers  int `json:"registers"`   // number of vector registers
+	// CountOps is how many vector operations count the bits of each 32-bit lane of a register.
+	CountOps int `json:"count_ops"`
+	// Ternary says that any bitwise function of three registers is one operation.
+	Ternary bool `json:"ternary,omitempty"`
+	// PairLoads says that one load fills two vector registers.
+	PairLoads bool `json:"pair_loads,omitempty"`
 	// PreferVectorBits is the value of the function attribute "prefer-vector-width" that codegen must set, or 0
 	// for none. Without it LLVM may split 512-bit vectors into halves when a CPU model or Tuning asks for
 	// prefer-256-bit.

@@ -41,7 +41,7 @@ func TestSane(t *testing.T) {
 		if err != nil || got.Attrs() != tg.Attrs() {
 			t.Errorf("%s: Lookup: %v, %v", tg.Name, got, err)
 		}
-		if tg.VectorBits < 128 || tg.Registers < 16 || tg.L1 < 8<<10 || tg.L2 < tg.L1 || tg.Cores < 1 || tg.Board == "" || tg.FTZ == "" {
+		if tg.VectorBits < 128 || tg.Registers < 16 || tg.CountOps < 1 || tg.L1 < 8<<10 || tg.L2 < tg.L1 || tg.Cores < 1 || tg.Board == "" || tg.FTZ == "" {
 			t.Errorf("%s: implausible: %+v", tg.Name, tg)
 		}
 		if tg.VectorBits == 512 && tg.PreferVectorBits != 512 {

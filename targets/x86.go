@@ -1,5 +1,7 @@
 package targets
 
+import "slices"
+
 const tripleX86 = "x86_64-unknown-linux-gnu"
 
 // cpuX86 is -mcpu of every x86 target: the baseline, to which Features are added. A later CPU's name would bring
@@ -16,6 +18,18 @@ func x86Tuning() []string {
 	return []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}
 }
 
+// countOpsX86 is Target.CountOps with features: vpopcntd; two table look-ups of nibbles and two sums of neighbours, and what
+// they take; or sums of neighbours alone.
+func countOpsX86(features []string) int {
+	switch {
+	case slices.Contains(features, "avx512vpopcntdq"):
+		return 1
+	case slices.Contains(features, "ssse3"):
+		return 8
+	}
+	return 15
+}
+
 // x86v1 is the baseline of x86-64: SSE2, without popcnt, byte shuffles, roundings or fused multiply-adds. Code generation
 // spells these out, to the same bits.
 func x86v1() Target {
@@ -27,6 +41,7 @@ func x86v1() Target {
 		Features:   []string{"sse2"},
 		VectorBits: 128,
 		Registers:  16,
+		CountOps:   countOpsX86([]string{"sse2"}),
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      2,
@@ -47,6 +62,7 @@ func x86v3() Target {
 		Tuning:     x86Tuning(),
 		VectorBits: 256,
 		Registers:  16,
+		CountOps:   countOpsX86(x86Base()),
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      4,
@@ -64,6 +80,7 @@ func x86v4() Target {
 	t.VectorBits = 512
 	t.PreferVectorBits = 512
 	t.Registers = 32
+	t.Ternary = true
 	t.L2 = 1 << 20
 	t.QemuCPU = "" // qemu emulates no AVX-512
 	t.Board = "server with AVX-512 F, BW, DQ, VL and CD (x86-64-v4: Skylake-SP, Zen 4 and later)"
