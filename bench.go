@@ -53,17 +53,16 @@ const noMCA = "llvm-mca estimates straight-line code: it knows neither how often
 // the stages are also timed one by one, in order, so that each finds the caches as in a whole run. If ctx ends on the
 // way, what was measured until then is returned with ctx's error.
 func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
-	so, remove, err := library(ctx, r.Path, r.Options, r.Progress)
+	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	defer remove()
 	res := &BenchResult{Threads: r.Threads}
 	o := engine.Options{Threads: r.Threads, Count: true}
-	e, err := engine.Open(so, o)
+	e, err := openLibrary(o)
 	if threads := (*ThreadsError)(nil); err != nil && !errors.As(err, &threads) {
 		res.Reason, o.Count = err.Error(), false // does it run without counting?
-		e, err = engine.Open(so, o)
+		e, err = openLibrary(o)
 	}
 	if err != nil {
 		return nil, err

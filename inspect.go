@@ -49,8 +49,8 @@ type Layer struct {
 	Reason         *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
 	Note           string  `json:"note,omitempty"`   // the model's own remark
 	Glue           string  `json:"glue,omitempty"`   // what follows the sums
-	// Unscheduled says of an artifact's kernel what could not be made as its schedule says, and why.
-	Unscheduled []string          `json:"unscheduled,omitempty"`
+	// ByLane names vectorize loops of an artifact's kernel of which a part runs lane by lane: an if that goes either way for each.
+	ByLane      []string          `json:"by_lane,omitempty"`
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
 	MACs        int64             `json:"macs"`
@@ -143,7 +143,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 func layerOf(s describe.Stage) Layer {
 	f := codegen.LayerOf(s)
 	l := Layer{
-		Name: s.Name, Op: s.Op, Kind: f.Kind, Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), Unscheduled: s.Unscheduled,
+		Name: s.Name, Op: s.Op, Kind: f.Kind, Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
 		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
 		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"ripc/codegen"
+	"ripc/engine"
 	"ripc/runtime"
 )
 
@@ -21,34 +22,30 @@ func IsArtifact(path string) bool {
 	return string(magic[:n]) == "\x7fELF" || filepath.Ext(path) == ".so"
 }
 
-// library gives the path of the artifact at path, or of the one that it compiles from the model there, and a function to
-// call when it is no longer needed. An artifact must be for the Target that o names, if it names one.
-func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (so string, remove func(), err error) {
-	remove = func() {}
-	if IsArtifact(path) {
-		if o.Target == "" {
-			return path, remove, nil
+// library reads or compiles what is at path, and gives the function that makes it ready to run. An artifact must be for
+// the Target that o names, if it names one.
+func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (func(engine.Options) (engine.Engine, error), error) {
+	if !IsArtifact(path) {
+		o.Emit = []codegen.Kind{codegen.SO}
+		if progress != nil {
+			o.Progress = func(done, total int) { progress(done, total, "compiling") }
 		}
+		c, err := Compile(ctx, path, o)
+		if err != nil {
+			return nil, err
+		}
+		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.SO], o) }, nil
+	}
+	if o.Target != "" {
 		d, err := runtime.ReadDescription(path)
-		if err == nil && d.Target != o.Target {
-			err = &TargetError{Path: path, Target: d.Target, Want: o.Target}
+		if err != nil {
+			return nil, err
 		}
-		return path, remove, err
+		if d.Target != o.Target {
+			return nil, &TargetError{Path: path, Target: d.Target, Want: o.Target}
+		}
 	}
-	o.Emit = []codegen.Kind{codegen.SO}
-	if progress != nil {
-		o.Progress = func(done, total int) { progress(done, total, "compiling") }
-	}
-	c, err := Compile(ctx, path, o)
-	if err != nil {
-		return "", remove, err
-	}
-	dir, so, err := tempSO(c)
-	remove = func() { _ = os.RemoveAll(dir) }
-	if err != nil {
-		remove()
-	}
-	return so, remove, err
+	return func(o engine.Options) (engine.Engine, error) { return engine.Open(path, o) }, nil
 }
 
 // tempSO writes the shared library into a folder of its own, which the caller removes.

@@ -51,14 +51,19 @@ const group = 20
 // Run runs a model or an artifact on its inputs, as often as they ask for (tensorio.Load). Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
+	return r.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+}
+
+// on runs the inferences that r asks for on what open makes ready. open's progress is the interpreter's.
+func (r RunRequest) on(ctx context.Context, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
-	e, closeAll, err := r.open(ctx, func(stage, stages int, name string) {
+	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll()
+	defer e.Close()
 	d := e.Describe()
 	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
 	if err != nil {
@@ -97,22 +102,16 @@ func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 	return res, nil
 }
 
-// open makes what r asks for ready, until the function is called. progress is the interpreter's.
-func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, func(), error) {
+// open makes what r asks for ready. progress is the interpreter's.
+func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if r.Engine == EngineInterp {
-		e, err := r.interpret(progress)
-		return e, func() {}, err
+		return r.interpret(progress)
 	}
-	so, remove, err := library(ctx, r.Path, r.Options, r.Progress)
+	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	e, err := engine.Open(so, engine.Options{Threads: r.Threads})
-	if err != nil {
-		remove()
-		return nil, nil, err
-	}
-	return e, func() { _ = e.Close(); remove() }, nil
+	return openLibrary(engine.Options{Threads: r.Threads})
 }
 
 // interpret makes the definition of a model ready.

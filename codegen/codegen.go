@@ -42,10 +42,11 @@ type Backend interface {
 // parallel loop is divided among them, and what has none is run by thread 0.
 type Kernel struct {
 	Symbol  string
-	Text    []byte   // in the back end's language
-	Scratch int64    // bytes that scratch must point to, for each thread its own; a multiple of abi.Align
-	Stack   int64    // bytes of buffers on the stack
-	Notes   []string // loops that could not be written the way the schedule says, and why
+	Text    []byte // in the back end's language
+	Scratch int64  // bytes that scratch must point to, for each thread its own; a multiple of abi.Align
+	Stack   int64  // bytes of buffers on the stack
+	// ByLane names vectorize loops of which a part runs lane by lane: an if that goes either way for each.
+	ByLane []string
 }
 
 // TargetError says that a back end has no code for a target.

@@ -11,8 +11,8 @@ import (
 )
 
 // Describe is the description of the artifact that Build would make, as far as it is known before code is generated:
-// ScratchBytes and what code generation notes about a kernel are missing. Of in it needs Program, which must be sound,
-// and Traces, Target and Version where the caller looks at what is made of them.
+// ScratchBytes is missing. Of in it needs Program, which must be sound, and Traces, Target and Version where the caller
+// looks at what is made of them.
 func Describe(in Input) *describe.Artifact {
 	p, t := in.Program, in.Target
 	tensors, size := describeBuffers(p)
@@ -52,7 +52,7 @@ func (m *Image) addCode() {
 	for i, s := range m.Program.Stages {
 		k := m.Kernels[s.Func]
 		m.Description.ScratchBytes = max(m.Description.ScratchBytes, abi.RoundUp(k.Scratch))
-		m.Description.Stages[i].Unscheduled = k.Notes
+		m.Description.Stages[i].ByLane = k.ByLane
 	}
 }
 

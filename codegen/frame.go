@@ -5,6 +5,7 @@ import (
 
 	"ripc/internal/abi"
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // What a kernel may put on the stack: with the driver's own frame, less than 16 KiB.
@@ -48,7 +49,7 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 		fr.place(s.Then, top, copies, lane)
 		fr.place(s.Else, top, copies, lane)
 	case *ir.For:
-		if s.Kind == ir.Vectorize && s.Extent > 1 && copies == 0 && !calls(s) {
+		if s.Kind == ir.Vectorize && s.Extent > 1 && copies == 0 {
 			copies, lane = s.Extent, s.Var
 		}
 		fr.place(s.Body, top, copies, lane)
@@ -68,61 +69,16 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 	}
 }
 
-// calls reports whether s calls instructions. Then no loop around them is emitted on vectors, and an instruction's
-// operand must be contiguous.
-func calls(s ir.Stmt) bool {
-	found := false
-	ir.Walk(s, func(t ir.Stmt) bool {
-		_, isCall := t.(*ir.Call)
-		found = found || isCall
-		return !found
-	})
-	return found
-}
-
-// CheckParallel fails with *ir.Error unless f has at most one parallel loop, and nothing beside it but comments and allocs
-// around it; the loop is nil if there is none. Threads share the iterations, and meet only when the kernel ends.
-func CheckParallel(f *ir.Func) (*ir.For, error) {
-	loop := outermost(f.Body)
-	var err error
+// CheckLoops fails with *ir.Error unless the kinds of f's loops are legal, and says whether one of them is parallel: then all
+// threads run f, each with its own allocs, and share the iterations of such loops. They meet only when the kernel ends.
+// Else one thread runs f. Every back end asks this first, and then does what the kinds say.
+func CheckLoops(f *ir.Func) (parallel bool, err error) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel && l != loop && err == nil {
-			err = &ir.Error{Op: "parallel %" + l.Var, Node: "@" + f.Name,
-				Msg:  fmt.Sprintf("loop %%%s is not the outermost loop, alone but for allocs around it", l.Var),
-				Help: "make the outermost loop parallel, and put statements beside it into kernels of their own"}
-		}
-		return true
+		l, ok := s.(*ir.For)
+		parallel = parallel || ok && l.Kind == ir.Parallel
+		return !parallel
 	})
-	return loop, err
-}
-
-// outermost is the parallel loop at the top of s.
-func outermost(s ir.Stmt) *ir.For {
-	for {
-		var inner ir.Stmt
-		switch t := s.(type) {
-		case *ir.Alloc:
-			inner = t.Body
-		case *ir.Block:
-			for _, u := range t.Stmts {
-				if _, ok := u.(*ir.Comment); ok {
-					continue
-				}
-				if inner != nil {
-					return nil
-				}
-				inner = u
-			}
-		case *ir.For:
-			if t.Kind == ir.Parallel {
-				return t
-			}
-		}
-		if inner == nil {
-			return nil
-		}
-		s = inner
-	}
+	return parallel, deps.Check(f)
 }
 
 // Contiguous fails unless a window of b for parameter p of an instruction has the parameter's type, and elements that

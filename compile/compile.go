@@ -7,20 +7,16 @@ package compile
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"ripc/codegen"
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/ir"
-	"ripc/ir/arith"
 	"ripc/lower"
 	"ripc/schedule"
 	"ripc/schedule/template"
 	"ripc/targets"
-	"ripc/targets/isa"
 )
 
 // Options say how to compile.
@@ -126,68 +122,19 @@ func (c *Compiled) lower() error {
 	return err
 }
 
-// schedule chooses a trace for every Func, applies it, and packs the constants as it asks for.
+// schedule chooses a trace for every Func, and schedules the Program with them.
 func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	traces, err := c.checkTraces(o.Traces)
 	if err != nil {
 		return err
 	}
-	instrs := isa.For(c.Target)
-	s := *c.Program
-	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
-	c.Traces = map[string]schedule.Trace{}
-	for _, f := range c.Program.Funcs {
-		if err := prove(f); err != nil {
-			return &InternalError{"definition of " + f.Name, err}
+	c.Scheduled, c.Traces, err = scheduled(ctx, c.Program, c.Target, func(f *ir.Func) (schedule.Trace, bool) {
+		if t, given := traces[f.Name]; given {
+			return t, true
 		}
-		t, given := traces[f.Name]
-		if !given {
-			t = template.Default(f, c.Target)
-		}
-		r, err := applied(f, t, instrs)
-		switch {
-		case err != nil && given && hasPlace(err): // a step, which the message names
-			return err
-		case err != nil && given:
-			return fmt.Errorf("scheduling %s: %w", f.Name, err)
-		case err != nil:
-			return &InternalError{"default schedule of " + f.Name, err}
-		}
-		c.Traces[f.Name] = t
-		s.Funcs = append(s.Funcs, r.Func)
-		if err := pack(ctx, &s, f, t, r.Packs); err != nil {
-			return err
-		}
-	}
-	dropUnused(&s)
-	if err := ir.VerifyProgram(&s); err != nil {
-		return fmt.Errorf("scheduling %s: %w", s.Name, err)
-	}
-	c.Scheduled = &s
-	return nil
-}
-
-// applied is f after t.
-func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule.Result, error) {
-	r, err := t.ApplyAll(f, schedule.WithInstrs(instrs))
-	if err != nil {
-		return r, err
-	}
-	if err := prove(r.Func); err != nil {
-		return r, fmt.Errorf("%w\nin\n%s", err, r.Func)
-	}
-	return r, nil
-}
-
-// prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer
-// accumulator wide enough for its largest sum.
-func prove(f *ir.Func) error {
-	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
-		if err := check(f); err != nil {
-			return err
-		}
-	}
-	return nil
+		return template.Default(f, c.Target), false
+	})
+	return err
 }
 
 // generate builds the files.
@@ -195,25 +142,16 @@ func (c *Compiled) generate(ctx context.Context, o Options) error {
 	if len(o.Emit) == 0 {
 		return nil
 	}
-	use, err := chosen(o.Backend)
-	if err != nil {
-		return err
-	}
 	in := c.Artifact()
 	in.Emit, in.Progress = o.Emit, o.Progress
-	c.Files, err = codegen.Build(ctx, in, use...)
+	var err error
+	c.Files, err = build(ctx, in, o.Backend)
 	return err
 }
 
 // Artifact is what package codegen needs to know of c, to describe it or to build it.
 func (c *Compiled) Artifact() codegen.Input {
-	traces := map[string][]string{}
-	for name, t := range c.Traces {
-		for _, s := range t {
-			traces[name] = append(traces[name], s.String())
-		}
-	}
-	return codegen.Input{Program: c.Scheduled, Traces: traces, Target: c.Target, Version: Version}
+	return codegen.Input{Program: c.Scheduled, Traces: traceLines(c.Traces), Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

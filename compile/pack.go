@@ -10,9 +10,9 @@ import (
 	"ripc/schedule"
 )
 
-// pack gives the stages of s that run f what the packs of t, f's schedule, make of their constants. It runs the packing in
-// the interpreter, at compile time; equal contents are packed once.
-func pack(ctx context.Context, s *ir.Program, f *ir.Func, t schedule.Trace, packs []schedule.Pack) error {
+// pack gives the stages of s that run f what the packs of f's schedule make of their constants. It runs the packing in the
+// interpreter, at compile time; equal contents are packed once.
+func pack(ctx context.Context, s *ir.Program, f *ir.Func, packs []schedule.Pack) error {
 	for _, p := range packs {
 		if p.View {
 			continue
@@ -29,9 +29,8 @@ func pack(ctx context.Context, s *ir.Program, f *ir.Func, t schedule.Trace, pack
 			}
 			from := s.BufferByName(st.Args[at])
 			if from.Kind != ir.ConstBuf {
-				step := packingStep(t, p.Param)
 				return &ir.Error{
-					Pos: step.Pos, Op: step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, st.Name, from.Kind, from.Name),
+					Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, st.Name, from.Kind, from.Name),
 					Help: "pack constants, such as weights; for activations use cache_read",
 				}
 			}
@@ -47,16 +46,6 @@ func pack(ctx context.Context, s *ir.Program, f *ir.Func, t schedule.Trace, pack
 		}
 	}
 	return nil
-}
-
-// packingStep is the first step of t that packs a parameter.
-func packingStep(t schedule.Trace, param string) schedule.Step {
-	for _, s := range t {
-		if (s.Op == "pack" || s.Op == "pair") && s.Args[0] == param {
-			return s
-		}
-	}
-	return schedule.Step{}
 }
 
 // addConstant adds b, under another name if its own is taken, unless there is one of the same contents.

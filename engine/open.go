@@ -3,6 +3,9 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
@@ -37,6 +40,33 @@ func Open(path string, o Options) (Engine, error) {
 	}
 	return openSimulated(path, o)
 }
+
+// OpenLibrary is Open for the contents of a shared library, which it keeps in a temporary file until Close.
+func OpenLibrary(so []byte, o Options) (Engine, error) {
+	dir, err := os.MkdirTemp("", "ripc-")
+	if err != nil {
+		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+	}
+	path := filepath.Join(dir, "library.so")
+	err = os.WriteFile(path, so, 0o600)
+	var e Engine
+	if err == nil {
+		e, err = Open(path, o)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	return &temporary{e, dir}, nil
+}
+
+// temporary is an engine for an artifact in a folder that goes with it.
+type temporary struct {
+	Engine
+	dir string
+}
+
+func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), os.RemoveAll(t.dir)) }
 
 // fill writes a pattern that depends on seed.
 func fill(b []byte, seed byte) []byte {

@@ -45,7 +45,7 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	bindIntegers(n, f, b, perChannel)
 	f.WeightBits, f.WeightEnc = WeightType(b)
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
-	if padded && b.PadValue == "one" && x.Enc != ir.Unipolar {
+	if padded && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}
 	if sumBound(f) > MaxSum {
@@ -75,12 +75,12 @@ func sumBound(f *graph.FusedConv) int64 {
 func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) []float64 {
 	s := make([]float64, f.Out)
 	switch b.WeightScale {
-	case "tensor":
+	case graph.ScaleTensor:
 		for o, v := range n.Weights["scale"].Data {
 			s[o] = float64(v)
 		}
 		return s
-	case "mean":
+	case graph.ScaleMean:
 		w := n.Weights["w"].Data
 		for i, v := range w {
 			s[i%f.Out] += math.Abs(float64(v))

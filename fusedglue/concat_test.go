@@ -13,14 +13,14 @@ import (
 func TestFire(t *testing.T) {
 	for _, pools := range []string{"", "before", "behind"} {
 		n, x := chain(t, ir.Unipolar, 2)
-		a := n.bconv(x, 1, 3, "same", graph.BinaryAttrs{WeightScale: "mean"})
-		b := n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "mean"})
+		a := n.bconv(x, 1, 3, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
+		b := n.bconv(x, 3, 5, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
 		if pools == "before" {
-			a, b = n.pool(a, 2, 2, "valid"), n.pool(b, 2, 2, "valid")
+			a, b = n.pool(a, 2, 2, graph.PadValid), n.pool(b, 2, 2, graph.PadValid)
 		}
 		y := n.add("concat", &graph.ConcatAttrs{}, nil, a, b)
 		if y = n.plain("relu", n.bn(y, 1)); pools == "behind" {
-			y = n.pool(y, 2, 2, "valid")
+			y = n.pool(y, 2, 2, graph.PadValid)
 		}
 		w := &graph.Tensor{Shape: []int{3, 8}}
 		for i := range 24 {

@@ -24,25 +24,21 @@ type FewBits struct {
 	Attrs graph.BinaryAttrs
 }
 
-// WeightType is the number of bits of the weights of a bitserial layer, and their encoding: "bipolar" (odd integers),
-// "ternary" (-1, 0 and 1, of 2 bits) or "affine" (integers around a zero point).
+// WeightType is the number of bits of the weights of a bitserial layer, and the name of their encoding. Ternary ones have 2 bits.
 func WeightType(b *graph.BinaryAttrs) (bits int, enc string) {
-	switch b.Enc {
-	case "":
-		return 1, "bipolar"
-	case "ternary":
-		return 2, b.Enc
+	if b.Enc == graph.TernaryWeights {
+		return 2, b.Enc.String()
 	}
-	return b.Bits, b.Enc
+	return max(1, b.Bits), b.Enc.String()
 }
 
 // Span is the largest sum of f's planes of +-1: that of one product over levels of one bit.
 func (f *FewBits) Span() int64 {
 	most := int64(1)<<max(1, f.Attrs.Bits) - 1
 	switch f.Attrs.Enc {
-	case "ternary":
+	case graph.TernaryWeights:
 		return 2
-	case "affine": // twice the integers, the part of the zero point being a plane of its own
+	case graph.AffineWeights: // twice the integers, the part of the zero point being a plane of its own
 		return most + int64(max(int(most)-2*f.Attrs.Zero, 2*f.Attrs.Zero-int(most)))
 	}
 	return most
@@ -51,14 +47,12 @@ func (f *FewBits) Span() int64 {
 // Planes is the number of bit planes that the weights are stored as.
 func (f *FewBits) Planes() int {
 	switch f.Attrs.Enc {
-	case "":
-		return 1
-	case "ternary":
+	case graph.TernaryWeights:
 		return 2
-	case "affine": // and one for the zero point
+	case graph.AffineWeights: // and one for the zero point
 		return f.Attrs.Bits + 1
 	}
-	return f.Attrs.Bits
+	return max(1, f.Attrs.Bits)
 }
 
 // Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur
@@ -87,18 +81,18 @@ func Decompose(w *graph.Tensor) (few *FewBits, why graph.Verdict) {
 	}
 	lo, hi := min(0, slices.Min(few.Ints)), max(0, slices.Max(few.Ints))
 	even := slices.ContainsFunc(few.Ints, func(q int) bool { return q&1 == 0 })
-	few.Attrs.WeightScale = "tensor"
+	few.Attrs.WeightScale = graph.ScaleTensor
 	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
-		few.Attrs.WeightScale = "none"
+		few.Attrs.WeightScale = graph.ScaleNone
 	}
 	switch a := &few.Attrs; {
 	case most <= 1 && !even:
 	case most <= 1:
-		a.Enc, a.Bits = "ternary", 1
+		a.Enc, a.Bits = graph.TernaryWeights, 1
 	case !even:
-		a.Enc, a.Bits = "bipolar", bitsFor(most)
+		a.Enc, a.Bits = graph.BipolarWeights, bitsFor(most)
 	default:
-		a.Enc, a.Bits = "affine", bitsFor(hi-lo)
+		a.Enc, a.Bits = graph.AffineWeights, bitsFor(hi-lo)
 		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
 	}
 	if few.Attrs.Bits > MaxWeightBits {

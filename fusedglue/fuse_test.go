@@ -89,8 +89,8 @@ func chain(t *testing.T, enc ir.EncodingKind, bits int) (*net, string) {
 
 func TestFolding(t *testing.T) {
 	n, x := chain(t, ir.Unipolar, 2)
-	x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "mean"})
-	x = n.pool(x, 2, 2, "valid")
+	x = n.bconv(x, 3, 5, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
+	x = n.pool(x, 2, 2, graph.PadValid)
 	x = n.plain("relu", n.bn(x, 1))
 	x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3}})
 	n.Outputs = []string{x}
@@ -112,11 +112,11 @@ func TestFolding(t *testing.T) {
 
 func TestStrict(t *testing.T) {
 	n, x := chain(t, ir.Unipolar, 1)
-	x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "mean"})
+	x = n.bconv(x, 3, 5, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
 	n.Outputs = []string{x}
 	x = n.bn(x, 0) // some channels turn around
 	x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}})
-	x = n.bconv(x, 1, 2, "same", graph.BinaryAttrs{WeightScale: "mean"}) // the last layer may leave as floats
+	x = n.bconv(x, 1, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean}) // the last layer may leave as floats
 	n.Outputs = append(n.Outputs, n.plain("relu", x))
 	g, err := Fuse(n.Graph, nil, nil)
 	if err != nil {
@@ -129,38 +129,38 @@ func TestStrict(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	bin := graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"}
+	bin := graph.BinaryAttrs{WeightScale: graph.ScaleMean}
 	for what, c := range map[string]struct {
 		enc   ir.EncodingKind
 		build func(n *net, x string) string
 		want  string
 	}{
 		"shift_norm after a float layer": {ir.Unipolar, func(n *net, x string) string {
-			return n.shiftNorm(n.conv(n.plain("dequantize", x), 1, 2, "same"), "riptide", 2)
+			return n.shiftNorm(n.conv(n.plain("dequantize", x), 1, 2, graph.PadSame), graph.ShiftRiptide, 2)
 		}, `net.json:3: node "n3" (shift_norm): shift_norm works on the integers of one bitserial layer, but its input "t2" is made otherwise or used elsewhere too`},
 		"shift_norm after batch_norm": {ir.Unipolar, func(n *net, x string) string {
-			return n.shiftNorm(n.bn(n.bconv(x, 1, 2, "same", bin), 1), "riptide", 2)
+			return n.shiftNorm(n.bn(n.bconv(x, 1, 2, graph.PadSame, bin), 1), graph.ShiftRiptide, 2)
 		}, `shift_norm works on the integers of one bitserial layer, but its input "t2" is made otherwise`},
 		"shift_norm on an output": {ir.Unipolar, func(n *net, x string) string {
-			x = n.bconv(x, 1, 2, "same", bin)
+			x = n.bconv(x, 1, 2, graph.PadSame, bin)
 			n.Outputs = append(n.Outputs, x)
-			return n.shiftNorm(x, "riptide", 2)
+			return n.shiftNorm(x, graph.ShiftRiptide, 2)
 		}, "used elsewhere too"},
 		"other bits": {ir.Unipolar, func(n *net, x string) string {
-			return n.shiftNorm(n.bconv(x, 1, 2, "same", bin), "riptide", 1)
+			return n.shiftNorm(n.bconv(x, 1, 2, graph.PadSame, bin), graph.ShiftRiptide, 1)
 		}, `node "n2" (shift_norm): shift_norm gives 1 unipolar bits, but the layer before it reads 2 bits, unipolar`},
 		"bipolar input": {ir.Bipolar, func(n *net, x string) string {
-			return n.shiftNorm(n.bconv(x, 1, 2, "same", bin), "riptide", 2)
+			return n.shiftNorm(n.bconv(x, 1, 2, graph.PadSame, bin), graph.ShiftRiptide, 2)
 		}, "shift_norm gives 2 unipolar bits, but the layer before it reads 2 bits, bipolar"},
 		"ternary weights": {ir.Unipolar, func(n *net, x string) string {
-			return n.shiftNorm(n.bconv(x, 3, 2, "same", graph.BinaryAttrs{WeightScale: "mean", Enc: "ternary"}), "riptide", 2)
+			return n.shiftNorm(n.bconv(x, 3, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean, Enc: graph.TernaryWeights}), graph.ShiftRiptide, 2)
 		}, `node "n2" (shift_norm): shift_norm needs +-1 weights in the layer before it`},
 		"weights above 1": {ir.Unipolar, func(n *net, x string) string {
-			x = n.bconv(x, 1, 2, "same", bin)
+			x = n.bconv(x, 1, 2, graph.PadSame, bin)
 			for i := range n.Nodes[0].Weights["w"].Data {
 				n.Nodes[0].Weights["w"].Data[i] = 2
 			}
-			return n.shiftNorm(x, "riptide", 2)
+			return n.shiftNorm(x, graph.ShiftRiptide, 2)
 		}, "channel 0: the weight scale rounds to more than 1 (wb < 0) (weight scale 2, mean"},
 	} {
 		n, x := chain(t, c.enc, 2)
@@ -172,7 +172,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	n, x := chain(t, ir.Bipolar, 2)
-	n.Outputs = []string{n.bconv(x, 3, 2, "valid", bin)}
+	n.Outputs = []string{n.bconv(x, 3, 2, graph.PadValid, bin)}
 	if _, err := Fuse(n.Graph, nil, nil); err != nil {
 		t.Errorf("bipolar without padding: %v", err)
 	}

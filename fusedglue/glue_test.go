@@ -56,7 +56,7 @@ func TestShiftToThresholds(t *testing.T) {
 		s := &graph.ShiftAdd{Left: make([]int32, 4)}
 		var glue []shiftNorm
 		for o := range 4 {
-			g := newShiftNorm(math.Exp2(-8*r.Float64()), 4*r.Float64()-2, math.Exp2(20*r.Float64()-10), 0, bits, pick(t, "mode", "riptide", "exact_round"))
+			g := newShiftNorm(math.Exp2(-8*r.Float64()), 4*r.Float64()-2, math.Exp2(20*r.Float64()-10), 0, bits, pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound))
 			glue = append(glue, g)
 			s.Add, s.Right = append(s.Add, int32(g.Add)), append(s.Right, int32(max(0, g.T)))
 			s.Left[o] = int32(max(0, -g.T))

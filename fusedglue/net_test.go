@@ -59,18 +59,18 @@ func (n *net) tensor(mean, spread float64, shape ...int) *graph.Tensor {
 
 func (n *net) c(x string) int { return n.Value(x).Channels() }
 
-func (n *net) conv(x string, k, out int, pad string) string {
+func (n *net) conv(x string, k, out int, pad graph.PaddingMode) string {
 	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: pad}}
 	return n.add("conv2d", a, map[string]*graph.Tensor{"w": n.tensor(0, 1, k, k, n.c(x), out), "b": n.tensor(0, 1, out)}, x)
 }
 
-func (n *net) bconv(x string, k, out int, pad string, b graph.BinaryAttrs) string {
+func (n *net) bconv(x string, k, out int, pad graph.PaddingMode, b graph.BinaryAttrs) string {
 	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: pad}, Binary: &b}
 	return n.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": n.tensor(0, 0.3, k, k, n.c(x), out), "scale": n.tensor(0, 0.2, out)}, x)
 }
 
 func (n *net) dense(x string, out int) string {
-	return n.add("bitserial_dense", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "mean"}}, map[string]*graph.Tensor{"w": n.tensor(0, 0.3, n.c(x), out)}, x)
+	return n.add("bitserial_dense", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleMean}}, map[string]*graph.Tensor{"w": n.tensor(0, 0.3, n.c(x), out)}, x)
 }
 
 func (n *net) bn(x string, gamma float64) string {
@@ -89,7 +89,7 @@ func (n *net) bn(x string, gamma float64) string {
 	return n.add("batch_norm", &graph.BatchNormAttrs{Epsilon: 1e-3}, w, x)
 }
 
-func (n *net) shiftNorm(x, mode string, bits int) string {
+func (n *net) shiftNorm(x string, mode graph.ShiftMode, bits int) string {
 	c := n.c(x)
 	v := n.tensor(3, 1, c)
 	for i := range v.Data {
@@ -98,7 +98,7 @@ func (n *net) shiftNorm(x, mode string, bits int) string {
 	return n.add("shift_norm", &graph.ShiftNormAttrs{Mode: mode, Bits: bits, Epsilon: 1e-5}, map[string]*graph.Tensor{"mean": n.tensor(0, 1, c), "var": v}, x)
 }
 
-func (n *net) pool(x string, k, stride int, pad string) string {
+func (n *net) pool(x string, k, stride int, pad graph.PaddingMode) string {
 	return n.add("max_pool", &graph.PoolAttrs{Kernel: [2]int{k, k}, Strides: [2]int{stride, stride}, Pad: graph.Padding{Mode: pad}}, nil, x)
 }
 
@@ -114,12 +114,12 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 	n = newNet(func(args ...any) { t.Fatal(args...) }, r.NormFloat64)
 	x := n.input(between(t, 1, 2, "batch"), between(t, 4, 9, "h"), between(t, 4, 9, "w"), between(t, 1, 4, "c"))
 	if rapid.Bool().Draw(t, "conv") {
-		x = n.conv(x, 3, between(t, 1, 40, "first"), "same")
+		x = n.conv(x, 3, between(t, 1, 40, "first"), graph.PadSame)
 		if rapid.Bool().Draw(t, "bn") {
 			x = n.bn(x, pick(t, "gamma", 0.0, 1.0))
 		}
 		if rapid.Bool().Draw(t, "pool") {
-			x = n.pool(x, 2, 2, "valid")
+			x = n.pool(x, 2, 2, graph.PadValid)
 		}
 	}
 	a := drawQuantize(t, 4)
@@ -130,27 +130,27 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 	x = n.quantize(x, a)
 	for range between(t, 1, 3, "layers") {
 		v := n.Value(x)
-		b := graph.BinaryAttrs{WeightScale: pick(t, "scale", "mean", "tensor", "none"), PadValue: "one"}
+		b := graph.BinaryAttrs{WeightScale: pick(t, "scale", graph.ScaleMean, graph.ScaleTensor, graph.ScaleNone), PadValue: graph.PadOnes}
 		out := pick(t, "out", 1, 5, 32, 33, 64)
 		shift := v.Enc == ir.Unipolar && rapid.Bool().Draw(t, "shift_norm")
 		if shift {
-			b.WeightScale = "mean"
+			b.WeightScale = graph.ScaleMean
 		}
 		in, bits, enc := x, v.Bits, v.Enc
-		x = n.bconv(x, pick(t, "k", 1, 3), out, "same", b)
+		x = n.bconv(x, pick(t, "k", 1, 3), out, graph.PadSame, b)
 		if !shift && between(t, 0, 2, "fire") == 0 { // two layers side by side, whose glue stands behind their concat
-			parts := []string{x, n.bconv(in, 1, pick(t, "other", 1, 32), "same", b)}
+			parts := []string{x, n.bconv(in, 1, pick(t, "other", 1, 32), graph.PadSame, b)}
 			if rapid.Bool().Draw(t, "pool before concat") {
-				parts[0], parts[1] = n.pool(parts[0], 2, 1, "same"), n.pool(parts[1], 2, 1, "same")
+				parts[0], parts[1] = n.pool(parts[0], 2, 1, graph.PadSame), n.pool(parts[1], 2, 1, graph.PadSame)
 			}
 			x = n.add("concat", &graph.ConcatAttrs{}, nil, parts...)
 		}
 		pooled := func() {
 			if n.Value(x).Shape[1] > 1 && n.Value(x).Shape[2] > 1 && rapid.Bool().Draw(t, "pool") {
 				if rapid.Bool().Draw(t, "overlap") {
-					x = n.pool(x, 3, 2, "same")
+					x = n.pool(x, 3, 2, graph.PadSame)
 				} else {
-					x = n.pool(x, 2, 2, "valid")
+					x = n.pool(x, 2, 2, graph.PadValid)
 				}
 			}
 		}
@@ -158,7 +158,7 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 			bare := x
 			pooled()
 			needsPoolAfter = needsPoolAfter || bare != x
-			x = n.shiftNorm(x, pick(t, "mode", "riptide", "exact_round"), bits)
+			x = n.shiftNorm(x, pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound), bits)
 		} else {
 			if between(t, 0, 4, "extra use") == 0 {
 				n.Outputs = append(n.Outputs, x)
@@ -187,7 +187,7 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 		case 2:
 			x = n.add("concat", &graph.ConcatAttrs{}, nil, x)
 		case 3:
-			p := n.pool(x, 1, 1, "valid")
+			p := n.pool(x, 1, 1, graph.PadValid)
 			x = n.add("concat", &graph.ConcatAttrs{}, nil, x, p)
 		}
 	}

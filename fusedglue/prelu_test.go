@@ -13,7 +13,7 @@ import (
 func TestPRelu(t *testing.T) {
 	for _, slope := range []float32{0, 0.25, -0.25} {
 		n, x := chain(t, ir.Bipolar, 2)
-		x = n.bconv(x, 3, 2, "same", graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"})
+		x = n.bconv(x, 3, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
 		alpha := &graph.Tensor{Shape: []int{2}, Data: []float32{0.5, slope}}
 		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 		x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 0.1}})

@@ -21,7 +21,7 @@ type shiftNorm struct {
 // newShiftNorm computes wb = -log2 AP2(alpha), sb = log2 AP2(sqrt(var+eps)), T = wb + sb, and
 // m = FPQ(mean) = round_half_even(clip(mean, -S, S) * (2^n-1) * 2^wb) with S = 1 + (1 - 2^-wb)/(2^n-1), in float64.
 // Add = (1 << (wb-1)) - m, or (1 << (T-1)) - m in mode exact_round.
-func newShiftNorm(alpha, mean, variance, eps float64, n int, mode string) shiftNorm {
+func newShiftNorm(alpha, mean, variance, eps float64, n int, mode graph.ShiftMode) shiftNorm {
 	if !(alpha > 0) || math.IsInf(alpha, 0) {
 		return shiftNorm{Bad: "the weight scale is not a positive number"}
 	}
@@ -38,7 +38,7 @@ func newShiftNorm(alpha, mean, variance, eps float64, n int, mode string) shiftN
 	m := int64(math.RoundToEven(math.Max(-s, math.Min(s, mean)) * levels * math.Exp2(float64(wb))))
 	g := shiftNorm{T: wb + log2AP2(sd), Add: -m}
 	half := wb
-	if mode == "exact_round" {
+	if mode == graph.ShiftExactRound {
 		half = g.T
 	}
 	if half > 0 && half < 32 {

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"testing"
 
+	"ripc/graph"
+
 	"pgregory.net/rapid"
 )
 
@@ -51,7 +53,7 @@ func shiftNormLevel(a int64, alpha, mean, variance, eps float64, n int, exact bo
 
 func TestShiftNorm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, mode := between(t, 1, 3, "bits"), pick(t, "mode", "riptide", "exact_round")
+		n, mode := between(t, 1, 3, "bits"), pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound)
 		r := random(t, "numbers") // exact ties of log2 do not come up
 		alpha, variance, eps := math.Exp2(9.4*r.Float64()-9), math.Exp2(26*r.Float64()-12), pick(t, "eps", 0, 1e-5, 1e-3)
 		mean := float64(float32(6*r.Float64() - 3))
@@ -68,7 +70,7 @@ func TestShiftNorm(t *testing.T) {
 			as = append(as, a-2, a-1, a, a+1, a+2)
 		}
 		for _, a := range as {
-			if got, want := g.level(a, n), shiftNormLevel(a, alpha, mean, variance, eps, n, mode == "exact_round"); int64(got) != want {
+			if got, want := g.level(a, n), shiftNormLevel(a, alpha, mean, variance, eps, n, mode == graph.ShiftExactRound); int64(got) != want {
 				t.Fatalf("level(%d) = %d, want %d (%+v)", a, got, want, g)
 			}
 		}
@@ -78,10 +80,10 @@ func TestShiftNorm(t *testing.T) {
 // TestShiftNormScale is worked out by hand. The paper prints S with 2^(N-1) in place of 2^N-1: for N = 2 that gives 1.4375.
 func TestShiftNormScale(t *testing.T) {
 	// wb = 3, T = 3 + 1, S = 1 + (1 - 1/8)/3 = 31/24, m = round(31/24 * 3 * 8) = 31.
-	if got, want := newShiftNorm(0.125, 5, 4, 0, 2, "riptide"), (shiftNorm{Add: 4 - 31, T: 4}); got != want {
+	if got, want := newShiftNorm(0.125, 5, 4, 0, 2, graph.ShiftRiptide), (shiftNorm{Add: 4 - 31, T: 4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got, want := newShiftNorm(0.125, -5, 4, 0, 2, "exact_round"), (shiftNorm{Add: 8 + 31, T: 4}); got != want {
+	if got, want := newShiftNorm(0.125, -5, 4, 0, 2, graph.ShiftExactRound), (shiftNorm{Add: 8 + 31, T: 4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -100,13 +102,13 @@ func TestShiftNormBad(t *testing.T) {
 		{0x1p-20, 0x1p40, "the shift leaves the accumulator's 32 bits"},
 		{0.5, 0x1p-60, "the shift leaves the accumulator's 32 bits"},
 	} {
-		for _, mode := range []string{"riptide", "exact_round"} {
+		for _, mode := range []graph.ShiftMode{graph.ShiftRiptide, graph.ShiftExactRound} {
 			if got := newShiftNorm(c.alpha, 0, c.variance, 0, 2, mode).Bad; got != c.want {
 				t.Errorf("alpha %g, var %g, %s: %q, want %q", c.alpha, c.variance, mode, got, c.want)
 			}
 		}
 	}
-	if g := newShiftNorm(1, 0.5, 1, 0, 1, "riptide"); g != (shiftNorm{Add: 0, T: 0}) { // no rounding term
+	if g := newShiftNorm(1, 0.5, 1, 0, 1, graph.ShiftRiptide); g != (shiftNorm{Add: 0, T: 0}) { // no rounding term
 		t.Errorf("%+v", g)
 	}
 }

@@ -70,7 +70,7 @@ func TestTurning(t *testing.T) {
 		{"mul", 2, ""}, {"mul", 0, ""}, {"mul", inf, `"n2" makes `}, {"div", 0, `"n2" makes `}, {"add", float32(math.NaN()), `"n2" makes NaN`}, {"mul", 3e38, ""}, {"div", 1e-38, `"n2" makes `},
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
-		x = n.bconv(x, 3, 5, "same", graph.BinaryAttrs{WeightScale: "none"})
+		x = n.bconv(x, 3, 5, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
 		if c.b == 3e38 { // clipped before the sums get there
 			x = n.add("clip", &graph.ClipAttrs{Min: -1, Max: 1}, nil, x)
 		}
@@ -106,7 +106,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 		{[]int{1, 1}, []float32{0.5}, true, false, false},
 	} {
 		n, _ := chain(t, ir.Unipolar, 1)
-		x := n.conv(n.input(1, 4, 4, 3), 3, 2, "same")
+		x := n.conv(n.input(1, 4, 4, 3), 3, 2, graph.PadSame)
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: c.notLess}
 		n.Outputs = []string{n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: c.shape, Data: c.data}}, x)}
 		g, err := Fuse(n.Graph, nil, nil)
@@ -150,20 +150,20 @@ func TestStrictFloatLayers(t *testing.T) {
 		want  string
 	}{
 		{"last", func(n *net, x string) string {
-			x = n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
+			x = n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
 			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
-			return n.conv(n.plain("dequantize", x), 1, 2, "same")
+			return n.conv(n.plain("dequantize", x), 1, 2, graph.PadSame)
 		}, ""},
 		{"between", func(n *net, x string) string {
-			x = n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
+			x = n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
 			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
-			x = n.conv(n.plain("dequantize", x), 1, 2, "same")
+			x = n.conv(n.plain("dequantize", x), 1, 2, graph.PadSame)
 			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
-			return n.bconv(x, 1, 4, "same", graph.BinaryAttrs{WeightScale: "mean"})
+			return n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
 		}, `node "n4" (fconv2d): stays float: its input has few bits, but its weights are real (128 MACs, 28.6 % of all)`},
 		{"binary weights", func(n *net, x string) string {
 			x = n.plain("dequantize", x)
-			x = n.conv(n.plain("relu", n.bn(x, 0)), 3, 2, "same")
+			x = n.conv(n.plain("relu", n.bn(x, 0)), 3, 2, graph.PadSame)
 			few(n, n.Nodes[len(n.Nodes)-1].Weights["w"])
 			return x
 		}, `stays float: its weights are 1-bit, but its input is not quantized (864 MACs, 100.0 % of all)`},
@@ -187,7 +187,7 @@ func TestLongChains(t *testing.T) {
 		n := newNet(t.Fatal, r.Float64)
 		x := n.input(1, 2, 2, 3)
 		if conv {
-			x = n.conv(x, 1, 3, "same")
+			x = n.conv(x, 1, 3, graph.PadSame)
 		}
 		for range 5*maxSteps + 1 {
 			x = n.plain("relu", x)

@@ -10,8 +10,8 @@ import (
 // bindIntegers sets f's weights to the integers that n's float weights become.
 func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
 	data, m := n.Weights["w"].Data, 1<<b.Bits-1
-	switch b.Enc {
-	case "":
+	switch {
+	case b.OneBit():
 		f.W, f.Alpha = graph.Integers{Min: -1, Max: 1, Step: 2}, weightScale(n, f, b, perChannel)
 		f.Ints = make([]int16, len(data))
 		for i, v := range data {
@@ -20,9 +20,9 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 			}
 		}
 		return
-	case "ternary":
+	case b.Enc == graph.TernaryWeights:
 		f.W = graph.Integers{Min: -1, Max: 1, Step: 1}
-	case "bipolar":
+	case b.Enc == graph.BipolarWeights:
 		f.W = graph.Integers{Min: -m, Max: m, Step: 2}
 	default:
 		f.W = graph.Integers{Min: -b.Zero, Max: m - b.Zero, Step: 1}
@@ -31,28 +31,28 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 }
 
 // integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
-// graph.BinaryAttrs. Enc is not "".
+// graph.BinaryAttrs. b is not OneBit.
 func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int16, scale []float64) {
 	w := n.Weights["w"].Data
 	ints, scale = make([]int16, len(w)), make([]float64, outs)
 	for o := range scale {
 		scale[o] = 1
 	}
-	if t := n.Weights["scale"]; b.WeightScale == "tensor" {
+	if t := n.Weights["scale"]; b.WeightScale == graph.ScaleTensor {
 		for o := range scale {
 			scale[o] = float64(t.Data[o])
 		}
 	}
-	if b.Enc == "ternary" {
-		ternary(w, ints, scale, b.WeightScale == "mean", perChannel)
+	if b.Enc == graph.TernaryWeights {
+		ternary(w, ints, scale, b.WeightScale == graph.ScaleMean, perChannel)
 		return ints, scale
 	}
 	m := float64(int(1)<<b.Bits - 1)
 	lo, hi := -m, m
-	if b.Enc == "affine" {
+	if b.Enc == graph.AffineWeights {
 		lo, hi = -float64(b.Zero), m-float64(b.Zero)
 	}
-	if b.WeightScale == "max" {
+	if b.WeightScale == graph.ScaleMax {
 		most := make([]float64, outs)
 		for i, v := range w {
 			most[i%outs] = math.Max(most[i%outs], math.Abs(float64(v)))
@@ -70,7 +70,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	}
 	for i, v := range w {
 		x := math.Max(lo, math.Min(hi, float64(v)/scale[i%outs]))
-		if ints[i] = int16(math.RoundToEven(x)); b.Enc == "bipolar" {
+		if ints[i] = int16(math.RoundToEven(x)); b.Enc == graph.BipolarWeights {
 			ints[i] = 2*int16(math.RoundToEven((x+m)/2)) - int16(m)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 // Padding of a window op.
 type Padding struct {
-	Mode                     string // "valid", "same" (TensorFlow's: the odd one goes to the end) or "explicit"
-	Top, Bottom, Left, Right int    // resolved by Infer
+	Mode                     PaddingMode
+	Top, Bottom, Left, Right int // resolved by Infer
 }
 
 // Conv2DAttrs belongs to conv2d and bitserial_conv2d. Weights: "w" [KH,KW,I,O], "b" [O] (conv2d only, optional).
@@ -34,18 +34,22 @@ type DenseAttrs struct {
 	Binary *BinaryAttrs // bitserial_dense
 }
 
-// BinaryAttrs says how the float weights of a bitserial op become bits: bit = w >= 0 (bipolar), times a scale per
-// output channel.
+// BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value
+// is one bit and no scale.
 type BinaryAttrs struct {
-	WeightScale string // "none" (1), "mean" (mean|W_k|: per channel in convolutions, one for a dense layer), "tensor" (weights "scale" [O])
-	PadValue    string // "zero" or "one"; unipolar activations pad with 0 whatever it says
-	// Enc of the weights: "" is bipolar with one bit. "ternary": +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the
-	// filter. "bipolar": the odd integer 2*round((clip(w/s, -m, m) + m)/2) - m; "affine": round(clip(w/s, -Zero, m - Zero));
-	// m = 2^Bits-1, s the weight scale, round half to even. WeightScale "max": s = max|w| / the largest integer, per channel
-	// in convolutions, one for a dense layer; "mean" is for ternary (mean|w| of those that are not 0) and one bit only.
-	Enc        string
+	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
+	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.
+	// Affine: round(clip(w/s, -Zero, m - Zero)). m = 2^Bits-1, s the weight scale, round half to even.
+	Enc        WeightEncoding
 	Bits, Zero int
+	// WeightScale: ScaleMean is mean|W_k|, per channel in convolutions, one for a dense layer (of ternary weights the mean of
+	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits.
+	WeightScale WeightScale
+	PadValue    PadValue // unipolar activations pad with 0 whatever it says
 }
+
+// OneBit reports whether the weights are +1 or -1 by their sign alone.
+func (b *BinaryAttrs) OneBit() bool { return b.Enc == BipolarWeights && b.Bits <= 1 }
 
 // PoolAttrs belongs to max_pool and avg_pool (which counts only positions inside the image).
 type PoolAttrs struct {
@@ -120,7 +124,7 @@ type QuantizeAttrs = scalar.Quantizer
 
 // ShiftNormAttrs is Riptide's glue after a bitserial op (Fromm et al., Riptide, MLSys 2020, section 4.2). Weights: "mean", "var" [C].
 type ShiftNormAttrs struct {
-	Mode    string // "riptide" or "exact_round"
+	Mode    ShiftMode
 	Bits    int
 	Epsilon float64
 }

@@ -175,7 +175,7 @@ func (c *checker) op(n *Node) bool {
 		c.node(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
 		return false
 	}
-	if b != nil && b.WeightScale != "tensor" && n.Weights["scale"] != nil {
+	if b != nil && b.WeightScale != ScaleTensor && n.Weights["scale"] != nil {
 		c.node(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
 		ok = false
 	}

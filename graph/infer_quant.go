@@ -80,8 +80,8 @@ func inferShiftNorm(g *Graph, n *Node, x *Value, a *ShiftNormAttrs) (*Value, err
 	if err := g.checkNorm(n, x, a.Epsilon, "mean", "var"); err != nil {
 		return nil, err
 	}
-	if a.Mode != "riptide" && a.Mode != "exact_round" {
-		return nil, g.Errorf(n, "use riptide or exact_round", "mode %q", a.Mode)
+	if a.Mode > ShiftExactRound {
+		return nil, g.Errorf(n, "use riptide or exact_round", "mode %s", a.Mode)
 	}
 	return g.levels(n, x, scalar.LevelType{Enc: ir.Unipolar, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), 8)-1)})
 }

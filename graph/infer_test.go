@@ -48,16 +48,16 @@ func conv(pad graph.Padding, stride int, b *graph.BinaryAttrs) *graph.Conv2DAttr
 	return &graph.Conv2DAttrs{Strides: [2]int{stride, stride}, Pad: pad, Binary: b}
 }
 
-func pool(kernel, stride int, mode string) *graph.PoolAttrs {
+func pool(kernel, stride int, mode graph.PaddingMode) *graph.PoolAttrs {
 	return &graph.PoolAttrs{Kernel: [2]int{kernel, kernel}, Strides: [2]int{stride, stride}, Pad: graph.Padding{Mode: mode}}
 }
 
 func explicit(t, b, l, r int) graph.Padding {
-	return graph.Padding{Mode: "explicit", Top: t, Bottom: b, Left: l, Right: r}
+	return graph.Padding{Mode: graph.PadExplicit, Top: t, Bottom: b, Left: l, Right: r}
 }
 
 func TestInfer(t *testing.T) {
-	same, valid, mean := graph.Padding{Mode: "same"}, graph.Padding{Mode: "valid"}, &graph.BinaryAttrs{WeightScale: "mean"}
+	same, valid, mean := graph.Padding{Mode: graph.PadSame}, graph.Padding{Mode: graph.PadValid}, &graph.BinaryAttrs{WeightScale: graph.ScaleMean}
 	for _, c := range []struct {
 		op     string
 		inputs string
@@ -70,15 +70,15 @@ func TestInfer(t *testing.T) {
 		{"conv2d", "x", conv(explicit(2, 0, 1, 0), 1, nil), shapes{"w": {3, 3, 4, 5}}, graph.Value{Shape: []int{2, 9, 7, 5}, Layout: "NHWC"}},
 		{"bitserial_conv2d", "q", conv(same, 1, mean), shapes{"w": {1, 1, 4, 5}}, graph.Value{Shape: []int{2, 9, 8, 5}, Layout: "NHWC"}},
 		{"dense", "v", &graph.DenseAttrs{}, shapes{"w": {6, 3}, "b": {3}}, graph.Value{Shape: []int{2, 3}, Layout: "NC"}},
-		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor"}}, shapes{"w": {6, 3}, "scale": {3}}, graph.Value{Shape: []int{2, 3}, Layout: "NC"}},
-		{"max_pool", "b", pool(2, 2, "same"), nil, graph.Value{Shape: []int{2, 5, 4, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}}},
-		{"avg_pool", "x", pool(3, 2, "valid"), nil, graph.Value{Shape: []int{2, 4, 3, 4}, Layout: "NHWC"}},
+		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleTensor}}, shapes{"w": {6, 3}, "scale": {3}}, graph.Value{Shape: []int{2, 3}, Layout: "NC"}},
+		{"max_pool", "b", pool(2, 2, graph.PadSame), nil, graph.Value{Shape: []int{2, 5, 4, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}}},
+		{"avg_pool", "x", pool(3, 2, graph.PadValid), nil, graph.Value{Shape: []int{2, 4, 3, 4}, Layout: "NHWC"}},
 		{"global_avg_pool", "x", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 4}, Layout: "NC"}},
 		{"flatten", "q", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 288}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
 		{"concat", "x x", &graph.ConcatAttrs{}, nil, graph.Value{Shape: []int{2, 9, 8, 8}, Layout: "NHWC"}},
 		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 2}}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 3, Scale: 2}}},
-		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: "riptide", Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
 		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 	} {
@@ -97,18 +97,18 @@ func TestInfer(t *testing.T) {
 
 // TestInferPadding: TensorFlow's same padding puts the odd row at the end.
 func TestInferPadding(t *testing.T) {
-	a := conv(graph.Padding{Mode: "same"}, 2, nil)
+	a := conv(graph.Padding{Mode: graph.PadSame}, 2, nil)
 	n := &graph.Node{Name: "n", Op: "conv2d", Inputs: []string{"x"}, Attrs: a, Weights: weights(shapes{"w": {3, 3, 4, 1}})}
 	if _, err := graph.Infer(net(), n); err != nil {
 		t.Fatal(err)
 	}
-	if want := (graph.Padding{Mode: "same", Top: 1, Bottom: 1, Left: 0, Right: 1}); a.Pad != want {
+	if want := (graph.Padding{Mode: graph.PadSame, Top: 1, Bottom: 1, Left: 0, Right: 1}); a.Pad != want {
 		t.Errorf("padding of 9x8, kernel 3, stride 2: %+v, want %+v", a.Pad, want)
 	}
 }
 
 func TestInferErrors(t *testing.T) {
-	valid, mean := graph.Padding{Mode: "valid"}, &graph.BinaryAttrs{WeightScale: "mean"}
+	valid, mean := graph.Padding{Mode: graph.PadValid}, &graph.BinaryAttrs{WeightScale: graph.ScaleMean}
 	for _, c := range []struct {
 		op, inputs string
 		attrs      any
@@ -123,12 +123,12 @@ func TestInferErrors(t *testing.T) {
 		{"conv2d", "x", conv(valid, 1, nil), shapes{"w": {3, 3, 4, 5}, "b": {4}}, `weight "b" has shape [4], want [5]`},
 		{"conv2d", "x", conv(valid, 0, nil), shapes{"w": {3, 3, 4, 5}}, "want positive numbers"},
 		{"conv2d", "x", conv(explicit(3, 0, 0, 0), 1, nil), shapes{"w": {3, 3, 4, 5}}, "want 0 to 2"},
-		{"conv2d", "x", conv(graph.Padding{Mode: "full"}, 1, nil), shapes{"w": {3, 3, 4, 5}}, "use valid, same or explicit"},
+		{"conv2d", "x", conv(graph.Padding{Mode: graph.PaddingMode(9)}, 1, nil), shapes{"w": {3, 3, 4, 5}}, "use valid, same or explicit"},
 		{"bitserial_conv2d", "x", conv(valid, 1, mean), shapes{"w": {3, 3, 4, 5}}, "put a quantize node before it"},
-		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor"}}, shapes{"w": {6, 3}}, `needs a weight "scale" of shape [3]`},
+		{"bitserial_dense", "l", &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleTensor}}, shapes{"w": {6, 3}}, `needs a weight "scale" of shape [3]`},
 		{"dense", "x", &graph.DenseAttrs{}, shapes{"w": {4, 3}}, "put a flatten node before it"},
-		{"max_pool", "x", pool(10, 1, "valid"), nil, "kernel 10 is larger than the padded input 9"},
-		{"avg_pool", "q", pool(2, 2, "valid"), nil, "put a dequantize node before it"},
+		{"max_pool", "x", pool(10, 1, graph.PadValid), nil, "kernel 10 is larger than the padded input 9"},
+		{"avg_pool", "q", pool(2, 2, graph.PadValid), nil, "put a dequantize node before it"},
 		{"concat", "x q", &graph.ConcatAttrs{}, nil, "quantize the inputs alike"},
 		{"concat", "x s", &graph.ConcatAttrs{}, nil, "differ before the last axis"},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 9}}, nil, "use 1 to 8 bits"},

@@ -51,21 +51,24 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 		}
 		return g.needFloat(n, x)
 	}
-	switch most := map[string]int{"": 1, "ternary": 1, "bipolar": 4, "affine": 4}[b.Enc]; {
+	if b.PadValue > PadOnes {
+		return g.Errorf(n, "use zero or one", "pad_value %s", b.PadValue)
+	}
+	switch most := map[WeightEncoding]int{BipolarWeights: 4, TernaryWeights: 1, AffineWeights: 4}[b.Enc]; {
 	case most == 0:
-		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %q", b.Enc)
-	case b.WeightScale != "" && b.WeightScale != "none" && b.WeightScale != "mean" && b.WeightScale != "max" && b.WeightScale != "tensor":
-		return g.Errorf(n, "use none, mean, max or tensor", "weight_scale %q", b.WeightScale)
-	case b.Bits < 0 || b.Bits > most || b.Enc == "affine" && b.Bits < 1 || b.Enc == "bipolar" && b.Bits < 2:
-		return g.Errorf(n, "bipolar and affine weights have 1 to 4 bits (without an encoding, if bipolar ones have 1)", "weight_bits %d, %s", b.Bits, b.Enc)
-	case b.Enc == "" && b.WeightScale == "max" || b.Enc == "ternary" && b.WeightScale == "max":
+		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %s", b.Enc)
+	case b.WeightScale > ScaleTensor:
+		return g.Errorf(n, "use none, mean, max or tensor", "weight_scale %s", b.WeightScale)
+	case b.Bits < 0 || b.Bits > most || b.Enc == AffineWeights && b.Bits < 1:
+		return g.Errorf(n, "bipolar and affine weights have 1 to 4 bits", "weight_bits %d, %s", b.Bits, b.Enc)
+	case b.OneBit() && b.WeightScale == ScaleMax || b.Enc == TernaryWeights && b.WeightScale == ScaleMax:
 		return g.Errorf(n, "use none, mean or tensor", "weight_scale max is for weights of several bits")
-	case b.Enc != "" && b.Enc != "ternary" && b.WeightScale == "mean":
+	case !b.OneBit() && b.Enc != TernaryWeights && b.WeightScale == ScaleMean:
 		return g.Errorf(n, "use none, max or tensor", "weight_scale mean is for weights of one bit and ternary ones")
-	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != "affine":
+	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != AffineWeights:
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}
-	if b.WeightScale == "tensor" {
+	if b.WeightScale == ScaleTensor {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {
 			return err
 		}
@@ -111,13 +114,13 @@ func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h,
 			return 0, 0, g.Errorf(n, "", "kernel %v, strides %v: want numbers up to %d", kernel, strides, MaxElems)
 		}
 		switch p.Mode {
-		case "valid":
-		case "same":
+		case PadValid:
+		case PadSame:
 			before[d], after[d] = SamePadding(size, k, s)
-		case "explicit":
+		case PadExplicit:
 			before[d], after[d] = given[d][0], given[d][1]
 		default:
-			return 0, 0, g.Errorf(n, "use valid, same or explicit", "padding %q", p.Mode)
+			return 0, 0, g.Errorf(n, "use valid, same or explicit", "padding %s", p.Mode)
 		}
 		if before[d] < 0 || after[d] < 0 || before[d] >= k || after[d] >= k {
 			return 0, 0, g.Errorf(n, "", "padding %d and %d: want 0 to %d (less than the kernel)", before[d], after[d], k-1)

@@ -17,7 +17,7 @@ func (g *Graph) String() string {
 		for _, o := range n.Outputs {
 			outs = append(outs, g.Values[o].String())
 		}
-		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", strings.Join(outs, ", "), n.Op, strings.Join(n.Inputs, ", "), attrString(n), noteString(n.Note))
+		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", strings.Join(outs, ", "), n.Op, strings.Join(n.Inputs, ", "), attrString(n), remark(n))
 	}
 	for _, n := range g.Outputs {
 		fmt.Fprintf(&b, "  output %s\n", n)
@@ -50,11 +50,22 @@ func (e Epilogue) String() string {
 	return " ->" + s
 }
 
-func noteString(note string) string {
-	if note == "" {
+// remark is what is known and said of n behind what it does: the code of its reason, and its note.
+func remark(n *Node) string {
+	var parts []string
+	if r := n.Verdict.Reason; r != NoReason {
+		parts = append(parts, r.String())
+		if n.Verdict.Where != "" {
+			parts[0] += "(" + n.Verdict.Where + ")"
+		}
+	}
+	if note := strings.Join(strings.Fields(n.Note), " "); note != "" {
+		parts = append(parts, note)
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	return "  // " + strings.Join(strings.Fields(note), " ")
+	return "  // " + strings.Join(parts, "; ")
 }
 
 func tapString(dilation [2]int, groups int) string {

@@ -82,7 +82,7 @@ func attrString(n *Node) string {
 
 // String says what the weights become; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
-	if b == nil || b.Enc == "" {
+	if b == nil || b.OneBit() {
 		return ""
 	}
 	zero := ""

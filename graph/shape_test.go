@@ -13,15 +13,15 @@ import (
 
 // TestInferShapes: the ops that move or combine elements, and convolutions with dilations and groups.
 func TestInferShapes(t *testing.T) {
-	grouped := conv(graph.Padding{Mode: "same"}, 1, nil)
+	grouped := conv(graph.Padding{Mode: graph.PadSame}, 1, nil)
 	grouped.Groups, grouped.Dilations = 2, [2]int{2, 3}
-	indivisible := conv(graph.Padding{Mode: "valid"}, 1, nil)
+	indivisible := conv(graph.Padding{Mode: graph.PadValid}, 1, nil)
 	indivisible.Groups = 3
-	wide := conv(graph.Padding{Mode: "valid"}, 1, nil)
+	wide := conv(graph.Padding{Mode: graph.PadValid}, 1, nil)
 	wide.Dilations = [2]int{5, 1}
 	spaced := conv(explicit(8, 8, 2, 0), 1, nil) // less than the kernel, with the gaps between its taps
 	spaced.Dilations = [2]int{4, 1}
-	ternary := &graph.BinaryAttrs{WeightScale: "max", Enc: "ternary", Bits: 1}
+	ternary := &graph.BinaryAttrs{WeightScale: graph.ScaleMax, Enc: graph.TernaryWeights, Bits: 1}
 	for _, c := range []struct {
 		op, inputs string
 		attrs      any
@@ -102,7 +102,7 @@ func TestInferShapes(t *testing.T) {
 		{"conv2d", "x", grouped, shapes{"w": {3, 3, 2, 5}}, "2 groups do not divide the 5 output channels"},
 		{"conv2d", "x", indivisible, shapes{"w": {3, 3, 1, 6}}, "3 groups do not divide the 4 input channels"},
 		{"conv2d", "x", wide, shapes{"w": {3, 3, 4, 1}}, "kernel 11 is larger than the padded input 9"},
-		{"bitserial_conv2d", "q", conv(graph.Padding{Mode: "valid"}, 1, ternary), shapes{"w": {1, 1, 4, 1}}, "weight_scale max is for weights of several bits"},
+		{"bitserial_conv2d", "q", conv(graph.Padding{Mode: graph.PadValid}, 1, ternary), shapes{"w": {1, 1, 4, 1}}, "weight_scale max is for weights of several bits"},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 4}}, nil, "the zero point is one of the levels"},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1, Zero: 4, Signed: true}}, nil, "affine8(zero=4)[2, 6]"},
 	} {
@@ -156,7 +156,7 @@ func TestInferViews(t *testing.T) {
 		{"bitpack", "l", &graph.BitpackAttrs{}, "u32 NC planes"},
 		{"bitpack", "words", &graph.NoAttrs{}, "u32 NHWC planes"},
 		{"unpack", "words", &graph.NoAttrs{}, "u8 NHWC bytes"},
-		{"max_pool", "words", pool(2, 1, "valid"), "i32 NHWC int_words"},
+		{"max_pool", "words", pool(2, 1, graph.PadValid), "i32 NHWC int_words"},
 		{"reshape", "words", &graph.ReshapeAttrs{Shape: []int{9, 16}}, "u8 NC bytes"},
 		{"concat", "words words", &graph.ConcatAttrs{}, "i32 NHWC int_words"},
 		{"concat", "words bits", &graph.ConcatAttrs{}, "u8 NHWC bytes"},

@@ -57,7 +57,7 @@ func (n *net) plain(out, op string, inputs ...string) string {
 }
 
 func (n *net) pool(out, x string) string {
-	return n.add(out, "max_pool", &graph.PoolAttrs{Kernel: [2]int{1, 1}, Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: "valid"}}, nil, x)
+	return n.add(out, "max_pool", &graph.PoolAttrs{Kernel: [2]int{1, 1}, Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadValid}}, nil, x)
 }
 
 func (n *net) tensor(shape ...int) *graph.Tensor {
@@ -71,7 +71,7 @@ func (n *net) tensor(shape ...int) *graph.Tensor {
 // binary is a 3x3 layer and its quantizer.
 func (n *net) binary(out, x string, filters int) string {
 	w := map[string]*graph.Tensor{"w": n.tensor(3, 3, n.Value(x).Channels(), filters)}
-	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: "same"}, Binary: &graph.BinaryAttrs{WeightScale: "mean", PadValue: "one"}}
+	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadSame}, Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleMean, PadValue: graph.PadOnes}}
 	n.add(out+".sum", "bitserial_conv2d", a, w, x)
 	return n.add(out, "quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}, nil, out+".sum")
 }
@@ -256,13 +256,13 @@ func TestConcat(t *testing.T) {
 func TestFlattenDense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, h, w, c, bits := between(t, 1, 2, "batch"), between(t, 1, 3, "h"), between(t, 1, 3, "w"), channels(t), between(t, 1, 2, "bits")
-		x, bin := drawLevels(t, b*h*w*c, bits), &graph.BinaryAttrs{WeightScale: "none"}
+		x, bin := drawLevels(t, b*h*w*c, bits), &graph.BinaryAttrs{WeightScale: graph.ScaleNone}
 		build := func() (*net, *graph.Tensor) {
 			n := newNet(t, levels(false, bits, ir.Bipolar, b, h, w, c))
 			return n, n.tensor(h, w, c, 5)
 		}
 		n, weights := build()
-		n.add("y", "bitserial_conv2d", &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: "valid"}, Binary: bin}, map[string]*graph.Tensor{"w": weights}, n.pool("p", "x"))
+		n.add("y", "bitserial_conv2d", &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadValid}, Binary: bin}, map[string]*graph.Tensor{"w": weights}, n.pool("p", "x"))
 		want := n.run(n.program("y"), x)[0]
 		n, weights = build()
 		weights.Shape = []int{h * w * c, 5}

@@ -113,7 +113,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 	}
 	r.changed = true
 	b := few.Attrs
-	b.PadValue = "zero" // as in the float layer, whatever the encoding
+	b.PadValue = graph.PadZeros // as in the float layer, whatever the encoding
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
 		c := *a
@@ -123,7 +123,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 	}
 	bias := n.Weights["b"]
 	n.Inputs, n.Weights = []string{l}, map[string]*graph.Tensor{"w": n.Weights["w"]}
-	if b.WeightScale == "tensor" {
+	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
 	n.Verdict = graph.Verdict{}

@@ -20,7 +20,7 @@ func mergePads(r *rewriter) error {
 				break
 			}
 			c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
-			c.Pad = graph.Padding{Mode: "explicit", Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom + pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
+			c.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom + pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
 			spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
 			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
 				break

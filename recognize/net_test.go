@@ -93,12 +93,12 @@ func (n *net) conv(x string, w *graph.Tensor, pad graph.Padding, biased bool) st
 }
 
 func (n *net) pool(op, x string, k, stride int) string {
-	return n.add(op, &graph.PoolAttrs{Kernel: [2]int{k, k}, Strides: [2]int{stride, stride}, Pad: graph.Padding{Mode: "same"}}, nil, x)
+	return n.add(op, &graph.PoolAttrs{Kernel: [2]int{k, k}, Strides: [2]int{stride, stride}, Pad: graph.Padding{Mode: graph.PadSame}}, nil, x)
 }
 
 var (
-	valid = graph.Padding{Mode: "valid"}
-	same  = graph.Padding{Mode: "same"}
+	valid = graph.Padding{Mode: graph.PadValid}
+	same  = graph.Padding{Mode: graph.PadSame}
 )
 
 func u2() *graph.QuantizeAttrs {

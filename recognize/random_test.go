@@ -74,7 +74,7 @@ func (n *net) drawView(t *rapid.T, x string) string {
 	case 0:
 		return n.pool("max_pool", x, 2, between(t, 1, 2, "stride"))
 	case 1:
-		pad := graph.Padding{Mode: "explicit", Top: between(t, 0, 2, "top"), Left: between(t, 0, 1, "left")}
+		pad := graph.Padding{Mode: graph.PadExplicit, Top: between(t, 0, 2, "top"), Left: between(t, 0, 1, "left")}
 		return n.add("pad", &graph.SpatialPadAttrs{Pad: pad}, nil, x)
 	case 2:
 		return n.add("concat", &graph.ConcatAttrs{}, nil, x, n.pool("max_pool", x, 3, 1))

@@ -44,10 +44,10 @@ func TestSink(t *testing.T) {
 
 	n = newNet(t.Fatal, 1)
 	x = n.quant(b1(), n.input(1, 4, 4, 3))
-	pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: 1, Bottom: 1, Left: 1, Right: 1}}
+	pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 1, Left: 1, Right: 1}}
 	y = n.conv(n.add("pad", pad, nil, x), n.few([]int{-1, 0, 1}, 3, 3, 3, 4), valid, false)
 	r := n.run(n.add("add", &graph.BinaryOpAttrs{}, nil, y, y), x)
-	if len(n.Nodes) == 0 || r.Nodes[2].Attrs.(*graph.Conv2DAttrs).Pad != (graph.Padding{Mode: "explicit", Top: 1, Bottom: 1, Left: 1, Right: 1}) {
+	if len(n.Nodes) == 0 || r.Nodes[2].Attrs.(*graph.Conv2DAttrs).Pad != (graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 1, Left: 1, Right: 1}) {
 		t.Errorf("%s", dump(r))
 	}
 	check(t, "zeros around bipolar levels", r, `
@@ -135,7 +135,7 @@ func TestFloat(t *testing.T) {
 			concat(dequantize2, dequantize4) -> concat5
 			conv2d(concat5) -> conv2d6 # float: it has 1-bit weights, but its input is not quantized: concat "concat5" joins levels of different types`},
 		"one in the padding": {func(n *net) string {
-			pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: 1}, Value: 1}
+			pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1}, Value: 1}
 			return n.conv(n.add("pad", pad, nil, n.quant(b1(), n.input(1, 4, 4, 8))), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
 		}, `quantize(x0) -> quantize1
 			dequantize(quantize1) -> dequantize2

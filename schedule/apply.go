@@ -63,7 +63,12 @@ func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 				return wrong("%s has no option %q", s.Op, kv.Key)
 			}
 		}
-		return o.run(a, f, s)
+		before := len(a.packs)
+		g, err := o.run(a, f, s)
+		for i := before; i < len(a.packs); i++ {
+			a.packs[i].Step = s
+		}
+		return g, err
 	}
 	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: "operations: " + strings.Join(Ops(), ", ")}
 }

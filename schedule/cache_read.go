@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // CacheRead copies the part of a parameter that one iteration of a loop reads into an alloc, contiguous and close by,
@@ -29,7 +30,7 @@ func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	if findAlloc(f.Body, buffer) != nil {
 		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is not a parameter", buffer), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
 	}
-	if as := accesses(c.loop.Body)[buffer]; written(as) {
+	if as := deps.Accesses(c.loop.Body)[buffer]; deps.Written(as) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s writes %%%s in %s", loop, buffer, storeText(as)), Help: fmt.Sprintf("use cache_write %s %s", buffer, loop)}
 	}
 	in, err := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {

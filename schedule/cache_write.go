@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // CacheWrite lets one iteration of a loop work on an alloc instead of a buffer that it writes, and copies the result out
@@ -26,7 +27,7 @@ func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !written(accesses(c.loop.Body)[buffer]) {
+	if !deps.Written(deps.Accesses(c.loop.Body)[buffer]) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not write %%%s", loop, buffer), Help: fmt.Sprintf("use cache_read %s %s", buffer, loop)}
 	}
 	body := c.body()

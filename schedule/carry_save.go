@@ -5,6 +5,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // CarrySave counts the bits of two words with one popcount: a sum of bits is carried from pair to pair, and what is
@@ -48,7 +49,7 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	if nest == nil {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around), Help: "name the paired loop, then a loop around it"}
 	}
-	if len(accesses(nest)[buffer]) == 0 {
+	if len(deps.Accesses(nest)[buffer]) == 0 {
 		return nil, &ir.Error{Msg: fmt.Sprintf("the nest around loop %%%s in loop %%%s does not use %%%s from outside of it", loop, around, buffer)}
 	}
 	for _, p := range path(f.Body, around) {
@@ -56,13 +57,13 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: "carry_save before vectorize"}
 		}
 	}
-	c := &local{f: f, sc: scopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: sum}, names: namesOf(f)}
+	c := &local{f: f, sc: deps.ScopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: sum}, names: namesOf(f)}
 	for _, n := range []string{sum, carries} {
 		if err := c.names.take(n); err != nil {
 			return nil, err
 		}
 	}
-	if c.region, err = regionOf(c.sc, outer, of, accesses(nest)[buffer], "carry_save"); err != nil {
+	if c.region, err = regionOf(c.sc, outer, of, deps.Accesses(nest)[buffer], "carry_save"); err != nil {
 		return nil, err
 	}
 	for _, e := range c.region {
@@ -80,7 +81,7 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	if err := c.names.take(pair); err != nil {
 		return nil, err
 	}
-	r := c.sc.ranges.With(pair, l.Extent/2)
+	r := c.sc.Ranges.With(pair, l.Extent/2)
 	word := func(odd int) ir.Expr {
 		at := ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V(pair), ir.Int(2)), ir.Int(odd))
 		return simplifyIndices(ir.Subst(words, map[string]ir.Expr{l.Var: at}), r)
@@ -168,9 +169,9 @@ func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) 
 	}
 	pop, ok := val.(*ir.Unary)
 	if st.Buf != c.of.Name || st.Op != ir.AddTo || !ok || pop.Op != ir.Popcount {
-		return refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, shorten(ir.StmtString(st)), c.of.Name)
+		return refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, deps.Shorten(ir.StmtString(st)), c.of.Name)
 	}
-	if as := accesses(nest)[c.of.Name]; len(as) != 1 {
+	if as := deps.Accesses(nest)[c.of.Name]; len(as) != 1 {
 		return refuse("", "%%%s is used in %d places beside the sum", c.of.Name, len(as)-1)
 	}
 	guarded := false

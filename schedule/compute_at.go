@@ -3,9 +3,12 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // ComputeAt moves what fills an alloc'd buffer into a loop of its consumer and shrinks the buffer to the part that one
@@ -100,7 +103,7 @@ func isAt(f *ir.Func, buffer, loop string) bool {
 // move is a compute_at under way.
 type move struct {
 	f         *ir.Func
-	sc        scope
+	sc        deps.Scope
 	alloc     *ir.Alloc
 	loop      *ir.For
 	producers []ir.Stmt
@@ -115,7 +118,7 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &move{f: f, sc: scopeOf(f.Body), alloc: findAlloc(f.Body, buffer), loop: l}
+	m := &move{f: f, sc: deps.ScopeOf(f.Body), alloc: findAlloc(f.Body, buffer), loop: l}
 	if m.alloc == nil {
 		return nil, noAlloc(f, buffer)
 	}
@@ -136,13 +139,13 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	first := -1 // producer
 	for i, s := range items {
 		isTarget := ir.FindLoop(s, loop) != nil
-		touched := accesses(s)
+		touched := deps.Accesses(s)
 		switch {
-		case isTarget && written(touched[buffer]):
+		case isTarget && deps.Written(touched[buffer]):
 			return refuse("loop %%%s lies in a nest that writes %%%s", loop, buffer)
 		case isTarget:
 			target = i
-		case !written(touched[buffer]):
+		case !deps.Written(touched[buffer]):
 		case target >= 0:
 			return refuse("%%%s is written again after loop %%%s", buffer, loop)
 		default:
@@ -158,12 +161,12 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	if first < 0 {
 		return refuse("nothing writes %%%s before loop %%%s", buffer, loop)
 	}
-	if len(accesses(items[target])[buffer]) != len(accesses(l.Body)[buffer]) {
+	if len(deps.Accesses(items[target])[buffer]) != len(deps.Accesses(l.Body)[buffer]) {
 		return refuse("%%%s is read outside loop %%%s", buffer, loop)
 	}
 	for i, s := range items {
-		touched := accesses(s)
-		if i == target || len(touched[buffer]) == 0 || written(touched[buffer]) {
+		touched := deps.Accesses(s)
+		if i == target || len(touched[buffer]) == 0 || deps.Written(touched[buffer]) {
 			continue
 		}
 		c := otherWrite(touched, buffer)
@@ -173,10 +176,10 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 		m.pull = c
 		return m, nil
 	}
-	if len(accesses(l.Body)[buffer]) == 0 {
+	if len(deps.Accesses(l.Body)[buffer]) == 0 {
 		return refuse("nothing in loop %%%s reads %%%s", loop, buffer)
 	}
-	for _, r := range sortedKeys(accesses(m.producers...)) {
+	for _, r := range slices.Sorted(maps.Keys(deps.Accesses(m.producers...))) {
 		if a := findAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
 			return refuse("the nest that writes %%%s reads %%%s, whose scope does not reach loop %%%s", buffer, r, loop)
 		}
@@ -192,15 +195,15 @@ func (m *move) checkOrder(items []ir.Stmt) error {
 	b := m.alloc.Buf.Name
 	reads := map[string]bool{}
 	for _, s := range items {
-		touched := accesses(s)
-		if written(touched[b]) {
+		touched := deps.Accesses(s)
+		if deps.Written(touched[b]) {
 			for r := range touched {
 				reads[r] = true
 			}
 			continue
 		}
-		for _, w := range sortedKeys(touched) {
-			if w != b && written(touched[w]) && reads[w] {
+		for _, w := range slices.Sorted(maps.Keys(touched)) {
+			if w != b && deps.Written(touched[w]) && reads[w] {
 				return &ir.Error{Msg: fmt.Sprintf("%%%s, which is needed for %%%s, is written in between", w, b)}
 			}
 		}
@@ -209,9 +212,9 @@ func (m *move) checkOrder(items []ir.Stmt) error {
 }
 
 // otherWrite is a buffer other than b that is written, or "".
-func otherWrite(touched map[string][]access, b string) string {
-	for _, c := range sortedKeys(touched) {
-		if c != b && written(touched[c]) {
+func otherWrite(touched map[string][]deps.Access, b string) string {
+	for _, c := range slices.Sorted(maps.Keys(touched)) {
+		if c != b && deps.Written(touched[c]) {
 			return c
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // ComputeInline removes an alloc by writing the value of each element where it is read. Other systems: TVM
@@ -49,7 +50,7 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 	if err := inlinable(alloc, producer, st); err != nil {
 		return nil, err
 	}
-	ranges := scopeOf(f.Body).ranges
+	ranges := deps.ScopeOf(f.Body).Ranges
 	value := func(idx []ir.Expr) ir.Expr {
 		m := map[string]ir.Expr{}
 		for _, l := range loopNames(producer) {
@@ -84,7 +85,7 @@ func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
 	var producer ir.Stmt
 	for _, s := range sequence(alloc.Body) {
 		switch {
-		case !written(accesses(s)[b]):
+		case !deps.Written(deps.Accesses(s)[b]):
 		case producer != nil:
 			return refuse("%%%s is written by more than one nest", b)
 		default:
@@ -102,7 +103,7 @@ func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
 			return refuse("the nest that writes %%%s holds more than one statement in loop %%%s", b, x.Var)
 		case *ir.Store:
 			if x.Op != ir.Assign {
-				return refuse("%%%s is accumulated into by %s", b, shorten(ir.StmtString(x)))
+				return refuse("%%%s is accumulated into by %s", b, deps.Shorten(ir.StmtString(x)))
 			}
 			return producer, x, nil
 		case nil:
@@ -115,7 +116,7 @@ func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
 // inlinable refuses if what the store reads may change between the producer and a reader.
 func inlinable(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
 	b := alloc.Buf.Name
-	reads := accesses(st)
+	reads := deps.Accesses(st)
 	if len(reads[b]) > 1 {
 		return &ir.Error{Msg: fmt.Sprintf("%%%s is computed from itself", b)}
 	}
@@ -125,13 +126,13 @@ func inlinable(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
 			after = true
 			continue
 		}
-		for name, as := range accesses(s) {
+		for name, as := range deps.Accesses(s) {
 			switch {
 			case name == b && !after:
 				return &ir.Error{Msg: fmt.Sprintf("%%%s is read before it is written", b)}
 			case name == b && hasCall(as):
 				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b), Help: "compute_inline before tensorize"}
-			case after && written(as) && len(reads[name]) > 0:
+			case after && deps.Written(as) && len(reads[name]) > 0:
 				return &ir.Error{Msg: fmt.Sprintf("%%%s, from which %%%s is computed, is written again later", name, b)}
 			}
 		}
@@ -139,9 +140,9 @@ func inlinable(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
 	return nil
 }
 
-func hasCall(as []access) bool {
+func hasCall(as []deps.Access) bool {
 	for _, a := range as {
-		if a.size != nil {
+		if a.Size != nil {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Fuse makes one loop of two that are perfectly nested. Other systems: Halide and TVM fuse, Exo mult_loops.
@@ -57,7 +58,7 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 	}
 	v := ir.V(name)
 	to := map[string]ir.Expr{outer: ir.Bin(ir.Div, v, ir.Int(b.Extent)), inner: ir.Bin(ir.Mod, v, ir.Int(b.Extent))}
-	r := scopeOf(f.Body).ranges.With(name, a.Extent*b.Extent)
+	r := deps.ScopeOf(f.Body).Ranges.With(name, a.Extent*b.Extent)
 	l := &ir.For{Var: name, Extent: a.Extent * b.Extent, Axis: axis, Body: substitute(b.Body, to, r)}
 	g := replaceLoop(f, outer, l)
 	if err := stillValid(f, g); err != nil {

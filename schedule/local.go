@@ -2,16 +2,18 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // local is an alloc inside a loop that stands for the region of a buffer which one iteration touches.
 type local struct {
 	f      *ir.Func
-	sc     scope
+	sc     deps.Scope
 	loop   *ir.For
 	of     ir.Buffer // the buffer
 	buf    ir.Buffer // the alloc
@@ -37,11 +39,11 @@ func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) (*local, erro
 			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: op + " before vectorize"}
 		}
 	}
-	as := accesses(l.Body)[buffer]
+	as := deps.Accesses(l.Body)[buffer]
 	if len(as) == 0 {
 		return nil, &ir.Error{Msg: fmt.Sprintf("nothing in loop %%%s uses %%%s from outside of it", loop, buffer)}
 	}
-	c := &local{f: f, sc: scopeOf(f.Body), loop: l, of: b, names: namesOf(f)}
+	c := &local{f: f, sc: deps.ScopeOf(f.Body), loop: l, of: b, names: namesOf(f)}
 	if c.region, err = regionOf(c.sc, l, b, as, op); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) (*local, erro
 
 func noBuffer(f *ir.Func, buffer string) error {
 	help := "buffers:"
-	for _, n := range sortedKeys(f.Buffers()) {
+	for _, n := range slices.Sorted(maps.Keys(f.Buffers())) {
 		help += " " + n
 	}
 	return &ir.Error{Msg: fmt.Sprintf("no buffer %%%s", buffer), Help: help}
@@ -76,7 +78,7 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (
 	var loops []ir.Loop
 	var inner, outer []ir.Expr
 	var cond []ir.Expr
-	r := c.sc.ranges
+	r := c.sc.Ranges
 	for d, e := range c.region {
 		var v ir.Expr = ir.Int(0)
 		if e.size > 1 {
@@ -137,21 +139,14 @@ func (c *local) axis(d int) ir.Axis {
 	return axis
 }
 
-// with puts the alloc with what it holds into the loop, and checks that loops marked parallel still may be.
+// with puts the alloc with what it holds into the loop.
 func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
 	l := c.loop.WithBody(&ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)})
 	if c.put != nil {
 		l.Body = c.put(l.Body)
 	}
 	g := replaceLoop(c.f, l.Var, l)
-	g = replaceLoop(g, l.Var, tidy(l, scopeOf(g.Body).ranges, guards(g.Body, l.Var)))
-	for _, p := range path(g.Body, l.Var) {
-		if p.Kind == ir.Parallel {
-			if err := checkIndependent(g, p, "run in parallel", false); err != nil {
-				return nil, err
-			}
-		}
-	}
+	g = replaceLoop(g, l.Var, tidy(l, deps.ScopeOf(g.Body).Ranges, guards(g.Body, l.Var)))
 	return g, nil
 }
 

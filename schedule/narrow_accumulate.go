@@ -3,10 +3,13 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // NarrowAccumulate sums in a narrow type inside a loop and adds the sums to the wide accumulator once an iteration, so
@@ -63,11 +66,11 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, name string) (
 
 // onlySums refuses unless the loop only adds to the buffer, certainly to all of the region.
 func (c *local) onlySums() error {
-	for _, a := range accesses(c.loop.Body)[c.of.Name] {
-		if a.store == nil || a.store.Op != ir.AddTo {
+	for _, a := range deps.Accesses(c.loop.Body)[c.of.Name] {
+		if a.Store == nil || a.Store.Op != ir.AddTo {
 			what := "reads it"
-			if a.store != nil {
-				what = "has " + storeText([]access{a})
+			if a.Store != nil {
+				what = "has " + storeText([]deps.Access{a})
 			}
 			return &ir.Error{
 				Msg:  fmt.Sprintf("loop %%%s does more than add to %%%s: it %s", c.loop.Var, c.of.Name, what),
@@ -135,7 +138,7 @@ func (c *local) narrowBody(t ir.Type) (ir.Stmt, error) {
 		if !ok || st.Buf != c.buf.Name {
 			return s
 		}
-		iv, known := arith.Bounds(st.Val, c.sc.ranges)
+		iv, known := arith.Bounds(st.Val, c.sc.Ranges)
 		if v := ir.ExprString(st.Val); err == nil && (!known || !holds(t, iv)) {
 			e := &ir.Error{Msg: fmt.Sprintf("one summand alone, %q, may not fit in %s", v, t)}
 			if known {
@@ -179,7 +182,7 @@ func (c *local) fits(zero, body ir.Stmt) error {
 	})
 	g := &ir.Func{Name: c.f.Name}
 	bufs := c.f.Buffers()
-	for _, b := range sortedKeys(bufs) {
+	for _, b := range slices.Sorted(maps.Keys(bufs)) {
 		if !inside[b] {
 			g.Params = append(g.Params, ir.Param{Buffer: bufs[b]})
 		}
@@ -201,14 +204,14 @@ func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string
 		out.Msg = fmt.Sprintf("one iteration of loop %%%s adds up too much for %s: %s", c.loop.Var, c.buf.Type, e.Msg)
 	}
 	indexed := map[string]bool{}
-	for _, a := range accesses(body)[c.buf.Name] {
-		for _, x := range a.idx {
+	for _, a := range deps.Accesses(body)[c.buf.Name] {
+		for _, x := range a.Idx {
 			uses(x, func(n string) bool { indexed[n] = true; return false })
 		}
 	}
 	for _, name := range loopNames(body) {
 		l := ir.FindLoop(body, name)
-		if indexed[name] || !written(accesses(l.Body)[c.buf.Name]) {
+		if indexed[name] || !deps.Written(deps.Accesses(l.Body)[c.buf.Name]) {
 			continue
 		}
 		n := sort.Search(l.Extent, func(n int) bool {

@@ -7,6 +7,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // Pack is a change of the layout of a parameter: who calls the Func has to bring what Func makes of the old contents. For
@@ -15,6 +16,7 @@ type Pack struct {
 	Param string
 	Func  *ir.Func // parameters: the old layout, and (out) the new one
 	View  bool     // both are the same bytes: nothing has to be done, the parameter sees them as another type
+	Step  Step     // that asks for it; zero where a primitive was called without one
 }
 
 // packDim is a dimension of a new layout: dimension of of the old one, or a part of it.
@@ -51,7 +53,7 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 		return nil, Pack{}, noBuffer(f, param)
 	case f.Params[at].Out:
 		return refuse("%%%s is an output, and its layout is the caller's", param)
-	case hasCall(accesses(f.Body)[param]):
+	case hasCall(deps.Accesses(f.Body)[param]):
 		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", param), Help: "pack before tensorize"}
 	}
 	from := f.Params[at].Buffer
@@ -70,7 +72,7 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 		}
 		to.Shape = append(to.Shape, n)
 	}
-	ranges := scopeOf(f.Body).ranges
+	ranges := deps.ScopeOf(f.Body).Ranges
 	body := ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {
 		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
 			l, ok := e.(*ir.Load)

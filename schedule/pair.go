@@ -2,9 +2,12 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // Pair keeps every second element of a dimension of words as its difference from the one before: (a, b) becomes
@@ -29,10 +32,10 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 		return refuse(fmt.Sprintf("dimensions are 0 to %d", len(b.Shape)-1), "%%%s has no dimension %d", buffer, dim)
 	case b.Shape[dim]%2 != 0:
 		return refuse("", "the %d elements of dimension %d of %%%s are no pairs", b.Shape[dim], dim, buffer)
-	case hasCall(accesses(f.Body)[buffer]) || callsWith(f.Body, buffer):
+	case hasCall(deps.Accesses(f.Body)[buffer]) || callsWith(f.Body, buffer):
 		return refuse("pair before tensorize", "%%%s is an operand of a call", buffer)
 	}
-	r := scopeOf(f.Body).ranges
+	r := deps.ScopeOf(f.Body).Ranges
 	var pk *Pack
 	var st *ir.Store
 	if alloc := findAlloc(f.Body, buffer); alloc != nil {
@@ -142,7 +145,7 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 	case guarded:
 		return refuse("%%%s is set under a condition", b)
 	case st.Op != ir.Assign:
-		return refuse("%%%s is accumulated into by %s", b, shorten(ir.StmtString(st)))
+		return refuse("%%%s is accumulated into by %s", b, deps.Shorten(ir.StmtString(st)))
 	}
 	v, ok := st.Idx[dim].(*ir.Var)
 	if !ok {
@@ -153,10 +156,10 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 			return refuse("loop %%%s indexes two dimensions of %%%s", v.Name, b)
 		}
 	}
-	acc := accesses(ir.FindLoop(f.Body, v.Name))
-	reads := accesses(&ir.Store{Buf: b, Val: st.Val})
-	for _, name := range sortedKeys(reads) {
-		if written(acc[name]) && (name != b || len(reads[b]) > 1) {
+	acc := deps.Accesses(ir.FindLoop(f.Body, v.Name))
+	reads := deps.Accesses(&ir.Store{Buf: b, Val: st.Val})
+	for _, name := range slices.Sorted(maps.Keys(reads)) {
+		if deps.Written(acc[name]) && (name != b || len(reads[b]) > 1) {
 			return refuse("%%%s, from which %%%s is computed, is written in the same loop", name, b)
 		}
 	}

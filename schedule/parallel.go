@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Parallel marks a loop whose iterations are shared out among threads. Other systems: Halide and TVM parallel.
@@ -31,30 +32,14 @@ func Parallel(f *ir.Func, loop string) (*ir.Func, error) {
 			return nil, err
 		}
 	}
-	l = ir.FindLoop(f.Body, loop)
-	params := map[string]bool{}
-	for _, p := range f.Params {
-		params[p.Name] = true
-	}
-	acc := accesses(l)
-	for _, b := range sortedKeys(acc) {
-		if written(acc[b]) && !params[b] {
-			return nil, &ir.Error{
-				Msg:  fmt.Sprintf("loop %%%s writes %%%s, which is allocated outside of it", l.Var, b),
-				Help: fmt.Sprintf("compute_at %s at a loop of its consumer", b),
-			}
-		}
-	}
-	rest := accesses(replace(f.Body, loop, &ir.Block{}))
-	for _, b := range sortedKeys(rest) {
-		if params[b] && (written(rest[b]) || written(acc[b])) {
-			return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is written by several nests of the func, or written in one and read in another: threads would have to wait", b)}
-		}
-	}
-	if err := checkIndependent(f, l, "run in parallel", false); err != nil {
+	g, err := mark(f, ir.FindLoop(f.Body, loop), ir.Parallel)
+	if err != nil {
 		return nil, err
 	}
-	return mark(f, l, ir.Parallel)
+	if err := deps.Check(g); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // checkOutermost refuses l if one of the loops around it, outermost first, has several iterations.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Peel gives the first and the last iterations of a loop loops of their own, so that conditions on the border, such as
@@ -54,8 +55,8 @@ func Peel(f *ir.Func, loop string, first, last int) (*ir.Func, error) {
 			})
 			body = rename(body, loops, bufs)
 		}
-		r := scopeOf(body).ranges
-		for k, iv := range scopeOf(f.Body).ranges {
+		r := deps.ScopeOf(body).Ranges
+		for k, iv := range deps.ScopeOf(f.Body).Ranges {
 			r[k] = iv
 		}
 		r = r.With(v, n)

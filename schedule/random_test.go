@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/codegen/llvm/emit"
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/schedule"
@@ -182,6 +183,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 		}
 	}
 	checkFunc(t, g)
+	checkEmits(t, g)
 	t.Logf("trace:\n%s", trace)
 	whole := schedule.Result{Func: g, Packs: packs}.Whole()
 	difftest.Same(t, f, whole)
@@ -198,6 +200,21 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 		t.Fatalf("replaying the trace gives another func:\n%s\nnot\n%s", again.Func, g)
 	}
 	return applied
+}
+
+// checkEmits makes sure that code generation takes what the steps made, with the loops that they marked; only the size of
+// the code is known to it alone.
+func checkEmits(t testing.TB, f *ir.Func) {
+	for _, name := range []string{"x86-64-v4", "rpi2"} {
+		tg, err := targets.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = emit.Kernel(f, "kernel", tg)
+		if large := (*emit.SizeError)(nil); err != nil && !errors.As(err, &large) {
+			t.Fatalf("%s: %v\n%s", name, err, f)
+		}
+	}
 }
 
 // backwards runs parallel and vectorize loops from their end: the interpreter takes them in order, threads and lanes

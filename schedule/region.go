@@ -2,9 +2,12 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // extent is what one iteration of a loop needs of a dimension: size elements from base, or all of it.
@@ -24,17 +27,14 @@ type axis struct {
 // findRegion computes what m.loop's body reads of the buffer.
 func (m *move) findRegion() error {
 	var err error
-	m.region, err = regionOf(m.sc, m.loop, m.alloc.Buf, accesses(m.loop.Body)[m.alloc.Buf.Name], "compute_at")
+	m.region, err = regionOf(m.sc, m.loop, m.alloc.Buf, deps.Accesses(m.loop.Body)[m.alloc.Buf.Name], "compute_at")
 	return err
 }
 
 // regionOf is what one iteration of loop l touches of buffer b by the accesses as: the smallest index and a constant
 // extent in each dimension, or the whole dimension where they are not known.
-func regionOf(sc scope, l *ir.For, b ir.Buffer, as []access, op string) ([]extent, error) {
-	still := map[string]bool{l.Var: true}
-	for k := range sc.outer[l.Var] {
-		still[k] = true
-	}
+func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string) ([]extent, error) {
+	still := deps.With(sc.Outer[l.Var], l.Var)
 	if hasCall(as) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: op + " before tensorize"}
 	}
@@ -42,21 +42,22 @@ func regionOf(sc scope, l *ir.For, b ir.Buffer, as []access, op string) ([]exten
 	for d, size := range b.Shape {
 		e := extent{whole: true, size: size}
 		for i, a := range as {
-			sp, ok := sc.spanOf(a.idx[d], "", still)
-			if !ok {
+			fixed, moving := deps.Split(a.Idx[d], still)
+			span, ok := moving.Bounds(sc.Ranges)
+			if !ok || deps.Large(span.Lo) || deps.Large(span.Hi) {
 				e = extent{whole: true, size: size}
 				break
 			}
-			lo, n := sp.lo, sp.hi-sp.lo+1
+			lo, n := span.Lo, span.Hi-span.Lo+1
 			if i > 0 {
-				if e.whole || affineKey(arith.Affine{Terms: e.base.Terms}) != affineKey(sp.fixed) {
+				if e.whole || affineKey(arith.Affine{Terms: e.base.Terms}) != affineKey(fixed) {
 					e = extent{whole: true, size: size}
 					break
 				}
-				lo = min(sp.lo, e.base.Const)
-				n = max(sp.hi, e.base.Const+int64(e.size)-1) - lo + 1
+				lo = min(span.Lo, e.base.Const)
+				n = max(span.Hi, e.base.Const+int64(e.size)-1) - lo + 1
 			}
-			e = extent{base: arith.Affine{Const: lo, Terms: sp.fixed.Terms}, size: int(n), whole: n >= int64(size)}
+			e = extent{base: arith.Affine{Const: lo, Terms: fixed.Terms}, size: int(n), whole: n >= int64(size)}
 			if e.whole {
 				e.size = size
 				break
@@ -72,17 +73,17 @@ func (m *move) matchProducers() error {
 	b := m.alloc.Buf
 	m.axes = map[string]axis{}
 	for _, p := range m.producers {
-		for _, a := range accesses(p)[b.Name] {
-			if a.size != nil {
+		for _, a := range deps.Accesses(p)[b.Name] {
+			if a.Size != nil {
 				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: "compute_at before tensorize"}
 			}
 			for d := range b.Shape {
-				if err := m.matchIndex(p, d, a.idx[d]); err != nil {
+				if err := m.matchIndex(p, d, a.Idx[d]); err != nil {
 					return err
 				}
 			}
 		}
-		for _, x := range sortedKeys(m.axes) {
+		for _, x := range slices.Sorted(maps.Keys(m.axes)) {
 			if l := ir.FindLoop(p, x); l != nil {
 				if err := m.checkAxis(l); err != nil {
 					return err
@@ -162,7 +163,7 @@ func (m *move) apply() *ir.Func {
 		}
 		return s
 	}, nil))
-	return replaceLoop(g, l.Var, tidy(l, scopeOf(g.Body).ranges, guards(g.Body, l.Var)))
+	return replaceLoop(g, l.Var, tidy(l, deps.ScopeOf(g.Body).Ranges, guards(g.Body, l.Var)))
 }
 
 // shrink lets the loops of a producer run over the region only: loop := base - offset + loop.
@@ -174,7 +175,7 @@ func (m *move) shrink(p ir.Stmt) ir.Stmt {
 		values[v] = a.Expr()
 	}
 	ranges := arith.Ranges{}
-	for k, iv := range m.sc.ranges {
+	for k, iv := range m.sc.Ranges {
 		ranges[k] = iv
 	}
 	for v, ax := range m.axes {
@@ -236,8 +237,8 @@ func relocate(s ir.Stmt, from, to string, region []extent) ir.Stmt {
 // dropUnit removes the loops of a producer that index the buffer and run once.
 func (m *move) dropUnit(p ir.Stmt) ir.Stmt {
 	indexing := map[string]bool{}
-	for _, a := range accesses(p)[m.alloc.Buf.Name] {
-		for _, e := range a.idx {
+	for _, a := range deps.Accesses(p)[m.alloc.Buf.Name] {
+		for _, e := range a.Idx {
 			uses(e, func(n string) bool { indexing[n] = true; return false })
 		}
 	}
@@ -253,7 +254,7 @@ func (m *move) dropUnit(p ir.Stmt) ir.Stmt {
 func insertBefore(body ir.Stmt, buf ir.Buffer, filled []ir.Stmt) ir.Stmt {
 	ss := stmts(body)
 	for i, s := range ss {
-		if len(accesses(s)[buf.Name]) == 0 {
+		if len(deps.Accesses(s)[buf.Name]) == 0 {
 			continue
 		}
 		var in ir.Stmt

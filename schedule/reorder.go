@@ -2,10 +2,12 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Reorder puts nested loops into the order given, outermost first; loops that are not named stay where they are. Other
@@ -143,9 +145,9 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 		if s.Else != nil {
 			return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if with an else", name)}
 		}
-		acc := accesses(s.Then)
-		for _, b := range sortedKeys(accesses(&ir.If{Cond: s.Cond, Then: &ir.Block{}})) {
-			if written(acc[b]) {
+		acc := deps.Accesses(s.Then)
+		for _, b := range slices.Sorted(maps.Keys(deps.Accesses(&ir.If{Cond: s.Cond, Then: &ir.Block{}}))) {
+			if deps.Written(acc[b]) {
 				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if whose condition reads %%%s, which is written there", name, b)}
 			}
 		}

@@ -4,17 +4,18 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // checkRepeatable refuses tail=shift unless an iteration of l done twice gives what it gives once: iterations touch
 // different elements, and whatever an iteration reads of the buffers it writes, it has set with "=" before.
 func checkRepeatable(f *ir.Func, l *ir.For) error {
-	if err := checkIndependent(f, l, "shift the last tile of", false); err != nil {
+	if err := deps.Independent(f, l, "shift the last tile of", deps.Nothing); err != nil {
 		return err
 	}
 	c := &repeatCheck{writes: map[string]bool{}, extents: map[string]int{}}
-	for b, as := range accesses(l.Body) {
-		if written(as) {
+	for b, as := range deps.Accesses(l.Body) {
+		if deps.Written(as) {
 			c.writes[b] = true
 		}
 	}
@@ -118,9 +119,9 @@ func (c *repeatCheck) read(s ir.Stmt, buf string, idx []ir.Expr, defs []defined)
 func (c *repeatCheck) fail(s ir.Stmt, buf string) {
 	if c.bad == "" {
 		if i, ok := s.(*ir.If); ok {
-			c.bad = shorten("if " + ir.ExprString(i.Cond))
+			c.bad = deps.Shorten("if " + ir.ExprString(i.Cond))
 		} else {
-			c.bad = shorten(ir.StmtString(s))
+			c.bad = deps.Shorten(ir.StmtString(s))
 		}
 		c.badBuf = buf
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Replicate keeps every element of an alloc as often as a loop has iterations: the buffer gets an innermost dimension, and
@@ -28,13 +29,13 @@ func Replicate(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 		return nil, err
 	}
 	alloc := findAlloc(f.Body, buffer)
-	inside := accesses(l.Body)[buffer]
+	inside := deps.Accesses(l.Body)[buffer]
 	switch {
 	case alloc == nil:
 		return nil, noAlloc(f, buffer)
 	case callsWith(f.Body, buffer):
 		return refuse("replicate before tensorize", "%%%s is an operand of a call", buffer)
-	case written(inside):
+	case deps.Written(inside):
 		return refuse("", "loop %%%s writes %%%s in %s", loop, buffer, storeText(inside))
 	case len(inside) == 0:
 		return refuse("", "loop %%%s does not read %%%s", loop, buffer)
@@ -99,7 +100,7 @@ func (r *replicas) stmt(s ir.Stmt, copy ir.Expr, lanes bool) ir.Stmt {
 // store sets all copies. Each is made of what it was made of: what s reads of the buffer is of the same copy.
 func (r *replicas) store(s *ir.Store, lanes bool) ir.Stmt {
 	if lanes && r.err == nil {
-		r.err = &ir.Error{Msg: fmt.Sprintf("the copies of %%%s would be a loop inside a vectorize loop, in %s", s.Buf, storeText([]access{{store: s}})), Help: "replicate before vectorize"}
+		r.err = &ir.Error{Msg: fmt.Sprintf("the copies of %%%s would be a loop inside a vectorize loop, in %s", s.Buf, storeText([]deps.Access{{Store: s}})), Help: "replicate before vectorize"}
 	}
 	name := r.name
 	if name == "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Result is what a trace makes of a Func.
@@ -12,7 +13,8 @@ type Result struct {
 	Packs []Pack // in the order in which they are to be done; several may be for one parameter
 }
 
-// ApplyAll is Apply for traces that may pack parameters.
+// ApplyAll is Apply for traces that may pack parameters. A step that makes a loop illegal which an earlier one marked
+// parallel or vectorize is refused.
 func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	var a applier
 	for _, o := range opts {
@@ -20,6 +22,9 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	}
 	for _, s := range t {
 		g, err := a.step(f, s)
+		if err == nil {
+			err = deps.Check(g) // of loops that were marked before the step, too
+		}
 		if err != nil {
 			return Result{}, asWritten(f, s, err)
 		}

@@ -162,3 +162,28 @@ func noAlloc(f *ir.Func, buffer string) error {
 	}
 	return &ir.Error{Msg: fmt.Sprintf("%%%s is not a buffer from alloc", buffer), Help: help}
 }
+
+// affineKey compares affine forms: equal keys, equal values.
+func affineKey(a arith.Affine) string { return ir.ExprString(a.Expr()) }
+
+func uses(e ir.Expr, is func(string) bool) bool {
+	found := false
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if v, ok := e.(*ir.Var); ok && is(v.Name) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func hasLoad(e ir.Expr) bool {
+	found := false
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if _, ok := e.(*ir.Load); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Rfactor sums the iterations of a reduction loop apart, each in an element of its own, inside another loop, and adds
@@ -52,12 +53,12 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 	if !t.IsInt() || t != of.Type && t.Bits() >= of.Type.Bits() {
 		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, of.Type, buffer)}
 	}
-	c := &local{f: f, sc: scopeOf(f.Body), of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f), put: put}
+	c := &local{f: f, sc: deps.ScopeOf(f.Body), of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f), put: put}
 	c.loop = outer.WithBody(nest)
 	if err := c.names.take(name); err != nil {
 		return nil, err
 	}
-	if c.region, err = regionOf(c.sc, outer, of, accesses(nest)[buffer], "rfactor"); err != nil {
+	if c.region, err = regionOf(c.sc, outer, of, deps.Accesses(nest)[buffer], "rfactor"); err != nil {
 		return nil, err
 	}
 	for _, e := range c.region {
@@ -116,7 +117,7 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 	refuse := func(help, format string, args ...any) error {
 		return &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
 	}
-	as, inside := accesses(nest)[of.Name], accesses(l.Body)[of.Name]
+	as, inside := deps.Accesses(nest)[of.Name], deps.Accesses(l.Body)[of.Name]
 	switch {
 	case !of.Type.IsInt():
 		return refuse("", "%%%s has elements of type %s: sums of floats keep their order", of.Name, of.Type)
@@ -135,14 +136,14 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 		}
 	}
 	for _, a := range as {
-		if a.store == nil || a.store.Op != ir.AddTo {
+		if a.Store == nil || a.Store.Op != ir.AddTo {
 			what := "reads it"
-			if a.store != nil {
-				what = "has " + storeText([]access{a})
+			if a.Store != nil {
+				what = "has " + storeText([]deps.Access{a})
 			}
 			return refuse("distribute it with reorder or decompose_reduction", "loop %%%s does more than add to %%%s: it %s", l.Var, of.Name, what)
 		}
-		if anyOf(a.idx, func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == l.Var }) }) {
+		if anyOf(a.Idx, func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == l.Var }) }) {
 			return refuse("choose a loop that does not", "loop %%%s indexes %%%s: each of its iterations has sums of its own already", l.Var, of.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // SetEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an innermost dimension, least
@@ -37,7 +38,7 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 	case callsWith(f.Body, buffer):
 		return refuse("set_encoding before tensorize", "%%%s is an operand of a call", buffer)
 	}
-	e := &encoding{of: b, to: b, names: namesOf(f), loop: loop, ranges: scopeOf(f.Body).ranges}
+	e := &encoding{of: b, to: b, names: namesOf(f), loop: loop, ranges: deps.ScopeOf(f.Body).Ranges}
 	if loop != "" && e.names[loop] {
 		return refuse("give other names after ->", "the name %%%s is taken", loop)
 	}
@@ -124,9 +125,9 @@ func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
 	}
 	switch {
 	case lanes:
-		return refuse("set_encoding before vectorize", "the parts of %%%s would be a loop inside a vectorize loop, in %s", e.of.Name, storeText([]access{{store: s}}))
+		return refuse("set_encoding before vectorize", "the parts of %%%s would be a loop inside a vectorize loop, in %s", e.of.Name, storeText([]deps.Access{{Store: s}}))
 	case !counted && s.Op != ir.Assign && s.Op != ir.OrTo:
-		return refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, s.Op, storeText([]access{{store: s}}))
+		return refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, s.Op, storeText([]deps.Access{{Store: s}}))
 	}
 	name := e.loop
 	if name == "" {

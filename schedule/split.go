@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Tail says what Split does with a remainder. Where the extent is a multiple of the factor they are all the same.
@@ -90,7 +91,7 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 		}
 		base = ir.Bin(ir.Min, base, ir.Int(l.Extent-factor))
 	}
-	r := scopeOf(f.Body).ranges.With(outer, tiles).With(inner, factor)
+	r := deps.ScopeOf(f.Body).Ranges.With(outer, tiles).With(inner, factor)
 	body := substitute(l.Body, map[string]ir.Expr{l.Var: ir.Bin(ir.Add, base, ir.V(inner))}, r)
 	if cond != nil {
 		body = &ir.If{Cond: cond, Then: body}
@@ -174,8 +175,8 @@ func cutTail(f *ir.Func, l *ir.For, factor int, names used) ir.Stmt {
 		return true
 	})
 	body := rename(l.Body, loops, bufs)
-	r := scopeOf(body).ranges
-	for k, iv := range scopeOf(f.Body).ranges {
+	r := deps.ScopeOf(body).Ranges
+	for k, iv := range deps.ScopeOf(f.Body).Ranges {
 		r[k] = iv
 	}
 	rest := l.Extent % factor

@@ -2,9 +2,12 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // Tensorize replaces a loop and all in it by a call of an instruction that means the same. Other systems: TVM tensorize,
@@ -28,7 +31,7 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is %s, which cannot hold a call", p.Var, p.Kind)}
 		}
 	}
-	u := &unifier{instr: instr, sc: scopeOf(f.Body), bufs: f.Buffers(), params: map[string]ir.Param{},
+	u := &unifier{instr: instr, sc: deps.ScopeOf(f.Body), bufs: f.Buffers(), params: map[string]ir.Param{},
 		loops: map[string]string{}, wins: map[string]ir.Window{}}
 	for _, p := range instr.Params {
 		u.params[p.Name] = p
@@ -63,7 +66,7 @@ func indent(s string) string {
 func unknownInstr(instrs map[string]*ir.Func, name string) error {
 	help := "the target has no instructions for tensorize"
 	if len(instrs) > 0 {
-		help = "instructions: " + strings.Join(sortedKeys(instrs), " ")
+		help = "instructions: " + strings.Join(slices.Sorted(maps.Keys(instrs)), " ")
 	}
 	return &ir.Error{Msg: fmt.Sprintf("no instruction @%s", name), Help: help}
 }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // tidy simplifies all expressions below s and drops conditions that are decided. known are conditions that hold where s
@@ -91,7 +92,7 @@ func implied(c ir.Expr, r arith.Ranges, known []ir.Expr) bool {
 			return true
 		}
 		b, k, ok2 := upper(f)
-		if !ok || !ok2 || len(b.Terms) == 0 || tooLarge(k) {
+		if !ok || !ok2 || len(b.Terms) == 0 || deps.Large(k) {
 			continue
 		}
 		m := int64(0)
@@ -100,10 +101,10 @@ func implied(c ir.Expr, r arith.Ranges, known []ir.Expr) bool {
 				m = t.Coef / q.Coef
 			}
 		}
-		if m <= 0 || tooLarge(m) {
+		if m <= 0 || deps.Large(m) {
 			continue
 		}
-		if rest, ok := a.Plus(-m, b).Bounds(r); ok && !tooLarge(rest.Hi) && m*k+rest.Hi <= n {
+		if rest, ok := a.Plus(-m, b).Bounds(r); ok && !deps.Large(rest.Hi) && m*k+rest.Hi <= n {
 			return true
 		}
 	}
@@ -130,7 +131,7 @@ func upper(c ir.Expr) (a arith.Affine, bound int64, ok bool) {
 		return a, 0, false
 	}
 	bound, a.Const = -a.Const, 0
-	return a, bound, !tooLarge(bound)
+	return a, bound, !deps.Large(bound)
 }
 
 // guards lists the conditions under which the loop called name runs; those that read buffers are left out.

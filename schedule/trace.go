@@ -75,11 +75,8 @@ type applier struct {
 func (t Trace) Apply(f *ir.Func, opts ...ApplyOption) (*ir.Func, error) {
 	r, err := t.ApplyAll(f, opts...)
 	if err == nil && len(r.Packs) > 0 {
-		for _, s := range t {
-			if (s.Op == "pack" || s.Op == "pair" || s.Op == "set_encoding") && s.Args[0] == r.Packs[0].Param {
-				return nil, asWritten(f, s, &ir.Error{Msg: fmt.Sprintf("the layout of %%%s would change, and it cannot be packed here", s.Args[0]), Help: "use ApplyAll, and bring the parameter packed"})
-			}
-		}
+		p := r.Packs[0]
+		return nil, asWritten(f, p.Step, &ir.Error{Msg: fmt.Sprintf("the layout of %%%s would change, and it cannot be packed here", p.Param), Help: "use ApplyAll, and bring the parameter packed"})
 	}
 	return r.Func, err
 }

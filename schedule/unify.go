@@ -6,13 +6,14 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // unifier matches an instruction's body with a part of a func. Matching binds the instruction's loops to loops of the
 // func and its parameters to windows of buffers.
 type unifier struct {
 	instr  *ir.Func
-	sc     scope
+	sc     deps.Scope
 	bufs   map[string]ir.Buffer // of the func
 	params map[string]ir.Param  // of the instruction
 	loops  map[string]string    // instruction loop -> func loop
@@ -231,7 +232,7 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 				return differ(fmt.Sprintf(", whose index %d runs otherwise along %%%s", d, l))
 			}
 		}
-		if iv, ok := arith.Bounds(win.Idx[d], u.sc.ranges); !ok || iv.Lo < 0 || iv.Hi+int64(n) > int64(buf.Shape[d]) {
+		if iv, ok := arith.Bounds(win.Idx[d], u.sc.Ranges); !ok || iv.Lo < 0 || iv.Hi+int64(n) > int64(buf.Shape[d]) {
 			return differ(fmt.Sprintf(", and the window %s of %d elements may leave dimension %d", ir.ExprString(win.Idx[d]), n, d))
 		}
 	}

@@ -2,11 +2,9 @@ package verify
 
 import (
 	"bytes"
-	"debug/elf"
 	"fmt"
-	"io"
 
-	"ripc/internal/abi"
+	"ripc/internal/constants"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -40,12 +38,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 	if len(list) == 0 {
 		return all, nil
 	}
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	defer f.Close()
-	block, err := findBlock(f, d.WeightBytes, list)
+	block, err := constants.Read(path, d.WeightBytes, func(block []byte, limit int) int { return unlike(block, list, limit) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the constants: %w", path, err)
 	}
@@ -58,49 +51,6 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 		}
 	}
 	return all, nil
-}
-
-// findBlock returns the size bytes of constants: those at the symbol, or in a file without symbols, those that are most
-// like list. It is nil if there is no room for so many bytes. What is read is what a loader maps.
-func findBlock(f *elf.File, size int64, list []constant) ([]byte, error) {
-	symbols, _ := f.Symbols() // fails if there are none
-	for _, s := range symbols {
-		if s.Name == abi.Weights {
-			return loaded(f, s.Value, size)
-		}
-	}
-	var best []byte
-	least := -1
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X != 0 || int64(p.Filesz) < size {
-			continue
-		}
-		data := make([]byte, p.Filesz)
-		if _, err := io.ReadFull(p.Open(), data); err != nil {
-			return nil, err
-		}
-		for at := -int64(p.Vaddr) & (abi.Align - 1); at <= int64(len(data))-size; at += abi.Align {
-			if n := unlike(data[at:at+size], list, least); least < 0 || n < least {
-				best, least = data[at:at+size], n
-			}
-		}
-	}
-	return best, nil
-}
-
-// loaded returns size bytes at an address, nil if the file does not bring them.
-func loaded(f *elf.File, addr uint64, size int64) ([]byte, error) {
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD || addr < p.Vaddr || addr-p.Vaddr > p.Filesz || size > int64(p.Filesz-(addr-p.Vaddr)) {
-			continue
-		}
-		data := make([]byte, size)
-		if _, err := p.ReadAt(data, int64(addr-p.Vaddr)); err != nil {
-			return nil, err
-		}
-		return data, nil
-	}
-	return nil, nil
 }
 
 // unlike counts the bytes in which block differs from list; it may stop at limit, if that is not negative.

@@ -87,7 +87,7 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 			out = shapeText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range append([]string{l.Glue, reasonText(l), l.Note}, l.Unscheduled...) {
+		for _, n := range []string{l.Glue, reasonText(l), l.Note} {
 			if n != "" {
 				notes = append(notes, n)
 			}
@@ -132,8 +132,8 @@ func printLayer(w io.Writer, l ripc.Layer) {
 	if l.Note != "" {
 		fmt.Fprintf(w, "  note    %s\n", l.Note)
 	}
-	for _, s := range l.Unscheduled {
-		fmt.Fprintf(w, "  kernel  %s\n", s)
+	if len(l.ByLane) > 0 {
+		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n", strings.Join(l.ByLane, ", "))
 	}
 	for _, t := range l.Reads {
 		fmt.Fprintf(w, "  reads   %s (%s)\n", tensorText(t), t.Where)

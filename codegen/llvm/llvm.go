@@ -49,7 +49,7 @@ func (Backend) Accepts(t targets.Target) error {
 // Kernel makes LLVM text of f.
 func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target) (codegen.Kernel, error) {
 	m, err := emit.Kernel(f, symbol, t)
-	return codegen.Kernel{Symbol: m.Symbol, Text: m.LL, Scratch: m.Scratch, Stack: m.Stack, Notes: m.Notes}, err
+	return codegen.Kernel{Symbol: m.Symbol, Text: m.LL, Scratch: m.Scratch, Stack: m.Stack, ByLane: m.ByLane}, err
 }
 
 // Files makes files. Of the kinds, LL alone needs no tools.

@@ -24,7 +24,7 @@ func bconv(b *builder) (string, error) {
 	if x.Channels() != c {
 		return "", faultf("the file is damaged", "option channels_in is %d, input %q has %d channels", c, x.Name, x.Channels())
 	}
-	a := &graph.Conv2DAttrs{Binary: &graph.BinaryAttrs{WeightScale: "none", PadValue: "zero"}}
+	a := &graph.Conv2DAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleNone}}
 	if a.Dilations, err = optionPair(m, "dilation_height_factor", "dilation_width_factor"); err != nil {
 		return "", err
 	}
@@ -36,7 +36,7 @@ func bconv(b *builder) (string, error) {
 		return "", err
 	}
 	if ones == 1 {
-		a.Binary.PadValue = "one"
+		a.Binary.PadValue = graph.PadOnes
 	}
 	w, groups, err := b.filters(c)
 	if err != nil {

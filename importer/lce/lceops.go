@@ -70,14 +70,14 @@ func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int, err error) {
 }
 
 // padMode is the graph's name of the schema's Padding.
-func padMode(p int) (string, error) {
+func padMode(p int) (graph.PaddingMode, error) {
 	switch p {
 	case 0:
-		return "same", nil
+		return graph.PadSame, nil
 	case 1:
-		return "valid", nil
+		return graph.PadValid, nil
 	}
-	return "", faultf("the file is damaged", "padding %d, want 0 (SAME) or 1 (VALID)", p)
+	return 0, faultf("the file is damaged", "padding %d, want 0 (SAME) or 1 (VALID)", p)
 }
 
 // lceQuantize: bit = x < 0, so that NaN and -0 give +1.

@@ -98,7 +98,7 @@ func pad(b *builder) (string, error) {
 		return "", faultf("pad rows, columns or channels of images", "pads a tensor of shape %v by %v", shape, p)
 	}
 	if p[2]+p[3]+p[4]+p[5] > 0 {
-		a := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: p[2], Bottom: p[3], Left: p[4], Right: p[5]}, Value: float64(value)}
+		a := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: p[2], Bottom: p[3], Left: p[4], Right: p[5]}, Value: float64(value)}
 		if x, err = b.add("pad", a, nil, x); err != nil {
 			return "", err
 		}

@@ -3,7 +3,7 @@ package onnx
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"ripc/graph"
 	"ripc/ir"
@@ -49,21 +49,19 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	b.g.Nodes = append(b.g.Nodes, gn)
 	b.g.Values[v.Name] = v
 	b.made[v] = gn
+	b.n.unnamed = append(b.n.unnamed, v)
 	return v, nil
 }
 
 // rename gives the node that made t's value the name of the file's tensor, if it was made for it and the name is free.
 func (b *builder) rename(t *tensor, name string) {
-	if t.value == nil || b.used[name] || !strings.HasPrefix(t.value.Name, b.n.base+".") {
+	k := slices.Index(b.n.unnamed, t.value)
+	if k < 0 || b.used[name] {
 		return
 	}
-	for i := len(b.g.Nodes) - 1; i >= 0; i-- {
-		if b.g.Nodes[i].Name == t.value.Name {
-			b.used[name] = true
-			b.renameValue(i, name)
-			return
-		}
-	}
+	b.n.unnamed = slices.Delete(b.n.unnamed, k, k+1)
+	b.used[name] = true
+	b.renameValue(slices.Index(b.g.Nodes, b.made[t.value]), name)
 }
 
 // renameValue renames node i, its output, and all that reads it.

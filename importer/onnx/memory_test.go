@@ -82,3 +82,14 @@ func TestDomains(t *testing.T) {
 		t.Errorf("ai.onnx: %v", err)
 	}
 }
+
+// TestNamesOfOthers: a tensor keeps its name where a node that passes it on has a name that its own begins with.
+func TestNamesOfOthers(t *testing.T) {
+	g, err := Parse("m.onnx", newFile(13, 1, 4).node("Relu x -> w.z").node("Identity w.z -> w").node("Relu w -> y").bytes(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := g.Nodes[0]; n.Name != "w.z" || n.Outputs[0] != "w.z" {
+		t.Errorf("%s", g)
+	}
+}

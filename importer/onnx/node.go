@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
 )
@@ -18,6 +19,8 @@ type node struct {
 	opset int64  // version of its operator set
 	in    []*tensor
 	attrs map[string]*pb.AttributeProto
+	// unnamed are the values that were made for it and have provisional names.
+	unnamed []*graph.Value
 }
 
 // isStandard reports whether a domain is that of the ONNX standard.

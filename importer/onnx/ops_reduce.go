@@ -96,7 +96,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error
 		v, err = b.emit("global_avg_pool", &graph.NoAttrs{}, nil, v)
 	} else {
 		k := [2]int{image[1], image[2]}
-		v, err = b.emit("max_pool", &graph.PoolAttrs{Kernel: k, Strides: k, Pad: graph.Padding{Mode: "valid"}}, nil, v)
+		v, err = b.emit("max_pool", &graph.PoolAttrs{Kernel: k, Strides: k, Pad: graph.Padding{Mode: graph.PadValid}}, nil, v)
 	}
 	if err != nil {
 		return nil, err

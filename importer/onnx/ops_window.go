@@ -74,7 +74,7 @@ func (w *window) ceil(shape []int) {
 }
 
 func (w *window) padding() graph.Padding {
-	return graph.Padding{Mode: "explicit", Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
+	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
 }
 
 // image is t as an image, stored NHWC. One spatial axis makes an image of one row.
@@ -104,7 +104,7 @@ func (b *builder) padImage(t *tensor, before, after [2]int, value float64) (*ten
 	if before == [2]int{} && after == [2]int{} {
 		return t, nil
 	}
-	v, err := b.emit("pad", &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: "explicit", Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}, Value: value}, nil, t.value)
+	v, err := b.emit("pad", &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}, Value: value}, nil, t.value)
 	if err != nil {
 		return nil, err
 	}

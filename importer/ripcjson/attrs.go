@@ -18,22 +18,22 @@ func (b *builder) attrs(n *rawNode) any {
 	one := [2]int{1, 1}
 	switch n.op {
 	case "conv2d":
-		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at)})
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(n, at)})
 	case "bitserial_conv2d":
-		a := b.binary(at)
-		a.PadValue = d.textOr(at+"/pad_value", "zero")
-		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(at), Binary: a})
+		a := b.binary(n, at)
+		a.PadValue = parsed(b, n, at+"/pad_value", graph.PadZeros, graph.ParsePadValue)
+		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(n, at), Binary: a})
 	case "dense":
 		return &graph.DenseAttrs{}
 	case "bitserial_dense":
-		return &graph.DenseAttrs{Binary: b.binary(at)}
+		return &graph.DenseAttrs{Binary: b.binary(n, at)}
 	case "max_pool", "avg_pool":
 		kernel := d.pair(at+"/kernel", one)
-		return &graph.PoolAttrs{Kernel: kernel, Strides: d.pair(at+"/strides", kernel), Pad: b.padding(at)}
+		return &graph.PoolAttrs{Kernel: kernel, Strides: d.pair(at+"/strides", kernel), Pad: b.padding(n, at)}
 	case "batch_norm":
 		return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
 	case "shift_norm":
-		return &graph.ShiftNormAttrs{Mode: d.textOr(at+"/mode", "riptide"), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+		return &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 	case "quantize":
 		a := &graph.QuantizeAttrs{LevelType: b.levels(n, at), Rounding: b.rounding(n, at)}
 		if d.number(at+"/scale", 0) == 0 { // the schema wants a given one to be positive
@@ -58,7 +58,7 @@ func (b *builder) attrs(n *rawNode) any {
 	case "add", "sub", "mul", "div":
 		return &graph.BinaryOpAttrs{Reverse: d.flag(at + "/reverse")}
 	case "pad":
-		return &graph.SpatialPadAttrs{Pad: b.padding(at), Value: d.number(at+"/value", 0)}
+		return &graph.SpatialPadAttrs{Pad: b.padding(n, at), Value: d.number(at+"/value", 0)}
 	case "slice":
 		a := &graph.SliceAttrs{Begin: d.integers(at + "/begin"), Size: d.integers(at + "/size"), Stride: d.integers(at + "/strides")}
 		if a.Stride == nil {
@@ -110,15 +110,15 @@ func (b *builder) levels(n *rawNode, at string) scalar.LevelType {
 	return t
 }
 
-func (b *builder) binary(at string) *graph.BinaryAttrs {
-	a := &graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"}
-	if enc, bits := b.doc.textOr(at+"/weight_encoding", "bipolar"), b.doc.integer(at+"/weight_bits", 1); enc != "bipolar" || bits > 1 {
+func (b *builder) binary(n *rawNode, at string) *graph.BinaryAttrs {
+	a, scale := &graph.BinaryAttrs{}, graph.ScaleMean
+	if enc, bits := parsed(b, n, at+"/weight_encoding", graph.BipolarWeights, graph.ParseWeightEncoding), b.doc.integer(at+"/weight_bits", 1); enc != graph.BipolarWeights || bits > 1 {
 		a.Enc, a.Bits, a.Zero = enc, bits, b.doc.integer(at+"/weight_zero_point", 0)
-		if enc != "ternary" {
-			a.WeightScale = "max"
+		if enc != graph.TernaryWeights {
+			scale = graph.ScaleMax
 		}
 	}
-	a.WeightScale = b.doc.textOr(at+"/weight_scale", a.WeightScale)
+	a.WeightScale = parsed(b, n, at+"/weight_scale", scale, graph.ParseWeightScale)
 	return a
 }
 
@@ -130,9 +130,9 @@ func (b *builder) taps(at string, a *graph.Conv2DAttrs) *graph.Conv2DAttrs {
 
 func (b *builder) epsilon(n *rawNode) float64 { return b.doc.number(n.at+"/attrs/epsilon", 1e-5) }
 
-func (b *builder) padding(at string) graph.Padding {
+func (b *builder) padding(n *rawNode, at string) graph.Padding {
 	if p := b.doc.integers(at + "/padding"); len(p) == 4 {
-		return graph.Padding{Mode: "explicit", Top: p[0], Bottom: p[1], Left: p[2], Right: p[3]}
+		return graph.Padding{Mode: graph.PadExplicit, Top: p[0], Bottom: p[1], Left: p[2], Right: p[3]}
 	}
-	return graph.Padding{Mode: b.doc.textOr(at+"/padding", "valid")}
+	return graph.Padding{Mode: parsed(b, n, at+"/padding", graph.PadValid, graph.ParsePaddingMode)}
 }

@@ -69,16 +69,16 @@ func TestParse(t *testing.T) {
 		t.Errorf("%d nodes, bn at %v", len(g.Nodes), g.Nodes[at["bn"]].Pos)
 	}
 	wantAttrs := map[string]any{
-		"c1_out": &graph.Conv2DAttrs{Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: "explicit", Top: 1, Bottom: 0, Left: 1, Right: 1}},
-		"bc": &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: "same", Top: 1, Bottom: 1, Left: 1, Right: 1},
-			Binary: &graph.BinaryAttrs{WeightScale: "mean", PadValue: "zero"}},
-		"pc": &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: "valid"}, Binary: &graph.BinaryAttrs{WeightScale: "none", PadValue: "one"}},
-		"bd": &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: "tensor", PadValue: "zero"}},
+		"c1_out": &graph.Conv2DAttrs{Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 0, Left: 1, Right: 1}},
+		"bc": &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadSame, Top: 1, Bottom: 1, Left: 1, Right: 1},
+			Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleMean}},
+		"pc": &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadValid}, Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleNone, PadValue: graph.PadOnes}},
+		"bd": &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleTensor}},
 		"fc": &graph.DenseAttrs{},
 		"bn": &graph.BatchNormAttrs{Epsilon: 1e-5},
-		"s":  &graph.ShiftNormAttrs{Mode: "riptide", Bits: 2, Epsilon: 1e-5},
+		"s":  &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Bits: 2, Epsilon: 1e-5},
 		"q":  &graph.QuantizeAttrs{Unit: true, LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3}, Rounding: scalar.HalfEven},
-		"ap": &graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: "valid"}},
+		"ap": &graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: graph.PadValid}},
 	}
 	for name, want := range wantAttrs {
 		if got := g.Producer(name).Attrs; !reflect.DeepEqual(got, want) {

@@ -16,6 +16,9 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 		b.fault(n, "leave reason out: `ripc import` writes it", "%v", err)
 		return graph.Verdict{}
 	}
+	if n.op == "bitserial_conv2d" || n.op == "bitserial_dense" {
+		b.fault(n, "leave reason out: `ripc import` writes it", "a bitserial layer has a reason to stay float")
+	}
 	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
 	if n.op == "conv2d" || n.op == "dense" {
 		v.Kind = graph.Float

@@ -45,8 +45,8 @@ func attrsObject(n *graph.Node) object {
 			o.set("groups", a.GroupCount())
 		}
 		o = append(o, binaryObject(a.Binary)...)
-		if a.Binary != nil && a.Binary.PadValue == "one" {
-			o.set("pad_value", "one")
+		if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
+			o.set("pad_value", a.Binary.PadValue.String())
 		}
 	case *graph.DenseAttrs:
 		o = binaryObject(a.Binary)
@@ -55,7 +55,7 @@ func attrsObject(n *graph.Node) object {
 	case *graph.BatchNormAttrs:
 		o.set("epsilon", a.Epsilon)
 	case *graph.ShiftNormAttrs:
-		o = object{{"bits", a.Bits}, {"mode", a.Mode}, {"epsilon", a.Epsilon}}
+		o = object{{"bits", a.Bits}, {"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}
 	case *graph.QuantizeAttrs:
 		o = quantizeObject(a)
 	case *graph.ThresholdAttrs:
@@ -131,26 +131,22 @@ func binaryObject(b *graph.BinaryAttrs) object {
 		return nil
 	}
 	var o object
-	if b.Enc != "" {
-		o = object{{"weight_encoding", b.Enc}, {"weight_bits", max(1, b.Bits)}}
+	if !b.OneBit() {
+		o = object{{"weight_encoding", b.Enc.String()}, {"weight_bits", max(1, b.Bits)}}
 		if b.Zero != 0 {
 			o.set("weight_zero_point", b.Zero)
 		}
 	}
-	scale := b.WeightScale
-	if scale == "" {
-		scale = "none"
-	}
-	o.set("weight_scale", scale)
+	o.set("weight_scale", b.WeightScale.String())
 	return o
 }
 
 // paddingObject is the mode of a padding, or its numbers.
 func paddingObject(p graph.Padding) object {
-	if p.Mode == "explicit" {
+	if p.Mode == graph.PadExplicit {
 		return paddingList(p)
 	}
-	return object{{"padding", p.Mode}}
+	return object{{"padding", p.Mode.String()}}
 }
 
 func paddingList(p graph.Padding) object {

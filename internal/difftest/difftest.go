@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ripc/internal/irdata"
 	"ripc/ir"
 	"ripc/ir/interp"
 )
@@ -121,3 +122,6 @@ func format(b []byte, t ir.Type) string {
 	}
 	return fmt.Sprint(u)
 }
+
+// RandomArgs makes contents for f's parameters (irdata.Random).
+func RandomArgs(f *ir.Func, seed uint64) [][]byte { return irdata.Random(f, seed) }

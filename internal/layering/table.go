@@ -17,7 +17,7 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/interp", "ir/irtext"}
+	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
@@ -26,14 +26,16 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/files", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
 		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
+		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
+		{"ir/size", []string{"ir"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 		{"graph/explain", []string{"graph", "ir"}, nil},
@@ -51,8 +53,8 @@ func Table() []Row {
 		{"recognize", []string{"fusedglue", "graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/isa", []string{"ir", "targets"}, nil},
-		{"schedule", []string{"ir", "ir/arith"}, nil},
-		{"schedule/template", []string{"ir", "ir/arith", "schedule", "targets", "targets/isa"}, nil},
+		{"schedule", []string{"ir", "ir/arith", "ir/deps", "ir/size"}, nil},
+		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"lower/plan"}), nil},
@@ -60,13 +62,13 @@ func Table() []Row {
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen", []string{"internal/abi", "internal/f32", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
-		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/llvm", "fusedglue", "lower"}), nil},
 
 		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy"},
 			[]string{"github.com/ebitengine/purego", "github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
@@ -77,7 +79,7 @@ func Table() []Row {
 		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"internal/abi", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
@@ -92,12 +94,14 @@ func Table() []Row {
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
-		{"internal/difftest", []string{"ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
+		{"internal/constants", []string{"internal/abi"}, nil},
+		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
+		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/layering", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},

@@ -23,7 +23,7 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 	dil, groups := a.Dilation(), a.GroupCount()
 	perGroup := ws[3] / groups
 	outside := 0
-	if v.Enc != ir.Unipolar && a.Binary != nil && a.Binary.PadValue == "one" {
+	if v.Enc != ir.Unipolar && a.Binary != nil && a.Binary.PadValue == graph.PadOnes {
 		outside = 1<<v.Bits - 1
 	}
 	y.each(func(b, oh, ow, o int, e *float32) {
@@ -58,7 +58,7 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 	w := n.Weights["w"].Data
 	outs := ws[3]
 	integers, scale = make([]int, len(w)), make([]float64, outs)
-	if b.Enc != "" {
+	if !b.OneBit() {
 		refIntegers(n, b, outs, perChannel, integers, scale)
 		return integers, scale
 	}
@@ -69,11 +69,11 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 	}
 	for o := range scale {
 		switch b.WeightScale {
-		case "tensor":
+		case graph.ScaleTensor:
 			scale[o] = float64(n.Weights["scale"].Data[o])
-		case "none":
+		case graph.ScaleNone:
 			scale[o] = 1
-		case "mean":
+		case graph.ScaleMean:
 			for i, f := range w {
 				if i%outs == o {
 					scale[o] += math.Abs(float64(f))
@@ -82,7 +82,7 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 			scale[o] /= float64(len(w) / outs)
 		}
 	}
-	if b.WeightScale == "mean" && !perChannel {
+	if b.WeightScale == graph.ScaleMean && !perChannel {
 		all := 0.0
 		for _, s := range scale {
 			all += s
@@ -103,7 +103,7 @@ func refIntegers(n *graph.Node, b *graph.BinaryAttrs, outs int, perChannel bool,
 		of := func(i int) bool { return i%outs == o }
 		all := func(i int) bool { return of(i) || !perChannel }
 		lo, hi, step := -b.Zero, 1<<b.Bits-1-b.Zero, 1
-		if b.Enc == "bipolar" {
+		if b.Enc == graph.BipolarWeights {
 			lo, hi, step = -(1<<b.Bits - 1), 1<<b.Bits-1, 2
 		}
 		most, sum, count, mean := 0.0, 0.0, 0.0, make([]float64, outs)
@@ -119,17 +119,17 @@ func refIntegers(n *graph.Node, b *graph.BinaryAttrs, outs int, perChannel bool,
 			}
 		}
 		switch scale[o] = 1; b.WeightScale {
-		case "tensor":
+		case graph.ScaleTensor:
 			scale[o] = float64(n.Weights["scale"].Data[o])
-		case "mean":
+		case graph.ScaleMean:
 			scale[o] = sum / max(1, count)
-		case "max":
+		case graph.ScaleMax:
 			scale[o] = most / float64(max(-lo, hi))
 		}
 		for i := range w {
 			switch {
 			case !of(i):
-			case b.Enc != "ternary":
+			case b.Enc != graph.TernaryWeights:
 				best := lo
 				for k := lo; k <= hi; k += step {
 					d, old := math.Abs(float64(w[i])/scale[o]-float64(k)), math.Abs(float64(w[i])/scale[o]-float64(best))

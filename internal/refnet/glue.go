@@ -57,7 +57,7 @@ func refShiftNorm(g *graph.Graph, n *graph.Node, a *graph.ShiftNormAttrs, x, y *
 		sum := math.Round(float64(*e) / float64(float32(g.Value(p.Inputs[0]).Scale*scale[c])))
 		sum -= math.RoundToEven(mean * levels * math.Exp2(float64(wb)))
 		half := wb
-		if a.Mode == "exact_round" {
+		if a.Mode == graph.ShiftExactRound {
 			half = t
 		}
 		if half > 0 {

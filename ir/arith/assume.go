@@ -35,9 +35,9 @@ func (r Ranges) assume(cond ir.Expr) (q Ranges, possible bool) {
 			}
 			narrow := old
 			if t.Coef > 0 {
-				narrow.Lo = max(old.Lo, -floorDiv(b.Hi, t.Coef))
+				narrow.Lo = max(old.Lo, -FloorDiv(b.Hi, t.Coef))
 			} else {
-				narrow.Hi = min(old.Hi, floorDiv(b.Hi, -t.Coef))
+				narrow.Hi = min(old.Hi, FloorDiv(b.Hi, -t.Coef))
 			}
 			if narrow.Lo > narrow.Hi {
 				return r, false

@@ -26,7 +26,7 @@ func (s simplifier) divide(op ir.BinOp, a, b ir.Expr) ir.Expr {
 // parts splits a = c*q + r: q takes the terms that c divides and as much of the constant as leaves 0 <= r.Const < c.
 // It is false if a part could leave int64.
 func (s simplifier) parts(a Affine, c int64) (q, r Affine, ok bool) {
-	q.Const = floorDiv(a.Const, c)
+	q.Const = FloorDiv(a.Const, c)
 	r.Const = a.Const - q.Const*c
 	for _, t := range a.Terms {
 		if t.Coef%c == 0 {
@@ -47,7 +47,7 @@ func (s simplifier) quotient(a Affine, c int64) Affine {
 		return node(ir.Div, a, c)
 	}
 	rest, _ := s.affine(r)
-	if lo := floorDiv(rest.Lo, c); lo == floorDiv(rest.Hi, c) {
+	if lo := FloorDiv(rest.Lo, c); lo == FloorDiv(rest.Hi, c) {
 		q.Const += lo
 		return q
 	}
@@ -75,7 +75,7 @@ func (s simplifier) remainder(a Affine, c int64) Affine {
 		return node(ir.Mod, a, c)
 	}
 	rest, _ := s.affine(r)
-	if lo := floorDiv(rest.Lo, c); lo == floorDiv(rest.Hi, c) {
+	if lo := FloorDiv(rest.Lo, c); lo == FloorDiv(rest.Hi, c) {
 		if k, ok := mulOK(lo, c); ok {
 			r.Const -= k
 			return r
@@ -100,7 +100,7 @@ func (s simplifier) remainder(a Affine, c int64) Affine {
 func divisors(a Affine, c int64) []int64 {
 	var out []int64
 	for _, t := range a.Terms {
-		if g := gcd(c, t.Coef); g > 1 && !slices.Contains(out, g) {
+		if g := GCD(c, t.Coef); g > 1 && !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}
@@ -135,7 +135,7 @@ func node(op ir.BinOp, a Affine, c int64) Affine {
 		return Affine{}
 	}
 	if len(a.Terms) == 0 {
-		q := floorDiv(a.Const, c)
+		q := FloorDiv(a.Const, c)
 		if op == ir.Div {
 			return Affine{Const: q}
 		}

@@ -98,7 +98,7 @@ func foldInts(op ir.BinOp, t ir.Type, a, b int64) ir.Expr {
 		case t == ir.U64 && b != 0:
 			q = int64(uint64(a) / uint64(b))
 		case b > 0:
-			q = floorDiv(a, b)
+			q = FloorDiv(a, b)
 		default:
 			return nil
 		}

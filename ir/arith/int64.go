@@ -37,8 +37,8 @@ func mulInterval(a, b Interval) (Interval, bool) {
 	return out, ok
 }
 
-// floorDiv is a/b rounded down, for b > 0.
-func floorDiv(a, b int64) int64 {
+// FloorDiv is a/b rounded down, for b > 0.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--
@@ -46,7 +46,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func gcd(a, b int64) int64 {
+// GCD is the greatest common divisor, not negative; that of 0 and b is that of b alone.
+func GCD(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
 	}

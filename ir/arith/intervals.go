@@ -81,7 +81,7 @@ func divInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
 		}
 		return Interval{a.Lo / c, int64(min(math.MaxUint64/uint64(c), unbounded))}
 	}
-	lo, hi := floorDiv(a.Lo, c), floorDiv(a.Hi, c)
+	lo, hi := FloorDiv(a.Lo, c), FloorDiv(a.Hi, c)
 	switch {
 	case op == ir.Div:
 		return Interval{lo, hi}

@@ -89,7 +89,7 @@ func nonNegative(a Affine, r Ranges, known []Affine, depth int) bool {
 				continue
 			}
 			// n*a - m*f lacks the shared term; if it is at least 0, so is a, since m*f is.
-			g := gcd(t.Coef, c)
+			g := GCD(t.Coef, c)
 			n, m := c/g, t.Coef/g
 			if n < 0 {
 				n, m = -n, -m

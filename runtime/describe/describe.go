@@ -66,8 +66,8 @@ type Stage struct {
 	// Layer is what became of the layer; nil where that is not known.
 	Layer *Layer `json:"layer,omitempty"`
 	Note  string `json:"note,omitempty"` // the model's own remark on the layer
-	// Unscheduled are the parts of the kernel that code generation could not make as the schedule says, and why.
-	Unscheduled []string `json:"unscheduled,omitempty"`
+	// ByLane names the kernel's vectorize loops of which a part runs lane by lane: an if that goes either way for each.
+	ByLane []string `json:"by_lane,omitempty"`
 }
 
 // Title is what the user calls the tensor.

@@ -15,10 +15,6 @@ const MaxPositions = 13
 // MaxThreads is the number of threads that rows are shared out among evenly, at least.
 const MaxThreads = 8
 
-// MaxCode is the number of operations (schedule.Size) that a strategy lets a Func grow to by unrolling. What code generation
-// takes is more (schedule.MaxSize).
-const MaxCode = 1500
-
 // MaxBody is the number of reduction steps that are unrolled into one loop body.
 const MaxBody = 6
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
 	"ripc/targets/isa"
@@ -187,7 +188,7 @@ func (b *builder) unroll(loops ...*ir.For) {
 	for _, l := range loops {
 		b.may("unroll %s", l.Var)
 	}
-	if n := schedule.Size(b.f.Body); n > cost.MaxCode && n > schedule.Size(before.Body) {
+	if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
 		b.f, b.trace, b.left = before, trace, left
 	}
 }

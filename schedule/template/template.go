@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"ripc/ir"
+	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/targets"
 )
@@ -131,7 +132,7 @@ func (b *builder) loop(name string) *ir.For { return ir.FindLoop(b.f.Body, name)
 // unroll unrolls a loop if the code stays small.
 func (b *builder) unroll(loop string) {
 	before, trace := b.f, b.trace
-	if b.step("unroll %s", loop) && weight(b.f.Body) > maxWeight && weight(b.f.Body) > weight(before.Body) {
+	if b.step("unroll %s", loop) && size.Of(b.f.Body) > size.Preferred && size.Of(b.f.Body) > size.Of(before.Body) {
 		b.f, b.trace = before, trace
 	}
 }

@@ -46,7 +46,7 @@ func channels(t *rapid.T, what string) int {
 }
 
 func padding(t *rapid.T, kh, kw, h, w int) graph.Padding {
-	p := graph.Padding{Mode: "explicit"}
+	p := graph.Padding{Mode: graph.PadExplicit}
 	if rapid.Bool().Draw(t, "padded") {
 		p.Top, p.Bottom = intRange(t, 0, kh-1, "top"), intRange(t, 0, kh-1, "bottom")
 		p.Left, p.Right = intRange(t, 0, kw-1, "left"), intRange(t, 0, kw-1, "right")
@@ -267,7 +267,7 @@ func TestPairsSame(t *testing.T) {
 		a.In = rapid.SampledFrom([]int{64, 100, 192, 640}).Draw(rt, "in")
 		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 2, 3, "kw")
 		h, w := intRange(rt, 1, 4, "h"), intRange(rt, 1, 9, "w")
-		a.Pad = graph.Padding{Mode: "explicit", Top: intRange(rt, 0, a.KH-1, "top"), Left: intRange(rt, 0, a.KW-1, "left"), Right: intRange(rt, 1, a.KW-1, "right")}
+		a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: intRange(rt, 0, a.KH-1, "top"), Left: intRange(rt, 0, a.KW-1, "left"), Right: intRange(rt, 1, a.KW-1, "right")}
 		a.Pad.Bottom = max(0, a.KH-h-a.Pad.Top)
 		a.Pad.Right = max(a.Pad.Right, a.KW-w-a.Pad.Left)
 		enc := encoding(rt)
@@ -458,5 +458,28 @@ func TestManyPlanes(t *testing.T) {
 				t.Errorf("%s, %d planes: %v", m.Name, planes, err)
 			}
 		}
+	}
+}
+
+// layers are typical of SqueezeNet.
+func layers() map[string]*ir.Func {
+	conv := func(h, in, out, k, stride int, bits int) *ir.Func {
+		a := &graph.FusedConv{KH: k, KW: k, SH: stride, SW: stride, In: in, Out: out}
+		a.Pad = graph.Padding{Top: k / 2, Bottom: k / 2, Left: k / 2, Right: k / 2}
+		if bits > 0 {
+			a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
+		} else {
+			a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul}}
+		}
+		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, h, h, ops.Slice{})
+	}
+	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
+	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
+	return map[string]*ir.Func{
+		"3x3_64":    conv(13, 64, 256, 3, 1, 1),
+		"1x1_512":   conv(13, 512, 64, 1, 1, 1),
+		"dense":     conv(1, 4096, 1000, 1, 1, 0),
+		"float_3x3": testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
+		"maxpool":   ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
 	}
 }

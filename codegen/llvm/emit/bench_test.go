@@ -26,7 +26,7 @@ func xorConv(kx ir.LoopKind) *ir.Func {
 		loop(ir.Unroll, "r", 7, loop(ir.Vectorize, "rl", 32, set(y, ir.At(acc, ir.V("r"), ir.V("rl")),
 			ir.V("h"), add(mul(ir.V("w"), ir.Int(7)), ir.V("r")), o, ir.V("rl")))))
 	return &ir.Func{Name: "xor_conv", Params: []ir.Param{in(x), in(wt), out(y)},
-		Body: &ir.Alloc{Buf: acc, Body: loop(ir.Parallel, "o", blocks, loop(ir.Serial, "h", h, loop(ir.Serial, "w", w/7, tile)))}}
+		Body: loop(ir.Parallel, "o", blocks, &ir.Alloc{Buf: acc, Body: loop(ir.Serial, "h", h, loop(ir.Serial, "w", w/7, tile))})}
 }
 
 func TestXorConv(t *testing.T) {

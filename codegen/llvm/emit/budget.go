@@ -1,6 +1,10 @@
 package emit
 
-import "fmt"
+import (
+	"fmt"
+
+	"ripc/ir/size"
+)
 
 // spread records how many instructions come from copying, by loop, so that an oversized kernel can name the one.
 type spread struct {
@@ -62,14 +66,14 @@ func (e *emitter) tooLarge() {
 		}
 	}
 	if worst == nil {
-		e.fail("", "", "needs more than %d LLVM instructions", maxInstrs)
+		panic(abort{&SizeError{e.error("", "", "needs more than %d LLVM instructions", size.Max)}})
 	}
 	help := "unroll it less: split it and unroll only the inner part"
 	if worst.how == "vectorized" {
 		help = "its lanes go one by one here; make their addresses contiguous, or vectorize another loop"
 	}
-	e.fail(fmt.Sprintf("loop %%%s", worst.name), help, "needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
-		maxInstrs, worst.how, worst.name, worst.extent, worst.total)
+	panic(abort{&SizeError{e.error(fmt.Sprintf("loop %%%s", worst.name), help, "needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
+		size.Max, worst.how, worst.name, worst.extent, worst.total)}})
 }
 
 func (c *copied) saving() int {

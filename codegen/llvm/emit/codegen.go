@@ -1,7 +1,8 @@
-// Package codegen turns one scheduled ir.Func into LLVM text. It follows the schedule to the letter: a serial loop
-// becomes a loop, an unrolled one copies, a vectorized one is emitted once on vectors, a parallel one runs this
-// thread's share. Where ir's meaning and LLVM's differ (float to int, floor division, bool in memory), this package
-// spells the meaning out. It knows types, loops and expressions, and nothing of what a kernel computes.
+// Package emit turns one scheduled ir.Func into LLVM text. It follows the schedule to the letter: a serial loop becomes
+// a loop, an unrolled one copies, a vectorized one is emitted once on vectors, a parallel one runs this thread's share;
+// where codegen.CheckLoops cannot show that this is legal, it fails. Where ir's meaning and LLVM's differ (float to int, floor
+// division, bool in memory), this package spells the meaning out. It knows types, loops and expressions, and nothing of
+// what a kernel computes.
 //
 // The text is deterministic and is meant for opt at O2: index arithmetic is left for it to hoist, and small buffers
 // for it to turn into registers.
@@ -14,12 +15,9 @@ import (
 	"ripc/targets"
 )
 
-// The limits of one kernel.
-const (
-	maxLanes  = 256     // lanes of one vectorized loop
-	maxInstrs = 4000    // LLVM instructions emitted
-	maxVisits = 200_000 // statements visited: bounds the time spent on copies that emit nothing
-)
+// maxVisits is how many statements may be visited, copies included. The code is limited by size.Max; this limits the time
+// spent on copies that emit nothing.
+const maxVisits = 200_000
 
 // Module is the LLVM text of one kernel.
 //
@@ -29,13 +27,15 @@ const (
 type Module struct {
 	Symbol  string
 	LL      []byte
-	Scratch int64    // bytes that scratch must point to, for each thread its own; a multiple of 64
-	Stack   int64    // bytes of buffers on the stack, before LLVM turns them into registers
-	Notes   []string // loops that could not be emitted the way the schedule says, and why
+	Scratch int64 // bytes that scratch must point to, for each thread its own; a multiple of 64
+	Stack   int64 // bytes of buffers on the stack, before LLVM turns them into registers
+	// ByLane names vectorized loops of which a part runs lane by lane: an If that goes either way for each of them.
+	ByLane []string
 }
 
 // Kernel emits f as a function called symbol, for target t. It fails with *ir.Error if f breaks a rule of code
-// generation: a parallel loop that is not outermost, too many lanes, or unrolling past the limit of instructions.
+// generation: a parallel or vectorized loop that codegen.CheckLoops does not accept, or unrolling past the limit of
+// instructions.
 func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -51,13 +51,25 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 		e.checkSizes()
 	}
 	e.kernel()
-	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, Notes: e.notes}, nil
+	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, ByLane: e.byLane}, nil
 }
+
+// SizeError says that a Func needs more than size.Max instructions, which a schedule can only estimate.
+type SizeError struct{ Err *ir.Error }
+
+func (e *SizeError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error in the terms of the IR.
+func (e *SizeError) Unwrap() error { return e.Err }
 
 // abort carries an error through the emitter's recursion to Kernel.
 type abort struct{ err error }
 
 // fail gives up with an error in the terms of the IR. Op is a loop or a statement.
 func (e *emitter) fail(op, help, format string, args ...any) {
-	panic(abort{&ir.Error{Op: op, Node: "@" + e.f.Name, Msg: fmt.Sprintf(format, args...), Help: help}})
+	panic(abort{e.error(op, help, format, args...)})
+}
+
+func (e *emitter) error(op, help, format string, args ...any) *ir.Error {
+	return &ir.Error{Op: op, Node: "@" + e.f.Name, Msg: fmt.Sprintf(format, args...), Help: help}
 }

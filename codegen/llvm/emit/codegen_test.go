@@ -2,6 +2,7 @@ package emit_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,9 +56,16 @@ func TestErrors(t *testing.T) {
 		{"unrolled", fn(loop(ir.Unroll, "j", 2, loop(ir.Unroll, "i", 2000, copyOf("i")))), "unrolled loop %i (extent 2000)"},
 		{"nothing", fn(loop(ir.Unroll, "i", 1<<40, &ir.Comment{Text: "none"})), "loop %i"},
 		{"gather", fn(loop(ir.Unroll, "j", 8, loop(ir.Vectorize, "i", 256, set(y, ir.At(x, mul(ir.V("i"), ir.Int(16))), ir.V("i"))))), "vectorized loop %i (extent 256)"},
-		{"lanes", fn(loop(ir.Vectorize, "i", 512, copyOf("i"))), "at most 256 lanes"},
-		{"inner parallel", fn(loop(ir.Serial, "j", 2, loop(ir.Parallel, "i", 2, copyOf("i")))), "loop %i is not the outermost"},
-		{"two parallel", fn(ir.Seq(loop(ir.Parallel, "i", 2, copyOf("i")), loop(ir.Parallel, "j", 2, copyOf("j")))), "is not the outermost"},
+		{"lanes", fn(loop(ir.Vectorize, "i", 512, copyOf("i"))), "more than 256 lanes"},
+		{"inner parallel", fn(loop(ir.Serial, "j", 2, loop(ir.Parallel, "i", 2, copyOf("i")))), "loop %i is not outermost: it lies in loop %j"},
+		{"two parallel", fn(ir.Seq(loop(ir.Parallel, "i", 2, copyOf("i")), loop(ir.Parallel, "j", 2, copyOf("j")))), "%y is written by several nests"},
+		{"carried", fn(loop(ir.Vectorize, "i", 8, set(y, ir.At(y, ir.V("i")), add(ir.V("i"), ir.Int(1))))),
+			`cannot vectorize loop %i: its iterations may touch the same element of %y in "%y[%i]" and "%y[%i + 1] = %y[%i]"`},
+		{"last", fn(loop(ir.Vectorize, "i", 8, set(y, ir.At(x, ir.V("i")), ir.Int(0)))), "cannot vectorize loop %i"},
+		{"race", fn(loop(ir.Parallel, "i", 8, combine(ir.AddTo, y, ir.At(x, ir.V("i")), ir.Int(0)))), "cannot run in parallel loop %i"},
+		{"nested lanes", fn(loop(ir.Vectorize, "i", 8, loop(ir.Vectorize, "j", 8, set(y, ir.Const(ir.I32, 0), add(mul(ir.V("i"), ir.Int(8)), ir.V("j")))))),
+			"loop %j lies in loop %i, and both are vectorize"},
+		{"lanes of calls", fn(loop(ir.Vectorize, "i", 8, &ir.Call{Fn: fn(copyOf("j"))})), "holds a call of @f"},
 		{"unknown buffer", fn(set(y, ir.At(buf("q", ir.I32)), ir.Int(0))), "%q is not a buffer"},
 		{"unknown variable", fn(copyOf("i")), "%i is not a loop variable"},
 		{"types", fn(set(y, ir.Float(1), ir.Int(0))), "the value has type f32, the buffer i32"},
@@ -75,20 +83,25 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNotes wants a note where lanes would disturb each other, and none where they do not.
-func TestNotes(t *testing.T) {
+// TestByLane wants loops named of which a part runs lane by lane, and only those.
+func TestByLane(t *testing.T) {
 	x, y := buf("x", ir.I32, 64), buf("y", ir.I32, 64)
 	ps := []ir.Param{in(x), out(y)}
 	tg := target(t, "x86-64-v4")
-	carried := lanes("carried", 2, 8, ps, set(y, ir.At(y, vv), add(vv, ir.Int(1))))
-	if m := generate(t, carried, tg); len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "loop %v is not vectorized: lanes may meet in %y") {
-		t.Errorf("notes %q", m.Notes)
+	under := func(name string, cond ir.Expr) *ir.Func {
+		return lanes(name, 2, 8, ps, &ir.If{Cond: cond, Then: set(y, ir.At(x, vv), add(mul(vi, ir.Int(8)), vv))})
 	}
-	flat := add(mul(vk, ir.Int(8)), vv)
-	free := lanes("free", 2, 8, ps, loop(ir.Serial, "k", 4, set(y, add(ir.At(y, flat), ir.At(x, flat)), flat)))
-	for _, f := range []*ir.Func{free, xorTile(7, 32, 2, 18), pack(2)} {
-		if m := generate(t, f, tg); len(m.Notes) != 0 {
-			t.Errorf("%s: notes %q", f.Name, m.Notes)
+	for _, c := range []struct {
+		f    *ir.Func
+		want []string
+	}{
+		{under("tail", ir.Bin(ir.Lt, vv, ir.Int(5))), []string{"v"}},
+		{under("row", ir.Bin(ir.Lt, vi, ir.Int(1))), nil},
+		{xorTile(7, 32, 2, 18), nil},
+		{pack(2), nil},
+	} {
+		if m := generate(t, c.f, tg); !slices.Equal(m.ByLane, c.want) {
+			t.Errorf("%s: %q, want %q", c.f.Name, m.ByLane, c.want)
 		}
 	}
 }

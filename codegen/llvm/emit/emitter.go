@@ -15,6 +15,7 @@ import (
 	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/size"
 	"ripc/targets"
 )
 
@@ -49,7 +50,7 @@ type emitter struct {
 	names    map[string]int
 	attrs    *llir.AttrGroupDef
 	instrs   []instruction // called ones, in order of first use
-	notes    []string
+	byLane   []string      // see Module
 
 	bufs   map[string]*buffer
 	vars   map[string]val              // loop variables in scope
@@ -129,7 +130,7 @@ func attributes(t targets.Target) []llir.FuncAttribute {
 // b is the current block, for adding one instruction.
 func (e *emitter) b() *llir.Block {
 	e.count++
-	if e.count > maxInstrs {
+	if e.count > size.Max {
 		e.tooLarge()
 	}
 	return e.blk

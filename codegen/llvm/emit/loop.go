@@ -1,7 +1,7 @@
 package emit
 
 import (
-	"fmt"
+	"slices"
 
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
@@ -90,26 +90,9 @@ func (e *emitter) share(extent int) (lo, hi value.Value) {
 	return lo, hi
 }
 
-// vectorize emits the body once, each value holding one element per lane. Where that could change the result, because
-// a lane touches what another one writes, the lanes go one by one, and a note says so.
+// vectorize emits the body once, each value holding one element per lane. It does each statement for all lanes before the
+// next statement, which deps.Check has shown to give the same.
 func (e *emitter) vectorize(s *ir.For) {
-	if s.Extent > maxLanes {
-		e.fail("vectorize %"+s.Var, "split the loop and vectorize the inner part", "extent %d; at most %d lanes are supported", s.Extent, maxLanes)
-	}
-	reason := e.conflict(s)
-	if e.laneVar != "" {
-		reason = fmt.Sprintf("it is inside vectorized loop %%%s", e.laneVar)
-	}
-	if reason != "" {
-		e.note("loop %%%s is not vectorized: %s", s.Var, reason)
-		outer := e.laneVar
-		if outer == "" {
-			e.laneVar = s.Var // loops inside are not vectorized either: allocs in them are laid out for this one's lanes
-		}
-		e.counted(s.Var, s.Extent, nil, nil, func() { e.stmt(s.Body) })
-		e.laneVar = outer
-		return
-	}
 	e.laneVar, e.lanes = s.Var, s.Extent
 	e.bind(s.Var, e.laneNumbers(), arith.Interval{Lo: 0, Hi: int64(s.Extent) - 1}, func() { e.stmt(s.Body) })
 	e.laneVar, e.lanes = "", 0
@@ -117,6 +100,9 @@ func (e *emitter) vectorize(s *ir.For) {
 
 // eachLane emits s for one lane after the other.
 func (e *emitter) eachLane(s ir.Stmt) {
+	if !slices.Contains(e.byLane, e.laneVar) {
+		e.byLane = append(e.byLane, e.laneVar)
+	}
 	lanes := e.lanes
 	body := func() {
 		e.lanes = 0
@@ -147,15 +133,4 @@ func (e *emitter) atLane(k int, emit func()) {
 	e.lanes = 0
 	e.bind(e.laneVar, imm(ir.I64, int64(k)), arith.Interval{Lo: int64(k), Hi: int64(k)}, emit)
 	e.lanes = lanes
-}
-
-// note records, once, that something was emitted otherwise than the schedule says.
-func (e *emitter) note(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
-	for _, n := range e.notes {
-		if n == s {
-			return
-		}
-	}
-	e.notes = append(e.notes, s)
 }

@@ -64,9 +64,6 @@ func (e *emitter) store(s *ir.Store) {
 	}
 	switch {
 	case !p.scattered && p.stride == 0:
-		if x.wide { // the last lane's value stays
-			x = e.lane(x, e.lanes-1)
-		}
 		e.update(s.Op, x, e.address(p), p.alignment())
 	case !p.scattered && p.stride == 1:
 		e.update(s.Op, e.splat(x), e.address(p), p.alignment())

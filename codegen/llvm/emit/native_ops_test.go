@@ -187,13 +187,17 @@ func floatFuncs(n int) []*ir.Func {
 	x, b := buf("x", ir.F32, 40, 4), buf("b", ir.F32, 40, 4)
 	y, acc := buf("y", ir.F32, 40), buf("acc", ir.F32, 1)
 	for _, kind := range []ir.LoopKind{ir.Serial, ir.Vectorize, ir.Unroll} {
+		rows, row := ir.Serial, kind
+		if kind == ir.Vectorize { // floats keep their order: each lane has a row
+			rows, row = kind, ir.Serial
+		}
 		for _, op := range []ir.StoreOp{ir.MinTo, ir.MaxTo, ir.AddTo} {
 			name := fmt.Sprintf("%s_%d", kind, op)
 			ps := []ir.Param{in(x), in(b), out(y)}
-			fs = append(fs, &ir.Func{Name: "row_" + name, Params: ps, Body: loop(ir.Serial, "i", 40, ir.Seq(
-				set(y, ir.Un(ir.Abs, ir.At(b, vi, ir.Int(0))), vi), loop(kind, "k", 4, combine(op, y, ir.At(x, vi, vk), vi))))},
-				&ir.Func{Name: "alloc_" + name, Params: ps, Body: loop(ir.Serial, "i", 40, &ir.Alloc{Buf: acc, Body: ir.Seq(
-					set(acc, ir.Float(0), ir.Int(0)), loop(kind, "k", 4, combine(op, acc, ir.Un(ir.Abs, ir.At(x, vi, vk)), ir.Int(0))),
+			fs = append(fs, &ir.Func{Name: "row_" + name, Params: ps, Body: loop(rows, "i", 40, ir.Seq(
+				set(y, ir.Un(ir.Abs, ir.At(b, vi, ir.Int(0))), vi), loop(row, "k", 4, combine(op, y, ir.At(x, vi, vk), vi))))},
+				&ir.Func{Name: "alloc_" + name, Params: ps, Body: loop(rows, "i", 40, &ir.Alloc{Buf: acc, Body: ir.Seq(
+					set(acc, ir.Float(0), ir.Int(0)), loop(row, "k", 4, combine(op, acc, ir.Un(ir.Abs, ir.At(x, vi, vk)), ir.Int(0))),
 					set(y, ir.At(acc, ir.Int(0)), vi))})})
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// reduce carries out a combining Store of all lanes to one element: integers are combined with each other first,
-// floats one after the other, in the order of the lanes.
+// reduce carries out a combining Store of all lanes to one element, which is an integer: the lanes are combined with each
+// other first.
 func (e *emitter) reduce(s *ir.Store) {
 	p := e.place(s.Buf, s.Idx)
 	if bits, ok := e.bitmask(s); ok {
@@ -21,27 +21,10 @@ func (e *emitter) reduce(s *ir.Store) {
 	}
 	at, align := e.address(p), p.alignment()
 	switch {
-	case !x.wide && x.t.IsFloat():
-		acc := e.read(x.t, false, at, align)
-		for range e.lanes {
-			acc = e.binary(combiner(s.Op), acc, x)
-		}
-		e.write(acc, at, align)
 	case !x.wide && s.Op == ir.AddTo:
 		e.update(s.Op, e.binary(ir.Mul, x, imm(x.t, int64(e.lanes))), at, align)
 	case !x.wide:
 		e.update(s.Op, x, at, align)
-	case x.t.IsFloat() && s.Op == ir.AddTo:
-		// Without the flag reassoc this is a chain of additions, lane 0 first.
-		acc := e.read(x.t, false, at, align)
-		acc.v = e.intrinsic("llvm.vector.reduce.fadd."+suffix(x.v.Type()), types.Float, acc.v, x.v)
-		e.write(acc, at, align)
-	case x.t.IsFloat():
-		acc := e.read(x.t, false, at, align)
-		for k := range e.lanes {
-			acc = e.binary(combiner(s.Op), acc, e.lane(x, k))
-		}
-		e.write(acc, at, align)
 	default:
 		name := "llvm.vector.reduce." + reduction(s.Op, x.t)
 		e.update(s.Op, val{v: e.overloaded(name, regType(x.t), x.v), t: x.t}, at, align)

@@ -9,14 +9,15 @@ import (
 	"ripc/ir"
 )
 
-// kernel emits the whole function. The body runs on thread 0 alone unless its outermost loop is parallel.
+// kernel emits the whole function. The body runs on thread 0 alone unless it has a parallel loop: then all
+// threads run it, each with its own allocs, and share the iterations of that loop.
 func (e *emitter) kernel() {
 	done := e.block("done")
-	parallel, err := codegen.CheckParallel(e.f)
+	parallel, err := codegen.CheckLoops(e.f)
 	if err != nil {
 		panic(abort{err})
 	}
-	if parallel == nil {
+	if !parallel {
 		run := e.block("run")
 		first := e.b().NewICmp(enum.IPredEQ, e.tid, literal{types.I32, "0"})
 		e.b().NewCondBr(first, run, done)

@@ -20,7 +20,7 @@ func TestGlue(t *testing.T) {
 		"var":  {Shape: []int{2}, Data: []float32{1, 0.25}}}}
 	// Channel 0: m = 0.5*3*4 = 6, T = 2: (a + 2 - 6) >> 2. Channel 1: m = -(7/6)*3*2 = -7, T = 0: (a + 1 + 7) >> 0.
 	x := &value{h: 1, w: 4, c: 2, conv: c, q: []int32{7, -9, 8, -8, 15, -6, 99, 0}}
-	y, err := shiftNorm(x, n, &graph.ShiftNormAttrs{Mode: "riptide", Bits: 2})
+	y, err := shiftNorm(x, n, &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Bits: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

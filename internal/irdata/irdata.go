@@ -1,4 +1,5 @@
-package difftest
+// Package irdata makes contents of buffers that Funcs are defined for: for tests, and to measure kernels with.
+package irdata
 
 import (
 	"encoding/binary"
@@ -8,21 +9,21 @@ import (
 	"ripc/ir"
 )
 
-// RandomArgs makes contents for f's parameters, outputs included; the same for the same seed and parameters. Integers
+// Random makes contents for f's parameters, outputs included; the same for the same seed and parameters. Integers
 // are of their whole range, except in buffers that f shifts by or indexes with directly: those stay in range. Encoded
 // buffers have padding bits of zero. Floats are 0 or within 2^-60..2^60, mostly near 1.
-func RandomArgs(f *ir.Func, seed uint64) [][]byte {
+func Random(f *ir.Func, seed uint64) [][]byte {
 	limits := limits(f)
 	args := make([][]byte, len(f.Params))
 	for i, p := range f.Params {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		args[i] = random(r, p.Buffer, limits[p.Name])
+		args[i] = fill(r, p.Buffer, limits[p.Name])
 	}
 	return args
 }
 
-// random fills a buffer; limit, if not zero, bounds integers from above, and 0 does from below.
-func random(r *rand.Rand, b ir.Buffer, limit int) []byte {
+// fill fills a buffer; limit, if not zero, bounds integers from above, and 0 does from below.
+func fill(r *rand.Rand, b ir.Buffer, limit int) []byte {
 	size := b.Type.Bytes()
 	out := make([]byte, b.Bytes())
 	for i := range b.Elems() {

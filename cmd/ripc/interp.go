@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+func interpCommand() *cobra.Command {
+	var r ripc.InterpRequest
+	var output string
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "interp F.ripir [flags]",
+		Short: "Run a printed program or kernel in the interpreter",
+		Long: `Run a program or a kernel, as 'ripc compile --emit ripir' and 'ripc inspect --ir' print them, in
+the interpreter, which is what they mean. Inputs of a kernel are all buffers that it does not
+write. A program's text has the hashes of its constants, not the constants: --so takes them from
+the library that was compiled with it, and without they are filled from --seed. Needs no LLVM.`,
+		Example: `  ripc compile net.json --emit so,ripir && ripc interp net.ripir --so net.so
+  ripc interp kernel.ripir --input x=x.npy --output out`,
+		Args: args(1, 1, "one F.ripir"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Path = args[0]
+			p := newProgress()
+			r.Progress = p.step
+			res, err := ripc.Interpret(cmd.Context(), r)
+			p.done()
+			if choice := (*ripc.ChoiceError)(nil); errors.As(err, &choice) {
+				return usagef("%v; name one with --func", err)
+			}
+			if err != nil {
+				return err
+			}
+			if len(res.Filled) > 0 {
+				fmt.Fprintf(os.Stderr, "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a library): %s\n", r.Seed, strings.Join(res.Filled, ", "))
+			}
+			return outputOptions{output: output, json: json}.report(cmd, &res.RunResult, r.Seed)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg; may be repeated")
+	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs and constants that are not given")
+	fs.StringVar(&r.SO, "so", "", "library to take a program's constants from")
+	fs.StringVar(&r.Func, "func", "", "which of several funcs to run")
+	fs.StringVar(&output, "output", "", "folder for output_0.npy, output_1.npy ... and outputs.json")
+	fs.BoolVar(&json, "json", false, "print one JSON object")
+	return cmd
+}

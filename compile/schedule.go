@@ -1,0 +1,91 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ripc/codegen"
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/schedule"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// scheduled is p with the traces that choose gives its Funcs, and with constants packed as these ask for; given says that
+// a trace is the user's. Every Func is proved before and after. The traces are returned by Func.
+func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (tr schedule.Trace, given bool)) (*ir.Program, map[string]schedule.Trace, error) {
+	instrs := isa.For(t)
+	s := *p
+	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
+	traces := map[string]schedule.Trace{}
+	for _, f := range p.Funcs {
+		if err := prove(f); err != nil {
+			return nil, nil, &InternalError{"definition of " + f.Name, err}
+		}
+		tr, given := choose(f)
+		r, err := applied(f, tr, instrs)
+		switch {
+		case err != nil && given && hasPlace(err): // a step, which the message names
+			return nil, nil, err
+		case err != nil && given:
+			return nil, nil, fmt.Errorf("scheduling %s: %w", f.Name, err)
+		case err != nil:
+			return nil, nil, &InternalError{"default schedule of " + f.Name, err}
+		}
+		traces[f.Name] = tr
+		s.Funcs = append(s.Funcs, r.Func)
+		if err := pack(ctx, &s, f, r.Packs); err != nil {
+			return nil, nil, err
+		}
+	}
+	dropUnused(&s)
+	if err := ir.VerifyProgram(&s); err != nil {
+		return nil, nil, fmt.Errorf("scheduling %s: %w", s.Name, err)
+	}
+	return &s, traces, nil
+}
+
+// applied is f after t.
+func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule.Result, error) {
+	r, err := t.ApplyAll(f, schedule.WithInstrs(instrs))
+	if err != nil {
+		return r, err
+	}
+	if err := prove(r.Func); err != nil {
+		return r, fmt.Errorf("%w\nin\n%s", err, r.Func)
+	}
+	return r, nil
+}
+
+// prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer
+// accumulator wide enough for its largest sum.
+func prove(f *ir.Func) error {
+	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
+		if err := check(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build makes files with the back end of that name; "" is any.
+func build(ctx context.Context, in codegen.Input, backend string) (map[codegen.Kind][]byte, error) {
+	use, err := chosen(backend)
+	if err != nil {
+		return nil, err
+	}
+	return codegen.Build(ctx, in, use...)
+}
+
+// traceLines are traces as descriptions list them.
+func traceLines(traces map[string]schedule.Trace) map[string][]string {
+	lines := map[string][]string{}
+	for name, t := range traces {
+		for _, s := range t {
+			lines[name] = append(lines[name], s.String())
+		}
+	}
+	return lines
+}

@@ -1,0 +1,163 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ripc"
+	"ripc/targets"
+)
+
+// models lists all model files of examples and testdata.
+func models(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"../examples/*/*.json", "../testdata/*/*.onnx", "../testdata/*/*.tflite"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) < 10 {
+			t.Fatalf("%s: %d files, want 10 or more (%v)", pattern, len(files), err)
+		}
+		all = append(all, files...)
+	}
+	return all
+}
+
+// facts is what inspect says of a model, without what is made for a target: schedules and where and how things lie in memory.
+func facts(in *ripc.Inspection) ripc.Inspection {
+	out := *in
+	out.Target, out.WeightBytes, out.ArenaBytes = "", 0, 0
+	out.Layers = slices.Clone(in.Layers)
+	for i := range out.Layers {
+		l := &out.Layers[i]
+		l.Reads, l.Writes, l.WeightBytes, l.Kernel, l.Trace = nil, nil, 0, "", nil
+	}
+	return out
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestFacts: what became of the layers, their bits, operations and size as floats are facts of the model, on each target.
+func TestFacts(t *testing.T) {
+	all := targets.All()
+	if len(all) < 10 {
+		t.Fatalf("%d targets", len(all))
+	}
+	for _, file := range models(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			first := ""
+			for _, target := range all {
+				in, err := ripc.Inspect(t.Context(), file, ripc.Options{Target: target.Name}, "", false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := text(t, facts(in))
+				if first == "" {
+					first = got
+					complete(t, in)
+				}
+				if got != first {
+					t.Errorf("on %s\n%s\non %s\n%s", all[0].Name, first, target.Name, got)
+				}
+			}
+		})
+	}
+}
+
+// complete wants all facts of each layer.
+func complete(t *testing.T, in *ripc.Inspection) {
+	t.Helper()
+	for _, l := range in.Layers {
+		if conv := l.Kind == "binary" || l.Kind == "float"; conv != (l.MACs > 0) || conv != (l.ActivationBits > 0) || conv != (l.WeightBits > 0) || conv != (l.FloatBytes > 0) {
+			t.Errorf("%s: %s, %d MACs, %d bits by %d, %d bytes as floats", l.Name, l.Became, l.MACs, l.ActivationBits, l.WeightBits, l.FloatBytes)
+		}
+		if stays := l.Kind == "float" || l.Kind == "glue"; stays && (l.Reason == nil || l.Reason.Text == "") || !stays && l.Kind != "binary" && l.Kind != "bits" {
+			t.Errorf("%s is %s and does not say why", l.Name, l.Became)
+		}
+	}
+}
+
+// TestFactsAsFloats: the size of a network's weights as floats is what its float twin stores.
+func TestFactsAsFloats(t *testing.T) {
+	twin, err := ripc.Load("../examples/squeezenet/squeezenet_float.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, sum := map[string]int64{}, int64(0)
+	for _, n := range twin.Nodes {
+		if w := n.Weights["w"]; w != nil {
+			want[n.Name] = 4 * int64(len(w.Data))
+			sum += want[n.Name]
+		}
+	}
+	for _, model := range []string{"squeezenet", "squeezenet_a2", "squeezenet_a3", "squeezenet_float"} {
+		in, err := ripc.Inspect(t.Context(), "../examples/squeezenet/"+model+".json", ripc.Options{Target: "rpi3"}, "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in.FloatBytes != sum || in.Convolutions != len(want) {
+			t.Errorf("%s: %d bytes as floats in %d layers, want %d in %d", model, in.FloatBytes, in.Convolutions, sum, len(want))
+		}
+		for _, l := range in.Layers {
+			if l.FloatBytes != want[l.Name] {
+				t.Errorf("%s: %s: %d bytes as floats, want %d", model, l.Name, l.FloatBytes, want[l.Name])
+			}
+			if model == "squeezenet" && l.MACs > 0 && l.Name != "conv1" && l.Became != "binary 1x1" {
+				t.Errorf("%s became %s", l.Name, l.Became)
+			}
+		}
+	}
+}
+
+// TestFactsAndNotes: what the user writes about layers is shown, and changes nothing else, whatever it looks like.
+func TestFactsAndNotes(t *testing.T) {
+	data, err := os.ReadFile("../examples/digits/digits.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var model map[string]any
+	if err := json.Unmarshal(data, &model); err != nil {
+		t.Fatal(err)
+	}
+	const note = "float: because I say so: bitserial"
+	for _, n := range model["nodes"].([]any) {
+		n.(map[string]any)["note"] = note
+	}
+	dir := t.TempDir()
+	weights, err := os.ReadFile("../examples/digits/digits.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"digits.json": []byte(text(t, model)), "digits.safetensors": weights} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := ripc.Inspect(t.Context(), filepath.Join(dir, "digits.json"), ripc.Options{}, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := ripc.Inspect(t.Context(), "../examples/digits/digits.json", ripc.Options{}, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range in.Layers {
+		if in.Layers[i].Note != note {
+			t.Errorf("%s: note %q", in.Layers[i].Name, in.Layers[i].Note)
+		}
+		in.Layers[i].Note = ""
+	}
+	if got, want := text(t, in), text(t, without); got != want {
+		t.Errorf("with notes\n%s\nwithout\n%s", got, want)
+	}
+}

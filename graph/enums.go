@@ -1,0 +1,102 @@
+package graph
+
+import "ripc/internal/enum"
+
+// PaddingMode says how a window op pads its input.
+type PaddingMode uint8
+
+// The modes of padding.
+const (
+	PadValid    PaddingMode = iota // none
+	PadSame                        // TensorFlow's: the odd one goes to the end
+	PadExplicit                    // as given
+)
+
+func paddingNames() []string { return []string{"valid", "same", "explicit"} }
+
+// String is the mode's name in models.
+func (m PaddingMode) String() string { return enum.Name(paddingNames(), m) }
+
+// ParsePaddingMode is the inverse of PaddingMode.String.
+func ParsePaddingMode(text string) (PaddingMode, error) {
+	return enum.Parse[PaddingMode]("padding", paddingNames(), text)
+}
+
+// PadValue is what bipolar activations, which have no level for 0, are padded with.
+type PadValue uint8
+
+// The values of padding.
+const (
+	PadZeros PadValue = iota
+	PadOnes
+)
+
+func padValueNames() []string { return []string{"zero", "one"} }
+
+// String is the value's name in models.
+func (v PadValue) String() string { return enum.Name(padValueNames(), v) }
+
+// ParsePadValue is the inverse of PadValue.String.
+func ParsePadValue(text string) (PadValue, error) {
+	return enum.Parse[PadValue]("pad_value", padValueNames(), text)
+}
+
+// WeightEncoding says which integers the float weights of a bitserial op become; see BinaryAttrs.
+type WeightEncoding uint8
+
+// The encodings of weights.
+const (
+	BipolarWeights WeightEncoding = iota
+	TernaryWeights
+	AffineWeights
+)
+
+func weightEncodingNames() []string { return []string{"bipolar", "ternary", "affine"} }
+
+// String is the encoding's name in models.
+func (e WeightEncoding) String() string { return enum.Name(weightEncodingNames(), e) }
+
+// ParseWeightEncoding is the inverse of WeightEncoding.String.
+func ParseWeightEncoding(text string) (WeightEncoding, error) {
+	return enum.Parse[WeightEncoding]("weight_encoding", weightEncodingNames(), text)
+}
+
+// WeightScale says where the real value of a weight's integer 1 comes from; see BinaryAttrs.
+type WeightScale uint8
+
+// The scales of weights.
+const (
+	ScaleNone   WeightScale = iota // 1
+	ScaleMean                      // the mean of the magnitudes
+	ScaleMax                       // the largest magnitude
+	ScaleTensor                    // weights "scale" [O]
+)
+
+func weightScaleNames() []string { return []string{"none", "mean", "max", "tensor"} }
+
+// String is the scale's name in models.
+func (s WeightScale) String() string { return enum.Name(weightScaleNames(), s) }
+
+// ParseWeightScale is the inverse of WeightScale.String.
+func ParseWeightScale(text string) (WeightScale, error) {
+	return enum.Parse[WeightScale]("weight_scale", weightScaleNames(), text)
+}
+
+// ShiftMode says how shift_norm rounds.
+type ShiftMode uint8
+
+// The modes of shift_norm.
+const (
+	ShiftRiptide    ShiftMode = iota // half a step of the weight scale is added, as in Riptide
+	ShiftExactRound                  // half a step of the shift is added: rounded to the nearest
+)
+
+func shiftNames() []string { return []string{"riptide", "exact_round"} }
+
+// String is the mode's name in models.
+func (m ShiftMode) String() string { return enum.Name(shiftNames(), m) }
+
+// ParseShiftMode is the inverse of ShiftMode.String.
+func ParseShiftMode(text string) (ShiftMode, error) {
+	return enum.Parse[ShiftMode]("mode", shiftNames(), text)
+}

@@ -1,0 +1,173 @@
+package ripc
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"ripc/codegen"
+	"ripc/compile"
+	"ripc/engine"
+	"ripc/internal/constants"
+	"ripc/internal/files"
+	"ripc/internal/irdata"
+	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/ir/irtext"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// InterpRequest says what text to interpret, and on what.
+type InterpRequest struct {
+	Path   string   // of the text (.ripir): a program, or funcs
+	Func   string   // of the funcs, the one to run; "" if there is only one, or a program
+	SO     string   // artifact that holds a program's constants, whose text has their hashes only; "" fills them from Seed
+	Inputs []string // as RunRequest.Inputs; a func's inputs are all parameters that it does not write
+	Seed   uint64
+	// Progress, if not nil, is called now and then with what is being done.
+	Progress func(done, total int, what string)
+}
+
+// InterpResult is what the interpreter made of it.
+type InterpResult struct {
+	RunResult
+	Filled []string // constants that were filled from the seed
+}
+
+// ChoiceError says that a name has to be given, and which there are.
+type ChoiceError struct {
+	Path, What string // what is to be chosen, e.g. "func"
+	Given      string
+	Names      []string
+}
+
+func (e *ChoiceError) Error() string {
+	if e.Given != "" {
+		return fmt.Sprintf("%s: no %s is called %q; there are %s", e.Path, e.What, e.Given, strings.Join(e.Names, ", "))
+	}
+	return fmt.Sprintf("%s: it has %d %ss: %s", e.Path, len(e.Names), e.What, strings.Join(e.Names, ", "))
+}
+
+// Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
+func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
+	src, err := os.ReadFile(r.Path)
+	if err != nil {
+		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "cannot read it", Err: files.Cause(err)}
+	}
+	text, err := irtext.Parse(r.Path, src)
+	if err != nil {
+		return nil, err
+	}
+	p, filled, err := r.program(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := ir.VerifyProgram(p); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	run := RunRequest{Path: r.Path, Inputs: r.Inputs, Seed: r.Seed, Progress: r.Progress, Threads: 1}
+	res, err := run.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) {
+		return engine.Interpret(p, codegen.Describe(codegen.Input{Program: p}), progress), nil
+	})
+	if undefined := (*interp.RuntimeError)(nil); errors.As(err, &undefined) {
+		err = &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err} // whoever wrote the text is to blame
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &InterpResult{*res, filled}, nil
+}
+
+// program is the text's program with its constants, or that of one func.
+func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []string, err error) {
+	if text.Program != nil && r.Func == "" {
+		if r.SO == "" {
+			filled, err = fillConstants(text.Program, r.Seed)
+			return text.Program, filled, err
+		}
+		data, err := readConstants(r.SO, text)
+		if err == nil {
+			err = text.Bind(data)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		return text.Program, nil, nil
+	}
+	c := &ChoiceError{Path: r.Path, What: "func", Given: r.Func}
+	for _, f := range text.Funcs {
+		if f.Name == r.Func || r.Func == "" && len(text.Funcs) == 1 {
+			p, err := compile.Alone(f, compile.KernelOptions{Constants: map[string][]byte{}})
+			return p, nil, err
+		}
+		c.Names = append(c.Names, f.Name)
+	}
+	return nil, nil, c
+}
+
+// fillConstants gives the constants of p random contents, with which the Funcs that read them are defined.
+func fillConstants(p *ir.Program, seed uint64) (names []string, err error) {
+	for i, s := range p.Stages {
+		f := p.FuncByName(s.Func)
+		if f == nil || len(f.Params) != len(s.Args) {
+			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
+		}
+		random := irdata.Random(f, seed+uint64(i))
+		for k, a := range s.Args {
+			b := p.BufferByName(a)
+			if b.Kind == ir.ConstBuf && b.Data == nil && b.Bytes() == len(random[k]) {
+				b.Data = random[k]
+				names = append(names, b.Name)
+			}
+		}
+	}
+	for i := range p.Buffers { // what no stage reads
+		if b := &p.Buffers[i]; b.Kind == ir.ConstBuf && b.Data == nil {
+			b.Data = make([]byte, b.Bytes())
+		}
+	}
+	return names, nil
+}
+
+// readConstants reads what text names out of an artifact.
+func readConstants(so string, text *irtext.File) (map[string][]byte, error) {
+	d, err := runtime.ReadDescription(so)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]describe.Tensor{}
+	for _, s := range d.Stages {
+		for _, t := range s.Reads {
+			if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 && t.Offset <= d.WeightBytes-int64(n) {
+				at[t.Name] = t
+			}
+		}
+	}
+	piece := func(block []byte, t describe.Tensor) []byte {
+		n, _ := runtime.TensorBytes(t) // it was right above
+		return block[t.Offset : t.Offset+int64(n)]
+	}
+	block, err := constants.Read(so, d.WeightBytes, func(block []byte, limit int) int {
+		n := 0
+		for name, hash := range text.ConstHash {
+			if t, ok := at[name]; ok && fmt.Sprintf("%x", sha256.Sum256(piece(block, t))) != hash {
+				if n++; n == limit {
+					break
+				}
+			}
+		}
+		return n
+	})
+	if err != nil || block == nil {
+		return nil, &runtime.FileError{Path: so, Msg: "its constants cannot be read", Err: err}
+	}
+	data := map[string][]byte{}
+	for name, t := range at {
+		data[name] = piece(block, t)
+	}
+	return data, nil
+}

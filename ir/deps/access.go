@@ -1,0 +1,134 @@
+// Package deps says which iterations of a loop depend on each other: what they touch, whether two of them may touch the
+// same element, and so whether the kinds of loops of a Func (parallel, vectorize) are legal. A schedule asks it before it
+// changes an order, code generation before it relies on one; the answer is the same, since the question is asked here.
+package deps
+
+import (
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// Access is one place that touches a buffer.
+type Access struct {
+	Buf   string
+	Idx   []ir.Expr
+	Size  []int // of the window from Idx, in the trailing dimensions; nil for one element
+	Write bool
+	Store *ir.Store // the store itself, if this is one
+}
+
+// String is the access as .ripir writes it: a store whole, anything else as the element it begins at.
+func (a Access) String() string {
+	if a.Store != nil {
+		return Shorten(ir.StmtString(a.Store))
+	}
+	return Shorten(ir.ExprString(&ir.Load{Buf: a.Buf, Idx: a.Idx}))
+}
+
+// commutes reports whether a and b are one and the same integer reduction, whose order does not matter.
+func (a Access) commutes(b Access) bool {
+	return a.Store != nil && b.Store != nil && a.Store.Op == b.Store.Op && a.Store.Op != ir.Assign && !a.Store.Val.Type().IsFloat()
+}
+
+// width is the number of elements that the access touches in dimension d.
+func (a Access) width(d int) int64 {
+	if k := d - (len(a.Idx) - len(a.Size)); k >= 0 && k < len(a.Size) {
+		return int64(a.Size[k])
+	}
+	return 1
+}
+
+// Accesses collects what statements touch outside of themselves, by buffer, in program order; buffers that they allocate
+// are private to an iteration and left out.
+func Accesses(ss ...ir.Stmt) map[string][]Access {
+	out := map[string][]Access{}
+	private := map[string]bool{}
+	add := func(a Access) { out[a.Buf] = append(out[a.Buf], a) }
+	for _, s := range ss {
+		ir.Walk(s, func(s ir.Stmt) bool {
+			for _, e := range ir.Exprs(s) {
+				ir.WalkExpr(e, func(e ir.Expr) bool {
+					if l, ok := e.(*ir.Load); ok {
+						add(Access{Buf: l.Buf, Idx: l.Idx})
+					}
+					return true
+				})
+			}
+			switch s := s.(type) {
+			case *ir.Alloc:
+				private[s.Buf.Name] = true
+			case *ir.Store:
+				add(Access{Buf: s.Buf, Idx: s.Idx, Write: true, Store: s})
+			case *ir.Call:
+				for i, w := range s.Args {
+					if i < len(s.Fn.Params) {
+						p := s.Fn.Params[i]
+						add(Access{Buf: w.Buf, Idx: w.Idx, Size: p.Shape, Write: p.Out})
+					}
+				}
+			}
+			return true
+		})
+	}
+	for b := range private {
+		delete(out, b)
+	}
+	return out
+}
+
+// Written reports whether one of the accesses writes.
+func Written(as []Access) bool {
+	for _, a := range as {
+		if a.Write {
+			return true
+		}
+	}
+	return false
+}
+
+// Scope knows the extents of a func's loops and what is around them; names are unique, so one serves the whole func.
+type Scope struct {
+	Ranges arith.Ranges
+	// Outer maps a loop to those around it: they hold still while the loop runs.
+	Outer map[string]map[string]bool
+}
+
+// ScopeOf is the Scope of the loops below body.
+func ScopeOf(body ir.Stmt) Scope {
+	sc := Scope{arith.Ranges{}, map[string]map[string]bool{}}
+	var walk func(s ir.Stmt, outer map[string]bool)
+	walk = func(s ir.Stmt, outer map[string]bool) {
+		ir.Walk(s, func(t ir.Stmt) bool {
+			l, ok := t.(*ir.For)
+			if !ok {
+				return true
+			}
+			sc.Ranges[l.Var] = arith.Interval{Lo: 0, Hi: max(int64(l.Extent)-1, 0)}
+			sc.Outer[l.Var] = outer
+			walk(l.Body, With(outer, l.Var))
+			return false
+		})
+	}
+	walk(body, map[string]bool{})
+	return sc
+}
+
+// With is a set of loops and one more.
+func With(set map[string]bool, name string) map[string]bool {
+	out := map[string]bool{name: true}
+	for k := range set {
+		out[k] = true
+	}
+	return out
+}
+
+// Shorten puts text into quotes, without the newline at its end and only as much of it as a message can bear.
+func Shorten(s string) string {
+	for len(s) > 0 && s[len(s)-1] == '\n' {
+		s = s[:len(s)-1]
+	}
+	if len(s) > 120 {
+		s = s[:117] + "..."
+	}
+	return `"` + s + `"`
+}

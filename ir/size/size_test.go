@@ -1,0 +1,41 @@
+package size_test
+
+import (
+	"testing"
+
+	"ripc/ir"
+	"ripc/ir/size"
+)
+
+// TestOf: loops that are written out count as often as they run, vectors once, and nothing overflows.
+func TestOf(t *testing.T) {
+	y, x := ir.Buffer{Name: "y", Type: ir.I32, Shape: []int{8}}, ir.Buffer{Name: "x", Type: ir.I32, Shape: []int{8}}
+	body := ir.Stmt(&ir.Store{Buf: y.Name, Idx: []ir.Expr{ir.V("i")}, Val: ir.At(x, ir.V("i"))})
+	loop := func(kind ir.LoopKind, n int, s ir.Stmt) ir.Stmt {
+		return &ir.For{Var: "i", Extent: n, Kind: kind, Body: s}
+	}
+	one := size.Of(body)
+	for _, c := range []struct {
+		name string
+		s    ir.Stmt
+		want int
+	}{
+		{"serial", loop(ir.Serial, 8, body), one},
+		{"parallel", loop(ir.Parallel, 8, body), one},
+		{"vectorize", loop(ir.Vectorize, 8, body), one},
+		{"unroll", loop(ir.Unroll, 8, body), 8 * one},
+		{"twice", ir.Seq(body, body), 2 * one},
+		{"unroll unrolled", loop(ir.Unroll, 8, loop(ir.Unroll, 4, body)), 32 * one},
+	} {
+		if n := size.Of(c.s); n != c.want {
+			t.Errorf("%s: %d, want %d", c.name, n, c.want)
+		}
+	}
+	s := body
+	for range 10 {
+		s = loop(ir.Unroll, 1<<20, ir.Seq(s, s))
+	}
+	if n := size.Of(s); n < size.Max || n > 1<<30 {
+		t.Errorf("a func of 2^200 instructions counts as %d", n)
+	}
+}
