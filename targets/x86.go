@@ -19,7 +19,7 @@ func x86Tuning() []string {
 }
 
 // countOpsX86 is Target.CountOps with features: vpopcntd; two table look-ups of nibbles and two sums of neighbours, and what
-// they take; or sums of neighbours alone.
+// they take; or sums of neighbours alone, with copies of registers, since SSE2 overwrites an operand.
 func countOpsX86(features []string) int {
 	switch {
 	case slices.Contains(features, "avx512vpopcntdq"):
@@ -27,7 +27,7 @@ func countOpsX86(features []string) int {
 	case slices.Contains(features, "ssse3"):
 		return 8
 	}
-	return 15
+	return 22
 }
 
 // x86v1 is the baseline of x86-64: SSE2, without popcnt, byte shuffles, roundings or fused multiply-adds. Code generation

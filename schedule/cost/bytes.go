@@ -21,17 +21,17 @@ const (
 // Bytes is the cost of a row that is counted in lanes of bytes. A word costs little less than with a count of words; what it
 // saves beyond a number of words, breakEven, is half an operation (BenchmarkDefaultAgainstRandom; instructions of
 // examples/convs under qemu).
-func Bytes(t targets.Target, s Sum, r Row) float64 {
+func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 	words := Words(t, s, r)
-	return words - float64(r.positions())*0.5*(float64(s.Terms()-breakEven(t, s))+0.5)
+	return words - float64(r.positions())*0.5*(float64(s.Terms()-breakEven(t, s, vectors))+0.5)
 }
 
 // breakEven is the number of words for which widening costs less than counting bytes saves. Measured in 2026 on layers of
 // SqueezeNet, as instructions of rpi3, rpi3-armv7 and rpi5 under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
-// added up by dot products, words save most of it as well; with 16 registers and planes, more sums go over memory.
-func breakEven(t targets.Target, s Sum) int {
+// added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory.
+func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {
-	case t.CountOps < 2 && s.Rows > 1:
+	case t.CountOps < 2 && (s.Rows > 1 || vectors < 4):
 		return 27
 	case t.CountOps < 2:
 		return 12

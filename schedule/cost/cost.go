@@ -39,14 +39,14 @@ func Pairs(t targets.Target, s Sum, r Row) float64 {
 }
 
 // CarrySave is the cost of a row if two words are counted at once by plain operations (Harley-Seal, see Warren, Hacker's
-// Delight, 5-1): the words' differences, sum and carry of three, one count. Sums and carries that need more registers than
-// there are come from memory and go there.
+// Delight, 5-1): the words' differences, sum and carry of three, one count. vectors are the registers of sums that a position
+// of the row has; sums and carries that need more registers than there are come from memory and go there.
 func CarrySave(t targets.Target, s Sum, r Row, vectors int) float64 {
 	pair := t.CountOps + 9 // and, or, and, or; xor, xor
 	if t.Ternary {
 		pair = t.CountOps + 5
 	}
-	if 2*vectors*r.Tile+2 > t.Registers {
+	if 2*vectors*r.Tile+inUse > t.Registers {
 		pair += 4
 	}
 	ops := pair*s.Terms()/2 + t.CountOps + 5
@@ -55,6 +55,9 @@ func CarrySave(t targets.Target, s Sum, r Row, vectors int) float64 {
 	}
 	return float64(r.positions() * ops)
 }
+
+// inUse is the number of registers that a count of words by look-up takes, with its tables and masks.
+const inUse = 9
 
 // Float is the cost of a row of sums of n products.
 func Float(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }

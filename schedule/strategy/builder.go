@@ -146,17 +146,13 @@ func on(loops []*ir.For, axes ...ir.Axis) []*ir.For {
 	return slices.DeleteFunc(slices.Clone(loops), func(l *ir.For) bool { return !slices.Contains(axes, l.Axis) })
 }
 
-// innermost reports whether l holds no loops and no instructions.
+// innermost reports whether l holds no instructions, and no loops that are not written out.
 func innermost(l *ir.For) bool {
-	inner := true
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		switch s.(type) {
-		case *ir.For, *ir.Call:
-			inner = false
-		}
-		return inner
+	return !has(l.Body, func(s ir.Stmt) bool {
+		in, isLoop := s.(*ir.For)
+		_, isCall := s.(*ir.Call)
+		return isCall || isLoop && in.Kind != ir.Unroll
 	})
-	return inner
 }
 
 // has reports whether s holds what is looked for.

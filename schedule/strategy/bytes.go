@@ -38,7 +38,9 @@ func byteLanes() Strategy {
 			return true, ""
 		},
 		Knobs: byteKnobs,
-		Cost:  func(l *Layer, _ Values) float64 { return cost.Bytes(l.Target, sumOf(l), rowOf(l, words().Defaults(l))) },
+		Cost: func(l *Layer, v Values) float64 {
+			return cost.Bytes(l.Target, sumOf(l), rowOf(l, words().Defaults(l)), v[vectors])
+		},
 		build: func(b *builder, v Values) { (&byteBuilder{builder: b, v: v}).build() },
 	}
 }
@@ -50,7 +52,9 @@ func perVector(l *Layer) int { return l.Target.VectorBits / cost.LaneBits }
 func byteVectors(l *Layer) []int {
 	n := ir.U32.Bits()
 	if !l.packed {
-		n = lanesKnobs(l)[0].Default
+		if n = lanesKnobs(l)[0].Default; l.out.extent(ir.Channel)%n != 0 {
+			return nil // the last block would begin inside of a vector
+		}
 	}
 	var out []int
 	for _, i := range isa.Query(isa.XorCountTile, l.Target) {
@@ -74,7 +78,9 @@ func byteKnobs(l *Layer) []Knob {
 	rows := cost.Rows(h)
 	ks := lanesKnobs(l)
 	for i := range ks {
-		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool { return n%(perVector(l)*slices.Min(byteVectors(l))) != 0 })
+		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {
+			return n%(perVector(l)*slices.Min(byteVectors(l))) != 0 || l.out.extent(ir.Channel)%n != 0
+		})
 	}
 	copies, group2 := byteCopies(l, t, where, &rows)
 	if !l.pad.exists() { // a guard would hide that rows are inside
@@ -160,6 +166,7 @@ func (b *byteBuilder) build() {
 	}
 	b.sums()
 	b.copies()
+	b.starts()
 	b.stagesBetween()
 	if t.shared || !b.dense() {
 		b.may("parallel %s", t.outer)
@@ -185,8 +192,6 @@ func (b *byteBuilder) check() {
 		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
 	case b.v[group] >= b.v[vectors] && b.is(group):
 		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
-	case b.v[width] > max(1, b.extent(b.sum.loop(ir.Col))) && b.v[width] > 1:
-		b.errorf("a tile of %d positions is wider than the %d that there are", b.v[width], b.extent(b.sum.loop(ir.Col)))
 	case b.tileInstr() == nil:
 		b.errorf("there is no such instruction")
 	}
@@ -225,7 +230,11 @@ func (b *byteBuilder) sums() {
 	}
 	part := on(b.serial(b.sum.buf), ir.Part)[0].Var
 	w := loop(ir.Col)
-	b.reorder(loop(ir.Plane), w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
+	rows := "" // of a pool's window: they go inside the planes, where there are some
+	if loop(ir.Plane) != "" {
+		rows = loop(ir.Row)
+	}
+	b.reorder(loop(ir.Plane), rows, w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
 	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol), ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: filters, ir.Copy: lane, ir.Part: part}
 	main, rest := byteNest{loops: names, name: names}, byteNest{}
 	if n := b.extent(w); n > b.v[width] {
@@ -244,7 +253,6 @@ func (b *byteBuilder) sums() {
 	if rest.loops != nil && b.err == nil {
 		b.tile(rest)
 	}
-	b.starts()
 }
 
 // withLoop is m with another loop.
@@ -257,12 +265,12 @@ func withLoop(m map[ir.Axis]string, a ir.Axis, name string) map[ir.Axis]string {
 	return out
 }
 
-// nestAt are the loops of a sum, from the one called root inwards. The second loop over channels, if there is one, stands
+// nestAt are the loops of a sum of parts of words, from the one called root inwards. The second loop over channels, if there is one, stands
 // under ir.Copy: it goes over the copies of the input.
 func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
 	out := map[ir.Axis]string{}
 	ir.Walk(b.find(root), func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
+		if l, ok := s.(*ir.For); ok && over(l, ir.Part) {
 			a := l.Axis
 			if a == ir.Channel && out[a] != "" {
 				a = ir.Copy
@@ -322,6 +330,9 @@ func (b *byteBuilder) copies() {
 
 // starts schedules what sets and doubles the sums: the nests that hold no instructions.
 func (b *byteBuilder) starts() {
+	if b.err != nil {
+		return
+	}
 	free := func() []*ir.For {
 		return slices.DeleteFunc(b.serial(b.sum.buf), func(l *ir.For) bool { return calls(l) })
 	}
@@ -330,11 +341,13 @@ func (b *byteBuilder) starts() {
 			b.must("fuse %s %s -> %s", l.Var, in.Var, l.Var)
 		}
 	}
+	shape := b.f.Buffers()[b.sum.buf].Shape
+	width := shape[len(shape)-2] // positions of a row that was not cut
 	for _, l := range on(free(), ir.Channel, ir.Row, ir.Col) {
 		switch {
 		case l.Axis == ir.Channel:
 			b.may("vectorize %s", l.Var)
-		case l.Axis == ir.Row || l.Extent <= maxStarts:
+		case l.Axis == ir.Row || l.Extent == width && width <= maxStarts:
 			b.unroll(l)
 		}
 	}

@@ -73,7 +73,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	b.must("tensorize %s %s", instrWords, b.tileInstr().Func.Name)
 	for _, l := range unrolled {
 		if f := b.find(l); f != nil && l != sumAt && f.Kind == ir.Serial {
-			b.may("unroll %s", l)
+			b.unroll(f)
 		}
 	}
 	clear := func(t ir.Type) *isa.Instr {
@@ -124,12 +124,12 @@ func (b *byteBuilder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
 	}
 	nest := b.lanesOf(buf, flush)
 	for _, l := range on(nest, ir.Row, ir.Col) {
-		b.may("unroll %s", l.Var)
+		b.unroll(l)
 	}
 	filters := on(nest, ir.Channel)[0].Var
 	b.must("split %s %d tail=perfect", filters, n)
-	if b.find(filters+".o") != nil {
-		b.may("unroll %s.o", filters)
+	if l := b.find(filters + ".o"); l != nil {
+		b.unroll(l)
 	}
 	b.must("tensorize %s.i %s", filters, instr.Func.Name)
 }

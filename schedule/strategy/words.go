@@ -84,7 +84,7 @@ func carrySave() Strategy {
 			return ks
 		},
 		Cost: func(l *Layer, v Values) float64 {
-			return cost.CarrySave(l.Target, sumOf(l), rowOf(l, v), cost.Vectors(l.Target, lanesOf(l, v)))
+			return cost.CarrySave(l.Target, sumOf(l), rowOf(l, v), max(1, l.window())*cost.Vectors(l.Target, lanesOf(l, v)))
 		},
 		build: func(b *builder, v Values) {
 			t := b.tiles(v)
