@@ -36,7 +36,7 @@ vet:
 test: setup fmt vet ## format, vet, and all tests with the real tools
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 
-mcu: ## networks on microcontrollers: set-up of its own, then all tests on simulated boards
+mcu: ## set-up of its own, then all tests on simulated microcontrollers
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine

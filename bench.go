@@ -82,11 +82,11 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if !o.Count {
 		return res, nil
 	}
-	feed, err := tensorio.Load(d.Inputs, nil, 0)
+	feed, err := tensorio.Load(d.Inputs, nil, tensorio.Seeded(0))
 	if err != nil {
 		return nil, err
 	}
-	m, err := engine.Measure(ctx, e, feed.Run(0), r.PerLayer, r.Progress)
+	m, err := engine.Measure(ctx, e, feed.Run(0), engine.MeasureOptions{Stages: r.PerLayer, Progress: r.Progress})
 	res.Runs, res.Figures, res.ClockGHz = m.Runs, m.Network, m.GHz
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f

@@ -20,6 +20,26 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%s: was compiled for %s, not for %s", e.Path, e.Target, e.Want)
 }
 
+// ArtifactError says that a compiled network was given where its model is needed.
+type ArtifactError struct {
+	Path string
+	For  Purpose
+}
+
+// Purpose is what a model is needed for.
+type Purpose string
+
+// The purposes.
+const (
+	ToInterpret Purpose = "interpret its definition"
+	ToVerify    Purpose = "compare it with its definition"
+	ToPrint     Purpose = "print its programs"
+)
+
+func (e *ArtifactError) Error() string {
+	return fmt.Sprintf("%s is a compiled network: to %s, its model is needed", e.Path, e.For)
+}
+
 // ThreadsError says that something cannot be done with so many threads.
 type ThreadsError = engine.ThreadsError
 
@@ -30,7 +50,7 @@ func IsBadInput(err error) bool {
 		return false
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
+		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
 		is[*runtime.FileError](err) || is[*runtime.FormatError](err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/codegen"
+	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/explain"
 	"ripc/ir"
@@ -49,6 +50,9 @@ type Layer struct {
 	Reason         *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
 	Note           string  `json:"note,omitempty"`   // the model's own remark
 	Glue           string  `json:"glue,omitempty"`   // what follows the sums
+	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount" or "float", and Why why so.
+	Algorithm string `json:"algorithm,omitempty"`
+	Why       *Why   `json:"why,omitempty"`
 	// ByLane names vectorize loops of an artifact's kernel of which a part runs lane by lane: an if that goes either way for each.
 	ByLane      []string          `json:"by_lane,omitempty"`
 	Reads       []describe.Tensor `json:"reads"`
@@ -71,15 +75,27 @@ type Reason struct {
 	Text  string        `json:"text"`
 }
 
+// Why is why a layer's algorithm was taken.
+type Why struct {
+	Code  string `json:"code"`            // "only" (no other gives the same sums), "usual" (no estimate for the target), "cheaper" (by estimate) or "asked"
+	Cost  int64  `json:"cost,omitempty"`  // estimate
+	Other int64  `json:"other,omitempty"` // estimate of the other algorithm that gives the same sums
+	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
+	Text  string `json:"text"`
+}
+
 // Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
-// name are listed. withIR adds the layers' Funcs as text, which artifacts do not have.
+// name are listed. withIR adds the layers' Funcs as text, which artifacts do not have. With o.Strict the result of a model
+// comes with the error that Compile would give.
 func Inspect(ctx context.Context, path string, o Options, layer string, withIR bool) (*Inspection, error) {
+	strict := o.Strict
+	o.Strict = false
 	var d *describe.Artifact
 	var c *Compiled
 	var err error
 	if IsArtifact(path) {
 		if withIR {
-			return nil, &ir.Error{Pos: ir.Pos{File: path}, Op: "--ir", Msg: "an artifact does not carry its IR", Help: "inspect the model"}
+			return nil, &ArtifactError{Path: path, For: ToPrint}
 		}
 		d, err = runtime.ReadDescription(path)
 	} else {
@@ -91,7 +107,11 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	if err != nil {
 		return nil, err
 	}
-	return inspection(path, d, c, layer, withIR)
+	in, err := inspection(path, d, c, layer, withIR)
+	if err == nil && strict && c != nil {
+		err = fusedglue.Strict(c.Graph)
+	}
+	return in, err
 }
 
 // InspectCompiled is Inspect for a model that is compiled already.
@@ -149,6 +169,9 @@ func layerOf(s describe.Stage) Layer {
 	}
 	if f.Reason.Code != "" {
 		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
+	}
+	if a := f.Algorithm; a.Name != "" {
+		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Cost: a.Cost, Other: a.Other, Unit: a.Unit, Text: explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"ripc/codegen"
@@ -14,6 +15,7 @@ import (
 	"ripc/internal/constants"
 	"ripc/internal/files"
 	"ripc/internal/irdata"
+	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/ir/irtext"
@@ -62,6 +64,9 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.check(text); err != nil {
+		return nil, err
+	}
 	p, filled, err := r.program(text)
 	if err != nil {
 		return nil, err
@@ -69,9 +74,25 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	if err := ir.VerifyProgram(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Path, err)
 	}
+	d := codegen.Describe(codegen.Input{Program: p})
+	if len(d.Outputs) == 0 {
+		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "nothing in it is an output"}
+	}
+	for _, t := range d.Outputs {
+		if _, err := runtime.TensorBytes(t); err != nil {
+			return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err}
+		}
+	}
 	run := RunRequest{Path: r.Path, Inputs: r.Inputs, Seed: r.Seed, Progress: r.Progress, Threads: 1}
-	res, err := run.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) {
-		return engine.Interpret(p, codegen.Describe(codegen.Input{Program: p}), progress), nil
+	fill := tensorio.Seeded(r.Seed)
+	if text.Program == nil || r.Func != "" { // a func has inputs that no network has: words of weights, thresholds, indices
+		random := irdata.Random(p.Funcs[0], r.Seed)
+		fill = func(t describe.Tensor, _ int) ([]byte, error) {
+			return random[slices.IndexFunc(p.Buffers, func(b ir.ProgBuf) bool { return b.Name == t.Name })], nil
+		}
+	}
+	res, err := run.on(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
+		return engine.Interpret(p, d, progress), nil
 	})
 	if undefined := (*interp.RuntimeError)(nil); errors.As(err, &undefined) {
 		err = &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err} // whoever wrote the text is to blame
@@ -80,6 +101,36 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 		return nil, err
 	}
 	return &InterpResult{*res, filled}, nil
+}
+
+// maxInterpBytes bounds the buffers of what is interpreted.
+const maxInterpBytes = 8 << 30
+
+// check fails if text holds nothing to run, or what it holds needs too much memory.
+func (r InterpRequest) check(text *irtext.File) error {
+	if text.Program == nil && len(text.Funcs) == 0 {
+		return &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "there is neither a program nor a func in it"}
+	}
+	large := func(node string, bytes int64) error {
+		return &ir.Error{Pos: ir.Pos{File: r.Path}, Node: node, Msg: fmt.Sprintf("its buffers have %d bytes; at most %d are possible", bytes, int64(maxInterpBytes))}
+	}
+	if p := text.Program; p != nil && r.Func == "" {
+		var sum int64
+		for _, b := range p.Buffers {
+			if sum += int64(b.Bytes()); sum > maxInterpBytes {
+				return large("program @"+p.Name, sum)
+			}
+		}
+	}
+	for _, f := range text.Funcs {
+		var sum int64
+		for _, q := range f.Params {
+			if sum += int64(q.Bytes()); sum > maxInterpBytes {
+				return large("@"+f.Name, sum)
+			}
+		}
+	}
+	return nil
 }
 
 // program is the text's program with its constants, or that of one func.

@@ -35,5 +35,8 @@ func ReadSchedule(path string) (map[string]schedule.Trace, error) { return sched
 // Stages lists the names that Options.Observe sees, in order.
 func Stages() []string { return compile.Stages() }
 
+// Backends lists the names that Options.Backend may be.
+func Backends() []string { return compile.Backends() }
+
 // OptionalPasses lists the passes that Options.Disable may name.
 func OptionalPasses() []string { return compile.OptionalPasses() }

@@ -2,13 +2,15 @@ package ripc
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"time"
 
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/internal/tensorio"
-	"ripc/ir"
+	"ripc/runtime"
 	"ripc/runtime/describe"
 )
 
@@ -22,8 +24,12 @@ const (
 type RunRequest struct {
 	Path    string  // model or artifact
 	Options Options // for models; Emit is ignored
+	// Inputs are files, each "FILE" (for the next input in order) or "NAME=FILE". A .npy file holds the input's element
+	// type and its shape, or that without a batch of 1, or with K times its batch: the network is then run K times. A .png
+	// or .jpg picture is scaled to the input's height and width and becomes gray or RGB, in the range 0 to 1 (f32), 0 to
+	// 255 (u8), or 0 to 2^bits-1, rounded (levels).
 	Inputs  []string
-	Seed    uint64 // fills the inputs that are not given
+	Seed    uint64 // fills the inputs that are not given (runtime.FillRandom)
 	Threads int    // at least 1
 	Engine  string // "" is EngineNative
 	// Progress, if not nil, is called now and then with what is being done.
@@ -48,14 +54,14 @@ type Output struct {
 // group is how many inferences are simulated by one process.
 const group = 20
 
-// Run runs a model or an artifact on its inputs, as often as they ask for (tensorio.Load). Artifacts of other machines run
+// Run runs a model or an artifact on its inputs, as often as they ask for. Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	return r.on(ctx, func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	return r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
 }
 
-// on runs the inferences that r asks for on what open makes ready. open's progress is the interpreter's.
-func (r RunRequest) on(ctx context.Context, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
+// on runs the inferences that r asks for on what open makes ready, with inputs that are not given filled by fill. open's progress is the interpreter's.
+func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
 	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
@@ -65,7 +71,7 @@ func (r RunRequest) on(ctx context.Context, open func(progress func(stage, stage
 	}
 	defer e.Close()
 	d := e.Describe()
-	feed, err := tensorio.Load(d.Inputs, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(d.Inputs, r.Inputs, fill)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 // interpret makes the definition of a model ready.
 func (r RunRequest) interpret(progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if IsArtifact(r.Path) {
-		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "the interpreter runs models, this is a compiled artifact", Help: "give the model file, or use --engine native"}
+		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
 	}
 	g, err := Load(r.Path)
 	if err != nil {
@@ -144,4 +150,42 @@ func (r RunRequest) progress(done, total int, what string) {
 	if r.Progress != nil {
 		r.Progress(done, total, what)
 	}
+}
+
+// IsArtifact reports whether path is a compiled network, not a model: by its first bytes, or by its name.
+func IsArtifact(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return filepath.Ext(path) == ".so"
+	}
+	defer f.Close()
+	var magic [4]byte
+	n, _ := f.Read(magic[:])
+	return string(magic[:n]) == "\x7fELF" || filepath.Ext(path) == ".so"
+}
+
+// library reads or compiles what is at path, and gives the function that makes it ready to run. An artifact must be for
+// the Target that o names, if it names one.
+func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (func(engine.Options) (engine.Engine, error), error) {
+	if !IsArtifact(path) {
+		o.Emit = []codegen.Kind{codegen.Runnable}
+		if progress != nil {
+			o.Progress = func(done, total int) { progress(done, total, "compiling") }
+		}
+		c, err := Compile(ctx, path, o)
+		if err != nil {
+			return nil, err
+		}
+		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
+	}
+	if o.Target != "" {
+		d, err := runtime.ReadDescription(path)
+		if err != nil {
+			return nil, err
+		}
+		if d.Target != o.Target {
+			return nil, &TargetError{Path: path, Target: d.Target, Want: o.Target}
+		}
+	}
+	return func(o engine.Options) (engine.Engine, error) { return engine.Open(path, o) }, nil
 }

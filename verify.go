@@ -3,12 +3,10 @@ package ripc
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"ripc/codegen"
 	"ripc/internal/tensorio"
-	"ripc/ir"
 	"ripc/runtime"
 	"ripc/verify"
 )
@@ -19,7 +17,7 @@ type VerifyRequest struct {
 	SO      string  // an artifact made of it earlier; "" compiles the model
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
-	// Inputs, if there are any, name files, as tensorio.Load takes them; every inference that they hold is compared. Without,
+	// Inputs, if there are any, name files, as RunRequest.Inputs does; every inference that they hold is compared. Without,
 	// the network runs on random inputs, and once more with hard numbers among them (verify.Hard).
 	Inputs   []string
 	Threads  int
@@ -39,7 +37,7 @@ type (
 // Native code that crashes takes the process along; the command therefore calls Verify in a process of its own.
 func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if IsArtifact(r.Path) {
-		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "an artifact does not carry its definition", Help: "give the model, and the artifact with --so"}
+		return nil, &ArtifactError{Path: r.Path, For: ToVerify}
 	}
 	progress := func(done, total int, what string) {
 		if r.Progress != nil {
@@ -47,7 +45,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		}
 	}
 	o := r.Options
-	o.Emit = []codegen.Kind{codegen.SO}
+	o.Emit = []codegen.Kind{codegen.Runnable}
 	o.Progress = func(done, total int) { progress(done, total, "compiling") }
 	if r.SO != "" {
 		d, err := runtime.ReadDescription(r.SO)
@@ -65,17 +63,8 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	so := r.SO
-	if so == "" {
-		dir, path, err := tempSO(c)
-		defer os.RemoveAll(dir)
-		if err != nil {
-			return nil, err
-		}
-		so = path
-	}
 	tensors := codegen.Describe(codegen.Input{Program: c.Program}).Inputs
-	feed, err := tensorio.Load(tensors, r.Inputs, r.Seed)
+	feed, err := tensorio.Load(tensors, r.Inputs, tensorio.Seeded(r.Seed))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +76,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 		more = append(more, hard)
 	}
 	return verify.Verify(ctx, verify.Input{
-		Program: c.Program, Scheduled: c.Scheduled, SO: so, Threads: r.Threads, Inputs: feed.Run(0), More: more,
+		Program: c.Program, Scheduled: c.Scheduled, SO: r.SO, Library: c.Files[codegen.Runnable], Threads: r.Threads, Inputs: feed.Run(0), More: more,
 		Limit: r.Limit, Watch: r.Watch,
 		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
 	})

@@ -23,10 +23,10 @@ import (
 type Backend interface {
 	// Name is what the user calls the back end, as in --backend.
 	Name() string
-	// Kinds lists the files that it can make. Build makes Header and Ripir by itself.
+	// Kinds lists the files that it can make, for one target or another. Build makes Header and Ripir by itself.
 	Kinds() []Kind
-	// Accepts fails with *TargetError if the back end has no code for t.
-	Accepts(t targets.Target) error
+	// Accepts fails with *TargetError if the back end cannot make k, one of Kinds, for t.
+	Accepts(t targets.Target, k Kind) error
 	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with *ir.Error if the Func
 	// breaks a rule of code generation. Nothing is compiled by this.
 	Kernel(f *ir.Func, symbol string, t targets.Target) (Kernel, error)
@@ -127,14 +127,13 @@ func assign(in Input, backends []Backend) ([]job, error) {
 	}
 	if len(jobs) == 0 { // the description still needs to know the scratch memory of some code
 		for _, b := range backends {
-			if b.Accepts(in.Target) == nil {
+			if len(jobs) == 0 && len(kindsFor(b, in.Target)) > 0 {
 				jobs = append(jobs, job{backend: b})
-				break
 			}
 		}
 	}
 	if len(jobs) == 0 {
-		return nil, &TargetError{Backend: "any", Target: in.Target.Name, Reason: "none was given"}
+		return nil, &TargetError{Backend: "any", Target: in.Target.Name, Reason: "none was given that knows it"}
 	}
 	for _, k := range in.Emit {
 		if (k == Ripir || k == Header) && !slices.Contains(jobs[0].kinds, k) {
@@ -144,24 +143,30 @@ func assign(in Input, backends []Backend) ([]job, error) {
 	return jobs, nil
 }
 
+// kindsFor lists what b can make for t.
+func kindsFor(b Backend, t targets.Target) []Kind {
+	return slices.DeleteFunc(b.Kinds(), func(k Kind) bool { return b.Accepts(t, k) != nil })
+}
+
 // maker finds the first back end that makes files of kind k for t.
 func maker(k Kind, t targets.Target, backends []Backend) (Backend, error) {
 	var refused error
-	possible := []string{string(Header), string(Ripir)}
 	for _, b := range backends {
-		err := b.Accepts(t)
-		makes := slices.Contains(b.Kinds(), k)
-		switch {
-		case makes && err == nil:
+		if !slices.Contains(b.Kinds(), k) {
+			continue
+		}
+		err := b.Accepts(t, k)
+		if err == nil {
 			return b, nil
-		case makes && refused == nil:
+		}
+		if refused == nil {
 			refused = err
-		case err == nil:
-			for _, other := range b.Kinds() {
-				if !slices.Contains(possible, string(other)) {
-					possible = append(possible, string(other))
-				}
-			}
+		}
+	}
+	var possible []string
+	for _, kind := range Kinds() {
+		if kind == Header || kind == Ripir || slices.ContainsFunc(backends, func(b Backend) bool { return slices.Contains(kindsFor(b, t), kind) }) {
+			possible = append(possible, string(kind))
 		}
 	}
 	if refused == nil {

@@ -18,7 +18,8 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
  * after it. Tensors are dense, the last dimension innermost, little endian.
  *
  * {name}.so goes by its bare name, without a path: a program linked with it finds it by an rpath (link it with
- * -Wl,-rpath,DIR, DIR being the library's folder) or by LD_LIBRARY_PATH. The static library needs neither.
+ * -Wl,-rpath,DIR, DIR being the library's folder) or by LD_LIBRARY_PATH. The static library needs neither, nor does {name}.c,
+ * which any C99 compiler takes as one more file of the program.
  *
  * With one thread:
  *
@@ -43,7 +44,10 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
 extern "C" {
 #endif
 
-/* Common to the headers of all networks. */
+{common}`
+
+// Common declares what the headers and the sources of all networks share.
+const Common = `/* Common to the headers of all networks. */
 #ifndef RIPC_SYNC_DEFINED
 #define RIPC_SYNC_DEFINED
 #define RIPC_ALIGN 64
@@ -51,6 +55,8 @@ extern "C" {
 #define RIPC_ALIGNED __attribute__((aligned(RIPC_ALIGN)))
 #elif defined(_MSC_VER)
 #define RIPC_ALIGNED __declspec(align(64))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define RIPC_ALIGNED _Alignas(RIPC_ALIGN)
 #else
 #define RIPC_ALIGNED /* align by other means */
 #endif
@@ -128,7 +134,7 @@ func header(d *describe.Artifact, title string) []byte {
 		return " *     " + strings.ReplaceAll(s, "\n", "\n *     ")
 	}
 	var b strings.Builder
-	b.WriteString(fill(headerBegin, "{title}", Comment(title), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target),
+	b.WriteString(fill(headerBegin, "{common}", Common, "{title}", Comment(title), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target),
 		"{cpu}", Comment(d.CPU), "{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"),
 		"{pthread}", example(examplePthread, "4")))
 	tensors(&b, upper, "INPUT", "Input", d.Inputs)

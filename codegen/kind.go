@@ -13,15 +13,19 @@ type Kind string
 const (
 	SO      Kind = "so"    // shared library
 	Archive Kind = "a"     // static library
-	Header  Kind = "h"     // C header for SO, Archive, Object and Source
-	Object  Kind = "o"     // what Archive holds
+	Header  Kind = "h"     // C header for so, a, o and c
+	Object  Kind = "o"     // object file, what a holds
 	LL      Kind = "ll"    // LLVM text of all modules, before optimization
 	Asm     Kind = "s"     // assembly of all modules
 	Source  Kind = "c"     // one file of C99
-	Ripir   Kind = "ripir" // the scheduled Program
+	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
-// Kinds lists every kind.
+// Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the target or, where code is
+// portable, for the machine that made it. It is no kind of file to ask for.
+const Runnable Kind = "runnable"
+
+// Kinds lists every kind of file.
 func Kinds() []Kind { return []Kind{SO, Archive, Header, Object, LL, Asm, Source, Ripir} }
 
 // KindError says that no back end makes a kind of file.

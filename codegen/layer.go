@@ -20,6 +20,9 @@ func describeLayer(l ir.Layer) *describe.Layer {
 	if r := l.Reason; r.Code != "" {
 		d.Reason = &describe.Reason{Code: r.Code, Where: r.Where, Args: describe.Args(r.Args)}
 	}
+	if a := describe.Algorithm(l.Algorithm); a.Name != "" {
+		d.Algorithm = &a
+	}
 	return d
 }
 
@@ -37,6 +40,9 @@ func LayerOf(d describe.Stage) ir.Layer {
 	}
 	if r := d.Layer.Reason; r != nil {
 		l.Reason = ir.Reason{Code: r.Code, Where: r.Where, Args: ir.Args(r.Args)}
+	}
+	if d.Layer.Algorithm != nil {
+		l.Algorithm = ir.Algorithm(*d.Layer.Algorithm)
 	}
 	return l
 }

@@ -25,7 +25,7 @@ func symbols(p *ir.Program) map[string]string {
 	for _, s := range p.Stages {
 		used[s.Func] = true
 	}
-	taken := map[string]bool{abi.Weights: true, abi.Describe: true}
+	taken := map[string]bool{abi.Weights: true, abi.Describe: true, abi.Sync: true}
 	for _, e := range abi.Exports(Identifier(p.Name)) {
 		taken[e] = true
 	}

@@ -23,7 +23,9 @@ import (
 type Options struct {
 	Target  string   // name of a target; "" is host
 	Disable []string // passes of fusedglue not to run
-	Strict  bool     // layers that stay float although the model is binary are errors
+	// Float and Bitserial name layers whose algorithm is not to be chosen by estimated cost: sums in f32, or counts of bits.
+	Float, Bitserial []string
+	Strict           bool // layers that stay float although the model is binary are errors
 	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
 	Traces map[string]schedule.Trace
 	Emit   []codegen.Kind // what to build; nil: nothing is generated, the Programs only
@@ -69,7 +71,7 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 	}{
 		{"import", func() error { g, err = load(); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
-		{"lower", func() error { return c.lower() }, func() string { return c.Program.String() }},
+		{"lower", func() error { return c.lower(o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[codegen.LL]) }},
 	}
@@ -114,13 +116,15 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lower.Program(f)
+	// On a machine that is no target, the definition is that of none: the same result.
+	t, _ := findTarget(o.Target)
+	return lower.Program(f, lower.Options{Target: t, Float: o.Float, Bitserial: o.Bitserial})
 }
 
 // lower makes the Program.
-func (c *Compiled) lower() error {
+func (c *Compiled) lower(o Options) error {
 	var err error
-	c.Program, err = lower.Program(c.Graph)
+	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Float: o.Float, Bitserial: o.Bitserial})
 	return err
 }
 

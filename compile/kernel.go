@@ -2,12 +2,14 @@ package compile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/irdata"
 	"ripc/ir"
+	"ripc/measure"
 	"ripc/schedule"
 	"ripc/targets"
 )
@@ -61,7 +63,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	}
 	emit := o.Emit
 	if emit == nil {
-		emit = []codegen.Kind{codegen.SO}
+		emit = []codegen.Kind{codegen.Runnable}
 	}
 	u.Files, err = build(ctx, codegen.Input{Program: u.Scheduled, Traces: traceLines(traces), Target: t, Version: Version, Emit: emit}, o.Backend)
 	if err != nil {
@@ -112,7 +114,18 @@ func (u *Unit) Inputs(seed uint64) [][]byte {
 
 // Open makes the Unit ready to run, as compiled; it must have a shared library.
 func (u *Unit) Open(o engine.Options) (engine.Engine, error) {
-	return engine.OpenLibrary(u.Files[codegen.SO], o)
+	return engine.OpenLibrary(u.Files[codegen.Runnable], o)
+}
+
+// Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions it takes on a
+// simulated target.
+func (u *Unit) Measure(ctx context.Context, threads int, b measure.Budget) (*engine.Measurement, error) {
+	e, err := u.Open(engine.Options{Threads: threads, Count: true})
+	if err != nil {
+		return nil, err
+	}
+	m, err := engine.Measure(ctx, e, u.Inputs(u.seed), engine.MeasureOptions{Budget: b})
+	return m, errors.Join(err, e.Close())
 }
 
 // Definition makes the Unit ready to run in the interpreter, unscheduled.

@@ -25,10 +25,10 @@ func (c *Compiled) checkTraces(traces map[string]schedule.Trace) (map[string]sch
 			fn = strings.TrimPrefix(name, "ripc_")
 		}
 		if !slices.Contains(have, fn) {
-			return nil, &ir.Error{Op: "--schedule", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}
+			return nil, &ir.Error{Op: "schedules", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}
 		}
 		if _, twice := byFunc[fn]; twice {
-			return nil, &ir.Error{Op: "--schedule", Msg: fmt.Sprintf("%s and %s are the same func", fn, name), Help: "leave one of the two sections out"}
+			return nil, &ir.Error{Op: "schedules", Msg: fmt.Sprintf("%s and %s are the same func", fn, name), Help: "leave one of the two sections out"}
 		}
 		byFunc[fn] = traces[name]
 	}

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/codegen"
+	"ripc/compile"
 	"ripc/internal/golden"
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets"
-	"ripc/targets/isa"
 )
 
 // vpopcnt is a target with AVX-512 and vpopcntd, whatever machine this is.
@@ -24,14 +25,26 @@ func vpopcnt(t *testing.T) targets.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Features = append(slices.Clone(m.Features), "avx512vpopcntdq")
+	m.Features, m.CountOps = append(slices.Clone(m.Features), "avx512vpopcntdq"), 1
 	return m
 }
 
 // forms are the two kernels of docs/kernels.md.
 func forms(f *ir.Func, m targets.Target) map[string]schedule.Trace {
-	k := template.DefaultKnobs(f, m)
-	return map[string]schedule.Trace{"pairs": template.Build(f, m, k), "plain": template.Build(f, m, template.PlainKnobs(f, m))}
+	traces, l := map[string]schedule.Trace{}, strategy.LayerOf(f, m)
+	for form, name := range map[string]string{"pairs": "pairs", "plain": "words"} {
+		for _, s := range strategy.For(l) {
+			if s.Name != name {
+				continue
+			}
+			c, err := s.Build(l, nil)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			traces[form] = c.Trace
+		}
+	}
+	return traces
 }
 
 func convFunc(t *testing.T, path string) *ir.Func {
@@ -54,11 +67,11 @@ func TestKernelFiles(t *testing.T) {
 			path := fmt.Sprintf("../examples/convs/%s_n1_%s.schedule", name, form)
 			head := fmt.Sprintf("# Written by go test ./e2e -run TestKernelFiles -update; docs/kernels.md explains it.\n#\n#\tripc bench %s --schedule %s --threads 1\nfunc %s:\n", model[len("../"):], path[len("../"):], f.Name)
 			golden.Check(t, path, []byte(head+tr.String()))
-			r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+			u, err := compile.Kernel(t.Context(), f, tr, m, compile.KernelOptions{Emit: []codegen.Kind{codegen.Ripir}})
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
-			golden.Check(t, fmt.Sprintf("../examples/convs/ripir/%s_n1_%s.ripir", name, form), []byte(r.Func.String()))
+			golden.Check(t, fmt.Sprintf("../examples/convs/ripir/%s_n1_%s.ripir", name, form), []byte(u.Scheduled.Funcs[0].String()))
 		}
 	}
 }
@@ -82,7 +95,11 @@ func TestKernels(t *testing.T) {
 				t.Errorf("%s, %s: %v, %v", name, form, r, err)
 			}
 			f := convFunc(t, model)
-			if got := template.Default(f, host).String(); form == "pairs" && got != traces[f.Name].String() {
+			choice, err := strategy.Default(f, host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := choice.Trace.String(); form == "pairs" && got != traces[f.Name].String() {
 				t.Errorf("%s: the default schedule is\n%s", name, got)
 			}
 		}

@@ -1,13 +1,14 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"ripc"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 )
 
 // randomTraces draws schedules for half of the Funcs.
@@ -17,7 +18,11 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
 		if r.IntN(2) == 0 {
 			continue
 		}
-		tr := template.Random(f, c.Target, r)
+		choice, err := strategy.Random(context.Background(), f, c.Target, r)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		tr := choice.Trace
 		packed := slices.ContainsFunc(tr, func(s schedule.Step) bool { return s.Op == "pack" })
 		if len(f.Params) > 1 && f.Params[1].Name == "wt" && !packed && r.IntN(2) == 0 {
 			tr = append(tr, packFilters(f.Params[1].Shape)...)
@@ -25,6 +30,20 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
 		traces[f.Name] = tr
 	}
 	return traces
+}
+
+// randomAlgorithms draws algorithms for half of the layers that have a choice.
+func randomAlgorithms(c *ripc.Compiled, r *rand.Rand) (float, bitserial []string) {
+	for _, s := range c.Program.Stages {
+		switch {
+		case s.Layer.Algorithm.Other == 0 || r.IntN(2) == 0:
+		case r.IntN(2) == 0:
+			float = append(float, s.Name)
+		default:
+			bitserial = append(bitserial, s.Name)
+		}
+	}
+	return float, bitserial
 }
 
 // packFilters puts weights into blocks of 64 filters, which every vector of a random trace lies in; where filters do not

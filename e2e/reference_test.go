@@ -63,7 +63,7 @@ func compareWithReference(path string, r *rand.Rand) error {
 		inputs = append(inputs, x.Bytes(v))
 	}
 	for _, n := range g.Nodes {
-		vals[n.Outputs[0]] = refnet.Node(g, n, vals)
+		vals[n.Output] = refnet.Node(g, n, vals)
 	}
 	outs, err := interp.RunProgram(context.Background(), c.Program, inputs, interp.Options{Checked: true})
 	if err != nil {

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -9,12 +8,13 @@ import (
 
 	"ripc"
 	"ripc/compile"
-	"ripc/engine"
 	"ripc/internal/need"
 	"ripc/ir"
+	"ripc/measure"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets"
+	"ripc/verify"
 )
 
 // layerOf compiles SqueezeNet's pipeline up to its schedules and picks the Func of a layer, with the layer's own weights.
@@ -33,11 +33,19 @@ func layerOf(t testing.TB, target, layer string) (*ir.Func, compile.KernelOption
 
 // drawn are the default schedule of f and n different random ones.
 func drawn(f *ir.Func, t targets.Target, n int) []schedule.Trace {
-	traces := []schedule.Trace{template.Default(f, t)}
+	choice, err := strategy.Default(f, t)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	traces := []schedule.Trace{choice.Trace}
 	seen := map[string]bool{traces[0].String(): true}
 	r := rand.New(rand.NewPCG(1, 2))
 	for tries := 0; len(traces) <= n && tries < 50*n; tries++ {
-		if tr := template.Random(f, t, r); !seen[tr.String()] {
+		choice, err := strategy.Random(context.Background(), f, t, r)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		if tr := choice.Trace; !seen[tr.String()] {
 			seen[tr.String()] = true
 			traces = append(traces, tr)
 		}
@@ -46,42 +54,20 @@ func drawn(f *ir.Func, t targets.Target, n int) []schedule.Trace {
 }
 
 // measured builds one schedule, compares it with the definition, and measures it: nanoseconds here, instructions of a board.
-func measured(t testing.TB, ctx context.Context, f *ir.Func, tr schedule.Trace, target targets.Target, o compile.KernelOptions) float64 {
+func measured(t testing.TB, f *ir.Func, tr schedule.Trace, target targets.Target, o compile.KernelOptions) float64 {
 	t.Helper()
-	u, err := compile.Kernel(ctx, f, tr, target, o)
+	u, err := compile.Kernel(t.Context(), f, tr, target, o)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, tr)
 	}
-	e, err := u.Open(engine.Options{Count: true})
+	r, err := verify.Kernel(t.Context(), u, 1)
 	need.OK(t, err)
-	defer e.Close()
-	jobs := []engine.Job{{Inputs: u.Inputs(1), Last: 1, Outputs: true}}
-	got, err := e.Run(ctx, jobs)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, tr)
+	if !r.OK {
+		t.Errorf("%+v; the schedule is\n%s", r, tr)
 	}
-	want, err := u.Definition().Run(ctx, jobs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range want[0].Outputs {
-		if !bytes.Equal(got[0].Outputs[i], want[0].Outputs[i]) {
-			t.Errorf("output %d differs from the definition's; the schedule is\n%s", i, tr)
-		}
-	}
-	if e.Kind() == engine.Simulated {
-		return float64(got[0].Counters.Instructions)
-	}
-	best := got[0].Counters.Took
-	again := []engine.Job{{Last: 1}}
-	for range 20 {
-		r, err := e.Run(ctx, again)
-		if err != nil {
-			t.Fatal(err)
-		}
-		best = min(best, r[0].Counters.Took)
-	}
-	return float64(best.Nanoseconds())
+	m, err := u.Measure(t.Context(), 1, measure.Quick())
+	need.OK(t, err)
+	return m.Cost()
 }
 
 // TestTuneOneLayer is what a tuner does: it takes one layer of a network, draws 20 schedules, and builds, checks and
@@ -100,7 +86,7 @@ func TestTuneOneLayer(t *testing.T) {
 			}
 			var cost []float64
 			for _, tr := range traces {
-				cost = append(cost, measured(t, t.Context(), f, tr, target, o))
+				cost = append(cost, measured(t, f, tr, target, o))
 			}
 			at := slices.Index(cost, slices.Min(cost))
 			if cost[at] <= 0 || slices.Max(cost) == cost[at] {
@@ -120,12 +106,12 @@ func BenchmarkDefaultAgainstRandom(b *testing.B) {
 			traces := drawn(f, host, 200)
 			var cost []float64
 			for _, tr := range traces {
-				cost = append(cost, measured(b, b.Context(), f, tr, host, o))
+				cost = append(cost, measured(b, f, tr, host, o))
 			}
 			at := slices.Index(cost, slices.Min(cost))
 			usual := cost[0]
 			for b.Loop() {
-				usual = min(usual, measured(b, b.Context(), f, traces[0], host, o))
+				usual = min(usual, measured(b, f, traces[0], host, o))
 			}
 			b.ReportMetric(usual/cost[at], "default/best")
 			b.ReportMetric(cost[at], "best-ns")

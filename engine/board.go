@@ -39,10 +39,7 @@ func openBoard(path string, o Options) (Engine, error) {
 	if o.Threads != 1 {
 		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "a board without an operating system has one thread"}
 	}
-	if o.Count {
-		return nil, errors.New("on simulated boards without an operating system nothing is counted")
-	}
-	m, err := bareboard.Open(path, bareboard.Options{})
+	m, err := bareboard.Open(path, bareboard.Options{Count: o.Count})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +94,7 @@ func (b *board) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	results := make([]Result, len(jobs))
 	for k, d := range done {
 		r := &results[k]
-		r.Counters.Took = took
+		r.Counters = Counters{Took: took, Instructions: d.Instructions}
 		b.stack = max(b.stack, d.Stack)
 		if d.Memory == nil {
 			continue

@@ -40,9 +40,12 @@ func tiny(t *testing.T, b boards.Board) string {
 	}
 	s.Code = append([]byte("#define TINY_TARGET \""+b.Target+"\"\n"), s.Code...)
 	path := filepath.Join(t.TempDir(), "tiny.elf")
-	err = bareboard.Build(t.Context(), s, b, path)
+	program, err := bareboard.Build(t.Context(), s, b)
 	if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
 		need.Board(t, err)
+	}
+	if err == nil {
+		err = os.WriteFile(path, program, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +56,7 @@ func tiny(t *testing.T, b boards.Board) string {
 func TestMicrocontrollers(t *testing.T) {
 	for _, b := range boards.All() {
 		t.Run(b.Target, func(t *testing.T) {
+			need.Board(t, nil)
 			path := tiny(t, b)
 			e, err := engine.Open(path, engine.Options{Limit: 2 * time.Second})
 			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
@@ -113,8 +117,14 @@ func TestMicrocontrollers(t *testing.T) {
 			if _, err := engine.Open(path, engine.Options{Threads: 2}); !errors.As(err, &threads) || threads.Most != 1 {
 				t.Errorf("two threads: %v", err)
 			}
-			if _, err := engine.Open(path, engine.Options{Count: true}); err == nil {
-				t.Error("counting: no error")
+			counter, err := engine.Open(path, engine.Options{Count: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer counter.Close()
+			if m, err := engine.Measure(t.Context(), counter, [][]byte{x}, engine.MeasureOptions{Stages: true}); err != nil || len(m.Stages) != 2 ||
+				m.Network.Instructions == nil || *m.Network.Instructions < 20 || *m.Network.Instructions > 1000 {
+				t.Errorf("counting: %+v, %v", m, err)
 			}
 			t.Setenv("PATH", t.TempDir())
 			if _, err := engine.Open(path, engine.Options{}); err == nil || !strings.Contains(err.Error(), bareboard.Setup) {

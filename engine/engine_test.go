@@ -14,6 +14,7 @@ import (
 	"ripc/engine"
 	"ripc/internal/need"
 	"ripc/ir"
+	"ripc/measure"
 	"ripc/runtime/describe"
 	"ripc/targets"
 )
@@ -135,11 +136,14 @@ func TestEngines(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	x := numbers(func(i int) int32 { return 1 })
 	for name, e := range engines(t, engine.Options{Count: true}) {
-		m, err := engine.Measure(t.Context(), e, [][]byte{x}, true, nil)
+		m, err := engine.Measure(t.Context(), e, [][]byte{x}, engine.MeasureOptions{Stages: true, Budget: measure.Quick()})
 		if err != nil || m.Runs < 1 || len(m.Stages) != 3 {
 			t.Fatalf("%s: %+v, %v", name, m, err)
 		}
 		f, s := m.Network, m.Stages[0]
+		if (m.Cost() > 0) != (e.Kind() != engine.Interpreted) {
+			t.Errorf("%s: cost %v", name, m.Cost())
+		}
 		switch e.Kind() {
 		case engine.Native:
 			if *f.MinMS <= 0 || *f.MinMS > *f.MedianMS || *m.GHz <= 0 || f.Instructions != nil || *s.MACsPerCycle <= 0 || m.Stages[1].MACsPerCycle != nil {

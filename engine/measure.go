@@ -14,25 +14,48 @@ type Measurement struct {
 	GHz     *float64          // clock of one core, directly behind the fastest runs; nil for simulated code
 }
 
+// Cost is one number to compare by: the nanoseconds of the fastest run, or the instructions of simulated code. It is 0 if
+// neither is known.
+func (m *Measurement) Cost() float64 {
+	switch {
+	case m.Network.MinMS != nil:
+		return 1e6 * *m.Network.MinMS
+	case m.Network.Instructions != nil:
+		return float64(*m.Network.Instructions)
+	}
+	return 0
+}
+
+// MeasureOptions say what Measure measures. The zero value is fine.
+type MeasureOptions struct {
+	// Stages asks for the stages one by one, too, in order, so that each finds the caches as in a whole run.
+	Stages bool
+	Budget measure.Budget // of native code; the zero value stands for measure.Thorough
+	// Progress, if not nil, is called now and then.
+	Progress func(done, total int, what string)
+}
+
 // Measure measures a network on inputs: the time of native code, warm and over many runs; the instructions of simulated
-// code, once. e must be opened with Options.Count. With stages, they are also measured one by one, in order, so that each
-// finds the caches as in a whole run. If ctx ends on the way, what was measured until then is returned with ctx's error.
-// progress may be nil.
-func Measure(ctx context.Context, e Engine, inputs [][]byte, stages bool, progress func(done, total int, what string)) (*Measurement, error) {
+// code, once. e must be opened with Options.Count. If ctx ends on the way, what was measured until then is returned with
+// ctx's error.
+func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
+	if o.Budget == (measure.Budget{}) {
+		o.Budget = measure.Thorough()
+	}
 	if e.Kind() == Native {
-		return sampled(ctx, e, inputs, stages, progress)
+		return sampled(ctx, e, inputs, o)
 	}
 	n := len(e.Describe().Stages)
 	jobs := []Job{{Last: n, Inputs: inputs}}
-	for i := 0; stages && i < n; i++ {
+	for i := 0; o.Stages && i < n; i++ {
 		j := Job{First: i, Last: i + 1}
 		if i == 0 {
 			j.Inputs = inputs
 		}
 		jobs = append(jobs, j)
 	}
-	if progress != nil {
-		progress(0, len(jobs), "counting instructions")
+	if o.Progress != nil {
+		o.Progress(0, len(jobs), "counting instructions")
 	}
 	results, err := e.Run(ctx, jobs)
 	if err != nil {
@@ -54,7 +77,7 @@ func counted(r Result) measure.Figures {
 }
 
 // sampled measures times.
-func sampled(ctx context.Context, e Engine, inputs [][]byte, stages bool, progress func(done, total int, what string)) (*Measurement, error) {
+func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
 	d := e.Describe()
 	whole := []Job{{Last: len(d.Stages)}}
 	var each []Job
@@ -66,7 +89,7 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, stages bool, progre
 	}
 	sample := func(jobs []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(jobs))
-		err := measure.Sample(ctx, progress, what, func(warm bool) error {
+		err := measure.Sample(ctx, o.Budget, o.Progress, what, func(warm bool) error {
 			results, err := e.Run(ctx, jobs)
 			for i, r := range results {
 				if !warm {
@@ -82,9 +105,9 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, stages bool, progre
 	for _, s := range d.Stages {
 		macs += s.MACs
 	}
-	ghz := measure.Middle(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
+	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
 	m := &Measurement{Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
-	if err != nil || !stages {
+	if err != nil || !o.Stages {
 		return m, err
 	}
 	timings, err = sample(each, "measuring layers")

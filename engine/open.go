@@ -29,7 +29,7 @@ func Open(path string, o Options) (Engine, error) {
 		return nil, err
 	}
 	o.Threads = cmp.Or(o.Threads, 1)
-	if bareboard.IsProgram(d) {
+	if bareboard.IsProgram(path, d) {
 		return openBoard(path, o)
 	}
 	if Choose(d.Arch, d.Features, o) == Native {

@@ -26,8 +26,8 @@ func quantizersAlone(r *rewriter) error {
 				break
 			}
 			q, _ = quantizerOf(n)
-			n.Inputs = p.Inputs
-			r.remove(p)
+			r.SetInputs(n, p.Inputs...)
+			r.Remove(p)
 		}
 	}
 	return nil
@@ -61,7 +61,7 @@ func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
 			t.Data[j*channels+o] = f32.Flush(x)
 		}
 	}
-	y := r.g.Value(n.Outputs[0])
+	y := r.g.Value(n.Output)
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: q.bits, Enc: q.enc, Scale: y.Scale, Zero: y.Zero}, NotLess: q.nan}
 	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": t}
 	return true

@@ -45,7 +45,7 @@ func TestQuantizersAlone(t *testing.T) {
 				}
 				s, ok := m.Attrs.(*graph.Elementwise)
 				if !ok {
-					s = &graph.Elementwise{Steps: Steps(n.Graph, m)}
+					s = &graph.Elementwise{Steps: graph.Steps(n.Graph, m)}
 				}
 				x = scalar.EvalSteps(s.Steps, o, x)
 			}

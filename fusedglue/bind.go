@@ -43,12 +43,12 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	x := g.Value(n.Inputs[0])
 	f.X = graph.IntegersOf(x.LevelType)
 	bindIntegers(n, f, b, perChannel)
-	f.WeightBits, f.WeightEnc = WeightType(b)
+	f.WeightBits, f.WeightEnc = b.WeightType()
 	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
 	if padded && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}
-	if sumBound(f) > MaxSum {
+	if sumBound(f) > graph.MaxSum {
 		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), x.Bits)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
@@ -112,29 +112,18 @@ func dropIdentities(r *rewriter) error {
 		if n.Op != "bitpack" && n.Op != "unpack" && (n.Op != "concat" || len(n.Inputs) != 1) {
 			continue
 		}
-		in, out := n.Inputs[0], n.Outputs[0]
-		p := r.g.Producer(in)
+		in, out := n.Inputs[0], n.Output
+		p := r.Producer(in)
 		if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
 			continue // the caller sees both representations: lowering copies
 		}
 		if r.g.IsOutput(out) { // the producer makes the output under its own name
-			r.replaceInput(in, out)
-			p.Outputs[slices.Index(p.Outputs, in)] = out
+			r.Redirect(in, out)
+			r.SetOutput(p, out)
 		} else {
-			r.replaceInput(out, in)
+			r.Redirect(out, in)
 		}
-		r.remove(n)
+		r.Remove(n)
 	}
 	return nil
-}
-
-// replaceInput makes the consumers of tensor from read tensor to.
-func (r *rewriter) replaceInput(from, to string) {
-	for _, n := range r.g.Nodes {
-		for i := range n.Inputs {
-			if n.Inputs[i] == from && n.Outputs[0] != to {
-				n.Inputs[i] = to
-			}
-		}
-	}
 }

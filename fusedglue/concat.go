@@ -10,14 +10,11 @@ import (
 // concatAfter moves float steps and quantizers behind a concatenation to its inputs, where these come from convolutions that
 // may take them in. Each gets its own channels' operands.
 func concatAfter(r *rewriter) error {
-	for changed := true; changed; {
-		changed = false
-		for _, n := range r.g.Nodes {
-			if c := r.only1(n); c != nil && c.Op == "concat" && r.splits(n, c) {
-				r.split(n, c)
-				changed = true
-				break
-			}
+	for i := 0; i < len(r.g.Nodes); i++ {
+		n := r.g.Nodes[i]
+		if c := r.only(n); c != nil && c.Op == "concat" && r.splits(n, c) {
+			i = slices.Index(r.g.Nodes, c) - 1 // what is before c is as it was
+			r.split(n, c)
 		}
 	}
 	return nil
@@ -26,7 +23,7 @@ func concatAfter(r *rewriter) error {
 // splits reports whether n, behind the concatenation c, is of use before it.
 func (r *rewriter) splits(n, c *graph.Node) bool {
 	_, steps := n.Attrs.(*graph.Elementwise)
-	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Outputs[0]).Encoded() || !c.DistinctInputs() {
+	if q, ok := quantizerOf(n); !steps && (!ok || q.bits > maxThresholdBits) || r.g.Value(c.Output).Encoded() || !c.DistinctInputs() {
 		return false
 	}
 	return slices.ContainsFunc(c.Inputs, func(in string) bool {
@@ -38,34 +35,22 @@ func (r *rewriter) splits(n, c *graph.Node) bool {
 	})
 }
 
-// sole is the producer of a tensor that one node reads, nil otherwise.
-func (r *rewriter) sole(t string) *graph.Node {
-	if r.g.IsOutput(t) || len(r.g.Consumers(t)) != 1 {
-		return nil
-	}
-	return r.g.Producer(t)
-}
-
 // split turns n(c(a, b, ...)) into c(n(a), n(b), ...).
 func (r *rewriter) split(n, c *graph.Node) {
-	y, at := r.g.Value(n.Outputs[0]), 0
+	y, at := r.g.Value(n.Output), 0
+	inputs := make([]string, len(c.Inputs))
 	for i, in := range c.Inputs {
 		part := *n
 		to := at + r.g.Value(in).Channels()
 		part.Attrs, part.Weights = partOf(n, at, to)
 		v := *y
 		v.Shape, v.View = slices.Clone(r.g.Value(in).Shape), graph.Bytes
-		v.Name = fmt.Sprintf("%s.%s", in, n.Name)
-		for r.g.Values[v.Name] != nil {
-			v.Name += "_"
-		}
-		r.g.Values[v.Name] = &v
-		part.Name, part.Inputs, part.Outputs = fmt.Sprintf("%s.%d", n.Name, i), []string{in}, []string{v.Name}
-		r.g.Nodes = slices.Insert(r.g.Nodes, slices.Index(r.g.Nodes, c), &part)
-		c.Inputs[i], at = v.Name, to
+		part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in}, r.TensorName(fmt.Sprintf("%s.%s", in, n.Name))
+		r.InsertBefore(c, &part, &v)
+		inputs[i], at = part.Output, to
 	}
-	c.Outputs = n.Outputs
-	r.remove(n)
+	r.SetInputs(c, inputs...)
+	r.absorb(c, n)
 }
 
 // partOf are n's attributes and weights for channels from to to-1.

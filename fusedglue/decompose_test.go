@@ -2,7 +2,6 @@ package fusedglue
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +38,7 @@ func TestDecompose(t *testing.T) {
 			}
 		}
 		w := &graph.Tensor{Shape: []int{per, outs}, Data: data}
-		few, why := Decompose(w)
+		few, why := graph.Decompose(w)
 		if few == nil {
 			t.Fatalf("%s weights %v: %+v", kind, data, why)
 		}
@@ -74,30 +73,4 @@ func TestDecompose(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestDecomposeRefuses(t *testing.T) {
-	var bytes []float32
-	for q := -127; q < 128; q++ {
-		bytes = append(bytes, float32(q)*0.01)
-	}
-	for _, c := range []struct {
-		data []float32
-		want graph.Verdict
-	}{
-		{bytes, tooWide(8)},
-		{[]float32{1, 2, 4, 8, 16, 5}, tooWide(5)},
-		{[]float32{1, -0.7071, 0.1, 3.14159}, graph.Verdict{Reason: graph.WhyRealWeights}},
-		{[]float32{1, -1, float32(math.NaN()), 1}, graph.Verdict{Reason: graph.WhyWeightsNaN}},
-		{[]float32{1, float32(math.Inf(1)), 1, 1}, graph.Verdict{Reason: graph.WhyWeightsNaN}},
-	} {
-		few, why := Decompose(&graph.Tensor{Shape: []int{len(c.data), 1}, Data: c.data})
-		if few != nil || why != c.want {
-			t.Errorf("%v: %+v, %+v, want %+v", c.data[:4], few, why, c.want)
-		}
-	}
-	few, _ := Decompose(&graph.Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
-	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{1, 2, 2, 1, 1, 2}) {
-		t.Errorf("%+v", few)
-	}
 }

@@ -25,35 +25,22 @@ func foldSteps(r *rewriter) error {
 
 // poolAfter swaps max_pool with an increasing step or quantizer behind it: the maximum commutes with increasing maps.
 func poolAfter(r *rewriter) error {
-	for changed := true; changed; {
-		changed = false
-		for i, n := range r.g.Nodes {
-			p := r.only1(n)
-			if p == nil || p.Op != "max_pool" || r.g.Value(p.Inputs[0]).Encoded() || !increasing(n) {
-				continue
-			}
-			// x -> p -> t -> n -> y   becomes   x -> n -> t -> p -> y; t takes the type of y and the shape of x.
-			x, t, y := r.g.Value(p.Inputs[0]), r.g.Value(p.Outputs[0]), r.g.Value(n.Outputs[0])
-			shape := slices.Clone(x.Shape)
-			name := t.Name
-			*t = *y
-			t.Name, t.Shape, t.View = name, shape, graph.Bytes
-			n.Inputs, n.Outputs, p.Inputs, p.Outputs = p.Inputs, p.Outputs, n.Inputs, n.Outputs
-			j := slices.Index(r.g.Nodes, p)
-			r.g.Nodes[i], r.g.Nodes[j] = p, n
-			changed = true
-			break
+	for i := 0; i < len(r.g.Nodes); i++ {
+		n := r.g.Nodes[i]
+		p := r.only(n)
+		if p == nil || p.Op != "max_pool" || r.g.Value(p.Inputs[0]).Encoded() || !increasing(n) {
+			continue
 		}
+		// x -> p -> t -> n -> y   becomes   x -> n -> t -> p -> y; t takes the type of y and the shape of x.
+		x, t, y := r.g.Value(p.Inputs[0]), r.g.Value(p.Output), r.g.Value(n.Output)
+		shape := slices.Clone(x.Shape)
+		name := t.Name
+		*t = *y
+		t.Name, t.Shape, t.View = name, shape, graph.Bytes
+		r.Exchange(p, n)
+		i = slices.Index(r.g.Nodes, n) - 1 // what is before n's new place is as it was
 	}
 	return nil
-}
-
-// only1 is only for nodes with one input.
-func (r *rewriter) only1(n *graph.Node) *graph.Node {
-	if len(n.Inputs) != 1 {
-		return nil
-	}
-	return r.only(n)
 }
 
 // increasing reports whether n is a map that never falls in any channel.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -27,7 +28,7 @@ func interpret(t *rapid.T, n *net, disabled []string, inputs [][]byte) ([][]byte
 	if n.String() != text {
 		t.Fatalf("Fuse changed its input:\n%s%s", text, n)
 	}
-	p, err := lower.Program(g)
+	p, err := lower.Program(g, lower.Options{})
 	if err != nil {
 		t.Fatalf("disabled %v: %v\n%s%s", disabled, err, n, g)
 	}
@@ -180,5 +181,33 @@ func TestErrors(t *testing.T) {
 		if _, err := Fuse(n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fold_steps, pool_after") {
 			t.Errorf("disabling %q: %v", name, err)
 		}
+	}
+}
+
+// TestFuseMany: what it takes to fuse a network grows with its nodes, not with their square: chains whose steps join, pools
+// that pass every step behind them, and a tensor that everybody reads.
+func TestFuseMany(t *testing.T) {
+	const count = 30_000
+	n := newNet(func(args ...any) { t.Fatal(args...) }, func() float64 { return 1 })
+	x := n.input(1, 4, 4, 2)
+	y := x
+	for i := range count {
+		switch i % 3 {
+		case 0:
+			y = n.pool(y, 1, 1, graph.PadValid)
+		case 1:
+			y = n.plain("relu", y)
+		case 2:
+			y = n.add("add", &graph.BinaryOpAttrs{}, nil, x, y)
+		}
+	}
+	n.Outputs = []string{y}
+	start := time.Now()
+	g, err := Fuse(n.Graph, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(start); len(g.Nodes) != count || d > 20*time.Second { // a fifth of a second; with scans of all nodes, minutes
+		t.Errorf("%d nodes became %d in %v", count, len(g.Nodes), d)
 	}
 }

@@ -94,29 +94,37 @@ func names(passes []Pass) []string {
 	return out
 }
 
-// rewriter holds a copy of the graph whose nodes and values may be changed.
-type rewriter struct{ g *graph.Graph }
+// rewriter rewrites a copy of the graph.
+type rewriter struct {
+	*graph.Builder
+	g *graph.Graph // the Builder's
+}
 
-func newRewriter(g *graph.Graph) *rewriter { return &rewriter{g.Clone()} }
-
-// remove takes node n out of the list.
-func (r *rewriter) remove(n *graph.Node) {
-	r.g.Nodes = slices.DeleteFunc(r.g.Nodes, func(m *graph.Node) bool { return m == n })
+func newRewriter(g *graph.Graph) *rewriter {
+	c := g.Clone()
+	return &rewriter{graph.NewBuilder(c), c}
 }
 
 // absorb makes p, the producer of n's only input, produce n's output, and drops n.
 func (r *rewriter) absorb(p, n *graph.Node) {
-	p.Outputs = n.Outputs
-	r.remove(n)
+	r.SetOutput(p, n.Output)
+	r.Remove(n)
 }
 
-// only gives the producer of n's input if nothing else sees that input.
+// only gives the producer of n's one input if nothing else sees that input; nil otherwise.
 func (r *rewriter) only(n *graph.Node) *graph.Node {
-	in := n.Inputs[0]
-	if len(n.Inputs) != 1 || r.g.IsOutput(in) || len(r.g.Consumers(in)) != 1 {
+	if len(n.Inputs) != 1 {
 		return nil
 	}
-	return r.g.Producer(in)
+	return r.sole(n.Inputs[0])
+}
+
+// sole is the producer of a tensor that one node reads and that does not leave the network, nil otherwise.
+func (r *rewriter) sole(tensor string) *graph.Node {
+	if r.g.IsOutput(tensor) || r.ConsumerCount(tensor) != 1 {
+		return nil
+	}
+	return r.Producer(tensor)
 }
 
 // open gives the attributes of a fused convolution that still yields plain floats, nil otherwise.

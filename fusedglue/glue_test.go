@@ -62,7 +62,7 @@ func TestShiftToThresholds(t *testing.T) {
 			s.Left[o] = int32(max(0, -g.T))
 		}
 		f.Epilogue = graph.Epilogue{OutBits: bits, Shift: s}
-		if err := shiftToThresholds(&rewriter{&graph.Graph{Nodes: []*graph.Node{{Attrs: f}}}}); err != nil {
+		if err := shiftToThresholds(newRewriter(&graph.Graph{Nodes: []*graph.Node{{Attrs: f}}})); err != nil {
 			t.Fatal(err)
 		}
 		if f.Epilogue.Shift != nil || f.Epilogue.OutBits != bits {

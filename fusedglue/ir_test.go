@@ -78,7 +78,7 @@ func TestStepsAreTheIR(t *testing.T) {
 			n.plain(op, x)
 		}
 		node := *n.Nodes[0]
-		n.Outputs = []string{node.Outputs[0]}
+		n.Outputs = []string{node.Output}
 		data, input := make([]float32, 2*3*c), []byte{}
 		for i := range data {
 			data[i] = hard(t, r)
@@ -88,7 +88,7 @@ func TestStepsAreTheIR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := lower.Program(g)
+		p, err := lower.Program(g, lower.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestStepsAreTheIR(t *testing.T) {
 			}
 			return
 		}
-		steps := Steps(n.Graph, &node)
+		steps := graph.Steps(n.Graph, &node)
 		for i, x := range data {
 			got, want := math.Float32frombits(binary.LittleEndian.Uint32(out[0][4*i:])), scalar.EvalSteps(steps, i%c, x)
 			if math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {

@@ -13,17 +13,18 @@ import (
 // net builds graphs.
 type net struct {
 	*graph.Graph
+	b    *graph.Builder // of Graph
 	fail func(args ...any)
 	rnd  func() float64 // of weights
 }
 
 func newNet(fail func(args ...any), rnd func() float64) *net {
-	return &net{&graph.Graph{Name: "net", File: "net.json", Values: map[string]*graph.Value{}}, fail, rnd}
+	b := graph.NewBuilder(&graph.Graph{Name: "net", File: "net.json"})
+	return &net{b.Graph(), b, fail, rnd}
 }
 
 func (n *net) input(shape ...int) string {
-	n.Values["x"] = &graph.Value{Name: "x", Shape: shape, Layout: "NHWC"}
-	n.Inputs = []string{"x"}
+	n.b.Input(&graph.Value{Name: "x", Shape: shape, Layout: "NHWC"})
 	return "x"
 }
 
@@ -37,15 +38,11 @@ func (n *net) levels(bits int, enc ir.EncodingKind, shape ...int) string {
 // add appends a node and gives its output.
 func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
 	id := len(n.Nodes) + 1
-	node := &graph.Node{Name: fmt.Sprintf("n%d", id), Op: op, Inputs: inputs, Outputs: []string{fmt.Sprintf("t%d", id)}, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: id}}
-	v, err := graph.Infer(n.Graph, node)
-	if err != nil {
+	node := &graph.Node{Name: fmt.Sprintf("n%d", id), Op: op, Inputs: inputs, Output: fmt.Sprintf("t%d", id), Attrs: attrs, Weights: w, Pos: ir.Pos{Line: id}}
+	if _, err := n.b.Append(node); err != nil {
 		n.fail(err)
 	}
-	v.Name = node.Outputs[0]
-	n.Values[v.Name] = v
-	n.Nodes = append(n.Nodes, node)
-	return v.Name
+	return node.Output
 }
 
 // tensor has values around mean.
@@ -103,7 +100,7 @@ func (n *net) pool(x string, k, stride int, pad graph.PaddingMode) string {
 }
 
 func (n *net) plain(op string, inputs ...string) string {
-	return n.add(op, &graph.NoAttrs{}, nil, inputs...)
+	return n.add(op, graph.OpNamed(op).NewAttrs(), nil, inputs...)
 }
 
 func (n *net) quantize(x string, a *graph.QuantizeAttrs) string { return n.add("quantize", a, nil, x) }

@@ -12,7 +12,7 @@ import (
 )
 
 // Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:
-//   - a convolution or dense layer whose weights have few bits (at most MaxWeightBits, of both signs), or whose input has as
+//   - a convolution or dense layer whose weights have few bits (at most graph.MaxWeightBits, of both signs), or whose input has as
 //     few and that stands between bitserial layers, but which is not bitserial;
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
 //     of sums that are no thresholds, or a float step that nothing took in.
@@ -20,7 +20,7 @@ import (
 // Other float convolutions, such as a first and a last layer with real or 8-bit weights, what comes before the first binary
 // layer, and what follows the last one (but for levels of few bits that the caller gets), are the model's own wish.
 func Strict(g *graph.Graph) error {
-	s := strict{g: g}
+	s := strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
 		s.all += s.macs(n)
 	}
@@ -34,7 +34,7 @@ func Strict(g *graph.Graph) error {
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n, "no thresholds equal its glue")))
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Outputs[0]).Bits <= MaxWeightBits || s.bitserial(q, s.below)) {
+			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.MaxWeightBits || s.bitserial(q, s.below)) {
 				errs = append(errs, s.stays(n, "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors",
 					fmt.Sprintf("the glue up to %q does not fold to integers: %s", q.Name, s.obstacle(n, q))))
 			}
@@ -44,19 +44,20 @@ func Strict(g *graph.Graph) error {
 }
 
 type strict struct {
+	*graph.Index
 	g   *graph.Graph
 	all int64 // MACs of the network
 }
 
 // layer is the error of a float convolution that should have been bitserial, nil if it is the model's own wish.
 func (s strict) layer(n *graph.Node, f *graph.FusedConv) error {
-	few, _ := Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
+	few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
 	switch {
 	case few != nil && few.Trained():
 		return s.stays(n, "quantize its input to at most 8 bits, with one scale",
-			reason(n, fmt.Sprintf("its weights are %s, but its input is not quantized", explain.Weights(WeightType(&few.Attrs)))))
+			reason(n, fmt.Sprintf("its weights are %s, but its input is not quantized", explain.Weights(few.Attrs.WeightType()))))
 	case s.fewLevels(n.Inputs[0]) && s.bitserial(n, s.above) && s.bitserial(n, s.below):
-		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", MaxWeightBits),
+		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", graph.MaxWeightBits),
 			reason(n, "its input has few bits, but its weights are real"))
 	}
 	return nil
@@ -72,7 +73,7 @@ func reason(n *graph.Node, otherwise string) string {
 
 // stays is the error that n stays float.
 func (s strict) stays(n *graph.Node, help, why string) error {
-	y := s.g.Value(n.Outputs[0])
+	y := s.g.Value(n.Output)
 	cost := fmt.Sprintf("%d values", y.Elems())
 	if m := s.macs(n); m > 0 && n.Op == "fconv2d" {
 		cost = fmt.Sprintf("%d MACs, %.1f %% of all", m, 100*float64(m)/float64(s.all))
@@ -95,9 +96,9 @@ func (s strict) macs(n *graph.Node) int64 {
 	return pixels * int64(f.Products()) * int64(f.Out)
 }
 
-// fewLevels reports whether f32 tensor t holds the values of a quantizer of at most MaxWeightBits bits.
+// fewLevels reports whether f32 tensor t holds the values of a quantizer of at most graph.MaxWeightBits bits.
 func (s strict) fewLevels(t string) bool {
-	n := s.g.Producer(t)
+	n := s.Producer(t)
 	if n == nil {
 		return false
 	}
@@ -111,7 +112,7 @@ func (s strict) fewLevels(t string) bool {
 	}
 	switch n.Op {
 	case "dequantize":
-		return s.g.Value(n.Inputs[0]).Bits <= MaxWeightBits
+		return s.g.Value(n.Inputs[0]).Bits <= graph.MaxWeightBits
 	case "flatten":
 		return s.fewLevels(n.Inputs[0])
 	}
@@ -124,7 +125,7 @@ func fewSteps(steps []scalar.Step) bool {
 	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
 		i--
 	}
-	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<MaxWeightBits)
+	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.MaxWeightBits)
 }
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
@@ -148,7 +149,7 @@ func (s strict) laterQuantizer(n *graph.Node) *graph.Node {
 // obstacle says what keeps the quantizer q, which is reached from n, from folding into n.
 func (s strict) obstacle(n, q *graph.Node) string {
 	readers := s.below(n)
-	if s.g.IsOutput(n.Outputs[0]) {
+	if s.g.IsOutput(n.Output) {
 		return "the caller reads what is between"
 	}
 	if len(readers) > 1 {
@@ -162,7 +163,7 @@ func (s strict) obstacle(n, q *graph.Node) string {
 	if c != q {
 		return fmt.Sprintf("%s %q stands between", c.Op, c.Name)
 	}
-	if bits := s.g.Value(q.Outputs[0]).Bits; bits > maxThresholdBits {
+	if bits := s.g.Value(q.Output).Bits; bits > maxThresholdBits {
 		return fmt.Sprintf("levels of %d bits, where at most %d become thresholds", bits, maxThresholdBits)
 	}
 	return "it comes directly behind no convolution"
@@ -196,7 +197,7 @@ func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*g
 func (s strict) above(n *graph.Node) []*graph.Node {
 	var out []*graph.Node
 	for _, in := range n.Inputs {
-		if p := s.g.Producer(in); p != nil {
+		if p := s.Producer(in); p != nil {
 			out = append(out, p)
 		}
 	}
@@ -204,9 +205,5 @@ func (s strict) above(n *graph.Node) []*graph.Node {
 }
 
 func (s strict) below(n *graph.Node) []*graph.Node {
-	var out []*graph.Node
-	for _, t := range n.Outputs {
-		out = append(out, s.g.Consumers(t)...)
-	}
-	return out
+	return s.Consumers(n.Output)
 }

@@ -112,11 +112,10 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), global_avg_pool, softmax, flatten, bitpack, unpack and
-// dequantize. bitpack's result is u32 words, or, with the attribute's dtype i32 (BitpackAttrs), int32 words.
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), global_avg_pool, softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
-// BitpackAttrs belongs to a bitpack whose result the caller sees as int32 words without an axis of planes (1 bit).
+// BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).
 type BitpackAttrs struct{ Int32 bool }
 
 // QuantizeAttrs: f32 -> levels. Where the model gives no scale, Scale is 1/(2^Bits-1).

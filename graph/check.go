@@ -118,14 +118,10 @@ func notLabel(r rune) bool {
 
 // checkNode infers n again.
 func (c *checker) checkNode(n *Node) {
-	if len(n.Outputs) != 1 {
-		c.node(n, "", "makes %d tensors, want 1", len(n.Outputs))
-		return
-	}
 	if len(n.Inputs) > maxReads {
 		c.node(n, "", "reads %d tensors, want at most %d", len(n.Inputs), maxReads)
 	}
-	out := n.Outputs[0]
+	out := n.Output
 	c.name(n.Name, "the result", out)
 	if !utf8.ValidString(n.Note) {
 		c.node(n, "", "the note %q is no UTF-8", n.Note)
@@ -150,10 +146,13 @@ func (c *checker) checkNode(n *Node) {
 		c.node(n, "", "scale %g and zero point %d of levels that span the unit range: want 1/%d and 0", a.Scale, a.Zero, 1<<a.Bits-1)
 		return
 	}
-	got, err := Infer(c.seen, n)
+	got, attrs, err := Infer(c.seen, n)
 	if err != nil {
 		c.errs = append(c.errs, err)
 		return
+	}
+	if !reflect.DeepEqual(attrs, n.Attrs) {
+		c.node(n, "infer the node with a Builder", "its padding is%s, but the graph says%s", attrString(&Node{Op: n.Op, Attrs: attrs}), attrString(n))
 	}
 	if got.Name = out; !reflect.DeepEqual(got, want) {
 		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want, want.Scale)
@@ -162,30 +161,37 @@ func (c *checker) checkNode(n *Node) {
 
 // op checks that n's attributes and weights are those of its op.
 func (c *checker) op(n *Node) bool {
-	o, ok := opOf(n.Op)
-	var b *BinaryAttrs
-	switch a := n.Attrs.(type) {
-	case *Conv2DAttrs:
-		b = a.Binary
-	case *DenseAttrs:
-		b = a.Binary
+	o, err := c.g.rowFor(n)
+	if err == nil && o.Fused {
+		err = c.g.Errorf(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
 	}
-	packed := n.Op == "bitpack" && reflect.TypeOf(n.Attrs) == reflect.TypeFor[*BitpackAttrs]()
-	if !ok || reflect.TypeOf(n.Attrs) != reflect.TypeOf(o.attrs) && !packed || (b != nil) != strings.HasPrefix(n.Op, "bitserial_") {
-		c.node(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
+	if err != nil {
+		c.errs = append(c.errs, err)
 		return false
 	}
-	if b != nil && b.WeightScale != ScaleTensor && n.Weights["scale"] != nil {
+	ok := true
+	if b := bitserial(n); b != nil && b.WeightScale != ScaleTensor && n.Weights["scale"] != nil {
 		c.node(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
 		ok = false
 	}
 	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
-		if !slices.Contains(o.weights, key) {
-			c.node(n, "", "has a weight %q; the op has %v", key, o.weights)
+		if !slices.Contains(o.Weights, key) {
+			c.node(n, "", "has a weight %q; the op has %v", key, o.Weights)
 			ok = false
 		}
 	}
 	return ok
+}
+
+// bitserial is how the weights of n become bits, nil if they do not.
+func bitserial(n *Node) *BinaryAttrs {
+	switch a := n.Attrs.(type) {
+	case *Conv2DAttrs:
+		return a.Binary
+	case *DenseAttrs:
+		return a.Binary
+	}
+	return nil
 }
 
 func (c *checker) weight(n *Node, key string, t *Tensor) {
@@ -211,8 +217,9 @@ func (c *checker) weight(n *Node, key string, t *Tensor) {
 
 // results checks that the outputs are made by nodes, and that all that nodes make is read.
 func (c *checker) results() {
-	read, listed := map[string]bool{}, map[string]bool{}
+	read, made, listed := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, n := range c.g.Nodes {
+		made[n.Output] = true
 		for _, in := range n.Inputs {
 			read[in] = true
 		}
@@ -221,14 +228,14 @@ func (c *checker) results() {
 		switch {
 		case listed[out]:
 			c.fail(fmt.Sprintf("output %q", out), "", "listed twice")
-		case c.g.Producer(out) == nil:
+		case !made[out]:
 			c.fail(fmt.Sprintf("output %q", out), "an output is made by a node, be it a reshape", "no node makes this tensor")
 		}
 		listed[out] = true
 	}
 	for _, n := range c.g.Nodes {
-		if len(n.Outputs) == 1 && !read[n.Outputs[0]] && !listed[n.Outputs[0]] {
-			c.node(n, "", "no node reads the result %q", n.Outputs[0])
+		if !read[n.Output] && !listed[n.Output] {
+			c.node(n, "", "no node reads the result %q", n.Output)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package graph is the typed layer graph between the importers and lowering. Tensors are logical: NHWC shapes with the
 // true channel count, whatever the representation in memory will be. An encoded tensor (levels of N bits) is a tensor
-// type of its own; whether it is stored as one byte a level or as packed bit planes is decided by lowering.
+// type of its own; whether it is stored as one byte a level or as packed bit planes is decided by package lower/layout.
 package graph
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ripc/ir"
 )
 
-// Graph is a network. Nodes are in topological order. It is built once and not changed: passes return new graphs.
+// Graph is a network. Nodes are in topological order. A Builder makes it, and passes rewrite copies of their own with one.
 type Graph struct {
 	Name    string
 	File    string // the model file, for messages
@@ -75,7 +75,7 @@ type Node struct {
 	Name    string
 	Op      string
 	Inputs  []string
-	Outputs []string
+	Output  string // the tensor that it makes
 	Attrs   any
 	Weights map[string]*Tensor
 	Pos     ir.Pos
@@ -132,7 +132,7 @@ func (g *Graph) Clone() *Graph {
 	c.Nodes, c.Values = nil, map[string]*Value{}
 	for _, n := range g.Nodes {
 		m := *n
-		m.Inputs, m.Outputs, m.Weights = slices.Clone(n.Inputs), slices.Clone(n.Outputs), maps.Clone(n.Weights)
+		m.Inputs, m.Weights = slices.Clone(n.Inputs), maps.Clone(n.Weights)
 		c.Nodes = append(c.Nodes, &m)
 	}
 	for name, v := range g.Values {
@@ -142,34 +142,13 @@ func (g *Graph) Clone() *Graph {
 	return &c
 }
 
-// Value finds a tensor; it panics on a name that the graph does not have, which Validate rules out.
+// Value finds a tensor; it panics on a name that the graph does not have.
 func (g *Graph) Value(name string) *Value {
 	v, ok := g.Values[name]
 	if !ok {
 		panic("BUG: graph " + g.Name + " has no tensor " + name)
 	}
 	return v
-}
-
-// Producer finds the node that makes a tensor, nil for an input.
-func (g *Graph) Producer(name string) *Node {
-	for _, n := range g.Nodes {
-		if slices.Contains(n.Outputs, name) {
-			return n
-		}
-	}
-	return nil
-}
-
-// Consumers lists the nodes that read a tensor.
-func (g *Graph) Consumers(name string) []*Node {
-	var out []*Node
-	for _, n := range g.Nodes {
-		if slices.Contains(n.Inputs, name) {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // IsOutput reports whether a tensor is an output of the network.

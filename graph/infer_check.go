@@ -44,7 +44,8 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 // NotFinite finds an element of a weight that is not a number or, except in thresholds, constants and operands, infinite; -1
 // if there is none.
 func NotFinite(op string, t *Tensor) int {
-	infinite := slices.Contains([]string{"threshold", "constant", "add", "sub", "mul", "div"}, op)
+	o := OpNamed(op)
+	infinite := o != nil && o.Infinite
 	return slices.IndexFunc(t.Data, func(v float32) bool { return v != v || v-v != 0 && !infinite })
 }
 

@@ -86,22 +86,28 @@ func inferShiftNorm(g *Graph, n *Node, x *Value, a *ShiftNormAttrs) (*Value, err
 	return g.levels(n, x, scalar.LevelType{Enc: ir.Unipolar, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), 8)-1)})
 }
 
-// inferPacking is for bitpack and unpack: only what the caller sees of the levels changes.
-func inferPacking(g *Graph, n *Node, x *Value, int32Words bool) (*Value, error) {
+func inferBitpack(g *Graph, n *Node, x *Value, a *BitpackAttrs) (*Value, error) {
 	if err := g.needEncoded(n, x); err != nil {
 		return nil, err
 	}
-	out := *x
-	out.Shape = append([]int(nil), x.Shape...)
-	switch out.View = Bytes; {
-	case int32Words && (x.Bits != 1 || n.Op != "bitpack"):
+	if a.Int32 && x.Bits != 1 {
 		return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels", x.Bits)
-	case int32Words:
-		out.View = IntWords
-	case n.Op == "bitpack":
-		out.View = Planes
 	}
-	return &out, nil
+	if a.Int32 {
+		return x.viewed(IntWords), nil
+	}
+	return x.viewed(Planes), nil
+}
+
+func inferUnpack(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
+	return x.viewed(Bytes), g.needEncoded(n, x)
+}
+
+// viewed is a tensor of x's levels, which the caller sees otherwise.
+func (v *Value) viewed(as View) *Value {
+	out := *v
+	out.Shape, out.View = slices.Clone(v.Shape), as
+	return &out
 }
 
 func (g *Graph) checkFakeQuant(n *Node, x *Value, a *FakeQuantAttrs) error {

@@ -40,7 +40,7 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs) (*Value, er
 	return out, nil
 }
 
-func inferConstant(g *Graph, n *Node, in []*Value) (*Value, error) {
+func inferConstant(g *Graph, n *Node, in []*Value, _ *ConstantAttrs) (*Value, error) {
 	if len(in) != 0 {
 		return nil, g.Errorf(n, "", "has %d inputs, want none", len(in))
 	}

@@ -79,11 +79,11 @@ func TestInfer(t *testing.T) {
 		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 2}}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 3, Scale: 2}}},
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
-		{"bitpack", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
+		{"bitpack", "l", &graph.BitpackAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 	} {
-		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Outputs: []string{"n"}, Attrs: c.attrs, Weights: weights(c.w)}
-		got, err := graph.Infer(net(), n)
+		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Output: "n", Attrs: c.attrs, Weights: weights(c.w)}
+		got, _, err := graph.Infer(net(), n)
 		if err != nil {
 			t.Errorf("%s: %v", c.op, err)
 			continue
@@ -95,15 +95,19 @@ func TestInfer(t *testing.T) {
 	}
 }
 
-// TestInferPadding: TensorFlow's same padding puts the odd row at the end.
+// TestInferPadding: TensorFlow's same padding puts the odd row at the end, and the node stays what it is.
 func TestInferPadding(t *testing.T) {
 	a := conv(graph.Padding{Mode: graph.PadSame}, 2, nil)
 	n := &graph.Node{Name: "n", Op: "conv2d", Inputs: []string{"x"}, Attrs: a, Weights: weights(shapes{"w": {3, 3, 4, 1}})}
-	if _, err := graph.Infer(net(), n); err != nil {
+	_, attrs, err := graph.Infer(net(), n)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (graph.Padding{Mode: graph.PadSame, Top: 1, Bottom: 1, Left: 0, Right: 1}); a.Pad != want {
-		t.Errorf("padding of 9x8, kernel 3, stride 2: %+v, want %+v", a.Pad, want)
+	if got, want := attrs.(*graph.Conv2DAttrs).Pad, (graph.Padding{Mode: graph.PadSame, Top: 1, Bottom: 1, Left: 0, Right: 1}); got != want {
+		t.Errorf("padding of 9x8, kernel 3, stride 2: %+v, want %+v", got, want)
+	}
+	if n.Attrs != a || a.Pad != (graph.Padding{Mode: graph.PadSame}) {
+		t.Errorf("inference has written to the node: %+v", a)
 	}
 }
 
@@ -137,9 +141,26 @@ func TestInferErrors(t *testing.T) {
 		{"tanh", "x", &graph.NoAttrs{}, nil, "unknown op"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}
-		_, err := graph.Infer(net(), n)
+		_, _, err := graph.Infer(net(), n)
 		if e := (*ir.Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), `t.json:3: node "n" (`+c.op+")") {
 			t.Errorf("%s of %s: got %v, want t.json:3 and %q", c.op, c.inputs, err, c.want)
 		}
+	}
+}
+
+// TestCheckPadding: a graph whose padding nobody has resolved is refused, for the passes read the numbers.
+func TestCheckPadding(t *testing.T) {
+	b := graph.NewBuilder(&graph.Graph{Name: "t", File: "t.json", Outputs: []string{"y"}})
+	b.Input(&graph.Value{Name: "x", Shape: []int{2, 9, 8, 4}, Layout: "NHWC"})
+	n := &graph.Node{Name: "y", Op: "max_pool", Inputs: []string{"x"}, Output: "y", Attrs: pool(2, 2, graph.PadSame)}
+	if _, err := b.Append(n); err != nil {
+		t.Fatal(err)
+	}
+	if err := graph.Check(b.Graph()); err != nil {
+		t.Error(err)
+	}
+	n.Attrs = pool(2, 2, graph.PadSame)
+	if err := graph.Check(b.Graph()); err == nil || !strings.Contains(err.Error(), "pad=0,1,0,0, but the graph says kernel=[2 2] strides=[2 2] pad=0,0,0,0") {
+		t.Errorf("unresolved padding: %v", err)
 	}
 }

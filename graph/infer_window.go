@@ -1,5 +1,7 @@
 package graph
 
+import "strings"
+
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
@@ -43,6 +45,9 @@ func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 }
 
 func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
+	if bitserial := strings.HasPrefix(n.Op, "bitserial_"); bitserial != (b != nil) {
+		return g.Errorf(n, "", "whether weights become bits is said by the op, and by the attributes otherwise")
+	}
 	if b == nil {
 		if n.Weights["b"] != nil {
 			if err := g.needWeight(n, "b", []int{out}); err != nil {
@@ -54,7 +59,7 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
 	if b.PadValue > PadOnes {
 		return g.Errorf(n, "use zero or one", "pad_value %s", b.PadValue)
 	}
-	switch most := map[WeightEncoding]int{BipolarWeights: 4, TernaryWeights: 1, AffineWeights: 4}[b.Enc]; {
+	switch most := map[WeightEncoding]int{BipolarWeights: MaxWeightBits, TernaryWeights: 1, AffineWeights: MaxWeightBits}[b.Enc]; {
 	case most == 0:
 		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %s", b.Enc)
 	case b.WeightScale > ScaleTensor:
@@ -101,7 +106,7 @@ func SamePadding(size, k, s int) (before, after int) {
 	return total / 2, total - total/2
 }
 
-// window resolves the padding of a kernel over x and gives the output's height and width.
+// window gives the output's height and width for a kernel over x, and resolves the padding p.
 func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h, w int, err error) {
 	var out, before, after [2]int
 	given := [2][2]int{{p.Top, p.Bottom}, {p.Left, p.Right}}

@@ -13,11 +13,7 @@ func (g *Graph) String() string {
 		fmt.Fprintf(&b, "  input  %s\n", g.Values[n])
 	}
 	for _, n := range g.Nodes {
-		var outs []string
-		for _, o := range n.Outputs {
-			outs = append(outs, g.Values[o].String())
-		}
-		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", strings.Join(outs, ", "), n.Op, strings.Join(n.Inputs, ", "), attrString(n), remark(n))
+		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", g.Values[n.Output], n.Op, strings.Join(n.Inputs, ", "), attrString(n), remark(n))
 	}
 	for _, n := range g.Outputs {
 		fmt.Fprintf(&b, "  output %s\n", n)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -12,72 +13,90 @@ func (v *Value) String() string {
 	return fmt.Sprintf("%s: %s%s", v.Name, v.LevelType, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
 
-// attrString is what n's attributes say, with a space before each.
-func attrString(n *Node) string {
-	switch a := n.Attrs.(type) {
-	case *Conv2DAttrs:
-		return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
-	case *DenseAttrs:
-		return a.Binary.String()
-	case *PoolAttrs:
-		return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
-	case *QuantizeAttrs:
-		s := fmt.Sprintf(" bits=%d encoding=%s scale=%g rounding=%s", a.Bits, a.Enc, a.Scale, a.Rounding)
-		if a.Range != nil {
-			s += fmt.Sprintf(" range=%d..%d", a.Range.Min, a.Range.Max)
-		}
-		return s + signedString(a.Signed)
-	case *ThresholdAttrs:
-		test := ">="
-		if a.NotLess {
-			test = "!<"
-		}
-		return fmt.Sprintf(" bits=%d encoding=%s scale=%g test=%s thresholds=%s%s", a.Bits, a.Enc, a.Scale, test, weightString(n, "thresholds"), signedString(a.Signed))
-	case *ShiftNormAttrs:
-		return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
-	case *FakeQuantAttrs:
-		return fmt.Sprintf(" scale=%s range=%g..%g rounding=%s", weightString(n, "scale"), a.Min, a.Max, a.Rounding)
-	case *ClipAttrs:
-		return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max)
-	case *RoundAttrs:
-		return " rounding=" + a.Mode.String()
-	case *BinaryOpAttrs:
-		switch b := weightString(n, "b"); {
-		case len(n.Inputs) == 2:
-			return ""
-		case a.Reverse:
-			return " left=" + b
-		default:
-			return " right=" + b
-		}
-	case *TransposeAttrs:
-		return fmt.Sprintf(" perm=%v", a.Perm)
-	case *ReshapeAttrs:
-		return fmt.Sprintf(" shape=%v", a.Shape)
-	case *BitpackAttrs:
-		if a.Int32 {
-			return " dtype=i32"
-		}
-	case *SpatialPadAttrs:
-		return fmt.Sprintf(" pad=%s value=%g", a.Pad, a.Value)
-	case *SliceAttrs:
-		return fmt.Sprintf(" begin=%v size=%v strides=%v", a.Begin, a.Size, a.Stride)
-	case *Elementwise:
-		s := ""
-		for _, step := range a.Steps {
-			s += " " + step.Kind.String()
-		}
-		return s
-	case *FusedConv:
-		s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
-		dh, dw := a.Dilation()
-		s += tapString([2]int{dh, dw}, a.GroupCount())
-		if a.Ints != nil {
-			s += fmt.Sprintf(" a%dw%d", a.X.Bits(), a.W.Bits())
-		}
-		return s + a.Epilogue.String() + poolString(a.Pool)
+func printConv(_ *Node, a *Conv2DAttrs) string {
+	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
+}
+
+func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() }
+
+func printPool(_ *Node, a *PoolAttrs) string {
+	return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
+}
+
+func printQuantize(_ *Node, a *QuantizeAttrs) string {
+	s := levelsString(a.LevelType) + " rounding=" + a.Rounding.String()
+	if a.Range != nil {
+		s += fmt.Sprintf(" range=%d..%d", a.Range.Min, a.Range.Max)
+	}
+	return s + signedString(a.Signed)
+}
+
+func printThreshold(n *Node, a *ThresholdAttrs) string {
+	test := ">="
+	if a.NotLess {
+		test = "!<"
+	}
+	return fmt.Sprintf("%s test=%s thresholds=%s%s", levelsString(a.LevelType), test, weightString(n, "thresholds"), signedString(a.Signed))
+}
+
+func printShiftNorm(_ *Node, a *ShiftNormAttrs) string {
+	return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+}
+
+func printFakeQuant(n *Node, a *FakeQuantAttrs) string {
+	return fmt.Sprintf(" scale=%s range=%g..%g rounding=%s", weightString(n, "scale"), a.Min, a.Max, a.Rounding)
+}
+
+func printClip(_ *Node, a *ClipAttrs) string { return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max) }
+
+func printRound(_ *Node, a *RoundAttrs) string { return " rounding=" + a.Mode.String() }
+
+func printBinaryOp(n *Node, a *BinaryOpAttrs) string {
+	switch b := weightString(n, "b"); {
+	case len(n.Inputs) == 2:
+		return ""
+	case a.Reverse:
+		return " left=" + b
+	default:
+		return " right=" + b
+	}
+}
+
+func printTranspose(_ *Node, a *TransposeAttrs) string { return fmt.Sprintf(" perm=%v", a.Perm) }
+
+func printReshape(_ *Node, a *ReshapeAttrs) string { return fmt.Sprintf(" shape=%v", a.Shape) }
+
+func printBitpack(_ *Node, a *BitpackAttrs) string {
+	if a.Int32 {
+		return " dtype=i32"
 	}
 	return ""
+}
+
+func printPad(_ *Node, a *SpatialPadAttrs) string {
+	return fmt.Sprintf(" pad=%s value=%g", a.Pad, a.Value)
+}
+
+func printSlice(_ *Node, a *SliceAttrs) string {
+	return fmt.Sprintf(" begin=%v size=%v strides=%v", a.Begin, a.Size, a.Stride)
+}
+
+func printElementwise(_ *Node, a *Elementwise) string {
+	s := ""
+	for _, step := range a.Steps {
+		s += " " + step.Kind.String()
+	}
+	return s
+}
+
+func printFusedConv(_ *Node, a *FusedConv) string {
+	s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
+	dh, dw := a.Dilation()
+	s += tapString([2]int{dh, dw}, a.GroupCount())
+	if a.Ints != nil {
+		s += fmt.Sprintf(" a%dw%d", a.X.Bits(), a.W.Bits())
+	}
+	return s + a.Epilogue.String() + poolString(a.Pool)
 }
 
 // String says what the weights become; "" for float ones and for plain +-1.
@@ -102,6 +121,11 @@ func weightString(n *Node, key string) string {
 		return fmt.Sprint(t.Data[0])
 	}
 	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
+}
+
+// levelsString is what the type of the tensor, which is printed too, does not say in full.
+func levelsString(t scalar.LevelType) string {
+	return fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
 }
 
 func signedString(signed bool) string {

@@ -108,7 +108,7 @@ func TestInferShapes(t *testing.T) {
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w)}
 		got := ""
-		v, err := graph.Infer(net(), n)
+		v, _, err := graph.Infer(net(), n)
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -133,7 +133,7 @@ func TestInferThresholds(t *testing.T) {
 	} {
 		n := &graph.Node{Name: "n", Op: "threshold", Inputs: []string{"v"}, Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}},
 			Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 6}, Data: c.data}}}
-		v, err := graph.Infer(net(), n)
+		v, _, err := graph.Infer(net(), n)
 		if got := fmt.Sprint(v, err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: got %s, want %s", c.data, got, c.want)
 		}
@@ -154,7 +154,7 @@ func TestInferViews(t *testing.T) {
 		{"reshape", "x", &graph.ReshapeAttrs{Shape: []int{4, 12, 12}}, "f32  bytes"},
 		{"bitpack", "l", &graph.BitpackAttrs{Int32: true}, "i32 NC int_words"},
 		{"bitpack", "l", &graph.BitpackAttrs{}, "u32 NC planes"},
-		{"bitpack", "words", &graph.NoAttrs{}, "u32 NHWC planes"},
+		{"bitpack", "words", &graph.BitpackAttrs{}, "u32 NHWC planes"},
 		{"unpack", "words", &graph.NoAttrs{}, "u8 NHWC bytes"},
 		{"max_pool", "words", pool(2, 1, graph.PadValid), "i32 NHWC int_words"},
 		{"reshape", "words", &graph.ReshapeAttrs{Shape: []int{9, 16}}, "u8 NC bytes"},
@@ -163,7 +163,7 @@ func TestInferViews(t *testing.T) {
 		{"concat", "bits words", &graph.ConcatAttrs{}, "u8 NHWC bytes"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs}
-		v, err := graph.Infer(net(), n)
+		v, _, err := graph.Infer(net(), n)
 		if err != nil {
 			t.Errorf("%s of %s: %v", c.op, c.inputs, err)
 		} else if got := fmt.Sprintf("%s %s %s", v.DType(), v.Layout, v.View); got != c.want {

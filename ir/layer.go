@@ -17,6 +17,18 @@ type Layer struct {
 
 	Glue   Glue
 	Reason Reason
+
+	// Algorithm is how the sums are computed, which each target has a choice of: the one field that differs between them.
+	Algorithm Algorithm
+}
+
+// Algorithm is how the sums of a layer with weights are computed.
+type Algorithm struct {
+	Name string // layout.Algorithm: "popcount" or "float"; "" of other stages
+	Why  string // layout.Why: "only", "usual", "cheaper" or "asked"
+	// Cost is what it takes by estimate, Other what the other one that gives the same sums would take; 0 if there is none.
+	Cost, Other int64
+	Unit        string // of both: "instructions" or "cycles"
 }
 
 // Glue is what a layer with weights does with its sums before it stores them.
@@ -62,6 +74,7 @@ func (l *Layer) Facts() []Fact {
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
 		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW},
 		{"reason", &r.Code}, {"where", &r.Where},
+		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"cost", &l.Algorithm.Cost}, {"other_cost", &l.Algorithm.Other}, {"unit", &l.Algorithm.Unit},
 	}
 	for _, f := range r.Args.Facts() {
 		facts = append(facts, Fact{"arg_" + f.Name, f.Value})

@@ -3,6 +3,7 @@ package ir
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -183,6 +184,303 @@ func (v *verifier) expr(e Expr) error {
 	case *Binary:
 		if n, ok := largest(e.B, v.extents); ok && (e.Op == Shl || e.Op == Shr) && n >= int64(e.A.Type().Bits()) {
 			return v.fail(ExprString(e), wrong(fmt.Sprintf("the count can be %d", n), fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1)))
+		}
+	}
+	return nil
+}
+
+// CheckExpr checks one node of an expression, not what is below it: that its operands are there and have types that the
+// operator takes. The error is an *Error without a place.
+func CheckExpr(e Expr) error {
+	for _, o := range operands(e) {
+		if o == nil {
+			return wrong("an operand is missing", "")
+		}
+	}
+	switch e := e.(type) {
+	case nil:
+		return wrong("the expression is missing", "")
+	case *IntImm:
+		return checkInt(e)
+	case *FloatImm, *Var:
+		return nil
+	case *Load:
+		return checkIndices(e.Idx)
+	case *Binary:
+		return checkBinary(e)
+	case *Unary:
+		return checkUnary(e)
+	case *Select:
+		if t := e.Cond.Type(); t != Bool {
+			return wrong(fmt.Sprintf("the condition of select is %s", t), "compare it, e.g. with != 0, to get a bool")
+		}
+		return sameType("the sides of select", e.A, e.B)
+	case *Cast:
+		return checkCast(e)
+	case *Bitcast:
+		from := e.A.Type()
+		if from == Bool || e.T == Bool || from.Bits() != e.T.Bits() || from.Bits() == 0 {
+			return wrong(fmt.Sprintf("cannot bitcast %s to %s", from, e.T), "bitcast is between types of equal width, not bool")
+		}
+	case *Fma:
+		for _, o := range []Expr{e.A, e.B, e.C} {
+			if o.Type() != F32 {
+				return wrong(fmt.Sprintf("an operand of fma is %s", o.Type()), "fma takes three f32")
+			}
+		}
+	}
+	return nil
+}
+
+func wrong(msg, help string) error { return &Error{Msg: msg, Help: help} }
+
+func checkInt(e *IntImm) error {
+	ok := false
+	switch {
+	case e.T == I64 || e.T == U64:
+		ok = true
+	case e.T == Bool:
+		ok = e.V == 0 || e.V == 1
+	case e.T.Signed() && e.T.IsInt():
+		ok = e.V >= math.MinInt64>>(64-e.T.Bits()) && e.V <= math.MaxInt64>>(64-e.T.Bits())
+	case e.T.IsInt():
+		ok = e.V >= 0 && e.V < 1<<e.T.Bits()
+	default:
+		return wrong(fmt.Sprintf("an integer constant has type %s", e.T), "use an integer type or bool")
+	}
+	if !ok {
+		return wrong(fmt.Sprintf("constant %d does not fit in %s", e.V, e.T), "")
+	}
+	return nil
+}
+
+func checkIndices(idx []Expr) error {
+	for _, i := range idx {
+		if i == nil {
+			return wrong("an index is missing", "")
+		}
+		if i.Type() != I64 {
+			return wrong(fmt.Sprintf("index %s is %s", ExprString(i), i.Type()), "indices are i64: use cast<i64>(...)")
+		}
+	}
+	return nil
+}
+
+func sameType(what string, a, b Expr) error {
+	if a.Type() != b.Type() {
+		return wrong(fmt.Sprintf("%s have types %s and %s", what, a.Type(), b.Type()), "cast one of them")
+	}
+	return nil
+}
+
+func checkBinary(e *Binary) error {
+	what := fmt.Sprintf("the operands of %q", e.Op.String())
+	if err := sameType(what, e.A, e.B); err != nil {
+		return err
+	}
+	t := e.A.Type()
+	ok, takes := t.IsInt() || t.IsFloat(), "integers or f32"
+	switch e.Op {
+	case And, Or, Xor:
+		ok, takes = t.IsInt() || t == Bool, "integers or bool"
+	case Mod, Shl, Shr:
+		ok, takes = t.IsInt(), "integers"
+	case Eq, Ne:
+		ok, takes = ok || t == Bool, "integers, f32 or bool"
+	}
+	if !ok {
+		return wrong(fmt.Sprintf("%s have type %s", what, t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+	}
+	k, isConst := e.B.(*IntImm)
+	switch {
+	case (e.Op == Div || e.Op == Mod) && t.IsInt():
+		if !isConst || k.V == 0 || k.V < 0 && t != U64 {
+			return wrong(fmt.Sprintf("the divisor %s is not a positive constant", ExprString(e.B)), "divide by a constant of 1 or more")
+		}
+	case (e.Op == Shl || e.Op == Shr) && isConst && (k.V < 0 || k.V >= int64(t.Bits())):
+		return wrong(fmt.Sprintf("%s is shifted by %d", t, k.V), fmt.Sprintf("shift by 0..%d", t.Bits()-1))
+	}
+	return nil
+}
+
+func checkUnary(e *Unary) error {
+	t := e.A.Type()
+	ok, takes := t.IsInt() || t.IsFloat(), "integers or f32"
+	switch e.Op {
+	case Not:
+		ok, takes = t.IsInt() || t == Bool, "integers or bool"
+	case Popcount:
+		ok, takes = t.IsInt(), "integers"
+	case Sqrt, Floor, RoundEven:
+		ok, takes = t.IsFloat(), "f32"
+	}
+	if !ok {
+		return wrong(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+	}
+	return nil
+}
+
+func checkCast(e *Cast) error {
+	from := e.A.Type()
+	switch {
+	case from == e.T && from != Invalid:
+	case e.T.IsInt() && (from.IsInt() || from == Bool || from.IsFloat()):
+	case e.T.IsFloat() && from.IsInt():
+	case e.T == Bool:
+		return wrong(fmt.Sprintf("cannot cast %s to bool", from), "compare it, e.g. with != 0")
+	default:
+		return wrong(fmt.Sprintf("cannot cast %s to %s", from, e.T), "cast between integers and f32, or from bool to an integer")
+	}
+	return nil
+}
+
+// largest is an upper bound of an expression of constants and loop variables, given their extents.
+func largest(e Expr, extent map[string]int) (int64, bool) {
+	const limit = 1 << 31
+	switch e := e.(type) {
+	case *IntImm:
+		return e.V, e.V >= 0 && e.V < limit
+	case *Var:
+		n, ok := extent[e.Name]
+		return int64(n) - 1, ok && n < limit
+	case *Cast:
+		return largest(e.A, extent)
+	case *Binary:
+		a, okA := largest(e.A, extent)
+		b, okB := largest(e.B, extent)
+		switch e.Op {
+		case Add:
+			return a + b, okA && okB && a+b < limit
+		case Mul:
+			return a * b, okA && okB && a*b < limit
+		case Div:
+			if okA && okB && b > 0 {
+				return a / b, true
+			}
+		case Mod:
+			if okA {
+				return min(a, b-1), okB
+			}
+			return b - 1, okB
+		case And, Min:
+			if okA && okB {
+				return min(a, b), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Names and declarations: what a func may call things, and which buffers can exist.
+
+const nameHelp = "names are letters, digits, \"_\" and \".\", and do not start with a digit or \".\""
+
+// IsName reports whether s can be the name of a func, buffer or loop variable.
+func IsName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c != '.' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (v *verifier) name(s string) error {
+	if !IsName(s) {
+		return wrong(fmt.Sprintf("%q is not a name", s), nameHelp)
+	}
+	if v.names[s] {
+		return wrong(fmt.Sprintf("%%%s is declared twice", s), "loop variables and buffers have names of their own")
+	}
+	v.names[s] = true
+	return nil
+}
+
+func (v *verifier) declare(b Buffer, out bool) error {
+	err := v.name(b.Name)
+	if err == nil {
+		err = CheckBuffer(b)
+	}
+	if err != nil {
+		return v.fail(BufferString(b), err)
+	}
+	v.bufs[b.Name], v.out[b.Name] = b, out
+	return nil
+}
+
+// CheckBuffer checks a declaration: element type, dimensions, encoding. The error is an *Error without a place.
+func CheckBuffer(b Buffer) error {
+	const limit = 1 << 40
+	if b.Type == Invalid || b.Type > F32 {
+		return wrong("the element type is invalid", "")
+	}
+	n := 1
+	for _, d := range b.Shape {
+		if d < 1 || d > limit || n*d > limit {
+			return wrong(fmt.Sprintf("the shape %v is not possible", b.Shape), "dimensions are 1 or more, and at most 1<<40 elements in all")
+		}
+		n *= d
+	}
+	if b.Enc.Kind == NoEncoding {
+		if b.Enc.Channels != 0 {
+			return wrong("there are channels but no encoding", "")
+		}
+		return nil
+	}
+	if !b.Type.IsInt() || b.Type.Signed() {
+		return wrong(fmt.Sprintf("bit planes cannot be stored in %s", b.Type), "use u8, u16, u32 or u64")
+	}
+	if len(b.Shape) < 2 {
+		return wrong("bit planes need the dimensions [planes, ..., words]", "")
+	}
+	w := b.Type.Bits()
+	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || b.Enc.Channels > limit || words != (b.Enc.Channels+w-1)/w {
+		return wrong(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
+			"the last dimension is the number of channels divided by the width, rounded up")
+	}
+	return nil
+}
+
+// call checks the operands of an instruction, and the instruction itself the first time it is met.
+func (v *verifier) call(c *Call) error {
+	if c.Fn == nil {
+		return v.fail("call", wrong("the instruction is missing", ""))
+	}
+	op := fmt.Sprintf("call @%s", c.Fn.Name)
+	done, seen := v.checked[c.Fn]
+	if seen && !done {
+		return v.fail(op, wrong("the instruction calls itself", ""))
+	}
+	if !seen {
+		if err := verifyFunc(c.Fn, v.checked); err != nil {
+			return err
+		}
+	}
+	if len(c.Args) != len(c.Fn.Params) {
+		return v.fail(op, wrong(fmt.Sprintf("%d operands", len(c.Args)), fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params))))
+	}
+	for i, w := range c.Args {
+		p := c.Fn.Params[i]
+		if err := v.exprs(w.Idx); err != nil {
+			return err
+		}
+		arg := fmt.Sprintf("%s, operand %s", op, element(w.Buf, w.Idx))
+		b, err := v.access(arg, w.Buf, w.Idx, p.Out)
+		if err != nil {
+			return err
+		}
+		if b.Type != p.Type {
+			return v.fail(arg, wrong(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
+		}
+		skip := len(b.Shape) - len(p.Shape)
+		if skip < 0 {
+			return v.fail(arg, wrong(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)), "the parameter is "+BufferString(p.Buffer)))
+		}
+		for d, n := range p.Shape {
+			if n > b.Shape[skip+d] {
+				return v.fail(arg, wrong(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@ package ir
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 )
 
@@ -10,17 +12,16 @@ import (
 // stage reads is there: an input, a constant, or written before and not overwritten since by a buffer in the same place.
 // It fails with *Error.
 func VerifyProgram(p *Program) error {
-	v := &programVerifier{p: p, bufs: map[string]*ProgBuf{}, written: map[string]bool{}}
+	v := &programVerifier{p: p, bufs: map[string]*ProgBuf{}, funcs: map[string]*Func{}, written: map[string]bool{}}
 	if !IsName(p.Name) {
 		return v.fail("program", "", fmt.Sprintf("%q is not a name", p.Name), nameHelp)
 	}
 	checked := map[*Func]bool{}
-	names := map[string]bool{}
 	for _, f := range p.Funcs {
-		if f == nil || names[f.Name] {
+		if f == nil || v.funcs[f.Name] != nil {
 			return v.fail("funcs", "", "a func is missing or has the name of another", "")
 		}
-		names[f.Name] = true
+		v.funcs[f.Name] = f
 		if err := verifyFunc(f, checked); err != nil {
 			return err
 		}
@@ -46,7 +47,9 @@ func VerifyProgram(p *Program) error {
 type programVerifier struct {
 	p       *Program
 	bufs    map[string]*ProgBuf
+	funcs   map[string]*Func
 	written map[string]bool
+	arena   []*ProgBuf // what the arena holds, by offset
 }
 
 func (v *programVerifier) fail(op, stage, msg, help string) error {
@@ -124,7 +127,7 @@ func (v *programVerifier) stage(s Stage) error {
 	if s.MACs < 0 {
 		return v.fail("", s.Name, fmt.Sprintf("%d operations", s.MACs), "")
 	}
-	f := v.p.FuncByName(s.Func)
+	f := v.funcs[s.Func]
 	if f == nil {
 		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("there is no func @%s", s.Func), "")
 	}
@@ -159,14 +162,21 @@ func (v *programVerifier) stage(s Stage) error {
 	return nil
 }
 
-// write marks b as written, and what else is in its place as gone.
+// write marks b as written, and what else is in its place as gone. What the arena holds never overlaps, so that it is
+// sorted by its end as well.
 func (v *programVerifier) write(b *ProgBuf) {
-	for name, other := range v.bufs {
-		if other != b && overlap(b, other) {
-			v.written[name] = false
+	v.written[b.Name] = true
+	if b.Kind != ArenaBuf {
+		return
+	}
+	from := sort.Search(len(v.arena), func(i int) bool { return v.arena[i].Offset+int64(v.arena[i].Bytes()) > b.Offset })
+	to := from
+	for ; to < len(v.arena) && overlap(b, v.arena[to]); to++ {
+		if v.arena[to] != b {
+			v.written[v.arena[to].Name] = false
 		}
 	}
-	v.written[b.Name] = true
+	v.arena = slices.Replace(v.arena, from, to, b)
 }
 
 func overlap(a, b *ProgBuf) bool {

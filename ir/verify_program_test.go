@@ -1,8 +1,12 @@
 package ir_test
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	"ripc/ir"
 )
@@ -89,5 +93,94 @@ func TestVerifyProgram(t *testing.T) {
 			tt.change(p)
 			check(t, ir.VerifyProgram(p), tt.want)
 		})
+	}
+}
+
+// TestVerifyProgramArena: what is read must have been written last in its place, in random programs over a small arena; the
+// bytes themselves, each with the buffer that wrote it, say what is right.
+func TestVerifyProgramArena(t *testing.T) {
+	copies := func(in, out int) *ir.Func {
+		return &ir.Func{Name: fmt.Sprintf("copy%dto%d", in, out), Body: &ir.Block{},
+			Params: []ir.Param{{Buffer: ir.Buffer{Name: "x", Type: ir.U8, Shape: []int{in}}}, {Buffer: ir.Buffer{Name: "y", Type: ir.U8, Shape: []int{out}}, Out: true}}}
+	}
+	right, wrong := 0, 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		p := &ir.Program{Name: "p", Arena: 10 * 64, Buffers: []ir.ProgBuf{{Buffer: ir.Buffer{Name: "in", Type: ir.U8, Shape: []int{8}}, Kind: ir.InputBuf},
+			{Buffer: ir.Buffer{Name: "out", Type: ir.U8, Shape: []int{8}}, Kind: ir.OutputBuf}}}
+		for i := range 7 {
+			size, at := 1+r.IntN(200), r.IntN(7)
+			p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: fmt.Sprintf("b%d", i), Type: ir.U8, Shape: []int{size}}, Kind: ir.ArenaBuf, Offset: int64(64 * at)})
+		}
+		owner, want, made := make([]string, p.Arena), true, map[string]bool{}
+		stage := func(from, to *ir.ProgBuf) {
+			f := copies(from.Shape[0], to.Shape[0])
+			if !made[f.Name] {
+				made[f.Name], p.Funcs = true, append(p.Funcs, f)
+			}
+			p.Stages = append(p.Stages, ir.Stage{Name: "s", Op: "copy", Func: f.Name, Args: []string{from.Name, to.Name}})
+			if from.Kind == ir.ArenaBuf {
+				for _, o := range owner[from.Offset:][:from.Shape[0]] {
+					want = want && o == from.Name
+				}
+			}
+			if to.Kind == ir.ArenaBuf {
+				for i := range to.Shape[0] {
+					owner[int(to.Offset)+i] = to.Name
+				}
+			}
+		}
+		last := &p.Buffers[0]
+		for range 2 + r.IntN(6) {
+			next := &p.Buffers[2+r.IntN(7)]
+			if next == last || next.Offset < last.Offset+int64(last.Shape[0]) && last.Offset < next.Offset+int64(next.Shape[0]) {
+				next = &p.Buffers[1]
+			}
+			if stage(last, next); next.Kind == ir.ArenaBuf {
+				last = &p.Buffers[2+r.IntN(7)]
+				if r.IntN(4) > 0 {
+					last = next
+				}
+			}
+		}
+		stage(&p.Buffers[0], &p.Buffers[1])
+		err := ir.VerifyProgram(p)
+		if (err == nil) != want && (err == nil || !strings.Contains(err.Error(), "in the same place")) {
+			t.Fatalf("seed %d: %v, want well-formed %v\n%s", seed, err, want, p)
+		}
+		if want {
+			right++
+		} else {
+			wrong++
+		}
+	}
+	if right < 100 || wrong < 100 {
+		t.Errorf("%d programs were right and %d wrong", right, wrong)
+	}
+}
+
+// TestVerifyProgramMany: twice the stages do not take four times as long.
+func TestVerifyProgramMany(t *testing.T) {
+	b := func(name string, kind ir.BufKind) ir.ProgBuf {
+		return ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: ir.U8, Shape: []int{64}}, Kind: kind}
+	}
+	x, y := b("x", ir.InputBuf), b("y", ir.OutputBuf)
+	p := &ir.Program{Name: "p", Arena: 128, Buffers: []ir.ProgBuf{x, y}}
+	p.Funcs = []*ir.Func{{Name: "copy", Body: &ir.Block{}, Params: []ir.Param{{Buffer: x.Buffer}, {Buffer: y.Buffer, Out: true}}}}
+	last := "x"
+	for i := range 50_000 {
+		t := b(fmt.Sprintf("t%d", i), ir.ArenaBuf)
+		t.Offset = int64(i % 2 * 64)
+		p.Buffers = append(p.Buffers, t)
+		p.Stages = append(p.Stages, ir.Stage{Name: t.Name, Op: "copy", Func: "copy", Args: []string{last, t.Name}})
+		last = t.Name
+	}
+	p.Stages = append(p.Stages, ir.Stage{Name: "y", Op: "copy", Func: "copy", Args: []string{last, "y"}})
+	start := time.Now()
+	if err := ir.VerifyProgram(p); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(start); d > 20*time.Second { // well below a second; 2,500 million comparisons took minutes
+		t.Errorf("50,000 stages took %v", d)
 	}
 }

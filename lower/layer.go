@@ -36,7 +36,8 @@ func kindOf(g *graph.Graph, n *graph.Node) graph.Kind {
 	case "fconv2d":
 		return graph.Float
 	}
-	if slices.ContainsFunc(slices.Concat(n.Inputs, n.Outputs), func(t string) bool { return g.Value(t).Encoded() }) {
+	encoded := func(t string) bool { return g.Value(t).Encoded() }
+	if slices.ContainsFunc(n.Inputs, encoded) || n.Output != "" && encoded(n.Output) { // the copies at the interface make no tensor of the graph
 		return graph.Bits
 	}
 	return graph.Glue

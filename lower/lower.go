@@ -8,14 +8,27 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/lower/plan"
+	"ripc/targets"
 )
 
-// Program lowers g, a graph that fusedglue.Fuse made.
-func Program(g *graph.Graph) (*ir.Program, error) {
+// Options say for what to lower.
+type Options struct {
+	Target targets.Target // what algorithms are chosen for; layers over levels count bits for the zero Target
+	// Float and Bitserial name layers whose algorithm is not to be chosen: sums in f32, or counts of bits.
+	Float, Bitserial []string
+}
+
+// Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have.
+func Program(g *graph.Graph, o Options) (*ir.Program, error) {
+	choices, err := choose(g, o)
+	if err != nil {
+		return nil, err
+	}
 	g, labels := rename(g)
-	l := &lowering{g: g, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -51,11 +64,13 @@ type place struct {
 }
 
 type lowering struct {
-	g      *graph.Graph
-	p      *ir.Program
-	at     map[string]place
-	consts map[string]string // hash of contents and type -> buffer
-	funcs  map[string]string // text without the name -> func
+	*graph.Index
+	g       *graph.Graph
+	p       *ir.Program
+	choices map[string]layout.Choice // of nodes, by name
+	at      map[string]place
+	consts  map[string]string // hash of contents and type -> buffer
+	funcs   map[string]string // text without the name -> func
 }
 
 // physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
@@ -90,7 +105,7 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || len(l.g.Consumers(v.Name)) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
 		return
 	}
 	var f *ir.Func
@@ -158,7 +173,7 @@ func (l *lowering) unused(name string) string {
 // result makes the place that node n writes its output to: the caller's buffer where it can, a slice of a
 // concatenation, or the arena.
 func (l *lowering) result(n *graph.Node) place {
-	v := l.g.Value(n.Outputs[0])
+	v := l.g.Value(n.Output)
 	if at, ok := l.at[v.Name]; ok {
 		return at // planned by planConcats
 	}
@@ -195,6 +210,10 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 		l.funcs[key] = name
 	}
 	layer := layerOf(l.g, n, why)
+	if _, ok := n.Attrs.(*graph.FusedConv); ok { // stages that copy a layer's output bear its name, too
+		c := l.choices[n.Name]
+		layer.Algorithm = ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Cost: int64(c.Cost), Other: int64(c.Other), Unit: c.Unit}
+	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})
 }
 

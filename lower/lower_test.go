@@ -21,13 +21,16 @@ import (
 // net builds graphs; x is its only input.
 type net struct {
 	*graph.Graph
+	b *graph.Builder // of Graph
 	t *rapid.T
 	r *rand.Rand
 }
 
 func newNet(t *rapid.T, x graph.Value) *net {
-	n := &net{&graph.Graph{Name: "net", File: "net.json", Values: map[string]*graph.Value{"x": &x}, Inputs: []string{"x"}}, t, rand.New(rand.NewPCG(1, 2))}
-	return n
+	g := &graph.Graph{Name: "net", File: "net.json"}
+	b := graph.NewBuilder(g)
+	b.Input(&x)
+	return &net{g, b, t, rand.New(rand.NewPCG(1, 2))}
 }
 
 // levels is an input of levels.
@@ -41,19 +44,15 @@ func levels(packed bool, bits int, enc ir.EncodingKind, shape ...int) graph.Valu
 
 // add appends a node called out, which makes the tensor of that name.
 func (n *net) add(out, op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
-	node := &graph.Node{Name: out, Op: op, Inputs: inputs, Outputs: []string{out}, Attrs: attrs, Weights: w}
-	v, err := graph.Infer(n.Graph, node)
-	if err != nil {
+	node := &graph.Node{Name: out, Op: op, Inputs: inputs, Output: out, Attrs: attrs, Weights: w}
+	if _, err := n.b.Append(node); err != nil {
 		n.t.Fatal(err)
 	}
-	v.Name = out
-	n.Values[out] = v
-	n.Nodes = append(n.Nodes, node)
 	return out
 }
 
 func (n *net) plain(out, op string, inputs ...string) string {
-	return n.add(out, op, &graph.NoAttrs{}, nil, inputs...)
+	return n.add(out, op, graph.OpNamed(op).NewAttrs(), nil, inputs...)
 }
 
 func (n *net) pool(out, x string) string {
@@ -83,7 +82,7 @@ func (n *net) program(outputs ...string) *ir.Program {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	p, err := lower.Program(g)
+	p, err := lower.Program(g, lower.Options{})
 	if err != nil {
 		n.t.Fatalf("%v\n%s", err, g)
 	}

@@ -44,7 +44,7 @@ func rename(g *graph.Graph) (out *graph.Graph, labels map[string]string) {
 	h.Nodes, h.Values = nil, map[string]*graph.Value{}
 	for _, n := range g.Nodes {
 		m := *n
-		m.Inputs, m.Outputs = all(n.Inputs), all(n.Outputs)
+		m.Inputs, m.Output = all(n.Inputs), to[n.Output]
 		h.Nodes = append(h.Nodes, &m)
 	}
 	for n, v := range g.Values {

@@ -15,10 +15,10 @@ func TestNames(t *testing.T) {
 	g := &graph.Graph{Name: "resnet-18", Inputs: []string{"in:0"}, Outputs: []string{"a/b", "a_b"},
 		Values: map[string]*graph.Value{"in:0": v("in:0"), "a/b": v("a/b"), "a_b": v("a_b")},
 		Nodes: []*graph.Node{
-			{Name: "a/b", Op: "softmax", Inputs: []string{"in:0"}, Outputs: []string{"a/b"}, Attrs: &graph.NoAttrs{}},
-			{Name: "9", Op: "softmax", Inputs: []string{"a/b"}, Outputs: []string{"a_b"}, Attrs: &graph.NoAttrs{}},
+			{Name: "a/b", Op: "softmax", Inputs: []string{"in:0"}, Output: "a/b", Attrs: &graph.NoAttrs{}},
+			{Name: "9", Op: "softmax", Inputs: []string{"a/b"}, Output: "a_b", Attrs: &graph.NoAttrs{}},
 		}}
-	p, err := lower.Program(g)
+	p, err := lower.Program(g, lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func (l *lowering) node(n *graph.Node) error {
 	if _, ok := n.Attrs.(*graph.ConstantAttrs); ok {
 		t := n.Weights["value"]
-		l.at[n.Outputs[0]] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
+		l.at[n.Output] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
 		return nil
 	}
 	x := l.g.Value(n.Inputs[0])
@@ -69,9 +69,9 @@ func (l *lowering) node(n *graph.Node) error {
 	case "softmax":
 		l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 	case "flatten":
-		l.reshape(n, x, l.g.Value(n.Outputs[0]).Shape, src)
+		l.reshape(n, x, l.g.Value(n.Output).Shape, src)
 	case "bitpack", "unpack": // both ends are the caller's
-		l.at[n.Outputs[0]] = place{buf: src}
+		l.at[n.Output] = place{buf: src}
 	default:
 		return l.g.Errorf(n, "", "cannot be lowered")
 	}
@@ -80,7 +80,7 @@ func (l *lowering) node(n *graph.Node) error {
 
 // floatUntil is why a quantizer of x is a stage of its own.
 func (l *lowering) floatUntil(x *graph.Value) graph.Reason {
-	if l.g.Producer(x.Name) == nil {
+	if l.Producer(x.Name) == nil {
 		return graph.WhyCallerFloats
 	}
 	return graph.WhyLoneQuantizer
@@ -91,12 +91,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	in := *x
 	in.Shape = ops.Spatial(x.Shape)
 	shape := in.Shape
-	by := layout.Float
-	if x.Encoded() {
-		by = layout.Popcount
-	}
 	dst := l.result(n)
-	f, consts := ops.Conv(layout.NewConv(a, in, by), dst.slice)
+	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm), dst.slice)
 	args := []string{src}
 	for i, c := range consts {
 		p := f.Params[1+i]
@@ -108,7 +104,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	switch {
 	case n.Op == "fconv2d":
 		why = graph.WhyFloatWeights
-	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Outputs[0]):
+	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Output):
 		why = graph.WhySumsLeave
 	}
 	l.stage(n, f, macs, why, append(args, dst.buf)...)
@@ -134,7 +130,7 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 func (l *lowering) reshape(n *graph.Node, x *graph.Value, to []int, src string) {
 	after := to[len(to)-1]
 	if c := x.Channels(); !x.Encoded() || c == after || c%ops.WordBits == 0 && after%ops.WordBits == 0 {
-		l.at[n.Outputs[0]] = place{buf: src}
+		l.at[n.Output] = place{buf: src}
 		return
 	}
 	f := ops.ReshapeBits(x.Bits, x.Shape, to, x.Enc)
@@ -151,7 +147,7 @@ func (l *lowering) planConcats() {
 		if n.Op != "concat" {
 			continue
 		}
-		y := l.g.Value(n.Outputs[0])
+		y := l.g.Value(n.Output)
 		if l.g.IsOutput(y.Name) && !direct(y) {
 			continue
 		}
@@ -171,8 +167,8 @@ func (l *lowering) planConcats() {
 }
 
 func (l *lowering) slices(name string) bool {
-	p, v := l.g.Producer(name), l.g.Value(name)
-	if p == nil || l.g.IsOutput(name) || len(l.g.Consumers(name)) != 1 || (v.Encoded() && v.Channels()%ops.WordBits != 0) {
+	p, v := l.Producer(name), l.g.Value(name)
+	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 || (v.Encoded() && v.Channels()%ops.WordBits != 0) {
 		return false
 	}
 	return p.Op == "bconv2d" || p.Op == "fconv2d" || p.Op == "max_pool" && v.Encoded()
@@ -180,11 +176,11 @@ func (l *lowering) slices(name string) bool {
 
 // concat copies those inputs that were not written in place.
 func (l *lowering) concat(n *graph.Node) {
-	if l.at[n.Inputs[0]].slice.Total > 0 && l.at[n.Inputs[0]].buf == l.at[n.Outputs[0]].buf {
+	if l.at[n.Inputs[0]].slice.Total > 0 && l.at[n.Inputs[0]].buf == l.at[n.Output].buf {
 		return
 	}
 	dst := l.result(n)
-	total := l.g.Value(n.Outputs[0]).Channels()
+	total := l.g.Value(n.Output).Channels()
 	off := 0
 	for _, in := range n.Inputs {
 		v := l.g.Value(in)

@@ -29,7 +29,7 @@ func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
 		l.reshape(n, x, a.Shape, src)
 	case *graph.TransposeAttrs:
 		if ops.TransposeIsView(a, x.Bits, x.Shape) {
-			l.at[n.Outputs[0]] = place{buf: src}
+			l.at[n.Output] = place{buf: src}
 			return true
 		}
 		f, why := ops.TransposeFloat(a, x.Shape), graph.WhyMovesFloats

@@ -48,14 +48,14 @@ func Fastest(runs []Timing) []Timing {
 	return sorted[:min(len(sorted), max(5, len(sorted)/10))]
 }
 
-// Middle is the middle value of what of gives for runs: a look that was disturbed does not count.
-func Middle(runs []Timing, of func(Timing) float64) float64 {
+// Median is the median of a quantity over runs, 0 without any: single runs or looks that were disturbed do not move it.
+func Median(runs []Timing, quantity func(Timing) float64) float64 {
 	if len(runs) == 0 {
 		return 0
 	}
 	var vs []float64
 	for _, r := range runs {
-		vs = append(vs, of(r))
+		vs = append(vs, quantity(r))
 	}
 	slices.Sort(vs)
 	return vs[len(vs)/2]

@@ -11,7 +11,7 @@ func TestLook(t *testing.T) {
 	for range 50 {
 		runs = append(runs, Since(time.Now()))
 	}
-	ghz := Middle(runs, func(t Timing) float64 { return t.GHz })
+	ghz := Median(runs, func(t Timing) float64 { return t.GHz })
 	if ghz < 0.1 || ghz > 10 {
 		t.Fatalf("%v GHz", ghz)
 	}

@@ -22,8 +22,8 @@ func Reduce(runs []Timing, macs int64) Figures {
 	}
 	ms := func(ns float64) *float64 { v := ns / 1e6; return &v }
 	took := func(t Timing) float64 { return float64(t.Took.Nanoseconds()) }
-	f := Figures{MinMS: ms(took(slices.MinFunc(runs, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) }))), MedianMS: ms(Middle(runs, took))}
-	if cycles := Middle(Fastest(runs), Timing.Cycles); macs > 0 && cycles > 0 {
+	f := Figures{MinMS: ms(took(slices.MinFunc(runs, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) }))), MedianMS: ms(Median(runs, took))}
+	if cycles := Median(Fastest(runs), Timing.Cycles); macs > 0 && cycles > 0 {
 		v := float64(macs) / cycles
 		f.MACsPerCycle = &v
 	}

@@ -3,7 +3,6 @@ package recognize
 import (
 	"slices"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/ir"
 )
@@ -19,10 +18,10 @@ func bitserial(r *rewriter) error {
 			continue
 		}
 		v, why := r.source(n.Inputs[0])
-		few, notFew := fusedglue.Decompose(n.Weights["w"])
+		few, notFew := graph.Decompose(n.Weights["w"])
 		switch {
 		case v == nil && few != nil && few.Trained():
-			why.Args.WeightBits, why.Args.Weights = fusedglue.WeightType(&few.Attrs)
+			why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
 		case v == nil:
 		case few == nil:
 			why = r.weights(n, notFew)
@@ -72,22 +71,22 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 		o, c, tap := i%outs, i/outs%in, i/outs/in
 		t.Data[(tap*outs+o)*in+c] = v
 	}
-	if few, _ := fusedglue.Decompose(t); few != nil {
+	if few, _ := graph.Decompose(t); few != nil {
 		why = graph.Verdict{Reason: graph.WhyInputScales}
-		why.Args.WeightBits, why.Args.Weights = fusedglue.WeightType(&few.Attrs)
+		why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
 	}
 	return why
 }
 
 // maxPairs is the number of pairs of bit planes, one of activations and one of weights, up to which layers become bitserial.
-// Each costs a popcount; from about 12 on AVX-512 (measured; on NEON by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
+// Each costs a popcount; from about 12 on 512-bit vectors (measured; on 128-bit ones by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
 // (20 pairs) shall be exact, and so shall 2-bit weights with 8-bit activations (24).
 const maxPairs = 24
 
 // unfit says why n over levels v does not become bitserial: its sums do not fit, or it has too many planes. No reason if it does.
-func unfit(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) graph.Verdict {
+func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	args := ir.Args{Bits: v.Bits}
-	args.WeightBits, args.Weights = fusedglue.WeightType(&few.Attrs)
+	args.WeightBits, args.Weights = few.Attrs.WeightType()
 	if pairs := v.Bits * few.Planes(); pairs > maxPairs {
 		args.Count = int64(pairs)
 		return graph.Verdict{Reason: graph.WhyPlanePairs, Args: args}
@@ -98,7 +97,7 @@ func unfit(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) graph.Verdict 
 	if a, ok := n.Attrs.(*graph.Conv2DAttrs); ok && v.Enc != ir.Unipolar && a.Pad.Top+a.Pad.Bottom+a.Pad.Left+a.Pad.Right > 0 {
 		sum *= 2 // exact zeros are a correction
 	}
-	if sum <= fusedglue.MaxSum {
+	if sum <= graph.MaxSum {
 		return graph.Verdict{}
 	}
 	args.Count = products
@@ -106,7 +105,7 @@ func unfit(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) graph.Verdict 
 }
 
 // makeBitserial makes n bitserial over the levels v.
-func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.FewBits) error {
+func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBits) error {
 	l, err := r.sink(n.Inputs[0])
 	if err != nil {
 		return err
@@ -122,18 +121,19 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *fusedglue.F
 		n.Op, n.Attrs = "bitserial_dense", &graph.DenseAttrs{Binary: &b}
 	}
 	bias := n.Weights["b"]
-	n.Inputs, n.Weights = []string{l}, map[string]*graph.Tensor{"w": n.Weights["w"]}
+	r.SetInputs(n, l)
+	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
 	n.Verdict = graph.Verdict{}
-	out := n.Outputs[0]
+	out := n.Output
 	if bias != nil {
-		n.Outputs = []string{r.tensor(out + ".sums")}
+		r.SetOutput(n, r.TensorName(out+".sums"))
 	}
-	if err := r.infer(n); err != nil || bias == nil {
+	if err := r.Retype(n); err != nil || bias == nil {
 		return err
 	}
-	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: slices.Clone(n.Outputs), Weights: map[string]*graph.Tensor{"b": bias}}
+	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output}, Weights: map[string]*graph.Tensor{"b": bias}}
 	return r.insert(n, add, out)
 }

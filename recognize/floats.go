@@ -14,7 +14,7 @@ func mergePads(r *rewriter) error {
 		if !ok || a.Binary != nil {
 			continue
 		}
-		for p := r.g.Producer(n.Inputs[0]); p != nil; p = r.g.Producer(n.Inputs[0]) {
+		for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(n.Inputs[0]) {
 			pad, ok := p.Attrs.(*graph.SpatialPadAttrs)
 			if !ok || pad.Value != 0 {
 				break
@@ -25,7 +25,8 @@ func mergePads(r *rewriter) error {
 			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
 				break
 			}
-			n.Inputs, n.Attrs, r.changed = []string{p.Inputs[0]}, &c, true
+			r.SetInputs(n, p.Inputs[0])
+			n.Attrs, r.changed = &c, true
 		}
 	}
 	return nil
@@ -35,14 +36,17 @@ func mergePads(r *rewriter) error {
 func fakeQuants(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
-		readers := r.g.Consumers(n.Outputs[0])
-		if !ok || r.g.IsOutput(n.Outputs[0]) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
+		readers := r.Consumers(n.Output)
+		if !ok || r.g.IsOutput(n.Output) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
 			continue
 		}
 		for _, d := range readers {
 			if f := r.fakeQuant(d); f != nil {
 				f.Note = n.Note // the quantizer goes, what the importer said of it stays
+				inputs := f.Inputs
+				f.Inputs = d.Inputs
 				*d, r.changed = *f, true
+				r.SetInputs(d, inputs...)
 				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
 			}
 		}
@@ -56,7 +60,7 @@ func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
 	if d.Op != "dequantize" {
 		return nil
 	}
-	n := r.g.Producer(d.Inputs[0])
+	n := r.Producer(d.Inputs[0])
 	if n == nil {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -30,7 +29,7 @@ func (r *rewriter) origin(t string) origin {
 		return s
 	}
 	s.value, s.why = r.findSource(t)
-	if n := r.g.Producer(t); s.value != nil && n.Op != "dequantize" {
+	if n := r.Producer(t); s.value != nil && n.Op != "dequantize" {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
 		s.made = sum || !r.idle(n) && r.stepped(t) != nil || slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
 	}
@@ -44,7 +43,7 @@ func because(why graph.Reason, n *graph.Node) graph.Verdict {
 }
 
 func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
-	n := r.g.Producer(t)
+	n := r.Producer(t)
 	if n == nil {
 		return nil, graph.Verdict{Reason: graph.WhyInputReal}
 	}
@@ -122,7 +121,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
 func (r *rewriter) idle(n *graph.Node) bool {
-	steps := fusedglue.Steps(r.g, n)
+	steps := graph.Steps(r.g, n)
 	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
 		return false
 	}
@@ -156,7 +155,7 @@ func (r *rewriter) sink(t string) (string, error) {
 	if l, ok := r.levels[t]; ok {
 		return l, nil
 	}
-	n := r.g.Producer(t)
+	n := r.Producer(t)
 	l, err := "", error(nil)
 	switch {
 	case n.Op == "dequantize":
@@ -185,14 +184,11 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 			return "", err
 		}
 	}
-	out := n.Outputs[0]
-	l := r.tensor(out + ".levels")
-	n.Inputs, n.Outputs = in, []string{l}
-	if a, ok := n.Attrs.(*graph.PoolAttrs); ok { // inference resolves its padding
-		b := *a
-		n.Attrs = &b
-	}
-	if err := r.infer(n); err != nil {
+	out := n.Output
+	l := r.TensorName(out + ".levels")
+	r.SetInputs(n, in...)
+	r.SetOutput(n, l)
+	if err := r.Retype(n); err != nil {
 		return "", err
 	}
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
@@ -206,39 +202,30 @@ func requantize(r *rewriter) error {
 		if !ok {
 			continue
 		}
-		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Outputs[0])
+		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
 		v := s.value
 		if v == nil || s.made || v.LevelType != y.LevelType || !keeps(a, v) {
 			continue
 		}
-		for _, c := range r.g.Consumers(y.Name) {
-			if c.Op == "dequantize" && !r.g.IsOutput(c.Outputs[0]) {
-				r.redirect(c.Outputs[0], n.Inputs[0])
+		for _, c := range r.Consumers(y.Name) {
+			if c.Op == "dequantize" && !r.g.IsOutput(c.Output) {
+				r.changed = r.Redirect(c.Output, n.Inputs[0]) || r.changed
 				continue
 			}
 			l, err := r.sink(n.Inputs[0])
 			if err != nil {
 				return err
 			}
-			for i := range c.Inputs {
-				if c.Inputs[i] == y.Name {
-					c.Inputs[i], r.changed = l, true
+			inputs := slices.Clone(c.Inputs)
+			for i, in := range inputs {
+				if in == y.Name {
+					inputs[i], r.changed = l, true
 				}
 			}
+			r.SetInputs(c, inputs...)
 		}
 	}
 	return nil
-}
-
-// redirect lets those that read tensor from read tensor to.
-func (r *rewriter) redirect(from, to string) {
-	for _, n := range r.g.Nodes {
-		for i := range n.Inputs {
-			if n.Inputs[i] == from {
-				n.Inputs[i], r.changed = to, true
-			}
-		}
-	}
 }
 
 // keeps reports whether quantizer a gives each level of v for its real value.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/explain"
 	"ripc/graph/scalar"
@@ -17,37 +16,34 @@ import (
 // net builds graphs of plain ops as importers make them.
 type net struct {
 	*graph.Graph
+	b    *graph.Builder // of Graph
 	fail func(args ...any)
 	r    *rand.Rand
 }
 
 func newNet(fail func(args ...any), seed uint64) *net {
-	return &net{&graph.Graph{Name: "net", File: "net.onnx", Values: map[string]*graph.Value{}}, fail, rand.New(rand.NewPCG(seed, 1))}
+	b := graph.NewBuilder(&graph.Graph{Name: "net", File: "net.onnx"})
+	return &net{b.Graph(), b, fail, rand.New(rand.NewPCG(seed, 1))}
 }
 
 func (n *net) input(shape ...int) string {
 	name := fmt.Sprintf("x%d", len(n.Inputs))
-	n.Values[name] = &graph.Value{Name: name, Shape: shape, Layout: map[int]string{2: "NC", 4: "NHWC"}[len(shape)]}
-	n.Inputs = append(n.Inputs, name)
+	n.b.Input(&graph.Value{Name: name, Shape: shape, Layout: graph.LayoutOf(shape)})
 	return name
 }
 
 // add appends a node, which makes the tensor of its name.
 func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...string) string {
 	name := fmt.Sprintf("%s%d", op, len(n.Nodes)+1)
-	node := &graph.Node{Name: name, Op: op, Inputs: inputs, Outputs: []string{name}, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: len(n.Nodes) + 1}}
-	v, err := graph.Infer(n.Graph, node)
-	if err != nil {
+	node := &graph.Node{Name: name, Op: op, Inputs: inputs, Output: name, Attrs: attrs, Weights: w, Pos: ir.Pos{Line: len(n.Nodes) + 1}}
+	if _, err := n.b.Append(node); err != nil {
 		n.fail(err)
 	}
-	v.Name = name
-	n.Values[name] = v
-	n.Nodes = append(n.Nodes, node)
 	return name
 }
 
 func (n *net) plain(op string, inputs ...string) string {
-	return n.add(op, &graph.NoAttrs{}, nil, inputs...)
+	return n.add(op, graph.OpNamed(op).NewAttrs(), nil, inputs...)
 }
 
 // binary is an op with a constant.
@@ -114,7 +110,7 @@ func dump(g *graph.Graph) string {
 	var b strings.Builder
 	b.WriteString(g.String())
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "%s %s %v %v %+v %+v %q\n", n.Name, n.Op, n.Inputs, n.Outputs, n.Attrs, n.Verdict, n.Note)
+		fmt.Fprintf(&b, "%s %s %v %v %#v %+v %q\n", n.Name, n.Op, n.Inputs, n.Output, n.Attrs, n.Verdict, n.Note)
 		for _, k := range []string{"w", "b", "scale", "zero_point", "thresholds"} {
 			if w := n.Weights[k]; w != nil {
 				fmt.Fprintf(&b, "  %s %v %v\n", k, w.Shape, w.Data)
@@ -149,9 +145,9 @@ func (n *net) run(outputs ...string) *graph.Graph {
 func lines(g *graph.Graph) []string {
 	var out []string
 	for _, n := range g.Nodes {
-		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Outputs[0])
+		l := fmt.Sprintf("%s(%s) -> %s", n.Op, strings.Join(n.Inputs, ", "), n.Output)
 		if b, ok := binaryAttrs(n); ok && b != nil {
-			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(fusedglue.WeightType(b)), g.Value(n.Inputs[0]).Bits)
+			l += fmt.Sprintf(" # binary: %s weights x %d-bit activations", explain.Weights(b.WeightType()), g.Value(n.Inputs[0]).Bits)
 		} else if why := explain.Verdict(n.Verdict); why != "" {
 			l += fmt.Sprintf(" # %s: %s", n.Verdict.Kind, why)
 		}

@@ -109,7 +109,7 @@ func results(t *rapid.T, g *graph.Graph, inputs [][]byte) [][]byte {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, g)
 	}
-	p, err := lower.Program(f)
+	p, err := lower.Program(f, lower.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, f)
 	}

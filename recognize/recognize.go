@@ -7,9 +7,6 @@
 package recognize
 
 import (
-	"fmt"
-	"slices"
-
 	"ripc/graph"
 	"ripc/internal/passorder"
 )
@@ -75,65 +72,30 @@ func names(passes []Pass) []string {
 // rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the
 // original: they are replaced, never written to.
 type rewriter struct {
+	*graph.Builder
 	g       *graph.Graph
 	sources map[string]origin   // f32 tensor -> what it is made from
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
-	names   map[string]bool     // of nodes
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
-	r := &rewriter{g: g.Clone(), sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, names: map[string]bool{}}
-	for _, n := range r.g.Nodes {
-		r.names[n.Name] = true
-	}
-	return r
+	c := g.Clone()
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}}
 }
 
 // insert puts n, which makes the tensor out, behind node after, and gives the tensor its type.
 func (r *rewriter) insert(after, n *graph.Node, out string) error {
 	r.changed = true
-	n.Name, n.Outputs, n.Pos = r.node(n.Name), []string{out}, after.Pos
-	if err := r.infer(n); err != nil {
-		return err
-	}
-	r.g.Nodes = slices.Insert(r.g.Nodes, slices.Index(r.g.Nodes, after)+1, n)
-	return nil
-}
-
-// infer gives n's tensor its type.
-func (r *rewriter) infer(n *graph.Node) error {
-	v, err := graph.Infer(r.g, n)
-	if err != nil {
-		return err
-	}
-	v.Name = n.Outputs[0]
-	r.g.Values[v.Name] = v
-	return nil
-}
-
-// node is a name for a new node, and tensor one for a new tensor: name, or name with a number where it is taken.
-func (r *rewriter) node(name string) string {
-	name = unused(name, func(s string) bool { return r.names[s] })
-	r.names[name] = true
-	return name
-}
-
-func (r *rewriter) tensor(name string) string {
-	return unused(name, func(s string) bool { return r.g.Values[s] != nil })
-}
-
-func unused(name string, taken func(string) bool) string {
-	for i, base := 2, name; taken(name); i++ {
-		name = fmt.Sprintf("%s_%d", base, i)
-	}
-	return name
+	n.Name, n.Output, n.Pos = r.NodeName(n.Name), out, after.Pos
+	_, err := r.InsertAfter(after, n)
+	return err
 }
 
 // dropDead drops the nodes whose tensors nobody reads, and these tensors.
 func dropDead(r *rewriter) error {
-	r.g = graph.Prune(r.g)
+	r.Prune()
 	return nil
 }

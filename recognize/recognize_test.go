@@ -187,7 +187,7 @@ func TestStepped(t *testing.T) {
 		if got := g.Nodes[0].Weights["thresholds"].Data; !slices.Equal(got, c.thresholds) {
 			t.Errorf("%s: thresholds %g, want %g", what, got, c.thresholds)
 		}
-		if v := g.Value(g.Nodes[0].Outputs[0]); v.String() != v.Name+": "+c.want+"[1, 4, 4, 8]" {
+		if v := g.Value(g.Nodes[0].Output); v.String() != v.Name+": "+c.want+"[1, 4, 4, 8]" {
 			t.Errorf("%s: %s, want %s", what, v, c.want)
 		}
 	}

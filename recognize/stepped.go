@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
@@ -35,13 +34,13 @@ func (r *rewriter) stepped(t string) *stepped {
 	var found *stepped
 	rounds := false
 	for x := t; found == nil; {
-		n := r.g.Producer(x)
+		n := r.Producer(x)
 		if n == nil {
 			break
 		}
-		s := fusedglue.Steps(r.g, n)
+		s := graph.Steps(r.g, n)
 		if n.Op == "dequantize" {
-			if n = r.g.Producer(n.Inputs[0]); n == nil {
+			if n = r.Producer(n.Inputs[0]); n == nil {
 				break
 			}
 			s = realSteps(n, r.g.Value(n.Inputs[0]).Channels())
@@ -153,7 +152,7 @@ func lattice(values []float32) *graph.Value {
 
 // threshold puts quantizer q in place of the chain that ends in n, and gives its levels.
 func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
-	l := r.tensor(n.Outputs[0] + ".levels")
+	l := r.TensorName(n.Output + ".levels")
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: q.value.Bits, Enc: q.value.Enc, Scale: q.value.Scale, Zero: q.value.Zero}}
 	t := &graph.Node{Name: n.Name + ".threshold", Op: "threshold", Attrs: a, Inputs: []string{q.from}, Weights: map[string]*graph.Tensor{"thresholds": q.thresholds}}
 	return l, r.insert(n, t, l)

@@ -44,8 +44,8 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 
 // quantizeSum puts a quantizer behind the sum n, and gives its levels.
 func (r *rewriter) quantizeSum(n *graph.Node) (string, error) {
-	v, _ := r.source(n.Outputs[0])
-	l := r.tensor(n.Outputs[0] + ".levels")
+	v, _ := r.source(n.Output)
+	l := r.TensorName(n.Output + ".levels")
 	a := &graph.QuantizeAttrs{LevelType: v.LevelType}
-	return l, r.insert(n, &graph.Node{Name: n.Name + ".quantize", Op: "quantize", Attrs: a, Inputs: []string{n.Outputs[0]}}, l)
+	return l, r.insert(n, &graph.Node{Name: n.Name + ".quantize", Op: "quantize", Attrs: a, Inputs: []string{n.Output}}, l)
 }

@@ -10,6 +10,7 @@ import (
 
 	"ripc/internal/abi"
 	"ripc/runtime/describe"
+	"ripc/targets/cpu"
 )
 
 // maxDescription bounds the JSON in an artifact, in bytes.
@@ -26,12 +27,12 @@ func ReadDescription(path string) (*describe.Artifact, error) {
 func readDescription(path string) (*describe.Artifact, []byte, error) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file; `ripc compile` writes one", Err: err}
+		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
 	}
 	defer f.Close()
 	s := f.Section(describe.Section)
 	if s == nil {
-		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: not written by `ripc compile`, or stripped", describe.Section)}
+		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped", describe.Section)}
 	}
 	if s.Size > maxDescription {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
@@ -45,23 +46,10 @@ func readDescription(path string) (*describe.Artifact, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if got := archOf(f.Machine); got != a.Arch {
+	if got := cpu.OfELF(f.Machine); got != a.Arch {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
 	}
 	return a, text, nil
-}
-
-// archOf names an ELF machine as descriptions do.
-func archOf(m elf.Machine) string {
-	switch m {
-	case elf.EM_X86_64:
-		return "x86_64"
-	case elf.EM_AARCH64:
-		return "aarch64"
-	case elf.EM_ARM:
-		return "arm"
-	}
-	return m.String()
 }
 
 // parseDescription decodes and checks the JSON. The format is looked at first: nothing else is believed of another one.

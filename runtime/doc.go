@@ -9,6 +9,6 @@
 //	use(s.Output(0))
 //	s.Close(); m.Close()
 //
-// Sessions need Linux on amd64, arm64 or arm. ReadDescription and FillRandom work everywhere, for artifacts of any
-// architecture.
+// Sessions need Linux and a processor that the artifact is compiled for. ReadDescription and FillRandom work everywhere,
+// for artifacts of any architecture.
 package runtime

@@ -12,7 +12,7 @@ import (
 var ErrClosed = errors.New("runtime: closed")
 
 // ErrPlatform is returned by Load where artifacts cannot be loaded at all.
-var ErrPlatform = errors.New("runtime: artifacts run on linux (amd64, arm64, arm) only; `ripc run` simulates foreign ones")
+var ErrPlatform = errors.New("runtime: artifacts are libraries for Linux and run on the processors that they are compiled for")
 
 // FileError says why a file is no artifact that this loader can use.
 type FileError struct {
@@ -58,7 +58,7 @@ type ArchError struct {
 
 // Error names both architectures.
 func (e *ArchError) Error() string {
-	return fmt.Sprintf("%s: the artifact is for %s, this machine is %s; compile with --target host, or run it in simulation", e.Path, e.Got, e.Host)
+	return fmt.Sprintf("%s: the artifact is for %s, this machine is %s", e.Path, e.Got, e.Host)
 }
 
 // FeatureError lists what the artifact needs and this machine (CPU and operating system) does not offer.
@@ -78,7 +78,7 @@ func (e *FeatureError) Error() string {
 	if len(e.Unknown) > 0 {
 		parts = append(parts, "this loader cannot check "+strings.Join(e.Unknown, ", "))
 	}
-	return fmt.Sprintf("%s: compiled for %s: %s; compile with --target host on this machine", e.Path, e.CPU, strings.Join(parts, "; "))
+	return fmt.Sprintf("%s: compiled for %s: %s", e.Path, e.CPU, strings.Join(parts, "; "))
 }
 
 // StatusError is a non-zero return value of an artifact's entry point.

@@ -39,7 +39,7 @@ func Load(path string) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host := hostArch(); desc.Arch != host {
+	if host := HostArch(); desc.Arch != host {
 		return nil, &ArchError{Path: path, Got: desc.Arch, Host: host}
 	}
 	if err := CheckFeatures(path, desc.CPU, desc.Features); err != nil {

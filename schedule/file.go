@@ -13,7 +13,7 @@ import (
 func ReadFile(path string) (map[string]Trace, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &ir.Error{Op: "--schedule", Msg: "cannot read the file", Err: err}
+		return nil, &ir.Error{Op: "schedules", Msg: "cannot read the file", Err: err}
 	}
 	traces := map[string]Trace{}
 	bad := func(line int, msg string) error {

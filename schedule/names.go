@@ -2,7 +2,7 @@ package schedule
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,7 +55,9 @@ func resolve(f *ir.Func, ref string) ([]string, error) {
 	if len(out) == 0 {
 		return nil, noLoop(f, base)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i] == base && out[j] != base })
+	if i := slices.Index(out, base); i > 0 {
+		out = slices.Insert(slices.Delete(out, i, i+1), 0, base)
+	}
 	return out, nil
 }
 
@@ -111,7 +113,7 @@ func (u used) tailOf(name string) string {
 
 // take reserves a name that the user chose.
 func (u used) take(name string) error {
-	if !isName(name) {
+	if !ir.IsName(name) {
 		return &ir.Error{Msg: fmt.Sprintf("%q is not a name", name), Help: "names are letters, digits, _ and . after a letter"}
 	}
 	if u[name] {

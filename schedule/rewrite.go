@@ -137,6 +137,26 @@ func path(s ir.Stmt, name string) []*ir.For {
 	return nil
 }
 
+// without removes statements from the sequence of a scope.
+func without(s ir.Stmt, drop []ir.Stmt) ir.Stmt {
+	switch x := s.(type) {
+	case *ir.Alloc:
+		return &ir.Alloc{Buf: x.Buf, Body: without(x.Body, drop)}
+	case *ir.Block:
+		var out []ir.Stmt
+		for _, t := range x.Stmts {
+			out = append(out, without(t, drop))
+		}
+		return ir.Seq(out...)
+	}
+	for _, d := range drop {
+		if s == d {
+			return &ir.Block{}
+		}
+	}
+	return s
+}
+
 func findAlloc(s ir.Stmt, name string) *ir.Alloc {
 	var out *ir.Alloc
 	ir.Walk(s, func(t ir.Stmt) bool {

@@ -57,7 +57,7 @@ func ParseStep(text string) (Step, error) {
 	if len(words) == 0 {
 		return bad("empty step", "write an operation, such as: unroll w.i")
 	}
-	if !isName(words[0]) {
+	if !ir.IsName(words[0]) {
 		return bad(fmt.Sprintf("%q is not the name of an operation", words[0]), "")
 	}
 	s := Step{Op: words[0]}
@@ -71,12 +71,12 @@ func ParseStep(text string) (Step, error) {
 			}
 			arrow = true
 		case arrow:
-			if !isName(w) {
+			if !ir.IsName(w) {
 				return bad(fmt.Sprintf("result %q is not a name", w), "names are letters, digits, _ and . after a letter")
 			}
 			s.Results = append(s.Results, w)
 		case isOption:
-			if !isName(key) || !isWord(value) {
+			if !ir.IsName(key) || !isWord(value) {
 				return bad(fmt.Sprintf("option %q is not of the form key=value", w), "")
 			}
 			if _, twice := s.Get(key); twice {
@@ -95,18 +95,6 @@ func ParseStep(text string) (Step, error) {
 		return bad("no results after ->", "")
 	}
 	return s, nil
-}
-
-// isName accepts what .ripir accepts after % and @.
-func isName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (i == 0 || c != '.' && (c < '0' || c > '9')) {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // isWord accepts names, numbers, and names with a star.

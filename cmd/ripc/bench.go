@@ -74,50 +74,50 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 		fmt.Fprint(w, "\n\n")
 	}
 	const whole = "whole network"
-	width := len(whole)
+	first := column{"LAYER", -len(whole)}
 	for _, l := range r.Layers {
-		width = max(width, len(l.Name))
+		first.width = min(first.width, -len(l.Name))
 	}
-	line := func(name, kernel, macs string, f ripc.Figures) error {
-		first, second, third := number(f.MinMS, 4), number(f.MedianMS, 4), number(f.MACsPerCycle, 1)
+	columns := []column{first, {"MIN MS", 12}, {"MEDIAN MS", 10}, {"MACS", 9}, {"MACS/CYCLE", 10}, {"KERNEL", 0}}
+	if r.Simulated { // neither times nor cycles
+		columns = []column{first, {"INSTRUCTIONS", 12}, {"MACS", 9}, {"KERNEL", 0}}
+	}
+	var titles []string
+	for _, c := range columns {
+		titles = append(titles, c.title)
+	}
+	lines := [][]string{titles}
+	line := func(name string, f ripc.Figures, macs int64, kernel string) {
+		cells := []string{name, number(f.MinMS, 4), number(f.MedianMS, 4), thousands(macs), number(f.MACsPerCycle, 1), kernel}
 		if r.Simulated {
-			first, second, third = "-", "", ""
+			instructions := "-"
 			if f.Instructions != nil {
-				first = fmt.Sprint(*f.Instructions)
+				instructions = fmt.Sprint(*f.Instructions)
 			}
+			cells = []string{name, instructions, thousands(macs), kernel}
 		}
-		return row(w, r.Simulated, width, name, first, second, macs, third, kernel)
-	}
-	if err := row(w, r.Simulated, width, "LAYER", header(r.Simulated), "MEDIAN MS", "MACS", "MACS/CYCLE", "KERNEL"); err != nil {
-		return err
+		lines = append(lines, cells)
 	}
 	for _, l := range r.Layers {
-		if err := line(l.Name, l.Kernel, thousands(l.MACs), l.Figures); err != nil {
+		line(l.Name, l.Figures, l.MACs, l.Kernel)
+	}
+	line(whole, r.Figures, r.MACs, "")
+	for _, cells := range lines {
+		text := ""
+		for i, c := range columns {
+			text += fmt.Sprintf("%*s  ", c.width, cells[i])
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(text, " ")); err != nil {
 			return err
 		}
 	}
-	return line(whole, "", thousands(r.MACs), r.Figures)
+	return nil
 }
 
-func header(simulated bool) string {
-	if simulated {
-		return "INSTRUCTIONS"
-	}
-	return "MIN MS"
-}
-
-// row prints one line; simulated code has neither times nor cycles.
-func row(w io.Writer, simulated bool, width int, name, first, second, macs, third, kernel string) error {
-	text := fmt.Sprintf("%-*s  %12s", width, name, first)
-	if !simulated {
-		text += fmt.Sprintf("  %10s", second)
-	}
-	text += fmt.Sprintf("  %9s", macs)
-	if !simulated {
-		text += fmt.Sprintf("  %10s", third)
-	}
-	_, err := fmt.Fprintln(w, strings.TrimRight(text+"  "+kernel, " "))
-	return err
+// column is a title, and the width of what stands below it: negative if it begins at the left.
+type column struct {
+	title string
+	width int
 }
 
 // number is *v with some decimals, "-" for nil.

@@ -143,7 +143,8 @@ type compileResult struct {
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
-	Float       []string              `json:"float_layers"` // with the reason; also binary layers whose sums leave as f32
+	Float       []string              `json:"float_layers"`      // with the reason; also binary layers whose sums leave as f32
+	Computed    []string              `json:"computed_in_float"` // binary layers whose sums are, and why
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	WeightBytes int64                 `json:"weight_bytes"`
@@ -167,6 +168,7 @@ type stageSeconds struct {
 // count sums the layers up.
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
+	r.Computed = []string{}
 	for _, l := range r.in.Layers {
 		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
@@ -175,6 +177,9 @@ func (r *compileResult) count() {
 		}
 		if f32Sums {
 			r.f32Sums++
+		}
+		if binary && l.Algorithm == "float" {
+			r.Computed = append(r.Computed, l.Name+" ("+l.Op+"): "+l.Why.Text)
 		}
 		if f32Sums || l.Kind == graph.Float.String() || l.Kind == graph.Glue.String() {
 			text := l.Name + " (" + l.Op + ")"
@@ -202,6 +207,9 @@ func (r *compileResult) print(w io.Writer) {
 		for _, f := range r.Float {
 			fmt.Fprintf(w, "  stays float: %s\n", f)
 		}
+	}
+	for _, c := range r.Computed {
+		fmt.Fprintf(w, "  same sums in float: %s\n", c)
 	}
 	fmt.Fprintf(w, "weights and tables %s (weights as floats %s), activations %s\n", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
 	for _, k := range r.order {

@@ -11,13 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/runtime"
+	"ripc/targets"
 )
 
 // Exit codes.
 const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	exitOK      = 0 // success
+	exitFailure = 1 // failure: a difference was found, a tool is missing, a file cannot be written, an interruption
+	exitUsage   = 2 // wrong usage or bad input
 )
 
 // usageError is a mistake on the command line. An empty message means that all is said.
@@ -67,15 +69,29 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 	return exitFailure
 }
 
-// help says what to change on the command line for an error that knows of none.
+// help says what to change on the command line.
 func help(err error) string {
 	var target *ripc.TargetError
 	var threads *ripc.ThreadsError
+	var artifact *ripc.ArtifactError
+	var arch *runtime.ArchError
+	var features *runtime.FeatureError
+	var host *targets.HostError
 	switch {
 	case errors.As(err, &target):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):
 		return fmt.Sprintf("leave --threads out, or give --threads %d", threads.Most)
+	case errors.As(err, &artifact):
+		return map[ripc.Purpose]string{
+			ripc.ToInterpret: "give the model, or --engine native",
+			ripc.ToVerify:    "give the model, and the artifact with --so",
+			ripc.ToPrint:     "give the model, or leave --ir out",
+		}[artifact.For]
+	case errors.As(err, &arch), errors.As(err, &features):
+		return "compile the model with --target host on this machine"
+	case errors.As(err, &host):
+		return "choose another with --target; ripc targets lists them"
 	}
 	return ""
 }

@@ -14,7 +14,10 @@ import (
 type compileFlags struct {
 	target   string
 	schedule string
+	backend  string
 	disable  []string
+	float    []string
+	bits     []string
 	json     bool
 	verbose  bool
 }
@@ -25,10 +28,14 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.target, "target", "", "machine to compile for, see ripc targets (default host)")
 	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func KERNEL:\" and steps, one a line")
+	fs.StringVar(&f.backend, "backend", "", "what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
+	fs.StringSliceVar(&f.float, "float", nil, "layers whose sums are to be computed in f32, instead of\nwhat costs less by estimate")
+	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers whose sums are to be counted in bits, likewise")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	complete(cmd, "target", targetNames)
+	complete(cmd, "backend", ripc.Backends)
 	complete(cmd, "disable-pass", ripc.OptionalPasses)
 }
 
@@ -52,10 +59,10 @@ func targetNames() []string {
 
 // options checks the flags for the model or artifact at path.
 func (f *compileFlags) options(path string) (ripc.Options, error) {
-	o := ripc.Options{Target: f.target, Disable: f.disable}
+	o := ripc.Options{Target: f.target, Disable: f.disable, Float: f.float, Bitserial: f.bits, Backend: f.backend}
 	if ripc.IsArtifact(path) {
-		if f.schedule != "" || len(f.disable) > 0 {
-			return o, usagef("%s is compiled already: --schedule and --disable-pass need a model", path)
+		if f.schedule != "" || f.backend != "" || len(f.disable)+len(f.float)+len(f.bits) > 0 {
+			return o, usagef("%s is compiled already: --schedule, --backend, --disable-pass, --float and --bitserial need a model", path)
 		}
 		return o, nil
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/graph"
 	"ripc/runtime/describe"
 )
 
@@ -35,9 +37,10 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 			if err != nil {
 				return err
 			}
-			in, err := ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
-			if err != nil {
-				return err
+			opt.Strict = strict
+			in, strictErr := ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
+			if in == nil {
+				return strictErr
 			}
 			switch {
 			case f.json:
@@ -49,10 +52,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 					printLayer(cmd.OutOrStdout(), l)
 				}
 			}
-			if opt.Strict = strict; err == nil && strict {
-				_, err = ripc.Inspect(cmd.Context(), args[0], opt, layer, false)
-			}
-			return err
+			return cmp.Or(err, strictErr)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -87,7 +87,7 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 			out = shapeText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range []string{l.Glue, reasonText(l), l.Note} {
+		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l), l.Note} {
 			if n != "" {
 				notes = append(notes, n)
 			}
@@ -117,6 +117,14 @@ func reasonText(l ripc.Layer) string {
 	return l.Reason.Text
 }
 
+// algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.
+func algorithmText(l ripc.Layer) string {
+	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == "popcount" && l.Why.Code != "asked" {
+		return ""
+	}
+	return "computed in " + l.Why.Text
+}
+
 // percent is a share for people.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
@@ -134,6 +142,9 @@ func printLayer(w io.Writer, l ripc.Layer) {
 	}
 	if len(l.ByLane) > 0 {
 		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n", strings.Join(l.ByLane, ", "))
+	}
+	if l.Why != nil {
+		fmt.Fprintf(w, "  by      %s\n", l.Why.Text)
 	}
 	for _, t := range l.Reads {
 		fmt.Fprintf(w, "  reads   %s (%s)\n", tensorText(t), t.Where)

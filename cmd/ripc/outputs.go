@@ -12,9 +12,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"ripc"
 	"ripc/runtime"
 )
+
+// outputOptions say where outputs go and what is printed of them.
+type outputOptions struct {
+	output string // folder for files, or ""
+	top    int
+	labels []string
+	json   bool
+}
+
+// report writes outputs and prints what is in them.
+func (o outputOptions) report(cmd *cobra.Command, out *ripc.RunResult, seed uint64) error {
+	if o.output != "" {
+		if err := writeOutputs(o.output, out); err != nil {
+			return err
+		}
+	}
+	res, err := newRunResult(out, seed, o.output)
+	if err != nil {
+		return err
+	}
+	if o.top > 0 {
+		if res.Top, err = topValues(out, o.top, o.labels); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), res)
+	}
+	res.print(cmd.OutOrStdout(), o.output)
+	return nil
+}
 
 // runResult is what `ripc run --json` prints.
 type runResult struct {

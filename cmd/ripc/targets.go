@@ -14,7 +14,7 @@ import (
 type targetLine struct {
 	targets.Target
 	Host   bool   `json:"host"`
-	RunsBy string `json:"runs"` // "here", "simulated" or "not here"
+	RunsBy string `json:"runs"` // "here", "simulated", "as C" (compiled for this machine) or "not here"
 }
 
 func targetsCommand() *cobra.Command {
@@ -24,7 +24,8 @@ func targetsCommand() *cobra.Command {
 		Short: "List the machines that ripc compiles for",
 		Long: `List the machines that ripc compiles for. The one marked with * is this machine, as its
 CPU and system report it. Code for the others runs here, where this machine has their
-features, or in simulation.`,
+features, or in simulation. For those without an operating system there is C source, which is
+checked as this machine's own compiler makes it.`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var lines []targetLine
@@ -41,14 +42,20 @@ features, or in simulation.`,
 				if l.Host {
 					mark = "*"
 				}
-				fmt.Fprintf(w, "%s %s\t%s\t%d bits\t%d\t%s\t%s\n", mark, l.Name, l.CPU, l.VectorBits, l.Cores, l.RunsBy, l.Board)
+				vectors := fmt.Sprintf("%d bits", l.VectorBits)
+				if l.Bare {
+					vectors = "none"
+				}
+				fmt.Fprintf(w, "%s %s\t%s\t%s\t%d\t%s\t%s\n", mark, l.Name, l.CPU, vectors, l.Cores, l.RunsBy, l.Board)
 			}
 			if err := w.Flush(); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
 			for _, l := range lines {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", l.Name, strings.Join(l.Features, " "))
+				if len(l.Features) > 0 {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", l.Name, strings.Join(l.Features, " "))
+				}
 			}
 			return nil
 		},
@@ -62,6 +69,8 @@ func runs(t targets.Target) string {
 	switch {
 	case t.Native():
 		return "here"
+	case t.Bare:
+		return "as C"
 	case t.QemuCPU != "" && (err != nil || t.Arch != host.Arch):
 		return "simulated"
 	}

@@ -19,7 +19,18 @@ type verifyResult struct {
 	Stages    []verifyStage `json:"stages"`
 	Network   []string      `json:"network"` // differences of a run as a whole
 	Crash     string        `json:"crash,omitempty"`
+	Footprint *footprint    `json:"footprint,omitempty"` // of programs for chips without an operating system
 	crash     *ripc.VerifyCrash
+}
+
+// footprint is memory in bytes.
+type footprint struct {
+	Board      string `json:"board"`
+	Flash      int64  `json:"flash_bytes"`
+	FlashLimit int64  `json:"flash_limit_bytes"`
+	RAM        int64  `json:"ram_bytes"` // without the stack
+	Stack      int64  `json:"stack_bytes"`
+	RAMLimit   int64  `json:"ram_limit_bytes"`
 }
 
 type verifyStage struct {
@@ -94,6 +105,9 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
 	}
+	if f := rep.Footprint; f != nil {
+		res.Footprint = &footprint{f.Board, f.Flash, f.FlashLimit, f.RAM, f.Stack, f.RAMLimit}
+	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
 			Differs: s.Findings(), Suspect: string(s.Suspect)})
@@ -138,6 +152,9 @@ func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
 	how := "native"
 	if r.Simulated {
 		how = "simulated"
+	}
+	if f := r.Footprint; f != nil {
+		fmt.Fprintf(w, "flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s\n", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 	}
 	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad, len(r.Stages), how, r.Threads, r.Seed)
 	return nil

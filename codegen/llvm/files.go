@@ -16,7 +16,7 @@ import (
 // file makes one file.
 func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
 	switch k {
-	case codegen.SO:
+	case codegen.SO, codegen.Runnable:
 		return b.shared(ctx)
 	case codegen.Archive:
 		return b.archive(ctx)

@@ -35,12 +35,15 @@ func (Backend) Name() string { return Name }
 
 // Kinds lists what LLVM's tools make.
 func (Backend) Kinds() []codegen.Kind {
-	return []codegen.Kind{codegen.SO, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm}
+	return []codegen.Kind{codegen.SO, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm, codegen.Runnable}
 }
 
-// Accepts fails with *codegen.TargetError unless there is a driver for t's architecture.
-func (Backend) Accepts(t targets.Target) error {
-	if !driver.Supports(t.Arch) {
+// Accepts fails with *codegen.TargetError unless there is a driver for t's architecture and system.
+func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
+	switch {
+	case t.Bare:
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip runs no Linux"}
+	case !driver.Supports(t.Arch):
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf("it knows no architecture %q", t.Arch)}
 	}
 	return nil

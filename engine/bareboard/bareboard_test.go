@@ -49,7 +49,11 @@ func tiny(t *testing.T, b boards.Board, defines string) Source {
 func build(t *testing.T, b boards.Board, defines string, o Options) *Machine {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tiny.elf")
-	if err := Build(context.Background(), tiny(t, b, defines), b, path); err != nil {
+	program, err := Build(context.Background(), tiny(t, b, defines), b)
+	if err == nil {
+		err = os.WriteFile(path, program, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := Open(path, o)
@@ -149,6 +153,24 @@ func TestMisbehaviour(t *testing.T) {
 	})
 }
 
+// TestCount: a loop of two instructions is counted, also over more ticks than a lap of the timer has.
+func TestCount(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		const rounds = 40e6
+		m := build(t, b, "#define TINY_ROUNDS 40000000\n", Options{Count: true})
+		results, err := m.Run(context.Background(), []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(10, 0, 0, 0), Last: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := results[0].Instructions; n < 20 || n > 1000 {
+			t.Errorf("a dozen floats: %d instructions", n)
+		}
+		if n := results[1].Instructions; n < 2*rounds+20 || n > 2*rounds+1000 {
+			t.Errorf("%d instructions; %d were expected, and a few", n, int64(2*rounds))
+		}
+	})
+}
+
 // TestDeepStack: a stack that leaves its place ends the program instead of spoiling memory.
 func TestDeepStack(t *testing.T) {
 	each(t, func(t *testing.T, b boards.Board) {
@@ -166,17 +188,17 @@ func TestDeepStack(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	each(t, func(t *testing.T, b boards.Board) {
-		err := Build(context.Background(), tiny(t, b, "#define TINY_BYTES 5000000\n"), b, filepath.Join(t.TempDir(), "x"))
+		_, err := Build(context.Background(), tiny(t, b, "#define TINY_BYTES 5000000\n"), b)
 		var size *SizeError
 		if !errors.As(err, &size) || size.Flash < 5000000 || size.Flash > 5010000 || size.FlashLimit != 4<<20 ||
 			!strings.Contains(err.Error(), "flash: 500") || strings.Contains(err.Error(), "RAM") {
 			t.Errorf("5 MB of constants: %v", err)
 		}
-		err = Build(context.Background(), tiny(t, b, "#define TINY_VARIABLE 4194304\n"), b, filepath.Join(t.TempDir(), "x"))
+		_, err = Build(context.Background(), tiny(t, b, "#define TINY_VARIABLE 4194304\n"), b)
 		if !errors.As(err, &size) || size.RAM < 4<<20 || !strings.Contains(err.Error(), "RAM: 42") || strings.Contains(err.Error(), "flash") {
 			t.Errorf("4 MB of variables: %v", err)
 		}
-		err = Build(context.Background(), tiny(t, b, "#define TINY_VARIABLE undefined\n"), b, filepath.Join(t.TempDir(), "x"))
+		_, err = Build(context.Background(), tiny(t, b, "#define TINY_VARIABLE undefined\n"), b)
 		var failed *BuildError
 		if !errors.As(err, &failed) || !strings.Contains(err.Error(), "'undefined' undeclared") {
 			t.Errorf("code that does not compile: %v", err)
@@ -187,7 +209,7 @@ func TestTooLarge(t *testing.T) {
 func TestNothingThere(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	b := boards.All()[0]
-	err := Build(context.Background(), Source{Name: "x"}, b, filepath.Join(t.TempDir(), "x"))
+	_, err := Build(context.Background(), Source{Name: "x"}, b)
 	var missing *ToolError
 	if !errors.As(err, &missing) || missing.Tool != b.Compiler || !strings.Contains(err.Error(), Setup) {
 		t.Errorf("without a compiler: %v", err)
@@ -201,7 +223,7 @@ func TestAnyName(t *testing.T) {
 			s := tiny(t, b, "")
 			rename := strings.NewReplacer("tiny", name, "TINY_TARGET", "TINY_TARGET", "TINY_", strings.ToUpper(name)+"_").Replace
 			s.Name, s.Code, s.Header = name, []byte(rename(string(s.Code))), []byte(rename(string(s.Header)))
-			if err := Build(context.Background(), s, b, filepath.Join(t.TempDir(), "x")); err != nil {
+			if _, err := Build(context.Background(), s, b); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

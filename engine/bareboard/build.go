@@ -1,8 +1,9 @@
 // Package bareboard makes programs of networks in C for boards without an operating system, and runs them on simulated
 // boards (qemu's whole systems):
 //
-//	err := bareboard.Build(ctx, bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}, board, "digits.elf")
-//	m, err := bareboard.Open("digits.elf")
+//	elf, err := bareboard.Build(ctx, bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}, board)
+//	os.WriteFile("digits.elf", elf, 0o600)
+//	m, err := bareboard.Open("digits.elf", bareboard.Options{})
 //	results, err := m.Run(ctx, []bareboard.Job{{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}})
 //
 // The program is the network, unchanged, and the folder firmware: start-up code, linker scripts and a loop that takes jobs
@@ -70,41 +71,49 @@ int run_network_stages(uint32_t first, uint32_t last)
 }
 `
 
-// Build compiles and links a program for a board and writes it to path. It fails with *ToolError if there is no compiler,
+// Build compiles and links a program for a board, an ELF file. It fails with *ToolError if there is no compiler,
 // *SizeError if the board is too small, *BuildError, or ctx's error.
-func Build(ctx context.Context, s Source, b boards.Board, path string) error {
+func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	cc, err := findTool(b.Compiler, "to build programs for "+b.Target)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "ripc-board-")
 	if err != nil {
-		return fmt.Errorf("bareboard: %w (TMPDIR must name a writable folder)", err)
+		return nil, fmt.Errorf("bareboard: %w (TMPDIR must name a writable folder)", err)
 	}
 	defer os.RemoveAll(dir)
 	sources, err := s.lay(dir)
 	if err != nil {
-		return fmt.Errorf("bareboard: %w", err)
+		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	args := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
-		"-fdata-sections", "-Wl,--gc-sections"}, b.Flags...)
-	args = append(append(args, sources...), "-T"+b.Script, "-lgcc", "-o", "program.elf")
+	flags := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
+		"-fdata-sections", "-DRIPC_NO_THREADS"}, b.Flags...)
+	link := append(slices.Clone(flags), "-Wl,--gc-sections", "-T"+b.Script, "-o", "program.elf")
+	for _, source := range sources {
+		object := source + ".o"
+		if err := compile(ctx, dir, cc, append(slices.Clone(flags), "-c", source, "-o", object)); err != nil {
+			return nil, err
+		}
+		link = append(link, object)
+	}
+	link = append(link, "-lgcc")
 	program := filepath.Join(dir, "program.elf")
-	if err := compile(ctx, dir, cc, args); err != nil {
+	if err := compile(ctx, dir, cc, link); err != nil {
 		// Perhaps the board is too small. The linker can be told to go on, and then the file says how large it would be.
 		var failed *BuildError
-		if errors.As(err, &failed) && compile(ctx, dir, cc, append(args, "-Wl,--noinhibit-exec")) == nil {
+		if errors.As(err, &failed) && compile(ctx, dir, cc, append(link, "-Wl,--noinhibit-exec")) == nil {
 			if f, ferr := readFootprint(program); ferr == nil && (f.Flash > f.FlashLimit || f.RAM+f.Stack > f.RAMLimit) {
-				return &SizeError{Name: s.Name, Board: b.Title, Footprint: f}
+				return nil, &SizeError{Name: s.Name, Board: b.Title, Footprint: f}
 			}
 		}
-		return err
+		return nil, err
 	}
 	data, err := os.ReadFile(program)
 	if err != nil {
-		return fmt.Errorf("bareboard: %w", err)
+		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	return os.WriteFile(path, data, 0o600)
+	return data, nil
 }
 
 // lay writes all source files to dir and lists those to compile. The network has a folder of its own, since it may be

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ type Options struct {
 	// FlushToZero runs it with a float unit that flushes subnormals to zero, else with IEEE arithmetic. Results must not
 	// depend on that: the network's own code does what the definition says.
 	FlushToZero bool
+	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that the board's clock counts
+	// them: see Result.Instructions.
+	Count bool
 }
 
 // Job is one call of the network's entry points. The jobs of a batch run one after the other, on the same memory.
@@ -44,6 +48,8 @@ type Result struct {
 	Memory *Memory // if Keep asked for it
 	// Stack is how many bytes of stack the whole batch took.
 	Stack int64
+	// Instructions is about how many were executed, to some 100, with Options.Count.
+	Instructions uint64
 }
 
 // Machine is a program ready to run on its simulated board.
@@ -57,10 +63,16 @@ type Machine struct {
 	qemu      string
 }
 
-// IsProgram reports whether an artifact, which d describes, is a program that Build made.
-func IsProgram(d *describe.Artifact) bool {
+// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no library: code in C for a
+// chip may have been compiled for other machines, too.
+func IsProgram(path string, d *describe.Artifact) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
 	_, ok := boards.Of(d.Target)
-	return ok
+	return ok && f.Type == elf.ET_EXEC
 }
 
 // Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if it is none, and with
@@ -146,8 +158,12 @@ func (m *Machine) simulate(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("bareboard: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, m.qemu, "-M", m.board.Machine, "-nodefaults", "-nographic", "-monitor", "none",
-		"-semihosting-config", "enable=on,target=native", "-kernel", path)
+	args := []string{"-M", m.board.Machine, "-display", "none", "-monitor", "none", "-serial", "none",
+		"-semihosting-config", "enable=on,target=native", "-kernel", path}
+	if m.o.Count {
+		args = append(args, "-icount", "shift=0,sleep=off")
+	}
+	cmd := exec.CommandContext(ctx, m.qemu, args...)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, 5*time.Second
 	err = cmd.Run()
@@ -235,7 +251,7 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 	results := make([]Result, len(jobs))
 	for k, j := range jobs {
 		results[k].Stack = stack
-		b := take(8)
+		b := take(16)
 		if b == nil {
 			return nil, short
 		}
@@ -244,6 +260,9 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 		}
 		if spoiled := binary.LittleEndian.Uint32(b[4:]); spoiled < uint32(len(m.sizes)) {
 			return nil, &OverrunError{Path: m.path, What: m.bufferName(int(spoiled)), Job: k}
+		}
+		if m.o.Count {
+			results[k].Instructions = binary.LittleEndian.Uint64(b[8:]) * uint64(1e9/m.board.ClockHz)
 		}
 		if !j.Keep {
 			continue

@@ -3,6 +3,7 @@ package simulate
 import (
 	"bufio"
 	"context"
+	"embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 
 	"ripc/codegen/llvm/toolchain"
 )
+
+//go:embed guest
+var guest embed.FS
 
 // countVariable is the environment variable that tells the counter where to write.
 const countVariable = "RIPC_COUNT_FILE"

@@ -1,7 +1,7 @@
 // Package simulate runs artifacts of a foreign architecture on this machine, under qemu-user, and counts their
 // instructions. It needs neither a C library nor a compiler nor a Go toolchain for the target: Go lays out one image
 // file (the artifact's segments, relocated for a fixed address; jobs; buffers; stacks), and a small static program
-// (guest/runner_*.s) maps it there, starts the threads, runs the jobs and ends. Results are read from the file.
+// (targets/guests/runners) maps it there, starts the threads, runs the jobs and ends. Results are read from the file.
 //
 //	m, err := simulate.Open("squeezenet.so", simulate.Options{})
 //	results, err := m.Run(ctx, []simulate.Job{{Inputs: inputs, First: 0, Last: m.Stages(), Threads: 1}})

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"ripc/targets/guests"
 )
 
 const (
@@ -32,9 +34,9 @@ type segment struct {
 // loadProgram reads the shared object f and relocates it to address at, a multiple of 64 KiB. It fails on anything a
 // freestanding artifact does not have: needed libraries, thread-local data, constructors, foreign symbols, odd
 // relocations.
-func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
-	if f.Type != elf.ET_DYN || f.Machine != a.machine || f.Data != elf.ELFDATA2LSB || f.Class != a.class {
-		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data, 8*a.pointer, a.name)
+func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
+	if f.Type != elf.ET_DYN || f.Machine != g.Machine || f.Data != elf.ELFDATA2LSB || f.Class != g.Class {
+		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data, 8*g.Pointer, g.Arch)
 	}
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
 		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, orNone(err))
@@ -45,7 +47,7 @@ func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
 		}
 	}
 	rels, other := elf.SHT_RELA, elf.SHT_REL
-	if a.pointer == 4 {
+	if g.Pointer == 4 {
 		rels, other = other, rels
 	}
 	p := &program{symbols: map[string]uint64{}}
@@ -73,7 +75,7 @@ func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
 			continue
 		}
 		if s.Type == other {
-			return nil, fmt.Errorf("section %s holds relocations of type %v, which %s does not use", s.Name, s.Type, a.name)
+			return nil, fmt.Errorf("section %s holds relocations of type %v, which %s does not use", s.Name, s.Type, g.Arch)
 		}
 		if s.Type != rels {
 			continue
@@ -82,7 +84,7 @@ func loadProgram(f *elf.File, a arch, at uint64) (*program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read section %s: %w", s.Name, err)
 		}
-		if err := p.relocate(data, symbols, a, at); err != nil {
+		if err := p.relocate(data, symbols, g, at); err != nil {
 			return nil, fmt.Errorf("section %s: %w", s.Name, err)
 		}
 	}
@@ -131,14 +133,14 @@ type rel struct {
 }
 
 // rels decodes Elf64_Rela entries (offset, type and symbol, addend) or Elf32_Rel ones (offset, type and symbol).
-func (p *program) rels(data []byte, a arch) ([]rel, error) {
-	size := map[int]int{8: 24, 4: 8}[a.pointer]
+func (p *program) rels(data []byte, g guests.Guest) ([]rel, error) {
+	size := map[int]int{8: 24, 4: 8}[g.Pointer]
 	if len(data)%size != 0 {
 		return nil, fmt.Errorf("%d bytes are not a whole number of relocations", len(data))
 	}
 	var out []rel
 	for ; len(data) > 0; data = data[size:] {
-		if a.pointer == 8 {
+		if g.Pointer == 8 {
 			info := binary.LittleEndian.Uint64(data[8:])
 			out = append(out, rel{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[16:]), uint32(info), info >> 32})
 			continue
@@ -160,20 +162,20 @@ func (p *program) get(offset uint64) uint64 {
 }
 
 // relocate applies relocations.
-func (p *program) relocate(data []byte, symbols []elf.Symbol, a arch, at uint64) error {
-	rels, err := p.rels(data, a)
+func (p *program) relocate(data []byte, symbols []elf.Symbol, g guests.Guest, at uint64) error {
+	rels, err := p.rels(data, g)
 	if err != nil {
 		return err
 	}
 	for _, r := range rels {
 		offset, value, kind, sym := r.offset, r.addend, r.kind, r.sym
-		plain := slices.Contains(a.plain, kind)
+		plain := slices.Contains(g.Plain, kind)
 		switch {
 		case kind == 0: // R_*_NONE
 			continue
-		case kind == a.relative:
+		case kind == g.Relative:
 			value += at
-		case plain || slices.Contains(a.symbolic, kind):
+		case plain || slices.Contains(g.Symbolic, kind):
 			if plain {
 				value = 0
 			}
@@ -191,7 +193,7 @@ func (p *program) relocate(data []byte, symbols []elf.Symbol, a arch, at uint64)
 		default:
 			return fmt.Errorf("the relocation at %#x has type %d, which the simulator does not support", offset, kind)
 		}
-		if !p.put(offset, value, a.pointer) {
+		if !p.put(offset, value, g.Pointer) {
 			return fmt.Errorf("the relocation at %#x lies in no segment", offset)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // ToolError says that a program this package needs is not there, and how to get it.
 type ToolError struct {
-	Tool    string // e.g. "qemu-aarch64"
+	Tool    string // name of the program
 	Looked  string // where it was searched, if not on PATH
 	Purpose string
 	Install string // a command

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -9,7 +10,7 @@ import (
 	"ripc/runtime"
 )
 
-// Layout of an image, offsets in bytes, all words 64 bits, little endian; guest/runner_*.s reads the same.
+// Layout of an image, offsets in bytes, all words 64 bits, little endian; targets/guests/runners reads the same.
 // What in and out of a job point to are arrays of pointers of the guest's size.
 //
 //	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
@@ -95,8 +96,8 @@ func (im *image) words(at int64, v ...uint64) {
 
 // pointers reserves and stores an array of the guest's pointers, and returns its offset.
 func (im *image) pointers(v []uint64) int64 {
-	at := im.take(int64(im.m.arch.pointer*len(v)), 64)
-	if im.m.arch.pointer == 8 {
+	at := im.take(int64(im.m.guest.Pointer*len(v)), 64)
+	if im.m.guest.Pointer == 8 {
 		im.words(at, v...)
 		return at
 	}
@@ -113,7 +114,7 @@ func (im *image) addr(at int64) uint64 { return im.base + uint64(at) }
 
 // plan lays out a checked batch.
 func (m *Machine) plan(jobs []Job) (*image, error) {
-	im := &image{m: m, base: m.arch.base, size: programAt + int64(m.prog.size)}
+	im := &image{m: m, base: m.guest.Base, size: programAt + int64(m.prog.size)}
 	var prot []uint64
 	for _, s := range m.prog.segments {
 		start := int64(programAt) + int64(s.offset)
@@ -170,8 +171,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	}
 	im.take(0, pageSize)
 	im.words(16, uint64(im.size))
-	if im.size > m.arch.limit {
-		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, m.arch.limit)
+	if limit := cmp.Or(m.guest.Limit, maxImage); im.size > limit {
+		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, limit)
 	}
 	return im, nil
 }

@@ -63,7 +63,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		return nil, err
 	}
 	if m.plugin != nil {
-		if err := readCounts(counts, results, m.arch.overhead); err != nil {
+		if err := readCounts(counts, results, m.guest.Overhead); err != nil {
 			return nil, err
 		}
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
-	"slices"
 
 	"ripc/runtime"
 	"ripc/runtime/describe"
+	"ripc/targets/guests"
 )
 
 // MaxThreads bounds Job.Threads.
@@ -71,7 +71,7 @@ type Machine struct {
 	path   string
 	desc   *describe.Artifact
 	opts   Options
-	arch   arch
+	guest  guests.Guest
 	cpu    string
 	qemu   string
 	runner []byte // the guest program
@@ -92,37 +92,33 @@ func Open(path string, opts Options) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{path: path, desc: desc, opts: opts, cpu: opts.CPU}
-	for _, a := range arches() {
-		if a.name == desc.Arch {
-			m.arch = a
-		}
-	}
-	if m.arch.name == "" {
+	var ok bool
+	if m.guest, ok = guests.Of(desc.Arch); !ok {
 		return nil, &FileError{Path: path, Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", desc.Arch, archNames())}
 	}
 	if m.cpu == "" {
 		m.cpu = desc.QemuCPU
 	}
 	if m.cpu == "" {
-		return nil, &FileError{Path: path, Msg: "the description has no qemu_cpu; set Options.CPU, e.g. to cortex-a53"}
+		return nil, &FileError{Path: path, Msg: "the description has no qemu_cpu; set Options.CPU"}
 	}
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, &FileError{Path: path, Msg: "not a readable ELF file", Err: err}
 	}
 	defer f.Close()
-	if m.prog, err = loadProgram(f, m.arch, m.arch.base+programAt); err != nil {
+	if m.prog, err = loadProgram(f, m.guest, m.guest.Base+programAt); err != nil {
 		return nil, &FileError{Path: path, Msg: "cannot be simulated", Err: err}
 	}
 	name := desc.Name + "_run_stages"
 	if m.entry = m.prog.symbols[name]; m.entry == 0 {
 		return nil, &FileError{Path: path, Msg: "no function " + name}
 	}
-	if m.qemu, err = findTool(opts.Qemu, "to run artifacts for "+m.arch.name, "apt-get install qemu-user", m.arch.qemu); err != nil {
+	if m.qemu, err = findTool(opts.Qemu, "to run artifacts for "+m.guest.Arch, "apt-get install qemu-user", m.guest.Qemu); err != nil {
 		return nil, err
 	}
 	ctx := context.Background() // a fraction of a second, once a machine
-	if m.runner, err = opts.buildRunner(ctx, m.arch); err != nil {
+	if m.runner, err = opts.buildRunner(ctx, m.guest); err != nil {
 		return nil, err
 	}
 	if opts.Count {
@@ -134,18 +130,19 @@ func Open(path string, opts Options) (*Machine, error) {
 }
 
 // Supports reports whether artifacts of an architecture, as descriptions name it, can be simulated.
-func Supports(name string) bool {
-	return slices.ContainsFunc(arches(), func(a arch) bool { return a.name == name })
+func Supports(arch string) bool {
+	_, ok := guests.Of(arch)
+	return ok
 }
 
 // archNames lists the architectures for messages.
 func archNames() string {
 	s := ""
-	for i, a := range arches() {
+	for i, g := range guests.All() {
 		if i > 0 {
 			s += ", "
 		}
-		s += a.name
+		s += g.Arch
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/targets/guests"
 )
 
 // findTool returns given, if set, or the path of the first of names on PATH.
@@ -86,13 +87,10 @@ func command(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// buildRunner returns the guest program for a.
-func (o Options) buildRunner(ctx context.Context, a arch) ([]byte, error) {
-	source, err := guest.ReadFile(a.runner)
-	if err != nil {
-		return nil, fmt.Errorf("simulate: %w", err)
-	}
-	return o.cached(toolchain.Key([]byte("runner"), []byte(a.triple), source), func(dir, out string) error {
+// buildRunner returns the guest program for g.
+func (o Options) buildRunner(ctx context.Context, g guests.Guest) ([]byte, error) {
+	source := []byte(g.Runner)
+	return o.cached(toolchain.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
 		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
 		if err != nil {
@@ -106,7 +104,7 @@ func (o Options) buildRunner(ctx context.Context, a arch) ([]byte, error) {
 		if err := os.WriteFile(asm, source, 0o600); err != nil {
 			return fmt.Errorf("simulate: %w", err)
 		}
-		if err := command(ctx, mc, "-triple="+a.triple, "-filetype=obj", asm, "-o", obj); err != nil {
+		if err := command(ctx, mc, "-triple="+g.Triple, "-filetype=obj", asm, "-o", obj); err != nil {
 			return err
 		}
 		return command(ctx, lld, "-static", obj, "-o", out)

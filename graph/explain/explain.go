@@ -136,6 +136,39 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M".
+func Algorithm(a ir.Algorithm) string {
+	text := a.Name
+	if a.Why == "asked" {
+		text += ", as asked"
+	}
+	switch {
+	case a.Other > 0:
+		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, otherThan(a.Name), short(a.Other))
+	case a.Why == "only" && a.Name == "popcount":
+		text += ": f32 does not hold its sums exactly"
+	}
+	return text
+}
+
+func otherThan(algorithm string) string {
+	if algorithm == "float" {
+		return "popcount"
+	}
+	return "float"
+}
+
+// short is a number with about three figures.
+func short(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.4g M", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.3g k", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
 func bits(n int) string {
 	if n == 1 {
 		return "1 bit"

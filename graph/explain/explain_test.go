@@ -75,3 +75,18 @@ func TestGlue(t *testing.T) {
 		}
 	}
 }
+
+func TestAlgorithm(t *testing.T) {
+	for want, a := range map[string]ir.Algorithm{
+		"": {},
+		"float: about 5.2 M instructions, by popcount 9.81 M": {Name: "float", Why: "cheaper", Cost: 5_200_000, Other: 9_810_000, Unit: "instructions"},
+		"popcount, as asked: about 950 cycles, by float 31 k": {Name: "popcount", Why: "asked", Cost: 950, Other: 31_000, Unit: "cycles"},
+		"popcount: f32 does not hold its sums exactly":        {Name: "popcount", Why: "only"},
+		"popcount": {Name: "popcount", Why: "usual"},
+		"float":    {Name: "float", Why: "only"},
+	} {
+		if got := Algorithm(a); got != want {
+			t.Errorf("%+v: %q, want %q", a, got, want)
+		}
+	}
+}

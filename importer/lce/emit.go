@@ -11,18 +11,12 @@ import (
 // add appends a node of the operator at work and gives the name of its result.
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) (string, error) {
 	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
-	n := &graph.Node{Name: b.nodes.unique(name), Op: op, Inputs: in, Outputs: []string{name}, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Inputs: in, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
-	v, err := graph.Infer(b.g, n)
-	if err != nil {
-		return "", err
-	}
-	v.Name = name
-	b.g.Nodes = append(b.g.Nodes, n)
-	b.g.Values[name] = v
-	return name, nil
+	_, err := b.out.Append(n)
+	return name, err
 }
 
 // elems is the number of elements of a shape, at most graph.MaxElems+1.
@@ -99,11 +93,8 @@ func (b *builder) bind(i int, val string) error {
 func (b *builder) nameNodes(i int) {
 	nodes := b.g.Nodes[b.first:]
 	last := nodes[len(nodes)-1]
-	old, name := last.Outputs[0], b.names[i]
-	v := b.g.Values[old]
-	delete(b.g.Values, old)
-	last.Outputs[0], v.Name = name, name
-	b.g.Values[name] = v
+	old, name := last.Output, b.names[i]
+	b.out.RenameTensor(old, name)
 	if b.values[i] == old {
 		b.values[i] = name
 	}
@@ -114,5 +105,5 @@ func (b *builder) nameNodes(i int) {
 			break
 		}
 	}
-	main.Name = b.nodes.unique(short(name))
+	b.out.RenameNode(main, b.out.NodeName(short(name)))
 }

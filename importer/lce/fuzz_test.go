@@ -77,7 +77,7 @@ func checkGraph(t *testing.T, g *graph.Graph) {
 				t.Fatalf("node %q reads %q before it is made", n.Name, in)
 			}
 		}
-		out := n.Outputs[0]
+		out := n.Output
 		if made[out] || names[n.Name] {
 			t.Fatalf("node %q or tensor %q is there twice", n.Name, out)
 		}
@@ -87,7 +87,7 @@ func checkGraph(t *testing.T, g *graph.Graph) {
 				t.Fatalf("node %q: weight %s of shape %v with %d elements", n.Name, k, w.Shape, len(w.Data))
 			}
 		}
-		v, err := graph.Infer(g, n)
+		v, _, err := graph.Infer(g, n)
 		if err != nil || !slices.Equal(v.Shape, g.Value(out).Shape) {
 			t.Fatalf("node %q: %v, %v", n.Name, v, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/internal/source"
+	"ripc/internal/names"
 	"ripc/ir"
 )
 
@@ -34,8 +35,9 @@ func parse(name string, data []byte, limit int) (*graph.Graph, error) {
 		file: f,
 		g:    source.NewGraph(name), faults: source.Faults{File: name},
 		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
-		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, used: names{}, nodes: names{}, outputs: map[int]bool{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, outputs: map[int]bool{},
 	}
+	b.out = graph.NewBuilder(b.g)
 	return b.build()
 }
 
@@ -50,8 +52,8 @@ type builder struct {
 	folded  map[int][]float32        // by tensor: constants that an operator made of constants
 	shared  map[string]*graph.Tensor // weights, which several operators may read
 	failed  map[int]bool             // tensors whose operator had a fault, which was reported
-	used    names                    // of values
-	nodes   names                    // of nodes
+	used    names.Set                // of values
+	out     *graph.Builder           // of g
 	outputs map[int]bool             // tensors that are outputs of the model
 	names   []string                 // of the tensors, unique
 	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
@@ -80,7 +82,7 @@ func (b *builder) build() (*graph.Graph, error) {
 			b.fail(b.unsupported())
 		default:
 			if err := b.convert(h); err != nil {
-				b.g.Nodes = b.g.Nodes[:b.first]
+				b.out.Truncate(b.first)
 				b.fail(err)
 			}
 		}
@@ -91,7 +93,8 @@ func (b *builder) build() (*graph.Graph, error) {
 		return nil, b.faults.Err()
 	}
 	b.noteBatch()
-	return graph.Prune(b.g), nil
+	b.out.Prune()
+	return b.g, nil
 }
 
 func (b *builder) dependsOnFailed() bool {
@@ -189,5 +192,5 @@ func (b *builder) noteBatch() {
 			notes[b.names[i]] = fmt.Sprintf("the file leaves the batch of input %q open, so it is fixed to 1", b.names[i])
 		}
 	}
-	source.NoteInputs(b.g, notes)
+	source.NoteInputs(b.out, notes)
 }

@@ -32,7 +32,7 @@ func (b *builder) nameTensors() {
 
 // unique is name, or name with a number that makes it one of a kind.
 func (b *builder) unique(name string) string {
-	return b.used.unique(legal(name))
+	return b.used.Unique(legal(name))
 }
 
 // longest is what of a tensor's name is kept; what is added to it has some room left in the names of a graph.
@@ -50,20 +50,6 @@ func legal(name string) string {
 		return "tensor"
 	}
 	return name
-}
-
-// names are those given so far, each with the number that a second one of it gets.
-type names map[string]int
-
-// unique is name, or name with a number.
-func (u names) unique(name string) string {
-	n := name
-	for u[n] > 0 {
-		u[name]++
-		n = fmt.Sprintf("%s_%d", name, u[name])
-	}
-	u[n] = 1
-	return n
 }
 
 // short is the first of the names that the converter joined by semicolons.
@@ -138,8 +124,7 @@ func (b *builder) inputs() {
 			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.g.File}, Node: fmt.Sprintf("input %q", b.names[i]), Msg: fault})
 			continue
 		}
-		b.g.Inputs = append(b.g.Inputs, v.Name)
-		b.g.Values[v.Name] = v
+		b.out.Input(v)
 		b.values[i] = v.Name
 	}
 }

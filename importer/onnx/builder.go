@@ -9,6 +9,7 @@ import (
 	"ripc/graph"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/names"
 	"ripc/ir"
 )
 
@@ -20,24 +21,23 @@ type builder struct {
 	mem     budget
 	ops     map[string]*op
 	opset   map[string]int64
-	g       *graph.Graph
+	g       *graph.Builder
 	tensors map[string]*tensor // by name in the file
-	used    map[string]bool    // names of graph values and nodes
-	made    map[*graph.Value]*graph.Node
-	notes   map[string]string // of graph inputs
-	wanted  map[string]bool   // the file's outputs
-	readers map[string]bool   // tensors of the file that a node reads
+	used    names.Set          // of graph values and nodes, and what the file has
+	notes   map[string]string  // of graph inputs
+	wanted  map[string]bool    // the file's outputs
+	readers map[string]bool    // tensors of the file that a node reads
 	faults  source.Faults
 	n       *node // the node that is being read
 }
 
 func newBuilder(file string, m *pb.ModelProto, open Opener, memory int64) *builder {
 	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(),
-		opset: map[string]int64{}, tensors: map[string]*tensor{}, used: map[string]bool{}, notes: map[string]string{}, wanted: map[string]bool{},
-		readers: map[string]bool{}, made: map[*graph.Value]*graph.Node{}, g: source.NewGraph(file), faults: source.Faults{File: file}}
+		opset: map[string]int64{}, tensors: map[string]*tensor{}, notes: map[string]string{}, wanted: map[string]bool{},
+		readers: map[string]bool{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
-		b.used[o.GetName()] = true
+		b.used.Take(o.GetName())
 	}
 	for _, n := range m.Graph.Node {
 		for _, in := range n.Input {

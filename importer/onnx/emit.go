@@ -1,8 +1,8 @@
 package onnx
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"ripc/graph"
@@ -11,16 +11,7 @@ import (
 
 // unused makes a name unique among values and nodes.
 func (b *builder) unused(name string) string {
-	if name == "" {
-		name = "tensor"
-	}
-	for k, s := 1, name; ; k++ {
-		if !b.used[s] {
-			b.used[s] = true
-			return s
-		}
-		s = fmt.Sprintf("%s.%d", name, k)
-	}
+	return b.used.Unique(cmp.Or(name, "tensor"))
 }
 
 // emit adds a node to the graph and gives its output's name. Node and output share a name, which is provisional for the
@@ -30,7 +21,8 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	for _, v := range in {
 		gn.Inputs = append(gn.Inputs, v.Name)
 	}
-	v, err := graph.Infer(b.g, gn)
+	gn.Output = gn.Name
+	v, err := b.g.Append(gn)
 	if err != nil {
 		var e *ir.Error
 		if errors.As(err, &e) { // of the graph's node: the file's is meant
@@ -44,11 +36,6 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	if _, err := elements(v.Shape); err != nil {
 		return nil, b.n.fail("", "its result: %v", err)
 	}
-	v.Name = gn.Name
-	gn.Outputs = []string{v.Name}
-	b.g.Nodes = append(b.g.Nodes, gn)
-	b.g.Values[v.Name] = v
-	b.made[v] = gn
 	b.n.unnamed = append(b.n.unnamed, v)
 	return v, nil
 }
@@ -56,27 +43,17 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 // rename gives the node that made t's value the name of the file's tensor, if it was made for it and the name is free.
 func (b *builder) rename(t *tensor, name string) {
 	k := slices.Index(b.n.unnamed, t.value)
-	if k < 0 || b.used[name] {
+	if k < 0 || b.used.Has(name) {
 		return
 	}
 	b.n.unnamed = slices.Delete(b.n.unnamed, k, k+1)
-	b.used[name] = true
-	b.renameValue(slices.Index(b.g.Nodes, b.made[t.value]), name)
+	b.renameValue(t.value, name)
 }
 
-// renameValue renames node i, its output, and all that reads it.
-func (b *builder) renameValue(i int, name string) {
-	gn := b.g.Nodes[i]
-	old := gn.Outputs[0]
-	v := b.g.Values[old]
-	delete(b.g.Values, old)
-	v.Name, gn.Name, gn.Outputs[0] = name, name, name
-	b.g.Values[name] = v
-	for _, r := range b.g.Nodes[i:] {
-		for k, in := range r.Inputs {
-			if in == old {
-				r.Inputs[k] = name
-			}
-		}
-	}
+// renameValue renames a value and the node that makes it.
+func (b *builder) renameValue(v *graph.Value, name string) {
+	b.used.Take(name)
+	n := b.g.Producer(v.Name)
+	b.g.RenameTensor(v.Name, name)
+	b.g.RenameNode(n, name)
 }

@@ -22,7 +22,7 @@ func evaluate(g *graph.Graph, inputs map[string][]float32) map[string][]float32 
 		for _, name := range n.Inputs {
 			in, x = append(in, g.Value(name)), append(x, vals[name])
 		}
-		vals[n.Outputs[0]] = evalNode(n, in, x, g.Value(n.Outputs[0]))
+		vals[n.Output] = evalNode(n, in, x, g.Value(n.Output))
 	}
 	return vals
 }

@@ -3,6 +3,7 @@ package onnx
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // foldMatMul multiplies two constant matrices, summing in float64.
@@ -47,7 +48,7 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 			full[d] = 1
 		}
 		for d, e := range full {
-			if keep || e == x.shape[d] && !contains(axes, d) {
+			if keep || e == x.shape[d] && !slices.Contains(axes, d) {
 				shape = append(shape, e)
 			}
 		}
@@ -75,13 +76,4 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 		}
 		return []*array{out}, nil
 	}
-}
-
-func contains(list []int, v int) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }

@@ -72,11 +72,11 @@ func check(t *testing.T, g *graph.Graph) {
 				t.Fatalf("node %q: %s of shape %v with %d elements", n.Name, key, w.Shape, len(w.Data))
 			}
 		}
-		v, err := graph.Infer(g, n)
+		v, _, err := graph.Infer(g, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Name = n.Outputs[0]; made[v.Name] || !reflect.DeepEqual(v, g.Value(v.Name)) {
+		if v.Name = n.Output; made[v.Name] || !reflect.DeepEqual(v, g.Value(v.Name)) {
 			t.Fatalf("node %q makes %v, the graph says %v", n.Name, v, g.Value(v.Name))
 		}
 		made[v.Name] = true

@@ -43,7 +43,7 @@ func (b *builder) inputs() {
 			continue
 		}
 		files = append(files, v)
-		b.used[v.GetName()] = true
+		b.used.Take(v.GetName())
 	}
 	for _, v := range files {
 		t, err := b.input(v)
@@ -80,8 +80,7 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	default:
 		return nil, b.errorf("use float32, uint8 or int8", "input %q is %s, which is not supported", name, dt)
 	}
-	b.g.Inputs = append(b.g.Inputs, name)
-	b.g.Values[name] = gv
+	b.g.Input(gv)
 	t := &tensor{shape: shape, value: gv}
 	b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
 	if len(shape) == 4 {

@@ -129,9 +129,9 @@ func (t *tensor) remember(key string, o *tensor) {
 // transpose moves v's axes; where only axes of extent 1 move, the elements stay where they are.
 func (b *builder) transpose(v *graph.Value, move []int) (*graph.Value, error) {
 	// A transpose of a transpose is one, or none; what is then not read is removed at the end.
-	if p := b.made[v]; p != nil && p.Op == "transpose" {
+	if p := b.g.Producer(v.Name); p != nil && p.Op == "transpose" {
 		first := p.Attrs.(*graph.TransposeAttrs).Perm
-		v = b.g.Values[p.Inputs[0]]
+		v = b.g.Graph().Values[p.Inputs[0]]
 		both := make([]int, len(move))
 		for d, m := range move {
 			both[d] = first[m]
@@ -182,8 +182,8 @@ func (b *builder) asFile(t *tensor) (*tensor, error) { return b.stored(t, identi
 // reshaped is v with another shape of as many elements, in the same order.
 func (b *builder) reshaped(v *graph.Value, shape []int) (*graph.Value, error) {
 	// A reshape of a reshape is one; what is then not read is removed at the end.
-	if p := b.made[v]; p != nil && p.Op == "reshape" {
-		v = b.g.Values[p.Inputs[0]]
+	if p := b.g.Producer(v.Name); p != nil && p.Op == "reshape" {
+		v = b.g.Graph().Values[p.Inputs[0]]
 	}
 	if slices.Equal(v.Shape, shape) {
 		return v, nil

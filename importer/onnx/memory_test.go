@@ -89,7 +89,7 @@ func TestNamesOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := g.Nodes[0]; n.Name != "w.z" || n.Outputs[0] != "w.z" {
+	if n := g.Nodes[0]; n.Name != "w.z" || n.Output != "w.z" {
 		t.Errorf("%s", g)
 	}
 }

@@ -110,9 +110,9 @@ func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, e
 	if b.faults.Any() {
 		return nil, b.faults.Err()
 	}
-	g := graph.Prune(b.g)
-	source.NoteInputs(g, b.notes)
-	return g, nil
+	b.g.Prune()
+	source.NoteInputs(b.g, b.notes)
+	return b.g.Graph(), nil
 }
 
 // The versions of the standard's operators that are read.

@@ -77,7 +77,7 @@ func (w *window) padding() graph.Padding {
 	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
 }
 
-// image is t as an image, stored NHWC. One spatial axis makes an image of one row.
+// image is t as an image, stored NHWC. Tensors of one or three spatial axes are refused.
 func (b *builder) image(t *tensor) (*tensor, error) {
 	if len(t.shape) != 4 {
 		return nil, b.n.fail("only images of two spatial axes are supported", "input has shape %v, want [N, C, H, W]", t.shape)

@@ -55,14 +55,15 @@ func (b *builder) output(name string, t *tensor) error {
 	if err != nil {
 		return err
 	}
-	if gn := b.made[v]; gn == nil || slices.Contains(b.g.Outputs, v.Name) || gn.Name == name {
+	if gn := b.g.Producer(v.Name); gn == nil || slices.Contains(b.g.Graph().Outputs, v.Name) || gn.Name == name {
 		// An input or another output: a copy of its own.
 		if v, err = b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(v.Shape)}, nil, v); err != nil {
 			return err
 		}
 	}
-	b.renameValue(slices.Index(b.g.Nodes, b.made[v]), name)
-	b.g.Outputs = append(b.g.Outputs, name)
+	b.renameValue(v, name)
+	g := b.g.Graph()
+	g.Outputs = append(g.Outputs, name)
 	return nil
 }
 
@@ -73,8 +74,8 @@ func (b *builder) integerOutput(t *tensor) (*graph.Value, error) {
 		return nil, err
 	}
 	levels := *t
-	if p := b.made[t.value]; p != nil && p.Op == "dequantize" {
-		levels.value = b.g.Values[p.Inputs[0]]
+	if p := b.g.Producer(t.value.Name); p != nil && p.Op == "dequantize" {
+		levels.value = b.g.Graph().Values[p.Inputs[0]]
 	} else if levels.value, err = b.emit("quantize", t.integers.attrs(), nil, t.value); err != nil { // exact: each is one of the levels
 		return nil, err
 	}

@@ -15,6 +15,7 @@ type builder struct {
 	doc     *document
 	lim     limits
 	g       *graph.Graph
+	out     *graph.Builder // of g
 	weights *weights
 	made    map[string]bool // tensors that some node or input makes, whether or not they turned out well
 }
@@ -60,8 +61,7 @@ func (b *builder) inputs() {
 			continue
 		}
 		v.Name = name
-		b.g.Inputs = append(b.g.Inputs, name)
-		b.g.Values[name] = v
+		b.out.Input(v)
 	}
 }
 
@@ -134,24 +134,20 @@ func (b *builder) build(n *rawNode) {
 			return
 		}
 	}
-	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Outputs: n.outputs,
+	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Output: n.outputs[0],
 		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
 	node.Attrs = b.attrs(n)
 	if !b.readWeights(n, node) {
 		return
 	}
-	out, err := graph.Infer(b.g, node)
+	out, err := b.out.Append(node)
 	if err != nil {
 		b.addError(err)
 		return
 	}
 	if !within(out.Shape, b.lim.tensor) {
 		b.fault(n, "", "output of shape %v has more than %d elements", out.Shape, b.lim.tensor)
-		return
 	}
-	out.Name = n.outputs[0]
-	b.g.Values[out.Name] = out
-	b.g.Nodes = append(b.g.Nodes, node)
 }
 
 // outputs checks the names of the network's outputs.
@@ -198,8 +194,8 @@ func (b *builder) checkUnused() {
 		}
 	}
 	for _, n := range b.g.Nodes {
-		if !read[n.Outputs[0]] {
-			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q", n.Outputs[0]))
+		if !read[n.Output] {
+			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q", n.Output))
 		}
 	}
 	b.weights.checkUnused(b)

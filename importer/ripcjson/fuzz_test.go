@@ -46,8 +46,8 @@ func FuzzRead(f *testing.F) {
 					t.Fatalf("node %q reads %q before it is made", n.Name, in)
 				}
 			}
-			made[n.Outputs[0]] = true
-			if v := g.Value(n.Outputs[0]); !within(v.Shape, lim.tensor) {
+			made[n.Output] = true
+			if v := g.Value(n.Output); !within(v.Shape, lim.tensor) {
 				t.Fatalf("tensor %q of shape %v is too large", v.Name, v.Shape)
 			}
 			for _, w := range n.Weights {

@@ -81,6 +81,7 @@ func parse(file string, data []byte, open Opener, v *validator, lim limits) (*gr
 		problems: p, doc: doc, lim: lim,
 		g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
 	}
+	b.out = graph.NewBuilder(b.g)
 	b.inputs()
 	nodes := b.order(b.nodes())
 	b.weights = b.openWeights(open)

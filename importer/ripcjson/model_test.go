@@ -56,11 +56,11 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := map[string]int{}
+	at, index := map[string]int{}, graph.NewIndex(g)
 	for i, n := range g.Nodes {
-		at[n.Outputs[0]] = i
+		at[n.Output] = i
 		for _, in := range n.Inputs {
-			if j, made := at[in]; !made && g.Producer(in) != nil || j > i {
+			if j, made := at[in]; !made && index.Producer(in) != nil || j > i {
 				t.Errorf("node %s comes before its input %s", n.Name, in)
 			}
 		}
@@ -81,7 +81,7 @@ func TestParse(t *testing.T) {
 		"ap": &graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: graph.PadValid}},
 	}
 	for name, want := range wantAttrs {
-		if got := g.Producer(name).Attrs; !reflect.DeepEqual(got, want) {
+		if got := index.Producer(name).Attrs; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: attributes %+v, want %+v", name, got, want)
 		}
 	}
@@ -98,10 +98,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("tensor %+v, want %+v", got, want)
 		}
 	}
-	if w := g.Producer("bd").Weights; w["w"].Data[18] != -1 || w["w"].Data[19] != 3 || w["scale"].Data[0] != 255 {
+	if w := index.Producer("bd").Weights; w["w"].Data[18] != -1 || w["w"].Data[19] != 3 || w["scale"].Data[0] != 255 {
 		t.Errorf("integers read as %v and %v", w["w"].Data, w["scale"].Data)
 	}
-	if w := g.Producer("fc").Weights; w["b"] == nil || w["b"].Data[3] != 0 || g.Producer("c1_out").Weights["b"] != nil {
+	if w := index.Producer("fc").Weights; w["b"] == nil || w["b"].Data[3] != 0 || index.Producer("c1_out").Weights["b"] != nil {
 		t.Errorf("want a bias of zeros where one is named, and none elsewhere")
 	}
 }

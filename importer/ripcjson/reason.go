@@ -13,11 +13,11 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 	}
 	r, err := graph.ParseReason(code)
 	if err != nil {
-		b.fault(n, "leave reason out: `ripc import` writes it", "%v", err)
+		b.fault(n, "leave reason out: importers write it", "%v is none that ripc has", err)
 		return graph.Verdict{}
 	}
 	if n.op == "bitserial_conv2d" || n.op == "bitserial_dense" {
-		b.fault(n, "leave reason out: `ripc import` writes it", "a bitserial layer has a reason to stay float")
+		b.fault(n, "leave reason out: importers write it", "a bitserial layer has a reason to stay float")
 	}
 	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
 	if n.op == "conv2d" || n.op == "dense" {

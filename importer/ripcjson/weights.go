@@ -10,6 +10,7 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/safetensors"
+	"ripc/internal/suggest"
 	"ripc/ir"
 )
 
@@ -74,7 +75,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	}
 	raw, inFile := w.tensors[name]
 	if !inFile && w.random == nil {
-		b.add(line, n.label(), b.didYouMean(name, w.names)+"it holds "+listed(w.names, 12), "weights file %q has no tensor %q (weight %q)", w.file, name, key)
+		b.add(line, n.label(), b.didYouMean(name, w.names)+"it holds "+suggest.List(w.names, 12), "weights file %q has no tensor %q (weight %q)", w.file, name, key)
 		return nil
 	}
 	if inFile {

@@ -149,8 +149,8 @@ func (w *writer) model(g *graph.Graph, file string) []byte {
 // node writes n and stores its weights; those that an earlier node has as well are named.
 func (w *writer) node(n *graph.Node) object {
 	o := object{{"name", n.Name}, {"op", n.Op}, {"inputs", append([]string{}, n.Inputs...)}}
-	if n.Outputs[0] != n.Name {
-		o.set("outputs", n.Outputs)
+	if n.Output != n.Name {
+		o.set("outputs", []string{n.Output})
 	}
 	if a := attrsObject(n); len(a) > 0 {
 		o.set("attrs", a)

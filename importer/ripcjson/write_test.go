@@ -152,15 +152,14 @@ func TestWriteWeights(t *testing.T) {
 		}
 		data := rapid.SliceOfN(kinds[rapid.IntRange(0, 3).Draw(t, "kind")], n, n).Draw(t, "data")
 		w := &graph.Tensor{Shape: []int{n}, Data: data}
-		g := &graph.Graph{Name: "g", File: "g.tflite", Inputs: []string{"x"}, Outputs: []string{"b"}, Values: map[string]*graph.Value{"x": {Name: "x", Shape: []int{n}}}}
+		g := &graph.Graph{Name: "g", File: "g.tflite", Outputs: []string{"b"}}
+		b := graph.NewBuilder(g)
+		b.Input(&graph.Value{Name: "x", Shape: []int{n}})
 		for i, name := range []string{"a", "b"} {
-			node := &graph.Node{Name: name, Op: "add", Inputs: []string{[]string{"x", "a"}[i]}, Outputs: []string{name}, Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": w}}
-			v, err := graph.Infer(g, node)
-			if err != nil {
+			node := &graph.Node{Name: name, Op: "add", Inputs: []string{[]string{"x", "a"}[i]}, Output: name, Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": w}}
+			if _, err := b.Append(node); err != nil {
 				t.Fatal(err)
 			}
-			v.Name = name
-			g.Values[name], g.Nodes = v, append(g.Nodes, node)
 		}
 		text, bin, err := encode(g, "g.safetensors")
 		if err != nil {
@@ -192,11 +191,10 @@ func TestWriteWeights(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	for want, change := range map[string]func(g *graph.Graph){
-		`the node is called "a\nb"`:                func(g *graph.Graph) { g.Nodes[0].Name = "a\nb" },
-		`an input is called "x\xff"`:               func(g *graph.Graph) { g.Inputs[0] = "x\xff" },
-		`node "y" (relu): makes 2 tensors, want 1`: func(g *graph.Graph) { g.Nodes[0].Outputs = []string{"y", "z"} },
-		`output "x": no node makes this tensor`:    func(g *graph.Graph) { g.Outputs = []string{"y", "x"} },
-		`output "y": listed twice`:                 func(g *graph.Graph) { g.Outputs = []string{"y", "y"} },
+		`the node is called "a\nb"`:             func(g *graph.Graph) { g.Nodes[0].Name = "a\nb" },
+		`an input is called "x\xff"`:            func(g *graph.Graph) { g.Inputs[0] = "x\xff" },
+		`output "x": no node makes this tensor`: func(g *graph.Graph) { g.Outputs = []string{"y", "x"} },
+		`output "y": listed twice`:              func(g *graph.Graph) { g.Outputs = []string{"y", "y"} },
 		`has a weight "w"; the op has []`: func(g *graph.Graph) {
 			g.Nodes[0].Weights = map[string]*graph.Tensor{"w": {Shape: []int{1}, Data: []float32{1}}}
 		},
@@ -206,7 +204,7 @@ func TestWriteErrors(t *testing.T) {
 		`node "y" (relu): the note "\xff" is no UTF-8`: func(g *graph.Graph) { g.Nodes[0].Note = "\xff" },
 		`no node reads the result "y"`: func(g *graph.Graph) {
 			z := *g.Nodes[0]
-			z.Name, z.Outputs = "z", []string{"z"}
+			z.Name, z.Output = "z", "z"
 			g.Nodes, g.Outputs, g.Values["z"] = append(g.Nodes, &z), []string{"z"}, &graph.Value{Name: "z", Shape: []int{1, 8, 8, 4}, Layout: "NHWC"}
 		},
 	} {

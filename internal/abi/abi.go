@@ -38,5 +38,8 @@ func Exports(name string) []string {
 	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe"}
 }
 
+// Sync is the type of what threads meet at, in C.
+const Sync = "ripc_sync"
+
 // RoundUp is the least multiple of Align that is not below n.
 func RoundUp(n int64) int64 { return (n + Align - 1) / Align * Align }

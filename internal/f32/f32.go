@@ -27,8 +27,8 @@ func Mul(a, b float32) float32 { return narrow(float64(Flush(a)) * float64(Flush
 // Div is a / b; the quotient, rounded to 53 bits, is never near enough half way to round wrongly.
 func Div(a, b float32) float32 { return narrow(float64(Flush(a)) / float64(Flush(b))) }
 
-// narrow rounds x to f32. A result that would be below 2^-126 if exponents had no end becomes zero. (That is how SSE
-// decides; NEON looks before rounding, which differs for |x| in 2^-126 * [1-2^-25, 1) alone.)
+// narrow rounds x to f32. A result that would be below 2^-126 if exponents had no end becomes zero. (Processors
+// that look before rounding differ for |x| in 2^-126 * [1-2^-25, 1) alone.)
 func narrow(x float64) float32 {
 	if math.Abs(x) < 0x1.ffffffp-127 {
 		return float32(math.Copysign(0, x))

@@ -35,9 +35,10 @@ func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 
 // refShiftNorm applies Riptide's formula to the integer sums, which it gets back from the floats.
 func refShiftNorm(g *graph.Graph, n *graph.Node, a *graph.ShiftNormAttrs, x, y *Tensor) {
-	p := g.Producer(n.Inputs[0])
+	index := graph.NewIndex(g)
+	p := index.Producer(n.Inputs[0])
 	for p.Op == "max_pool" {
-		p = g.Producer(p.Inputs[0])
+		p = index.Producer(p.Inputs[0])
 	}
 	b, ws := (*graph.BinaryAttrs)(nil), p.Weights["w"].Shape
 	switch q := p.Attrs.(type) {

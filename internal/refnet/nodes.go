@@ -10,12 +10,12 @@ import (
 
 // Node computes one layer of the graph as imported.
 func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
-	out := g.Value(n.Outputs[0])
+	out := g.Value(n.Output)
 	if _, ok := n.Attrs.(*graph.ConstantAttrs); ok {
 		return &Tensor{shape: out.Shape, F: n.Weights["value"].Data}
 	}
 	v := g.Value(n.Inputs[0])
-	x, y := vals[n.Inputs[0]], New(g.Value(n.Outputs[0]))
+	x, y := vals[n.Inputs[0]], New(g.Value(n.Output))
 	y.loose = x.loose
 	each := func(f func(c int, x float32) float32) {
 		x.each(func(b, h, w, c int, e *float32) { *y.at(b, h, w, c) = f(c, *e) })

@@ -29,14 +29,22 @@ func (f *Feed) Run(k int) [][]byte {
 	return out
 }
 
-// Load reads the files that specs name, each "FILE" (the next input in order) or "NAME=FILE", and fills the inputs
-// that are left with runtime.FillRandom from seed.
+// Fill makes contents for input i, which no file is given for.
+type Fill func(t describe.Tensor, i int) ([]byte, error)
+
+// Seeded fills with runtime.FillRandom.
+func Seeded(seed uint64) Fill {
+	return func(t describe.Tensor, i int) ([]byte, error) { return runtime.FillRandom(t, seed, i) }
+}
+
+// Load reads the files that specs name, each "FILE" (the next input in order) or "NAME=FILE", and has the inputs that are
+// left filled.
 //
 // A .npy file must hold the input's element type and its shape, or that without a batch of 1, or with K times its batch:
 // the network is then run K times. A .png or .jpg picture is scaled to the input's height and width (bilinear) and
 // becomes gray or RGB, by the number of channels, in the range 0 to 1 (f32), 0 to 255 (u8), or 0 to 2^bits-1, rounded
 // (levels). Transparent pixels are put on black.
-func Load(tensors []describe.Tensor, specs []string, seed uint64) (*Feed, error) {
+func Load(tensors []describe.Tensor, specs []string, fill Fill) (*Feed, error) {
 	feed := &Feed{Runs: 1, inputs: make([][][]byte, len(tensors))}
 	next, source := 0, ""
 	for _, spec := range specs {
@@ -48,7 +56,7 @@ func Load(tensors []describe.Tensor, specs []string, seed uint64) (*Feed, error)
 			i = next
 		}
 		if i >= len(tensors) || feed.inputs[i] != nil {
-			return nil, &ir.Error{Op: "--input " + spec, Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
+			return nil, &ir.Error{Op: "input " + spec, Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
 		}
 		runs, err := loadInput(tensors[i], file)
 		if err != nil {
@@ -66,7 +74,7 @@ func Load(tensors []describe.Tensor, specs []string, seed uint64) (*Feed, error)
 		if feed.inputs[i] != nil {
 			continue
 		}
-		data, err := runtime.FillRandom(t, seed, i)
+		data, err := fill(t, i)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +126,7 @@ func unnamed(tensors []describe.Tensor, file string, err error) error {
 	if _, missing := os.Stat(file); !ok || missing == nil {
 		return err
 	}
-	return &ir.Error{Op: "--input " + file, Msg: fmt.Sprintf("no input is called %q", name),
+	return &ir.Error{Op: "input " + file, Msg: fmt.Sprintf("no input is called %q", name),
 		Help: fmt.Sprintf("the network has %s; %s alone fills the first that is left", tensorList(tensors), rest)}
 }
 

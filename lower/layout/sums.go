@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"slices"
 
 	"ripc/graph"
 )
@@ -12,17 +13,15 @@ const MaxExact = 1 << 24
 
 // Exact reports whether f32 holds each sum of f exactly, and all that lead to it: whatever is added up, in any order, stays
 // within what f's largest input makes of the weights' absolute values.
-func Exact(f *graph.FusedConv) bool {
-	for o := range f.Out {
-		var sum int64
-		for i := o; i < len(f.Ints); i += f.Out {
-			sum += int64(max(f.Ints[i], -f.Ints[i]))
-		}
-		if sum*int64(f.X.Largest()) > MaxExact {
-			return false
-		}
+func Exact(f *graph.FusedConv) bool { return LargestSum(f) <= MaxExact }
+
+// LargestSum bounds the absolute values of f's sums, and of all parts of them.
+func LargestSum(f *graph.FusedConv) int64 {
+	sums := make([]int64, f.Out)
+	for i, w := range f.Ints {
+		sums[i%f.Out] += int64(max(w, -w)) * int64(f.X.Largest())
 	}
-	return true
+	return slices.Max(sums)
 }
 
 // Sums is a layer whose sums are f32: a chain of fma in the order kh, kw, channel, starting from the bias. Over packed levels

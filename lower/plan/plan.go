@@ -2,7 +2,8 @@
 package plan
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"ripc/internal/abi"
 	"ripc/ir"
@@ -34,7 +35,7 @@ func Arena(p *ir.Program) int64 {
 			}
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].buf.Bytes() > all[j].buf.Bytes() })
+	slices.SortStableFunc(all, func(a, b *life) int { return cmp.Compare(b.buf.Bytes(), a.buf.Bytes()) })
 	var size int64
 	for i, l := range all {
 		n := abi.RoundUp(int64(l.buf.Bytes()))
@@ -44,7 +45,7 @@ func Arena(p *ir.Program) int64 {
 				busy = append(busy, [2]int64{o.buf.Offset, o.buf.Offset + abi.RoundUp(int64(o.buf.Bytes()))})
 			}
 		}
-		sort.Slice(busy, func(i, j int) bool { return busy[i][0] < busy[j][0] })
+		slices.SortFunc(busy, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
 		at := int64(0)
 		for _, b := range busy {
 			if at+n <= b[0] {

@@ -15,7 +15,7 @@ type Artifact struct {
 	Compiler string   `json:"compiler"` // ripc's version
 	Name     string   `json:"name"`     // C identifier; prefix of every exported symbol
 	Target   string   `json:"target"`   // ripc's name of the board, e.g. "rpi3"
-	Arch     string   `json:"arch"`     // "x86_64", "aarch64", "arm"
+	Arch     string   `json:"arch"`     // as package targets names it
 	CPU      string   `json:"cpu"`      // LLVM's name of the CPU
 	Features []string `json:"features"` // required CPU features in ripc's names (LLVM's, without "+")
 	QemuCPU  string   `json:"qemu_cpu,omitempty"`

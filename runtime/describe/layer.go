@@ -12,6 +12,17 @@ type Layer struct {
 	FloatBytes     int64   `json:"float_bytes,omitempty"`
 	Glue           *Glue   `json:"glue,omitempty"`
 	Reason         *Reason `json:"reason,omitempty"`
+	// Algorithm is how the target computes the sums: the only field that depends on it.
+	Algorithm *Algorithm `json:"algorithm,omitempty"`
+}
+
+// Algorithm is how the sums of a layer with weights are computed.
+type Algorithm struct {
+	Name  string `json:"name"`            // "popcount" or "float"
+	Why   string `json:"why"`             // "only" (no other gives these sums), "usual" (no estimate for the target), "cheaper" or "asked"
+	Cost  int64  `json:"cost,omitempty"`  // estimate
+	Other int64  `json:"other,omitempty"` // that of the other one
+	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 }
 
 // Glue is what a layer does with its sums before it stores them.

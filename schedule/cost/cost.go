@@ -1,7 +1,3 @@
-// Package cost estimates what schedules cost, and chooses their numbers for a target that nothing has been measured for.
-//
-// The unit is an operation of a vector: loads of what lies in registers anyway, addresses and loops count nothing. The
-// formulas compare ways to compute the same sums with each other, and say nothing about time.
 package cost
 
 import "ripc/targets"
@@ -59,5 +55,5 @@ func CarrySave(t targets.Target, s Sum, r Row, vectors int) float64 {
 // inUse is the number of registers that a count of words by look-up takes, with its tables and masks.
 const inUse = 9
 
-// Float is the cost of a row of sums of n products.
-func Float(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }
+// Floats is the cost of a row of sums of n products.
+func Floats(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }

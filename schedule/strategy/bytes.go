@@ -111,7 +111,9 @@ func byteKnobs(l *Layer) []Knob {
 	if copies >= 0 {
 		ks = append(ks, Knob{spread, "keep four copies of each word of the input", []int{0, 1}, copies})
 	}
-	ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, 0 for all", []int{0, 2}, group2})
+	if slices.Max(byteVectors(l)) > 2 {
+		ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, 0 for all", []int{0, 2}, group2})
+	}
 	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Wide }) != nil {
 		use := 0
 		if !s.Planes || words*s.Cols > 12 { // planes read the same weights, and LLVM keeps addresses if they are few

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"ripc/ir"
@@ -99,7 +100,14 @@ func (s Strategy) Build(l *Layer, v Values) (Choice, error) {
 	for _, k := range s.Knobs(l) {
 		all[k.Name] = k.Default
 		if n, ok := v[k.Name]; ok {
-			all[k.Name] = n
+			if all[k.Name] = n; !slices.Contains(k.Domain, n) {
+				return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("%s is one of %d", k.Name, k.Domain)}
+			}
+		}
+	}
+	for n := range v {
+		if _, ok := all[n]; !ok {
+			return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("there is no knob %s", n)}
 		}
 	}
 	s.build(b, all)

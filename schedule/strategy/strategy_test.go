@@ -315,7 +315,11 @@ func TestPairsSame(t *testing.T) {
 		if ok, _ := s.Applies(l); !ok {
 			return
 		}
-		c, err := s.Build(l, strategy.Values{"tile_w": intRange(rt, 1, 9, "tile w"), "tile_h": intRange(rt, 1, 4, "tile h")})
+		v := strategy.Values{}
+		for _, k := range s.Knobs(l) {
+			v[k.Name] = rapid.SampledFrom(k.Domain).Draw(rt, k.Name)
+		}
+		c, err := s.Build(l, v)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -340,12 +344,13 @@ func TestLarge(t *testing.T) {
 // point that can be built. So a tuner may draw whatever it likes.
 func TestPoints(t *testing.T) {
 	ctx := context.Background()
+	all := machines(t)
 	for name, f := range layers() {
-		for _, m := range machines(t) {
+		for _, m := range []targets.Target{all[0], all[4], all[5]} {
 			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(1, 2))
 			reached := map[string]bool{}
 			strategies := strategy.For(l)
-			for range 300 * len(strategies) {
+			for range 100 * len(strategies) {
 				s := strategies[r.IntN(len(strategies))]
 				v := s.Random(l, r)
 				_, err := s.Build(l, v)

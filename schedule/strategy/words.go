@@ -26,7 +26,7 @@ func floats() Strategy {
 			return l.sum.exists() && l.float(), "it does not add up floats over windows"
 		},
 		Knobs: tileKnobs,
-		Cost:  func(l *Layer, v Values) float64 { return cost.Float(sumOf(l).Terms(), rowOf(l, v)) },
+		Cost:  func(l *Layer, v Values) float64 { return cost.Floats(sumOf(l).Terms(), rowOf(l, v)) },
 		build: buildTile,
 	}
 }

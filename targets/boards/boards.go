@@ -14,6 +14,7 @@ type Board struct {
 
 	Simulator string // qemu for whole systems
 	Machine   string // its -M
+	ClockHz   int64  // of the simulated processor: what its timers count
 
 	// FlushToZero are the settings of the float unit in which it flushes subnormals to zero and makes every NaN the same
 	// one, in the register that C programs find as FPSCR. 0 is what the chip starts with: IEEE arithmetic.
@@ -27,12 +28,12 @@ func All() []Board {
 		{
 			Target: "cortex-m4", Title: "Arm MPS2, AN386 (Cortex-M4F)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"},
-			Script: "mps2-an386.ld", Simulator: "qemu-system-arm", Machine: "mps2-an386", FlushToZero: flush,
+			Script: "mps2-an386.ld", Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6, FlushToZero: flush,
 		},
 		{
 			Target: "cortex-m33", Title: "Arm MPS2+, AN505 (Cortex-M33)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"},
-			Script: "mps2-an505.ld", Simulator: "qemu-system-arm", Machine: "mps2-an505", FlushToZero: flush,
+			Script: "mps2-an505.ld", Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
 		},
 	}
 }

@@ -1,6 +1,6 @@
-// Package emit turns one scheduled ir.Func into LLVM text. It follows the schedule to the letter: a serial loop becomes
-// a loop, an unrolled one copies, a vectorized one is emitted once on vectors, a parallel one runs this thread's share;
-// where codegen.CheckLoops cannot show that this is legal, it fails. Where ir's meaning and LLVM's differ (float to int, floor
+// Package emit turns one scheduled ir.Func into LLVM text. The schedule says which loops it writes: a serial loop becomes
+// a loop, an unrolled one copies, a vectorized one is emitted once on vectors (parts of it lane by lane where an if goes either
+// way for each lane, which Module.ByLane names), a parallel one runs this thread's share; where codegen.CheckLoops cannot show that this is legal, it fails. Where ir's meaning and LLVM's differ (float to int, floor
 // division, bool in memory), this package spells the meaning out. It knows types, loops and expressions, and nothing of
 // what a kernel computes.
 //

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// EnvCache names the environment variable that moves the cache.
+// EnvCache is the environment variable with the folder of the caches; without it they are in ~/.cache/ripc.
 const EnvCache = "RIPC_CACHE_DIR"
 
 // DefaultLimit is the size beyond which the default cache forgets what was not used for longest, in bytes.

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// EnvBin names the environment variable that holds the folder of the LLVM tools; if set, no other place is searched.
+// EnvBin is the environment variable with the folder of the LLVM tools; if set, no other place is searched.
 const EnvBin = "RIPC_LLVM_BIN"
 
 // Install is the command that provides every tool on Debian.

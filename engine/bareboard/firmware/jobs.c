@@ -3,8 +3,9 @@
  *
  *   jobs:    float settings, number of jobs; for each: what (see below), first and last stage, then, with BRING, the
  *            contents of all buffers: inputs, outputs, workspace
- *   results: for each job: status; number of the buffer that was written beyond its end, or -1; with KEEP, the contents of
- *            all buffers; at the end the bytes of stack that were used
+ *   results: for each job: status; number of the buffer that was written beyond its end, or -1; how long it took, in ticks
+ *            of the processor's clock, low half first; with KEEP, the contents of all buffers; at the end the bytes of stack
+ *            that were used
  */
 #include "network.h"
 #include "semihosting.h"
@@ -15,6 +16,33 @@ enum { BAD_FILE = 101 };
 static const unsigned char guard = 0xa5;
 
 static int jobs, results;
+
+/* SysTick counts down; its handler counts how often that began anew. */
+enum { LAP = 1 << 20 }; /* ticks; 24 bits is the most */
+static volatile uint32_t *const systick = (volatile uint32_t *)0xe000e010u; /* control, reload, current */
+static volatile uint32_t laps;
+
+void systick_handler(void) { laps++; }
+
+static void start_clock(void)
+{
+    systick[0] = 0;
+    laps = 0;
+    systick[1] = LAP - 1;
+    systick[2] = 0; /* any value clears it: the first lap begins with the next tick */
+    systick[0] = 7; /* on, with its exception, by the processor's clock */
+}
+
+static uint64_t stop_clock(void)
+{
+    uint32_t lap, now;
+    do { /* a lap may end between the two */
+        lap = laps;
+        now = systick[2];
+    } while (lap != laps);
+    systick[0] = 0;
+    return (uint64_t)lap * LAP + (now ? LAP - now : 0);
+}
 
 static void get(void *to, size_t n)
 {
@@ -58,14 +86,19 @@ int main(void)
     settings = get_number();
     __asm__ volatile("vmsr fpscr, %0" ::"r"(settings));
     for (n = get_number(), i = 0; i < n; i++) {
-        uint32_t what = get_number(), first = get_number(), last = get_number();
+        uint32_t what = get_number(), first = get_number(), last = get_number(), status;
+        uint64_t took;
         for (k = 0; k < network_count; k++) {
             if (what & BRING)
                 get(network_buffers[k].at, network_buffers[k].bytes);
             memset(network_buffers[k].at + network_buffers[k].bytes, guard, NETWORK_GUARD);
         }
-        put_number((uint32_t)(what & WHOLE ? run_network() : run_network_stages(first, last)));
+        start_clock();
+        status = (uint32_t)(what & WHOLE ? run_network() : run_network_stages(first, last));
+        took = stop_clock();
+        put_number(status);
         put_number(spoiled());
+        put(&took, sizeof took);
         for (k = 0; k < network_count && what & KEEP; k++)
             put(network_buffers[k].at, network_buffers[k].bytes);
     }

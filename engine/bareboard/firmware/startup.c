@@ -9,6 +9,7 @@ extern unsigned char stack_bottom[], stack_top[], data_start[], data_end[], data
 int main(void);
 void reset_handler(void);
 static void fault_handler(void);
+__attribute__((weak)) void systick_handler(void); /* a program that uses the timer has its own */
 
 /* The vector table: the first stack pointer, then the handlers that every Cortex-M has. Those of the chip's own interrupts
  * would follow. */
@@ -18,7 +19,7 @@ __attribute__((section(".vectors"), used)) static const struct {
 } vectors = {
     stack_top,
     {reset_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, 0, 0, 0, fault_handler,
-        fault_handler, 0, fault_handler, fault_handler},
+        fault_handler, 0, fault_handler, systick_handler},
 };
 
 static const uint32_t paint = 0x5afe57acu;
@@ -28,6 +29,8 @@ static void fault_handler(void)
     board_write("fault: the program did what this chip cannot, or left its memory\n");
     board_exit(BOARD_FAULT);
 }
+
+void systick_handler(void) {}
 
 void reset_handler(void)
 {

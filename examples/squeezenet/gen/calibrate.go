@@ -56,7 +56,7 @@ func (c *calibrator) batchNorm(n *graph.Node, x []*value, a *graph.BatchNormAttr
 
 // quantizer finds the quantize node behind n.
 func (c *calibrator) quantizer(n *graph.Node) *graph.QuantizeAttrs {
-	if next := c.g.Consumers(n.Outputs[0]); len(next) == 1 && next[0].Op == "quantize" {
+	if next := graph.NewIndex(c.g).Consumers(n.Output); len(next) == 1 && next[0].Op == "quantize" {
 		return next[0].Attrs.(*graph.QuantizeAttrs)
 	}
 	return nil

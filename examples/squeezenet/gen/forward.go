@@ -76,7 +76,7 @@ func forward(g *graph.Graph, in []*value, visit func(n *graph.Node, x []*value) 
 				return nil, err
 			}
 		}
-		all[n.Outputs[0]] = out
+		all[n.Output] = out
 	}
 	return all, nil
 }
@@ -86,7 +86,7 @@ func apply(g *graph.Graph, n *graph.Node, xs []*value) (*value, error) {
 	x := xs[0]
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
-		o := g.Value(n.Outputs[0]).Shape
+		o := g.Value(n.Output).Shape
 		y := &value{h: o[1], w: o[2], c: o[3]}
 		if a.Binary != nil {
 			y.q, y.conv = conv(x, y, n.Weights["w"].Shape, x.q, signs(n.Weights["w"].Data), a), n
@@ -95,7 +95,7 @@ func apply(g *graph.Graph, n *graph.Node, xs []*value) (*value, error) {
 		}
 		return y, nil
 	case *graph.PoolAttrs:
-		o := g.Value(n.Outputs[0]).Shape
+		o := g.Value(n.Output).Shape
 		return maxPool(x, o[1], o[2], a), nil
 	case *graph.ConcatAttrs:
 		return concat(xs), nil

@@ -17,7 +17,7 @@ func report(g *graph.Graph, in []*value) error {
 	}
 	var bad []string
 	for _, n := range g.Nodes {
-		out := n.Outputs[0]
+		out := n.Output
 		x := all[out]
 		live := liveChannels(x)
 		line := fmt.Sprintf("  %-22s %4d channels, %5.1f%% vary", out, x[0].c, 100*live)

@@ -45,12 +45,12 @@ func NewGraph(file string) *graph.Graph {
 }
 
 // NoteInputs writes what there is to say of inputs, by name, to the first node that reads each.
-func NoteInputs(g *graph.Graph, notes map[string]string) {
-	for _, in := range g.Inputs {
+func NoteInputs(b *graph.Builder, notes map[string]string) {
+	for _, in := range b.Graph().Inputs {
 		if notes[in] == "" {
 			continue
 		}
-		if readers := g.Consumers(in); len(readers) > 0 {
+		if readers := b.Consumers(in); len(readers) > 0 {
 			n := readers[0]
 			if n.Note != "" {
 				n.Note += "; "

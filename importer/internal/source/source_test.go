@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 // TestNoteInputs: two inputs that one node reads first are both noted.
 func TestNoteInputs(t *testing.T) {
 	g := &graph.Graph{Inputs: []string{"x", "y", "z"}, Nodes: []*graph.Node{{Inputs: []string{"y", "x"}, Note: "n"}, {Inputs: []string{"x"}}}}
-	NoteInputs(g, map[string]string{"x": "of x", "y": "of y", "z": "unread"})
+	NoteInputs(graph.NewBuilder(g), map[string]string{"x": "of x", "y": "of y", "z": "unread"})
 	if g.Nodes[0].Note != "n; of x; of y" || g.Nodes[1].Note != "" {
 		t.Errorf("%q, %q", g.Nodes[0].Note, g.Nodes[1].Note)
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 func main() {
-	text, err := document(".")
+	steps, err := read(".")
 	if err == nil {
-		err = os.WriteFile(filepath.Join("..", "docs", "primitives.md"), []byte(text), 0o644)
+		err = os.WriteFile(filepath.Join("..", "docs", "primitives.md"), []byte(render(steps)), 0o644)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "primdoc:", err)
@@ -32,11 +32,11 @@ type step struct {
 	file        string
 }
 
-// document is the text of docs/primitives.md for the package in dir.
-func document(dir string) (string, error) {
+// read gives the steps that the package in dir has, with the comments of their funcs.
+func read(dir string) ([]step, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var steps []step
 	docs, where := map[string]string{}, map[string]string{}
@@ -46,7 +46,7 @@ func document(dir string) (string, error) {
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
@@ -60,7 +60,7 @@ func document(dir string) (string, error) {
 		}
 	}
 	if len(steps) == 0 {
-		return "", fmt.Errorf("%s has no table of operations", dir)
+		return nil, fmt.Errorf("%s has no table of operations", dir)
 	}
 	for i, s := range steps {
 		fn := camel(s.name)
@@ -68,11 +68,11 @@ func document(dir string) (string, error) {
 			fn += "Param" // Pack is a type
 		}
 		if docs[fn] == "" {
-			return "", fmt.Errorf("operation %s: no exported func %s with a doc comment", s.name, camel(s.name))
+			return nil, fmt.Errorf("operation %s: no exported func %s with a doc comment", s.name, camel(s.name))
 		}
 		steps[i].doc, steps[i].file = docs[fn], where[fn]
 	}
-	return render(steps), nil
+	return steps, nil
 }
 
 // table reads the operations, the names and usages of which are the first two elements of each entry.
@@ -124,6 +124,16 @@ func render(steps []step) string {
 		fmt.Fprintf(&b, "\n## %s\n\n    %s\n\n", s.name, s.usage)
 		b.WriteString(markdown(s.doc))
 		fmt.Fprintf(&b, "\n[schedule/%s](../schedule/%s)\n", s.file, s.file)
+	}
+	return b.String()
+}
+
+// usages is the table of docs/schedule.md.
+func usages(steps []step) string {
+	var b strings.Builder
+	b.WriteString("| step | what it does |\n|---|---|\n")
+	for _, s := range steps {
+		fmt.Fprintf(&b, "| [`%s`](primitives.md#%s) | %s |\n", strings.ReplaceAll(s.usage, "|", `\|`), s.name, strings.ReplaceAll(firstSentence(s.doc), "|", `\|`))
 	}
 	return b.String()
 }

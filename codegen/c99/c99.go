@@ -1,0 +1,109 @@
+// Package c99 is the back end that writes one freestanding file of C99, which any compiler builds for any little-endian chip
+// with IEEE floats. It needs no tools, but for a shared library, which the system's C compiler makes (Compiler).
+//
+// The text follows the schedule: loops stand as they were scheduled, instructions are functions of what they mean, and
+// constants are an array. What C leaves open is spelled out (helpers.go): integers wrap in unsigned arithmetic, shifts
+// and divisions round down, floats become integers by saturation, a fused multiply-add is rounded once without libm, and
+// subnormal numbers are flushed. So the bits are those of the interpreter, whatever the compiler and its options.
+package c99
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"fmt"
+
+	"ripc/codegen"
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// Name is what the user calls this back end.
+const Name = "c"
+
+// Backend implements codegen.Backend.
+type Backend struct {
+	Compiler Compiler // makes shared libraries
+}
+
+// Name is "c".
+func (Backend) Name() string { return Name }
+
+// Kinds lists C source, and what the system's C compiler makes of it.
+func (Backend) Kinds() []codegen.Kind {
+	return []codegen.Kind{codegen.Source, codegen.SO, codegen.Runnable}
+}
+
+// Accepts takes every target, but makes no shared library where nothing could load it.
+func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
+	if t.Bare && k == codegen.SO {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip has no system that loads libraries"}
+	}
+	return nil
+}
+
+// Kernel makes C of f, with the helpers and instructions that it uses before it.
+func (Backend) Kernel(f *ir.Func, symbol string, _ targets.Target) (codegen.Kernel, error) {
+	u := newUnit()
+	frame := codegen.Layout(f)
+	text, err := u.kernel(f, symbol)
+	if err != nil {
+		return codegen.Kernel{}, err
+	}
+	all := u.helperText() + u.instrText() + text
+	return codegen.Kernel{Symbol: symbol, Text: []byte(all), Scratch: frame.Scratch, Stack: frame.Stack}, nil
+}
+
+// Files makes files.
+func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Kind) (map[codegen.Kind][]byte, error) {
+	source, err := file(m)
+	if err != nil {
+		return nil, err
+	}
+	files := map[codegen.Kind][]byte{}
+	for _, k := range kinds {
+		switch k {
+		case codegen.Source:
+			files[k] = source
+		case codegen.SO, codegen.Runnable:
+			if m.Progress != nil {
+				m.Progress(0, 1)
+			}
+			if files[k], err = b.Compiler.Shared(ctx, m.Name, source); err != nil {
+				return nil, err
+			}
+			if err := b.made(files[k], m.Target, k); err != nil {
+				return nil, err
+			}
+			if m.Progress != nil {
+				m.Progress(1, 1)
+			}
+		default:
+			return nil, fmt.Errorf("internal error: back end %s was asked for .%s", Name, k)
+		}
+	}
+	return files, nil
+}
+
+// made fails unless a library for t is one for t's architecture. A Runnable is for the machine that the compiler makes
+// code for: the source is the same.
+func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
+	if k == codegen.Runnable {
+		return nil
+	}
+	f, err := elf.NewFile(bytes.NewReader(lib))
+	if err != nil {
+		return fmt.Errorf("%s made no ELF file: %w", b.Compiler.command(), err)
+	}
+	defer f.Close()
+	if got := machines()[f.Machine]; got != t.Arch {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
+			"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), f.Machine, t.Arch)}
+	}
+	return nil
+}
+
+// machines names ELF machines as targets do.
+func machines() map[elf.Machine]string {
+	return map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64", elf.EM_ARM: "arm"}
+}

@@ -1,0 +1,78 @@
+package c99
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Compiler runs the system's C compiler.
+type Compiler struct {
+	// Command is the compiler and options for it, separated by spaces. "" is the environment's CC, or cc.
+	Command string
+}
+
+// CompilerError says that there is no C compiler, or that it failed.
+type CompilerError struct {
+	Command string
+	Output  string // what the compiler said
+	Err     error
+	ran     bool
+}
+
+func (e *CompilerError) Error() string {
+	if !e.ran {
+		return fmt.Sprintf("no C compiler: %q: %v; install one (Debian: gcc), or name one with the environment variable CC", e.Command, e.Err)
+	}
+	return fmt.Sprintf("%s: %v\n%s", e.Command, e.Err, strings.TrimRight(e.Output, "\n"))
+}
+
+func (e *CompilerError) Unwrap() error { return e.Err }
+
+// maxOutput bounds what is kept of a compiler's messages, in bytes.
+const maxOutput = 1 << 14
+
+// command is the command that runs.
+func (c Compiler) command() string {
+	for _, s := range []string{c.Command, os.Getenv("CC")} {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return "cc"
+}
+
+// Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's error.
+func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byte, error) {
+	command := c.command()
+	dir, err := os.MkdirTemp("", "ripc-")
+	if err != nil {
+		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, name+".c"), source, 0o600); err != nil {
+		return nil, err
+	}
+	words := strings.Fields(command)
+	args := append([]string{"-std=c99", "-O2", "-fPIC", "-shared", "-Wl,-soname," + name + ".so"}, words[1:]...)
+	args = append(args, "-o", name+".so", name+".c")
+	if words[0], err = exec.LookPath(words[0]); err != nil {
+		return nil, &CompilerError{Command: command, Err: err}
+	}
+	cmd := exec.CommandContext(ctx, words[0], args...)
+	cmd.Dir = dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		text := out.String()
+		return nil, &CompilerError{Command: command, Output: text[:min(len(text), maxOutput)], Err: err, ran: true}
+	}
+	return os.ReadFile(filepath.Join(dir, name+".so"))
+}

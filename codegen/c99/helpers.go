@@ -1,0 +1,265 @@
+package c99
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
+
+// helper is a function of C that spells out one operation, and the helpers that it calls.
+type helper struct {
+	needs []string
+	text  string
+}
+
+// helpers lists all of them. Those of integers are made for each type.
+func helpers() map[string]helper {
+	all := map[string]helper{
+		"rc_bits": {text: `static inline uint32_t rc_bits(float x)
+{
+    union { float f; uint32_t u; } p;
+    p.f = x;
+    return p.u;
+}
+`},
+		"rc_float": {text: `static inline float rc_float(uint32_t u)
+{
+    union { float f; uint32_t u; } p;
+    p.u = u;
+    return p.f;
+}
+`},
+		"rc_flush": {[]string{"rc_bits", "rc_float"}, `/* Zero of x's sign for a subnormal x. */
+static inline float rc_flush(float x)
+{
+    const uint32_t u = rc_bits(x);
+    return (u & 0x7f800000u) != 0 ? x : rc_float(u & 0x80000000u);
+}
+`},
+		"rc_bits64": {text: `static inline uint64_t rc_bits64(double x)
+{
+    union { double f; uint64_t u; } p;
+    p.f = x;
+    return p.u;
+}
+`},
+		"rc_double": {text: `static inline double rc_double(uint64_t u)
+{
+    union { double f; uint64_t u; } p;
+    p.u = u;
+    return p.f;
+}
+`},
+		"rc_narrow": {[]string{"rc_bits64", "rc_float"}, `/* Rounds to float. What would be below 2^-126 if exponents had no end becomes zero. */
+static inline float rc_narrow(double x)
+{
+    if (x < 0x1.ffffffp-127 && x > -0x1.ffffffp-127) {
+        return rc_float((uint32_t)(rc_bits64(x) >> 32) & 0x80000000u);
+    }
+    return (float)x;
+}
+`},
+		"rc_fadd": {[]string{"rc_flush"}, `static inline float rc_fadd(float a, float b) { return rc_flush(a + b); }
+`},
+		"rc_fsub": {[]string{"rc_flush"}, `static inline float rc_fsub(float a, float b) { return rc_flush(a - b); }
+`},
+		"rc_fmul": {[]string{"rc_bits", "rc_float", "rc_narrow"}, `/* At 2^-126 it matters how a result was rounded. */
+static inline float rc_fmul(float a, float b)
+{
+    const float r = a * b;
+    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
+    if (m > 0x00800000u) {
+        return r;
+    }
+    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_narrow((double)a * (double)b);
+}
+`},
+		"rc_fdiv": {[]string{"rc_bits", "rc_float", "rc_narrow"}, `static inline float rc_fdiv(float a, float b)
+{
+    const float r = a / b;
+    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
+    if (m > 0x00800000u) {
+        return r;
+    }
+    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_narrow((double)a / (double)b);
+}
+`},
+		"rc_fmin": {text: `static inline float rc_fmin(float a, float b) { return a < b ? a : b; }
+`},
+		"rc_fmax": {text: `static inline float rc_fmax(float a, float b) { return a > b ? a : b; }
+`},
+		"rc_exact_fma": {[]string{"rc_bits64", "rc_double", "rc_narrow"}, `/* a * b + c, rounded once: the product is exact in double; the sum is rounded to odd where rounding it again to float could
+ * go wrong (Boldo and Melquiond 2008). */
+static inline float rc_exact_fma(float a, float b, float c)
+{
+    const double p = (double)a * (double)b, d = (double)c;
+    double s = p + d;
+    const uint64_t u = rc_bits64(s);
+    if ((u & 0x1fffffffu) == 0x10000000u) {
+        const double t = s - p, e = (p - (s - t)) + (d - t); /* p + d is s + e */
+        if (e > 0.0) {
+            s = rc_double(s > 0.0 ? u + 1u : u - 1u);
+        } else if (e < 0.0) {
+            s = rc_double(s > 0.0 ? u - 1u : u + 1u);
+        }
+    }
+    return rc_narrow(s);
+}
+`},
+		"rc_fma": {[]string{"rc_bits", "rc_float", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+static inline float rc_fma(float a, float b, float c)
+{
+    const float r = __builtin_fmaf(a, b, c); /* an instruction */
+    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
+    if (m > 0x00800000u) {
+        return r;
+    }
+    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_exact_fma(a, b, c);
+}
+#else
+static inline float rc_fma(float a, float b, float c) { return rc_exact_fma(a, b, c); }
+#endif
+`},
+		"rc_sqrt": {[]string{"rc_bits", "rc_float"}, `/* The square root, digit by digit. */
+static inline float rc_sqrt(float x)
+{
+    const uint32_t u = rc_bits(x);
+    uint32_t m, root = 0, bit;
+    uint64_t n;
+    int32_t e;
+    if ((u & 0x7fffffffu) == 0 || u == 0x7f800000u) {
+        return x;
+    }
+    if (u > 0x7f800000u) {
+        return rc_float(0x7fc00000u); /* of a negative number, or NaN */
+    }
+    e = (int32_t)(u >> 23) - 127;
+    m = (u & 0x007fffffu) | 0x00800000u;
+    if ((u >> 23) % 2u == 0) { /* e is odd */
+        m *= 2u;
+        e -= 1;
+    }
+    n = (uint64_t)m << 25;
+    for (bit = 0x01000000u; bit != 0; bit /= 2u) {
+        if ((uint64_t)(root + bit) * (root + bit) <= n) {
+            root += bit;
+        }
+    }
+    return rc_float(((uint32_t)(e / 2 + 127) << 23) + ((root + 1u) / 2u - 0x00800000u));
+}
+`},
+		"rc_floor": {[]string{"rc_bits", "rc_float"}, `static inline float rc_floor(float x)
+{
+    const uint32_t u = rc_bits(x);
+    float f;
+    if ((u & 0x7fffffffu) >= 0x4b000000u) { /* integral, infinite or NaN */
+        return x;
+    }
+    f = (float)(int32_t)x;
+    if (f > x) {
+        f -= 1.0f;
+    }
+    return rc_float(rc_bits(f) | (u & 0x80000000u));
+}
+`},
+		"rc_round_even": {[]string{"rc_bits", "rc_float"}, `static inline float rc_round_even(float x)
+{
+    const uint32_t u = rc_bits(x), m = u & 0x7fffffffu;
+    if (m >= 0x4b000000u) { /* integral, infinite or NaN */
+        return x;
+    }
+    return rc_float(rc_bits((rc_float(m) + 8388608.0f) - 8388608.0f) | (u & 0x80000000u));
+}
+`},
+		"rc_popcount32": {text: `static inline uint32_t rc_popcount32(uint32_t x)
+{
+#if defined(__GNUC__) && (defined(__POPCNT__) || defined(__aarch64__))
+    return (uint32_t)__builtin_popcount(x);
+#else
+    x -= (x >> 1) & 0x55555555u;
+    x = (x & 0x33333333u) + ((x >> 2) & 0x33333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0fu;
+    return (x * 0x01010101u) >> 24;
+#endif
+}
+`},
+		"rc_popcount8": {text: `static inline uint32_t rc_popcount8(uint32_t x)
+{
+    x -= (x >> 1) & 0x55u;
+    x = (x & 0x33u) + ((x >> 2) & 0x33u);
+    return (x + (x >> 4)) & 0x0fu;
+}
+`},
+		"rc_popcount64": {[]string{"rc_popcount32"}, `static inline uint32_t rc_popcount64(uint64_t x)
+{
+    return rc_popcount32((uint32_t)x) + rc_popcount32((uint32_t)(x >> 32));
+}
+`},
+		"rc_share": {text: `/* Where the part of thread i of a loop begins. */
+static inline int32_t rc_share(uint32_t i, uint32_t nthreads, int32_t extent)
+{
+    if (i == 0) {
+        return 0;
+    }
+    return i == nthreads ? extent : (int32_t)((uint64_t)i * (uint32_t)extent / nthreads);
+}
+`},
+	}
+	for t := ir.I8; t <= ir.U64; t++ {
+		for name, h := range integerHelpers(t) {
+			all[name] = h
+		}
+	}
+	return all
+}
+
+// integerHelpers are those of one integer type.
+func integerHelpers(t ir.Type) map[string]helper {
+	fill := strings.NewReplacer("$T", ctype(t), "$U", computed(t), "$Q", t.String()).Replace
+	all := map[string]helper{}
+	add := func(name, text string, needs ...string) {
+		all["rc_"+name+"_"+t.String()] = helper{needs, fill(text)}
+	}
+	add("min", "static inline $T rc_min_$Q($T a, $T b) { return a < b ? a : b; }\n")
+	add("max", "static inline $T rc_max_$Q($T a, $T b) { return a > b ? a : b; }\n")
+	var low, high string // what is not between is the least or the largest value
+	bound := func(exp int) string { return fmt.Sprintf("0x1p%df", exp) }
+	if t.Signed() {
+		add("div", "static inline $T rc_div_$Q($T a, $T d) { return ($T)(a / d - (a % d < 0)); }\n")
+		add("mod", "static inline $T rc_mod_$Q($T a, $T d) { return ($T)(a % d + (a % d < 0 ? d : 0)); }\n")
+		add("shr", "static inline $T rc_shr_$Q($T a, $T n) { return ($T)(a < 0 ? ~(~a >> n) : a >> n); }\n")
+		add("abs", "static inline $T rc_abs_$Q($T a) { return a < 0 ? ($T)(0u - ($U)a) : a; }\n")
+		low = fmt.Sprintf("if (x < -%s) {\n        return INT%d_MIN;\n    }\n", bound(t.Bits()-1), t.Bits())
+		high = fmt.Sprintf("if (x >= %s) {\n        return INT%d_MAX;\n    }\n", bound(t.Bits()-1), t.Bits())
+	} else {
+		low = "if (x <= 0.0f) {\n        return 0;\n    }\n"
+		high = fmt.Sprintf("if (x >= %s) {\n        return UINT%d_MAX;\n    }\n", bound(t.Bits()), t.Bits())
+	}
+	add("trunc", "static inline $T rc_trunc_$Q(float x)\n{\n    if (x != x) {\n        return 0;\n    }\n    "+low+"    "+high+"    return ($T)x;\n}\n")
+	return all
+}
+
+// ctype is the C type of a value.
+func ctype(t ir.Type) string {
+	switch {
+	case t == ir.Bool:
+		return "uint8_t"
+	case t == ir.F32:
+		return "float"
+	case t.Signed():
+		return fmt.Sprintf("int%d_t", t.Bits())
+	}
+	return fmt.Sprintf("uint%d_t", t.Bits())
+}
+
+// computed is the unsigned type in which integers of type t are computed, so that they wrap.
+func computed(t ir.Type) string {
+	if t.Bits() == 64 {
+		return "uint64_t"
+	}
+	return "uint32_t"
+}
+
+// memory is the type by which elements of type t are read and written (see the prelude).
+func memory(t ir.Type) string { return "rc_" + t.String() }

@@ -1,0 +1,128 @@
+package c99
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+)
+
+// unit is one file of C on its way: what its kernels need is written before them, once.
+type unit struct {
+	helpers map[string]helper
+	used    map[string]bool // helpers
+	instrs  []string        // texts of instructions, in the order in which they may be called
+	instr   map[*ir.Func]string
+	names   map[string]bool // of functions
+}
+
+func newUnit() *unit {
+	return &unit{helpers: helpers(), used: map[string]bool{}, instr: map[*ir.Func]string{}, names: map[string]bool{}}
+}
+
+// use notes that a helper is needed, and returns its name.
+func (u *unit) use(name string) string {
+	if !u.used[name] {
+		h, ok := u.helpers[name]
+		if !ok {
+			panic("BUG: no helper " + name)
+		}
+		u.used[name] = true
+		for _, n := range h.needs {
+			u.use(n)
+		}
+	}
+	return name
+}
+
+// helperText is the helpers that are used, each after those that it calls.
+func (u *unit) helperText() string {
+	var names []string
+	for n := range u.used {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var out strings.Builder
+	done := map[string]bool{}
+	var write func(name string)
+	write = func(name string) {
+		if done[name] {
+			return
+		}
+		done[name] = true
+		for _, n := range u.helpers[name].needs {
+			write(n)
+		}
+		out.WriteString(u.helpers[name].text + "\n")
+	}
+	for _, n := range names {
+		write(n)
+	}
+	return out.String()
+}
+
+func (u *unit) instrText() string { return strings.Join(u.instrs, "") }
+
+// kernel writes a Func as a function called symbol.
+func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
+	defer recovered(f, &err)
+	w := newWriter(u, f)
+	parallel := w.parallel()
+	w.line("static void %s(%s,", symbol, strings.Join(w.params("restrict "), ", "))
+	w.line("    unsigned char *restrict scratch, uint32_t tid, uint32_t nthreads)")
+	w.open("{")
+	if !w.scratch {
+		w.line("(void)scratch;")
+	}
+	if parallel {
+		w.body()
+	} else {
+		w.line("(void)nthreads;")
+		w.open("if (tid == 0) {")
+		w.body()
+		w.close("}")
+	}
+	w.close("}")
+	return w.String() + "\n", nil
+}
+
+// instruction writes an instruction as a function of what it means, once, and returns the function's name.
+func (u *unit) instruction(f *ir.Func) string {
+	if name, ok := u.instr[f]; ok {
+		return name
+	}
+	w := newWriter(u, f)
+	w.instr = true
+	name := unique(u.names, "rc_i_"+clean(f.Name))
+	w.line("static inline void %s(%s)", name, strings.Join(w.params(""), ", "))
+	w.open("{")
+	w.body()
+	w.close("}")
+	u.instr[f] = name
+	u.instrs = append(u.instrs, w.String()+"\n")
+	return name
+}
+
+// abort carries an error through the writer's recursion.
+type abort struct{ err error }
+
+func recovered(f *ir.Func, err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case abort:
+		*err = r.err
+	default:
+		*err = fmt.Errorf("internal error: C of %s: %v\n%s", f.Name, r, f)
+	}
+}
+
+// unique returns base, with a number if it is taken, and takes it.
+func unique(taken map[string]bool, base string) string {
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+	taken[name] = true
+	return name
+}

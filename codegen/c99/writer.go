@@ -1,0 +1,283 @@
+package c99
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ripc/codegen"
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/ir/deps"
+)
+
+// writer writes the body of one function.
+type writer struct {
+	strings.Builder
+	u       *unit
+	f       *ir.Func
+	depth   int
+	frame   codegen.Frame
+	flushed map[string]bool      // allocs that hold flushed floats only
+	bufs    map[string]ir.Buffer // all of f
+	vars    map[string]string    // C names of loop variables and buffers in scope
+	taken   map[string]bool      // C names
+	ranges  arith.Ranges
+	scratch bool            // whether anything lies there
+	touched map[string]bool // buffers that the text reads
+	instr   bool            // f is an instruction, whose operands may be the same
+}
+
+func newWriter(u *unit, f *ir.Func) *writer {
+	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: codegen.FlushedAllocs(f), bufs: f.Buffers(), vars: map[string]string{}, touched: map[string]bool{},
+		taken: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
+	for _, s := range w.frame.Slots {
+		w.scratch = w.scratch || !s.OnStack
+	}
+	return w
+}
+
+func (w *writer) fail(op, format string, args ...any) {
+	panic(abort{&ir.Error{Op: op, Node: "@" + w.f.Name, Msg: fmt.Sprintf(format, args...)}})
+}
+
+func (w *writer) line(format string, args ...any) {
+	w.WriteString(strings.Repeat("    ", w.depth))
+	fmt.Fprintf(w, format, args...)
+	w.WriteByte('\n')
+}
+
+func (w *writer) open(format string, args ...any) {
+	w.line(format, args...)
+	w.depth++
+}
+
+func (w *writer) close(s string) {
+	w.depth--
+	w.line("%s", s)
+}
+
+// name gives a buffer or a loop variable a C name.
+func (w *writer) name(s string) string {
+	c := clean(s)
+	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") || strings.HasSuffix(c, "_t") ||
+		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
+		c = "v_" + c // keywords, types, and what may be a macro
+	}
+	c = unique(w.taken, c)
+	w.vars[s] = c
+	return c
+}
+
+// clean replaces what cannot be part of a C identifier.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// params declares the parameters of f.
+func (w *writer) params(qualifier string) []string {
+	var out []string
+	for _, p := range w.f.Params {
+		c := "const "
+		if p.Out {
+			c = ""
+		}
+		out = append(out, c+memory(p.Type)+" *"+qualifier+w.name(p.Name))
+	}
+	return out
+}
+
+// body writes the statements of f.
+func (w *writer) body() {
+	w.stmt(w.f.Body)
+	for _, p := range w.f.Params {
+		if !p.Out {
+			w.spare(p.Name)
+		}
+	}
+}
+
+// spare keeps compilers from wondering about a buffer that nothing reads.
+func (w *writer) spare(buf string) {
+	if !w.touched[buf] {
+		w.line("(void)%s;", w.vars[buf])
+	}
+}
+
+// parallel reports whether threads share loops of f.
+func (w *writer) parallel() bool {
+	shared, err := codegen.CheckLoops(w.f)
+	if err != nil {
+		panic(abort{err})
+	}
+	return shared
+}
+
+func (w *writer) stmt(s ir.Stmt) {
+	switch s := s.(type) {
+	case nil:
+	case *ir.Comment:
+		w.line("/* %s */", codegen.Comment(s.Text))
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			w.stmt(t)
+		}
+	case *ir.For:
+		w.loop(s)
+	case *ir.Store:
+		w.store(s)
+	case *ir.If:
+		w.open("if (%s) {", w.expr(s.Cond))
+		w.stmt(s.Then)
+		if s.Else != nil {
+			w.depth--
+			w.open("} else {")
+			w.stmt(s.Else)
+		}
+		w.close("}")
+	case *ir.Alloc:
+		w.alloc(s)
+	case *ir.Call:
+		w.call(s)
+	default:
+		w.fail("", "statement %T is unknown", s)
+	}
+}
+
+// loop writes a For. Copies of unrolled loops are left to the compiler, which is told to make them.
+func (w *writer) loop(s *ir.For) {
+	if s.Extent <= 0 {
+		return
+	}
+	if s.Extent > math.MaxInt32-1 {
+		w.fail("for %"+s.Var, "extent %d; at most %d is supported in C", s.Extent, math.MaxInt32-1)
+	}
+	old, had := w.vars[s.Var]
+	i := w.name(s.Var)
+	before := w.ranges
+	w.ranges = w.ranges.With(s.Var, s.Extent)
+	switch {
+	case s.Kind == ir.Parallel:
+		share := w.u.use("rc_share")
+		end := unique(w.taken, i+"_end")
+		w.open("{")
+		w.line("int32_t %s;", i)
+		w.line("const int32_t %s = %s(tid + 1u, nthreads, %d);", end, share, s.Extent)
+		w.open("for (%s = %s(tid, nthreads, %d); %s < %s; %s++) {", i, share, s.Extent, i, end, i)
+		w.stmt(s.Body)
+		w.close("}")
+		w.close("}")
+	case s.Extent == 1:
+		w.vars[s.Var] = "0"
+		w.stmt(s.Body)
+	default:
+		if s.Kind == ir.Unroll && s.Extent > 1 {
+			w.line("RIPC_UNROLL(%d)", s.Extent)
+		}
+		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr && deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
+			w.line("RIPC_VECTOR")
+		}
+		w.open("for (int32_t %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", i, s.Extent)
+		w.stmt(s.Body)
+		w.close("}")
+	}
+	w.ranges = before
+	delete(w.vars, s.Var)
+	if had {
+		w.vars[s.Var] = old
+	}
+}
+
+func (w *writer) alloc(s *ir.Alloc) {
+	old, had := w.vars[s.Buf.Name]
+	n := w.name(s.Buf.Name)
+	m := memory(s.Buf.Type)
+	w.open("{")
+	if slot := w.frame.Slots[s.Buf.Name]; slot.OnStack {
+		w.line("%s %s[%d];", m, n, max(s.Buf.Elems(), 1))
+	} else {
+		w.line("%s *const %s = (%s *)(void *)(scratch + %d);", m, n, m, slot.Offset)
+	}
+	w.stmt(s.Body)
+	w.spare(s.Buf.Name)
+	w.close("}")
+	delete(w.vars, s.Buf.Name)
+	if had {
+		w.vars[s.Buf.Name] = old
+	}
+}
+
+// element is buf[idx].
+func (w *writer) element(buf string, idx []ir.Expr) string {
+	return w.vars[buf] + "[" + w.flat(buf, idx) + "]"
+}
+
+// flat is the index of buf[idx] in memory.
+func (w *writer) flat(buf string, idx []ir.Expr) string {
+	b, ok := w.bufs[buf]
+	if !ok || w.vars[buf] == "" {
+		w.fail("", "%%%s is not a buffer in scope", buf)
+	}
+	w.touched[buf] = true
+	if len(idx) != len(b.Shape) {
+		w.fail("", "%%%s has %d dimensions but is indexed with %d", buf, len(b.Shape), len(idx))
+	}
+	flat := ir.Int(0)
+	for d, e := range idx {
+		flat = ir.Bin(ir.Add, ir.Bin(ir.Mul, flat, ir.Int(b.Shape[d])), e)
+	}
+	return w.index(w.known(arith.ToAffine(flat)).Expr()).bare
+}
+
+// known is a without variables that are always 0.
+func (w *writer) known(a arith.Affine) arith.Affine {
+	out := arith.Affine{Const: a.Const}
+	for _, t := range a.Terms {
+		if v, ok := t.Atom.(*ir.Var); !ok || w.ranges[v.Name] != (arith.Interval{}) {
+			out.Terms = append(out.Terms, t)
+		}
+	}
+	return out
+}
+
+func (w *writer) store(s *ir.Store) {
+	b := w.bufs[s.Buf]
+	read := w.touched[s.Buf] || s.Op != ir.Assign
+	at := w.element(s.Buf, s.Idx)
+	w.touched[s.Buf] = read
+	v := w.expr(s.Val)
+	switch {
+	case s.Op == ir.Assign:
+	case b.Type.IsFloat():
+		old := w.flush(at)
+		if w.flushed[s.Buf] {
+			old = at
+		}
+		v = w.floats(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], old, w.operand(s.Val))
+	case s.Op == ir.OrTo && b.Type == ir.Bool:
+		v = fmt.Sprintf("(%s | %s)", at, v)
+	default:
+		v = w.integers(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.OrTo: ir.Or, ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], b.Type, at, v)
+	}
+	w.line("%s = %s;", at, v)
+}
+
+func (w *writer) call(s *ir.Call) {
+	if len(s.Args) != len(s.Fn.Params) {
+		w.fail("call @"+s.Fn.Name, "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
+	}
+	var args []string
+	for i, a := range s.Args {
+		p := s.Fn.Params[i]
+		if err := codegen.Contiguous(p, w.bufs[a.Buf]); err != nil {
+			w.fail("call @"+s.Fn.Name, "operand %s for %s: %v", ir.BufferString(w.bufs[a.Buf]), ir.BufferString(p.Buffer), err)
+		}
+		args = append(args, "&"+w.element(a.Buf, a.Idx))
+	}
+	w.line("%s(%s);", w.u.instruction(s.Fn), strings.Join(args, ", "))
+}

@@ -1,0 +1,307 @@
+package e2e_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ripc/internal/golden"
+	"ripc/internal/layering"
+	"ripc/schemas"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// section compares the part of a page between the lines "<!-- NAME: begin -->" and "<!-- NAME: end -->" with what code knows.
+//
+//	go test ./e2e -run '^TestSections$' -update
+func section(t *testing.T, page, name, text string) {
+	t.Helper()
+	golden.CheckSection(t, filepath.Join("..", page), "<!-- "+name+": begin -->", "<!-- "+name+": end -->", text)
+}
+
+// TestSections: tables of what code knows say what it says.
+func TestSections(t *testing.T) {
+	section(t, "ARCHITECTURE.md", "packages", packageTable(t))
+	section(t, "README.md", "targets", targetTable())
+	section(t, "README.md", "kinds of files", kindTable(t))
+	section(t, "README.md", "exit codes", exitTable(t))
+	section(t, "README.md", "environment", environmentTable(t))
+	section(t, "CONTRIBUTING.md", "make", makeTable(t))
+	section(t, "docs/schedule.md", "instructions", instructionTable(t))
+	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
+}
+
+// table is rows of cells in Markdown; the first row is the header.
+func table(rows [][]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		for j, cell := range row {
+			row[j] = strings.ReplaceAll(cell, "|", `\|`)
+		}
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	return b.String()
+}
+
+// packageTable is internal/layering's table with what each package says of itself.
+func packageTable(t *testing.T) string {
+	var all []layering.Row
+	var planned []string
+	for _, r := range layering.Table() {
+		if files, _ := filepath.Glob(filepath.Join("..", r.Package, "*.go")); len(files) == 0 {
+			planned = append(planned, r.Package)
+		} else {
+			all = append(all, r)
+		}
+	}
+	rows := [][]string{{"package", "what it is", "may import"}}
+	for _, r := range all {
+		may := grouped(slices.DeleteFunc(slices.Clone(r.May), func(p string) bool { return slices.Contains(planned, p) }), all)
+		for _, m := range r.ThirdParty {
+			may = append(may, strings.TrimPrefix(m, "github.com/"))
+		}
+		rows = append(rows, []string{"`" + r.Package + "`", synopsis(t, r.Package), cmp.Or(strings.Join(may, ", "), "nothing")})
+	}
+	text := table(rows)
+	if len(planned) > 0 {
+		text += "\nPlanned, and not there yet: " + "`" + strings.Join(planned, "`, `") + "`.\n"
+	}
+	return text
+}
+
+// grouped writes packages that are all those of a folder, and at least three, as "FOLDER/...".
+func grouped(may []string, all []layering.Row) []string {
+	top := func(p string) string { folder, _, _ := strings.Cut(p, "/"); return folder }
+	var out []string
+	done := map[string]bool{}
+	for _, m := range may {
+		folder, whole, n := top(m), true, 0
+		for _, r := range all {
+			if top(r.Package) == folder {
+				n++
+				whole = whole && slices.Contains(may, r.Package)
+			}
+		}
+		switch {
+		case whole && n > 2 && !done[folder]:
+			out = append(out, folder+"/...")
+		case !whole || n <= 2:
+			out = append(out, m)
+		}
+		done[folder] = true
+	}
+	return slices.Compact(out)
+}
+
+// synopsis is the first sentence of a package's comment, without "Package NAME" or "Command NAME".
+func synopsis(t *testing.T, dir string) string {
+	files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := (&doc.Package{Name: f.Name.Name}).Synopsis(f.Doc.Text()); text != "" && (!strings.HasSuffix(file, "_test.go") || dir == "e2e") {
+			return strings.TrimRight(regexp.MustCompile(`^(Package|Command) \S+ `).ReplaceAllString(text, ""), ".:")
+		}
+	}
+	t.Errorf("package %s has no comment", dir)
+	return ""
+}
+
+func targetTable() string {
+	rows := [][]string{{"target", "board", "CPU (LLVM's name)", "vectors", "cores"}}
+	for _, t := range targets.All() {
+		if t.Name != targets.HostName {
+			rows = append(rows, []string{"`" + t.Name + "`", t.Board, t.CPU, fmt.Sprintf("%d x %d bits", t.Registers, t.VectorBits), strconv.Itoa(t.Cores)})
+		}
+	}
+	return table(rows)
+}
+
+// constant is a const with the comment at the end of its line, or above it.
+type constant struct{ name, value, comment string }
+
+// constants lists the consts of a file whose names match.
+func constants(t *testing.T, file, names string) []constant {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", file), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []constant
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			v := s.(*ast.ValueSpec)
+			if !regexp.MustCompile(names).MatchString(v.Names[0].Name) {
+				continue
+			}
+			value := "" // of an enumeration: it counts up
+			if len(v.Values) == 1 {
+				if lit, ok := v.Values[0].(*ast.BasicLit); ok {
+					value = strings.Trim(lit.Value, `"`)
+				}
+			}
+			comment := cmp.Or(v.Comment.Text(), v.Doc.Text(), g.Doc.Text())
+			out = append(out, constant{v.Names[0].Name, value, strings.Join(strings.Fields(comment), " ")})
+			if comment == "" {
+				t.Errorf("%s: %s has no comment", file, v.Names[0].Name)
+			}
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("%s has no constants %s", file, names)
+	}
+	return out
+}
+
+func kindTable(t *testing.T) string {
+	rows := [][]string{{"`--emit`", "file"}}
+	for _, c := range constants(t, "codegen/kind.go", "^[A-Z]") {
+		rows = append(rows, []string{"`" + c.value + "`", c.comment})
+	}
+	return table(rows)
+}
+
+func exitTable(t *testing.T) string {
+	rows := [][]string{{"code", "meaning"}}
+	for _, c := range constants(t, "cmd/ripc/errors.go", "^exit") {
+		rows = append(rows, []string{c.value, c.comment})
+	}
+	return table(rows)
+}
+
+// environmentTable has the variables that users set; those by which ripc's own processes talk are no part of it.
+func environmentTable(t *testing.T) string {
+	rows := [][]string{{"variable", "meaning"}}
+	for _, file := range []string{"codegen/llvm/toolchain/tools.go", "codegen/llvm/toolchain/cache.go"} {
+		for _, c := range constants(t, file, "^Env") {
+			meaning, ok := strings.CutPrefix(c.comment, c.name+" is the environment variable with ")
+			if !ok {
+				t.Errorf("%s: %s", file, c.comment)
+			}
+			rows = append(rows, []string{"`" + c.value + "`", strings.TrimSuffix(meaning, ".")})
+		}
+	}
+	return table(rows)
+}
+
+// TestEnvironment: what ripc reads from its environment is documented, or is between its own processes.
+func TestEnvironment(t *testing.T) {
+	own := []string{"RIPC_COUNT_FILE", "RIPC_VERIFY_WORKER", "RIPC_REQUIRE_TOOLS", "RIPC_REQUIRE_MCU"} // the last two: CONTRIBUTING
+	known := environmentTable(t)
+	seen := 0
+	err := filepath.WalkDir("..", func(file string, d os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		for _, m := range regexp.MustCompile(`(?:etenv|LookupEnv)\("(RIPC_[A-Z_]+)"|(?:const |\t)[A-Za-z]+ += "(RIPC_[A-Z_]+)"`).FindAllStringSubmatch(string(data), -1) {
+			seen++
+			if name := cmp.Or(m[1], m[2]); !slices.Contains(own, name) && !strings.Contains(known, "`"+name+"`") {
+				t.Errorf("%s: %s is not in the README's table", file, name)
+			}
+		}
+		return err
+	})
+	if err != nil || seen < 4 {
+		t.Fatalf("%d variables, %v", seen, err)
+	}
+}
+
+// makeTargets are the Makefile's targets that have a comment.
+func makeTargets(t *testing.T) [][]string {
+	data, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	for _, m := range regexp.MustCompile(`(?m)^([a-z]+):.*## (.*)$`).FindAllStringSubmatch(string(data), -1) {
+		out = append(out, m[1:])
+	}
+	return out
+}
+
+func makeTable(t *testing.T) string {
+	rows := [][]string{{"command", "what it does"}}
+	for _, m := range makeTargets(t) {
+		rows = append(rows, []string{"`make " + m[0] + "`", m[1]})
+	}
+	return table(rows)
+}
+
+// instructionTable has instructions that differ in their numbers of words and lanes only in one row.
+func instructionTable(t *testing.T) string {
+	meanings := constants(t, "targets/isa/isa.go", "^[A-Z]")
+	rows := [][]string{{"instructions", "what they compute", "CPU", "needs"}}
+	find := map[string]int{}
+	for _, i := range isa.All() {
+		needs := slices.Clone(i.Needs)
+		slices.Sort(needs)
+		key := fmt.Sprint(i.Meaning, i.Arch, needs)
+		name := "`" + i.Func.Name + "`"
+		if at, ok := find[key]; ok {
+			rows[at][0] += ", " + name
+			continue
+		}
+		find[key] = len(rows)
+		rows = append(rows, []string{name, strings.TrimSuffix(meanings[i.Meaning].comment, "."), i.Arch, strings.Join(needs, ", ")})
+	}
+	return table(rows)
+}
+
+// opsPage is docs/ops.md: what the schema says of each op.
+func opsPage(t *testing.T) string {
+	var schema struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	var node struct {
+		Properties struct {
+			Op struct {
+				Enum []string `json:"enum"`
+			} `json:"op"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(schemas.Model(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(schema.Defs["node"], &node); err != nil || len(node.Properties.Op.Enum) < 20 {
+		t.Fatalf("%d ops, %v", len(node.Properties.Op.Enum), err)
+	}
+	rows := [][]string{{"op", "what it does"}}
+	for _, op := range node.Properties.Op.Enum {
+		var d struct {
+			Description string `json:"description"`
+		}
+		if err := json.Unmarshal(schema.Defs[op], &d); err != nil || d.Description == "" {
+			t.Fatalf("op %s has no description in the schema (%v)", op, err)
+		}
+		rows = append(rows, []string{"`" + op + "`", d.Description})
+	}
+	return "# The ops of a model\n\n" +
+		"<!-- Made by go test ./e2e -run '^TestSections$' -update from schemas/model.json; do not edit. -->\n\n" +
+		"[schemas/model.json](../schemas/model.json) has the attributes of each and their defaults. Levels are integers of few bits with a scale.\n\n" +
+		table(rows)
+}

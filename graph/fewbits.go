@@ -1,0 +1,170 @@
+package graph
+
+import (
+	"math"
+	"slices"
+
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// MaxSum bounds the sums of popcounts: the integer glue adds constants of like size and must stay inside i32.
+const MaxSum = 1 << 28
+
+// MaxWeightBits is the number of bits up to which weights become bitserial.
+const MaxWeightBits = 4
+
+// FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]), to the bit.
+type FewBits struct {
+	Ints  []int
+	Scale []float32
+	// Attrs make exactly these integers and scales of the float weights, with Scale as weight "scale" where WeightScale is
+	// "tensor".
+	Attrs BinaryAttrs
+}
+
+// WeightType is the number of bits of the weights of a bitserial layer, and the name of their encoding. Ternary ones have 2 bits.
+func (b *BinaryAttrs) WeightType() (bits int, enc string) {
+	if b.Enc == TernaryWeights {
+		return 2, b.Enc.String()
+	}
+	return max(1, b.Bits), b.Enc.String()
+}
+
+// Span is the largest sum of f's planes of +-1: that of one product over levels of one bit.
+func (f *FewBits) Span() int64 {
+	most := int64(1)<<max(1, f.Attrs.Bits) - 1
+	switch f.Attrs.Enc {
+	case TernaryWeights:
+		return 2
+	case AffineWeights: // twice the integers, the part of the zero point being a plane of its own
+		return most + int64(max(int(most)-2*f.Attrs.Zero, 2*f.Attrs.Zero-int(most)))
+	}
+	return most
+}
+
+// Planes is the number of bit planes that the weights are stored as.
+func (f *FewBits) Planes() int {
+	switch f.Attrs.Enc {
+	case TernaryWeights:
+		return 2
+	case AffineWeights: // and one for the zero point
+		return f.Attrs.Bits + 1
+	}
+	return max(1, f.Attrs.Bits)
+}
+
+// Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur
+// or add up have few values as well, all of one sign.
+func (f *FewBits) Trained() bool {
+	return slices.Min(f.Ints) < 0 && slices.Max(f.Ints) > 0
+}
+
+// Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own; why says,
+// where there are none or more than MaxWeightBits, what they are instead.
+func Decompose(w *Tensor) (few *FewBits, why Verdict) {
+	outs := w.Shape[len(w.Shape)-1]
+	few = &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
+	for _, v := range w.Data {
+		if v-v != 0 {
+			return nil, Verdict{Reason: WhyWeightsNaN}
+		}
+	}
+	most := 0
+	for o := range outs {
+		if m := few.channel(w.Data, o, outs, 1<<MaxWeightBits-1, 1<<(MaxWeightBits-1)); m < 0 {
+			return nil, wide(w.Data, outs)
+		} else if m > most {
+			most = m
+		}
+	}
+	lo, hi := min(0, slices.Min(few.Ints)), max(0, slices.Max(few.Ints))
+	even := slices.ContainsFunc(few.Ints, func(q int) bool { return q&1 == 0 })
+	few.Attrs.WeightScale = ScaleTensor
+	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
+		few.Attrs.WeightScale = ScaleNone
+	}
+	switch a := &few.Attrs; {
+	case most <= 1 && !even:
+	case most <= 1:
+		a.Enc, a.Bits = TernaryWeights, 1
+	case !even:
+		a.Enc, a.Bits = BipolarWeights, bitsFor(most)
+	default:
+		a.Enc, a.Bits = AffineWeights, bitsFor(hi-lo)
+		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
+	}
+	if few.Attrs.Bits > MaxWeightBits {
+		return nil, tooWide(few.Attrs.Bits)
+	}
+	return few, Verdict{}
+}
+
+// bitsFor is the number of bits that m needs.
+func bitsFor(m int) int {
+	n := 1
+	for m > 1<<n-1 {
+		n++
+	}
+	return n
+}
+
+// channel finds the largest scale of which all weights of channel o are multiples by at most limit, and gives the largest of
+// these, or -1. The smallest weight is 1 to divisors times the scale. (It may have been rounded: so its neighbours are tried.)
+func (f *FewBits) channel(w []float32, o, outs, limit, divisors int) int {
+	least := float32(0)
+	for i := o; i < len(w); i += outs {
+		if v := f32.Abs(f32.Flush(w[i])); v > 0 && (least == 0 || v < least) {
+			least = v
+		}
+	}
+	if least == 0 {
+		f.Scale[o] = 1
+		return 0
+	}
+	for k := 1; k <= divisors; k++ {
+		around := f32.Order(f32.Div(least, float32(k)))
+		for _, ulps := range []int64{0, 1, -1, 2, -2} {
+			s := f32.FromOrder(around + ulps)
+			if m := f.multiples(w, o, outs, limit, s); m >= 0 {
+				f.Scale[o] = s
+				return m
+			}
+		}
+	}
+	return -1
+}
+
+// multiples sets the integers of channel o for scale s and gives the largest magnitude, -1 if some weight is none.
+func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32) int {
+	if f32.Flush(s) <= 0 {
+		return -1
+	}
+	most := 0
+	for i := o; i < len(w); i += outs {
+		v := f32.Flush(w[i])
+		q := math.RoundToEven(float64(v) / float64(s))
+		if math.Abs(q) > float64(limit) || f32.Mul(s, float32(q)) != v {
+			return -1
+		}
+		f.Ints[i] = int(q)
+		most = max(most, max(int(q), -int(q)))
+	}
+	return most
+}
+
+// wide says what weights are that have more than MaxWeightBits bits.
+func wide(w []float32, outs int) Verdict {
+	f := &FewBits{Ints: make([]int, len(w)), Scale: make([]float32, outs)}
+	for o := range outs {
+		if f.channel(w, o, outs, 255, 32) < 0 {
+			return Verdict{Reason: WhyRealWeights}
+		}
+	}
+	return tooWide(max(bitsFor(max(0, slices.Max(f.Ints))-min(0, slices.Min(f.Ints))), MaxWeightBits+1))
+}
+
+// tooWide is the verdict on weights of more than MaxWeightBits bits.
+func tooWide(bits int) Verdict {
+	return Verdict{Reason: WhyWideWeights, Args: ir.Args{WeightBits: bits, Most: MaxWeightBits}}
+}

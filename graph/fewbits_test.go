@@ -1,0 +1,33 @@
+package graph
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestDecomposeRefuses(t *testing.T) {
+	var bytes []float32
+	for q := -127; q < 128; q++ {
+		bytes = append(bytes, float32(q)*0.01)
+	}
+	for _, c := range []struct {
+		data []float32
+		want Verdict
+	}{
+		{bytes, tooWide(8)},
+		{[]float32{1, 2, 4, 8, 16, 5}, tooWide(5)},
+		{[]float32{1, -0.7071, 0.1, 3.14159}, Verdict{Reason: WhyRealWeights}},
+		{[]float32{1, -1, float32(math.NaN()), 1}, Verdict{Reason: WhyWeightsNaN}},
+		{[]float32{1, float32(math.Inf(1)), 1, 1}, Verdict{Reason: WhyWeightsNaN}},
+	} {
+		few, why := Decompose(&Tensor{Shape: []int{len(c.data), 1}, Data: c.data})
+		if few != nil || why != c.want {
+			t.Errorf("%v: %+v, %+v, want %+v", c.data[:4], few, why, c.want)
+		}
+	}
+	few, _ := Decompose(&Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
+	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{1, 2, 2, 1, 1, 2}) {
+		t.Errorf("%+v", few)
+	}
+}

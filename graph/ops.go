@@ -1,0 +1,168 @@
+package graph
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"ripc/graph/scalar"
+)
+
+// Op is a row of the table of ops: all that this package knows of one. Packages that do something of their own with each op
+// (reading and writing models, lowering, reference arithmetic) have tables by the same names, which tests hold to this one.
+type Op struct {
+	Name string
+	// NewAttrs makes attributes of the op's type.
+	NewAttrs func() any
+	// Weights are those that the op may have; all but those of Infinite ops are finite.
+	Weights  []string
+	Infinite bool
+	// Fused ops are made by fusedglue, never by an importer; they have no inference.
+	Fused bool
+
+	infer func(g *Graph, n *Node, in []*Value) (*Value, error)
+	print func(n *Node) string // what n's attributes say, with a space before each
+	steps func(g *Graph, n *Node) []scalar.Step
+}
+
+// Ops lists the rows, in the order in which the schema of models has them.
+func Ops() []*Op { return slices.Clone(table().rows) }
+
+// OpNamed finds a row, nil if there is none.
+func OpNamed(name string) *Op { return table().byName[name] }
+
+type opTable struct {
+	rows   []*Op
+	byName map[string]*Op
+}
+
+var table = sync.OnceValue(func() opTable {
+	t := opTable{opRows(), map[string]*Op{}}
+	for _, o := range t.rows {
+		t.byName[o.Name] = o
+	}
+	return t
+})
+
+func opRows() []*Op {
+	return []*Op{
+		row("conv2d", inferConv, printConv).weights("w", "b"),
+		row("bitserial_conv2d", inferConv, printConv).weights("w", "scale"),
+		row("dense", inferDense, printDense).weights("w", "b"),
+		row("bitserial_dense", inferDense, printDense).weights("w", "scale"),
+		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
+		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
+		stepped(row("relu", inferMap, nil), oneStep(scalar.Relu)),
+		stepped(row("relu6", inferMap, nil), oneStep(scalar.Relu6)),
+		stepped(row("hard_tanh", inferMap, nil), oneStep(scalar.HardTanh)),
+		stepped(row("sign", inferMap, nil), oneStep(scalar.Sign)),
+		stepped(row("clip", inferClip, printClip), clipSteps),
+		stepped(row("round", inferRound, printRound), roundSteps),
+		stepped(row("prelu", inferPRelu, nil), preluSteps).weights("alpha"),
+		binaryRow("add"), binaryRow("sub"), binaryRow("mul"), binaryRow("div"),
+		row("pad", inferPad, printPad),
+		row("slice", inferSlice, printSlice),
+		row("reshape", inferReshape, printReshape),
+		row("transpose", inferTranspose, printTranspose),
+		rowOf("constant", inferConstant, nil).weights("value").infinite(),
+		row("max_pool", inferPool, printPool),
+		row("avg_pool", inferPool, printPool),
+		row("global_avg_pool", inferGlobalPool, nil),
+		rowOf("concat", inferConcat, nil),
+		row("softmax", inferMap, nil),
+		row("flatten", inferFlatten, nil),
+		row("quantize", inferQuantize, printQuantize),
+		row("threshold", inferThreshold, printThreshold).weights("thresholds").infinite(),
+		stepped(row("fake_quant", inferFakeQuant, printFakeQuant), fakeQuantSteps).weights("scale", "zero_point"),
+		row("dequantize", inferDequantize, nil),
+		row("bitpack", inferBitpack, printBitpack),
+		row("unpack", inferUnpack, nil),
+
+		fusedRow("eltwise", printElementwise),
+		fusedRow("bconv2d", printFusedConv),
+		fusedRow("fconv2d", printFusedConv),
+	}
+}
+
+// row is an op of one input with attributes of type A.
+func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) (*Value, error), print func(n *Node, a *A) string) *Op {
+	one := func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) {
+		if len(in) != 1 {
+			return nil, g.Errorf(n, "", "has %d inputs, want 1", len(in))
+		}
+		return infer(g, n, in[0], a)
+	}
+	return rowOf(name, one, print)
+}
+
+// rowOf is an op that says itself how many inputs it has.
+func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) (*Value, error), print func(n *Node, a *A) string) *Op {
+	o := fusedRow(name, print)
+	o.Fused = false
+	o.infer = func(g *Graph, n *Node, in []*Value) (*Value, error) { return infer(g, n, in, n.Attrs.(*A)) }
+	return o
+}
+
+// fusedRow is an op that fusedglue makes.
+func fusedRow[A any](name string, print func(n *Node, a *A) string) *Op {
+	o := &Op{Name: name, Fused: true, NewAttrs: func() any { return new(A) }, print: func(*Node) string { return "" }}
+	if print != nil {
+		o.print = func(n *Node) string { return print(n, n.Attrs.(*A)) }
+	}
+	return o
+}
+
+// binaryRow is an op of two tensors, or of a tensor and a weight.
+func binaryRow(name string) *Op {
+	return stepped(rowOf(name, inferBinaryOp, printBinaryOp), binarySteps).weights("b").infinite()
+}
+
+func (o *Op) weights(keys ...string) *Op {
+	o.Weights = keys
+	return o
+}
+
+func (o *Op) infinite() *Op {
+	o.Infinite = true
+	return o
+}
+
+// stepped says that the op is a chain of float steps. vector gives a weight as one value for each channel.
+func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(weight string) []float32) []scalar.Step) *Op {
+	o.steps = func(g *Graph, n *Node) []scalar.Step {
+		return steps(n, n.Attrs.(*A), func(weight string) []float32 {
+			v, c := n.Weights[weight].Data, g.Value(n.Inputs[0]).Channels()
+			if len(v) == 1 && c > 1 {
+				return slices.Repeat(v, c)
+			}
+			return v
+		})
+	}
+	return o
+}
+
+// oneStep is for an op that is a step without operands.
+func oneStep(kind scalar.Kind) func(*Node, *NoAttrs, func(string) []float32) []scalar.Step {
+	return func(*Node, *NoAttrs, func(string) []float32) []scalar.Step { return []scalar.Step{{Kind: kind}} }
+}
+
+// rowFor finds n's row, or fails where there is none, or where n's attributes are those of another op.
+func (g *Graph) rowFor(n *Node) (*Op, error) {
+	o := OpNamed(n.Op)
+	if o == nil {
+		return nil, g.Errorf(n, "", "unknown op")
+	}
+	if reflect.TypeOf(n.Attrs) != reflect.TypeOf(o.NewAttrs()) || reflect.ValueOf(n.Attrs).IsNil() {
+		return nil, g.Errorf(n, "", "no layer of a model has this op with attributes %T", n.Attrs)
+	}
+	return o, nil
+}
+
+// attrString is what n's attributes say, with a space before each.
+func attrString(n *Node) string {
+	if o, err := (&Graph{}).rowFor(n); err == nil {
+		return o.print(n)
+	}
+	return fmt.Sprintf(" attributes=%T", n.Attrs)
+}

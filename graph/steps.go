@@ -1,0 +1,99 @@
+package graph
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph/scalar"
+	"ripc/internal/f32"
+)
+
+// Steps are the float steps that n is, none if it is no op on single elements (or b / x).
+func Steps(g *Graph, n *Node) []scalar.Step {
+	if o, err := g.rowFor(n); err == nil && o.steps != nil {
+		return o.steps(g, n)
+	}
+	return nil
+}
+
+func batchNormSteps(n *Node, a *BatchNormAttrs, _ func(string) []float32) []scalar.Step {
+	s, b := batchNorm(n, a)
+	return []scalar.Step{{Kind: scalar.Fma, A: s, B: b}}
+}
+
+func preluSteps(n *Node, _ *PReluAttrs, _ func(string) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data}}
+}
+
+func clipSteps(_ *Node, a *ClipAttrs, _ func(string) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}}
+}
+
+func roundSteps(_ *Node, a *RoundAttrs, _ func(string) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
+}
+
+// binarySteps is x op b, or b op x; nil for b / x and for two tensors. x - b is x + (-b), and b - x is (-x) + b, to the bit.
+func binarySteps(n *Node, a *BinaryOpAttrs, vector func(string) []float32) []scalar.Step {
+	if len(n.Inputs) != 1 {
+		return nil
+	}
+	switch b := vector("b"); {
+	case n.Op == "add":
+		return []scalar.Step{{Kind: scalar.Add, A: b}}
+	case n.Op == "mul":
+		return []scalar.Step{{Kind: scalar.Mul, A: b}}
+	case n.Op == "sub" && a.Reverse:
+		return []scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{-1}, len(b))}, {Kind: scalar.Add, A: b}}
+	case n.Op == "sub":
+		return []scalar.Step{{Kind: scalar.Add, A: negated(b)}}
+	case n.Op == "div" && !a.Reverse:
+		return []scalar.Step{{Kind: scalar.Div, A: b}}
+	}
+	return nil
+}
+
+// fakeQuantSteps is FakeQuantAttrs' formula.
+func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(string) []float32) []scalar.Step {
+	scale, zp := vector("scale"), []float32(nil)
+	if n.Weights["zero_point"] != nil {
+		zp = vector("zero_point")
+	}
+	var steps []scalar.Step
+	scaled := slices.ContainsFunc(scale, func(v float32) bool { return v != 1 })
+	shifted := slices.ContainsFunc(zp, func(v float32) bool { return v != 0 })
+	if scaled {
+		steps = append(steps, scalar.Step{Kind: scalar.Div, A: scale})
+	}
+	if shifted {
+		steps = append(steps, scalar.Step{Kind: scalar.Add, A: zp})
+	}
+	steps = append(steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}, scalar.Step{Kind: scalar.Round, Mode: a.Rounding})
+	if shifted {
+		steps = append(steps, scalar.Step{Kind: scalar.Add, A: negated(zp)})
+	}
+	if scaled {
+		steps = append(steps, scalar.Step{Kind: scalar.Mul, A: scale})
+	}
+	return steps
+}
+
+func negated(v []float32) []float32 {
+	out := make([]float32, len(v))
+	for i := range v {
+		out[i] = f32.Neg(v[i])
+	}
+	return out
+}
+
+// batchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s), in float64.
+func batchNorm(n *Node, a *BatchNormAttrs) (s, b []float32) {
+	gamma, beta := n.Weights["gamma"].Data, n.Weights["beta"].Data
+	mean, vars := n.Weights["mean"].Data, n.Weights["var"].Data
+	s, b = make([]float32, len(gamma)), make([]float32, len(gamma))
+	for c := range gamma {
+		s[c] = float32(float64(gamma[c]) / math.Sqrt(float64(vars[c])+a.Epsilon))
+		b[c] = float32(float64(beta[c]) - float64(mean[c])*float64(s[c]))
+	}
+	return s, b
+}

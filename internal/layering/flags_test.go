@@ -1,0 +1,99 @@
+package layering
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// flag finds flags of a command, and command lines of ripc, in messages.
+func flag() *regexp.Regexp {
+	return regexp.MustCompile("(^|[\"`' (])--[a-z][a-z-]*|[`']ripc [a-z]")
+}
+
+// speakers are packages whose literals have flags, and why.
+func speakers() map[string]string {
+	return map[string]string{
+		"cmd/ripc":               "the command itself",
+		"codegen/llvm/toolchain": "flags of LLVM's tools",
+		"engine/simulate":        "flags of qemu",
+		"engine/bareboard":       "flags of GCC",
+	}
+}
+
+// TestNoFlags: a library's errors carry what they are about, and the command says which flag to change. A Go program that
+// uses the library has no flags.
+func TestNoFlags(t *testing.T) {
+	root := filepath.Join("..", "..")
+	used := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(path, root), string(filepath.Separator)))
+		if d.IsDir() {
+			if _, ok := speakers()[name]; ok {
+				used[name] = true
+				return fs.SkipDir
+			}
+			if base := d.Name(); name != "" && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin", "primdoc"}, base)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		found, err := flagsIn(path)
+		for _, f := range found {
+			t.Errorf("%s:%s; say what is wrong, and let cmd/ripc say what to change (help in errors.go)", name, f)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range speakers() {
+		if !used[name] {
+			t.Errorf("%s is no longer there", name)
+		}
+	}
+}
+
+// flagsIn lists the literals of a file that hold flags.
+func flagsIn(path string) ([]string, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		if _, ok := n.(*ast.ImportSpec); ok {
+			return false
+		}
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && flag().MatchString(l.Value) {
+			found = append(found, fmt.Sprintf("%d: %s", fset.Position(l.Pos()).Line, l.Value))
+		}
+		return true
+	})
+	return found, nil
+}
+
+func TestFlag(t *testing.T) {
+	for text, want := range map[string]bool{
+		`"leave --target out"`: true, `"--schedule"`: true, "\"; `ripc compile` writes one\"": true,
+		`"a--b"`: false, `"x -- y"`: false, `"ripc compiles"`: false, `"-fdata-sections"`: false,
+	} {
+		if flag().MatchString(text) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+}

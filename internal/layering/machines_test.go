@@ -1,0 +1,125 @@
+package layering
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// machineWords name architectures, instruction sets and instructions. What depends on a machine is data in targets, or text
+// in codegen, so that a new one is an addition there and nowhere else.
+func machineWords() vocabulary {
+	const words = `aarch64|arm(v[0-9]\w*|64|hf)?|x86(_64)?|amd64|i[3-6]86|riscv\w*|mips\w*|ppc\w*|thumb|cortex\w*|` +
+		`neon|sve2?|avx\w*|sse[0-9]*|amx|vpopcnt\w*|vcnt|uadalp|vpadal|[sup]dot|mxcsr|fpcr|fpscr|xgetbv|em_\w+|r_(arm|aarch64|x86)_\w+`
+	return vocabulary{
+		words: regexp.MustCompile(`(?i)\b(` + words + `)\b|\b(neon|armv7|avx512|avx2|sse2)_\w+`),
+		why:   "only targets and codegen name machines; make this data there (or allow the text in internal/layering/machines_test.go, with the reason)",
+	}
+}
+
+// aMachine is a text that may stand in a file, and why.
+type aMachine struct{ text, why string }
+
+// machines are the exceptions, by file, or by folder with a slash at the end: there everything may stand.
+func machines() map[string][]aMachine {
+	const tag = "Go chooses files by its own names of architectures"
+	build := func(text string) []aMachine { return []aMachine{{"//go:build " + text, tag}} }
+	return map[string][]aMachine{
+		"targets/": {{"", "machines as data"}},
+		"codegen/": {{"", "code for them"}},
+
+		"runtime/load_linux.go":    build("amd64 || arm64 || arm"),
+		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm)"),
+		"runtime/session_linux.go": build("amd64 || arm64 || arm"),
+		"runtime/team_linux.go":    build("amd64 || arm64 || arm"),
+
+		"schedule/doc.go":       {{"avx512_xor_popcnt_acc_x16", "an instruction's name in an example"}},
+		"schedule/tensorize.go": {{"avx512_xor_popcnt_acc_x16", "an instruction's name in an example"}},
+	}
+}
+
+// TestNoMachines reads all files of the module but tests and examples.
+func TestNoMachines(t *testing.T) {
+	root := filepath.Join("..", "..")
+	used := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if d.IsDir() {
+			if base := d.Name(); name != "." && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin"}, base)) {
+				return fs.SkipDir
+			}
+			if allowed, ok := machines()[name+"/"]; ok && allowed[0].text == "" {
+				used[name+"/"] = true
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".pb.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var plain []string
+		for _, m := range machines()[name] {
+			used[name] = true
+			plain = append(plain, m.text)
+			if !strings.Contains(string(text), m.text) {
+				t.Errorf("%s: the exception %q is no longer there; take it out of internal/layering/machines_test.go", name, m.text)
+			}
+		}
+		found, err := machineWords().in(name, string(text), plain)
+		for _, f := range found {
+			t.Error(f)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range machines() {
+		if !used[name] {
+			t.Errorf("%s is no longer there; take it out of internal/layering/machines_test.go", name)
+		}
+	}
+}
+
+// TestMachineWords checks that they are found where they stand, and that others are not.
+func TestMachineWords(t *testing.T) {
+	const text = `//go:build arm64
+
+// Package p is for ARM, warm and harmless.
+package p
+
+var instr = "neon_cnt_u8"
+
+const x86_64, alarm, asset = 1, "EM_AARCH64", "cortex-a53"
+`
+	found, err := machineWords().in("p.go", text, []string{"//go:build arm64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range found {
+		place, rest, _ := strings.Cut(f, ": ")
+		word, _, _ := strings.Cut(rest, ": ")
+		got = append(got, place+" "+word)
+	}
+	slices.Sort(got)
+	want := []string{`p.go:3 "ARM"`, `p.go:6 "neon_cnt_u8"`, `p.go:8 "EM_AARCH64"`, `p.go:8 "cortex"`, `p.go:8 "x86_64"`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}

@@ -1,0 +1,33 @@
+// Package names gives things names of their own.
+package names
+
+import "strconv"
+
+// Set is a set of names. The zero value has none.
+type Set struct {
+	last map[string]int // name -> the number that Unique gave last for it
+}
+
+// Take adds a name.
+func (s *Set) Take(name string) {
+	if s.last == nil {
+		s.last = map[string]int{}
+	}
+	if s.last[name] == 0 {
+		s.last[name] = 1
+	}
+}
+
+// Has reports whether a name is in the set.
+func (s *Set) Has(name string) bool { return s.last[name] > 0 }
+
+// Unique adds name, or, where the set has it, name with the first number from 2 on that is free, and gives what it added.
+func (s *Set) Unique(name string) string {
+	free := name
+	for s.Has(free) {
+		s.last[name]++
+		free = name + "_" + strconv.Itoa(s.last[name])
+	}
+	s.Take(free)
+	return free
+}

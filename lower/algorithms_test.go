@@ -1,0 +1,121 @@
+package lower_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ripc/codegen"
+	"ripc/fusedglue"
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/importer/ripcjson"
+	"ripc/internal/randnet"
+	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/lower"
+	"ripc/lower/layout"
+	"ripc/runtime"
+	"ripc/targets"
+)
+
+// fused is a random network of odd layers: groups, dilations, strides, all encodings, weights of 1 to 4 bits.
+func fused(t *rapid.T, seed uint64) *graph.Graph {
+	text := randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 77)), "n")}, 1)
+	g, err := ripcjson.Parse("net.json", text, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if g, err = fusedglue.Fuse(g, nil, nil); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return g
+}
+
+// TestAlgorithmsAgree: whatever algorithms that apply the layers of a network get, it gives the same bits.
+func TestAlgorithmsAgree(t *testing.T) {
+	both := 0
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "network")
+		g := fused(t, seed)
+		run := func(o lower.Options) [][]byte {
+			p, err := lower.Program(g, o)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, g)
+			}
+			d := codegen.Describe(codegen.Input{Program: p})
+			var inputs [][]byte
+			for i, in := range d.Inputs {
+				b, err := runtime.FillRandom(in, seed, i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				inputs = append(inputs, b)
+			}
+			out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, p)
+			}
+			return out
+		}
+		want := run(lower.Options{})
+		var drawn, all lower.Options
+		for _, n := range g.Nodes {
+			f, ok := n.Attrs.(*graph.FusedConv)
+			if !ok {
+				continue
+			}
+			if x := g.Value(n.Inputs[0]); !x.Encoded() || !layout.Applies(f, x, layout.Float) {
+				continue
+			}
+			both++
+			all.Float = append(all.Float, n.Name)
+			if rapid.Bool().Draw(t, n.Name) {
+				drawn.Float = append(drawn.Float, n.Name)
+			} else {
+				drawn.Bitserial = append(drawn.Bitserial, n.Name)
+			}
+		}
+		for _, o := range []lower.Options{drawn, all} {
+			for i, got := range run(o) {
+				if !bytes.Equal(got, want[i]) {
+					t.Fatalf("output %d differs with %s in float\n%s", i, fmt.Sprint(o.Float), g)
+				}
+			}
+		}
+	})
+	if both == 0 {
+		t.Error("no layer had a choice")
+	}
+}
+
+// TestInexact: a layer whose sums f32 does not hold exactly counts bits, however expensive, and is never float.
+func TestInexact(t *testing.T) {
+	f := &graph.FusedConv{KH: 64, KW: 64, SH: 1, SW: 1, In: 64, Out: 1, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -15, Max: 15, Step: 2}}
+	for range 64 * 64 * 64 {
+		f.Ints = append(f.Ints, 1)
+	}
+	x := graph.Value{Name: "x", Shape: []int{1, 64, 64, 64}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8}}
+	m, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		weight int16
+		want   layout.Choice
+	}{
+		{1, layout.Choice{Algorithm: layout.Popcount, Why: layout.Only}},
+		{0, layout.Choice{Algorithm: layout.Float, Why: layout.Cheaper}},
+	} {
+		for i := range f.Ints {
+			f.Ints[i] = c.weight
+		}
+		got := layout.Choose(f, &x, m)
+		if got.Algorithm != c.want.Algorithm || got.Why != c.want.Why || (got.Other > 0) != (c.weight == 0) {
+			t.Errorf("weights %d, sums up to %d: %+v", c.weight, layout.LargestSum(f), got)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package cpu
+
+import (
+	"debug/elf"
+	"runtime"
+	"testing"
+)
+
+func TestHere(t *testing.T) {
+	known := map[string]string{"amd64": "x86_64", "arm64": "aarch64", "arm": "arm"}[runtime.GOARCH]
+	if known == "" {
+		known = runtime.GOARCH
+	}
+	if Arch() != known {
+		t.Errorf("%s is called %s", runtime.GOARCH, Arch())
+	}
+	if vector := Features()["sse2"] || Features()["neon"]; vector != (known == "x86_64" || known == "aarch64") && known != "arm" {
+		t.Errorf("features: %v", Features())
+	}
+	if OfELF(elf.EM_AARCH64) != "aarch64" || OfELF(elf.EM_RISCV) != "EM_RISCV" {
+		t.Error("machines of ELF files")
+	}
+	if !IsTuning("prefer-256-bit") || IsTuning("neon") {
+		t.Error("tuning")
+	}
+}

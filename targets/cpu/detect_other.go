@@ -1,0 +1,10 @@
+//go:build !amd64 && !arm64 && !arm
+
+package cpu
+
+import "runtime"
+
+const arch = runtime.GOARCH
+
+// detect knows nothing here; no artifact is written for this architecture.
+func detect() map[string]bool { return nil }

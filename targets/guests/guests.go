@@ -1,0 +1,70 @@
+// Package guests says what the simulator of foreign machines, qemu-user, has to know of each architecture: programs,
+// files, addresses, relocations. A guest is data, and a small program in its assembly that runs jobs (package
+// engine/simulate says how they lie in memory). To add one, add a row and such a program.
+package guests
+
+import (
+	"debug/elf"
+	"embed"
+	"fmt"
+)
+
+//go:embed runners
+var runners embed.FS
+
+// Guest is what is particular to one simulated architecture.
+type Guest struct {
+	Arch    string // as in descriptions
+	Machine elf.Machine
+	Qemu    string // the program
+	Triple  string // the assembler's
+	Runner  string // assembly of the program that runs jobs
+	Base    uint64 // where an image lies; free in any process of qemu's
+	Limit   int64  // bytes that are free there; 0 means no limit
+	Class   elf.Class
+	Pointer int // bytes of an address
+	// Relocations: added to the base; set to a symbol's address plus addend; and set to a symbol's address. They have
+	// addends (RELA) where pointers have 64 bits, else the addend is what lies in the relocated place (REL).
+	Relative uint32
+	Symbolic []uint32
+	Plain    []uint32
+	// Overhead counts the runner's own instructions in a counted region.
+	Overhead uint64
+}
+
+// All lists what can be simulated. All are little endian.
+func All() []Guest {
+	return []Guest{{
+		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu",
+		Runner: runner("runners/aarch64.s"), Base: 0x20_0000_0000, Class: elf.ELFCLASS64, Pointer: 8,
+		Relative: uint32(elf.R_AARCH64_RELATIVE),
+		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT)},
+		Overhead: 7,
+	}, {
+		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf",
+		// qemu puts the program below 0x4000_0000, and stack and mappings from there on.
+		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Class: elf.ELFCLASS32, Pointer: 4,
+		Relative: uint32(elf.R_ARM_RELATIVE), Symbolic: []uint32{uint32(elf.R_ARM_ABS32)},
+		Plain:    []uint32{uint32(elf.R_ARM_GLOB_DAT), uint32(elf.R_ARM_JUMP_SLOT)},
+		Overhead: 10,
+	}}
+}
+
+// Of returns the guest for an architecture, and whether there is one.
+func Of(arch string) (Guest, bool) {
+	for _, g := range All() {
+		if g.Arch == arch {
+			return g, true
+		}
+	}
+	return Guest{}, false
+}
+
+// runner is the text of an embedded file.
+func runner(name string) string {
+	text, err := runners.ReadFile(name)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %v", err)) // a row names a file that is not here
+	}
+	return string(text)
+}
