@@ -36,10 +36,11 @@ vet:
 test: setup fmt vet ## format, vet, and all tests with the real tools
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 
-mcu: ## set-up of its own, then all tests on simulated microcontrollers
+mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
-	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
+	@for t in cortex-m4 cortex-m33; do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

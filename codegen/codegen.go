@@ -181,7 +181,7 @@ func (j job) run(ctx context.Context, files map[Kind][]byte) error {
 	for _, k := range j.kinds {
 		switch k {
 		case Header:
-			files[k] = header(j.image.Description, j.image.Program.Name)
+			files[k] = j.image.HeaderText()
 		case Ripir:
 			files[k] = []byte(j.image.Program.String())
 		default:

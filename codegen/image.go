@@ -89,3 +89,6 @@ func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
 	}
 	return offsets, size
 }
+
+// HeaderText is the C header of the artifact.
+func (m *Image) HeaderText() []byte { return header(m.Description, m.Program.Name) }

@@ -22,7 +22,8 @@ const (
 )
 
 // Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the target or, where code is
-// portable, for the machine that made it. It is no kind of file to ask for.
+// portable, for the machine that made it; for a chip without an operating system
+// a program for its board. It is no kind of file to ask for.
 const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.

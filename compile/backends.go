@@ -5,12 +5,15 @@ import (
 	"strings"
 
 	"ripc/codegen"
+	"ripc/codegen/board"
 	"ripc/codegen/c99"
 	"ripc/codegen/llvm"
 )
 
 // backends lists all back ends. Each kind of file is made by the first that can.
-func backends() []codegen.Backend { return []codegen.Backend{llvm.Backend{}, c99.Backend{}} }
+func backends() []codegen.Backend {
+	return []codegen.Backend{llvm.Backend{}, board.Backend{}, c99.Backend{}}
+}
 
 // Backends lists the names that Options.Backend may be.
 func Backends() []string {

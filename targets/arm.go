@@ -1,7 +1,5 @@
 package targets
 
-const tripleARM = "armv7-unknown-linux-gnueabihf"
-
 // armBase are the features of ARMv7-A with NEON and VFPv4, the least that ripc generates 32-bit Arm code for: older
 // floating-point units have no fused multiply-add.
 func armBase() []string { return []string{"vfp2", "vfp3", "d32", "vfp4", "neon"} }
@@ -14,17 +12,14 @@ func genericARM() Target {
 	return Target{
 		Name:       "generic-armv7",
 		Arch:       "arm",
-		Triple:     tripleARM,
 		CPU:        "generic",
 		Features:   armBase(),
-		Disabled:   armDivide(), // Cortex-A5 has none
 		VectorBits: 128,
 		Registers:  16,
 		CountOps:   2, // vcnt, vpaddl; vpadal is the addition
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
-		FTZ:        "fpscr",
 		QemuCPU:    "cortex-a7", // the smallest model qemu has that has VFPv4
 		Board:      "any 32-bit Arm machine with NEON and VFPv4 (ARMv7-A); tuned for none",
 	}

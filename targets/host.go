@@ -94,14 +94,14 @@ func hostTarget(arch string, features []string) Target {
 		return t
 	}
 	t := Target{
-		Name: HostName, Arch: arch, Triple: tripleX86, CPU: cpuX86, Features: features,
-		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1, FTZ: "mxcsr", Board: "this machine",
+		Name: HostName, Arch: arch, CPU: cpuX86, Features: features,
+		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1, Board: "this machine",
 	}
 	if t.Has("avx2") {
-		t.VectorBits, t.Tuning = 256, x86Tuning()
+		t.VectorBits = 256
 	}
 	if t.Has("avx512f") && t.Has("avx512bw") && t.Has("avx512dq") && t.Has("avx512vl") {
-		t.VectorBits, t.PreferVectorBits, t.Registers, t.Ternary = 512, 512, 32, true
+		t.VectorBits, t.Registers, t.Ternary = 512, 32, true
 	}
 	return t
 }

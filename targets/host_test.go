@@ -16,27 +16,27 @@ func TestHost(t *testing.T) {
 	if !h.Native() || len(h.Features) == 0 || h.Cores != runtime.NumCPU() {
 		t.Errorf("implausible host: %+v", h)
 	}
-	t.Logf("%d-bit vectors, L1 %d, L2 %d, %s", h.VectorBits, h.L1, h.L2, h.Attrs())
+	t.Logf("%d-bit vectors, L1 %d, L2 %d, %s", h.VectorBits, h.L1, h.L2, h.Features)
 }
 
 func TestHostShapes(t *testing.T) {
 	avx512 := append(x86Base(), "avx512f", "avx512bw", "avx512dq", "avx512vl")
 	tests := []struct {
-		name, arch      string
-		features        []string
-		bits, regs, pvb int
+		name, arch string
+		features   []string
+		bits, regs int
 	}{
-		{"sse only", "x86_64", []string{"sse2"}, 128, 16, 0},
-		{"avx without avx2", "x86_64", []string{"sse2", "avx"}, 128, 16, 0},
-		{"avx2", "x86_64", x86Base(), 256, 16, 0},
-		{"avx512f alone", "x86_64", append(x86Base(), "avx512f"), 256, 16, 0},
-		{"avx512", "x86_64", avx512, 512, 32, 512},
-		{"neon", "aarch64", []string{"fp-armv8", "neon"}, 128, 32, 0},
+		{"sse only", "x86_64", []string{"sse2"}, 128, 16},
+		{"avx without avx2", "x86_64", []string{"sse2", "avx"}, 128, 16},
+		{"avx2", "x86_64", x86Base(), 256, 16},
+		{"avx512f alone", "x86_64", append(x86Base(), "avx512f"), 256, 16},
+		{"avx512", "x86_64", avx512, 512, 32},
+		{"neon", "aarch64", []string{"fp-armv8", "neon"}, 128, 32},
 	}
 	for _, tt := range tests {
 		h := hostTarget(tt.arch, tt.features)
-		if h.VectorBits != tt.bits || h.Registers != tt.regs || h.PreferVectorBits != tt.pvb {
-			t.Errorf("%s: %d bits, %d registers, prefer %d", tt.name, h.VectorBits, h.Registers, h.PreferVectorBits)
+		if h.VectorBits != tt.bits || h.Registers != tt.regs {
+			t.Errorf("%s: %d bits, %d registers", tt.name, h.VectorBits, h.Registers)
 		}
 	}
 }

@@ -5,10 +5,8 @@ func jetsonTX2() Target {
 	return Target{
 		Name:       "jetson-tx2",
 		Arch:       "aarch64",
-		Triple:     tripleARM64,
 		CPU:        "cortex-a57",
 		Features:   []string{"fp-armv8", "neon", "crc"},
-		Disabled:   []string{"aes", "sha2"}, // there, but no kernel uses them
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
@@ -16,7 +14,6 @@ func jetsonTX2() Target {
 		L1:         32 << 10,
 		L2:         2 << 20,
 		Cores:      4,
-		FTZ:        "fpcr",
 		QemuCPU:    "cortex-a57",
 		Board:      "NVIDIA Jetson TX2, 4 x Cortex-A57 (and 2 x Denver 2) out of order, two vector pipes, slow tbl",
 	}

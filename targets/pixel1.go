@@ -5,10 +5,8 @@ func pixel1() Target {
 	return Target{
 		Name:       "pixel1",
 		Arch:       "aarch64",
-		Triple:     tripleARM64,
 		CPU:        "kryo",
 		Features:   []string{"fp-armv8", "neon", "crc"},
-		Disabled:   []string{"aes", "sha2"}, // there, but no kernel uses them
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
@@ -16,7 +14,6 @@ func pixel1() Target {
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,
-		FTZ:        "fpcr",
 		QemuCPU:    "cortex-a57",
 		Board:      "Google Pixel (Snapdragon 821), 2 + 2 x Kryo out of order, two vector pipes",
 	}

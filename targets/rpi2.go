@@ -5,7 +5,6 @@ func rpi2() Target {
 	return Target{
 		Name:       "rpi2",
 		Arch:       "arm",
-		Triple:     tripleARM,
 		CPU:        "cortex-a7",
 		Features:   append(armBase(), armDivide()...),
 		VectorBits: 128,
@@ -14,7 +13,6 @@ func rpi2() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
-		FTZ:        "fpscr",
 		QemuCPU:    "cortex-a7",
 		Board:      "Raspberry Pi 2 (BCM2836), 4 x Cortex-A7 in order, half a 128-bit vector instruction a cycle",
 	}

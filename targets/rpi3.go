@@ -6,10 +6,8 @@ func rpi3() Target {
 	return Target{
 		Name:       "rpi3",
 		Arch:       "aarch64",
-		Triple:     tripleARM64,
 		CPU:        "cortex-a53",
 		Features:   []string{"fp-armv8", "neon", "crc"},
-		Disabled:   []string{"aes", "sha2"},
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
@@ -17,7 +15,6 @@ func rpi3() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
-		FTZ:        "fpcr",
 		QemuCPU:    "cortex-a53",
 		Board:      "Raspberry Pi 3 (BCM2837), 4 x Cortex-A53 in order, one 128-bit vector instruction a cycle",
 	}

@@ -5,10 +5,8 @@ func rpi4() Target {
 	return Target{
 		Name:       "rpi4",
 		Arch:       "aarch64",
-		Triple:     tripleARM64,
 		CPU:        "cortex-a72",
 		Features:   []string{"fp-armv8", "neon", "crc"},
-		Disabled:   []string{"aes", "sha2"},
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
@@ -16,7 +14,6 @@ func rpi4() Target {
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,
-		FTZ:        "fpcr",
 		QemuCPU:    "cortex-a72",
 		Board:      "Raspberry Pi 4 (BCM2711), 4 x Cortex-A72 out of order, two vector pipes, slow tbl",
 	}

@@ -6,10 +6,8 @@ func rpi5() Target {
 	return Target{
 		Name:       "rpi5",
 		Arch:       "aarch64",
-		Triple:     tripleARM64,
 		CPU:        "cortex-a76",
 		Features:   []string{"fp-armv8", "neon", "crc", "lse", "rdm", "rcpc", "fullfp16", "dotprod"},
-		Disabled:   []string{"aes", "sha2", "ssbs"},
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   1, // udot adds the bytes of four counts up
@@ -17,7 +15,6 @@ func rpi5() Target {
 		L1:         64 << 10,
 		L2:         512 << 10,
 		Cores:      4,
-		FTZ:        "fpcr",
 		QemuCPU:    "cortex-a76",
 		Board:      "Raspberry Pi 5 (BCM2712), 4 x Cortex-A76 out of order, two vector pipes, dot products",
 	}

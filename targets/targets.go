@@ -1,5 +1,5 @@
-// Package targets holds what ripc knows of each machine it can compile for: the names LLVM wants, the features
-// spelled out one by one, and sizes: vectors and registers, which schedules ask for, and caches and cores, which only reports show.
+// Package targets holds what ripc knows of each machine it can compile for: the features, spelled out
+// one by one, and sizes: vectors and registers, which schedules ask for, and caches and cores, which only reports show.
 //
 // A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
 // builtin. The package knows nothing of kernels, schedules or code generation.
@@ -16,19 +16,14 @@ const HostName = "host"
 
 // Target describes one machine.
 type Target struct {
-	Name   string `json:"name"`   // ripc's name, as in --target
-	Arch   string `json:"arch"`   // "x86_64", "aarch64", "arm" or "thumb" (Arm chips without an operating system)
-	Triple string `json:"triple"` // LLVM's triple
-	CPU    string `json:"cpu"`    // LLVM's -mcpu: chooses the pipeline model
+	Name string `json:"name"` // ripc's name, as in --target
+	Arch string `json:"arch"` // "x86_64", "aarch64", "arm" or "thumb" (Arm chips without an operating system)
+	CPU  string `json:"cpu"`  // name of its core
 
 	// Features are the instruction sets that generated code may use and that the machine must have, in LLVM's
 	// names without "+". Every one is spelled out: what CPU implies is never relied on, because a virtual
 	// machine may hide it.
 	Features []string `json:"features"`
-	// Disabled are features that CPU implies and that the machine lacks (or may lack).
-	Disabled []string `json:"disabled,omitempty"`
-	// Tuning are LLVM features that steer instruction selection and need nothing from the machine.
-	Tuning []string `json:"tuning,omitempty"`
 
 	VectorBits int `json:"vector_bits"` // bits of one vector register
 	Registers  int `json:"registers"`   // number of vector registers
@@ -38,39 +33,17 @@ type Target struct {
 	Ternary bool `json:"ternary,omitempty"`
 	// PairLoads says that one load fills two vector registers.
 	PairLoads bool `json:"pair_loads,omitempty"`
-	// PreferVectorBits is the value of the function attribute "prefer-vector-width" that codegen must set, or 0
-	// for none. Without it LLVM may split 512-bit vectors into halves when a CPU model or Tuning asks for
-	// prefer-256-bit.
-	PreferVectorBits int `json:"prefer_vector_bits,omitempty"`
 
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86
 	Cores int `json:"cores"`
 
-	// FTZ names the control register in which the artifact's entry switches flush-to-zero on: "mxcsr" (bits 15 and
-	// 6: FTZ and DAZ), "fpcr" (bit 24: FZ) or "fpscr" (bit 24, for scalars; 32-bit NEON always flushes).
-	FTZ string `json:"ftz"`
 	// QemuCPU is what qemu-user's -cpu must be so that it refuses instructions the machine does not have; empty
 	// if qemu has no such model.
 	QemuCPU string `json:"qemu_cpu,omitempty"`
 	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
-}
-
-// Attrs returns the value of LLVM's -mattr: Features and Tuning with "+", Disabled with "-", in a fixed order.
-func (t Target) Attrs() string {
-	var parts []string
-	for _, f := range t.Features {
-		parts = append(parts, "+"+f)
-	}
-	for _, f := range t.Tuning {
-		parts = append(parts, "+"+f)
-	}
-	for _, f := range t.Disabled {
-		parts = append(parts, "-"+f)
-	}
-	return strings.Join(parts, ",")
 }
 
 // Has reports whether feature is among t.Features.

@@ -2,8 +2,6 @@ package targets
 
 import "slices"
 
-const tripleX86 = "x86_64-unknown-linux-gnu"
-
 // cpuX86 is -mcpu of every x86 target: the baseline, to which Features are added. A later CPU's name would bring
 // features that a virtual machine may hide, and prefer-256-bit on CPUs with 512-bit vectors.
 const cpuX86 = "x86-64"
@@ -11,11 +9,6 @@ const cpuX86 = "x86-64"
 // x86Base are the features of x86-64-v3 that generated kernels can use.
 func x86Base() []string {
 	return []string{"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2", "f16c"}
-}
-
-// x86Tuning are selection hints that hold for every CPU with AVX2.
-func x86Tuning() []string {
-	return []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}
 }
 
 // countOpsX86 is Target.CountOps with features: vpopcntd; two table look-ups of nibbles and two sums of neighbours, and what
@@ -36,7 +29,6 @@ func x86v1() Target {
 	return Target{
 		Name:       "x86-64",
 		Arch:       "x86_64",
-		Triple:     tripleX86,
 		CPU:        cpuX86,
 		Features:   []string{"sse2"},
 		VectorBits: 128,
@@ -45,7 +37,6 @@ func x86v1() Target {
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      2,
-		FTZ:        "mxcsr",
 		QemuCPU:    "kvm64,-sse3", // emulates SSE2 and no SSE3
 		Board:      "any 64-bit PC or server (x86-64 baseline: SSE2); floats are slow without fused multiply-adds",
 	}
@@ -56,17 +47,14 @@ func x86v3() Target {
 	return Target{
 		Name:       "x86-64-v3",
 		Arch:       "x86_64",
-		Triple:     tripleX86,
 		CPU:        cpuX86,
 		Features:   x86Base(),
-		Tuning:     x86Tuning(),
 		VectorBits: 256,
 		Registers:  16,
 		CountOps:   countOpsX86(x86Base()),
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      4,
-		FTZ:        "mxcsr",
 		QemuCPU:    "max", // emulates AVX2 and no AVX-512
 		Board:      "PC or server with AVX2 (x86-64-v3: Haswell, Zen and later)",
 	}
@@ -78,7 +66,6 @@ func x86v4() Target {
 	t.Name = "x86-64-v4"
 	t.Features = append(t.Features, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
 	t.VectorBits = 512
-	t.PreferVectorBits = 512
 	t.Registers = 32
 	t.Ternary = true
 	t.L2 = 1 << 20

@@ -16,6 +16,7 @@ import (
 	"ripc/codegen"
 	"ripc/ir"
 	"ripc/targets"
+	"ripc/targets/cpu"
 )
 
 // Name is what the user calls this back end.
@@ -96,14 +97,9 @@ func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
 		return fmt.Errorf("%s made no ELF file: %w", b.Compiler.command(), err)
 	}
 	defer f.Close()
-	if got := machines()[f.Machine]; got != t.Arch {
+	if got := cpu.OfELF(f.Machine); got != t.Arch {
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
-			"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), f.Machine, t.Arch)}
+			"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), got, t.Arch)}
 	}
 	return nil
-}
-
-// machines names ELF machines as targets do.
-func machines() map[elf.Machine]string {
-	return map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64", elf.EM_ARM: "arm"}
 }

@@ -518,7 +518,7 @@ func TestKinds(t *testing.T) {
 	in := codegen.Input{Program: program(floatFuncs(4)), Version: "1", Emit: []codegen.Kind{codegen.SO}}
 	for name, want := range map[string]string{
 		"cortex-m4": "cannot emit so: back end c has no code for target cortex-m4: the chip has no system that loads libraries; possible are h, c, ripir",
-		"rpi3":      "cc makes code for EM_X86_64, not for aarch64; name a compiler for it with the environment variable CC, or emit c",
+		"rpi3":      "cc makes code for x86_64, not for aarch64; name a compiler for it with the environment variable CC, or emit c",
 	} {
 		var err error
 		if in.Target, err = targets.Lookup(name); err != nil {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"ripc/codegen"
+	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
 	"ripc/runtime/describe"
@@ -33,20 +34,10 @@ func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return b.join(commentMark(b.Target.Arch), texts), nil
+		row, _ := rows.Of(b.Target)
+		return b.join(row.CommentMark, texts), nil
 	}
 	return nil, &codegen.KindError{Kind: string(k)}
-}
-
-// commentMark starts a comment in LLVM's assembly.
-func commentMark(arch string) string {
-	switch arch {
-	case "aarch64":
-		return "//"
-	case "arm":
-		return "@"
-	}
-	return "#"
 }
 
 // join puts the texts of all modules into one, each below a line "MARK module NAME".

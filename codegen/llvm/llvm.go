@@ -1,5 +1,6 @@
 // Package llvm is the back end that writes LLVM IR and lets LLVM's tools compile and link it:
 //
+//	rows       what LLVM is told of each target
 //	emit       one ir.Func -> LLVM text
 //	driver     the entry points, which run the stages
 //	toolchain  opt, llc, ld.lld and the cache of what they made
@@ -14,6 +15,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
+	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
 	"ripc/ir"
@@ -38,12 +40,12 @@ func (Backend) Kinds() []codegen.Kind {
 	return []codegen.Kind{codegen.SO, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm, codegen.Runnable}
 }
 
-// Accepts fails with *codegen.TargetError unless there is a driver for t's architecture and system.
+// Accepts fails with *codegen.TargetError unless there is a row for t (codegen/llvm/rows).
 func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
-	switch {
-	case t.Bare:
+	if t.Bare {
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip runs no Linux"}
-	case !driver.Supports(t.Arch):
+	}
+	if _, ok := rows.Of(t); !ok {
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf("it knows no architecture %q", t.Arch)}
 	}
 	return nil

@@ -20,7 +20,7 @@ func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/strategy", "targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
+		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
@@ -64,14 +64,16 @@ func Table() []Row {
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
-		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
+		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
-		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
+		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
-		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
-		{"codegen/llvm/driver", []string{"internal/abi", "ir", "targets"}, nil},
-		{"codegen/llvm/toolchain", []string{"internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/c99", "codegen/llvm", "fusedglue", "lower", "measure"}), nil},
+		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
+		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "targets"}, []string{"golang.org/x/sync"}},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "lower", "measure"}), nil},
 
 		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},

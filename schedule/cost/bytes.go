@@ -27,7 +27,7 @@ func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 }
 
 // breakEven is the number of words for which widening costs less than counting bytes saves. Measured in 2026 on layers of
-// SqueezeNet, as instructions of rpi3, rpi3-armv7 and rpi5 under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
+// SqueezeNet, as instructions of three boards under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
 // added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory.
 func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {

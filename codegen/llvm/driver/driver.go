@@ -19,6 +19,7 @@ import (
 	"math"
 	"strings"
 
+	"ripc/codegen/llvm/rows"
 	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/targets"
@@ -33,12 +34,6 @@ type DriverInfo struct {
 	Describe string            // what NAME_describe returns the address of
 	Arena    int64             // bytes of activations
 	Scratch  int64             // bytes of each thread
-}
-
-// Supports reports whether there is a driver for an architecture.
-func Supports(arch string) bool {
-	_, ok := archs(arch)
-	return ok
 }
 
 // driver is the text being written, and what it is written from.
@@ -73,7 +68,8 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s", d.Name,
 			w.arena+w.scratch, t.Name)
 	}
-	w.line("target triple = %q", t.Triple)
+	row, _ := rows.Of(t)
+	w.line("target triple = %q", row.Triple)
 	if err := w.declarations(); err != nil {
 		return nil, err
 	}
@@ -83,7 +79,7 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 		return nil, err
 	}
 	w.barrier()
-	w.line("\nattributes #0 = { nounwind \"no-builtins\" \"target-cpu\"=%q \"target-features\"=%q }", t.CPU, t.Attrs())
+	w.line("\nattributes #0 = { nounwind \"no-builtins\" \"target-cpu\"=%q \"target-features\"=%q }", row.CPU, row.Attrs)
 	return []byte(w.String()), nil
 }
 

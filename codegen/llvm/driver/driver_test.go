@@ -14,6 +14,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"ripc/codegen/llvm/driver"
+	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
 	"ripc/internal/need"
@@ -98,7 +99,7 @@ func link(t testing.TB, p *ir.Program, d driver.DriverInfo, tg targets.Target) s
 		t.Fatal(err)
 	}
 	var objs []toolchain.Object
-	for i, text := range []string{string(ll), fmt.Sprintf("target triple = %q\n%s", tg.Triple, step)} {
+	for i, text := range []string{string(ll), fmt.Sprintf("target triple = %q\n%s", triple(tg), step)} {
 		o, err := ts.Compile(context.Background(), nil, []byte(text), tg, toolchain.Obj)
 		if err != nil {
 			t.Fatal(err)
@@ -307,4 +308,10 @@ func TestErrors(t *testing.T) {
 	if _, err := driver.Driver(p, d, tg); err == nil {
 		t.Error("vax accepted")
 	}
+}
+
+// triple is what LLVM calls a target.
+func triple(tg targets.Target) string {
+	r, _ := rows.Of(tg)
+	return r.Triple
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen"
+	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/size"
@@ -81,7 +82,8 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
 	}
-	e.m.TargetTriple = t.Triple
+	row, _ := rows.Of(t)
+	e.m.TargetTriple = row.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}
 	e.m.AttrGroupDefs = append(e.m.AttrGroupDefs, e.attrs)
 
@@ -113,15 +115,16 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 // attributes are those of every kernel: which instructions it may use, that no loop may become a library call, and
 // that subnormal floats are flushed (constant folding in LLVM must know).
 func attributes(t targets.Target) []llir.FuncAttribute {
+	row, _ := rows.Of(t)
 	as := []llir.FuncAttribute{
 		enum.FuncAttrNoUnwind,
 		llir.AttrString("no-builtins"),
-		llir.AttrPair{Key: "target-cpu", Value: t.CPU},
-		llir.AttrPair{Key: "target-features", Value: t.Attrs()},
+		llir.AttrPair{Key: "target-cpu", Value: row.CPU},
+		llir.AttrPair{Key: "target-features", Value: row.Attrs},
 		llir.AttrPair{Key: "denormal-fp-math", Value: "preserve-sign,preserve-sign"},
 	}
-	if t.PreferVectorBits > 0 {
-		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(t.PreferVectorBits)},
+	if row.PreferVectorBits > 0 {
+		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(row.PreferVectorBits)},
 			llir.AttrPair{Key: "min-legal-vector-width", Value: "0"})
 	}
 	return as

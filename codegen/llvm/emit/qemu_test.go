@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ripc/codegen/llvm/emit"
+	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/difftest"
 	"ripc/internal/need"
@@ -71,7 +72,8 @@ func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of 
 	}
 	var want []byte
 	var prog strings.Builder
-	fmt.Fprintf(&prog, "target triple = %q\n@ws = internal global [65536 x i8] zeroinitializer, align 64\n", tg.Triple)
+	row, _ := rows.Of(tg)
+	fmt.Fprintf(&prog, "target triple = %q\n@ws = internal global [65536 x i8] zeroinitializer, align 64\n", row.Triple)
 	var calls strings.Builder
 	for n, f := range fs {
 		args := of(n)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"ripc/codegen/llvm/rows"
 	"ripc/targets"
 )
 
@@ -31,8 +31,9 @@ func (k Kind) String() string {
 // optArgs are opt's arguments. ripc has vectorized and interleaved where its schedule says so; LLVM's vectorizers
 // would only change code that a schedule left scalar on purpose. Unrolling stays on.
 func optArgs(t targets.Target) []string {
+	row, _ := rows.Of(t)
 	return []string{
-		"-mtriple=" + t.Triple, "-mcpu=" + t.CPU, "-mattr=" + t.Attrs(),
+		"-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs,
 		"-passes=default<O2>", "-vectorize-loops=false", "-vectorize-slp=false", "-interleave-loops=false",
 		"-o", "-",
 	}
@@ -40,29 +41,12 @@ func optArgs(t targets.Target) []string {
 
 // llcArgs are llc's arguments. Each function gets its own section, so that the linker drops what nothing uses.
 func (t *Tools) llcArgs(tg targets.Target, kind Kind) []string {
-	args := []string{
-		"-O3", "-mtriple=" + tg.Triple, "-mcpu=" + tg.CPU, "-mattr=" + tg.Attrs(),
+	row, _ := rows.Of(tg)
+	return append([]string{
+		"-O3", "-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs,
 		"-relocation-model=pic", "-function-sections", "-data-sections", "-filetype=" + kind.String(),
 		"-o", "-",
-	}
-	switch {
-	case tg.Arch == "arm":
-		// With 16 vector registers, LLVM's own order of a tile's instructions spills, and so does the order of the text
-		// ("source"). Bottom-up with the fewest registers ("burr") does not.
-		args = append(args, "-pre-RA-sched=list-burr")
-	case tg.Arch == "aarch64" && tg.CPU == "generic":
-		// There is no pipeline to schedule for, and doing it all the same costs registers.
-		args = append(args, "-enable-misched=false")
-	case tg.Arch == "aarch64" && tg.CPU != "cortex-a53":
-		// For wide pipelines (A57, A72), scheduling from both ends makes values live so long that a tile of 16
-		// accumulators is copied about and spilled: a third more instructions. The narrow one of the A53 gains by it.
-		if strings.HasPrefix(t.version, "19.") {
-			args = append(args, "-misched-bottomup")
-		} else {
-			args = append(args, "-misched-prera-direction=bottomup")
-		}
-	}
-	return args
+	}, row.LLC(t.version)...)
 }
 
 // key names the result of compiling ll for t in the cache.

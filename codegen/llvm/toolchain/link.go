@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ripc/codegen/llvm/rows"
 	"ripc/targets"
 )
 
@@ -16,18 +17,13 @@ type Object struct {
 	Data []byte
 }
 
-// linkArch returns what ld.lld needs to know of an architecture. The page size is the largest that a kernel for it may
-// use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte of the file.
-func linkArch(t targets.Target) (emulation, pageSize string, err error) {
-	switch t.Arch {
-	case "x86_64":
-		return "elf_x86_64", "4096", nil
-	case "aarch64":
-		return "aarch64linux", "65536", nil
-	case "arm":
-		return "armelf_linux_eabi", "65536", nil
+// linked is what ld.lld needs to know of a target.
+func linked(t targets.Target) (rows.Row, error) {
+	row, ok := rows.Of(t)
+	if !ok {
+		return row, fmt.Errorf("target %s: no linker settings for architecture %q", t.Name, t.Arch)
 	}
-	return "", "", fmt.Errorf("target %s: no linker settings for architecture %q; there are x86_64, aarch64 and arm", t.Name, t.Arch)
+	return row, nil
 }
 
 // LinkShared links objs into the shared library out for tg. Only the symbols in exports are visible; functions and
@@ -36,7 +32,7 @@ func linkArch(t targets.Target) (emulation, pageSize string, err error) {
 //
 // It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's error.
 func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname, out string) error {
-	emulation, page, err := linkArch(tg)
+	row, err := linked(tg)
 	if err != nil {
 		return err
 	}
@@ -44,9 +40,9 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 		return err
 	}
 	args := []string{
-		"-shared", "-m", emulation, "-soname", soname, "--version-script=exports",
+		"-shared", "-m", row.Emulation, "-soname", soname, "--version-script=exports",
 		"--no-undefined", "--undefined-version", "--fatal-warnings", "--gc-sections", "--build-id=none",
-		"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now", "-z", "max-page-size=" + page,
+		"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now", "-z", "max-page-size=" + row.PageSize,
 	}
 	return t.produce(out, func(dir, tmp string) error {
 		files, err := writeObjects(dir, objs)
@@ -72,7 +68,7 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 // the static library out. Two archives with equal kernels can thus be linked into one program. It fails as
 // LinkShared does; undefined symbols are an *UndefinedError.
 func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member, out string) error {
-	emulation, _, err := linkArch(tg)
+	row, err := linked(tg)
 	if err != nil {
 		return err
 	}
@@ -84,7 +80,7 @@ func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, e
 		if err != nil {
 			return err
 		}
-		args := append([]string{"-r", "-m", emulation, "--threads=1", "-o", "all"}, files...)
+		args := append([]string{"-r", "-m", row.Emulation, "--threads=1", "-o", "all"}, files...)
 		if _, err := t.run(ctx, dir, "ld.lld", nil, args...); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ripc/codegen/llvm/rows"
 	"ripc/internal/abi"
 	"ripc/targets"
 )
@@ -91,7 +92,8 @@ func define(asm *strings.Builder, symbol, file string, size int) {
 // assemble runs llvm-mc in dir, where the files that asm includes lie.
 func (t *Tools) assemble(ctx context.Context, dir string, tg targets.Target, asm string) ([]byte, error) {
 	asm += "\t.section .note.GNU-stack,\"\",%progbits\n"
-	out, err := t.run(ctx, dir, "llvm-mc", []byte(asm), "-triple="+tg.Triple, "-filetype=obj", "-o", "-")
+	row, _ := rows.Of(tg)
+	out, err := t.run(ctx, dir, "llvm-mc", []byte(asm), "-triple="+row.Triple, "-filetype=obj", "-o", "-")
 	if err != nil {
 		return nil, fmt.Errorf("assembling data: %w", err)
 	}

@@ -1,0 +1,148 @@
+// Package rows holds what LLVM has to be told of each target, and what its tools are called by: one row for each
+// architecture, with what differs between its CPUs. Package targets knows the machines themselves.
+package rows
+
+import (
+	"slices"
+	"strings"
+
+	"ripc/targets"
+)
+
+// Row is what LLVM has to be told of a target.
+type Row struct {
+	Triple string // -mtriple
+	CPU    string // -mcpu: chooses the pipeline model
+	// Attrs is -mattr: the target's features and what steers instruction selection with "+", what CPU implies and the machine
+	// lacks (or may lack) with "-". What CPU implies is never relied on.
+	Attrs string
+	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it LLVM may split 512-bit
+	// vectors into halves.
+	PreferVectorBits int
+	// Emulation is ld.lld's -m. PageSize is the largest page that a kernel for the target may use (Linux on Arm runs with 4,
+	// 16 or 64 KiB): it costs address space, but no byte of the file.
+	Emulation, PageSize string
+	CommentMark         string // starts a comment in assembly
+	scheduling          scheduling
+}
+
+// scheduling says in which order LLVM is to put instructions.
+type scheduling uint8
+
+const (
+	usual scheduling = iota
+	// fewestRegisters: with 16 vector registers, LLVM's own order of a tile's instructions spills, and so does the order of the
+	// text ("source"). Bottom-up with the fewest registers ("burr") does not.
+	fewestRegisters
+	// asWritten: there is no pipeline to schedule for, and doing it all the same costs registers.
+	asWritten
+	// bottomUp: for wide pipelines (A57, A72), scheduling from both ends makes values live so long that a tile of 16
+	// accumulators is copied about and spilled: a third more instructions. The narrow one of the A53 gains by it.
+	bottomUp
+)
+
+// arch is the row of an architecture.
+type arch struct {
+	name, triple, emulation, pageSize, commentMark string
+
+	disabled map[string][]string // by CPU: what it implies that machines lack, or that no kernel uses
+	tuning   []tuning
+	order    func(cpu string) scheduling
+}
+
+// tuning are features of LLVM that steer instruction selection and need nothing from the machine, for targets that have a
+// feature.
+type tuning struct {
+	with  string
+	attrs []string
+}
+
+func archs() []arch {
+	return []arch{
+		{
+			name: "x86_64", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: "4096", commentMark: "#",
+			// These selection hints hold for every CPU with AVX2.
+			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
+			order:  func(string) scheduling { return usual },
+		},
+		{
+			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: "65536", commentMark: "//",
+			disabled: map[string][]string{
+				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
+				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
+			},
+			order: func(cpu string) scheduling {
+				switch cpu {
+				case "generic":
+					return asWritten
+				case "cortex-a53":
+					return usual
+				}
+				return bottomUp
+			},
+		},
+		{
+			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: "65536", commentMark: "@",
+			disabled: map[string][]string{
+				"cortex-a53": {"v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
+				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
+			},
+			order: func(string) scheduling { return fewestRegisters },
+		},
+	}
+}
+
+// Of is t's row; ok is false if LLVM is told nothing of its architecture.
+func Of(t targets.Target) (row Row, ok bool) {
+	for _, a := range archs() {
+		if a.name == t.Arch && !t.Bare {
+			return Row{Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
+				PageSize: a.pageSize, CommentMark: a.commentMark, scheduling: a.order(t.CPU)}, true
+		}
+	}
+	return Row{CPU: t.CPU}, false
+}
+
+func (a arch) attrs(t targets.Target) string {
+	var parts []string
+	for _, f := range t.Features {
+		parts = append(parts, "+"+f)
+	}
+	for _, hint := range a.tuning {
+		if t.Has(hint.with) {
+			for _, f := range hint.attrs {
+				parts = append(parts, "+"+f)
+			}
+		}
+	}
+	for _, f := range a.disabled[t.CPU] {
+		if !slices.Contains(t.Features, f) {
+			parts = append(parts, "-"+f)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// prefer is PreferVectorBits: LLVM only thinks of narrower vectors than the widest where these have 512 bits.
+func prefer(t targets.Target) int {
+	if t.VectorBits == 512 {
+		return 512
+	}
+	return 0
+}
+
+// LLC are arguments for llc of a version of LLVM.
+func (r Row) LLC(version string) []string {
+	switch r.scheduling {
+	case fewestRegisters:
+		return []string{"-pre-RA-sched=list-burr"}
+	case asWritten:
+		return []string{"-enable-misched=false"}
+	case bottomUp:
+		if strings.HasPrefix(version, "19.") {
+			return []string{"-misched-bottomup"}
+		}
+		return []string{"-misched-prera-direction=bottomup"}
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc"
+	"ripc/codegen"
+	"ripc/engine"
+	"ripc/engine/bareboard"
+	"ripc/internal/need"
+	"ripc/internal/randnet"
+	"ripc/internal/tensorio"
+	"ripc/runtime/describe"
+	"ripc/runtime/npy"
+	"ripc/targets/boards"
+	"ripc/verify"
+)
+
+// mcuImages is how many images examples/mcu and the tests here look at.
+const mcuImages = 20
+
+// digitsData reads the first images, and what they show.
+func digitsData(t *testing.T) (images *npy.Array, labels []byte) {
+	t.Helper()
+	x, err := npy.ReadFile("../examples/digits/data/x_test.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := npy.ReadFile("../examples/digits/data/y_test.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range mcuImages {
+		labels = append(labels, y.Data[8*i])
+	}
+	each := len(x.Data) / x.Shape[0]
+	x.Shape[0], x.Data = mcuImages, x.Data[:mcuImages*each]
+	return x, labels
+}
+
+// TestMicrocontrollers compares whole networks on boards without an operating system with the interpreter, stage by stage,
+// on images and on hard numbers.
+func TestMicrocontrollers(t *testing.T) {
+	images, _ := digitsData(t)
+	input := filepath.Join(t.TempDir(), "images.npy")
+	if err := images.WriteFile(input); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range boards.All() {
+		for name, r := range map[string]ripc.VerifyRequest{
+			"digits, images":       {Path: "../examples/digits/digits.json", Inputs: []string{input}},
+			"digits, hard numbers": {Path: "../examples/digits/digits.json", Seed: 1},
+			"convolution, 2 bits":  {Path: "../examples/convs/convD_n2_unipolar.json"},
+		} {
+			t.Run(b.Target+", "+name, func(t *testing.T) {
+				need.Board(t, nil)
+				r.Options.Target, r.Threads = b.Target, 1
+				rep, err := ripc.Verify(t.Context(), r)
+				if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+					need.Board(t, err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range rep.Stages {
+					if !s.OK {
+						t.Error(s)
+					}
+				}
+				if !rep.OK || rep.Crash != nil || len(rep.Network) > 0 || !rep.Simulated {
+					t.Errorf("%+v", rep)
+				}
+				if f := rep.Footprint; f == nil || f.Stack == 0 {
+					t.Errorf("footprint: %+v", f)
+				} else {
+					t.Logf("flash %d bytes, RAM %d bytes and %d of stack on %s", f.Flash, f.RAM, f.Stack, f.Board)
+				}
+			})
+		}
+	}
+}
+
+// TestMicrocontrollersRandom compares ten random networks with random schedules on each board, first as verify does, then
+// with a float unit that flushes subnormals and knows one NaN only: results must not depend on its settings.
+func TestMicrocontrollersRandom(t *testing.T) {
+	for b, board := range boards.All() {
+		t.Run(board.Target, func(t *testing.T) {
+			need.Board(t, nil)
+			g := rand.New(rand.NewPCG(uint64(b), 78))
+			var texts []map[string]any
+			for i := range batch {
+				texts = append(texts, randnet.Model(rand.New(rand.NewPCG(uint64(b*batch+i), 78)), fmt.Sprintf("c%d_", b*batch+i)))
+			}
+			path := filepath.Join(t.TempDir(), "net.json")
+			if err := os.WriteFile(path, randnet.Joined(texts, b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := ripc.Options{Target: board.Target}
+			c, err := ripc.Compile(t.Context(), path, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Traces, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable}
+			c, err = ripc.Compile(t.Context(), path, o)
+			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+				need.Board(t, err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			program := filepath.Join(t.TempDir(), "net.elf")
+			if err := os.WriteFile(program, c.Files[codegen.Runnable], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, SO: program, Options: o, Seed: uint64(b), Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !rep.OK {
+				t.Error(faults(rep))
+			}
+
+			d := codegen.Describe(codegen.Input{Program: c.Program})
+			feed, err := tensorio.Load(d.Inputs, nil, tensorio.Seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hard, _ := verify.Hard(d.Inputs, feed.Run(0), 1)
+			want, err := engine.Interpret(c.Program, d, nil).Run(t.Context(), []engine.Job{{Inputs: hard.Inputs, Last: len(d.Stages), Outputs: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := bareboard.Open(program, bareboard.Options{FlushToZero: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(hard.Inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, q := range d.Outputs {
+				if same := sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]); !same {
+					t.Errorf("output %s depends on the settings of the float unit", q.Name)
+				}
+			}
+		})
+	}
+}
+
+// sameNumbers compares contents of t; any NaN is like any other.
+func sameNumbers(t describe.Tensor, a, b []byte) bool {
+	if t.DType != "f32" {
+		return bytes.Equal(a, b)
+	}
+	for i := 0; i < len(a); i += 4 {
+		x, y := binary.LittleEndian.Uint32(a[i:]), binary.LittleEndian.Uint32(b[i:])
+		if x != y && (x&^(1<<31) <= 0x7f800000 || y&^(1<<31) <= 0x7f800000) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// TestMicrocontrollersExample builds and runs examples/mcu as its README says: it must print the interpreter's bits.
+func TestMicrocontrollersExample(t *testing.T) {
+	images, labels := digitsData(t)
+	input := filepath.Join(t.TempDir(), "images.npy")
+	if err := images.WriteFile(input); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range boards.All() {
+		t.Run(b.Target, func(t *testing.T) {
+			for _, tool := range []string{b.Compiler, b.Simulator, "make"} {
+				_, err := exec.LookPath(tool)
+				need.Board(t, err)
+			}
+			makefile, err := os.ReadFile("../examples/mcu/Makefile")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line := "FLAGS." + b.Target + " := " + strings.Join(b.Flags, " ") + "\n"; !strings.Contains(string(makefile), line) {
+				t.Errorf("examples/mcu/Makefile does not have package boards' flags: %s", line)
+			}
+			want := expected(t, input, labels)
+			dir := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "make", "-s", "-C", "../examples/mcu", "run", "TARGET="+b.Target, "BUILD="+filepath.Join(dir, "build"), "RIPC="+command(t))
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !strings.Contains(string(out), want) {
+				t.Errorf("got\n%s\nwithout\n%s", out, want)
+			}
+		})
+	}
+}
+
+// expected is what the example is to print for the images, by the interpreter.
+func expected(t *testing.T, input string, labels []byte) string {
+	t.Helper()
+	r, err := ripc.Run(t.Context(), ripc.RunRequest{Path: "../examples/digits/digits.json", Inputs: []string{input}, Engine: ripc.EngineInterp, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const classes = 10
+	logits := r.Outputs[0].Data
+	var b strings.Builder
+	right := 0
+	for i, label := range labels {
+		var bits []uint32
+		best := 0
+		for k := range classes {
+			bits = append(bits, binary.LittleEndian.Uint32(logits[4*(i*classes+k):]))
+			if math.Float32frombits(bits[k]) > math.Float32frombits(bits[best]) {
+				best = k
+			}
+		}
+		if best == int(label) {
+			right++
+		}
+		fmt.Fprintf(&b, "image %d shows %d, seen as %d:", i, label, best)
+		for _, x := range bits {
+			fmt.Fprintf(&b, " %08x", x)
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%d of %d are right; ", right, len(labels))
+	return b.String()
+}
+
+// command builds the ripc command.
+func command(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ripc")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../cmd/ripc").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
