@@ -11,7 +11,7 @@ FUZZTIME ?= 10m
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build demo test mcu fmt vet check property fuzz bench clean
+.PHONY: help setup build demo numbers test mcu fmt vet check property fuzz bench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -25,6 +25,9 @@ build: ## build bin/ripc
 
 demo: setup build ## compile, check and run a network
 	scripts/demo.sh
+
+numbers: setup build ## measure the numbers in the documents, on a quiet machine: docs/numbers.json and the pages
+	$(GO) run ./examples/numbers
 
 fmt:
 	@files=$$($(GO)fmt -l .) || exit 1; \

@@ -85,3 +85,41 @@ func TestHardInputs(t *testing.T) {
 		}
 	}
 }
+
+// TestHardMaximaInMemory: where the largest values so far lie in memory, AVX-512 stores a larger one under a mask, which
+// flushes nothing.
+func TestHardMaximaInMemory(t *testing.T) {
+	dir := t.TempDir()
+	model, schedule := filepath.Join(dir, "pool.json"), filepath.Join(dir, "pool.schedule")
+	for path, text := range map[string]string{
+		model: `{"format": "ripc.model/1", "name": "pool", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 9, 6, 64]}],
+			"nodes": [{"name": "p", "op": "max_pool", "inputs": ["x"], "attrs": {"kernel": [3, 3], "strides": [1, 1], "padding": "valid"}}],
+			"outputs": ["p"], "weights": {"init": "random", "seed": 1}}`,
+		schedule: "func max_pool_3x3s1_9x6x64:\nsplit c 8 tail=cut -> c.o c.i\nvectorize c.i\nsplit c0 8 tail=cut -> c0.o c0.i\nvectorize c0.i\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	traces, err := ripc.ReadSchedule(schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, board := range []string{"host", "x86-64-v3", "rpi3"} {
+		t.Run(board, func(t *testing.T) {
+			tg, err := ripcTarget(board)
+			need.OK(t, err)
+			if !tg.Native() {
+				need.Tool(t, "qemu-"+tg.Arch)
+			}
+			o := ripc.Options{Target: board, Traces: traces}
+			rep, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: model, Options: o, Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !rep.OK {
+				t.Error(faults(rep))
+			}
+		})
+	}
+}

@@ -75,10 +75,19 @@ func TestScheduleExample(t *testing.T) {
 	if !slices.Equal(shown, in.Layers[0].Trace) {
 		t.Errorf("the trace of %s was not taken: the layer has\n%s", page, strings.Join(in.Layers[0].Trace, "\n"))
 	}
+	file, err := ripc.ReadSchedule("../examples/squeezenet/fire4.schedule")
+	if err != nil || !slices.Equal(lines(file["bconv2d_a1w1_3x3s1_27x27x32_128"]), shown) {
+		t.Errorf("fire4.schedule is not the trace of %s: %v", page, err)
+	}
 	after := listings(string(text))["fire4_expand3.after"]
 	if after == "" || !excerpt(after, false).MatchString(in.Layers[0].After) {
 		t.Errorf("%s: the scheduled Func is out of date; ripc prints\n%s", page, in.Layers[0].After)
 	}
+}
+
+// lines is a trace as ripc inspect prints it.
+func lines(tr schedule.Trace) []string {
+	return strings.Split(strings.TrimSpace(tr.String()), "\n")
 }
 
 // listings finds the code blocks that follow a line "<!-- listing: NAME -->".

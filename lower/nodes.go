@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync"
 
 	"ripc/graph"
 	"ripc/ir"
@@ -15,67 +16,103 @@ import (
 
 // node lowers one node to a stage, or to none where it only renames.
 func (l *lowering) node(n *graph.Node) error {
-	if _, ok := n.Attrs.(*graph.ConstantAttrs); ok {
-		t := n.Weights["value"]
-		l.at[n.Output] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
-		return nil
-	}
-	x := l.g.Value(n.Inputs[0])
-	src := l.at[n.Inputs[0]].buf
-	switch a := n.Attrs.(type) {
-	case *graph.FusedConv:
-		l.conv(n, a, x, src)
-		return nil
-	case *graph.Elementwise:
-		dst := l.result(n)
-		args := []string{src}
-		for _, s := range a.Steps {
-			for _, v := range s.Vectors() {
-				args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, len(args)-1), ir.F32, []int{len(v)}, v))
-			}
-		}
-		l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, graph.WhyNotTakenIn, append(args, dst.buf)...)
-		return nil
-	case *graph.QuantizeAttrs:
-		l.stage(n, ops.Quantize(a, x.Shape), 0, l.floatUntil(x), src, l.result(n).buf)
-		return nil
-	case *graph.ThresholdAttrs:
-		t := n.Weights["thresholds"]
-		rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
-		l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], x.Shape), 0, l.floatUntil(x), src, rows, l.result(n).buf)
-		return nil
-	case *graph.PoolAttrs:
-		dst := l.result(n)
-		f, why := ops.PoolFloat(n.Op, a, x.Shape), graph.WhyAverages
-		switch {
-		case x.Encoded():
-			f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), graph.NoReason
-		case n.Op == "max_pool":
-			why = graph.WhyFloatInput
-		}
-		l.stage(n, f, 0, why, src, dst.buf)
-		return nil
-	}
-	if l.shapeNode(n, x, src) {
-		return nil
-	}
-	switch n.Op {
-	case "concat":
-		l.concat(n)
-	case "dequantize":
-		l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, graph.WhyRealsFollow, src, l.result(n).buf)
-	case "global_avg_pool":
-		l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
-	case "softmax":
-		l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
-	case "flatten":
-		l.reshape(n, x, l.g.Value(n.Output).Shape, src)
-	case "bitpack", "unpack": // both ends are the caller's
-		l.at[n.Output] = place{buf: src}
-	default:
+	rule, ok := rules()[n.Op]
+	if !ok {
 		return l.g.Errorf(n, "", "cannot be lowered")
 	}
+	var x *graph.Value
+	src := ""
+	if len(n.Inputs) > 0 {
+		x, src = l.g.Value(n.Inputs[0]), l.at[n.Inputs[0]].buf
+	}
+	rule(l, n, x, src)
 	return nil
+}
+
+// rule lowers n, whose first input is x in buffer src.
+type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
+
+// rules has those of all ops that are left after fusedglue.
+var rules = sync.OnceValue(func() map[string]rule {
+	return map[string]rule{
+		"constant":  (*lowering).constantNode,
+		"bconv2d":   with((*lowering).conv),
+		"fconv2d":   with((*lowering).conv),
+		"eltwise":   with((*lowering).eltwise),
+		"quantize":  with((*lowering).quantize),
+		"threshold": with((*lowering).threshold),
+		"max_pool":  with((*lowering).pool),
+		"avg_pool":  with((*lowering).pool),
+		"add":       with((*lowering).binary),
+		"sub":       with((*lowering).binary),
+		"mul":       with((*lowering).binary),
+		"div":       with((*lowering).binary),
+		"pad":       with((*lowering).pad),
+		"slice":     with((*lowering).slice),
+		"reshape":   (*lowering).reshapeNode,
+		"flatten":   (*lowering).reshapeNode,
+		"transpose": with((*lowering).transpose),
+		"concat":    func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
+		"bitpack":   (*lowering).sameBuffer, // both ends are the caller's
+		"unpack":    (*lowering).sameBuffer,
+		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+			l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, graph.WhyRealsFollow, src, l.result(n).buf)
+		},
+		"global_avg_pool": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+			l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
+		},
+		"softmax": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+			l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
+		},
+	}
+})
+
+// with is a rule that looks at the attributes.
+func with[A any](f func(l *lowering, n *graph.Node, a *A, x *graph.Value, src string)) rule {
+	return func(l *lowering, n *graph.Node, x *graph.Value, src string) { f(l, n, n.Attrs.(*A), x, src) }
+}
+
+func (l *lowering) constantNode(n *graph.Node, _ *graph.Value, _ string) {
+	t := n.Weights["value"]
+	l.at[n.Output] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
+}
+
+// sameBuffer is for ops that change nothing in memory.
+func (l *lowering) sameBuffer(n *graph.Node, _ *graph.Value, src string) {
+	l.at[n.Output] = place{buf: src}
+}
+
+func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, src string) {
+	dst := l.result(n)
+	args := []string{src}
+	for _, s := range a.Steps {
+		for _, v := range s.Vectors() {
+			args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, len(args)-1), ir.F32, []int{len(v)}, v))
+		}
+	}
+	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, graph.WhyNotTakenIn, append(args, dst.buf)...)
+}
+
+func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, x *graph.Value, src string) {
+	l.stage(n, ops.Quantize(a, x.Shape), 0, l.floatUntil(x), src, l.result(n).buf)
+}
+
+func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, x *graph.Value, src string) {
+	t := n.Weights["thresholds"]
+	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
+	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], x.Shape), 0, l.floatUntil(x), src, rows, l.result(n).buf)
+}
+
+func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *graph.Value, src string) {
+	dst := l.result(n)
+	f, why := ops.PoolFloat(n.Op, a, x.Shape), graph.WhyAverages
+	switch {
+	case x.Encoded():
+		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), graph.NoReason
+	case n.Op == "max_pool":
+		why = graph.WhyFloatInput
+	}
+	l.stage(n, f, 0, why, src, dst.buf)
 }
 
 // floatUntil is why a quantizer of x is a stage of its own.

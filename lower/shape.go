@@ -6,45 +6,43 @@ import (
 	"ripc/lower/ops"
 )
 
-// shapeNode lowers the ops that combine, move or rename elements; false for any other.
-func (l *lowering) shapeNode(n *graph.Node, x *graph.Value, src string) bool {
-	switch a := n.Attrs.(type) {
-	case *graph.BinaryOpAttrs:
-		l.binary(n, a, x)
-	case *graph.SpatialPadAttrs:
-		f, why := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), graph.WhyMovesFloats
-		if x.Encoded() {
-			why = graph.NoReason
-			level, _ := x.Level(a.Value)
-			f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
-		}
-		l.stage(n, f, 0, why, src, l.result(n).buf)
-	case *graph.SliceAttrs:
-		f, why := ops.SliceFloat(a, x.Shape), graph.WhyMovesFloats
-		if x.Encoded() {
-			f, why = ops.SliceBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
-		}
-		l.stage(n, f, 0, why, src, l.result(n).buf)
-	case *graph.ReshapeAttrs:
-		l.reshape(n, x, a.Shape, src)
-	case *graph.TransposeAttrs:
-		if ops.TransposeIsView(a, x.Bits, x.Shape) {
-			l.at[n.Output] = place{buf: src}
-			return true
-		}
-		f, why := ops.TransposeFloat(a, x.Shape), graph.WhyMovesFloats
-		if x.Encoded() {
-			f, why = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
-		}
-		l.stage(n, f, 0, why, src, l.result(n).buf)
-	default:
-		return false
+func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *graph.Value, src string) {
+	f, why := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), graph.WhyMovesFloats
+	if x.Encoded() {
+		why = graph.NoReason
+		level, _ := x.Level(a.Value)
+		f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
 	}
-	return true
+	l.stage(n, f, 0, why, src, l.result(n).buf)
+}
+
+func (l *lowering) slice(n *graph.Node, a *graph.SliceAttrs, x *graph.Value, src string) {
+	f, why := ops.SliceFloat(a, x.Shape), graph.WhyMovesFloats
+	if x.Encoded() {
+		f, why = ops.SliceBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
+	}
+	l.stage(n, f, 0, why, src, l.result(n).buf)
+}
+
+// reshapeNode is for ops that give the elements the shape of their result.
+func (l *lowering) reshapeNode(n *graph.Node, x *graph.Value, src string) {
+	l.reshape(n, x, l.g.Value(n.Output).Shape, src)
+}
+
+func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Value, src string) {
+	if ops.TransposeIsView(a, x.Bits, x.Shape) {
+		l.at[n.Output] = place{buf: src}
+		return
+	}
+	f, why := ops.TransposeFloat(a, x.Shape), graph.WhyMovesFloats
+	if x.Encoded() {
+		f, why = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
+	}
+	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
 
 // binary lowers an op of two tensors, or of a tensor and a constant.
-func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value) {
+func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value, _ string) {
 	var right []int
 	left, args := x.Shape, []string{l.at[n.Inputs[0]].buf}
 	why := graph.WhyTwoSums

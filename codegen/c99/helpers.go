@@ -64,25 +64,23 @@ static inline float rc_narrow(double x)
 `},
 		"rc_fsub": {[]string{"rc_flush"}, `static inline float rc_fsub(float a, float b) { return rc_flush(a - b); }
 `},
-		"rc_fmul": {[]string{"rc_bits", "rc_float", "rc_narrow"}, `/* At 2^-126 it matters how a result was rounded. */
+		"rc_fmul": {[]string{"rc_bits", "rc_narrow"}, `/* Near 2^-126 it matters how a result was rounded, and whether the processor flushes by itself. */
 static inline float rc_fmul(float a, float b)
 {
     const float r = a * b;
-    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
-    if (m > 0x00800000u) {
+    if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || a == 0.0f || b == 0.0f) {
         return r;
     }
-    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_narrow((double)a * (double)b);
+    return rc_narrow((double)a * (double)b);
 }
 `},
-		"rc_fdiv": {[]string{"rc_bits", "rc_float", "rc_narrow"}, `static inline float rc_fdiv(float a, float b)
+		"rc_fdiv": {[]string{"rc_bits", "rc_narrow"}, `static inline float rc_fdiv(float a, float b)
 {
     const float r = a / b;
-    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
-    if (m > 0x00800000u) {
+    if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || a == 0.0f) {
         return r;
     }
-    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_narrow((double)a / (double)b);
+    return rc_narrow((double)a / (double)b);
 }
 `},
 		"rc_fmin": {text: `static inline float rc_fmin(float a, float b) { return a < b ? a : b; }
@@ -107,15 +105,14 @@ static inline float rc_exact_fma(float a, float b, float c)
     return rc_narrow(s);
 }
 `},
-		"rc_fma": {[]string{"rc_bits", "rc_float", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+		"rc_fma": {[]string{"rc_bits", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 static inline float rc_fma(float a, float b, float c)
 {
     const float r = __builtin_fmaf(a, b, c); /* an instruction */
-    const uint32_t u = rc_bits(r), m = u & 0x7fffffffu;
-    if (m > 0x00800000u) {
+    if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || ((a == 0.0f || b == 0.0f) && c == 0.0f)) {
         return r;
     }
-    return m < 0x00800000u ? rc_float(u & 0x80000000u) : rc_exact_fma(a, b, c);
+    return rc_exact_fma(a, b, c);
 }
 #else
 static inline float rc_fma(float a, float b, float c) { return rc_exact_fma(a, b, c); }

@@ -3,81 +3,12 @@ package ripcjson
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/enum"
 	"ripc/ir"
 )
-
-// attrs reads a node's attributes into the graph's type for its op. The schema has checked names and ranges; the
-// defaults are those that the schema documents.
-func (b *builder) attrs(n *rawNode) any {
-	d, at := b.doc, n.at+"/attrs"
-	one := [2]int{1, 1}
-	switch n.op {
-	case "conv2d":
-		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(n, at)})
-	case "bitserial_conv2d":
-		a := b.binary(n, at)
-		a.PadValue = parsed(b, n, at+"/pad_value", graph.PadZeros, graph.ParsePadValue)
-		return b.taps(at, &graph.Conv2DAttrs{Strides: d.pair(at+"/strides", one), Pad: b.padding(n, at), Binary: a})
-	case "dense":
-		return &graph.DenseAttrs{}
-	case "bitserial_dense":
-		return &graph.DenseAttrs{Binary: b.binary(n, at)}
-	case "max_pool", "avg_pool":
-		kernel := d.pair(at+"/kernel", one)
-		return &graph.PoolAttrs{Kernel: kernel, Strides: d.pair(at+"/strides", kernel), Pad: b.padding(n, at)}
-	case "batch_norm":
-		return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
-	case "shift_norm":
-		return &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: d.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
-	case "quantize":
-		a := &graph.QuantizeAttrs{LevelType: b.levels(n, at), Rounding: b.rounding(n, at)}
-		if d.number(at+"/scale", 0) == 0 { // the schema wants a given one to be positive
-			a.Unit = d.text(at+"/encoding") != "affine"
-		}
-		if r := d.integers(at + "/range"); len(r) == 2 {
-			a.Range = &scalar.Range{Min: r[0], Max: r[1]}
-		}
-		return a
-	case "threshold":
-		return &graph.ThresholdAttrs{LevelType: b.levels(n, at), NotLess: d.flag(at + "/not_less")}
-	case "fake_quant":
-		return &graph.FakeQuantAttrs{Min: d.number(at+"/min", 0), Max: d.number(at+"/max", 0), Rounding: b.rounding(n, at)}
-	case "clip":
-		return &graph.ClipAttrs{Min: d.number(at+"/min", math.Inf(-1)), Max: d.number(at+"/max", math.Inf(1))}
-	case "round":
-		return &graph.RoundAttrs{Mode: b.rounding(n, at)}
-	case "bitpack":
-		return &graph.BitpackAttrs{Int32: d.text(at+"/dtype") == "i32"}
-	case "prelu":
-		return &graph.PReluAttrs{}
-	case "add", "sub", "mul", "div":
-		return &graph.BinaryOpAttrs{Reverse: d.flag(at + "/reverse")}
-	case "pad":
-		return &graph.SpatialPadAttrs{Pad: b.padding(n, at), Value: d.number(at+"/value", 0)}
-	case "slice":
-		a := &graph.SliceAttrs{Begin: d.integers(at + "/begin"), Size: d.integers(at + "/size"), Stride: d.integers(at + "/strides")}
-		if a.Stride == nil {
-			for range a.Begin {
-				a.Stride = append(a.Stride, 1)
-			}
-		}
-		return a
-	case "reshape":
-		return &graph.ReshapeAttrs{Shape: d.integers(at + "/shape")}
-	case "transpose":
-		return &graph.TransposeAttrs{Perm: d.integers(at + "/perm")}
-	case "constant":
-		return &graph.ConstantAttrs{}
-	case "concat":
-		return &graph.ConcatAttrs{}
-	}
-	return &graph.NoAttrs{}
-}
 
 func (b *builder) rounding(n *rawNode, at string) scalar.Rounding {
 	return parsed(b, n, at+"/rounding", scalar.HalfEven, scalar.ParseRounding)

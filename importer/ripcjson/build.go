@@ -136,8 +136,9 @@ func (b *builder) build(n *rawNode) {
 	}
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Output: n.outputs[0],
 		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
-	node.Attrs = b.attrs(n)
-	if !b.readWeights(n, node) {
+	row := formats()[n.op]
+	node.Attrs = row.read(b, n, n.at+"/attrs")
+	if !row.weights(b.weightReader(n, node)) {
 		return
 	}
 	out, err := b.out.Append(node)

@@ -2,6 +2,7 @@ package ripcjson
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -65,5 +66,33 @@ func TestEnums(t *testing.T) {
 		if !slices.Equal(c.schema, c.have) {
 			t.Errorf("%s: the schema has %q, the graph %q", c.what, c.schema, c.have)
 		}
+	}
+}
+
+// TestFormats: models can have all ops that importers make, and no other; reading and writing know the same.
+func TestFormats(t *testing.T) {
+	v, err := newValidator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := v.plain.(map[string]any)["$defs"].(map[string]any)["node"].(map[string]any)
+	inSchema := map[string]bool{}
+	for _, op := range node["properties"].(map[string]any)["op"].(map[string]any)["enum"].([]any) {
+		inSchema[op.(string)] = true
+	}
+	rows := maps.Clone(formats())
+	for _, o := range graph.Ops() {
+		f, ok := rows[o.Name]
+		if ok == o.Fused || inSchema[o.Name] == o.Fused {
+			t.Errorf("%s: made by fusedglue %v, in the schema %v, read and written %v", o.Name, o.Fused, inSchema[o.Name], ok)
+		}
+		if ok {
+			f.write(o.NewAttrs()) // it panics at attributes of another op
+		}
+		delete(rows, o.Name)
+		delete(inSchema, o.Name)
+	}
+	if len(rows) > 0 || len(inSchema) > 0 {
+		t.Errorf("there are no ops %v and %v", rows, inSchema)
 	}
 }

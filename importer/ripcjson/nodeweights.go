@@ -4,72 +4,90 @@ import (
 	"ripc/graph"
 )
 
-// readWeights gives node the constants that its op has. It reports faults and returns false after any.
-func (b *builder) readWeights(n *rawNode, node *graph.Node) bool {
-	var x *graph.Value
+// weightReader gives a node the constants that its op has.
+type weightReader struct {
+	*builder
+	n    *rawNode
+	node *graph.Node
+	x    *graph.Value // the first input, nil if there is none
+}
+
+func (b *builder) weightReader(n *rawNode, node *graph.Node) *weightReader {
+	w := &weightReader{builder: b, n: n, node: node}
 	if len(n.inputs) > 0 {
-		x = b.g.Values[n.inputs[0]]
+		w.x = b.g.Values[n.inputs[0]]
 	}
-	ok := true
-	set := func(key string, shape []int, fanIn int) {
-		if t := b.tensor(n, key, b.weightName(n, key), shape, fanIn); t != nil {
-			node.Weights[key] = t
-		} else {
-			ok = false
-		}
+	return w
+}
+
+// set reads a weight; shape and fanIn are for one that is generated.
+func (w *weightReader) set(key string, shape []int, fanIn int) bool {
+	t := w.tensor(w.n, key, w.weightName(w.n, key), shape, fanIn)
+	if t != nil {
+		w.node.Weights[key] = t
 	}
-	switch n.op {
-	case "conv2d", "bitserial_conv2d", "dense", "bitserial_dense":
-		shape, known := b.kernelShape(n, x)
-		if !known {
-			return false
+	return t != nil
+}
+
+// vector is a weight of one number for each channel.
+func (w *weightReader) vector(key string) bool { return w.set(key, []int{w.x.Channels()}, 0) }
+
+// vectors is for ops with such weights alone.
+func vectors(keys ...string) func(w *weightReader) bool {
+	return func(w *weightReader) bool {
+		ok := true
+		for _, key := range keys {
+			ok = w.vector(key) && ok
 		}
-		set("w", shape, product(shape[:max(len(shape)-1, 0)]))
-		if !ok || !b.agrees(n, node.Weights["w"]) {
-			return false
-		}
-		w := node.Weights["w"].Shape
-		last := w[len(w)-1:]
-		if b.wants(n, "b") {
-			set("b", last, 0)
-		}
-		scaled := b.doc.text(n.at+"/attrs/weight_scale") == "tensor"
-		if scaled {
-			set("scale", last, product(w[:len(w)-1]))
-		} else if _, given := b.doc.values[n.at+"/weights/scale"]; given {
-			b.fault(n, "add weight_scale: tensor to attrs, or remove it", "weight \"scale\" is given but not used")
-			return false
-		}
-	case "batch_norm":
-		for _, key := range []string{"gamma", "beta", "mean", "var"} {
-			set(key, []int{x.Channels()}, 0)
-		}
-	case "prelu":
-		set("alpha", []int{x.Channels()}, 0)
-	case "add", "sub", "mul", "div":
-		if len(n.inputs) == 1 || b.wants(n, "b") {
-			set("b", []int{x.Channels()}, 0)
-		}
-	case "constant":
-		shape := b.doc.integers(n.at + "/attrs/shape")
-		if _, stored := b.weights.tensors[b.weightName(n, "value")]; shape == nil && !stored && b.weights.random != nil {
-			b.fault(n, "add shape to attrs, or put the tensor into a weights file", "value is to be generated (no tensor %q is stored), but attrs.shape is missing", b.weightName(n, "value"))
-			return false
-		}
-		set("value", shape, 0)
-	case "fake_quant":
-		set("scale", []int{x.Channels()}, 0)
-		if b.wants(n, "zero_point") {
-			set("zero_point", []int{x.Channels()}, 0)
-		}
-	case "threshold":
-		set("thresholds", []int{1<<b.doc.integer(n.at+"/attrs/bits", 1) - 1, x.Channels()}, 0)
-	case "shift_norm":
-		for _, key := range []string{"mean", "var"} {
-			set(key, []int{x.Channels()}, 0)
-		}
+		return ok
+	}
+}
+
+// kernel reads the weights of convolutions and dense layers.
+func (w *weightReader) kernel() bool {
+	shape, known := w.kernelShape(w.n, w.x)
+	if !known || !w.set("w", shape, product(shape[:max(len(shape)-1, 0)])) || !w.agrees(w.n, w.node.Weights["w"]) {
+		return false
+	}
+	shape, ok := w.node.Weights["w"].Shape, true
+	last := shape[len(shape)-1:]
+	if w.wants(w.n, "b") {
+		ok = w.set("b", last, 0)
+	}
+	if w.doc.text(w.n.at+"/attrs/weight_scale") == graph.ScaleTensor.String() {
+		ok = w.set("scale", last, product(shape[:len(shape)-1])) && ok
+	} else if _, given := w.doc.values[w.n.at+"/weights/scale"]; given {
+		w.fault(w.n, "add weight_scale: tensor to attrs, or remove it", "weight \"scale\" is given but not used")
+		return false
 	}
 	return ok
+}
+
+// operand reads the second operand of an op of one input.
+func (w *weightReader) operand() bool {
+	return len(w.n.inputs) != 1 && !w.wants(w.n, "b") || w.vector("b")
+}
+
+// value reads that of a constant.
+func (w *weightReader) value() bool {
+	shape := w.doc.integers(w.n.at + "/attrs/shape")
+	if _, stored := w.weights.tensors[w.weightName(w.n, "value")]; shape == nil && !stored && w.weights.random != nil {
+		w.fault(w.n, "add shape to attrs, or put the tensor into a weights file", "value is to be generated (no tensor %q is stored), but attrs.shape is missing", w.weightName(w.n, "value"))
+		return false
+	}
+	return w.set("value", shape, 0)
+}
+
+func (w *weightReader) fakeQuant() bool {
+	ok := w.vector("scale")
+	if w.wants(w.n, "zero_point") {
+		ok = w.vector("zero_point") && ok
+	}
+	return ok
+}
+
+func (w *weightReader) thresholds() bool {
+	return w.set("thresholds", []int{1<<w.doc.integer(w.n.at+"/attrs/bits", 1) - 1, w.x.Channels()}, 0)
 }
 
 // weightName is the tensor that a node's weight comes from.

@@ -152,7 +152,7 @@ func (w *writer) node(n *graph.Node) object {
 	if n.Output != n.Name {
 		o.set("outputs", []string{n.Output})
 	}
-	if a := attrsObject(n); len(a) > 0 {
+	if a := formats()[n.Op].write(n.Attrs); len(a) > 0 {
 		o.set("attrs", a)
 	}
 	var shared object

@@ -1,8 +1,6 @@
 package ripcjson
 
 import (
-	"math"
-
 	"ripc/graph"
 	"ripc/graph/scalar"
 )
@@ -30,70 +28,6 @@ func levelsObject(t scalar.LevelType) object {
 		return object{{"encoding", "affine"}, {"zero_point", t.Zero}}
 	}
 	return object{{"encoding", t.Enc.String()}}
-}
-
-// attrsObject has the attributes of n that are not what Read takes for them if they are left out.
-func attrsObject(n *graph.Node) object {
-	var o object
-	switch a := n.Attrs.(type) {
-	case *graph.Conv2DAttrs:
-		o = append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-		if d := a.Dilation(); d != [2]int{1, 1} {
-			o.set("dilations", d[:])
-		}
-		if a.GroupCount() > 1 {
-			o.set("groups", a.GroupCount())
-		}
-		o = append(o, binaryObject(a.Binary)...)
-		if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
-			o.set("pad_value", a.Binary.PadValue.String())
-		}
-	case *graph.DenseAttrs:
-		o = binaryObject(a.Binary)
-	case *graph.PoolAttrs:
-		o = append(object{{"kernel", a.Kernel[:]}, {"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	case *graph.BatchNormAttrs:
-		o.set("epsilon", a.Epsilon)
-	case *graph.ShiftNormAttrs:
-		o = object{{"bits", a.Bits}, {"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}
-	case *graph.QuantizeAttrs:
-		o = quantizeObject(a)
-	case *graph.ThresholdAttrs:
-		o = append(object{{"bits", a.Bits}}, levelsObject(a.LevelType)...)
-		o = append(o, dtypeObject(a.Signed)...)
-		o.set("scale", a.Scale)
-		if a.NotLess {
-			o.set("not_less", true)
-		}
-	case *graph.FakeQuantAttrs:
-		o = append(object{{"min", a.Min}, {"max", a.Max}}, roundingObject(a.Rounding)...)
-	case *graph.ClipAttrs:
-		if !math.IsInf(a.Min, 0) {
-			o.set("min", a.Min)
-		}
-		if !math.IsInf(a.Max, 0) {
-			o.set("max", a.Max)
-		}
-	case *graph.RoundAttrs:
-		o = roundingObject(a.Mode)
-	case *graph.BinaryOpAttrs:
-		if a.Reverse {
-			o.set("reverse", true)
-		}
-	case *graph.SpatialPadAttrs:
-		o = append(paddingList(a.Pad), member{"value", a.Value})
-	case *graph.SliceAttrs:
-		o = object{{"begin", a.Begin}, {"size", a.Size}, {"strides", a.Stride}}
-	case *graph.ReshapeAttrs:
-		o.set("shape", a.Shape)
-	case *graph.TransposeAttrs:
-		o.set("perm", a.Perm)
-	case *graph.BitpackAttrs:
-		if a.Int32 {
-			o.set("dtype", "i32")
-		}
-	}
-	return o
 }
 
 func quantizeObject(a *graph.QuantizeAttrs) object {

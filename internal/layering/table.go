@@ -93,6 +93,7 @@ func Table() []Row {
 
 		{"e2e", nil, nil}, // tests only
 		{"examples/digits/check", []string{"runtime/npy"}, nil},
+		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain"}, nil}, // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/squeezenet/gen", []string{"graph", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
 

@@ -40,9 +40,9 @@ func (b *byteBuilder) tile(n byteNest) {
 		split(filters, registers, tiles, named(ir.Channel, ".i"))
 		filters = named(ir.Channel, ".i")
 	}
-	groupOf, inVectors := "", v[vectors]
+	groupOf := ""
 	if b.is(group) {
-		groupOf, inVectors = named(ir.Channel, ".g"), v[group]
+		groupOf = named(ir.Channel, ".g")
 		size := v[group]
 		if !b.is(spread) {
 			size *= perVector(b.Layer)
@@ -86,8 +86,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	b.lanes(halves, clear(ir.U16), one, false)
 	b.lanes(halves, add(isa.WidenAdd, ir.I32, one), one, true)
 	b.lanes(bytes, clear(ir.U8), one, false)
-	if many := one * inVectors; b.extent(sumAt) > 1 { // 16 bits have no registers while bytes are counted
-		many = one * v[vectors]
+	if many := one * v[vectors]; b.extent(sumAt) > 1 { // 16 bits have no registers while bytes are counted
 		b.lanes(bytes, add(isa.WidenAddMemory, ir.U16, many), many, true)
 	} else {
 		b.lanes(bytes, add(isa.WidenAdd, ir.U16, one), one, true)

@@ -91,8 +91,9 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 		by = ir.Gt
 	}
 	after := !a.flushed && !b.flushed && !a.constant && !b.constant
-	// minps and maxps flush what they choose. But LLVM makes 0 or b by masking b.
-	if e.target.Arch != "x86_64" && !after || a.zero {
+	// minps and maxps would flush what they choose, but LLVM does not always make these of a choice: 0 or b is b under a
+	// mask, and with AVX-512 the larger of x and what lies in memory is a store of x under one.
+	if !after || a.zero {
 		a, b = e.flush(a), e.flush(b)
 	}
 	x := a
@@ -100,12 +101,7 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 	if ordered := b.zero && b.positive == (op == ir.Max); (a.zero || b.zero) && !ordered && e.target.Arch != "x86_64" {
 		x = e.product(a)
 	}
-	out := e.pick(e.compare(by, x, b), a, b)
-	if e.target.Arch != "x86_64" {
-		return e.flush(out)
-	}
-	out.flushed = true
-	return out
+	return e.flush(e.pick(e.compare(by, x, b), a, b))
 }
 
 // condition evaluates the condition of a Select. Where it compares floats, LLVM might take both for a min or max, which

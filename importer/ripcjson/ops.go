@@ -1,0 +1,184 @@
+package ripcjson
+
+import (
+	"math"
+	"sync"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// format is how models write an op: a row for each of graph.Ops that importers make.
+type format struct {
+	// read gives a node's attributes. The schema has checked names and ranges; the defaults are those that it documents.
+	read func(b *builder, n *rawNode, at string) any
+	// write gives those attributes that are not what read takes for them if they are left out.
+	write func(attrs any) object
+	// weights gives the node its constants. It reports faults and returns false after any.
+	weights func(w *weightReader) bool
+}
+
+var formats = sync.OnceValue(func() map[string]format {
+	attributes := map[string]format{
+		"conv2d":           form(readConv, writeConv),
+		"bitserial_conv2d": form(readBinaryConv, writeConv),
+		"dense":            form(func(*builder, *rawNode, string) *graph.DenseAttrs { return &graph.DenseAttrs{} }, writeDense),
+		"bitserial_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
+			return &graph.DenseAttrs{Binary: b.binary(n, at)}
+		}, writeDense),
+		"max_pool": form(readPool, writePool),
+		"avg_pool": form(readPool, writePool),
+		"batch_norm": form(func(b *builder, n *rawNode, _ string) *graph.BatchNormAttrs {
+			return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
+		}, func(a *graph.BatchNormAttrs) object { return object{{"epsilon", a.Epsilon}} }),
+		"shift_norm": form(func(b *builder, n *rawNode, at string) *graph.ShiftNormAttrs {
+			return &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+		}, func(a *graph.ShiftNormAttrs) object {
+			return object{{"bits", a.Bits}, {"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}
+		}),
+		"quantize":  form(readQuantize, quantizeObject),
+		"threshold": form(readThreshold, writeThreshold),
+		"fake_quant": form(func(b *builder, n *rawNode, at string) *graph.FakeQuantAttrs {
+			return &graph.FakeQuantAttrs{Min: b.doc.number(at+"/min", 0), Max: b.doc.number(at+"/max", 0), Rounding: b.rounding(n, at)}
+		}, func(a *graph.FakeQuantAttrs) object {
+			return append(object{{"min", a.Min}, {"max", a.Max}}, roundingObject(a.Rounding)...)
+		}),
+		"clip": form(func(b *builder, _ *rawNode, at string) *graph.ClipAttrs {
+			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)), Max: b.doc.number(at+"/max", math.Inf(1))}
+		}, writeClip),
+		"round": form(func(b *builder, n *rawNode, at string) *graph.RoundAttrs {
+			return &graph.RoundAttrs{Mode: b.rounding(n, at)}
+		}, func(a *graph.RoundAttrs) object { return roundingObject(a.Mode) }),
+		"bitpack": form(func(b *builder, _ *rawNode, at string) *graph.BitpackAttrs {
+			return &graph.BitpackAttrs{Int32: b.doc.text(at+"/dtype") == "i32"}
+		}, func(a *graph.BitpackAttrs) object { return only(a.Int32, "dtype", "i32") }),
+		"prelu":    form(func(*builder, *rawNode, string) *graph.PReluAttrs { return &graph.PReluAttrs{} }, nil),
+		"constant": form(func(*builder, *rawNode, string) *graph.ConstantAttrs { return &graph.ConstantAttrs{} }, nil),
+		"concat":   form(func(*builder, *rawNode, string) *graph.ConcatAttrs { return &graph.ConcatAttrs{} }, nil),
+		"pad": form(func(b *builder, n *rawNode, at string) *graph.SpatialPadAttrs {
+			return &graph.SpatialPadAttrs{Pad: b.padding(n, at), Value: b.doc.number(at+"/value", 0)}
+		}, func(a *graph.SpatialPadAttrs) object { return append(paddingList(a.Pad), member{"value", a.Value}) }),
+		"slice": form(readSlice, func(a *graph.SliceAttrs) object {
+			return object{{"begin", a.Begin}, {"size", a.Size}, {"strides", a.Stride}}
+		}),
+		"reshape": form(func(b *builder, _ *rawNode, at string) *graph.ReshapeAttrs {
+			return &graph.ReshapeAttrs{Shape: b.doc.integers(at + "/shape")}
+		}, func(a *graph.ReshapeAttrs) object { return object{{"shape", a.Shape}} }),
+		"transpose": form(func(b *builder, _ *rawNode, at string) *graph.TransposeAttrs {
+			return &graph.TransposeAttrs{Perm: b.doc.integers(at + "/perm")}
+		}, func(a *graph.TransposeAttrs) object { return object{{"perm", a.Perm}} }),
+	}
+	for _, op := range []string{"add", "sub", "mul", "div"} {
+		attributes[op] = form(func(b *builder, _ *rawNode, at string) *graph.BinaryOpAttrs {
+			return &graph.BinaryOpAttrs{Reverse: b.doc.flag(at + "/reverse")}
+		}, func(a *graph.BinaryOpAttrs) object { return only(a.Reverse, "reverse", true) })
+	}
+	for _, op := range []string{"relu", "relu6", "hard_tanh", "sign", "global_avg_pool", "softmax", "flatten", "dequantize", "unpack"} {
+		attributes[op] = form(func(*builder, *rawNode, string) *graph.NoAttrs { return &graph.NoAttrs{} }, nil)
+	}
+	for op, weights := range map[string]func(w *weightReader) bool{
+		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
+		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"), "prelu": vectors("alpha"),
+		"add": (*weightReader).operand, "sub": (*weightReader).operand, "mul": (*weightReader).operand, "div": (*weightReader).operand,
+		"constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
+	} {
+		f := attributes[op]
+		f.weights = weights
+		attributes[op] = f
+	}
+	return attributes
+})
+
+// form is a row for attributes of type A; write is nil where there are none to write.
+func form[A any](read func(b *builder, n *rawNode, at string) *A, write func(a *A) object) format {
+	f := format{
+		read:    func(b *builder, n *rawNode, at string) any { return read(b, n, at) },
+		write:   func(any) object { return nil },
+		weights: func(*weightReader) bool { return true },
+	}
+	if write != nil {
+		f.write = func(attrs any) object { return write(attrs.(*A)) }
+	}
+	return f
+}
+
+// only is a member, if yes holds.
+func only(yes bool, key string, value any) object {
+	if !yes {
+		return nil
+	}
+	return object{{key, value}}
+}
+
+func readConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
+	return b.taps(at, &graph.Conv2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at)})
+}
+
+func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
+	a := readConv(b, n, at)
+	a.Binary = b.binary(n, at)
+	a.Binary.PadValue = parsed(b, n, at+"/pad_value", graph.PadZeros, graph.ParsePadValue)
+	return a
+}
+
+func writeConv(a *graph.Conv2DAttrs) object {
+	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+	if d := a.Dilation(); d != [2]int{1, 1} {
+		o.set("dilations", d[:])
+	}
+	if a.GroupCount() > 1 {
+		o.set("groups", a.GroupCount())
+	}
+	o = append(o, binaryObject(a.Binary)...)
+	if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
+		o.set("pad_value", a.Binary.PadValue.String())
+	}
+	return o
+}
+
+func writeDense(a *graph.DenseAttrs) object { return binaryObject(a.Binary) }
+
+func readPool(b *builder, n *rawNode, at string) *graph.PoolAttrs {
+	kernel := b.doc.pair(at+"/kernel", [2]int{1, 1})
+	return &graph.PoolAttrs{Kernel: kernel, Strides: b.doc.pair(at+"/strides", kernel), Pad: b.padding(n, at)}
+}
+
+func writePool(a *graph.PoolAttrs) object {
+	return append(object{{"kernel", a.Kernel[:]}, {"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+}
+
+func readQuantize(b *builder, n *rawNode, at string) *graph.QuantizeAttrs {
+	a := &graph.QuantizeAttrs{LevelType: b.levels(n, at), Rounding: b.rounding(n, at)}
+	if b.doc.number(at+"/scale", 0) == 0 { // the schema wants a given one to be positive
+		a.Unit = b.doc.text(at+"/encoding") != "affine"
+	}
+	if r := b.doc.integers(at + "/range"); len(r) == 2 {
+		a.Range = &scalar.Range{Min: r[0], Max: r[1]}
+	}
+	return a
+}
+
+func readThreshold(b *builder, n *rawNode, at string) *graph.ThresholdAttrs {
+	return &graph.ThresholdAttrs{LevelType: b.levels(n, at), NotLess: b.doc.flag(at + "/not_less")}
+}
+
+func writeThreshold(a *graph.ThresholdAttrs) object {
+	o := append(object{{"bits", a.Bits}}, levelsObject(a.LevelType)...)
+	o = append(o, dtypeObject(a.Signed)...)
+	o.set("scale", a.Scale)
+	return append(o, only(a.NotLess, "not_less", true)...)
+}
+
+func writeClip(a *graph.ClipAttrs) object {
+	return append(only(!math.IsInf(a.Min, 0), "min", a.Min), only(!math.IsInf(a.Max, 0), "max", a.Max)...)
+}
+
+func readSlice(b *builder, _ *rawNode, at string) *graph.SliceAttrs {
+	a := &graph.SliceAttrs{Begin: b.doc.integers(at + "/begin"), Size: b.doc.integers(at + "/size"), Stride: b.doc.integers(at + "/strides")}
+	if a.Stride == nil {
+		for range a.Begin {
+			a.Stride = append(a.Stride, 1)
+		}
+	}
+	return a
+}
