@@ -167,7 +167,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 	return in, nil
 }
 
-// layerOf reads what a stage is off its description.
+// layerOf makes a Layer of a stage's description.
 func layerOf(s describe.Stage) Layer {
 	f := codegen.LayerOf(s)
 	l := Layer{

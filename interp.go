@@ -106,7 +106,7 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 // maxInterpBytes bounds the buffers of what is interpreted.
 const maxInterpBytes = 8 << 30
 
-// check fails if text holds nothing to run, or what it holds needs too much memory.
+// check fails if text holds no program, or one that needs too much memory.
 func (r InterpRequest) check(text *irtext.File) error {
 	if text.Program == nil && len(text.Funcs) == 0 {
 		return &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "there is neither a program nor a func in it"}
@@ -184,7 +184,7 @@ func fillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 	return names, nil
 }
 
-// readConstants reads what text names out of an artifact.
+// readConstants reads the constants that text names from an artifact.
 func readConstants(so string, text *irtext.File) (map[string][]byte, error) {
 	d, err := runtime.ReadDescription(so)
 	if err != nil {

@@ -60,7 +60,8 @@ func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 	return r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
 }
 
-// on runs the inferences that r asks for on what open makes ready, with inputs that are not given filled by fill. open's progress is the interpreter's.
+// on runs the inferences that r asks for on the engine that open gives. fill makes the inputs that are not given; open's argument
+// receives the interpreter's progress.
 func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
 	e, err := open(func(stage, stages int, name string) {
@@ -108,7 +109,7 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	return res, nil
 }
 
-// open makes what r asks for ready. progress is the interpreter's.
+// open gives the engine that r asks for, ready to run. progress receives the interpreter's progress.
 func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if r.Engine == EngineInterp {
 		return r.interpret(progress)
@@ -120,7 +121,7 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 	return openLibrary(engine.Options{Threads: r.Threads})
 }
 
-// interpret makes the definition of a model ready.
+// interpret gives the interpreter of a model's definition, ready to run.
 func (r RunRequest) interpret(progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}

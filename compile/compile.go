@@ -15,7 +15,7 @@ import (
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -26,7 +26,7 @@ type Options struct {
 	// Float and Bitserial name layers whose algorithm is not to be chosen by estimated cost: sums in f32, or counts of bits.
 	Float, Bitserial []string
 	Strict           bool // layers that stay float although the model is binary are errors
-	// Traces gives the schedule of a Func by its name, instead of the default template.
+	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
 	Traces map[string]schedule.Trace
 	Emit   []codegen.Kind // what to build; nil: nothing is generated, the Programs only
 	// Backend is the name of the back end that builds; "" lets each kind be built by the first that can.
@@ -43,9 +43,11 @@ type Compiled struct {
 	Program   *ir.Program  // unscheduled: the definition
 	Scheduled *ir.Program
 	Traces    map[string]schedule.Trace // by Func
-	Target    targets.Target
-	Files     map[codegen.Kind][]byte // as asked by Options.Emit
-	Times     []StageTime
+	// Choices say where the traces that were not given come from, by Func.
+	Choices map[string]strategy.Choice
+	Target  targets.Target
+	Files   map[codegen.Kind][]byte // as asked by Options.Emit
+	Times   []StageTime
 }
 
 // StageTime is how long one stage took.
@@ -132,11 +134,17 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	c.Scheduled, c.Traces, err = scheduled(ctx, c.Program, c.Target, func(f *ir.Func) (schedule.Trace, bool) {
+	c.Choices = map[string]strategy.Choice{}
+	c.Scheduled, c.Traces, err = scheduled(ctx, c.Program, c.Target, func(f *ir.Func) (schedule.Trace, bool, error) {
 		if t, given := traces[f.Name]; given {
-			return t, true
+			return t, true, nil
 		}
-		return template.Default(f, c.Target), false
+		choice, err := strategy.Default(f, c.Target)
+		if err != nil {
+			return nil, false, &InternalError{"default schedule of " + f.Name, err}
+		}
+		c.Choices[f.Name] = choice
+		return choice.Trace, false, nil
 	})
 	return err
 }

@@ -57,7 +57,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 		return nil, err
 	}
 	var traces map[string]schedule.Trace
-	u.Scheduled, traces, err = scheduled(ctx, u.Program, t, func(*ir.Func) (schedule.Trace, bool) { return tr, true })
+	u.Scheduled, traces, err = scheduled(ctx, u.Program, t, func(*ir.Func) (schedule.Trace, bool, error) { return tr, true, nil })
 	if err != nil {
 		return nil, err
 	}

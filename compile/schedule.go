@@ -15,7 +15,7 @@ import (
 
 // scheduled is p with the traces that choose gives its Funcs, and with constants packed as these ask for; given says that
 // a trace is the user's. Every Func is proved before and after. The traces are returned by Func.
-func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (tr schedule.Trace, given bool)) (*ir.Program, map[string]schedule.Trace, error) {
+func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (tr schedule.Trace, given bool, err error)) (*ir.Program, map[string]schedule.Trace, error) {
 	instrs := isa.For(t)
 	s := *p
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
@@ -24,7 +24,10 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 		if err := prove(f); err != nil {
 			return nil, nil, &InternalError{"definition of " + f.Name, err}
 		}
-		tr, given := choose(f)
+		tr, given, err := choose(f)
+		if err != nil {
+			return nil, nil, err
+		}
 		r, err := applied(f, tr, instrs)
 		switch {
 		case err != nil && given && hasPlace(err): // a step, which the message names

@@ -14,7 +14,7 @@ import (
 	"ripc/internal/golden"
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -25,14 +25,26 @@ func vpopcnt(t *testing.T) targets.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Features = append(slices.Clone(m.Features), "avx512vpopcntdq")
+	m.Features, m.CountOps = append(slices.Clone(m.Features), "avx512vpopcntdq"), 1
 	return m
 }
 
 // forms are the two kernels of docs/kernels.md.
 func forms(f *ir.Func, m targets.Target) map[string]schedule.Trace {
-	k := template.DefaultKnobs(f, m)
-	return map[string]schedule.Trace{"pairs": template.Build(f, m, k), "plain": template.Build(f, m, template.PlainKnobs(f, m))}
+	traces, l := map[string]schedule.Trace{}, strategy.LayerOf(f, m)
+	for form, name := range map[string]string{"pairs": "pairs", "plain": "words"} {
+		for _, s := range strategy.For(l) {
+			if s.Name != name {
+				continue
+			}
+			c, err := s.Build(l, nil)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			traces[form] = c.Trace
+		}
+	}
+	return traces
 }
 
 func convFunc(t *testing.T, path string) *ir.Func {
@@ -83,7 +95,11 @@ func TestKernels(t *testing.T) {
 				t.Errorf("%s, %s: %v, %v", name, form, r, err)
 			}
 			f := convFunc(t, model)
-			if got := template.Default(f, host).String(); form == "pairs" && got != traces[f.Name].String() {
+			choice, err := strategy.Default(f, host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := choice.Trace.String(); form == "pairs" && got != traces[f.Name].String() {
 				t.Errorf("%s: the default schedule is\n%s", name, got)
 			}
 		}

@@ -1,13 +1,14 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"ripc"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 )
 
 // randomTraces draws schedules for half of the Funcs.
@@ -17,7 +18,11 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
 		if r.IntN(2) == 0 {
 			continue
 		}
-		tr := template.Random(f, c.Target, r)
+		choice, err := strategy.Random(context.Background(), f, c.Target, r)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		tr := choice.Trace
 		packed := slices.ContainsFunc(tr, func(s schedule.Step) bool { return s.Op == "pack" })
 		if len(f.Params) > 1 && f.Params[1].Name == "wt" && !packed && r.IntN(2) == 0 {
 			tr = append(tr, packFilters(f.Params[1].Shape)...)

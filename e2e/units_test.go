@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"ripc/ir"
 	"ripc/measure"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 	"ripc/verify"
 )
@@ -32,11 +33,19 @@ func layerOf(t testing.TB, target, layer string) (*ir.Func, compile.KernelOption
 
 // drawn are the default schedule of f and n different random ones.
 func drawn(f *ir.Func, t targets.Target, n int) []schedule.Trace {
-	traces := []schedule.Trace{template.Default(f, t)}
+	choice, err := strategy.Default(f, t)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	traces := []schedule.Trace{choice.Trace}
 	seen := map[string]bool{traces[0].String(): true}
 	r := rand.New(rand.NewPCG(1, 2))
 	for tries := 0; len(traces) <= n && tries < 50*n; tries++ {
-		if tr := template.Random(f, t, r); !seen[tr.String()] {
+		choice, err := strategy.Random(context.Background(), f, t, r)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		if tr := choice.Trace; !seen[tr.String()] {
 			seen[tr.String()] = true
 			traces = append(traces, tr)
 		}

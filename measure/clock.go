@@ -19,21 +19,22 @@ func (t Timing) Cycles() float64 { return float64(t.Took.Nanoseconds()) * t.GHz 
 
 // Since is the Timing of a run that began at start and ends now. A core that has just computed with wide vectors runs at
 // a lower clock than an idle one, by a tenth and more, and speeds up again within some tens of microseconds. So the
-// clock is looked at behind each run, at once and shortly.
+// clock is measured directly behind each run, and for a short time only.
 func Since(start time.Time) Timing {
 	t := Timing{Took: time.Since(start)}
-	t.GHz = look()
+	t.GHz = clock()
 	return t
 }
 
-// How long look looks.
+// How long clock runs its chain of additions.
 const (
 	chainSteps  = 1 << 15 // 7 to 30 microseconds
 	stepsOfTurn = 16      // in chain
 )
 
-// look is how many dependent additions, one cycle each on every CPU that ripc compiles for, are done in a nanosecond.
-func look() float64 {
+// clock measures the clock of this core in GHz: the number of dependent additions, each of which takes one cycle on every CPU that
+// ripc compiles for, in a nanosecond.
+func clock() float64 {
 	before := time.Now()
 	start := time.Now()
 	runtime.KeepAlive(chain(1, chainSteps/stepsOfTurn))
@@ -41,14 +42,14 @@ func look() float64 {
 	return chainSteps / float64(max(1, ns.Nanoseconds()))
 }
 
-// Fastest is what counts of many runs: the tenth of them, five at least, that took the shortest time.
+// Fastest gives the tenth of the runs that took the shortest time, at least five of them if there are as many.
 func Fastest(runs []Timing) []Timing {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) })
 	return sorted[:min(len(sorted), max(5, len(sorted)/10))]
 }
 
-// Median is the median of a quantity over runs, 0 without any: single runs or looks that were disturbed do not move it.
+// Median is the median of a quantity over runs, 0 without any: single runs or clocks that were disturbed do not move it.
 func Median(runs []Timing, quantity func(Timing) float64) float64 {
 	if len(runs) == 0 {
 		return 0

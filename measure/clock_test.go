@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestLook: looks see a clock that there is, and most of them about the same one.
-func TestLook(t *testing.T) {
+// TestClock: measurements of the clock give a possible one, and most of them about the same.
+func TestClock(t *testing.T) {
 	var runs []Timing
 	for range 50 {
 		runs = append(runs, Since(time.Now()))
@@ -22,11 +22,11 @@ func TestLook(t *testing.T) {
 		}
 	}
 	if near < len(runs)/2 {
-		t.Errorf("%d of %d looks see about %v GHz: %v", near, len(runs), ghz, runs)
+		t.Errorf("%d of %d measurements give about %v GHz: %v", near, len(runs), ghz, runs)
 	}
 }
 
-// TestFigures: what is disturbed, a run or a look, does not count, and each run goes with its own clock.
+// TestFigures: runs and clocks that were disturbed do not count, and each run is taken with the clock that was measured behind it.
 func TestFigures(t *testing.T) {
 	var runs []Timing
 	for i := range 100 {

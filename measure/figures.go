@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the middle number of
+// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the median number of
 // cycles of the fastest tenth of runs, each by the clock directly behind it.
 type Figures struct {
 	MinMS        *float64 `json:"min_ms"`
@@ -15,7 +15,7 @@ type Figures struct {
 	MCACycles    *float64 `json:"mca_cycles"` // always nil: no model of a CPU adds up blocks yet
 }
 
-// Reduce reduces runs to the fastest and the middle one, and to the cycles of the fastest ones.
+// Reduce gives the shortest and the median time of runs, and MACs per cycle from the cycles of the fastest ones; of no runs, nothing.
 func Reduce(runs []Timing, macs int64) Figures {
 	if len(runs) == 0 {
 		return Figures{}

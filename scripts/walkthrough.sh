@@ -108,7 +108,7 @@ generated() {
 
 	echo "## 4. How: the schedule"
 	echo
-	echo "The same command prints the trace that the template for rpi3 gives. docs/schedule.md explains the steps."
+	echo "The same command prints the trace that is the default for rpi3. docs/schedule.md explains the steps."
 	sed -n '/^  trace/,/^# before/s/^    //p' "$tmp/layer" | listing trace text
 
 	echo "## 5. .ripir after scheduling"

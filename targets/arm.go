@@ -16,6 +16,7 @@ func genericARM() Target {
 		Features:   armBase(),
 		VectorBits: 128,
 		Registers:  16,
+		CountOps:   2, // vcnt, vpaddl; vpadal is the addition
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,

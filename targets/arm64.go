@@ -9,6 +9,8 @@ func genericARM64() Target {
 		Features:   []string{"fp-armv8", "neon"},
 		VectorBits: 128,
 		Registers:  32,
+		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		PairLoads:  true,
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,

@@ -9,6 +9,7 @@ func cortexM4() Target {
 		CPU:        "cortex-m4",
 		VectorBits: 32,
 		Registers:  13,
+		CountOps:   12, // sums of neighbouring bits, written out
 		Cores:      1,
 		Bare:       true,
 		Board:      "microcontroller with a Cortex-M4F, no operating system; C source only",

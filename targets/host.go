@@ -88,17 +88,20 @@ func hostTarget(arch string, features []string) Target {
 	if arch == "aarch64" {
 		t := genericARM64()
 		t.Name, t.Features, t.QemuCPU, t.Board = HostName, features, "", "this machine"
+		if t.Has("dotprod") {
+			t.CountOps = rpi5().CountOps
+		}
 		return t
 	}
 	t := Target{
 		Name: HostName, Arch: arch, CPU: cpuX86, Features: features,
-		VectorBits: 128, Registers: 16, L1: 32 << 10, L2: 256 << 10, Cores: 1, Board: "this machine",
+		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1, Board: "this machine",
 	}
 	if t.Has("avx2") {
 		t.VectorBits = 256
 	}
 	if t.Has("avx512f") && t.Has("avx512bw") && t.Has("avx512dq") && t.Has("avx512vl") {
-		t.VectorBits, t.Registers = 512, 32
+		t.VectorBits, t.Registers, t.Ternary = 512, 32, true
 	}
 	return t
 }

@@ -9,6 +9,8 @@ func jetsonTX2() Target {
 		Features:   []string{"fp-armv8", "neon", "crc"},
 		VectorBits: 128,
 		Registers:  32,
+		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		PairLoads:  true,
 		L1:         32 << 10,
 		L2:         2 << 20,
 		Cores:      4,

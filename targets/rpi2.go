@@ -9,6 +9,7 @@ func rpi2() Target {
 		Features:   append(armBase(), armDivide()...),
 		VectorBits: 128,
 		Registers:  16,
+		CountOps:   2, // vcnt, vpaddl; vpadal is the addition
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,

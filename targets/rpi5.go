@@ -10,6 +10,8 @@ func rpi5() Target {
 		Features:   []string{"fp-armv8", "neon", "crc", "lse", "rdm", "rcpc", "fullfp16", "dotprod"},
 		VectorBits: 128,
 		Registers:  32,
+		CountOps:   1, // udot adds the bytes of four counts up
+		PairLoads:  true,
 		L1:         64 << 10,
 		L2:         512 << 10,
 		Cores:      4,

@@ -27,6 +27,12 @@ type Target struct {
 
 	VectorBits int `json:"vector_bits"` // bits of one vector register
 	Registers  int `json:"registers"`   // number of vector registers
+	// CountOps is how many vector operations count the bits of each 32-bit lane of a register.
+	CountOps int `json:"count_ops"`
+	// Ternary says that any bitwise function of three registers is one operation.
+	Ternary bool `json:"ternary,omitempty"`
+	// PairLoads says that one load fills two vector registers.
+	PairLoads bool `json:"pair_loads,omitempty"`
 
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86

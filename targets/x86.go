@@ -1,5 +1,7 @@
 package targets
 
+import "slices"
+
 // cpuX86 is -mcpu of every x86 target: the baseline, to which Features are added. A later CPU's name would bring
 // features that a virtual machine may hide, and prefer-256-bit on CPUs with 512-bit vectors.
 const cpuX86 = "x86-64"
@@ -7,6 +9,18 @@ const cpuX86 = "x86-64"
 // x86Base are the features of x86-64-v3 that generated kernels can use.
 func x86Base() []string {
 	return []string{"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2", "f16c"}
+}
+
+// countOpsX86 is Target.CountOps with features: vpopcntd; two table look-ups of nibbles and two sums of neighbours, and what
+// they take; or sums of neighbours alone, with copies of registers, since SSE2 overwrites an operand.
+func countOpsX86(features []string) int {
+	switch {
+	case slices.Contains(features, "avx512vpopcntdq"):
+		return 1
+	case slices.Contains(features, "ssse3"):
+		return 8
+	}
+	return 22
 }
 
 // x86v1 is the baseline of x86-64: SSE2, without popcnt, byte shuffles, roundings or fused multiply-adds. Code generation
@@ -19,6 +33,7 @@ func x86v1() Target {
 		Features:   []string{"sse2"},
 		VectorBits: 128,
 		Registers:  16,
+		CountOps:   countOpsX86([]string{"sse2"}),
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      2,
@@ -36,6 +51,7 @@ func x86v3() Target {
 		Features:   x86Base(),
 		VectorBits: 256,
 		Registers:  16,
+		CountOps:   countOpsX86(x86Base()),
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      4,
@@ -51,6 +67,7 @@ func x86v4() Target {
 	t.Features = append(t.Features, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
 	t.VectorBits = 512
 	t.Registers = 32
+	t.Ternary = true
 	t.L2 = 1 << 20
 	t.QemuCPU = "" // qemu emulates no AVX-512
 	t.Board = "server with AVX-512 F, BW, DQ, VL and CD (x86-64-v4: Skylake-SP, Zen 4 and later)"

@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// EnvCompiler is the environment variable with the C compiler and its first arguments, for libraries that are built from C source.
+const EnvCompiler = "CC"
+
 // Compiler runs the system's C compiler.
 type Compiler struct {
 	// Command is the compiler and options for it, separated by spaces. "" is the environment's CC, or cc.
@@ -38,7 +41,7 @@ const maxOutput = 1 << 14
 
 // command is the command that runs.
 func (c Compiler) command() string {
-	for _, s := range []string{c.Command, os.Getenv("CC")} {
+	for _, s := range []string{c.Command, os.Getenv(EnvCompiler)} {
 		if strings.TrimSpace(s) != "" {
 			return s
 		}

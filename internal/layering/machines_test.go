@@ -39,7 +39,6 @@ func machines() map[string][]aMachine {
 
 		"schedule/doc.go":       {{"avx512_xor_popcnt_acc_x16", "an instruction's name in an example"}},
 		"schedule/tensorize.go": {{"avx512_xor_popcnt_acc_x16", "an instruction's name in an example"}},
-		"schedule/template/":    {{"", "default schedules are written for instructions"}},
 	}
 }
 

@@ -18,7 +18,7 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees the whole pipeline.
 func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
-	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/template", "targets", "targets/isa"})
+	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/strategy", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate",
 		"fusedglue", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
@@ -56,8 +56,8 @@ func Table() []Row {
 		{"targets/guests", nil, nil},
 		{"targets/isa", []string{"ir", "targets"}, nil},
 		{"schedule", []string{"ir", "ir/arith", "ir/deps", "ir/size"}, nil},
-		{"schedule/template", []string{"ir", "ir/arith", "ir/size", "schedule", "targets", "targets/isa"}, nil},
-		{"schedule/cost", []string{"ir", "ir/arith", "schedule", "targets"}, nil},
+		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
+		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", join(middle, []string{"internal/suggest", "lower/plan"}), nil},
 		{"lower/layout", []string{"graph", "ir", "schedule/cost", "targets"}, nil},

@@ -3,135 +3,177 @@ package refnet
 import (
 	"cmp"
 	"math"
+	"sync"
 
 	"ripc/graph"
 	"ripc/internal/f32"
 )
 
-// Node computes one layer of the graph as imported.
-func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
-	out := g.Value(n.Output)
-	if _, ok := n.Attrs.(*graph.ConstantAttrs); ok {
-		return &Tensor{shape: out.Shape, F: n.Weights["value"].Data}
-	}
-	v := g.Value(n.Inputs[0])
-	x, y := vals[n.Inputs[0]], New(g.Value(n.Output))
-	y.loose = x.loose
-	each := func(f func(c int, x float32) float32) {
-		x.each(func(b, h, w, c int, e *float32) { *y.at(b, h, w, c) = f(c, *e) })
-	}
-	weight := func(key string) []float32 { return n.Weights[key].Data }
-	switch a := n.Attrs.(type) {
-	case *graph.Conv2DAttrs:
-		refConv(n, v, x, y, a, n.Weights["w"].Shape, true)
-	case *graph.DenseAttrs:
-		w := n.Weights["w"].Shape
-		refConv(n, v, x, y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: a.Binary}, []int{1, 1, w[0], w[1]}, false)
-	case *graph.PoolAttrs:
-		refPool(n.Op, x, y, a)
-	case *graph.BatchNormAttrs:
-		each(func(c int, e float32) float32 {
-			s := float32(float64(weight("gamma")[c]) / math.Sqrt(float64(weight("var")[c])+a.Epsilon))
-			return f32.Fma(e, s, float32(float64(weight("beta")[c])-float64(weight("mean")[c])*float64(s)))
-		})
-	case *graph.PReluAttrs:
-		each(func(c int, e float32) float32 {
-			if e < 0 {
-				return f32.Mul(e, weight("alpha")[c])
-			}
-			return e
-		})
-	case *graph.ClipAttrs:
-		each(func(_ int, e float32) float32 { return min(max(e, float32(a.Min)), float32(a.Max)) })
-	case *graph.RoundAttrs:
-		each(func(_ int, e float32) float32 { return a.Mode.Eval(e) })
-	case *graph.FakeQuantAttrs:
-		each(func(c int, e float32) float32 { return refFakeQuant(a, n.Weights, c, e) })
-	case *graph.QuantizeAttrs:
-		each(func(_ int, e float32) float32 { return float32(refQuantize(a, out, e)) })
-	case *graph.ShiftNormAttrs:
-		refShiftNorm(g, n, a, x, y)
-	case *graph.BinaryOpAttrs:
-		refBinary(n, a, vals, y)
-	case *graph.ThresholdAttrs:
-		each(func(c int, e float32) float32 { return float32(refThreshold(a, n.Weights["thresholds"], out, c, e)) })
-	case *graph.TransposeAttrs:
-		for i := range y.F {
-			p, q := position(i, y.shape), make([]int, len(y.shape))
-			for d := range p {
-				q[a.Perm[d]] = p[d]
-			}
-			y.F[i] = x.F[index(q, x.shape)]
-		}
-	case *graph.SpatialPadAttrs:
-		y.each(func(b, h, w, c int, e *float32) {
-			if p := x.inside(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
-				*e = *p
-			} else if *e = float32(a.Value); v.Encoded() {
-				*e = float32(math.Round(a.Value / v.Scale))
-			}
-		})
-	case *graph.SliceAttrs:
-		for i := range y.F {
-			p := position(i, y.shape)
-			for d := range p {
-				p[d] = a.Begin[d] + p[d]*a.Stride[d]
-			}
-			y.F[i] = x.F[index(p, x.shape)]
-		}
-	case *graph.BitpackAttrs, *graph.ReshapeAttrs:
-		copy(y.F, x.F)
-	case *graph.ConcatAttrs:
-		off := 0
-		for _, name := range n.Inputs {
-			z := vals[name]
-			z.each(func(b, h, w, c int, e *float32) { *y.at(b, h, w, off+c) = *e })
-			off += z.shape[len(z.shape)-1]
-		}
-	default:
-		refPlain(n.Op, v, x, y, each)
-	}
-	return y
+// layer is a node at work: x its first input, of type v, and y its result, of type out.
+type layer struct {
+	g      *graph.Graph
+	n      *graph.Node
+	v, out *graph.Value
+	x, y   *Tensor
+	vals   map[string]*Tensor
 }
 
-// refPlain computes the ops that have no attributes.
-func refPlain(op string, v *graph.Value, x, y *Tensor, each func(func(int, float32) float32)) {
-	switch op {
-	case "relu":
-		each(func(_ int, e float32) float32 { return max(e, 0) })
-	case "sign":
-		each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) })
-	case "relu6":
-		each(func(_ int, e float32) float32 { return min(max(e, 0), 6) })
-	case "hard_tanh":
-		each(func(_ int, e float32) float32 { return min(max(e, -1), 1) })
-	case "dequantize":
-		each(func(_ int, e float32) float32 { return f32.Mul(e, float32(v.Scale)) })
-	case "flatten", "unpack":
-		copy(y.F, x.F)
-	case "global_avg_pool":
-		x.each(func(b, h, w, c int, e *float32) { y.F[b*y.shape[1]+c] = f32.Add(y.F[b*y.shape[1]+c], *e) })
-		for i := range y.F {
-			y.F[i] = f32.Div(y.F[i], float32(x.shape[1]*x.shape[2]))
-		}
-	case "softmax":
-		c := x.shape[len(x.shape)-1]
-		for i := 0; i < len(x.F); i += c {
-			top, sum := x.F[i], 0.0
-			for _, e := range x.F[i : i+c] {
-				top = max(top, e)
-			}
-			for _, e := range x.F[i : i+c] {
-				sum += math.Exp(float64(e) - float64(top))
-			}
-			for j, e := range x.F[i : i+c] {
-				y.F[i+j] = float32(math.Exp(float64(e)-float64(top)) / sum)
-			}
-		}
-		y.loose = true
-	default:
-		panic("BUG: no reference for " + op)
+func (l *layer) each(f func(c int, x float32) float32) {
+	l.x.each(func(b, h, w, c int, e *float32) { *l.y.at(b, h, w, c) = f(c, *e) })
+}
+
+func (l *layer) weight(key string) []float32 { return l.n.Weights[key].Data }
+
+// Node computes one layer of the graph as imported.
+func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
+	l := &layer{g: g, n: n, out: g.Value(n.Output), vals: vals}
+	l.y = New(l.out)
+	if len(n.Inputs) > 0 {
+		l.v, l.x = g.Value(n.Inputs[0]), vals[n.Inputs[0]]
+		l.y.loose = l.x.loose
 	}
+	rule, ok := rules()[n.Op]
+	if !ok {
+		panic("BUG: no reference for " + n.Op)
+	}
+	rule(l)
+	return l.y
+}
+
+// rules has the arithmetic of every op that importers make.
+var rules = sync.OnceValue(func() map[string]func(l *layer) {
+	return map[string]func(l *layer){
+		"conv2d": conv, "bitserial_conv2d": conv, "dense": dense, "bitserial_dense": dense,
+		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
+		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
+		"batch_norm": with(func(l *layer, a *graph.BatchNormAttrs) {
+			l.each(func(c int, e float32) float32 {
+				s := float32(float64(l.weight("gamma")[c]) / math.Sqrt(float64(l.weight("var")[c])+a.Epsilon))
+				return f32.Fma(e, s, float32(float64(l.weight("beta")[c])-float64(l.weight("mean")[c])*float64(s)))
+			})
+		}),
+		"prelu": func(l *layer) {
+			l.each(func(c int, e float32) float32 {
+				if e < 0 {
+					return f32.Mul(e, l.weight("alpha")[c])
+				}
+				return e
+			})
+		},
+		"clip": with(func(l *layer, a *graph.ClipAttrs) {
+			l.each(func(_ int, e float32) float32 { return min(max(e, float32(a.Min)), float32(a.Max)) })
+		}),
+		"round": with(func(l *layer, a *graph.RoundAttrs) {
+			l.each(func(_ int, e float32) float32 { return a.Mode.Eval(e) })
+		}),
+		"fake_quant": with(func(l *layer, a *graph.FakeQuantAttrs) {
+			l.each(func(c int, e float32) float32 { return refFakeQuant(a, l.n.Weights, c, e) })
+		}),
+		"quantize": with(func(l *layer, a *graph.QuantizeAttrs) {
+			l.each(func(_ int, e float32) float32 { return float32(refQuantize(a, l.out, e)) })
+		}),
+		"threshold": with(func(l *layer, a *graph.ThresholdAttrs) {
+			l.each(func(c int, e float32) float32 {
+				return float32(refThreshold(a, l.n.Weights["thresholds"], l.out, c, e))
+			})
+		}),
+		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
+		"add":        with(twoTensors), "sub": with(twoTensors), "mul": with(twoTensors), "div": with(twoTensors),
+		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
+		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
+		"constant":        func(l *layer) { l.y.F = l.weight("value") },
+		"concat":          concat,
+		"relu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return max(e, 0) }) },
+		"relu6":           func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, 0), 6) }) },
+		"hard_tanh":       func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, -1), 1) }) },
+		"sign":            func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) }) },
+		"dequantize":      func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, float32(l.v.Scale)) }) },
+		"global_avg_pool": globalPool,
+		"softmax":         softmax,
+	}
+})
+
+// with is a rule that looks at the attributes.
+func with[A any](f func(l *layer, a *A)) func(l *layer) {
+	return func(l *layer) { f(l, l.n.Attrs.(*A)) }
+}
+
+func same(l *layer) { copy(l.y.F, l.x.F) }
+
+func conv(l *layer) {
+	refConv(l.n, l.v, l.x, l.y, l.n.Attrs.(*graph.Conv2DAttrs), l.n.Weights["w"].Shape, true)
+}
+
+func dense(l *layer) {
+	w := l.n.Weights["w"].Shape
+	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary}, []int{1, 1, w[0], w[1]}, false)
+}
+
+func twoTensors(l *layer, a *graph.BinaryOpAttrs) { refBinary(l.n, a, l.vals, l.y) }
+
+func transpose(l *layer, a *graph.TransposeAttrs) {
+	for i := range l.y.F {
+		p, q := position(i, l.y.shape), make([]int, len(l.y.shape))
+		for d := range p {
+			q[a.Perm[d]] = p[d]
+		}
+		l.y.F[i] = l.x.F[index(q, l.x.shape)]
+	}
+}
+
+func pad(l *layer, a *graph.SpatialPadAttrs) {
+	l.y.each(func(b, h, w, c int, e *float32) {
+		if p := l.x.inside(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
+			*e = *p
+		} else if *e = float32(a.Value); l.v.Encoded() {
+			*e = float32(math.Round(a.Value / l.v.Scale))
+		}
+	})
+}
+
+func slice(l *layer, a *graph.SliceAttrs) {
+	for i := range l.y.F {
+		p := position(i, l.y.shape)
+		for d := range p {
+			p[d] = a.Begin[d] + p[d]*a.Stride[d]
+		}
+		l.y.F[i] = l.x.F[index(p, l.x.shape)]
+	}
+}
+
+func concat(l *layer) {
+	off := 0
+	for _, name := range l.n.Inputs {
+		z := l.vals[name]
+		z.each(func(b, h, w, c int, e *float32) { *l.y.at(b, h, w, off+c) = *e })
+		off += z.shape[len(z.shape)-1]
+	}
+}
+
+func globalPool(l *layer) {
+	x, y := l.x, l.y
+	x.each(func(b, h, w, c int, e *float32) { y.F[b*y.shape[1]+c] = f32.Add(y.F[b*y.shape[1]+c], *e) })
+	for i := range y.F {
+		y.F[i] = f32.Div(y.F[i], float32(x.shape[1]*x.shape[2]))
+	}
+}
+
+func softmax(l *layer) {
+	x, y := l.x, l.y
+	c := x.shape[len(x.shape)-1]
+	for i := 0; i < len(x.F); i += c {
+		top, sum := x.F[i], 0.0
+		for _, e := range x.F[i : i+c] {
+			top = max(top, e)
+		}
+		for _, e := range x.F[i : i+c] {
+			sum += math.Exp(float64(e) - float64(top))
+		}
+		for j, e := range x.F[i : i+c] {
+			y.F[i+j] = float32(math.Exp(float64(e)-float64(top)) / sum)
+		}
+	}
+	y.loose = true
 }
 
 func refPool(op string, x, y *Tensor, a *graph.PoolAttrs) {

@@ -58,7 +58,7 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 }
 
 // channel is the index, in channels or words, of what output channel o reads in step "acc."+loop of its reduction. The loop
-// is called gc where its addresses differ from lane to lane: templates then keep the body small.
+// is called gc where its addresses differ from lane to lane.
 func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
 	if c.GroupCount() == 1 {
 		return ir.V("acc.c"), "c"

@@ -1,4 +1,7 @@
-// Package cost estimates what code costs on a target before there is any.
+// Package cost estimates what code costs on a target before there is any: which algorithm a layer should have (algorithm.go,
+// in times of its target), and which schedule a Func. The unit of schedules is an operation of a vector; loads of what lies
+// in registers anyway, addresses and loops count nothing, so that their formulas compare ways to compute the same sums with
+// each other, and say nothing about time.
 package cost
 
 import (

@@ -11,7 +11,7 @@ import (
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets/isa"
 )
 
@@ -44,7 +44,11 @@ func TestByteLanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.in)}}
 		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, c.size, c.size, ops.Slice{})
 		tg := target(t, c.target)
-		r, err := template.Default(f, tg).ApplyAll(f, schedule.WithInstrs(isa.For(tg)))
+		choice, err := strategy.Default(f, tg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := choice.Trace.ApplyAll(f, schedule.WithInstrs(isa.For(tg)))
 		if err != nil {
 			t.Fatal(err)
 		}

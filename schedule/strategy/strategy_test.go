@@ -1,7 +1,10 @@
-package template_test
+package strategy_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,18 +16,19 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/difftest"
+	"ripc/internal/golden"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
-	"ripc/schedule/template"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
 
-// machines are the targets that templates are tried for; the first is like a server of today.
+// machines are the targets that strategies are tried for; the first is like a server of today.
 func machines(t testing.TB) []targets.Target {
 	var all []targets.Target
 	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64"} {
@@ -36,6 +40,7 @@ func machines(t testing.TB) []targets.Target {
 	}
 	all[0].Name = "avx512 with vpopcnt"
 	all[0].Features = append(append([]string(nil), all[0].Features...), "avx512vpopcntdq", "avx512bitalg")
+	all[0].CountOps = 1
 	return all
 }
 
@@ -240,8 +245,38 @@ func (f *failing) Fatalf(format string, args ...any) { f.t.Fatalf(f.what+format,
 // draw calls see with traces for a random Func on a random target.
 func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Trace, m targets.Target)) {
 	m := rapid.SampledFrom(all).Draw(t, "target")
-	see(template.Default(f, m), m)
-	see(template.Random(f, m, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))), m)
+	c, err := strategy.Default(f, m)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", m.Name, err, f)
+	}
+	see(c.Trace, m)
+	c, err = strategy.Random(context.Background(), f, m, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", m.Name, err, f)
+	}
+	see(c.Trace, m)
+}
+
+// byDefault is the default schedule of f.
+func byDefault(t testing.TB, f *ir.Func, m targets.Target) strategy.Choice {
+	t.Helper()
+	c, err := strategy.Default(f, m)
+	if err != nil {
+		t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
+	}
+	return c
+}
+
+// named is a strategy.
+func named(t testing.TB, name string) strategy.Strategy {
+	t.Helper()
+	for _, s := range strategy.All() {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("there is no strategy %s", name)
+	return strategy.Strategy{}
 }
 
 func TestSame(t *testing.T) {
@@ -276,10 +311,20 @@ func TestPairsSame(t *testing.T) {
 			a.Epilogue.Thresholds[0][o] = int32(a.KH * a.KW * a.In / 2)
 		}
 		f := testlayer.Integers(a, layout.Popcount, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
-		tr := template.Build(f, m, template.Knobs{TileW: intRange(rt, 1, 9, "tile w"), TileH: intRange(rt, 1, 4, "tile h"), Pairs: true})
-		if strings.Contains(tr.String(), "tensorize") {
-			counted++
+		s, l := named(t, "pairs"), strategy.LayerOf(f, m)
+		if ok, _ := s.Applies(l); !ok {
+			return
 		}
+		v := strategy.Values{}
+		for _, k := range s.Knobs(l) {
+			v[k.Name] = rapid.SampledFrom(k.Domain).Draw(rt, k.Name)
+		}
+		c, err := s.Build(l, v)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		tr := c.Trace
+		counted++
 		difftest.Same(&failing{t, rt, fmt.Sprintf("trace:\n%s", tr)}, f, legal(rt, f, tr, m), 1)
 	})
 	if counted == 0 {
@@ -295,100 +340,110 @@ func TestLarge(t *testing.T) {
 	})
 }
 
-// TestKnobs: whatever somebody writes into the knobs, the trace applies.
+// TestPoints: every point of a space can be built, or is refused with its values; and every value of a knob is reached by a
+// point that can be built. So a tuner may draw whatever it likes.
+func TestPoints(t *testing.T) {
+	ctx := context.Background()
+	all := machines(t)
+	for name, f := range layers() {
+		for _, m := range []targets.Target{all[0], all[4], all[5]} {
+			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(1, 2))
+			reached := map[string]bool{}
+			strategies := strategy.For(l)
+			for range 100 * len(strategies) {
+				s := strategies[r.IntN(len(strategies))]
+				v := s.Random(l, r)
+				_, err := s.Build(l, v)
+				var point *strategy.PointError
+				if err != nil && (!errors.As(err, &point) || point.Strategy != s.Name || !maps.Equal(point.Values, v)) {
+					t.Fatalf("%s on %s, %s: %v", name, m.Name, v, err)
+				}
+				if err == nil {
+					for k, n := range v {
+						reached[fmt.Sprint(s.Name, k, n)] = true
+					}
+				}
+			}
+			for _, s := range strategies {
+				for _, k := range s.Knobs(l) {
+					if !slices.Contains(k.Domain, k.Default) {
+						t.Errorf("%s on %s, %s: the default of %s is %d, of %d", name, m.Name, s.Name, k.Name, k.Default, k.Domain)
+					}
+					for _, n := range k.Domain {
+						if len(k.Domain) <= 4 && !reached[fmt.Sprint(s.Name, k.Name, n)] {
+							t.Errorf("%s on %s: no point of %s has %s=%d", name, m.Name, s.Name, k.Name, n)
+						}
+					}
+				}
+			}
+			if _, err := strategy.Random(ctx, f, m, r); err != nil {
+				t.Errorf("%s on %s: %v", name, m.Name, err)
+			}
+		}
+	}
+}
+
+// TestKnobs: whatever somebody writes into the knobs, the trace applies, or the values are refused.
 func TestKnobs(t *testing.T) {
 	all := machines(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(-1, 40)
-		k := template.Knobs{TileW: n.Draw(rt, "w"), TileH: n.Draw(rt, "h"), Lanes: n.Draw(rt, "lanes"), UnrollK: true, FiltersOuter: rapid.Bool().Draw(rt, "outer"), Pairs: rapid.Bool().Draw(rt, "pairs"), CarrySave: rapid.Bool().Draw(rt, "carry")}
-		k.Bytes = template.Bytes{Vectors: n.Draw(rt, "vectors"), Width: n.Draw(rt, "width"), Words: n.Draw(rt, "words"), Step: n.Draw(rt, "step"), At: rapid.SampledFrom([]string{"c", "kh", "kw", ""}).Draw(rt, "at")}
 		f := convolution(rt)
 		m := rapid.SampledFrom(all).Draw(rt, "target")
-		tr := template.Build(f, m, k)
-		if _, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m))); err != nil {
-			rt.Fatalf("%+v: %v\n%s", k, err, tr)
+		l := strategy.LayerOf(f, m)
+		s := rapid.SampledFrom(strategy.For(l)).Draw(rt, "strategy")
+		v := strategy.Values{}
+		for _, k := range s.Knobs(l) {
+			v[k.Name] = intRange(rt, -1, 40, k.Name)
+		}
+		c, err := s.Build(l, v)
+		if err != nil {
+			return
+		}
+		if _, err := c.Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m))); err != nil {
+			rt.Fatalf("%s: %v\n%s", v, err, c.Trace)
 		}
 	})
 }
 
-// TestTraces: steps that are not legal are left out, so what matters for speed is spelled out here.
+// TestApplies: exactly the strategies that apply can be built at their defaults, and the others say why they do not.
+func TestApplies(t *testing.T) {
+	for name, f := range layers() {
+		for _, m := range machines(t) {
+			l := strategy.LayerOf(f, m)
+			for _, s := range strategy.All() {
+				ok, why := s.Applies(l)
+				if !ok {
+					if why == "" {
+						t.Errorf("%s on %s: %s does not say why it does not apply", name, m.Name, s.Name)
+					}
+					continue
+				}
+				if _, err := s.Build(l, nil); err != nil {
+					t.Errorf("%s on %s: %v", name, m.Name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestTraces pins the default schedules of typical layers, with what is left out of them.
 func TestTraces(t *testing.T) {
-	want := map[string]string{
-		"3x3_64": `reorder h b q w
-split h 2 tail=guard -> h.o h.i
-split w 7 tail=shift -> w.o w.i
-reorder h.o b q h.i w.o w.i
-pair xp 4
-compute_at acc w.o
-compute_at xp h.o
-vectorize xp.c
-peel xp.w 1 1
-split acc.o 16 tail=perfect
-reorder acc.o.o acc.kh acc.kw acc.c acc.w acc.o.i
-carry_save acc acc.c acc.o.o -> s cc
-pack wt 3.o 0 1 2 3.i factor=16
-pair wt 3
-tensorize acc.o.i avx512_pair_popcnt_acc_x16
-unroll acc.c.p
-unroll acc.kw
-unroll acc.w*
-unroll s.z2
-unroll s.w2
-vectorize s.z3
-vectorize s.w3
-vectorize acc.o.i*
-parallel h.o
-unroll w.i
-vectorize l
-`,
-		"dense": `reorder o h b w
-split o 64 tail=shift -> o.o o.i
-reorder o.o h b w o.i
-compute_at acc w
-reorder acc.kh acc.kw acc.c acc.o
-vectorize acc.o*
-vectorize o.i
-`,
-		"maxpool": `reorder h b
-parallel h
-vectorize c
-vectorize c0
-vectorize c1
-unroll j
-unroll i
-`,
-	}
-	want["3x3_64 without vpopcntd"] = `reorder h b q w
-split h 2 tail=guard -> h.o h.i
-split w 2 tail=shift -> w.o w.i
-reorder h.o b q h.i w.o w.i
-compute_at acc w.o
-compute_at xp h.o
-vectorize xp.c
-reorder acc.kh acc.kw acc.c acc.w acc.o
-carry_save acc acc.c w.o -> acc.s acc.cs
-unroll acc.s.z2
-vectorize acc.s.z3
-unroll acc.s.w2
-vectorize acc.s.w3
-unroll acc.w*
-vectorize acc.o*
-unroll acc.kw
-parallel h.o
-unroll w.i
-vectorize l
-`
+	var b strings.Builder
 	all := layers()
-	for name := range want {
-		f, plain := all[strings.TrimSuffix(name, " without vpopcntd")], strings.HasSuffix(name, "without vpopcntd")
-		m := machines(t)[0]
-		if plain {
-			m = machines(t)[2]
-		}
-		if got := template.Default(f, m).String(); got != want[name] {
-			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want[name])
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for i, m := range machines(t) {
+			if i == 2 {
+				m.Name = "x86-64-v4"
+			}
+			c := byDefault(t, all[name], m)
+			fmt.Fprintf(&b, "# %s on %s: %s %s\n%s", name, m.Name, c.Strategy, c.Values, c.Trace)
+			for _, l := range c.LeftOut {
+				fmt.Fprintf(&b, "# left out: %s: %s\n", l.Step, l.Why)
+			}
+			b.WriteByte('\n')
 		}
 	}
+	golden.Check(t, "testdata/traces.txt", []byte(b.String()))
 }
 
 // TestPairsPay: counting by pairs is for sums of many words, rows without positions computed twice, and targets that have
@@ -413,8 +468,8 @@ func TestPairsPay(t *testing.T) {
 		a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.out)}}
 		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, c.planes, 1, c.h, c.h, ops.Slice{})
-		if k := template.DefaultKnobs(f, c.target); k.Pairs != c.want {
-			t.Errorf("%s on %s: pairs %v", f.Name, c.target.Name, k.Pairs)
+		if got := byDefault(t, f, c.target).Strategy; (got == "pairs") != c.want {
+			t.Errorf("%s on %s: %s", f.Name, c.target.Name, got)
 		}
 	}
 }
@@ -432,7 +487,7 @@ func TestCarrySave(t *testing.T) {
 				if m.Name != name || planes == 0 {
 					continue
 				}
-				tr := template.Default(conv(planes), m).String()
+				tr := byDefault(t, conv(planes), m).Trace.String()
 				if got := strings.Contains(tr, "carry_save acc acc.c "+where+" -> acc.s acc.cs\n"); got != want || strings.Contains(tr, "carry_save") != want {
 					t.Errorf("%s, %d planes: carry_save is in the trace: %v, want %v\n%s", name, planes, got, want, tr)
 				}
@@ -450,7 +505,7 @@ func TestManyPlanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
 		f := testlayer.Integers(a, layout.Popcount, ir.Bipolar, planes, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
-			r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err == nil {
 				err = arith.VerifyWidths(r.Func)
 			}

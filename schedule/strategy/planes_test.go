@@ -1,4 +1,4 @@
-package template_test
+package strategy_test
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
-	"ripc/schedule/template"
 	"ripc/targets/isa"
 )
 
@@ -24,7 +23,7 @@ func TestPlanes(t *testing.T) {
 				a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 				a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
 				f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 8, 1, 2, c.w, ops.Slice{})
-				r, err := template.Default(f, m).ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+				r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,0 +1,154 @@
+package cost
+
+import "ripc/targets"
+
+// MaxBytes is how many counts of 8 bits fit in one.
+const MaxBytes = 31
+
+// MaxRow is the longest row whose sums are all kept until its output is written, so that its last tile can be narrower.
+const MaxRow = 32
+
+// At is the loop of which an iteration sums in lanes of 8 bits, which are then added to 16.
+type At int
+
+// The loops.
+const (
+	AtWords At = iota // all taps of a group of words
+	AtRow             // a row of taps
+	AtTap             // one tap
+)
+
+// Bytes is the cost of a row that is counted in lanes of bytes. A word costs little less than with a count of words; what it
+// saves beyond a number of words, breakEven, is half an operation (BenchmarkDefaultAgainstRandom; instructions of
+// examples/convs under qemu).
+func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
+	words := Words(t, s, r)
+	return words - float64(r.positions())*0.5*(float64(s.Terms()-breakEven(t, s, vectors))+0.5)
+}
+
+// breakEven is the number of words for which widening costs less than counting bytes saves. Measured in 2026 on layers of
+// SqueezeNet, as instructions of three boards under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
+// added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory.
+func breakEven(t targets.Target, s Sum, vectors int) int {
+	switch {
+	case t.CountOps < 2 && (s.Rows > 1 || vectors < 4):
+		return 27
+	case t.CountOps < 2:
+		return 12
+	case s.Planes && t.Registers < 32:
+		return 6
+	}
+	return 2
+}
+
+// ByteSteps chooses how many words are summed in lanes of 8 bits before these are added to 16, by what that costs a step:
+// adding the lanes up, and setting them, which is free where the first words' counts can do it.
+func ByteSteps(s Sum) (words int, at At) {
+	least := 1e30
+	for n := 1; n <= s.Words; n++ {
+		if s.Words%n != 0 {
+			continue
+		}
+		for _, l := range []struct {
+			at     At
+			instrs float64
+		}{{AtWords, 3}, {AtRow, 1}, {AtTap, 1}} {
+			if l.at == AtWords && n == s.Words {
+				l.instrs = 1.5 // the sums stay in registers
+			}
+			steps := l.at.Steps(s, n)
+			if cost := l.instrs / float64(steps); steps <= MaxBytes && cost < least {
+				least, words, at = cost, n, l.at
+			}
+		}
+	}
+	if s.Rows*s.Cols == 1 {
+		at = AtWords
+	}
+	return words, at
+}
+
+// Steps is how many words of n channels' words are summed in lanes of 8 bits.
+func (a At) Steps(s Sum, n int) int {
+	switch a {
+	case AtWords:
+		return s.Rows * s.Cols * n
+	case AtRow:
+		return s.Cols * n
+	}
+	return n
+}
+
+// ByteTile is a tile of sums in lanes of bytes.
+type ByteTile struct {
+	Vectors   int // registers of filters
+	Positions int
+	Step      int // words that an instruction takes
+	Outputs   int // positions of the output around it
+}
+
+// TileBytes gives the tile with the fewest operations for each position and filter of a row, of vectors registers of filters
+// out of those that there are instructions for. window is the number of positions that a pool makes one of, 0 if there is
+// none. Vectors are 0 if none fits the registers.
+func TileBytes(t targets.Target, s Sum, w, window int, vectors []int) ByteTile {
+	words, at := ByteSteps(s)
+	step, spare := 2-words%2, 0
+	if at != AtWords { // lanes of 16 bits go over the stack, so one more does not matter
+		spare = 1
+	}
+	if t.Registers < 32 { // two words need registers for the weights of both
+		step, spare = 1, 0
+	}
+	pool := max(1, window)
+	best, least := ByteTile{}, 1e30
+	for _, v := range vectors {
+		for p := pool; p*v+step*v+step*(p-1)*min(1, s.Cols-1)+2+step/2 <= t.Registers+spare; p += pool {
+			width := p / pool
+			if width > w {
+				break
+			}
+			outputs, c := width, 0.0
+			switch {
+			case window > 0 || w > MaxRow && w%width != 0:
+				c = byteWord(t, s, v, p, step) * float64((w+width-1)/width)
+			default:
+				c = byteWord(t, s, v, p, step) * float64(w/width)
+				if r := w % width; r > 0 {
+					c += byteWord(t, s, v, r, step)
+					outputs = w
+				}
+			}
+			if c /= float64(v); c < least {
+				best, least = ByteTile{Vectors: v, Positions: p, Step: step, Outputs: outputs}, c
+			}
+		}
+	}
+	return best
+}
+
+// byteWord is the cost of a word for all of a tile.
+func byteWord(t targets.Target, s Sum, vectors, positions, step int) float64 {
+	load := 1.0
+	if t.PairLoads {
+		load = 0.5
+	}
+	broadcast := float64(positions+s.Cols-1) / float64(s.Cols) * (1 + 1/float64(step)) // a load, or an address, and a copy to all lanes each
+	memory := 0.0                                                                      // sums of half of the filters wait for the others
+	if vectors < 8 {
+		memory = 2 * float64(vectors*positions) / float64(s.Terms())
+	}
+	return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
+}
+
+// SpreadRows is the number of rows, at most most, whose inputs may be kept four times each: so many that they leave a
+// quarter of the first-level cache to a tile's weights. It is 0 if not even two rows do, or one where there is one.
+func SpreadRows(t targets.Target, most, bytes, stride, window int) int {
+	fits := func(h int) bool { return ((h-1)*stride+window)*bytes <= t.L1*3/4 }
+	for most > 2 && !fits(most) {
+		most--
+	}
+	if !fits(most) {
+		return 0
+	}
+	return most
+}

@@ -1,0 +1,68 @@
+package cost
+
+import (
+	"math/bits"
+
+	"ripc/targets"
+)
+
+// LaneBits is the width of a sum.
+const LaneBits = 32
+
+// MaxPositions bounds the positions of a tile. 14, for which 32 registers of two vectors each would do, leave none to load ahead.
+const MaxPositions = 13
+
+// MaxThreads is the number of threads that rows are shared out among evenly, at least.
+const MaxThreads = 8
+
+// MaxBody is the number of reduction steps that are unrolled into one loop body.
+const MaxBody = 6
+
+// PowerOfTwo is the largest power of two up to n, which is above 0: LLVM keeps vectors of other lengths in memory.
+func PowerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
+
+// Tile is the tile of at most most positions that covers a row of width w with the least work: positions computed twice by
+// the overlapping last tile, and half a position for loading the weights of each tile.
+func Tile(w, most int) int {
+	best, cost := 1, 1e30
+	for m := 1; m <= min(w, max(1, most)); m++ {
+		if c := float64((w+m-1)/m) * (float64(m) + 0.5); c <= cost {
+			best, cost = m, c
+		}
+	}
+	return best
+}
+
+// Positions is how many positions of sums, of so many vectors each, have registers beside one position's weights and two
+// temporaries.
+func Positions(t targets.Target, vectors int) int {
+	return max(1, min(MaxPositions, (t.Registers-vectors-2)/vectors))
+}
+
+// PairPositions is Positions for counting by pairs: a sum, carries and two temporaries for each.
+func PairPositions(t targets.Target) int { return (t.Registers - 4) / 4 }
+
+// Vectors is how many registers hold lanes sums.
+func Vectors(t targets.Target, lanes int) int {
+	n := t.VectorBits / LaneBits
+	return max(1, (lanes+n-1)/n)
+}
+
+// Rows is the number of rows that a thread computes at once.
+func Rows(h int) int { return max(1, (h+MaxThreads-1)/MaxThreads) }
+
+// Lanes is how many of the channels of a float output are computed together, in rows of width w: two registers, or four
+// where one position has few sums and each waits for the one before; fewer where many channels would be computed twice.
+func Lanes(t targets.Target, channels, w int) int {
+	one := t.VectorBits / LaneBits
+	n := 2 * one
+	if w == 1 && (channels%(2*n) == 0 || channels%n != 0) {
+		n *= 2
+	}
+	n = PowerOfTwo(min(n, channels))
+	wasted := func(n int) int { return (channels+n-1)/n*n - channels }
+	for n > one && wasted(n) > wasted(n/2)+channels/8 {
+		n /= 2
+	}
+	return n
+}

@@ -1,0 +1,236 @@
+package strategy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/ir/size"
+	"ripc/schedule"
+	"ripc/schedule/cost"
+	"ripc/targets/isa"
+)
+
+// builder writes a trace and applies it as it goes. After a step that has to be legal and is not, nothing more happens.
+type builder struct {
+	*Layer
+	f      *ir.Func // as the trace leaves it
+	trace  schedule.Trace
+	left   []LeftOut
+	instrs map[string]*ir.Func
+
+	err    error
+	failed string // the step that err is about
+}
+
+func newBuilder(l *Layer) *builder {
+	return &builder{Layer: l, f: l.Func, instrs: isa.For(l.Target)}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// try applies a step, written as in a schedule, if it is legal.
+func (b *builder) try(text string) error {
+	st, err := schedule.ParseStep(text)
+	if err != nil {
+		panic("BUG: a strategy wrote " + text + ": " + err.Error())
+	}
+	r, err := schedule.Trace{st}.ApplyAll(b.f, schedule.WithInstrs(b.instrs))
+	if err != nil {
+		return err
+	}
+	b.f, b.trace = r.Func, append(b.trace, st)
+	return nil
+}
+
+// must appends a step without which the rest makes no sense.
+func (b *builder) must(format string, args ...any) {
+	if b.err != nil {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if err := b.try(text); err != nil {
+		b.fail(text, err)
+	}
+}
+
+// fail ends the trace.
+func (b *builder) fail(step string, err error) {
+	if b.err == nil {
+		b.failed, b.err = step, err
+	}
+}
+
+// may appends a step that only makes the code faster, or notes why it cannot, and reports which.
+func (b *builder) may(format string, args ...any) bool {
+	if b.err != nil {
+		return false
+	}
+	text := fmt.Sprintf(format, args...)
+	if err := b.try(text); err != nil {
+		b.left = append(b.left, LeftOut{text, reason(err)})
+		return false
+	}
+	return true
+}
+
+// reason is what a refusal says, in a line.
+func reason(err error) string {
+	var e *ir.Error
+	if errors.As(err, &e) && e.Msg != "" {
+		return e.Msg
+	}
+	return err.Error()
+}
+
+// find is a loop of the Func as it stands, nil if there is none.
+func (b *builder) find(name string) *ir.For {
+	if name == "" {
+		return nil
+	}
+	return ir.FindLoop(b.f.Body, name)
+}
+
+// extent is that of a loop as it stands, 0 if there is none.
+func (b *builder) extent(name string) int {
+	if l := b.find(name); l != nil {
+		return l.Extent
+	}
+	return 0
+}
+
+// reorder orders those of loops that there are: what has one iteration left may be gone.
+func (b *builder) reorder(loops ...string) {
+	loops = slices.DeleteFunc(loops, func(l string) bool { return b.find(l) == nil })
+	if len(loops) > 1 {
+		b.must("reorder %s", strings.Join(loops, " "))
+	}
+}
+
+// split makes two loops of one, outer and inner, if it has more iterations than one of size; inner is "" if not.
+func (b *builder) split(loop string, size int, tail schedule.Tail) (outer, inner string) {
+	if size = min(size, b.extent(loop)); size <= 1 {
+		return loop, ""
+	}
+	b.must("split %s %d tail=%s -> %s.o %s.i", loop, size, tail, loop, loop)
+	return loop + ".o", loop + ".i"
+}
+
+// serial lists the loops without a mark, in program order, that fill the buffers and nothing else.
+func (b *builder) serial(bufs ...string) []*ir.For {
+	var out []*ir.For
+	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.For)
+		if !ok || l.Kind != ir.Serial {
+			return true
+		}
+		ws := written(l)
+		for w := range ws {
+			if !slices.Contains(bufs, w) {
+				return true
+			}
+		}
+		if len(ws) > 0 {
+			out = append(out, l)
+		}
+		return true
+	})
+	return out
+}
+
+// on are those of loops that have one of the axes.
+func on(loops []*ir.For, axes ...ir.Axis) []*ir.For {
+	return slices.DeleteFunc(slices.Clone(loops), func(l *ir.For) bool { return !slices.Contains(axes, l.Axis) })
+}
+
+// innermost reports whether l holds no instructions, and no loops that are not written out.
+func innermost(l *ir.For) bool {
+	return !has(l.Body, func(s ir.Stmt) bool {
+		in, isLoop := s.(*ir.For)
+		_, isCall := s.(*ir.Call)
+		return isCall || isLoop && in.Kind != ir.Unroll
+	})
+}
+
+// has reports whether s holds what is looked for.
+func has(s ir.Stmt, found func(ir.Stmt) bool) bool {
+	yes := false
+	ir.Walk(s, func(s ir.Stmt) bool {
+		yes = yes || found(s)
+		return !yes
+	})
+	return yes
+}
+
+// calls reports whether s holds an instruction.
+func calls(s ir.Stmt) bool {
+	return has(s, func(s ir.Stmt) bool { _, ok := s.(*ir.Call); return ok })
+}
+
+// over reports whether s holds a loop of an axis.
+func over(s ir.Stmt, a ir.Axis) bool {
+	return has(s, func(s ir.Stmt) bool { l, ok := s.(*ir.For); return ok && l.Axis == a })
+}
+
+// unroll unrolls loops if the code stays small.
+func (b *builder) unroll(loops ...*ir.For) {
+	if b.err != nil {
+		return
+	}
+	before, trace, left := b.f, b.trace, b.left
+	for _, l := range loops {
+		b.may("unroll %s", l.Var)
+	}
+	if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
+		b.f, b.trace, b.left = before, trace, left
+	}
+}
+
+// maxVector is the length of the longest vectors.
+const maxVector = 64
+
+// cut splits a loop into tiles and the rest, and gives the three loops; tail is "" if nothing is left over, and all are if
+// it cannot be done.
+func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
+	before := map[string]bool{}
+	all := func(see func(*ir.For)) {
+		ir.Walk(b.f.Body, func(s ir.Stmt) bool {
+			if l, ok := s.(*ir.For); ok {
+				see(l)
+			}
+			return true
+		})
+	}
+	all(func(l *ir.For) { before[l.Var] = true })
+	axis := b.find(loop).Axis
+	outer, inner = loop+".o", loop+".i"
+	if !b.may("split %s %d tail=cut -> %s %s", loop, size, outer, inner) {
+		return "", "", ""
+	}
+	all(func(l *ir.For) {
+		if tail == "" && !before[l.Var] && l.Axis == axis && l.Var != outer && l.Var != inner {
+			tail = l.Var // the outermost of what is new
+		}
+	})
+	return outer, inner, tail
+}
+
+// vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise.
+func (b *builder) vectorize(loop string, lanes int) {
+	for e := b.extent(loop); e > 1; e = b.extent(loop) {
+		n := min(lanes, cost.PowerOfTwo(e))
+		if n == e {
+			b.may("vectorize %s", loop)
+			return
+		}
+		_, inner, tail := b.cut(loop, n)
+		if inner == "" {
+			return
+		}
+		b.may("vectorize %s", inner)
+		loop = tail
+	}
+}

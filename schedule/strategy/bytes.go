@@ -1,0 +1,359 @@
+package strategy
+
+import (
+	"slices"
+
+	"ripc/ir"
+	"ripc/schedule/cost"
+	"ripc/targets/isa"
+)
+
+// The knobs of byte lanes.
+const (
+	vectors  = "vectors"
+	width    = "width"
+	perBytes = "words"
+	step     = "step"
+	at       = "at"
+	spread   = "spread"
+	group    = "group"
+	wide     = "wide"
+)
+
+// byteLanes counts words in lanes of bytes, which two additions of neighbours widen to sums.
+func byteLanes() Strategy {
+	return Strategy{
+		Name: "bytes", Text: "count in lanes of bytes, and widen these from time to time",
+		Applies: func(l *Layer) (bool, string) {
+			switch {
+			case !l.differ || l.scattered:
+				return false, "it does not add up differences of words over windows"
+			case len(isa.Query(isa.XorCountTile, l.Target)) == 0:
+				return false, "the target has no instructions that count in lanes of bytes"
+			case len(byteVectors(l)) == 0:
+				return false, "the channels do not fill vectors of bytes"
+			case byteTile(l).Vectors == 0:
+				return false, "a pool's window has no registers"
+			}
+			return true, ""
+		},
+		Knobs: byteKnobs,
+		Cost: func(l *Layer, v Values) float64 {
+			return cost.Bytes(l.Target, sumOf(l), rowOf(l, words().Defaults(l)), v[vectors])
+		},
+		build: func(b *builder, v Values) { (&byteBuilder{builder: b, v: v}).build() },
+	}
+}
+
+// perVector is the number of filters that a register of bytes counts.
+func perVector(l *Layer) int { return l.Target.VectorBits / cost.LaneBits }
+
+// byteVectors lists how many registers of filters there are instructions for, and fill the channels of a tile; the most first.
+func byteVectors(l *Layer) []int {
+	n := ir.U32.Bits()
+	if !l.packed {
+		if n = lanesKnobs(l)[0].Default; l.out.extent(ir.Channel)%n != 0 {
+			return nil // the last block would begin inside of a vector
+		}
+	}
+	var out []int
+	for _, i := range isa.Query(isa.XorCountTile, l.Target) {
+		if v := i.Lanes / perVector(l); n%i.Lanes == 0 && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out
+}
+
+// byteTile is the default tile.
+func byteTile(l *Layer) cost.ByteTile {
+	return cost.TileBytes(l.Target, sumOf(l), l.out.extent(ir.Col), l.window(), byteVectors(l))
+}
+
+func byteKnobs(l *Layer) []Knob {
+	s, t, w, h := sumOf(l), byteTile(l), l.out.extent(ir.Col), l.out.extent(ir.Row)
+	words, where := cost.ByteSteps(s)
+	rows := cost.Rows(h)
+	ks := lanesKnobs(l)
+	for i := range ks {
+		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {
+			return n%(perVector(l)*slices.Min(byteVectors(l))) != 0 || l.out.extent(ir.Channel)%n != 0
+		})
+	}
+	copies, group2 := byteCopies(l, t, where, &rows)
+	if !l.pad.exists() { // a guard would hide that rows are inside
+		for h%rows != 0 {
+			rows--
+		}
+	}
+	var divisors, steps []int
+	for n := 1; n <= s.Words; n++ {
+		if s.Words%n == 0 && n <= cost.MaxBytes {
+			divisors = append(divisors, n)
+		}
+	}
+	for _, i := range isa.Query(isa.XorCountTile, l.Target) {
+		if !slices.Contains(steps, i.Words) {
+			steps = append(steps, i.Words)
+		}
+	}
+	ks = append(ks,
+		Knob{tileW, "positions of the output whose sums are kept", among(upTo(min(w, cost.MaxRow)), t.Outputs), t.Outputs},
+		rowsKnobAt(l, rows),
+		Knob{vectors, "registers of filters that a tile has", slices.Sorted(slices.Values(byteVectors(l))), t.Vectors},
+		Knob{width, "positions whose sums are in registers together", upTo(max(t.Positions, min(16, w*max(1, l.window())))), t.Positions},
+		Knob{perBytes, "words of channels that are summed in bytes", divisors, words},
+		Knob{step, "words that an instruction takes", steps, t.Step},
+		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one", []int{int(cost.AtWords), int(cost.AtRow), int(cost.AtTap)}, int(where)},
+	)
+	if copies >= 0 {
+		ks = append(ks, Knob{spread, "keep four copies of each word of the input", []int{0, 1}, copies})
+	}
+	if slices.Max(byteVectors(l)) > 2 {
+		ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, 0 for all", []int{0, 2}, group2})
+	}
+	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Wide }) != nil {
+		use := 0
+		if !s.Planes || words*s.Cols > 12 { // planes read the same weights, and LLVM keeps addresses if they are few
+			use = 1
+		}
+		ks = append(ks, Knob{wide, "load two registers of weights at once", []int{0, 1}, use})
+	}
+	return append(ks, orderKnobs(l)[1:]...)
+}
+
+// rowsKnobAt is rowsKnob with another default.
+func rowsKnobAt(l *Layer, n int) Knob {
+	k := rowsKnob(l)
+	k.Default = n
+	return k
+}
+
+// byteCopies says whether words of the input are kept four times by default, -1 if there are no instructions for it, in how
+// many rows at a time, and how filters are then grouped.
+func byteCopies(l *Layer, t cost.ByteTile, where cost.At, rows *int) (copies, group int) {
+	if !l.pad.exists() || l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
+		return -1, 0
+	}
+	h := l.out.extent(ir.Row)
+	bytes := perVector(l) * 4 * l.pad.extent(ir.Col) * max(1, l.pad.extent(ir.Word)) * max(1, l.pad.extent(ir.Plane))
+	stride := max(1, (l.pad.extent(ir.Row)-l.sum.extent(ir.TapRow))/max(1, h-1))
+	n := cost.SpreadRows(l.Target, *rows, bytes, stride, l.sum.extent(ir.TapRow))
+	if n == 0 {
+		return 0, 0
+	}
+	*rows = n
+	if t.Step == 2 && t.Vectors > 2 && where != cost.AtWords {
+		group = 2
+	}
+	return 1, group
+}
+
+// byteBuilder writes the schedule of byte lanes.
+type byteBuilder struct {
+	*builder
+	v Values
+}
+
+// is says whether a knob is on.
+func (b *byteBuilder) is(knob string) bool { return b.v[knob] != 0 }
+
+func (b *byteBuilder) build() {
+	t := b.tiles(b.v)
+	b.bring(t)
+	if b.check(); b.err != nil {
+		return
+	}
+	b.sums()
+	b.copies()
+	b.starts()
+	b.stagesBetween()
+	if t.shared || !b.dense() {
+		b.may("parallel %s", t.outer)
+	}
+	if t.position != "" {
+		b.unroll(b.find(t.position))
+	}
+	if i := b.instr(isa.PackCompare, func(i isa.Instr) bool { return i.Lanes == b.extent(t.inner) }); !b.packed || i == nil || !b.may("tensorize %s %s", t.inner, i.Func.Name) {
+		b.may("vectorize %s", t.inner)
+	}
+}
+
+// check refuses values that do not go together.
+func (b *byteBuilder) check() {
+	s, n := sumOf(b.Layer), b.v[perBytes]
+	filters := b.extent(b.sum.loop(ir.Channel))
+	switch steps := cost.At(b.v[at]).Steps(s, n); {
+	case steps > cost.MaxBytes:
+		b.errorf("%d counts do not fit in a byte", steps)
+	case n%b.v[step] != 0:
+		b.errorf("instructions that take %d words do not divide %d", b.v[step], n)
+	case filters%(perVector(b.Layer)*b.v[vectors]) != 0:
+		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
+	case b.v[group] >= b.v[vectors] && b.is(group):
+		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
+	case b.tileInstr() == nil:
+		b.errorf("there is no such instruction")
+	}
+}
+
+// tileInstr is the instruction that counts a tile.
+func (b *byteBuilder) tileInstr() *isa.Instr {
+	n := b.v[vectors]
+	if b.is(group) {
+		n = b.v[group]
+	}
+	return b.instr(isa.XorCountTile, func(i isa.Instr) bool {
+		return i.Words == b.v[step] && i.Lanes == n*perVector(b.Layer) && i.Copies == b.is(spread) && i.Wide == (b.is(wide) && !b.is(spread))
+	})
+}
+
+// sums schedules the sums of a tile of the output.
+func (b *byteBuilder) sums() {
+	b.packWeights()
+	b.must("set_encoding %s u8", b.weights)
+	loop := func(a ir.Axis) string { return b.sum.loop(a) }
+	filters, lane := loop(ir.Channel), ""
+	switch {
+	case b.is(spread):
+		lane = b.sum.buf + ".l"
+		b.must("split %s %d tail=perfect -> %s %s", filters, perVector(b.Layer), filters, lane)
+		b.must("replicate %s %s", b.pad.buf, lane)
+	case b.pad.exists():
+		b.must("set_encoding %s u8", b.pad.buf)
+		b.must("set_encoding %s u8", b.input)
+	default:
+		b.must("set_encoding %s u8", b.input)
+	}
+	if b.err != nil {
+		return
+	}
+	part := on(b.serial(b.sum.buf), ir.Part)[0].Var
+	w := loop(ir.Col)
+	rows := "" // of a pool's window: they go inside the planes, where there are some
+	if loop(ir.Plane) != "" {
+		rows = loop(ir.Row)
+	}
+	b.reorder(loop(ir.Plane), rows, w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
+	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol), ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: filters, ir.Copy: lane, ir.Part: part}
+	main, rest := byteNest{loops: names, name: names}, byteNest{}
+	if n := b.extent(w); n > b.v[width] {
+		outer, inner, tail := b.cut(w, b.v[width])
+		if inner == "" {
+			b.errorf("the positions cannot be cut into tiles")
+			return
+		}
+		main.around = outer
+		main.loops = withLoop(names, ir.Col, inner)
+		if tail != "" {
+			rest = byteNest{suffix: ".t", loops: b.nestAt(tail), name: names}
+		}
+	}
+	b.tile(main)
+	if rest.loops != nil && b.err == nil {
+		b.tile(rest)
+	}
+}
+
+// withLoop is m with another loop.
+func withLoop(m map[ir.Axis]string, a ir.Axis, name string) map[ir.Axis]string {
+	out := map[ir.Axis]string{}
+	for k, v := range m {
+		out[k] = v
+	}
+	out[a] = name
+	return out
+}
+
+// nestAt are the loops of a sum of parts of words, from the one called root inwards. The second loop over channels, if there is one, stands
+// under ir.Copy: it goes over the copies of the input.
+func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
+	out := map[ir.Axis]string{}
+	ir.Walk(b.find(root), func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && over(l, ir.Part) {
+			a := l.Axis
+			if a == ir.Channel && out[a] != "" {
+				a = ir.Copy
+			}
+			if out[a] == "" {
+				out[a] = l.Var
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// packWeights brings the weights into the order of the loops: tiles of filters, groups of filters that an instruction
+// takes, and words that are summed in bytes lie together, so that few addresses are needed.
+func (b *byteBuilder) packWeights() {
+	n := perVector(b.Layer)
+	b.must("pack %s 3.o 0 1 2 3.i factor=%d", b.weights, n*b.v[vectors])
+	c := 3
+	if b.is(group) {
+		c = 4
+		b.must("pack %s 0 1 2 4.o 3 4.i factor=%d", b.weights, n*b.v[group])
+	}
+	switch {
+	case !b.is(spread) || b.sum.extent(ir.Reduce) == b.v[perBytes] || cost.At(b.v[at]) != cost.AtRow:
+	case b.is(group):
+		b.must("pack %s 0 4.o 1 2 3 4.i 5 factor=%d", b.weights, b.v[perBytes])
+	default:
+		b.must("pack %s 0 %d.o 1 2 %[2]d.i 4 factor=%[3]d", b.weights, c, b.v[perBytes])
+	}
+}
+
+// copies schedules the padded input.
+func (b *byteBuilder) copies() {
+	if !b.pad.exists() || b.err != nil {
+		return
+	}
+	words := b.find(b.pad.loop(ir.Word))
+	if b.is(spread) {
+		for _, l := range on(b.serial(b.pad.buf), ir.Copy) {
+			b.may("vectorize %s", l.Var)
+		}
+		if words != nil {
+			b.unroll(words)
+		}
+		return
+	}
+	for _, l := range on(b.serial(b.pad.buf), ir.Part) {
+		all := l.Var
+		if words != nil {
+			all = b.pad.buf + ".v"
+			b.must("fuse %s %s -> %s", words.Var, l.Var, all)
+		}
+		b.vectorize(all, maxVector)
+	}
+}
+
+// starts schedules what sets and doubles the sums: the nests that hold no instructions.
+func (b *byteBuilder) starts() {
+	if b.err != nil {
+		return
+	}
+	free := func() []*ir.For {
+		return slices.DeleteFunc(b.serial(b.sum.buf), func(l *ir.For) bool { return calls(l) })
+	}
+	for _, l := range on(free(), ir.Channel) {
+		if in, ok := l.Body.(*ir.For); ok && in.Axis == ir.Channel {
+			b.must("fuse %s %s -> %s", l.Var, in.Var, l.Var)
+		}
+	}
+	shape := b.f.Buffers()[b.sum.buf].Shape
+	width := shape[len(shape)-2] // positions of a row that was not cut
+	for _, l := range on(free(), ir.Channel, ir.Row, ir.Col) {
+		switch {
+		case l.Axis == ir.Channel:
+			b.may("vectorize %s", l.Var)
+		case l.Axis == ir.Row || l.Extent == width && width <= maxStarts:
+			b.unroll(l)
+		}
+	}
+}
+
+// maxStarts is the number of positions whose sums are set one after the other.
+const maxStarts = 8

@@ -1,0 +1,166 @@
+package strategy
+
+import (
+	"slices"
+
+	"ripc/ir"
+	"ripc/schedule/cost"
+	"ripc/targets/isa"
+)
+
+// byteNest is one of the nests that sum: its loops by axis, the loop over tiles around it, and what the names of its own
+// loops and buffers are made of.
+type byteNest struct {
+	around string
+	loops  map[ir.Axis]string
+	name   map[ir.Axis]string
+	suffix string
+}
+
+// tile schedules a tile's sums: lanes of 16 bits around lanes of 8 bits.
+func (b *byteBuilder) tile(n byteNest) {
+	v := b.v
+	loop := func(a ir.Axis) string { return n.loops[a] }
+	named := func(a ir.Axis, part string) string { return n.name[a] + part + n.suffix }
+	split := func(l string, size int, outer, inner string) {
+		b.must("split %s %d tail=perfect -> %s %s", l, size, outer, inner)
+	}
+	// Words: all > groups that are summed in bytes > those of an instruction.
+	all, groups := named(ir.Reduce, ".all"), named(ir.Reduce, ".o")
+	words, instrWords := named(ir.Reduce, ".i.o"), named(ir.Reduce, ".i.i")
+	split(loop(ir.Reduce), v[perBytes], groups, named(ir.Reduce, ".i"))
+	split(named(ir.Reduce, ".i"), v[step], words, instrWords)
+	split(groups, max(1, b.extent(groups)), all, groups)
+	filters, tiles, registers := loop(ir.Channel), "", v[vectors]
+	if !b.is(spread) {
+		registers *= perVector(b.Layer)
+	}
+	if b.extent(filters) > registers {
+		tiles = named(ir.Channel, ".o")
+		split(filters, registers, tiles, named(ir.Channel, ".i"))
+		filters = named(ir.Channel, ".i")
+	}
+	groupOf := ""
+	if b.is(group) {
+		groupOf = named(ir.Channel, ".g")
+		size := v[group]
+		if !b.is(spread) {
+			size *= perVector(b.Layer)
+		}
+		split(filters, size, groupOf, filters)
+	}
+	parts, inner := named(ir.Part, ".o"), named(ir.Part, ".i")
+	split(loop(ir.Part), 2, parts, inner)
+	where := cost.At(v[at])
+	order := []string{n.around, tiles, all, groups, loop(ir.TapRow)}
+	if where == cost.AtTap {
+		order = append(order, loop(ir.TapCol), words)
+	} else { // neighbouring taps read the same words
+		order = append(order, words, loop(ir.TapCol))
+	}
+	b.reorder(append(order, loop(ir.Row), groupOf, loop(ir.Col), instrWords, filters, loop(ir.Copy), parts, inner)...)
+	sumAt := map[cost.At]string{cost.AtWords: groups, cost.AtRow: loop(ir.TapRow), cost.AtTap: loop(ir.TapCol)}[where]
+	halves, bytes := b.sum.buf+".r"+n.suffix, b.sum.buf+".b"+n.suffix
+	b.must("rfactor %s %s %s type=u16 -> %s", b.sum.buf, parts, all, halves)
+	b.must("rfactor %s %s %s type=u8 -> %s", halves, inner, sumAt, bytes)
+	if b.err != nil {
+		return
+	}
+	unrolled := []string{words, loop(ir.TapCol), loop(ir.Row), groupOf, loop(ir.Col)}
+	if where == cost.AtWords {
+		unrolled = b.rolled(words, unrolled)
+	}
+	b.must("tensorize %s %s", instrWords, b.tileInstr().Func.Name)
+	for _, l := range unrolled {
+		if f := b.find(l); f != nil && l != sumAt && f.Kind == ir.Serial {
+			b.unroll(f)
+		}
+	}
+	clear := func(t ir.Type) *isa.Instr {
+		return b.instr(isa.Clear, func(i isa.Instr) bool { return i.Type == t })
+	}
+	add := func(m isa.Meaning, t ir.Type, lanes int) *isa.Instr {
+		return b.instr(m, func(i isa.Instr) bool { return i.Type == t && i.Lanes == lanes })
+	}
+	one := perVector(b.Layer)
+	b.lanes(halves, clear(ir.U16), one, false)
+	b.lanes(halves, add(isa.WidenAdd, ir.I32, one), one, true)
+	b.lanes(bytes, clear(ir.U8), one, false)
+	if many := one * v[vectors]; b.extent(sumAt) > 1 { // 16 bits have no registers while bytes are counted
+		b.lanes(bytes, add(isa.WidenAddMemory, ir.U16, many), many, true)
+	} else {
+		b.lanes(bytes, add(isa.WidenAdd, ir.U16, one), one, true)
+	}
+}
+
+// rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
+// has no registers for them. Few words of a row of taps are written out (instructions of SqueezeNet under qemu).
+func (b *byteBuilder) rolled(words string, unrolled []string) []string {
+	const few = 12
+	taps := b.sum.extent(ir.TapCol)
+	switch n := b.v[perBytes] / b.v[step]; {
+	case b.sum.extent(ir.TapRow) > 1 && b.v[perBytes]*taps <= few:
+		return unrolled
+	case taps > 1:
+		return unrolled[2:]
+	case n <= 2:
+		return unrolled
+	case n%2 == 0:
+		b.must("split %s 2 tail=perfect -> %s.o %[1]s.i", words, words)
+		return append(unrolled[1:], words+".i")
+	}
+	return unrolled[1:]
+}
+
+// lanes makes instructions of what sets the lanes of a buffer or, with flush, of what adds them up, one for each n filters.
+func (b *byteBuilder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
+	if b.err != nil {
+		return
+	}
+	if instr == nil {
+		b.errorf("there is no instruction that sets or adds up the lanes of %s", buf)
+		return
+	}
+	nest := b.lanesOf(buf, flush)
+	for _, l := range on(nest, ir.Row, ir.Col) {
+		b.unroll(l)
+	}
+	filters := on(nest, ir.Channel)[0].Var
+	b.must("split %s %d tail=perfect", filters, n)
+	if l := b.find(filters + ".o"); l != nil {
+		b.unroll(l)
+	}
+	b.must("tensorize %s.i %s", filters, instr.Func.Name)
+}
+
+// lanesOf are the loops in which the lanes of a buffer are set or, with flush, added up, outermost first.
+func (b *byteBuilder) lanesOf(buf string, flush bool) []*ir.For {
+	var out []*ir.For
+	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.For)
+		if !ok {
+			return true
+		}
+		all, some := true, false
+		ir.Walk(l.Body, func(s ir.Stmt) bool {
+			switch s := s.(type) {
+			case *ir.Call:
+				all = false
+			case *ir.Store:
+				some = true
+				reads := slices.ContainsFunc(loads(s.Val), func(ld *ir.Load) bool { return ld.Buf == buf })
+				if flush {
+					all = all && reads && s.Buf != buf
+				} else {
+					all = all && s.Buf == buf && s.Op == ir.Assign && !reads
+				}
+			}
+			return true
+		})
+		if all && some {
+			out = append(out, l)
+		}
+		return true
+	})
+	return out
+}

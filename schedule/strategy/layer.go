@@ -1,0 +1,289 @@
+package strategy
+
+import (
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// Layer is an unscheduled Func and a target, with what strategies ask about them. Loops and buffers are found by what they
+// are for: a loop by its axis in the nest of the buffer that it fills, a buffer by who fills and who reads it.
+type Layer struct {
+	Func   *ir.Func
+	Target targets.Target
+
+	out nest // writes the output
+	// The stages of a sum over windows; the zero nest where there is none.
+	sum  nest // adds up
+	pad  nest // copies the input, with a border
+	pool nest // takes the least sum of each window
+	// between are the stages from the sums to the output, the last first: values that the output is made of, then the pool.
+	between []string
+
+	packed    bool // the output is words of bits
+	scattered bool // neighbouring sums read addresses that are no neighbours
+	counts    bool // the sums are of bits of words
+	// differ says that the words are the differences of parameters, of the inputs and of the weights.
+	differ         bool
+	input, weights string
+}
+
+// nest is a buffer and the loops that fill it.
+type nest struct {
+	buf   string
+	loops map[ir.Axis]*ir.For
+}
+
+func (n nest) exists() bool { return n.buf != "" }
+
+// loop is the name of a loop, "" if there is none.
+func (n nest) loop(a ir.Axis) string {
+	if l := n.loops[a]; l != nil {
+		return l.Var
+	}
+	return ""
+}
+
+// extent is that of a loop, 0 if there is none.
+func (n nest) extent(a ir.Axis) int {
+	if l := n.loops[a]; l != nil {
+		return l.Extent
+	}
+	return 0
+}
+
+// LayerOf looks at f.
+func LayerOf(f *ir.Func, t targets.Target) *Layer {
+	l := &Layer{Func: f, Target: t}
+	params := map[string]bool{}
+	for _, p := range f.Params {
+		params[p.Name] = true
+	}
+	nests := nestsOf(f, params)
+	for _, p := range f.Params {
+		if p.Out {
+			l.out = nests[p.Name]
+		}
+	}
+	for _, b := range allocs(f.Body) {
+		if n := nests[b]; n.loops[ir.TapRow] != nil && n.loops[ir.Reduce] != nil {
+			l.sum = n
+		}
+	}
+	l.packed = l.out.loops[ir.Bit] != nil
+	if !l.sum.exists() {
+		return l
+	}
+	term := l.term()
+	for _, ld := range loads(term) {
+		if !params[ld.Buf] && ld.Buf != l.sum.buf {
+			l.pad = nests[ld.Buf]
+		}
+	}
+	l.counted(term)
+	all := allocs(f.Body)
+	for i := len(all) - 1; i >= 0; i-- {
+		if n := nests[all[i]]; n.buf != l.sum.buf && n.buf != l.pad.buf {
+			l.between = append(l.between, n.buf)
+			if n.loops[ir.TapRow] != nil {
+				l.pool = n
+			}
+		}
+	}
+	l.scattered = scattered(l.sum.loops[ir.Channel])
+	return l
+}
+
+// counted looks at sums of counts: whether words are counted and, where these are differences of inputs and weights, of
+// which buffers.
+func (l *Layer) counted(term ir.Expr) {
+	c, isCast := term.(*ir.Cast)
+	if !isCast {
+		return
+	}
+	p, isCount := c.A.(*ir.Unary)
+	if !isCount || p.Op != ir.Popcount || p.Type() != ir.U32 {
+		return
+	}
+	l.counts = true
+	x, isXor := p.A.(*ir.Binary)
+	if !isXor || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
+		return
+	}
+	a, isLoad := x.A.(*ir.Load)
+	b, isLoad2 := x.B.(*ir.Load)
+	if !isLoad || !isLoad2 {
+		return
+	}
+	l.differ, l.input, l.weights = true, a.Buf, b.Buf
+	if chosenBy(a.Idx, l.sum.loop(ir.Channel)) {
+		l.input, l.weights = b.Buf, a.Buf
+	}
+	if l.input == l.pad.buf {
+		for _, ld := range loads(storesTo(l.Func.Body, l.pad.buf)[0].Val) {
+			l.input = ld.Buf
+		}
+	}
+}
+
+// term is what is added up.
+func (l *Layer) term() ir.Expr {
+	var term ir.Expr
+	ir.Walk(l.sum.loops[ir.TapRow], func(s ir.Stmt) bool {
+		if st, ok := s.(*ir.Store); ok && st.Buf == l.sum.buf {
+			term = st.Val
+		}
+		return true
+	})
+	return term
+}
+
+// float says that the sums are floats.
+func (l *Layer) float() bool { return l.Func.Buffers()[l.sum.buf].Type.IsFloat() }
+
+// dense says that there is one row, so that what can be shared out are the channels.
+func (l *Layer) dense() bool { return l.out.extent(ir.Row) == 1 }
+
+// window is the number of positions that the pool makes one of, 0 if there is no pool.
+func (l *Layer) window() int { return l.pool.extent(ir.TapRow) * l.pool.extent(ir.TapCol) }
+
+// channels is the axis of the outermost loop over output channels.
+func (l *Layer) channels() ir.Axis {
+	if l.packed {
+		return ir.Word
+	}
+	return ir.Channel
+}
+
+// instr finds an instruction of the target by what it means, nil if there is none that fits.
+func (l *Layer) instr(m isa.Meaning, fits func(isa.Instr) bool) *isa.Instr {
+	for _, i := range isa.Query(m, l.Target) {
+		if fits(i) {
+			return &i
+		}
+	}
+	return nil
+}
+
+// nestsOf finds the loops of each buffer that f writes: those in which nothing else is written, or, of parameters, nothing
+// but these and buffers that are made for them. The first of an axis counts.
+func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
+	out := map[string]nest{}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.For)
+		if !ok {
+			return true
+		}
+		ws := written(l)
+		for b := range ws {
+			if len(ws) > 1 && !params[b] {
+				continue
+			}
+			if out[b].loops == nil {
+				out[b] = nest{b, map[ir.Axis]*ir.For{}}
+			}
+			if out[b].loops[l.Axis] == nil {
+				out[b].loops[l.Axis] = l
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// allocs lists the buffers that f makes, outermost first.
+func allocs(s ir.Stmt) []string {
+	var out []string
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if a, ok := s.(*ir.Alloc); ok {
+			out = append(out, a.Buf.Name)
+		}
+		return true
+	})
+	return out
+}
+
+// written are the buffers that s writes.
+func written(s ir.Stmt) map[string]bool {
+	out := map[string]bool{}
+	ir.Walk(s, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Store:
+			out[s.Buf] = true
+		case *ir.Call:
+			for i, p := range s.Fn.Params {
+				if p.Out {
+					out[s.Args[i].Buf] = true
+				}
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// storesTo lists the stores to a buffer.
+func storesTo(s ir.Stmt, buf string) []*ir.Store {
+	var out []*ir.Store
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if st, ok := s.(*ir.Store); ok && st.Buf == buf {
+			out = append(out, st)
+		}
+		return true
+	})
+	return out
+}
+
+// loads lists the loads of an expression.
+func loads(e ir.Expr) []*ir.Load {
+	var out []*ir.Load
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if l, ok := e.(*ir.Load); ok {
+			out = append(out, l)
+		}
+		return true
+	})
+	return out
+}
+
+// chosenBy reports whether the last index is a loop's variable alone.
+func chosenBy(idx []ir.Expr, loop string) bool {
+	v, ok := idx[len(idx)-1].(*ir.Var)
+	return ok && v.Name == loop
+}
+
+// scattered reports whether some address in l's body is no multiple of l's variable plus something else: then there are
+// no vectors of neighbours, and the lanes go one by one.
+func scattered(l *ir.For) bool {
+	found := false
+	index := func(idx []ir.Expr) {
+		for _, x := range idx {
+			for _, t := range arith.ToAffine(x).Terms {
+				if v, ok := t.Atom.(*ir.Var); ok && v.Name == l.Var {
+					continue
+				}
+				ir.WalkExpr(t.Atom, func(y ir.Expr) bool {
+					v, ok := y.(*ir.Var)
+					found = found || ok && v.Name == l.Var
+					return !found
+				})
+			}
+		}
+	}
+	ir.Walk(l.Body, func(s ir.Stmt) bool {
+		if st, ok := s.(*ir.Store); ok {
+			index(st.Idx)
+		}
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(x ir.Expr) bool {
+				if ld, ok := x.(*ir.Load); ok {
+					index(ld.Idx)
+				}
+				return !found
+			})
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,119 @@
+package strategy
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/schedule"
+	"ripc/schedule/cost"
+	"ripc/targets/isa"
+)
+
+// maxPairs is the number of pairs that one loop body counts: as many as do not spill.
+const maxPairs = 8
+
+// pairs counts two words of channels with one count, by the target's instruction for it, on words that are kept as pairs,
+// the sums of one register of filters at a time:
+//
+//	rows h.o (parallel) > [pad, pair] > words of channels > rows h.i > tiles w.o > [vectors of filters > accumulate] glue, pack
+func pairs() Strategy {
+	return Strategy{
+		Name: "pairs", Text: "count two words at once by an instruction, on words that are kept as pairs",
+		Applies: func(l *Layer) (bool, string) {
+			switch {
+			case !l.differ || l.scattered:
+				return false, "it does not add up differences of words over windows"
+			case pairInstr(l) == nil:
+				return false, "the target has no instruction that counts two words at once"
+			case !l.packed || l.pool.exists() || len(l.between) > 0:
+				return false, "the sums are not what the bits of the output are made of"
+			case !l.pad.exists():
+				return false, "the input has no copy to keep pairs in"
+			case l.sum.extent(ir.Reduce)%2 != 0:
+				return false, "the words are no pairs"
+			}
+			return true, ""
+		},
+		Knobs: func(l *Layer) []Knob {
+			return []Knob{columnsKnob(l, cost.PairPositions(l.Target)), rowsKnob(l)}
+		},
+		Cost:  func(l *Layer, v Values) float64 { return cost.Pairs(l.Target, sumOf(l), rowOf(l, v)) },
+		build: buildPairs,
+	}
+}
+
+// pairInstr is an instruction that counts two words against a vector of filters, of which a word holds some.
+func pairInstr(l *Layer) *isa.Instr {
+	return l.instr(isa.XorCountPair, func(i isa.Instr) bool { return ir.U32.Bits()%i.Lanes == 0 })
+}
+
+func buildPairs(b *builder, v Values) {
+	instr := pairInstr(b.Layer)
+	row, batch, col, words := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(ir.Word)
+	b.reorder(row, batch, words, col)
+	rowTiles, rows := b.split(row, v[tileH], schedule.TailGuard)
+	colTiles, position := b.split(col, v[tileW], schedule.TailShift)
+	b.reorder(rowTiles, batch, words, rows, colTiles, position)
+	b.must("pair %s %d", b.pad.buf, len(b.f.Buffers()[b.pad.buf].Shape)-1)
+	b.must("compute_at %s %s", b.sum.buf, colTiles)
+	b.must("compute_at %s %s", b.pad.buf, rowTiles)
+	b.pairedRows()
+	filters, lane := b.sum.loop(ir.Channel), b.sum.loop(ir.Channel)+".i"
+	b.must("split %s %d tail=perfect", filters, instr.Lanes)
+	sums, carries := "s", "cc"
+	b.countPairs(instr, filters+".o", lane, sums, carries)
+	b.registers(b.sum.buf, sums, carries)
+	b.may("parallel %s", rowTiles)
+	if position != "" {
+		b.unroll(b.find(position))
+	}
+	b.may("vectorize %s", b.out.loop(ir.Bit))
+}
+
+// pairedRows fills the padded rows: whole pixels as vectors, those of the border apart.
+func (b *builder) pairedRows() {
+	if b.err != nil {
+		return
+	}
+	b.vectorize(b.pad.loop(ir.Word), maxVector)
+	const columns = 3 // dimension of an input of bits [planes, batch, rows, columns, words]
+	bufs := b.f.Buffers()
+	width := bufs[b.input].Shape[columns]
+	border := bufs[b.pad.buf].Shape[columns] - width
+	if left := min((b.sum.extent(ir.TapCol)-1)/2, border); border > 0 && width > 0 {
+		b.may("peel %s %d %d", b.pad.loop(ir.Col), left, border-left)
+	}
+}
+
+// countPairs makes the sum one of pairs, in a body of as many of them as do not spill, and an instruction of each.
+func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries string) {
+	loop := func(a ir.Axis) string { return b.sum.loop(a) }
+	words, group, paired := b.sum.extent(ir.Reduce), "", loop(ir.Reduce)
+	if words > 2*maxPairs {
+		n := 2 * maxPairs
+		for words%n != 0 {
+			n -= 2
+		}
+		group, paired, words = paired+".o", paired+".i", n
+		b.must("split %s %d tail=perfect", loop(ir.Reduce), n)
+	}
+	b.reorder(loop(ir.Plane), filters, loop(ir.TapRow), loop(ir.TapCol), group, paired, loop(ir.Row), loop(ir.Col), lane)
+	b.must("carry_save %s %s %s -> %s %s", b.sum.buf, paired, filters, sums, carries)
+	b.must("pack %s 3.o 0 1 2 3.i factor=%d", b.weights, instr.Lanes)
+	b.must("pair %s 3", b.weights)
+	b.must("tensorize %s %s", lane, instr.Func.Name)
+	for _, l := range on(b.serial(b.sum.buf, sums, carries), ir.Reduce) {
+		if holdsNo(l, ir.Reduce) {
+			b.unroll(l)
+		}
+	}
+	if words == 2 { // one pair a pixel
+		b.unroll(on(b.serial(b.sum.buf, sums, carries), ir.TapCol)...)
+	}
+}
+
+// holdsNo reports whether no loop in l has an axis.
+func holdsNo(l *ir.For, a ir.Axis) bool { return !over(l.Body, a) }
+
+// errorf makes the point one that cannot be built.
+func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }

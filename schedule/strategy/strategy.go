@@ -1,0 +1,189 @@
+// Package strategy gives every Func of lower/ops a schedule. A strategy is a way to compute a layer, with a few knobs (tile
+// sizes, lanes, unrolling), each with its domain; a tuner draws values, and the default is the strategy that schedule/cost
+// takes for the cheapest, with the values that it gives. Strategies find loops by their axes and the buffers that they fill,
+// and instructions by what they mean; they know no names, neither of loops nor of instructions, and no architecture.
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/schedule"
+	"ripc/targets"
+)
+
+// Knob is a free choice of a strategy.
+type Knob struct {
+	Name   string
+	Text   string // for people
+	Domain []int  // what it can be; never empty
+	// Default is the value for a target that nothing has been measured for, one of Domain.
+	Default int
+}
+
+// Values of knobs, by name.
+type Values map[string]int
+
+// Strategy is a way to compute a layer.
+type Strategy struct {
+	Name string
+	Text string // for people
+	// Applies reports whether the layer can be computed so, and if not, why.
+	Applies func(l *Layer) (ok bool, why string)
+	// Knobs lists the choices that there are for the layer.
+	Knobs func(l *Layer) []Knob
+	// Cost estimates the operations of a row of the output (schedule/cost); strategies for the same layer compare.
+	Cost func(l *Layer, v Values) float64
+	// build writes the trace.
+	build func(b *builder, v Values)
+}
+
+// LeftOut is a step that would have made the layer faster and is not legal for it.
+type LeftOut struct {
+	Step string `json:"step"`
+	Why  string `json:"why"`
+}
+
+// Choice is a schedule with where it comes from.
+type Choice struct {
+	Strategy string
+	Values   Values
+	Trace    schedule.Trace
+	LeftOut  []LeftOut
+}
+
+// All lists the strategies. Of those that cost the same, the first is the default.
+func All() []Strategy {
+	return []Strategy{words(), pairs(), carrySave(), byteLanes(), floats(), plain()}
+}
+
+// For lists the strategies that apply to a layer.
+func For(l *Layer) []Strategy {
+	var out []Strategy
+	for _, s := range All() {
+		if ok, _ := s.Applies(l); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// PointError says that knobs have values that do not go together, or that a step which a strategy needs is not legal.
+type PointError struct {
+	Strategy string
+	Values   Values
+	Step     string // the step, "" if none was reached
+	Err      error
+}
+
+func (e *PointError) Error() string {
+	at := ""
+	if e.Step != "" {
+		at = e.Step + ": "
+	}
+	return fmt.Sprintf("strategy %s (%s): %s%v", e.Strategy, e.Values, at, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *PointError) Unwrap() error { return e.Err }
+
+// Build makes the schedule of a layer at a point of the strategy's space. Knobs without a value have the default. It fails
+// with *PointError.
+func (s Strategy) Build(l *Layer, v Values) (Choice, error) {
+	b := newBuilder(l)
+	all := Values{}
+	for _, k := range s.Knobs(l) {
+		all[k.Name] = k.Default
+		if n, ok := v[k.Name]; ok {
+			if all[k.Name] = n; !slices.Contains(k.Domain, n) {
+				return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("%s is one of %d", k.Name, k.Domain)}
+			}
+		}
+	}
+	for n := range v {
+		if _, ok := all[n]; !ok {
+			return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("there is no knob %s", n)}
+		}
+	}
+	s.build(b, all)
+	if b.err != nil {
+		return Choice{}, &PointError{s.Name, all, b.failed, b.err}
+	}
+	return Choice{s.Name, all, b.trace, b.left}, nil
+}
+
+// Defaults are the default values of a strategy's knobs.
+func (s Strategy) Defaults(l *Layer) Values {
+	v := Values{}
+	for _, k := range s.Knobs(l) {
+		v[k.Name] = k.Default
+	}
+	return v
+}
+
+// Random draws a point. What it draws may not go together: Build says so.
+func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
+	v := Values{}
+	for _, k := range s.Knobs(l) {
+		v[k.Name] = k.Domain[r.IntN(len(k.Domain))]
+	}
+	return v
+}
+
+// Default is the schedule of f for a target that nothing has been measured for: the cheapest strategy's, at its defaults.
+func Default(f *ir.Func, t targets.Target) (Choice, error) {
+	l := LayerOf(f, t)
+	all := For(l)
+	if len(all) == 0 {
+		return Choice{}, errors.New("no strategy applies to " + f.Name)
+	}
+	best, least := all[0], all[0].Cost(l, all[0].Defaults(l))
+	for _, s := range all[1:] {
+		if c := s.Cost(l, s.Defaults(l)); c < least {
+			best, least = s, c
+		}
+	}
+	return best.Build(l, nil)
+}
+
+// maxDraws bounds how often Random draws. Of the spaces of the examples' layers, every third point or more can be built.
+const maxDraws = 1000
+
+// Random is the schedule of f at a point that is drawn: any strategy, any values.
+func Random(ctx context.Context, f *ir.Func, t targets.Target, r *rand.Rand) (Choice, error) {
+	l := LayerOf(f, t)
+	all := For(l)
+	if len(all) == 0 {
+		return Choice{}, errors.New("no strategy applies to " + f.Name)
+	}
+	var last error
+	for range maxDraws {
+		if err := ctx.Err(); err != nil {
+			return Choice{}, err
+		}
+		s := all[r.IntN(len(all))]
+		c, err := s.Build(l, s.Random(l, r))
+		if err == nil {
+			return c, nil
+		}
+		last = err
+	}
+	return Choice{}, last
+}
+
+// String is the values by name.
+func (v Values) String() string {
+	var b strings.Builder
+	for i, n := range sortedKeys(v) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s=%d", n, v[n])
+	}
+	return b.String()
+}

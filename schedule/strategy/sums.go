@@ -1,0 +1,245 @@
+package strategy
+
+import (
+	"ripc/ir"
+	"ripc/schedule"
+	"ripc/schedule/cost"
+)
+
+// The knobs that strategies for sums share.
+const (
+	tileW  = "tile_w"
+	tileH  = "tile_h"
+	lanes  = "lanes"
+	outer  = "filters_outer"
+	unroll = "unroll"
+)
+
+// upTo lists 1 to n.
+func upTo(n int) []int {
+	var out []int
+	for i := 1; i <= max(1, n); i++ {
+		out = append(out, i)
+	}
+	return out
+}
+
+// among is list with n, in order.
+func among(list []int, n int) []int {
+	for i, x := range list {
+		if x == n {
+			return list
+		}
+		if x > n {
+			return append(append(append([]int{}, list[:i]...), n), list[i:]...)
+		}
+	}
+	return append(append([]int{}, list...), n)
+}
+
+// rowsKnob shares rows out.
+func rowsKnob(l *Layer) Knob {
+	h := l.out.extent(ir.Row)
+	return Knob{tileH, "rows of the output that a thread computes at once", upTo(h), cost.Rows(h)}
+}
+
+// columnsKnob is the tile of output positions of which at most most have registers.
+func columnsKnob(l *Layer, most int) Knob {
+	w := l.out.extent(ir.Col)
+	if l.scattered { // each lane reads a word of its own, one after the other
+		return Knob{tileW, "positions whose sums are in registers together", []int{1}, 1}
+	}
+	tile := cost.Tile(w, most/max(1, l.window()))
+	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile}
+}
+
+// lanesKnobs is the number of channels that are computed together; those of a packed output are the bits of a word.
+func lanesKnobs(l *Layer) []Knob {
+	if l.packed {
+		return nil
+	}
+	n := cost.Lanes(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col))
+	return []Knob{{lanes, "channels that are computed together", among([]int{4, 8, 16, 32, 64}, n), n}}
+}
+
+// lanesOf is the number of sums of a position that a tile has.
+func lanesOf(l *Layer, v Values) int {
+	if l.packed {
+		return ir.U32.Bits()
+	}
+	return cost.PowerOfTwo(min(v[lanes], l.out.extent(ir.Channel)))
+}
+
+// orderKnobs are how loops are ordered and written out.
+func orderKnobs(l *Layer) []Knob {
+	ks := []Knob{{unroll, "write the inner loops of a sum out", []int{0, 1}, 1}}
+	if l.scattered {
+		ks[0] = Knob{unroll, ks[0].Text, []int{0}, 0}
+	}
+	if !l.dense() {
+		ks = append(ks, Knob{outer, "go through rows for each block of channels, so that its weights stay in the cache", []int{0, 1}, 1})
+	}
+	return ks
+}
+
+// sumOf is what is counted for an output.
+func sumOf(l *Layer) cost.Sum {
+	return cost.Sum{
+		Rows: l.sum.extent(ir.TapRow), Cols: l.sum.extent(ir.TapCol), Words: l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.WeightPlane)),
+		Planes: l.sum.loops[ir.Plane] != nil,
+	}
+}
+
+func rowOf(l *Layer, v Values) cost.Row {
+	return cost.Row{Width: l.out.extent(ir.Col), Tile: max(1, min(v[tileW], l.out.extent(ir.Col)))}
+}
+
+// tiled is a layer's output in tiles.
+type tiled struct {
+	home     string // the loop whose iterations have sums of their own
+	row      string // the loop over rows, or groups of them
+	outer    string // the outermost loop
+	position string // the positions of a tile, "" if it has one
+	inner    string // the channels of a tile
+	shared   bool   // blocks of channels do not overlap, so threads can share them
+}
+
+// tiles cuts the output into tiles and orders the loops over them:
+//
+//	rows h.o (parallel) > blocks of channels > rows h.i > tiles w.o > [pad] [accumulate] [pool] glue, pack
+func (b *builder) tiles(v Values) tiled {
+	row, batch, col := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col)
+	channels := b.out.loop(b.channels())
+	dense, filtersOuter := b.dense(), v[outer] == 1
+	switch {
+	case dense:
+		b.reorder(channels, row, batch, col)
+	case filtersOuter:
+		b.reorder(row, batch, channels, col)
+	default:
+		b.reorder(row, batch, col, channels)
+	}
+	t := tiled{inner: b.out.loop(ir.Bit), shared: true}
+	if !b.packed {
+		channels, t.inner, t.shared = b.blocks(channels, v[lanes])
+	}
+	rowTiles, rows := b.split(row, v[tileH], schedule.TailGuard)
+	colTiles, position := b.split(col, v[tileW], schedule.TailShift)
+	order := []string{rowTiles, batch, rows, colTiles, channels, position}
+	t.home = channels
+	switch {
+	case dense:
+		order, t.home = []string{channels, rowTiles, batch, colTiles, position}, colTiles
+	case filtersOuter:
+		order, t.home = []string{rowTiles, batch, channels, rows, colTiles, position}, colTiles
+	}
+	if !b.packed {
+		order = append(order, t.inner)
+	}
+	b.reorder(order...)
+	t.row, t.outer, t.position = rowTiles, order[0], position
+	return t
+}
+
+// blocks cuts the channels of a float output into vectors. Where they do not divide, the last block overlaps the one
+// before, and blocks cannot be shared out among threads.
+func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint bool) {
+	channels := b.extent(loop)
+	n = cost.PowerOfTwo(max(1, min(n, channels)))
+	tail := schedule.TailPerfect
+	if channels%n != 0 {
+		tail = schedule.TailShift
+	}
+	b.must("split %s %d tail=%s -> %s.o %s.i", loop, n, tail, loop, loop)
+	return loop + ".o", loop + ".i", channels%n == 0
+}
+
+// bring computes all stages where they are used: the sums and what is between them and the output in a tile, the padded
+// input for a group of rows.
+func (b *builder) bring(t tiled) {
+	for _, buf := range b.between {
+		b.must("compute_at %s %s", buf, t.home)
+	}
+	b.must("compute_at %s %s", b.sum.buf, t.home)
+	if b.pad.exists() {
+		at := t.row
+		if b.dense() {
+			at = t.home
+		}
+		b.must("compute_at %s %s", b.pad.buf, at)
+	}
+}
+
+// pads makes vectors of the padded input's words or channels.
+func (b *builder) pads() {
+	if !b.pad.exists() {
+		return
+	}
+	for _, l := range on(b.serial(b.pad.buf), ir.Word, ir.Channel) {
+		if !scattered(l) {
+			b.vectorize(l.Var, maxVector)
+		}
+	}
+}
+
+// reduction lists the loops of a sum: planes, window and channels outside, the tile's positions and channels inside, where
+// they become registers.
+func (b *builder) reduction() []string {
+	var out []string
+	for _, a := range []ir.Axis{ir.Plane, ir.TapRow, ir.TapCol, ir.Reduce, ir.WeightPlane, ir.Row, ir.Col, ir.Channel} {
+		out = append(out, b.sum.loop(a))
+	}
+	return out
+}
+
+// registers unrolls the positions of the tiles that buffers hold, and makes vectors of their channels, so that they become
+// registers.
+func (b *builder) registers(bufs ...string) {
+	b.unroll(on(b.serial(bufs...), ir.Row)...)
+	b.unroll(on(b.serial(bufs...), ir.Col)...)
+	for _, l := range on(b.serial(bufs...), ir.Channel) {
+		if innermost(l) {
+			b.may("vectorize %s", l.Var)
+		}
+	}
+}
+
+// stagesBetween schedules what is between the sums and the output.
+func (b *builder) stagesBetween() {
+	for _, buf := range b.between {
+		if buf == b.pool.buf {
+			windows := on(b.serial(buf), ir.TapRow, ir.TapCol)
+			for _, l := range windows {
+				b.unroll(l)
+			}
+		}
+		b.registers(buf)
+	}
+}
+
+// finish schedules the output of a tile.
+func (b *builder) finish(t tiled) {
+	if t.shared || !b.dense() {
+		b.may("parallel %s", t.outer)
+	}
+	if t.position != "" {
+		b.unroll(b.find(t.position))
+	}
+	b.may("vectorize %s", t.inner)
+}
+
+// writeOut unrolls the innermost loops of the sums as far as the body stays small. It is the last step, when what else there
+// is in the code is known.
+func (b *builder) writeOut(bufs ...string) {
+	n := 1
+	for _, a := range []ir.Axis{ir.WeightPlane, ir.Reduce, ir.TapCol, ir.TapRow, ir.Plane} {
+		for _, l := range on(b.serial(bufs...), a) {
+			if n *= l.Extent; n > cost.MaxBody {
+				return
+			}
+			if l.Extent > 1 {
+				b.unroll(l)
+			}
+		}
+	}
+}

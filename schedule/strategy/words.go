@@ -1,0 +1,108 @@
+package strategy
+
+import (
+	"ripc/ir"
+	"ripc/schedule/cost"
+)
+
+// words counts the bits of one word after the other, with the sums of a tile in registers.
+func words() Strategy {
+	return Strategy{
+		Name: "words", Text: "count word by word, a tile of sums in registers",
+		Applies: func(l *Layer) (bool, string) {
+			return l.sum.exists() && !l.float(), "it does not add up counts over windows"
+		},
+		Knobs: tileKnobs,
+		Cost:  func(l *Layer, v Values) float64 { return cost.Words(l.Target, sumOf(l), rowOf(l, v)) },
+		build: buildTile,
+	}
+}
+
+// floats adds up products of floats in their order, with the sums of a tile in registers.
+func floats() Strategy {
+	return Strategy{
+		Name: "float", Text: "fused multiply-adds in order, a tile of sums in registers",
+		Applies: func(l *Layer) (bool, string) {
+			return l.sum.exists() && l.float(), "it does not add up floats over windows"
+		},
+		Knobs: tileKnobs,
+		Cost:  func(l *Layer, v Values) float64 { return cost.Floats(sumOf(l).Terms(), rowOf(l, v)) },
+		build: buildTile,
+	}
+}
+
+func tileKnobs(l *Layer) []Knob {
+	ls := lanesKnobs(l)
+	n := ir.U32.Bits()
+	if len(ls) > 0 {
+		n = ls[0].Default
+	}
+	ks := append(ls, columnsKnob(l, cost.Positions(l.Target, cost.Vectors(l.Target, n))), rowsKnob(l))
+	return append(ks, orderKnobs(l)...)
+}
+
+func buildTile(b *builder, v Values) {
+	t := b.tiles(v)
+	b.bring(t)
+	b.pads()
+	b.reorder(b.reduction()...)
+	b.registers(b.sum.buf)
+	b.stagesBetween()
+	b.finish(t)
+	if v[unroll] == 1 {
+		b.writeOut(b.sum.buf)
+	}
+}
+
+// maxCarried is the number of positions that have registers for sums and carries besides everything that a count takes.
+const maxCarried = 2
+
+// carrySave counts two words at once by plain operations, for targets whose counts take many. The sum and the carries live
+// where the sums do, or, where these are doubled from plane to plane, in the loop over planes.
+func carrySave() Strategy {
+	return Strategy{
+		Name: "carry_save", Text: "count two words at once, by plain operations",
+		Applies: func(l *Layer) (bool, string) {
+			switch {
+			case !l.counts:
+				return false, "it does not add up counts of words over windows"
+			case l.sum.loops[ir.WeightPlane] != nil:
+				return false, "weights have several planes"
+			case l.sum.extent(ir.Reduce)%2 != 0:
+				return false, "the words are no pairs"
+			}
+			return true, ""
+		},
+		Knobs: func(l *Layer) []Knob {
+			ks := tileKnobs(l)
+			for i, k := range ks {
+				if k.Name == tileW {
+					n := min(maxCarried, cost.Positions(l.Target, cost.Vectors(l.Target, lanesOf(l, Values{lanes: ks[0].Default}))))
+					ks[i] = columnsKnob(l, n)
+				}
+			}
+			return ks
+		},
+		Cost: func(l *Layer, v Values) float64 {
+			return cost.CarrySave(l.Target, sumOf(l), rowOf(l, v), max(1, l.window())*cost.Vectors(l.Target, lanesOf(l, v)))
+		},
+		build: func(b *builder, v Values) {
+			t := b.tiles(v)
+			b.bring(t)
+			b.pads()
+			b.reorder(b.reduction()...)
+			around := t.home
+			if p := b.sum.loop(ir.Plane); b.find(p) != nil {
+				around = p
+			}
+			sums, carries := b.sum.buf+".s", b.sum.buf+".cs"
+			b.must("carry_save %s %s %s -> %s %s", b.sum.buf, b.sum.loop(ir.Reduce), around, sums, carries)
+			b.registers(b.sum.buf, sums, carries)
+			b.stagesBetween()
+			b.finish(t)
+			if v[unroll] == 1 {
+				b.writeOut(b.sum.buf, sums, carries)
+			}
+		},
+	}
+}
