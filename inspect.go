@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/codegen"
+	"ripc/compile"
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/explain"
@@ -17,6 +18,13 @@ import (
 
 // ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
 func ParseEmit(list string) ([]codegen.Kind, error) { return codegen.ParseKinds(list) }
+
+// DefaultEmit lists the files that a user of a target, and perhaps of a back end, wants first: a shared library and its
+// header, or C where there are no libraries.
+func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }
+
+// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
+func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }
 
 // Inspection is what became of a model's layers.
 type Inspection struct {

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ripc/codegen"
@@ -42,4 +43,30 @@ func chosen(name string) ([]codegen.Backend, error) {
 		}
 	}
 	return nil, &UnknownBackendError{name}
+}
+
+// DefaultEmit lists the files that a user of a target wants first: a shared library and its header, or C where no back end
+// makes libraries.
+func DefaultEmit(target, backend string) []codegen.Kind {
+	return []codegen.Kind{firstMade(target, backend, codegen.SO, codegen.Source), codegen.Header}
+}
+
+// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
+func CodeText(target, backend string) codegen.Kind {
+	return firstMade(target, backend, codegen.LL, codegen.Source)
+}
+
+// firstMade is the first kind if some back end makes it for a target, else the second.
+func firstMade(target, backend string, first, second codegen.Kind) codegen.Kind {
+	t, err := findTarget(target)
+	use, berr := chosen(backend)
+	if err != nil || berr != nil { // which compiling will tell
+		return first
+	}
+	for _, b := range use {
+		if slices.Contains(b.Kinds(), first) && b.Accepts(t, first) == nil {
+			return first
+		}
+	}
+	return second
 }

@@ -30,9 +30,10 @@ func compileCommand() *cobra.Command {
 		Use:   "compile MODEL [flags]",
 		Short: "Compile a model to a library and its header",
 		Long: `Compile a model to PREFIX.so and PREFIX.h, or to the kinds of files that --emit lists:
-so     shared library      a      static library     h   C header for so, a and o
+so     shared library      a      static library     h   C header for so, a, o and c
 o      relocatable object  ll     LLVM IR            s   assembly
-ripir  the scheduled program in ripc's own IR
+c      one file of C99     ripir  the scheduled program in ripc's own IR
+For chips without an operating system these are PREFIX.c and PREFIX.h.
 Files appear when everything is done, or not at all.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
   ripc compile net.onnx --strict
@@ -43,7 +44,7 @@ Files appear when everything is done, or not at all.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name)")
-	fs.StringVar(&o.emit, "emit", "so,h", "kinds of files, separated by commas")
+	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
 	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
@@ -65,15 +66,15 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	kinds, err := ripc.ParseEmit(o.emit)
-	if err != nil {
-		return usagef("--emit: %v", err)
+	kinds := ripc.DefaultEmit(o.target, o.backend)
+	if cmd.Flags().Changed("emit") {
+		if kinds, err = ripc.ParseEmit(o.emit); err != nil {
+			return usagef("--emit: %v", err)
+		}
 	}
 	opt.Strict, opt.Emit = o.strict, kinds
 	if slices.Contains(o.printAfter, "codegen") {
-		if opt.Emit, err = ripc.ParseEmit(o.emit + ",ll"); err != nil {
-			return usagef("--emit: %v", err)
-		}
+		opt.Emit = append(slices.Clone(kinds), ripc.CodeText(o.target, o.backend))
 	}
 	var exts []string
 	for _, k := range kinds {
