@@ -13,6 +13,7 @@ import (
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/runtime/describe"
+	"ripc/schedule/strategy"
 )
 
 // ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
@@ -71,8 +72,18 @@ type Layer struct {
 	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
 	Kernel      string            `json:"kernel"`
 	Trace       []string          `json:"trace"`
-	Before      string            `json:"ir_before,omitempty"` // .ripir before and after scheduling
-	After       string            `json:"ir_after,omitempty"`
+	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal; of
+	// models whose schedules are ripc's own.
+	Strategy *Strategy          `json:"strategy,omitempty"`
+	LeftOut  []strategy.LeftOut `json:"left_out,omitempty"`
+	Before   string             `json:"ir_before,omitempty"` // .ripir before and after scheduling
+	After    string             `json:"ir_after,omitempty"`
+}
+
+// Strategy is a way to compute a layer, with the values of its knobs.
+type Strategy struct {
+	Name   string          `json:"name"`
+	Values strategy.Values `json:"values"`
 }
 
 // Reason is why a layer or its glue stays float.
@@ -149,6 +160,11 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		}
 		if layer != "" && layer != l.Name {
 			continue
+		}
+		if c != nil {
+			if choice, own := c.Choices[c.Program.Stages[i].Func]; own {
+				l.Strategy, l.LeftOut = &Strategy{choice.Strategy, choice.Values}, choice.LeftOut
+			}
 		}
 		if withIR {
 			f := c.Program.Stages[i].Func

@@ -24,7 +24,8 @@ func inspectCommand() *cobra.Command {
 		Long: `Show what became of each layer: binary or float (and why), shapes, multiply-accumulates
 (MACs) and their share of all, bytes of weights, kernel; and how many convolutions and
 dense layers are bitserial. One layer is shown with its schedule, and with --ir
-with its program before and after scheduling. With --strict it fails after that, as compile
+with its program before and after scheduling, with -v also what chose the schedule and the
+steps that were left out of it. With --strict it fails after that, as compile
 does, if something stays float that was meant to be binary. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
   ripc inspect digits.json --layer conv2 --ir`,
@@ -49,7 +50,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 				err = printTable(cmd.OutOrStdout(), in)
 			default:
 				for _, l := range in.Layers {
-					printLayer(cmd.OutOrStdout(), l)
+					printLayer(cmd.OutOrStdout(), l, f.verbose)
 				}
 			}
 			return cmp.Or(err, strictErr)
@@ -129,7 +130,7 @@ func algorithmText(l ripc.Layer) string {
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // printLayer prints everything about one layer.
-func printLayer(w io.Writer, l ripc.Layer) {
+func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 	fmt.Fprintf(w, "layer %s: %s, %s\n", l.Name, l.Op, l.Became)
 	if l.Glue != "" {
 		fmt.Fprintf(w, "  glue    %s\n", l.Glue)
@@ -155,6 +156,14 @@ func printLayer(w io.Writer, l ripc.Layer) {
 	fmt.Fprintf(w, "  MACs    %d (%s of all)\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n", l.MACs, percent(l.Share), l.WeightBytes, l.FloatBytes, l.Kernel)
 	for _, s := range l.Trace {
 		fmt.Fprintf(w, "    %s\n", s)
+	}
+	if l.Strategy != nil && verbose {
+		fmt.Fprintf(w, "  strategy\n    %s (%s)\n", l.Strategy.Name, l.Strategy.Values)
+	}
+	for _, s := range l.LeftOut {
+		if verbose {
+			fmt.Fprintf(w, "  left out\n    %s: %s\n", s.Step, s.Why)
+		}
 	}
 	if l.Before != "" {
 		fmt.Fprintf(w, "# before scheduling\n%s\n# after scheduling\n%s\n", strings.TrimRight(l.Before, "\n"), strings.TrimRight(l.After, "\n"))

@@ -19,8 +19,8 @@ const (
 )
 
 // Bytes is the cost of a row that is counted in lanes of bytes. A word costs little less than with a count of words; what it
-// saves beyond a number of words, breakEven, is half an operation (BenchmarkDefaultAgainstRandom; instructions of
-// examples/convs under qemu).
+// saves beyond a number of words, breakEven, is taken to be half an operation,
+// which only the comparison with Words depends on.
 func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 	words := Words(t, s, r)
 	return words - float64(r.positions())*0.5*(float64(s.Terms()-breakEven(t, s, vectors))+0.5)

@@ -9,7 +9,7 @@ import (
 // LaneBits is the width of a sum.
 const LaneBits = 32
 
-// MaxPositions bounds the positions of a tile. 14, for which 32 registers of two vectors each would do, leave none to load ahead.
+// MaxPositions bounds the positions of a tile, and so its code. It has not been measured against its neighbours.
 const MaxPositions = 13
 
 // MaxThreads is the number of threads that rows are shared out among evenly, at least.

@@ -151,7 +151,7 @@ func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	return best.Build(l, nil)
 }
 
-// maxDraws bounds how often Random draws. Of the spaces of the examples' layers, every third point or more can be built.
+// maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
 const maxDraws = 1000
 
 // Random is the schedule of f at a point that is drawn: any strategy, any values.
