@@ -45,7 +45,7 @@ func Check(t testing.TB, path string, got []byte) {
 		return
 	}
 	if msg := compare(path, got); msg != "" {
-		t.Errorf("%s\naccept with: go test ./e2e -run '%s' -update  (in the package's folder)", msg, runPattern(t.Name()))
+		t.Errorf("%s\naccept with: go test %s -run '%s' -update", msg, folder(), runPattern(t.Name()))
 	}
 }
 
@@ -93,6 +93,25 @@ func update(path string, got []byte, ci string) error {
 		return fmt.Errorf("golden file: %w", err)
 	}
 	return nil
+}
+
+// folder is the test's package as seen from the top of the module: tests run in their package's folder.
+func folder() string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for top := wd; ; top = filepath.Dir(top) {
+		if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
+			if rel, err := filepath.Rel(top, wd); err == nil && rel != "." {
+				return "./" + filepath.ToSlash(rel)
+			}
+			return "."
+		}
+		if top == filepath.Dir(top) {
+			return "."
+		}
+	}
 }
 
 // runPattern turns a test's full name into an anchored -run pattern.

@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,9 +53,7 @@ type recorder struct {
 func (r *recorder) Helper()      {}
 func (r *recorder) Name() string { return "TestX/a+b" }
 func (r *recorder) Errorf(format string, args ...any) {
-	for _, a := range args {
-		r.text += a.(string) + "\n"
-	}
+	r.text += fmt.Sprintf(format, args...)
 }
 
 func TestCheckNamesTheCommand(t *testing.T) {
@@ -63,7 +62,7 @@ func TestCheckNamesTheCommand(t *testing.T) {
 	}
 	r := &recorder{TB: t}
 	Check(r, filepath.Join(t.TempDir(), "none"), []byte("x"))
-	if !strings.Contains(r.text, `^TestX$/^a\+b$`) {
-		t.Errorf("no -run pattern in %q", r.text)
+	if want := `go test ./internal/golden -run '^TestX$/^a\+b$' -update`; !strings.Contains(r.text, want) {
+		t.Errorf("no %s in %q", want, r.text)
 	}
 }
