@@ -101,7 +101,7 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 		t.Fatal(err)
 	}
 	before := f
-	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithResultObserver(func(_ schedule.Step, r schedule.Result) {
+	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, r schedule.Result) {
 		after := r.Whole()
 		difftest.Same(t, before, after)
 		difftest.Same(t, f, backwards(after))

@@ -20,9 +20,9 @@ func apply(t testing.TB, f *ir.Func, text string) *ir.Func {
 		t.Fatal(err)
 	}
 	before := f
-	g, err := tr.Apply(f, schedule.WithObserver(func(s schedule.Step, after *ir.Func) {
-		difftest.Same(t, before, after)
-		before = after
+	g, err := tr.Apply(f, schedule.WithObserver(func(_ schedule.Step, after schedule.Result) {
+		difftest.Same(t, before, after.Func)
+		before = after.Func
 	}))
 	if err != nil {
 		t.Fatalf("%v\nin\n%s\n%s", err, text, before)
