@@ -8,6 +8,10 @@ BENCHTIME ?= 1s
 CASES ?= 10000
 FROM ?= 0
 FUZZTIME ?= 10m
+# package targets/boards, by go test ./e2e -run '^TestSections$' -update
+# boards: begin
+BOARDS := cortex-m4 cortex-m33
+# boards: end
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
@@ -43,7 +47,7 @@ mcu: build ## networks on simulated microcontrollers: set-up of its own, all tes
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
-	@for t in cortex-m4 cortex-m33; do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
+	@for t in $(BOARDS); do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

@@ -29,7 +29,7 @@ func Describe(in Input) *describe.Artifact {
 			d.Outputs = append(d.Outputs, tensors[q.Name])
 		}
 	}
-	kernels := symbols(p)
+	kernels := Symbols(p)
 	for _, s := range p.Stages {
 		st := describe.Stage{
 			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,

@@ -189,9 +189,10 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 		for _, d := range t.Shape {
 			n *= d
 		}
+		c := ctypes()[t.DType]
 		b.WriteString(" */\n")
 		prefix := fmt.Sprintf("#define %s_%s_%d_", upper, macro, i)
-		fmt.Fprintf(b, "%sTYPE %s\n%sELEMS %d\n%sBYTES %d\n%sRANK %d\n", prefix, ctype(t.DType), prefix, n, prefix, n*width(t.DType), prefix, len(t.Shape))
+		fmt.Fprintf(b, "%sTYPE %s\n%sELEMS %d\n%sBYTES %d\n%sRANK %d\n", prefix, c.name, prefix, n, prefix, n*c.bytes, prefix, len(t.Shape))
 		if len(t.Shape) > 0 {
 			fmt.Fprintf(b, "%sSHAPE {%s}\n", prefix, shape)
 		}
@@ -213,17 +214,15 @@ func meaning(t describe.Tensor) string {
 	return fmt.Sprintf("Level l is the value %s * l", s)
 }
 
-// ctype is a dtype in C.
-func ctype(dtype string) string {
-	return map[string]string{"f32": "float", "i32": "int32_t", "u32": "uint32_t", "u8": "uint8_t", "i8": "int8_t"}[dtype]
+// ctype is a type of C, and the size of an element in bytes.
+type ctype struct {
+	name  string
+	bytes int
 }
 
-// width is the size of an element in bytes.
-func width(dtype string) int {
-	if strings.HasSuffix(dtype, "32") {
-		return 4
-	}
-	return 1
+// ctypes are the types of C by dtype.
+func ctypes() map[string]ctype {
+	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
 // Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone

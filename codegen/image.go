@@ -23,7 +23,7 @@ type Image struct {
 // newImage generates the kernels, lays out the constants and writes the description.
 func newImage(in Input, b Backend) (*Image, error) {
 	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{}, Description: Describe(in)}
-	names := symbols(in.Program)
+	names := Symbols(in.Program)
 	for _, f := range in.Program.Funcs {
 		if names[f.Name] == "" {
 			continue

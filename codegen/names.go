@@ -12,15 +12,15 @@ import (
 // Identifier makes a C identifier of a network's name, the prefix of what the artifact exports: other characters
 // become "_", and "_" goes before a leading digit and before the keywords of C and C++.
 func Identifier(name string) string {
-	s := clean(name)
+	s := CleanName(name)
 	if s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains(keywords(), s) {
 		return "_" + s
 	}
 	return s
 }
 
-// symbols names the kernels of the Funcs that stages of p use, in the order of the Funcs.
-func symbols(p *ir.Program) map[string]string {
+// Symbols are the names of the kernels of the Funcs that stages of p use, by Func.
+func Symbols(p *ir.Program) map[string]string {
 	used := map[string]bool{}
 	for _, s := range p.Stages {
 		used[s.Func] = true
@@ -41,7 +41,7 @@ func symbols(p *ir.Program) map[string]string {
 // symbol names the kernel of a Func, with a number where two names become one, and takes that name. It depends on the
 // Func alone (but for such clashes), so that networks share cached kernels.
 func symbol(fn string, taken map[string]bool) string {
-	base := "ripc_" + clean(fn)
+	base := "ripc_" + CleanName(fn)
 	s := base
 	for i := 2; taken[s]; i++ {
 		s = fmt.Sprintf("%s_%d", base, i)
@@ -50,8 +50,8 @@ func symbol(fn string, taken map[string]bool) string {
 	return s
 }
 
-// clean replaces what cannot be part of a C identifier.
-func clean(s string) string {
+// CleanName replaces what cannot be part of a C identifier.
+func CleanName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/schedule"
 )
@@ -18,11 +19,15 @@ func (c *Compiled) checkTraces(traces map[string]schedule.Trace) (map[string]sch
 	for _, f := range c.Program.Funcs {
 		have = append(have, f.Name)
 	}
+	funcOf := map[string]string{} // by kernel
+	for fn, kernel := range codegen.Symbols(c.Program) {
+		funcOf[kernel] = fn
+	}
 	byFunc := map[string]schedule.Trace{}
 	for _, name := range slices.Sorted(maps.Keys(traces)) {
 		fn := name
 		if !slices.Contains(have, fn) {
-			fn = strings.TrimPrefix(name, "ripc_")
+			fn = funcOf[name]
 		}
 		if !slices.Contains(have, fn) {
 			return nil, &ir.Error{Op: "schedules", Msg: "the network has no func " + name, Help: "there are " + strings.Join(have, ", ")}

@@ -56,7 +56,7 @@ func convFunc(t *testing.T, path string) *ir.Func {
 	return c.Program.Funcs[0]
 }
 
-// TestKernelFiles writes the schedules of examples/convs and the Funcs that they make, from the templates.
+// TestKernelFiles writes the schedules of examples/convs, as strategies make them, and the Funcs that come of them.
 func TestKernelFiles(t *testing.T) {
 	m := vpopcnt(t)
 	for _, name := range []string{"convA", "convB", "convC", "convD"} {

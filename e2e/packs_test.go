@@ -13,7 +13,7 @@ import (
 
 func withStep(t *testing.T, path, step string) (*ripc.Compiled, ripc.Options, error) {
 	t.Helper()
-	o := ripc.Options{Target: "x86-64-v3"} // whose templates pack nothing themselves
+	o := ripc.Options{Target: "x86-64-v3"} // whose default schedules pack nothing themselves
 	c, err := ripc.Compile(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)

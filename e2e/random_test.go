@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -81,8 +82,13 @@ type randomRun struct {
 
 func newRandomRun(t *testing.T) *randomRun {
 	r := &randomRun{start: time.Now(), shown: time.Now(), cases: map[string]int{}}
-	for _, name := range []string{"x86-64", "rpi3", "x86-64-v3", "rpi3-armv7", "x86-64-v4", "rpi5", "host", "rpi2", "rpi4",
-		"generic-armv7", "jetson-tx2", "pixel1"} {
+	names := []string{"x86-64", "rpi3", "x86-64-v3", "rpi3-armv7", "x86-64-v4", "rpi5"}
+	for _, tg := range targets.All() {
+		if !tg.Bare && !slices.Contains(names, tg.Name) { // chips: TestMicrocontrollersRandom
+			names = append(names, tg.Name)
+		}
+	}
+	for _, name := range names {
 		tg, err := ripcTarget(name)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +99,7 @@ func newRandomRun(t *testing.T) *randomRun {
 			t.Logf("no cases for %s: this machine lacks %v", name, tg.Missing(targets.HostFeatures()))
 			continue
 		}
-		// The first six get two thirds of the cases.
+		// The first six get twice as many cases as the others.
 		if r.boards = append(r.boards, name); len(r.boards) == 6 {
 			r.boards = append(r.boards, r.boards...)
 		}

@@ -21,6 +21,7 @@ import (
 	"ripc/internal/layering"
 	"ripc/schemas"
 	"ripc/targets"
+	"ripc/targets/boards"
 	"ripc/targets/isa"
 )
 
@@ -40,6 +41,8 @@ func TestSections(t *testing.T) {
 	section(t, "README.md", "exit codes", exitTable(t))
 	section(t, "README.md", "environment", environmentTable(t))
 	section(t, "CONTRIBUTING.md", "make", makeTable(t))
+	golden.CheckSection(t, "../Makefile", "# boards: begin", "# boards: end", "BOARDS := "+boardNames()+"\n")
+	golden.CheckSection(t, "../examples/mcu/Makefile", "# boards: begin", "# boards: end", boardVariables())
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
 	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
 }
@@ -136,6 +139,24 @@ func targetTable() string {
 		}
 	}
 	return table(rows)
+}
+
+// boardNames are the targets that have a board.
+func boardNames() string {
+	var names []string
+	for _, b := range boards.All() {
+		names = append(names, b.Target)
+	}
+	return strings.Join(names, " ")
+}
+
+// boardVariables say in a Makefile how programs for each board are compiled, and where they run.
+func boardVariables() string {
+	text := "TARGETS := " + boardNames() + "\n"
+	for _, b := range boards.All() {
+		text += "FLAGS." + b.Target + " := " + strings.Join(b.Flags, " ") + "\nBOARD." + b.Target + " := " + b.Machine + "\n"
+	}
+	return text
 }
 
 // constant is a const with the comment at the end of its line, or above it.

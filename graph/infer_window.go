@@ -1,8 +1,14 @@
 package graph
 
-import "strings"
-
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
+	return g.inferConvOf(n, x, a, false)
+}
+
+func inferBitserialConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
+	return g.inferConvOf(n, x, a, true)
+}
+
+func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (*Value, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
@@ -17,7 +23,7 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if w.Shape[3]%groups != 0 {
 		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", groups, w.Shape[3])
 	}
-	if err := g.checkBinary(n, x, a.Binary, w.Shape[3]); err != nil {
+	if err := g.checkBinary(n, x, a.Binary, bitserial, w.Shape[3]); err != nil {
 		return nil, err
 	}
 	if d := a.Dilation(); max(d[0], d[1]) > MaxElems || min(a.Dilations[0], a.Dilations[1], a.Groups) < 0 {
@@ -31,6 +37,14 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 }
 
 func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
+	return g.inferDenseOf(n, x, a, false)
+}
+
+func inferBitserialDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
+	return g.inferDenseOf(n, x, a, true)
+}
+
+func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (*Value, error) {
 	if len(x.Shape) != 2 {
 		return nil, g.Errorf(n, "put a flatten node before it", "input has shape %v, want [N, C]", x.Shape)
 	}
@@ -38,14 +52,14 @@ func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 	if w == nil || len(w.Shape) != 2 || w.Shape[0] != x.Shape[1] {
 		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [%d, out]", shapeOf(w), x.Shape[1])
 	}
-	if err := g.checkBinary(n, x, a.Binary, w.Shape[1]); err != nil {
+	if err := g.checkBinary(n, x, a.Binary, bitserial, w.Shape[1]); err != nil {
 		return nil, err
 	}
 	return &Value{Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
 }
 
-func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, out int) error {
-	if bitserial := strings.HasPrefix(n.Op, "bitserial_"); bitserial != (b != nil) {
+func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, bitserial bool, out int) error {
+	if bitserial != (b != nil) {
 		return g.Errorf(n, "", "whether weights become bits is said by the op, and by the attributes otherwise")
 	}
 	if b == nil {

@@ -1,5 +1,6 @@
-// Package lower turns a fused graph into an ir.Program: one stage a node, laid out by lower/layout, constants packed, activations in an arena. The
-// Program it makes is unscheduled and is what "--engine interp" runs; the root package schedules it.
+// Package lower turns a fused graph into an ir.Program: one stage a node, laid out by lower/layout, constants packed,
+// activations in an arena. The Program that it makes is unscheduled: the definition, which the interpreter runs, and which
+// package compile schedules.
 package lower
 
 import (

@@ -13,8 +13,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/irtext"
 	"ripc/schedule"
-	"ripc/targets"
-	"ripc/targets/isa"
 )
 
 // goldenCase is one func of a testdata file with the lines above it: "// RUN: steps" (several lines make one trace) and
@@ -67,7 +65,7 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no testdata: %v", err)
 	}
-	instrs := isa.For(targets.Target{Arch: "x86_64", Features: []string{"avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"}})
+	instrs := instructions()
 	for _, file := range files {
 		if strings.HasSuffix(file, ".out.ripir") {
 			continue
@@ -103,7 +101,7 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 		t.Fatal(err)
 	}
 	before := f
-	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithResultObserver(func(_ schedule.Step, r schedule.Result) {
+	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, r schedule.Result) {
 		after := r.Whole()
 		difftest.Same(t, before, after)
 		difftest.Same(t, f, backwards(after))

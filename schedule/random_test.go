@@ -124,11 +124,12 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	return fmt.Sprintf("compute_at %s %s", allocs[draw("alloc", len(allocs))], one())
 }
 
-// instructions are those of all targets.
+// instructions are those of all CPUs.
 func instructions() map[string]*ir.Func {
-	all := isa.For(targets.Target{Arch: "x86_64", Features: []string{"avx2", "avx512f", "avx512bw", "avx512vpopcntdq", "avx512vnni"}})
-	maps.Copy(all, isa.For(targets.Target{Arch: "aarch64", Features: []string{"neon", "dotprod"}}))
-	maps.Copy(all, isa.For(targets.Target{Arch: "arm", Features: []string{"neon"}}))
+	all := map[string]*ir.Func{}
+	for _, i := range isa.All() {
+		all[i.Func.Name] = i.Func
+	}
 	return all
 }
 

@@ -41,7 +41,7 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 		if m.where == "at " {
 			m.where = fmt.Sprintf("at loop %%%s", loop)
 		}
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is not @%s: %s", loop, instr.Name, m), Help: "reorder, split or unroll until the loop has the instruction's form:\n" + indent(ir.StmtString(instr.Body))}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is not @%s: %s", loop, instr.Name, m), Help: "reorder, split, unroll or pack until the loop has the instruction's form:\n" + indent(ir.StmtString(instr.Body))}
 	}
 	call := &ir.Call{Fn: instr}
 	for _, p := range instr.Params {

@@ -59,15 +59,14 @@ func WithInstrs(instrs map[string]*ir.Func) ApplyOption {
 	return func(a *applier) { a.instrs = instrs }
 }
 
-// WithObserver calls see after each step, which is how tests look at each rewrite.
-func WithObserver(see func(Step, *ir.Func)) ApplyOption {
+// WithObserver calls see after each step, with the packs so far, which is how tests look at each rewrite.
+func WithObserver(see func(Step, Result)) ApplyOption {
 	return func(a *applier) { a.see = see }
 }
 
 type applier struct {
 	instrs map[string]*ir.Func
-	see    func(Step, *ir.Func)
-	seeAll func(Step, Result)
+	see    func(Step, Result)
 	packs  []Pack
 }
 
@@ -133,18 +132,10 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 		}
 		f = g
 		if a.see != nil {
-			a.see(s, f)
-		}
-		if a.seeAll != nil {
-			a.seeAll(s, Result{f, a.packs[:len(a.packs):len(a.packs)]})
+			a.see(s, Result{f, a.packs[:len(a.packs):len(a.packs)]})
 		}
 	}
 	return Result{f, a.packs}, nil
-}
-
-// WithResultObserver calls see after each step, like WithObserver, with the packs so far.
-func WithResultObserver(see func(Step, Result)) ApplyOption {
-	return func(a *applier) { a.seeAll = see }
 }
 
 // Whole is a Func of the parameters that there were before the packs: it packs each time it runs. It is for the

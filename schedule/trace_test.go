@@ -20,9 +20,9 @@ func apply(t testing.TB, f *ir.Func, text string) *ir.Func {
 		t.Fatal(err)
 	}
 	before := f
-	g, err := tr.Apply(f, schedule.WithObserver(func(s schedule.Step, after *ir.Func) {
-		difftest.Same(t, before, after)
-		before = after
+	g, err := tr.Apply(f, schedule.WithObserver(func(_ schedule.Step, after schedule.Result) {
+		difftest.Same(t, before, after.Func)
+		before = after.Func
 	}))
 	if err != nil {
 		t.Fatalf("%v\nin\n%s\n%s", err, text, before)
@@ -30,8 +30,8 @@ func apply(t testing.TB, f *ir.Func, text string) *ir.Func {
 	return g
 }
 
-// The kind of trace that templates write must go through whatever the shape, whichever producer is placed first.
-func TestTemplateTraces(t *testing.T) {
+// The kind of trace that strategies write must go through whatever the shape, whichever producer is placed first.
+func TestStrategyTraces(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, label) }
 		s := randomShape(draw)

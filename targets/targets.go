@@ -1,5 +1,5 @@
-// Package targets holds what ripc knows of each machine it can compile for: the features, spelled out
-// one by one, and sizes: vectors and registers, which schedules ask for, and caches and cores, which only reports show.
+// Package targets holds what ripc knows of each machine it can compile for: the features, spelled out one by one, the sizes
+// of vectors, registers and caches, by which costs are estimated (schedule/cost), and cores, which only reports show.
 //
 // A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
 // builtin. The package knows nothing of kernels, schedules or code generation.

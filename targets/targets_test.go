@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"ripc/internal/golden"
@@ -52,7 +53,13 @@ func TestLookupUnknown(t *testing.T) {
 	if !errors.As(err, &unknown) {
 		t.Fatalf("got %v", err)
 	}
-	const want = `unknown target "rpi9"; there are host, rpi2, rpi3, rpi3-armv7, rpi4, rpi5, jetson-tx2, pixel1, generic-armv7, generic-arm64, x86-64, x86-64-v3, x86-64-v4, cortex-m4, cortex-m33`
+	known := []string{targets.HostName}
+	for _, tg := range targets.All() {
+		if tg.Name != targets.HostName {
+			known = append(known, tg.Name)
+		}
+	}
+	want := `unknown target "rpi9"; there are ` + strings.Join(known, ", ")
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}

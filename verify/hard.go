@@ -12,21 +12,23 @@ import (
 const HardInputs = "hard inputs (NaN, infinities, -0, subnormal and huge numbers)"
 
 // awkward are the bits of floats that an implementation may forget about. Few are contagious, which would hide the rest.
-var awkward = [...]uint32{
-	0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFA00000, // NaN, quiet and signaling, of both signs
-	0x7F800000, 0xFF800000, // infinities
-	0x80000000, 0x80000000, 0x00000000, // zeros
-	0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00400000, // subnormal
-	0x00800000, 0x80800000, // the smallest normal ones
-	0x7F7FFFFF, 0xFF7FFFFF, 0x5F000000, 0xDF000000, // huge
-	0x4B000001, 0xCF000000, // around the ends of integers
+func awkward() []uint32 {
+	return []uint32{
+		0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFA00000, // NaN, quiet and signaling, of both signs
+		0x7F800000, 0xFF800000, // infinities
+		0x80000000, 0x80000000, 0x00000000, // zeros
+		0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00400000, // subnormal
+		0x00800000, 0x80800000, // the smallest normal ones
+		0x7F7FFFFF, 0xFF7FFFFF, 0x5F000000, 0xDF000000, // huge
+		0x4B000001, 0xCF000000, // around the ends of integers
+	}
 }
 
 // Hard gives a copy of inputs in which every other float is negative, the other ones of the last quarter are subnormal (so
 // that nothing else is the largest of its window), and one of sixteen, or 32 if that is more, an awkward one. It depends
 // on inputs and seed alone. There is no such Set, and ok is false, for a network that takes integers only.
 func Hard(tensors []describe.Tensor, inputs [][]byte, seed uint64) (set Set, ok bool) {
-	r := rand.New(rand.NewPCG(seed, 0))
+	r, bits := rand.New(rand.NewPCG(seed, 0)), awkward()
 	set.Name = HardInputs
 	for i, t := range tensors {
 		data := bytes.Clone(inputs[i])
@@ -44,7 +46,7 @@ func Hard(tensors []describe.Tensor, inputs [][]byte, seed uint64) (set Set, ok 
 				binary.LittleEndian.PutUint32(data[4*k:], x)
 			}
 			for range max(n/16, min(n, 32)) {
-				binary.LittleEndian.PutUint32(data[4*r.IntN(n):], awkward[r.IntN(len(awkward))])
+				binary.LittleEndian.PutUint32(data[4*r.IntN(n):], bits[r.IntN(len(bits))])
 			}
 		}
 		set.Inputs = append(set.Inputs, data)

@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc/targets"
+	"ripc/targets/boards"
 )
 
 // targetLine is a target and what this machine can do with it.
 type targetLine struct {
 	targets.Target
 	Host   bool   `json:"host"`
-	RunsBy string `json:"runs"` // "here", "simulated", "as C" (compiled for this machine) or "not here"
+	RunsBy string `json:"runs"` // "here", "simulated", "as C" (compiled for this machine, with --backend c) or "not here"
 }
 
 func targetsCommand() *cobra.Command {
@@ -25,7 +26,8 @@ func targetsCommand() *cobra.Command {
 		Long: `List the machines that ripc compiles for. The one marked with * is this machine, as its
 CPU and system report it. Code for the others runs here, where this machine has their
 features, or in simulation. For those without an operating system there is C source, which is
-checked as this machine's own compiler makes it.`,
+checked in a program on a simulated board, or as this machine's own compiler makes it where
+there is no board.`,
 		Args: args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var lines []targetLine
@@ -70,6 +72,9 @@ func runs(t targets.Target) string {
 	case t.Native():
 		return "here"
 	case t.Bare:
+		if _, ok := boards.Of(t.Name); ok {
+			return "simulated"
+		}
 		return "as C"
 	case t.QemuCPU != "" && (err != nil || t.Arch != host.Arch):
 		return "simulated"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/codegen"
 	"ripc/ir"
 )
 
@@ -94,7 +95,7 @@ func (u *unit) instruction(f *ir.Func) string {
 	}
 	w := newWriter(u, f)
 	w.instr = true
-	name := unique(u.names, "rc_i_"+clean(f.Name))
+	name := unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
 	w.line("static inline void %s(%s)", name, strings.Join(w.params(""), ", "))
 	w.open("{")
 	w.body()

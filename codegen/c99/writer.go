@@ -59,7 +59,7 @@ func (w *writer) close(s string) {
 
 // name gives a buffer or a loop variable a C name.
 func (w *writer) name(s string) string {
-	c := clean(s)
+	c := codegen.CleanName(s)
 	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") || strings.HasSuffix(c, "_t") ||
 		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
 		c = "v_" + c // keywords, types, and what may be a macro
@@ -67,16 +67,6 @@ func (w *writer) name(s string) string {
 	c = unique(w.taken, c)
 	w.vars[s] = c
 	return c
-}
-
-// clean replaces what cannot be part of a C identifier.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, s)
 }
 
 // params declares the parameters of f.

@@ -14,6 +14,7 @@ import (
 
 	"ripc/internal/need"
 	"ripc/runtime"
+	"ripc/targets"
 	"ripc/targets/boards"
 )
 
@@ -27,6 +28,18 @@ func each(t *testing.T, f func(t *testing.T, b boards.Board)) {
 			}
 			f(t, b)
 		})
+	}
+}
+
+// TestBoards: a board is one of a target without an operating system, and has a linker script. It needs no tools.
+func TestBoards(t *testing.T) {
+	for _, b := range boards.All() {
+		if tg, err := targets.Lookup(b.Target); err != nil || !tg.Bare {
+			t.Errorf("the row of %s in targets/boards: there is no target %q without an operating system (Bare: %v, %v)", b.Machine, b.Target, tg.Bare, err)
+		}
+		if _, err := os.Stat(filepath.Join("firmware", b.Script())); err != nil {
+			t.Errorf("the board of %s needs a linker script with its FLASH and RAM, engine/bareboard/firmware/%s: %v", b.Target, b.Script(), err)
+		}
 	}
 }
 

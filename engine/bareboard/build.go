@@ -89,7 +89,7 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	}
 	flags := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
 		"-fdata-sections", "-DRIPC_NO_THREADS"}, b.Flags...)
-	link := append(slices.Clone(flags), "-Wl,--gc-sections", "-T"+b.Script, "-o", "program.elf")
+	link := append(slices.Clone(flags), "-Wl,--gc-sections", "-T"+b.Script(), "-o", "program.elf")
 	for _, source := range sources {
 		object := source + ".o"
 		if err := compile(ctx, dir, cc, append(slices.Clone(flags), "-c", source, "-o", object)); err != nil {

@@ -45,7 +45,7 @@ func Check(t testing.TB, path string, got []byte) {
 		return
 	}
 	if msg := compare(path, got); msg != "" {
-		t.Errorf("%s\naccept with: go test ./e2e -run '%s' -update  (in the package's folder)", msg, runPattern(t.Name()))
+		t.Errorf("%s\naccept with: go test %s -run '%s' -update", msg, packagePath(), runPattern(t.Name()))
 	}
 }
 
@@ -62,6 +62,26 @@ func CheckSection(t testing.TB, path, begin, end, got string) {
 		t.Fatalf("%s has no lines %q and %q", path, begin, end)
 	}
 	Check(t, path, []byte(before+begin+"\n"+got+end+"\n"+after))
+}
+
+// packagePath is the tested package as go test is told it in the module's root: a test runs in its package's folder.
+func packagePath() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for root := dir; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			rel, err := filepath.Rel(root, dir)
+			if err != nil {
+				return "."
+			}
+			return "./" + filepath.ToSlash(rel)
+		}
+		if root == filepath.Dir(root) {
+			return "."
+		}
+	}
 }
 
 // compare returns "" if the file at path holds got, else what differs.

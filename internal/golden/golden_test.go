@@ -66,4 +66,7 @@ func TestCheckNamesTheCommand(t *testing.T) {
 	if !strings.Contains(r.text, `^TestX$/^a\+b$`) {
 		t.Errorf("no -run pattern in %q", r.text)
 	}
+	if !strings.Contains(r.text, "\n./internal/golden\n") {
+		t.Errorf("the package is not named in %q", r.text)
+	}
 }

@@ -3,8 +3,6 @@ package arith_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -87,38 +85,5 @@ func TestCanProve(t *testing.T) {
 	}
 	if e := b(ir.Le, mul(div(add(i, j), 3), 3), add(i, j)); !arith.CanProve(e, small) {
 		t.Errorf("cannot prove %s", ir.ExprString(e))
-	}
-}
-
-func TestSimplifyStmt(t *testing.T) {
-	y := buf("y", ir.U8, 64)
-	put := func(idx ir.Expr) ir.Stmt { return store(ir.Assign, y, u8(1), idx) }
-	nothing := &ir.Block{}
-	tests := []struct {
-		name string
-		s    ir.Stmt
-		opts []arith.Option
-		want string
-	}{
-		{"unit loop stays", loop("i", 1, put(i)), nil, "for %i in 0:1 {\n  %y[%i] = 1u8\n}\n"},
-		{"unit loop goes", loop("i", 1, put(add(i, n(2)))), []arith.Option{arith.DropUnitLoops}, "%y[2] = 1u8\n"},
-		{"empty loop", ir.Seq(loop("i", 0, put(i)), put(n(0))), nil, "%y[0] = 1u8\n"},
-		{"nothing left", loop("i", 3, nothing), nil, ""},
-		{"comment stays", loop("i", 3, &ir.Comment{Text: "why"}), nil, "for %i in 0:3 {\n  // why\n}\n"},
-		{"if true", loop("i", 3, &ir.If{Cond: b(ir.Lt, i, n(3)), Then: put(i)}), nil, "for %i in 0:3 {\n  %y[%i] = 1u8\n}\n"},
-		{"if false", loop("i", 3, &ir.If{Cond: b(ir.Lt, n(3), i), Then: put(i), Else: put(mul(i, 2))}), nil, "for %i in 0:3 {\n  %y[%i * 2] = 1u8\n}\n"},
-		{"if narrows", loop("i", 9, &ir.If{Cond: b(ir.Lt, i, n(3)), Then: put(mod(i, 3)), Else: put(b(ir.Max, i, n(3)))}), nil,
-			"for %i in 0:9 {\n  if %i < 3 {\n    %y[%i] = 1u8\n  } else {\n    %y[%i] = 1u8\n  }\n}\n"},
-		{"only else", loop("i", 9, &ir.If{Cond: b(ir.Lt, i, n(3)), Then: nothing, Else: put(i)}), nil,
-			"for %i in 0:9 {\n  if %i >= 3 {\n    %y[%i] = 1u8\n  }\n}\n"},
-		{"unused alloc", &ir.Alloc{Buf: buf("t", ir.U8), Body: nothing}, nil, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := ir.StmtString(arith.SimplifyStmt(tt.s, arith.Ranges{}, tt.opts...))
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
 	}
 }

@@ -9,7 +9,20 @@ import (
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/interp"
 )
+
+func run(t *testing.T, rt *rapid.T, f *ir.Func) [][]byte {
+	p, err := interp.CompileChecked(f)
+	if err != nil {
+		rt.Fatalf("%v\n%s", err, f)
+	}
+	args := difftest.RandomArgs(f, 1)
+	if err := p.Run(t.Context(), args); err != nil {
+		rt.Fatalf("%v\n%s", err, f)
+	}
+	return args
+}
 
 // genSums draws statements that add to elements of %acc: [3, 4], whose type is left open.
 func genSums(rt *rapid.T, vars []ir.Loop, depth int) func(ir.Type) ir.Stmt {

@@ -112,10 +112,18 @@ func (c *conv) weights() ir.Buffer {
 	switch {
 	case k == nil:
 		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
-	case len(k.Coefs) > 1:
-		return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words, len(k.Coefs))
+	case c.weightPlanes() > 1:
+		return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words, c.weightPlanes())
 	}
 	return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words)
+}
+
+// weightPlanes is the number of bit planes of the weights, 0 if these are floats.
+func (c *conv) weightPlanes() int {
+	if c.Counts == nil {
+		return 0
+	}
+	return len(c.Counts.Coefs)
 }
 
 // input makes the copy of the input that the windows read, padded or of another form, or gives the input itself.

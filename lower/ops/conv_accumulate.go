@@ -24,8 +24,8 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	at := []ir.Expr{i[0], window(i[1], c.SH, dh, "acc.kh"), window(i[2], c.SW, dw, "acc.kw"), channel}
 	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, w.Shape[2]))
 	wi := vars(red)
-	if len(w.Shape) == 5 {
-		red = append(red, ir.Loop{Var: "acc.m", Extent: w.Shape[3], Axis: ir.WeightPlane})
+	if c.weightPlanes() > 1 {
+		red = append(red, ir.Loop{Var: "acc.m", Extent: c.weightPlanes(), Axis: ir.WeightPlane})
 		wi = append(wi, ir.V("acc.m"))
 	}
 	wv := ir.At(w, append(wi, i[3])...)

@@ -24,10 +24,14 @@ func Words(t targets.Target, s Sum, r Row) float64 {
 }
 
 // Pairs is the cost of a row if two words are counted at once by an instruction, on words that are kept as pairs: two of the
-// five operations are bitwise functions of three registers (docs/kernels.md). What is carried is counted at the end, for
+// five operations are bitwise functions of three registers (docs/kernels.md), which take seven where there are none. What is carried is counted at the end, for
 // each plane, while the sums are in memory.
 func Pairs(t targets.Target, s Sum, r Row) float64 {
-	ops := (t.CountOps+4)*s.Terms()/2 + t.CountOps + 5
+	pair := t.CountOps + 9 // xor, xor, xor, xor; xor, and, and, or
+	if t.Ternary {
+		pair = t.CountOps + 4
+	}
+	ops := pair*s.Terms()/2 + t.CountOps + 5
 	if s.Planes {
 		ops += 3
 	}

@@ -42,9 +42,12 @@ func pairs() Strategy {
 	}
 }
 
-// pairInstr is an instruction that counts two words against a vector of filters, of which a word holds some.
+// pairInstr is an instruction that counts two words against a vector of filters, of which a word holds some. It fills the
+// target's vectors, as the code of the other strategies does: half a vector of pairs is no more than a vector of words.
 func pairInstr(l *Layer) *isa.Instr {
-	return l.instr(isa.XorCountPair, func(i isa.Instr) bool { return ir.U32.Bits()%i.Lanes == 0 })
+	return l.instr(isa.XorCountPair, func(i isa.Instr) bool {
+		return ir.U32.Bits()%i.Lanes == 0 && i.Lanes*i.Type.Bits() == l.Target.VectorBits
+	})
 }
 
 func buildPairs(b *builder, v Values) {

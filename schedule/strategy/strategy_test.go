@@ -453,6 +453,9 @@ func TestTraces(t *testing.T) {
 // the instruction.
 func TestPairsPay(t *testing.T) {
 	m := machines(t)
+	wide, plain := m[0], m[0]
+	wide.Name, wide.VectorBits = "avx512 with vpopcnt, 1024 bits", 1024
+	plain.Name, plain.Ternary = "avx512 with vpopcnt, no ternary logic", false
 	for _, c := range []struct {
 		h, in, out, k, planes int
 		target                targets.Target
@@ -462,6 +465,8 @@ func TestPairsPay(t *testing.T) {
 		{7, 512, 512, 3, 1, m[0], true},
 		{14, 256, 256, 3, 3, m[0], true},
 		{28, 128, 128, 3, 1, m[1], false}, // no instruction
+		{7, 512, 512, 3, 1, wide, false},  // one for half a vector
+		{7, 512, 512, 3, 1, plain, false}, // one word after the other takes fewer operations
 		{28, 96, 128, 3, 1, m[0], false},  // three words
 		{28, 128, 128, 1, 1, m[0], false}, // no copy of the input to keep pairs in
 		{13, 64, 256, 3, 1, m[0], true},

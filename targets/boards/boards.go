@@ -1,6 +1,6 @@
 // Package boards says with what a network for a chip without an operating system becomes a program, and on which simulated
-// board that runs. A board is data; package engine/bareboard builds and runs. To add one, add a row here and a linker script
-// to engine/bareboard/firmware.
+// board that runs. A board is data; package engine/bareboard builds and runs. To add one, add a row here and its linker
+// script to engine/bareboard/firmware.
 package boards
 
 // Board describes a board with one chip.
@@ -10,16 +10,18 @@ type Board struct {
 
 	Compiler string   // GCC for the chip
 	Flags    []string // what makes it compile for the chip
-	Script   string   // linker script in engine/bareboard/firmware: flash and RAM
 
 	Simulator string // qemu for whole systems
-	Machine   string // its -M
+	Machine   string // its -M, and the name of the linker script
 	ClockHz   int64  // of the simulated processor: what its timers count
 
 	// FlushToZero are the settings of the float unit in which it flushes subnormals to zero and makes every NaN the same
 	// one, in the register that C programs find as FPSCR. 0 is what the chip starts with: IEEE arithmetic.
 	FlushToZero uint32
 }
+
+// Script is the linker script in engine/bareboard/firmware, which says how much flash and RAM the board has, and where.
+func (b Board) Script() string { return b.Machine + ".ld" }
 
 // All lists the boards.
 func All() []Board {
@@ -28,12 +30,12 @@ func All() []Board {
 		{
 			Target: "cortex-m4", Title: "Arm MPS2, AN386 (Cortex-M4F)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"},
-			Script: "mps2-an386.ld", Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6, FlushToZero: flush,
+			Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6, FlushToZero: flush,
 		},
 		{
 			Target: "cortex-m33", Title: "Arm MPS2+, AN505 (Cortex-M33)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"},
-			Script: "mps2-an505.ld", Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
+			Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
 		},
 	}
 }

@@ -1,79 +1,62 @@
 package isa
 
 import (
-	"strings"
+	"slices"
 	"testing"
 
 	"ripc/ir"
 	"ripc/targets"
 )
 
+// TestFor: a target has an instruction if it has the architecture and all features that are needed, and not if one of
+// them lacks. Which instructions need what is in docs/schedule.md, which a test of e2e compares.
 func TestFor(t *testing.T) {
-	bytes := func(prefix, add string) string {
-		var names string
-		for _, words := range []string{"1", "2"} {
-			for _, filters := range []string{"8", "16", "32"} {
-				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters
-				names += " " + prefix + "_xor_cnt_add_" + words + "x" + filters + map[string]string{"neon": "_spread", "armv7": "_wide"}[prefix]
+	for _, i := range All() {
+		name := i.Func.Name
+		has := func(arch string, features []string) bool {
+			return For(targets.Target{Arch: arch, Features: features})[name] != nil
+		}
+		if len(i.Needs) == 0 || !has(i.Arch, append([]string{"other"}, i.Needs...)) {
+			t.Errorf("%s needs %q of %s, and a target that has them lacks it", name, i.Needs, i.Arch)
+		}
+		for n, need := range i.Needs {
+			if has(i.Arch, slices.Delete(slices.Clone(i.Needs), n, n+1)) {
+				t.Errorf("%s needs %s, and a target without that has it", name, need)
 			}
 		}
-		for _, filters := range []string{"8", "16", "32"} {
-			names += " " + prefix + "_" + add + "_u16_x" + filters
-		}
-		for _, n := range []string{"clear_u8", "clear_u16", "pack_le_x32", add + "_u16", add + "_i32"} {
-			names += " " + prefix + "_" + n
-		}
-		return names
-	}
-	for _, c := range []struct {
-		arch     string
-		features string
-		want     string
-	}{
-		{"x86_64", "sse2", ""},
-		{"x86_64", "sse2 avx2", "avx2_xor_popcnt_acc_x8"},
-		{"x86_64", "avx512f avx512bw avx512vnni", "avx512_dpbusd_x16 avx512_pack_le_x32"},
-		{"arm", "neon", "armv7_xor_vcnt_vpadal_x4" + bytes("armv7", "vpadal")},
-		{"x86_64", "avx512f avx512bw", "avx512_pack_le_x32"},
-		{"x86_64", "avx512f avx512bw avx512vpopcntdq", "avx512_pack_le_x32 avx512_xor_popcnt_acc_x16 avx512_pair_popcnt_acc_x16"},
-		{"aarch64", "neon", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16" + bytes("neon", "uadalp")},
-		{"aarch64", "neon dotprod", "neon_xor_cnt_uadalp_x4 neon_xor_cnt_add_x16 neon_udot_x4" + bytes("neon", "uadalp")},
-		{"aarch64", "avx512f avx512bw", ""},
-		{"riscv64", "neon", ""},
-	} {
-		got := For(targets.Target{Arch: c.arch, Features: strings.Fields(c.features)})
-		var want = strings.Fields(c.want)
-		if len(got) != len(want) {
-			t.Errorf("%s %s: %d instructions, want %q", c.arch, c.features, len(got), c.want)
-		}
-		for _, n := range want {
-			if got[n] == nil {
-				t.Errorf("%s %s: no %s", c.arch, c.features, n)
-			}
+		if has("riscv64", i.Needs) {
+			t.Errorf("%s is one of %s, and riscv64 has it", name, i.Arch)
 		}
 	}
 }
 
 // TestQuery: every instruction is found by its meaning, and what is said of it is what its Func has.
 func TestQuery(t *testing.T) {
-	for _, tg := range targets.All() {
-		have, found := For(tg), 0
-		for m := XorCount; m <= WidenAddMemory; m++ {
-			for _, i := range Query(m, tg) {
-				found++
-				if have[i.Func.Name] == nil || i.Meaning != m || i.Lanes == 0 {
-					t.Errorf("%s: %+v", tg.Name, i)
-				}
-				if _, ok := i.Func.Body.(*ir.For); !ok {
-					t.Errorf("%s: its body is not a loop", i.Func.Name)
-				}
-				if to := i.Func.Params[0].Buffer; to.Type != i.Type || m != PackCompare && to.Shape[0] != i.Lanes {
-					t.Errorf("%s writes %s, not %d lanes of %s", i.Func.Name, ir.BufferString(to), i.Lanes, i.Type)
-				}
-			}
+	for _, i := range All() {
+		name := i.Func.Name
+		found := Query(i.Meaning, targets.Target{Arch: i.Arch, Features: i.Needs})
+		if !slices.ContainsFunc(found, func(o Instr) bool { return o.Func.Name == name }) {
+			t.Errorf("%s is not found by its meaning", name)
 		}
-		if found != len(have) {
-			t.Errorf("%s: %d of %d instructions are found by meaning", tg.Name, found, len(have))
+		if slices.ContainsFunc(found, func(o Instr) bool { return o.Meaning != i.Meaning }) {
+			t.Errorf("asked for what %s means, Query also has what means something else: %+v", name, found)
 		}
+		if _, ok := i.Func.Body.(*ir.For); !ok {
+			t.Errorf("%s: its body is not a loop", name)
+		}
+		if to := i.Func.Params[0].Buffer; i.Lanes == 0 || to.Type != i.Type || i.Meaning != PackCompare && to.Shape[0] != i.Lanes {
+			t.Errorf("%s writes %s, not %d lanes of %s", name, ir.BufferString(to), i.Lanes, i.Type)
+		}
+	}
+}
+
+// TestNames: traces name instructions, so no two have one name.
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, i := range All() {
+		if seen[i.Func.Name] {
+			t.Errorf("two instructions have the name %s", i.Func.Name)
+		}
+		seen[i.Func.Name] = true
 	}
 }
