@@ -35,7 +35,7 @@ func Table() []Row {
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
-		{"ir/size", []string{"ir"}, nil},
+		{"ir/size", []string{"ir", "ir/arith"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/names", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 		{"graph/explain", []string{"graph", "ir"}, nil},
