@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/graph"
 	"ripc/internal/need"
 )
 
@@ -20,8 +21,7 @@ func TestHardInputs(t *testing.T) {
 		op    string
 		attrs attrs
 	}{
-		{"relu", nil}, {"relu6", nil}, {"hard_tanh", nil}, {"sign", nil}, {"softmax", nil},
-		{"prelu", nil},
+		{"softmax", nil}, {"prelu", nil},
 		{"clip", attrs{"min": -1, "max": 1}}, {"clip", attrs{"min": -1, "max": 0}}, {"clip", attrs{"min": 0, "max": 6}},
 		{"round", attrs{"rounding": "half_up"}}, {"round", attrs{"rounding": "half_even"}}, {"round", attrs{"rounding": "trunc"}},
 		{"max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{1, 1}, "padding": "same"}},
@@ -33,6 +33,12 @@ func TestHardInputs(t *testing.T) {
 		{"fake_quant", attrs{"min": -3, "max": 8}},
 		{"quantize", attrs{"bits": 1, "encoding": "bipolar"}}, {"quantize", attrs{"bits": 2, "encoding": "unipolar", "scale": 0.3}},
 		{"threshold", attrs{"bits": 2, "encoding": "unipolar", "scale": 0.3}},
+	}
+	for _, op := range graph.PlainOps() {
+		ops = append(ops, struct {
+			op    string
+			attrs attrs
+		}{op, nil})
 	}
 	for _, channels := range []int{3, 32} {
 		var nodes []attrs

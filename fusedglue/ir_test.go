@@ -50,7 +50,7 @@ func TestStepsAreTheIR(t *testing.T) {
 			return w
 		}
 		mode, size := pick(t, "rounding", scalar.Roundings()...), pick(t, "size", 1, c)
-		switch op := pick(t, "op", "add", "sub", "mul", "div", "clip", "round", "fake_quant", "prelu", "sign", "relu", "relu6", "hard_tanh", "batch_norm", "quantizer"); op {
+		switch op := pick(t, "op", append(graph.PlainOps(), "add", "sub", "mul", "div", "clip", "round", "fake_quant", "prelu", "batch_norm", "quantizer")...); op {
 		case "add", "sub", "mul", "div":
 			n.add(op, &graph.BinaryOpAttrs{Reverse: op == "sub" && rapid.Bool().Draw(t, "reverse")}, map[string]*graph.Tensor{"b": vec(size, false)}, x)
 		case "clip":

@@ -27,7 +27,7 @@ func TestPRelu(t *testing.T) {
 		if len(g.Nodes) != 1 || folded != (slope >= 0) || folded == (f.Epilogue.Levels != nil) {
 			t.Errorf("slope %g gives %s", slope, g)
 		}
-		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "a prelu of negative slope turns the sums around") {
+		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "rises and falls where the sums rise") {
 			t.Errorf("slope %g, strict: %v", slope, err)
 		}
 	}

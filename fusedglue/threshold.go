@@ -32,12 +32,12 @@ func thresholdsOf(f *graph.FusedConv, q quantizer) {
 }
 
 // turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
-// them: a prelu of negative slope turns around where it passes 0, and constants can make infinities or NaN of the sums. The
+// them: a prelu of negative slope, for one, turns around where it passes 0, and constants can make infinities or NaN of the sums. The
 // steps being monotone, all values lie between those of the smallest and the largest sum. No reason if thresholds can be found.
 func turning(f *graph.FusedConv) graph.Verdict {
 	for _, s := range f.Epilogue.Steps {
-		if s.Kind == scalar.PRelu && slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 }) {
-			return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNegativeSlope, Where: s.From}
+		if !s.Monotone() {
+			return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNotMonotone, Where: s.From}
 		}
 	}
 	for o := range f.Out {

@@ -29,6 +29,17 @@ type Op struct {
 // Ops lists the rows, in the order in which the schema of models has them.
 func Ops() []*Op { return slices.Clone(table().rows) }
 
+// PlainOps names the ops that are float steps without attributes and weights, such as relu.
+func PlainOps() []string {
+	var names []string
+	for _, o := range table().rows {
+		if _, none := o.NewAttrs().(*NoAttrs); none && o.Stepped() {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
 // OpNamed finds a row, nil if there is none.
 func OpNamed(name string) *Op { return table().byName[name] }
 
@@ -141,6 +152,9 @@ func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(weight string) 
 	}
 	return o
 }
+
+// Stepped reports whether the op is a chain of float steps; of ops that may join two tensors, only with a weight for the second.
+func (o *Op) Stepped() bool { return o.steps != nil }
 
 // oneStep is for an op that is a step without operands.
 func oneStep(kind scalar.Kind) func(*Node, *NoAttrs, func(string) []float32) []scalar.Step {

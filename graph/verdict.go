@@ -63,9 +63,9 @@ const (
 	WhyWideQuantizer // Where, an Op, has more than Most bits
 
 	// Why the glue behind a binary layer stays float.
-	WhyNegativeSlope // a prelu of negative slope turns the sums around
-	WhyNotFinite     // step Where makes Value of a sum of channel Channel
-	WhySumsLeave     // no quantizer follows that folds
+	WhyNotMonotone // step Where rises and falls
+	WhyNotFinite   // step Where makes Value of a sum of channel Channel
+	WhySumsLeave   // no quantizer follows that folds
 
 	// Why a quantizer is a stage of its own.
 	WhyCallerFloats  // the caller brings real values
@@ -90,7 +90,7 @@ func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "plane_pairs", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
-		"negative_slope", "not_finite", "sums_leave",
+		"not_monotone", "not_finite", "sums_leave",
 		"caller_floats", "lone_quantizer", "nan_highest",
 		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}
 }

@@ -32,9 +32,9 @@ func sentences() map[graph.Reason]string {
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
 
-		graph.WhyNegativeSlope: "a prelu of negative slope turns the sums around, so no thresholds equal its glue",
-		graph.WhyNotFinite:     "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
-		graph.WhySumsLeave:     "integer sums leave as f32: no quantizer follows that folds",
+		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
+		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
+		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
 
 		graph.WhyCallerFloats:  "float until here: the caller brings real values",
 		graph.WhyLoneQuantizer: "float until here: no layer before it could take the quantizer in",

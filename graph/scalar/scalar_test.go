@@ -163,6 +163,44 @@ func TestStepExpr(t *testing.T) {
 	}
 }
 
+// TestCourse: what the table of kinds says of rising and falling holds for rounded values, on neighbours and across signs.
+func TestCourse(t *testing.T) {
+	for _, kind := range scalar.Kinds() {
+		rapid.Check(t, func(t *rapid.T) {
+			operand := rapid.Custom(func(t *rapid.T) float32 {
+				return rapid.SampledFrom([]float32{-1, 1}).Draw(t, "sign") * rapid.Float32Range(0x1p-60, 0x1p60).Draw(t, "size")
+			})
+			s := scalar.Step{Kind: kind, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding"),
+				A: []float32{operand.Draw(t, "a")}, B: []float32{operand.Draw(t, "b")}, Lo: operand.Draw(t, "lo"), Hi: operand.Draw(t, "hi")}
+			increasing, sign := scalar.Increasing([]scalar.Step{s}), float32(1)
+			if s.Turns() && s.A[0] < 0 {
+				sign = -1
+			}
+			if increasing && (!s.Monotone() || sign < 0) {
+				t.Fatalf("%s (%+v) is called increasing, but not monotone", kind, s)
+			}
+			if !s.Monotone() {
+				return
+			}
+			var x []float32
+			for _, v := range slices.Concat(drawNumbers(t, 1), rapid.SliceOfN(rapid.Float32Range(-8, 8), 40, 40).Draw(t, "small")) {
+				for range 4 {
+					if x = append(x, v); v-v != 0 {
+						x = x[:len(x)-1]
+					}
+					v = math.Nextafter32(v, float32(math.Inf(1)))
+				}
+			}
+			slices.Sort(x)
+			for i := 1; i < len(x); i++ {
+				if a, b := s.Eval(0, x[i-1]), s.Eval(0, x[i]); sign*a > sign*b {
+					t.Fatalf("%s (%+v) is called monotone (its course in step.go), but makes %g of %g and %g of %g", kind, s, a, x[i-1], b, x[i])
+				}
+			}
+		})
+	}
+}
+
 // drawQuantizer is a quantizer as graph.Infer passes it.
 func drawQuantizer(t *rapid.T) *scalar.Quantizer {
 	q := &scalar.Quantizer{Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}

@@ -2,13 +2,14 @@ package scalar
 
 import (
 	"slices"
+	"sync"
 
 	"ripc/internal/enum"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
 
-// Kind says what a float step computes of x.
+// Kind says what a float step computes of x. A new one has a row in the table of kinds and its formula in apply.
 type Kind uint8
 
 // The kinds. A, B, Lo, Hi and Mode are the step's.
@@ -26,8 +27,47 @@ const (
 	Sign                 // f32(x > 0) - f32(x < 0)
 )
 
+// kindRow is what is known of a kind.
+type kindRow struct {
+	name     string
+	operands int
+	copies   int // how often the formula has x; of a Round, its mode says it
+	course   course
+}
+
+// course is how a step moves, in the arithmetic of f32, where x rises. Thresholds replace steps only where it is known: a wrong
+// one gives wrong networks. It is a claim about rounded values: x / (1 + |x|) rises, but its rounded value falls at times.
+type course uint8
+
+const (
+	mixed   course = iota // rises and falls, or nobody knows
+	rising                // never falls
+	turning               // never falls where A > 0, and never rises where A < 0
+	bending               // never falls where A >= 0; rises and falls where A < 0
+)
+
+var kinds = sync.OnceValue(func() []kindRow {
+	return []kindRow{
+		Mul:      {"mul", 1, 1, turning},
+		Div:      {"div", 1, 1, turning},
+		Add:      {"add", 1, 1, rising},
+		Fma:      {"fma", 2, 1, turning},
+		Relu:     {"relu", 0, 1, rising},
+		Relu6:    {"relu6", 0, 1, rising},
+		HardTanh: {"hard_tanh", 0, 1, rising},
+		Clip:     {"clip", 0, 1, rising},
+		PRelu:    {"prelu", 1, 2, bending},
+		Round:    {"round", 0, 1, rising},
+		Sign:     {"sign", 0, 2, rising},
+	}
+})
+
 func kindNames() []string {
-	return []string{"mul", "div", "add", "fma", "relu", "relu6", "hard_tanh", "clip", "prelu", "round", "sign"}
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
 }
 
 // Kinds lists all of them.
@@ -45,24 +85,13 @@ type Step struct {
 	From   string    // node that asked for it
 }
 
-// arity is the number of operands that s has.
-func (s Step) arity() int {
-	switch s.Kind {
-	case Mul, Div, Add, PRelu:
-		return 1
-	case Fma:
-		return 2
-	}
-	return 0
-}
-
 // Vectors are the operands that s has, in order.
-func (s Step) Vectors() [][]float32 { return [][]float32{s.A, s.B}[:s.arity()] }
+func (s Step) Vectors() [][]float32 { return [][]float32{s.A, s.B}[:kinds()[s.Kind].operands] }
 
 // Eval computes s of x in channel o.
 func (s Step) Eval(o int, x float32) float32 {
 	var a, b float32
-	if n := s.arity(); n > 0 {
+	if n := kinds()[s.Kind].operands; n > 0 {
 		if a = s.A[o]; n > 1 {
 			b = s.B[o]
 		}
@@ -73,7 +102,7 @@ func (s Step) Eval(o int, x float32) float32 {
 // Expr is s of v; vector gives the operands, in order.
 func (s Step) Expr(v ir.Expr, vector func() ir.Expr) ir.Expr {
 	var operands [2]ir.Expr
-	for i := range s.arity() {
+	for i := range kinds()[s.Kind].operands {
 		operands[i] = vector()
 	}
 	return apply(exprs{}, s, v, operands[0], operands[1])
@@ -81,13 +110,10 @@ func (s Step) Expr(v ir.Expr, vector func() ir.Expr) ir.Expr {
 
 // Copies is how often Expr has v.
 func (s Step) Copies() int {
-	switch s.Kind {
-	case PRelu, Sign:
-		return 2
-	case Round:
+	if s.Kind == Round {
 		return s.Mode.copies()
 	}
-	return 1
+	return kinds()[s.Kind].copies
 }
 
 // apply is the formula of s; a and b are its operands.
@@ -129,13 +155,25 @@ func EvalSteps(steps []Step, o int, x float32) float32 {
 
 // Turns reports whether s multiplies by A, so that it turns around the order of channels in which A is negative. (A PRelu
 // does so for some values only.)
-func (s Step) Turns() bool { return s.Kind == Mul || s.Kind == Div || s.Kind == Fma }
+func (s Step) Turns() bool { return kinds()[s.Kind].course == turning }
+
+// Monotone reports whether s, in each channel, never falls or never rises, as long as numbers stay finite.
+func (s Step) Monotone() bool {
+	switch kinds()[s.Kind].course {
+	case rising, turning:
+		return true
+	case bending:
+		return !slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 })
+	}
+	return false
+}
 
 // Increasing reports whether steps never fall in any channel and keep numbers numbers.
 func Increasing(steps []Step) bool {
 	return !slices.ContainsFunc(steps, func(s Step) bool {
-		return slices.ContainsFunc(s.A, func(v float32) bool {
-			return v-v != 0 || (s.Turns() || s.Kind == PRelu) && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
+		course := kinds()[s.Kind].course
+		return course == mixed || slices.ContainsFunc(s.A, func(v float32) bool {
+			return v-v != 0 || course != rising && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
 		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
 	})
 }

@@ -84,7 +84,7 @@ func TestFormats(t *testing.T) {
 	for _, o := range graph.Ops() {
 		f, ok := rows[o.Name]
 		if ok == o.Fused || inSchema[o.Name] == o.Fused {
-			t.Errorf("%s: made by fusedglue %v, in the schema %v, read and written %v", o.Name, o.Fused, inSchema[o.Name], ok)
+			t.Errorf("%s: made by fusedglue %v, in the schema (enum of op in schemas/model.json) %v, read and written (formats in ops.go) %v", o.Name, o.Fused, inSchema[o.Name], ok)
 		}
 		if ok {
 			f.write(o.NewAttrs()) // it panics at attributes of another op

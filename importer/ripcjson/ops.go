@@ -8,7 +8,7 @@ import (
 	"ripc/graph/scalar"
 )
 
-// format is how models write an op: a row for each of graph.Ops that importers make.
+// format is how models write an op: a row for each of graph.Ops that importers make. Those without attributes have theirs by that.
 type format struct {
 	// read gives a node's attributes. The schema has checked names and ranges; the defaults are those that it documents.
 	read func(b *builder, n *rawNode, at string) any
@@ -73,8 +73,10 @@ var formats = sync.OnceValue(func() map[string]format {
 			return &graph.BinaryOpAttrs{Reverse: b.doc.flag(at + "/reverse")}
 		}, func(a *graph.BinaryOpAttrs) object { return only(a.Reverse, "reverse", true) })
 	}
-	for _, op := range []string{"relu", "relu6", "hard_tanh", "sign", "global_avg_pool", "softmax", "flatten", "dequantize", "unpack"} {
-		attributes[op] = form(func(*builder, *rawNode, string) *graph.NoAttrs { return &graph.NoAttrs{} }, nil)
+	for _, o := range graph.Ops() {
+		if _, none := o.NewAttrs().(*graph.NoAttrs); none {
+			attributes[o.Name] = form(func(*builder, *rawNode, string) *graph.NoAttrs { return &graph.NoAttrs{} }, nil)
+		}
 	}
 	for op, weights := range map[string]func(w *weightReader) bool{
 		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,

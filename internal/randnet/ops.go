@@ -1,10 +1,14 @@
 package randnet
 
-import "ripc/graph/scalar"
+import (
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
-	switch op := []string{"relu", "relu6", "hard_tanh", "prelu", "sign", "clip", "round", "fake_quant"}[b.r.IntN(8)]; op {
+	ops := append(graph.PlainOps(), "prelu", "clip", "round", "fake_quant")
+	switch op := ops[b.r.IntN(len(ops))]; op {
 	case "clip":
 		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
 	case "round":

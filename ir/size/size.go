@@ -2,13 +2,15 @@
 // copy code, the steps of a schedule, what chooses them, and the back ends.
 package size
 
-import "ripc/ir"
+import (
+	"ripc/ir"
+	"ripc/ir/arith"
+)
 
 // The limits of one kernel, in instructions of a compiler's intermediate language, on vectors or not.
 const (
 	// Max is what a kernel may have. Schedules are held to it by the estimate Of, the LLVM back end by counting what it
-	// emits, since that alone is certain: kernels of the examples have 0.85 to 3.7 times as many as estimated, the most
-	// where addresses are no multiple of the lane, so that lanes go one by one.
+	// emits, since that alone is certain: kernels of the examples have 0.85 to 3.7 times as many as estimated.
 	Max = 4000
 	// Preferred is where default schedules stop unrolling, which leaves room for what the estimate does not see.
 	Preferred = 1500
@@ -16,13 +18,14 @@ const (
 
 const huge = 1 << 30
 
-// Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length.
+// Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length,
+// unless its lanes go one by one.
 func Of(s ir.Stmt) int {
 	n := 0
 	switch s := s.(type) {
 	case *ir.For:
 		n = Of(s.Body)
-		if s.Kind == ir.Unroll {
+		if s.Kind == ir.Unroll || s.Kind == ir.Vectorize && arith.Scattered(s) {
 			n = min(n, huge/max(1, s.Extent)) * s.Extent
 		}
 	case *ir.Block:

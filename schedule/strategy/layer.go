@@ -91,7 +91,7 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			}
 		}
 	}
-	l.scattered = scattered(l.sum.loops[ir.Channel])
+	l.scattered = arith.Scattered(l.sum.loops[ir.Channel])
 	return l
 }
 
@@ -251,39 +251,4 @@ func loads(e ir.Expr) []*ir.Load {
 func chosenBy(idx []ir.Expr, loop string) bool {
 	v, ok := idx[len(idx)-1].(*ir.Var)
 	return ok && v.Name == loop
-}
-
-// scattered reports whether some address in l's body is no multiple of l's variable plus something else: then there are
-// no vectors of neighbours, and the lanes go one by one.
-func scattered(l *ir.For) bool {
-	found := false
-	index := func(idx []ir.Expr) {
-		for _, x := range idx {
-			for _, t := range arith.ToAffine(x).Terms {
-				if v, ok := t.Atom.(*ir.Var); ok && v.Name == l.Var {
-					continue
-				}
-				ir.WalkExpr(t.Atom, func(y ir.Expr) bool {
-					v, ok := y.(*ir.Var)
-					found = found || ok && v.Name == l.Var
-					return !found
-				})
-			}
-		}
-	}
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok {
-			index(st.Idx)
-		}
-		for _, e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(x ir.Expr) bool {
-				if ld, ok := x.(*ir.Load); ok {
-					index(ld.Idx)
-				}
-				return !found
-			})
-		}
-		return !found
-	})
-	return found
 }

@@ -1,6 +1,9 @@
 package strategy
 
-import "ripc/ir"
+import (
+	"ripc/ir"
+	"ripc/ir/arith"
+)
 
 // plain schedules what has no sums over windows: rows in parallel, channels in vectors.
 func plain() Strategy {
@@ -31,13 +34,13 @@ func buildPlain(b *builder, v Values) {
 	for _, l := range on(b.serial(b.buffers()...), ir.Channel, ir.Word, ir.Bit) {
 		switch {
 		case !innermost(l):
-		case !scattered(l):
+		case !arith.Scattered(l):
 			b.vectorize(l.Var, v["lanes"])
 		case l.Axis == ir.Channel && l.Extent >= ir.U32.Bits():
 			// Channels that are read from words are cut at the words, so that all lanes read the same one.
 			_, inner, tail := b.cut(l.Var, ir.U32.Bits())
 			for _, part := range []string{inner, tail} {
-				if p := b.find(part); p != nil && !scattered(p) {
+				if p := b.find(part); p != nil && !arith.Scattered(p) {
 					b.vectorize(part, v["lanes"])
 				}
 			}

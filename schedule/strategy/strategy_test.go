@@ -83,6 +83,9 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	a := &graph.FusedConv{SH: intRange(t, 1, 3, "sh"), SW: intRange(t, 1, 3, "sw"), In: in, Out: out}
 	a.KH, a.KW = intRange(t, 1, min(5, h+1), "kh"), intRange(t, 1, min(5, w+1), "kw")
 	a.Pad = padding(t, a.KH, a.KW, h, w)
+	if g := rapid.SampledFrom([]int{1, 1, 2, 5, 11, 32}).Draw(t, "groups"); in%g == 0 && out%g == 0 {
+		a.Groups = g
+	}
 	enc := encoding(t)
 	e := &a.Epilogue
 	for i := range intRange(t, 0, 3, "steps") {
@@ -541,5 +544,27 @@ func layers() map[string]*ir.Func {
 		"dense":     conv(1, 4096, 1000, 1, 1, 0),
 		"float_3x3": testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
 		"maxpool":   ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
+	}
+}
+
+// TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they unpack is not a part of
+// a pixel. Default schedules of such layers can be applied, and are not too much code.
+func TestGroups(t *testing.T) {
+	dense := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 33, Out: 11, Groups: 11}
+	pooled := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 96, Out: 96, Groups: 2, Pool: &graph.PoolAttrs{Kernel: [2]int{3, 2}, Strides: [2]int{3, 2}}}
+	pooled.Epilogue = graph.Epilogue{OutBits: 2, OutEnc: ir.Unipolar, Shift: &graph.ShiftAdd{}}
+	for _, m := range machines(t) {
+		for _, f := range []*ir.Func{
+			testlayer.Integers(dense, layout.Float, ir.Unipolar, 8, 1, 1, 1, ops.Slice{}),
+			testlayer.Integers(pooled, layout.Popcount, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
+		} {
+			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+			if err != nil {
+				t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
+			}
+			if _, err := emit.Kernel(r.Func, "kernel", m); err != nil {
+				t.Errorf("%s on %s: %v", f.Name, m.Name, err)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/schedule"
 	"ripc/schedule/cost"
 )
@@ -162,11 +163,11 @@ func (b *builder) bring(t tiled) {
 	}
 	b.must("compute_at %s %s", b.sum.buf, t.home)
 	if b.pad.exists() {
-		at := t.row
-		if b.dense() {
-			at = t.home
+		if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
+			b.may("compute_at %s %s", b.pad.buf, t.home)
+		} else {
+			b.must("compute_at %s %s", b.pad.buf, t.row)
 		}
-		b.must("compute_at %s %s", b.pad.buf, at)
 	}
 }
 
@@ -176,7 +177,7 @@ func (b *builder) pads() {
 		return
 	}
 	for _, l := range on(b.serial(b.pad.buf), ir.Word, ir.Channel) {
-		if !scattered(l) {
+		if !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
 		}
 	}
@@ -192,16 +193,16 @@ func (b *builder) reduction() []string {
 	return out
 }
 
-// registers unrolls the positions of the tiles that buffers hold, and makes vectors of their channels, so that they become
-// registers.
+// registers makes vectors of the channels of the tiles that buffers hold, and unrolls their positions, so that they become
+// registers. The vectors come first: how much code a position is depends on whether their lanes go one by one.
 func (b *builder) registers(bufs ...string) {
-	b.unroll(on(b.serial(bufs...), ir.Row)...)
-	b.unroll(on(b.serial(bufs...), ir.Col)...)
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
 		if innermost(l) {
 			b.may("vectorize %s", l.Var)
 		}
 	}
+	b.unroll(on(b.serial(bufs...), ir.Row)...)
+	b.unroll(on(b.serial(bufs...), ir.Col)...)
 }
 
 // stagesBetween schedules what is between the sums and the output.
