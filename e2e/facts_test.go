@@ -25,8 +25,8 @@ func models(t *testing.T) []string {
 	return all
 }
 
-// facts is what inspect says of a model, without what is made for a target: algorithms, schedules and where and how things lie
-// in memory.
+// facts is what inspect says of a model, without what is made for a target: algorithms, strategies, schedules and where and how
+// things lie in memory.
 func facts(in *ripc.Inspection) ripc.Inspection {
 	out := *in
 	out.Target, out.WeightBytes, out.ArenaBytes = "", 0, 0
@@ -34,6 +34,7 @@ func facts(in *ripc.Inspection) ripc.Inspection {
 	for i := range out.Layers {
 		l := &out.Layers[i]
 		l.Reads, l.Writes, l.WeightBytes, l.Kernel, l.Trace, l.Algorithm, l.Why = nil, nil, 0, "", nil, "", nil
+		l.Strategy, l.LeftOut = nil, nil
 	}
 	return out
 }
