@@ -7,6 +7,7 @@ package compile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ripc/codegen"
@@ -117,7 +118,10 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 		return nil, err
 	}
 	// On a machine that is no target, the definition is that of none: the same result.
-	t, _ := findTarget(o.Target)
+	t, err := findTarget(o.Target)
+	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {
+		return nil, err
+	}
 	return lower.Program(f, lower.Options{Target: t, Float: o.Float, Bitserial: o.Bitserial})
 }
 
