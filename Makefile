@@ -15,7 +15,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build demo numbers test mcu fmt vet check property fuzz bench clean
+.PHONY: help setup build demo numbers test mcu c fmt vet check property fuzz bench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -41,6 +41,7 @@ vet:
 	$(GO) vet ./...
 
 test: setup fmt vet ## format, vet, and all tests with the real tools
+	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
@@ -48,6 +49,12 @@ mcu: build ## networks on simulated microcontrollers: set-up of its own, all tes
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
 	@for t in $(BOARDS); do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
+
+# in its folder, go test shows what a test prints
+c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all networks and imported cases
+	@scripts/setup-c.sh
+	RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 30m ./codegen/c99
+	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run 'InC$$|^TestSanitizedNetwork$$'
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

@@ -29,19 +29,6 @@ import (
 	"ripc/targets/isa"
 )
 
-// compilers lists commands: GCC, which set-up promises as cc, and Clang where it is installed.
-func compilers(t *testing.T) []string {
-	t.Helper()
-	all := []string{need.Tool(t, "cc")}
-	for _, name := range []string{"clang", "clang-14", "clang-19", "clang-22"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return append(all, path)
-		}
-	}
-	t.Log("no Clang here: GCC only")
-	return all
-}
-
 func anyTarget(t testing.TB) targets.Target {
 	t.Helper()
 	tg, err := targets.Lookup("x86-64-v4") // the target with the most instructions
@@ -188,14 +175,16 @@ func randomFuncs(t *testing.T, first, n int) []*ir.Func {
 
 // TestRandomFuncs compares random nests of loops on all types with the interpreter.
 func TestRandomFuncs(t *testing.T) {
-	for _, cc := range compilers(t) {
-		fs := randomFuncs(t, 0, 100)
-		l := build(t, cc, fs)
-		for i, f := range fs {
-			for seed := range uint64(3) {
-				l.same(t, i, difftest.RandomArgs(f, seed))
+	fs := randomFuncs(t, 0, 100)
+	for _, cc := range need.CCompilers() {
+		t.Run(cc, func(t *testing.T) {
+			l := build(t, need.CCompiler(t, cc), fs)
+			for i, f := range fs {
+				for seed := range uint64(3) {
+					l.same(t, i, difftest.RandomArgs(f, seed))
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -338,24 +327,22 @@ func hard(f *ir.Func, seed uint64) [][]byte {
 // TestOperations compares every operation with the interpreter, for compilers with fused multiply-adds and without, and
 // such that are free to contract where the text does not forbid it.
 func TestOperations(t *testing.T) {
-	var commands []string
-	for _, cc := range compilers(t) {
-		commands = append(commands, cc, cc+" -O0", cc+" -std=gnu99 -O3 -march=native")
-	}
 	fs := append(integerFuncs(), floatFuncs(211)...)
-	for _, command := range commands {
-		t.Run(strings.ReplaceAll(filepath.Base(command), " ", ""), func(t *testing.T) {
-			l := build(t, command, fs)
-			for i, f := range fs {
-				seeds := uint64(20)
-				if strings.HasPrefix(f.Name, "cast") {
-					seeds = 2
+	for _, cc := range need.CCompilers() {
+		for _, options := range []string{"", " -O0", " -std=gnu99 -O3 -march=native"} {
+			t.Run(cc+strings.ReplaceAll(options, " ", ""), func(t *testing.T) {
+				l := build(t, need.CCompiler(t, cc)+options, fs)
+				for i, f := range fs {
+					seeds := uint64(20)
+					if strings.HasPrefix(f.Name, "cast") {
+						seeds = 2
+					}
+					for seed := range seeds {
+						l.same(t, i, hard(f, seed))
+					}
 				}
-				for seed := range seeds {
-					l.same(t, i, hard(f, seed))
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -398,15 +385,18 @@ func TestWarnings(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "test.c"), []byte(source(t, fs)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, cc := range compilers(t) {
-		for _, options := range []string{"-std=c99 -O2", "-std=c11 -fsyntax-only", "-std=c99 -DRIPC_NO_THREADS -DRIPC_NO_DESCRIBE -fsyntax-only", "-std=c99 -m32 -msse2 -mfpmath=sse -ffreestanding -fsyntax-only"} {
-			args := append(strings.Fields(options), "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", "-o", "test.o", "test.c")
-			cmd := exec.Command(cc, args...)
-			cmd.Dir = dir
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s %s: %v\n%.2000s", cc, options, err, out)
+	for _, cc := range need.CCompilers() {
+		t.Run(cc, func(t *testing.T) {
+			cc := need.CCompiler(t, cc)
+			for _, options := range []string{"-std=c99 -O2", "-std=c11 -fsyntax-only", "-std=c99 -DRIPC_NO_THREADS -DRIPC_NO_DESCRIBE -fsyntax-only", "-std=c99 -m32 -msse2 -mfpmath=sse -ffreestanding -fsyntax-only"} {
+				args := append(strings.Fields(options), "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", "-o", "test.o", "test.c")
+				cmd := exec.Command(cc, args...)
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%.2000s", options, err, out)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -467,34 +457,33 @@ int main(int argc, char **argv)
 			t.Fatal(err)
 		}
 	}
-	for _, cc := range compilers(t) {
-		cmd := exec.Command(cc, "-std=c11", "-O1", "-g", "-fsanitize=undefined,address", "-fno-sanitize-recover=all", "main.c", "-o", "main")
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			if strings.Contains(string(out), "libclang_rt") {
-				t.Logf("%s has no sanitizers here", cc)
-				continue
+	for _, cc := range need.CCompilers() {
+		t.Run(cc, func(t *testing.T) {
+			need.Sanitizers(t, cc)
+			cmd := exec.Command(cc, "-std=c11", "-O1", "-g", "-fsanitize=undefined,address", "-fno-sanitize-recover=all", "main.c", "-o", "main")
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%.2000s", err, out)
 			}
-			t.Fatalf("%s: %v\n%.2000s", cc, err, out)
-		}
-		run := exec.Command(filepath.Join(dir, "main"))
-		run.Dir = dir
-		var stderr strings.Builder
-		run.Stderr = &stderr
-		got, err := run.Output()
-		if err != nil {
-			t.Fatalf("%s: %v\n%.3000s", cc, err, stderr.String())
-		}
-		k := 0
-		for i, f := range fs {
-			for j, q := range f.Params {
-				at := p.BufferByName(p.Stages[2*i+1].Args[j]).Offset
-				if d := difftest.Diff(want[k], got[at:at+int64(q.Bytes())], q.Buffer); d != "" {
-					t.Fatalf("%s: %s: %s", cc, f.Name, d)
+			run := exec.Command(filepath.Join(dir, "main"))
+			run.Dir = dir
+			var stderr strings.Builder
+			run.Stderr = &stderr
+			got, err := run.Output()
+			if err != nil {
+				t.Fatalf("%v\n%.3000s", err, stderr.String())
+			}
+			k := 0
+			for i, f := range fs {
+				for j, q := range f.Params {
+					at := p.BufferByName(p.Stages[2*i+1].Args[j]).Offset
+					if d := difftest.Diff(want[k], got[at:at+int64(q.Bytes())], q.Buffer); d != "" {
+						t.Fatalf("%s: %s", f.Name, d)
+					}
+					k++
 				}
-				k++
 			}
-		}
+		})
 	}
 }
 

@@ -3,8 +3,10 @@
 package need
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +46,53 @@ func Board(t testing.TB, err error) {
 		t.Skip("skipped: make mcu runs it")
 	case err != nil:
 		t.Skip("skipped: ", err)
+	}
+}
+
+// CCompilers are the commands of the C compilers that code in C is tested with.
+func CCompilers() []string { return []string{"gcc", "clang"} }
+
+// CCompiler finds one of CCompilers on PATH; without it the test ends. make setup promises gcc alone. make c promises them all,
+// and sets RIPC_REQUIRE_C; make test says beforehand which of them are missing, since go test shows no reason of a test that was
+// skipped.
+func CCompiler(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	promisedC(t, name, err)
+	return path
+}
+
+// Sanitizers is CCompiler for the libraries behind the compiler's -fsanitize=undefined,address.
+func Sanitizers(t testing.TB, name string) {
+	t.Helper()
+	cmd := exec.Command(CCompiler(t, name), "-fsanitize=undefined,address", "-x", "c", "-o", os.DevNull, "-")
+	cmd.Stdin = strings.NewReader("int main(void) { return 0; }\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s -fsanitize=undefined,address: %w\n%.1000s", name, err, out)
+	}
+	promisedC(t, name, err)
+}
+
+func promisedC(t testing.TB, name string, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case requireC():
+		t.Fatalf("%v (scripts/setup-c.sh installs it)", err)
+	case name == "gcc":
+		OK(t, err)
+	default:
+		t.Skipf("skipped: %v (make c installs it)", err)
+	}
+}
+
+func requireC() bool { return os.Getenv("RIPC_REQUIRE_C") != "" }
+
+// AllOfC leaves out a test that takes minutes, unless make c runs it.
+func AllOfC(t testing.TB) {
+	t.Helper()
+	if !requireC() {
+		t.Skip("skipped: make c runs it")
 	}
 }
