@@ -54,7 +54,7 @@ mcu: build ## networks on simulated microcontrollers: set-up of its own, all tes
 c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all networks and imported cases
 	@scripts/setup-c.sh
 	RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 30m ./codegen/c99
-	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run 'InC$$|^TestSanitizedNetwork$$'
+	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run '^TestAllInC$$|^TestSanitizedNetwork$$'
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...
