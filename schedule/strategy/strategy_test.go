@@ -408,8 +408,10 @@ func TestKnobs(t *testing.T) {
 	})
 }
 
-// TestApplies: exactly the strategies that apply can be built at their defaults, and the others say why they do not.
+// TestApplies: exactly the strategies that apply can be built at their defaults, and the others say why they do not. Each is
+// for some layer, so that the tests that go over layers try it.
 func TestApplies(t *testing.T) {
+	tried := map[string]bool{}
 	for name, f := range layers() {
 		for _, m := range machines(t) {
 			l := strategy.LayerOf(f, m)
@@ -421,10 +423,16 @@ func TestApplies(t *testing.T) {
 					}
 					continue
 				}
+				tried[s.Name] = true
 				if _, err := s.Build(l, nil); err != nil {
 					t.Errorf("%s on %s: %v", name, m.Name, err)
 				}
 			}
+		}
+	}
+	for _, s := range strategy.All() {
+		if !tried[s.Name] {
+			t.Errorf("strategy %s applies to none of the layers of layers() on any target of machines(): add one", s.Name)
 		}
 	}
 }
