@@ -11,6 +11,7 @@ import (
 
 	"ripc"
 	"ripc/graph"
+	"ripc/lower/layout"
 	"ripc/runtime/describe"
 )
 
@@ -123,7 +124,7 @@ func reasonText(l ripc.Layer) string {
 
 // algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.
 func algorithmText(l ripc.Layer) string {
-	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == "popcount" && l.Why.Code != "asked" {
+	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() && l.Why.Code != layout.Asked.String() {
 		return ""
 	}
 	return "computed in " + l.Why.Text
