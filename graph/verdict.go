@@ -39,10 +39,10 @@ type GlueForm uint8
 
 // The forms of glue.
 const (
-	NoGlue        GlueForm = iota
-	GlueSteps              // in f32
-	GlueThresholds         // in integers: levels by comparison
-	GlueShift              // in integers: add, then shift, then clip
+	NoGlue         GlueForm = iota
+	GlueSteps               // in f32
+	GlueThresholds          // in integers: levels by comparison
+	GlueShift               // in integers: add, then shift, then clip
 )
 
 func glueForms() []string { return []string{"", "steps", "thresholds", "shift"} }
@@ -51,7 +51,9 @@ func glueForms() []string { return []string{"", "steps", "thresholds", "shift"} 
 func (f GlueForm) String() string { return enum.Name(glueForms(), f) }
 
 // ParseGlueForm finds the form of a name.
-func ParseGlueForm(s string) (GlueForm, error) { return enum.Parse[GlueForm]("form of glue", glueForms(), s) }
+func ParseGlueForm(s string) (GlueForm, error) {
+	return enum.Parse[GlueForm]("form of glue", glueForms(), s)
+}
 
 // Reason is why something stays float, or costs a stage of its own. The comments name what Verdict.Where is and which
 // Args belong to it.
