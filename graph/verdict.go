@@ -48,7 +48,6 @@ const (
 	WhyWeightsNaN   // some are no numbers
 	WhyWideWeights  // integers of WeightBits, more than Most
 	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
-	WhyPlanePairs   // WeightBits of Weights make Count pairs of bit planes
 	WhyAccumulator  // sums of Count products with WeightBits of Weights do not fit the accumulator
 
 	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
@@ -88,7 +87,7 @@ const (
 
 func reasons() []string {
 	return []string{"",
-		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "plane_pairs", "accumulator",
+		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
 		"not_monotone", "not_finite", "sums_leave",
 		"caller_floats", "lone_quantizer", "nan_highest",

@@ -88,10 +88,13 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 			out = shapeText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l), l.Note} {
+		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l)} {
 			if n != "" {
 				notes = append(notes, n)
 			}
+		}
+		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
+			notes = append(notes, fmt.Sprintf("note %q", l.Note))
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, strings.Join(notes, "; "))
 	}
@@ -139,7 +142,7 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 		fmt.Fprintf(w, "  reason  %s\n", why)
 	}
 	if l.Note != "" {
-		fmt.Fprintf(w, "  note    %s\n", l.Note)
+		fmt.Fprintf(w, "  note    %q\n", l.Note)
 	}
 	if len(l.ByLane) > 0 {
 		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n", strings.Join(l.ByLane, ", "))

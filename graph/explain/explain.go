@@ -19,7 +19,6 @@ func sentences() map[graph.Reason]string {
 		graph.WhyWeightsNaN:   "its input has %(bits) bits, but it has weights that are not numbers",
 		graph.WhyWideWeights:  "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at most %(most) bits become bitserial",
 		graph.WhyInputScales:  "its input has %(bits) bits, but it has %(weights) weights with a scale for each input channel",
-		graph.WhyPlanePairs:   "%(bits)-bit activations and %(weights) weights are %(count) pairs of bit planes, which cost more than sums in f32",
 		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights do not fit the accumulator",
 
 		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
