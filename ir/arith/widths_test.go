@@ -110,7 +110,9 @@ func TestVerifyWidthsOfColumns(t *testing.T) {
 		return &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: y, Out: true}}, Body: &ir.Alloc{Buf: a, Body: ir.Seq(
 			each("z", 5, func(at ...ir.Expr) ir.Stmt { return store(ir.Assign, a, ir.Const(acc, 0), at...) }),
 			loop("n", planes, tile("m", 3, 0), tile("r", 2, from)),
-			each("y", 5, func(at ...ir.Expr) ir.Stmt { return store(ir.Assign, y, &ir.Cast{T: ir.I64, A: ir.At(a, at...)}, at...) }),
+			each("y", 5, func(at ...ir.Expr) ir.Stmt {
+				return store(ir.Assign, y, &ir.Cast{T: ir.I64, A: ir.At(a, at...)}, at...)
+			}),
 		)}}
 	}
 	check(t, arith.VerifyWidths(sums(ir.I32, 3)), "")
