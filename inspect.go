@@ -2,8 +2,6 @@ package ripc
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"ripc/codegen"
 	"ripc/compile"
@@ -178,7 +176,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		}
 	}
 	if len(in.Layers) == 0 && layer != "" {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("no layer is called %q", layer), Help: "there are " + strings.Join(names, ", ")}
+		return nil, compile.UnknownLayer(path, layer, names)
 	}
 	return in, nil
 }

@@ -54,10 +54,13 @@ interpreter computes from the model's definition, bit for bit. The code that is 
 the code that ships. The weights and thresholds in the library are compared with the model's
 byte for byte. The network runs on random inputs and, if it takes floats, once more with NaN,
 infinities, -0, subnormal and huge numbers among them; or on the files given with --input, as
-'ripc run' takes them, alone. Exit code 1 says that something differs, or that a stage crashed or did not end.`,
+'ripc run' takes them, alone. With --layer one layer is built
+and compared by itself, with its own weights and its schedule. Exit code 1 says that something
+differs, or that a stage crashed or did not end.`,
 		Example: `  ripc verify examples/digits/digits.json --target rpi3
   ripc verify digits.json --so digits.so --threads 4
-  ripc verify digits.json --input examples/digits/data/x_test.npy`,
+  ripc verify digits.json --input examples/digits/data/x_test.npy
+  ripc verify digits.json --layer conv2 --schedule my.schedule`,
 		Args: args(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
@@ -67,6 +70,9 @@ infinities, -0, subnormal and huge numbers among them; or on the files given wit
 			}
 			if r.Limit <= 0 {
 				return usagef("--timeout %v: give a time above 0", r.Limit)
+			}
+			if r.Layer != "" && (r.SO != "" || len(r.Inputs) > 0) {
+				return usagef("--layer %s: it is built by itself and runs on inputs of its own, leave --so and --input out", r.Layer)
 			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
@@ -92,6 +98,7 @@ infinities, -0, subnormal and huge numbers among them; or on the files given wit
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
+	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random and hard inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)

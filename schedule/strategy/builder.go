@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
@@ -63,6 +64,9 @@ func (b *builder) fail(step string, err error) {
 		b.failed, b.err = step, err
 	}
 }
+
+// errorf makes the point one that cannot be built.
+func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }
 
 // may appends a step that only makes the code faster, or notes why it cannot, and reports which.
 func (b *builder) may(format string, args ...any) bool {
@@ -175,17 +179,35 @@ func over(s ir.Stmt, a ir.Axis) bool {
 	return has(s, func(s ir.Stmt) bool { l, ok := s.(*ir.For); return ok && l.Axis == a })
 }
 
-// unroll unrolls loops if the code stays small.
+// unroll unrolls loops if the code stays small, and notes them if not.
 func (b *builder) unroll(loops ...*ir.For) {
 	if b.err != nil {
 		return
 	}
-	before, trace, left := b.f, b.trace, b.left
+	before, trace := b.f, len(b.trace)
 	for _, l := range loops {
 		b.may("unroll %s", l.Var)
 	}
 	if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
-		b.f, b.trace, b.left = before, trace, left
+		for _, st := range b.trace[trace:] {
+			b.left = append(b.left, LeftOut{st.String(), "the code would be too large"})
+		}
+		b.f, b.trace = before, b.trace[:trace]
+	}
+}
+
+// judge ends the trace if no code can be made of what it leaves: too much of it, as far as that can be estimated, or sums
+// that cannot be shown to fit. A Func that is too large before it has a schedule is left to the back end, which counts.
+func (b *builder) judge() {
+	if b.err != nil {
+		return
+	}
+	if n := size.Of(b.f.Body); n > size.Max && n > size.Of(b.Func.Body) {
+		b.errorf("the code would have about %d instructions, more than %d", n, size.Max)
+		return
+	}
+	if err := arith.VerifyWidths(b.f); err != nil {
+		b.fail("", err)
 	}
 }
 

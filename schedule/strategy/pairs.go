@@ -1,8 +1,6 @@
 package strategy
 
 import (
-	"fmt"
-
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
@@ -117,6 +115,3 @@ func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries stri
 
 // holdsNo reports whether no loop in l has an axis.
 func holdsNo(l *ir.For, a ir.Axis) bool { return !over(l.Body, a) }
-
-// errorf makes the point one that cannot be built.
-func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }
