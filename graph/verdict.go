@@ -34,6 +34,27 @@ func (k Kind) String() string { return enum.Name(kinds(), k) }
 // ParseKind finds the kind of a name.
 func ParseKind(s string) (Kind, error) { return enum.Parse[Kind]("kind of layer", kinds(), s) }
 
+// GlueForm is what a layer does with its sums.
+type GlueForm uint8
+
+// The forms of glue.
+const (
+	NoGlue         GlueForm = iota
+	GlueSteps               // in f32
+	GlueThresholds          // in integers: levels by comparison
+	GlueShift               // in integers: add, then shift, then clip
+)
+
+func glueForms() []string { return []string{"", "steps", "thresholds", "shift"} }
+
+// String is the form's name in JSON and in .ripir text, "" for NoGlue.
+func (f GlueForm) String() string { return enum.Name(glueForms(), f) }
+
+// ParseGlueForm finds the form of a name.
+func ParseGlueForm(s string) (GlueForm, error) {
+	return enum.Parse[GlueForm]("form of glue", glueForms(), s)
+}
+
 // Reason is why something stays float, or costs a stage of its own. The comments name what Verdict.Where is and which
 // Args belong to it.
 type Reason uint8

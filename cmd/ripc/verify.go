@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/verify"
 )
 
 // verifyResult is what --json prints.
@@ -34,13 +35,13 @@ type footprint struct {
 }
 
 type verifyStage struct {
-	Name    string   `json:"name"`
-	Op      string   `json:"op"`
-	Func    string   `json:"func"`
-	OK      bool     `json:"ok"`
-	Ran     bool     `json:"ran"`
-	Differs []string `json:"differs,omitempty"`
-	Suspect string   `json:"suspect,omitempty"`
+	Name    string         `json:"name"`
+	Op      string         `json:"op"`
+	Func    string         `json:"func"`
+	OK      bool           `json:"ok"`
+	Ran     bool           `json:"ran"`
+	Differs []string       `json:"differs,omitempty"`
+	Suspect verify.Suspect `json:"suspect,omitempty"`
 }
 
 func verifyCommand() *cobra.Command {
@@ -117,7 +118,7 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
-			Differs: s.Findings(), Suspect: string(s.Suspect)})
+			Differs: s.Findings(), Suspect: s.Suspect})
 	}
 	for _, d := range rep.Network {
 		res.Network = append(res.Network, d.String())
@@ -141,8 +142,8 @@ func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
 			fmt.Fprintf(w, "       %s\n", d)
 		}
 		switch s.Suspect {
-		case "":
-		case "constants":
+		case verify.Unknown:
+		case verify.Constants:
 			fmt.Fprintln(w, "       the library is damaged, or made of another model")
 		default:
 			fmt.Fprintf(w, "       the fault is in %s of @%s\n", s.Suspect, s.Func)

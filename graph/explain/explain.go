@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // sentences has a row for each reason. %(name) stands for what words has under that name.
@@ -109,13 +110,16 @@ func Became(l ir.Layer) string {
 	return kind.String()
 }
 
-// Glue says what a layer does with its sums, e.g. "mul fma relu" or "thresholds(2 bits), after max_pool 2x2".
+// Glue says what a layer does with its sums (a form that this ripc does not have stands for itself), e.g. "mul fma relu" or "thresholds(2 bits), after max_pool 2x2".
 func Glue(g ir.Glue) string {
 	var parts []string
-	switch g.Form {
-	case "thresholds":
+	form, err := graph.ParseGlueForm(g.Form)
+	switch {
+	case err != nil:
+		parts = append(parts, g.Form)
+	case form == graph.GlueThresholds:
 		parts = append(parts, fmt.Sprintf("thresholds(%s)", bits(g.Bits)))
-	case "shift":
+	case form == graph.GlueShift:
 		parts = append(parts, fmt.Sprintf("add, shift, clip(%s)", bits(g.Bits)))
 	default:
 		steps := g.Steps
@@ -135,26 +139,25 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
-// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M".
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M". One
+// that this ripc does not have stands for itself.
 func Algorithm(a ir.Algorithm) string {
-	text := a.Name
-	if a.Why == "asked" {
+	by, err := layout.ParseAlgorithm(a.Name)
+	if err != nil {
+		return a.Name
+	}
+	why, err := layout.ParseWhy(a.Why)
+	text := by.String()
+	if err == nil && why == layout.Asked {
 		text += ", as asked"
 	}
 	switch {
 	case a.Other > 0:
-		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, otherThan(a.Name), short(a.Other))
-	case a.Why == "only" && a.Name == "popcount":
+		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, by.Other(), short(a.Other))
+	case err == nil && why == layout.Only && by == layout.Popcount:
 		text += ": f32 does not hold its sums exactly"
 	}
 	return text
-}
-
-func otherThan(algorithm string) string {
-	if algorithm == "float" {
-		return "popcount"
-	}
-	return "float"
 }
 
 // short is a number with about three figures.
