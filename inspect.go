@@ -70,7 +70,7 @@ type Layer struct {
 	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
 	Kernel      string            `json:"kernel"`
 	Trace       []string          `json:"trace"`
-	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal; of
+	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal and small; of
 	// models whose schedules are ripc's own.
 	Strategy *Strategy          `json:"strategy,omitempty"`
 	LeftOut  []strategy.LeftOut `json:"left_out,omitempty"`

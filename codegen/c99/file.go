@@ -30,6 +30,9 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
  * RIPC_UNROLL(n)     goes before loops that are to be unrolled n times
  * RIPC_VECTOR        goes before loops whose iterations do not depend on each other, one for each lane of a vector
  */
+#if defined(__cplusplus)
+#error "this is C, not C++: compile it as C and include the header in C++"
+#endif
 #include <float.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -123,6 +123,27 @@ func (b *builder) split(loop string, size int, tail schedule.Tail) (outer, inner
 	return loop + ".o", loop + ".i"
 }
 
+// pack cuts the dimension of the weights that goes along an axis into groups of n, and moves the groups in front of the
+// dimension of another. It gives what the dimensions, which go along dims, then go along; groups go along no axis.
+func (b *builder) pack(dims []ir.Axis, a, before ir.Axis, n int) []ir.Axis {
+	d, to := slices.Index(dims, a), slices.Index(dims, before)
+	if d < 0 || to < 0 {
+		b.errorf("the weights have no dimension of %s and %s", a, before)
+		return dims
+	}
+	var order []string
+	for i := range dims {
+		if i == to {
+			order = append(order, fmt.Sprintf("%d.o", d))
+		}
+		if order = append(order, fmt.Sprint(i)); i == d {
+			order[len(order)-1] += ".i"
+		}
+	}
+	b.must("pack %s %s factor=%d", b.weights, strings.Join(order, " "), n)
+	return slices.Insert(slices.Clone(dims), to, ir.NoAxis)
+}
+
 // serial lists the loops without a mark, in program order, that fill the buffers and nothing else.
 func (b *builder) serial(bufs ...string) []*ir.For {
 	var out []*ir.For

@@ -43,7 +43,7 @@ type Strategy struct {
 	build func(b *builder, v Values)
 }
 
-// LeftOut is a step that would have made the layer faster and is not legal for it.
+// LeftOut is a step that would have made the layer faster, and is not legal for it or makes too much code.
 type LeftOut struct {
 	Step string `json:"step"`
 	Why  string `json:"why"`
