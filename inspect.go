@@ -126,7 +126,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	}
 	in, err := inspection(path, d, c, layer, withIR)
 	if err == nil && strict && c != nil {
-		err = fusedglue.Strict(c.Graph)
+		err = explain.Strict(c.Graph, fusedglue.Strict(c.Graph))
 	}
 	return in, err
 }

@@ -13,6 +13,7 @@ import (
 	"ripc/codegen"
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/schedule"
@@ -102,7 +103,7 @@ func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
 		}
 	})
 	if err == nil && o.Strict {
-		err = fusedglue.Strict(f)
+		err = explain.Strict(f, fusedglue.Strict(f))
 	}
 	return f, err
 }

@@ -87,6 +87,14 @@ const (
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
 	WhySumsLeave   // no quantizer follows that folds
 
+	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
+	WhyNoThresholds   // none equal it
+	WhyCallerReads    // the caller reads what is between
+	WhyManyRead       // Count nodes do, Where, an Op, among them
+	WhyStandsBetween  // Where, an Op, does, and does not fold
+	WhyWideThresholds // levels of Bits are more than Most
+	WhyNoConvolution  // the quantizer comes directly behind none
+
 	// Why a quantizer is a stage of its own.
 	WhyCallerFloats  // the caller brings real values
 	WhyLoneQuantizer // no layer before it could take it in
@@ -97,7 +105,7 @@ const (
 	WhyNotTakenIn    // no layer before it could take it in
 	WhyTwoSums       // its two sides are sums of different layers
 	WhyAverages      // it averages real values
-	WhyFloatInput    // its input is not quantized
+	WhyFloatInput    // its input is not quantized; WeightBits and Weights where these are few
 	WhyProbabilities // the model asks for probabilities
 	WhyRealsFollow   // what follows works on real values
 	WhyMovesFloats   // it moves a tensor that is not quantized
@@ -111,6 +119,7 @@ func reasons() []string {
 		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
 		"not_monotone", "not_finite", "sums_leave",
+		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
 		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}
 }
@@ -131,3 +140,25 @@ func (v Verdict) AsReason() ir.Reason {
 	}
 	return ir.Reason{Code: v.Reason.String(), Where: v.Where, Args: v.Args}
 }
+
+// Stay is a node that stays float in a network that is meant to be binary.
+type Stay struct {
+	Node    *Node
+	Lacks   Lack
+	Verdict Verdict
+	UpTo    string // the quantizer up to which the glue behind Node does not fold, where it lacks that
+	// Values is the number of those that Node makes. MACs are those of a float convolution or dense layer, AllMACs those of the
+	// network; MACs are 0 of what is no such layer.
+	Values, MACs, AllMACs int64
+}
+
+// Lack is what would make a node binary.
+type Lack uint8
+
+// Lacks.
+const (
+	LackLevels     Lack = iota // an input of few bits
+	LackWeights                // weights of few bits
+	LackThresholds             // constants of which thresholds can be made
+	LackFolding                // glue that folds up to a quantizer
+)

@@ -36,6 +36,13 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
 		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
 
+		graph.WhyNoThresholds:   "no thresholds equal its glue",
+		graph.WhyCallerReads:    "the caller reads what is between",
+		graph.WhyManyRead:       "%(count) layers read what is between, %(where) among them",
+		graph.WhyStandsBetween:  "%(where) stands between",
+		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds",
+		graph.WhyNoConvolution:  "it comes directly behind no convolution",
+
 		graph.WhyCallerFloats:  "float until here: the caller brings real values",
 		graph.WhyLoneQuantizer: "float until here: no layer before it could take the quantizer in",
 		graph.WhyNaNHighest:    "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it",
@@ -44,7 +51,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
 		graph.WhyTwoSums:       "the two sides are sums of different layers",
 		graph.WhyAverages:      "averages real values",
-		graph.WhyFloatInput:    "its input is not quantized",
+		graph.WhyFloatInput:    "%(but)its input is not quantized",
 		graph.WhyProbabilities: "the model asks for probabilities",
 		graph.WhyRealsFollow:   "float from here on: what follows works on real values",
 		graph.WhyMovesFloats:   "moves a tensor that is not quantized",
