@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "lower/layout", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{"cmd/ripc", []string{".", "graph", "internal/files", "internal/tensorio", "lower/layout", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
