@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/tensorio"
 	"ripc/measure"
@@ -15,6 +16,8 @@ type BenchRequest struct {
 	Options  Options // for models; Emit is ignored
 	Threads  int     // at least 1; simulated artifacts take 1 only
 	PerLayer bool
+	// Layer, if not "", is the name of the one layer to measure, built by itself: a model's, with PerLayer left out.
+	Layer    string
 	Progress func(done, total int, what string) // may be nil
 }
 
@@ -22,6 +25,7 @@ type BenchRequest struct {
 // counts and no times, native code the reverse.
 type BenchResult struct {
 	Model     string `json:"model"`
+	Layer     string `json:"layer,omitempty"` // the one that was measured by itself
 	Target    string `json:"target"`
 	Threads   int    `json:"threads"`
 	Simulated bool   `json:"simulated,omitempty"`
@@ -53,6 +57,9 @@ const noMCA = "llvm-mca estimates straight-line code: it knows neither how often
 // the stages are also timed one by one, in order, so that each finds the caches as in a whole run. If ctx ends on the
 // way, what was measured until then is returned with ctx's error.
 func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
+	if r.Layer != "" {
+		return benchLayer(ctx, r)
+	}
 	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
@@ -90,6 +97,26 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	res.Runs, res.Figures, res.ClockGHz = m.Runs, m.Network, m.GHz
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f
+	}
+	return res, err
+}
+
+// benchLayer measures one layer by itself, on inputs that it may get: what it takes without its neighbours in the caches.
+func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
+	u, err := unit(ctx, r.Path, r.Layer, r.Options, r.Progress)
+	if err != nil {
+		return nil, err
+	}
+	m, err := u.Measure(ctx, r.Threads, measure.Thorough())
+	if m == nil {
+		return nil, err
+	}
+	s := codegen.Describe(u.Artifact()).Stages[0]
+	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, Simulated: m.Kind == engine.Simulated,
+		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
+		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
+	if res.Simulated {
+		res.MCAReason = noMCA
 	}
 	return res, err
 }

@@ -34,6 +34,7 @@ const (
 	ToInterpret Purpose = "interpret its definition"
 	ToVerify    Purpose = "compare it with its definition"
 	ToPrint     Purpose = "print its programs"
+	ToIsolate   Purpose = "build a layer by itself"
 )
 
 func (e *ArtifactError) Error() string {

@@ -2,8 +2,6 @@ package ripc
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"ripc/codegen"
 	"ripc/compile"
@@ -72,7 +70,7 @@ type Layer struct {
 	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
 	Kernel      string            `json:"kernel"`
 	Trace       []string          `json:"trace"`
-	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal; of
+	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal and small; of
 	// models whose schedules are ripc's own.
 	Strategy *Strategy          `json:"strategy,omitempty"`
 	LeftOut  []strategy.LeftOut `json:"left_out,omitempty"`
@@ -128,7 +126,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	}
 	in, err := inspection(path, d, c, layer, withIR)
 	if err == nil && strict && c != nil {
-		err = fusedglue.Strict(c.Graph)
+		err = explain.Strict(c.Graph, fusedglue.Strict(c.Graph))
 	}
 	return in, err
 }
@@ -178,7 +176,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		}
 	}
 	if len(in.Layers) == 0 && layer != "" {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("no layer is called %q", layer), Help: "there are " + strings.Join(names, ", ")}
+		return nil, compile.UnknownLayer(path, layer, names)
 	}
 	return in, nil
 }

@@ -8,7 +8,9 @@ package ripc
 
 import (
 	"context"
+	"errors"
 
+	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/schedule"
@@ -23,6 +25,19 @@ type (
 
 // Version is ripc's version, which every artifact carries.
 const Version = compile.Version
+
+// LLVM gives the version of the LLVM tools that code is made with, "" if they are missing.
+func LLVM() (version string, err error) {
+	tools, err := toolchain.Find()
+	var missing *toolchain.MissingToolError
+	switch {
+	case errors.As(err, &missing):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return tools.Version(), nil
+}
 
 // Compile runs the pipeline on a model file.
 func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {

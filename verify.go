@@ -19,7 +19,9 @@ type VerifyRequest struct {
 	Seed    uint64  // of the inputs
 	// Inputs, if there are any, name files, as RunRequest.Inputs does; every inference that they hold is compared. Without,
 	// the network runs on random inputs, and once more with hard numbers among them (verify.Hard).
-	Inputs   []string
+	Inputs []string
+	// Layer, if not "", is the name of the one layer to compare, built by itself; SO and Inputs must then be left out.
+	Layer    string
 	Threads  int
 	Limit    time.Duration                      // of a stage's compiled code under simulation; 0 means a minute
 	Progress func(done, total int, what string) // may be nil
@@ -36,13 +38,32 @@ type (
 // Verify compares compiled code with the model's definition, stage by stage and as a whole, bit for bit.
 // Native code that crashes takes the process along; the command therefore calls Verify in a process of its own.
 func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
-	if IsArtifact(r.Path) {
-		return nil, &ArtifactError{Path: r.Path, For: ToVerify}
-	}
 	progress := func(done, total int, what string) {
 		if r.Progress != nil {
 			r.Progress(done, total, what)
 		}
+	}
+	in, err := r.compared(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	in.Threads, in.Limit, in.Watch = r.Threads, r.Limit, r.Watch
+	in.Progress = func(done, total int, stage string) { progress(done, total, "verifying "+stage) }
+	return verify.Verify(ctx, in)
+}
+
+// compared is the code that r asks for, its definition, and what both run on.
+func (r VerifyRequest) compared(ctx context.Context, progress func(done, total int, what string)) (verify.Input, error) {
+	var none verify.Input
+	if r.Layer != "" {
+		u, err := unit(ctx, r.Path, r.Layer, r.Options, progress)
+		if err != nil {
+			return none, err
+		}
+		return verify.KernelInput(u, r.Seed), nil
+	}
+	if IsArtifact(r.Path) {
+		return none, &ArtifactError{Path: r.Path, For: ToVerify}
 	}
 	o := r.Options
 	o.Emit = []codegen.Kind{codegen.Runnable}
@@ -50,36 +71,33 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if r.SO != "" {
 		d, err := runtime.ReadDescription(r.SO)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		if o.Emit = nil; o.Target == "" {
 			o.Target = d.Target
 		}
 		if o.Target != d.Target {
-			return nil, &TargetError{Path: r.SO, Target: d.Target, Want: o.Target}
+			return none, &TargetError{Path: r.SO, Target: d.Target, Want: o.Target}
 		}
 	}
 	c, err := Compile(ctx, r.Path, o)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	tensors := codegen.Describe(codegen.Input{Program: c.Program}).Inputs
 	feed, err := tensorio.Load(tensors, r.Inputs, tensorio.Seeded(r.Seed))
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	var more []verify.Set
+	in := verify.BuiltInput(&c.Built)
+	in.SO, in.Inputs = r.SO, feed.Run(0)
 	for k := 1; k < feed.Runs; k++ {
-		more = append(more, verify.Set{Name: fmt.Sprintf("run %d of the given inputs", k+1), Inputs: feed.Run(k)})
+		in.More = append(in.More, verify.Set{Name: fmt.Sprintf("run %d of the given inputs", k+1), Inputs: feed.Run(k)})
 	}
 	if hard, ok := verify.Hard(tensors, feed.Run(0), r.Seed); ok && len(r.Inputs) == 0 {
-		more = append(more, hard)
+		in.More = append(in.More, hard)
 	}
-	return verify.Verify(ctx, verify.Input{
-		Program: c.Program, Scheduled: c.Scheduled, SO: r.SO, Library: c.Files[codegen.Runnable], Threads: r.Threads, Inputs: feed.Run(0), More: more,
-		Limit: r.Limit, Watch: r.Watch,
-		Progress: func(done, total int, stage string) { progress(done, total, "verifying "+stage) },
-	})
+	return in, nil
 }
 
 // VerifyTimedOut is the VerifyCrash.How of a stage that takes longer than limit.

@@ -13,6 +13,7 @@ import (
 	"ripc/codegen"
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/schedule"
@@ -40,14 +41,10 @@ type Options struct {
 
 // Compiled is a compiled network.
 type Compiled struct {
-	Graph     *graph.Graph // after fusedglue
-	Program   *ir.Program  // unscheduled: the definition
-	Scheduled *ir.Program
-	Traces    map[string]schedule.Trace // by Func
+	Built
+	Graph *graph.Graph // after fusedglue
 	// Choices say where the traces that were not given come from, by Func.
 	Choices map[string]strategy.Choice
-	Target  targets.Target
-	Files   map[codegen.Kind][]byte // as asked by Options.Emit
 	Times   []StageTime
 }
 
@@ -74,7 +71,7 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
+		{"codegen", func() error { return c.generate(ctx, o.Emit, o.Backend, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()
@@ -106,7 +103,7 @@ func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
 		}
 	})
 	if err == nil && o.Strict {
-		err = fusedglue.Strict(f)
+		err = explain.Strict(f, fusedglue.Strict(f))
 	}
 	return f, err
 }
@@ -139,7 +136,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		return err
 	}
 	c.Choices = map[string]strategy.Choice{}
-	c.Scheduled, c.Traces, err = scheduled(ctx, c.Program, c.Target, func(f *ir.Func) (schedule.Trace, bool, error) {
+	return c.apply(ctx, func(f *ir.Func) (schedule.Trace, bool, error) {
 		if t, given := traces[f.Name]; given {
 			return t, true, nil
 		}
@@ -150,24 +147,6 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		c.Choices[f.Name] = choice
 		return choice.Trace, false, nil
 	})
-	return err
-}
-
-// generate builds the files.
-func (c *Compiled) generate(ctx context.Context, o Options) error {
-	if len(o.Emit) == 0 {
-		return nil
-	}
-	in := c.Artifact()
-	in.Emit, in.Progress = o.Emit, o.Progress
-	var err error
-	c.Files, err = build(ctx, in, o.Backend)
-	return err
-}
-
-// Artifact is what package codegen needs to know of c, to describe it or to build it.
-func (c *Compiled) Artifact() codegen.Input {
-	return codegen.Input{Program: c.Scheduled, Traces: traceLines(c.Traces), Target: c.Target, Version: Version}
 }
 
 // Version is ripc's version, which every artifact carries.

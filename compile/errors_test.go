@@ -35,7 +35,7 @@ func TestWhoseMistake(t *testing.T) {
 		"definition":     {fill(5), nil, "internal error: definition of f: ", false},
 		"user's mistake": {fill(4), map[string]schedule.Trace{"f": bad}, "user.txt:1: unroll nothing: @f: ", true},
 	} {
-		err := (&Compiled{Program: &ir.Program{Name: "p", Funcs: []*ir.Func{c.f}}, Target: target}).schedule(t.Context(), Options{Traces: c.traces})
+		err := (&Compiled{Built: Built{Program: &ir.Program{Name: "p", Funcs: []*ir.Func{c.f}}, Target: target}}).schedule(t.Context(), Options{Traces: c.traces})
 		if (c.want == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), c.want) || (err != nil && !internal(err)) != c.user {
 			t.Errorf("%s: %v, internal %v; want %q", what, err, internal(err), c.want)
 		}

@@ -1,13 +1,16 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/irdata"
+	"ripc/internal/suggest"
 	"ripc/ir"
 	"ripc/measure"
 	"ripc/schedule"
@@ -17,12 +20,9 @@ import (
 // Unit is one Func with a schedule, as an artifact of its own: proved, its constants packed, and built. It runs on any
 // engine like a network of one stage.
 type Unit struct {
-	Program   *ir.Program // the definition: one stage, with the constants that are used
-	Scheduled *ir.Program
-	Trace     schedule.Trace
-	Target    targets.Target
-	Files     map[codegen.Kind][]byte
-	seed      uint64
+	Built          // of one stage, with the constants that are used
+	Network string // that it is a layer of; "" if of none
+	seed    uint64
 }
 
 // KernelOptions say how a Func becomes a Unit. The zero value is fine.
@@ -33,6 +33,10 @@ type KernelOptions struct {
 	Seed      uint64
 	Emit      []codegen.Kind // nil is the shared library
 	Backend   string         // as in Options
+	// Stage is what reports say of the Unit: a layer's name, op and work. The zero value is called like the Func.
+	Stage ir.Stage
+	// Progress, if not nil, is called while the kernel is compiled.
+	Progress func(done, total int)
 }
 
 // StageConstants are the constants of a stage by the parameter of its Func, for KernelOptions.
@@ -51,31 +55,54 @@ func StageConstants(p *ir.Program, stage int) map[string][]byte {
 // parameter that is no constant, or cannot be proved right, with an *InternalError if f itself cannot, else as
 // codegen.Build.
 func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target, o KernelOptions) (*Unit, error) {
-	u := &Unit{Target: t, Trace: tr, seed: o.Seed}
-	var err error
-	if u.Program, err = Alone(f, o); err != nil {
+	p, err := Alone(f, o)
+	if err != nil {
 		return nil, err
 	}
-	var traces map[string]schedule.Trace
-	u.Scheduled, traces, err = scheduled(ctx, u.Program, t, func(*ir.Func) (schedule.Trace, bool, error) { return tr, true, nil })
-	if err != nil {
+	u := &Unit{Built: Built{Program: p, Target: t}, seed: o.Seed}
+	if err := u.apply(ctx, func(*ir.Func) (schedule.Trace, bool, error) { return tr, true, nil }); err != nil {
 		return nil, err
 	}
 	emit := o.Emit
 	if emit == nil {
 		emit = []codegen.Kind{codegen.Runnable}
 	}
-	u.Files, err = build(ctx, codegen.Input{Program: u.Scheduled, Traces: traceLines(traces), Target: t, Version: Version, Emit: emit}, o.Backend)
-	if err != nil {
+	if err := u.generate(ctx, emit, o.Backend, o.Progress); err != nil {
 		return nil, err
 	}
 	return u, nil
 }
 
+// Unit builds one layer of c by itself, with the layer's own constants and its trace in c. o's Constants and Stage are not
+// looked at. It fails as UnknownLayer if no stage is called layer, else as Kernel.
+func (c *Compiled) Unit(ctx context.Context, layer string, o KernelOptions) (*Unit, error) {
+	var have []string
+	for i, s := range c.Program.Stages {
+		if s.Name == layer {
+			o.Constants, o.Stage = StageConstants(c.Program, i), s
+			u, err := Kernel(ctx, c.Program.FuncByName(s.Func), c.Traces[s.Func], c.Target, o)
+			if err != nil {
+				return nil, err
+			}
+			u.Network = c.Program.Name
+			return u, nil
+		}
+		have = append(have, s.Name)
+	}
+	return nil, UnknownLayer(c.Graph.File, layer, have)
+}
+
+// UnknownLayer is the error that the model in a file has none of its layers, have, called name.
+func UnknownLayer(file, name string, have []string) *ir.Error {
+	return &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("no layer is called %q", name),
+		Help: suggest.DidYouMean(name, have) + "there are " + strings.Join(have, ", ")}
+}
+
 // Alone is a Program of one stage, which is f, with constants and inputs as o says.
 func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 	p := &ir.Program{Name: f.Name, Funcs: []*ir.Func{f}}
-	s := ir.Stage{Name: f.Name, Op: "func", Func: f.Name}
+	s := o.Stage
+	s.Name, s.Op, s.Func, s.Args = cmp.Or(s.Name, f.Name), cmp.Or(s.Op, "func"), f.Name, nil
 	random := irdata.Random(f, o.Seed)
 	used := 0
 	for i, q := range f.Params {
@@ -110,11 +137,6 @@ func (u *Unit) Inputs(seed uint64) [][]byte {
 		}
 	}
 	return all
-}
-
-// Open makes the Unit ready to run, as compiled; it must have a shared library.
-func (u *Unit) Open(o engine.Options) (engine.Engine, error) {
-	return engine.OpenLibrary(u.Files[codegen.Runnable], o)
 }
 
 // Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions it takes on a

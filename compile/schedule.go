@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
@@ -71,15 +70,6 @@ func prove(f *ir.Func) error {
 		}
 	}
 	return nil
-}
-
-// build makes files with the back end of that name; "" is any.
-func build(ctx context.Context, in codegen.Input, backend string) (map[codegen.Kind][]byte, error) {
-	use, err := chosen(backend)
-	if err != nil {
-		return nil, err
-	}
-	return codegen.Build(ctx, in, use...)
 }
 
 // traceLines are traces as descriptions list them.

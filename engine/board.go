@@ -2,9 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
 	"ripc/engine/bareboard"
 	"ripc/runtime/describe"
@@ -29,9 +26,8 @@ type Footprint struct {
 
 // board runs a program on a simulated board, which is switched on for each batch.
 type board struct {
-	o     Options
+	batches
 	m     *bareboard.Machine
-	last  *Memory // after the last job
 	stack int64
 }
 
@@ -43,7 +39,7 @@ func openBoard(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &board{o: o, m: m}, nil
+	return &board{batches: batches{o: o}, m: m}, nil
 }
 
 func (b *board) Describe() *describe.Artifact { return b.m.Description() }
@@ -56,76 +52,39 @@ func (b *board) Footprint() Footprint {
 }
 
 func (b *board) Run(ctx context.Context, jobs []Job) ([]Result, error) {
-	if len(jobs) == 0 {
-		return nil, nil
-	}
-	batch := make([]bareboard.Job, len(jobs))
-	stages := 0
-	for k, j := range jobs {
-		c := bareboard.Job{First: j.First, Last: j.Last, Whole: j.First == 0 && j.Last == len(b.Describe().Stages),
-			Keep: j.Outputs || j.Keep || k == len(jobs)-1}
-		from := j.From
-		if from == nil && j.Inputs == nil && k == 0 {
-			if from = b.last; from == nil {
-				return nil, fmt.Errorf("engine: the first job of %s has no inputs", b.Describe().Name)
-			}
-		}
-		switch {
-		case from != nil:
-			c.Bring = &bareboard.Memory{Inputs: from.Inputs, Outputs: from.Outputs, Workspace: from.Work}
-		case j.Inputs != nil:
-			c.Bring = b.m.NewMemory(j.Inputs, func(n int) []byte {
-				data := make([]byte, n)
-				if j.Fill != 0 {
-					fill(data, j.Fill)
-				}
-				return data
-			})
-		}
-		batch[k] = c
-		stages += 1 + j.Last - j.First
-	}
-	start := time.Now()
-	done, err := b.run(ctx, batch, stages)
-	if err != nil {
-		return nil, err
-	}
-	took := time.Since(start) / time.Duration(len(jobs))
-	results := make([]Result, len(jobs))
-	for k, d := range done {
-		r := &results[k]
-		r.Counters = Counters{Took: took, Instructions: d.Instructions}
-		b.stack = max(b.stack, d.Stack)
-		if d.Memory == nil {
-			continue
-		}
-		m := &Memory{Inputs: d.Memory.Inputs, Outputs: d.Memory.Outputs, Work: d.Memory.Workspace}
-		if jobs[k].Outputs {
-			r.Outputs = m.Outputs
-		}
-		if jobs[k].Keep {
-			r.Memory = m
-		}
-		b.last = m
-	}
-	return results, nil
+	return b.run(ctx, b.Describe(), jobs, b.fresh, b.process)
 }
 
-// run runs the jobs, for not longer than their stages may take, and makes a FaultError of what the network is to blame for.
-func (b *board) run(ctx context.Context, jobs []bareboard.Job, stages int) ([]bareboard.Result, error) {
-	ctx, cancel := limited(ctx, b.o.Limit, stages)
-	defer cancel()
-	results, err := b.m.Run(ctx, jobs)
-	if err != nil && context.Cause(ctx) == errLimit {
-		return nil, &FaultError{Fault: TimedOut, Limit: b.o.Limit, Err: err}
+// fresh is memory full of j's pattern; of zeros if it names none.
+func (b *board) fresh(j Job) *Memory {
+	m := b.m.NewMemory(j.Inputs, func(n int) []byte {
+		data := make([]byte, n)
+		if j.Fill != 0 {
+			fill(data, j.Fill)
+		}
+		return data
+	})
+	return &Memory{Inputs: m.Inputs, Outputs: m.Outputs, Work: m.Workspace}
+}
+
+func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
+	var jobs []bareboard.Job
+	for _, s := range steps {
+		j := bareboard.Job{First: s.First, Last: s.Last, Whole: s.First == 0 && s.Last == len(b.Describe().Stages), Keep: s.Outputs || s.keep}
+		if s.start != nil {
+			j.Bring = &bareboard.Memory{Inputs: s.start.Inputs, Outputs: s.start.Outputs, Workspace: s.start.Work}
+		}
+		jobs = append(jobs, j)
 	}
-	var died *bareboard.RunError
-	var overrun *bareboard.OverrunError
-	switch {
-	case errors.As(err, &died):
-		return nil, &FaultError{Fault: Crashed, Cause: died.Cause(), Err: err}
-	case errors.As(err, &overrun):
-		return nil, &FaultError{Fault: Overran, Err: err}
+	done, err := b.m.Run(ctx, jobs)
+	var all []left
+	for _, d := range done {
+		b.stack = max(b.stack, d.Stack)
+		l := left{instructions: d.Instructions}
+		if d.Memory != nil {
+			l.memory = &Memory{Inputs: d.Memory.Inputs, Outputs: d.Memory.Outputs, Work: d.Memory.Workspace}
+		}
+		all = append(all, l)
 	}
-	return results, fault(err)
+	return all, err
 }

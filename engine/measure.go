@@ -8,6 +8,7 @@ import (
 
 // Measurement is what Measure found out.
 type Measurement struct {
+	Kind    Kind
 	Runs    int // of the network as a whole
 	Network measure.Figures
 	Stages  []measure.Figures // if asked for
@@ -59,9 +60,9 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	}
 	results, err := e.Run(ctx, jobs)
 	if err != nil {
-		return &Measurement{}, err
+		return &Measurement{Kind: e.Kind()}, err
 	}
-	m := &Measurement{Runs: 1, Network: counted(results[0])}
+	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: counted(results[0])}
 	for _, r := range results[1:] {
 		m.Stages = append(m.Stages, counted(r))
 	}
@@ -85,7 +86,7 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 		each = append(each, Job{First: i, Last: i + 1})
 	}
 	if _, err := e.Run(ctx, []Job{{Inputs: inputs}}); err != nil { // brings the inputs, which the jobs go on with
-		return &Measurement{}, err
+		return &Measurement{Kind: Native}, err
 	}
 	sample := func(jobs []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(jobs))
@@ -106,7 +107,7 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 		macs += s.MACs
 	}
 	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
-	m := &Measurement{Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
+	m := &Measurement{Kind: Native, Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
 	if err != nil || !o.Stages {
 		return m, err
 	}

@@ -43,30 +43,39 @@ func Open(path string, o Options) (Engine, error) {
 
 // OpenLibrary is Open for the contents of a shared library, which it keeps in a temporary file until Close.
 func OpenLibrary(so []byte, o Options) (Engine, error) {
-	dir, err := os.MkdirTemp("", "ripc-")
+	path, remove, err := WriteLibrary(so)
 	if err != nil {
-		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
-	}
-	path := filepath.Join(dir, "library.so")
-	err = os.WriteFile(path, so, 0o600)
-	var e Engine
-	if err == nil {
-		e, err = Open(path, o)
-	}
-	if err != nil {
-		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	return &temporary{e, dir}, nil
+	e, err := Open(path, o)
+	if err != nil {
+		_ = remove()
+		return nil, err
+	}
+	return &temporary{e, remove}, nil
+}
+
+// WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.
+func WriteLibrary(so []byte) (path string, remove func() error, err error) {
+	dir, err := os.MkdirTemp("", "ripc-")
+	if err != nil {
+		return "", nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+	}
+	path = filepath.Join(dir, "library.so")
+	if err := os.WriteFile(path, so, 0o600); err != nil {
+		_ = os.RemoveAll(dir)
+		return "", nil, err
+	}
+	return path, func() error { return os.RemoveAll(dir) }, nil
 }
 
 // temporary is an engine for an artifact in a folder that goes with it.
 type temporary struct {
 	Engine
-	dir string
+	remove func() error
 }
 
-func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), os.RemoveAll(t.dir)) }
+func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), t.remove()) }
 
 // fill writes a pattern that depends on seed.
 func fill(b []byte, seed byte) []byte {

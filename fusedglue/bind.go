@@ -44,11 +44,10 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	f.X = graph.IntegersOf(x.LevelType)
 	bindIntegers(n, f, b, perChannel)
 	f.WeightBits, f.WeightEnc = b.WeightType()
-	padded := f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0
-	if padded && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
+	if f.Pad.Any() && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}
-	if sumBound(f) > graph.MaxSum {
+	if f.SumBound() > graph.MaxSum {
 		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), x.Bits)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
@@ -58,16 +57,6 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	}
 	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
 	return nil
-}
-
-// sumBound bounds f's sums in whatever units a layout computes them: levels count from 0, weights that are not odd integers
-// come doubled, and so do sums in which an odd integer is taken out for padding.
-func sumBound(f *graph.FusedConv) int64 {
-	bound := int64(f.Products()) * int64(f.X.Max-f.X.Min) / int64(f.X.Step) * int64(f.W.Largest()) * 2 / int64(f.W.Step)
-	if f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0 && f.X.Step == 2 && f.PadValue == 0 {
-		bound *= 2
-	}
-	return bound
 }
 
 // weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a convolution, the mean

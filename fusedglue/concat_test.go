@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/graph/scalar"
 	"ripc/ir"
 )
@@ -40,7 +41,7 @@ func TestFire(t *testing.T) {
 				t.Errorf("pools %q: %s", pools, g)
 			}
 		}
-		if err := Strict(g); err != nil {
+		if err := explain.Strict(g, Strict(g)); err != nil {
 			t.Error(err)
 		}
 	}

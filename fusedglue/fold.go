@@ -120,7 +120,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 func foldPool(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		a, ok := n.Attrs.(*graph.PoolAttrs)
-		if !ok || n.Op != "max_pool" || a.Kernel != a.Strides || a.Pad.Top+a.Pad.Bottom+a.Pad.Left+a.Pad.Right > 0 {
+		if !ok || n.Op != "max_pool" || a.Kernel != a.Strides || a.Pad.Any() {
 			continue
 		}
 		p := r.only(n)

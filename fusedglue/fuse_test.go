@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/ir/interp"
@@ -106,7 +107,7 @@ func TestFolding(t *testing.T) {
 	if f := g.Nodes[0].Attrs.(*graph.FusedConv); f.Pool == nil || len(f.Epilogue.Thresholds) != 3 {
 		t.Errorf("%s", g)
 	}
-	if err := Strict(g); err != nil {
+	if err := explain.Strict(g, Strict(g)); err != nil {
 		t.Error(err)
 	}
 }
@@ -124,8 +125,11 @@ func TestStrict(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "net.json:1: node \"n1\" (bconv2d): stays float: the glue up to \"n3\" does not fold to integers"
-	if err := Strict(g); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), `node "n2" (eltwise): stays float`) || strings.Contains(err.Error(), "n4") {
+	if err := explain.Strict(g, Strict(g)); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), `node "n2" (eltwise): stays float`) || strings.Contains(err.Error(), "n4") {
 		t.Errorf("got %v, want %s", err, want)
+	}
+	if why := Strict(g)[0].Verdict.Reason; why != graph.WhyCallerReads {
+		t.Errorf("the reason is %s", why)
 	}
 }
 

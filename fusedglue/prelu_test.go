@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/explain"
 	"ripc/graph/scalar"
 	"ripc/ir"
 )
@@ -27,7 +28,7 @@ func TestPRelu(t *testing.T) {
 		if len(g.Nodes) != 1 || folded != (slope >= 0) || folded == (f.Epilogue.Levels != nil) {
 			t.Errorf("slope %g gives %s", slope, g)
 		}
-		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "rises and falls where the sums rise") {
+		if err := explain.Strict(g, Strict(g)); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "rises and falls where the sums rise") {
 			t.Errorf("slope %g, strict: %v", slope, err)
 		}
 	}

@@ -84,7 +84,7 @@ func TestTurning(t *testing.T) {
 		if len(g.Nodes) != 1 || folded != (c.want == "") || !strings.Contains(explain.Verdict(g.Nodes[0].Verdict), c.want) {
 			t.Errorf("%s %g: %s%s", c.op, c.b, g, explain.Verdict(g.Nodes[0].Verdict))
 		}
-		if err := Strict(g); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "stays float: "+c.want) {
+		if err := explain.Strict(g, Strict(g)); (err == nil) != folded || err != nil && !strings.Contains(err.Error(), "stays float: "+c.want) {
 			t.Errorf("%s %g: %v", c.op, c.b, err)
 		}
 	}
@@ -160,13 +160,13 @@ func TestStrictFloatLayers(t *testing.T) {
 			x = n.conv(n.plain("dequantize", x), 1, 2, graph.PadSame)
 			x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
 			return n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
-		}, `node "n4" (fconv2d): stays float: its input has few bits, but its weights are real (128 MACs, 28.6 % of all)`},
+		}, `node "n4" (fconv2d): stays float: its input has 2 bits, but it has real weights (128 MACs, 28.6 % of all)`},
 		{"binary weights", func(n *net, x string) string {
 			x = n.plain("dequantize", x)
 			x = n.conv(n.plain("relu", n.bn(x, 0)), 3, 2, graph.PadSame)
 			few(n, n.Nodes[len(n.Nodes)-1].Weights["w"])
 			return x
-		}, `stays float: its weights are 1-bit, but its input is not quantized (864 MACs, 100.0 % of all)`},
+		}, `stays float: it has 1-bit weights, but its input is not quantized (864 MACs, 100.0 % of all)`},
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		n.Outputs = []string{c.build(n, x)}
@@ -174,7 +174,7 @@ func TestStrictFloatLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Strict(g); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := explain.Strict(g, Strict(g)); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s\n%s", c.what, err, c.want, g)
 		}
 	}

@@ -1,17 +1,14 @@
 package fusedglue
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
+	"math/bits"
 
 	"ripc/graph"
-	"ripc/graph/explain"
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
-// Strict fails, naming every layer with its reason and cost, where a network stays float although it is meant to be binary:
+// Strict finds every layer of a network that stays float although the network is meant to be binary:
 //   - a convolution or dense layer whose weights have few bits (at most graph.MaxWeightBits, of both signs), or whose input has as
 //     few and that stands between bitserial layers, but which is not bitserial;
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
@@ -19,70 +16,68 @@ import (
 //
 // Other float convolutions, such as a first and a last layer with real or 8-bit weights, what comes before the first binary
 // layer, and what follows the last one (but for levels of few bits that the caller gets), are the model's own wish.
-func Strict(g *graph.Graph) error {
-	s := strict{Index: graph.NewIndex(g), g: g}
+func Strict(g *graph.Graph) []graph.Stay {
+	s := &strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
 		s.all += s.macs(n)
 	}
-	var errs []error
 	for _, n := range g.Nodes {
 		f, conv := n.Attrs.(*graph.FusedConv)
 		_, step := n.Attrs.(*graph.Elementwise)
 		switch {
 		case conv && n.Op == "fconv2d":
-			errs = append(errs, s.layer(n, f))
+			s.layer(n, f)
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
-			errs = append(errs, s.stays(n, "use slopes from 0 up and finite constants", reason(n, "no thresholds equal its glue")))
+			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
 			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.MaxWeightBits || s.bitserial(q, s.below)) {
-				errs = append(errs, s.stays(n, "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors",
-					fmt.Sprintf("the glue up to %q does not fold to integers: %s", q.Name, s.obstacle(n, q))))
+				s.stays(n, graph.LackFolding, s.obstacle(n, q), q.Name)
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return s.found
 }
 
 type strict struct {
 	*graph.Index
-	g   *graph.Graph
-	all int64 // MACs of the network
+	g     *graph.Graph
+	all   int64 // MACs of the network
+	found []graph.Stay
 }
 
-// layer is the error of a float convolution that should have been bitserial, nil if it is the model's own wish.
-func (s strict) layer(n *graph.Node, f *graph.FusedConv) error {
+// layer looks at a float convolution: should it have been bitserial, or is it the model's own wish?
+func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 	few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
-	switch {
-	case few != nil && few.Trained():
-		return s.stays(n, "quantize its input to at most 8 bits, with one scale",
-			reason(n, fmt.Sprintf("its weights are %s, but its input is not quantized", explain.Weights(few.Attrs.WeightType()))))
-	case s.fewLevels(n.Inputs[0]) && s.bitserial(n, s.above) && s.bitserial(n, s.below):
-		return s.stays(n, fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", graph.MaxWeightBits),
-			reason(n, "its input has few bits, but its weights are real"))
+	if few != nil && few.Trained() {
+		why := graph.Verdict{Reason: graph.WhyFloatInput}
+		why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
+		s.stays(n, graph.LackLevels, verdict(n, why), "")
+		return
 	}
-	return nil
+	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.MaxWeightBits && s.bitserial(n, s.above) && s.bitserial(n, s.below) {
+		s.stays(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
+	}
 }
 
-// reason says why an earlier stage left n or its glue float, or what stands in for it where none has looked.
-func reason(n *graph.Node, otherwise string) string {
+// verdict is why an earlier stage left n or its glue float, or what stands in for it where none has looked.
+func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 	if n.Verdict.Reason == graph.NoReason {
 		return otherwise
 	}
-	return explain.Verdict(n.Verdict)
+	return n.Verdict
 }
 
-// stays is the error that n stays float.
-func (s strict) stays(n *graph.Node, help, why string) error {
-	y := s.g.Value(n.Output)
-	cost := fmt.Sprintf("%d values", y.Elems())
-	if m := s.macs(n); m > 0 && n.Op == "fconv2d" {
-		cost = fmt.Sprintf("%d MACs, %.1f %% of all", m, 100*float64(m)/float64(s.all))
+// stays notes that n stays float.
+func (s *strict) stays(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo string) {
+	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo, Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.all}
+	if n.Op == "fconv2d" {
+		stay.MACs = s.macs(n)
 	}
-	return s.g.Errorf(n, help, "stays float: %s (%s)", why, cost)
+	s.found = append(s.found, stay)
 }
 
 // macs is the number of multiply-accumulates of a convolution or dense layer, 0 of others.
-func (s strict) macs(n *graph.Node) int64 {
+func (s *strict) macs(n *graph.Node) int64 {
 	f, ok := n.Attrs.(*graph.FusedConv)
 	if !ok {
 		return 0
@@ -96,45 +91,62 @@ func (s strict) macs(n *graph.Node) int64 {
 	return pixels * int64(f.Products()) * int64(f.Out)
 }
 
-// fewLevels reports whether f32 tensor t holds the values of a quantizer of at most graph.MaxWeightBits bits.
-func (s strict) fewLevels(t string) bool {
+// levelBits is the number of bits of the quantizer whose values f32 tensor t holds, 0 if it holds those of none.
+func (s *strict) levelBits(t string) int {
 	n := s.Producer(t)
 	if n == nil {
-		return false
+		return 0
 	}
 	switch a := n.Attrs.(type) {
 	case *graph.Elementwise:
-		return fewSteps(a.Steps)
+		return stepBits(a.Steps)
 	case *graph.FusedConv:
-		return fewSteps(a.Epilogue.Steps)
+		return stepBits(a.Epilogue.Steps)
 	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs:
-		return n.Op != "avg_pool" && !slices.ContainsFunc(n.Inputs, func(in string) bool { return !s.fewLevels(in) })
+		if n.Op == "avg_pool" {
+			return 0
+		}
+		most := 0
+		for _, in := range n.Inputs {
+			b := s.levelBits(in)
+			if b == 0 {
+				return 0
+			}
+			most = max(most, b)
+		}
+		return most
 	}
 	switch n.Op {
 	case "dequantize":
-		return s.g.Value(n.Inputs[0]).Bits <= graph.MaxWeightBits
+		return s.g.Value(n.Inputs[0]).Bits
 	case "flatten":
-		return s.fewLevels(n.Inputs[0])
+		return s.levelBits(n.Inputs[0])
 	}
-	return false
+	return 0
 }
 
-// fewSteps reports whether steps end in those of a quantizer with few levels.
-func fewSteps(steps []scalar.Step) bool {
+// stepBits is the number of bits of the quantizer that steps end in, 0 if they end in none.
+func stepBits(steps []scalar.Step) int {
 	i := len(steps) - 1
 	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
 		i--
 	}
-	return i >= 0 && (steps[i].Kind == scalar.Sign || i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.MaxWeightBits)
+	switch {
+	case i >= 0 && steps[i].Kind == scalar.Sign:
+		return 1
+	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.MaxWeightBits:
+		return max(1, bits.Len(uint(steps[i-1].Hi-steps[i-1].Lo)))
+	}
+	return 0
 }
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
-func (s strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
+func (s *strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
 	return reach(n, func(m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
 }
 
 // laterQuantizer finds a quantizer that is reached from n through float glue.
-func (s strict) laterQuantizer(n *graph.Node) *graph.Node {
+func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 	return reach(n, func(m *graph.Node) (found, on bool) {
 		switch a := m.Attrs.(type) {
 		case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
@@ -146,27 +158,22 @@ func (s strict) laterQuantizer(n *graph.Node) *graph.Node {
 	}, s.below)
 }
 
-// obstacle says what keeps the quantizer q, which is reached from n, from folding into n.
-func (s strict) obstacle(n, q *graph.Node) string {
+// obstacle is what keeps the quantizer q, which is reached from n, from folding into n.
+func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	readers := s.below(n)
 	if s.g.IsOutput(n.Output) {
-		return "the caller reads what is between"
+		return graph.Verdict{Reason: graph.WhyCallerReads}
 	}
-	if len(readers) > 1 {
-		var names []string
-		for _, c := range readers {
-			names = append(names, fmt.Sprintf("%q", c.Name))
-		}
-		return strings.Join(names, " and ") + " read what is between"
+	c := readers[len(readers)-1]
+	switch bits := s.g.Value(q.Output).Bits; {
+	case len(readers) > 1:
+		return graph.Verdict{Reason: graph.WhyManyRead, Where: c.Name, Args: ir.Args{Op: c.Op, Count: int64(len(readers))}}
+	case c != q:
+		return graph.Verdict{Reason: graph.WhyStandsBetween, Where: c.Name, Args: ir.Args{Op: c.Op}}
+	case bits > maxThresholdBits:
+		return graph.Verdict{Reason: graph.WhyWideThresholds, Args: ir.Args{Bits: bits, Most: maxThresholdBits}}
 	}
-	c := readers[0]
-	if c != q {
-		return fmt.Sprintf("%s %q stands between", c.Op, c.Name)
-	}
-	if bits := s.g.Value(q.Output).Bits; bits > maxThresholdBits {
-		return fmt.Sprintf("levels of %d bits, where at most %d become thresholds", bits, maxThresholdBits)
-	}
-	return "it comes directly behind no convolution"
+	return graph.Verdict{Reason: graph.WhyNoConvolution}
 }
 
 // reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.
@@ -194,7 +201,7 @@ func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*g
 	return from(n)
 }
 
-func (s strict) above(n *graph.Node) []*graph.Node {
+func (s *strict) above(n *graph.Node) []*graph.Node {
 	var out []*graph.Node
 	for _, in := range n.Inputs {
 		if p := s.Producer(in); p != nil {
@@ -204,6 +211,6 @@ func (s strict) above(n *graph.Node) []*graph.Node {
 	return out
 }
 
-func (s strict) below(n *graph.Node) []*graph.Node {
+func (s *strict) below(n *graph.Node) []*graph.Node {
 	return s.Consumers(n.Output)
 }

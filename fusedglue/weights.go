@@ -9,10 +9,10 @@ import (
 
 // bindIntegers sets f's weights to the integers that n's float weights become.
 func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
-	data, m := n.Weights["w"].Data, 1<<b.Bits-1
-	switch {
-	case b.OneBit():
-		f.W, f.Alpha = graph.Integers{Min: -1, Max: 1, Step: 2}, weightScale(n, f, b, perChannel)
+	data := n.Weights["w"].Data
+	f.W = b.Integers()
+	if b.OneBit() {
+		f.Alpha = weightScale(n, f, b, perChannel)
 		f.Ints = make([]int16, len(data))
 		for i, v := range data {
 			if f.Ints[i] = -1; v >= 0 {
@@ -20,12 +20,6 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 			}
 		}
 		return
-	case b.Enc == graph.TernaryWeights:
-		f.W = graph.Integers{Min: -1, Max: 1, Step: 1}
-	case b.Enc == graph.BipolarWeights:
-		f.W = graph.Integers{Min: -m, Max: m, Step: 2}
-	default:
-		f.W = graph.Integers{Min: -b.Zero, Max: m - b.Zero, Step: 1}
 	}
 	f.Ints, f.Alpha = integers(n, f.Out, b, perChannel)
 }
@@ -47,11 +41,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 		ternary(w, ints, scale, b.WeightScale == graph.ScaleMean, perChannel)
 		return ints, scale
 	}
-	m := float64(int(1)<<b.Bits - 1)
-	lo, hi := -m, m
-	if b.Enc == graph.AffineWeights {
-		lo, hi = -float64(b.Zero), m-float64(b.Zero)
-	}
+	lo, hi := float64(b.Integers().Min), float64(b.Integers().Max)
 	if b.WeightScale == graph.ScaleMax {
 		most := make([]float64, outs)
 		for i, v := range w {
@@ -71,7 +61,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	for i, v := range w {
 		x := math.Max(lo, math.Min(hi, float64(v)/scale[i%outs]))
 		if ints[i] = int16(math.RoundToEven(x)); b.Enc == graph.BipolarWeights {
-			ints[i] = 2*int16(math.RoundToEven((x+m)/2)) - int16(m)
+			ints[i] = 2*int16(math.RoundToEven((x+hi)/2)) - int16(hi)
 		}
 	}
 	return ints, scale

@@ -10,6 +10,9 @@ type Padding struct {
 	Top, Bottom, Left, Right int // resolved by Infer
 }
 
+// Any reports whether there is any, once it is resolved.
+func (p Padding) Any() bool { return p.Top+p.Bottom+p.Left+p.Right > 0 }
+
 // Conv2DAttrs belongs to conv2d and bitserial_conv2d. Weights: "w" [KH,KW,I,O], "b" [O] (conv2d only, optional).
 type Conv2DAttrs struct {
 	Strides [2]int

@@ -8,9 +8,6 @@ import (
 	"ripc/ir"
 )
 
-// MaxSum bounds the sums of popcounts: the integer glue adds constants of like size and must stay inside i32.
-const MaxSum = 1 << 28
-
 // MaxWeightBits is the number of bits up to which weights become bitserial.
 const MaxWeightBits = 4
 
@@ -31,27 +28,16 @@ func (b *BinaryAttrs) WeightType() (bits int, enc string) {
 	return max(1, b.Bits), b.Enc.String()
 }
 
-// Span is the largest sum of f's planes of +-1: that of one product over levels of one bit.
-func (f *FewBits) Span() int64 {
-	most := int64(1)<<max(1, f.Attrs.Bits) - 1
-	switch f.Attrs.Enc {
+// Integers are those that the weights of a bitserial layer may be, each times its scale.
+func (b *BinaryAttrs) Integers() Integers {
+	m := 1<<max(1, b.Bits) - 1
+	switch b.Enc {
 	case TernaryWeights:
-		return 2
-	case AffineWeights: // twice the integers, the part of the zero point being a plane of its own
-		return most + int64(max(int(most)-2*f.Attrs.Zero, 2*f.Attrs.Zero-int(most)))
+		return Integers{Min: -1, Max: 1, Step: 1}
+	case BipolarWeights:
+		return Integers{Min: -m, Max: m, Step: 2}
 	}
-	return most
-}
-
-// Planes is the number of bit planes that the weights are stored as.
-func (f *FewBits) Planes() int {
-	switch f.Attrs.Enc {
-	case TernaryWeights:
-		return 2
-	case AffineWeights: // and one for the zero point
-		return f.Attrs.Bits + 1
-	}
-	return max(1, f.Attrs.Bits)
+	return Integers{Min: -b.Zero, Max: m - b.Zero, Step: 1}
 }
 
 // Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur

@@ -17,6 +17,9 @@ func (s Integers) Bits() int {
 // Largest is the largest absolute value.
 func (s Integers) Largest() int { return max(s.Max, -s.Min) }
 
+// Has reports whether v is one of them.
+func (s Integers) Has(v int) bool { return v >= s.Min && v <= s.Max && (v-s.Min)%s.Step == 0 }
+
 // IntegersOf are those that levels of type t stand for.
 func IntegersOf(t scalar.LevelType) Integers {
 	lo, hi := t.Range()
@@ -43,6 +46,24 @@ func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 
 // Products is the number of products in one output.
 func (a *FusedConv) Products() int { return a.KH * a.KW * a.GroupIn() }
+
+// MaxSum is what SumBound may be: the integer glue adds constants of like size and must stay inside i32.
+const MaxSum = 1 << 28
+
+// SumBound bounds sums of products of levels x and weights w in whatever units a layout computes them: levels count from 0,
+// weights that are not odd integers come doubled, and so do sums that exact zeros, none of the levels, are taken out of.
+func SumBound(products int, x, w Integers, zeros bool) int64 {
+	bound := int64(products) * int64(x.Max-x.Min) / int64(x.Step) * int64(w.Largest()) * 2 / int64(w.Step)
+	if zeros {
+		bound *= 2
+	}
+	return bound
+}
+
+// SumBound bounds a's sums, those of its pictures' borders included (bconv2d).
+func (a *FusedConv) SumBound() int64 {
+	return SumBound(a.Products(), a.X, a.W, a.Pad.Any() && !a.X.Has(a.PadValue))
+}
 
 // Sums are the smallest and the largest sum of output channel o (bconv2d).
 func (a *FusedConv) Sums(o int) (lo, hi int64) {

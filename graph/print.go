@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func remark(n *Node) string {
 		}
 	}
 	if note := strings.Join(strings.Fields(n.Note), " "); note != "" {
-		parts = append(parts, note)
+		parts = append(parts, strconv.Quote(note))
 	}
 	if len(parts) == 0 {
 		return ""

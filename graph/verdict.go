@@ -34,6 +34,27 @@ func (k Kind) String() string { return enum.Name(kinds(), k) }
 // ParseKind finds the kind of a name.
 func ParseKind(s string) (Kind, error) { return enum.Parse[Kind]("kind of layer", kinds(), s) }
 
+// GlueForm is what a layer does with its sums.
+type GlueForm uint8
+
+// The forms of glue.
+const (
+	NoGlue         GlueForm = iota
+	GlueSteps               // in f32
+	GlueThresholds          // in integers: levels by comparison
+	GlueShift               // in integers: add, then shift, then clip
+)
+
+func glueForms() []string { return []string{"", "steps", "thresholds", "shift"} }
+
+// String is the form's name in JSON and in .ripir text, "" for NoGlue.
+func (f GlueForm) String() string { return enum.Name(glueForms(), f) }
+
+// ParseGlueForm finds the form of a name.
+func ParseGlueForm(s string) (GlueForm, error) {
+	return enum.Parse[GlueForm]("form of glue", glueForms(), s)
+}
+
 // Reason is why something stays float, or costs a stage of its own. The comments name what Verdict.Where is and which
 // Args belong to it.
 type Reason uint8
@@ -48,7 +69,6 @@ const (
 	WhyWeightsNaN   // some are no numbers
 	WhyWideWeights  // integers of WeightBits, more than Most
 	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
-	WhyPlanePairs   // WeightBits of Weights make Count pairs of bit planes
 	WhyAccumulator  // sums of Count products with WeightBits of Weights do not fit the accumulator
 
 	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
@@ -67,6 +87,14 @@ const (
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
 	WhySumsLeave   // no quantizer follows that folds
 
+	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
+	WhyNoThresholds   // none equal it
+	WhyCallerReads    // the caller reads what is between
+	WhyManyRead       // Count nodes do, Where, an Op, among them
+	WhyStandsBetween  // Where, an Op, does, and does not fold
+	WhyWideThresholds // levels of Bits are more than Most
+	WhyNoConvolution  // the quantizer comes directly behind none
+
 	// Why a quantizer is a stage of its own.
 	WhyCallerFloats  // the caller brings real values
 	WhyLoneQuantizer // no layer before it could take it in
@@ -77,7 +105,7 @@ const (
 	WhyNotTakenIn    // no layer before it could take it in
 	WhyTwoSums       // its two sides are sums of different layers
 	WhyAverages      // it averages real values
-	WhyFloatInput    // its input is not quantized
+	WhyFloatInput    // its input is not quantized; WeightBits and Weights where these are few
 	WhyProbabilities // the model asks for probabilities
 	WhyRealsFollow   // what follows works on real values
 	WhyMovesFloats   // it moves a tensor that is not quantized
@@ -88,9 +116,10 @@ const (
 
 func reasons() []string {
 	return []string{"",
-		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "plane_pairs", "accumulator",
+		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
 		"not_monotone", "not_finite", "sums_leave",
+		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
 		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}
 }
@@ -111,3 +140,25 @@ func (v Verdict) AsReason() ir.Reason {
 	}
 	return ir.Reason{Code: v.Reason.String(), Where: v.Where, Args: v.Args}
 }
+
+// Stay is a node that stays float in a network that is meant to be binary.
+type Stay struct {
+	Node    *Node
+	Lacks   Lack
+	Verdict Verdict
+	UpTo    string // the quantizer up to which the glue behind Node does not fold, where it lacks that
+	// Values is the number of those that Node makes. MACs are those of a float convolution or dense layer, AllMACs those of the
+	// network; MACs are 0 of what is no such layer.
+	Values, MACs, AllMACs int64
+}
+
+// Lack is what would make a node binary.
+type Lack uint8
+
+// Lacks.
+const (
+	LackLevels     Lack = iota // an input of few bits
+	LackWeights                // weights of few bits
+	LackThresholds             // constants of which thresholds can be made
+	LackFolding                // glue that folds up to a quantizer
+)

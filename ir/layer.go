@@ -33,7 +33,7 @@ type Algorithm struct {
 
 // Glue is what a layer with weights does with its sums before it stores them.
 type Glue struct {
-	Form       string   // "steps" in f32, or a form in integers that package graph names; "" for nothing
+	Form       string   // graph.GlueForm: "steps" in f32, or a form in integers; "" for nothing
 	Steps      []string // kinds of the float steps, in order
 	Bits       int      // of the levels that it makes, 0: none
 	PerChannel bool     // the levels behind float steps differ from channel to channel

@@ -92,6 +92,25 @@ func TestAlgorithmsAgree(t *testing.T) {
 	}
 }
 
+// TestManyPlanes: a layer of 8-bit levels and 4-bit weights is float where the target multiplies and adds at once, as is known of
+// its costs. Elsewhere it counts: where each fma is a call, and on microcontrollers, whose flash holds an eighth of f32 weights.
+func TestManyPlanes(t *testing.T) {
+	f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 128, Out: 128, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -8, Max: 7, Step: 1}}
+	for i := range 9 * 128 * 128 {
+		f.Ints = append(f.Ints, int16(i%16-8))
+	}
+	x := graph.Value{Name: "x", Shape: []int{1, 28, 28, 128}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8}}
+	for _, m := range targets.All() {
+		want := layout.Float
+		if m.Arch == "thumb" || m.Arch == "x86_64" && !m.Has("fma") {
+			want = layout.Popcount
+		}
+		if got := layout.Choose(f, &x, m); got.Algorithm != want || (got.Why == layout.Cheaper) != (m.Arch != "thumb") {
+			t.Errorf("%s: %+v, want %s", m.Name, got, want)
+		}
+	}
+}
+
 // TestInexact: a layer whose sums f32 does not hold exactly counts bits, however expensive, and is never float.
 func TestInexact(t *testing.T) {
 	f := &graph.FusedConv{KH: 64, KW: 64, SH: 1, SW: 1, In: 64, Out: 1, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -15, Max: 15, Step: 2}}

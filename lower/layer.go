@@ -52,11 +52,11 @@ func glueOf(f *graph.FusedConv) ir.Glue {
 	}
 	switch {
 	case e.Thresholds != nil:
-		g.Form = "thresholds"
+		g.Form = graph.GlueThresholds.String()
 	case e.Shift != nil:
-		g.Form = "shift"
+		g.Form = graph.GlueShift.String()
 	case len(e.Steps) > 0 || e.OutBits > 0:
-		g.Form, g.PerChannel = "steps", e.LevelRows != nil
+		g.Form, g.PerChannel = graph.GlueSteps.String(), e.LevelRows != nil
 		for _, s := range e.Steps {
 			g.Steps = append(g.Steps, s.Kind.String())
 		}

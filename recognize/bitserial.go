@@ -78,29 +78,18 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 	return why
 }
 
-// maxPairs is the number of pairs of bit planes, one of activations and one of weights, up to which layers become bitserial.
-// Each costs a popcount; from about 12 on 512-bit vectors (measured; on 128-bit ones by estimate 8) sums in f32 are as fast, but 4-bit weights and activations
-// (20 pairs) shall be exact, and so shall 2-bit weights with 8-bit activations (24).
-const maxPairs = 24
-
-// unfit says why n over levels v does not become bitserial: its sums do not fit, or it has too many planes. No reason if it does.
+// unfit says why n over levels v does not become bitserial: its sums do not fit. No reason if they do. What the layer costs, by
+// whichever algorithm, is the target's business.
 func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
-	args := ir.Args{Bits: v.Bits}
-	args.WeightBits, args.Weights = few.Attrs.WeightType()
-	if pairs := v.Bits * few.Planes(); pairs > maxPairs {
-		args.Count = int64(pairs)
-		return graph.Verdict{Reason: graph.WhyPlanePairs, Args: args}
-	}
 	w := n.Weights["w"]
-	products := int64(len(w.Data) / w.Shape[len(w.Shape)-1])
-	sum := (int64(1)<<v.Bits - 1) * products * few.Span()
-	if a, ok := n.Attrs.(*graph.Conv2DAttrs); ok && v.Enc != ir.Unipolar && a.Pad.Top+a.Pad.Bottom+a.Pad.Left+a.Pad.Right > 0 {
-		sum *= 2 // exact zeros are a correction
-	}
-	if sum <= graph.MaxSum {
+	products := len(w.Data) / w.Shape[len(w.Shape)-1]
+	x := graph.IntegersOf(v.LevelType)
+	a, conv := n.Attrs.(*graph.Conv2DAttrs)
+	if graph.SumBound(products, x, few.Attrs.Integers(), conv && a.Pad.Any() && !x.Has(0)) <= graph.MaxSum {
 		return graph.Verdict{}
 	}
-	args.Count = products
+	args := ir.Args{Bits: v.Bits, Count: int64(products)}
+	args.WeightBits, args.Weights = few.Attrs.WeightType()
 	return graph.Verdict{Reason: graph.WhyAccumulator, Args: args}
 }
 

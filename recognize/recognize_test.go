@@ -12,7 +12,7 @@ import (
 )
 
 func TestPassTable(t *testing.T) {
-	if err := passorder.Check(names(Passes()), order()); err != nil {
+	if err := passorder.Check(passorder.Names(Passes()), order()); err != nil {
 		t.Error(err)
 	}
 	for _, p := range Passes() {
@@ -66,6 +66,15 @@ func TestDense(t *testing.T) {
 		quantize(x0) -> quantize1
 		flatten(quantize1) -> flatten5.levels
 		bitserial_dense(flatten5.levels) -> dense6 # binary: 2-bit weights x 2-bit activations`)
+}
+
+// TestManyPlanes: what a layer costs, here 40 pairs of bit planes, is no reason to keep it float.
+func TestManyPlanes(t *testing.T) {
+	n := newNet(t.Fatal, 3)
+	x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 200))
+	check(t, "many planes", n.run(n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-8, -3, 0, 7}, 200, 1)}, x)), `
+		quantize(x0) -> quantize1
+		bitserial_dense(quantize1) -> dense3 # binary: 4-bit weights x 8-bit activations`)
 }
 
 // TestSum: a sum of levels of one scale has levels itself; those of other sums are real numbers.
@@ -141,11 +150,6 @@ func TestFloat(t *testing.T) {
 			dequantize(quantize1) -> dequantize2
 			pad(dequantize2) -> pad3
 			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
-		"many planes": {func(n *net) string {
-			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 200))
-			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-8, -3, 0, 7}, 200, 1)}, x)
-		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 8-bit levels
-			dense(dequantize2) -> dense3 # float: 8-bit activations and 4-bit weights are 40 pairs of bit planes, which cost more than sums in f32`},
 		"too wide": {func(n *net) string {
 			n.Graph.Values["x0"] = &graph.Value{Name: "x0", Shape: []int{1, 200000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}

@@ -62,8 +62,9 @@ func ToArray(t describe.Tensor, data []byte) (*npy.Array, error) {
 	return &npy.Array{DType: t.DType, Shape: t.Shape, Data: data}, nil
 }
 
-// FromArray checks that a has exactly t's element type and shape, and returns its bytes, not copied. (A leading 1 may
-// be absent from a: one picture for a batch of one.)
+// FromArray is for programs that have their inputs as .npy files (npy.ReadFile): it checks that a has exactly t's element type and
+// shape, and returns its bytes, not copied, for an input of a Session. (A leading 1 may be absent from a: one picture for a batch
+// of one.)
 func FromArray(t describe.Tensor, a *npy.Array) ([]byte, error) {
 	n, err := TensorBytes(t)
 	if err != nil {

@@ -14,7 +14,7 @@
 //	narrow_accumulate acc acc.kh u8        carry_save acc acc.c acc.kh
 //	rfactor acc acc.part acc.kh type=u8    set_encoding wt u8
 //	pack wt 3.o 0 1 2 3.i factor=32        pair wt 3                      replicate xp acc.l
-//	tensorize acc.o avx512_xor_popcnt_acc_x16
+//	tensorize acc.o xor_count_add_x16
 //
 // docs/primitives.md describes them all. Pack and pair change the layout of a parameter: ApplyAll gives the Funcs that
 // make the new layout out of the old one, and who calls the Func has to run them first. Set_encoding changes a

@@ -15,7 +15,7 @@ import (
 //
 //	for %acc.o in 0:16 { %acc[%w, %acc.o] += cast<i32>(popcount(%x[%h, %c] ^ %f[%c, %q * 16 + %acc.o])) }
 //	=>
-//	call @avx512_xor_popcnt_acc_x16(%acc[%w, 0], %x[%h, %c], %f[%c, %q * 16])
+//	call @xor_count_add_x16(%acc[%w, 0], %x[%h, %c], %f[%c, %q * 16])
 //
 // The instruction's body is matched with the loop: loops with loops of the same extent, parameters with windows of
 // buffers, constants with equal constants; operands of commuting integer operations may be the other way round, and the

@@ -12,8 +12,9 @@ type SumCosts struct {
 	// sums, Load for each vector of weights, Position for each number of the input, Step for the loop.
 	Fma, Load, Position, Step float64
 
-	// Byte is for a byte of weights that comes from a cache, each row of outputs anew.
-	Byte float64
+	// Byte is for a byte of weights that comes from a cache, each row of outputs anew; FarByte where a block of filters does
+	// not fit the second one. Both are 0 where instructions are counted.
+	Byte, FarByte float64
 
 	// Unpack is for one bit of a level that becomes f32, Level for one comparison of a sum with a threshold.
 	Unpack, Level float64
@@ -57,7 +58,7 @@ func sumsARM() SumCosts {
 // sumsX86 are cycles of the same layers on an AMD EPYC of 4.15 GHz (Zen 5), the fastest of at least 20 runs on one thread, with
 // t's features switched on, measured on the same day.
 func sumsX86(t Target) SumCosts {
-	c := SumCosts{Unit: "cycles", Word: 0.33, PlaneWord: 0.475, Fma: 0.5, Load: 0.05, Position: 0.1, Step: 0.25, Byte: 0.04, Unpack: 0.09, Level: 0.13}
+	c := SumCosts{Unit: "cycles", Word: 0.33, PlaneWord: 0.475, Fma: 0.5, Load: 0.05, Position: 0.1, Step: 0.25, Byte: 0.04, FarByte: 0.1, Unpack: 0.09, Level: 0.13}
 	switch {
 	case !t.Has("fma"): // each is a call
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 1.06, 1.52, 18, 0.3, 0.5

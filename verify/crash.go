@@ -29,32 +29,32 @@ func TimedOut(limit time.Duration) string {
 }
 
 // running gives the Running of stage i; len(Stages) is the network.
-func (in *Input) running(i int) Running {
+func (v *verifier) running(i int) Running {
 	switch {
 	case i < 0:
 		return Running{i, "loading"}
-	case i == len(in.Program.Stages):
+	case i == len(v.in.Program.Stages):
 		return Running{i, "network"}
 	}
-	return Running{i, "stage " + in.Program.Stages[i].Name}
+	return Running{i, "stage " + v.in.Program.Stages[i].Name}
 }
 
 // watched calls f, which runs stage i. If that is done in this process, Watch is told.
-func (in *Input) watched(kind engine.Kind, i int, f func() error) error {
-	if in.Watch != nil && kind == engine.Native {
-		r := in.running(i)
-		in.Watch(in.report, &r)
-		defer in.Watch(in.report, nil)
+func (v *verifier) watched(kind engine.Kind, i int, f func() error) error {
+	if v.in.Watch != nil && kind == engine.Native {
+		r := v.running(i)
+		v.in.Watch(v.report, &r)
+		defer v.in.Watch(v.report, nil)
 	}
 	return f()
 }
 
 // crashed notes that compiled code did not come to its end in stage i, if err says so.
-func (in *Input) crashed(i int, err error) bool {
+func (v *verifier) crashed(i int, err error) bool {
 	var fault *engine.FaultError
 	if !errors.As(err, &fault) {
 		return false
 	}
-	in.report.Crash = &Crash{in.running(i), fault.How()}
+	v.report.Crash = &Crash{v.running(i), fault.How()}
 	return true
 }

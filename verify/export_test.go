@@ -1,4 +1,6 @@
 package verify
 
-// Keep makes a simulation keep at most n bytes of workspaces at a time.
-func (in *Input) Keep(n int) { in.kept = n }
+import "context"
+
+// Keeping is Verify that keeps at most n bytes of workspaces at a time.
+func Keeping(ctx context.Context, in Input, n int) (*Report, error) { return verify(ctx, in, n) }

@@ -9,10 +9,22 @@ import (
 
 // Kernel compares a kernel that was built by itself with its definition, on random inputs and on hard ones.
 func Kernel(ctx context.Context, u *compile.Unit, threads int) (*Report, error) {
-	in := Input{Program: u.Program, Scheduled: u.Scheduled, Library: u.Files[codegen.Runnable], Threads: threads, Inputs: u.Inputs(1)}
-	tensors := codegen.Describe(codegen.Input{Program: u.Program}).Inputs
-	if hard, ok := Hard(tensors, in.Inputs, 1); ok {
+	in := KernelInput(u, 1)
+	in.Threads = threads
+	return Verify(ctx, in)
+}
+
+// KernelInput is what Kernel compares, with inputs from seed; Threads and what else the caller wishes remain to be set.
+func KernelInput(u *compile.Unit, seed uint64) Input {
+	in := BuiltInput(&u.Built)
+	in.Inputs = u.Inputs(seed)
+	if hard, ok := Hard(codegen.Describe(codegen.Input{Program: u.Program}).Inputs, in.Inputs, seed); ok {
 		in.More = append(in.More, hard)
 	}
-	return Verify(ctx, in)
+	return in
+}
+
+// BuiltInput compares the code of b with its definition, on inputs that remain to be set.
+func BuiltInput(b *compile.Built) Input {
+	return Input{Program: b.Program, Scheduled: b.Scheduled, Library: b.Files[codegen.Runnable]}
 }

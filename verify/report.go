@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ripc/engine"
+	"ripc/internal/enum"
 	"ripc/ir"
 )
 
@@ -40,17 +41,36 @@ type StageResult struct {
 }
 
 // Suspect is the part of the compiler that a difference comes from.
-type Suspect string
+type Suspect uint8
 
 // The suspects. Constants means that the file holds other constants than the Program, so that nothing is said of its
 // code. Schedule means that the scheduled Func computes something else than the definition, even in the interpreter;
 // Codegen that it does not, so that the fault is in what came after, or in the file itself.
 const (
-	Unknown   Suspect = ""
-	Constants Suspect = "constants"
-	Schedule  Suspect = "schedule"
-	Codegen   Suspect = "codegen"
+	Unknown Suspect = iota
+	Constants
+	Schedule
+	Codegen
 )
+
+func suspectNames() []string { return []string{"", "constants", "schedule", "codegen"} }
+
+// String is the suspect's name, "" for Unknown.
+func (s Suspect) String() string { return enum.Name(suspectNames(), s) }
+
+// ParseSuspect is the inverse of Suspect.String.
+func ParseSuspect(text string) (Suspect, error) {
+	return enum.Parse[Suspect]("suspect", suspectNames(), text)
+}
+
+// MarshalText gives the name, for JSON.
+func (s Suspect) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Suspect) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSuspect(string(text))
+	return err
+}
 
 // why explains s in a sentence.
 func (s Suspect) why() string {

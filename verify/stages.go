@@ -17,6 +17,7 @@ import (
 type verifier struct {
 	in       Input
 	e        engine.Engine
+	set      Set // of in.Inputs and in.More, the one that runs
 	walk     walk
 	tensors  map[string]describe.Tensor // what stages read and write, by name
 	report   *Report
@@ -27,14 +28,14 @@ type verifier struct {
 func (v *verifier) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	outputs, err := interp.RunProgram(ctx, v.in.Program, v.in.Inputs, interp.Options{
+	outputs, err := interp.RunProgram(ctx, v.in.Program, v.set.Inputs, interp.Options{
 		Progress: v.in.Progress,
 		Observe: func(i int, _ string, ref map[string][]byte) {
 			if ctx.Err() != nil {
 				return
 			}
 			if err := v.stage(ctx, i, ref); err != nil {
-				if v.in.crashed(i, err) {
+				if v.crashed(i, err) {
 					err = errCrashed
 				}
 				cancel(err) // ends RunProgram in its next stage
@@ -50,7 +51,7 @@ func (v *verifier) run(ctx context.Context) error {
 		return fmt.Errorf("interpreting %s: %w", v.in.Program.Name, err)
 	}
 	got, err := v.network(ctx)
-	if v.in.crashed(len(v.in.Program.Stages), err) {
+	if v.crashed(len(v.in.Program.Stages), err) {
 		return nil
 	}
 	if err != nil {
@@ -63,7 +64,7 @@ func (v *verifier) run(ctx context.Context) error {
 	for _, b := range v.in.Program.Buffers {
 		if b.Kind == ir.OutputBuf {
 			if d, ok := compare(b.Buffer, got[i], outputs[i]); !ok {
-				d.Inputs = v.in.set
+				d.Inputs = v.set.Name
 				v.report.Network = append(v.report.Network, d)
 			}
 			i++
@@ -79,8 +80,8 @@ var errCrashed = errors.New("crashed")
 func (v *verifier) network(ctx context.Context) ([][]byte, error) {
 	n := len(v.in.Program.Stages)
 	var results []engine.Result
-	err := v.in.watched(v.e.Kind(), n, func() (err error) {
-		results, err = v.e.Run(ctx, []engine.Job{{Inputs: v.in.Inputs, Fill: 2, Last: n, Outputs: true}})
+	err := v.watched(v.e.Kind(), n, func() (err error) {
+		results, err = v.e.Run(ctx, []engine.Job{{Inputs: v.set.Inputs, Fill: 2, Last: n, Outputs: true}})
 		return err
 	})
 	if err != nil {
@@ -174,7 +175,7 @@ func (v *verifier) differences(f *ir.Func, s ir.Stage, after *engine.Memory, wan
 		b := v.in.Program.BufferByName(s.Args[k])
 		if q.Out {
 			if d, ok := compare(b.Buffer, v.at(after, b), want[k]); !ok {
-				d.Inputs = v.in.set
+				d.Inputs = v.set.Name
 				all = append(all, d)
 			}
 		}

@@ -11,9 +11,8 @@ package verify
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -47,10 +46,6 @@ type Input struct {
 	// Limit is how long a stage may take under simulation; 0 means a minute. Code that runs in this process cannot be
 	// stopped: there the limit is up to Watch.
 	Limit time.Duration
-
-	report *Report
-	set    string // name of Inputs
-	kept   int    // overrides maxKept, for tests
 }
 
 // Set is contents of a Program's inputs, in order. Differences that show on it carry its name.
@@ -73,21 +68,20 @@ func (e *MismatchError) Error() string {
 // code that crashes under simulation, are in the Report and no error; code that crashes natively takes this process along. It fails with
 // *MismatchError, with *ir.Error or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors
 // of engine.Open if the artifact cannot, or with ctx's error.
-func Verify(ctx context.Context, in Input) (*Report, error) {
+func Verify(ctx context.Context, in Input) (*Report, error) { return verify(ctx, in, maxKept) }
+
+// verify is Verify that keeps at most so many bytes of workspaces at a time.
+func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	if in.Threads == 0 {
 		in.Threads = 1
 	}
 	in.Limit = cmp.Or(in.Limit, time.Minute)
 	if in.Library != nil {
-		dir, err := os.MkdirTemp("", "ripc-")
-		if err != nil {
-			return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
-		}
-		defer os.RemoveAll(dir)
-		in.SO = filepath.Join(dir, "library.so")
-		if err := os.WriteFile(in.SO, in.Library, 0o600); err != nil {
+		var remove func() error
+		if in.SO, remove, err = engine.WriteLibrary(in.Library); err != nil {
 			return nil, err
 		}
+		defer func() { err = errors.Join(err, remove()) }()
 	}
 	d, err := runtime.ReadDescription(in.SO)
 	if err != nil {
@@ -104,34 +98,31 @@ func Verify(ctx context.Context, in Input) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.report = &Report{Threads: in.Threads}
+	r := &Report{Threads: in.Threads}
 	for i, s := range in.Program.Stages {
-		r := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func, Constants: constants[i]}
-		if len(r.Constants) > 0 {
-			r.Suspect = Constants
+		s := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func, Constants: constants[i]}
+		if len(s.Constants) > 0 {
+			s.Suspect = Constants
 		}
-		in.report.Stages = append(in.report.Stages, r)
+		r.Stages = append(r.Stages, s)
 	}
+	v := &verifier{in: in, report: r, tensors: tensors(d), compiled: map[*ir.Func]*interp.Compiled{}}
 	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit}
-	var e engine.Engine
-	err = in.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
-		e, err = engine.Open(in.SO, o)
+	err = v.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
+		v.e, err = engine.Open(in.SO, o)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
-	r := in.report
-	r.Simulated = e.Kind() == engine.Simulated
-	compiled := map[*ir.Func]*interp.Compiled{}
+	defer v.e.Close()
+	r.Simulated = v.e.Kind() == engine.Simulated
 	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
-		in.Inputs, in.set = set.Inputs, set.Name
-		v := &verifier{in: in, e: e, walk: walk{kept: in.kept}, tensors: tensors(d), report: r, compiled: compiled}
+		v.set, v.walk = set, walk{kept: kept}
 		if err := v.run(ctx); err != nil {
 			return nil, err
 		}
-		if b, ok := e.(engine.Board); ok {
+		if b, ok := v.e.(engine.Board); ok {
 			f := b.Footprint()
 			r.Footprint = &f
 		}

@@ -102,8 +102,7 @@ func TestSimulatedBatches(t *testing.T) {
 	}
 	for _, keep := range []int{1, 2 * 192, 3 * 192} {
 		in := verify.Input{Program: tiny(false, ir.Xor), SO: file, Inputs: picture()}
-		in.Keep(keep)
-		r, err := verify.Verify(context.Background(), in)
+		r, err := verify.Keeping(context.Background(), in, keep)
 		if err != nil {
 			t.Fatal(err)
 		}

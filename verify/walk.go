@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -14,7 +13,7 @@ const maxKept = 256 << 20
 // walk is how far the stages were run, one after the other: several in one batch where a batch is cheap and what crashes
 // is another process, else each by itself.
 type walk struct {
-	kept   int              // see maxKept
+	kept   int              // at most, in bytes
 	first  int              // of the stages in states
 	states []*engine.Memory // states[k] is the memory before stage first+k; one more at the end
 }
@@ -38,12 +37,12 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 	if v.e.Kind() != engine.Native {
 		d := v.e.Describe()
 		size := d.ArenaBytes + int64(v.in.Threads)*d.ScratchBytes
-		last = min(len(v.in.Program.Stages), first+max(1, cmp.Or(w.kept, maxKept)/int(max(1, size))))
+		last = min(len(v.in.Program.Stages), first+max(1, w.kept/int(max(1, size))))
 	}
 	var jobs []engine.Job
 	var states []*engine.Memory
 	if first == 0 {
-		jobs = append(jobs, engine.Job{Inputs: v.in.Inputs, Fill: 1, Keep: true})
+		jobs = append(jobs, engine.Job{Inputs: v.set.Inputs, Fill: 1, Keep: true})
 	} else {
 		states = append(states, w.states[len(w.states)-1])
 	}
@@ -51,7 +50,7 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 		jobs = append(jobs, engine.Job{First: i, Last: i + 1, Keep: true})
 	}
 	var results []engine.Result
-	err := v.in.watched(v.e.Kind(), first, func() (err error) {
+	err := v.watched(v.e.Kind(), first, func() (err error) {
 		results, err = v.e.Run(ctx, jobs)
 		return err
 	})

@@ -22,9 +22,12 @@ machine: after warming up, at least 20 runs and one second (of slow networks few
 the fastest and the middle run in milliseconds, and multiply-accumulates (MACs) per cycle
 of all threads together. The clock is measured in the same run, by a chain of dependent
 additions, one a cycle. Code for other machines is simulated: its instructions are counted,
-with one thread, and no time is given.`,
+with one thread, and no time is given. With --layer one layer is built and measured by
+itself, with its own weights and the schedule that it has in the network or that --schedule
+gives: what a change of its schedule does shows without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
-  ripc bench squeezenet_rpi3.so --json`,
+  ripc bench squeezenet_rpi3.so --json
+  ripc bench squeezenet.json --layer fire8_squeeze --schedule my.schedule`,
 		Args: args(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
@@ -34,6 +37,9 @@ with one thread, and no time is given.`,
 			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
+			}
+			if r.Layer != "" && r.PerLayer {
+				return usagef("--layer %s: it is measured by itself, leave --per-layer out", r.Layer)
 			}
 			r.PerLayer = r.PerLayer || f.json
 			p := newProgress()
@@ -59,15 +65,20 @@ with one thread, and no time is given.`,
 	cmd.Flags().SortFlags = false
 	threadsFlag(cmd, &r.Threads)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
+	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
 	f.register(cmd)
 	return cmd
 }
 
 func printBench(w io.Writer, r *ripc.BenchResult) error {
+	what := r.Model
+	if r.Layer != "" {
+		what = "layer " + r.Layer + " of " + r.Model + ", by itself,"
+	}
 	if r.Simulated {
-		fmt.Fprintf(w, "%s for %s, simulated, 1 thread\n\n", r.Model, r.Target)
+		fmt.Fprintf(w, "%s for %s, simulated, 1 thread\n\n", what, r.Target)
 	} else {
-		fmt.Fprintf(w, "%s for %s, threads: %d, %s", r.Model, r.Target, r.Threads, count(r.Runs, "run"))
+		fmt.Fprintf(w, "%s for %s, threads: %d, %s", what, r.Target, r.Threads, count(r.Runs, "run"))
 		if r.ClockGHz != nil {
 			fmt.Fprintf(w, ", clock %.2f GHz", *r.ClockGHz)
 		}
@@ -101,7 +112,9 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 	for _, l := range r.Layers {
 		line(l.Name, l.Figures, l.MACs, l.Kernel)
 	}
-	line(whole, r.Figures, r.MACs, "")
+	if r.Layer == "" {
+		line(whole, r.Figures, r.MACs, "")
+	}
 	for _, cells := range lines {
 		text := ""
 		for i, c := range columns {

@@ -13,6 +13,7 @@ import (
 
 	"ripc"
 	"ripc/graph"
+	"ripc/lower/layout"
 )
 
 type compileOptions struct {
@@ -179,7 +180,7 @@ func (r *compileResult) count() {
 		if f32Sums {
 			r.f32Sums++
 		}
-		if binary && l.Algorithm == "float" {
+		if binary && l.Algorithm == layout.Float.String() {
 			r.Computed = append(r.Computed, l.Name+" ("+l.Op+"): "+l.Why.Text)
 		}
 		if f32Sums || l.Kind == graph.Float.String() || l.Kind == graph.Glue.String() {

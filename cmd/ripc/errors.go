@@ -87,6 +87,7 @@ func help(err error) string {
 			ripc.ToInterpret: "give the model, or --engine native",
 			ripc.ToVerify:    "give the model, and the artifact with --so",
 			ripc.ToPrint:     "give the model, or leave --ir out",
+			ripc.ToIsolate:   "give the model, or leave --layer out",
 		}[artifact.For]
 	case errors.As(err, &arch), errors.As(err, &features):
 		return "compile the model with --target host on this machine"

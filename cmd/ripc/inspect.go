@@ -11,6 +11,8 @@ import (
 
 	"ripc"
 	"ripc/graph"
+	"ripc/internal/tensorio"
+	"ripc/lower/layout"
 	"ripc/runtime/describe"
 )
 
@@ -85,13 +87,16 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 		}
 		out := ""
 		if len(l.Writes) > 0 {
-			out = shapeText(l.Writes[0])
+			out = tensorio.ShapeText(l.Writes[0].Shape)
 		}
 		var notes []string
-		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l), l.Note} {
+		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l)} {
 			if n != "" {
 				notes = append(notes, n)
 			}
+		}
+		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
+			notes = append(notes, fmt.Sprintf("note %q", l.Note))
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, strings.Join(notes, "; "))
 	}
@@ -120,7 +125,7 @@ func reasonText(l ripc.Layer) string {
 
 // algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.
 func algorithmText(l ripc.Layer) string {
-	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == "popcount" && l.Why.Code != "asked" {
+	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() && l.Why.Code != layout.Asked.String() {
 		return ""
 	}
 	return "computed in " + l.Why.Text
@@ -139,7 +144,7 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 		fmt.Fprintf(w, "  reason  %s\n", why)
 	}
 	if l.Note != "" {
-		fmt.Fprintf(w, "  note    %s\n", l.Note)
+		fmt.Fprintf(w, "  note    %q\n", l.Note)
 	}
 	if len(l.ByLane) > 0 {
 		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n", strings.Join(l.ByLane, ", "))
@@ -172,7 +177,7 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 
 // tensorText is name, type and shape.
 func tensorText(t describe.Tensor) string {
-	s := t.Title() + ": " + t.DType + " " + shapeText(t)
+	s := t.Title() + ": " + t.DType + " " + tensorio.ShapeText(t.Shape)
 	if t.Encoding != "" {
 		s += fmt.Sprintf(" %s, %s", t.Encoding, count(t.Bits, "bit"))
 	}
@@ -180,8 +185,4 @@ func tensorText(t describe.Tensor) string {
 		s += fmt.Sprintf(", %s packed", count(t.Channels, "channel"))
 	}
 	return s
-}
-
-func shapeText(t describe.Tensor) string {
-	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
 }

@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/tensorio"
 	"ripc/runtime"
 )
 
@@ -205,7 +205,7 @@ func topValues(r *ripc.RunResult, k int, labels []string) ([][]ranked, error) {
 // print writes the summary for people.
 func (r *runResult) print(w io.Writer, dir string) {
 	for i, o := range r.Outputs {
-		fmt.Fprintf(w, "output %d  %s: %s %s", i, o.Name, o.DType, strings.ReplaceAll(fmt.Sprint(o.Shape), " ", ", "))
+		fmt.Fprintf(w, "output %d  %s: %s %s", i, o.Name, o.DType, tensorio.ShapeText(o.Shape))
 		if o.Min != nil {
 			fmt.Fprintf(w, "  min %.6g  max %.6g  first", *o.Min, *o.Max)
 			for _, v := range o.First {

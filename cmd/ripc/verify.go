@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/verify"
 )
 
 // verifyResult is what --json prints.
@@ -34,13 +35,13 @@ type footprint struct {
 }
 
 type verifyStage struct {
-	Name    string   `json:"name"`
-	Op      string   `json:"op"`
-	Func    string   `json:"func"`
-	OK      bool     `json:"ok"`
-	Ran     bool     `json:"ran"`
-	Differs []string `json:"differs,omitempty"`
-	Suspect string   `json:"suspect,omitempty"`
+	Name    string         `json:"name"`
+	Op      string         `json:"op"`
+	Func    string         `json:"func"`
+	OK      bool           `json:"ok"`
+	Ran     bool           `json:"ran"`
+	Differs []string       `json:"differs,omitempty"`
+	Suspect verify.Suspect `json:"suspect,omitempty"`
 }
 
 func verifyCommand() *cobra.Command {
@@ -54,10 +55,13 @@ interpreter computes from the model's definition, bit for bit. The code that is 
 the code that ships. The weights and thresholds in the library are compared with the model's
 byte for byte. The network runs on random inputs and, if it takes floats, once more with NaN,
 infinities, -0, subnormal and huge numbers among them; or on the files given with --input, as
-'ripc run' takes them, alone. Exit code 1 says that something differs, or that a stage crashed or did not end.`,
+'ripc run' takes them, alone. With --layer one layer is built
+and compared by itself, with its own weights and its schedule. Exit code 1 says that something
+differs, or that a stage crashed or did not end.`,
 		Example: `  ripc verify examples/digits/digits.json --target rpi3
   ripc verify digits.json --so digits.so --threads 4
-  ripc verify digits.json --input examples/digits/data/x_test.npy`,
+  ripc verify digits.json --input examples/digits/data/x_test.npy
+  ripc verify digits.json --layer conv2 --schedule my.schedule`,
 		Args: args(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
@@ -67,6 +71,9 @@ infinities, -0, subnormal and huge numbers among them; or on the files given wit
 			}
 			if r.Limit <= 0 {
 				return usagef("--timeout %v: give a time above 0", r.Limit)
+			}
+			if r.Layer != "" && (r.SO != "" || len(r.Inputs) > 0) {
+				return usagef("--layer %s: it is built by itself and runs on inputs of its own, leave --so and --input out", r.Layer)
 			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
@@ -92,6 +99,7 @@ infinities, -0, subnormal and huge numbers among them; or on the files given wit
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
+	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random and hard inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)
@@ -110,7 +118,7 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
-			Differs: s.Findings(), Suspect: string(s.Suspect)})
+			Differs: s.Findings(), Suspect: s.Suspect})
 	}
 	for _, d := range rep.Network {
 		res.Network = append(res.Network, d.String())
@@ -134,8 +142,8 @@ func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
 			fmt.Fprintf(w, "       %s\n", d)
 		}
 		switch s.Suspect {
-		case "":
-		case "constants":
+		case verify.Unknown:
+		case verify.Constants:
 			fmt.Fprintln(w, "       the library is damaged, or made of another model")
 		default:
 			fmt.Fprintf(w, "       the fault is in %s of @%s\n", s.Suspect, s.Func)

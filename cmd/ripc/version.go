@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"ripc"
-	"ripc/codegen/llvm/toolchain"
 )
 
 func versionCommand() *cobra.Command {
@@ -18,14 +16,12 @@ func versionCommand() *cobra.Command {
 		Short: "Print the versions of ripc and of the tools it uses",
 		Args:  args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			llvm := "missing"
-			tools, err := toolchain.Find()
-			var missing *toolchain.MissingToolError
+			llvm, err := ripc.LLVM()
 			switch {
-			case err == nil:
-				llvm = tools.Version()
-			case !errors.As(err, &missing):
+			case err != nil:
 				llvm = err.Error()
+			case llvm == "":
+				llvm = "missing"
 			}
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if asJSON {

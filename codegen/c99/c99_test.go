@@ -492,6 +492,7 @@ func TestCompilerErrors(t *testing.T) {
 	for command, want := range map[string]string{
 		"no-such-compiler -O2": `no C compiler: "no-such-compiler -O2": `,
 		"false":                "false: exit status 1",
+		"true":                 "true: it made no library",
 	} {
 		_, err := c99.Compiler{Command: command}.Shared(t.Context(), "x", nil)
 		var ce *c99.CompilerError

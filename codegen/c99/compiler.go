@@ -74,8 +74,17 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		text := out.String()
-		return nil, &CompilerError{Command: command, Output: text[:min(len(text), maxOutput)], Err: err, ran: true}
+		return nil, &CompilerError{Command: command, Output: output(&out), Err: err, ran: true}
 	}
-	return os.ReadFile(filepath.Join(dir, name+".so"))
+	data, err := os.ReadFile(filepath.Join(dir, name+".so"))
+	if err != nil {
+		return nil, &CompilerError{Command: command, Output: output(&out), Err: fmt.Errorf("it made no library: %w", err), ran: true}
+	}
+	return data, nil
+}
+
+// output is what is kept of a compiler's messages.
+func output(b *bytes.Buffer) string {
+	text := b.String()
+	return text[:min(len(text), maxOutput)]
 }

@@ -32,7 +32,7 @@ func (w *writer) expr(e ir.Expr) string {
 	case *ir.Unary:
 		return w.unary(e.Op, t, w.expr(e.A))
 	case *ir.Select:
-		return fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), w.expr(e.A), w.expr(e.B))
+		return fmt.Sprintf("(%s ? %s : %s)", w.cond(e), w.expr(e.A), w.expr(e.B))
 	case *ir.Cast:
 		return w.cast(e)
 	case *ir.Bitcast:
@@ -184,7 +184,7 @@ func (w *writer) float(e ir.Expr) string {
 	case *ir.Fma:
 		return fmt.Sprintf("%s(%s, %s, %s)", w.u.use("rc_fma"), w.operand(e.A), w.operand(e.B), w.operand(e.C))
 	case *ir.Select:
-		return fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), w.float(e.A), w.float(e.B))
+		return fmt.Sprintf("(%s ? %s : %s)", w.cond(e), w.float(e.A), w.float(e.B))
 	case *ir.Cast:
 		switch from := e.A.Type(); {
 		case from.IsFloat():
@@ -304,9 +304,9 @@ func (w *writer) index(e ir.Expr) index {
 	case *ir.Select:
 		a, b := w.index(e.A), w.index(e.B)
 		if a.narrow && b.narrow {
-			return narrow("(%s ? %s : %s)", w.expr(e.Cond), a.text(), b.text())
+			return narrow("(%s ? %s : %s)", w.cond(e), a.text(), b.text())
 		}
-		return wide(fmt.Sprintf("(%s ? %s : %s)", w.expr(e.Cond), a.wide(), b.wide()))
+		return wide(fmt.Sprintf("(%s ? %s : %s)", w.cond(e), a.wide(), b.wide()))
 	case *ir.Cast:
 		from := e.A.Type()
 		switch {
@@ -348,4 +348,20 @@ func (w *writer) indexBinary(e *ir.Binary) index {
 		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
 	}
 	return narrow("%s", w.integers(e.Op, ir.I32, a.text(), b.text()))
+}
+
+// cond is the condition of a Select. One that guards loads is marked: some compilers have to be kept from seeing through it.
+func (w *writer) cond(e *ir.Select) string {
+	cond, guards := w.expr(e.Cond), false
+	for _, side := range []ir.Expr{e.A, e.B} {
+		ir.WalkExpr(side, func(x ir.Expr) bool {
+			_, load := x.(*ir.Load)
+			guards = guards || load
+			return !guards
+		})
+	}
+	if guards {
+		return "RIPC_COND(" + cond + ")"
+	}
+	return cond
 }

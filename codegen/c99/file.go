@@ -30,6 +30,9 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
  * RIPC_UNROLL(n)     goes before loops that are to be unrolled n times
  * RIPC_VECTOR        goes before loops whose iterations do not depend on each other, one for each lane of a vector
  */
+#if defined(__cplusplus)
+#error "this is C, not C++: compile it as C and include the header in C++"
+#endif
 #include <float.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +51,11 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
 #endif
 #if defined(__clang__) || !defined(__GNUC__)
 #pragma STDC FP_CONTRACT OFF
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+/* This pass of GCC reads elements that another thread writes, and writes them back. */
+#pragma GCC push_options
+#pragma GCC optimize("no-predictive-commoning")
 #endif
 
 {common}
@@ -91,6 +99,21 @@ typedef float RIPC_ELEMENT rc_f32;
 #define RIPC_VECTOR _Pragma("GCC ivdep")
 #else
 #define RIPC_VECTOR
+#endif
+#endif
+#ifndef RIPC_COND
+#if defined(__GNUC__) && !defined(__clang__) && \
+    (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 3))
+/* These versions make vectors of conditional loads with lanes in the wrong order (GCC's bug 114375), unless they cannot see
+ * through the condition. */
+static inline int rc_opaque(int c)
+{
+    __asm__("" : "+r"(c));
+    return c;
+}
+#define RIPC_COND(c) rc_opaque(c)
+#else
+#define RIPC_COND(c) (c)
 #endif
 #endif
 
@@ -374,7 +397,8 @@ func (d *driver) write() error {
 	} else {
 		d.line("    (void)nthreads;\n    return %d;\n}\n", arena)
 	}
-	d.line("const char *%s_describe(void)\n{\n    return (const char *)%s;\n}", n, abi.Describe)
+	d.line("const char *%s_describe(void)\n{\n    return (const char *)%s;\n}\n", n, abi.Describe)
+	d.line("#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif")
 	return nil
 }
 

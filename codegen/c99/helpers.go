@@ -196,10 +196,8 @@ static inline float rc_sqrt(float x)
 		"rc_share": {text: `/* Where the part of thread i of a loop begins. */
 static inline int32_t rc_share(uint32_t i, uint32_t nthreads, int32_t extent)
 {
-    if (i == 0) {
-        return 0;
-    }
-    return i == nthreads ? extent : (int32_t)((uint64_t)i * (uint32_t)extent / nthreads);
+    uint32_t each = (uint32_t)extent / nthreads, rest = (uint32_t)extent % nthreads;
+    return (int32_t)(each * i + (i < rest ? i : rest)); /* 64 bits would call a library on 32-bit chips */
 }
 `},
 	}

@@ -122,7 +122,7 @@ func (w *writer) stmt(s ir.Stmt) {
 	case *ir.Store:
 		w.store(s)
 	case *ir.If:
-		w.open("if (%s) {", w.expr(s.Cond))
+		w.open("if (RIPC_COND(%s)) {", w.expr(s.Cond))
 		w.stmt(s.Then)
 		if s.Else != nil {
 			w.depth--

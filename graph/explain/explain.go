@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // sentences has a row for each reason. %(name) stands for what words has under that name.
@@ -19,7 +20,6 @@ func sentences() map[graph.Reason]string {
 		graph.WhyWeightsNaN:   "its input has %(bits) bits, but it has weights that are not numbers",
 		graph.WhyWideWeights:  "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at most %(most) bits become bitserial",
 		graph.WhyInputScales:  "its input has %(bits) bits, but it has %(weights) weights with a scale for each input channel",
-		graph.WhyPlanePairs:   "%(bits)-bit activations and %(weights) weights are %(count) pairs of bit planes, which cost more than sums in f32",
 		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights do not fit the accumulator",
 
 		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
@@ -36,6 +36,13 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
 		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
 
+		graph.WhyNoThresholds:   "no thresholds equal its glue",
+		graph.WhyCallerReads:    "the caller reads what is between",
+		graph.WhyManyRead:       "%(count) layers read what is between, %(where) among them",
+		graph.WhyStandsBetween:  "%(where) stands between",
+		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds",
+		graph.WhyNoConvolution:  "it comes directly behind no convolution",
+
 		graph.WhyCallerFloats:  "float until here: the caller brings real values",
 		graph.WhyLoneQuantizer: "float until here: no layer before it could take the quantizer in",
 		graph.WhyNaNHighest:    "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it",
@@ -44,7 +51,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
 		graph.WhyTwoSums:       "the two sides are sums of different layers",
 		graph.WhyAverages:      "averages real values",
-		graph.WhyFloatInput:    "its input is not quantized",
+		graph.WhyFloatInput:    "%(but)its input is not quantized",
 		graph.WhyProbabilities: "the model asks for probabilities",
 		graph.WhyRealsFollow:   "float from here on: what follows works on real values",
 		graph.WhyMovesFloats:   "moves a tensor that is not quantized",
@@ -110,13 +117,16 @@ func Became(l ir.Layer) string {
 	return kind.String()
 }
 
-// Glue says what a layer does with its sums, e.g. "mul fma relu" or "thresholds(2 bits), after max_pool 2x2".
+// Glue says what a layer does with its sums (a form that this ripc does not have stands for itself), e.g. "mul fma relu" or "thresholds(2 bits), after max_pool 2x2".
 func Glue(g ir.Glue) string {
 	var parts []string
-	switch g.Form {
-	case "thresholds":
+	form, err := graph.ParseGlueForm(g.Form)
+	switch {
+	case err != nil:
+		parts = append(parts, g.Form)
+	case form == graph.GlueThresholds:
 		parts = append(parts, fmt.Sprintf("thresholds(%s)", bits(g.Bits)))
-	case "shift":
+	case form == graph.GlueShift:
 		parts = append(parts, fmt.Sprintf("add, shift, clip(%s)", bits(g.Bits)))
 	default:
 		steps := g.Steps
@@ -136,26 +146,25 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
-// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M".
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M". One
+// that this ripc does not have stands for itself.
 func Algorithm(a ir.Algorithm) string {
-	text := a.Name
-	if a.Why == "asked" {
+	by, err := layout.ParseAlgorithm(a.Name)
+	if err != nil {
+		return a.Name
+	}
+	why, err := layout.ParseWhy(a.Why)
+	text := by.String()
+	if err == nil && why == layout.Asked {
 		text += ", as asked"
 	}
 	switch {
 	case a.Other > 0:
-		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, otherThan(a.Name), short(a.Other))
-	case a.Why == "only" && a.Name == "popcount":
+		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, by.Other(), short(a.Other))
+	case err == nil && why == layout.Only && by == layout.Popcount:
 		text += ": f32 does not hold its sums exactly"
 	}
 	return text
-}
-
-func otherThan(algorithm string) string {
-	if algorithm == "float" {
-		return "popcount"
-	}
-	return "float"
 }
 
 // short is a number with about three figures.

@@ -69,6 +69,7 @@ func TestGlue(t *testing.T) {
 		"mul levels(2 bits)":                     {Form: "steps", Steps: []string{"mul"}, Bits: 2},
 		"levels(4 bits, per channel)":            {Form: "steps", Bits: 4, PerChannel: true},
 		"":                                       {},
+		"of tomorrow":                            {Form: "of tomorrow", Bits: 2},
 	} {
 		if got := Glue(g); got != want {
 			t.Errorf("%+v: %q, want %q", g, got, want)
@@ -84,6 +85,9 @@ func TestAlgorithm(t *testing.T) {
 		"popcount: f32 does not hold its sums exactly":        {Name: "popcount", Why: "only"},
 		"popcount": {Name: "popcount", Why: "usual"},
 		"float":    {Name: "float", Why: "only"},
+
+		"of tomorrow":                          {Name: "of tomorrow", Why: "asked", Other: 3},
+		"float: about 1 cycles, by popcount 2": {Name: "float", Why: "of tomorrow", Cost: 1, Other: 2, Unit: "cycles"},
 	} {
 		if got := Algorithm(a); got != want {
 			t.Errorf("%+v: %q, want %q", a, got, want)

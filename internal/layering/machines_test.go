@@ -36,9 +36,6 @@ func machines() map[string][]aMachine {
 		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm)"),
 		"runtime/session_linux.go": build("amd64 || arm64 || arm"),
 		"runtime/team_linux.go":    build("amd64 || arm64 || arm"),
-
-		"schedule/doc.go":       {{"avx512_xor_popcnt_acc_x16", "an instruction's name in an example"}},
-		"schedule/tensorize.go": {{"avx512_xor_popcnt_acc_x16", "an instruction's name in an example"}},
 	}
 }
 

@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "codegen/llvm/toolchain", "internal/files", "internal/tensorio", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards"},
+		{"cmd/ripc", []string{".", "graph", "internal/files", "internal/tensorio", "lower/layout", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -38,7 +38,7 @@ func Table() []Row {
 		{"ir/size", []string{"ir", "ir/arith"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/names", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
-		{"graph/explain", []string{"graph", "ir"}, nil},
+		{"graph/explain", []string{"graph", "ir", "lower/layout"}, nil},
 
 		{"importer/internal/source", []string{"graph", "internal/files", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "internal/suggest", "ir", "schemas"},
@@ -49,7 +49,7 @@ func Table() []Row {
 		{"importer/lce", []string{"graph", "graph/scalar", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"graph", "graph/explain", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
 		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
@@ -59,8 +59,8 @@ func Table() []Row {
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
-		{"lower", join(middle, []string{"internal/suggest", "lower/plan"}), nil},
-		{"lower/layout", []string{"graph", "ir", "schedule/cost", "targets"}, nil},
+		{"lower", []string{"graph", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
+		{"lower/layout", []string{"graph", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
@@ -73,7 +73,7 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"engine", "internal/irdata", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "lower", "measure"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "lower", "measure"}), nil},
 
 		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
@@ -84,7 +84,7 @@ func Table() []Row {
 		{"engine", []string{"engine/bareboard", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets/guests"}, nil},
 		{"measure", nil, nil},
-		{"verify", []string{"codegen", "compile", "internal/constants", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},

@@ -97,12 +97,13 @@ func bind(tensors []describe.Tensor, spec string) (int, string) {
 func tensorList(tensors []describe.Tensor) string {
 	var parts []string
 	for _, t := range tensors {
-		parts = append(parts, fmt.Sprintf("%s (%s %s)", t.Title(), t.DType, shapeText(t.Shape)))
+		parts = append(parts, fmt.Sprintf("%s (%s %s)", t.Title(), t.DType, ShapeText(t.Shape)))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func shapeText(shape []int) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ") }
+// ShapeText is a shape in messages, e.g. "[1, 28, 28, 1]".
+func ShapeText(shape []int) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ") }
 
 func loadInput(t describe.Tensor, file string) ([][]byte, error) {
 	switch strings.ToLower(filepath.Ext(file)) {
@@ -158,14 +159,14 @@ func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) 
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Help: help}
 	}
 	if k == 0 || a.DType != t.DType {
-		help := fmt.Sprintf("give %s of shape %s", t.DType, shapeText(t.Shape))
+		help := fmt.Sprintf("give %s of shape %s", t.DType, ShapeText(t.Shape))
 		if batched {
 			help += fmt.Sprintf(", or K times that along axis %d for K runs", axis)
 		}
 		if a.DType != t.DType {
 			help += "; nothing is converted by itself (numpy: a.astype)"
 		}
-		return bad(fmt.Sprintf("the file holds %s %s, the input is %s %s", a.DType, shapeText(a.Shape), t.DType, shapeText(t.Shape)), help)
+		return bad(fmt.Sprintf("the file holds %s %s, the input is %s %s", a.DType, ShapeText(a.Shape), t.DType, ShapeText(t.Shape)), help)
 	}
 	if t.DType == "u8" && t.Encoding != "" && t.Bits > 0 && t.Bits < 8 {
 		if most := slices.Max(a.Data); int(most) >= 1<<t.Bits {

@@ -148,15 +148,44 @@ func (g region) gap(h region) (int64, bool) {
 	return subOK(h.base.Const, last)
 }
 
-// apart reports whether one of the regions ends before the other begins.
+// within is g and h without the outermost step, if both repeat with it and lie within one of it: an element of g and one of
+// h are then the same only if they are so without it.
+func (g region) within(h region) (a, b region, step dim, ok bool) {
+	n, m := len(g.dims)-1, len(h.dims)-1
+	if n < 0 || m < 0 || g.dims[n] != h.dims[m] {
+		return a, b, step, false
+	}
+	a, b, step = region{g.base, g.dims[:n]}, region{h.base, h.dims[:m]}, g.dims[n]
+	first, second := a, b
+	if a.base.Const > b.base.Const {
+		first, second = b, a
+	}
+	// The last element of either is less than a step behind the first one.
+	reach, ok1 := first.reach()
+	off, ok2 := subOK(second.base.Const, first.base.Const)
+	behind, ok3 := second.reach()
+	end, ok4 := addOK(off, behind)
+	return a, b, step, ok1 && ok2 && ok3 && ok4 && sameTerms(g.base, h.base) && max(reach, end) < step.c
+}
+
+// apart reports whether g and h have no element in common: one ends before the other begins, in each of their steps.
 func (g region) apart(h region) bool {
+	if in, other, _, ok := g.within(h); ok {
+		return in.apart(other)
+	}
 	a, ok := g.gap(h)
 	b, ok2 := h.gap(g)
 	return ok && a > 0 || ok2 && b > 0
 }
 
-// joined is the region of g and h and nothing else, if one is a row of elements and the other goes on with it.
+// joined is the region of g and h and nothing else, if one is a row of elements, in each of their steps, and the other goes
+// on with it.
 func (g region) joined(h region) (region, bool) {
+	if in, other, step, ok := g.within(h); ok {
+		all, ok := in.joined(other)
+		all.dims = tidy(append(all.dims, step))
+		return all, ok
+	}
 	if n, ok := h.gap(g); ok && n == 1 {
 		g, h = h, g
 	}

@@ -86,6 +86,41 @@ func TestVerifyWidthsOfTails(t *testing.T) {
 	check(t, arith.VerifyWidths(sums(ir.U16, 8, 5)), "but u16 holds 0..65535")
 }
 
+// Columns of a few rows are different elements where no row ends before the other columns begin, and nothing of the rows is
+// left out. Where they overlap, that shows.
+func TestVerifyWidthsOfColumns(t *testing.T) {
+	sums := func(acc ir.Type, from int64) *ir.Func {
+		const planes, taps = 8, 4
+		a, x, y := buf("acc", acc, 2, 5, 4), buf("x", ir.U64, planes, taps), buf("y", ir.I64, 2, 5, 4)
+		count := ir.CastTo(acc, ir.Un(ir.Popcount, ir.At(x, ir.V("n"), ir.V("t"))))
+		each := func(pre string, cols int, s func(at ...ir.Expr) ir.Stmt) ir.Stmt {
+			return loop(pre+"h", 2, loop(pre+"w", cols, loop(pre+"o", 4, s(ir.V(pre+"h"), ir.V(pre+"w"), ir.V(pre+"o")))))
+		}
+		tile := func(pre string, cols int, from int64) ir.Stmt {
+			return ir.Seq(
+				each(pre+"d", cols, func(at ...ir.Expr) ir.Stmt {
+					at[1] = add(at[1], n(from))
+					return store(ir.Assign, a, add(ir.At(a, at...), ir.At(a, at...)), at...)
+				}),
+				loop("t", taps, each(pre, cols, func(at ...ir.Expr) ir.Stmt {
+					at[1] = add(at[1], n(from))
+					return store(ir.AddTo, a, count, at...)
+				})))
+		}
+		return &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: y, Out: true}}, Body: &ir.Alloc{Buf: a, Body: ir.Seq(
+			each("z", 5, func(at ...ir.Expr) ir.Stmt { return store(ir.Assign, a, ir.Const(acc, 0), at...) }),
+			loop("n", planes, tile("m", 3, 0), tile("r", 2, from)),
+			each("y", 5, func(at ...ir.Expr) ir.Stmt {
+				return store(ir.Assign, y, &ir.Cast{T: ir.I64, A: ir.At(a, at...)}, at...)
+			}),
+		)}}
+	}
+	check(t, arith.VerifyWidths(sums(ir.I32, 3)), "")
+	check(t, arith.VerifyWidths(sums(ir.U16, 3)), "")
+	check(t, arith.VerifyWidths(sums(ir.U8, 3)), "but u8 holds 0..255")
+	check(t, arith.VerifyWidths(sums(ir.U16, 2)), "cannot bound the sums")
+}
+
 func check(t *testing.T, err error, want string) {
 	t.Helper()
 	var e *ir.Error

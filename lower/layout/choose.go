@@ -2,6 +2,7 @@ package layout
 
 import (
 	"ripc/graph"
+	"ripc/internal/enum"
 	"ripc/schedule/cost"
 	"ripc/targets"
 )
@@ -16,7 +17,7 @@ type Choice struct {
 }
 
 // Why is why an algorithm was taken.
-type Why int
+type Why uint8
 
 const (
 	Only    Why = iota // no other gives the layer's sums
@@ -25,19 +26,14 @@ const (
 	Asked              // by the caller
 )
 
-// String is the reason's code in descriptions.
-func (w Why) String() string {
-	switch w {
-	case Only:
-		return "only"
-	case Usual:
-		return "usual"
-	case Cheaper:
-		return "cheaper"
-	case Asked:
-		return "asked"
-	}
-	return "unknown"
+func whyNames() []string { return []string{"only", "usual", "cheaper", "asked"} }
+
+// String is the reason's code in descriptions and .ripir text.
+func (w Why) String() string { return enum.Name(whyNames(), w) }
+
+// ParseWhy is the inverse of Why.String.
+func ParseWhy(text string) (Why, error) {
+	return enum.Parse[Why]("reason for an algorithm", whyNames(), text)
 }
 
 // Applies reports whether an algorithm gives exactly the sums of f, a layer over x.

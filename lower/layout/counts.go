@@ -50,7 +50,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 	if f.GroupCount() > 1 && f.GroupIn()%WordBits != 0 {
 		c.mask(f)
 	}
-	if f.Pad.Top+f.Pad.Bottom+f.Pad.Left+f.Pad.Right > 0 {
+	if f.Pad.Any() {
 		level, ok := levelOf(f.PadValue, x)
 		if c.PadLevel = level; !ok {
 			c.Padding = c.correction(f, x)
@@ -178,21 +178,9 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	}
 }
 
-// Most is the largest raw count.
-func (c *Counts) Most(f *graph.FusedConv) int64 {
-	var sum int64
-	for _, v := range c.Coefs {
-		sum += int64(v)
-	}
-	if c.Padding != nil {
-		sum *= 2
-	}
-	return sum * (int64(1)<<c.Planes - 1) * int64(f.Products())
-}
-
 // limits are the counts up to which sums reach the thresholds t [Out].
 func (c *Counts) limits(f *graph.FusedConv, t []int32) []int32 {
-	most, out := c.Most(f), make([]int32, len(t))
+	most, out := f.SumBound(), make([]int32, len(t))
 	for o, v := range t {
 		p := int64(c.Base[o]) - int64(v)<<c.Half
 		out[o] = int32(max(-1, min(most, floorDiv(p, int64(c.Mul)))))

@@ -5,6 +5,7 @@ package layout
 
 import (
 	"ripc/graph"
+	"ripc/internal/enum"
 	"ripc/ir"
 )
 
@@ -41,7 +42,7 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 }
 
 // Algorithm is how the sums of a layer are computed.
-type Algorithm int
+type Algorithm uint8
 
 const (
 	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
@@ -50,15 +51,22 @@ const (
 	Float
 )
 
-// String is the algorithm's name, as inspect prints it.
-func (a Algorithm) String() string {
-	switch a {
-	case Popcount:
-		return "popcount"
-	case Float:
-		return "float"
+func algorithmNames() []string { return []string{"popcount", "float"} }
+
+// String is the algorithm's name in descriptions and .ripir text, and as inspect prints it.
+func (a Algorithm) String() string { return enum.Name(algorithmNames(), a) }
+
+// ParseAlgorithm is the inverse of Algorithm.String.
+func ParseAlgorithm(text string) (Algorithm, error) {
+	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
+}
+
+// Other is the algorithm that a was compared with.
+func (a Algorithm) Other() Algorithm {
+	if a == Popcount {
+		return Float
 	}
-	return "unknown algorithm"
+	return Popcount
 }
 
 // Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set.

@@ -132,7 +132,7 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 		return c.unpacked(x)
 	}
 	p := c.Pad
-	if p.Top+p.Bottom+p.Left+p.Right == 0 {
+	if !p.Any() {
 		return x
 	}
 	xp := x
@@ -172,7 +172,7 @@ func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	store := func(q, bit ir.Expr) ir.Stmt {
 		at := []ir.Expr{i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left))}
 		v := ir.CastTo(ir.F32, integer(levelIn(x, at, q, bit), c.X.LevelType))
-		if p.Top+p.Bottom+p.Left+p.Right > 0 {
+		if p.Any() {
 			v = &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
 		}
 		return set(xp, v, append(slices.Clone(i), add(mul(q, ir.Int(WordBits)), bit))...)

@@ -38,8 +38,8 @@ func Popcount(t targets.Target, l Layer) Estimate {
 	return Estimate(words*each + streamed(t, l, l.Words*WordChannels/8*l.WeightPlanes) + levels(c, l))
 }
 
-// Float estimates sums in f32 over levels that are unpacked row by row: each block of rows (an eighth of the image, as
-// schedules share them out) unpacks those that its windows reach.
+// Float estimates sums in f32 over levels that are unpacked row by row: each block of rows (as schedules share
+// them out, see Rows) unpacks those that its windows reach.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
 	lanes := float64(t.VectorBits) / 32
@@ -53,7 +53,7 @@ func Float(t targets.Target, l Layer) Estimate {
 	if l.Grouped { // each lane reads a channel of its own, one position after the other
 		step, twice = c.Fma+c.Load+c.Position, 1
 	}
-	rows := (l.Rows + 7) / 8
+	rows := int64(Rows(int(l.Rows)))
 	again := float64(rows+l.TapRows-1) / float64(rows)
 	if l.Rows == 1 {
 		again = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
@@ -67,7 +67,7 @@ func Float(t targets.Target, l Layer) Estimate {
 func streamed(t targets.Target, l Layer, perTap int64) float64 {
 	each := t.Sums().Byte
 	if WordChannels*l.Taps*perTap > int64(t.L2) {
-		each *= 2.5
+		each = t.Sums().FarByte
 	}
 	return each * float64(l.Outputs/l.Cols) * float64(l.Filters*l.Taps*perTap)
 }

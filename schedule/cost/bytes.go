@@ -5,6 +5,13 @@ import "ripc/targets"
 // MaxBytes is how many counts of 8 bits fit in one.
 const MaxBytes = 31
 
+// MaxStarts is the number of positions of a row whose sums are set one after the other. It has not been measured against its
+// neighbours.
+const MaxStarts = 8
+
+// MaxWidth is the number of positions up to which tiles can be tried, whatever the default is. It bounds the search alone.
+const MaxWidth = 16
+
 // MaxRow is the longest row whose sums are all kept until its output is written, so that its last tile can be narrower.
 const MaxRow = 32
 
@@ -40,6 +47,13 @@ func breakEven(t targets.Target, s Sum, vectors int) int {
 	}
 	return 2
 }
+
+// fewWords is the number of words of a row of taps whose weights have addresses in registers, and which are written out.
+// Measured like breakEven.
+const fewWords = 12
+
+// Few reports whether so many words at each tap of a row are few enough to be written out.
+func (s Sum) Few(words int) bool { return words*s.Cols <= fewWords }
 
 // ByteSteps chooses how many words are summed in lanes of 8 bits before these are added to 16, by what that costs a step:
 // adding the lanes up, and setting them, which is free where the first words' counts can do it.

@@ -15,10 +15,17 @@ const MaxPositions = 13
 // MaxThreads is the number of threads that rows are shared out among evenly, at least.
 const MaxThreads = 8
 
+// MaxCarried is the number of positions of a tile that have registers for sums and carries besides everything that a count
+// of words by look-up takes. It has not been measured against its neighbours.
+const MaxCarried = 2
+
+// MaxPairs is the number of pairs of words that one loop body counts: with more, sums are spilled (docs/kernels.md).
+const MaxPairs = 8
+
 // MaxBody is the number of reduction steps that are unrolled into one loop body.
 const MaxBody = 6
 
-// PowerOfTwo is the largest power of two up to n, which is above 0: LLVM keeps vectors of other lengths in memory.
+// PowerOfTwo is the largest power of two up to n, which is above 0: vectors of other lengths are kept in memory.
 func PowerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
 // Tile is the tile of at most most positions that covers a row of width w with the least work: positions computed twice by

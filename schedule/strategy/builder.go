@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
@@ -64,6 +65,9 @@ func (b *builder) fail(step string, err error) {
 	}
 }
 
+// errorf makes the point one that cannot be built.
+func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }
+
 // may appends a step that only makes the code faster, or notes why it cannot, and reports which.
 func (b *builder) may(format string, args ...any) bool {
 	if b.err != nil {
@@ -117,6 +121,27 @@ func (b *builder) split(loop string, size int, tail schedule.Tail) (outer, inner
 	}
 	b.must("split %s %d tail=%s -> %s.o %s.i", loop, size, tail, loop, loop)
 	return loop + ".o", loop + ".i"
+}
+
+// pack cuts the dimension of the weights that goes along an axis into groups of n, and moves the groups in front of the
+// dimension of another. It gives what the dimensions, which go along dims, then go along; groups go along no axis.
+func (b *builder) pack(dims []ir.Axis, a, before ir.Axis, n int) []ir.Axis {
+	d, to := slices.Index(dims, a), slices.Index(dims, before)
+	if d < 0 || to < 0 {
+		b.errorf("the weights have no dimension of %s and %s", a, before)
+		return dims
+	}
+	var order []string
+	for i := range dims {
+		if i == to {
+			order = append(order, fmt.Sprintf("%d.o", d))
+		}
+		if order = append(order, fmt.Sprint(i)); i == d {
+			order[len(order)-1] += ".i"
+		}
+	}
+	b.must("pack %s %s factor=%d", b.weights, strings.Join(order, " "), n)
+	return slices.Insert(slices.Clone(dims), to, ir.NoAxis)
 }
 
 // serial lists the loops without a mark, in program order, that fill the buffers and nothing else.
@@ -175,17 +200,35 @@ func over(s ir.Stmt, a ir.Axis) bool {
 	return has(s, func(s ir.Stmt) bool { l, ok := s.(*ir.For); return ok && l.Axis == a })
 }
 
-// unroll unrolls loops if the code stays small.
+// unroll unrolls loops if the code stays small, and notes them if not.
 func (b *builder) unroll(loops ...*ir.For) {
 	if b.err != nil {
 		return
 	}
-	before, trace, left := b.f, b.trace, b.left
+	before, trace := b.f, len(b.trace)
 	for _, l := range loops {
 		b.may("unroll %s", l.Var)
 	}
 	if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
-		b.f, b.trace, b.left = before, trace, left
+		for _, st := range b.trace[trace:] {
+			b.left = append(b.left, LeftOut{st.String(), "the code would be too large"})
+		}
+		b.f, b.trace = before, b.trace[:trace]
+	}
+}
+
+// judge ends the trace if no code can be made of what it leaves: too much of it, as far as that can be estimated, or sums
+// that cannot be shown to fit. A Func that is too large before it has a schedule is left to the back end, which counts.
+func (b *builder) judge() {
+	if b.err != nil {
+		return
+	}
+	if n := size.Of(b.f.Body); n > size.Max && n > size.Of(b.Func.Body) {
+		b.errorf("the code would have about %d instructions, more than %d", n, size.Max)
+		return
+	}
+	if err := arith.VerifyWidths(b.f); err != nil {
+		b.fail("", err)
 	}
 }
 

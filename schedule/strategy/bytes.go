@@ -103,7 +103,7 @@ func byteKnobs(l *Layer) []Knob {
 		Knob{tileW, "positions of the output whose sums are kept", among(upTo(min(w, cost.MaxRow)), t.Outputs), t.Outputs},
 		rowsKnobAt(l, rows),
 		Knob{vectors, "registers of filters that a tile has", slices.Sorted(slices.Values(byteVectors(l))), t.Vectors},
-		Knob{width, "positions whose sums are in registers together", upTo(max(t.Positions, min(16, w*max(1, l.window())))), t.Positions},
+		Knob{width, "positions whose sums are in registers together", upTo(max(t.Positions, min(cost.MaxWidth, w*max(1, l.window())))), t.Positions},
 		Knob{perBytes, "words of channels that are summed in bytes", divisors, words},
 		Knob{step, "words that an instruction takes", steps, t.Step},
 		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one", []int{int(cost.AtWords), int(cost.AtRow), int(cost.AtTap)}, int(where)},
@@ -116,7 +116,7 @@ func byteKnobs(l *Layer) []Knob {
 	}
 	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Wide }) != nil {
 		use := 0
-		if !s.Planes || words*s.Cols > 12 { // planes read the same weights, and LLVM keeps addresses if they are few
+		if !s.Planes || !s.Few(words) { // planes read the same weights, whose addresses are kept if they are few
 			use = 1
 		}
 		ks = append(ks, Knob{wide, "load two registers of weights at once", []int{0, 1}, use})
@@ -290,18 +290,12 @@ func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
 // takes, and words that are summed in bytes lie together, so that few addresses are needed.
 func (b *byteBuilder) packWeights() {
 	n := perVector(b.Layer)
-	b.must("pack %s 3.o 0 1 2 3.i factor=%d", b.weights, n*b.v[vectors])
-	c := 3
+	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, n*b.v[vectors])
 	if b.is(group) {
-		c = 4
-		b.must("pack %s 0 1 2 4.o 3 4.i factor=%d", b.weights, n*b.v[group])
+		dims = b.pack(dims, ir.Channel, ir.Reduce, n*b.v[group])
 	}
-	switch {
-	case !b.is(spread) || b.sum.extent(ir.Reduce) == b.v[perBytes] || cost.At(b.v[at]) != cost.AtRow:
-	case b.is(group):
-		b.must("pack %s 0 4.o 1 2 3 4.i 5 factor=%d", b.weights, b.v[perBytes])
-	default:
-		b.must("pack %s 0 %d.o 1 2 %[2]d.i 4 factor=%[3]d", b.weights, c, b.v[perBytes])
+	if b.is(spread) && b.sum.extent(ir.Reduce) != b.v[perBytes] && cost.At(b.v[at]) == cost.AtRow {
+		b.pack(dims, ir.Reduce, ir.TapRow, b.v[perBytes])
 	}
 }
 
@@ -349,11 +343,8 @@ func (b *byteBuilder) starts() {
 		switch {
 		case l.Axis == ir.Channel:
 			b.may("vectorize %s", l.Var)
-		case l.Axis == ir.Row || l.Extent == width && width <= maxStarts:
+		case l.Axis == ir.Row || l.Extent == width && width <= cost.MaxStarts:
 			b.unroll(l)
 		}
 	}
 }
-
-// maxStarts is the number of positions whose sums are set one after the other.
-const maxStarts = 8

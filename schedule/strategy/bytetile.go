@@ -93,15 +93,14 @@ func (b *byteBuilder) tile(n byteNest) {
 	}
 }
 
-// rolled leaves a loop over words as it is: where there is none, LLVM loads all weights before the loop over tiles, and
-// has no registers for them. Few words of a row of taps are written out (instructions of SqueezeNet under qemu).
+// rolled leaves a loop over words as it is: where there is none, all weights are loaded before the loop over tiles, and
+// have no registers. Few words of a row of taps are written out.
 func (b *byteBuilder) rolled(words string, unrolled []string) []string {
-	const few = 12
-	taps := b.sum.extent(ir.TapCol)
+	s := sumOf(b.Layer)
 	switch n := b.v[perBytes] / b.v[step]; {
-	case b.sum.extent(ir.TapRow) > 1 && b.v[perBytes]*taps <= few:
+	case s.Rows > 1 && s.Few(b.v[perBytes]):
 		return unrolled
-	case taps > 1:
+	case s.Cols > 1:
 		return unrolled[2:]
 	case n <= 2:
 		return unrolled

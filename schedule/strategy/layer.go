@@ -27,6 +27,8 @@ type Layer struct {
 	// differ says that the words are the differences of parameters, of the inputs and of the weights.
 	differ         bool
 	input, weights string
+	inputDims      []ir.Axis // what the dimensions of the input and of the weights go along, as they are before any step
+	weightDims     []ir.Axis
 }
 
 // nest is a buffer and the loops that fill it.
@@ -51,6 +53,23 @@ func (n nest) extent(a ir.Axis) int {
 		return l.Extent
 	}
 	return 0
+}
+
+// along are the axes of the loops that choose each index: of an index of several loops the first one, NoAxis of none.
+func (n nest) along(idx []ir.Expr) []ir.Axis {
+	out := make([]ir.Axis, len(idx))
+	for d, e := range idx {
+		ir.WalkExpr(e, func(e ir.Expr) bool {
+			v, ok := e.(*ir.Var)
+			for a, l := range n.loops {
+				if ok && l.Var == v.Name && out[d] == ir.NoAxis {
+					out[d] = a
+				}
+			}
+			return true
+		})
+	}
+	return out
 }
 
 // LayerOf looks at f.
@@ -116,13 +135,14 @@ func (l *Layer) counted(term ir.Expr) {
 	if !isLoad || !isLoad2 {
 		return
 	}
-	l.differ, l.input, l.weights = true, a.Buf, b.Buf
 	if chosenBy(a.Idx, l.sum.loop(ir.Channel)) {
-		l.input, l.weights = b.Buf, a.Buf
+		a, b = b, a
 	}
+	l.differ, l.input, l.weights = true, a.Buf, b.Buf
+	l.inputDims, l.weightDims = l.sum.along(a.Idx), l.sum.along(b.Idx)
 	if l.input == l.pad.buf {
 		for _, ld := range loads(storesTo(l.Func.Body, l.pad.buf)[0].Val) {
-			l.input = ld.Buf
+			l.input, l.inputDims = ld.Buf, l.pad.along(ld.Idx)
 		}
 	}
 }

@@ -1,16 +1,13 @@
 package strategy
 
 import (
-	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
 	"ripc/targets/isa"
 )
-
-// maxPairs is the number of pairs that one loop body counts: as many as do not spill.
-const maxPairs = 8
 
 // pairs counts two words of channels with one count, by the target's instruction for it, on words that are kept as pairs,
 // the sums of one register of filters at a time:
@@ -79,10 +76,11 @@ func (b *builder) pairedRows() {
 		return
 	}
 	b.vectorize(b.pad.loop(ir.Word), maxVector)
-	const columns = 3 // dimension of an input of bits [planes, batch, rows, columns, words]
-	bufs := b.f.Buffers()
-	width := bufs[b.input].Shape[columns]
-	border := bufs[b.pad.buf].Shape[columns] - width
+	width := 0
+	if d := slices.Index(b.inputDims, ir.Col); d >= 0 {
+		width = b.f.Buffers()[b.input].Shape[d]
+	}
+	border := b.extent(b.pad.loop(ir.Col)) - width
 	if left := min((b.sum.extent(ir.TapCol)-1)/2, border); border > 0 && width > 0 {
 		b.may("peel %s %d %d", b.pad.loop(ir.Col), left, border-left)
 	}
@@ -92,8 +90,8 @@ func (b *builder) pairedRows() {
 func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries string) {
 	loop := func(a ir.Axis) string { return b.sum.loop(a) }
 	words, group, paired := b.sum.extent(ir.Reduce), "", loop(ir.Reduce)
-	if words > 2*maxPairs {
-		n := 2 * maxPairs
+	if words > 2*cost.MaxPairs {
+		n := 2 * cost.MaxPairs
 		for words%n != 0 {
 			n -= 2
 		}
@@ -102,8 +100,8 @@ func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries stri
 	}
 	b.reorder(loop(ir.Plane), filters, loop(ir.TapRow), loop(ir.TapCol), group, paired, loop(ir.Row), loop(ir.Col), lane)
 	b.must("carry_save %s %s %s -> %s %s", b.sum.buf, paired, filters, sums, carries)
-	b.must("pack %s 3.o 0 1 2 3.i factor=%d", b.weights, instr.Lanes)
-	b.must("pair %s 3", b.weights)
+	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
+	b.must("pair %s %d", b.weights, slices.Index(dims, ir.Reduce))
 	b.must("tensorize %s %s", lane, instr.Func.Name)
 	for _, l := range on(b.serial(b.sum.buf, sums, carries), ir.Reduce) {
 		if holdsNo(l, ir.Reduce) {
@@ -117,6 +115,3 @@ func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries stri
 
 // holdsNo reports whether no loop in l has an axis.
 func holdsNo(l *ir.For, a ir.Axis) bool { return !over(l.Body, a) }
-
-// errorf makes the point one that cannot be built.
-func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }

@@ -43,7 +43,7 @@ type Strategy struct {
 	build func(b *builder, v Values)
 }
 
-// LeftOut is a step that would have made the layer faster and is not legal for it.
+// LeftOut is a step that would have made the layer faster, and is not legal for it or makes too much code.
 type LeftOut struct {
 	Step string `json:"step"`
 	Why  string `json:"why"`
@@ -73,7 +73,8 @@ func For(l *Layer) []Strategy {
 	return out
 }
 
-// PointError says that knobs have values that do not go together, or that a step which a strategy needs is not legal.
+// PointError says that knobs have values that do not go together, that a step which a strategy needs is not legal, or that
+// no code can be made of what the steps leave.
 type PointError struct {
 	Strategy string
 	Values   Values
@@ -111,6 +112,7 @@ func (s Strategy) Build(l *Layer, v Values) (Choice, error) {
 		}
 	}
 	s.build(b, all)
+	b.judge()
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}
 	}

@@ -532,6 +532,90 @@ func TestManyPlanes(t *testing.T) {
 	}
 }
 
+// pooledPlanes is a layer whose windows of a pool are rows and columns of sums, doubled plane by plane.
+func pooledPlanes() *ir.Func {
+	a := &graph.FusedConv{KH: 4, KW: 5, SH: 1, SW: 1, In: 3, Out: 32}
+	a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 2, Right: 3}
+	a.Epilogue = graph.Epilogue{OutBits: 3, OutEnc: ir.Unipolar, Shift: &graph.ShiftAdd{}}
+	a.Pool = &graph.PoolAttrs{Kernel: [2]int{2, 3}, Strides: [2]int{2, 3}}
+	return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 8, 2, 4, 17, ops.Slice{})
+}
+
+// TestProvedPoints: whatever tile is cut out of the rows and columns of a pool's windows, its sums can be proved: no point is
+// refused for their sake.
+func TestProvedPoints(t *testing.T) {
+	f, m := pooledPlanes(), machines(t)[4]
+	s, l := named(t, "bytes"), strategy.LayerOf(f, m)
+	built, cut := 0, 0
+	for i := range uint64(200) {
+		v := s.Random(l, rand.New(rand.NewPCG(i, 0)))
+		c, err := s.Build(l, v)
+		var sum *ir.Error
+		var point *strategy.PointError
+		switch {
+		case errors.As(err, &point) && point.Step == "" && errors.As(err, &sum):
+			t.Errorf("%s: %v", v, err)
+		case err == nil:
+			built++
+			if strings.Contains(c.Trace.String(), "tail=cut -> acc.w.o") {
+				cut++
+			}
+		}
+	}
+	if built < 50 || cut < 20 {
+		t.Errorf("%d points were built, %d of them cut: the test shows nothing", built, cut)
+	}
+}
+
+// TestSizeOfPoints: what would be more code than a kernel may have is refused before there is any, with the values.
+func TestSizeOfPoints(t *testing.T) {
+	a := &graph.FusedConv{KH: 1, KW: 2, SH: 1, SW: 1, Pad: graph.Padding{Right: 1}, In: 96, Out: 1000, Groups: 2}
+	f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 3, 1, 1, 1, ops.Slice{}) // a lane after the other: the words have channels of two groups
+	s := named(t, "carry_save")
+	for _, m := range machines(t) {
+		l := strategy.LayerOf(f, m)
+		for lanes, small := range map[int]bool{32: true, 64: false} {
+			_, err := s.Build(l, strategy.Values{"lanes": lanes})
+			var point *strategy.PointError
+			switch {
+			case small && err != nil:
+				t.Errorf("%s: %v", m.Name, err)
+			case !small && (!errors.As(err, &point) || point.Values["lanes"] != lanes || !strings.Contains(err.Error(), "instructions, more than 4000")):
+				t.Errorf("%s: %d lanes: error %v; want one that says how much code they are", m.Name, lanes, err)
+			}
+		}
+	}
+}
+
+// TestLargeUnrolls: a loop that is not written out because that would be too much code is noted.
+func TestLargeUnrolls(t *testing.T) {
+	noted := 0
+	for name, f := range map[string]*ir.Func{"3x3_64": layers()["3x3_64"], "pooled": pooledPlanes()} {
+		for _, m := range machines(t) {
+			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(3, 4))
+			for _, s := range strategy.For(l) {
+				for range 5 {
+					c, err := s.Build(l, s.Random(l, r))
+					if err != nil {
+						continue
+					}
+					for _, left := range c.LeftOut {
+						if left.Why == "the code would be too large" {
+							noted++
+							if strings.Contains(c.Trace.String(), left.Step+"\n") {
+								t.Errorf("%s on %s, %s %s: %s is both left out and done", name, m.Name, s.Name, c.Values, left.Step)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if noted == 0 {
+		t.Error("no loop is too large to be unrolled: the test shows nothing")
+	}
+}
+
 // layers are typical of SqueezeNet.
 func layers() map[string]*ir.Func {
 	conv := func(h, in, out, k, stride int, bits int) *ir.Func {

@@ -54,9 +54,6 @@ func buildTile(b *builder, v Values) {
 	}
 }
 
-// maxCarried is the number of positions that have registers for sums and carries besides everything that a count takes.
-const maxCarried = 2
-
 // carrySave counts two words at once by plain operations, for targets whose counts take many. The sum and the carries live
 // where the sums do, or, where these are doubled from plane to plane, in the loop over planes.
 func carrySave() Strategy {
@@ -77,7 +74,7 @@ func carrySave() Strategy {
 			ks := tileKnobs(l)
 			for i, k := range ks {
 				if k.Name == tileW {
-					n := min(maxCarried, cost.Positions(l.Target, cost.Vectors(l.Target, lanesOf(l, Values{lanes: ks[0].Default}))))
+					n := min(cost.MaxCarried, cost.Positions(l.Target, cost.Vectors(l.Target, lanesOf(l, Values{lanes: ks[0].Default}))))
 					ks[i] = columnsKnob(l, n)
 				}
 			}

@@ -15,7 +15,7 @@ import (
 	"ripc/ir/arith"
 )
 
-// call emits the call of an instruction: its text, appended to the module once, is a function of one pointer per
+// call emits the call of an instruction: its function, appended to the module once, takes one pointer per
 // parameter that LLVM inlines.
 func (e *emitter) call(s *ir.Call) {
 	if len(s.Args) != len(s.Fn.Params) {
@@ -33,16 +33,16 @@ func (e *emitter) call(s *ir.Call) {
 	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
 }
 
-// instruction takes the text of an instruction down, the first time that it is called.
+// instruction takes the function of an instruction down, the first time that it is called.
 func (e *emitter) instruction(f *ir.Func) {
 	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
 		return
 	}
-	text, err := isa.Text(f)
+	function, err := isa.FunctionOf(f)
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}
-	e.instrs = append(e.instrs, instruction{f.Name, text})
+	e.instrs = append(e.instrs, instruction{f.Name, function})
 }
 
 // origin is an address in a block: of a buffer's element at an index without its constant part.
@@ -85,37 +85,23 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	}
 }
 
-// join puts texts together. A declaration that the module or an earlier text has already is left out: LLVM takes one of
-// each.
-func (e *emitter) join(texts []string) string {
+// join puts functions together. A declaration that the module or an earlier function has already is left out: LLVM takes one
+// of each.
+func (e *emitter) join(functions []isa.Function) string {
 	seen := map[string]bool{}
 	for name := range e.declared {
 		seen[name] = true
 	}
 	var out strings.Builder
-	for _, text := range texts {
-		for line := range strings.Lines(text) {
-			if name, ok := declares(line); ok {
-				if seen[name] {
-					continue
-				}
-				seen[name] = true
+	for _, f := range functions {
+		out.WriteByte('\n')
+		for _, d := range f.Calls {
+			if !seen[d.Name] {
+				seen[d.Name] = true
+				fmt.Fprintln(&out, d)
 			}
-			out.WriteString(line)
 		}
-		if !strings.HasSuffix(text, "\n") {
-			out.WriteByte('\n')
-		}
+		out.WriteString(f.Text)
 	}
 	return out.String()
-}
-
-// declares finds the name in a line such as "declare i32 @llvm.ctpop.i32(i32)".
-func declares(line string) (string, bool) {
-	if !strings.HasPrefix(line, "declare ") {
-		return "", false
-	}
-	_, rest, ok := strings.Cut(line, "@")
-	name, _, ok2 := strings.Cut(rest, "(")
-	return name, ok && ok2
 }

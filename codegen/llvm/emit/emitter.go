@@ -13,6 +13,7 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen"
+	"ripc/codegen/llvm/isa"
 	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -32,8 +33,11 @@ type buffer struct {
 	flushed bool
 }
 
-// instruction is a called instruction and its text.
-type instruction struct{ name, text string }
+// instruction is a called instruction.
+type instruction struct {
+	name     string
+	function isa.Function
+}
 
 // emitter holds the state of one kernel's emission.
 type emitter struct {
@@ -174,24 +178,24 @@ func (e *emitter) loopMetadata() *metadata.Attachment {
 	return &metadata.Attachment{Name: "llvm.loop", Node: node}
 }
 
-// print is the module as text, with the text of the instructions and functions that it calls.
+// print is the module as text, with the instructions and functions that it calls.
 func (e *emitter) print() []byte {
-	var texts []string
+	var functions []isa.Function
 	for _, f := range e.instrs {
-		texts = append(texts, "\n"+f.text)
+		functions = append(functions, f.function)
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
 		if e.target.Arch == "arm" {
-			texts = append(texts, popcountAddText(lanes))
+			functions = append(functions, popcountAddArm(lanes))
 		} else {
-			texts = append(texts, popcountAddX86(lanes, e.target))
+			functions = append(functions, popcountAddX86(lanes, e.target))
 		}
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
-		texts = append(texts, fusedText(lanes))
+		functions = append(functions, isa.Function{Text: fusedText(lanes)})
 	}
 	if e.udiv64 {
-		texts = append(texts, divide64)
+		functions = append(functions, isa.Function{Text: divide64})
 	}
-	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.join(texts))
+	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.join(functions))
 }

@@ -50,8 +50,7 @@ func fusedText(lanes int) string {
 	}
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", fusedName(lanes),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"))
-	return r.Replace(`
-define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind {
+	return r.Replace(`define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind {
   %x = fpext FLOAT %a to DOUBLE
   %y = fpext FLOAT %b to DOUBLE
   %z = fpext FLOAT %c to DOUBLE

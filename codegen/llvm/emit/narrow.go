@@ -115,8 +115,7 @@ func (e *emitter) share32(extent int) (lo, hi value.Value) {
 }
 
 // divide64 is the function that divides 64-bit numbers bit by bit.
-const divide64 = `
-define internal i64 @ripc_udiv64(i64 %n, i64 %d) noinline nounwind {
+const divide64 = `define internal i64 @ripc_udiv64(i64 %n, i64 %d) noinline nounwind {
 entry:
   br label %bit
 

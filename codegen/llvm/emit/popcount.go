@@ -7,6 +7,7 @@ import (
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 )
 
@@ -25,15 +26,15 @@ func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (
 	return val{v: e.b().NewCall(f, acc.v, bits), t: x.t, wide: true}, true
 }
 
-// popcountAddText is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at a time.
-func popcountAddText(lanes int) string {
+// popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at a time.
+func popcountAddArm(lanes int) isa.Function {
 	var b strings.Builder
-	fmt.Fprintf(&b, `
-declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)
-declare <8 x i16> @llvm.arm.neon.vpaddlu.v8i16.v16i8(<16 x i8>)
-declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
-define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {
-`, lanes)
+	calls := []isa.Declaration{
+		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
+		{Result: "<8 x i16>", Name: "llvm.arm.neon.vpaddlu.v8i16.v16i8", Params: "<16 x i8>"},
+		{Result: "<4 x i32>", Name: "llvm.arm.neon.vpadalu.v4i32.v8i16", Params: "<4 x i32>, <8 x i16>"},
+	}
+	fmt.Fprintf(&b, "define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {\n", lanes)
 	// lanes from, from+1, ..., n of them, and then as many that hold anything
 	mask := func(n, from, poison int) string {
 		var is []string
@@ -64,5 +65,5 @@ define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)
-	return b.String()
+	return isa.Function{Calls: calls, Text: b.String()}
 }

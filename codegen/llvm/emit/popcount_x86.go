@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/codegen/llvm/isa"
 	"ripc/targets"
 )
 
@@ -32,7 +33,7 @@ func x86Widths() []bytesToWords {
 // popcountAddX86 is the function behind popcountAdd: the bits of each byte by table (LLVM's expansion: two vpshufb), then
 // vpmaddubsw, vpmaddwd and vpaddd on as many lanes at a time as a register has. LLVM's own sum of the bytes unpacks them
 // for vpsadbw, which takes five operations instead of two.
-func popcountAddX86(lanes int, t targets.Target) string {
+func popcountAddX86(lanes int, t targets.Target) isa.Function {
 	var w bytesToWords
 	for _, x := range x86Widths() {
 		if w.lanes == 0 && t.Has(x.feature) && lanes%x.lanes == 0 {
@@ -52,12 +53,13 @@ func popcountAddX86(lanes int, t targets.Target) string {
 		return fmt.Sprintf("<%d x i32> <%s>", length, strings.Join(is, ", "))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `
-declare <%[2]d x i8> @llvm.ctpop.v%[2]di8(<%[2]d x i8>)
-declare <%[3]d x i16> @%[4]s(<%[2]d x i8>, <%[2]d x i8>)
-declare <%[5]d x i32> @%[6]s(<%[3]d x i16>, <%[3]d x i16>)
-define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {
-`, lanes, 4*n, 2*n, w.bytes, n, w.halfword)
+	bytes, halves, words := fmt.Sprintf("<%d x i8>", 4*n), fmt.Sprintf("<%d x i16>", 2*n), fmt.Sprintf("<%d x i32>", n)
+	calls := []isa.Declaration{
+		{Result: bytes, Name: fmt.Sprintf("llvm.ctpop.v%di8", 4*n), Params: bytes},
+		{Result: halves, Name: w.bytes, Params: bytes + ", " + bytes},
+		{Result: words, Name: w.halfword, Params: halves + ", " + halves},
+	}
+	fmt.Fprintf(&b, "define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {\n", lanes)
 	sum := ""
 	for at := 0; at < lanes; at += n {
 		fmt.Fprintf(&b, `  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
@@ -78,5 +80,5 @@ define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)
-	return b.String()
+	return isa.Function{Calls: calls, Text: b.String()}
 }

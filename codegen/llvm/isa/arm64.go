@@ -1,13 +1,14 @@
 package isa
 
 // arm64Texts are the instructions of 64-bit Arm that are written out.
-func arm64Texts() map[string]string {
-	return map[string]string{
+func arm64Texts() map[string]Function {
+	return map[string]Function{
 		// eor, cnt on bytes, uaddlp to 16 bits, uadalp into the accumulator.
-		"neon_xor_cnt_uadalp_x4": `declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)
-declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
-declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
-define internal void @neon_xor_cnt_uadalp_x4(ptr %acc, ptr %x, ptr %w) alwaysinline {
+		"neon_xor_cnt_uadalp_x4": {[]Declaration{
+			{"<16 x i8>", "llvm.ctpop.v16i8", "<16 x i8>"},
+			{"<8 x i16>", "llvm.aarch64.neon.uaddlp.v8i16.v16i8", "<16 x i8>"},
+			{"<4 x i32>", "llvm.aarch64.neon.uaddlp.v4i32.v8i16", "<8 x i16>"},
+		}, `define internal void @neon_xor_cnt_uadalp_x4(ptr %acc, ptr %x, ptr %w) alwaysinline {
   %x0 = load i32, ptr %x, align 4
   %x1 = insertelement <4 x i32> poison, i32 %x0, i32 0
   %xs = shufflevector <4 x i32> %x1, <4 x i32> poison, <4 x i32> zeroinitializer
@@ -22,10 +23,11 @@ define internal void @neon_xor_cnt_uadalp_x4(ptr %acc, ptr %x, ptr %w) alwaysinl
   store <4 x i32> %new, ptr %acc, align 4
   ret void
 }
-`,
+`},
 		// eor, cnt, add on 16 bytes: with narrow_accumulate, for 31 bytes at a time.
-		"neon_xor_cnt_add_x16": `declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)
-define internal void @neon_xor_cnt_add_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
+		"neon_xor_cnt_add_x16": {[]Declaration{
+			{"<16 x i8>", "llvm.ctpop.v16i8", "<16 x i8>"},
+		}, `define internal void @neon_xor_cnt_add_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
   %x0 = load i8, ptr %x, align 1
   %x1 = insertelement <16 x i8> poison, i8 %x0, i32 0
   %xs = shufflevector <16 x i8> %x1, <16 x i8> poison, <16 x i32> zeroinitializer
@@ -37,10 +39,11 @@ define internal void @neon_xor_cnt_add_x16(ptr %acc, ptr %x, ptr %w) alwaysinlin
   store <16 x i8> %new, ptr %acc, align 1
   ret void
 }
-`,
+`},
 		// udot by element: 16 products of bytes.
-		"neon_udot_x4": `declare <4 x i32> @llvm.aarch64.neon.udot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)
-define internal void @neon_udot_x4(ptr %acc, ptr %x, ptr %w) alwaysinline {
+		"neon_udot_x4": {[]Declaration{
+			{"<4 x i32>", "llvm.aarch64.neon.udot.v4i32.v16i8", "<4 x i32>, <16 x i8>, <16 x i8>"},
+		}, `define internal void @neon_udot_x4(ptr %acc, ptr %x, ptr %w) alwaysinline {
   %x0 = load i32, ptr %x, align 1
   %x1 = insertelement <4 x i32> poison, i32 %x0, i32 0
   %x2 = shufflevector <4 x i32> %x1, <4 x i32> poison, <4 x i32> zeroinitializer
@@ -51,6 +54,6 @@ define internal void @neon_udot_x4(ptr %acc, ptr %x, ptr %w) alwaysinline {
   store <4 x i32> %new, ptr %acc, align 4
   ret void
 }
-`,
+`},
 	}
 }

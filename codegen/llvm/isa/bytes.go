@@ -14,7 +14,7 @@ type additions struct {
 	packed   int    // of that many bytes
 	load2    string // an intrinsic that loads two vectors at once, where LLVM does not see to it
 	// widening adds neighbours of a vector to one of numbers twice as wide.
-	declare string
+	declare []Declaration
 	widen   func(from, to string) string
 	// inMemory does the same for sums that are in memory: operands, results, constraints and text of the assembly.
 	inMemory func(vectors int) assembly
@@ -26,9 +26,10 @@ func arm64Additions() additions {
 		packed:   16,
 		inMemory: arm64InMemory,
 		add:      "add $0.16b, $0.16b, $2.16b",
-		declare: `declare <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8>)
-declare <4 x i32> @llvm.aarch64.neon.uaddlp.v4i32.v8i16(<8 x i16>)
-`,
+		declare: []Declaration{
+			{"<8 x i16>", "llvm.aarch64.neon.uaddlp.v8i16.v16i8", "<16 x i8>"},
+			{"<4 x i32>", "llvm.aarch64.neon.uaddlp.v4i32.v8i16", "<8 x i16>"},
+		},
 		widen: func(from, to string) string {
 			return fmt.Sprintf(`  %%pairs = call <%[2]s> @llvm.aarch64.neon.uaddlp.v%[3]s.v%[4]s(<%[1]s> %%from)
   %%new = add <%[2]s> %%old, %%pairs
@@ -44,9 +45,10 @@ func armAdditions() additions {
 		load2:    "llvm.arm.neon.vld1x2.v16i8.p0",
 		inMemory: armInMemory,
 		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
-		declare: `declare <8 x i16> @llvm.arm.neon.vpadalu.v8i16.v16i8(<8 x i16>, <16 x i8>)
-declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
-`,
+		declare: []Declaration{
+			{"<8 x i16>", "llvm.arm.neon.vpadalu.v8i16.v16i8", "<8 x i16>, <16 x i8>"},
+			{"<4 x i32>", "llvm.arm.neon.vpadalu.v4i32.v8i16", "<4 x i32>, <8 x i16>"},
+		},
 		widen: func(from, to string) string {
 			return fmt.Sprintf("  %%new = call <%[2]s> @llvm.arm.neon.vpadalu.v%[3]s.v%[4]s(<%[2]s> %%old, <%[1]s> %%from)\n",
 				from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
@@ -54,15 +56,15 @@ declare <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32>, <8 x i16>)
 	}
 }
 
-// tileText is the text of isa.XorCountTile. The last addition is hidden from LLVM in assembly: it would make trees of the
+// tile is the function of isa.XorCountTile. The last addition is hidden from LLVM in assembly: it would make trees of the
 // sums of many words, and keep their leaves in more registers than there are. The one before is not, so that nothing is left
 // of adding to zero. Where LLVM loads one vector at a time, a.load2 loads two.
-func tileText(name string, words, filters int, spread bool, a additions) string {
+func tile(name string, words, filters int, spread bool, a additions) Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("declare <16 x i8> @llvm.ctpop.v16i8(<16 x i8>)")
+	calls := []Declaration{{"<16 x i8>", "llvm.ctpop.v16i8", "<16 x i8>"}}
 	if a.load2 != "" {
-		p("declare { <16 x i8>, <16 x i8> } @%s(ptr)", a.load2)
+		calls = append(calls, Declaration{"{ <16 x i8>, <16 x i8> }", a.load2, "ptr"})
 	}
 	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", name)
 	if !spread {
@@ -109,29 +111,29 @@ func tileText(name string, words, filters int, spread bool, a additions) string 
 	}
 	p("  ret void")
 	p("}")
-	return b.String()
+	return Function{calls, b.String()}
 }
 
-// addNeighbours is the text of isa.WidenAdd: from bytes to 16 bits, or from 16 to 32.
-func addNeighbours(name string, to ir.Type, a additions) string {
+// addNeighbours is the function of isa.WidenAdd: from bytes to 16 bits, or from 16 to 32.
+func addNeighbours(name string, to ir.Type, a additions) Function {
 	vectors := []string{"8 x i16", "4 x i32"}
 	if to == ir.U16 {
 		vectors = []string{"16 x i8", "8 x i16"}
 	}
-	return fmt.Sprintf(`%sdefine internal void @%s(ptr %%acc, ptr %%r) alwaysinline {
+	return Function{a.declare, fmt.Sprintf(`define internal void @%s(ptr %%acc, ptr %%r) alwaysinline {
   %%from = load <%s>, ptr %%r, align 1
   %%old = load <%s>, ptr %%acc, align 1
 %s  store <%s> %%new, ptr %%acc, align 1
   ret void
 }
-`, a.declare, name, vectors[0], vectors[1], a.widen(vectors[0], vectors[1]), vectors[1])
+`, name, vectors[0], vectors[1], a.widen(vectors[0], vectors[1]), vectors[1])}
 }
 
-// clearVector is the text of isa.Clear.
-func clearVector(name string) string {
-	return fmt.Sprintf(`define internal void @%s(ptr %%acc) alwaysinline {
+// clearVector is the function of isa.Clear.
+func clearVector(name string) Function {
+	return Function{nil, fmt.Sprintf(`define internal void @%s(ptr %%acc) alwaysinline {
   store <16 x i8> zeroinitializer, ptr %%acc, align 1
   ret void
 }
-`, name)
+`, name)}
 }

@@ -1,36 +1,50 @@
-// Package isa says what LLVM's back end writes for each instruction of targets/isa: declarations, one a line, and one
-// internal function of the instruction's name that takes a pointer per parameter, aligned to the element, for LLVM to
-// inline.
+// Package isa says what LLVM's back end writes for each instruction of targets/isa: an internal function of the instruction's
+// name that takes a pointer per parameter, aligned to the element, for LLVM to inline.
 package isa
 
 import (
+	"fmt"
 	"maps"
 
 	"ripc/ir"
 	"ripc/targets/isa"
 )
 
-// Text is the text of instruction f. It fails with *ir.Error if targets/isa has no instruction of that name or another one
+// Function is a function in LLVM's language, and what it calls.
+type Function struct {
+	Calls []Declaration
+	Text  string
+}
+
+// Declaration is a function that LLVM itself has: an intrinsic.
+type Declaration struct{ Result, Name, Params string }
+
+// String is a line such as "declare i32 @llvm.ctpop.i32(i32)".
+func (d Declaration) String() string {
+	return fmt.Sprintf("declare %s @%s(%s)", d.Result, d.Name, d.Params)
+}
+
+// FunctionOf is the function of instruction f. It fails with *ir.Error if targets/isa has no instruction of that name or another one
 // than f, which a hand-written .ripir may hold: what runs would not be what the interpreter computes.
-func Text(f *ir.Func) (string, error) {
+func FunctionOf(f *ir.Func) (Function, error) {
 	for _, i := range isa.All() {
 		if i.Func.Name != f.Name {
 			continue
 		}
 		if means := i.Func.String(); means != f.String() {
-			return "", &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else", Help: "it is\n" + means}
+			return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else", Help: "it is\n" + means}
 		}
-		return text(i), nil
+		return function(i), nil
 	}
-	return "", &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
+	return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
 }
 
-// text is the text of i, "" if it has none.
-func text(i isa.Instr) string {
+// function is that of i, without text if it has none.
+func function(i isa.Instr) Function {
 	name, a := i.Func.Name, additionsOf(i)
 	switch i.Meaning {
 	case isa.XorCountTile:
-		return tileText(name, i.Words, i.Lanes, i.Copies, a)
+		return tile(name, i.Words, i.Lanes, i.Copies, a)
 	case isa.Clear:
 		return clearVector(name)
 	case isa.WidenAdd:
@@ -39,7 +53,7 @@ func text(i isa.Instr) string {
 		return addToMemory(name, i.Lanes, a)
 	case isa.PackCompare:
 		if a.pairwise != "" {
-			return packLEText(name, a.packed, a.pairwise)
+			return packLE(name, a.packed, a.pairwise)
 		}
 	}
 	return written()[name]
@@ -60,8 +74,8 @@ func additionsOf(i isa.Instr) additions {
 	return a
 }
 
-// written are the texts that are written out, by the instruction's name.
-func written() map[string]string {
+// written are the functions that are written out, by the instruction's name.
+func written() map[string]Function {
 	all := x86Texts()
 	maps.Copy(all, arm64Texts())
 	maps.Copy(all, armTexts())

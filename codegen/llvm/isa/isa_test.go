@@ -11,21 +11,21 @@ import (
 	"ripc/targets/isa"
 )
 
-// TestText: every instruction has a text, and a Func of its name that means something else has none.
-func TestText(t *testing.T) {
+// TestFunctions: every instruction has a function, and a Func of its name that means something else has none.
+func TestFunctions(t *testing.T) {
 	for _, i := range isa.All() {
-		if s, err := Text(i.Func); err != nil {
+		if s, err := FunctionOf(i.Func); err != nil {
 			t.Errorf("%s: %v", i.Func.Name, err)
-		} else if s == "" {
+		} else if s.Text == "" {
 			t.Errorf("%s is in targets/isa and has no text here", i.Func.Name)
 		}
 		other := *i.Func
 		other.Body = &ir.Block{}
-		if s, err := Text(&other); err == nil {
-			t.Errorf("%s without a body: %s", i.Func.Name, s)
+		if s, err := FunctionOf(&other); err == nil {
+			t.Errorf("%s without a body: %s", i.Func.Name, s.Text)
 		}
 	}
-	if _, err := Text(&ir.Func{Name: "nothing", Body: &ir.Block{}}); err == nil {
+	if _, err := FunctionOf(&ir.Func{Name: "nothing", Body: &ir.Block{}}); err == nil {
 		t.Error("an instruction that does not exist has a text")
 	}
 	for name := range written() {
@@ -47,7 +47,7 @@ func TestSignatures(t *testing.T) {
 			ps = append(ps, "ptr %"+p.Name)
 		}
 		want := "define internal void @" + i.Func.Name + "(" + strings.Join(ps, ", ") + ") alwaysinline {"
-		if !strings.Contains(text(i), want) {
+		if !strings.Contains(function(i).Text, want) {
 			t.Errorf("%s: its text lacks %q", i.Func.Name, want)
 		}
 	}
@@ -100,7 +100,11 @@ func TestAssembly(t *testing.T) {
 		}
 		attrs := "+" + strings.Join(i.Needs, ",+")
 		// An external function of the same body, since llc drops internal ones that nobody calls.
-		external := strings.Replace(text(i), "define internal", "define", 1)
+		f, external := function(i), ""
+		for _, d := range f.Calls {
+			external += d.String() + "\n"
+		}
+		external += strings.Replace(f.Text, "define internal", "define", 1)
 		cmd := exec.Command(llc, "-O3", "-mtriple="+i.Arch+"-linux-gnu", "-mattr="+attrs, "-o", "-")
 		cmd.Stdin = strings.NewReader(external)
 		var errs bytes.Buffer

@@ -32,9 +32,9 @@ func armInMemory(vectors int) assembly {
 	return a
 }
 
-// addToMemory is the text of isa.WidenAddMemory: the sums stay in memory, since they are needed so seldom that registers for
+// addToMemory is the function of isa.WidenAddMemory: the sums stay in memory, since they are needed so seldom that registers for
 // them would be missing elsewhere.
-func addToMemory(name string, filters int, a additions) string {
+func addToMemory(name string, filters int, a additions) Function {
 	n := filters / 4
 	code := a.inMemory(n)
 	var b strings.Builder
@@ -46,5 +46,5 @@ func addToMemory(name string, filters int, a additions) string {
 	}
 	fmt.Fprintf(&b, "  %%used = call %s asm sideeffect \"%s\", \"%s%s,%s~{memory}\"(ptr %%acc%s) nounwind\n  ret void\n}\n",
 		code.result, strings.Join(code.lines, `\0A`), code.constraints, strings.Repeat(",w", n), code.clobbers, args)
-	return b.String()
+	return Function{nil, b.String()}
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// packLEText packs 32 comparisons into a word: bytes of all ones or zeros, one bit of each, and additions of neighbours
+// packLE packs 32 comparisons into a word: bytes of all ones or zeros, one bit of each, and additions of neighbours
 // until a byte holds the bits of 8. LLVM takes the lanes out one by one on 32-bit Arm. lanes is the length of the vectors
 // that are added, pairwise the name of that addition.
-func packLEText(name string, lanes int, pairwise string) string {
+func packLE(name string, lanes int, pairwise string) Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("declare <%[1]d x i8> @%[2]s(<%[1]d x i8>, <%[1]d x i8>)", lanes, pairwise)
+	vector := fmt.Sprintf("<%d x i8>", lanes)
 	p("define internal void @%s(ptr %%y, ptr %%acc, ptr %%t) alwaysinline {", name)
 	bits := strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
 	var sums []string
@@ -41,5 +41,5 @@ func packLEText(name string, lanes int, pairwise string) string {
 	p("  store i32 %%new, ptr %%y, align 4")
 	p("  ret void")
 	p("}")
-	return b.String()
+	return Function{[]Declaration{{vector, pairwise, vector + ", " + vector}}, b.String()}
 }

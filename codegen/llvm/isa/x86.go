@@ -1,11 +1,12 @@
 package isa
 
 // x86Texts are the instructions of x86-64 that are written out.
-func x86Texts() map[string]string {
-	return map[string]string{
+func x86Texts() map[string]Function {
+	return map[string]Function{
 		// vpxord with a broadcast operand, vpopcntd, vpaddd.
-		"avx512_xor_popcnt_acc_x16": `declare <16 x i32> @llvm.ctpop.v16i32(<16 x i32>)
-define internal void @avx512_xor_popcnt_acc_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
+		"avx512_xor_popcnt_acc_x16": {[]Declaration{
+			{"<16 x i32>", "llvm.ctpop.v16i32", "<16 x i32>"},
+		}, `define internal void @avx512_xor_popcnt_acc_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
   %x0 = load i32, ptr %x, align 4
   %x1 = insertelement <16 x i32> poison, i32 %x0, i32 0
   %xs = shufflevector <16 x i32> %x1, <16 x i32> poison, <16 x i32> zeroinitializer
@@ -17,13 +18,14 @@ define internal void @avx512_xor_popcnt_acc_x16(ptr %acc, ptr %x, ptr %w) always
   store <16 x i32> %new, ptr %acc, align 4
   ret void
 }
-`,
+`},
 		// The pair: x = a1 ^ w1; s' = s ^ p ^ q in one vpternlogd (0x96); carry = maj(s, u, v), as a function of s, s' and x
 		// (0xB2); vpopcntd, vpaddd. Five operations for two words, where plain xor and popcount take six. LLVM does not find
 		// the second vpternlogd by itself.
-		"avx512_pair_popcnt_acc_x16": `declare <16 x i32> @llvm.ctpop.v16i32(<16 x i32>)
-declare <16 x i32> @llvm.x86.avx512.pternlog.d.512(<16 x i32>, <16 x i32>, <16 x i32>, i32 immarg)
-define internal void @avx512_pair_popcnt_acc_x16(ptr %c, ptr %s, ptr %x, ptr %w) alwaysinline {
+		"avx512_pair_popcnt_acc_x16": {[]Declaration{
+			{"<16 x i32>", "llvm.ctpop.v16i32", "<16 x i32>"},
+			{"<16 x i32>", "llvm.x86.avx512.pternlog.d.512", "<16 x i32>, <16 x i32>, <16 x i32>, i32 immarg"},
+		}, `define internal void @avx512_pair_popcnt_acc_x16(ptr %c, ptr %s, ptr %x, ptr %w) alwaysinline {
   %a0 = load i32, ptr %x, align 4
   %a1 = insertelement <16 x i32> poison, i32 %a0, i32 0
   %a = shufflevector <16 x i32> %a1, <16 x i32> poison, <16 x i32> zeroinitializer
@@ -45,12 +47,13 @@ define internal void @avx512_pair_popcnt_acc_x16(ptr %c, ptr %s, ptr %x, ptr %w)
   store <16 x i32> %s1, ptr %s, align 4
   ret void
 }
-`,
+`},
 		// Without vpopcntd: two vpshufb look up the bits of each nibble, vpmaddubsw and vpmaddwd add up the four bytes.
-		"avx2_xor_popcnt_acc_x8": `declare <32 x i8> @llvm.x86.avx2.pshuf.b(<32 x i8>, <32 x i8>)
-declare <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8>, <32 x i8>)
-declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)
-define internal void @avx2_xor_popcnt_acc_x8(ptr %acc, ptr %x, ptr %w) alwaysinline {
+		"avx2_xor_popcnt_acc_x8": {[]Declaration{
+			{"<32 x i8>", "llvm.x86.avx2.pshuf.b", "<32 x i8>, <32 x i8>"},
+			{"<16 x i16>", "llvm.x86.avx2.pmadd.ub.sw", "<32 x i8>, <32 x i8>"},
+			{"<8 x i32>", "llvm.x86.avx2.pmadd.wd", "<16 x i16>, <16 x i16>"},
+		}, `define internal void @avx2_xor_popcnt_acc_x8(ptr %acc, ptr %x, ptr %w) alwaysinline {
   %x0 = load i32, ptr %x, align 4
   %x1 = insertelement <8 x i32> poison, i32 %x0, i32 0
   %xs = shufflevector <8 x i32> %x1, <8 x i32> poison, <8 x i32> zeroinitializer
@@ -71,10 +74,11 @@ define internal void @avx2_xor_popcnt_acc_x8(ptr %acc, ptr %x, ptr %w) alwaysinl
   store <8 x i32> %new, ptr %acc, align 4
   ret void
 }
-`,
+`},
 		// vpdpbusd with a broadcast operand: 64 products of bytes.
-		"avx512_dpbusd_x16": `declare <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32>, <64 x i8>, <64 x i8>)
-define internal void @avx512_dpbusd_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
+		"avx512_dpbusd_x16": {[]Declaration{
+			{"<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", "<16 x i32>, <64 x i8>, <64 x i8>"},
+		}, `define internal void @avx512_dpbusd_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
   %x0 = load i32, ptr %x, align 1
   %x1 = insertelement <16 x i32> poison, i32 %x0, i32 0
   %x2 = shufflevector <16 x i32> %x1, <16 x i32> poison, <16 x i32> zeroinitializer
@@ -85,9 +89,9 @@ define internal void @avx512_dpbusd_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
   store <16 x i32> %new, ptr %acc, align 4
   ret void
 }
-`,
+`},
 		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
-		"avx512_pack_le_x32": `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
+		"avx512_pack_le_x32": {nil, `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
   %as = load <32 x i32>, ptr %acc, align 4
   %ts = load <32 x i32>, ptr %t, align 4
   %le = icmp sle <32 x i32> %as, %ts
@@ -97,6 +101,6 @@ define internal void @avx512_dpbusd_x16(ptr %acc, ptr %x, ptr %w) alwaysinline {
   store i32 %new, ptr %y, align 4
   ret void
 }
-`,
+`},
 	}
 }

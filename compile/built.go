@@ -1,0 +1,52 @@
+package compile
+
+import (
+	"context"
+
+	"ripc/codegen"
+	"ripc/engine"
+	"ripc/ir"
+	"ripc/schedule"
+	"ripc/targets"
+)
+
+// Built is a Program and what was made of it: what a whole network (Compiled) and a Func by itself (Unit) have in common.
+type Built struct {
+	Program   *ir.Program // unscheduled: the definition
+	Scheduled *ir.Program
+	Traces    map[string]schedule.Trace // by Func
+	Target    targets.Target
+	Files     map[codegen.Kind][]byte // as asked for
+}
+
+// apply schedules and proves the Program with the traces that choose gives its Funcs; given says that a trace is the user's.
+func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (tr schedule.Trace, given bool, err error)) error {
+	var err error
+	b.Scheduled, b.Traces, err = scheduled(ctx, b.Program, b.Target, choose)
+	return err
+}
+
+// generate builds the files of the given kinds with the back end of that name; "" is any.
+func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, backend string, progress func(done, total int)) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	use, err := chosen(backend)
+	if err != nil {
+		return err
+	}
+	in := b.Artifact()
+	in.Emit, in.Progress = kinds, progress
+	b.Files, err = codegen.Build(ctx, in, use...)
+	return err
+}
+
+// Artifact is what package codegen needs to know of b, to describe it or to build it.
+func (b *Built) Artifact() codegen.Input {
+	return codegen.Input{Program: b.Scheduled, Traces: traceLines(b.Traces), Target: b.Target, Version: Version}
+}
+
+// Open makes b ready to run, as compiled; it must have been built as codegen.Runnable.
+func (b *Built) Open(o engine.Options) (engine.Engine, error) {
+	return engine.OpenLibrary(b.Files[codegen.Runnable], o)
+}

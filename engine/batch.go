@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ripc/engine/bareboard"
+	"ripc/engine/simulate"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// batches is what engines have in common that start a process for each batch: memory outlives that in this process only.
+type batches struct {
+	o    Options
+	last *Memory // after the last job
+}
+
+// step is a job of a batch, with the memory that it starts on; nil goes on with what the step before left.
+type step struct {
+	Job
+	start *Memory
+	keep  bool // asks for left.memory, all of it
+}
+
+// left is what a step left. memory has outputs if those were asked for, and Inputs only if they can be told.
+type left struct {
+	memory       *Memory
+	instructions uint64
+}
+
+// run runs jobs as one batch of the network d: fresh makes the memory that a job with Inputs starts on, process runs the
+// steps, and stops them when its context ends. What the network is to blame for is a *FaultError.
+func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fresh func(Job) *Memory, process func(context.Context, []step) ([]left, error)) ([]Result, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	steps := make([]step, len(jobs))
+	inputs := make([][][]byte, len(jobs))
+	stages := 0
+	for k, j := range jobs {
+		s := step{Job: j, start: j.From, keep: j.Keep || k == len(jobs)-1}
+		switch {
+		case j.From != nil:
+		case j.Inputs != nil:
+			if err := checkInputs(d, j.Inputs); err != nil {
+				return nil, err
+			}
+			s.start = fresh(j)
+		case k > 0:
+			inputs[k] = inputs[k-1]
+		default:
+			if s.start = b.last; s.start == nil {
+				return nil, fmt.Errorf("engine: the first job of %s has no inputs", d.Name)
+			}
+		}
+		if s.start != nil {
+			inputs[k] = s.start.Inputs
+		}
+		steps[k] = s
+		stages += 1 + j.Last - j.First
+	}
+	ctx, cancel := limited(ctx, b.o.Limit, stages)
+	defer cancel()
+	began := time.Now()
+	done, err := process(ctx, steps)
+	if err != nil && context.Cause(ctx) == errLimit {
+		return nil, &FaultError{Fault: TimedOut, Limit: b.o.Limit, Err: err}
+	}
+	if err != nil {
+		return nil, fault(err)
+	}
+	took := time.Since(began) / time.Duration(len(jobs))
+	results := make([]Result, len(jobs))
+	for k, l := range done {
+		r := &results[k]
+		r.Counters = Counters{Took: took, Instructions: l.instructions}
+		if l.memory == nil {
+			continue
+		}
+		if l.memory.Inputs == nil {
+			l.memory.Inputs = inputs[k]
+		}
+		if jobs[k].Outputs {
+			r.Outputs = l.memory.Outputs
+		}
+		if jobs[k].Keep {
+			r.Memory = l.memory
+		}
+		if steps[k].keep {
+			b.last = l.memory
+		}
+	}
+	return results, nil
+}
+
+// maxLimit bounds the time for one simulated process, whatever number of stages it runs.
+const maxLimit = 10 * time.Minute
+
+// errLimit says that a simulated process was stopped because it took too long.
+var errLimit = errors.New("time is up")
+
+// limited is ctx for a process that runs stages, each of which may take limit; 0 is no limit.
+func limited(ctx context.Context, limit time.Duration, stages int) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
+}
+
+// fault makes a FaultError of what compiled code is to blame for.
+func fault(err error) error {
+	var died *simulate.RunError
+	var ended *bareboard.RunError
+	var overrun *simulate.OverrunError
+	var spoiled *bareboard.OverrunError
+	var status *runtime.StatusError
+	switch {
+	case errors.As(err, &died):
+		cause := died.Status
+		if died.Hint != "" {
+			cause += ": " + died.Hint
+		}
+		return &FaultError{Fault: Crashed, Cause: cause, Err: err}
+	case errors.As(err, &ended):
+		return &FaultError{Fault: Crashed, Cause: ended.Cause(), Err: err}
+	case errors.As(err, &overrun), errors.As(err, &spoiled):
+		return &FaultError{Fault: Overran, Err: err}
+	case errors.As(err, &status):
+		return &FaultError{Fault: Failed, Err: err}
+	}
+	return err
+}
+
+// checkInputs fails unless there are as many inputs as d has; their sizes are up to who takes them.
+func checkInputs(d *describe.Artifact, inputs [][]byte) error {
+	if len(inputs) != len(d.Inputs) {
+		return fmt.Errorf("%s: %d inputs given, %d needed", d.Name, len(inputs), len(d.Inputs))
+	}
+	return nil
+}
