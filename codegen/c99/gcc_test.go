@@ -43,13 +43,15 @@ func TestConditionalLoads(t *testing.T) {
 			fs = append(fs, parsed(t, fmt.Sprintf(text, name+"_"+typ, typ, strings.ReplaceAll(store, "ZERO", zero))))
 		}
 	}
-	for _, cc := range compilers(t) {
-		for _, options := range []string{"-O3", "-O3 -march=native"} {
-			l := build(t, cc+" "+options, fs)
-			for i, f := range fs {
-				l.same(t, i, difftest.RandomArgs(f, 1))
+	for _, cc := range need.CCompilers() {
+		t.Run(cc, func(t *testing.T) {
+			for _, options := range []string{"-O3", "-O3 -march=native"} {
+				l := build(t, need.CCompiler(t, cc)+" "+options, fs)
+				for i, f := range fs {
+					l.same(t, i, difftest.RandomArgs(f, 1))
+				}
 			}
-		}
+		})
 	}
 }
 
