@@ -13,30 +13,25 @@ import (
 	"ripc/ir"
 )
 
-// A Pass rewrites a graph in place of its own copy. Required passes cannot be disabled.
-type Pass struct {
-	Name     string
-	Doc      string
-	Required bool
-	run      func(*rewriter) error
-}
+// Pass is a pass over a copy of the graph.
+type Pass = passorder.Pass[*rewriter]
 
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{"bind", "convolutions and dense layers become fused ones, weights become integers", true, bind},
-		{"identity", "bitpack and unpack are only representations: their users read what they read", true, dropIdentities},
-		{"eltwise", "batch_norm, relu, clip and other ops on single elements become float steps", true, eltwise},
-		{"fold_steps", "float steps move into the convolution before them", false, foldSteps},
-		{"pool_after", "max_pool moves behind the increasing steps and the quantizer after it, where it is cheaper", false, poolAfter},
-		{"concat_after", "concat moves behind the steps and the quantizer after it, which its inputs' convolutions may take in", false, concatAfter},
-		{"pool_after_again", "max_pool moves behind what came before a concat", false, poolAfter},
-		{"fold_steps_again", "float steps that these brought next to their convolution move in", false, foldSteps},
-		{"fold_quantize", "quantizers become thresholds or add-then-shift in the convolution before them", true, foldQuantize},
-		{"thresholds", "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", false, shiftToThresholds},
-		{"fold_pool", "max_pool without overlap moves into the convolution's tile", false, foldPool},
-		{"quantizers_alone", "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", false, quantizersAlone},
-		{"merge_steps", "float steps in a row, which no convolution took in, become one layer", false, mergeSteps},
+		{Name: "bind", Doc: "convolutions and dense layers become fused ones, weights become integers", Required: true, Run: bind},
+		{Name: "identity", Doc: "bitpack and unpack are only representations: their users read what they read", Required: true, Run: dropIdentities},
+		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
+		{Name: "fold_steps", Doc: "float steps move into the convolution before them", Run: foldSteps},
+		{Name: "pool_after", Doc: "max_pool moves behind the increasing steps and the quantizer after it, where it is cheaper", Run: poolAfter},
+		{Name: "concat_after", Doc: "concat moves behind the steps and the quantizer after it, which its inputs' convolutions may take in", Run: concatAfter},
+		{Name: "pool_after_again", Doc: "max_pool moves behind what came before a concat", Run: poolAfter},
+		{Name: "fold_steps_again", Doc: "float steps that these brought next to their convolution move in", Run: foldSteps},
+		{Name: "fold_quantize", Doc: "quantizers become thresholds or add-then-shift in the convolution before them", Required: true, Run: foldQuantize},
+		{Name: "thresholds", Doc: "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", Run: shiftToThresholds},
+		{Name: "fold_pool", Doc: "max_pool without overlap moves into the convolution's tile", Run: foldPool},
+		{Name: "quantizers_alone", Doc: "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", Run: quantizersAlone},
+		{Name: "merge_steps", Doc: "float steps in a row, which no convolution took in, become one layer", Run: mergeSteps},
 	}
 }
 
@@ -62,36 +57,22 @@ func order() [][3]string {
 // Fuse runs the passes that are not disabled. observe, if not nil, sees the graph after each.
 func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
 	passes := Passes()
-	if err := passorder.Check(names(passes), order()); err != nil {
-		panic("BUG: " + err.Error())
-	}
 	for _, d := range disabled {
-		if i := slices.Index(names(passes), d); i < 0 || passes[i].Required {
+		if i := slices.Index(passorder.Names(passes), d); i < 0 || passes[i].Required {
 			optional := slices.DeleteFunc(slices.Clone(passes), func(p Pass) bool { return p.Required })
-			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out", Help: "those that can be left out are " + strings.Join(names(optional), ", ")}
+			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out", Help: "those that can be left out are " + strings.Join(passorder.Names(optional), ", ")}
 		}
 	}
 	r := newRewriter(g)
-	for _, p := range passes {
-		if slices.Contains(disabled, p.Name) {
-			continue
-		}
-		if err := p.run(r); err != nil {
-			return nil, err
-		}
+	ran := func(pass string) {
 		if observe != nil {
-			observe(p.Name, r.g)
+			observe(pass, r.g)
 		}
+	}
+	if err := passorder.Run(passes, order(), r, disabled, ran); err != nil {
+		return nil, err
 	}
 	return r.g, nil
-}
-
-func names(passes []Pass) []string {
-	var out []string
-	for _, p := range passes {
-		out = append(out, p.Name)
-	}
-	return out
 }
 
 // rewriter rewrites a copy of the graph.

@@ -7,7 +7,7 @@ import (
 )
 
 func TestPassTable(t *testing.T) {
-	if err := passorder.Check(names(Passes()), order()); err != nil {
+	if err := passorder.Check(passorder.Names(Passes()), order()); err != nil {
 		t.Error(err)
 	}
 	for _, p := range Passes() {

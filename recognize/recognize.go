@@ -11,21 +11,17 @@ import (
 	"ripc/internal/passorder"
 )
 
-// A Pass rewrites a graph in place of its own copy.
-type Pass struct {
-	Name string
-	Doc  string
-	run  func(*rewriter) error
-}
+// Pass is a pass over a copy of the graph.
+type Pass = passorder.Pass[*rewriter]
 
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{"merge_pads", "a pad of zeros moves into the padding of the convolutions behind it", mergePads},
-		{"requantize", "a quantizer of levels that it would not change is left out", requantize},
-		{"bitserial", "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", bitserial},
-		{"fake_quant", "levels that only float layers read stay floats", fakeQuants},
-		{"dead", "layers that nobody reads are dropped", dropDead},
+		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
+		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
+		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", Required: true, Run: bitserial},
+		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
+		{Name: "dead", Doc: "layers that nobody reads are dropped", Required: true, Run: dropDead},
 	}
 }
 
@@ -42,31 +38,17 @@ func order() [][3]string {
 
 // Run gives g with its bitserial layers found. g itself is not changed.
 func Run(g *graph.Graph) (*graph.Graph, error) {
-	passes := Passes()
-	if err := passorder.Check(names(passes), order()); err != nil {
-		panic("BUG: " + err.Error())
-	}
 	r := newRewriter(g)
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
 		clear(r.sources)
 		clear(r.levels)
 		clear(r.chains)
-		for _, p := range passes {
-			if err := p.run(r); err != nil {
-				return nil, err
-			}
+		if err := passorder.Run(Passes(), order(), r, nil, nil); err != nil {
+			return nil, err
 		}
 	}
 	return r.g, nil
-}
-
-func names(passes []Pass) []string {
-	var out []string
-	for _, p := range passes {
-		out = append(out, p.Name)
-	}
-	return out
 }
 
 // rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the

@@ -1,10 +1,47 @@
-// Package passorder checks the tables of graph passes: each pass once, and before those that build on it.
+// Package passorder runs tables of graph passes, and checks them: each pass once, and before those that build on it.
 package passorder
 
 import (
 	"fmt"
 	"slices"
 )
+
+// A Pass works on an R. Required passes cannot be left out.
+type Pass[R any] struct {
+	Name     string
+	Doc      string
+	Required bool
+	Run      func(R) error
+}
+
+// Names lists the names of passes.
+func Names[R any](passes []Pass[R]) []string {
+	var out []string
+	for _, p := range passes {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// Run runs passes on r, but for those that are disabled; observe, if not nil, hears of each that ran. Errors are those of the
+// passes: a table that Check finds fault with is a mistake of its package, and panics.
+func Run[R any](passes []Pass[R], rules [][3]string, r R, disabled []string, observe func(pass string)) error {
+	if err := Check(Names(passes), rules); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	for _, p := range passes {
+		if slices.Contains(disabled, p.Name) {
+			continue
+		}
+		if err := p.Run(r); err != nil {
+			return err
+		}
+		if observe != nil {
+			observe(p.Name)
+		}
+	}
+	return nil
+}
 
 // Check finds what is wrong with passes that run in this order, nil if nothing is. A rule says which pass must run before
 // which, and why.

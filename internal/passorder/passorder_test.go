@@ -1,7 +1,9 @@
 package passorder
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -22,4 +24,24 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", c, got, c.want)
 		}
 	}
+}
+
+// TestRun: passes run in order until one fails, those that are disabled left out; a wrong table panics.
+func TestRun(t *testing.T) {
+	bad := errors.New("bad")
+	pass := func(name string, err error) Pass[*[]string] {
+		return Pass[*[]string]{Name: name, Run: func(ran *[]string) error { *ran = append(*ran, name); return err }}
+	}
+	passes := []Pass[*[]string]{pass("a", nil), pass("b", nil), pass("c", bad), pass("d", nil)}
+	var ran, seen []string
+	err := Run(passes, nil, &ran, []string{"b"}, func(p string) { seen = append(seen, p) })
+	if err != bad || !slices.Equal(ran, []string{"a", "c"}) || !slices.Equal(seen, []string{"a"}) {
+		t.Errorf("ran %v, seen %v: %v", ran, seen, err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a wrong order is taken")
+		}
+	}()
+	t.Error(Run(passes, [][3]string{{"b", "a", "y"}}, &ran, nil, nil))
 }
