@@ -60,7 +60,7 @@ func (b *board) fresh(j Job) *Memory {
 	m := b.m.NewMemory(j.Inputs, func(n int) []byte {
 		data := make([]byte, n)
 		if j.Fill != 0 {
-			fill(data, j.Fill)
+			Pattern(data, j.Fill)
 		}
 		return data
 	})

@@ -104,9 +104,9 @@ func (n *native) start(j Job) error {
 		}
 	}
 	if j.Fill != 0 {
-		fill(n.s.Workspace(), j.Fill)
+		Pattern(n.s.Workspace(), j.Fill)
 		for i := range n.Describe().Outputs {
-			fill(n.s.Output(i), j.Fill)
+			Pattern(n.s.Output(i), j.Fill)
 		}
 	}
 	return nil

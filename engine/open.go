@@ -77,8 +77,8 @@ type temporary struct {
 
 func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), t.remove()) }
 
-// fill writes a pattern that depends on seed.
-func fill(b []byte, seed byte) []byte {
+// Pattern writes what Job.Fill stands for to b, which it returns.
+func Pattern(b []byte, seed byte) []byte {
 	for i := range b {
 		b[i] = byte(i)*37 ^ byte(i>>8) ^ seed
 	}

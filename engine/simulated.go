@@ -40,10 +40,10 @@ func (s *simulated) fresh(j Job) *Memory {
 		return m
 	}
 	d := s.Describe()
-	m.Work = fill(make([]byte, d.ArenaBytes+int64(s.o.Threads)*d.ScratchBytes), j.Fill)
+	m.Work = Pattern(make([]byte, d.ArenaBytes+int64(s.o.Threads)*d.ScratchBytes), j.Fill)
 	for _, t := range d.Outputs {
 		n, _ := runtime.TensorBytes(t) // runtime.ReadDescription has checked it
-		m.Outputs = append(m.Outputs, fill(make([]byte, n), j.Fill))
+		m.Outputs = append(m.Outputs, Pattern(make([]byte, n), j.Fill))
 	}
 	return m
 }

@@ -116,7 +116,7 @@ func (c *compiler) alloc(s *ir.Alloc) stmtFn {
 
 func fill(b []byte) {
 	for i := range b {
-		b[i] = poison
+		b[i] = Poison
 	}
 }
 

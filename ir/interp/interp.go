@@ -15,8 +15,8 @@ import (
 	"ripc/ir"
 )
 
-// poison fills alloc buffers and fresh activations, so that a missing initialisation shows in the result.
-const poison = 0xCB
+// Poison fills alloc buffers, fresh activations and outputs, so that a missing initialisation shows in the result.
+const Poison = 0xCB
 
 // pollEvery is how many loop iterations pass between two looks at the context.
 const pollEvery = 1 << 16

@@ -31,7 +31,7 @@ func TestProgram(t *testing.T) {
 		Progress: func(done, total int, name string) { log = append(log, name+string(rune('0'+done))) },
 		Observe: func(stage int, name string, bufs map[string][]byte) {
 			log = append(log, name)
-			if stage == 0 && (!slices.Equal(bufs["a"], []byte{0xF0, 0xFE}) || bufs["y"][0] != poison) {
+			if stage == 0 && (!slices.Equal(bufs["a"], []byte{0xF0, 0xFE}) || bufs["y"][0] != Poison) {
 				t.Errorf("after stage 0: %x", bufs)
 			}
 		}})

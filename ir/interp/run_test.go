@@ -144,7 +144,7 @@ func TestPoison(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := make([]byte, 2)
-	if err := c.Run(context.Background(), [][]byte{out}); err != nil || out[0] != poison || out[1] != poison {
+	if err := c.Run(context.Background(), [][]byte{out}); err != nil || out[0] != Poison || out[1] != Poison {
 		t.Errorf("got %x, %v", out, err)
 	}
 	var re *RuntimeError
