@@ -7,8 +7,7 @@
 #   scripts/setup-mcu.sh --check   only say what is missing; exit 1 if anything is
 set -euo pipefail
 
-say() { printf 'setup-mcu: %s\n' "$*"; }
-die() { printf 'setup-mcu: %s\n' "$*" >&2; exit 1; }
+. "$(dirname "$0")/apt.sh"
 
 packages=()
 command -v arm-none-eabi-gcc >/dev/null || packages+=(gcc-arm-none-eabi)
@@ -20,18 +19,6 @@ fi
 say "missing: ${packages[*]}"
 [ "${1:-}" != --check ] || exit 1
 
-command -v apt-get >/dev/null || die "no apt-get here; install the above by hand"
-as_root=()
-if [ "$(id -u)" != 0 ]; then
-	command -v sudo >/dev/null || die "not root, and there is no sudo; run as root: scripts/setup-mcu.sh"
-	as_root=(sudo)
-fi
-
-# DPkg::Lock::Timeout: wait for another apt instead of failing.
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"; }
-
-say "apt-get update"
-apt update >/dev/null || say "apt-get update failed; going on with the package lists at hand"
-say "apt-get install --no-install-recommends ${packages[*]}"
-apt install -y --no-install-recommends "${packages[@]}"
+apt_update
+apt_install "${packages[@]}"
 say "done"

@@ -7,8 +7,7 @@
 #   scripts/setup.sh --check   only say what is missing; exit 1 if anything is
 set -euo pipefail
 
-say() { printf 'setup: %s\n' "$*"; }
-die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+. "$(dirname "$0")/apt.sh"
 
 # have_llvm VERSION: are all tools there, on PATH or in LLVM's own folder?
 have_llvm() {
@@ -58,19 +57,7 @@ fi
 [ "$need_cc" = no ] || say "missing: a C and C++ compiler (g++)"
 [ "${1:-}" != --check ] || exit 1
 
-command -v apt-get >/dev/null ||
-	die "no apt-get here; install the above by hand, and set RIPC_LLVM_BIN to the folder of the LLVM tools"
-as_root=()
-if [ "$(id -u)" != 0 ]; then
-	command -v sudo >/dev/null || die "not root, and there is no sudo; run as root: scripts/setup.sh"
-	as_root=(sudo)
-fi
-
-# DPkg::Lock::Timeout: wait for another apt instead of failing.
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"; }
-
-say "apt-get update"
-apt update >/dev/null || say "apt-get update failed; going on with the package lists at hand"
+apt_update "and set RIPC_LLVM_BIN to the folder of the LLVM tools"
 packages=()
 if [ "$need_llvm" = yes ]; then
 	if offered llvm-22 && offered lld-22; then
@@ -85,6 +72,5 @@ fi
 [ "$need_qemu" = no ] || packages+=(qemu-user)
 [ "$need_cc" = no ] || packages+=(g++ libc6-dev)
 
-say "apt-get install --no-install-recommends ${packages[*]}"
-apt install -y --no-install-recommends "${packages[@]}"
+apt_install "${packages[@]}"
 say "done"

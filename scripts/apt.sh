@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# What the set-up scripts share: what they say, and how they install packages. They source it.
+
+setup=$(basename "$0" .sh)
+
+say() { printf '%s: %s\n' "$setup" "$*"; }
+die() { printf '%s: %s\n' "$setup" "$*" >&2; exit 1; }
+
+# DPkg::Lock::Timeout: wait for another apt instead of failing.
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"; }
+
+# apt_update HINT: ends the script unless packages can be installed here, and brings their lists up to date. HINT is what else
+# to do where they must be installed by hand.
+apt_update() {
+	command -v apt-get >/dev/null || die "no apt-get here; install the above by hand${1:+, $1}"
+	as_root=()
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null || die "not root, and there is no sudo; run as root: scripts/$setup.sh"
+		as_root=(sudo)
+	fi
+	say "apt-get update"
+	apt update >/dev/null || say "apt-get update failed; going on with the package lists at hand"
+}
+
+# apt_install PACKAGE...
+apt_install() {
+	say "apt-get install --no-install-recommends $*"
+	apt install -y --no-install-recommends "$@"
+}
