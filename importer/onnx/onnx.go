@@ -100,10 +100,11 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 	if err := b.opsets(m); err != nil {
 		return nil, err
 	}
+	b.order = b.sorted()
 	b.initializers()
 	b.inputs()
-	for i, n := range m.Graph.Node {
-		b.node(i, n)
+	for _, i := range b.order {
+		b.node(i, m.Graph.Node[i])
 	}
 	if !b.faults.Any() {
 		b.outputs()
@@ -117,17 +118,14 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 }
 
 // The versions of the standard's operators that are read.
-const firstOpset, lastOpset = 9, 20
+const firstOpset, lastOpset = 7, 25
 
-// opsets checks the versions of the operator sets.
+// opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
 func (b *builder) opsets(m *pb.ModelProto) error {
 	for _, o := range m.OpsetImport {
 		d := o.GetDomain()
-		if d == "ai.onnx" {
+		if isStandard(d) {
 			d = ""
-		}
-		if b.opset[d] != 0 && b.opset[d] != o.GetVersion() {
-			return b.errorf("", "opset versions %d and %d of domain %q in one file", b.opset[d], o.GetVersion(), d)
 		}
 		b.opset[d] = o.GetVersion()
 	}
