@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/graph"
+	"ripc/importer"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/golden"
 	"ripc/ir"
@@ -201,7 +202,7 @@ func TestExternalData(t *testing.T) {
 		if err := os.WriteFile(path, f.bytes(t), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return Read(path)
+		return Read(path, importer.Options{})
 	}
 	for _, pairs := range [][]string{{"location", "w.bin", "offset", "4", "length", "8"}, {"location", "sub/w.bin", "offset", "4"}} {
 		g, err := read(pairs...)
