@@ -240,7 +240,7 @@ func TestAbsentData(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, f.bytes(t), 0o600), os.WriteFile(filepath.Join(dir, "lfs.bin"), pointer, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Read(path)
+	_, err := Read(path, importer.Options{})
 	if err == nil {
 		t.Fatal("read without its data")
 	}
