@@ -57,7 +57,7 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 	if x.Encoded() {
 		if _, ok := x.Level(a.Value); !ok {
 			return nil, g.Errorf(n, "pad with one of the tensor's own values, or dequantize before it",
-				"value %g is none of the %d-bit %s levels of scale %g", a.Value, x.Bits, x.Enc, x.Scale)
+				"value %g is none of the %d-bit %s levels of scale %g and offset %g", a.Value, x.Bits, x.Enc, x.Scale, x.Offset)
 		}
 	}
 	if a.Value-a.Value != 0 {

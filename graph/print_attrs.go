@@ -135,7 +135,11 @@ func weightString(n *Node, key string) string {
 
 // levelsString is what the type of the tensor, which is printed too, does not say in full.
 func levelsString(t scalar.LevelType) string {
-	return fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
+	s := fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
+	if t.Offset != 0 {
+		s += fmt.Sprintf(" offset=%g", t.Offset)
+	}
+	return s
 }
 
 func signedString(signed bool) string {

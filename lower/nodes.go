@@ -53,7 +53,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"bitpack":   (*lowering).sameBuffer, // both ends are the caller's
 		"unpack":    (*lowering).sameBuffer,
 		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
-			l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, graph.WhyRealsFollow, src, l.result(n).buf)
+			l.stage(n, ops.Dequantize(x.LevelType, x.Shape), 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},
 		"global_avg_pool": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
 			l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)

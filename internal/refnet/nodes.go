@@ -80,13 +80,15 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
 		"transpose":  with(transpose), "pad": with(pad), "slice": with(slice),
 		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
-		"constant":        func(l *layer) { l.y.F = l.weight("value") },
-		"concat":          concat,
-		"relu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return max(e, 0) }) },
-		"relu6":           func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, 0), 6) }) },
-		"hard_tanh":       func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, -1), 1) }) },
-		"sign":            func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) }) },
-		"dequantize":      func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, float32(l.v.Scale)) }) },
+		"constant":  func(l *layer) { l.y.F = l.weight("value") },
+		"concat":    concat,
+		"relu":      func(l *layer) { l.each(func(_ int, e float32) float32 { return max(e, 0) }) },
+		"relu6":     func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, 0), 6) }) },
+		"hard_tanh": func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, -1), 1) }) },
+		"sign":      func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) }) },
+		"dequantize": func(l *layer) {
+			l.each(func(_ int, e float32) float32 { return f32.Add(f32.Mul(e, float32(l.v.Scale)), float32(l.v.Offset)) })
+		},
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
 		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
@@ -128,7 +130,7 @@ func pad(l *layer, a *graph.SpatialPadAttrs) {
 		if p := l.x.inside(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
 			*e = *p
 		} else if *e = float32(a.Value); l.v.Encoded() {
-			*e = float32(math.Round(a.Value / l.v.Scale))
+			*e = float32(math.Round((a.Value - l.v.Offset) / l.v.Scale))
 		}
 	})
 }
