@@ -60,7 +60,7 @@ func Table() []Row {
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
-		{"lower", []string{"graph", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
+		{"lower", []string{"graph", "graph/scalar", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
