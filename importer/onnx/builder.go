@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/names"
@@ -17,6 +18,7 @@ import (
 type builder struct {
 	file    string
 	model   *pb.ModelProto
+	options importer.Options
 	open    Opener
 	mem     budget
 	order   []int // of the file's nodes
@@ -33,8 +35,8 @@ type builder struct {
 	n       *node // the node that is being read
 }
 
-func newBuilder(file string, m *pb.ModelProto, open Opener, memory int64) *builder {
-	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{},
+func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
+	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, notes: map[string]string{}, wanted: map[string]bool{},
 		readers: map[string]bool{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	for _, o := range m.Graph.Output {
@@ -187,7 +189,14 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		return outs, nil
 	}
 	if n.op.lower == nil {
-		return nil, n.fail("", "its operands are computed from an input; this op is only supported on constants")
+		help := "it is there for what exporters compute of shapes and weights; use another op in the network"
+		for i, t := range n.in {
+			if t != nil && t.konst == nil {
+				help = fmt.Sprintf("use another op in the network, or end it before this one, at tensor %q", n.Input[i])
+				break
+			}
+		}
+		return nil, n.fail(help, "its operands are computed from an input; this op is only supported on constants")
 	}
 	for i, t := range n.in {
 		switch {
