@@ -31,6 +31,14 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	return q, false
 }
 
+// stored is a level as q's encoding has it.
+func (q quantizer) stored(level int) int {
+	if q.enc == ir.BipolarInv {
+		return 1<<q.bits - 1 - level
+	}
+	return level
+}
+
 // thresholdLevel is graph.ThresholdAttrs' level of x in channel o.
 func thresholdLevel(a *graph.ThresholdAttrs, thresholds *graph.Tensor, o int, x float32) int {
 	n, c := 0, thresholds.Shape[1]
