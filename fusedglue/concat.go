@@ -27,11 +27,7 @@ func (r *rewriter) splits(n, c *graph.Node) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.Inputs, func(in string) bool {
-		p := r.sole(in)
-		for p != nil && (p.Op == "max_pool" || p.Op == "eltwise") {
-			p = r.sole(p.Inputs[0])
-		}
-		return open(p) != nil
+		return r.fromConvolution(r.sole(in))
 	})
 }
 

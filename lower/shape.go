@@ -41,6 +41,27 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Va
 	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
 
+func (l *lowering) depthToSpace(n *graph.Node, a *graph.BlockAttrs, x *graph.Value, src string) {
+	l.moved(n, x, src, ops.DepthToSpace(a, x))
+}
+
+func (l *lowering) spaceToDepth(n *graph.Node, a *graph.BlockAttrs, x *graph.Value, src string) {
+	l.moved(n, x, src, ops.SpaceToDepth(a, x))
+}
+
+func (l *lowering) resize(n *graph.Node, a *graph.ResizeAttrs, x *graph.Value, src string) {
+	l.moved(n, x, src, ops.Resize(a, x))
+}
+
+// moved adds the stage of f, which only moves the elements of x.
+func (l *lowering) moved(n *graph.Node, x *graph.Value, src string, f *ir.Func) {
+	why := graph.WhyMovesFloats
+	if x.Encoded() {
+		why = graph.NoReason
+	}
+	l.stage(n, f, 0, why, src, l.result(n).buf)
+}
+
 // binary lowers an op of two tensors, or of a tensor and a constant.
 func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value, _ string) {
 	var right []int
