@@ -68,7 +68,7 @@ func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 			Name: q.Name, Label: q.Label, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout, Where: q.Kind.String(),
 		}
 		if l := q.Levels; l != (ir.Levels{}) {
-			t.Encoding, t.Bits, t.Scale, t.ZeroPoint = l.Kind.String(), l.Bits, l.Scale, l.Zero
+			t.Encoding, t.Bits, t.Scale, t.ZeroPoint, t.RealOffset = l.Kind.String(), l.Bits, l.Scale, l.Zero, l.Offset
 			if l.Zero != 0 {
 				t.Encoding = affine
 			}

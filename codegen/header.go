@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -201,17 +202,22 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 
 // meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes are steps of 2.
 func meaning(t describe.Tensor) string {
-	s := strconv.FormatFloat(t.Scale, 'g', -1, 64)
+	s, offset := strconv.FormatFloat(t.Scale, 'g', -1, 64), ""
+	if v := strconv.FormatFloat(math.Abs(t.RealOffset), 'g', -1, 64); t.RealOffset < 0 {
+		offset = " - " + v
+	} else if t.RealOffset > 0 {
+		offset = " + " + v
+	}
 	switch top := 1<<t.Bits - 1; t.Encoding {
 	case ir.Bipolar.String():
-		return fmt.Sprintf("Level l is the value %s * (2*l - %d)", s, top)
+		return fmt.Sprintf("Level l is the value %s * (2*l - %d)%s", s, top, offset)
 	case ir.BipolarInv.String():
-		return fmt.Sprintf("Level l is the value %s * (%d - 2*l)", s, top)
+		return fmt.Sprintf("Level l is the value %s * (%d - 2*l)%s", s, top, offset)
 	}
 	if t.Encoding == affine {
-		return fmt.Sprintf("Element l is the value %s * (l - %d)", s, t.ZeroPoint)
+		return fmt.Sprintf("Element l is the value %s * (l - %d)%s", s, t.ZeroPoint, offset)
 	}
-	return fmt.Sprintf("Level l is the value %s * l", s)
+	return fmt.Sprintf("Level l is the value %s * l%s", s, offset)
 }
 
 // ctype is a type of C, and the size of an element in bytes.

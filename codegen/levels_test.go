@@ -24,7 +24,7 @@ func masks() *ir.Program {
 		return &ir.Func{Name: name, Params: []ir.Param{{Buffer: b}, {Buffer: named(b, "y"), Out: true}},
 			Body: &ir.Store{Buf: "y", Idx: idx, Val: ir.At(b, idx...)}}
 	}
-	l := ir.Levels{Kind: ir.Bipolar, Bits: 3, Scale: 0.1}
+	l := ir.Levels{Kind: ir.Bipolar, Bits: 3, Scale: 0.1, Offset: -0.25}
 	m := ir.Levels{Kind: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}
 	words := ir.Buffer{Name: "x", Type: ir.I32, Shape: []int{1, 2}}
 	w := ir.Levels{Kind: ir.BipolarInv, Bits: 1, Scale: 1, Channels: 40}
@@ -48,7 +48,7 @@ func TestLevels(t *testing.T) {
 	in := codegen.Input{Program: masks(), Target: tg, Version: "1", Emit: []codegen.Kind{codegen.Header, codegen.Ripir, codegen.LL}}
 	d := codegen.Describe(in)
 	for _, x := range []describe.Tensor{d.Inputs[0], d.Outputs[0]} {
-		if x.Encoding != "bipolar" || x.Bits != 3 || x.Scale != 0.1 || x.Channels != 5 || x.Packed {
+		if x.Encoding != "bipolar" || x.Bits != 3 || x.Scale != 0.1 || x.RealOffset != -0.25 || x.Channels != 5 || x.Packed {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -68,7 +68,7 @@ func TestLevels(t *testing.T) {
 	}
 	h := strings.Join(strings.Fields(string(files[codegen.Header])), " ")
 	for what, want := range map[string]string{
-		"bytes":  "Levels of 3 bits, 0 to 7, one a byte (bipolar). Level l is the value 0.1 * (2*l - 7) */",
+		"bytes":  "Levels of 3 bits, 0 to 7, one a byte (bipolar). Level l is the value 0.1 * (2*l - 7) - 0.25 */",
 		"planes": "least significant bit first. Level l is the value 0.3333333333333333 * l */",
 		"words":  "40 channels (bipolar_inv), a bit each, in the words of the last dimension, * least significant bit first. Level l is the value 1 * (1 - 2*l) */",
 	} {

@@ -62,7 +62,7 @@ func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
 		}
 	}
 	y := r.g.Value(n.Output)
-	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: q.bits, Enc: q.enc, Scale: y.Scale, Zero: y.Zero}, NotLess: q.nan}
+	a := &graph.ThresholdAttrs{LevelType: y.LevelType, NotLess: q.nan}
 	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": t}
 	return true
 }

@@ -64,7 +64,7 @@ func (g shiftNorm) level(a int64, bits int) int {
 // foldShiftNorm makes n, a shift_norm behind the bitserial layer p, the add-then-shift of its fused convolution f.
 func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *graph.ShiftNormAttrs) error {
 	x := g.Value(p.Inputs[0])
-	if x.Enc != ir.Unipolar || x.Zero != 0 || x.Bits != a.Bits {
+	if x.Enc != ir.Unipolar || x.Zero != 0 || x.Offset != 0 || x.Bits != a.Bits {
 		return g.Errorf(n, "use one number of unipolar bits before and after, as Riptide does, or batch_norm and quantize",
 			"shift_norm gives %d unipolar bits, but the layer before it reads %d bits, %s", a.Bits, x.Bits, x.Enc)
 	}

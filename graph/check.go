@@ -102,6 +102,8 @@ func (c *checker) input(name string) {
 		bad = fmt.Sprintf("levels of %d bits, %s, with zero point %d", v.Bits, v.Enc, v.Zero)
 	case !(v.Scale >= MinScale && v.Scale <= MaxScale):
 		bad = fmt.Sprintf("scale %g: want %g to %g", v.Scale, MinScale, MaxScale)
+	case !(math.Abs(v.Offset) <= MaxScale):
+		bad = fmt.Sprintf("offset %g: want -%g to %g", v.Offset, MaxScale, MaxScale)
 	case v.Signed && (v.Bits != 8 || v.Enc != ir.Unipolar || v.View != Bytes), v.View == IntWords && v.Bits != 1, v.View > IntWords:
 		bad = fmt.Sprintf("levels of %d bits, %s, as %s, %s", v.Bits, v.Enc, v.DType(), v.View)
 	}

@@ -20,7 +20,7 @@ func (s Integers) Largest() int { return max(s.Max, -s.Min) }
 // Has reports whether v is one of them.
 func (s Integers) Has(v int) bool { return v >= s.Min && v <= s.Max && (v-s.Min)%s.Step == 0 }
 
-// IntegersOf are those that levels of type t stand for.
+// IntegersOf are those that levels of type t stand for; their real values have t.Offset besides.
 func IntegersOf(t scalar.LevelType) Integers {
 	lo, hi := t.Range()
 	return Integers{Min: lo, Max: hi, Step: (hi - lo) / t.Top()}

@@ -132,7 +132,7 @@ func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error)
 			x = x.moved(x.Shape)
 		}
 		if len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType {
-			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale or zero point")
+			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale, zero point or offset")
 		}
 		for d := 0; d < last; d++ {
 			if x.Shape[d] != out.Shape[d] {

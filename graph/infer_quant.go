@@ -35,6 +35,8 @@ func (g *Graph) levels(n *Node, x *Value, t scalar.LevelType) (*Value, error) {
 		return nil, g.Errorf(n, "use 8 bits and encoding affine, or unsigned levels", "signed levels of %d bits, %s", t.Bits, t.Enc)
 	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
 		return nil, g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
+	case !(math.Abs(t.Offset) <= MaxScale):
+		return nil, g.Errorf(n, "", "offset %g: want -%g to %g", t.Offset, MaxScale, MaxScale)
 	}
 	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout, LevelType: t}, g.needFloat(n, x)
 }
@@ -44,6 +46,9 @@ func inferQuantize(g *Graph, n *Node, x *Value, a *QuantizeAttrs) (*Value, error
 		return nil, err
 	}
 	out, err := g.levels(n, x, a.LevelType)
+	if err == nil && a.Unit && a.Offset != 0 {
+		return nil, g.Errorf(n, "give the scale", "levels that span the unit range have offset %g", a.Offset)
+	}
 	if r := a.Range; err == nil && r != nil {
 		switch {
 		case a.Unit || a.Enc != ir.Unipolar:

@@ -62,6 +62,16 @@ func printBinaryOp(n *Node, a *BinaryOpAttrs) string {
 	}
 }
 
+func printWhere(n *Node, _ *WhereAttrs) string {
+	s := ""
+	for _, key := range []string{"a", "b"} {
+		if n.Weights[key] != nil {
+			s += fmt.Sprintf(" %s=%s", key, weightString(n, key))
+		}
+	}
+	return s
+}
+
 func printTranspose(_ *Node, a *TransposeAttrs) string { return fmt.Sprintf(" perm=%v", a.Perm) }
 
 func printBlock(_ *Node, a *BlockAttrs) string {
@@ -131,7 +141,11 @@ func weightString(n *Node, key string) string {
 
 // levelsString is what the type of the tensor, which is printed too, does not say in full.
 func levelsString(t scalar.LevelType) string {
-	return fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
+	s := fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
+	if t.Offset != 0 {
+		s += fmt.Sprintf(" offset=%g", t.Offset)
+	}
+	return s
 }
 
 func signedString(signed bool) string {

@@ -105,6 +105,9 @@ func TestInferShapes(t *testing.T) {
 		{"bitserial_conv2d", "q", conv(graph.Padding{Mode: graph.PadValid}, 1, ternary), shapes{"w": {1, 1, 4, 1}}, "weight_scale max is for weights of several bits"},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 4}}, nil, "the zero point is one of the levels"},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1, Zero: 4, Signed: true}}, nil, "affine8(zero=4)[2, 6]"},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Bipolar, Scale: 1, Offset: -0.3}}, nil, "bipolar2[2, 6]"},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Bipolar, Scale: 1, Offset: math.NaN()}}, nil, "offset NaN"},
+		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Bipolar, Scale: 1.0 / 3, Offset: 1}, Unit: true}, nil, "levels that span the unit range have offset 1"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w)}
 		got := ""

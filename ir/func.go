@@ -84,18 +84,23 @@ type Levels struct {
 	Kind  EncodingKind
 	Bits  int
 	Scale float64 // real value of one integer step of the encoding
-	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero). An i8 buffer holds level - 128.
+	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero) + Offset. An i8 buffer holds level - 128.
 	Zero int
+	// Offset is the real value of the integer 0.
+	Offset float64
 	// Channels, where not 0, says that an i32 buffer [..., words] holds bits (Bits is 1), channel c in bit c%32 of word c/32.
 	Channels int
 }
 
-// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128" and " channels=40" where these are
-// not 0.
+// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128", " offset=0.25" and " channels=40" where
+// these are not 0.
 func (l Levels) String() string {
 	s := fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
 	if l.Zero != 0 {
 		s += fmt.Sprintf(" zero=%d", l.Zero)
+	}
+	if l.Offset != 0 {
+		s += " offset=" + strconv.FormatFloat(l.Offset, 'g', -1, 64)
 	}
 	if l.Channels != 0 {
 		s += fmt.Sprintf(" channels=%d", l.Channels)

@@ -106,7 +106,7 @@ func (b *ProgBuf) badLevels() string {
 		return ""
 	case b.Kind != InputBuf && b.Kind != OutputBuf:
 		return fmt.Sprintf("the buffer has levels, and is %s", b.Kind)
-	case l.Kind == NoEncoding || l.Kind > BipolarInv || l.Bits < 1 || l.Bits > 8 || !(math.Abs(l.Scale) <= math.MaxFloat64):
+	case l.Kind == NoEncoding || l.Kind > BipolarInv || l.Bits < 1 || l.Bits > 8 || !(math.Abs(l.Scale) <= math.MaxFloat64) || !(math.Abs(l.Offset) <= math.MaxFloat64):
 		return l.String() + " makes no sense"
 	case l.Zero < 0 || l.Zero >= 1<<l.Bits || l.Zero > 0 && l.Kind != Unipolar:
 		return l.String() + " has a zero point that is none of its levels"

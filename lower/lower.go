@@ -87,7 +87,7 @@ func physical(v *graph.Value) ir.Buffer {
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType(), Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
 	if v.Encoded() {
-		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale, Zero: v.Zero}
+		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale, Zero: v.Zero, Offset: v.Offset}
 		switch v.View {
 		case graph.IntWords:
 			last := len(b.Shape) - 1

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
@@ -34,32 +35,30 @@ type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
 
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
-	return map[string]rule{
-		"constant":       (*lowering).constantNode,
-		"bconv2d":        with((*lowering).conv),
-		"fconv2d":        with((*lowering).conv),
-		"eltwise":        with((*lowering).eltwise),
-		"quantize":       with((*lowering).quantize),
-		"threshold":      with((*lowering).threshold),
-		"max_pool":       with((*lowering).pool),
-		"avg_pool":       with((*lowering).pool),
-		"add":            with((*lowering).binary),
-		"sub":            with((*lowering).binary),
-		"mul":            with((*lowering).binary),
-		"div":            with((*lowering).binary),
-		"pad":            with((*lowering).pad),
-		"slice":          with((*lowering).slice),
-		"reshape":        (*lowering).reshapeNode,
-		"flatten":        (*lowering).reshapeNode,
-		"transpose":      with((*lowering).transpose),
+	all := map[string]rule{
+		"constant":  (*lowering).constantNode,
+		"bconv2d":   with((*lowering).conv),
+		"fconv2d":   with((*lowering).conv),
+		"eltwise":   with((*lowering).eltwise),
+		"quantize":  with((*lowering).quantize),
+		"threshold": with((*lowering).threshold),
+		"max_pool":  with((*lowering).pool),
+		"avg_pool":  with((*lowering).pool),
+		"pad":       with((*lowering).pad),
+		"slice":     with((*lowering).slice),
+		"reshape":   (*lowering).reshapeNode,
+		"flatten":   (*lowering).reshapeNode,
+		"transpose": with((*lowering).transpose),
+
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
 		"resize":         with((*lowering).resize),
-		"concat":         func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
-		"bitpack":        (*lowering).sameBuffer, // both ends are the caller's
-		"unpack":         (*lowering).sameBuffer,
+
+		"concat":  func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
+		"bitpack": (*lowering).sameBuffer, // both ends are the caller's
+		"unpack":  (*lowering).sameBuffer,
 		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
-			l.stage(n, ops.Dequantize(x.Bits, x.Zero, x.Scale, x.Shape, x.Enc), 0, graph.WhyRealsFollow, src, l.result(n).buf)
+			l.stage(n, ops.Dequantize(x.LevelType, x.Shape), 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},
 		"global_avg_pool": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
 			l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
@@ -68,6 +67,10 @@ var rules = sync.OnceValue(func() map[string]rule {
 			l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 		},
 	}
+	for _, f := range scalar.Functions() {
+		all[f.String()] = (*lowering).function
+	}
+	return all
 })
 
 // with is a rule that looks at the attributes.

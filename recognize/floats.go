@@ -65,7 +65,7 @@ func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
 		return nil
 	}
 	a, ok := n.Attrs.(*graph.QuantizeAttrs)
-	if !ok || a.Unit || a.Enc != ir.Unipolar {
+	if !ok || a.Unit || a.Enc != ir.Unipolar || a.Offset != 0 {
 		return nil
 	}
 	f, weights := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}, map[string]*graph.Tensor{}

@@ -132,14 +132,14 @@ func (r *rewriter) idle(n *graph.Node) bool {
 // exactly reports whether real is one of v's levels, to the bit.
 func exactly(v *graph.Value, real float64) bool {
 	level, ok := v.Level(real)
-	return ok && float32(v.Real(level)) == float32(real)
+	return ok && v.Float(level) == float32(real)
 }
 
 // reals are the real values of all levels that v can have.
 func reals(v *graph.Value) []float32 {
 	var out []float32
 	for l := range 1 << v.Bits {
-		out = append(out, float32(v.Scale)*float32(v.Real(l)/v.Scale))
+		out = append(out, v.Float(l))
 	}
 	return out
 }

@@ -153,7 +153,7 @@ func lattice(values []float32) *graph.Value {
 // threshold puts quantizer q in place of the chain that ends in n, and gives its levels.
 func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 	l := r.TensorName(n.Output + ".levels")
-	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: q.value.Bits, Enc: q.value.Enc, Scale: q.value.Scale, Zero: q.value.Zero}}
+	a := &graph.ThresholdAttrs{LevelType: q.value.LevelType}
 	t := &graph.Node{Name: n.Name + ".threshold", Op: "threshold", Attrs: a, Inputs: []string{q.from}, Weights: map[string]*graph.Tensor{"thresholds": q.thresholds}}
 	return l, r.insert(n, t, l)
 }

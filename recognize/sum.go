@@ -23,11 +23,12 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 	}
 	lo, hi := x.Range()
 	l, h := y.Range()
+	offset := y.Offset
 	if n.Op == "sub" {
-		l, h = -h, -l
+		l, h, offset = -h, -l, -offset
 	}
 	lo, hi = lo+l, hi+h
-	v = &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: x.Scale}}
+	v = &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: x.Scale, Offset: x.Offset + offset}}
 	if x.Enc != ir.Unipolar && y.Enc != ir.Unipolar { // odd integers: their sums are even
 		lo, hi, v.Scale = lo/2, hi/2, 2*x.Scale
 	}

@@ -9,7 +9,7 @@ import (
 // Quantizer turns an f32 number into a level. Where the model gives no scale (Unit): unipolar
 // level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2), m = 2^Bits-1. With a scale: unipolar
 // level = round(clip(x/Scale, -Zero, m-Zero)) + Zero, bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as
-// f32. Of bipolar_inv, the level here is that of bipolar; what is stored is m less it.
+// f32, and where there is an Offset, x - Offset stands in the place of x. Of bipolar_inv, the level here is that of bipolar; what is stored is m less it.
 type Quantizer struct {
 	LevelType
 	Unit     bool
@@ -38,7 +38,13 @@ func (q *Quantizer) Expr(v ir.Expr) ir.Expr {
 // quotient is the formula of q: its level is the rounded quotient, which the levels' range bounds, and the offset.
 func quotient[T any](m arithmetic[T], q *Quantizer, x T) (v T, offset int) {
 	top := float32(q.Top())
-	scaled := func() T { return m.div(x, m.constant(float32(q.Scale))) }
+	scaled := func() T {
+		from := x
+		if q.Offset != 0 {
+			from = m.add(x, m.constant(-float32(q.Offset)))
+		}
+		return m.div(from, m.constant(float32(q.Scale)))
+	}
 	switch {
 	case q.Unit && q.Enc == ir.Unipolar:
 		return m.mul(m.clip(x, 0, 1), m.constant(top)), q.Zero
@@ -89,6 +95,9 @@ func (q *Quantizer) RealSteps(channels int) []Step {
 		after(Add, -float64(zp))
 	}
 	after(Mul, q.Scale)
+	if q.Offset != 0 {
+		after(Add, q.Offset)
+	}
 	return steps
 }
 

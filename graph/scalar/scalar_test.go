@@ -209,6 +209,7 @@ func drawQuantizer(t *rapid.T) *scalar.Quantizer {
 		q.Scale = 1 / float64(q.Top())
 		return q
 	}
+	q.Offset = rapid.SampledFrom([]float64{0, 0, 0.3, -2.5, 1e6}).Draw(t, "offset")
 	if q.Scale = rapid.SampledFrom([]float64{1, 0.125, 1.0 / 3, 3, 1e-18, 1e18}).Draw(t, "scale"); q.Enc == ir.Unipolar {
 		q.Zero = rapid.IntRange(0, q.Top()).Draw(t, "zero")
 		if rapid.Bool().Draw(t, "range") {
@@ -243,7 +244,8 @@ func TestRealSteps(t *testing.T) {
 				level = q.Top() - level
 			}
 			want := q.Real(level)
-			if math.Abs(float64(got)-want) > 1e-6*math.Abs(want) || want < float64(lo-q.ZeroPoint())*q.Scale || want > float64(hi-q.ZeroPoint())*q.Scale {
+			near := 1e-6 * (math.Abs(want) + math.Abs(q.Offset))
+			if math.Abs(float64(got)-want) > near || want < float64(lo-q.ZeroPoint())*q.Scale+q.Offset || want > float64(hi-q.ZeroPoint())*q.Scale+q.Offset {
 				t.Fatalf("the real value of %g is %g, as steps %g: %+v of scale %g", x, want, got, *q, q.Scale)
 			}
 		}
@@ -262,12 +264,17 @@ func TestLevelType(t *testing.T) {
 		{scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: 0.5, Zero: 128, Signed: true}, "affine8(zero=128)", -63.5},
 		{scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 0.5}, "bipolar2", -0.5},
 		{scalar.LevelType{Enc: ir.BipolarInv, Bits: 2, Scale: 0.5}, "bipolar_inv2", 0.5},
+		{scalar.LevelType{Enc: ir.Bipolar, Bits: 1, Scale: 0.5, Offset: -0.25}, "bipolar1", 0.25},
+		{scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 0.5, Offset: 3, Zero: 1}, "affine2(zero=1)", 3},
 	} {
 		if c.t.String() != c.want || c.t.Real(1) != c.real {
 			t.Errorf("%+v prints as %s, and its level 1 stands for %g; want %s and %g", c.t, c.t, c.t.Real(1), c.want, c.real)
 		}
 		if lo, hi := c.t.Range(); c.t.Encoded() {
 			for l := range c.t.Top() + 1 {
+				if f := c.t.Float(l); float64(f) != c.t.Real(l) {
+					t.Errorf("%s: the real value of level %d is %g, in f32 %g", c.t, l, c.t.Real(l), f)
+				}
 				if got, ok := c.t.Level(c.t.Real(l)); got != l || !ok || c.t.Integer(l) < lo || c.t.Integer(l) > hi {
 					t.Errorf("%s: level %d comes back as %d", c.t, l, got)
 				}

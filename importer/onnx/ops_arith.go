@@ -73,7 +73,9 @@ func (b *builder) binary(op string, x, y *tensor) (*tensor, error) {
 		}
 	}
 	if x.flat == nil {
-		if slices.Equal(x.shape, shape) {
+		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has it.
+		asFile := slices.Equal(x.order(), identity(len(shape))) && slices.Equal(y.shape, shape)
+		if slices.Equal(x.shape, shape) && !asFile {
 			y, err = b.stored(y, x.order())
 		} else {
 			x, err = b.stored(x, y.order())

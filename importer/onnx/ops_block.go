@@ -81,7 +81,7 @@ func lowerResize(n *node) ([]*tensor, error) {
 		step := max(1, s.in/s.out)
 		if !follows(from, from[0], step, 1) {
 			return nil, n.fail("want a factor of 2, 3, ... or 1/2, 1/3, ... with which each pixel counts alike; asymmetric with floor does at every one",
-				"axis %d from %d to %d, nearest neighbours (%s)", d, s.in, s.out, n.neighbours())
+				"from %[2]d to %[3]d positions of axis %[1]d, %[4]s does not take each equally often", d, s.in, s.out, n.neighbours())
 		}
 		cuts = append(cuts, span{axis: d, begin: from[0], count: s.out, step: step})
 	}
@@ -201,7 +201,7 @@ func (n *node) neighbours() string {
 	if n.simple() {
 		where, round = "asymmetric", "floor"
 	}
-	return fmt.Sprintf("%s, %s", where, round)
+	return fmt.Sprintf("%s with %s", where, round)
 }
 
 // simple reports whether the op is of a version that has one way to find neighbours.

@@ -93,6 +93,9 @@ func (b *builder) image(t *tensor) (image *tensor, axes int, err error) {
 	switch len(t.shape) {
 	case 4:
 	case 3:
+		if t, err = b.stored(t, t.last(1)); err != nil {
+			return nil, 0, err
+		}
 		if t, err = b.reshape(t, []int{t.shape[0], t.shape[1], 1, t.shape[2]}); err != nil {
 			return nil, 0, err
 		}

@@ -28,7 +28,7 @@ func parsed[E fmt.Stringer](b *builder, n *rawNode, at string, def E, parse func
 // levels reads the type of a quantizer's result.
 func (b *builder) levels(n *rawNode, at string) scalar.LevelType {
 	t := scalar.LevelType{Bits: b.doc.integer(at+"/bits", 1)}
-	t.Scale = b.doc.number(at+"/scale", unitScale(t.Bits))
+	t.Scale, t.Offset = b.doc.number(at+"/scale", unitScale(t.Bits)), b.doc.number(at+"/offset", 0)
 	var err error
 	if t.Enc, t.Zero, err = b.encoding(at, ir.Unipolar); err != nil {
 		b.fault(n, "add encoding: affine, or remove it", "%v", err)

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer"
 	"ripc/ir"
 )
 
@@ -14,6 +15,7 @@ type builder struct {
 	*problems
 	doc     *document
 	lim     limits
+	options importer.Options
 	g       *graph.Graph
 	out     *graph.Builder // of g
 	weights *weights
@@ -95,7 +97,7 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		return v, "", ""
 	}
 	bits := b.doc.integer(at+"/bits", 1)
-	v.LevelType = scalar.LevelType{Enc: enc, Bits: bits, Scale: b.doc.number(at+"/scale", unitScale(bits)), Zero: zero, Signed: dtype == "i8"}
+	v.LevelType = scalar.LevelType{Enc: enc, Bits: bits, Scale: b.doc.number(at+"/scale", unitScale(bits)), Zero: zero, Signed: dtype == "i8", Offset: b.doc.number(at+"/offset", 0)}
 	switch {
 	case v.Signed:
 		v.Zero += 128

@@ -19,15 +19,17 @@ func inputObject(v *graph.Value) object {
 	return o
 }
 
-// levelsObject is encoding and zero point: where levels are signed, that of the values that the caller sees.
+// levelsObject is encoding, zero point and offset: where levels are signed, the zero point is that of the values that the
+// caller sees.
 func levelsObject(t scalar.LevelType) object {
+	o := object{{"encoding", t.Enc.String()}}
 	switch {
 	case t.Signed:
-		return object{{"encoding", "affine"}, {"zero_point", t.Zero - 128}}
+		o = object{{"encoding", "affine"}, {"zero_point", t.Zero - 128}}
 	case t.Zero != 0:
-		return object{{"encoding", "affine"}, {"zero_point", t.Zero}}
+		o = object{{"encoding", "affine"}, {"zero_point", t.Zero}}
 	}
-	return object{{"encoding", t.Enc.String()}}
+	return append(o, only(t.Offset != 0, "offset", t.Offset)...)
 }
 
 func quantizeObject(a *graph.QuantizeAttrs) object {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/internal/golden"
 	"ripc/internal/safetensors"
 	"ripc/ir"
@@ -24,12 +25,12 @@ import (
 const others = `{"format": "ripc.model/1", "name": "others", "weights": {"init": "random", "seed": 7, "file": "f"},
  "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 3, 6, 6], "layout": "NCHW"},
             {"name": "words", "dtype": "i32", "shape": [1, 4, 4, 33], "encoding": "bipolar_inv", "scale": 1, "packed": true},
-            {"name": "bytes", "dtype": "i8", "shape": [2, 3, 4], "encoding": "affine", "bits": 8, "zero_point": -3, "scale": 0.1},
+            {"name": "bytes", "dtype": "i8", "shape": [2, 3, 4], "encoding": "affine", "bits": 8, "zero_point": -3, "scale": 0.1, "offset": -0.5},
             {"name": "deep", "dtype": "f32", "shape": [1, 2, 1, 2, 3, 4]},
             {"name": "image", "dtype": "f32", "shape": [1, 2, 2, 2], "layout": ""}],
  "nodes": [
   {"name": "t", "op": "transpose", "inputs": ["x"], "attrs": {"perm": [0, 2, 3, 1]}, "note": "from <Transpose_1> & \"so on\""},
-  {"name": "th", "op": "threshold", "inputs": ["t"], "attrs": {"bits": 2, "encoding": "bipolar", "not_less": true}},
+  {"name": "th", "op": "threshold", "inputs": ["t"], "attrs": {"bits": 2, "encoding": "bipolar", "offset": 0.25, "not_less": true}},
   {"name": "deq", "op": "dequantize", "inputs": ["th"]},
   {"name": "c", "op": "conv2d", "inputs": ["deq"], "attrs": {"filters": 4, "kernel": 3, "padding": [4, 4, 3, 2], "dilations": [2, 2]},
    "reason": {"code": "not_finite", "where": "deq", "args": {"op": "dequantize", "bits": 2, "levels": "bipolar", "weight_bits": 3, "weights": "affine", "count": 12345678901, "most": 4, "channel": 1, "value": "-Inf"}}},
@@ -39,7 +40,7 @@ const others = `{"format": "ripc.model/1", "name": "others", "weights": {"init":
   {"name": "cl2", "op": "clip", "inputs": ["cl"], "attrs": {"max": 1.25}},
   {"name": "fq", "op": "fake_quant", "inputs": ["cl2"], "attrs": {"min": -7, "max": 7, "rounding": "half_away"}},
   {"name": "fq2", "op": "fake_quant", "inputs": ["fq"], "attrs": {"min": 0, "max": 255}, "weights": {"scale": "one", "zero_point": "one"}},
-  {"name": "q", "op": "quantize", "inputs": ["fq2"], "attrs": {"bits": 4, "encoding": "affine", "zero_point": 9, "scale": 0.25, "range": [-7, 7], "rounding": "trunc"}},
+  {"name": "q", "op": "quantize", "inputs": ["fq2"], "attrs": {"bits": 4, "encoding": "affine", "zero_point": 9, "scale": 0.25, "range": [-7, 7], "rounding": "trunc", "offset": 1.5}},
   {"name": "q8", "op": "quantize", "inputs": ["fq2"], "attrs": {"bits": 8, "encoding": "affine", "zero_point": -128, "scale": 0.25, "dtype": "i8", "rounding": "away"}},
   {"name": "tb", "op": "threshold", "inputs": ["fq2"], "attrs": {"bits": 8, "encoding": "affine", "zero_point": 5, "scale": 0.5, "dtype": "i8"}, "weights": {"thresholds": "rows"}},
   {"name": "m", "op": "max_pool", "inputs": ["words"], "attrs": {"kernel": 2, "strides": 2}},
@@ -105,7 +106,7 @@ func TestWrite(t *testing.T) {
 		if err := Write(path, g); err != nil {
 			t.Fatal(err)
 		}
-		h, err := Read(path)
+		h, err := Read(path, importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 // refQuantize is the integer that a float becomes.
 func refQuantize(a *graph.QuantizeAttrs, out *graph.Value, e float32) int {
 	m := float32(int(1)<<a.Bits - 1)
-	v := f32.Div(e, float32(a.Scale))
+	v := f32.Div(f32.Add(e, -float32(a.Offset)), float32(a.Scale))
 	switch {
 	case a.Unit && a.Enc == ir.Unipolar:
 		v = f32.Mul(min(max(e, 0), 1), m)

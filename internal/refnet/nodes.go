@@ -42,7 +42,7 @@ func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
 
 // rules has the arithmetic of every op that importers make.
 var rules = sync.OnceValue(func() map[string]func(l *layer) {
-	return map[string]func(l *layer){
+	all := map[string]func(l *layer){
 		"conv2d": conv, "bitserial_conv2d": conv, "dense": dense, "bitserial_dense": dense,
 		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
@@ -78,20 +78,28 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			})
 		}),
 		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
-		"add":        with(twoTensors), "sub": with(twoTensors), "mul": with(twoTensors), "div": with(twoTensors),
-		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
+
 		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
+
+		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
 		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
-		"constant":        func(l *layer) { l.y.F = l.weight("value") },
-		"concat":          concat,
-		"relu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return max(e, 0) }) },
-		"relu6":           func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, 0), 6) }) },
-		"hard_tanh":       func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, -1), 1) }) },
-		"sign":            func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) }) },
-		"dequantize":      func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, float32(l.v.Scale)) }) },
+		"constant":  func(l *layer) { l.y.F = l.weight("value") },
+		"concat":    concat,
+		"relu":      func(l *layer) { l.each(func(_ int, e float32) float32 { return max(e, 0) }) },
+		"relu6":     func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, 0), 6) }) },
+		"hard_tanh": func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, -1), 1) }) },
+		"sign":      func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) }) },
+		"dequantize": func(l *layer) {
+			l.each(func(_ int, e float32) float32 { return f32.Add(f32.Mul(e, float32(l.v.Scale)), float32(l.v.Offset)) })
+		},
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
+		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
 	}
+	for op := range functions() {
+		all[op] = func(l *layer) { refFunction(l.n, l.vals, l.y) }
+	}
+	return all
 })
 
 // with is a rule that looks at the attributes.
@@ -110,8 +118,6 @@ func dense(l *layer) {
 	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary}, []int{1, 1, w[0], w[1]}, false)
 }
 
-func twoTensors(l *layer, a *graph.BinaryOpAttrs) { refBinary(l.n, a, l.vals, l.y) }
-
 func transpose(l *layer, a *graph.TransposeAttrs) {
 	for i := range l.y.F {
 		p, q := position(i, l.y.shape), make([]int, len(l.y.shape))
@@ -127,7 +133,7 @@ func pad(l *layer, a *graph.SpatialPadAttrs) {
 		if p := l.x.inside(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
 			*e = *p
 		} else if *e = float32(a.Value); l.v.Encoded() {
-			*e = float32(math.Round(a.Value / l.v.Scale))
+			*e = float32(math.Round((a.Value - l.v.Offset) / l.v.Scale))
 		}
 	})
 }

@@ -74,12 +74,8 @@ func (p *parser) levels() (ir.Levels, error) {
 	if err != nil || l.Kind == ir.NoEncoding {
 		return l, p.fail(t, "write an encoding and a number of bits, such as unipolar2", "%s are no levels", t)
 	}
-	if t, err = p.option("scale"); err != nil {
+	if l.Scale, err = p.real("scale"); err != nil {
 		return l, err
-	}
-	l.Scale, err = strconv.ParseFloat(t.s, 64)
-	if err != nil || math.IsNaN(l.Scale) || math.IsInf(l.Scale, 0) {
-		return l, p.fail(t, "", "%s is not a number", t)
 	}
 	if p.is("zero") {
 		if t, err = p.option("zero"); err != nil {
@@ -87,6 +83,11 @@ func (p *parser) levels() (ir.Levels, error) {
 		}
 		if l.Zero, err = strconv.Atoi(t.s); err != nil {
 			return l, p.fail(t, "", "%s is not an integer", t)
+		}
+	}
+	if p.is("offset") {
+		if l.Offset, err = p.real("offset"); err != nil {
+			return l, err
 		}
 	}
 	if p.is("channels") {
@@ -98,6 +99,19 @@ func (p *parser) levels() (ir.Levels, error) {
 		}
 	}
 	return l, nil
+}
+
+// real reads name=value, where the value is a finite number.
+func (p *parser) real(name string) (float64, error) {
+	t, err := p.option(name)
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.ParseFloat(t.s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, p.fail(t, "", "%s is not a number", t)
+	}
+	return v, nil
 }
 
 // option reads name=value, where the value ends at the next blank.

@@ -148,15 +148,15 @@ func integer(level ir.Expr, t scalar.LevelType) ir.Expr {
 	return level
 }
 
-// Dequantize gives scale * integer as f32, where level zero stands for 0 (unipolar).
-func Dequantize(bits, zero int, scale float64, shape []int, enc ir.EncodingKind) *ir.Func {
+// Dequantize gives the real values of levels of type t as f32 (LevelType.Float).
+func Dequantize(t scalar.LevelType, shape []int) *ir.Func {
 	s := Spatial(shape)
-	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.F32, s...)
+	x, y := BitBuffer("x", t.Bits, s, t.Enc), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
-	v := integer(level(x, i[:3], i[3]), scalar.LevelType{Enc: enc, Bits: bits, Zero: zero})
-	body := ir.Nest(ls, set(y, mul(ir.CastTo(ir.F32, v), ir.Float(float32(scale))), i...))
-	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+	v := t.FloatExpr(ir.CastTo(ir.F32, integer(level(x, i[:3], i[3]), t)))
+	body := ir.Nest(ls, set(y, v, i...))
+	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", t.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
 // Concat copies one input of a concatenation into its channels of y, Offset.. of Total channels. Packed inputs whose

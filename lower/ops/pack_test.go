@@ -6,6 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph/scalar"
+	"ripc/internal/f32"
 	"ripc/ir"
 	"ripc/lower/ops"
 )
@@ -19,13 +21,14 @@ func TestPacking(t *testing.T) {
 		r := random(t, "junk")
 		dirty, bytes := make([]uint8, len(levels)), make([]uint8, len(levels))
 		scale := rapid.SampledFrom([]float64{1, 1.0 / 3, 0.1}).Draw(t, "scale")
+		offset := rapid.SampledFrom([]float64{0, -0.3, 1.0 / 7}).Draw(t, "offset")
 		var reals []float32
 		for i, v := range levels {
 			bytes[i], dirty[i] = uint8(v), uint8(v)|uint8(r.IntN(256)<<bits)
 			if enc == ir.Bipolar {
 				v = 2*v - (1<<bits - 1)
 			}
-			reals = append(reals, float32(v)*float32(scale))
+			reals = append(reals, f32.Add(f32.Mul(float32(v), float32(scale)), float32(offset)))
 		}
 		packed := pack(levels, bits, s[3])
 		f := ops.PackLevels(bits, s, enc)
@@ -34,7 +37,7 @@ func TestPacking(t *testing.T) {
 		if got := run(t, f, packed); !slices.Equal(got, bytes) {
 			t.Fatalf("got %v, want %v\n%s", got, bytes, f)
 		}
-		f = ops.Dequantize(bits, 0, scale, s, enc)
+		f = ops.Dequantize(scalar.LevelType{Enc: enc, Bits: bits, Scale: scale, Offset: offset}, s)
 		wantFloats(t, f, floats(run(t, f, packed)), reals)
 
 		junk, row := slices.Clone(packed), (s[3]+31)/32

@@ -42,10 +42,11 @@ type Tensor struct {
 	Encoding string  `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
 	Bits     int     `json:"bits,omitempty"`
 	Scale    float64 `json:"scale,omitempty"` // inputs and outputs: real value of one integer step
-	// ZeroPoint is what a level (u8) or value (i8) of 0.0 is: the real value is Scale * (value - ZeroPoint).
-	ZeroPoint int  `json:"zero_point,omitempty"`
-	Channels  int  `json:"channels,omitempty"` // true channel count
-	Packed    bool `json:"packed,omitempty"`
+	// ZeroPoint is what a level (u8) or value (i8) of 0.0 is: the real value is Scale * (value - ZeroPoint) + RealOffset.
+	ZeroPoint  int     `json:"zero_point,omitempty"`
+	RealOffset float64 `json:"real_offset,omitempty"`
+	Channels   int     `json:"channels,omitempty"` // true channel count
+	Packed     bool    `json:"packed,omitempty"`
 	// Where it lives: "input", "output", "arena" or "const", with the index or the byte offset there.
 	Where  string `json:"where,omitempty"`
 	Offset int64  `json:"offset"`
