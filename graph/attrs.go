@@ -72,7 +72,8 @@ type ConcatAttrs struct{}
 type PReluAttrs struct{}
 
 // BinaryOpAttrs belongs to add, sub, mul and div: of two f32 tensors of one rank, axes of extent 1 being repeated, or of
-// one tensor and the weight "b", [C] or [1] (Reverse: b stands on the left, for sub and div).
+// one tensor and the weight "b", [C] or [1] (Reverse: b stands on the left, for sub and div). On levels: add and sub of two
+// tensors of levels give levels, exactly (scalar.SumOf), and mul and div by one number above 0 another scale to the same levels.
 type BinaryOpAttrs struct{ Reverse bool }
 
 // SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels must be able to express.

@@ -42,7 +42,11 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Va
 }
 
 // binary lowers an op of two tensors, or of a tensor and a constant.
-func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value, _ string) {
+func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value, src string) {
+	if x.Encoded() {
+		l.levelsOp(n, x, src)
+		return
+	}
 	var right []int
 	left, args := x.Shape, []string{l.at[n.Inputs[0]].buf}
 	why := graph.WhyTwoSums
@@ -56,4 +60,14 @@ func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value,
 		left, right, args[0], args[1] = right, left, args[1], args[0]
 	}
 	l.stage(n, ops.BinaryOp(n.Op, left, right), 0, why, append(args, l.result(n).buf)...)
+}
+
+// levelsOp lowers add and sub of two tensors of levels, and mul and div by a number, which changes their scale alone.
+func (l *lowering) levelsOp(n *graph.Node, x *graph.Value, src string) {
+	if len(n.Inputs) == 1 {
+		l.sameBuffer(n, x, src)
+		return
+	}
+	y := l.g.Value(n.Inputs[1])
+	l.stage(n, ops.AddLevels(x, y, n.Op == "sub"), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
 }

@@ -111,7 +111,13 @@ func dense(l *layer) {
 	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary}, []int{1, 1, w[0], w[1]}, false)
 }
 
-func twoTensors(l *layer, a *graph.BinaryOpAttrs) { refBinary(l.n, a, l.vals, l.y) }
+func twoTensors(l *layer, a *graph.BinaryOpAttrs) {
+	if l.out.Encoded() {
+		refLevels(l.g, l.n, l.vals, l.out, l.y)
+		return
+	}
+	refBinary(l.n, a, l.vals, l.y)
+}
 
 func transpose(l *layer, a *graph.TransposeAttrs) {
 	for i := range l.y.F {

@@ -1,6 +1,8 @@
 package refnet
 
 import (
+	"math"
+
 	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
@@ -51,6 +53,30 @@ func refBinary(n *graph.Node, a *graph.BinaryOpAttrs, vals map[string]*Tensor, y
 		y.F[i] = map[string]func(a, b float32) float32{"add": f32.Add, "sub": f32.Sub, "mul": f32.Mul, "div": f32.Div}[n.Op](v[0], v[1])
 	}
 	y.loose = sides[0].loose || sides[1].loose
+}
+
+// refLevels computes add and sub of levels in real numbers, whose quotient by the result's scale is an integer. mul and div
+// change the scale alone.
+func refLevels(g *graph.Graph, n *graph.Node, vals map[string]*Tensor, out *graph.Value, y *Tensor) {
+	if len(n.Inputs) == 1 {
+		copy(y.F, vals[n.Inputs[0]].F)
+		return
+	}
+	for i := range y.F {
+		real, sign := 0.0, 1.0
+		for _, in := range n.Inputs {
+			x, p := vals[in], position(i, y.shape)
+			for d := range p {
+				p[d] %= x.shape[d]
+			}
+			v := g.Value(in)
+			real += sign * (v.Scale*float64(x.F[index(p, x.shape)]) + v.Offset)
+			if n.Op == "sub" {
+				sign = -1
+			}
+		}
+		y.F[i] = float32(math.Round((real - out.Offset) / out.Scale))
+	}
 }
 
 // refThreshold is the integer that a float of channel c becomes.
