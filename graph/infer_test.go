@@ -26,6 +26,7 @@ func net() *graph.Graph {
 		{Name: "nchw", Shape: []int{1, 3, 8, 9}, Layout: "NCHW"},
 		{Name: "words", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, View: graph.IntWords},
 		{Name: "bits", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}},
+		{Name: "third", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}},
 		{Name: "l", Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}},
 	} {
 		g.Values[v.Name] = v
@@ -141,7 +142,7 @@ func TestInferErrors(t *testing.T) {
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
 		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
 		{"add", "q x", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
-		{"add", "q words", &graph.BinaryOpAttrs{}, nil, "of scales 0.3333333333333333 and 1, which add up to no levels"},
+		{"add", "bits third", &graph.BinaryOpAttrs{}, nil, "of scales 1 and 0.3333333333333333, which add up to no levels"},
 		{"mul", "q q", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
 		{"mul", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "levels may be multiplied by one number above 0"}, // b is 0
 		{"div", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},

@@ -37,7 +37,7 @@ func order() [][3]string {
 }
 
 // Run gives g with its bitserial layers found. g itself is not changed.
-func Run(g *graph.Graph) (*graph.Graph, error) {
+func Run(g *graph.Graph, _ Options) (*graph.Graph, error) {
 	r := newRewriter(g)
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
