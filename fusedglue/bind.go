@@ -98,21 +98,25 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 // dropIdentities takes out bitpack, unpack and one-input concats.
 func dropIdentities(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
-		if n.Op != "bitpack" && n.Op != "unpack" && (n.Op != "concat" || len(n.Inputs) != 1) {
-			continue
+		if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
+			r.bypass(n)
 		}
-		in, out := n.Inputs[0], n.Output
-		p := r.Producer(in)
-		if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
-			continue // the caller sees both representations: lowering copies
-		}
-		if r.g.IsOutput(out) { // the producer makes the output under its own name
-			r.Redirect(in, out)
-			r.SetOutput(p, out)
-		} else {
-			r.Redirect(out, in)
-		}
-		r.Remove(n)
 	}
 	return nil
+}
+
+// bypass takes out n, which gives back what it reads, unless the caller sees both.
+func (r *rewriter) bypass(n *graph.Node) {
+	in, out := n.Inputs[0], n.Output
+	p := r.Producer(in)
+	if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
+		return // the caller may see two representations: lowering copies
+	}
+	if r.g.IsOutput(out) { // the producer makes the output under its own name
+		r.Redirect(in, out)
+		r.SetOutput(p, out)
+	} else {
+		r.Redirect(out, in)
+	}
+	r.Remove(n)
 }

@@ -192,7 +192,7 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		help := "it is there for what exporters compute of shapes and weights; use another op in the network"
 		for i, t := range n.in {
 			if t != nil && t.konst == nil {
-				help = fmt.Sprintf("use another op in the network, or end it before this one: --end %q", n.Input[i])
+				help = fmt.Sprintf("use another op in the network, or end it before this one, at tensor %q", n.Input[i])
 				break
 			}
 		}
