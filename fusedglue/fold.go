@@ -72,9 +72,11 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	if p.Op == "bconv2d" {
 		why := turning(f)
 		if why.Reason == graph.NoReason {
-			thresholdsOf(f, q)
-			r.absorb(p, n)
-			return
+			if thresholdsOf(f, q) {
+				r.absorb(p, n)
+				return
+			}
+			why = graph.Verdict{Kind: graph.Binary, Reason: graph.WhyBorders}
 		}
 		p.Verdict = why
 	}

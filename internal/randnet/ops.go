@@ -43,9 +43,10 @@ func (b *modelBuilder) shapeStep() {
 		switch {
 		case b.bits == 0:
 			attrs["value"] = b.r.Float32()
-		case b.enc == "affine":
-		case b.r.IntN(2) == 0 || b.enc != "unipolar":
-			attrs["value"] = b.levelType().Scale * float64(int(1)<<b.bits-1)
+		case b.enc != "affine" && (b.r.IntN(2) == 0 || b.enc != "unipolar"):
+			attrs["value"] = b.levelType().Scale*float64(int(1)<<b.bits-1) + b.shift
+		default:
+			attrs["value"] = b.shift
 		}
 		b.add("pad", attrs)
 		b.shape = []int{b.shape[0], b.shape[1] + p[0] + p[1], b.shape[2] + p[2] + p[3], b.shape[3]}
@@ -91,7 +92,7 @@ func (b *modelBuilder) shapeStep() {
 
 // levelType is the type of the current levels.
 func (b *modelBuilder) levelType() scalar.LevelType {
-	t := scalar.LevelType{Bits: b.bits, Scale: b.scale, Zero: b.zero}
+	t := scalar.LevelType{Bits: b.bits, Scale: b.scale, Zero: b.zero, Offset: b.shift}
 	switch t.Enc = ir.Unipolar; b.enc {
 	case "bipolar":
 		t.Enc = ir.Bipolar
@@ -142,7 +143,7 @@ func (b *modelBuilder) levelSum() {
 		in[0], in[1] = in[1], in[0]
 	}
 	b.addTo(in, map[bool]string{false: "add", true: "sub"}[minus], nil)
-	b.bits, b.enc, b.scale, b.zero = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale, sum.Type.Zero
+	b.bits, b.enc, b.scale, b.zero, b.shift = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale, sum.Type.Zero, sum.Type.Offset
 	if b.zero != 0 {
 		b.enc = "affine"
 	}
