@@ -75,7 +75,8 @@ type PReluAttrs struct{}
 
 // BinaryOpAttrs belongs to add, sub, mul, div, minimum, maximum, greater, greater_equal, less, less_equal, equal and not_equal:
 // of two f32 tensors of one rank, axes of extent 1 being repeated, or of one tensor and the weight "b", [C] or [1] (Reverse: b
-// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1.
+// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1. add and sub of two tensors of
+// levels give levels, exactly (scalar.SumOf), and mul and div of levels by one number above 0 the same levels with another scale.
 type BinaryOpAttrs struct{ Reverse bool }
 
 // WhereAttrs belongs to where: a where the condition, truth values, holds, else b. The inputs are the condition, a and b, of one
@@ -97,6 +98,17 @@ type ReshapeAttrs struct{ Shape []int }
 // TransposeAttrs: axis d of the result is axis Perm[d] of the input, f32 or levels (whose channels are the last axis, before
 // and after).
 type TransposeAttrs struct{ Perm []int }
+
+// BlockAttrs belongs to depth_to_space and space_to_depth, f32 or levels: a block of Block[0] rows and Block[1] columns of the
+// larger image is one pixel of the smaller one, its channels side by side. With DCR, channel c of the pixel (i, j) of a block
+// is channel (i*Block[1] + j)*C + c, C being the channels of the larger image; with CRD it is (c*Block[0] + i)*Block[1] + j.
+type BlockAttrs struct {
+	Block [2]int
+	Order BlockOrder
+}
+
+// ResizeAttrs belongs to resize: each pixel, f32 or levels, Factor[0] times in a column and Factor[1] times in a row.
+type ResizeAttrs struct{ Factor [2]int }
 
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
 type ConstantAttrs struct{}
