@@ -171,6 +171,8 @@ func (b *modelBuilder) step() {
 		b.shapeStep()
 	case b.r.IntN(8) == 0:
 		b.ranks()
+	case len(b.shape) == 4 && b.r.IntN(8) == 0 && b.shape[1]*b.shape[2]*b.shape[3] < 1<<12:
+		b.blocks()
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()
 	case b.bits > 0 && len(b.shape) == 4:
