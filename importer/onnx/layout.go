@@ -23,7 +23,7 @@ type tensor struct {
 	windows  *windows // not nil for what Im2Col made
 	// margin, if not nil, is rows and columns of -Inf around the image, which value does not have; MaxPool leaves them out.
 	margin *margin
-	bad      bool     // something was wrong where it was made
+	bad    bool // something was wrong where it was made
 	// other orders in which value was stored too.
 	orders map[string]*tensor
 }
