@@ -192,7 +192,8 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		return outs, nil
 	}
 	if n.op.lower == nil {
-		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants"}
+		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",
+			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
 		b.uncut = append(b.uncut, e)
 		return nil, e
 	}

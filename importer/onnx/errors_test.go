@@ -214,7 +214,7 @@ func TestExternalData(t *testing.T) {
 		}
 	}
 	for want, pairs := range map[string][]string{
-		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"}, "no such file": {"location", "none.bin"},
+		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"},
 		"lies outside": {"location", "/etc/passwd"}, "has 12 bytes": {"location", "w.bin", "offset", "8"}, "length 12": {"location", "w.bin", "length", "12"},
 		"no number": {"location", "w.bin", "offset", "four"}, "want numbers from 0": {"location", "w.bin", "offset", "-4"}, "without a location": {},
 		"want 8 at": {"location", "w.bin", "offset", "9223372036854775807"}, "regular file": {"location", "sub"},
@@ -224,5 +224,32 @@ func TestExternalData(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `initializer "c"`) {
 			t.Errorf("%v: %v, want %q", pairs, err, want)
 		}
+	}
+}
+
+// TestAbsentData: a file that is not there is one fault, whatever it holds.
+func TestAbsentData(t *testing.T) {
+	dir := t.TempDir()
+	f := newFile(13, 1, 2).node("Add x a -> s").node("Add s b -> t").node("Add t c -> y")
+	for name, location := range map[string]string{"a": "none.bin", "b": "none.bin", "c": "lfs.bin"} {
+		f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: &name, DataType: proto.Int32(int32(dtFloat)), Dims: []int64{1, 2}, DataLocation: pb.TensorProto_EXTERNAL.Enum(),
+			ExternalData: []*pb.StringStringEntryProto{{Key: proto.String("location"), Value: &location}}})
+	}
+	path := filepath.Join(dir, "m.onnx")
+	pointer := []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 8\n")
+	if err := errors.Join(os.WriteFile(path, f.bytes(t), 0o600), os.WriteFile(filepath.Join(dir, "lfs.bin"), pointer, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read(path, importer.Options{})
+	if err == nil {
+		t.Fatal("read without its data")
+	}
+	for _, want := range []string{`cannot read "none.bin", the file with the data of 2 constants: no such file or directory`, `cannot read "lfs.bin", the file with the data of a constant: is a pointer of Git LFS`} {
+		if strings.Count(err.Error(), want) != 1 {
+			t.Errorf("%v\nwant once: %s", err, want)
+		}
+	}
+	if n := strings.Count(err.Error(), "cannot read"); n != 2 {
+		t.Errorf("%d faults, want 2: %v", n, err)
 	}
 }

@@ -44,7 +44,7 @@ func Table() []Row {
 		{"importer/internal/source", []string{"graph", "importer", "internal/files", "internal/suggest", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/names", "ir"},
+		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
 		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/names", "ir"}, nil},
@@ -60,7 +60,7 @@ func Table() []Row {
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
-		{"lower", []string{"graph", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
+		{"lower", []string{"graph", "graph/scalar", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
