@@ -179,3 +179,17 @@ func (b *builder) adviseCut() {
 		e.Help += advice
 	}
 }
+
+// writtenBatch is the first extent of the file's own inputs, 0 if it is open.
+func writtenBatch(g *pb.GraphProto) int {
+	konst := map[string]bool{}
+	for _, t := range g.Initializer {
+		konst[t.GetName()] = true
+	}
+	for _, v := range g.Input {
+		if dims := v.GetType().GetTensorType().GetShape().GetDim(); !konst[v.GetName()] && len(dims) > 0 {
+			return int(dims[0].GetDimValue())
+		}
+	}
+	return 0
+}

@@ -124,6 +124,7 @@ type reading struct {
 
 // network reads the nodes of m that o asks for, but not its outputs.
 func (r *reading) network(m *pb.ModelProto, o importer.Options) (*builder, error) {
+	whole := m
 	m, err := r.cut(m, o)
 	if err != nil {
 		return nil, err
@@ -136,6 +137,9 @@ func (r *reading) network(m *pb.ModelProto, o importer.Options) (*builder, error
 	b.initializers()
 	if err := b.inputs(); err != nil {
 		return nil, err
+	}
+	if in := b.g.Graph().Inputs; len(o.Begin) > 0 && len(in) > 0 {
+		b.sizes.Written(writtenBatch(whole.Graph), b.g.Graph().Values[in[0]].Shape[0])
 	}
 	for _, i := range b.order {
 		b.node(i, m.Graph.Node[i])

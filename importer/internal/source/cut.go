@@ -264,7 +264,7 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 		return ""
 	}
 	p, err := w.Cut(begin, end)
-	if err != nil || 2*p.Kept() < len(w.Nodes) {
+	if err != nil || 2*p.Kept() <= len(w.Nodes) {
 		return ""
 	}
 	for i, keep := range p.Keep {

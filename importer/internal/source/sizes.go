@@ -116,7 +116,7 @@ func (s *Sizes) Shape(name string, shape []int, open map[int]string) (got []int,
 
 // Written says that the file was written for another first extent of an input, old, than it has now.
 func (s *Sizes) Written(old, now int) {
-	if old != now && s.batch.New == 0 {
+	if old != now && old > 0 && s.batch.New == 0 {
 		s.batch = Batch{old, now}
 	}
 }
