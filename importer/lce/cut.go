@@ -67,7 +67,7 @@ func (f *file) cut(name string, o importer.Options) error {
 	for _, i := range f.inputs {
 		for k := range f.ops {
 			if slices.Contains(f.ops[k].outputs, i) {
-				return w.Errorf("name the other results of its operator too", "--begin %s: it is made together with another tensor that is needed", f.tensors[i].name)
+				return w.Errorf("name the other results of its operator too", "%s: it is made together with another tensor that is needed", importer.Begin.With(f.tensors[i].name))
 			}
 		}
 	}

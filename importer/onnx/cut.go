@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -128,7 +127,7 @@ func (r *reading) describe(m *pb.ModelProto, name string, v *pb.ValueInfoProto, 
 	var e *ir.Error
 	switch {
 	case err != nil && errors.As(err, &e):
-		return nil, &ir.Error{Pos: e.Pos, Node: e.Node, Msg: "--begin " + name + ": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg, Help: fmt.Sprintf("say it: --shape %s=1,...", name)}
+		return nil, &ir.Error{Pos: e.Pos, Node: e.Node, Msg: importer.Begin.With(name) + ": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg, Help: "say it: " + importer.Shape.With(name+"=1,...")}
 	case err != nil:
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/files"
@@ -108,7 +109,7 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 		}
 	}
 	if tt == nil || tt.Shape == nil {
-		return nil, b.errorf(fmt.Sprintf("say it: --shape %s=1,...", name), "input %q has no tensor type with a shape", name)
+		return nil, b.errorf("say it: "+importer.Shape.With(name+"=1,..."), "input %q has no tensor type with a shape", name)
 	}
 	shape, note, err := b.inputShape(name, tt.Shape)
 	if err != nil {

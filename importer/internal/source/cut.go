@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/importer"
 	"ripc/internal/suggest"
 	"ripc/ir"
 )
@@ -55,7 +56,7 @@ func (w *Wiring) maker() map[string]int {
 }
 
 // find resolves a name that an option gives: that of a tensor, an alias, or that of a node for the first tensor it makes.
-func (w *Wiring) find(option, name string, made map[string]int) (string, error) {
+func (w *Wiring) find(option importer.Option, name string, made map[string]int) (string, error) {
 	if _, ok := made[name]; ok || slices.Contains(w.Inputs, name) {
 		return name, nil
 	}
@@ -86,7 +87,7 @@ func (w *Wiring) find(option, name string, made map[string]int) (string, error) 
 		}
 		help = "the last tensors are " + suggest.List(last(outs, 8), 8)
 	}
-	return "", w.Errorf(strings.TrimSpace(help), "--%s %s: no tensor and no node is called so", option, name)
+	return "", w.Errorf(strings.TrimSpace(help), "%s: no tensor and no node is called so", option.With(name))
 }
 
 // last are the last n of a list.
@@ -101,7 +102,7 @@ func (w *Wiring) Errorf(help, format string, args ...any) error {
 // part needs are its own. Errors are *ir.Error.
 func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 	made := w.maker()
-	resolve := func(option string, names []string) ([]string, error) {
+	resolve := func(option importer.Option, names []string) ([]string, error) {
 		var out []string
 		for _, name := range names {
 			t, err := w.find(option, name, made)
@@ -109,27 +110,27 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 				return nil, err
 			}
 			if slices.Contains(out, t) {
-				return nil, w.Errorf("", "--%s %s: tensor %q is named twice", option, name, t)
+				return nil, w.Errorf("", "%s: tensor %q is named twice", option.With(name), t)
 			}
 			out = append(out, t)
 		}
 		return out, nil
 	}
-	from, err := resolve("begin", begin)
+	from, err := resolve(importer.Begin, begin)
 	if err != nil {
 		return nil, err
 	}
 	p := &Part{Keep: make([]bool, len(w.Nodes)), Outputs: w.Outputs}
 	if len(end) > 0 {
-		if p.Outputs, err = resolve("end", end); err != nil {
+		if p.Outputs, err = resolve(importer.End, end); err != nil {
 			return nil, err
 		}
 		for _, t := range p.Outputs {
 			if _, ok := made[t]; !ok {
-				return nil, w.Errorf("end it at what a node makes", "--end %s: this is an input of the network", t)
+				return nil, w.Errorf("end it at what a node makes", "%s: this is an input of the network", importer.End.With(t))
 			}
 			if slices.Contains(from, t) {
-				return nil, w.Errorf("", "tensor %q is named by --begin and by --end: nothing lies between", t)
+				return nil, w.Errorf("", "tensor %q is named by %s and by %s: nothing lies between", t, importer.Begin, importer.End)
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 	}
 	for _, t := range from {
 		if !reached[t] {
-			return nil, w.Errorf("", "--begin %s: nothing that leads to an output reads it", t)
+			return nil, w.Errorf("", "%s: nothing that leads to an output reads it", importer.Begin.With(t))
 		}
 	}
 	p.Inputs = from
@@ -163,8 +164,8 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 		switch {
 		case !reached[t] || slices.Contains(from, t):
 		case len(from) > 0:
-			return nil, w.Errorf(fmt.Sprintf("cut this way off too, or keep the input with --begin %s", quoted(t)),
-				"--begin %s: the network still needs its input %q, for tensor %q", strings.Join(from, " --begin "), t, reader[t])
+			return nil, w.Errorf("cut this way off too, or keep the input with "+importer.Begin.With(t),
+				"%s: the network still needs its input %q, for tensor %q", importer.Begin.With(from[0]), t, reader[t])
 		default:
 			p.Inputs = append(p.Inputs, t)
 		}
@@ -274,10 +275,10 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 	}
 	var flags []string
 	for _, t := range begin {
-		flags = append(flags, "--begin "+quoted(t))
+		flags = append(flags, importer.Begin.With(t))
 	}
 	for _, t := range end {
-		flags = append(flags, "--end "+quoted(t))
+		flags = append(flags, importer.End.With(t))
 	}
 	what := "cuts the network before it"
 	switch {
@@ -287,15 +288,4 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 		what = "begins the network behind it"
 	}
 	return fmt.Sprintf("`%s` %s", strings.Join(flags, " "), what)
-}
-
-// quoted is name as a shell takes it for one word.
-func quoted(name string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-", r)
-	}
-	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

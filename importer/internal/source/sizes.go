@@ -37,11 +37,11 @@ func NewSizes(file string, o importer.Options, names []string) (*Sizes, error) {
 		return s.errorf(help, "%s of %q: there is no such input", what, name)
 	}
 	for _, name := range sortedKeys(o.Shapes) {
-		if err := check("--shape", name); err != nil {
+		if err := check(importer.Shape.String(), name); err != nil {
 			return nil, err
 		}
 		if name == "" && len(names) > 1 {
-			return nil, s.errorf("the inputs are "+suggest.List(names, 8), "--shape without a name, but there are %d inputs", len(names))
+			return nil, s.errorf("the inputs are "+suggest.List(names, 8), "%s without a name, but there are %d inputs", importer.Shape, len(names))
 		}
 	}
 	for _, name := range sortedKeys(o.Inputs) {
@@ -83,7 +83,7 @@ func (s *Sizes) Shape(name string, shape []int, open map[int]string) (got []int,
 	given := s.Given(name)
 	switch {
 	case given != nil && len(given) != len(shape):
-		return nil, "", s.errorf(fmt.Sprintf("the file's shape is %s", shapeText(shape)), "--shape %s=%s: the input has %d axes", name, shapeText(given), len(shape))
+		return nil, "", s.errorf(fmt.Sprintf("the file's shape is %s", shapeText(shape)), "%s: the input has %d axes", importer.Shape.With(name+"="+shapeText(given)), len(shape))
 	case given != nil:
 		got = slices.Clone(given)
 	case s.options.Batch != 0 && len(shape) > 1:
@@ -96,12 +96,12 @@ func (s *Sizes) Shape(name string, shape []int, open map[int]string) (got []int,
 			return nil, "", s.errorf("", "input %q: axis %d is to have %d elements", name, d, n)
 		case d == 0:
 			got[d] = 1
-			note = "the file leaves the batch size open, so it is 1 here (--batch)"
+			note = fmt.Sprintf("the file leaves the batch size open, so it is 1 here (%s)", importer.Batch)
 			if open[d] != "" {
-				note = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here (--batch)", open[d])
+				note = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here (%s)", open[d], importer.Batch)
 			}
 		default:
-			return nil, "", s.errorf(fmt.Sprintf("give all of them: --shape %s=%s", quoted(name), exampleShape(shape)),
+			return nil, "", s.errorf("give all of them: "+importer.Shape.With(name+"="+exampleShape(shape)),
 				"input %q: axis %d (%q) has no fixed size", name, d, open[d])
 		}
 	}
