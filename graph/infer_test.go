@@ -138,7 +138,7 @@ func TestInferErrors(t *testing.T) {
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 9}}, nil, "use 1 to 8 bits"},
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
 		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
-		{"tanh", "x", &graph.NoAttrs{}, nil, "unknown op"},
+		{"cosh", "x", &graph.NoAttrs{}, nil, "unknown op"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}
 		_, _, err := graph.Infer(net(), n)
