@@ -142,6 +142,9 @@ func (b *builder) prepare(n *node) error {
 		}
 		n.in = append(n.in, t)
 	}
+	if err := n.upToDate(); err != nil {
+		return err
+	}
 	if err := n.readAttrs(); err != nil {
 		return err
 	}
@@ -189,7 +192,14 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		return outs, nil
 	}
 	if n.op.lower == nil {
-		return nil, n.fail("", "its operands are computed from an input; this op is only supported on constants")
+		help := "it is there for what exporters compute of shapes and weights; use another op in the network"
+		for i, t := range n.in {
+			if t != nil && t.konst == nil {
+				help = fmt.Sprintf("use another op in the network, or end it before this one, at tensor %q", n.Input[i])
+				break
+			}
+		}
+		return nil, n.fail(help, "its operands are computed from an input; this op is only supported on constants")
 	}
 	for i, t := range n.in {
 		switch {

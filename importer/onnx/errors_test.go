@@ -44,7 +44,7 @@ func TestErrors(t *testing.T) {
 		f    file
 	}{
 		{"all at once", newFile(17).floats("w", 4, 3, 3, 3).node("LSTM x -> a").node("Conv x w -> b", "auto_pad", "SAME").node("Resize b -> c").node("custom.ops:Foo c -> d").node("Gelu x -> e").node("Relu e -> y")},
-		{"opset 6", newFile(6).node("Relu x -> y")},
+		{"opset 5", newFile(5).node("Relu x -> y")},
 		{"opset 26", newFile(26).node("Relu x -> y")},
 		{"no opset", noOpset},
 		{"local function", local},
@@ -74,10 +74,25 @@ func TestErrors(t *testing.T) {
 		{"pads", conv("pads", []int64{1, 1})},
 		{"kernel_shape", conv("kernel_shape", []int64{5, 5})},
 		{"kernel too large", newFile(13, 1, 3, 2, 2).floats("w", 4, 3, 3, 3).node("Conv x w -> y")},
-		{"conv of a sequence", newFile(13, 1, 3, 8).floats("w", 4, 3, 3).node("Conv x w -> y")},
+		{"conv of a volume", newFile(13, 1, 3, 8, 8, 8).floats("w", 4, 3, 3, 3, 3).node("Conv x w -> y")},
+		{"pool of a volume", newFile(13, 1, 3, 8, 8, 8).node("MaxPool x -> y", "kernel_shape", []int64{2, 2, 2})},
+		{"conv of a sequence with an image's kernel", newFile(13, 1, 3, 8).floats("w", 4, 3, 3, 3).node("Conv x w -> y")},
+		{"pads of a sequence", newFile(13, 1, 3, 8).floats("w", 4, 3, 3).node("Conv x w -> y", "pads", []int64{1, 1, 1, 1})},
+		{"resize linear", newFile(13).floats("e", 0).floats("s", 4).node("Resize x e s -> y", "mode", "linear")},
+		{"resize sizes", newFile(13).floats("e", 0).ints("s", 1, 3, 12, 12).node("Resize x e e s -> y")},
+		{"resize ceil", newFile(13).floats("e", 0).ints("s", 1, 3, 16, 16).node("Resize x e e s -> y", "nearest_mode", "ceil")},
+		{"resize crop", newFile(13).floats("e", 0).ints("s", 1, 3, 16, 16).node("Resize x e e s -> y", "coordinate_transformation_mode", "tf_crop_and_resize")},
+		{"resize channels", newFile(13).floats("e", 0).ints("s", 1, 6, 8, 8).node("Resize x e e s -> y")},
+		{"resize nothing", newFile(13).floats("e", 0).node("Resize x e e -> y")},
+		{"resize ranks", newFile(13).floats("e", 0).ints("s", 16, 16).node("Resize x e e s -> y")},
+		{"block", newFile(13).node("DepthToSpace x -> y", "blocksize", 2)},
+		{"blocksize", newFile(13).node("SpaceToDepth x -> y", "blocksize", 3)},
+		{"block mode", newFile(13).node("DepthToSpace x -> y", "blocksize", 2, "mode", "RCD")},
 		{"computed weights", newFile(13).node("Relu x -> w").node("Conv x w -> y")},
 		{"pool dilations", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "dilations", []int64{2, 2})},
 		{"pool indices", newFile(13).node("MaxPool x -> a y", "kernel_shape", []int64{2, 2})},
+		{"training in opset 6", newFile(6).floats("c", 3).node("BatchNormalization x c c c c -> y")},
+		{"axis of opset 6", newFile(6).floats("c", 3).node("Add x c -> y", "broadcast", 1, "axis", 9)},
 		{"training", newFile(15).floats("c", 3).node("BatchNormalization x c c c c -> y", "training_mode", 1)},
 		{"reshape", newFile(13).ints("s", 2, 100).node("Reshape x s -> y")},
 		{"reshape of zero", newFile(13).ints("s", 1, 3, 8, 8, 0).node("Reshape x s -> y")},
@@ -214,7 +229,7 @@ func TestExternalData(t *testing.T) {
 		}
 	}
 	for want, pairs := range map[string][]string{
-		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"}, "no such file": {"location", "none.bin"},
+		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"},
 		"lies outside": {"location", "/etc/passwd"}, "has 12 bytes": {"location", "w.bin", "offset", "8"}, "length 12": {"location", "w.bin", "length", "12"},
 		"no number": {"location", "w.bin", "offset", "four"}, "want numbers from 0": {"location", "w.bin", "offset", "-4"}, "without a location": {},
 		"want 8 at": {"location", "w.bin", "offset", "9223372036854775807"}, "regular file": {"location", "sub"},
@@ -224,5 +239,32 @@ func TestExternalData(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `initializer "c"`) {
 			t.Errorf("%v: %v, want %q", pairs, err, want)
 		}
+	}
+}
+
+// TestAbsentData: a file that is not there is one fault, whatever it holds.
+func TestAbsentData(t *testing.T) {
+	dir := t.TempDir()
+	f := newFile(13, 1, 2).node("Add x a -> s").node("Add s b -> t").node("Add t c -> y")
+	for name, location := range map[string]string{"a": "none.bin", "b": "none.bin", "c": "lfs.bin"} {
+		f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: &name, DataType: proto.Int32(int32(dtFloat)), Dims: []int64{1, 2}, DataLocation: pb.TensorProto_EXTERNAL.Enum(),
+			ExternalData: []*pb.StringStringEntryProto{{Key: proto.String("location"), Value: &location}}})
+	}
+	path := filepath.Join(dir, "m.onnx")
+	pointer := []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 8\n")
+	if err := errors.Join(os.WriteFile(path, f.bytes(t), 0o600), os.WriteFile(filepath.Join(dir, "lfs.bin"), pointer, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read(path, importer.Options{})
+	if err == nil {
+		t.Fatal("read without its data")
+	}
+	for _, want := range []string{`cannot read "none.bin", the file with the data of 2 constants: no such file or directory`, `cannot read "lfs.bin", the file with the data of a constant: is a pointer of Git LFS`} {
+		if strings.Count(err.Error(), want) != 1 {
+			t.Errorf("%v\nwant once: %s", err, want)
+		}
+	}
+	if n := strings.Count(err.Error(), "cannot read"); n != 2 {
+		t.Errorf("%d faults, want 2: %v", n, err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/files"
 	"ripc/ir"
 )
 
@@ -56,14 +57,19 @@ func folder(dir string) Opener {
 			return nil, err
 		case !info.Mode().IsRegular():
 			return nil, errors.New("is no regular file")
-		case length > info.Size() || offset > info.Size()-length:
-			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
 		}
 		f, err := root.Open(filepath.FromSlash(name))
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
+		head := make([]byte, len(files.LFSPrefix))
+		if n, _ := f.ReadAt(head, 0); files.CheckLFS(head[:n]) != nil {
+			return nil, files.ErrLFS
+		}
+		if length > info.Size() || offset > info.Size()-length {
+			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
+		}
 		buf := make([]byte, length)
 		_, err = io.ReadFull(io.NewSectionReader(f, offset, length), buf)
 		return buf, err
@@ -118,7 +124,7 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 }
 
 // The versions of the standard's operators that are read.
-const firstOpset, lastOpset = 7, 25
+const firstOpset, lastOpset = 6, 25
 
 // opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
 func (b *builder) opsets(m *pb.ModelProto) error {
