@@ -36,22 +36,23 @@ type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
 	all := map[string]rule{
-		"constant":  (*lowering).constantNode,
-		"bconv2d":   with((*lowering).conv),
-		"fconv2d":   with((*lowering).conv),
-		"eltwise":   with((*lowering).eltwise),
-		"quantize":  with((*lowering).quantize),
-		"threshold": with((*lowering).threshold),
-		"max_pool":  with((*lowering).pool),
-		"avg_pool":  with((*lowering).pool),
-		"pad":       with((*lowering).pad),
-		"slice":     with((*lowering).slice),
-		"reshape":   (*lowering).reshapeNode,
-		"flatten":   (*lowering).reshapeNode,
-		"transpose": with((*lowering).transpose),
-		"concat":    func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
-		"bitpack":   (*lowering).sameBuffer, // both ends are the caller's
-		"unpack":    (*lowering).sameBuffer,
+		"constant":   (*lowering).constantNode,
+		"bconv2d":    with((*lowering).conv),
+		"window_sum": with((*lowering).conv),
+		"fconv2d":    with((*lowering).conv),
+		"eltwise":    with((*lowering).eltwise),
+		"quantize":   with((*lowering).quantize),
+		"threshold":  with((*lowering).threshold),
+		"max_pool":   with((*lowering).pool),
+		"avg_pool":   with((*lowering).pool),
+		"pad":        with((*lowering).pad),
+		"slice":      with((*lowering).slice),
+		"reshape":    (*lowering).reshapeNode,
+		"flatten":    (*lowering).reshapeNode,
+		"transpose":  with((*lowering).transpose),
+		"concat":     func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
+		"bitpack":    (*lowering).sameBuffer, // both ends are the caller's
+		"unpack":     (*lowering).sameBuffer,
 		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
 			l.stage(n, ops.Dequantize(x.LevelType, x.Shape), 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},
@@ -136,12 +137,17 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		p := f.Params[1+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
+	if a.Window != nil {
+		args = append(args, l.at[n.Inputs[1]].buf)
+	}
 	oh, ow := a.OutSize(shape[1], shape[2])
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	why := graph.NoReason
 	switch {
 	case n.Op == "fconv2d":
 		why = graph.WhyFloatWeights
+	case n.Op == "window_sum":
+		macs, why = 0, graph.WhyWeightOffset // the model asks for none
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Output):
 		why = graph.WhySumsLeave
 	}
