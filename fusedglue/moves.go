@@ -31,6 +31,11 @@ func movers() map[string]mover {
 		"reshape":  {goes: reshaped},
 		"flatten":  {goes: reshaped},
 		"slice":    {goes: sliced},
+		"resize":   {same, false, true},
+
+		"depth_to_space": {goes: depthToSpace},
+		"space_to_depth": {goes: spaceToDepth},
+
 		"transpose": {goes: func(r *rewriter, m *graph.Node, _, c int) (int, int, int) {
 			if p := m.Attrs.(*graph.TransposeAttrs).Perm; p[len(p)-1] == len(p)-1 {
 				return c, 1, 1
@@ -64,6 +69,25 @@ func sliced(_ *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 		return 0, 1, 0 // nobody reads it
 	}
 	return c / a.Stride[last], 1, 1
+}
+
+// depthToSpace: each channel before it holds one pixel of each block.
+func depthToSpace(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
+	a := m.Attrs.(*graph.BlockAttrs)
+	if a.Order == graph.BlockCRD {
+		return c / (a.Block[0] * a.Block[1]), 1, 1
+	}
+	return c % r.g.Value(m.Output).Channels(), 1, 1
+}
+
+// spaceToDepth: each channel before it is cut into as many as blocks have pixels.
+func spaceToDepth(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
+	a := m.Attrs.(*graph.BlockAttrs)
+	pixels := a.Block[0] * a.Block[1]
+	if a.Order == graph.BlockCRD {
+		return c * pixels, 1, pixels
+	}
+	return c, r.g.Value(m.Inputs[0]).Channels(), pixels
 }
 
 // moves puts steps and quantizers in front of the movers before them, where a convolution there may take them in, or where the

@@ -79,7 +79,8 @@ type PReluAttrs struct{}
 
 // BinaryOpAttrs belongs to add, sub, mul, div, minimum, maximum, greater, greater_equal, less, less_equal, equal and not_equal:
 // of two f32 tensors of one rank, axes of extent 1 being repeated, or of one tensor and the weight "b", [C] or [1] (Reverse: b
-// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1.
+// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1. add and sub of two tensors of
+// levels give levels, exactly (scalar.SumOf), and mul and div of levels by one number above 0 the same levels with another scale.
 type BinaryOpAttrs struct{ Reverse bool }
 
 // WhereAttrs belongs to where: a where the condition, truth values, holds, else b. The inputs are the condition, a and b, of one
@@ -102,11 +103,28 @@ type ReshapeAttrs struct{ Shape []int }
 // and after).
 type TransposeAttrs struct{ Perm []int }
 
+// BlockAttrs belongs to depth_to_space and space_to_depth, f32 or levels: a block of Block[0] rows and Block[1] columns of the
+// larger image is one pixel of the smaller one, its channels side by side. With DCR, channel c of the pixel (i, j) of a block
+// is channel (i*Block[1] + j)*C + c, C being the channels of the larger image; with CRD it is (c*Block[0] + i)*Block[1] + j.
+type BlockAttrs struct {
+	Block [2]int
+	Order BlockOrder
+}
+
+// ResizeAttrs belongs to resize: each pixel, f32 or levels, Factor[0] times in a column and Factor[1] times in a row.
+type ResizeAttrs struct{ Factor [2]int }
+
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
 type ConstantAttrs struct{}
 
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
 type ClipAttrs struct{ Min, Max float64 }
+
+// HardSigmoidAttrs: min(max(x*Alpha + Beta, 0), 1), product and sum rounded.
+type HardSigmoidAttrs struct{ Alpha, Beta float64 }
+
+// EluAttrs: x for x > 0, else Alpha * (e**x - 1).
+type EluAttrs struct{ Alpha float64 }
 
 // RoundAttrs belongs to round: to an integer, in f32.
 type RoundAttrs struct{ Mode scalar.Rounding }
@@ -126,7 +144,7 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).

@@ -46,6 +46,12 @@ var formats = sync.OnceValue(func() map[string]format {
 		"clip": form(func(b *builder, _ *rawNode, at string) *graph.ClipAttrs {
 			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)), Max: b.doc.number(at+"/max", math.Inf(1))}
 		}, writeClip),
+		"hard_sigmoid": form(func(b *builder, _ *rawNode, at string) *graph.HardSigmoidAttrs {
+			return &graph.HardSigmoidAttrs{Alpha: b.doc.number(at+"/alpha", 0.2), Beta: b.doc.number(at+"/beta", 0.5)}
+		}, func(a *graph.HardSigmoidAttrs) object { return object{{"alpha", a.Alpha}, {"beta", a.Beta}} }),
+		"elu": form(func(b *builder, _ *rawNode, at string) *graph.EluAttrs {
+			return &graph.EluAttrs{Alpha: b.doc.number(at+"/alpha", 1)}
+		}, func(a *graph.EluAttrs) object { return object{{"alpha", a.Alpha}} }),
 		"round": form(func(b *builder, n *rawNode, at string) *graph.RoundAttrs {
 			return &graph.RoundAttrs{Mode: b.rounding(n, at)}
 		}, func(a *graph.RoundAttrs) object { return roundingObject(a.Mode) }),
@@ -68,6 +74,11 @@ var formats = sync.OnceValue(func() map[string]format {
 		"transpose": form(func(b *builder, _ *rawNode, at string) *graph.TransposeAttrs {
 			return &graph.TransposeAttrs{Perm: b.doc.integers(at + "/perm")}
 		}, func(a *graph.TransposeAttrs) object { return object{{"perm", a.Perm}} }),
+		"depth_to_space": form(readBlock, writeBlock),
+		"space_to_depth": form(readBlock, writeBlock),
+		"resize": form(func(b *builder, _ *rawNode, at string) *graph.ResizeAttrs {
+			return &graph.ResizeAttrs{Factor: b.doc.pair(at+"/factor", [2]int{1, 1})}
+		}, func(a *graph.ResizeAttrs) object { return object{{"factor", a.Factor[:]}} }),
 	}
 	for _, o := range graph.Ops() {
 		switch o.NewAttrs().(type) {
@@ -149,6 +160,14 @@ func readPool(b *builder, n *rawNode, at string) *graph.PoolAttrs {
 
 func writePool(a *graph.PoolAttrs) object {
 	return append(object{{"kernel", a.Kernel[:]}, {"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+}
+
+func readBlock(b *builder, n *rawNode, at string) *graph.BlockAttrs {
+	return &graph.BlockAttrs{Block: b.doc.pair(at+"/block", [2]int{1, 1}), Order: parsed(b, n, at+"/order", graph.BlockDCR, graph.ParseBlockOrder)}
+}
+
+func writeBlock(a *graph.BlockAttrs) object {
+	return append(object{{"block", a.Block[:]}}, only(a.Order != graph.BlockDCR, "order", a.Order.String())...)
 }
 
 func readQuantize(b *builder, n *rawNode, at string) *graph.QuantizeAttrs {
