@@ -63,6 +63,9 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
 		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
 	}
+	if a.Binary != nil && a.Binary.Offset {
+		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
+	}
 	p, shape := &a.Pad, []int{x.Shape[0], 0, 0, w.Shape[3]}
 	before, after := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}
 	for d := range 2 {
@@ -146,6 +149,11 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, bitserial bool, o
 		return g.Errorf(n, "use none, max or tensor", "weight_scale mean is for weights of one bit and ternary ones")
 	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != AffineWeights:
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
+	}
+	if b.Offset {
+		if err := g.needWeight(n, "offset", []int{out}); err != nil {
+			return err
+		}
 	}
 	if b.WeightScale == ScaleTensor {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {

@@ -26,6 +26,8 @@ func bitserial(r *rewriter) error {
 		case few == nil:
 			why = r.weights(n, notFew)
 			why.Args.Bits = v.Bits
+		case few.Offset != nil && n.Op == "conv_transpose2d":
+			why = graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: v.Bits}}
 		default:
 			why = unfit(n, v, few)
 		}
@@ -125,6 +127,9 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
+	}
+	if b.Offset {
+		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: few.Offset}
 	}
 	n.Verdict = graph.Verdict{}
 	out := n.Output

@@ -43,6 +43,7 @@ func (b *modelBuilder) transposed() {
 	if op == "bitserial_conv_transpose2d" {
 		attrs["weight_scale"] = []string{"mean", "none"}[b.r.IntN(2)]
 		b.weights(attrs)
+		delete(attrs, "weight_offset")
 	}
 	b.add(op, attrs)
 	b.shape, b.bits = shape, 0
