@@ -43,7 +43,7 @@ func Load(path string) (*graph.Graph, error) {
 	if err != nil || ext == ownModel {
 		return g, err
 	}
-	if g, err = recognize.Run(g); err != nil {
+	if g, err = recognize.Run(g, recognize.Options{}); err != nil {
 		return nil, err
 	}
 	if err := graph.Check(g); err != nil {

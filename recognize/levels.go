@@ -29,9 +29,9 @@ func (r *rewriter) origin(t string) origin {
 		return s
 	}
 	s.value, s.why = r.findSource(t)
-	if n := r.Producer(t); s.value != nil && n.Op != "dequantize" {
+	if n := r.Producer(t); s.value != nil {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
-		s.made = sum || !r.idle(n) && r.stepped(t) != nil || slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
+		s.made = sum || !r.idle(n) && r.stepped(t) != nil || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
 	}
 	r.sources[t] = s
 	return s
@@ -70,6 +70,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		return v, why
 	case *graph.BinaryOpAttrs:
 		if len(n.Inputs) == 2 {
+			if q := r.stepped(t); q != nil {
+				return q.value, graph.Verdict{}
+			}
 			return r.sum(n)
 		}
 	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
@@ -82,6 +85,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	}
 	switch n.Op {
 	case "dequantize":
+		if q := r.stepped(t); q != nil {
+			return q.value, graph.Verdict{}
+		}
 		if v = r.g.Value(n.Inputs[0]); !(v.Scale > 0) {
 			why = because(graph.WhyLevelScale, n)
 			why.Args.Value = number(v.Scale)
@@ -158,12 +164,12 @@ func (r *rewriter) sink(t string) (string, error) {
 	n := r.Producer(t)
 	l, err := "", error(nil)
 	switch {
-	case n.Op == "dequantize":
-		l = n.Inputs[0]
-	case r.idle(n):
+	case n.Op != "dequantize" && r.idle(n):
 		l, err = r.sink(n.Inputs[0])
 	case r.stepped(t) != nil:
 		l, err = r.threshold(n, r.stepped(t))
+	case n.Op == "dequantize":
+		l = n.Inputs[0]
 	case n.Op == "add" || n.Op == "sub":
 		l, err = r.quantizeSum(n)
 	default:

@@ -124,14 +124,14 @@ func dump(g *graph.Graph) string {
 func (n *net) run(outputs ...string) *graph.Graph {
 	n.Outputs = outputs
 	before := dump(n.Graph)
-	g, err := Run(n.Graph)
+	g, err := Run(n.Graph, Options{})
 	if err != nil {
 		n.fail(err)
 	}
 	if after := dump(n.Graph); after != before {
 		n.fail("Run changed its input:\n" + before + after)
 	}
-	again, err := Run(g)
+	again, err := Run(g, Options{})
 	if err != nil {
 		n.fail(err)
 	}

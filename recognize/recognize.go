@@ -36,9 +36,16 @@ func order() [][3]string {
 	}
 }
 
+// Options say what may be recognized that is not what the file asks for, to the bit.
+type Options struct {
+	// FoldSTE takes what is a quantizer but for roundings for that quantizer, as (sign(x) - x) + x for sign(x).
+	FoldSTE bool
+}
+
 // Run gives g with its bitserial layers found. g itself is not changed.
-func Run(g *graph.Graph) (*graph.Graph, error) {
+func Run(g *graph.Graph, o Options) (*graph.Graph, error) {
 	r := newRewriter(g)
+	r.options = o
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
 		clear(r.sources)
@@ -56,6 +63,7 @@ func Run(g *graph.Graph) (*graph.Graph, error) {
 type rewriter struct {
 	*graph.Builder
 	g       *graph.Graph
+	options Options
 	sources map[string]origin   // f32 tensor -> what it is made from
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -166,6 +167,30 @@ func (s Step) Monotone() bool {
 		return !slices.ContainsFunc(s.A, func(v float32) bool { return v < 0 })
 	}
 	return false
+}
+
+// Range gives bounds of what s makes, in channel o, of the numbers from lo to hi, which are no NaN: where lo equals hi, the
+// number itself. ok is false where nothing is known.
+func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
+	a, b := s.Eval(o, lo), s.Eval(o, hi)
+	if lo == hi && math.Signbit(float64(lo)) == math.Signbit(float64(hi)) {
+		return a, a, true
+	}
+	if a != a || b != b {
+		return 0, 0, false
+	}
+	switch kinds()[s.Kind].course {
+	case rising:
+		return a, b, true
+	case turning:
+		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0 && (s.Kind != Div || f32.Flush(s.A[o]) != 0)
+	case bending:
+		if lo < 0 && hi > 0 && s.A[o] < 0 {
+			return min(a, b, 0), max(a, b, 0), true
+		}
+		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0
+	}
+	return 0, 0, false
 }
 
 // Increasing reports whether steps never fall in any channel and keep numbers numbers.
