@@ -1,6 +1,7 @@
 package ripc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/lce"
 	"ripc/importer/onnx"
 	"ripc/importer/ripcjson"
@@ -21,8 +24,8 @@ import (
 const ownModel = ".json"
 
 // importers reads model files, by extension. All but ripc's own give graphs of plain ops.
-func importers() map[string]func(path string) (*graph.Graph, error) {
-	return map[string]func(path string) (*graph.Graph, error){
+func importers() map[string]func(path string, o importer.Options) (*graph.Graph, error) {
+	return map[string]func(path string, o importer.Options) (*graph.Graph, error){
 		ownModel:  ripcjson.Read,
 		".tflite": lce.Read,
 		".onnx":   onnx.Read,
@@ -32,18 +35,28 @@ func importers() map[string]func(path string) (*graph.Graph, error) {
 // ModelKinds are the extensions of the files that Load reads, sorted.
 func ModelKinds() []string { return slices.Sorted(maps.Keys(importers())) }
 
-// Load reads a model file of any format that ripc knows. Models of other programs are called like their file.
-func Load(path string) (*graph.Graph, error) {
+// Load reads a model file of any format that ripc knows, as it is. Models of other programs are called like their file.
+func Load(path string) (*graph.Graph, error) { return load(path, Options{}) }
+
+// load is Load as o.Import and o.Recognize ask for it.
+func load(path string, o Options) (*graph.Graph, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	read, ok := importers()[ext]
 	if !ok {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "files that can be read are " + strings.Join(ModelKinds(), ", ")}
 	}
-	g, err := read(path)
-	if err != nil || ext == ownModel {
-		return g, err
+	if name := o.Import.Name; name != "" && name != codegen.Identifier(name) {
+		return nil, &ir.Error{Msg: fmt.Sprintf("name %q is no C identifier, which functions begin with", name), Help: "take " + codegen.Identifier(name)}
 	}
-	if g, err = recognize.Run(g, recognize.Options{}); err != nil {
+	g, err := read(path, o.Import)
+	if err != nil {
+		return nil, err
+	}
+	g.Name = cmp.Or(o.Import.Name, g.Name)
+	if ext == ownModel {
+		return g, nil
+	}
+	if g, err = recognize.Run(g, o.Recognize); err != nil {
 		return nil, err
 	}
 	if err := graph.Check(g); err != nil {
@@ -64,7 +77,7 @@ func Import(ctx context.Context, path, out string, o Options) (*Imported, error)
 	if strings.ToLower(filepath.Ext(path)) == ownModel {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs"}
 	}
-	g, err := Load(path)
+	g, err := load(path, o)
 	if err != nil {
 		return nil, err
 	}

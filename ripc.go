@@ -13,14 +13,18 @@ import (
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/schedule"
 )
 
 // How to compile, what comes of it, and how long each stage took.
 type (
-	Options   = compile.Options
-	Compiled  = compile.Compiled
-	StageTime = compile.StageTime
+	Options = compile.Options
+	// How a model is read (Options.Import), and how its inputs come (ImportOptions.Inputs).
+	ImportOptions = importer.Options
+	InputOptions  = importer.Input
+	Compiled      = compile.Compiled
+	StageTime     = compile.StageTime
 )
 
 // Version is ripc's version, which every artifact carries.
@@ -41,7 +45,7 @@ func LLVM() (version string, err error) {
 
 // Compile runs the pipeline on a model file.
 func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
-	return compile.Network(ctx, func() (*graph.Graph, error) { return Load(path) }, o)
+	return compile.Network(ctx, func() (*graph.Graph, error) { return load(path, o) }, o)
 }
 
 // ReadSchedule reads a file of traces, for Options.Traces (schedule.ReadFile).

@@ -126,7 +126,7 @@ func (r RunRequest) interpret(progress func(stage, stages int, name string)) (en
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
 	}
-	g, err := Load(r.Path)
+	g, err := load(r.Path, r.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,11 @@ import (
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/graph/explain"
+	"ripc/importer"
+	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/lower"
+	"ripc/recognize"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -30,7 +33,10 @@ type Options struct {
 	Strict           bool // layers that stay float although the model is binary are errors
 	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
 	Traces map[string]schedule.Trace
-	Emit   []codegen.Kind // what to build; nil: nothing is generated, the Programs only
+	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
+	Import    importer.Options
+	Recognize recognize.Options
+	Emit      []codegen.Kind // what to build; nil: nothing is generated, the Programs only
 	// Backend is the name of the back end that builds; "" lets each kind be built by the first that can.
 	Backend string
 	// Observe, if not nil, is called with each stage's name and its result as text.
@@ -47,6 +53,9 @@ type Compiled struct {
 	Choices map[string]strategy.Choice
 	Times   []StageTime
 }
+
+// Functions are the names of the functions that the network's code exports.
+func (c *Compiled) Functions() []string { return abi.Exports(codegen.Identifier(c.Program.Name)) }
 
 // StageTime is how long one stage took.
 type StageTime struct {

@@ -56,8 +56,11 @@ func TestHardInputs(t *testing.T) {
 			add(o.op, o.attrs, "x")
 		}
 		add("reshape", attrs{"shape": []int{1, 36, channels}}, "x")
-		for _, op := range []string{"add", "sub", "mul", "div", "concat"} {
+		for _, op := range []string{"add", "sub", "mul", "div", "minimum", "maximum", "concat"} {
 			add("max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{2, 2}}, add(op, nil, "x", "x2"))
+		}
+		for _, op := range []string{"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"} {
+			add("where", nil, add("logical_not", nil, add(op, nil, "x", "x2")), "x", "x2")
 		}
 		add("relu", nil, add("max_pool", attrs{"kernel": []int{2, 2}, "strides": []int{2, 2}}, add("transpose", attrs{"perm": []int{0, 2, 1, 3}}, "x")))
 		shape := []int{1, 6, 6, channels}

@@ -26,21 +26,9 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return a.Eval(x) }, true, false}, true
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return thresholdLevel(a, t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
+		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return a.Level(t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
 	}
 	return q, false
-}
-
-// thresholdLevel is graph.ThresholdAttrs' level of x in channel o.
-func thresholdLevel(a *graph.ThresholdAttrs, thresholds *graph.Tensor, o int, x float32) int {
-	n, c := 0, thresholds.Shape[1]
-	for i := range thresholds.Shape[0] {
-		t := f32.Flush(thresholds.Data[i*c+o%c])
-		if x := f32.Flush(x); x >= t || a.NotLess && !(x < t) {
-			n++
-		}
-	}
-	return n
 }
 
 // floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which

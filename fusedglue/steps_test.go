@@ -126,7 +126,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 				if c.rows {
 					l = []float32{e.LevelRows[0][o]}
 				}
-				if want := thresholdLevel(a, &graph.Tensor{Shape: c.shape, Data: c.data}, o, v); (y >= l[0]) != (want == 1) {
+				if want := a.Level(&graph.Tensor{Shape: c.shape, Data: c.data}, o, v); (y >= l[0]) != (want == 1) {
 					t.Errorf("%+v: %g of channel %d gives %v, want %d", c, v, o, y >= l[0], want)
 				}
 			}

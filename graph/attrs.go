@@ -71,9 +71,14 @@ type ConcatAttrs struct{}
 // PReluAttrs: x for x >= 0, else alpha*x. Weights: "alpha" [C].
 type PReluAttrs struct{}
 
-// BinaryOpAttrs belongs to add, sub, mul and div: of two f32 tensors of one rank, axes of extent 1 being repeated, or of
-// one tensor and the weight "b", [C] or [1] (Reverse: b stands on the left, for sub and div).
+// BinaryOpAttrs belongs to add, sub, mul, div, minimum, maximum, greater, greater_equal, less, less_equal, equal and not_equal:
+// of two f32 tensors of one rank, axes of extent 1 being repeated, or of one tensor and the weight "b", [C] or [1] (Reverse: b
+// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1.
 type BinaryOpAttrs struct{ Reverse bool }
+
+// WhereAttrs belongs to where: a where the condition, truth values, holds, else b. The inputs are the condition, a and b, of one
+// rank, axes of extent 1 being repeated; the weights "a" and "b", [C] or [1], may take the places of the inputs of these names.
+type WhereAttrs struct{}
 
 // SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels must be able to express.
 type SpatialPadAttrs struct {
@@ -115,7 +120,7 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), global_avg_pool, softmax, flatten, unpack and dequantize.
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).

@@ -11,35 +11,6 @@ func (v *Value) moved(shape []int) *Value {
 	return &out
 }
 
-func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs) (*Value, error) {
-	b := n.Weights["b"]
-	if len(in) != 2 && (len(in) != 1 || b == nil) {
-		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %d inputs, want 2, or 1 and a weight", len(in))
-	}
-	if len(in) == 2 && (b != nil || a.Reverse) {
-		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")
-	}
-	for _, x := range in {
-		if err := g.needFloat(n, x); err != nil {
-			return nil, err
-		}
-	}
-	out := &Value{Shape: append([]int(nil), in[0].Shape...), Layout: in[0].Layout}
-	if len(in) == 1 {
-		return out, g.needVector(n, "b", in[0].Channels())
-	}
-	x, y := in[0].Shape, in[1].Shape
-	ok := len(x) == len(y)
-	for d := 0; ok && d < len(x); d++ {
-		ok = x[d] == y[d] || x[d] == 1 || y[d] == 1
-		out.Shape[d] = max(x[d], y[d])
-	}
-	if !ok {
-		return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes", "inputs have shapes %v and %v, want equal ones", x, y)
-	}
-	return out, nil
-}
-
 func inferConstant(g *Graph, n *Node, in []*Value, _ *ConstantAttrs) (*Value, error) {
 	if len(in) != 0 {
 		return nil, g.Errorf(n, "", "has %d inputs, want none", len(in))

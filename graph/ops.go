@@ -21,9 +21,10 @@ type Op struct {
 	// Fused ops are made by fusedglue, never by an importer; they have no inference.
 	Fused bool
 
-	infer func(g *Graph, n *Node, in []*Value) (*Value, error)
-	print func(n *Node) string // what n's attributes say, with a space before each
-	steps func(g *Graph, n *Node) []scalar.Step
+	infer    func(g *Graph, n *Node, in []*Value) (*Value, error)
+	print    func(n *Node) string // what n's attributes say, with a space before each
+	steps    func(g *Graph, n *Node) []scalar.Step
+	function *scalar.Function // what it computes of single elements of its operands, nil if it is no such op
 }
 
 // Ops lists the rows, in the order in which the schema of models has them.
@@ -68,10 +69,15 @@ func opRows() []*Op {
 		stepped(row("relu6", inferMap, nil), oneStep(scalar.Relu6)),
 		stepped(row("hard_tanh", inferMap, nil), oneStep(scalar.HardTanh)),
 		stepped(row("sign", inferMap, nil), oneStep(scalar.Sign)),
+		stepped(row("abs", inferMap, nil), oneStep(scalar.Abs)),
 		stepped(row("clip", inferClip, printClip), clipSteps),
 		stepped(row("round", inferRound, printRound), roundSteps),
 		stepped(row("prelu", inferPRelu, nil), preluSteps).weights("alpha"),
-		binaryRow("add"), binaryRow("sub"), binaryRow("mul"), binaryRow("div"),
+		binaryRow(scalar.Plus), binaryRow(scalar.Minus), binaryRow(scalar.Times), binaryRow(scalar.Over),
+		binaryRow(scalar.Minimum), binaryRow(scalar.Maximum),
+		binaryRow(scalar.Greater), binaryRow(scalar.GreaterEqual), binaryRow(scalar.Less), binaryRow(scalar.LessEqual), binaryRow(scalar.Equal), binaryRow(scalar.NotEqual),
+		logicRow(scalar.Not), logicRow(scalar.And), logicRow(scalar.Or), logicRow(scalar.Xor),
+		functionRow(scalar.Where, inferWhere, printWhere).weights("a", "b").infinite(),
 		row("pad", inferPad, printPad),
 		row("slice", inferSlice, printSlice),
 		row("reshape", inferReshape, printReshape),
@@ -125,8 +131,18 @@ func fusedRow[A any](name string, print func(n *Node, a *A) string) *Op {
 }
 
 // binaryRow is an op of two tensors, or of a tensor and a weight.
-func binaryRow(name string) *Op {
-	return stepped(rowOf(name, inferBinaryOp, printBinaryOp), binarySteps).weights("b").infinite()
+func binaryRow(f scalar.Function) *Op {
+	return stepped(functionRow(f, inferBinaryOp, printBinaryOp), binarySteps).weights("b").infinite()
+}
+
+// logicRow is an op of truth values.
+func logicRow(f scalar.Function) *Op { return functionRow(f, inferLogic, nil) }
+
+// functionRow is an op that computes f of single elements.
+func functionRow[A any](f scalar.Function, infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error), print func(n *Node, a *A) string) *Op {
+	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) { return infer(g, n, in, a, f) }, print)
+	o.function = &f
+	return o
 }
 
 func (o *Op) weights(keys ...string) *Op {
@@ -137,6 +153,14 @@ func (o *Op) weights(keys ...string) *Op {
 func (o *Op) infinite() *Op {
 	o.Infinite = true
 	return o
+}
+
+// Function is what the op computes of single elements of its operands (FunctionOf), ok being whether it is such an op.
+func (o *Op) Function() (f scalar.Function, ok bool) {
+	if o.function == nil {
+		return 0, false
+	}
+	return *o.function, true
 }
 
 // stepped says that the op is a chain of float steps. vector gives a weight as one value for each channel.

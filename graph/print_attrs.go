@@ -62,6 +62,16 @@ func printBinaryOp(n *Node, a *BinaryOpAttrs) string {
 	}
 }
 
+func printWhere(n *Node, _ *WhereAttrs) string {
+	s := ""
+	for _, key := range []string{"a", "b"} {
+		if n.Weights[key] != nil {
+			s += fmt.Sprintf(" %s=%s", key, weightString(n, key))
+		}
+	}
+	return s
+}
+
 func printTranspose(_ *Node, a *TransposeAttrs) string { return fmt.Sprintf(" perm=%v", a.Perm) }
 
 func printReshape(_ *Node, a *ReshapeAttrs) string { return fmt.Sprintf(" shape=%v", a.Shape) }

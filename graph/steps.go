@@ -33,7 +33,8 @@ func roundSteps(_ *Node, a *RoundAttrs, _ func(string) []float32) []scalar.Step 
 	return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
 }
 
-// binarySteps is x op b, or b op x; nil for b / x and for two tensors. x - b is x + (-b), and b - x is (-x) + b, to the bit.
+// binarySteps is x op b, or b op x; nil where these are no steps, such as b / x, and for two tensors. x - b is x + (-b), and
+// b - x is (-x) + b, to the bit.
 func binarySteps(n *Node, a *BinaryOpAttrs, vector func(string) []float32) []scalar.Step {
 	if len(n.Inputs) != 1 {
 		return nil
@@ -49,6 +50,10 @@ func binarySteps(n *Node, a *BinaryOpAttrs, vector func(string) []float32) []sca
 		return []scalar.Step{{Kind: scalar.Add, A: negated(b)}}
 	case n.Op == "div" && !a.Reverse:
 		return []scalar.Step{{Kind: scalar.Div, A: b}}
+	case n.Op == "minimum" && !a.Reverse:
+		return []scalar.Step{{Kind: scalar.Least, A: b}}
+	case n.Op == "maximum" && !a.Reverse:
+		return []scalar.Step{{Kind: scalar.Most, A: b}}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
@@ -34,7 +35,7 @@ type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
 
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
-	return map[string]rule{
+	all := map[string]rule{
 		"constant":  (*lowering).constantNode,
 		"bconv2d":   with((*lowering).conv),
 		"fconv2d":   with((*lowering).conv),
@@ -43,10 +44,6 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"threshold": with((*lowering).threshold),
 		"max_pool":  with((*lowering).pool),
 		"avg_pool":  with((*lowering).pool),
-		"add":       with((*lowering).binary),
-		"sub":       with((*lowering).binary),
-		"mul":       with((*lowering).binary),
-		"div":       with((*lowering).binary),
 		"pad":       with((*lowering).pad),
 		"slice":     with((*lowering).slice),
 		"reshape":   (*lowering).reshapeNode,
@@ -65,6 +62,10 @@ var rules = sync.OnceValue(func() map[string]rule {
 			l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 		},
 	}
+	for _, f := range scalar.Functions() {
+		all[f.String()] = (*lowering).function
+	}
+	return all
 })
 
 // with is a rule that looks at the attributes.

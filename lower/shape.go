@@ -41,19 +41,24 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Va
 	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
 
-// binary lowers an op of two tensors, or of a tensor and a constant.
-func (l *lowering) binary(n *graph.Node, a *graph.BinaryOpAttrs, x *graph.Value, _ string) {
-	var right []int
-	left, args := x.Shape, []string{l.at[n.Inputs[0]].buf}
+// function lowers an op on single elements of several tensors, or of tensors and constants.
+func (l *lowering) function(n *graph.Node, _ *graph.Value, _ string) {
+	f, operands, _ := graph.FunctionOf(n)
 	why := graph.WhyTwoSums
-	if b := n.Weights["b"]; len(n.Inputs) == 1 {
+	if len(n.Inputs) == 1 {
 		why = graph.WhyNotTakenIn
-		right, args = b.Shape, append(args, l.constant(n.Name+".b", ir.F32, b.Shape, b.Data))
-	} else {
-		right, args = l.g.Value(n.Inputs[1]).Shape, append(args, l.at[n.Inputs[1]].buf)
 	}
-	if a.Reverse {
-		left, right, args[0], args[1] = right, left, args[1], args[0]
+	if _, truths := f.Arguments(); f.Truth() && truths > 0 {
+		why = graph.NoReason
 	}
-	l.stage(n, ops.BinaryOp(n.Op, left, right), 0, why, append(args, l.result(n).buf)...)
+	var shapes [][]int
+	var args []string
+	for _, o := range operands {
+		if w := o.Weight; w != nil {
+			shapes, args = append(shapes, w.Shape), append(args, l.constant(n.Name+"."+o.Key, ir.F32, w.Shape, w.Data))
+			continue
+		}
+		shapes, args = append(shapes, l.g.Value(n.Inputs[o.Input]).Shape), append(args, l.at[n.Inputs[o.Input]].buf)
+	}
+	l.stage(n, ops.Function(f, shapes...), 0, why, append(args, l.result(n).buf)...)
 }

@@ -36,12 +36,6 @@ func order() [][3]string {
 	}
 }
 
-// Options say what may be recognized that is not what the file asks for, to the bit.
-type Options struct {
-	// FoldSTE takes what is a quantizer but for roundings for that quantizer, as (sign(x) - x) + x for sign(x).
-	FoldSTE bool
-}
-
 // Run gives g with its bitserial layers found. g itself is not changed.
 func Run(g *graph.Graph, o Options) (*graph.Graph, error) {
 	r := newRewriter(g)

@@ -121,6 +121,9 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		res.order = append(res.order, string(k))
 		res.Files[string(k)] = fileResult{name, len(c.Files[k])}
 	}
+	if !slices.Equal(exts, []string{"ripir"}) {
+		res.Functions = c.Functions()
+	}
 	res.count()
 	res.Seconds = time.Since(start).Seconds()
 	for _, t := range c.Times {
@@ -141,6 +144,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 // compileResult is what --json prints.
 type compileResult struct {
 	Model       string                `json:"model"`
+	Functions   []string              `json:"functions,omitempty"` // that the code has, if there is code
 	Target      string                `json:"target"`
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
@@ -218,4 +222,7 @@ func (r *compileResult) print(w io.Writer) {
 		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes)))
 	}
 	fmt.Fprintf(w, "%.2f s\n", r.Seconds)
+	if len(r.Functions) > 0 {
+		fmt.Fprintf(w, "functions %s\n", strings.Join(r.Functions, ", "))
+	}
 }

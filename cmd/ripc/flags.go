@@ -12,6 +12,7 @@ import (
 
 // compileFlags are those of every command that may compile a model.
 type compileFlags struct {
+	modelFlags
 	target   string
 	schedule string
 	backend  string
@@ -32,6 +33,7 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.StringSliceVar(&f.float, "float", nil, "layers whose sums are to be computed in f32, instead of\nwhat costs less by estimate")
 	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers whose sums are to be counted in bits, likewise")
+	f.modelFlags.register(cmd)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	complete(cmd, "target", targetNames)
@@ -61,6 +63,9 @@ func targetNames() []string {
 func (f *compileFlags) options(path string) (ripc.Options, error) {
 	o := ripc.Options{Target: f.target, Disable: f.disable, Float: f.float, Bitserial: f.bits, Backend: f.backend}
 	if ripc.IsArtifact(path) {
+		if given := f.given(); len(given) > 0 {
+			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
+		}
 		if f.schedule != "" || f.backend != "" || len(f.disable)+len(f.float)+len(f.bits) > 0 {
 			return o, usagef("%s is compiled already: --schedule, --backend, --disable-pass, --float and --bitserial need a model", path)
 		}
@@ -71,8 +76,8 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 			return o, usagef("--disable-pass %s: the passes that can be left out are %s", p, strings.Join(ripc.OptionalPasses(), ", "))
 		}
 	}
-	var err error
-	if f.schedule != "" {
+	err := f.fill(&o)
+	if err == nil && f.schedule != "" {
 		o.Traces, err = ripc.ReadSchedule(f.schedule)
 	}
 	return o, err

@@ -14,6 +14,7 @@ import (
 func importCommand() *cobra.Command {
 	var output string
 	var json bool
+	var f modelFlags
 	cmd := &cobra.Command{
 		Use:   "import F.onnx|F.tflite [flags]",
 		Short: "Turn another program's model into ripc's own format",
@@ -24,16 +25,17 @@ stay float say why. It compiles to the same bytes as the original. Needs no LLVM
 		Example: `  ripc import quicknet.tflite -o quicknet.json
   ripc inspect quicknet.json`,
 		Args: args(1, 1, "one F.onnx or F.tflite"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json, &f) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "the model's file, NAME.json (default the same place and name as F)")
+	f.register(cmd)
 	fs.BoolVar(&json, "json", false, "print one JSON object")
 	return cmd
 }
 
-func runImport(cmd *cobra.Command, path, out string, json bool) error {
+func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlags) error {
 	ext := filepath.Ext(path)
 	switch {
 	case ripc.IsArtifact(path):
@@ -48,12 +50,16 @@ func runImport(cmd *cobra.Command, path, out string, json bool) error {
 	if !ok || filepath.Base(out) == ".json" {
 		return usagef("--output %s: give a name that ends in .json", out)
 	}
+	var o ripc.Options
+	if err := flags.fill(&o); err != nil {
+		return err
+	}
 	undo, err := checkPlaces(prefix, []string{"json", "safetensors"})
 	if err != nil {
 		return err
 	}
 	defer undo()
-	im, err := ripc.Import(cmd.Context(), path, out, ripc.Options{})
+	im, err := ripc.Import(cmd.Context(), path, out, o)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ const (
 	PRelu                // fma(min(x, 0), A, max(x, 0))
 	Round                // to an integer by Mode
 	Sign                 // f32(x > 0) - f32(x < 0)
+	Abs                  // |x|
+	Least                // min(x, A), so A where x is a NaN
+	Most                 // max(x, A)
 )
 
 // kindRow is what is known of a kind.
@@ -60,6 +63,9 @@ var kinds = sync.OnceValue(func() []kindRow {
 		PRelu:    {"prelu", 1, 2, bending},
 		Round:    {"round", 0, 1, rising},
 		Sign:     {"sign", 0, 2, rising},
+		Abs:      {"abs", 0, 1, mixed},
+		Least:    {"min", 1, 1, rising},
+		Most:     {"max", 1, 1, rising},
 	}
 })
 
@@ -142,6 +148,12 @@ func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
 		return m.round(s.Mode, x)
 	case Sign:
 		return m.sign(x)
+	case Abs:
+		return m.abs(x)
+	case Least:
+		return m.min(x, a)
+	case Most:
+		return m.max(x, a)
 	}
 	panic("BUG: unknown step " + s.Kind.String())
 }

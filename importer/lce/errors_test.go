@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	"ripc/internal/golden"
 	tt "ripc/internal/tflitetest"
@@ -201,7 +202,7 @@ func TestManyErrors(t *testing.T) {
 
 // TestOpen: a file that is not there.
 func TestOpen(t *testing.T) {
-	_, err := Read(filepath.Join(t.TempDir(), "none.tflite"))
+	_, err := Read(filepath.Join(t.TempDir(), "none.tflite"), importer.Options{})
 	var e *ir.Error
 	if !errors.As(err, &e) || !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

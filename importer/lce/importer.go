@@ -5,35 +5,36 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	"ripc/internal/names"
 	"ripc/ir"
 )
 
 // Read reads the .tflite file at path.
-func Read(path string) (*graph.Graph, error) {
+func Read(path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "")
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data)
+	return parse(path, data, o, maxWeights)
 }
 
 // Parse reads a model from data. file is its name in messages, and, without folder and extension, the graph's.
 // Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
 func Parse(file string, data []byte) (*graph.Graph, error) {
-	return parse(file, data, maxWeights)
+	return parse(file, data, importer.Options{}, maxWeights)
 }
 
-// parse allows constants of at most limit elements in all.
-func parse(name string, data []byte, limit int) (*graph.Graph, error) {
+// parse reads data as o asks for it, and allows constants of at most limit elements in all.
+func parse(name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
 	f, err := decode(name, data)
 	if err != nil {
 		return nil, err
 	}
 	b := &builder{
-		file: f,
-		g:    source.NewGraph(name), faults: source.Faults{File: name},
+		file: f, options: o,
+		g: source.NewGraph(name), faults: source.Faults{File: name},
 		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, outputs: map[int]bool{},
 	}
@@ -43,9 +44,10 @@ func parse(name string, data []byte, limit int) (*graph.Graph, error) {
 
 // builder makes the graph of a file.
 type builder struct {
-	file *file
-	g    *graph.Graph
-	left int // elements that constants may still have
+	file    *file
+	options importer.Options
+	g       *graph.Graph
+	left    int // elements that constants may still have
 
 	values  []string                 // by tensor: the value that holds it, "" if none does
 	floats  map[int]string           // by tensor of levels: their dequantized values, where some operator asked for them

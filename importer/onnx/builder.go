@@ -1,12 +1,13 @@
 package onnx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/names"
@@ -17,9 +18,12 @@ import (
 type builder struct {
 	file    string
 	model   *pb.ModelProto
+	options importer.Options
 	open    Opener
 	mem     budget
-	ops     map[string]*op
+	order   []int // of the file's nodes
+	ops     ops
+	unknown map[string]*unknownOp // ops that are not supported
 	opset   map[string]int64
 	g       *graph.Builder
 	tensors map[string]*tensor // by name in the file
@@ -31,8 +35,8 @@ type builder struct {
 	n       *node // the node that is being read
 }
 
-func newBuilder(file string, m *pb.ModelProto, open Opener, memory int64) *builder {
-	b := &builder{file: file, model: m, open: open, mem: budget{left: memory}, ops: table(),
+func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
+	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, notes: map[string]string{}, wanted: map[string]bool{},
 		readers: map[string]bool{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	for _, o := range m.Graph.Output {
@@ -69,10 +73,13 @@ func (b *builder) node(index int, p *pb.NodeProto) {
 	}
 	if err != nil {
 		var e *ir.Error
-		if !errors.As(err, &e) {
-			err = n.fail("", "%v", err)
+		switch {
+		case errors.Is(err, errCounted):
+		case errors.As(err, &e):
+			b.faults.Add(err)
+		default:
+			b.faults.Add(n.fail("", "%v", err))
 		}
-		b.faults.Add(err)
 	}
 	for i, name := range p.Output {
 		if name == "" {
@@ -100,10 +107,6 @@ func (n *node) name(index int) {
 			break
 		}
 	}
-	name := n.GetName()
-	if name == "" {
-		name = n.base
-	}
 	d := n.GetDomain()
 	if isStandard(d) {
 		d = ""
@@ -113,8 +116,14 @@ func (n *node) name(index int) {
 	if d != "" {
 		op = d + "." + op
 	}
-	n.label = fmt.Sprintf("node %q (%s, opset %d)", name, op, n.opset)
+	if n.opset != 0 {
+		op += fmt.Sprintf(", opset %d", n.opset)
+	}
+	n.label = fmt.Sprintf("node %q (%s)", n.called(), op)
 }
+
+// called is the node's name, or, where the file gives it none, that of what it makes.
+func (n *node) called() string { return cmp.Or(n.GetName(), n.base) }
 
 // prepare finds the node's row, its attributes and its inputs.
 func (b *builder) prepare(n *node) error {
@@ -123,15 +132,13 @@ func (b *builder) prepare(n *node) error {
 			return n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported")
 		}
 	}
-	n.op = b.ops[n.GetOpType()]
-	if n.op == nil || n.op.qonnx == isStandard(n.GetDomain()) || n.op.qonnx && !isQONNX(n.GetDomain()) {
-		n.op = nil
-		return n.fail("docs/import-onnx.md lists the ops that are", "this op is not supported")
+	if n.op = b.ops.find(n.GetDomain(), n.GetOpType()); n.op == nil {
+		return b.unsupported(n)
 	}
 	for _, name := range n.Input {
 		t := b.tensors[name]
 		if t == nil && name != "" {
-			return n.fail("nodes must come after those that they read", "input %q is made by no earlier node and is no input of the model", name)
+			return n.fail("", "input %q is made by no node and is no input of the model", name)
 		}
 		n.in = append(n.in, t)
 	}
@@ -160,11 +167,6 @@ func (b *builder) prepare(n *node) error {
 // read reports whether a tensor of the file is used by a node or is an output.
 func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] }
 
-// isQONNX reports whether a domain is one under which QONNX's operators are found.
-func isQONNX(d string) bool {
-	return d == "onnx.brevitas" || d == "qonnx" || strings.HasPrefix(d, "qonnx.") || d == "finn" || strings.HasPrefix(d, "finn.")
-}
-
 // evaluate makes the node's outputs: constants of constants, or graph nodes.
 func (b *builder) evaluate(n *node) ([]*tensor, error) {
 	args := make([]*array, len(n.in))
@@ -187,7 +189,14 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		return outs, nil
 	}
 	if n.op.lower == nil {
-		return nil, n.fail("", "its operands are computed from an input; this op is only supported on constants")
+		help := "it is there for what exporters compute of shapes and weights; use another op in the network"
+		for i, t := range n.in {
+			if t != nil && t.konst == nil {
+				help = fmt.Sprintf("use another op in the network, or end it before this one, at tensor %q", n.Input[i])
+				break
+			}
+		}
+		return nil, n.fail(help, "its operands are computed from an input; this op is only supported on constants")
 	}
 	for i, t := range n.in {
 		switch {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,20 +21,17 @@ func TestDocs(t *testing.T) {
 func supported() string {
 	ops := table()
 	var b strings.Builder
-	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators, and QONNX's under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`.\n\n",
-		firstOpset, lastOpset)
+	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators. QONNX's are found under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
+		"and without a domain; those on channels-last images under `qonnx.custom_op.channels_last`.\n\n", firstOpset, lastOpset)
 	b.WriteString("| op | becomes | as far as |\n|---|---|---|\n")
 	var constants []string
-	for _, name := range slices.Sorted(maps.Keys(ops)) {
-		o := ops[name]
+	for _, k := range slices.SortedFunc(maps.Keys(ops), key.compare) {
+		o := ops[k]
 		if o.lower == nil {
-			constants = append(constants, name)
+			constants = append(constants, k.name)
 			continue
 		}
-		shown := name
-		if o.qonnx {
-			shown += " (QONNX)"
-		}
+		shown := k.name + map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)"}[k.family]
 		limits := o.limits
 		if limits == "" {
 			limits = "all of it"
@@ -43,4 +41,14 @@ func supported() string {
 	fmt.Fprintf(&b, "\nOn constants only, where exporters compute shapes and weights with them: %s. Of the ops above, those with constant operands alone are computed too.\n",
 		strings.Join(constants, ", "))
 	return b.String()
+}
+
+// compare orders ops by name, then by family.
+func (k key) compare(o key) int {
+	return cmp.Or(cmp.Compare(k.name, o.name), cmp.Compare(k.family, o.family))
+}
+
+// domainOf is a domain under which a family's ops are found.
+func domainOf(f family) string {
+	return []string{standard: "", qonnx: "qonnx.custom_op.general", channelsLast: "qonnx.custom_op.channels_last"}[f]
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/graph"
+	"ripc/importer"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/golden"
 	"ripc/ir"
@@ -43,8 +44,8 @@ func TestErrors(t *testing.T) {
 		f    file
 	}{
 		{"all at once", newFile(17).floats("w", 4, 3, 3, 3).node("LSTM x -> a").node("Conv x w -> b", "auto_pad", "SAME").node("Resize b -> c").node("custom.ops:Foo c -> d").node("Gelu x -> e").node("Relu e -> y")},
-		{"opset 8", newFile(8).node("Relu x -> y")},
-		{"opset 21", newFile(21).node("Relu x -> y")},
+		{"opset 6", newFile(6).node("Relu x -> y")},
+		{"opset 26", newFile(26).node("Relu x -> y")},
 		{"no opset", noOpset},
 		{"local function", local},
 		{"dynamic height", newFile(13, "N", 3, "height", 8).node("Relu x -> y")},
@@ -52,7 +53,14 @@ func TestErrors(t *testing.T) {
 		{"empty axis", newFile(13, 1, 0).node("Relu x -> y")},
 		{"double input", doubles},
 		{"undefined input", newFile(13).node("Relu nothing -> y")},
-		{"out of order", newFile(13).node("Relu a -> y").node("Relu x -> a")},
+		{"circle", newFile(13).node("Add x b -> a").node("Relu a -> b").node("Neg b -> y")},
+		{"reads itself", newFile(13).node("Add x y -> y")},
+		{"many of one op", newFile(13).node("LSTM x -> a").node("LSTM a -> b").node("GRU b -> c").node("LSTM c -> y")},
+		{"hardware", newFile(13).node("finn.custom_op.fpgadataflow.hls:MVAU_hls x -> a").node("finn.custom_op.fpgadataflow.hls:MVAU_hls a -> y")},
+		{"foreign domain", newFile(13).floats("c").node("my.ops:Quant x c c c -> a").node("my.ops:Conv a c -> y")},
+		{"im2col", newFile(13, 1, 8, 8, 3).node("qonnx.custom_op.general:Im2Col x -> y", "kernel_size", []int64{9, 3}, "stride", []int64{1, 1})},
+		{"xnor of numbers", newFile(13, 1, 2).floats("w", 2, 3).node("qonnx.custom_op.general:XnorPopcountMatMul x w -> y")},
+		{"channels last", newFile(13, 1, 8).node("qonnx.custom_op.channels_last:MaxPool x -> y", "kernel_shape", []int64{2, 2})},
 		{"made twice", newFile(13).node("Relu x -> y").node("Neg x -> y")},
 		{"no such output", newFile(13).node("Relu x -> z")},
 		{"truth values out", bools},
@@ -79,7 +87,6 @@ func TestErrors(t *testing.T) {
 		{"softmax axis", newFile(13).node("Softmax x -> y", "axis", 4)},
 		{"quant mode", newFile(13).floats("c").node("qonnx.custom_op.general:Quant x c c c -> y", "rounding_mode", "SOMEHOW")},
 		{"quant scale", newFile(13).floats("c").node("Relu x -> s").node("qonnx.custom_op.general:Quant x s c c -> y")},
-		{"quant in the standard's domain", newFile(13).floats("c").node("Quant x c c c -> y")},
 		{"slice of nothing", newFile(13).ints("a", 3).ints("b", 3).node("Slice x a b -> y")},
 		{"pad mode", newFile(13).ints("p", 0, 0, 1, 1, 0, 0, 1, 1).node("Pad x p -> y", "mode", "reflect")},
 		{"gather", newFile(13).ints("i", 9).node("Gather x i -> y", "axis", 1)},
@@ -195,7 +202,7 @@ func TestExternalData(t *testing.T) {
 		if err := os.WriteFile(path, f.bytes(t), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return Read(path)
+		return Read(path, importer.Options{})
 	}
 	for _, pairs := range [][]string{{"location", "w.bin", "offset", "4", "length", "8"}, {"location", "sub/w.bin", "offset", "4"}} {
 		g, err := read(pairs...)
@@ -207,7 +214,7 @@ func TestExternalData(t *testing.T) {
 		}
 	}
 	for want, pairs := range map[string][]string{
-		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"}, "no such file": {"location", "none.bin"},
+		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"},
 		"lies outside": {"location", "/etc/passwd"}, "has 12 bytes": {"location", "w.bin", "offset", "8"}, "length 12": {"location", "w.bin", "length", "12"},
 		"no number": {"location", "w.bin", "offset", "four"}, "want numbers from 0": {"location", "w.bin", "offset", "-4"}, "without a location": {},
 		"want 8 at": {"location", "w.bin", "offset", "9223372036854775807"}, "regular file": {"location", "sub"},
@@ -217,5 +224,32 @@ func TestExternalData(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `initializer "c"`) {
 			t.Errorf("%v: %v, want %q", pairs, err, want)
 		}
+	}
+}
+
+// TestAbsentData: a file that is not there is one fault, whatever it holds.
+func TestAbsentData(t *testing.T) {
+	dir := t.TempDir()
+	f := newFile(13, 1, 2).node("Add x a -> s").node("Add s b -> t").node("Add t c -> y")
+	for name, location := range map[string]string{"a": "none.bin", "b": "none.bin", "c": "lfs.bin"} {
+		f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: &name, DataType: proto.Int32(int32(dtFloat)), Dims: []int64{1, 2}, DataLocation: pb.TensorProto_EXTERNAL.Enum(),
+			ExternalData: []*pb.StringStringEntryProto{{Key: proto.String("location"), Value: &location}}})
+	}
+	path := filepath.Join(dir, "m.onnx")
+	pointer := []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 8\n")
+	if err := errors.Join(os.WriteFile(path, f.bytes(t), 0o600), os.WriteFile(filepath.Join(dir, "lfs.bin"), pointer, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read(path, importer.Options{})
+	if err == nil {
+		t.Fatal("read without its data")
+	}
+	for _, want := range []string{`cannot read "none.bin", the file with the data of 2 constants: no such file or directory`, `cannot read "lfs.bin", the file with the data of a constant: is a pointer of Git LFS`} {
+		if strings.Count(err.Error(), want) != 1 {
+			t.Errorf("%v\nwant once: %s", err, want)
+		}
+	}
+	if n := strings.Count(err.Error(), "cannot read"); n != 2 {
+		t.Errorf("%d faults, want 2: %v", n, err)
 	}
 }

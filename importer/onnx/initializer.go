@@ -2,11 +2,14 @@ package onnx
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/files"
 )
 
 // constant reads a TensorProto in any of its encodings.
@@ -117,6 +120,16 @@ func readTyped(a *array, t *pb.TensorProto) error {
 	return nil
 }
 
+// absentError says that the file with the data of a tensor is not there.
+type absentError struct {
+	location string
+	err      error
+}
+
+func (e *absentError) Error() string { return fmt.Sprintf("external data %q: %v", e.location, e.err) }
+
+func (e *absentError) Unwrap() error { return e.err }
+
 // external reads the bytes of a tensor that lies in a file beside the model.
 func (b *builder) external(t *pb.TensorProto, want int) ([]byte, error) {
 	var location string
@@ -147,8 +160,11 @@ func (b *builder) external(t *pb.TensorProto, want int) ([]byte, error) {
 		return nil, err
 	}
 	raw, err := b.open(location, offset, length)
-	if err != nil {
-		return nil, fmt.Errorf("external data %q: %w", location, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLFS):
+		return nil, &absentError{location, files.Cause(err)}
+	case err != nil:
+		return nil, fmt.Errorf("external data %q: %w", location, files.Cause(err))
 	}
 	if int64(len(raw)) != length {
 		return nil, fmt.Errorf("external data %q: got %d of %d bytes", location, len(raw), length)

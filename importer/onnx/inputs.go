@@ -1,11 +1,13 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/files"
 	"ripc/ir"
 )
 
@@ -15,6 +17,7 @@ func (b *builder) initializers() {
 	for _, s := range g.SparseInitializer {
 		b.faults.Add(b.errorf("store it as a dense tensor", "initializer %q is sparse, which is not supported", s.GetValues().GetName()))
 	}
+	absent := map[string]*absence{}
 	for _, t := range g.Initializer {
 		if b.tensors[t.GetName()] != nil {
 			b.faults.Add(b.errorf("", "initializer %q is given twice", t.GetName()))
@@ -22,12 +25,40 @@ func (b *builder) initializers() {
 		}
 		v := &tensor{bad: true}
 		a, err := b.constant(t)
-		if err != nil {
+		var lost *absentError
+		switch {
+		case errors.As(err, &lost):
+			b.absent(absent, lost)
+		case err != nil:
 			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file}, Node: fmt.Sprintf("initializer %q", t.GetName()), Msg: err.Error()})
-		} else {
+		default:
 			v = &tensor{shape: a.shape, konst: a}
 		}
 		b.tensors[t.GetName()] = v
+	}
+}
+
+// absence is a file that cannot be read, and the constants whose data are in it: one message for all of them.
+type absence struct {
+	fault     *ir.Error
+	constants int
+}
+
+// absent reports lost, or counts it where its file is in list already.
+func (b *builder) absent(list map[string]*absence, lost *absentError) {
+	a := list[lost.location]
+	if a == nil {
+		a = &absence{fault: &ir.Error{Pos: ir.Pos{File: b.file}, Err: lost.err}}
+		if !errors.Is(lost.err, files.ErrLFS) {
+			a.fault.Help = "keep it in the model's folder, under this name"
+		}
+		list[lost.location] = a
+		b.faults.Add(a.fault)
+	}
+	a.constants++
+	a.fault.Msg = fmt.Sprintf("cannot read %q, the file with the data of %d constants", lost.location, a.constants)
+	if a.constants == 1 {
+		a.fault.Msg = fmt.Sprintf("cannot read %q, the file with the data of a constant", lost.location)
 	}
 }
 

@@ -20,7 +20,8 @@ type tensor struct {
 	// integers, if not nil, marks what QuantizeLinear made: value is what its integers stand for.
 	integers *quantParams
 	cond     *condition
-	bad      bool // something was wrong where it was made
+	windows  *windows // not nil for what Im2Col made
+	bad      bool     // something was wrong where it was made
 	// other orders in which value was stored too.
 	orders map[string]*tensor
 }

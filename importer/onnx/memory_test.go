@@ -6,6 +6,8 @@ import (
 	goruntime "runtime"
 	"strings"
 	"testing"
+
+	"ripc/importer"
 )
 
 // TestMemory: hostile files get an error before they get a GiB.
@@ -27,7 +29,7 @@ func TestMemory(t *testing.T) {
 		const memory = 16 << 20
 		var before, after goruntime.MemStats
 		goruntime.ReadMemStats(&before)
-		_, err := parse("m.onnx", data, nil, memory)
+		_, err := parse("m.onnx", data, nil, importer.Options{}, memory)
 		goruntime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s: no error", name)

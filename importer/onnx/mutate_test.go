@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -84,16 +85,9 @@ func mutate(m *pb.ModelProto, r *rand.Rand) {
 	n := pick(r, g.Node)
 	switch r.IntN(10) {
 	case 0:
-		ops := table()
-		var list []string
-		for name := range ops {
-			list = append(list, name)
-		}
-		slices.Sort(list)
-		n.OpType = proto.String(pick(r, list))
-		if n.Domain = nil; ops[n.GetOpType()].qonnx {
-			n.Domain = proto.String("qonnx.custom_op.general")
-		}
+		rows := table()
+		k := pick(r, slices.SortedFunc(maps.Keys(rows), key.compare))
+		n.OpType, n.Domain = &k.name, proto.String(domainOf(k.family))
 	case 1:
 		if len(n.Input) > 0 {
 			n.Input[r.IntN(len(n.Input))] = pick(r, names)
@@ -109,7 +103,7 @@ func mutate(m *pb.ModelProto, r *rand.Rand) {
 			mutateAttr(pick(r, n.Attribute), r)
 		}
 	case 5:
-		if o := table()[n.GetOpType()]; o != nil && len(o.attrs) > 0 {
+		if o := table().find(n.GetDomain(), n.GetOpType()); o != nil && len(o.attrs) > 0 {
 			a := &pb.AttributeProto{Name: proto.String(pick(r, o.attrs))}
 			mutateAttr(a, r)
 			n.Attribute = append(n.Attribute, a)
@@ -127,7 +121,7 @@ func mutate(m *pb.ModelProto, r *rand.Rand) {
 			n.Input = append([]string{"new"}, n.Input[min(1, len(n.Input)):]...)
 		}
 	case 9:
-		pick(r, m.OpsetImport).Version = proto.Int64(int64(8 + r.IntN(14)))
+		pick(r, m.OpsetImport).Version = proto.Int64(int64(firstOpset - 1 + r.IntN(lastOpset-firstOpset+3)))
 	}
 }
 

@@ -23,9 +23,6 @@ type node struct {
 	unnamed []*graph.Value
 }
 
-// isStandard reports whether a domain is that of the ONNX standard.
-func isStandard(domain string) bool { return domain == "" || domain == "ai.onnx" }
-
 // fail is an error at n.
 func (n *node) fail(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: n.b.file}, Node: n.label, Msg: fmt.Sprintf(format, args...), Help: help}

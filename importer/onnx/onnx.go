@@ -20,8 +20,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/files"
 	"ripc/ir"
 )
 
@@ -30,12 +32,12 @@ import (
 type Opener func(name string, offset, length int64) ([]byte, error)
 
 // Read reads the model in the file at path, and external data from the folder that it lies in.
-func Read(path string) (*graph.Graph, error) {
+func Read(path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "keep weights outside of the file (save_as_external_data)")
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data, folder(filepath.Dir(path)))
+	return parse(path, data, folder(filepath.Dir(path)), o, baseMemory)
 }
 
 // folder reads external data inside one folder, which neither names nor symbolic links leave.
@@ -55,14 +57,19 @@ func folder(dir string) Opener {
 			return nil, err
 		case !info.Mode().IsRegular():
 			return nil, errors.New("is no regular file")
-		case length > info.Size() || offset > info.Size()-length:
-			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
 		}
 		f, err := root.Open(filepath.FromSlash(name))
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
+		head := make([]byte, len(files.LFSPrefix))
+		if n, _ := f.ReadAt(head, 0); files.CheckLFS(head[:n]) != nil {
+			return nil, files.ErrLFS
+		}
+		if length > info.Size() || offset > info.Size()-length {
+			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
+		}
 		buf := make([]byte, length)
 		_, err = io.ReadFull(io.NewSectionReader(f, offset, length), buf)
 		return buf, err
@@ -72,11 +79,11 @@ func folder(dir string) Opener {
 // Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
 // errors joined. A batch size that the file leaves open becomes 1, which the first node that reads the input notes.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
-	return parse(file, data, open, baseMemory)
+	return parse(file, data, open, importer.Options{}, baseMemory)
 }
 
-// parse is Parse with another bound for what reading any file may take.
-func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, error) {
+// parse is Parse as o asks for it, with another bound for what reading any file may take.
+func parse(file string, data []byte, open Opener, o importer.Options, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -95,14 +102,15 @@ func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, e
 	if m.Graph == nil {
 		return fail("the file has no graph: it is no ONNX model")
 	}
-	b := newBuilder(file, m, open, 2*memory+8*int64(len(data)))
+	b := newBuilder(file, m, open, o, 2*memory+8*int64(len(data)))
 	if err := b.opsets(m); err != nil {
 		return nil, err
 	}
+	b.order = b.sorted()
 	b.initializers()
 	b.inputs()
-	for i, n := range m.Graph.Node {
-		b.node(i, n)
+	for _, i := range b.order {
+		b.node(i, m.Graph.Node[i])
 	}
 	if !b.faults.Any() {
 		b.outputs()
@@ -116,17 +124,14 @@ func parse(file string, data []byte, open Opener, memory int64) (*graph.Graph, e
 }
 
 // The versions of the standard's operators that are read.
-const firstOpset, lastOpset = 9, 20
+const firstOpset, lastOpset = 7, 25
 
-// opsets checks the versions of the operator sets.
+// opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
 func (b *builder) opsets(m *pb.ModelProto) error {
 	for _, o := range m.OpsetImport {
 		d := o.GetDomain()
-		if d == "ai.onnx" {
+		if isStandard(d) {
 			d = ""
-		}
-		if b.opset[d] != 0 && b.opset[d] != o.GetVersion() {
-			return b.errorf("", "opset versions %d and %d of domain %q in one file", b.opset[d], o.GetVersion(), d)
 		}
 		b.opset[d] = o.GetVersion()
 	}

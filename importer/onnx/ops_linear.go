@@ -196,7 +196,8 @@ func limits(d dtype) (lo, hi float64) {
 // reach, or themselves where they are converted.
 func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 	reached := map[string]bool{name: true}
-	for i, p := range b.model.Graph.Node {
+	for _, i := range b.order {
+		p := b.model.Graph.Node[i]
 		if !slices.ContainsFunc(p.Input, func(in string) bool { return reached[in] }) {
 			continue
 		}
@@ -207,7 +208,7 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 			if !reached[p.Input[0]] {
 				continue
 			}
-			n := &node{NodeProto: p, b: b, op: b.ops["DequantizeLinear"]}
+			n := &node{NodeProto: p, b: b, op: b.ops.find("", "DequantizeLinear")}
 			n.name(i)
 			for _, in := range p.Input {
 				t := b.tensors[in]

@@ -8,22 +8,11 @@ import (
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
 func lowerTranspose(n *node) ([]*tensor, error) {
-	t, err := n.b.plain(n.in[0])
+	move, err := n.permutation(len(n.in[0].shape))
 	if err != nil {
 		return nil, err
 	}
-	move, err := n.permutation(len(t.shape))
-	if err != nil {
-		return nil, err
-	}
-	shape, perm := make([]int, len(move)), make([]int, len(move))
-	for d, p := range move {
-		shape[d] = t.shape[p]
-	}
-	for d, p := range t.order() {
-		perm[d] = slices.Index(move, p)
-	}
-	return []*tensor{{shape: shape, value: t.value, perm: perm, integers: t.integers}}, nil
+	return one(n.b.moved(n.in[0], move))
 }
 
 // permutation is the attribute perm, by default the axes backwards.

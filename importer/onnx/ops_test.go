@@ -68,9 +68,16 @@ func floatsOf(t testing.TB, a *npy.Array) []float32 {
 }
 
 // TestOps reads a model of every op and evaluates its graph: the results are those of onnxruntime and qonnx (testdata/gen.py).
-// The graphs themselves are in testdata/ops.txt.
+// The graphs themselves are in testdata/ops.txt; finn.zip and finn.txt hold the forms of qonnx and FINN (gen_finn.py).
 func TestOps(t *testing.T) {
-	files := archive(t, "testdata/ops.zip")
+	for _, name := range []string{"ops", "finn"} {
+		t.Run(name, func(t *testing.T) { checkOps(t, "testdata/"+name) })
+	}
+}
+
+// checkOps checks the models of the archive at path.
+func checkOps(t *testing.T, path string) {
+	files := archive(t, path+".zip")
 	var names []string
 	for f := range files {
 		if name, ok := strings.CutSuffix(f, ".onnx"); ok {
@@ -119,5 +126,5 @@ func TestOps(t *testing.T) {
 			}
 		})
 	}
-	golden.Check(t, "testdata/ops.txt", text.Bytes())
+	golden.Check(t, path+".txt", text.Bytes())
 }

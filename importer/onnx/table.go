@@ -8,9 +8,9 @@ import (
 
 // op is a row of the table of what is read.
 type op struct {
-	qonnx    bool // of QONNX's operators, not the standard's
-	min, max int  // inputs
-	outputs  int  // outputs that may be used; 0 means 1
+	family   family
+	min, max int // inputs
+	outputs  int // outputs that may be used; 0 means 1
 	attrs    []string
 	fold     foldFunc  // how it is computed on constants
 	lower    lowerFunc // what it becomes on tensors that depend on an input; nil: only constants are supported
@@ -23,16 +23,17 @@ type op struct {
 
 const many = math.MaxInt32
 
-// table lists every op by its name.
-func table() map[string]*op {
-	t := map[string]*op{}
-	add := func(name string, o op) { t[name] = &o }
+// table lists every op.
+func table() ops {
+	t := ops{}
+	add := func(name string, o op) { t[key{o.family, name}] = &o }
 	arithmetic(add)
 	activations(add)
 	layers(add)
 	shapes(add)
 	logicOps(add)
 	quantizers(add)
+	lowered(add)
 	onConstants(add)
 	return t
 }
@@ -82,7 +83,7 @@ func layers(add adder) {
 	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
 	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "two spatial axes; constant weights"})
 	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense", limits: "constant B"})
-	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: lowerMatMul, mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
+	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
 	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
 	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "two spatial axes; no dilations; no Indices"})
 	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "two spatial axes; no dilations"})
@@ -115,7 +116,7 @@ func shapes(add adder) {
 	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
 	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
-	add("Cast", op{min: 1, max: 1, attrs: []string{"saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing, or threshold", limits: "to float"})
+	add("Cast", op{min: 1, max: 1, attrs: []string{"round_mode", "saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing, or threshold", limits: "to float"})
 }
 
 func logicOps(add adder) {
@@ -132,14 +133,26 @@ func logicOps(add adder) {
 
 func quantizers(add adder) {
 	for _, name := range []string{"Quant", "IntQuant"} {
-		add(name, op{qonnx: true, min: 4, max: 4, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldQuant, lower: lowerQuant, becomes: "quantize, dequantize; fake_quant", limits: "constant parameters"})
+		add(name, op{family: qonnx, min: 4, max: 4, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldQuant, lower: lowerQuant, becomes: "quantize, dequantize; fake_quant", limits: "constant parameters"})
 	}
-	add("BipolarQuant", op{qonnx: true, min: 2, max: 2, fold: foldBipolar, lower: lowerBipolar, becomes: "threshold, dequantize", limits: "a constant scale"})
-	add("MultiThreshold", op{qonnx: true, min: 2, max: 2, attrs: []string{"data_layout", "out_bias", "out_dtype", "out_scale"}, fold: foldMulti, lower: lowerMulti, becomes: "threshold, dequantize", limits: "at most 255 constant thresholds"})
-	add("Trunc", op{qonnx: true, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
-	linear := []string{"axis", "block_size", "output_dtype", "saturate"}
+	add("BipolarQuant", op{family: qonnx, min: 2, max: 2, fold: foldBipolar, lower: lowerBipolar, becomes: "threshold, dequantize", limits: "a constant scale"})
+	add("MultiThreshold", op{family: qonnx, min: 2, max: 2, attrs: []string{"data_layout", "out_bias", "out_dtype", "out_scale"}, fold: foldMulti, lower: lowerMulti, becomes: "threshold, dequantize", limits: "at most 255 constant thresholds"})
+	add("Trunc", op{family: qonnx, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
+	linear := []string{"axis", "block_size", "output_dtype", "precision", "saturate"}
 	add("QuantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
 	add("DequantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
+}
+
+// lowered are the forms that networks have on their way to FINN's hardware.
+func lowered(add adder) {
+	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
+	pool := append([]string{"ceil_mode", "storage_order"}, window...)
+	add("Conv", op{family: channelsLast, min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: onChannelsLast(lowerConv, true), becomes: "conv2d", limits: "constant weights [O, ..., I]"})
+	add("MaxPool", op{family: channelsLast, min: 1, max: 1, attrs: pool, lower: onChannelsLast(lowerPool("max_pool"), false), moves: true, becomes: "max_pool", limits: "no dilations; no Indices"})
+	add("BatchNormalization", op{family: channelsLast, min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: onChannelsLast(lowerBatchNorm, false), becomes: "batch_norm", limits: "constant statistics"})
+	add("MaxPoolNHWC", op{family: qonnx, min: 1, max: 1, attrs: pool, lower: onChannelsLast(lowerPool("max_pool"), false), moves: true, becomes: "max_pool", limits: "no dilations"})
+	add("Im2Col", op{family: qonnx, min: 1, max: 1, attrs: []string{"depthwise", "dilations", "input_shape", "kernel_size", "pad_amount", "pad_value", "stride"}, lower: lowerIm2Col, becomes: "nothing, the MatMul behind it conv2d; or slice, concat"})
+	add("XnorPopcountMatMul", op{family: qonnx, min: 2, max: 2, lower: lowerXnorPopcount, becomes: "dense; conv2d behind Im2Col", limits: "a constant matrix on the right; bits are 0 and 1"})
 }
 
 // onConstants are ops that exporters compute shapes and weights with.

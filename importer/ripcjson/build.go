@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer"
 	"ripc/ir"
 )
 
@@ -14,6 +15,7 @@ type builder struct {
 	*problems
 	doc     *document
 	lim     limits
+	options importer.Options
 	g       *graph.Graph
 	out     *graph.Builder // of g
 	weights *weights

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ripc/importer"
 	"ripc/internal/safetensors"
 )
 
@@ -31,7 +32,7 @@ func FuzzRead(f *testing.F) {
 	}
 	lim := limits{bytes: 1 << 20, depth: 16, index: 16 << 20, tensor: 1 << 18, weights: 1 << 16}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := parse("f.json", data, fuzzFile, v, lim)
+		g, err := parse("f.json", data, fuzzFile, importer.Options{}, v, lim)
 		if err != nil {
 			_ = err.Error()
 			return

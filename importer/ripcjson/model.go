@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
@@ -35,12 +36,12 @@ func defaultLimits() limits {
 const tooLong = "weights belong in a safetensors file"
 
 // Read reads the model at path, and the weights file that it names, which must lie in the model's folder or below.
-func Read(path string) (*graph.Graph, error) {
+func Read(path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, defaultLimits().bytes, tooLong)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data, func(name string) (map[string]safetensors.Tensor, error) {
+	return checked(path, data, func(name string) (map[string]safetensors.Tensor, error) {
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
 			return nil, files.Cause(err)
@@ -56,19 +57,24 @@ func Read(path string) (*graph.Graph, error) {
 			return nil, err
 		}
 		return file.Tensors, nil
-	})
+	}, o)
 }
 
 // Parse reads a model from data. file is its name in messages and in the graph; open gives the weights.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
+	return checked(file, data, open, importer.Options{})
+}
+
+// checked is Parse as o asks for it.
+func checked(file string, data []byte, open Opener, o importer.Options) (*graph.Graph, error) {
 	v, err := newValidator()
 	if err != nil {
 		return nil, err
 	}
-	return parse(file, data, open, v, defaultLimits())
+	return parse(file, data, open, o, v, defaultLimits())
 }
 
-func parse(file string, data []byte, open Opener, v *validator, lim limits) (*graph.Graph, error) {
+func parse(file string, data []byte, open Opener, o importer.Options, v *validator, lim limits) (*graph.Graph, error) {
 	doc, err := locate(file, data, lim)
 	if err != nil {
 		return nil, err
@@ -78,7 +84,7 @@ func parse(file string, data []byte, open Opener, v *validator, lim limits) (*gr
 		return nil, p.join()
 	}
 	b := &builder{
-		problems: p, doc: doc, lim: lim,
+		problems: p, doc: doc, lim: lim, options: o,
 		g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
 	}
 	b.out = graph.NewBuilder(b.g)

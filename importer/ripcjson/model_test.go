@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer"
 	"ripc/internal/safetensors"
 	"ripc/ir"
 )
@@ -144,7 +145,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("%d models, want at least 17 (error %v)", len(files), err)
 	}
 	for _, file := range files {
-		if _, err := Read(file); err != nil {
+		if _, err := Read(file, importer.Options{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -68,6 +68,17 @@ func (w *weightReader) operand() bool {
 	return len(w.n.inputs) != 1 && !w.wants(w.n, "b") || w.vector("b")
 }
 
+// branches reads the constants between which a where chooses.
+func (w *weightReader) branches() bool {
+	ok := true
+	for _, key := range []string{"a", "b"} {
+		if w.wants(w.n, key) {
+			ok = w.vector(key) && ok
+		}
+	}
+	return ok
+}
+
 // value reads that of a constant.
 func (w *weightReader) value() bool {
 	shape := w.doc.integers(w.n.at + "/attrs/shape")

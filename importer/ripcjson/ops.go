@@ -53,6 +53,7 @@ var formats = sync.OnceValue(func() map[string]format {
 			return &graph.BitpackAttrs{Int32: b.doc.text(at+"/dtype") == "i32"}
 		}, func(a *graph.BitpackAttrs) object { return only(a.Int32, "dtype", "i32") }),
 		"prelu":    form(func(*builder, *rawNode, string) *graph.PReluAttrs { return &graph.PReluAttrs{} }, nil),
+		"where":    form(func(*builder, *rawNode, string) *graph.WhereAttrs { return &graph.WhereAttrs{} }, nil),
 		"constant": form(func(*builder, *rawNode, string) *graph.ConstantAttrs { return &graph.ConstantAttrs{} }, nil),
 		"concat":   form(func(*builder, *rawNode, string) *graph.ConcatAttrs { return &graph.ConcatAttrs{} }, nil),
 		"pad": form(func(b *builder, n *rawNode, at string) *graph.SpatialPadAttrs {
@@ -68,21 +69,22 @@ var formats = sync.OnceValue(func() map[string]format {
 			return &graph.TransposeAttrs{Perm: b.doc.integers(at + "/perm")}
 		}, func(a *graph.TransposeAttrs) object { return object{{"perm", a.Perm}} }),
 	}
-	for _, op := range []string{"add", "sub", "mul", "div"} {
-		attributes[op] = form(func(b *builder, _ *rawNode, at string) *graph.BinaryOpAttrs {
-			return &graph.BinaryOpAttrs{Reverse: b.doc.flag(at + "/reverse")}
-		}, func(a *graph.BinaryOpAttrs) object { return only(a.Reverse, "reverse", true) })
-	}
 	for _, o := range graph.Ops() {
-		if _, none := o.NewAttrs().(*graph.NoAttrs); none {
+		switch o.NewAttrs().(type) {
+		case *graph.NoAttrs:
 			attributes[o.Name] = form(func(*builder, *rawNode, string) *graph.NoAttrs { return &graph.NoAttrs{} }, nil)
+		case *graph.BinaryOpAttrs:
+			f := form(func(b *builder, _ *rawNode, at string) *graph.BinaryOpAttrs {
+				return &graph.BinaryOpAttrs{Reverse: b.doc.flag(at + "/reverse")}
+			}, func(a *graph.BinaryOpAttrs) object { return only(a.Reverse, "reverse", true) })
+			f.weights = (*weightReader).operand
+			attributes[o.Name] = f
 		}
 	}
 	for op, weights := range map[string]func(w *weightReader) bool{
 		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
 		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"), "prelu": vectors("alpha"),
-		"add": (*weightReader).operand, "sub": (*weightReader).operand, "mul": (*weightReader).operand, "div": (*weightReader).operand,
-		"constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
+		"where": (*weightReader).branches, "constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
 	} {
 		f := attributes[op]
 		f.weights = weights

@@ -120,6 +120,9 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 
 // generated is the kind of numbers that weight key of an op is made of.
 func generated(op, key string) string {
+	if op == "where" {
+		return "value"
+	}
 	if key == "b" && op != "conv2d" && op != "dense" {
 		return "gamma"
 	}

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/internal/golden"
 	"ripc/internal/safetensors"
 	"ripc/ir"
@@ -105,7 +106,7 @@ func TestWrite(t *testing.T) {
 		if err := Write(path, g); err != nil {
 			t.Fatal(err)
 		}
-		h, err := Read(path)
+		h, err := Read(path, importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,20 @@ func ReadUpTo(f fs.File, limit int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// ErrLFS says that a file holds a pointer of Git LFS, and not what it points to.
+var ErrLFS = errors.New("is a pointer of Git LFS, not the file itself: fetch it with `git lfs pull`")
+
+// LFSPrefix is what such a pointer begins with.
+const LFSPrefix = "version https://git-lfs.github.com/spec/"
+
+// CheckLFS is ErrLFS for content that begins as a pointer.
+func CheckLFS(content []byte) error {
+	if bytes.HasPrefix(content, []byte(LFSPrefix)) {
+		return ErrLFS
+	}
+	return nil
+}
+
 // TempName is a new name in dir, for a file that gets another name when it is complete.
 func TempName(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf(".ripc-%016x", rand.Uint64()))

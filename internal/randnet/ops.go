@@ -35,7 +35,7 @@ func (b *modelBuilder) shapeStep() {
 			b.activation()
 			other = b.cur
 		}
-		b.addTo([]string{cur, other}, []string{"add", "sub", "mul"}[b.r.IntN(3)], nil)
+		b.join(cur, other)
 	case kind <= 1 && len(b.shape) == 4:
 		p := []int{b.r.IntN(3), b.r.IntN(3), b.r.IntN(3), b.r.IntN(3)}
 		attrs := map[string]any{"padding": p}

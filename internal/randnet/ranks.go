@@ -62,8 +62,10 @@ func (b *modelBuilder) ranks() {
 // operand adds an op of the current floats and constants, some of them repeated.
 func (b *modelBuilder) operand() {
 	if b.r.IntN(2) == 0 {
-		op := []string{"add", "sub", "mul", "div"}[b.r.IntN(4)]
+		op := []string{"add", "sub", "mul", "div", "minimum", "maximum", "greater", "less_equal"}[b.r.IntN(8)]
+		cur := b.cur
 		b.add(op, map[string]any{"reverse": op != "div" && b.r.IntN(2) == 0})
+		b.truth(op, cur)
 		return
 	}
 	cur, shape := b.cur, slices.Clone(b.shape)
@@ -77,5 +79,39 @@ func (b *modelBuilder) operand() {
 	if b.r.IntN(2) == 0 {
 		slices.Reverse(inputs)
 	}
-	b.addTo(inputs, []string{"add", "sub", "mul"}[b.r.IntN(3)], nil)
+	b.join(inputs[0], inputs[1])
+}
+
+// join adds an op of two tensors of floats, of which extents of 1 are repeated.
+func (b *modelBuilder) join(x, y string) {
+	ops := []string{"add", "sub", "mul", "add", "sub", "mul", "minimum", "maximum", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
+	op := ops[b.r.IntN(len(ops))]
+	b.addTo([]string{x, y}, op, nil)
+	b.truth(op, b.nodes[len(b.nodes)-1]["inputs"].([]string)...)
+}
+
+// truth goes on from truth values, if op has just made such: as levels, as a choice between floats, or through ops of logic.
+func (b *modelBuilder) truth(op string, floats ...string) {
+	if !slices.Contains([]string{"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}, op) {
+		return
+	}
+	cond := b.cur
+	if b.r.IntN(2) == 0 {
+		b.add("logical_not", nil)
+		b.addTo([]string{cond, b.cur}, []string{"logical_and", "logical_or", "logical_xor"}[b.r.IntN(3)], nil)
+	}
+	if b.r.IntN(3) == 0 {
+		b.bits, b.enc, b.quantized = 1, "unipolar", false
+		return
+	}
+	inputs, weights := []string{b.cur}, map[string]any{}
+	for i, key := range []string{"a", "b"} {
+		if b.r.IntN(2) == 0 {
+			weights[key] = b.cur + "." + key
+		} else {
+			inputs = append(inputs, floats[i%len(floats)])
+		}
+	}
+	b.addTo(inputs, "where", nil)
+	b.nodes[len(b.nodes)-1]["weights"] = weights
 }

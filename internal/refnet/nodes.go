@@ -42,7 +42,7 @@ func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
 
 // rules has the arithmetic of every op that importers make.
 var rules = sync.OnceValue(func() map[string]func(l *layer) {
-	return map[string]func(l *layer){
+	all := map[string]func(l *layer){
 		"conv2d": conv, "bitserial_conv2d": conv, "dense": dense, "bitserial_dense": dense,
 		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
@@ -78,8 +78,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			})
 		}),
 		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
-		"add":        with(twoTensors), "sub": with(twoTensors), "mul": with(twoTensors), "div": with(twoTensors),
-		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
+		"transpose":  with(transpose), "pad": with(pad), "slice": with(slice),
 		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
 		"constant":  func(l *layer) { l.y.F = l.weight("value") },
 		"concat":    concat,
@@ -92,7 +91,12 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		},
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
+		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
 	}
+	for op := range functions() {
+		all[op] = func(l *layer) { refFunction(l.n, l.vals, l.y) }
+	}
+	return all
 })
 
 // with is a rule that looks at the attributes.
@@ -110,8 +114,6 @@ func dense(l *layer) {
 	w := l.n.Weights["w"].Shape
 	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary}, []int{1, 1, w[0], w[1]}, false)
 }
-
-func twoTensors(l *layer, a *graph.BinaryOpAttrs) { refBinary(l.n, a, l.vals, l.y) }
 
 func transpose(l *layer, a *graph.TransposeAttrs) {
 	for i := range l.y.F {

@@ -1,6 +1,9 @@
 package refnet
 
 import (
+	"slices"
+	"sync"
+
 	"ripc/graph"
 	"ripc/internal/f32"
 	"ripc/ir"
@@ -23,35 +26,74 @@ func index(p, shape []int) int {
 	return i
 }
 
-// refBinary computes y, of two tensors or of one and the weight b; what is smaller than y is repeated.
-func refBinary(n *graph.Node, a *graph.BinaryOpAttrs, vals map[string]*Tensor, y *Tensor) {
-	sides := []*Tensor{vals[n.Inputs[0]]}
-	if b := n.Weights["b"]; b != nil {
+// refFunction computes y of its operands, inputs and weights; what is smaller than y is repeated. Truth values are 1 and 0.
+func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
+	var sides []*Tensor
+	for _, in := range n.Inputs {
+		sides = append(sides, vals[in])
+	}
+	at := map[string]int{"a": 1, "b": 2} // where's
+	for _, key := range []string{"a", "b"} {
+		w := n.Weights[key]
+		if w == nil {
+			continue
+		}
 		shape := make([]int, len(y.shape))
 		for d := range shape {
 			shape[d] = 1
 		}
-		shape[len(shape)-1] = len(b.Data)
-		sides = append(sides, &Tensor{shape: shape, F: b.Data})
-	} else {
-		sides = append(sides, vals[n.Inputs[1]])
+		shape[len(shape)-1] = len(w.Data)
+		side := &Tensor{shape: shape, F: w.Data}
+		if n.Op == "where" {
+			sides = slices.Insert(sides, min(at[key], len(sides)), side)
+		} else if sides = append(sides, side); n.Attrs.(*graph.BinaryOpAttrs).Reverse {
+			slices.Reverse(sides)
+		}
 	}
-	if a.Reverse {
-		sides[0], sides[1] = sides[1], sides[0]
-	}
+	f := functions()[n.Op]
 	for i := range y.F {
-		var v [2]float32
-		for k, x := range sides {
+		var v []float32
+		for _, x := range sides {
 			p := position(i, y.shape)
 			for d := range p {
 				p[d] %= x.shape[d]
 			}
-			v[k] = x.F[index(p, x.shape)]
+			v = append(v, x.F[index(p, x.shape)])
 		}
-		y.F[i] = map[string]func(a, b float32) float32{"add": f32.Add, "sub": f32.Sub, "mul": f32.Mul, "div": f32.Div}[n.Op](v[0], v[1])
+		y.F[i] = f(v)
 	}
-	y.loose = sides[0].loose || sides[1].loose
+	for _, x := range sides {
+		y.loose = y.loose || x.loose
+	}
 }
+
+// functions has the ops on single elements of several tensors.
+var functions = sync.OnceValue(func() map[string]func(v []float32) float32 {
+	truth := func(is func(v []float32) bool) func(v []float32) float32 {
+		return func(v []float32) float32 {
+			if is(v) {
+				return 1
+			}
+			return 0
+		}
+	}
+	return map[string]func(v []float32) float32{
+		"add": func(v []float32) float32 { return f32.Add(v[0], v[1]) }, "sub": func(v []float32) float32 { return f32.Sub(v[0], v[1]) },
+		"mul": func(v []float32) float32 { return f32.Mul(v[0], v[1]) }, "div": func(v []float32) float32 { return f32.Div(v[0], v[1]) },
+		"minimum": func(v []float32) float32 { return min(v[0], v[1]) }, "maximum": func(v []float32) float32 { return max(v[0], v[1]) },
+		"greater": truth(func(v []float32) bool { return v[0] > v[1] }), "greater_equal": truth(func(v []float32) bool { return v[0] >= v[1] }),
+		"less": truth(func(v []float32) bool { return v[0] < v[1] }), "less_equal": truth(func(v []float32) bool { return v[0] <= v[1] }),
+		"equal": truth(func(v []float32) bool { return v[0] == v[1] }), "not_equal": truth(func(v []float32) bool { return v[0] != v[1] }),
+		"logical_not": truth(func(v []float32) bool { return v[0] == 0 }), "logical_and": truth(func(v []float32) bool { return v[0]*v[1] == 1 }),
+		"logical_or": truth(func(v []float32) bool { return v[0]+v[1] > 0 }), "logical_xor": truth(func(v []float32) bool { return v[0]+v[1] == 1 }),
+		"where": func(v []float32) float32 {
+			if v[0] == 1 {
+				return v[1]
+			}
+			return v[2]
+		},
+	}
+})
 
 // refThreshold is the integer that a float of channel c becomes.
 func refThreshold(a *graph.ThresholdAttrs, t *graph.Tensor, out *graph.Value, c int, e float32) int {

@@ -20,7 +20,7 @@ import (
 // loadPicture makes a picture file the contents of t.
 func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 	bad := func(msg string, err error) error {
-		return &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Name), Msg: msg, Err: err}
+		return &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Err: err}
 	}
 	s := t.Shape
 	planes := len(s) == 4 && t.Layout == "NCHW" // the channels' planes one after the other

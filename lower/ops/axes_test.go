@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 	"ripc/lower/ops"
@@ -173,7 +174,7 @@ func TestBinaryOp(t *testing.T) {
 		if rapid.Bool().Draw(t, "swapped") {
 			shapes[0], shapes[1] = shapes[1], shapes[0]
 		}
-		op := rapid.SampledFrom([]string{"add", "sub", "mul", "div"}).Draw(t, "op")
+		op := rapid.SampledFrom([]scalar.Function{scalar.Plus, scalar.Minus, scalar.Times, scalar.Over, scalar.Minimum, scalar.Maximum}).Draw(t, "op")
 		x := [2][]float32{drawFloats(t, elems(shapes[0]), "left"), drawFloats(t, elems(shapes[1]), "right")}
 		want := make([]float32, elems(full))
 		for i := range want {
@@ -185,9 +186,9 @@ func TestBinaryOp(t *testing.T) {
 				}
 				v[k] = x[k][index(p, s)]
 			}
-			want[i] = map[string]func(a, b float32) float32{"add": f32.Add, "sub": f32.Sub, "mul": f32.Mul, "div": f32.Div}[op](v[0], v[1])
+			want[i] = map[scalar.Function]func(a, b float32) float32{scalar.Plus: f32.Add, scalar.Minus: f32.Sub, scalar.Times: f32.Mul, scalar.Over: f32.Div, scalar.Minimum: f32.Min, scalar.Maximum: f32.Max}[op](v[0], v[1])
 		}
-		f := ops.BinaryOp(op, shapes[0], shapes[1])
+		f := ops.Function(op, shapes[0], shapes[1])
 		wantFloats(t, f, floats(run(t, f, x[0], x[1])), want)
 	})
 }

@@ -181,7 +181,7 @@ func other(t *rapid.T) *ir.Func {
 	case 14:
 		right := slices.Clone(s)
 		right[intRange(t, 0, 3, "repeated")] = 1
-		return ops.BinaryOp(rapid.SampledFrom([]string{"add", "div"}).Draw(t, "binary"), s, rapid.SampledFrom([][]int{s, right, {s[3]}, {1}}).Draw(t, "right"))
+		return ops.Function(rapid.SampledFrom([]scalar.Function{scalar.Plus, scalar.Over, scalar.GreaterEqual}).Draw(t, "binary"), s, rapid.SampledFrom([][]int{s, right, {s[3]}, {1}}).Draw(t, "right"))
 	case 15:
 		s = append([]int{intRange(t, 1, 2, "a"), intRange(t, 1, 2, "b")}, s...)
 		a := &graph.SliceAttrs{Begin: []int{0, 0, 0, 0, 0, 0}, Size: s, Stride: []int{1, 1, 1, 1, 1, 1}}

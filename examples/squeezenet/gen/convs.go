@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
 )
@@ -58,7 +59,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	if err := saveStatistics(filepath.Join(dir, name+".safetensors"), g.Nodes[1:2]); err != nil {
 		return err
 	}
-	if g, err = ripcjson.Read(path); err != nil {
+	if g, err = ripcjson.Read(path, importer.Options{}); err != nil {
 		return err
 	}
 	fmt.Printf("%s: largest |mean|/S %.2f\n", path, worst)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/ripcjson"
 )
 
@@ -50,7 +51,7 @@ func TestFilesAreCurrent(t *testing.T) {
 func TestBalance(t *testing.T) {
 	for _, file := range []string{"squeezenet", "squeezenet_a2", "squeezenet_a3"} {
 		t.Run(file, func(t *testing.T) {
-			g, err := ripcjson.Read("../" + file + ".json")
+			g, err := ripcjson.Read("../"+file+".json", importer.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

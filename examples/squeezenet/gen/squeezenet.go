@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
 )
@@ -104,7 +105,7 @@ func writeSqueezeNet(dir string, bits int) error {
 		return err
 	}
 	fmt.Printf("%s: largest |mean|/S %.2f\n", path, cal.worst)
-	if g, err = ripcjson.Read(path); err != nil {
+	if g, err = ripcjson.Read(path, importer.Options{}); err != nil {
 		return err
 	}
 	return report(g, pictures(testImages, 1))

@@ -28,6 +28,13 @@ func TestRead(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
+	pointer := path + ".lfs"
+	if err := os.WriteFile(pointer, []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(pointer, 1000, ""); err == nil || !strings.Contains(err.Error(), "git lfs pull") {
+		t.Errorf("a pointer: %v", err)
+	}
 	if g := NewGraph(path); g.Name != "a.b" || g.File != path {
 		t.Errorf("%q of %q", g.Name, g.File)
 	}

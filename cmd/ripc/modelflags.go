@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ripc"
+	"ripc/importer"
+)
+
+// modelFlags say how a model is read: every command that reads one has them.
+type modelFlags struct {
+	name       string
+	batch      int
+	shapes     []string
+	begin, end []string
+	layouts    []string
+	types      []string
+	scales     []string
+	means      []string
+	stds       []string
+	set        *pflag.FlagSet
+	names      []string // of the flags above
+}
+
+// register adds the flags to cmd.
+func (f *modelFlags) register(cmd *cobra.Command) {
+	before := map[string]bool{}
+	f.set = cmd.Flags()
+	f.set.VisitAll(func(g *pflag.Flag) { before[g.Name] = true })
+	f.set.StringVar(&f.name, "name", "", "what the network, and so its functions and its header, are\ncalled: a C identifier (default the model's name)")
+	f.set.IntVar(&f.batch, "batch", 0, "`N`, the first extent of all inputs, whatever the model has")
+	f.set.StringArrayVar(&f.shapes, "shape", nil, "`[INPUT=]SHAPE` of an input, such as x=1,3,32,32; may be repeated")
+	f.set.StringArrayVar(&f.begin, "begin", nil, "`TENSOR` or node where the network is to begin, instead of its\ninputs; may be repeated")
+	f.set.StringArrayVar(&f.end, "end", nil, "`TENSOR` or node where the network is to end, instead of its\noutputs; may be repeated")
+	f.set.StringArrayVar(&f.layouts, "input-layout", nil, "`[INPUT=]LAYOUT` of the caller's images, nhwc or nchw, where it\nis not the model's")
+	f.set.StringArrayVar(&f.types, "input-type", nil, "`[INPUT=]TYPE` that the caller brings for f32: u8 for bytes, 0 to 255")
+	f.set.StringArrayVar(&f.scales, "scale", nil, "`[INPUT=]NUMBERS` that inputs are multiplied with first, such as\n1/255; one, or one for each channel, separated by commas")
+	f.set.StringArrayVar(&f.means, "mean", nil, "`[INPUT=]NUMBERS` that are then subtracted")
+	f.set.StringArrayVar(&f.stds, "std", nil, "`[INPUT=]NUMBERS` that inputs are then divided by")
+	f.set.VisitAll(func(g *pflag.Flag) {
+		if !before[g.Name] {
+			f.names = append(f.names, g.Name)
+		}
+	})
+	complete(cmd, "input-layout", func() []string { return []string{"nhwc", "nchw"} })
+	complete(cmd, "input-type", func() []string { return []string{importer.U8, importer.F32} })
+}
+
+// given lists those of the flags that are on the command line.
+func (f *modelFlags) given() []string {
+	var names []string
+	for _, n := range f.names {
+		if f.set.Changed(n) {
+			names = append(names, "--"+n)
+		}
+	}
+	return names
+}
+
+// fill sets in o what the flags say.
+func (f *modelFlags) fill(o *ripc.Options) error {
+	m := &o.Import
+	*m = ripc.ImportOptions{Name: f.name, Batch: f.batch, Begin: f.begin, End: f.end}
+	if f.set.Changed("name") && f.name == "" {
+		return usagef("--name: give a name")
+	}
+	if f.set.Changed("batch") && f.batch < 1 {
+		return usagef("--batch %d: give 1 or more", f.batch)
+	}
+	for _, flag := range []struct {
+		name string
+		args []string
+	}{{"begin", f.begin}, {"end", f.end}} {
+		for i, a := range flag.args {
+			if a == "" {
+				return usagef("--%s: give the name of a tensor or a node", flag.name)
+			}
+			if slices.Contains(flag.args[:i], a) {
+				return usagef("--%s %s is given twice", flag.name, a)
+			}
+		}
+	}
+	if err := each("shape", f.shapes, func(input, text string) error {
+		shape, err := parseShape(text)
+		if err == nil {
+			if m.Shapes == nil {
+				m.Shapes = map[string][]int{}
+			}
+			m.Shapes[input] = shape
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	inputs := map[string]ripc.InputOptions{}
+	// change is the function that sets one option of an input.
+	change := func(set func(in *ripc.InputOptions, text string) error) func(input, text string) error {
+		return func(input, text string) error {
+			in := inputs[input]
+			err := set(&in, text)
+			inputs[input] = in
+			return err
+		}
+	}
+	numbers := func(to func(in *ripc.InputOptions) *[]float32) func(input, text string) error {
+		return change(func(in *ripc.InputOptions, text string) (err error) {
+			*to(in), err = parseNumbers(text)
+			return err
+		})
+	}
+	for _, flag := range []struct {
+		name string
+		args []string
+		set  func(input, text string) error
+	}{
+		{"input-layout", f.layouts, change(func(in *ripc.InputOptions, text string) error {
+			in.Layout = strings.ToUpper(text)
+			return oneOf(in.Layout, importer.NHWC, importer.NCHW)
+		})},
+		{"input-type", f.types, change(func(in *ripc.InputOptions, text string) error {
+			in.Type = strings.ToLower(text)
+			return oneOf(in.Type, importer.U8, importer.F32)
+		})},
+		{"scale", f.scales, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Scale })},
+		{"mean", f.means, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Mean })},
+		{"std", f.stds, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Std })},
+	} {
+		if err := each(flag.name, flag.args, flag.set); err != nil {
+			return err
+		}
+	}
+	for name, in := range inputs { // what is said of all inputs holds for those that have more said of them
+		all := inputs[""]
+		if in.Layout == "" {
+			in.Layout = all.Layout
+		}
+		if in.Type == "" {
+			in.Type = all.Type
+		}
+		for _, p := range []struct{ own, all *[]float32 }{{&in.Scale, &all.Scale}, {&in.Mean, &all.Mean}, {&in.Std, &all.Std}} {
+			if len(*p.own) == 0 {
+				*p.own = *p.all
+			}
+		}
+		inputs[name] = in
+	}
+	if len(inputs) > 0 {
+		m.Inputs = inputs
+	}
+	return nil
+}
+
+// each calls set with the input, "" for all, and the value of every argument [INPUT=]VALUE of a flag.
+func each(flag string, args []string, set func(input, text string) error) error {
+	seen := map[string]bool{}
+	for _, a := range args {
+		input, text := "", a
+		if i := strings.LastIndexByte(a, '='); i >= 0 { // names of tensors may have an equals sign, values have none
+			input, text = a[:i], a[i+1:]
+		}
+		if seen[input] {
+			return usagef("--%s %s: it is given for this input already", flag, a)
+		}
+		seen[input] = true
+		if err := set(input, text); err != nil {
+			return usagef("--%s %s: %v", flag, a, err)
+		}
+	}
+	return nil
+}
+
+func oneOf(text string, words ...string) error {
+	if slices.Contains(words, text) {
+		return nil
+	}
+	return fmt.Errorf("it can be %s", strings.ToLower(strings.Join(words, " or ")))
+}
+
+// parseShape reads extents, separated by commas or "x", perhaps in brackets.
+func parseShape(text string) ([]int, error) {
+	inner := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "["), "]")
+	var shape []int
+	for _, part := range strings.FieldsFunc(inner, func(r rune) bool { return r == ',' || r == 'x' || r == ' ' }) {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 || n > 1<<31 {
+			return nil, fmt.Errorf("%q is no extent; give numbers from 1 up, such as 1,3,32,32", part)
+		}
+		shape = append(shape, n)
+	}
+	if len(shape) == 0 {
+		return nil, fmt.Errorf("give extents, such as 1,3,32,32")
+	}
+	return shape, nil
+}
+
+// parseNumbers reads f32 numbers, separated by commas; a/b is a fraction, divided before it is rounded.
+func parseNumbers(text string) ([]float32, error) {
+	var out []float32
+	for _, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"), ",") {
+		part = strings.TrimSpace(part)
+		over, under, fraction := strings.Cut(part, "/")
+		v, err := strconv.ParseFloat(over, 32)
+		if fraction && err == nil {
+			var a, b float64
+			if a, err = strconv.ParseFloat(over, 64); err == nil {
+				b, err = strconv.ParseFloat(under, 64)
+			}
+			v = a / b
+		}
+		if w := float64(float32(v)); err != nil || w-w != 0 {
+			return nil, fmt.Errorf("%q is no finite number", part)
+		}
+		out = append(out, float32(v))
+	}
+	return out, nil
+}

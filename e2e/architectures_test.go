@@ -1,0 +1,150 @@
+package e2e_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ripc"
+	"ripc/runtime/npy"
+	"ripc/targets"
+)
+
+const architectures = "../testdata/architectures"
+
+// architecture is a network of testdata/architectures/index.json with what its author means to be binary.
+type architecture struct {
+	Name, Paper string
+	Exact       bool    // any order of its additions gives the same bits, and so all of its outputs must be equal
+	Atol        float64 // what outputs may differ by, otherwise
+	Layers      []struct {
+		Activations, Weights int // bits, 32 of floats
+		MACs                 int64
+	}
+}
+
+// bits are those of a layer's activations and weights.
+type bits struct{ activations, weights int }
+
+func (a architecture) file() string { return filepath.Join(architectures, a.Name+".onnx") }
+
+// meant gives the multiply-accumulates of the layers of each number of bits.
+func (a architecture) meant() map[bits]int64 {
+	m := map[bits]int64{}
+	for _, l := range a.Layers {
+		m[bits{l.Activations, l.Weights}] += l.MACs
+	}
+	return m
+}
+
+func allArchitectures(t *testing.T) []architecture {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(architectures, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct{ Networks []architecture }
+	if err := json.Unmarshal(data, &index); err != nil {
+		t.Fatal(err)
+	}
+	return index.Networks
+}
+
+// found gives the multiply-accumulates that ripc does in layers of each number of bits.
+func found(in *ripc.Inspection) map[bits]int64 {
+	m := map[bits]int64{}
+	for _, l := range in.Layers {
+		if l.MACs > 0 {
+			m[bits{l.ActivationBits, l.WeightBits}] += l.MACs
+		}
+	}
+	return m
+}
+
+// shares writes the part that the layers of each number of bits have of all multiply-accumulates.
+func shares(m map[bits]int64) string {
+	var all int64
+	for _, n := range m {
+		all += n
+	}
+	var parts []string
+	for _, b := range slices.SortedFunc(maps.Keys(m), func(a, b bits) int {
+		return cmp.Or(cmp.Compare(a.activations, b.activations), cmp.Compare(a.weights, b.weights))
+	}) {
+		parts = append(parts, fmt.Sprintf("%dx%d %.1f %%", b.activations, b.weights, 100*float64(m[b])/float64(all)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TestArchitectures runs the networks of testdata/architectures, compares with what onnxruntime and qonnx made of them, and
+// compares compiled code with the interpreter. Of the spellings of one network only the host's code is compared.
+func TestArchitectures(t *testing.T) {
+	for _, a := range allArchitectures(t) {
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			if refused(t, a) {
+				return // docs/architectures.md lists it
+			}
+			got := runOnce(t, a.file(), targets.HostName, ripc.EngineInterp, filepath.Join(architectures, a.Name+".in.npy"))
+			want, err := npy.ReadFile(filepath.Join(architectures, a.Name+".out.npy"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Exact == (a.Atol != 0) {
+				t.Fatalf("exact: %v, but a tolerance of %g", a.Exact, a.Atol)
+			}
+			compareOutput(t, got.Outputs[0], want, a.Atol, 0)
+			for _, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
+				if target != targets.HostName && strings.HasPrefix(a.Name, "spelled_") && !*onnxAll {
+					continue
+				}
+				needTarget(t, target)
+				report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: a.file(), Options: ripc.Options{Target: target}, Threads: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !report.OK {
+					t.Errorf("on %s: %+v", target, report)
+				}
+			}
+		})
+	}
+}
+
+// refused reports whether ripc cannot read a network; other errors fail the test.
+func refused(t *testing.T, a architecture) bool {
+	t.Helper()
+	_, err := ripc.Load(a.file())
+	if err != nil && !ripc.IsBadInput(err) {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+// TestArchitecturePage writes docs/architectures.md: what became of each network, beside what its author means.
+func TestArchitecturePage(t *testing.T) {
+	rows := [][]string{{"network", "architecture", "bits of activations x weights, by multiply-accumulates", "meant, where that is not reached"}}
+	for _, a := range allArchitectures(t) {
+		row := []string{a.Name, a.Paper}
+		in, err := ripc.Inspect(context.Background(), a.file(), ripc.Options{}, "", false)
+		switch {
+		case ripc.IsBadInput(err):
+			row = append(row, "refused", shares(a.meant()))
+		case err != nil:
+			t.Fatal(err)
+		case maps.Equal(found(in), a.meant()):
+			row = append(row, shares(found(in)), "")
+		default:
+			row = append(row, shares(found(in)), shares(a.meant()))
+		}
+		rows = append(rows, row)
+	}
+	section(t, "docs/architectures.md", "architectures", table(rows))
+}

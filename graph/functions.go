@@ -1,0 +1,195 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph/scalar"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// Operand is an argument of an op on single elements: a tensor that the node reads or, if Weight is not nil, one of its
+// weights, [C] or [1].
+type Operand struct {
+	Input  int // of the node
+	Weight *Tensor
+	Key    string // of the weight
+}
+
+// FunctionOf is what n computes of single elements of its operands, in order; ok is false where n is no op on single elements
+// of several tensors. Elements of levels are truth values.
+func FunctionOf(n *Node) (f scalar.Function, operands []Operand, ok bool) {
+	o := OpNamed(n.Op)
+	if o == nil || o.function == nil {
+		return 0, nil, false
+	}
+	for i := range n.Inputs {
+		operands = append(operands, Operand{Input: i})
+	}
+	switch a := n.Attrs.(type) {
+	case *BinaryOpAttrs:
+		if b := n.Weights["b"]; b != nil {
+			operands = append(operands, Operand{Weight: b, Key: "b"})
+		}
+		if a.Reverse {
+			slices.Reverse(operands)
+		}
+	case *WhereAttrs:
+		for i, key := range []string{"a", "b"} {
+			if w := n.Weights[key]; w != nil {
+				operands = slices.Insert(operands, min(1+i, len(operands)), Operand{Weight: w, Key: key})
+			}
+		}
+	}
+	return *o.function, operands, true
+}
+
+// ElementFunction is what n computes, in channel o, of one element of each of its inputs, x; nil if n is no op on single elements.
+// It is n's definition: the arithmetic is that of the interpreter, to the bit. Elements of tensors of levels are given, and
+// results that are levels are returned, as their real values, so that dequantize changes nothing.
+//
+// Every op on single elements has one, of one tensor and of several: what Steps knows, what FunctionOf knows, b / x, quantize,
+// threshold and dequantize. So a pass can follow any graph of such nodes by value.
+func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
+	if f, operands, ok := FunctionOf(n); ok {
+		return func(o int, x []float32) float32 {
+			args := make([]float32, len(operands))
+			for i, op := range operands {
+				if args[i] = 0; op.Weight == nil {
+					args[i] = x[op.Input]
+				} else {
+					args[i] = op.Weight.Data[o%len(op.Weight.Data)]
+				}
+			}
+			return f.Eval(args...)
+		}
+	}
+	if steps := Steps(g, n); len(steps) > 0 {
+		return func(o int, x []float32) float32 { return scalar.EvalSteps(steps, o, x[0]) }
+	}
+	switch a := n.Attrs.(type) {
+	case *QuantizeAttrs:
+		return func(_ int, x []float32) float32 { return realOf(a.LevelType, a.Eval(x[0])) }
+	case *ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		return func(o int, x []float32) float32 { return realOf(a.LevelType, a.Level(t, o, x[0])) }
+	}
+	if n.Op == "dequantize" {
+		return func(_ int, x []float32) float32 { return x[0] }
+	}
+	return nil
+}
+
+// realOf is what dequantize makes of a level; of bipolar_inv the level is that which bipolar has.
+func realOf(t scalar.LevelType, level int) float32 {
+	if t.Enc == ir.BipolarInv {
+		level = t.Top() - level
+	}
+	return f32.Mul(float32(t.Integer(level)), float32(t.Scale))
+}
+
+// Level is the level of x in channel o by thresholds, the weight; of bipolar_inv that which bipolar has.
+func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
+	n, c := 0, thresholds.Shape[1]
+	for i := range thresholds.Shape[0] {
+		t := f32.Flush(thresholds.Data[i*c+o%c])
+		if x := f32.Flush(x); x >= t || a.NotLess && !(x < t) {
+			n++
+		}
+	}
+	return n
+}
+
+// Truths is the type of truth values.
+func Truths() scalar.LevelType { return scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1} }
+
+// repeated is the shape of tensors of one rank whose axes of extent 1 are repeated.
+func (g *Graph) repeated(n *Node, in []*Value) ([]int, error) {
+	shape := slices.Clone(in[0].Shape)
+	for _, y := range in[1:] {
+		ok := len(y.Shape) == len(shape)
+		for d := 0; ok && d < len(shape); d++ {
+			ok = shape[d] == y.Shape[d] || shape[d] == 1 || y.Shape[d] == 1
+			shape[d] = max(shape[d], y.Shape[d])
+		}
+		if !ok {
+			return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes", "inputs have shapes %s, want equal ones", shapesOf(in))
+		}
+	}
+	return shape, nil
+}
+
+// shapesOf lists the shapes of tensors.
+func shapesOf(in []*Value) string {
+	s := ""
+	for i, x := range in {
+		switch {
+		case i > 0 && i == len(in)-1:
+			s += " and "
+		case i > 0:
+			s += ", "
+		}
+		s += fmt.Sprint(x.Shape)
+	}
+	return s
+}
+
+// inferFunction infers n, whose inputs in are the first operands of f.
+func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) (*Value, error) {
+	_, truths := f.Arguments()
+	for i, x := range in {
+		if i < truths {
+			if x.Enc != ir.Unipolar || x.Bits != 1 {
+				return nil, g.Errorf(n, "make truth values with a comparison, or with quantize", "input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
+			}
+		} else if err := g.needFloat(n, x); err != nil {
+			return nil, err
+		}
+	}
+	shape, err := g.repeated(n, in)
+	if err != nil {
+		return nil, err
+	}
+	out := &Value{Shape: shape, Layout: in[0].Layout}
+	if f.Truth() {
+		out.LevelType = Truths()
+	}
+	return out, nil
+}
+
+func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Function) (*Value, error) {
+	b := n.Weights["b"]
+	if len(in) != 2 && (len(in) != 1 || b == nil) {
+		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %d inputs, want 2, or 1 and a weight", len(in))
+	}
+	if len(in) == 2 && (b != nil || a.Reverse) {
+		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")
+	}
+	out, err := g.inferFunction(n, in, f)
+	if err == nil && len(in) == 1 {
+		err = g.needVector(n, "b", in[0].Channels())
+	}
+	return out, err
+}
+
+func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (*Value, error) {
+	if want, _ := f.Arguments(); len(in) != want {
+		return nil, g.Errorf(n, "", "has %d inputs, want %d", len(in), want)
+	}
+	return g.inferFunction(n, in, f)
+}
+
+func inferWhere(g *Graph, n *Node, in []*Value, _ *WhereAttrs, f scalar.Function) (*Value, error) {
+	want := 3 - len(n.Weights)
+	if len(in) != want {
+		return nil, g.Errorf(n, "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two", "has %d inputs and %d weights, want 3 in all", len(in), len(n.Weights))
+	}
+	out, err := g.inferFunction(n, in, f)
+	for _, key := range []string{"a", "b"} {
+		if err == nil && n.Weights[key] != nil {
+			err = g.needVector(n, key, out.Channels())
+		}
+	}
+	return out, err
+}

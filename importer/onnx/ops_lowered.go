@@ -1,0 +1,275 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+
+	"ripc/graph"
+	pb "ripc/importer/onnx/internal/onnxpb"
+)
+
+// FINN and qonnx rewrite networks on their way to hardware: images are NHWC, a convolution is Im2Col and a MatMul, and a
+// product of bits is a count. Here these become what they were made of.
+
+// moved is t with its axes in another order, which moves nothing in memory: axis d of the result is axis move[d] of t.
+func (b *builder) moved(t *tensor, move []int) (*tensor, error) {
+	t, err := b.plain(t)
+	if err != nil {
+		return nil, err
+	}
+	shape, perm := make([]int, len(move)), make([]int, len(move))
+	for d, p := range move {
+		shape[d] = t.shape[p]
+	}
+	for d, p := range t.order() {
+		perm[d] = slices.Index(move, p)
+	}
+	return &tensor{shape: shape, value: t.value, perm: perm, integers: t.integers}, nil
+}
+
+// channelsFirst gives, for a tensor of so many axes whose last one is that of the channels, the order in which it is the
+// second; back is the way back.
+func channelsFirst(rank int) (move, back []int) {
+	move = append([]int{0, rank - 1}, identity(rank)[1:rank-1]...)
+	back = append([]int{0}, identity(rank)[2:]...)
+	return move, append(back, 1)
+}
+
+// onChannelsLast is a standard op on tensors [N, ..., C]; weights says that input 1 is [O, ..., I] as well.
+func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
+	return func(n *node) ([]*tensor, error) {
+		b, rank := n.b, len(n.in[0].shape)
+		if rank < 3 {
+			return nil, n.fail("", "input has shape %v, want [N, ..., C]", n.in[0].shape)
+		}
+		move, back := channelsFirst(rank)
+		x, err := b.moved(n.in[0], move)
+		if err != nil {
+			return nil, err
+		}
+		n.in[0] = x
+		if weights {
+			w, err := n.konst(1, "weight")
+			if err != nil {
+				return nil, err
+			}
+			if len(w.shape) != rank {
+				return nil, n.fail("", "weight has shape %v, want [O, ..., I] as the input %v has [N, ..., C]", w.shape, n.in[0].shape)
+			}
+			if w, err = b.mem.permuted(w, move); err != nil {
+				return nil, err
+			}
+			n.in[1] = &tensor{shape: w.shape, konst: w}
+		}
+		outs, err := lower(n)
+		if err != nil {
+			return nil, err
+		}
+		for i := range outs {
+			if outs[i], err = b.moved(outs[i], back); err != nil {
+				return nil, err
+			}
+		}
+		return outs, nil
+	}
+}
+
+// windows says that a tensor [N, OH, OW, KH*KW*C] holds, for each window over the image x [N, H, W, C], its pixels row by row.
+type windows struct {
+	x *tensor
+	window
+}
+
+// lowerIm2Col puts the windows' pixels side by side: one slice of the padded image for each, which nobody reads where only
+// matrix products do (overWindows).
+func lowerIm2Col(n *node) ([]*tensor, error) {
+	b, x := n.b, n.in[0]
+	if len(x.shape) != 4 {
+		return nil, n.fail("", "input has shape %v, want [N, H, W, C]", x.shape)
+	}
+	w := &windows{}
+	var err error
+	n.spread("kernel_size", 2)
+	n.spread("stride", 2)
+	n.spread("pad_amount", 4)
+	for _, a := range []struct {
+		name string
+		to   *[2]int
+	}{{"kernel_size", &w.kernel}, {"stride", &w.strides}, {"dilations", &w.dilations}} {
+		if *a.to, err = n.pairAttr(a.name); err != nil {
+			return nil, err
+		}
+	}
+	pads, err := n.intsAttr("pad_amount")
+	if err != nil || pads != nil && (len(pads) != 4 || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20) {
+		return nil, cmp.Or(err, n.fail("give the rows above, columns left, rows below, columns right", "pad_amount %v: want four numbers from 0", pads))
+	}
+	value, err := n.intAttr("pad_value", 0)
+	if err != nil {
+		return nil, err
+	}
+	move, back := channelsFirst(4)
+	if x, err = b.moved(x, move); err != nil {
+		return nil, err
+	}
+	if x, err = b.image(x); err != nil {
+		return nil, err
+	}
+	padded := x
+	if pads != nil {
+		w.before, w.after = [2]int{pads[0], pads[1]}, [2]int{pads[2], pads[3]}
+		if padded, err = b.padImage(x, w.before, w.after, float64(value)); err != nil {
+			return nil, err
+		}
+	}
+	if value != 0 { // a convolution pads with zeros
+		x, w.before, w.after = padded, [2]int{}, [2]int{}
+	}
+	w.x = x
+	out := [2]int{}
+	for d := range 2 {
+		over := padded.shape[2+d] - w.extent(d)
+		if over < 0 {
+			return nil, n.fail("", "a kernel of %v over an image of shape %v leaves nothing", w.kernel, n.in[0].shape)
+		}
+		out[d] = over/w.strides[d] + 1
+	}
+	if taps := w.kernel[0] * w.kernel[1]; taps > maxTaps {
+		return nil, n.fail("", "a kernel of %v has more than %d pixels", w.kernel, maxTaps)
+	}
+	var parts []*graph.Value
+	for i := range w.kernel[0] {
+		for j := range w.kernel[1] {
+			rows := span{axis: 2, begin: i * w.dilations[0], count: out[0], step: w.strides[0]}
+			columns := span{axis: 3, begin: j * w.dilations[1], count: out[1], step: w.strides[1]}
+			t, err := b.slice(padded, []span{rows, columns})
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, t.value)
+		}
+	}
+	v := parts[0]
+	if len(parts) > 1 {
+		if v, err = b.emit("concat", &graph.ConcatAttrs{}, nil, parts...); err != nil {
+			return nil, err
+		}
+	}
+	t, err := b.moved(ofImage(v), back)
+	if err != nil {
+		return nil, err
+	}
+	t.windows = w
+	return []*tensor{t}, nil
+}
+
+// spread makes a list of count numbers of an attribute that is one number, as FINN of 2020 wrote them.
+func (n *node) spread(name string, count int) {
+	if a := n.attrs[name]; a != nil && a.GetType() == pb.AttributeProto_INT {
+		n.attrs[name] = &pb.AttributeProto{Name: &name, Type: pb.AttributeProto_INTS.Enum(), Ints: slices.Repeat([]int64{a.GetI()}, count)}
+	}
+}
+
+// maxTaps bounds the slices of an Im2Col.
+const maxTaps = 1 << 10
+
+// overWindows is a product with a constant matrix: behind Im2Col a convolution, else what lower makes of it.
+func overWindows(lower lowerFunc) lowerFunc {
+	return func(n *node) ([]*tensor, error) {
+		if w := n.in[0].windows; w != nil && n.in[1].konst != nil && len(n.in[1].shape) == 2 {
+			return n.windowed(w, n.in[1].konst, nil)
+		}
+		return lower(n)
+	}
+}
+
+// windowed is conv2d of matrix m [KH*KW*C, O] over the windows w.
+func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) ([]*tensor, error) {
+	b, c, out := n.b, w.x.shape[1], m.shape[1]
+	if m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0 {
+		return nil, n.fail("", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c)
+	}
+	if err := b.mem.take(m.len(), 4); err != nil {
+		return nil, err
+	}
+	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out}, Data: slices.Clone(m.floats())}}
+	if bias != nil {
+		weights["b"] = bias
+	}
+	win := w.window
+	x, err := b.fit(w.x, &win, 0)
+	if err != nil {
+		return nil, err
+	}
+	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding()}
+	if win.dilations != [2]int{1, 1} {
+		a.Dilations = win.dilations
+	}
+	if d := depthwise(weights["w"]); d != nil && c > 1 {
+		a.Groups, weights["w"] = c, d
+	}
+	v, err := b.emit("conv2d", a, weights, x.value)
+	if err != nil {
+		return nil, err
+	}
+	_, back := channelsFirst(4)
+	return one(b.moved(ofImage(v), back))
+}
+
+// depthwise is w [KH, KW, C, C], where only the weights from each channel to itself are not 0, as [KH, KW, 1, C]; else nil.
+func depthwise(w *graph.Tensor) *graph.Tensor {
+	c, out := w.Shape[2], w.Shape[3]
+	if c != out {
+		return nil
+	}
+	d := &graph.Tensor{Shape: []int{w.Shape[0], w.Shape[1], 1, c}, Data: make([]float32, 0, len(w.Data)/c)}
+	for i, v := range w.Data {
+		switch {
+		case i/out%c == i%out:
+			d.Data = append(d.Data, v)
+		case v != 0:
+			return nil
+		}
+	}
+	return d
+}
+
+// lowerXnorPopcount counts the places where a row of bits and a column of bits agree: sum of 1 - a - b + 2ab over K bits is
+// sum of a(2b - 1), plus K less the sum of b.
+func lowerXnorPopcount(n *node) ([]*tensor, error) {
+	b, x := n.b, n.in[0]
+	bits, err := n.konst(1, "right side")
+	if err != nil {
+		return nil, err
+	}
+	if len(bits.shape) != 2 || len(x.shape) < 2 {
+		return nil, n.fail("", "a product of shapes %v and %v, want matrices", x.shape, bits.shape)
+	}
+	w, err := b.mem.newArray(dtFloat, bits.shape)
+	if err != nil {
+		return nil, err
+	}
+	out := bits.shape[1]
+	bias := &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
+	for i := range bits.len() {
+		v := bits.at(i)
+		if v != 0 && v != 1 {
+			return nil, n.fail("", "the right side holds %g, want bits, 0 or 1", v)
+		}
+		w.f[i] = float32(2*v - 1)
+		bias.Data[i%out] += float32(1 - v)
+	}
+	if x.windows != nil {
+		return n.windowed(x.windows, w, bias)
+	}
+	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
+	rows, err := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})
+	if err != nil {
+		return nil, err
+	}
+	y, err := b.dense(rows, w, bias)
+	if err != nil {
+		return nil, err
+	}
+	return one(b.reshape(y, shape))
+}

@@ -1,0 +1,36 @@
+// Package importer has what callers may ask of all readers of models: which part of a network is wanted, how large its
+// inputs are, and in which form the caller brings them.
+package importer
+
+// Options say how to read a model. The zero value reads it as it is.
+type Options struct {
+	// Name is what the network is called, and so its functions and its header, instead of what the model or its file is.
+	Name string
+	// Batch, if not 0, is the first extent of every input whose shape Shapes does not give, whatever the file says of it.
+	Batch int
+	// Shapes are the shapes of inputs by name, with the axes in the file's order, instead of the file's own. The key "" is
+	// for the only input.
+	Shapes map[string][]int
+	// Begin and End name tensors, or nodes for what they make, that become the inputs and outputs of the network in this
+	// order, instead of the file's own. What lies outside is not looked at.
+	Begin, End []string
+	// Inputs say by name what the caller brings. The key "" is for all inputs that have no entry of their own.
+	Inputs map[string]Input
+}
+
+// Input is how the caller brings an input, where that is not how the model has it. The zero value is as the model has it.
+type Input struct {
+	Layout string // in which order the axes of images lie: NHWC or NCHW
+	Type   string // of the elements: F32, or U8 for bytes that stand for 0 to 255
+	// Scale, Mean and Std make (x*Scale - Mean) / Std of every number x, each step in f32 with one rounding, before the network
+	// gets it. Each has one number, or one for each channel; a step whose numbers are left out is left out.
+	Scale, Mean, Std []float32
+}
+
+// Values of Input.
+const (
+	NHWC = "NHWC"
+	NCHW = "NCHW"
+	F32  = "f32"
+	U8   = "u8"
+)
