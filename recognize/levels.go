@@ -42,12 +42,23 @@ func because(why graph.Reason, n *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: why, Where: n.Name, Args: ir.Args{Op: n.Op}}
 }
 
+// remark is what there is to say of the quantizer that n is.
+func remark(why graph.Reason, n *graph.Node) graph.Verdict {
+	v := because(why, n)
+	v.Kind = graph.Bits
+	return v
+}
+
 func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	n := r.Producer(t)
 	if n == nil {
 		return nil, graph.Verdict{Reason: graph.WhyInputReal}
 	}
 	float := because(graph.WhyMakesReals, n)
+	if q := r.chain(t); q != nil && q.nearly && !r.options.FoldSTE {
+		float = because(graph.WhyNearly, n)
+		float.Args.Bits = q.value.Bits
+	}
 	switch a := n.Attrs.(type) {
 	case *graph.ConcatAttrs:
 		for i, in := range n.Inputs {
@@ -73,7 +84,10 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			if q := r.stepped(t); q != nil {
 				return q.value, graph.Verdict{}
 			}
-			return r.sum(n)
+			if v, why = r.sum(n); v == nil && float.Reason == graph.WhyNearly {
+				why = float
+			}
+			return v, why
 		}
 	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
 		return r.source(n.Inputs[0])

@@ -82,19 +82,3 @@ func (f *finder) add(p piece, nan bool) {
 	}
 	f.found, f.undecided = append(f.found, p), nan
 }
-
-// domain says which numbers a tensor may hold in one channel: none below lo or above hi.
-type domain struct {
-	lo, hi float32
-	// taken says whether one from a to b may be; nil: any.
-	taken func(a, b float32) bool
-}
-
-// real is the domain of a tensor of which nothing is known.
-func real() domain {
-	inf := float32(math.Inf(1))
-	return domain{lo: -inf, hi: inf}
-}
-
-// finite is real without infinities.
-func finite() domain { return domain{lo: -math.MaxFloat32, hi: math.MaxFloat32} }

@@ -79,10 +79,13 @@ func (r *rewriter) konst(t string) []float32 {
 		return nil
 	}
 	w := n.Weights["value"]
-	if last := w.Shape[len(w.Shape)-1]; last != len(w.Data) {
-		return nil
+	switch {
+	case !mixed(w.Data):
+		return w.Data[:1]
+	case w.Shape[len(w.Shape)-1] == len(w.Data):
+		return w.Data
 	}
-	return w.Data
+	return nil
 }
 
 // single reports whether n is an op on single elements that a region may have.
@@ -259,4 +262,14 @@ func (g *region) key(o int) string {
 		b.Write([]byte{byte(bits), byte(bits >> 8), byte(bits >> 16), byte(bits >> 24)})
 	}
 	return b.String()
+}
+
+// verdict is what there is to say of the quantizers in g.
+func (g *region) verdict() graph.Verdict {
+	for _, op := range g.ops {
+		if op.node != nil && op.node.Verdict.Kind == graph.Bits {
+			return op.node.Verdict
+		}
+	}
+	return graph.Verdict{}
 }

@@ -27,6 +27,7 @@ type stepped struct {
 	quantize   *graph.QuantizeAttrs
 	jumps      int  // of the region
 	nearly     bool // the region differs from the quantizer by roundings
+	verdict    graph.Verdict
 }
 
 // stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or only but for
@@ -95,14 +96,49 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
 		key := g.key(o)
 		row, ok := known[key]
 		if !ok {
-			if row = g.pieces(c, o, within); row == nil {
-				return nil
-			}
+			row = g.pieces(c, o, within)
 			known[key] = row
 		}
-		rows[o] = row
+		of := o
+		if channels == 1 {
+			of = -1
+		}
+		if row == nil && g.shared && c.exact { // perhaps roundings do not matter to numbers as there are
+			if d := r.domainOf(g.from, of); d.lo-d.lo == 0 && d.hi-d.hi == 0 {
+				row = g.pieces(c, o, d)
+			}
+		}
+		if row == nil {
+			return nil
+		}
+		rows[o] = r.possible(g, row, of)
 	}
 	return quantizerOfPieces(g, rows)
+}
+
+// possible leaves out pieces of a single number that the tensor which g starts from does not hold in channel o, or in any if o is
+// -1: the 0 that sign makes of 0, where sums are odd.
+func (r *rewriter) possible(g *region, row []piece, o int) []piece {
+	single := func(p piece) bool { return p.from() == p.to() }
+	if !slices.ContainsFunc(row, single) {
+		return row
+	}
+	d := r.domainOf(g.from, o)
+	var out []piece
+	start := row[0].first
+	for i, p := range row {
+		switch {
+		case single(p) && d.taken != nil && !d.taken(p.from(), p.to()) && i < len(row)-1: // the next one begins here
+			continue
+		case len(out) > 0 && out[len(out)-1].value == p.value:
+			out[len(out)-1].last = p.last
+		default:
+			p.first = start
+			out = append(out, p)
+		}
+		start = p.last + 1
+	}
+	return out
 }
 
 // quantizerOfPieces is the quantizer that has these pieces in its channels.
@@ -131,7 +167,7 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		return nil
 	}
 	top := slices.Max(levels)
-	q := &stepped{from: g.from, value: v, jumps: g.jumps, thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
+	q := &stepped{from: g.from, value: v, jumps: g.jumps, verdict: g.verdict(), thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
 	if turned {
 		q.turn = turn
 	}
@@ -278,9 +314,23 @@ func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
 	return nil
 }
 
+// signs reports whether q is sign, whose 0 is the value of 0 alone.
+func (q *stepped) signs() bool {
+	if q.thresholds.Shape[0] != 2 {
+		return false
+	}
+	columns := q.thresholds.Shape[1]
+	for o := range columns {
+		if q.thresholds.Data[o] != 0 || q.thresholds.Data[columns+o] != least {
+			return false
+		}
+	}
+	return true
+}
+
 // threshold puts quantizer q in place of the region that ends in n, and gives its levels.
 func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
-	from := q.from
+	from, ends := q.from, n
 	if q.turn != nil {
 		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.turn}}
 		from = r.TensorName(n.Output + ".turned")
@@ -295,6 +345,14 @@ func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 		t.Op, t.Attrs = "quantize", q.quantize
 	} else {
 		t.Op, t.Attrs, t.Weights = "threshold", &graph.ThresholdAttrs{LevelType: q.value.LevelType}, map[string]*graph.Tensor{"thresholds": q.thresholds}
+	}
+	t.Verdict = q.verdict
+	switch {
+	case q.nearly:
+		t.Verdict = remark(graph.WhyFolded, ends)
+		t.Verdict.Args.Bits = q.value.Bits
+	case q.signs():
+		t.Verdict = remark(graph.WhyThreeSigns, ends)
 	}
 	return l, r.insert(n, t, l)
 }

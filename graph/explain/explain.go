@@ -32,6 +32,11 @@ func sentences() map[graph.Reason]string {
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
 
+		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding: --fold-ste makes it one",
+		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding (--fold-ste)",
+		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits; --sign-zero +1 makes it 1",
+		graph.WhySignZero:   "%(where) makes %(value) of 0 (--sign-zero)",
+
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
 		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
