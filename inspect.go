@@ -26,19 +26,31 @@ func CodeText(target, backend string) codegen.Kind { return compile.CodeText(tar
 
 // Inspection is what became of a model's layers.
 type Inspection struct {
-	Name       string            `json:"name"`
-	Target     string            `json:"target"`
-	Inputs     []describe.Tensor `json:"inputs"`
-	Outputs    []describe.Tensor `json:"outputs"`
-	Layers     []Layer           `json:"layers"`
-	MACs       int64             `json:"macs"`
-	BinaryMACs int64             `json:"binary_macs"`
+	Name    string            `json:"name"`
+	Target  string            `json:"target"`
+	Inputs  []describe.Tensor `json:"inputs"`
+	Outputs []describe.Tensor `json:"outputs"`
+	// InputNotes has the model's own remark on each input, or the importer's; "" where there is none. Artifacts do not have them.
+	InputNotes []string `json:"input_notes,omitempty"`
+	Layers     []Layer  `json:"layers"`
+	MACs       int64    `json:"macs"`
+	BinaryMACs int64    `json:"binary_macs"`
 	// Convolutions counts the convolutions and dense layers, Bitserial those of them that are bitserial.
 	Convolutions int   `json:"convolutions"`
 	Bitserial    int   `json:"bitserial"`
 	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
 	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
 	ArenaBytes   int64 `json:"arena_bytes"`
+	// Advice lists what would make more layers bitserial, the most useful first.
+	Advice []Advice `json:"advice"`
+}
+
+// Advice is one change of the model that would make layers bitserial.
+type Advice struct {
+	Change string   `json:"change"`
+	Layers []string `json:"layers"`
+	MACs   int64    `json:"macs"`
+	Share  float64  `json:"share"` // of all MACs, 0 to 1
 }
 
 // Layer is one stage.
@@ -143,9 +155,21 @@ func InspectCompiled(c *Compiled) *Inspection {
 // inspection reads d; c is nil for artifacts.
 func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
 	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, ArenaBytes: d.ArenaBytes, Layers: []Layer{}}
+	if c != nil {
+		noted := false
+		for _, name := range c.Graph.Inputs {
+			in.InputNotes = append(in.InputNotes, c.Graph.Value(name).Note)
+			noted = noted || c.Graph.Value(name).Note != ""
+		}
+		if !noted {
+			in.InputNotes = nil
+		}
+	}
 	var names []string
+	var stages []explain.Stage
 	for i, s := range d.Stages {
 		l := layerOf(s)
+		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: codegen.LayerOf(s)})
 		names = append(names, l.Name)
 		in.MACs += l.MACs
 		in.FloatBytes += l.FloatBytes
@@ -174,6 +198,10 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		if in.MACs > 0 {
 			in.Layers[i].Share = float64(in.Layers[i].MACs) / float64(in.MACs)
 		}
+	}
+	in.Advice = []Advice{}
+	for _, a := range explain.Advise(stages) {
+		in.Advice = append(in.Advice, Advice{Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
 	}
 	if len(in.Layers) == 0 && layer != "" {
 		return nil, compile.UnknownLayer(path, layer, names)

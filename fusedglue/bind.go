@@ -56,7 +56,37 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
 	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
+	if x.Offset != 0 {
+		f.Epilogue.Steps = append(f.Epilogue.Steps, scalar.Step{Kind: scalar.Add, A: offsets(f, x, b.PadValue), From: n.Name})
+	}
 	return nil
+}
+
+// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the weights of a window. Positions
+// outside the image count as 0, so that the sums differ from class to class of positions; as one of the levels (ones), they
+// have its offset.
+func offsets(f *graph.FusedConv, x *graph.Value, outside graph.PadValue) []float32 {
+	taps := make([]int64, f.KH*f.KW*f.Out)
+	for i, w := range f.Ints {
+		taps[i/f.Out/f.GroupIn()*f.Out+i%f.Out] += int64(w)
+	}
+	classes := [][]bool{make([]bool, f.KH*f.KW)}
+	if f.Pad.Any() && (outside == graph.PadZeros || x.Enc == ir.Unipolar) {
+		classes = f.Outside(x.Shape[1], x.Shape[2])
+	}
+	var out []float32
+	for _, skip := range classes {
+		sums := make([]int64, f.Out)
+		for i, v := range taps {
+			if !skip[i/f.Out] {
+				sums[i%f.Out] += v
+			}
+		}
+		for o, v := range sums {
+			out = append(out, float32(x.Offset*(f.Alpha[o]*float64(v))))
+		}
+	}
+	return out
 }
 
 // weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a convolution, the mean
@@ -98,21 +128,25 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 // dropIdentities takes out bitpack, unpack and one-input concats.
 func dropIdentities(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
-		if n.Op != "bitpack" && n.Op != "unpack" && (n.Op != "concat" || len(n.Inputs) != 1) {
-			continue
+		if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
+			r.bypass(n)
 		}
-		in, out := n.Inputs[0], n.Output
-		p := r.Producer(in)
-		if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
-			continue // the caller sees both representations: lowering copies
-		}
-		if r.g.IsOutput(out) { // the producer makes the output under its own name
-			r.Redirect(in, out)
-			r.SetOutput(p, out)
-		} else {
-			r.Redirect(out, in)
-		}
-		r.Remove(n)
 	}
 	return nil
+}
+
+// bypass takes out n, which gives back what it reads, unless the caller sees both.
+func (r *rewriter) bypass(n *graph.Node) {
+	in, out := n.Inputs[0], n.Output
+	p := r.Producer(in)
+	if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
+		return // the caller may see two representations: lowering copies
+	}
+	if r.g.IsOutput(out) { // the producer makes the output under its own name
+		r.Redirect(in, out)
+		r.SetOutput(p, out)
+	} else {
+		r.Redirect(out, in)
+	}
+	r.Remove(n)
 }

@@ -23,26 +23,6 @@ func foldSteps(r *rewriter) error {
 	return nil
 }
 
-// poolAfter swaps max_pool with an increasing step or quantizer behind it: the maximum commutes with increasing maps.
-func poolAfter(r *rewriter) error {
-	for i := 0; i < len(r.g.Nodes); i++ {
-		n := r.g.Nodes[i]
-		p := r.only(n)
-		if p == nil || p.Op != "max_pool" || r.g.Value(p.Inputs[0]).Encoded() || !increasing(n) {
-			continue
-		}
-		// x -> p -> t -> n -> y   becomes   x -> n -> t -> p -> y; t takes the type of y and the shape of x.
-		x, t, y := r.g.Value(p.Inputs[0]), r.g.Value(p.Output), r.g.Value(n.Output)
-		shape := slices.Clone(x.Shape)
-		name := t.Name
-		*t = *y
-		t.Name, t.Shape, t.View = name, shape, graph.Bytes
-		r.Exchange(p, n)
-		i = slices.Index(r.g.Nodes, n) - 1 // what is before n's new place is as it was
-	}
-	return nil
-}
-
 // increasing reports whether n is a map that never falls in any channel.
 func increasing(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
@@ -92,9 +72,11 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	if p.Op == "bconv2d" {
 		why := turning(f)
 		if why.Reason == graph.NoReason {
-			thresholdsOf(f, q)
-			r.absorb(p, n)
-			return
+			if thresholdsOf(f, q) {
+				r.absorb(p, n)
+				return
+			}
+			why = graph.Verdict{Kind: graph.Binary, Reason: graph.WhyBorders}
 		}
 		p.Verdict = why
 	}

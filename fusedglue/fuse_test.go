@@ -56,7 +56,7 @@ func TestDisabledPasses(t *testing.T) {
 		n, needsPoolAfter := drawNet(t)
 		names := optional()
 		if needsPoolAfter {
-			names = slices.DeleteFunc(names, func(s string) bool { return strings.HasPrefix(s, "pool_after") })
+			names = slices.DeleteFunc(names, func(s string) bool { return s == "moves" })
 		}
 		sets := [][]string{names}
 		for range 2 {
@@ -182,7 +182,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("bipolar without padding: %v", err)
 	}
 	for _, name := range []string{"bind", "nothing"} {
-		if _, err := Fuse(n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fold_steps, pool_after") {
+		if _, err := Fuse(n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "moves, fold_steps") {
 			t.Errorf("disabling %q: %v", name, err)
 		}
 	}

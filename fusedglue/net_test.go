@@ -2,6 +2,7 @@ package fusedglue
 
 import (
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -105,6 +106,30 @@ func (n *net) plain(op string, inputs ...string) string {
 
 func (n *net) quantize(x string, a *graph.QuantizeAttrs) string { return n.add("quantize", a, nil, x) }
 
+// moved puts one of the ops that only move elements behind x, an image, at times.
+func (n *net) moved(t *rapid.T, x string) string {
+	s := slices.Clone(n.Value(x).Shape)
+	switch between(t, 0, 12, "move") {
+	case 0:
+		return n.add("pad", &graph.SpatialPadAttrs{Pad: graph.Padding{Top: 1, Right: 2}, Value: pick(t, "value", 0, 0.3, -7)}, nil, x)
+	case 1:
+		return n.add("reshape", &graph.ReshapeAttrs{Shape: []int{s[0], s[2], 1, s[1] * s[3]}}, nil, x)
+	case 2:
+		return n.add("reshape", &graph.ReshapeAttrs{Shape: []int{s[0], 1, s[1] * s[2], s[3]}}, nil, x)
+	case 3:
+		return n.add("transpose", &graph.TransposeAttrs{Perm: pick(t, "perm", []int{0, 2, 1, 3}, []int{0, 3, 1, 2}, []int{0, 1, 2, 3})}, nil, x)
+	case 4:
+		a := &graph.SliceAttrs{Begin: make([]int, 4), Size: s, Stride: []int{1, 1, 1, 1}}
+		if d := between(t, 1, 3, "axis"); s[d] > 2 {
+			a.Begin[d], a.Stride[d], a.Size[d] = 1, 2, s[d]/2
+		}
+		return n.add("slice", a, nil, x)
+	case 5:
+		return n.add("reshape", &graph.ReshapeAttrs{Shape: s}, nil, n.plain("flatten", x))
+	}
+	return x
+}
+
 // drawNet is a network of binary layers with all kinds of glue. needsPoolAfter says that shift_norm stands behind a pool.
 func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 	r := random(t, "weights")
@@ -161,6 +186,7 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 				n.Outputs = append(n.Outputs, x)
 			}
 			pooled()
+			x = n.moved(t, x)
 			for range between(t, 0, 2, "steps") {
 				if rapid.Bool().Draw(t, "relu") {
 					x = n.plain("relu", x)
@@ -168,6 +194,7 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 					x = n.bn(x, pick(t, "gamma", 0.0, 1.0))
 				}
 				pooled()
+				x = n.moved(t, x)
 			}
 			a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: n.Value(in).Scale}, Rounding: a.Rounding}
 			if between(t, 0, 5, "wide") == 0 {

@@ -38,7 +38,9 @@ type DenseAttrs struct {
 }
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value
-// is one bit and no scale.
+// is one bit and no scale. The result is f32(sum of the products of integers) * f32(scale of the input * scale of the weights);
+// where the input has an offset, f32(offset * scale of the weights * sum of the weights inside the image) is added, each
+// operation rounded to f32, products in parentheses in float64.
 type BinaryAttrs struct {
 	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
 	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.
@@ -73,7 +75,8 @@ type PReluAttrs struct{}
 
 // BinaryOpAttrs belongs to add, sub, mul, div, minimum, maximum, greater, greater_equal, less, less_equal, equal and not_equal:
 // of two f32 tensors of one rank, axes of extent 1 being repeated, or of one tensor and the weight "b", [C] or [1] (Reverse: b
-// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1.
+// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1. add and sub of two tensors of
+// levels give levels, exactly (scalar.SumOf), and mul and div of levels by one number above 0 the same levels with another scale.
 type BinaryOpAttrs struct{ Reverse bool }
 
 // WhereAttrs belongs to where: a where the condition, truth values, holds, else b. The inputs are the condition, a and b, of one
@@ -95,6 +98,17 @@ type ReshapeAttrs struct{ Shape []int }
 // TransposeAttrs: axis d of the result is axis Perm[d] of the input, f32 or levels (whose channels are the last axis, before
 // and after).
 type TransposeAttrs struct{ Perm []int }
+
+// BlockAttrs belongs to depth_to_space and space_to_depth, f32 or levels: a block of Block[0] rows and Block[1] columns of the
+// larger image is one pixel of the smaller one, its channels side by side. With DCR, channel c of the pixel (i, j) of a block
+// is channel (i*Block[1] + j)*C + c, C being the channels of the larger image; with CRD it is (c*Block[0] + i)*Block[1] + j.
+type BlockAttrs struct {
+	Block [2]int
+	Order BlockOrder
+}
+
+// ResizeAttrs belongs to resize: each pixel, f32 or levels, Factor[0] times in a column and Factor[1] times in a row.
+type ResizeAttrs struct{ Factor [2]int }
 
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
 type ConstantAttrs struct{}

@@ -42,6 +42,7 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	if err := g.checkSize(n, "output of ", v.Shape); err != nil {
 		return nil, nil, err
 	}
+	v.Note = "" // it was the input's
 	return v, m.Attrs, nil
 }
 

@@ -89,7 +89,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			}
 			return v, why
 		}
-	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
+	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
 		if n.Op == "max_pool" {
@@ -185,7 +185,7 @@ func (r *rewriter) sink(t string) (string, error) {
 	case n.Op == "dequantize":
 		l = n.Inputs[0]
 	case n.Op == "add" || n.Op == "sub":
-		l, err = r.quantizeSum(n)
+		l, err = r.sumLevels(n)
 	default:
 		l, err = r.sinkNode(n)
 	}

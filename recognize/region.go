@@ -8,7 +8,6 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/internal/f32"
 )
 
 // maxRegion bounds the ops of a region. A straight-through estimator with a soft backward function, as Bi-Real-Net and ReActNet
@@ -96,8 +95,9 @@ func (r *rewriter) single(n *graph.Node) bool {
 	switch n.Attrs.(type) {
 	case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
 		return true
-	case *graph.BinaryOpAttrs:
-		return len(n.Inputs) == 2 || n.Op == "div"
+	}
+	if _, _, ok := graph.FunctionOf(n); ok {
+		return !graph.OfLevels(r.g, n)
 	}
 	if n.Op == "dequantize" {
 		switch p := r.Producer(n.Inputs[0]); {
@@ -189,22 +189,29 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 			g.vector(t.Data[i*t.Shape[1] : (i+1)*t.Shape[1]])
 		}
 		return func(c calculus, o int, args []span) span {
-			return c.monotone(func(x float32) float32 { return a.Float(stored(a.LevelType, passed(a, t, o, x))) }, args[0])
+			return c.monotone(func(x float32) float32 { return a.Float(stored(a.LevelType, a.Level(t, o, x))) }, args[0])
 		}
-	case *graph.BinaryOpAttrs:
-		if len(n.Inputs) == 1 { // b / x
-			b := n.Weights["b"].Data
-			g.vector(b)
-			return func(c calculus, o int, args []span) span { return c.div(point(b[o%len(b)]), args[0]) }
+	}
+	if f, operands, ok := graph.FunctionOf(n); ok {
+		if f >= scalar.Greater && f <= scalar.NotEqual {
+			g.jumps++
 		}
-		square := n.Inputs[0] == n.Inputs[1]
-		switch n.Op {
-		case "add", "sub":
-			return func(c calculus, _ int, args []span) span { return c.add(args[0], args[1], n.Op == "sub") }
-		case "mul":
-			return func(c calculus, _ int, args []span) span { return c.mul(args[0], args[1], square) }
-		case "div":
-			return func(c calculus, _ int, args []span) span { return c.div(args[0], args[1]) }
+		square := len(n.Inputs) == 2 && n.Inputs[0] == n.Inputs[1]
+		for _, op := range operands {
+			if op.Weight != nil {
+				g.vector(op.Weight.Data)
+			}
+		}
+		return func(c calculus, o int, args []span) span {
+			var of [3]span
+			for i, op := range operands {
+				if op.Weight != nil {
+					of[i] = point(op.Weight.Data[o%len(op.Weight.Data)])
+				} else {
+					of[i] = args[op.Input]
+				}
+			}
+			return c.function(f, of[:len(operands)], square)
 		}
 	}
 	if n.Op == "dequantize" {
@@ -219,18 +226,6 @@ func stored(v scalar.LevelType, level int) int {
 		return v.Top() - level
 	}
 	return level
-}
-
-// passed is the number of thresholds in channel o that x passes.
-func passed(a *graph.ThresholdAttrs, t *graph.Tensor, o int, x float32) int {
-	n, c := 0, t.Shape[1]
-	x = f32.Flush(x)
-	for i := range t.Shape[0] {
-		if l := f32.Flush(t.Data[i*c+o%c]); x >= l || a.NotLess && !(x < l) {
-			n++
-		}
-	}
-	return n
 }
 
 // enclose encloses what g makes, in channel o, of the numbers in x. regs is where it works.

@@ -88,6 +88,10 @@ func (c calculus) step(s scalar.Step, o int, x span) span {
 		if !x.none && x.hi <= 0 && !x.nan {
 			return c.mul(x, point(s.A[o]), false)
 		}
+	case scalar.Abs:
+		if !x.none && x.hi <= 0 {
+			return c.mul(x, point(-1), false)
+		}
 	}
 	out := span{none: true, nan: false}
 	if !x.none {
@@ -106,9 +110,9 @@ func (c calculus) step(s scalar.Step, o int, x span) span {
 // passes reports whether s gives numbers in x back.
 func passes(s scalar.Step, x span) bool {
 	switch s.Kind {
-	case scalar.Relu, scalar.Relu6, scalar.HardTanh, scalar.Clip:
+	case scalar.Relu, scalar.Relu6, scalar.HardTanh, scalar.Clip, scalar.Least, scalar.Most:
 		return true // as the ends do
-	case scalar.PRelu:
+	case scalar.PRelu, scalar.Abs:
 		return x.lo >= 0
 	}
 	return false
@@ -354,6 +358,78 @@ func (c calculus) div(a, b span) span {
 	out.nan = a.nan || b.nan
 	if c.forms && b.known() {
 		out.forms = c.scaled(a.forms, 1/float64(b.lo))
+	}
+	return out
+}
+
+// function is f of numbers in args; square says that all of these are one number.
+func (c calculus) function(f scalar.Function, args []span, square bool) span {
+	a, b := args[0], args[len(args)-1]
+	// between encloses f where it lies between what it is of two choices of ends.
+	between := func(lo, hi float32) span {
+		out := span{lo: lo, hi: hi}
+		if nan := float32(math.NaN()); a.none || b.none {
+			out = point(f.Eval(nan, nan))
+		} else if a.nan || b.nan {
+			out = out.hull(point(f.Eval(nan, nan)))
+		}
+		return out
+	}
+	switch f {
+	case scalar.Plus, scalar.Minus:
+		return c.add(a, b, f == scalar.Minus)
+	case scalar.Times:
+		return c.mul(a, b, square)
+	case scalar.Over:
+		return c.div(a, b)
+	case scalar.Minimum, scalar.Maximum:
+		return c.extreme(f, a, b)
+	case scalar.Greater, scalar.GreaterEqual:
+		return between(f.Eval(a.lo, b.hi), f.Eval(a.hi, b.lo))
+	case scalar.Less, scalar.LessEqual:
+		return between(f.Eval(a.hi, b.lo), f.Eval(a.lo, b.hi))
+	case scalar.Equal, scalar.NotEqual:
+		switch {
+		case a.known() && b.known() || a.hi < b.lo || b.hi < a.lo:
+			v := f.Eval(a.lo, b.lo)
+			return between(v, v)
+		}
+		return span{lo: 0, hi: 1}
+	case scalar.Not:
+		return span{lo: f.Eval(a.hi), hi: f.Eval(a.lo)}
+	case scalar.And, scalar.Or:
+		return span{lo: f.Eval(a.lo, b.lo), hi: f.Eval(a.hi, b.hi)}
+	case scalar.Xor:
+		if a.known() && b.known() {
+			return point(f.Eval(a.lo, b.lo))
+		}
+		return span{lo: 0, hi: 1}
+	case scalar.Where:
+		switch yes, no := args[1], args[2]; {
+		case !a.known():
+			return yes.hull(no)
+		case a.lo != 0:
+			return yes
+		default:
+			return no
+		}
+	}
+	return anything()
+}
+
+// extreme is the smaller or the greater of a and b; b where one is a NaN.
+func (c calculus) extreme(f scalar.Function, a, b span) span {
+	if a.none || b.none {
+		return b
+	}
+	out := span{lo: f.Eval(a.lo, b.lo), hi: f.Eval(a.hi, b.hi), nan: b.nan}
+	switch least := f == scalar.Minimum; {
+	case a.nan:
+		out = out.hull(b)
+	case least && a.hi < b.lo || !least && a.lo > b.hi:
+		out.forms = a.forms
+	case least && b.hi < a.lo || !least && b.lo > a.hi:
+		out.forms = b.forms
 	}
 	return out
 }

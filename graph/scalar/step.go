@@ -47,7 +47,8 @@ const (
 	mixed   course = iota // rises and falls, or nobody knows
 	rising                // never falls
 	turning               // never falls where A > 0, and never rises where A < 0
-	bending               // never falls where A >= 0; rises and falls where A < 0
+	bending               // never falls where A >= 0; where A < 0 it never rises up to 0, and never falls from there
+	valley                // never rises up to 0, and never falls from there
 )
 
 var kinds = sync.OnceValue(func() []kindRow {
@@ -63,7 +64,7 @@ var kinds = sync.OnceValue(func() []kindRow {
 		PRelu:    {"prelu", 1, 2, bending},
 		Round:    {"round", 0, 1, rising},
 		Sign:     {"sign", 0, 2, rising},
-		Abs:      {"abs", 0, 1, mixed},
+		Abs:      {"abs", 0, 1, valley},
 		Least:    {"min", 1, 1, rising},
 		Most:     {"max", 1, 1, rising},
 	}
@@ -83,24 +84,26 @@ func Kinds() []Kind { return enum.All[Kind](kindNames()) }
 // String is the kind's name in printed graphs and in the names of kernels.
 func (k Kind) String() string { return enum.Name(kindNames(), k) }
 
-// Step is one or two rounded f32 operations per element; vectors have one entry per channel.
+// Step is one or two rounded f32 operations per element. Vectors have one entry per channel, or one for all; behind a
+// convolution with borders they may have one per class of positions and channel, that of channel o in class k being
+// number k*channels + o.
 type Step struct {
 	Kind   Kind
-	A, B   []float32 // per channel
-	Lo, Hi float32   // Clip
-	Mode   Rounding  // Round
-	From   string    // node that asked for it
+	A, B   []float32
+	Lo, Hi float32  // Clip
+	Mode   Rounding // Round
+	From   string   // node that asked for it
 }
 
 // Vectors are the operands that s has, in order.
 func (s Step) Vectors() [][]float32 { return [][]float32{s.A, s.B}[:kinds()[s.Kind].operands] }
 
-// Eval computes s of x in channel o.
+// Eval computes s of x in channel o: of a class of positions in channel k*channels + o, where there are classes.
 func (s Step) Eval(o int, x float32) float32 {
 	var a, b float32
 	if n := kinds()[s.Kind].operands; n > 0 {
-		if a = s.A[o]; n > 1 {
-			b = s.B[o]
+		if a = s.A[o%len(s.A)]; n > 1 {
+			b = s.B[o%len(s.B)]
 		}
 	}
 	return apply(numbers{}, s, x, a, b)
@@ -196,11 +199,11 @@ func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
 		return a, b, true
 	case turning:
 		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0 && (s.Kind != Div || f32.Flush(s.A[o]) != 0)
-	case bending:
-		if lo < 0 && hi > 0 && s.A[o] < 0 {
-			return min(a, b, 0), max(a, b, 0), true
+	case bending, valley:
+		if lo < 0 && hi > 0 {
+			return min(a, b, 0), max(a, b, 0), len(s.A) == 0 || s.A[o]-s.A[o] == 0
 		}
-		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0
+		return min(a, b), max(a, b), len(s.A) == 0 || s.A[o]-s.A[o] == 0
 	}
 	return 0, 0, false
 }
@@ -209,7 +212,7 @@ func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
 func Increasing(steps []Step) bool {
 	return !slices.ContainsFunc(steps, func(s Step) bool {
 		course := kinds()[s.Kind].course
-		return course == mixed || slices.ContainsFunc(s.A, func(v float32) bool {
+		return course == mixed || course == valley || slices.ContainsFunc(s.A, func(v float32) bool {
 			return v-v != 0 || course != rising && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
 		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
 	})

@@ -10,18 +10,19 @@ import (
 func lowerPool(op string) func(n *node) ([]*tensor, error) {
 	return func(n *node) ([]*tensor, error) {
 		b := n.b
-		x, err := b.image(n.in[0])
+		x, axes, err := b.image(n.in[0])
 		if err != nil {
 			return nil, err
 		}
+		padded := n.in[0].margin // the image has these rows and columns in the file, and not here
 		if !n.has("kernel_shape") {
 			return nil, n.fail("", "attribute \"kernel_shape\" is missing")
 		}
-		kernel, err := n.pairAttr("kernel_shape")
+		kernel, err := n.pairAttr("kernel_shape", axes)
 		if err != nil {
 			return nil, err
 		}
-		w, err := n.readWindow(kernel, x.shape)
+		w, err := n.readWindow(kernel, x.shape, axes)
 		if err != nil {
 			return nil, err
 		}
@@ -35,6 +36,13 @@ func lowerPool(op string) func(n *node) ([]*tensor, error) {
 		after := w.after
 		if ceil != 0 {
 			w.ceil(x.shape)
+		}
+		if padded != nil {
+			x = &tensor{shape: ofImage(x.value).shape, value: x.value, perm: x.perm, integers: x.integers}
+			for d := range 2 {
+				w.before[d] += padded.before[d]
+				w.after[d] += padded.after[d]
+			}
 		}
 		fill := math.Inf(-1)
 		if op == "avg_pool" {
@@ -65,6 +73,6 @@ func lowerPool(op string) func(n *node) ([]*tensor, error) {
 		}
 		y := ofImage(v)
 		y.integers = x.integers
-		return []*tensor{y}, nil
+		return one(b.fromImage(y, axes))
 	}
 }

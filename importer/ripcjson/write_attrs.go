@@ -16,6 +16,9 @@ func inputObject(v *graph.Value) object {
 	if v.View != graph.Bytes {
 		o.set("packed", true)
 	}
+	if v.Note != "" {
+		o.set("note", v.Note)
+	}
 	return o
 }
 

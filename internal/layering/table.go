@@ -41,7 +41,7 @@ func Table() []Row {
 		{"graph/explain", []string{"graph", "ir", "lower/layout"}, nil},
 
 		{"importer", nil, nil},
-		{"importer/internal/source", []string{"graph", "importer", "internal/files", "ir"}, nil},
+		{"importer/internal/source", []string{"graph", "importer", "internal/files", "internal/suggest", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/names", "ir"},
@@ -115,7 +115,7 @@ func Table() []Row {
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
-		{"internal/randnet", []string{"graph", "graph/scalar"}, nil},                                      // random networks for tests
+		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},

@@ -17,8 +17,10 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
-	// quantized says that a quantize node made the current levels, with its scale.
-	quantized bool
+	// scale of the current levels, 0 being what they have unless a node gives one, and the level that stands for 0.
+	scale float64
+	zero  int
+	shift float64 // the levels' offset
 }
 
 func (b *modelBuilder) add(op string, attrs map[string]any) {
@@ -96,26 +98,36 @@ func (b *modelBuilder) conv(op string) {
 
 func (b *modelBuilder) quantize() {
 	b.bits, b.enc = b.levels(), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
-	b.quantized = true
+	b.scale, b.zero = 0.3, 0
 	switch rounding := scalar.Roundings()[b.r.IntN(8)].String(); b.r.IntN(8) {
 	case 0, 1:
-		attrs := map[string]any{"scale": 0.05, "rounding": rounding}
+		attrs := map[string]any{"scale": 0.05, "rounding": rounding, "offset": b.offset()}
 		b.affine(attrs)
+		b.scale = 0.05
 		if b.r.IntN(2) == 0 {
 			low := b.r.IntN(40) - 20
 			attrs["range"] = []int{low, low + b.r.IntN(1<<b.bits)}
 		}
 		b.add("quantize", attrs)
 	case 2, 3:
-		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "not_less": b.r.IntN(2) == 0})
+		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "offset": b.offset(), "not_less": b.r.IntN(2) == 0})
 	default:
-		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3})
+		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3, "offset": b.offset()})
 	}
+}
+
+// offset draws the real value of the integer 0, and keeps it for who has to know the levels' values.
+func (b *modelBuilder) offset() float64 {
+	b.shift = 0
+	if b.r.IntN(4) == 0 {
+		b.shift = b.r.NormFloat64() / 4
+	}
+	return b.shift
 }
 
 // bitserial adds a binary layer with glue behind it; the result is float, or levels in most cases.
 func (b *modelBuilder) bitserial() {
-	bits, enc, in := b.bits, b.enc, b.shape[len(b.shape)-1]
+	bits, enc, shift, in := b.bits, b.enc, b.shift, b.shape[len(b.shape)-1]
 	dense := len(b.shape) == 2
 	if dense {
 		units := b.pick(1, 10, 33)
@@ -131,9 +143,9 @@ func (b *modelBuilder) bitserial() {
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if enc == "unipolar" && mean && b.many(in) && b.r.IntN(2) == 0 {
+	if enc == "unipolar" && shift == 0 && mean && b.many(in) && b.r.IntN(2) == 0 {
 		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
-		b.bits, b.enc, b.quantized = bits, enc, false
+		b.bits, b.enc, b.scale, b.zero, b.shift = bits, enc, 0, 0, 0
 		return
 	}
 	if b.r.IntN(2) == 0 {
@@ -159,12 +171,16 @@ func (b *modelBuilder) step() {
 		b.shapeStep()
 	case b.r.IntN(8) == 0:
 		b.ranks()
+	case len(b.shape) == 4 && b.r.IntN(8) == 0 && b.shape[1]*b.shape[2]*b.shape[3] < 1<<12:
+		b.blocks()
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()
 	case b.bits > 0 && len(b.shape) == 4:
-		switch b.r.IntN(8) {
+		switch b.r.IntN(9) {
 		case 0:
 			b.pool("max_pool")
+		case 8:
+			b.levelSum()
 		case 1:
 			b.add("dequantize", nil)
 			b.bits = 0
@@ -225,7 +241,7 @@ func Model(r *rand.Rand, name string) map[string]any {
 	input := map[string]any{"name": b.cur, "dtype": "f32", "shape": b.shape}
 	if kind := r.IntN(3); kind > 0 {
 		b.bits, b.enc = b.levels(), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
-		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
+		input["encoding"], input["bits"], input["dtype"], input["offset"] = b.enc, b.bits, "u8", b.offset()
 		if r.IntN(4) == 0 {
 			b.affine(input)
 		}

@@ -78,7 +78,10 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			})
 		}),
 		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
-		"transpose":  with(transpose), "pad": with(pad), "slice": with(slice),
+
+		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
+
+		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
 		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
 		"constant":  func(l *layer) { l.y.F = l.weight("value") },
 		"concat":    concat,
@@ -94,7 +97,13 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
 	}
 	for op := range functions() {
-		all[op] = func(l *layer) { refFunction(l.n, l.vals, l.y) }
+		all[op] = func(l *layer) {
+			if _, binary := l.n.Attrs.(*graph.BinaryOpAttrs); binary && l.v.Encoded() {
+				refLevels(l.g, l.n, l.vals, l.out, l.y)
+				return
+			}
+			refFunction(l.n, l.vals, l.y)
+		}
 	}
 	return all
 })

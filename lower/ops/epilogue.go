@@ -159,8 +159,8 @@ func (c *conv) start(acc, o ir.Expr) ir.Expr {
 	return acc
 }
 
-// vectors gives the per-channel operands of the float steps, in order, as parameters s0, s1, ...
-func (c *conv) vectors(o ir.Expr) func() ir.Expr {
+// vectors gives the operands of the float steps at position and channel i, in order, as parameters s0, s1, ...
+func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	var all [][]float32
 	for _, s := range c.Epilogue.Steps {
 		all = append(all, s.Vectors()...)
@@ -168,7 +168,12 @@ func (c *conv) vectors(o ir.Expr) func() ir.Expr {
 	n := -1
 	return func() ir.Expr {
 		n++
-		return ir.At(constant(c, fmt.Sprintf("s%d", n), ir.F32, all[n], 0), o)
+		name := fmt.Sprintf("s%d", n)
+		if len(all[n]) > c.Out {
+			rows, cols := c.Borders(c.h, c.w)
+			return classed(c, name, ir.F32, all[n], rows, cols, i[1], i[2], i[3])
+		}
+		return ir.At(constant(c, name, ir.F32, all[n], 0), i[3])
 	}
 }
 
@@ -177,7 +182,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 	steps := c.Epilogue.Steps
 	if !large(steps) {
 		v := c.start(c.sum(acc, at[0], at[1], at[2], o), o)
-		vec := c.vectors(o)
+		vec := c.vectors(append(slices.Clone(at), o))
 		for _, s := range steps {
 			v = s.Expr(v, vec)
 		}
@@ -188,7 +193,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, steps, v, c.vectors(i[3]), i)))
+	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, steps, v, c.vectors(i), i)))
 	return ir.At(y, append(append([]ir.Expr{}, at...), o)...)
 }
 
@@ -201,6 +206,6 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.Epilogue.Steps, v, c.vectors(i[3]), at)))
+	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.Epilogue.Steps, v, c.vectors(i), at)))
 	return y
 }
