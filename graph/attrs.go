@@ -116,6 +116,12 @@ type ConstantAttrs struct{}
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
 type ClipAttrs struct{ Min, Max float64 }
 
+// HardSigmoidAttrs: min(max(x*Alpha + Beta, 0), 1), product and sum rounded.
+type HardSigmoidAttrs struct{ Alpha, Beta float64 }
+
+// EluAttrs: x for x > 0, else Alpha * (e**x - 1).
+type EluAttrs struct{ Alpha float64 }
+
 // RoundAttrs belongs to round: to an integer, in f32.
 type RoundAttrs struct{ Mode scalar.Rounding }
 
@@ -134,7 +140,7 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).

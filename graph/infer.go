@@ -88,6 +88,23 @@ func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
 	return g.mapped(n, x)
 }
 
+func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) (*Value, error) {
+	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
+		return nil, err
+	}
+	if err := g.checkFinite(n, "beta", a.Beta); err != nil {
+		return nil, err
+	}
+	return g.mapped(n, x)
+}
+
+func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) (*Value, error) {
+	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
+		return nil, err
+	}
+	return g.mapped(n, x)
+}
+
 func inferRound(g *Graph, n *Node, x *Value, a *RoundAttrs) (*Value, error) {
 	if err := g.checkRounding(n, a.Mode); err != nil {
 		return nil, err

@@ -49,6 +49,12 @@ func printFakeQuant(n *Node, a *FakeQuantAttrs) string {
 
 func printClip(_ *Node, a *ClipAttrs) string { return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max) }
 
+func printHardSigmoid(_ *Node, a *HardSigmoidAttrs) string {
+	return fmt.Sprintf(" alpha=%g beta=%g", a.Alpha, a.Beta)
+}
+
+func printElu(_ *Node, a *EluAttrs) string { return fmt.Sprintf(" alpha=%g", a.Alpha) }
+
 func printRound(_ *Node, a *RoundAttrs) string { return " rounding=" + a.Mode.String() }
 
 func printBinaryOp(n *Node, a *BinaryOpAttrs) string {

@@ -8,7 +8,7 @@ import (
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
-	ops := append(graph.PlainOps(), "prelu", "clip", "round", "fake_quant")
+	ops := append(graph.PlainOps(), "prelu", "clip", "round", "fake_quant", "hard_sigmoid", "elu")
 	switch op := ops[b.r.IntN(len(ops))]; op {
 	case "clip":
 		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
