@@ -92,6 +92,7 @@ const (
 	WhyNotMonotone // step Where rises and falls
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
 	WhyBorders     // padding moves thresholds by other than one integer
+	WhyTwoIntegers // the weights have an offset: a level is a function of two sums
 	WhySumsLeave   // no quantizer follows that folds
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
@@ -118,6 +119,7 @@ const (
 	WhyMovesFloats   // it moves a tensor that is not quantized
 	WhyCopiesPart    // its producer could not write in place
 	WhyCopiesOutput  // an output lies in another place
+	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
 )
 
@@ -126,10 +128,10 @@ func reasons() []string {
 		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
 		"nearly", "folded", "three_signs", "sign_zero",
-		"not_monotone", "not_finite", "borders", "sums_leave",
+		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

@@ -121,6 +121,9 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
 	}
+	if b.Offset {
+		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: few.Offset}
+	}
 	n.Verdict = graph.Verdict{}
 	out := n.Output
 	if bias != nil {
