@@ -20,8 +20,11 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 		b.fault(n, "leave reason out: importers write it", "a bitserial layer has a reason to stay float")
 	}
 	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
-	if graph.Products(n.op) {
+	switch {
+	case graph.Products(n.op):
 		v.Kind = graph.Float
+	case n.op == "quantize" || n.op == "threshold":
+		v.Kind = graph.Bits
 	}
 	for _, f := range v.Args.Facts() {
 		from := at + "/args/" + f.Name
