@@ -102,6 +102,7 @@ func opRows() []*Op {
 		fusedRow("eltwise", printElementwise),
 		fusedRow("bconv2d", printFusedConv),
 		fusedRow("fconv2d", printFusedConv),
+		fusedRow[ShiftLevels]("shift_levels", nil),
 	}
 }
 
