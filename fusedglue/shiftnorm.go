@@ -192,6 +192,9 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 		if x.Offset != 0 {
 			return r.g.Errorf(n, "use batch_norm and quantize", "shift_norm works on integers, but the levels that %q reads have the offset %g", p.Name, x.Offset)
 		}
+		if f.Window != nil {
+			return r.g.Errorf(n, "use batch_norm and quantize", "shift_norm works on integers, but the weights of %q have offsets", p.Name)
+		}
 		var err error
 		if shifts[i], err = (normalizer{n.Attrs.(*graph.ShiftNormAttrs), x.LevelType}).shiftAdd(r.g, n, f.Alpha, f.Sums); err != nil {
 			return err

@@ -138,10 +138,11 @@ func (b *modelBuilder) bitserial() {
 	} else {
 		b.conv("bitserial_conv2d")
 	}
+	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if shift == 0 && b.many(in) && b.r.IntN(2) == 0 {
+	if shift == 0 && attrs["weight_offset"] == nil && b.many(in) && b.r.IntN(2) == 0 {
 		for _, op := range []string{"add", "relu"} {
 			if b.r.IntN(4) == 0 {
 				b.add(op, nil)
