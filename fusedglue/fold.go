@@ -69,7 +69,10 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	if f == nil || q.bits > maxThresholdBits {
 		return
 	}
-	if p.Op == "bconv2d" {
+	switch {
+	case f.Window != nil:
+		p.Verdict = graph.Verdict{Kind: graph.Binary, Reason: graph.WhyTwoIntegers}
+	case p.Op == "bconv2d":
 		why := turning(f)
 		if why.Reason == graph.NoReason {
 			if thresholdsOf(f, q) {

@@ -39,8 +39,8 @@ type DenseAttrs struct {
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value
 // is one bit and no scale. The result is f32(sum of the products of integers) * f32(scale of the input * scale of the weights);
-// where the input has an offset, f32(offset * scale of the weights * sum of the weights inside the image) is added, each
-// operation rounded to f32, products in parentheses in float64.
+// where the input has an offset, f32(offset * sum of the weights' real values inside the image) is added, each operation rounded
+// to f32, what stands in parentheses in float64.
 type BinaryAttrs struct {
 	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
 	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.
@@ -51,6 +51,10 @@ type BinaryAttrs struct {
 	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits.
 	WeightScale WeightScale
 	PadValue    PadValue // unipolar activations pad with 0 whatever it says
+	// Offset says that a weight is its integer times the scale, plus the weight "offset" of its output channel: integers and scale
+	// are those of f32(w - offset). To the result f32(sum of the input's integers) * f32(scale of the input * offset) is added,
+	// as a fused multiply-add, before what the offset of the input adds.
+	Offset bool
 }
 
 // OneBit reports whether the weights are +1 or -1 by their sign alone.

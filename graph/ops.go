@@ -60,9 +60,9 @@ var table = sync.OnceValue(func() opTable {
 func opRows() []*Op {
 	return []*Op{
 		row("conv2d", inferConv, printConv).weights("w", "b"),
-		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale"),
+		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale", "offset"),
 		row("dense", inferDense, printDense).weights("w", "b"),
-		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale"),
+		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale", "offset"),
 		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
 		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
 		stepped(row("relu", inferMap, nil), oneStep(scalar.Relu)),
@@ -107,6 +107,7 @@ func opRows() []*Op {
 
 		fusedRow("eltwise", printElementwise),
 		fusedRow("bconv2d", printFusedConv),
+		fusedRow("window_sum", printFusedConv),
 		fusedRow("fconv2d", printFusedConv),
 	}
 }

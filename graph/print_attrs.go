@@ -123,14 +123,21 @@ func printFusedConv(_ *Node, a *FusedConv) string {
 
 // String says what the weights become; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
-	if b == nil || b.OneBit() {
+	offset := ""
+	switch {
+	case b == nil:
 		return ""
+	case b.Offset:
+		offset = " weight_offset=tensor"
+	}
+	if b.OneBit() {
+		return offset
 	}
 	zero := ""
 	if b.Zero != 0 {
 		zero = fmt.Sprintf("(zero=%d)", b.Zero)
 	}
-	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s", b.Enc, max(1, b.Bits), zero, b.WeightScale)
+	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s%s", b.Enc, max(1, b.Bits), zero, b.WeightScale, offset)
 }
 
 // weightString is the one value of a weight, or its shape.

@@ -56,7 +56,7 @@ func arithmetic(add adder) {
 	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound(scalar.Floor), becomes: "round"})
 	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound(scalar.Ceil), becomes: "round"})
 	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound(scalar.HalfEven), becomes: "round"})
-	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "threshold, dequantize"})
+	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "sign"})
 }
 
 func signOf(v float64) float64 {
@@ -130,7 +130,7 @@ func shapes(add adder) {
 	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
 	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
-	add("Cast", op{min: 1, max: 1, attrs: []string{"round_mode", "saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing, or threshold", limits: "to float"})
+	add("Cast", op{min: 1, max: 1, attrs: []string{"round_mode", "saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing; not_equal; threshold, dequantize", limits: "to float and to bool"})
 }
 
 func logicOps(add adder) {

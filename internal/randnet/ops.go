@@ -205,6 +205,9 @@ func (b *modelBuilder) dilate(attrs map[string]any, shape []int) {
 
 // weights draws an encoding of a bitserial layer's weights, binary in half of the cases.
 func (b *modelBuilder) weights(attrs map[string]any) {
+	if b.r.IntN(5) == 0 {
+		attrs["weight_offset"] = true
+	}
 	switch b.r.IntN(6) {
 	case 0:
 		attrs["weight_encoding"] = "ternary"
