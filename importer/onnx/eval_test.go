@@ -111,6 +111,8 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		}
 		eachOffset(out.Shape, base, s, func(k, o int) { y[k] = x[0][o] })
 		return y
+	case *graph.ConvTranspose2DAttrs:
+		return evalConvTranspose(n, a, in[0], x[0], out)
 	case *graph.BlockAttrs:
 		return evalBlock(n.Op, a, in[0], x[0], out)
 	case *graph.ResizeAttrs:
