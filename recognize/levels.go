@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -101,6 +102,11 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			}
 			return nil, why
 		}
+		if q := r.stepped(t); q == nil && !r.idle(n) {
+			if v = r.affine(n); v != nil {
+				return v, graph.Verdict{}
+			}
+		}
 	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
@@ -138,6 +144,30 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		return nil, fakeQuantReason(n, a)
 	}
 	return nil, float
+}
+
+// affine is the type that levels have which n, an op with a number, gives another scale or offset; nil if n is no such op, or its
+// f32 values are others.
+func (r *rewriter) affine(n *graph.Node) *graph.Value {
+	x, _ := r.source(n.Inputs[0])
+	if x == nil {
+		return nil
+	}
+	m := *n
+	g := &graph.Graph{Values: map[string]*graph.Value{n.Inputs[0]: {Name: n.Inputs[0], Shape: r.g.Value(n.Inputs[0]).Shape, LevelType: x.LevelType}}}
+	v, _, err := graph.Infer(g, &m)
+	if err != nil || !v.Encoded() {
+		return nil
+	}
+	f := graph.ElementFunction(r.g, n)
+	out := reals(v)
+	largest := math.Max(math.Abs(float64(out[0])), math.Abs(float64(out[len(out)-1])))
+	for l, y := range reals(x) {
+		if math.Abs(float64(f(0, []float32{y})-out[l])) > 0x1p-22*largest {
+			return nil
+		}
+	}
+	return v
 }
 
 // fakeQuantReason says why fake_quant n makes no levels.
@@ -236,7 +266,7 @@ func (r *rewriter) ends(n *graph.Node) bool {
 		v, _ := r.source(n.Inputs[0])
 		return !exactly(v, a.Value)
 	}
-	return r.single(n)
+	return r.single(n) && (len(n.Inputs) > 1 || r.affine(n) == nil)
 }
 
 // sinkNode makes n a node of levels.

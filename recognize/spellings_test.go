@@ -105,7 +105,7 @@ func spellings() []spelling {
 		{"uneven levels", func(n *net, x string) string {
 			return n.two("add", n.greater(x, 0, false), n.binary("mul", 2, n.greater(x, 1, false)))
 		}, "unipolar2", 1, []float32{0, 1, 1}, false},
-		{"two real levels", func(n *net, x string) string { return n.binary("sub", 0.2, n.greater(x, 0, false)) }, "bipolar1", 0.5, []float32{0}, false},
+		{"two real levels", func(n *net, x string) string { return n.binary("sub", 0.2, n.greater(x, 0, false)) }, "unipolar1", 1, []float32{0}, false},
 		{"three real levels", func(n *net, x string) string { return n.binary("add", 0.3, n.plain("sign", x)) }, "unipolar2", 1, []float32{0, 0x1p-126}, false},
 		{"detach", func(n *net, x string) string { return n.ste(n.sign(x), n.clip(x, -1, 1)) }, "bipolar1", 1, []float32{0}, false},
 		{"detach, clipped twice", func(n *net, x string) string {
@@ -156,6 +156,12 @@ func TestValues(t *testing.T) {
 		{"levels of two scales", func(n *net, x, y string) string {
 			return n.add("concat", &graph.ConcatAttrs{}, nil, n.sign(x), n.binary("mul", 3, n.sign(y)))
 		}, "bipolar2"},
+		{"pooled levels, scaled and shifted", func(n *net, x, _ string) string {
+			return n.binary("add", -1.5, n.binary("mul", 0.5, n.pool("max_pool", n.quant(u2(), x), 2, 2)))
+		}, "unipolar2"},
+		{"pooled levels, shifted by a level", func(n *net, x, _ string) string {
+			return n.binary("sub", 0.25, n.pool("max_pool", n.quant(u2(), x), 2, 2))
+		}, "affine2(zero=1)"},
 		{"many values", func(n *net, x, y string) string {
 			return n.two("mul", n.quant(u2(), x), n.binary("add", 0.1, n.quant(u2(), y)))
 		}, ""},

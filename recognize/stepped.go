@@ -265,7 +265,7 @@ func typeOf(values []float32, levels []int) *graph.Value {
 	case values[0] == -values[n] && top == 1<<v.Bits-1:
 		v.Enc, v.Scale = ir.Bipolar, float64(f32.Div(values[n], float32(top)))
 	case zero < 0 || zero >= float64(int(1)<<v.Bits) || math.Abs(zero+float64(values[0])*float64(top)/span) > 1e-5:
-		offset(&v.LevelType, float64(values[0]), float64(values[n]), top)
+		v.Scale, v.Offset = float64(float32(span/float64(top))), float64(values[0])
 	default:
 		v.Zero = int(zero)
 		far := n
@@ -288,15 +288,6 @@ func typeOf(values []float32, levels []int) *graph.Value {
 		}
 	}
 	return v
-}
-
-// offset makes t a type of levels 0 to top from lo to hi, none of which stands for 0.
-func offset(t *scalar.LevelType, lo, hi float64, top int) {
-	if top == t.Top() {
-		t.Enc, t.Scale, t.Offset = ir.Bipolar, float64(float32((hi-lo)/float64(2*top))), float64(float32((lo+hi)/2))
-		return
-	}
-	t.Scale, t.Offset = float64(float32((hi-lo)/float64(top))), lo
 }
 
 // even is the quantize that does what q's thresholds do, of evenly spaced ones; nil if there is none.
