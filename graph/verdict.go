@@ -82,6 +82,12 @@ const (
 	WhyChannelScales // Where, an Op, has a scale for each channel
 	WhyWideQuantizer // Where, an Op, has more than Most bits
 
+	// What there is to say of a quantizer. Where is the node that it stands for, an Op.
+	WhyNearly     // the input of a layer is not quantized: Where is a quantizer of Bits but for rounding
+	WhyFolded     // Where was taken for a quantizer of Bits, from which it differs by rounding
+	WhyThreeSigns // Where has three values, 0 included
+	WhySignZero   // Where makes Value of 0, as was asked for
+
 	// Why the glue behind a binary layer stays float.
 	WhyNotMonotone // step Where rises and falls
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
@@ -121,6 +127,7 @@ func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
+		"nearly", "folded", "three_signs", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",

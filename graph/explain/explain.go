@@ -32,6 +32,11 @@ func sentences() map[graph.Reason]string {
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
 
+		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
+		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
+		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits",
+		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
+
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
 		graph.WhyBorders:     "its input has an offset that padding has not, so no thresholds equal its glue at the borders",

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -51,7 +52,8 @@ const (
 	mixed   course = iota // rises and falls, or nobody knows
 	rising                // never falls
 	turning               // never falls where A > 0, and never rises where A < 0
-	bending               // never falls where A >= 0; rises and falls where A < 0
+	bending               // never falls where A >= 0; where A < 0 it never rises up to 0, and never falls from there
+	valley                // never rises up to 0, and never falls from there
 )
 
 var kinds = sync.OnceValue(func() []kindRow {
@@ -67,7 +69,7 @@ var kinds = sync.OnceValue(func() []kindRow {
 		PRelu:     {"prelu", 1, 2, bending},
 		Round:     {"round", 0, 1, rising},
 		Sign:      {"sign", 0, 2, rising},
-		Abs:       {"abs", 0, 1, mixed},
+		Abs:       {"abs", 0, 1, valley},
 		Least:     {"min", 1, 1, rising},
 		Most:      {"max", 1, 1, rising},
 		Sigmoid:   {"sigmoid", 0, expCopies, rising},
@@ -202,11 +204,35 @@ func (s Step) Monotone() bool {
 	return false
 }
 
+// Range gives bounds of what s makes, in channel o, of the numbers from lo to hi, which are no NaN: where lo equals hi, the
+// number itself. ok is false where nothing is known.
+func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
+	a, b := s.Eval(o, lo), s.Eval(o, hi)
+	if lo == hi && math.Signbit(float64(lo)) == math.Signbit(float64(hi)) {
+		return a, a, true
+	}
+	if a != a || b != b {
+		return 0, 0, false
+	}
+	switch kinds()[s.Kind].course {
+	case rising:
+		return a, b, true
+	case turning:
+		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0 && (s.Kind != Div || f32.Flush(s.A[o]) != 0)
+	case bending, valley:
+		if lo < 0 && hi > 0 {
+			return min(a, b, 0), max(a, b, 0), len(s.A) == 0 || s.A[o]-s.A[o] == 0
+		}
+		return min(a, b), max(a, b), len(s.A) == 0 || s.A[o]-s.A[o] == 0
+	}
+	return 0, 0, false
+}
+
 // Increasing reports whether steps never fall in any channel and keep numbers numbers.
 func Increasing(steps []Step) bool {
 	return !slices.ContainsFunc(steps, func(s Step) bool {
 		course := kinds()[s.Kind].course
-		return course == mixed || slices.ContainsFunc(s.A, func(v float32) bool {
+		return course == mixed || course == valley || slices.ContainsFunc(s.A, func(v float32) bool {
 			return v-v != 0 || course != rising && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
 		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
 	})
