@@ -60,6 +60,9 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 	n.Attrs = f
 	if b == nil {
 		n.Op, f.WFloat = "fconv2d", n.Weights["w"].Data
+		if few, _ := graph.Decompose(n.Weights["w"]); few != nil && few.Trained() {
+			f.Few = few
+		}
 		if bias := n.Weights["b"]; bias != nil {
 			f.Bias = bias.Data
 		}
