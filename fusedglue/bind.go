@@ -15,6 +15,8 @@ func bind(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		var err error
 		switch a := n.Attrs.(type) {
+		case *graph.ConvTranspose2DAttrs:
+			err = r.transposed(n, a)
 		case *graph.Conv2DAttrs:
 			w := n.Weights["w"]
 			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
@@ -57,21 +59,35 @@ func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string
 
 // bindWeights makes n a fused convolution.
 func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) error {
+	weigh(n, f, b, perChannel)
+	return summed(g, n, f, b)
+}
+
+// weigh sets f's weights to those of n.
+func weigh(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
+	if b != nil {
+		bindIntegers(n, f, b, perChannel)
+		f.WeightBits, f.WeightEnc = b.WeightType()
+		return
+	}
+	f.WFloat = n.Weights["w"].Data
+	if bias := n.Weights["b"]; bias != nil {
+		f.Bias = bias.Data
+	}
+}
+
+// summed makes n the convolution f, whose weights are known.
+func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs) error {
 	n.Attrs = f
 	if b == nil {
-		n.Op, f.WFloat = "fconv2d", n.Weights["w"].Data
-		if few, _ := graph.Decompose(n.Weights["w"]); few != nil && few.Trained() {
+		n.Op = "fconv2d"
+		if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}); few != nil && few.Trained() {
 			f.Few = few
-		}
-		if bias := n.Weights["b"]; bias != nil {
-			f.Bias = bias.Data
 		}
 		return nil
 	}
 	x := g.Value(n.Inputs[0])
 	f.X = graph.IntegersOf(x.LevelType)
-	bindIntegers(n, f, b, perChannel)
-	f.WeightBits, f.WeightEnc = b.WeightType()
 	if f.Pad.Any() && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}
@@ -140,6 +156,10 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 			s[o] = float64(v)
 		}
 		return s
+	case graph.ScaleAP2:
+		mean := *b
+		mean.WeightScale = graph.ScaleMean
+		return ap2(weightScale(n, f, &mean, perChannel))
 	case graph.ScaleMean:
 		w := n.Weights["w"].Data
 		for i, v := range w {
@@ -164,6 +184,16 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 		s[o] = 1
 	}
 	return s
+}
+
+// ap2 makes each scale the nearest power of two; 0 stays 0.
+func ap2(scales []float64) []float64 {
+	for o, v := range scales {
+		if v > 0 && v-v == 0 {
+			scales[o] = math.Ldexp(1, log2AP2(v))
+		}
+	}
+	return scales
 }
 
 // dropIdentities takes out bitpack, unpack and one-input concats.

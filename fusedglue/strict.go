@@ -103,7 +103,7 @@ func (s *strict) levelBits(t string) int {
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
 		return stepBits(a.Epilogue.Steps)
-	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs:
+	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		if n.Op == "avg_pool" {
 			return 0
 		}
@@ -154,6 +154,8 @@ func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 			return true, false
 		case *graph.FusedConv:
 			return a.Epilogue.OutBits > 0, false
+		case *graph.ShiftLevels:
+			return false, false // integers all the way
 		}
 		return false, true
 	}, s.below)

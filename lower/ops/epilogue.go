@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
 )
 
@@ -109,14 +110,25 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 }
 
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
-	s := c.Epilogue.Shift
-	v := add(c.sumOf(p, o), ir.At(constant(c, "add", ir.I32, s.Add, -1), o)) // (0 - 1) >> r is negative: level 0
-	if s.Left != nil {
-		v = ir.Bin(ir.Shl, v, ir.At(constant(c, "left", ir.I32, s.Left, 0), o))
+	at := func(name string, data []int32, fill int32) ir.Expr {
+		return ir.At(constant(c, name, ir.I32, data, fill), o)
 	}
-	v = ir.Bin(ir.Shr, v, ir.At(constant(c, "right", ir.I32, s.Right, 0), o))
-	v = ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<c.Epilogue.OutBits-1)), ir.Const(ir.I32, 0))
-	return bitsOf(v, c.Epilogue.OutBits)
+	// Padding channels have sums from 0 down: (0 - 1) >> r is negative, level 0.
+	return bitsOf(shifted(c.Epilogue.Shift, c.sumOf(p, o), c.Epilogue.OutBits, at), c.Epilogue.OutBits)
+}
+
+// shifted is the level that s gives the i32 integer v; at gives a list's entry for the channel, fill standing for those of padding
+// channels.
+func shifted(s *graph.ShiftAdd, v ir.Expr, bits int, at func(name string, data []int32, fill int32) ir.Expr) ir.Expr {
+	if s.Left != nil {
+		v = ir.Bin(ir.Shl, v, at("left", s.Left, 0))
+	}
+	v = ir.Bin(ir.Shr, add(v, at("add", s.Add, -1)), at("right", s.Right, 0))
+	var low ir.Expr = ir.Const(ir.I32, 0)
+	if s.Low != nil {
+		low = at("low", s.Low, 0)
+	}
+	return ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<bits-1)), low)
 }
 
 // bitsOf are the bits of an i32 level, least significant first.
