@@ -46,3 +46,26 @@ classifier("cut", 1, [1, -1])
 classifier("cut_both", 1, [1, 64], front=True, infer=False)
 classifier("open", "N", [-1, 64], back=False)
 classifier("large", 789444, [789444, 64], back=False)
+
+
+# A camera's frame: bytes, with the normalization in the model; in NHWC the model permutes it.
+def camera(name, shape, permute):
+    nodes, src = [], "x"
+    if permute:
+        nodes.append(h.make_node("Transpose", ["x"], ["nchw"], perm=[0, 3, 1, 2]))
+        src = "nchw"
+    nodes += [
+        h.make_node("Cast", [src], ["float"], to=T.FLOAT),
+        h.make_node("Div", ["float", "c255"], ["unit"]),
+        h.make_node("Sub", ["unit", "mean"], ["centred"]),
+        h.make_node("Div", ["centred", "std"], ["normal"]),
+        h.make_node("Conv", ["normal", "w1"], ["y"]),
+    ]
+    mean = np.array([0.485, 0.456, 0.406], np.float32).reshape(3, 1, 1)
+    std = np.array([0.229, 0.224, 0.225], np.float32).reshape(3, 1, 1)
+    inits = [w("w1", 4, 3, 3, 3), nh.from_array(np.float32(255), "c255"), nh.from_array(mean, "mean"), nh.from_array(std, "std")]
+    save(name, nodes, [h.make_tensor_value_info("x", T.UINT8, shape)], ["y"], inits)
+
+
+camera("camera_nchw", [1, 3, 6, 6], False)
+camera("camera_nhwc", [1, 6, 6, 3], True)
