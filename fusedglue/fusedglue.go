@@ -21,10 +21,11 @@ func Passes() []Pass {
 	return []Pass{
 		{Name: "bind", Doc: "convolutions and dense layers become fused ones, weights become integers", Required: true, Run: bind},
 		{Name: "identity", Doc: "bitpack and unpack are only representations: their users read what they read", Required: true, Run: dropIdentities},
+		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift in the bitserial layer whose sums it normalizes, or, behind levels and where others read the sums too, a layer of its own", Required: true, Run: shiftNorms},
 		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
 		{Name: "moves", Doc: "steps and quantizers move in front of max_pool, pad, concat, reshape, flatten, slice, transpose, resize, depth_to_space and space_to_depth, where a convolution there may take them in or it is cheaper", Run: moves},
 		{Name: "fold_steps", Doc: "float steps move into the convolution before them", Run: foldSteps},
-		{Name: "fold_quantize", Doc: "quantizers become thresholds or add-then-shift in the convolution before them", Required: true, Run: foldQuantize},
+		{Name: "fold_quantize", Doc: "quantizers become thresholds in the convolution before them", Required: true, Run: foldQuantize},
 		{Name: "thresholds", Doc: "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", Run: shiftToThresholds},
 		{Name: "fold_pool", Doc: "max_pool without overlap moves into the convolution's tile", Run: foldPool},
 		{Name: "steps_behind", Doc: "steps that no convolution took in move behind a reshape, flatten, slice or transpose, to steps or a quantizer there", Run: stepsBehind},
@@ -39,12 +40,14 @@ func order() [][3]string {
 	return [][3]string{
 		{"bind", "fold_steps", "steps are folded into fused convolutions"},
 		{"identity", "fold_pool", "a pool must see its convolution, not a bitpack"},
+		{"bind", "shift_norm", "sums become integers"},
+		{"shift_norm", "eltwise", "it looks for constants that are added, and relu"},
 		{"eltwise", "moves", "only steps are moved"},
 		{"eltwise", "fold_steps", "only steps are folded"},
 		{"moves", "fold_steps", "steps must stand next to their convolution"},
 		{"moves", "fold_quantize", "a quantizer must stand next to its convolution"},
 		{"moves", "merge_steps", "single steps pass movers that their composition might not pass"},
-		{"fold_quantize", "thresholds", "it makes the shifts"},
+		{"shift_norm", "thresholds", "it makes the shifts"},
 		{"fold_quantize", "fold_pool", "only integer accumulators are pooled"},
 		{"fold_quantize", "quantizers_alone", "thresholds on sums cost less than those on floats"},
 		{"fold_steps", "steps_behind", "what a convolution takes in stays with it"},
@@ -88,8 +91,12 @@ func newRewriter(g *graph.Graph) *rewriter {
 	return &rewriter{graph.NewBuilder(c), c}
 }
 
-// absorb makes p, the producer of n's only input, produce n's output, and drops n.
+// absorb makes p, the producer of n's only input, produce n's output, and drops n. What there was to say of a quantizer n is said
+// of p.
 func (r *rewriter) absorb(p, n *graph.Node) {
+	if p.Verdict.Reason == graph.NoReason && n.Verdict.Kind == graph.Bits {
+		p.Verdict = n.Verdict
+	}
 	r.SetOutput(p, n.Output)
 	r.Remove(n)
 }

@@ -27,6 +27,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 		switch {
 		case conv && n.Op == "fconv2d":
 			s.layer(n, f)
+		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // the model's own wish
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
@@ -79,7 +80,7 @@ func (s *strict) stays(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo 
 // macs is the number of multiply-accumulates of a convolution or dense layer, 0 of others.
 func (s *strict) macs(n *graph.Node) int64 {
 	f, ok := n.Attrs.(*graph.FusedConv)
-	if !ok {
+	if !ok || n.Op == "window_sum" {
 		return 0
 	}
 	x := s.g.Value(n.Inputs[0])
@@ -102,7 +103,7 @@ func (s *strict) levelBits(t string) int {
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
 		return stepBits(a.Epilogue.Steps)
-	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs:
+	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		if n.Op == "avg_pool" {
 			return 0
 		}
@@ -153,6 +154,8 @@ func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 			return true, false
 		case *graph.FusedConv:
 			return a.Epilogue.OutBits > 0, false
+		case *graph.ShiftLevels:
+			return false, false // integers all the way
 		}
 		return false, true
 	}, s.below)

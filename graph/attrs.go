@@ -2,6 +2,7 @@ package graph
 
 import (
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // Padding of a window op.
@@ -32,6 +33,30 @@ func (a *Conv2DAttrs) Dilation() [2]int {
 // GroupCount is the number of groups, resolved.
 func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
 
+// ConvTranspose2DAttrs belongs to conv_transpose2d and bitserial_conv_transpose2d, whose weights are those of conv2d: pixel (h, w)
+// of the input times tap (i, j) is part of pixel (h*Strides[0] + i*Dilations[0] - Pad.Top, ...) of the output, which sums such
+// products over rows, columns and channels of the input, in this order. The output has
+//
+//	(H-1)*Strides[0] + (KH-1)*Dilations[0] + 1 - Pad.Top - Pad.Bottom + OutputPad[0]
+//
+// rows; with PadSame it has H*Strides[0]. What lies outside the input counts as 0, whatever its levels are.
+type ConvTranspose2DAttrs struct {
+	Strides   [2]int
+	Pad       Padding // what is cut off
+	OutputPad [2]int  // rows and columns that are added at the end
+	Binary    *BinaryAttrs
+	Dilations [2]int // as in Conv2DAttrs
+	Groups    int
+}
+
+// Dilation is the distance of the taps, resolved.
+func (a *ConvTranspose2DAttrs) Dilation() [2]int {
+	return [2]int{max(1, a.Dilations[0]), max(1, a.Dilations[1])}
+}
+
+// GroupCount is the number of groups, resolved.
+func (a *ConvTranspose2DAttrs) GroupCount() int { return max(1, a.Groups) }
+
 // DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
 type DenseAttrs struct {
 	Binary *BinaryAttrs // bitserial_dense
@@ -39,8 +64,8 @@ type DenseAttrs struct {
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value
 // is one bit and no scale. The result is f32(sum of the products of integers) * f32(scale of the input * scale of the weights);
-// where the input has an offset, f32(offset * scale of the weights * sum of the weights inside the image) is added, each
-// operation rounded to f32, products in parentheses in float64.
+// where the input has an offset, f32(offset * sum of the weights' real values inside the image) is added, each operation rounded
+// to f32, what stands in parentheses in float64.
 type BinaryAttrs struct {
 	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
 	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.
@@ -48,9 +73,14 @@ type BinaryAttrs struct {
 	Enc        WeightEncoding
 	Bits, Zero int
 	// WeightScale: ScaleMean is mean|W_k|, per channel in convolutions, one for a dense layer (of ternary weights the mean of
-	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits.
+	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits. ScaleAP2 is
+	// 2^round(log2 s), s being the one of these two that the weights may have, half to even.
 	WeightScale WeightScale
 	PadValue    PadValue // unipolar activations pad with 0 whatever it says
+	// Offset says that a weight is its integer times the scale, plus the weight "offset" of its output channel: integers and scale
+	// are those of f32(w - offset). To the result f32(sum of the input's integers) * f32(scale of the input * offset) is added,
+	// as a fused multiply-add, before what the offset of the input adds.
+	Offset bool
 }
 
 // OneBit reports whether the weights are +1 or -1 by their sign alone.
@@ -116,6 +146,12 @@ type ConstantAttrs struct{}
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
 type ClipAttrs struct{ Min, Max float64 }
 
+// HardSigmoidAttrs: min(max(x*Alpha + Beta, 0), 1), product and sum rounded.
+type HardSigmoidAttrs struct{ Alpha, Beta float64 }
+
+// EluAttrs: x for x > 0, else Alpha * (e**x - 1).
+type EluAttrs struct{ Alpha float64 }
+
 // RoundAttrs belongs to round: to an integer, in f32.
 type RoundAttrs struct{ Mode scalar.Rounding }
 
@@ -134,7 +170,7 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).
@@ -143,9 +179,31 @@ type BitpackAttrs struct{ Int32 bool }
 // QuantizeAttrs: f32 -> levels. Where the model gives no scale, Scale is 1/(2^Bits-1).
 type QuantizeAttrs = scalar.Quantizer
 
-// ShiftNormAttrs is Riptide's glue after a bitserial op (Fromm et al., Riptide, MLSys 2020, section 4.2). Weights: "mean", "var" [C].
+// ShiftNormAttrs is Riptide's glue (Fromm et al., Riptide, MLSys 2020, section 4.2): integers -> levels of Bits and Enc, of scale
+// 1/(2^Bits-1), by an addition, a shift and a clip for each channel. The integers a are the sums of a bitserial op, or levels, such as
+// the sum of two tensors of levels; between the op and shift_norm there may be what only moves or pools the sums, constants that
+// are added, and relu. Weights: "mean", "var" [C], those of the real tensor. In float64, for one channel:
+//
+//	s   = the scale of the levels that the op reads, N their bits, L their largest integer (2^N-1 of unipolar and bipolar ones)
+//	wb  = -log2 AP2(alpha), alpha the real value of the weight 1, AP2(x) = 2^round(log2 |x|); wb = 0 behind levels
+//	u   = s * 2^-wb, the real value that the integer 1 counts as
+//	S   = s * (L + 1 - 2^-wb)
+//	m   = round(clip(mean, -S, S) / u), half to even: the paper's FPQ
+//	T   = wb + log2 AP2(sqrt(var + Epsilon) / ((2^Bits-1) * s))
+//	unipolar: level = clip((a + r - m) >> T, 0, 2^Bits-1)                                      r = 2^(wb-1) (0 for wb = 0), or 2^(T-1) in mode exact_round
+//	bipolar:  level = clip((a - m + ((2^Bits-1) << T) + (1 << T)) >> (T+1), 0, 2^Bits-1)       integer 2*level - (2^Bits-1), in both modes
+//
+// bipolar_inv is bipolar with the bits inverted. A constant b is round(b/u) in these integers. Where the op reads N = Bits bits of scale
+// 1/(2^N-1) this is the paper's S = 1 + (1 - 2^-wb)/(2^N-1), m with (2^N-1) * 2^wb, and T = wb + sb. T < 0 shifts left; wb < 0 and
+// numbers beyond 32 bits are errors.
 type ShiftNormAttrs struct {
 	Mode    ShiftMode
 	Bits    int
+	Enc     ir.EncodingKind
 	Epsilon float64
+}
+
+// Levels is the type of the levels that a makes.
+func (a *ShiftNormAttrs) Levels() scalar.LevelType {
+	return scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), scalar.MaxLevelBits)-1)}
 }

@@ -7,8 +7,9 @@ import (
 
 // The ops below are made by fusedglue, never by an importer.
 
-// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with
-// everything up to the next tensor in memory folded into its epilogue. That of bconv2d is over integers: its weights, its
+// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with everything up to
+// the next tensor in memory folded into its epilogue. Op "window_sum" is a bconv2d whose weights are all 1, which another
+// one needs (Window). A bconv2d is over integers: its weights, its
 // input and so its sums are, whatever will stand for them on a machine (lower/layout).
 type FusedConv struct {
 	KH, KW, SH, SW int
@@ -28,12 +29,20 @@ type FusedConv struct {
 	// Alpha [Out] is the real value of the weight 1 (bconv2d).
 	Alpha []float64
 
+	// Window, or nil: the weights have an offset (bconv2d). The node's second input, [B, OH, OW, Groups], has the sums of the
+	// input's integers in each window. The steps begin with fma(that, Offset[o], f32(a) * Scale[o]), where there is no Mul for
+	// the scale among them.
+	Window *Window
+
 	WFloat []float32 // fconv2d: [KH, KW, In/Groups, Out]
 	Bias   []float32 // fconv2d: [Out] or nil
 
 	Epilogue Epilogue
 	Pool     *PoolAttrs // max-pool of the levels that the epilogue makes; kernel = strides, no padding
 }
+
+// Window is what the sums of a layer's windows are multiplied by, [Out] each.
+type Window struct{ Scale, Offset []float32 }
 
 // Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift and Steps' form is
 // used: integer thresholds, integer add-then-shift, or float steps.
@@ -48,7 +57,7 @@ type Epilogue struct {
 	Falling    []bool
 	Border     []int32
 
-	// Shift, bconv2d: level = clip(((a + Add[o]) << Left[o]) >> Right[o], 0, 2^OutBits-1).
+	// Shift, bconv2d: the level of the sum.
 	Shift *ShiftAdd
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors of those of a bconv2d may have
@@ -61,8 +70,25 @@ type Epilogue struct {
 	LevelRows [][]float32
 }
 
-// ShiftAdd is Riptide's glue in integers; one entry per output channel.
-type ShiftAdd struct{ Add, Left, Right []int32 }
+// ShiftAdd is Riptide's glue in integers: level = clip(((a << Left[o]) + Add[o]) >> Right[o], Low[o], top), one entry for each
+// channel. Left may be nil (0), and so may Low (0).
+type ShiftAdd struct{ Left, Add, Right, Low []int32 }
+
+// Level is that of integer a in channel o, in levels of so many bits.
+func (s *ShiftAdd) Level(o int, a int64, bits int) int {
+	low := int64(0)
+	if s.Left != nil {
+		a <<= s.Left[o]
+	}
+	if s.Low != nil {
+		low = int64(s.Low[o])
+	}
+	return int(max(low, min((a+int64(s.Add[o]))>>s.Right[o], int64(1)<<bits-1)))
+}
+
+// ShiftLevels is op "shift_levels": Shift of each element of a tensor of levels, or of one of sums, integers in f32, that no bitserial
+// layer could take in. The result's type says the levels' bits and encoding.
+type ShiftLevels struct{ Shift *ShiftAdd }
 
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
 type Elementwise struct{ Steps []scalar.Step }

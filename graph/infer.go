@@ -52,6 +52,9 @@ func unresolved(attrs any) any {
 	case *Conv2DAttrs:
 		b := *a
 		return &b
+	case *ConvTranspose2DAttrs:
+		b := *a
+		return &b
 	case *PoolAttrs:
 		b := *a
 		return &b
@@ -84,6 +87,23 @@ func inferBatchNorm(g *Graph, n *Node, x *Value, a *BatchNormAttrs) (*Value, err
 func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
 	if !(a.Min <= a.Max) || math.IsInf(a.Min, 1) || math.IsInf(a.Max, -1) {
 		return nil, g.Errorf(n, "want min <= max", "clips to %g..%g", a.Min, a.Max)
+	}
+	return g.mapped(n, x)
+}
+
+func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) (*Value, error) {
+	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
+		return nil, err
+	}
+	if err := g.checkFinite(n, "beta", a.Beta); err != nil {
+		return nil, err
+	}
+	return g.mapped(n, x)
+}
+
+func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) (*Value, error) {
+	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
+		return nil, err
 	}
 	return g.mapped(n, x)
 }

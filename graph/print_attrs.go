@@ -17,6 +17,14 @@ func printConv(_ *Node, a *Conv2DAttrs) string {
 	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
 }
 
+func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
+	more := ""
+	if a.OutputPad != [2]int{} {
+		more = fmt.Sprintf(" output_padding=%v", a.OutputPad)
+	}
+	return fmt.Sprintf(" strides=%v pad=%s%s%s%s", a.Strides, a.Pad, more, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
+}
+
 func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() }
 
 func printPool(_ *Node, a *PoolAttrs) string {
@@ -40,7 +48,11 @@ func printThreshold(n *Node, a *ThresholdAttrs) string {
 }
 
 func printShiftNorm(_ *Node, a *ShiftNormAttrs) string {
-	return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+	s := fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+	if a.Enc != ir.Unipolar {
+		s += fmt.Sprintf(" encoding=%s", a.Enc)
+	}
+	return s
 }
 
 func printFakeQuant(n *Node, a *FakeQuantAttrs) string {
@@ -48,6 +60,12 @@ func printFakeQuant(n *Node, a *FakeQuantAttrs) string {
 }
 
 func printClip(_ *Node, a *ClipAttrs) string { return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max) }
+
+func printHardSigmoid(_ *Node, a *HardSigmoidAttrs) string {
+	return fmt.Sprintf(" alpha=%g beta=%g", a.Alpha, a.Beta)
+}
+
+func printElu(_ *Node, a *EluAttrs) string { return fmt.Sprintf(" alpha=%g", a.Alpha) }
 
 func printRound(_ *Node, a *RoundAttrs) string { return " rounding=" + a.Mode.String() }
 
@@ -117,14 +135,21 @@ func printFusedConv(_ *Node, a *FusedConv) string {
 
 // String says what the weights become; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
-	if b == nil || b.OneBit() {
+	offset := ""
+	switch {
+	case b == nil:
 		return ""
+	case b.Offset:
+		offset = " weight_offset=tensor"
+	}
+	if b.OneBit() {
+		return offset
 	}
 	zero := ""
 	if b.Zero != 0 {
 		zero = fmt.Sprintf("(zero=%d)", b.Zero)
 	}
-	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s", b.Enc, max(1, b.Bits), zero, b.WeightScale)
+	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s%s", b.Enc, max(1, b.Bits), zero, b.WeightScale, offset)
 }
 
 // weightString is the one value of a weight, or its shape.

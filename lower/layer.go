@@ -15,7 +15,7 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	}
 	l := ir.Layer{Kind: kindOf(g, n).String(), Reason: v.AsReason()}
 	f, ok := n.Attrs.(*graph.FusedConv)
-	if !ok {
+	if !ok || n.Op == "window_sum" {
 		return l
 	}
 	l.Weights = int64(f.Products()) * int64(f.Out)
@@ -57,6 +57,9 @@ func glueOf(f *graph.FusedConv) ir.Glue {
 		g.Form = graph.GlueShift.String()
 	case len(e.Steps) > 0 || e.OutBits > 0:
 		g.Form, g.PerChannel = graph.GlueSteps.String(), e.LevelRows != nil
+		if f.Window != nil {
+			g.Steps = append(g.Steps, "mul", "fma")
+		}
 		for _, s := range e.Steps {
 			g.Steps = append(g.Steps, s.Kind.String())
 		}

@@ -161,7 +161,18 @@ func reasonText(l ripc.Layer) string {
 	if l.Reason == nil {
 		return ""
 	}
-	return l.Reason.Text
+	return l.Reason.Text + cure(l.Reason.Code)
+}
+
+// cure names the flag that would take a reason away.
+func cure(code string) string {
+	switch code {
+	case graph.WhyNearly.String():
+		return "; --fold-ste makes it one"
+	case graph.WhyThreeSigns.String():
+		return "; --sign-zero +1 makes it 1"
+	}
+	return ""
 }
 
 // algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.

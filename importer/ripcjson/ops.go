@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // format is how models write an op: a row for each of graph.Ops that importers make. Those without attributes have theirs by that.
@@ -26,15 +27,27 @@ var formats = sync.OnceValue(func() map[string]format {
 		"bitserial_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
 			return &graph.DenseAttrs{Binary: b.binary(n, at)}
 		}, writeDense),
+		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
+		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
+			a := readConvTranspose(b, n, at)
+			a.Binary = b.binary(n, at)
+			return a
+		}, writeConvTranspose),
 		"max_pool": form(readPool, writePool),
 		"avg_pool": form(readPool, writePool),
 		"batch_norm": form(func(b *builder, n *rawNode, _ string) *graph.BatchNormAttrs {
 			return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
 		}, func(a *graph.BatchNormAttrs) object { return object{{"epsilon", a.Epsilon}} }),
 		"shift_norm": form(func(b *builder, n *rawNode, at string) *graph.ShiftNormAttrs {
-			return &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+			a := &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+			a.Enc, _, _ = b.encoding(at, ir.Unipolar) // the schema wants one without a zero point
+			return a
 		}, func(a *graph.ShiftNormAttrs) object {
-			return object{{"bits", a.Bits}, {"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}
+			o := object{{"bits", a.Bits}}
+			if a.Enc != ir.Unipolar {
+				o.set("encoding", a.Enc.String())
+			}
+			return append(o, object{{"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}...)
 		}),
 		"quantize":  form(readQuantize, quantizeObject),
 		"threshold": form(readThreshold, writeThreshold),
@@ -46,6 +59,12 @@ var formats = sync.OnceValue(func() map[string]format {
 		"clip": form(func(b *builder, _ *rawNode, at string) *graph.ClipAttrs {
 			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)), Max: b.doc.number(at+"/max", math.Inf(1))}
 		}, writeClip),
+		"hard_sigmoid": form(func(b *builder, _ *rawNode, at string) *graph.HardSigmoidAttrs {
+			return &graph.HardSigmoidAttrs{Alpha: b.doc.number(at+"/alpha", 0.2), Beta: b.doc.number(at+"/beta", 0.5)}
+		}, func(a *graph.HardSigmoidAttrs) object { return object{{"alpha", a.Alpha}, {"beta", a.Beta}} }),
+		"elu": form(func(b *builder, _ *rawNode, at string) *graph.EluAttrs {
+			return &graph.EluAttrs{Alpha: b.doc.number(at+"/alpha", 1)}
+		}, func(a *graph.EluAttrs) object { return object{{"alpha", a.Alpha}} }),
 		"round": form(func(b *builder, n *rawNode, at string) *graph.RoundAttrs {
 			return &graph.RoundAttrs{Mode: b.rounding(n, at)}
 		}, func(a *graph.RoundAttrs) object { return roundingObject(a.Mode) }),
@@ -87,7 +106,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		}
 	}
 	for op, weights := range map[string]func(w *weightReader) bool{
-		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
+		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "conv_transpose2d": (*weightReader).kernel, "bitserial_conv_transpose2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
 		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"), "prelu": vectors("alpha"),
 		"where": (*weightReader).branches, "constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
 	} {
@@ -120,7 +139,9 @@ func only(yes bool, key string, value any) object {
 }
 
 func readConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
-	return b.taps(at, &graph.Conv2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at)})
+	a := &graph.Conv2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at)}
+	a.Dilations, a.Groups = b.taps(at)
+	return a
 }
 
 func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
@@ -132,17 +153,31 @@ func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
 
 func writeConv(a *graph.Conv2DAttrs) object {
 	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	if d := a.Dilation(); d != [2]int{1, 1} {
-		o.set("dilations", d[:])
-	}
-	if a.GroupCount() > 1 {
-		o.set("groups", a.GroupCount())
-	}
-	o = append(o, binaryObject(a.Binary)...)
+	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
 	if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
 		o.set("pad_value", a.Binary.PadValue.String())
 	}
 	return o
+}
+
+// tapsObject are those of dilations and groups that are not 1.
+func tapsObject(dilations [2]int, groups int) object {
+	o := only(dilations != [2]int{1, 1}, "dilations", dilations[:])
+	return append(o, only(groups > 1, "groups", groups)...)
+}
+
+func readConvTranspose(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
+	a := &graph.ConvTranspose2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at), OutputPad: b.doc.pair(at+"/output_padding", [2]int{})}
+	a.Dilations, a.Groups = b.taps(at)
+	return a
+}
+
+func writeConvTranspose(a *graph.ConvTranspose2DAttrs) object {
+	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+	if a.OutputPad != [2]int{} && a.Pad.Mode != graph.PadSame {
+		o.set("output_padding", a.OutputPad[:])
+	}
+	return append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
 }
 
 func writeDense(a *graph.DenseAttrs) object { return binaryObject(a.Binary) }

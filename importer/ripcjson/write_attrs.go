@@ -77,7 +77,7 @@ func binaryObject(b *graph.BinaryAttrs) object {
 		}
 	}
 	o.set("weight_scale", b.WeightScale.String())
-	return o
+	return append(o, only(b.Offset, "weight_offset", true)...)
 }
 
 // paddingObject is the mode of a padding, or its numbers.

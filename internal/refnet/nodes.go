@@ -16,6 +16,8 @@ type layer struct {
 	v, out *graph.Value
 	x, y   *Tensor
 	vals   map[string]*Tensor
+	// node is Node, for rules that compute other layers.
+	node func(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor
 }
 
 func (l *layer) each(f func(c int, x float32) float32) {
@@ -26,7 +28,7 @@ func (l *layer) weight(key string) []float32 { return l.n.Weights[key].Data }
 
 // Node computes one layer of the graph as imported.
 func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
-	l := &layer{g: g, n: n, out: g.Value(n.Output), vals: vals}
+	l := &layer{g: g, n: n, out: g.Value(n.Output), vals: vals, node: Node}
 	l.y = New(l.out)
 	if len(n.Inputs) > 0 {
 		l.v, l.x = g.Value(n.Inputs[0]), vals[n.Inputs[0]]
@@ -77,8 +79,9 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 				return float32(refThreshold(a, l.n.Weights["thresholds"], l.out, c, e))
 			})
 		}),
-		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
+		"shift_norm": with(refShiftNorm),
 
+		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
 		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
 
 		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
@@ -94,7 +97,23 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		},
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
-		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
+		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
+		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
+		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },
+		"elu": with(func(l *layer, a *graph.EluAttrs) {
+			l.each(func(_ int, e float32) float32 { return eluOf(e, float32(a.Alpha)) })
+		}),
+		"hard_sigmoid": with(func(l *layer, a *graph.HardSigmoidAttrs) {
+			l.each(func(_ int, e float32) float32 {
+				return min(max(f32.Add(f32.Mul(e, float32(a.Alpha)), float32(a.Beta)), 0), 1)
+			})
+		}),
+		"hard_swish": func(l *layer) {
+			l.each(func(_ int, e float32) float32 {
+				return f32.Mul(e, min(max(f32.Add(f32.Mul(e, 1.0/6), 0.5), 0), 1))
+			})
+		},
+		"abs": func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
 	}
 	for op := range functions() {
 		all[op] = func(l *layer) {
