@@ -17,7 +17,7 @@ import (
 // the numbers that the definition (x*scale - mean) / std makes of the bytes, each step rounded to f32.
 func TestInputOptions(t *testing.T) {
 	needTarget(t, "rpi3")
-	const model = "../testdata/options/cut.onnx"
+	const model = "../cmd/ripc/testdata/models/cut.onnx"
 	const h, w, c = 6, 6, 3
 	scale, mean, std := []float32{1.0 / 255}, []float32{0.485, 0.456, 0.406}, []float32{0.229, 0.224, 0.225}
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))

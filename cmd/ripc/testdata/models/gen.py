@@ -27,7 +27,7 @@ def f32(name, *shape):
 def classifier(name, batch, flat, front=False, back=True, infer=True):
     nodes, src = [], "x"
     if front:
-        nodes.append(h.make_node("Erf", ["x"], ["pre"], name="/pre/Erf"))
+        nodes.append(h.make_node("Unique", ["x"], ["pre"], name="/pre/Unique"))
         src = "pre"
     nodes += [
         h.make_node("Conv", [src, "w1"], ["c1"], name="/c1/Conv", pads=[1, 1, 1, 1]),
@@ -37,7 +37,7 @@ def classifier(name, batch, flat, front=False, back=True, infer=True):
         h.make_node("Gemm", ["flat", "w3"], ["logits"], name="/fc/Gemm", transB=1),
     ]
     if back:
-        nodes += [h.make_node("Erf", ["logits"], ["e"], name="/Erf"), h.make_node("Celu", ["e"], ["y"], name="/Celu")]
+        nodes += [h.make_node("Unique", ["logits"], ["y"], name="/Unique")]
     inits = [w("w1", 4, 3, 3, 3), w("w2", 4, 4, 3, 3), w("w3", 5, 64), nh.from_array(np.array(flat, np.int64), "shape")]
     save(name, nodes, [f32("x", batch, 3, 6, 6)], ["y" if back else "logits"], inits, infer)
 
