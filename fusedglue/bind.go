@@ -81,6 +81,9 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	n.Attrs = f
 	if b == nil {
 		n.Op = "fconv2d"
+		if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}); few != nil && few.Trained() {
+			f.Few = few
+		}
 		return nil
 	}
 	x := g.Value(n.Inputs[0])

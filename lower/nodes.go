@@ -162,6 +162,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	why := graph.NoReason
 	switch {
+	case n.Op == "fconv2d" && a.Few != nil:
+		why = graph.WhyFloatInput
 	case n.Op == "fconv2d":
 		why = graph.WhyFloatWeights
 	case n.Op == "window_sum":

@@ -271,8 +271,12 @@ func Model(r *rand.Rand, name string) map[string]any {
 		}
 		b.add("bitpack", attrs)
 	}
+	weights := map[string]any{"init": "random", "seed": r.IntN(1000)}
+	if r.IntN(3) == 0 {
+		weights["values"] = 2 + r.IntN(8)
+	}
 	return map[string]any{
 		"format": "ripc.model/1", "name": "random", "inputs": []any{input},
-		"weights": map[string]any{"init": "random", "seed": r.IntN(1000)}, "nodes": b.nodes, "outputs": []string{b.cur},
+		"weights": weights, "nodes": b.nodes, "outputs": []string{b.cur},
 	}
 }
