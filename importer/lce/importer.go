@@ -107,7 +107,7 @@ func (b *builder) build() (*graph.Graph, error) {
 		return nil, b.faults.Err()
 	}
 	b.out.Prune()
-	return b.g, nil
+	return source.Adapt(b.g, b.options)
 }
 
 func (b *builder) dependsOnFailed() bool {
