@@ -154,6 +154,8 @@ func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 			return true, false
 		case *graph.FusedConv:
 			return a.Epilogue.OutBits > 0, false
+		case *graph.ShiftLevels:
+			return false, false // integers all the way
 		}
 		return false, true
 	}, s.below)

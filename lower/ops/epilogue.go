@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
 )
 
@@ -109,14 +110,25 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 }
 
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
-	s := c.Epilogue.Shift
-	v := add(c.sumOf(p, o), ir.At(constant(c, "add", ir.I32, s.Add, -1), o)) // (0 - 1) >> r is negative: level 0
-	if s.Left != nil {
-		v = ir.Bin(ir.Shl, v, ir.At(constant(c, "left", ir.I32, s.Left, 0), o))
+	at := func(name string, data []int32, fill int32) ir.Expr {
+		return ir.At(constant(c, name, ir.I32, data, fill), o)
 	}
-	v = ir.Bin(ir.Shr, v, ir.At(constant(c, "right", ir.I32, s.Right, 0), o))
-	v = ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<c.Epilogue.OutBits-1)), ir.Const(ir.I32, 0))
-	return bitsOf(v, c.Epilogue.OutBits)
+	// Padding channels have sums from 0 down: (0 - 1) >> r is negative, level 0.
+	return bitsOf(shifted(c.Epilogue.Shift, c.sumOf(p, o), c.Epilogue.OutBits, at), c.Epilogue.OutBits)
+}
+
+// shifted is the level that s gives the i32 integer v; at gives a list's entry for the channel, fill standing for those of padding
+// channels.
+func shifted(s *graph.ShiftAdd, v ir.Expr, bits int, at func(name string, data []int32, fill int32) ir.Expr) ir.Expr {
+	if s.Left != nil {
+		v = ir.Bin(ir.Shl, v, at("left", s.Left, 0))
+	}
+	v = ir.Bin(ir.Shr, add(v, at("add", s.Add, -1)), at("right", s.Right, 0))
+	var low ir.Expr = ir.Const(ir.I32, 0)
+	if s.Low != nil {
+		low = at("low", s.Low, 0)
+	}
+	return ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<bits-1)), low)
 }
 
 // bitsOf are the bits of an i32 level, least significant first.
@@ -161,15 +173,27 @@ func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	if c.Window == nil {
 		return v
 	}
-	group := ir.Expr(ir.Int(0))
+	window := ir.At(c.windows(), i[0], i[1], i[2], ir.Int(0))
 	if c.GroupCount() > 1 {
-		if c.o != c.Out {
-			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
-		}
-		group = ir.Bin(ir.Div, o, ir.Int(c.GroupOut()))
+		window = ir.At(c.spreadWindows(), i...)
 	}
 	scale, offset := constant(c, "scale", ir.F32, c.Window.Scale, 0), constant(c, "offset", ir.F32, c.Window.Offset, 0)
-	return &ir.Fma{A: ir.At(c.windows(), i[0], i[1], i[2], group), B: ir.At(offset, i[3]), C: mul(v, ir.At(scale, i[3]))}
+	return &ir.Fma{A: window, B: ir.At(offset, i[3]), C: mul(v, ir.At(scale, i[3]))}
+}
+
+// spreadWindows adds the nest that gives each output channel the windows of its group: neighbouring channels read addresses
+// that are no neighbours, which expressions with several copies of them should not.
+func (c *conv) spreadWindows() ir.Buffer {
+	b := buf("wn", ir.F32, c.batch, c.oh, c.ow, c.o)
+	outer := loops("wn.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	o := i[3]
+	if c.o != c.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
+	}
+	c.bufs = append(c.bufs, b)
+	c.nests = append(c.nests, ir.Nest(outer, set(b, ir.At(c.windows(), i[0], i[1], i[2], ir.Bin(ir.Div, o, ir.Int(c.GroupOut()))), i...)))
+	return b
 }
 
 // windows are the sums of the input's integers in each window.
@@ -195,11 +219,10 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	}
 }
 
-// floats is the value that levels are made of. Where its expression would become large, or reads of windows of groups come
-// lane by lane, a nest of its own computes it.
+// floats is the value that levels are made of. Where its expression would become large, a nest of its own computes it.
 func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 	steps := c.Epilogue.Steps
-	if !large(steps) && (c.Window == nil || c.GroupCount() == 1) {
+	if !large(steps) {
 		v := c.start(acc, append(slices.Clone(at), o))
 		vec := c.vectors(append(slices.Clone(at), o))
 		for _, s := range steps {
