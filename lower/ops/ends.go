@@ -8,8 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// rows gives a shape as [B, C], C being its last axis.
-func rows(shape []int) []int {
+// matrix gives a shape as [B, C], C being its last axis.
+func matrix(shape []int) []int {
 	s := []int{1, shape[len(shape)-1]}
 	for _, d := range shape[:len(shape)-1] {
 		s[0] *= d
@@ -32,7 +32,7 @@ func LogSoftmax(shape []int) *ir.Func {
 
 // softmax is result of e = exp(d), d = x - max, and the sum of all e of the row.
 func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *ir.Func {
-	s := rows(shape)
+	s := matrix(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	top, sum, e := buf("top", ir.F32), buf("sum", ir.F32), buf("e", ir.F32, s[1])
 	b := ir.V("b")
@@ -53,7 +53,7 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 
 // Arg gives, i32, where the greatest element of each row over the last axis is, or the least one; see graph.ArgAttrs.
 func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
-	s := rows(shape)
+	s := matrix(shape)
 	name, better := "argmax", ir.Gt
 	switch {
 	case least && a.Last:
@@ -81,7 +81,7 @@ func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
 // TopK gives the K greatest elements of each row over the last axis, or the least ones, or, as i32, where they are; see
 // graph.TopKAttrs.
 func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
-	s := rows(shape)
+	s := matrix(shape)
 	name, better, t := "top", ir.Gt, ir.F32
 	if a.Least {
 		name, better = "bottom", ir.Lt
