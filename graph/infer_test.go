@@ -147,7 +147,8 @@ func TestInferErrors(t *testing.T) {
 		{"mul", "q q", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
 		{"mul", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "levels may be multiplied by one number above 0"}, // b is 0
 		{"div", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},
-		{"add", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "put a dequantize node before it"},
+		{"sub", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},
+		{"add", "q", &graph.BinaryOpAttrs{}, shapes{"b": {2}}, `weight "b" has shape [2]`},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}
 		_, _, err := graph.Infer(net(), n)

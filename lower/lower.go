@@ -30,6 +30,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	}
 	g, labels := rename(g)
 	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l.planBytes()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -70,17 +71,24 @@ type lowering struct {
 	p       *ir.Program
 	choices map[string]layout.Choice // of nodes, by name
 	at      map[string]place
-	consts  map[string]string // hash of contents and type -> buffer
-	funcs   map[string]string // text without the name -> func
+	consts  map[string]string      // hash of contents and type -> buffer
+	funcs   map[string]string      // text without the name -> func
+	views   map[string]bytesView   // levels that lie in the caller's bytes
+	taken   map[string]*graph.Node // by float steps: the dequantize before them that their stage does too
+	written map[string]*graph.Node // by quantize, or transpose behind it: the node that makes the caller's bytes
 }
 
-// physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
+// physical is a tensor's buffer in memory: bit planes for levels, f32 or i32 otherwise; dense tensors are 1x1 images.
 func physical(v *graph.Value) ir.Buffer {
 	shape := ops.Spatial(v.Shape)
 	if v.Encoded() {
 		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
 	}
-	return ir.Buffer{Name: v.Name, Type: ir.F32, Shape: shape}
+	t := ir.F32
+	if v.Whole {
+		t = ir.I32
+	}
+	return ir.Buffer{Name: v.Name, Type: t, Shape: shape}
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
@@ -106,7 +114,7 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) || !l.bitsWanted(v.Name) {
 		return
 	}
 	var f *ir.Func
@@ -131,7 +139,7 @@ func (l *lowering) input(v *graph.Value) {
 
 // output copies or unpacks an output whose tensor does not lie in the caller's buffer already, and gives that buffer.
 func (l *lowering) output(v *graph.Value) string {
-	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && b.Name == v.Name {
+	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && (b.Name == v.Name || l.byteOutput(v)) {
 		return b.Name
 	}
 	b := interfaceBuffer(v, ir.OutputBuf)
@@ -140,6 +148,8 @@ func (l *lowering) output(v *graph.Value) string {
 	n, why := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
+	case v.Whole:
+		f = ops.CopyIntegers(v.Shape)
 	case v.View == graph.IntWords:
 		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
 	case v.View == graph.Planes:
