@@ -202,12 +202,12 @@ func TestAdapt(t *testing.T) {
 		{importer.Input{Type: "u8", Scale: []float32{0.5}, Std: []float32{1, 2, 3}}, `  input  x: unipolar8[1, 3, 4, 5]
   x.nhwc: unipolar8[1, 4, 5, 3] = transpose(x) perm=[0 2 3 1]
   x.float: f32[1, 4, 5, 3] = dequantize(x.nhwc)
-  x.scale: f32[1, 4, 5, 3] = mul(x.float)
-  x.std: f32[1, 4, 5, 3] = div(x.scale)
+  x.scale: f32[1, 4, 5, 3] = mul(x.float) right=0.5
+  x.std: f32[1, 4, 5, 3] = div(x.scale) right=[3]
   y: f32[1, 4, 5, 3] = relu(x.std)
 `},
 		{importer.Input{Layout: "NHWC", Mean: []float32{1}}, `  input  x: f32[1, 4, 5, 3]
-  x.mean: f32[1, 4, 5, 3] = sub(x)
+  x.mean: f32[1, 4, 5, 3] = sub(x) right=1
   y: f32[1, 4, 5, 3] = relu(x.mean)
 `},
 		{importer.Input{Mean: []float32{1, 2}}, "f: --mean: 2 numbers for input \"x\", which has 3 channels\n    help: give one, or one for each channel"},
