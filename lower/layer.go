@@ -55,11 +55,8 @@ func glueOf(f *graph.FusedConv) ir.Glue {
 		g.Form = graph.GlueThresholds.String()
 	case e.Shift != nil:
 		g.Form = graph.GlueShift.String()
-	case len(e.Steps) > 0 || e.OutBits > 0:
-		g.Form, g.PerChannel = graph.GlueSteps.String(), e.LevelRows != nil
-		for _, s := range e.Steps {
-			g.Steps = append(g.Steps, s.Kind.String())
-		}
+	case len(e.Steps) > 0 || len(e.Joins) > 0 || e.OutBits > 0:
+		g.Form, g.PerChannel, g.Steps = graph.GlueSteps.String(), e.LevelRows != nil, e.FloatNames()
 	}
 	return g
 }

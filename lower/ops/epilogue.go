@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // epilogue adds the nest that turns accumulators into the output, and the parameters it needs.
@@ -30,7 +31,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	case e.Shift != nil:
 		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
 	default:
-		bits = c.levelBits(acc, i[:3], o)
+		bits = c.levelBits(acc, i[:3], channel{o, i[3], ir.V("l")})
 	}
 	if e.OutEnc == ir.BipolarInv {
 		for n, bit := range bits {
@@ -129,9 +130,25 @@ func bitsOf(level ir.Expr, bits int) []ir.Expr {
 	return out
 }
 
-func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
+func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
 	e := c.Epilogue
-	v := c.floats(acc, at, o)
+	var bits []ir.Expr
+	if e.Quantizer != nil {
+		bits = bitsOf(ir.At(c.quantized(acc), append(slices.Clone(at), o.index)...), e.OutBits)
+	} else {
+		bits = thermometer(c.reached(c.floats(acc, at, o), o.index), e.OutBits)
+	}
+	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
+		for i := range bits {
+			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o.index, ir.Int(c.Out)))
+		}
+	}
+	return bits
+}
+
+// reached says of each level whether v is as high.
+func (c *conv) reached(v, o ir.Expr) []ir.Expr {
+	e := c.Epilogue
 	var ge []ir.Expr
 	for _, l := range e.Levels {
 		ge = append(ge, ir.Bin(ir.Ge, v, ir.Float(l)))
@@ -142,13 +159,18 @@ func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
 			ge = append(ge, ir.Bin(ir.Ge, v, ir.At(rows, ir.Int(j), o)))
 		}
 	}
-	bits := thermometer(ge, e.OutBits)
-	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
-		for i := range bits {
-			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o, ir.Int(c.Out)))
-		}
-	}
-	return bits
+	return ge
+}
+
+// quantized is a nest of the levels that the epilogue's quantizer makes, each of which is then cut into its bits.
+func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
+	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
+	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], inWord(i[3])))
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i...)))
+	return y
 }
 
 // start is what the float steps begin with.
@@ -162,7 +184,7 @@ func (c *conv) start(acc, o ir.Expr) ir.Expr {
 // vectors gives the per-channel operands of the float steps, in order, as parameters s0, s1, ...
 func (c *conv) vectors(o ir.Expr) func() ir.Expr {
 	var all [][]float32
-	for _, s := range c.Epilogue.Steps {
+	for _, s := range c.Epilogue.Floats() {
 		all = append(all, s.Vectors()...)
 	}
 	n := -1
@@ -172,14 +194,66 @@ func (c *conv) vectors(o ir.Expr) func() ir.Expr {
 	}
 }
 
+// channel is an output channel, and the word of packed levels and the bit in it that it has.
+type channel struct{ index, word, bit ir.Expr }
+
+// inWord is channel o.
+func inWord(o ir.Expr) channel {
+	return channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
+}
+
+// links are the float steps and joins of channel o at position at.
+func (c *conv) links(at []ir.Expr, o channel) []link {
+	vec := c.vectors(o.index)
+	all := stepLinks(c.Epilogue.Steps, vec)
+	for k, j := range c.Epilogue.Joins {
+		all = append(all, link{1, func(v ir.Expr) ir.Expr {
+			if j.Reverse {
+				return j.Function.Expr(c.other(k, at, o), v)
+			}
+			return j.Function.Expr(v, c.other(k, at, o))
+		}})
+		all = append(all, stepLinks(j.Steps, vec)...)
+	}
+	return all
+}
+
+// otherBuffer is the parameter of the tensor that join k meets.
+func (c *conv) otherBuffer(k int) ir.Buffer {
+	v, name := c.Others[k], fmt.Sprintf("r%d", k)
+	if layout.FormOf(&v) == layout.Planes {
+		return BitBuffer(name, v.Bits, v.Shape, v.Enc)
+	}
+	return buf(name, ir.F32, v.Shape...)
+}
+
+// other is the number that join k meets.
+func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
+	x, v := c.otherBuffer(k), c.Others[k]
+	pos := slices.Clone(at)
+	for d := range pos {
+		if v.Shape[d] == 1 {
+			pos[d] = ir.Int(0)
+		}
+	}
+	if v.Channels() == 1 {
+		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
+	}
+	if v.Encoded() {
+		return v.FloatExpr(ir.CastTo(ir.F32, integer(levelIn(x, pos, o.word, o.bit), v.LevelType)))
+	}
+	if c.o != c.Out && v.Channels() > 1 { // padding channels read what the last one reads
+		o.index = ir.Bin(ir.Min, o.index, ir.Int(c.Out-1))
+	}
+	return ir.At(x, append(pos, o.index)...)
+}
+
 // floats is the value that levels are made of. Where its expression would become large, a nest of its own computes it.
-func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
-	steps := c.Epilogue.Steps
-	if !large(steps) {
-		v := c.start(c.sum(acc, at[0], at[1], at[2], o), o)
-		vec := c.vectors(o)
-		for _, s := range steps {
-			v = s.Expr(v, vec)
+func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel) ir.Expr {
+	if links := c.links(at, o); !large(links) {
+		v := c.start(c.sum(acc, at[0], at[1], at[2], o.index), o.index)
+		for _, l := range links {
+			v = l.apply(v)
 		}
 		return v
 	}
@@ -188,8 +262,8 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, steps, v, c.vectors(i[3]), i)))
-	return ir.At(y, append(append([]ir.Expr{}, at...), o)...)
+	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], inWord(i[3])), v, i)))
+	return ir.At(y, append(slices.Clone(at), o.index)...)
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
@@ -201,6 +275,6 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	i := vars(outer)
 	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.Epilogue.Steps, v, c.vectors(i[3]), at)))
+	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], inWord(i[3])), v, at)))
 	return y
 }
