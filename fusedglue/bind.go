@@ -56,7 +56,37 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
 	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
+	if x.Offset != 0 {
+		f.Epilogue.Steps = append(f.Epilogue.Steps, scalar.Step{Kind: scalar.Add, A: offsets(f, x, b.PadValue), From: n.Name})
+	}
 	return nil
+}
+
+// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the weights of a window. Positions
+// outside the image count as 0, so that the sums differ from class to class of positions; as one of the levels (ones), they
+// have its offset.
+func offsets(f *graph.FusedConv, x *graph.Value, outside graph.PadValue) []float32 {
+	taps := make([]int64, f.KH*f.KW*f.Out)
+	for i, w := range f.Ints {
+		taps[i/f.Out/f.GroupIn()*f.Out+i%f.Out] += int64(w)
+	}
+	classes := [][]bool{make([]bool, f.KH*f.KW)}
+	if f.Pad.Any() && (outside == graph.PadZeros || x.Enc == ir.Unipolar) {
+		classes = f.Outside(x.Shape[1], x.Shape[2])
+	}
+	var out []float32
+	for _, skip := range classes {
+		sums := make([]int64, f.Out)
+		for i, v := range taps {
+			if !skip[i/f.Out] {
+				sums[i%f.Out] += v
+			}
+		}
+		for o, v := range sums {
+			out = append(out, float32(x.Offset*(f.Alpha[o]*float64(v))))
+		}
+	}
+	return out
 }
 
 // weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a convolution, the mean

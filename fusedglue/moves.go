@@ -136,7 +136,7 @@ func (r *rewriter) passes(n, m *graph.Node, k mover) *graph.Node {
 // takenIn reports whether n is something that convolutions take in.
 func takenIn(n *graph.Node) bool {
 	q, ok := quantizerOf(n)
-	return !ok || q.bits <= maxThresholdBits
+	return !ok || q.bits <= maxThresholdBits || q.formula != nil
 }
 
 // reachesOpen reports whether nothing but steps and movers, which steps and quantizers may pass, stands between a convolution
@@ -148,7 +148,8 @@ func (r *rewriter) reachesOpen(tensor string) bool {
 			return true
 		}
 		if _, moves := kinds[p.Op]; !moves && p.Op != "eltwise" {
-			return false
+			_, joins := joinOf(p)
+			return joins && slices.ContainsFunc(p.Inputs, r.reachesOpen)
 		}
 	}
 	return false
@@ -184,8 +185,8 @@ func alike(v []float32, first, step, n int) bool {
 func withOperands(n *graph.Node, of func(v []float32) ([]float32, bool)) *graph.Node {
 	part, ok := *n, true
 	vector := func(v []float32) []float32 {
-		if v == nil || !ok {
-			return nil
+		if len(v) <= 1 || !ok {
+			return v
 		}
 		v, ok = of(v)
 		return v

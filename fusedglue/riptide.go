@@ -102,7 +102,7 @@ func shiftToThresholds(r *rewriter) error {
 			continue
 		}
 		s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
-		search(f, bits, ir.Unipolar, nil, func(o int) func(a int64) int {
+		search(f, bits, ir.Unipolar, nil, 1, func(o int) func(a int64) int {
 			g := shiftNorm{Add: int64(s.Add[o]), T: int(s.Right[o])}
 			if s.Left != nil {
 				g.T -= int(s.Left[o])

@@ -12,13 +12,14 @@ import (
 
 // thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the sums. The level is
 // q(steps(f32(a))), each operation rounded as the float layer would: thresholds are searched on that very function.
-// Channels in which it decreases are falling ones. The steps must not be turning.
-func thresholdsOf(f *graph.FusedConv, q quantizer) {
+// Channels in which it decreases are falling ones. The steps must not be turning. It reports whether there are thresholds
+// from which those of each class of positions differ by an integer.
+func thresholdsOf(f *graph.FusedConv, q quantizer) bool {
 	steps := f.Epilogue.Steps
 	falling := make([]bool, f.Out)
 	for o := range falling {
 		for _, s := range steps {
-			if s.Turns() && s.A[o] < 0 {
+			if s.Turns() && s.A[o%len(s.A)] < 0 {
 				falling[o] = !falling[o]
 			}
 		}
@@ -26,9 +27,20 @@ func thresholdsOf(f *graph.FusedConv, q quantizer) {
 	if !slices.Contains(falling, true) {
 		falling = nil
 	}
-	search(f, q.bits, q.enc, falling, func(o int) func(int64) int {
+	return search(f, q.bits, q.enc, falling, classes(f), func(o int) func(int64) int {
 		return func(sum int64) int { return q.level(o, scalar.EvalSteps(steps, o, float32(sum))) }
 	})
+}
+
+// classes is the number of classes of positions that f's steps tell apart.
+func classes(f *graph.FusedConv) int {
+	n := 1
+	for _, s := range f.Epilogue.Steps {
+		for _, v := range s.Vectors() {
+			n = max(n, len(v)/f.Out)
+		}
+	}
+	return n
 }
 
 // turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
@@ -40,13 +52,13 @@ func turning(f *graph.FusedConv) graph.Verdict {
 			return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNotMonotone, Where: s.From}
 		}
 	}
-	for o := range f.Out {
-		lo, hi := f.Sums(o)
+	for o := range classes(f) * f.Out {
+		lo, hi := f.Sums(o % f.Out)
 		for _, sum := range []int64{hi, lo} {
 			x := float32(sum)
 			for i, s := range f.Epilogue.Steps {
 				if x = scalar.EvalSteps(f.Epilogue.Steps[i:i+1], o, x); x-x != 0 {
-					args := ir.Args{Value: strconv.FormatFloat(float64(x), 'g', -1, 32), Channel: o}
+					args := ir.Args{Value: strconv.FormatFloat(float64(x), 'g', -1, 32), Channel: o % f.Out}
 					return graph.Verdict{Kind: graph.Binary, Reason: graph.WhyNotFinite, Where: s.From, Args: args}
 				}
 			}
@@ -56,23 +68,75 @@ func turning(f *graph.FusedConv) graph.Verdict {
 }
 
 // search sets f's epilogue to the thresholds of level(o), a function of the sum that never decreases, or, in falling channels,
-// never increases.
-func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, level func(o int) func(sum int64) int) {
+// never increases; channel o of class k is number k*Out + o. It changes nothing and gives false where the thresholds of a
+// class are not those of another one, all moved by one integer.
+func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, classes int, level func(o int) func(sum int64) int) bool {
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
 		t[j] = make([]int32, f.Out)
 	}
+	border := make([]int32, classes*f.Out)
 	for o := range f.Out {
-		lv, sign := level(o), int64(1)
+		sign := int64(1)
 		lo, hi := f.Sums(o)
 		if falling != nil && falling[o] {
 			sign, lo, hi = -1, -hi, -lo
 		}
-		for j := range t {
-			// The first of lo..hi at which the level reaches j+1; hi+1 if none does.
-			n := sort.Search(int(hi-lo)+1, func(i int) bool { return lv(sign*(lo+int64(i))) >= j+1 })
-			t[j][o] = int32(lo + int64(n))
+		all := make([][]int64, classes)
+		for k := range all {
+			lv := level(k*f.Out + o)
+			for j := range t {
+				// The first of lo..hi at which the level reaches j+1; hi+1 if none does.
+				n := sort.Search(int(hi-lo)+1, func(i int) bool { return lv(sign*(lo+int64(i))) >= j+1 })
+				all[k] = append(all[k], lo+int64(n))
+			}
+		}
+		main := all[inside(all, lo, hi)]
+		for j, v := range main {
+			t[j][o] = int32(v)
+		}
+		for k, row := range all {
+			by, ok := shift(main, row, lo, hi)
+			if !ok {
+				return false
+			}
+			border[k*f.Out+o] = int32(-sign * by)
 		}
 	}
 	f.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: enc, Thresholds: t, Falling: falling}
+	if slices.ContainsFunc(border, func(v int32) bool { return v != 0 }) {
+		f.Epilogue.Border = border
+	}
+	return true
+}
+
+// inside is the row with the most thresholds that some sums from lo to hi reach, and some do not.
+func inside(rows [][]int64, lo, hi int64) int {
+	best, most := 0, -1
+	for k, row := range rows {
+		n := 0
+		for _, v := range row {
+			if v > lo && v <= hi {
+				n++
+			}
+		}
+		if n > most {
+			best, most = k, n
+		}
+	}
+	return best
+}
+
+// shift is the integer by which thresholds from are moved to be thresholds to, for sums from lo to hi.
+func shift(from, to []int64, lo, hi int64) (by int64, ok bool) {
+	for i := range from {
+		by, ok = to[i]-from[i], true
+		for j := range from {
+			ok = ok && max(lo, min(hi+1, from[j]+by)) == to[j]
+		}
+		if ok {
+			return by, true
+		}
+	}
+	return 0, false
 }

@@ -38,7 +38,9 @@ type DenseAttrs struct {
 }
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value
-// is one bit and no scale.
+// is one bit and no scale. The result is f32(sum of the products of integers) * f32(scale of the input * scale of the weights);
+// where the input has an offset, f32(offset * scale of the weights * sum of the weights inside the image) is added, each
+// operation rounded to f32, products in parentheses in float64.
 type BinaryAttrs struct {
 	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
 	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.

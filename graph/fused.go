@@ -45,13 +45,16 @@ type Epilogue struct {
 
 	// Thresholds [2^OutBits-1][Out], bconv2d: level >= j iff the sum of channel o is at least Thresholds[j-1][o]. Where Falling[o]
 	// is set ([Out], or nil for no channel), it is the negated sum that is compared, so that the level falls as the sum grows.
+	// Border [classes*Out], or nil, is added to the sum before: element k*Out + o where the position is of class k (Borders).
 	Thresholds [][]int32
 	Falling    []bool
+	Border     []int32
 
 	// Shift, bconv2d: level = clip(((a + Add[o]) << Left[o]) >> Right[o], 0, 2^OutBits-1).
 	Shift *ShiftAdd
 
-	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d).
+	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors of those of a bconv2d may have
+	// an element for each class of positions and channel.
 	Steps []scalar.Step
 	// Joins, in order, come behind Steps: what these have made meets other tensors.
 	Joins []Join

@@ -62,7 +62,11 @@ func SumBound(products int, x, w Integers, zeros bool) int64 {
 
 // SumBound bounds a's sums, those of its pictures' borders included (bconv2d).
 func (a *FusedConv) SumBound() int64 {
-	return SumBound(a.Products(), a.X, a.W, a.Pad.Any() && !a.X.Has(a.PadValue))
+	most := int64(0)
+	for _, v := range a.Epilogue.Border {
+		most = max(most, int64(v), -int64(v))
+	}
+	return SumBound(a.Products(), a.X, a.W, a.Pad.Any() && !a.X.Has(a.PadValue)) + 2*most
 }
 
 // Sums are the smallest and the largest sum of output channel o (bconv2d).

@@ -87,9 +87,6 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, bitserial bool, o
 	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != AffineWeights:
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}
-	if x.Offset != 0 {
-		return g.Errorf(n, "", "activations have offset %g", x.Offset)
-	}
 	if b.WeightScale == ScaleTensor {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {
 			return err

@@ -85,6 +85,7 @@ const (
 	// Why the glue behind a binary layer stays float.
 	WhyNotMonotone // step Where rises and falls
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
+	WhyBorders     // padding moves thresholds by other than one integer
 	WhySumsLeave   // no quantizer follows that folds
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
@@ -118,7 +119,7 @@ func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
-		"not_monotone", "not_finite", "sums_leave",
+		"not_monotone", "not_finite", "borders", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
 		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}

@@ -34,6 +34,7 @@ func sentences() map[graph.Reason]string {
 
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
+		graph.WhyBorders:     "its input has an offset that padding has not, so no thresholds equal its glue at the borders",
 		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",

@@ -82,24 +82,26 @@ func Kinds() []Kind { return enum.All[Kind](kindNames()) }
 // String is the kind's name in printed graphs and in the names of kernels.
 func (k Kind) String() string { return enum.Name(kindNames(), k) }
 
-// Step is one or two rounded f32 operations per element; vectors have one entry per channel.
+// Step is one or two rounded f32 operations per element. Vectors have one entry per channel, or one for all; behind a
+// convolution with borders they may have one per class of positions and channel, that of channel o in class k being
+// number k*channels + o.
 type Step struct {
 	Kind   Kind
-	A, B   []float32 // per channel
-	Lo, Hi float32   // Clip
-	Mode   Rounding  // Round
-	From   string    // node that asked for it
+	A, B   []float32
+	Lo, Hi float32  // Clip
+	Mode   Rounding // Round
+	From   string   // node that asked for it
 }
 
 // Vectors are the operands that s has, in order.
 func (s Step) Vectors() [][]float32 { return [][]float32{s.A, s.B}[:kinds()[s.Kind].operands] }
 
-// Eval computes s of x in channel o.
+// Eval computes s of x in channel o: of a class of positions in channel k*channels + o, where there are classes.
 func (s Step) Eval(o int, x float32) float32 {
 	var a, b float32
 	if n := kinds()[s.Kind].operands; n > 0 {
-		if a = s.A[o]; n > 1 {
-			b = s.B[o]
+		if a = s.A[o%len(s.A)]; n > 1 {
+			b = s.B[o%len(s.B)]
 		}
 	}
 	return apply(numbers{}, s, x, a, b)

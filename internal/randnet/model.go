@@ -19,6 +19,7 @@ type modelBuilder struct {
 	enc   string
 	// quantized says that a quantize node made the current levels, with its scale.
 	quantized bool
+	shift     float64 // the levels' offset
 }
 
 func (b *modelBuilder) add(op string, attrs map[string]any) {
@@ -99,7 +100,7 @@ func (b *modelBuilder) quantize() {
 	b.quantized = true
 	switch rounding := scalar.Roundings()[b.r.IntN(8)].String(); b.r.IntN(8) {
 	case 0, 1:
-		attrs := map[string]any{"scale": 0.05, "rounding": rounding}
+		attrs := map[string]any{"scale": 0.05, "rounding": rounding, "offset": b.offset()}
 		b.affine(attrs)
 		if b.r.IntN(2) == 0 {
 			low := b.r.IntN(40) - 20
@@ -107,15 +108,24 @@ func (b *modelBuilder) quantize() {
 		}
 		b.add("quantize", attrs)
 	case 2, 3:
-		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "not_less": b.r.IntN(2) == 0})
+		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "offset": b.offset(), "not_less": b.r.IntN(2) == 0})
 	default:
-		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3})
+		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3, "offset": b.offset()})
 	}
+}
+
+// offset draws the real value of the integer 0, and keeps it for who has to know the levels' values.
+func (b *modelBuilder) offset() float64 {
+	b.shift = 0
+	if b.r.IntN(4) == 0 {
+		b.shift = b.r.NormFloat64() / 4
+	}
+	return b.shift
 }
 
 // bitserial adds a binary layer with glue behind it; the result is float, or levels in most cases.
 func (b *modelBuilder) bitserial() {
-	bits, enc, in := b.bits, b.enc, b.shape[len(b.shape)-1]
+	bits, enc, shift, in := b.bits, b.enc, b.shift, b.shape[len(b.shape)-1]
 	dense := len(b.shape) == 2
 	if dense {
 		units := b.pick(1, 10, 33)
@@ -131,9 +141,9 @@ func (b *modelBuilder) bitserial() {
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if enc == "unipolar" && mean && b.many(in) && b.r.IntN(2) == 0 {
+	if enc == "unipolar" && shift == 0 && mean && b.many(in) && b.r.IntN(2) == 0 {
 		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
-		b.bits, b.enc, b.quantized = bits, enc, false
+		b.bits, b.enc, b.quantized, b.shift = bits, enc, false, 0
 		return
 	}
 	if b.r.IntN(2) == 0 {
@@ -225,7 +235,7 @@ func Model(r *rand.Rand, name string) map[string]any {
 	input := map[string]any{"name": b.cur, "dtype": "f32", "shape": b.shape}
 	if kind := r.IntN(3); kind > 0 {
 		b.bits, b.enc = b.levels(), []string{"unipolar", "bipolar", "bipolar_inv"}[r.IntN(3)]
-		input["encoding"], input["bits"], input["dtype"] = b.enc, b.bits, "u8"
+		input["encoding"], input["bits"], input["dtype"], input["offset"] = b.enc, b.bits, "u8", b.offset()
 		if r.IntN(4) == 0 {
 			b.affine(input)
 		}

@@ -42,9 +42,10 @@ func (b *modelBuilder) shapeStep() {
 		switch {
 		case b.bits == 0:
 			attrs["value"] = b.r.Float32()
-		case b.enc == "affine":
-		case b.r.IntN(2) == 0 || b.enc != "unipolar":
-			attrs["value"] = b.scale() * float64(int(1)<<b.bits-1)
+		case b.enc != "affine" && (b.r.IntN(2) == 0 || b.enc != "unipolar"):
+			attrs["value"] = b.scale()*float64(int(1)<<b.bits-1) + b.shift
+		default:
+			attrs["value"] = b.shift
 		}
 		b.add("pad", attrs)
 		b.shape = []int{b.shape[0], b.shape[1] + p[0] + p[1], b.shape[2] + p[2] + p[3], b.shape[3]}

@@ -27,7 +27,7 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 		outside = 1<<v.Bits - 1
 	}
 	y.each(func(b, oh, ow, o int, e *float32) {
-		sum := 0
+		sum, weights := 0, 0
 		if bias != nil {
 			*e = bias[o]
 		}
@@ -38,9 +38,9 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 					k := ((i*ws[1]+j)*ws[2]+c)*ws[3] + o
 					switch {
 					case a.Binary != nil && p != nil:
-						sum += int(*p) * integers[k]
-					case a.Binary != nil:
-						sum += outside * integers[k]
+						sum, weights = sum+int(*p)*integers[k], weights+integers[k]
+					case a.Binary != nil && outside != 0:
+						sum, weights = sum+outside*integers[k], weights+integers[k]
 					case p != nil:
 						*e = f32.Fma(*p, w[k], *e)
 					}
@@ -49,6 +49,9 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 		}
 		if a.Binary != nil {
 			*e = f32.Mul(float32(sum), float32(v.Scale*scale[o]))
+			if v.Offset != 0 {
+				*e = f32.Add(*e, float32(v.Offset*(scale[o]*float64(weights))))
+			}
 		}
 	})
 }

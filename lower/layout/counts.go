@@ -27,14 +27,16 @@ type Counts struct {
 
 	Base      []int32 // [Out]
 	Mul, Half int32
-	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o]. They are -1 where P never is.
+	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is.
 	Thresholds [][]int32
+	least      int32 // no P is less
 }
 
-// Correction makes positions outside the image count as 0 where no level does: P becomes 2*P - Sums[row class of h][column
-// class of w][o].
+// Correction is what the classes of positions differ in: P becomes P - Sums[row class of h][column class of w][o], or, where
+// Twice is set, 2*P less that. So positions outside the image count as 0 where no level does, and the layer's Border is added.
 type Correction struct {
-	Rows, Cols Classes
+	Rows, Cols graph.Classes
+	Twice      bool
 	Sums       []int32 // [Rows.Count(), Cols.Count(), Out]
 }
 
@@ -56,7 +58,15 @@ func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 			c.Padding = c.correction(f, x)
 		}
 	}
+	if f.Epilogue.Border != nil && c.Padding == nil {
+		rows, cols := f.Borders(x.Shape[1], x.Shape[2])
+		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
+	}
 	c.solve(f, x)
+	for i, v := range f.Epilogue.Border {
+		c.Padding.Sums[i] += v * int32(sign[i%f.Out]) << c.Half
+		c.least = min(c.least, -c.Padding.Sums[i])
+	}
 	for _, row := range f.Epilogue.Thresholds {
 		c.Thresholds = append(c.Thresholds, c.limits(f, row))
 	}
@@ -183,7 +193,7 @@ func (c *Counts) limits(f *graph.FusedConv, t []int32) []int32 {
 	most, out := f.SumBound(), make([]int32, len(t))
 	for o, v := range t {
 		p := int64(c.Base[o]) - int64(v)<<c.Half
-		out[o] = int32(max(-1, min(most, floorDiv(p, int64(c.Mul)))))
+		out[o] = int32(max(int64(c.least)-1, min(most, floorDiv(p, int64(c.Mul)))))
 	}
 	return out
 }
@@ -206,27 +216,19 @@ func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 			taps[i] += coef * (2*c.ones(j, o, f.Out, tap*c.Words, (tap+1)*c.Words) - int32(f.GroupIn()))
 		}
 	}
-	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
-	dh, dw := f.Dilation()
-	k := &Correction{
-		Rows: paddingClasses(oh, f.KH, dh, f.SH, f.Pad.Top, x.Shape[1]),
-		Cols: paddingClasses(ow, f.KW, dw, f.SW, f.Pad.Left, x.Shape[2]),
-	}
+	k := &Correction{Twice: true}
+	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])
 	m := int32(1)<<c.Planes - 1
-	outside := func(at, before, size int) bool { return at < before || at >= before+size }
-	for r := range k.Rows.Count() {
-		for col := range k.Cols.Count() {
-			row := make([]int32, f.Out)
-			for tap := range f.KH * f.KW {
-				h, w := k.Rows.At(r)*f.SH+tap/f.KW*dh, k.Cols.At(col)*f.SW+tap%f.KW*dw
-				if outside(h, f.Pad.Top, x.Shape[1]) || outside(w, f.Pad.Left, x.Shape[2]) {
-					for o := range row {
-						row[o] += m * taps[tap*f.Out+o]
-					}
+	for _, outside := range f.Outside(x.Shape[1], x.Shape[2]) {
+		row := make([]int32, f.Out)
+		for tap, out := range outside {
+			for o := range row {
+				if out {
+					row[o] += m * taps[tap*f.Out+o]
 				}
 			}
-			k.Sums = append(k.Sums, row...)
 		}
+		k.Sums = append(k.Sums, row...)
 	}
 	return k
 }

@@ -17,9 +17,15 @@ func Exact(f *graph.FusedConv) bool { return LargestSum(f) <= MaxExact }
 
 // LargestSum bounds the absolute values of f's sums, and of all parts of them.
 func LargestSum(f *graph.FusedConv) int64 {
-	sums := make([]int64, f.Out)
+	sums, border := make([]int64, f.Out), make([]int64, f.Out)
 	for i, w := range f.Ints {
 		sums[i%f.Out] += int64(max(w, -w)) * int64(f.X.Largest())
+	}
+	for i, v := range f.Epilogue.Border {
+		border[i%f.Out] = max(border[i%f.Out], int64(v), -int64(v))
+	}
+	for o, v := range border {
+		sums[o] += v
 	}
 	return slices.Max(sums)
 }
@@ -30,6 +36,10 @@ type Sums struct {
 	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels
 	Bias    []float32 // [Out] or nil
 	Pad     float32   // what positions outside the image count as
+	// Rows and Cols sort positions into classes, and Border [Rows.Count(), Cols.Count(), Out], or nil, is what is added to the sums
+	// of each.
+	Rows, Cols graph.Classes
+	Border     []float32
 	// Thresholds [2^OutBits-1][Out]: level >= j iff the sum >= Thresholds[j-1][o]; infinite where all sums reach them, or none.
 	Thresholds [][]float32
 }
@@ -42,6 +52,14 @@ func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
 	for i, w := range f.Ints {
 		s.Weights[i] = float32(int(w) * sign[i%f.Out])
 	}
+	lows, highs := make([]int64, f.Out), make([]int64, f.Out)
+	for i, v := range f.Epilogue.Border {
+		o := i % f.Out
+		v *= int32(sign[o])
+		lows[o], highs[o] = min(lows[o], int64(v)), max(highs[o], int64(v))
+		s.Border = append(s.Border, float32(v))
+	}
+	s.Rows, s.Cols = f.Borders(x.Shape[1], x.Shape[2])
 	for _, row := range f.Epilogue.Thresholds {
 		out := make([]float32, len(row))
 		for o, v := range row {
@@ -49,6 +67,7 @@ func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
 			if sign[o] < 0 {
 				lo, hi = -hi, -lo
 			}
+			lo, hi = lo+lows[o], hi+highs[o]
 			switch {
 			case int64(v) > hi:
 				out[o] = float32(math.Inf(1))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -206,19 +207,29 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 // raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	p := ir.At(acc, b, h, w, o)
-	if c.Counts == nil || c.Counts.Padding == nil {
+	switch k := c.Counts; {
+	case k == nil && c.Sums.Border == nil, k != nil && k.Padding == nil:
 		return p
+	case k == nil:
+		return add(p, classed(c, "border", ir.F32, c.Sums.Border, c.Sums.Rows, c.Sums.Cols, h, w, o))
+	case k.Padding.Twice:
+		p = add(p, p)
+		fallthrough
+	default:
+		return sub(p, classed(c, "corr", ir.I32, k.Padding.Sums, k.Padding.Rows, k.Padding.Cols, h, w, o))
 	}
-	k := c.Counts.Padding
-	corr := constant(c, "corr", ir.I32, k.Sums, 0, k.Rows.Count(), k.Cols.Count())
-	class := func(i ir.Expr, cl layout.Classes) ir.Expr {
+}
+
+// classed is the element, for channel o at row h and column w, of a constant that has a row for each class of positions.
+func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows, cols graph.Classes, h, w, o ir.Expr) ir.Expr {
+	class := func(i ir.Expr, cl graph.Classes) ir.Expr {
 		k := ir.Bin(ir.Min, i, ir.Int(cl.First))
 		for j := range cl.Last { // each comparison is 0 or 1 whatever a guarded tail makes of i
 			k = add(k, ir.CastTo(ir.I64, ir.Bin(ir.Ge, i, ir.Int(cl.Size-cl.Last+j))))
 		}
 		return k
 	}
-	return sub(add(p, p), ir.At(corr, class(h, k.Rows), class(w, k.Cols), o))
+	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
 }
 
 // pool takes the largest sum of each window, that is the smallest count.

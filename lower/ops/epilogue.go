@@ -181,8 +181,8 @@ func (c *conv) start(acc, o ir.Expr) ir.Expr {
 	return acc
 }
 
-// vectors gives the per-channel operands of the float steps, in order, as parameters s0, s1, ...
-func (c *conv) vectors(o ir.Expr) func() ir.Expr {
+// vectors gives the operands of the float steps at position and channel i, in order, as parameters s0, s1, ...
+func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	var all [][]float32
 	for _, s := range c.Epilogue.Floats() {
 		all = append(all, s.Vectors()...)
@@ -190,7 +190,12 @@ func (c *conv) vectors(o ir.Expr) func() ir.Expr {
 	n := -1
 	return func() ir.Expr {
 		n++
-		return ir.At(constant(c, fmt.Sprintf("s%d", n), ir.F32, all[n], 0), o)
+		name := fmt.Sprintf("s%d", n)
+		if len(all[n]) > c.Out {
+			rows, cols := c.Borders(c.h, c.w)
+			return classed(c, name, ir.F32, all[n], rows, cols, i[1], i[2], i[3])
+		}
+		return ir.At(constant(c, name, ir.F32, all[n], 0), i[3])
 	}
 }
 
@@ -204,7 +209,7 @@ func inWord(o ir.Expr) channel {
 
 // links are the float steps and joins of channel o at position at.
 func (c *conv) links(at []ir.Expr, o channel) []link {
-	vec := c.vectors(o.index)
+	vec := c.vectors(append(slices.Clone(at), o.index))
 	all := stepLinks(c.Epilogue.Steps, vec)
 	for k, j := range c.Epilogue.Joins {
 		all = append(all, link{1, func(v ir.Expr) ir.Expr {

@@ -1,4 +1,4 @@
-package layout
+package graph
 
 import "testing"
 

@@ -1,4 +1,4 @@
-package layout
+package graph
 
 // Classes sorts positions 0..Size-1 by how padding cuts their windows: the first First and the last Last positions are
 // classes of their own, those between them are one.
@@ -34,4 +34,30 @@ func paddingClasses(out, k, d, s, before, size int) Classes {
 		c.First, c.Last = out-1, 0
 	}
 	return c
+}
+
+// Borders sort the positions of a's output, for an input of h by w, by the taps of their windows that lie outside it. The
+// class of a position is rows' class of its row times cols.Count(), plus cols' class of its column.
+func (a *FusedConv) Borders(h, w int) (rows, cols Classes) {
+	oh, ow := a.OutSize(h, w)
+	dh, dw := a.Dilation()
+	return paddingClasses(oh, a.KH, dh, a.SH, a.Pad.Top, h), paddingClasses(ow, a.KW, dw, a.SW, a.Pad.Left, w)
+}
+
+// Outside says, for each class of a's Borders and each tap [KH, KW], whether the tap lies outside an input of h by w.
+func (a *FusedConv) Outside(h, w int) [][]bool {
+	rows, cols := a.Borders(h, w)
+	dh, dw := a.Dilation()
+	outside := func(at, before, size int) bool { return at < before || at >= before+size }
+	var out [][]bool
+	for r := range rows.Count() {
+		for c := range cols.Count() {
+			taps := make([]bool, a.KH*a.KW)
+			for t := range taps {
+				taps[t] = outside(rows.At(r)*a.SH+t/a.KW*dh, a.Pad.Top, h) || outside(cols.At(c)*a.SW+t%a.KW*dw, a.Pad.Left, w)
+			}
+			out = append(out, taps)
+		}
+	}
+	return out
 }

@@ -1,0 +1,64 @@
+package fusedglue
+
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// joinOf is the function of two tensors of numbers that n is; ok is false where n is none.
+func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
+	f, _, ok = graph.FunctionOf(n)
+	if count, truths := f.Arguments(); !ok || len(n.Inputs) != 2 || count != 2 || truths > 0 || f.Truth() {
+		return 0, false
+	}
+	return f, n.DistinctInputs()
+}
+
+// foldJoin puts n, a function of two tensors such as the sum behind a residual block, into the convolution that makes one of
+// them, if nobody else reads that: the float in its tile meets the element of the other tensor, and goes on in the tile. Where
+// both sides are convolutions it is the later one. The convolution takes n's place, since the other tensor may be made behind
+// it. Levels that n reads through a dequantize are read as such.
+func (r *rewriter) foldJoin(n *graph.Node) {
+	f, ok := joinOf(n)
+	if !ok {
+		return
+	}
+	var into *graph.Node
+	side := 0
+	for i, in := range n.Inputs {
+		p := r.sole(in)
+		a := open(p)
+		if a == nil || len(a.Epilogue.Joins) == maxJoins || !slices.Equal(r.g.Value(in).Shape, r.g.Value(n.Output).Shape) {
+			continue
+		}
+		if into == nil || slices.Index(r.g.Nodes, p) > slices.Index(r.g.Nodes, into) {
+			into, side = p, i
+		}
+	}
+	if into == nil {
+		return
+	}
+	other := n.Inputs[1-side]
+	d := r.Producer(other)
+	if d != nil && d.Op == "dequantize" {
+		other = d.Inputs[0]
+	}
+	join := graph.Join{Function: f, Reverse: side == 1, From: n.Name}
+	a := open(into)
+	a.Epilogue.Joins = append(slices.Clone(a.Epilogue.Joins), join)
+	inputs := append(slices.Clone(into.Inputs), other)
+	r.Remove(into)
+	n.Name, n.Op, n.Attrs, n.Weights, n.Verdict, n.Pos = into.Name, into.Op, a, into.Weights, into.Verdict, into.Pos
+	if into.Note != "" {
+		n.Note = into.Note
+	}
+	r.SetInputs(n, inputs...)
+	if d != nil && d.Op == "dequantize" && r.ConsumerCount(d.Output) == 0 && !r.g.IsOutput(d.Output) {
+		r.Remove(d)
+	}
+}
+
+// maxJoins is the number of tensors that a convolution joins at most: each is one more that its tile reads.
+const maxJoins = 4
