@@ -75,7 +75,8 @@ type PReluAttrs struct{}
 
 // BinaryOpAttrs belongs to add, sub, mul, div, minimum, maximum, greater, greater_equal, less, less_equal, equal and not_equal:
 // of two f32 tensors of one rank, axes of extent 1 being repeated, or of one tensor and the weight "b", [C] or [1] (Reverse: b
-// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1.
+// stands on the left). The comparisons make truth values: levels of one bit, unipolar, of scale 1. add and sub of two tensors of
+// levels give levels, exactly (scalar.SumOf), and mul and div of levels by one number above 0 the same levels with another scale.
 type BinaryOpAttrs struct{ Reverse bool }
 
 // WhereAttrs belongs to where: a where the condition, truth values, holds, else b. The inputs are the condition, a and b, of one

@@ -53,6 +53,14 @@ func FunctionOf(n *Node) (f scalar.Function, operands []Operand, ok bool) {
 // threshold and dequantize. So a pass can follow any graph of such nodes by value.
 func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 	if f, operands, ok := FunctionOf(n); ok {
+		exact := func(v float32) float32 { return v }
+		if OfLevels(g, n) {
+			t := g.Value(n.Output).LevelType
+			exact = func(v float32) float32 {
+				level, _ := t.Level(float64(v))
+				return t.Float(level)
+			}
+		}
 		return func(o int, x []float32) float32 {
 			args := make([]float32, len(operands))
 			for i, op := range operands {
@@ -62,7 +70,7 @@ func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 					args[i] = op.Weight.Data[o%len(op.Weight.Data)]
 				}
 			}
-			return f.Eval(args...)
+			return exact(f.Eval(args...))
 		}
 	}
 	if steps := Steps(g, n); len(steps) > 0 {
@@ -156,21 +164,6 @@ func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) (*Value, 
 		out.LevelType = Truths()
 	}
 	return out, nil
-}
-
-func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Function) (*Value, error) {
-	b := n.Weights["b"]
-	if len(in) != 2 && (len(in) != 1 || b == nil) {
-		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %d inputs, want 2, or 1 and a weight", len(in))
-	}
-	if len(in) == 2 && (b != nil || a.Reverse) {
-		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")
-	}
-	out, err := g.inferFunction(n, in, f)
-	if err == nil && len(in) == 1 {
-		err = g.needVector(n, "b", in[0].Channels())
-	}
-	return out, err
 }
 
 func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (*Value, error) {

@@ -26,6 +26,7 @@ func net() *graph.Graph {
 		{Name: "nchw", Shape: []int{1, 3, 8, 9}, Layout: "NCHW"},
 		{Name: "words", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, View: graph.IntWords},
 		{Name: "bits", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}},
+		{Name: "third", Shape: []int{1, 4, 4, 9}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 1.0 / 3}},
 		{Name: "l", Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}},
 	} {
 		g.Values[v.Name] = v
@@ -81,6 +82,8 @@ func TestInfer(t *testing.T) {
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
 		{"bitpack", "l", &graph.BitpackAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
+		{"add", "q q", &graph.BinaryOpAttrs{}, nil, graph.Value{Shape: []int{2, 9, 8, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 3, Scale: 1.0 / 3}}},
+		{"sub", "q b", &graph.BinaryOpAttrs{}, nil, graph.Value{Shape: []int{2, 9, 8, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 4, Scale: 1.0 / 3, Zero: 3}}},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Output: "n", Attrs: c.attrs, Weights: weights(c.w)}
 		got, _, err := graph.Infer(net(), n)
@@ -138,6 +141,12 @@ func TestInferErrors(t *testing.T) {
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 9}}, nil, "use 1 to 8 bits"},
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
 		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
+		{"add", "q x", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
+		{"add", "bits third", &graph.BinaryOpAttrs{}, nil, "of scales 1 and 0.3333333333333333, which add up to no levels"},
+		{"mul", "q q", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
+		{"mul", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "levels may be multiplied by one number above 0"}, // b is 0
+		{"div", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},
+		{"add", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "put a dequantize node before it"},
 		{"tanh", "x", &graph.NoAttrs{}, nil, "unknown op"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}

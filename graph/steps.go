@@ -8,9 +8,9 @@ import (
 	"ripc/internal/f32"
 )
 
-// Steps are the float steps that n is, none if it is no op on single elements (or b / x).
+// Steps are the float steps that n is, none if it is no op on single elements (or b / x), or works on levels.
 func Steps(g *Graph, n *Node) []scalar.Step {
-	if o, err := g.rowFor(n); err == nil && o.steps != nil {
+	if o, err := g.rowFor(n); err == nil && o.steps != nil && !g.Value(n.Inputs[0]).Encoded() {
 		return o.steps(g, n)
 	}
 	return nil

@@ -42,7 +42,11 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Va
 }
 
 // function lowers an op on single elements of several tensors, or of tensors and constants.
-func (l *lowering) function(n *graph.Node, _ *graph.Value, _ string) {
+func (l *lowering) function(n *graph.Node, x *graph.Value, src string) {
+	if graph.OfLevels(l.g, n) {
+		l.levelsOp(n, x, src)
+		return
+	}
 	f, operands, _ := graph.FunctionOf(n)
 	why := graph.WhyTwoSums
 	if len(n.Inputs) == 1 {
@@ -61,4 +65,14 @@ func (l *lowering) function(n *graph.Node, _ *graph.Value, _ string) {
 		shapes, args = append(shapes, l.g.Value(n.Inputs[o.Input]).Shape), append(args, l.at[n.Inputs[o.Input]].buf)
 	}
 	l.stage(n, ops.Function(f, shapes...), 0, why, append(args, l.result(n).buf)...)
+}
+
+// levelsOp lowers add and sub of two tensors of levels, and mul and div by a number, which changes their scale alone.
+func (l *lowering) levelsOp(n *graph.Node, x *graph.Value, src string) {
+	if len(n.Inputs) == 1 {
+		l.sameBuffer(n, x, src)
+		return
+	}
+	y := l.g.Value(n.Inputs[1])
+	l.stage(n, ops.AddLevels(x, y, n.Op == "sub"), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
 }

@@ -165,7 +165,7 @@ func (r *rewriter) sink(t string) (string, error) {
 	case r.stepped(t) != nil:
 		l, err = r.threshold(n, r.stepped(t))
 	case n.Op == "add" || n.Op == "sub":
-		l, err = r.quantizeSum(n)
+		l, err = r.sumLevels(n)
 	default:
 		l, err = r.sinkNode(n)
 	}

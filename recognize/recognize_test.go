@@ -77,7 +77,7 @@ func TestManyPlanes(t *testing.T) {
 		bitserial_dense(quantize1) -> dense3 # binary: 4-bit weights x 8-bit activations`)
 }
 
-// TestSum: a sum of levels of one scale has levels itself; those of other sums are real numbers.
+// TestSum: a sum of levels of one scale, or with a power of two between the scales, has levels itself; those of other sums are real numbers.
 func TestSum(t *testing.T) {
 	for _, c := range []struct {
 		op   string
@@ -88,7 +88,8 @@ func TestSum(t *testing.T) {
 		{"sub", u2(), u2(), "affine3(zero=3)"},
 		{"add", b1(), b1(), "affine2(zero=1)"},
 		{"add", b1(), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.5, Zero: 1}}, "affine3(zero=2)"},
-		{"add", u2(), b1(), ""},
+		{"add", u2(), b1(), "affine3(zero=2)"}, // the scale is doubled
+		{"add", u2(), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 0.3}}, ""},
 		{"add", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, ""},
 		{"mul", u2(), u2(), ""},
 	} {

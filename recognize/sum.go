@@ -3,11 +3,10 @@ package recognize
 import (
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/ir"
 )
 
-// sum is the type of levels that the sum or difference of two tensors of levels of one scale has, as in residual networks:
-// f32 adds up their real values to the multiples of the scale, or nearly so, and a quantizer takes them for what they are.
+// sum is the type of levels that the sum or difference of two tensors of levels has, as in residual networks: f32 adds up their
+// real values to those of these levels, or nearly so.
 func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 	float := because(graph.WhyMakesReals, n)
 	if n.Op != "add" && n.Op != "sub" {
@@ -18,35 +17,30 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 	if x == nil || y == nil {
 		return nil, float
 	}
-	if x.Scale != y.Scale {
+	s, fault := scalar.SumOf(x.LevelType, y.LevelType, n.Op == "sub")
+	switch fault {
+	case scalar.SumExact:
+		return &graph.Value{LevelType: s.Type}, graph.Verdict{}
+	case scalar.SumScales:
 		return nil, because(graph.WhyMixedScales, n)
-	}
-	lo, hi := x.Range()
-	l, h := y.Range()
-	offset := y.Offset
-	if n.Op == "sub" {
-		l, h, offset = -h, -l, -offset
-	}
-	lo, hi = lo+l, hi+h
-	v = &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: x.Scale, Offset: x.Offset + offset}}
-	if x.Enc != ir.Unipolar && y.Enc != ir.Unipolar { // odd integers: their sums are even
-		lo, hi, v.Scale = lo/2, hi/2, 2*x.Scale
-	}
-	for hi-lo >= 1<<v.Bits {
-		v.Bits++
-	}
-	if v.Zero = -lo; v.Bits > 8 {
+	case scalar.SumTooWide:
 		why = because(graph.WhyWideLevels, n)
-		why.Args.Bits = v.Bits
+		why.Args.Bits = s.Type.Bits
 		return nil, why
 	}
-	return v, why
+	return nil, float
 }
 
-// quantizeSum puts a quantizer behind the sum n, and gives its levels.
-func (r *rewriter) quantizeSum(n *graph.Node) (string, error) {
-	v, _ := r.source(n.Output)
+// sumLevels adds the levels up that the operands of the sum n are made from, and gives the levels of the sum. Who reads real
+// numbers keeps the sum in f32, which has roundings of its own.
+func (r *rewriter) sumLevels(n *graph.Node) (string, error) {
+	in := make([]string, len(n.Inputs))
+	for i := range in {
+		var err error
+		if in[i], err = r.sink(n.Inputs[i]); err != nil {
+			return "", err
+		}
+	}
 	l := r.TensorName(n.Output + ".levels")
-	a := &graph.QuantizeAttrs{LevelType: v.LevelType}
-	return l, r.insert(n, &graph.Node{Name: n.Name + ".quantize", Op: "quantize", Attrs: a, Inputs: []string{n.Output}}, l)
+	return l, r.insert(n, &graph.Node{Name: n.Name + ".levels", Op: n.Op, Attrs: &graph.BinaryOpAttrs{}, Inputs: in}, l)
 }

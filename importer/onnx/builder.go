@@ -142,6 +142,9 @@ func (b *builder) prepare(n *node) error {
 		}
 		n.in = append(n.in, t)
 	}
+	if err := n.upToDate(); err != nil {
+		return err
+	}
 	if err := n.readAttrs(); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func TestErrors(t *testing.T) {
 		f    file
 	}{
 		{"all at once", newFile(17).floats("w", 4, 3, 3, 3).node("LSTM x -> a").node("Conv x w -> b", "auto_pad", "SAME").node("Resize b -> c").node("custom.ops:Foo c -> d").node("Gelu x -> e").node("Relu e -> y")},
-		{"opset 6", newFile(6).node("Relu x -> y")},
+		{"opset 5", newFile(5).node("Relu x -> y")},
 		{"opset 26", newFile(26).node("Relu x -> y")},
 		{"no opset", noOpset},
 		{"local function", local},
@@ -78,6 +78,8 @@ func TestErrors(t *testing.T) {
 		{"computed weights", newFile(13).node("Relu x -> w").node("Conv x w -> y")},
 		{"pool dilations", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "dilations", []int64{2, 2})},
 		{"pool indices", newFile(13).node("MaxPool x -> a y", "kernel_shape", []int64{2, 2})},
+		{"training in opset 6", newFile(6).floats("c", 3).node("BatchNormalization x c c c c -> y")},
+		{"axis of opset 6", newFile(6).floats("c", 3).node("Add x c -> y", "broadcast", 1, "axis", 9)},
 		{"training", newFile(15).floats("c", 3).node("BatchNormalization x c c c c -> y", "training_mode", 1)},
 		{"reshape", newFile(13).ints("s", 2, 100).node("Reshape x s -> y")},
 		{"reshape of zero", newFile(13).ints("s", 1, 3, 8, 8, 0).node("Reshape x s -> y")},

@@ -124,7 +124,7 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 }
 
 // The versions of the standard's operators that are read.
-const firstOpset, lastOpset = 7, 25
+const firstOpset, lastOpset = 6, 25
 
 // opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
 func (b *builder) opsets(m *pb.ModelProto) error {

@@ -115,7 +115,7 @@ func Table() []Row {
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
-		{"internal/randnet", []string{"graph", "graph/scalar"}, nil},                                      // random networks for tests
+		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},

@@ -17,9 +17,10 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
-	// quantized says that a quantize node made the current levels, with its scale.
-	quantized bool
-	shift     float64 // the levels' offset
+	// scale of the current levels, 0 being what they have unless a node gives one, and the level that stands for 0.
+	scale float64
+	zero  int
+	shift float64 // the levels' offset
 }
 
 func (b *modelBuilder) add(op string, attrs map[string]any) {
@@ -97,11 +98,12 @@ func (b *modelBuilder) conv(op string) {
 
 func (b *modelBuilder) quantize() {
 	b.bits, b.enc = b.levels(), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
-	b.quantized = true
+	b.scale, b.zero = 0.3, 0
 	switch rounding := scalar.Roundings()[b.r.IntN(8)].String(); b.r.IntN(8) {
 	case 0, 1:
 		attrs := map[string]any{"scale": 0.05, "rounding": rounding, "offset": b.offset()}
 		b.affine(attrs)
+		b.scale = 0.05
 		if b.r.IntN(2) == 0 {
 			low := b.r.IntN(40) - 20
 			attrs["range"] = []int{low, low + b.r.IntN(1<<b.bits)}
@@ -143,7 +145,7 @@ func (b *modelBuilder) bitserial() {
 	}
 	if enc == "unipolar" && shift == 0 && mean && b.many(in) && b.r.IntN(2) == 0 {
 		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
-		b.bits, b.enc, b.quantized, b.shift = bits, enc, false, 0
+		b.bits, b.enc, b.scale, b.zero, b.shift = bits, enc, 0, 0, 0
 		return
 	}
 	if b.r.IntN(2) == 0 {
@@ -172,9 +174,11 @@ func (b *modelBuilder) step() {
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()
 	case b.bits > 0 && len(b.shape) == 4:
-		switch b.r.IntN(8) {
+		switch b.r.IntN(9) {
 		case 0:
 			b.pool("max_pool")
+		case 8:
+			b.levelSum()
 		case 1:
 			b.add("dequantize", nil)
 			b.bits = 0

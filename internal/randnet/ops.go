@@ -3,6 +3,7 @@ package randnet
 import (
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // activation adds a float activation.
@@ -43,7 +44,7 @@ func (b *modelBuilder) shapeStep() {
 		case b.bits == 0:
 			attrs["value"] = b.r.Float32()
 		case b.enc != "affine" && (b.r.IntN(2) == 0 || b.enc != "unipolar"):
-			attrs["value"] = b.scale()*float64(int(1)<<b.bits-1) + b.shift
+			attrs["value"] = b.levelType().Scale*float64(int(1)<<b.bits-1) + b.shift
 		default:
 			attrs["value"] = b.shift
 		}
@@ -89,12 +90,63 @@ func (b *modelBuilder) shapeStep() {
 	}
 }
 
-// scale is the real value of the integer 1 of the current levels.
-func (b *modelBuilder) scale() float64 {
-	if b.quantized {
-		return 0.3
+// levelType is the type of the current levels.
+func (b *modelBuilder) levelType() scalar.LevelType {
+	t := scalar.LevelType{Bits: b.bits, Scale: b.scale, Zero: b.zero, Offset: b.shift}
+	switch t.Enc = ir.Unipolar; b.enc {
+	case "bipolar":
+		t.Enc = ir.Bipolar
+	case "bipolar_inv":
+		t.Enc = ir.BipolarInv
 	}
-	return 1 / float64(int(1)<<b.bits-1)
+	if b.scale == 0 {
+		t.Scale = 1 / float64(t.Top())
+	}
+	return t
+}
+
+// levelSum adds the current levels, an image, and others up, or takes one from the other. Where the sum has too many bits for
+// levels the current ones stay what they are.
+func (b *modelBuilder) levelSum() {
+	x, cur := b.levelType(), b.cur
+	y, minus := x, b.r.IntN(2) == 0
+	requantized := b.r.IntN(2) == 0
+	if requantized { // of another type
+		y = scalar.LevelType{Enc: []ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}[b.r.IntN(3)], Bits: 1 + b.r.IntN(4)}
+		y.Scale = x.Scale * []float64{0.5, 1, 1, 2, 4}[b.r.IntN(5)]
+	}
+	swapped := b.r.IntN(2) == 0
+	types := [2]scalar.LevelType{x, y}
+	if swapped {
+		types = [2]scalar.LevelType{y, x}
+	}
+	sum, fault := scalar.SumOf(types[0], types[1], minus)
+	if fault != scalar.SumExact {
+		b.bitserial()
+		return
+	}
+	switch h, w, c := b.shape[1], b.shape[2], b.shape[3]; b.r.IntN(5) { // two of an axis of one that is repeated
+	case 0:
+		b.add("max_pool", map[string]any{"kernel": []int{h, w}})
+	case 1:
+		b.add("slice", map[string]any{"begin": []int{0, 0, 0, c - 1}, "size": []int{b.shape[0], h, w, 1}})
+	case 2:
+	default:
+		b.cur = b.twin()
+	}
+	if requantized {
+		b.add("dequantize", nil)
+		b.add("quantize", map[string]any{"bits": y.Bits, "encoding": y.Enc.String(), "scale": y.Scale})
+	}
+	in := []string{cur, b.cur}
+	if swapped {
+		in[0], in[1] = in[1], in[0]
+	}
+	b.addTo(in, map[bool]string{false: "add", true: "sub"}[minus], nil)
+	b.bits, b.enc, b.scale, b.zero, b.shift = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale, sum.Type.Zero, sum.Type.Offset
+	if b.zero != 0 {
+		b.enc = "affine"
+	}
 }
 
 // many reports whether the last layer, with in input channels, has so many weights a filter that their mean stays below 1.
@@ -169,8 +221,9 @@ func (b *modelBuilder) weights(attrs map[string]any) {
 // affine makes the current levels affine, of up to 8 bits, signed if that fits.
 func (b *modelBuilder) affine(attrs map[string]any) {
 	b.bits, b.enc = b.pick(2, 3, 5, 8, 8), "affine"
-	attrs["encoding"], attrs["bits"], attrs["dtype"], attrs["zero_point"] = b.enc, b.bits, "u8", b.r.IntN(1<<b.bits)
+	b.zero = b.r.IntN(1 << b.bits)
+	attrs["encoding"], attrs["bits"], attrs["dtype"], attrs["zero_point"] = b.enc, b.bits, "u8", b.zero
 	if b.bits == 8 && b.r.IntN(2) == 0 {
-		attrs["dtype"], attrs["zero_point"] = "i8", b.r.IntN(256)-128
+		attrs["dtype"], attrs["zero_point"] = "i8", b.zero-128
 	}
 }

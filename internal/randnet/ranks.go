@@ -101,7 +101,7 @@ func (b *modelBuilder) truth(op string, floats ...string) {
 		b.addTo([]string{cond, b.cur}, []string{"logical_and", "logical_or", "logical_xor"}[b.r.IntN(3)], nil)
 	}
 	if b.r.IntN(3) == 0 {
-		b.bits, b.enc, b.quantized = 1, "unipolar", false
+		b.bits, b.enc, b.scale, b.zero, b.shift = 1, "unipolar", 0, 0, 0
 		return
 	}
 	inputs, weights := []string{b.cur}, map[string]any{}

@@ -94,7 +94,13 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
 	}
 	for op := range functions() {
-		all[op] = func(l *layer) { refFunction(l.n, l.vals, l.y) }
+		all[op] = func(l *layer) {
+			if _, binary := l.n.Attrs.(*graph.BinaryOpAttrs); binary && l.v.Encoded() {
+				refLevels(l.g, l.n, l.vals, l.out, l.y)
+				return
+			}
+			refFunction(l.n, l.vals, l.y)
+		}
 	}
 	return all
 })

@@ -1,6 +1,7 @@
 package refnet
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -64,6 +65,30 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 	}
 	for _, x := range sides {
 		y.loose = y.loose || x.loose
+	}
+}
+
+// refLevels computes add and sub of levels in real numbers, whose quotient by the result's scale is an integer. mul and div
+// change the scale alone.
+func refLevels(g *graph.Graph, n *graph.Node, vals map[string]*Tensor, out *graph.Value, y *Tensor) {
+	if len(n.Inputs) == 1 {
+		copy(y.F, vals[n.Inputs[0]].F)
+		return
+	}
+	for i := range y.F {
+		real, sign := 0.0, 1.0
+		for _, in := range n.Inputs {
+			x, p := vals[in], position(i, y.shape)
+			for d := range p {
+				p[d] %= x.shape[d]
+			}
+			v := g.Value(in)
+			real += sign * (v.Scale*float64(x.F[index(p, x.shape)]) + v.Offset)
+			if n.Op == "sub" {
+				sign = -1
+			}
+		}
+		y.F[i] = float32(math.Round((real - out.Offset) / out.Scale))
 	}
 }
 

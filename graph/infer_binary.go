@@ -1,0 +1,77 @@
+package graph
+
+import (
+	"slices"
+
+	"ripc/graph/scalar"
+)
+
+func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Function) (*Value, error) {
+	b := n.Weights["b"]
+	if len(in) != 2 && (len(in) != 1 || b == nil) {
+		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %d inputs, want 2, or 1 and a weight", len(in))
+	}
+	if len(in) == 2 && (b != nil || a.Reverse) {
+		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")
+	}
+	switch {
+	case len(in) == 2 && in[0].Encoded() && in[1].Encoded() && (f == scalar.Plus || f == scalar.Minus):
+		return g.sumOfLevels(n, in, f == scalar.Minus)
+	case len(in) == 1 && in[0].Encoded() && (f == scalar.Times || f == scalar.Over && !a.Reverse):
+		return g.scaled(n, in[0], f == scalar.Over)
+	}
+	out, err := g.inferFunction(n, in, f)
+	if err == nil && len(in) == 1 {
+		err = g.needVector(n, "b", in[0].Channels())
+	}
+	return out, err
+}
+
+// OfLevels reports whether n is an op of two tensors, or of one and a number, that computes with levels in integers.
+func OfLevels(g *Graph, n *Node) bool {
+	_, binary := n.Attrs.(*BinaryOpAttrs)
+	return binary && g.Value(n.Inputs[0]).Encoded()
+}
+
+// sumOfLevels are the levels that those of two tensors add up to, or that their difference has.
+func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
+	shape, err := g.repeated(n, in)
+	if err != nil {
+		return nil, err
+	}
+	x, y := in[0], in[1]
+	s, fault := scalar.SumOf(x.LevelType, y.LevelType, minus)
+	switch {
+	case fault == scalar.SumScales:
+		return nil, g.Errorf(n, "quantize both with scales whose quotient is a power of two, or put dequantize nodes before it",
+			"inputs %q and %q hold levels of scales %g and %g, which add up to no levels", x.Name, y.Name, x.Scale, y.Scale)
+	case fault == scalar.SumTooWide:
+		return nil, g.Errorf(n, "use fewer bits, or put dequantize nodes before it", "the levels of inputs %q and %q add up to levels of %d bits, want at most %d",
+			x.Name, y.Name, s.Type.Bits, scalar.MaxLevelBits)
+	case fault != scalar.SumExact || !(s.Type.Scale >= MinScale && s.Type.Scale <= MaxScale):
+		return nil, g.Errorf(n, "", "inputs %q and %q hold levels of scales %g and %g: want %g to %g", x.Name, y.Name, x.Scale, y.Scale, MinScale, MaxScale)
+	}
+	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
+}
+
+// scaled is x, levels, times a number above 0, or divided by it: the same levels with another scale.
+func (g *Graph) scaled(n *Node, x *Value, divided bool) (*Value, error) {
+	if err := g.needVector(n, "b", x.Channels()); err != nil {
+		return nil, err
+	}
+	b := n.Weights["b"].Data
+	f := float64(b[0])
+	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || !(f > 0) {
+		return nil, g.Errorf(n, "levels may be multiplied by one number above 0, which changes their scale; for all else put a dequantize node before it",
+			"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
+	}
+	if divided {
+		f = 1 / f
+	}
+	out := x.moved(x.Shape)
+	out.Layout, out.LevelType = x.Layout, x.Times(f)
+	if !(out.Scale >= MinScale && out.Scale <= MaxScale) {
+		return nil, g.Errorf(n, "", "scale %g: want %g to %g", out.Scale, MinScale, MaxScale)
+	}
+	return out, nil
+}
