@@ -22,7 +22,7 @@ func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 // it. Levels that n reads through a dequantize are read as such.
 func (r *rewriter) foldJoin(n *graph.Node) {
 	f, ok := joinOf(n)
-	if !ok {
+	if !ok || r.g.Value(n.Output).Encoded() {
 		return
 	}
 	var into *graph.Node
