@@ -39,6 +39,16 @@ type Inspection struct {
 	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
 	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
 	ArenaBytes   int64 `json:"arena_bytes"`
+	// Advice lists what would make more layers bitserial, the most useful first.
+	Advice []Advice `json:"advice"`
+}
+
+// Advice is one change of the model that would make layers bitserial.
+type Advice struct {
+	Change string   `json:"change"`
+	Layers []string `json:"layers"`
+	MACs   int64    `json:"macs"`
+	Share  float64  `json:"share"` // of all MACs, 0 to 1
 }
 
 // Layer is one stage.
@@ -144,8 +154,10 @@ func InspectCompiled(c *Compiled) *Inspection {
 func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
 	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, ArenaBytes: d.ArenaBytes, Layers: []Layer{}}
 	var names []string
+	var stages []explain.Stage
 	for i, s := range d.Stages {
 		l := layerOf(s)
+		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: codegen.LayerOf(s)})
 		names = append(names, l.Name)
 		in.MACs += l.MACs
 		in.FloatBytes += l.FloatBytes
@@ -174,6 +186,10 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		if in.MACs > 0 {
 			in.Layers[i].Share = float64(in.Layers[i].MACs) / float64(in.MACs)
 		}
+	}
+	in.Advice = []Advice{}
+	for _, a := range explain.Advise(stages) {
+		in.Advice = append(in.Advice, Advice{Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
 	}
 	if len(in.Layers) == 0 && layer != "" {
 		return nil, compile.UnknownLayer(path, layer, names)

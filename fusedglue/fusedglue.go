@@ -22,7 +22,7 @@ func Passes() []Pass {
 		{Name: "bind", Doc: "convolutions and dense layers become fused ones, weights become integers", Required: true, Run: bind},
 		{Name: "identity", Doc: "bitpack and unpack are only representations: their users read what they read", Required: true, Run: dropIdentities},
 		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
-		{Name: "moves", Doc: "steps and quantizers move in front of max_pool, pad, concat, reshape, flatten, slice and transpose, where a convolution there may take them in or it is cheaper", Run: moves},
+		{Name: "moves", Doc: "steps and quantizers move in front of max_pool, pad, concat, reshape, flatten, slice, transpose, resize, depth_to_space and space_to_depth, where a convolution there may take them in or it is cheaper", Run: moves},
 		{Name: "fold_steps", Doc: "float steps, and sums with other tensors, move into the convolution before them", Run: foldSteps},
 		{Name: "fold_quantize", Doc: "quantizers become thresholds, add-then-shift, or round and clip in the convolution before them", Required: true, Run: foldQuantize},
 		{Name: "thresholds", Doc: "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", Run: shiftToThresholds},

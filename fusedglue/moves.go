@@ -31,6 +31,11 @@ func movers() map[string]mover {
 		"reshape":  {goes: reshaped},
 		"flatten":  {goes: reshaped},
 		"slice":    {goes: sliced},
+		"resize":   {same, false, true},
+
+		"depth_to_space": {goes: depthToSpace},
+		"space_to_depth": {goes: spaceToDepth},
+
 		"transpose": {goes: func(r *rewriter, m *graph.Node, _, c int) (int, int, int) {
 			if p := m.Attrs.(*graph.TransposeAttrs).Perm; p[len(p)-1] == len(p)-1 {
 				return c, 1, 1
@@ -64,6 +69,25 @@ func sliced(_ *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 		return 0, 1, 0 // nobody reads it
 	}
 	return c / a.Stride[last], 1, 1
+}
+
+// depthToSpace: each channel before it holds one pixel of each block.
+func depthToSpace(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
+	a := m.Attrs.(*graph.BlockAttrs)
+	if a.Order == graph.BlockCRD {
+		return c / (a.Block[0] * a.Block[1]), 1, 1
+	}
+	return c % r.g.Value(m.Output).Channels(), 1, 1
+}
+
+// spaceToDepth: each channel before it is cut into as many as blocks have pixels.
+func spaceToDepth(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
+	a := m.Attrs.(*graph.BlockAttrs)
+	pixels := a.Block[0] * a.Block[1]
+	if a.Order == graph.BlockCRD {
+		return c * pixels, 1, pixels
+	}
+	return c, r.g.Value(m.Inputs[0]).Channels(), pixels
 }
 
 // moves puts steps and quantizers in front of the movers before them, where a convolution there may take them in, or where the
@@ -159,6 +183,9 @@ func (r *rewriter) reachesOpen(tensor string) bool {
 func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 	channels := r.g.Value(m.Inputs[i]).Channels()
 	all := func(v []float32) ([]float32, bool) {
+		if alike(v, 0, 1, len(v)) {
+			return slices.Repeat(v[:1], channels), true
+		}
 		out := make([]float32, channels)
 		for c := range out {
 			first, step, count := k.goes(r, m, i, c)
@@ -185,8 +212,8 @@ func alike(v []float32, first, step, n int) bool {
 func withOperands(n *graph.Node, of func(v []float32) ([]float32, bool)) *graph.Node {
 	part, ok := *n, true
 	vector := func(v []float32) []float32 {
-		if len(v) <= 1 || !ok {
-			return v
+		if v == nil || !ok {
+			return nil
 		}
 		v, ok = of(v)
 		return v

@@ -27,6 +27,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 		switch {
 		case conv && n.Op == "fconv2d":
 			s.layer(n, f)
+		case conv && inTile(f):
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
@@ -36,6 +37,12 @@ func Strict(g *graph.Graph) []graph.Stay {
 		}
 	}
 	return s.found
+}
+
+// inTile reports whether f makes levels of floats that are inherent in the model, and never leave its tile: of sums with other
+// tensors, or of more bits than become thresholds.
+func inTile(f *graph.FusedConv) bool {
+	return f.Epilogue.OutBits > 0 && (len(f.Epilogue.Joins) > 0 || f.Epilogue.Quantizer != nil)
 }
 
 type strict struct {
@@ -101,7 +108,7 @@ func (s *strict) levelBits(t string) int {
 	case *graph.Elementwise:
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
-		return stepBits(a.Epilogue.Steps)
+		return stepBits(a.Epilogue.Floats())
 	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs:
 		if n.Op == "avg_pool" {
 			return 0

@@ -99,6 +99,17 @@ type ReshapeAttrs struct{ Shape []int }
 // and after).
 type TransposeAttrs struct{ Perm []int }
 
+// BlockAttrs belongs to depth_to_space and space_to_depth, f32 or levels: a block of Block[0] rows and Block[1] columns of the
+// larger image is one pixel of the smaller one, its channels side by side. With DCR, channel c of the pixel (i, j) of a block
+// is channel (i*Block[1] + j)*C + c, C being the channels of the larger image; with CRD it is (c*Block[0] + i)*Block[1] + j.
+type BlockAttrs struct {
+	Block [2]int
+	Order BlockOrder
+}
+
+// ResizeAttrs belongs to resize: each pixel, f32 or levels, Factor[0] times in a column and Factor[1] times in a row.
+type ResizeAttrs struct{ Factor [2]int }
+
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
 type ConstantAttrs struct{}
 

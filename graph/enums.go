@@ -82,6 +82,25 @@ func ParseWeightScale(text string) (WeightScale, error) {
 	return enum.Parse[WeightScale]("weight_scale", weightScaleNames(), text)
 }
 
+// BlockOrder says how the pixels of a block lie in channels; see BlockAttrs. The names are ONNX's.
+type BlockOrder uint8
+
+// The orders of blocks.
+const (
+	BlockDCR BlockOrder = iota // pixel after pixel
+	BlockCRD                   // channel after channel
+)
+
+func blockNames() []string { return []string{"dcr", "crd"} }
+
+// String is the order's name in models.
+func (o BlockOrder) String() string { return enum.Name(blockNames(), o) }
+
+// ParseBlockOrder is the inverse of BlockOrder.String.
+func ParseBlockOrder(text string) (BlockOrder, error) {
+	return enum.Parse[BlockOrder]("order", blockNames(), text)
+}
+
 // ShiftMode says how shift_norm rounds.
 type ShiftMode uint8
 

@@ -74,6 +74,12 @@ func printWhere(n *Node, _ *WhereAttrs) string {
 
 func printTranspose(_ *Node, a *TransposeAttrs) string { return fmt.Sprintf(" perm=%v", a.Perm) }
 
+func printBlock(_ *Node, a *BlockAttrs) string {
+	return fmt.Sprintf(" block=%v order=%s", a.Block, a.Order)
+}
+
+func printResize(_ *Node, a *ResizeAttrs) string { return fmt.Sprintf(" factor=%v", a.Factor) }
+
 func printReshape(_ *Node, a *ReshapeAttrs) string { return fmt.Sprintf(" shape=%v", a.Shape) }
 
 func printBitpack(_ *Node, a *BitpackAttrs) string {

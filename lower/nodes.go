@@ -49,9 +49,14 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"reshape":   (*lowering).reshapeNode,
 		"flatten":   (*lowering).reshapeNode,
 		"transpose": with((*lowering).transpose),
-		"concat":    func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
-		"bitpack":   (*lowering).sameBuffer, // both ends are the caller's
-		"unpack":    (*lowering).sameBuffer,
+
+		"depth_to_space": with((*lowering).depthToSpace),
+		"space_to_depth": with((*lowering).spaceToDepth),
+		"resize":         with((*lowering).resize),
+
+		"concat":  func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
+		"bitpack": (*lowering).sameBuffer, // both ends are the caller's
+		"unpack":  (*lowering).sameBuffer,
 		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
 			l.stage(n, ops.Dequantize(x.LevelType, x.Shape), 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},

@@ -72,7 +72,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		if len(n.Inputs) == 2 {
 			return r.sum(n)
 		}
-	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs:
+	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
 		if n.Op == "max_pool" {

@@ -24,8 +24,8 @@ func inspectCommand() *cobra.Command {
 		Use:   "inspect MODEL|X.so [flags]",
 		Short: "Show what became of each layer",
 		Long: `Show what became of each layer: binary or float (and why), shapes, multiply-accumulates
-(MACs) and their share of all, bytes of weights, kernel; and how many convolutions and
-dense layers are bitserial. One layer is shown with its schedule, and with --ir
+(MACs) and their share of all, bytes of weights, kernel; how many convolutions and
+dense layers are bitserial, and what would make more of them so. One layer is shown with its schedule, and with --ir
 with its program before and after scheduling, with -v also what chose the schedule and the
 steps that were left out of it. With --strict it fails after that, as compile
 does, if something stays float that was meant to be binary. Needs no LLVM.`,
@@ -108,11 +108,36 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 		share = float64(in.BinaryMACs) / float64(in.MACs)
 	}
 	if in.Convolutions > 0 {
-		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, count(in.Convolutions, "convolution"), percent(share))
+		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(share))
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s MACs, weights and tables %s (weights as floats %s), activations %s\n",
+	fmt.Fprintf(w, "\n%s, %s MACs, weights and tables %s (weights as floats %s), activations %s\n",
 		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
-	return err
+	return printAdvice(w, in)
+}
+
+// printAdvice says what would make more of the network bits.
+func printAdvice(w io.Writer, in *ripc.Inspection) error {
+	if len(in.Advice) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w, "\nwhat would make more of it bits:"); err != nil {
+		return err
+	}
+	for _, a := range in.Advice {
+		if _, err := fmt.Fprintf(w, "  %s (%s of the MACs): %s\n", names(a.Layers), percent(a.Share), a.Change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names lists the first few of many.
+func names(all []string) string {
+	const most = 3
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
 // reasonText says why l stays float, "" if there is nothing to say.

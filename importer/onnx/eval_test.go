@@ -96,6 +96,15 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		}
 		eachOffset(out.Shape, base, s, func(k, o int) { y[k] = x[0][o] })
 		return y
+	case *graph.BlockAttrs:
+		return evalBlock(n.Op, a, in[0], x[0], out)
+	case *graph.ResizeAttrs:
+		s := out.Shape
+		for k := range y {
+			c, w, h, b := k%s[3], k/s[3]%s[2]/a.Factor[1], k/s[3]/s[2]%s[1]/a.Factor[0], k/s[3]/s[2]/s[1]
+			y[k] = x[0][((b*in[0].Shape[1]+h)*in[0].Shape[2]+w)*s[3]+c]
+		}
+		return y
 	case *graph.SpatialPadAttrs:
 		s := in[0].Shape
 		for k := range y {

@@ -89,3 +89,27 @@ func evalPool(op string, a *graph.PoolAttrs, in *graph.Value, x []float32, out *
 	}
 	return y
 }
+
+// evalBlock computes depth_to_space and space_to_depth.
+func evalBlock(op string, a *graph.BlockAttrs, in *graph.Value, x []float32, out *graph.Value) []float32 {
+	large, small := out.Shape, in.Shape
+	if op == "space_to_depth" {
+		large, small = small, large
+	}
+	y := make([]float32, len(x))
+	for k := range x {
+		c, w, h, b := k%large[3], k/large[3]%large[2], k/large[3]/large[2]%large[1], k/large[3]/large[2]/large[1]
+		i, j := h%a.Block[0], w%a.Block[1]
+		d := (i*a.Block[1]+j)*large[3] + c
+		if a.Order == graph.BlockCRD {
+			d = (c*a.Block[0]+i)*a.Block[1] + j
+		}
+		s := ((b*small[1]+h/a.Block[0])*small[2]+w/a.Block[1])*small[3] + d
+		if op == "space_to_depth" {
+			y[s] = x[k]
+		} else {
+			y[k] = x[s]
+		}
+	}
+	return y
+}

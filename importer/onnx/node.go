@@ -97,18 +97,18 @@ func (n *node) intsAttr(name string) ([]int, error) {
 	return out, nil
 }
 
-// pairAttr reads an attribute of two positive numbers, as windows have them.
-func (n *node) pairAttr(name string) ([2]int, error) {
+// pairAttr reads an attribute of a positive number for each of one or two spatial axes, as windows have them.
+func (n *node) pairAttr(name string, axes int) ([2]int, error) {
 	v, err := n.intsAttr(name)
 	switch {
 	case err != nil:
 		return [2]int{}, err
 	case v == nil:
 		return [2]int{1, 1}, nil
-	case len(v) != 2 || v[0] < 1 || v[1] < 1 || v[0] > 1<<20 || v[1] > 1<<20:
-		return [2]int{}, n.fail("only images of two spatial axes are supported", "attribute %q is %v, want two positive numbers", name, v)
+	case len(v) != axes || slices.Min(v) < 1 || slices.Max(v) > 1<<20:
+		return [2]int{}, n.fail("", "attribute %q is %v, want a positive number for each of %d spatial axes", name, v, axes)
 	}
-	return [2]int(v), nil
+	return spatial(v, 1), nil
 }
 
 // axis resolves an axis that may count from the end.

@@ -9,11 +9,33 @@ import (
 // elementwise emits an op that leaves every element in its place; weights that differ by channel need t's axis of channels
 // stored last.
 func (b *builder) elementwise(t *tensor, op string, attrs any, weights map[string]*graph.Tensor) (*tensor, error) {
-	v, err := b.emit(op, attrs, weights, t.value)
+	v, err := b.emitShaped(op, attrs, weights, t.value)
 	if err != nil {
 		return nil, err
 	}
 	return t.derived(v), nil
+}
+
+// emitShaped emits an op on single elements of tensors of one shape. Where they were made by reshapes of tensors that have one
+// shape, too, and the same channels, it stands in front of these: so it comes next to the layer that made the elements, and the
+// reshapes next to those that follow, with which they often cancel out.
+func (b *builder) emitShaped(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) (*graph.Value, error) {
+	shape, from := in[0].Shape, make([]*graph.Value, len(in))
+	for i, v := range in {
+		p := b.g.Producer(v.Name)
+		if p == nil || p.Op != "reshape" {
+			return b.emit(op, attrs, weights, in...)
+		}
+		from[i] = b.g.Graph().Values[p.Inputs[0]]
+		if from[i].Channels() != v.Channels() || !slices.Equal(from[i].Shape, from[0].Shape) {
+			return b.emit(op, attrs, weights, in...)
+		}
+	}
+	v, err := b.emit(op, attrs, weights, from...)
+	if err != nil {
+		return nil, err
+	}
+	return b.reshaped(v, shape)
 }
 
 // one is the result of an op with a single output.
@@ -51,7 +73,9 @@ func (b *builder) binary(op string, x, y *tensor) (*tensor, error) {
 		}
 	}
 	if x.flat == nil {
-		if slices.Equal(x.shape, shape) {
+		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has it.
+		asFile := slices.Equal(x.order(), identity(len(shape))) && slices.Equal(y.shape, shape)
+		if slices.Equal(x.shape, shape) && !asFile {
 			y, err = b.stored(y, x.order())
 		} else {
 			x, err = b.stored(x, y.order())
@@ -60,7 +84,11 @@ func (b *builder) binary(op string, x, y *tensor) (*tensor, error) {
 			return nil, err
 		}
 	}
-	v, err := b.emit(op, &graph.BinaryOpAttrs{}, nil, x.value, y.value)
+	emit := b.emit
+	if slices.Equal(x.shape, y.shape) {
+		emit = b.emitShaped
+	}
+	v, err := emit(op, &graph.BinaryOpAttrs{}, nil, x.value, y.value)
 	if err != nil {
 		return nil, err
 	}

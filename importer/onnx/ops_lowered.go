@@ -96,7 +96,7 @@ func lowerIm2Col(n *node) ([]*tensor, error) {
 		name string
 		to   *[2]int
 	}{{"kernel_size", &w.kernel}, {"stride", &w.strides}, {"dilations", &w.dilations}} {
-		if *a.to, err = n.pairAttr(a.name); err != nil {
+		if *a.to, err = n.pairAttr(a.name, 2); err != nil {
 			return nil, err
 		}
 	}
@@ -112,7 +112,7 @@ func lowerIm2Col(n *node) ([]*tensor, error) {
 	if x, err = b.moved(x, move); err != nil {
 		return nil, err
 	}
-	if x, err = b.image(x); err != nil {
+	if x, _, err = b.image(x); err != nil {
 		return nil, err
 	}
 	padded := x

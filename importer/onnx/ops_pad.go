@@ -71,11 +71,16 @@ func lowerPad(n *node) ([]*tensor, error) {
 	if t, err = b.crop(t, before, after); err != nil {
 		return nil, err
 	}
-	if len(t.shape) == 4 && (before[2] > 0 || before[3] > 0 || after[2] > 0 || after[3] > 0) {
-		if t, err = b.image(t); err != nil {
+	positive := func(v int) bool { return v > 0 }
+	if rank := len(t.shape); (rank == 3 || rank == 4) && slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
+		x, axes, err := b.image(t)
+		if err != nil {
 			return nil, err
 		}
-		if t, err = b.padImage(t, [2]int{max(0, before[2]), max(0, before[3])}, [2]int{max(0, after[2]), max(0, after[3])}, float64(value)); err != nil {
+		if x, err = b.padImage(x, added(before[2:]), added(after[2:]), float64(value)); err != nil {
+			return nil, err
+		}
+		if t, err = b.fromImage(x, axes); err != nil {
 			return nil, err
 		}
 		before, after = before[:2], after[:2]
@@ -108,6 +113,12 @@ func lowerPad(n *node) ([]*tensor, error) {
 		return lowerIdentity(n)
 	}
 	return []*tensor{t}, nil
+}
+
+// added is what is added to rows and columns, where pads that cut off count as 0.
+func added(pads []int) [2]int {
+	p := spatial(pads, 0)
+	return [2]int{max(0, p[0]), max(0, p[1])}
 }
 
 // crop cuts off where pads are negative.

@@ -10,18 +10,18 @@ import (
 func lowerPool(op string) func(n *node) ([]*tensor, error) {
 	return func(n *node) ([]*tensor, error) {
 		b := n.b
-		x, err := b.image(n.in[0])
+		x, axes, err := b.image(n.in[0])
 		if err != nil {
 			return nil, err
 		}
 		if !n.has("kernel_shape") {
 			return nil, n.fail("", "attribute \"kernel_shape\" is missing")
 		}
-		kernel, err := n.pairAttr("kernel_shape")
+		kernel, err := n.pairAttr("kernel_shape", axes)
 		if err != nil {
 			return nil, err
 		}
-		w, err := n.readWindow(kernel, x.shape)
+		w, err := n.readWindow(kernel, x.shape, axes)
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +65,6 @@ func lowerPool(op string) func(n *node) ([]*tensor, error) {
 		}
 		y := ofImage(v)
 		y.integers = x.integers
-		return []*tensor{y}, nil
+		return one(b.fromImage(y, axes))
 	}
 }

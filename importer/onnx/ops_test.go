@@ -68,9 +68,10 @@ func floatsOf(t testing.TB, a *npy.Array) []float32 {
 }
 
 // TestOps reads a model of every op and evaluates its graph: the results are those of onnxruntime and qonnx (testdata/gen.py).
-// The graphs themselves are in testdata/ops.txt; finn.zip and finn.txt hold the forms of qonnx and FINN (gen_finn.py).
+// The graphs themselves are in testdata/ops.txt; finn.zip and finn.txt hold the forms of qonnx and FINN (gen_finn.py), spatial.zip and spatial.txt
+// operators on rows and columns (gen_spatial.py).
 func TestOps(t *testing.T) {
-	for _, name := range []string{"ops", "finn"} {
+	for _, name := range []string{"ops", "finn", "spatial"} {
 		t.Run(name, func(t *testing.T) { checkOps(t, "testdata/"+name) })
 	}
 }

@@ -16,14 +16,15 @@ type window struct {
 // extent is the length of a dilated kernel.
 func (w *window) extent(d int) int { return (w.kernel[d]-1)*w.dilations[d] + 1 }
 
-// readWindow reads the attributes of a kernel over an image of shape [N, C, H, W].
-func (n *node) readWindow(kernel [2]int, shape []int) (*window, error) {
+// readWindow reads the attributes of a kernel over an image of shape [N, C, H, W]. The file has as many spatial axes as axes;
+// of one, it is that of the columns.
+func (n *node) readWindow(kernel [2]int, shape []int, axes int) (*window, error) {
 	w := &window{kernel: kernel}
 	var err error
-	if w.strides, err = n.pairAttr("strides"); err != nil {
+	if w.strides, err = n.pairAttr("strides", axes); err != nil {
 		return nil, err
 	}
-	if w.dilations, err = n.pairAttr("dilations"); err != nil {
+	if w.dilations, err = n.pairAttr("dilations", axes); err != nil {
 		return nil, err
 	}
 	auto, err := n.textAttr("auto_pad", "NOTSET")
@@ -39,10 +40,10 @@ func (n *node) readWindow(kernel [2]int, shape []int) (*window, error) {
 		if pads == nil {
 			break
 		}
-		if len(pads) != 4 || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20 {
-			return nil, n.fail("give the rows above, columns left, rows below, columns right", "pads %v: want four numbers from 0", pads)
+		if len(pads) != 2*axes || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20 {
+			return nil, n.fail("give what is added before each spatial axis, then what is added after each", "pads %v: want %d numbers from 0", pads, 2*axes)
 		}
-		w.before, w.after = [2]int{pads[0], pads[1]}, [2]int{pads[2], pads[3]}
+		w.before, w.after = spatial(pads[:axes], 0), spatial(pads[axes:], 0)
 	case "VALID":
 	case "SAME_UPPER", "SAME_LOWER":
 		for d := range 2 {
@@ -77,12 +78,41 @@ func (w *window) padding() graph.Padding {
 	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
 }
 
-// image is t as an image, stored NHWC. Tensors of one or three spatial axes are refused.
-func (b *builder) image(t *tensor) (*tensor, error) {
-	if len(t.shape) != 4 {
-		return nil, b.n.fail("only images of two spatial axes are supported", "input has shape %v, want [N, C, H, W]", t.shape)
+// spatial is what the file gives for each of one or two spatial axes as a pair for rows and columns; one is for rows that the
+// file does not have.
+func spatial(v []int, one int) [2]int {
+	if len(v) == 1 {
+		return [2]int{one, v[0]}
 	}
-	return b.stored(t, nhwc())
+	return [2]int(v)
+}
+
+// image is t as an image, stored NHWC, and the number of its spatial axes in the file: [N, C, L] is an image of one row.
+// Tensors of three spatial axes are refused.
+func (b *builder) image(t *tensor) (image *tensor, axes int, err error) {
+	switch len(t.shape) {
+	case 4:
+	case 3:
+		if t, err = b.stored(t, t.last(1)); err != nil {
+			return nil, 0, err
+		}
+		if t, err = b.reshape(t, []int{t.shape[0], t.shape[1], 1, t.shape[2]}); err != nil {
+			return nil, 0, err
+		}
+		axes = 1
+	default:
+		return nil, 0, b.n.fail("only tensors of one or two spatial axes are supported", "input has shape %v, want [N, C, H, W] or [N, C, L]", t.shape)
+	}
+	image, err = b.stored(t, nhwc())
+	return image, cmp.Or(axes, 2), err
+}
+
+// fromImage is t, [N, C, H, W], with so many spatial axes as the file has.
+func (b *builder) fromImage(t *tensor, axes int) (*tensor, error) {
+	if axes == 2 {
+		return t, nil
+	}
+	return b.reshape(t, []int{t.shape[0], t.shape[1], t.shape[3]})
 }
 
 // fit pads the image where the window's padding is as large as the kernel, which conv2d and the pools refuse.
@@ -124,18 +154,19 @@ func lowerConv(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(w.shape) != 4 {
-		return nil, n.fail("only images of two spatial axes are supported", "weight has shape %v, want [O, I, KH, KW]", w.shape)
-	}
-	x, err := b.image(n.in[0])
+	x, axes, err := b.image(n.in[0])
 	if err != nil {
 		return nil, err
 	}
-	kernel := [2]int{w.shape[2], w.shape[3]}
-	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, kernel[:]) {
+	if len(w.shape) != 2+axes {
+		return nil, n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
+	}
+	kernel := spatial(w.shape[2:], 1)
+	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, w.shape[2:]) {
 		return nil, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
-	win, err := n.readWindow(kernel, x.shape)
+	w = w.view([]int{w.shape[0], w.shape[1], kernel[0], kernel[1]})
+	win, err := n.readWindow(kernel, x.shape, axes)
 	if err != nil {
 		return nil, err
 	}
@@ -175,5 +206,5 @@ func lowerConv(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*tensor{ofImage(v)}, nil
+	return one(b.fromImage(ofImage(v), axes))
 }

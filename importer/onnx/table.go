@@ -81,12 +81,12 @@ func activations(add adder) {
 
 func layers(add adder) {
 	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
-	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "two spatial axes; constant weights"})
+	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "one or two spatial axes; constant weights"})
 	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense", limits: "constant B"})
 	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
 	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
-	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "two spatial axes; no dilations; no Indices"})
-	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "two spatial axes; no dilations"})
+	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "one or two spatial axes; no dilations; no Indices"})
+	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "one or two spatial axes; no dilations"})
 	add("GlobalAveragePool", op{min: 1, max: 1, lower: lowerGlobalPool(true), becomes: "global_avg_pool"})
 	add("GlobalMaxPool", op{min: 1, max: 1, lower: lowerGlobalPool(false), becomes: "max_pool"})
 	reduce := []string{"axes", "keepdims", "noop_with_empty_axes"}
@@ -113,6 +113,11 @@ func shapes(add adder) {
 	add("Split", op{min: 1, max: 2, outputs: many, attrs: []string{"axis", "num_outputs", "split"}, fold: foldSplit, lower: lowerSplit, moves: true, becomes: "slice", limits: "constant sizes"})
 	add("Gather", op{min: 2, max: 2, attrs: []string{"axis"}, fold: foldGather, lower: lowerGather, moves: true, becomes: "slice, concat", limits: "constant indices"})
 	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, becomes: "pad, concat", limits: "mode constant; constant pads"})
+	add("DepthToSpace", op{min: 1, max: 1, attrs: []string{"blocksize", "mode"}, lower: lowerBlock("depth_to_space"), moves: true, becomes: "depth_to_space"})
+	add("SpaceToDepth", op{min: 1, max: 1, attrs: []string{"blocksize"}, lower: lowerBlock("space_to_depth"), moves: true, becomes: "space_to_depth"})
+	resize := []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}
+	add("Resize", op{min: 1, max: 4, attrs: resize, lower: lowerResize, moves: true, becomes: "resize; slice", limits: "nearest neighbours, where each pixel is repeated equally often, or every n-th is taken"})
+	add("Upsample", op{min: 1, max: 2, attrs: []string{"mode", "scales"}, lower: lowerResize, moves: true, becomes: "resize; slice", limits: "as Resize"})
 	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
 	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})

@@ -68,6 +68,11 @@ var formats = sync.OnceValue(func() map[string]format {
 		"transpose": form(func(b *builder, _ *rawNode, at string) *graph.TransposeAttrs {
 			return &graph.TransposeAttrs{Perm: b.doc.integers(at + "/perm")}
 		}, func(a *graph.TransposeAttrs) object { return object{{"perm", a.Perm}} }),
+		"depth_to_space": form(readBlock, writeBlock),
+		"space_to_depth": form(readBlock, writeBlock),
+		"resize": form(func(b *builder, _ *rawNode, at string) *graph.ResizeAttrs {
+			return &graph.ResizeAttrs{Factor: b.doc.pair(at+"/factor", [2]int{1, 1})}
+		}, func(a *graph.ResizeAttrs) object { return object{{"factor", a.Factor[:]}} }),
 	}
 	for _, o := range graph.Ops() {
 		switch o.NewAttrs().(type) {
@@ -149,6 +154,14 @@ func readPool(b *builder, n *rawNode, at string) *graph.PoolAttrs {
 
 func writePool(a *graph.PoolAttrs) object {
 	return append(object{{"kernel", a.Kernel[:]}, {"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+}
+
+func readBlock(b *builder, n *rawNode, at string) *graph.BlockAttrs {
+	return &graph.BlockAttrs{Block: b.doc.pair(at+"/block", [2]int{1, 1}), Order: parsed(b, n, at+"/order", graph.BlockDCR, graph.ParseBlockOrder)}
+}
+
+func writeBlock(a *graph.BlockAttrs) object {
+	return append(object{{"block", a.Block[:]}}, only(a.Order != graph.BlockDCR, "order", a.Order.String())...)
 }
 
 func readQuantize(b *builder, n *rawNode, at string) *graph.QuantizeAttrs {

@@ -140,6 +140,10 @@ func (b *modelBuilder) bitserial() {
 	}
 	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
 	mean := (dense || attrs["weight_scale"] == "mean") && attrs["weight_encoding"] == nil
+	if b.r.IntN(5) == 0 {
+		b.residual()
+		mean = false // sums of two layers
+	}
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
@@ -171,6 +175,8 @@ func (b *modelBuilder) step() {
 		b.shapeStep()
 	case b.r.IntN(8) == 0:
 		b.ranks()
+	case len(b.shape) == 4 && b.r.IntN(8) == 0 && b.shape[1]*b.shape[2]*b.shape[3] < 1<<12:
+		b.blocks()
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()
 	case b.bits > 0 && len(b.shape) == 4:

@@ -78,7 +78,10 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			})
 		}),
 		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
-		"transpose":  with(transpose), "pad": with(pad), "slice": with(slice),
+
+		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
+
+		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
 		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
 		"constant":  func(l *layer) { l.y.F = l.weight("value") },
 		"concat":    concat,

@@ -11,7 +11,7 @@ import torch.nn as nn
 
 warnings.filterwarnings("ignore")  # of exporters
 HERE = os.path.dirname(os.path.abspath(__file__))
-import parts, networks  # networks fills REGISTER
+import parts, networks, finn  # which fill REGISTER
 from parts import MARGIN, REGISTER, Filter, Layer, snap
 
 
@@ -29,7 +29,7 @@ def layers(model, x):
         k = int(np.prod(shape[1:]))
         found.append(dict(activations=bits[0], weights=bits[1], macs=int((args[0] if transposed else out).numel()) * k))
     for m in model.modules():
-        if isinstance(m, (Layer, Filter)) or type(m) in (nn.Conv2d, nn.Linear, nn.Conv1d, nn.ConvTranspose2d):
+        if isinstance(m, (Layer, Filter, nn.Conv2d, nn.Linear, nn.Conv1d, nn.ConvTranspose2d)):
             hooks.append(m.register_forward_hook(seen))
     with torch.no_grad():
         model(x)

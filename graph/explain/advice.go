@@ -1,0 +1,78 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// Advice is one change of a model that would make layers bitserial, which stay float without it.
+type Advice struct {
+	Reason ir.Reason // why the first of them stays float
+	Layers []string
+	MACs   int64 // of all of them
+}
+
+// Stage is a layer as Advise wants it.
+type Stage struct {
+	Name  string
+	MACs  int64
+	Layer ir.Layer
+}
+
+// changes says what would have to change where a layer stays float for a reason: all of those for which one half, the weights or
+// the activations, is there already. What has neither is no binary layer in the making.
+func changes() map[graph.Reason]string {
+	return map[graph.Reason]string{
+		graph.WhyRealWeights: "train it with binary weights, or weights of few bits: its input has %(bits) bits",
+		graph.WhyWideWeights: "train it with weights of at most %(most) bits: its input has %(bits) bits",
+		graph.WhyInputScales: "give its %(weights) weights a scale for each output channel, not for each input channel",
+
+		graph.WhyInputReal:     "quantize the network's input, or let the caller bring levels",
+		graph.WhyMakesReals:    "quantize what %(where) makes",
+		graph.WhyMixedLevels:   "give all inputs of %(where) one type of levels",
+		graph.WhyPadValue:      "let %(where) pad with one of the %(bits)-bit levels, not with %(value)",
+		graph.WhyLevelScale:    "give the levels of %(where) a positive scale",
+		graph.WhyMixedScales:   "give the levels that %(where) reads one scale",
+		graph.WhyWideLevels:    "quantize what %(where) makes to fewer bits",
+		graph.WhyChannelScales: "give %(where) one scale for all channels",
+		graph.WhyWideQuantizer: "give %(where) at most %(most) bits",
+	}
+}
+
+// Advise groups the layers that one change would make bitserial, those first that do most of the work.
+func Advise(stages []Stage) []Advice {
+	var list []Advice
+	for _, s := range stages {
+		why := s.Layer.Reason
+		code, err := graph.ParseReason(why.Code)
+		text, known := changes()[code]
+		// A reason of the input is one of the weights' layer only if these have few bits.
+		if err != nil || !known || s.Layer.Kind != graph.Float.String() || why.Args.WeightBits == 0 && !strings.Contains(text, "%(bits) bits") {
+			continue
+		}
+		same := func(a Advice) bool {
+			return why.Where != "" && a.Reason.Code == why.Code && a.Reason.Where == why.Where
+		}
+		i := slices.IndexFunc(list, same)
+		if i < 0 {
+			list, i = append(list, Advice{Reason: why}), len(list)
+		}
+		list[i].Layers = append(list[i].Layers, s.Name)
+		list[i].MACs += s.MACs
+	}
+	slices.SortStableFunc(list, func(a, b Advice) int { return cmp.Compare(b.MACs, a.MACs) })
+	return list
+}
+
+// Change says in words what to do.
+func (a Advice) Change() string {
+	code, err := graph.ParseReason(a.Reason.Code)
+	if err != nil {
+		return a.Reason.Code
+	}
+	return strings.NewReplacer(words(a.Reason)...).Replace(changes()[code])
+}

@@ -1,0 +1,52 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// TestAdvise: one change is one advice, whatever the number of its layers, and the most useful one comes first.
+func TestAdvise(t *testing.T) {
+	float := func(name string, macs int64, why graph.Reason, where string, weightBits int) Stage {
+		args := ir.Args{Op: "mul", Bits: 2, Most: 8, WeightBits: weightBits, Weights: "bipolar"}
+		return Stage{name, macs, ir.Layer{Kind: "float", Reason: ir.Reason{Code: why.String(), Where: where, Args: args}}}
+	}
+	binary := Stage{"c0", 9, ir.Layer{Kind: "binary", Reason: ir.Reason{Code: graph.WhySumsLeave.String()}}}
+	list := Advise([]Stage{
+		binary,
+		float("c1", 10, graph.WhyMakesReals, "a", 1), float("c2", 30, graph.WhyMakesReals, "b", 1), float("c3", 25, graph.WhyMakesReals, "a", 1),
+		float("stem", 99, graph.WhyMakesReals, "a", 0), // real weights too: no half of a binary layer
+		float("c4", 1, graph.WhyRealWeights, "", 0), float("c5", 2, graph.WhyRealWeights, "", 0),
+	})
+	var got []string
+	for _, a := range list {
+		got = append(got, strings.Join(a.Layers, "+")+": "+a.Change())
+	}
+	want := `c1+c3: quantize what mul "a" makes
+c2: quantize what mul "b" makes
+c5: train it with binary weights, or weights of few bits: its input has 2 bits
+c4: train it with binary weights, or weights of few bits: its input has 2 bits`
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	if list[0].MACs != 35 {
+		t.Errorf("%d MACs, want 35", list[0].MACs)
+	}
+}
+
+// TestChanges: each reason why an input is not quantized says what to change.
+func TestChanges(t *testing.T) {
+	for why, text := range sentences() {
+		if strings.HasPrefix(text, "%(but)its input is not quantized: ") && changes()[why] == "" {
+			t.Errorf("%s has no advice", why)
+		}
+	}
+	for why := range changes() {
+		if text := (Advice{Reason: ir.Reason{Code: why.String()}}).Change(); strings.Contains(text, "%(") {
+			t.Errorf("%s: %s", why, text)
+		}
+	}
+}

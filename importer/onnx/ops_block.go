@@ -1,0 +1,264 @@
+package onnx
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"ripc/graph"
+)
+
+// lowerBlock makes depth_to_space and space_to_depth.
+func lowerBlock(op string) func(n *node) ([]*tensor, error) {
+	return func(n *node) ([]*tensor, error) {
+		b, t := n.b, n.in[0]
+		if len(t.shape) != 4 {
+			return nil, n.fail("", "input has shape %v, want [N, C, H, W]", t.shape)
+		}
+		size, err := n.intAttr("blocksize", 0)
+		if err != nil {
+			return nil, err
+		}
+		if size < 1 || size > 1<<20 {
+			return nil, n.fail("", "attribute \"blocksize\" is %d, want a positive number", size)
+		}
+		mode, err := n.textAttr("mode", "DCR")
+		if err != nil {
+			return nil, err
+		}
+		order, known := map[string]graph.BlockOrder{"DCR": graph.BlockDCR, "CRD": graph.BlockCRD}[mode]
+		if !known {
+			return nil, n.fail("use DCR or CRD", "mode %q is unknown", mode)
+		}
+		x, _, err := b.image(t)
+		if err != nil {
+			return nil, err
+		}
+		v, err := b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value)
+		if err != nil {
+			return nil, err
+		}
+		y := ofImage(v)
+		y.integers = x.integers
+		return []*tensor{y}, nil
+	}
+}
+
+// scaling says what Resize or Upsample makes of one axis.
+type scaling struct {
+	in, out int
+	scale   float32
+}
+
+// lowerResize repeats pixels, or leaves some out: nearest neighbours at factors for which each pixel counts alike.
+func lowerResize(n *node) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	axes, err := n.scalings(t.shape)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(axes, func(s scaling) bool { return s.in != s.out }) {
+		return lowerIdentity(n)
+	}
+	if mode, err := n.textAttr("mode", "nearest"); err != nil || mode != "nearest" {
+		return nil, cmp.Or(err, n.fail("export it with mode nearest, or with a transposed convolution or depth-to-space in its place", "mode %q is not supported", mode))
+	}
+	factor := slices.Repeat([]int{1}, len(axes))
+	var cuts []span
+	for d, s := range axes {
+		if s.in == s.out {
+			continue
+		}
+		from, err := n.nearest(s)
+		if err != nil {
+			return nil, err
+		}
+		if f := s.out / s.in; s.out == f*s.in && follows(from, 0, 1, f) {
+			factor[d] = f
+			continue
+		}
+		step := max(1, s.in/s.out)
+		if !follows(from, from[0], step, 1) {
+			return nil, n.fail("want a factor of 2, 3, ... or 1/2, 1/3, ... with which each pixel counts alike; asymmetric with floor does at every one",
+				"from %[2]d to %[3]d positions of axis %[1]d, %[4]s does not take each equally often", d, s.in, s.out, n.neighbours())
+		}
+		cuts = append(cuts, span{axis: d, begin: from[0], count: s.out, step: step})
+	}
+	if cuts != nil {
+		if t, err = b.take(t, cuts); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.ContainsFunc(factor, func(f int) bool { return f != 1 }) {
+		return []*tensor{t}, nil
+	}
+	if len(factor) > 2 && factor[0] == 1 && factor[1] == 1 && len(factor) <= 4 {
+		x, spatials, err := b.image(t)
+		if err != nil {
+			return nil, err
+		}
+		v, err := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor[2:], 1)}, nil, x.value)
+		if err != nil {
+			return nil, err
+		}
+		y := ofImage(v)
+		y.integers = x.integers
+		return one(b.fromImage(y, spatials))
+	}
+	return nil, n.fail("only rows and columns of [N, C, H, W], or positions of [N, C, L], are repeated", "factors %v of a tensor %v", factor, t.shape)
+}
+
+// follows reports whether the positions in from begin at first and go on by step, each coming times times.
+func follows(from []int, first, step, times int) bool {
+	for i, p := range from {
+		if p != first+i/times*step {
+			return false
+		}
+	}
+	return true
+}
+
+// scalings reads the sizes that the axes of a tensor get, from scales or from sizes.
+func (n *node) scalings(shape []int) ([]scaling, error) {
+	scales, sizes, err := n.scales()
+	if err != nil {
+		return nil, err
+	}
+	axes := identity(len(shape))
+	if n.has("axes") {
+		if axes, err = n.intsAttr("axes"); err != nil {
+			return nil, err
+		}
+		if _, err := n.axes(axes, len(shape)); err != nil {
+			return nil, err
+		}
+	}
+	if len(scales)+len(sizes) != len(axes) {
+		return nil, n.fail("give one of them, for each axis", "%d scales and %d sizes for %d axes", len(scales), len(sizes), len(axes))
+	}
+	policy, err := n.textAttr("keep_aspect_ratio_policy", "stretch")
+	if err != nil {
+		return nil, err
+	}
+	if policy != "stretch" && sizes != nil {
+		return nil, n.fail("give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy)
+	}
+	out := make([]scaling, len(shape))
+	for d, e := range shape {
+		out[d] = scaling{e, e, 1}
+	}
+	for i, a := range axes {
+		d, _ := n.axis(a, len(shape))
+		s := &out[d]
+		if sizes != nil {
+			s.out, s.scale = sizes[i], float32(sizes[i])/float32(s.in)
+		} else {
+			s.scale = scales[i]
+			if v := math.Floor(float64(s.scale) * float64(s.in)); v >= 1 && v <= maxElements {
+				s.out = int(v)
+			} else {
+				s.out = 0
+			}
+		}
+		if s.out < 1 || s.out > graph.MaxElems || !(s.scale > 0) {
+			return nil, n.fail("", "axis %d of %v gets %d positions (scale %g)", d, shape, s.out, s.scale)
+		}
+	}
+	return out, nil
+}
+
+// scales reads what Resize or Upsample gives: one of the two lists.
+func (n *node) scales() (scales []float32, sizes []int, err error) {
+	at := 2
+	switch {
+	case n.GetOpType() == "Upsample" && n.opset < 9:
+		a := n.attrs["scales"]
+		if a == nil {
+			return nil, nil, n.fail("", "attribute \"scales\" is missing")
+		}
+		return a.Floats, nil, nil
+	case n.GetOpType() == "Upsample" || n.opset < 11:
+		at = 1
+	}
+	a, err := n.konst(at, "scales")
+	if err != nil {
+		return nil, nil, err
+	}
+	if a != nil && a.len() > 0 {
+		return a.floats(), nil, nil
+	}
+	if at == 2 {
+		sizes, err = n.listOf(3, "sizes")
+	}
+	return nil, sizes, err
+}
+
+// neighbours names the modes by which nearest neighbours are found.
+func (n *node) neighbours() string {
+	where, _ := n.textAttr("coordinate_transformation_mode", "half_pixel")
+	round, _ := n.textAttr("nearest_mode", "round_prefer_floor")
+	if n.simple() {
+		where, round = "asymmetric", "floor"
+	}
+	return fmt.Sprintf("%s with %s", where, round)
+}
+
+// simple reports whether the op is of a version that has one way to find neighbours.
+func (n *node) simple() bool { return n.GetOpType() == "Upsample" || n.opset < 11 }
+
+// nearest lists which position each position of the result takes, in f32 as onnxruntime computes it.
+func (n *node) nearest(s scaling) ([]int, error) {
+	where, err := n.textAttr("coordinate_transformation_mode", "half_pixel")
+	if err != nil {
+		return nil, err
+	}
+	round, err := n.textAttr("nearest_mode", "round_prefer_floor")
+	if err != nil {
+		return nil, err
+	}
+	if n.simple() {
+		where, round = "asymmetric", "floor"
+	}
+	if err := n.b.mem.take(s.out, 8); err != nil {
+		return nil, err
+	}
+	out := make([]int, s.out)
+	for i := range out {
+		v, x := float32(0), float32(i)
+		switch where {
+		case "asymmetric":
+			v = x / s.scale
+		case "half_pixel":
+			v = (x+0.5)/s.scale - 0.5
+		case "pytorch_half_pixel":
+			if s.out > 1 {
+				v = (x+0.5)/s.scale - 0.5
+			}
+		case "half_pixel_symmetric":
+			adjust := float32(s.out) / (s.scale * float32(s.in))
+			v = float32(s.in)/2*(1-adjust) + (x+0.5)/s.scale - 0.5
+		case "align_corners":
+			if s.out > 1 {
+				v = float32(x*float32(s.in-1)) / float32(s.out-1)
+			}
+		default:
+			return nil, n.fail("use asymmetric, half_pixel, half_pixel_symmetric, pytorch_half_pixel or align_corners", "coordinate_transformation_mode %q is not supported", where)
+		}
+		var r float64
+		switch down, f := math.Floor(float64(v)), float64(v); round {
+		case "round_prefer_floor":
+			r = math.Ceil(f - 0.5)
+		case "round_prefer_ceil":
+			r = math.Floor(f + 0.5)
+		case "floor":
+			r = down
+		case "ceil":
+			r = math.Ceil(f)
+		default:
+			return nil, n.fail("use round_prefer_floor, round_prefer_ceil, floor or ceil", "nearest_mode %q is unknown", round)
+		}
+		out[i] = int(min(max(r, 0), float64(s.in-1)))
+	}
+	return out, nil
+}

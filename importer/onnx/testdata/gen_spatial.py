@@ -1,0 +1,166 @@
+"""Writes spatial.zip: small models of operators on rows and columns, one or two, an input and the expected outputs of each.
+
+    python3 -m venv v && v/bin/pip install onnx==1.23.0 onnxruntime==1.31.0 && v/bin/python gen_spatial.py
+
+Everything is computed by onnxruntime.
+"""
+import io, sys, zipfile
+import numpy as np, onnxruntime as ort
+from onnx import TensorProto as T, helper as h, numpy_helper as nh
+
+ZIP = zipfile.ZipFile(sys.argv[1] if len(sys.argv) > 1 else "spatial.zip", "w", zipfile.ZIP_DEFLATED)
+names = set()
+
+
+def put(name, data):
+    z = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+    z.compress_type = zipfile.ZIP_DEFLATED
+    ZIP.writestr(z, data)
+
+
+def npy(name, v):
+    b = io.BytesIO()
+    np.save(b, np.ascontiguousarray(v))
+    put(name, b.getvalue())
+
+
+class M:
+    """One model: x is its input, every call adds a node and returns its output's name."""
+
+    def __init__(self, name, shape, opset=17):
+        assert name not in names, name
+        names.add(name)
+        self.name, self.opset, self.r = name, opset, np.random.default_rng([ord(c) for c in name])
+        self.nodes, self.inits, self.inputs, self.dims = [], [], {}, {}
+        self.x = self.input("x", shape)
+
+    def input(self, name, shape):
+        """Extents that are texts stay open in the file, and are 1."""
+        self.dims[name] = list(shape)
+        self.inputs[name] = (self.r.integers(-64, 65, [1 if isinstance(d, str) else d for d in shape]) / 16).astype(np.float32)
+        return name
+
+    def c(self, v, dtype=np.float32):
+        n = "c%d" % len(self.inits)
+        self.inits.append(nh.from_array(np.asarray(v, dtype), n))
+        return n
+
+    def w(self, *shape):
+        return self.c(self.r.integers(-32, 33, shape) / 32)
+
+    def i(self, *v):
+        return self.c(list(v), np.int64)
+
+    def n(self, v):
+        return self.c(v, np.int64)
+
+    def __call__(self, op, *ins, outs=1, **attrs):
+        out = ["%s_%d%s" % (op.lower(), len(self.nodes), "" if j == 0 else "_%d" % j) for j in range(outs)]
+        self.nodes.append(h.make_node(op, list(ins), out, **attrs))
+        return out[0] if outs == 1 else out
+
+    def done(self, *outs):
+        g = h.make_graph(self.nodes, self.name, [h.make_tensor_value_info(n, T.FLOAT, self.dims[n]) for n in self.inputs],
+                         [h.make_tensor_value_info(o, T.FLOAT, None) for o in outs], self.inits)
+        m = h.make_model(g, opset_imports=[h.make_opsetid("", self.opset)], ir_version=8, producer_name="ripc-tests")
+        so = ort.SessionOptions()
+        so.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        so.log_severity_level = 3
+        res = ort.InferenceSession(m.SerializeToString(), so, providers=["CPUExecutionProvider"]).run(list(outs), self.inputs)
+        put(self.name + ".onnx", m.SerializeToString())
+        for k, v in enumerate(self.inputs.values()):
+            npy("%s.in%d.npy" % (self.name, k), v)
+        for k, v in enumerate(res):
+            npy("%s.out%d.npy" % (self.name, k), np.asarray(v))
+
+
+def single(name, op, shape, *ins, opset=17, **attrs):
+    m = M(name, shape, opset)
+    m.done(m(op, m.x, *[f(m) for f in ins], **attrs))
+
+
+# Blocks of pixels.
+single("d2s", "DepthToSpace", [2, 12, 3, 4], blocksize=2)
+single("d2s_crd", "DepthToSpace", [1, 18, 2, 3], blocksize=3, mode="CRD")
+single("d2s_old", "DepthToSpace", [1, 8, 2, 2], blocksize=2, opset=9)
+single("s2d", "SpaceToDepth", [2, 3, 4, 6], blocksize=2)
+m = M("d2s_conv", [1, 3, 4, 4])
+m.done(m("Conv", m("DepthToSpace", m("Conv", m.x, m.w(8, 3, 3, 3), pads=[1] * 4), blocksize=2, mode="CRD"), m.w(2, 2, 3, 3)))
+m = M("pixel_shuffle", [1, 8, 3, 4])  # as PyTorch wrote it once
+m.done(m("Reshape", m("Transpose", m("Reshape", m.x, m.i(1, 2, 2, 2, 3, 4)), perm=[0, 1, 4, 2, 5, 3]), m.i(1, 2, 6, 8)))
+m = M("pixel_unshuffle", [1, 2, 6, 4])
+m.done(m("Reshape", m("Transpose", m("Reshape", m.x, m.i(1, 2, 3, 2, 2, 2)), perm=[0, 1, 3, 5, 2, 4]), m.i(1, 8, 3, 2)))
+m = M("channel_shuffle", [1, 6, 3, 4])
+m.done(m("Reshape", m("Transpose", m("Reshape", m.x, m.i(1, 2, 3, 3, 4)), perm=[0, 2, 1, 3, 4]), m.i(1, -1, 3, 4)))
+
+# Nearest neighbours, in every way that repeats pixels alike.
+e = lambda m: ""
+scales = lambda *v: lambda m: m.c(v)
+sizes = lambda *v: lambda m: m.i(*v)
+single("resize_plain", "Resize", [1, 3, 4, 5], e, scales(1, 1, 2, 2), mode="nearest")
+single("resize_torch", "Resize", [2, 3, 4, 5], e, scales(1, 1, 2, 3), coordinate_transformation_mode="asymmetric", nearest_mode="floor", cubic_coeff_a=-0.75)
+single("resize_half_up", "Resize", [1, 3, 4, 5], e, scales(1, 1, 3, 2), coordinate_transformation_mode="half_pixel", nearest_mode="round_prefer_ceil")
+single("resize_pytorch_half", "Resize", [1, 2, 4, 5], e, scales(1, 1, 2, 2), coordinate_transformation_mode="pytorch_half_pixel")
+single("resize_sizes", "Resize", [1, 3, 4, 5], e, e, sizes(1, 3, 8, 15), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_axes", "Resize", [1, 3, 4, 5], e, scales(2, 4), opset=18, axes=[3, 2], coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_axes_sizes", "Resize", [1, 3, 4, 5], e, e, sizes(8, 10), opset=19, axes=[-2, -1], coordinate_transformation_mode="half_pixel_symmetric")
+single("resize_rows", "Resize", [1, 3, 4, 1], e, scales(1, 1, 4, 1), coordinate_transformation_mode="half_pixel")
+single("resize_opset10", "Resize", [1, 3, 4, 5], scales(1, 1, 2, 2), opset=10)
+single("resize_opset10_down", "Resize", [1, 3, 8, 6], scales(1, 1, 0.5, 0.5), opset=10)
+single("upsample", "Upsample", [1, 3, 4, 5], scales(1, 1, 2, 2), opset=9, mode="nearest")
+single("upsample7", "Upsample", [1, 3, 4, 5], opset=7, scales=[1.0, 1.0, 3.0, 2.0])
+single("resize_down", "Resize", [1, 3, 8, 9], e, scales(1, 1, 0.5, 1 / 3), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_down_half", "Resize", [1, 3, 8, 9], e, e, sizes(1, 3, 4, 3))
+single("resize_down_odd", "Resize", [1, 3, 7, 9], e, scales(1, 1, 0.5, 0.5), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_both", "Resize", [1, 3, 8, 3], e, e, sizes(1, 3, 4, 9), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_one", "Resize", [1, 3, 1, 1], e, e, sizes(1, 3, 5, 7))
+single("resize_same", "Resize", [1, 3, 4, 5], e, scales(1, 1, 1, 1), mode="linear")
+single("resize_channels_half", "Resize", [1, 4, 4, 5], e, scales(1, 0.5, 2, 1), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_sequence", "Resize", [1, 3, 5], e, scales(1, 1, 2), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+# One spatial axis.
+def conv1(name, shape, w, bias=False, **attrs):
+    m = M("conv1d_" + name, shape)
+    m.done(m("Conv", *([m.x, m.w(*w)] + ([m.w(w[0])] if bias else [])), **attrs))
+
+
+conv1("plain", [1, 3, 9], [4, 3, 3])
+conv1("bias_stride", [2, 3, 10], [5, 3, 4], bias=True, strides=[2], pads=[1, 2])
+conv1("groups", [1, 6, 9], [9, 2, 3], group=3, pads=[1, 1], kernel_shape=[3])
+conv1("depthwise", [1, 5, 9], [5, 1, 3], group=5, dilations=[2], pads=[2, 2])
+conv1("same", [1, 3, 10], [4, 3, 4], auto_pad="SAME_UPPER", strides=[2])
+conv1("lower", [1, 3, 10], [4, 3, 4], auto_pad="SAME_LOWER", strides=[3])
+conv1("pads_beyond", [1, 3, 6], [4, 3, 1], pads=[2, 1])
+conv1("point", [1, 8, 1], [4, 8, 1])
+for name, attrs in {"plain": dict(kernel_shape=[2], strides=[2]), "pads": dict(kernel_shape=[3], pads=[1, 1]), "ceil": dict(kernel_shape=[3], strides=[2], ceil_mode=1)}.items():
+    single("maxpool1d_" + name, "MaxPool", [1, 3, 10], **attrs)
+    single("avgpool1d_" + name, "AveragePool", [1, 3, 10], **attrs)
+single("avgpool1d_count", "AveragePool", [1, 3, 10], kernel_shape=[3], pads=[1, 1], count_include_pad=1)
+single("gap1d", "GlobalAveragePool", [2, 3, 10])
+single("gmp1d", "GlobalMaxPool", [2, 3, 10])
+single("pad1d", "Pad", [1, 3, 6], lambda m: m.i(0, 0, 2, 0, 0, 1), lambda m: m.c(0.5))
+single("pad1d_all", "Pad", [1, 3, 6], lambda m: m.i(0, 1, -1, 0, 0, 3))
+
+
+def norm(m, x, c):
+    return m("BatchNormalization", x, m.w(c), m.w(c), m.w(c), m.c(np.abs(m.r.integers(1, 32, c)) / 16))
+
+
+m = M("bn1d", [1, 4, 7]); m.done(norm(m, m.x, 4))
+m = M("net1d", ["batch", 2, 32])  # a network for signals
+y = m("MaxPool", m("Relu", norm(m, m("Conv", m.x, m.w(8, 2, 5), pads=[2, 2]), 8)), kernel_shape=[2], strides=[2])
+y = m("AveragePool", m("Relu", norm(m, m("Conv", y, m.w(12, 8, 3), pads=[1, 1]), 12)), kernel_shape=[4], strides=[4])
+m.done(m("Gemm", m("Flatten", y), m.w(5, 48), m.w(5), transB=1))
+m = M("residual1d", [1, 4, 16])
+y = m("Relu", norm(m, m("Conv", m.x, m.w(4, 4, 3), pads=[1, 1]), 4))
+m.done(m("ReduceMean", m("Relu", m("Add", m.x, norm(m, m("Conv", y, m.w(4, 4, 3), pads=[1, 1]), 4))), axes=[2], keepdims=0))
+m = M("concat1d", [1, 4, 16])
+m.done(m("Conv", m("Concat", m("Conv", m.x, m.w(3, 4, 3), pads=[1, 1]), m("Conv", m.x, m.w(2, 4, 1)), axis=1), m.w(2, 5, 3)))
+m = M("lifted1d", [1, 4, 16])  # as those write it who have no 1-D convolution
+m.done(m("Squeeze", m("MaxPool", m("Conv", m("Unsqueeze", m.x, m.i(2)), m.w(3, 4, 1, 3), pads=[0, 1, 0, 1]), kernel_shape=[1, 2], strides=[1, 2]), m.i(2)))
+m = M("lifted1d_behind", [1, 4, 16])
+m.done(m("Squeeze", m("Conv", m("Unsqueeze", m.x, m.i(3)), m.w(3, 4, 3, 1)), m.i(-1)))
+m = M("steps_first", [1, 16, 4])  # [N, L, C], as Keras has it
+m.done(m("Transpose", m("Conv", m("Transpose", m.x, perm=[0, 2, 1]), m.w(3, 4, 3)), perm=[0, 2, 1]))
+m = M("flatten1d", [2, 4, 6]); m.done(m("MatMul", m("Reshape", m("Relu", m("Conv", m.x, m.w(3, 4, 3))), m.i(0, -1)), m.w(12, 5)))
+m = M("sequence_to_image", [1, 1, 8, 4]); m.done(m("Conv", m("Reshape", m.x, m.i(1, 8, 4)), m.w(3, 8, 3)))

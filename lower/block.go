@@ -1,0 +1,28 @@
+package lower
+
+import (
+	"ripc/graph"
+	"ripc/ir"
+	"ripc/lower/ops"
+)
+
+func (l *lowering) depthToSpace(n *graph.Node, a *graph.BlockAttrs, x *graph.Value, src string) {
+	l.moved(n, x, src, ops.DepthToSpace(a, x))
+}
+
+func (l *lowering) spaceToDepth(n *graph.Node, a *graph.BlockAttrs, x *graph.Value, src string) {
+	l.moved(n, x, src, ops.SpaceToDepth(a, x))
+}
+
+func (l *lowering) resize(n *graph.Node, a *graph.ResizeAttrs, x *graph.Value, src string) {
+	l.moved(n, x, src, ops.Resize(a, x))
+}
+
+// moved adds the stage of f, which only moves the elements of x.
+func (l *lowering) moved(n *graph.Node, x *graph.Value, src string, f *ir.Func) {
+	why := graph.WhyMovesFloats
+	if x.Encoded() {
+		why = graph.NoReason
+	}
+	l.stage(n, f, 0, why, src, l.result(n).buf)
+}
