@@ -149,17 +149,17 @@ func stepBits(steps []scalar.Step) int {
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
 func (s *strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
-	return reach(n, func(m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
+	return reach(n, func(_, m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
 }
 
 // laterQuantizer finds a quantizer that is reached from n through float glue.
 func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
-	return reach(n, func(m *graph.Node) (found, on bool) {
+	return reach(n, func(from, m *graph.Node) (found, on bool) {
 		switch a := m.Attrs.(type) {
 		case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
 			return true, false
 		case *graph.FusedConv:
-			return a.Epilogue.OutBits > 0, false
+			return a.Epilogue.OutBits > 0 && m.Inputs[0] == from.Output, false // what joins its sums ends there
 		}
 		return false, true
 	}, s.below)
@@ -184,7 +184,7 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 }
 
 // reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.
-func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
+func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}
 	var from func(n *graph.Node) *graph.Node
 	from = func(n *graph.Node) *graph.Node {
@@ -193,7 +193,7 @@ func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*g
 				continue
 			}
 			seen[m] = true
-			found, on := visit(m)
+			found, on := visit(n, m)
 			if found {
 				return m
 			}

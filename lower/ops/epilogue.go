@@ -136,7 +136,7 @@ func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
 	if e.Quantizer != nil {
 		bits = bitsOf(ir.At(c.quantized(acc), append(slices.Clone(at), o.index)...), e.OutBits)
 	} else {
-		bits = thermometer(c.reached(c.floats(acc, at, o), o.index), e.OutBits)
+		bits = thermometer(c.reached(c.floats(acc, at, o, 1<<e.OutBits-1), o.index), e.OutBits)
 	}
 	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
 		for i := range bits {
@@ -167,7 +167,7 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], inWord(i[3])))
+	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], inWord(i[3]), 1))
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i...)))
 	return y
@@ -253,9 +253,14 @@ func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
 	return ir.At(x, append(pos, o.index)...)
 }
 
-// floats is the value that levels are made of. Where its expression would become large, a nest of its own computes it.
-func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel) ir.Expr {
-	if links := c.links(at, o); !large(links) {
+// maxJoined is how many links the comparisons of a value that other tensors have met may have together. Where there are padding
+// channels, lanes read these tensors one by one.
+const maxJoined = 16
+
+// floats is the value that levels are made of, in so many places. Where its expression would become large, a nest of its own
+// computes it, and where other tensors would be read for it again and again.
+func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Expr {
+	if links := c.links(at, o); !large(links) && (len(c.Others) == 0 || places*len(links) <= maxJoined && (c.o == c.Out || places == 1)) {
 		v := c.start(c.sum(acc, at[0], at[1], at[2], o.index), o.index)
 		for _, l := range links {
 			v = l.apply(v)
