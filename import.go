@@ -54,6 +54,9 @@ func load(path string, o Options) (*graph.Graph, error) {
 	}
 	g.Name = cmp.Or(o.Import.Name, g.Name)
 	if ext == ownModel {
+		if o.Recognize != (recognize.Options{}) {
+			return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own, which is taken as it is: nothing is recognized in it", Help: "recognition has options for models of other programs, when these are imported"}
+		}
 		return g, nil
 	}
 	if g, err = recognize.Run(g, o.Recognize); err != nil {

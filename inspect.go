@@ -26,13 +26,15 @@ func CodeText(target, backend string) codegen.Kind { return compile.CodeText(tar
 
 // Inspection is what became of a model's layers.
 type Inspection struct {
-	Name       string            `json:"name"`
-	Target     string            `json:"target"`
-	Inputs     []describe.Tensor `json:"inputs"`
-	Outputs    []describe.Tensor `json:"outputs"`
-	Layers     []Layer           `json:"layers"`
-	MACs       int64             `json:"macs"`
-	BinaryMACs int64             `json:"binary_macs"`
+	Name    string            `json:"name"`
+	Target  string            `json:"target"`
+	Inputs  []describe.Tensor `json:"inputs"`
+	Outputs []describe.Tensor `json:"outputs"`
+	// InputNotes has the model's own remark on each input, or the importer's; "" where there is none. Artifacts do not have them.
+	InputNotes []string `json:"input_notes,omitempty"`
+	Layers     []Layer  `json:"layers"`
+	MACs       int64    `json:"macs"`
+	BinaryMACs int64    `json:"binary_macs"`
 	// Convolutions counts the convolutions and dense layers, Bitserial those of them that are bitserial.
 	Convolutions int   `json:"convolutions"`
 	Bitserial    int   `json:"bitserial"`
@@ -153,6 +155,16 @@ func InspectCompiled(c *Compiled) *Inspection {
 // inspection reads d; c is nil for artifacts.
 func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
 	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, ArenaBytes: d.ArenaBytes, Layers: []Layer{}}
+	if c != nil {
+		noted := false
+		for _, name := range c.Graph.Inputs {
+			in.InputNotes = append(in.InputNotes, c.Graph.Value(name).Note)
+			noted = noted || c.Graph.Value(name).Note != ""
+		}
+		if !noted {
+			in.InputNotes = nil
+		}
+	}
 	var names []string
 	var stages []explain.Stage
 	for i, s := range d.Stages {

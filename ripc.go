@@ -14,6 +14,7 @@ import (
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/recognize"
 	"ripc/schedule"
 )
 
@@ -22,9 +23,11 @@ type (
 	Options = compile.Options
 	// How a model is read (Options.Import), and how its inputs come (ImportOptions.Inputs).
 	ImportOptions = importer.Options
-	InputOptions  = importer.Input
-	Compiled      = compile.Compiled
-	StageTime     = compile.StageTime
+	// What recognition may take for granted (Options.Recognize).
+	RecognizeOptions = recognize.Options
+	InputOptions     = importer.Input
+	Compiled         = compile.Compiled
+	StageTime        = compile.StageTime
 )
 
 // Version is ripc's version, which every artifact carries.

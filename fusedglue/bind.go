@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 )
 
 func bind(r *rewriter) error {
-	for _, n := range r.g.Nodes {
+	windows := map[string]string{}
+	for _, n := range slices.Clone(r.g.Nodes) {
 		var err error
 		switch a := n.Attrs.(type) {
 		case *graph.Conv2DAttrs:
@@ -26,8 +28,31 @@ func bind(r *rewriter) error {
 		if err != nil {
 			return err
 		}
+		if f, ok := n.Attrs.(*graph.FusedConv); ok && f.Window != nil {
+			r.bindWindow(n, f, windows)
+		}
 	}
 	return nil
+}
+
+// bindWindow gives n, whose weights have an offset, the sums of its input's integers in each window: a layer of its own, of
+// weights that are all 1. Layers that read one input alike share it.
+func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string]string) {
+	groups := f.GroupCount()
+	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad, In: f.In, Out: groups,
+		X: f.X, W: graph.Integers{Min: -1, Max: 1, Step: 2}, Ints: slices.Repeat([]int16{1}, f.KH*f.KW*f.In), PadValue: f.PadValue,
+		WeightBits: 1, WeightEnc: graph.BipolarWeights.String(), Alpha: slices.Repeat([]float64{1}, groups)}
+	key := fmt.Sprint(n.Inputs[0], w.KH, w.KW, w.SH, w.SW, w.DH, w.DW, w.Groups, w.Pad, w.PadValue)
+	if made[key] == "" {
+		made[key] = r.TensorName(n.Output + ".window")
+		y := *r.g.Value(n.Output)
+		y.Shape = slices.Clone(y.Shape)
+		y.Shape[len(y.Shape)-1] = groups
+		ones := &graph.Node{Name: r.NodeName(n.Name + ".window"), Op: "window_sum", Attrs: w, Inputs: n.Inputs[:1:1], Output: made[key], Pos: n.Pos}
+		ones.Verdict = graph.Verdict{Kind: graph.Bits, Reason: graph.WhyWeightOffset, Where: n.Name}
+		r.InsertBefore(n, ones, &y)
+	}
+	r.SetInputs(n, n.Inputs[0], made[key])
 }
 
 // bindWeights makes n a fused convolution.
@@ -56,16 +81,24 @@ func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.Bin
 		s[o] = float32(x.Scale * f.Alpha[o])
 	}
 	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
+	offset := make([]float32, f.Out)
+	if b.Offset {
+		offset = n.Weights["offset"].Data
+		f.Epilogue.Steps, f.Window = nil, &graph.Window{Scale: s}
+		for _, v := range offset {
+			f.Window.Offset = append(f.Window.Offset, float32(x.Scale*float64(v)))
+		}
+	}
 	if x.Offset != 0 {
-		f.Epilogue.Steps = append(f.Epilogue.Steps, scalar.Step{Kind: scalar.Add, A: offsets(f, x, b.PadValue), From: n.Name})
+		f.Epilogue.Steps = append(f.Epilogue.Steps, scalar.Step{Kind: scalar.Add, A: offsets(f, x, offset, b.PadValue), From: n.Name})
 	}
 	return nil
 }
 
-// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the weights of a window. Positions
-// outside the image count as 0, so that the sums differ from class to class of positions; as one of the levels (ones), they
-// have its offset.
-func offsets(f *graph.FusedConv, x *graph.Value, outside graph.PadValue) []float32 {
+// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the weights of a window, which
+// have offsets, too. Positions outside the image count as 0, so that the sums differ from class to class of positions; as one of
+// the levels (ones), they have its offset.
+func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside graph.PadValue) []float32 {
 	taps := make([]int64, f.KH*f.KW*f.Out)
 	for i, w := range f.Ints {
 		taps[i/f.Out/f.GroupIn()*f.Out+i%f.Out] += int64(w)
@@ -76,14 +109,19 @@ func offsets(f *graph.FusedConv, x *graph.Value, outside graph.PadValue) []float
 	}
 	var out []float32
 	for _, skip := range classes {
-		sums := make([]int64, f.Out)
+		sums, products := make([]int64, f.Out), 0
 		for i, v := range taps {
 			if !skip[i/f.Out] {
 				sums[i%f.Out] += v
 			}
 		}
+		for _, out := range skip {
+			if !out {
+				products += f.GroupIn()
+			}
+		}
 		for o, v := range sums {
-			out = append(out, float32(x.Offset*(f.Alpha[o]*float64(v))))
+			out = append(out, float32(x.Offset*(float64(f.Alpha[o]*float64(v))+float64(float64(weights[o])*float64(products)))))
 		}
 	}
 	return out

@@ -76,7 +76,11 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		r.absorb(p, n)
 		return
 	}
-	if p.Op == "bconv2d" && len(f.Epilogue.Joins) == 0 {
+	switch {
+	case len(f.Epilogue.Joins) > 0: // no function of the sums alone
+	case f.Window != nil:
+		p.Verdict = graph.Verdict{Kind: graph.Binary, Reason: graph.WhyTwoIntegers}
+	case p.Op == "bconv2d":
 		why := turning(f)
 		if why.Reason == graph.NoReason {
 			if thresholdsOf(f, q) {
@@ -130,5 +134,5 @@ func foldPool(r *rewriter) error {
 func risesInteger(f *graph.FusedConv) bool {
 	e := f.Epilogue
 	return e.Thresholds != nil || e.Shift != nil ||
-		e.Quantizer != nil && len(e.Joins) == 0 && classes(f) == 1 && scalar.Increasing(e.Steps)
+		e.Quantizer != nil && len(e.Joins) == 0 && f.Window == nil && classes(f) == 1 && scalar.Increasing(e.Steps)
 }

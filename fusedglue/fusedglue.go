@@ -88,8 +88,12 @@ func newRewriter(g *graph.Graph) *rewriter {
 	return &rewriter{graph.NewBuilder(c), c}
 }
 
-// absorb makes p, the producer of n's only input, produce n's output, and drops n.
+// absorb makes p, the producer of n's only input, produce n's output, and drops n. What there was to say of a quantizer n is said
+// of p.
 func (r *rewriter) absorb(p, n *graph.Node) {
+	if p.Verdict.Reason == graph.NoReason && n.Verdict.Kind == graph.Bits {
+		p.Verdict = n.Verdict
+	}
 	r.SetOutput(p, n.Output)
 	r.Remove(n)
 }

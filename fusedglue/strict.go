@@ -28,6 +28,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 		case conv && n.Op == "fconv2d":
 			s.layer(n, f)
 		case conv && inTile(f):
+		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // the model's own wish
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
@@ -86,7 +87,7 @@ func (s *strict) stays(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo 
 // macs is the number of multiply-accumulates of a convolution or dense layer, 0 of others.
 func (s *strict) macs(n *graph.Node) int64 {
 	f, ok := n.Attrs.(*graph.FusedConv)
-	if !ok {
+	if !ok || n.Op == "window_sum" {
 		return 0
 	}
 	x := s.g.Value(n.Inputs[0])

@@ -1,14 +1,19 @@
 package fusedglue
 
 import (
+	"maps"
 	"math"
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/f32"
 )
 
 // bindIntegers sets f's weights to the integers that n's float weights become.
 func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
+	if b.Offset {
+		n = withoutOffset(n)
+	}
 	data := n.Weights["w"].Data
 	f.W = b.Integers()
 	if b.OneBit() {
@@ -22,6 +27,19 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 		return
 	}
 	f.Ints, f.Alpha = integers(n, f.Out, b, perChannel)
+}
+
+// withoutOffset is n with what its weights are besides their offset.
+func withoutOffset(n *graph.Node) *graph.Node {
+	w, offset := n.Weights["w"], n.Weights["offset"].Data
+	rest := &graph.Tensor{Shape: w.Shape, Data: make([]float32, len(w.Data))}
+	for i, v := range w.Data {
+		rest.Data[i] = f32.Sub(v, offset[i%len(offset)])
+	}
+	m := *n
+	m.Weights = maps.Clone(n.Weights)
+	m.Weights["w"] = rest
+	return &m
 }
 
 // integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see

@@ -39,8 +39,8 @@ type DenseAttrs struct {
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value
 // is one bit and no scale. The result is f32(sum of the products of integers) * f32(scale of the input * scale of the weights);
-// where the input has an offset, f32(offset * scale of the weights * sum of the weights inside the image) is added, each
-// operation rounded to f32, products in parentheses in float64.
+// where the input has an offset, f32(offset * sum of the weights' real values inside the image) is added, each operation rounded
+// to f32, what stands in parentheses in float64.
 type BinaryAttrs struct {
 	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
 	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.
@@ -51,6 +51,10 @@ type BinaryAttrs struct {
 	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits.
 	WeightScale WeightScale
 	PadValue    PadValue // unipolar activations pad with 0 whatever it says
+	// Offset says that a weight is its integer times the scale, plus the weight "offset" of its output channel: integers and scale
+	// are those of f32(w - offset). To the result f32(sum of the input's integers) * f32(scale of the input * offset) is added,
+	// as a fused multiply-add, before what the offset of the input adds.
+	Offset bool
 }
 
 // OneBit reports whether the weights are +1 or -1 by their sign alone.
@@ -116,6 +120,12 @@ type ConstantAttrs struct{}
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
 type ClipAttrs struct{ Min, Max float64 }
 
+// HardSigmoidAttrs: min(max(x*Alpha + Beta, 0), 1), product and sum rounded.
+type HardSigmoidAttrs struct{ Alpha, Beta float64 }
+
+// EluAttrs: x for x > 0, else Alpha * (e**x - 1).
+type EluAttrs struct{ Alpha float64 }
+
 // RoundAttrs belongs to round: to an integer, in f32.
 type RoundAttrs struct{ Mode scalar.Rounding }
 
@@ -134,7 +144,7 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
+// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).

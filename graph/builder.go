@@ -141,6 +141,9 @@ func (b *Builder) infer(n *Node) (*Value, error) {
 	return v, nil
 }
 
+// Before reports whether n stands before m in the graph.
+func (b *Builder) Before(n, m *Node) bool { return b.places[n] < b.places[m] }
+
 // at is the index of n among the nodes.
 func (b *Builder) at(n *Node) int {
 	i, ok := slices.BinarySearchFunc(b.g.Nodes, b.places[n], func(m *Node, place int64) int { return cmp.Compare(b.places[m], place) })

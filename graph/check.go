@@ -176,6 +176,10 @@ func (c *checker) op(n *Node) bool {
 		c.node(n, "use weight_scale tensor, or remove it", "weight \"scale\" is given but not used")
 		ok = false
 	}
+	if b := bitserial(n); b != nil && !b.Offset && n.Weights["offset"] != nil {
+		c.node(n, "say that weights have an offset, or remove it", "weight \"offset\" is given but not used")
+		ok = false
+	}
 	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
 		if !slices.Contains(o.Weights, key) {
 			c.node(n, "", "has a weight %q; the op has %v", key, o.Weights)

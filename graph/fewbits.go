@@ -11,10 +11,12 @@ import (
 // MaxWeightBits is the number of bits up to which weights become bitserial.
 const MaxWeightBits = 4
 
-// FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]), to the bit.
+// FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]), to the bit. Where Offset is
+// not nil it is that plus Offset[o], to some bits of the filter's largest weight.
 type FewBits struct {
-	Ints  []int
-	Scale []float32
+	Ints   []int
+	Scale  []float32
+	Offset []float32
 	// Attrs make exactly these integers and scales of the float weights, with Scale as weight "scale" where WeightScale is
 	// "tensor".
 	Attrs BinaryAttrs
@@ -43,12 +45,61 @@ func (b *BinaryAttrs) Integers() Integers {
 // Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur
 // or add up have few values as well, all of one sign.
 func (f *FewBits) Trained() bool {
-	return slices.Min(f.Ints) < 0 && slices.Max(f.Ints) > 0
+	if f.Offset == nil {
+		return slices.Min(f.Ints) < 0 && slices.Max(f.Ints) > 0
+	}
+	negative, positive := false, false
+	for o, v := range f.Offset {
+		negative, positive = negative || v < f.Scale[o], positive || v > -f.Scale[o]
+	}
+	return negative && positive
 }
 
-// Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own; why says,
-// where there are none or more than MaxWeightBits, what they are instead.
+// Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own, and an offset
+// where each has two values and would take several bits otherwise; why says, where there are none or more than MaxWeightBits,
+// what they are instead.
 func Decompose(w *Tensor) (few *FewBits, why Verdict) {
+	few, why = multiplesOf(w)
+	if few == nil || few.Attrs.Bits > 1 {
+		if two := twoValued(w); two != nil {
+			return two, Verdict{}
+		}
+	}
+	return few, why
+}
+
+// twoValued finds weights of at most two values in each output channel; nil if they are none.
+func twoValued(w *Tensor) *FewBits {
+	outs := w.Shape[len(w.Shape)-1]
+	f := &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs), Offset: make([]float32, outs)}
+	f.Attrs = BinaryAttrs{WeightScale: ScaleTensor, Offset: true}
+	for o := range outs {
+		lo, hi := w.Data[o], w.Data[o]
+		for i := o; i < len(w.Data); i += outs {
+			lo, hi = min(lo, w.Data[i]), max(hi, w.Data[i])
+		}
+		if f.Offset[o], f.Scale[o] = float32((float64(lo)+float64(hi))/2), float32((float64(hi)-float64(lo))/2); lo == hi {
+			f.Offset[o], f.Scale[o] = 0, f32.Abs(lo)
+		}
+		for i := o; i < len(w.Data); i += outs {
+			v := w.Data[i]
+			if v != lo && v != hi || v-v != 0 {
+				return nil
+			}
+			if f.Ints[i] = 1; f32.Sub(v, f.Offset[o]) < 0 {
+				f.Ints[i] = -1
+			}
+			real := float64(f.Scale[o])*float64(f.Ints[i]) + float64(f.Offset[o])
+			if math.Abs(real-float64(v)) > 0x1p-22*math.Max(math.Abs(float64(lo)), math.Abs(float64(hi))) {
+				return nil
+			}
+		}
+	}
+	return f
+}
+
+// multiplesOf is Decompose without offsets.
+func multiplesOf(w *Tensor) (few *FewBits, why Verdict) {
 	outs := w.Shape[len(w.Shape)-1]
 	few = &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
 	for _, v := range w.Data {

@@ -27,7 +27,29 @@ func TestDecomposeRefuses(t *testing.T) {
 		}
 	}
 	few, _ := Decompose(&Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
-	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{1, 2, 2, 1, 1, 2}) {
+	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{-1, 1, 1, -1, -1, 1}) || !slices.Equal(few.Offset, []float32{1.5, 0.375}) {
 		t.Errorf("%+v", few)
+	}
+}
+
+// TestDecomposeTwoValues: two values in each output channel are one bit and an offset, unless they are few bits without one.
+func TestDecomposeTwoValues(t *testing.T) {
+	for _, c := range []struct {
+		data   []float32 // of two filters
+		ints   []int
+		offset []float32
+		bits   int
+		signs  bool
+	}{
+		{[]float32{0.75, -1, -0.5, 3, 0.75, 3}, []int{1, -1, -1, 1, 1, 1}, []float32{0.125, 1}, 0, true},
+		{[]float32{2, -1, 4, -1, 2, -1}, []int{-1, -1, 1, -1, -1, -1}, []float32{3, 0}, 0, true},
+		{[]float32{2, 0, 4, 0, 2, 0}, []int{-1, 1, 1, 1, -1, 1}, []float32{3, 0}, 0, false},
+		{[]float32{2, -1, 0, 1, 2, -1}, []int{1, -1, 0, 1, 1, -1}, nil, 1, true},
+		{[]float32{2, -1, -2, 1, 2, -1}, []int{1, -1, -1, 1, 1, -1}, nil, 0, true},
+	} {
+		few, why := Decompose(&Tensor{Shape: []int{3, 2}, Data: c.data})
+		if few == nil || !slices.Equal(few.Ints, c.ints) || !slices.Equal(few.Offset, c.offset) || few.Attrs.Bits != c.bits || few.Attrs.Offset != (c.offset != nil) || few.Trained() != c.signs {
+			t.Errorf("%v: %+v, %+v", c.data, few, why)
+		}
 	}
 }

@@ -94,7 +94,7 @@ func realOf(t scalar.LevelType, level int) float32 {
 	if t.Enc == ir.BipolarInv {
 		level = t.Top() - level
 	}
-	return f32.Mul(float32(t.Integer(level)), float32(t.Scale))
+	return t.Float(level)
 }
 
 // Level is the level of x in channel o by thresholds, the weight; of bipolar_inv that which bipolar has.

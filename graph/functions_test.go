@@ -37,7 +37,7 @@ func TestElementFunction(t *testing.T) {
 	inverse := add("div", &graph.BinaryOpAttrs{Reverse: true}, weights{"b": one(1)}, "x")
 	sum := add("add", &graph.BinaryOpAttrs{}, nil, left, sign)
 	quant := add("quantize", &graph.QuantizeAttrs{LevelType: two}, nil, "x")
-	inv := add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 2}}, weights{"thresholds": {Shape: []int{1, 2}, Data: []float32{0, 5}}}, "x")
+	inv := add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 2, Offset: 0.25}}, weights{"thresholds": {Shape: []int{1, 2}, Data: []float32{0, 5}}}, "x")
 	pool := add("flatten", none, nil, "x")
 
 	run := func(o int, x float32, want map[string]float32) {
@@ -60,7 +60,7 @@ func TestElementFunction(t *testing.T) {
 			}
 		}
 	}
-	run(1, 1.5, map[string]float32{sign: 1, is: 1, real: 1, not: 0, left: 8, right: 1.5, both: 5, inverse: 1 / float32(1.5), sum: 9, quant: 1.5, inv: -2})
-	run(0, 1.5, map[string]float32{sign: 1, is: 0, real: 0, not: 1, left: 1.5, right: 7, both: 3, inverse: 1 / float32(1.5), sum: 2.5, quant: 1.5, inv: 2})
-	run(0, -0.5, map[string]float32{sign: -1, is: 1, real: 1, not: 0, left: 7, right: -0.5, both: 4, inverse: -2, sum: 6, quant: 0, inv: -2})
+	run(1, 1.5, map[string]float32{sign: 1, is: 1, real: 1, not: 0, left: 8, right: 1.5, both: 5, inverse: 1 / float32(1.5), sum: 9, quant: 1.5, inv: -1.75})
+	run(0, 1.5, map[string]float32{sign: 1, is: 0, real: 0, not: 1, left: 1.5, right: 7, both: 3, inverse: 1 / float32(1.5), sum: 2.5, quant: 1.5, inv: 2.25})
+	run(0, -0.5, map[string]float32{sign: -1, is: 1, real: 1, not: 0, left: 7, right: -0.5, both: 4, inverse: -2, sum: 6, quant: 0, inv: -1.75})
 }

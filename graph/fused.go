@@ -9,8 +9,9 @@ import (
 
 // The ops below are made by fusedglue, never by an importer.
 
-// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with
-// everything up to the next tensor in memory folded into its epilogue. That of bconv2d is over integers: its weights, its
+// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with everything up to
+// the next tensor in memory folded into its epilogue. Op "window_sum" is a bconv2d whose weights are all 1, which another
+// one needs (Window). A bconv2d is over integers: its weights, its
 // input and so its sums are, whatever will stand for them on a machine (lower/layout).
 type FusedConv struct {
 	KH, KW, SH, SW int
@@ -30,12 +31,20 @@ type FusedConv struct {
 	// Alpha [Out] is the real value of the weight 1 (bconv2d).
 	Alpha []float64
 
+	// Window, or nil: the weights have an offset (bconv2d). The node's second input, [B, OH, OW, Groups], has the sums of the
+	// input's integers in each window. The steps begin with fma(that, Offset[o], f32(a) * Scale[o]), where there is no Mul for
+	// the scale among them.
+	Window *Window
+
 	WFloat []float32 // fconv2d: [KH, KW, In/Groups, Out]
 	Bias   []float32 // fconv2d: [Out] or nil
 
 	Epilogue Epilogue
 	Pool     *PoolAttrs // max-pool of the levels that the epilogue makes; kernel = strides, no padding
 }
+
+// Window is what the sums of a layer's windows are multiplied by, [Out] each.
+type Window struct{ Scale, Offset []float32 }
 
 // Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift and Steps' form is
 // used: integer thresholds, integer add-then-shift, or floats: steps, joins, and levels of what these make.
@@ -67,8 +76,11 @@ type Epilogue struct {
 	Quantizer *scalar.Quantizer
 }
 
+// Others are the tensors that a's joins meet, in their order: the last inputs of its node n.
+func (a *FusedConv) Others(n *Node) []string { return n.Inputs[len(n.Inputs)-len(a.Epilogue.Joins):] }
+
 // Join is a function of two numbers: of the float that an accumulator has become, and of the element of the same position of another
-// tensor, which is the node's input 1+i for join i: f32, or levels, which count as their real values. Its axes of extent 1 are repeated.
+// tensor (Others): f32, or levels, which count as their real values. Its axes of extent 1 are repeated.
 type Join struct {
 	Function scalar.Function
 	Reverse  bool          // the other tensor's element is the first of the two

@@ -32,6 +32,8 @@ type Value struct {
 	scalar.LevelType
 	// View says how the caller sees levels at the interface.
 	View View
+	// Note is a remark of the user or the importer on an input. Reports show it, and no code reads it.
+	Note string
 }
 
 // View is a form of levels at the interface.

@@ -42,6 +42,7 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	if err := g.checkSize(n, "output of ", v.Shape); err != nil {
 		return nil, nil, err
 	}
+	v.Note = "" // it was the input's
 	return v, m.Attrs, nil
 }
 
@@ -83,6 +84,23 @@ func inferBatchNorm(g *Graph, n *Node, x *Value, a *BatchNormAttrs) (*Value, err
 func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
 	if !(a.Min <= a.Max) || math.IsInf(a.Min, 1) || math.IsInf(a.Max, -1) {
 		return nil, g.Errorf(n, "want min <= max", "clips to %g..%g", a.Min, a.Max)
+	}
+	return g.mapped(n, x)
+}
+
+func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) (*Value, error) {
+	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
+		return nil, err
+	}
+	if err := g.checkFinite(n, "beta", a.Beta); err != nil {
+		return nil, err
+	}
+	return g.mapped(n, x)
+}
+
+func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) (*Value, error) {
+	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
+		return nil, err
 	}
 	return g.mapped(n, x)
 }

@@ -1,8 +1,17 @@
 package graph
 
 import (
+	"math"
 	"slices"
 )
+
+// checkFinite wants an attribute to be a number that f32 has.
+func (g *Graph) checkFinite(n *Node, name string, v float64) error {
+	if !(math.Abs(v) <= math.MaxFloat32) {
+		return g.Errorf(n, "want a finite number", "%s %g", name, v)
+	}
+	return nil
+}
 
 func (g *Graph) needWeight(n *Node, key string, shape []int) error {
 	w := n.Weights[key]

@@ -141,13 +141,13 @@ func TestInferErrors(t *testing.T) {
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 9}}, nil, "use 1 to 8 bits"},
 		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
 		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
+		{"cosh", "x", &graph.NoAttrs{}, nil, "unknown op"},
 		{"add", "q x", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
 		{"add", "bits third", &graph.BinaryOpAttrs{}, nil, "of scales 1 and 0.3333333333333333, which add up to no levels"},
 		{"mul", "q q", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
 		{"mul", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "levels may be multiplied by one number above 0"}, // b is 0
 		{"div", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},
 		{"add", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "put a dequantize node before it"},
-		{"tanh", "x", &graph.NoAttrs{}, nil, "unknown op"},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}
 		_, _, err := graph.Infer(net(), n)

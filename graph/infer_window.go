@@ -87,6 +87,11 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, bitserial bool, o
 	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != AffineWeights:
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}
+	if b.Offset {
+		if err := g.needWeight(n, "offset", []int{out}); err != nil {
+			return err
+		}
+	}
 	if b.WeightScale == ScaleTensor {
 		if err := g.needWeight(n, "scale", []int{out}); err != nil {
 			return err

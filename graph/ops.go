@@ -60,9 +60,9 @@ var table = sync.OnceValue(func() opTable {
 func opRows() []*Op {
 	return []*Op{
 		row("conv2d", inferConv, printConv).weights("w", "b"),
-		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale"),
+		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale", "offset"),
 		row("dense", inferDense, printDense).weights("w", "b"),
-		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale"),
+		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale", "offset"),
 		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
 		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
 		stepped(row("relu", inferMap, nil), oneStep(scalar.Relu)),
@@ -70,6 +70,12 @@ func opRows() []*Op {
 		stepped(row("hard_tanh", inferMap, nil), oneStep(scalar.HardTanh)),
 		stepped(row("sign", inferMap, nil), oneStep(scalar.Sign)),
 		stepped(row("abs", inferMap, nil), oneStep(scalar.Abs)),
+		stepped(row("sigmoid", inferMap, nil), oneStep(scalar.Sigmoid)),
+		stepped(row("tanh", inferMap, nil), oneStep(scalar.Tanh)),
+		stepped(row("hard_sigmoid", inferHardSigmoid, printHardSigmoid), hardSigmoidSteps),
+		stepped(row("hard_swish", inferMap, nil), oneStep(scalar.HardSwish)),
+		stepped(row("silu", inferMap, nil), oneStep(scalar.Silu)),
+		stepped(row("elu", inferElu, printElu), eluSteps),
 		stepped(row("clip", inferClip, printClip), clipSteps),
 		stepped(row("round", inferRound, printRound), roundSteps),
 		stepped(row("prelu", inferPRelu, nil), preluSteps).weights("alpha"),
@@ -101,6 +107,7 @@ func opRows() []*Op {
 
 		fusedRow("eltwise", printElementwise),
 		fusedRow("bconv2d", printFusedConv),
+		fusedRow("window_sum", printFusedConv),
 		fusedRow("fconv2d", printFusedConv),
 	}
 }
@@ -166,12 +173,11 @@ func (o *Op) Function() (f scalar.Function, ok bool) {
 	return *o.function, true
 }
 
-// stepped says that the op is a chain of float steps. vector gives a weight as one value for each channel.
-func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(weight string) []float32) []scalar.Step) *Op {
+// stepped says that the op is a chain of float steps. vector gives one value for all channels as one for each.
+func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(v []float32) []float32) []scalar.Step) *Op {
 	o.steps = func(g *Graph, n *Node) []scalar.Step {
-		return steps(n, n.Attrs.(*A), func(weight string) []float32 {
-			v, c := n.Weights[weight].Data, g.Value(n.Inputs[0]).Channels()
-			if len(v) == 1 && c > 1 {
+		return steps(n, n.Attrs.(*A), func(v []float32) []float32 {
+			if c := g.Value(n.Inputs[0]).Channels(); len(v) == 1 && c > 1 {
 				return slices.Repeat(v, c)
 			}
 			return v
@@ -184,8 +190,8 @@ func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(weight string) 
 func (o *Op) Stepped() bool { return o.steps != nil }
 
 // oneStep is for an op that is a step without operands.
-func oneStep(kind scalar.Kind) func(*Node, *NoAttrs, func(string) []float32) []scalar.Step {
-	return func(*Node, *NoAttrs, func(string) []float32) []scalar.Step { return []scalar.Step{{Kind: kind}} }
+func oneStep(kind scalar.Kind) func(*Node, *NoAttrs, func([]float32) []float32) []scalar.Step {
+	return func(*Node, *NoAttrs, func([]float32) []float32) []scalar.Step { return []scalar.Step{{Kind: kind}} }
 }
 
 // rowFor finds n's row, or fails where there is none, or where n's attributes are those of another op.

@@ -13,7 +13,7 @@ func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph %s {\n", g.Name)
 	for _, n := range g.Inputs {
-		fmt.Fprintf(&b, "  input  %s\n", g.Values[n])
+		fmt.Fprintf(&b, "  input  %s%s\n", g.Values[n], noted(nil, g.Values[n].Note))
 	}
 	for _, n := range g.Nodes {
 		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", g.Values[n.Output], n.Op, strings.Join(n.Inputs, ", "), attrString(n), remark(n))
@@ -76,7 +76,12 @@ func remark(n *Node) string {
 			parts[0] += "(" + n.Verdict.Where + ")"
 		}
 	}
-	if note := strings.Join(strings.Fields(n.Note), " "); note != "" {
+	return noted(parts, n.Note)
+}
+
+// noted is a list of what is known, and a note, as a comment.
+func noted(parts []string, note string) string {
+	if note := strings.Join(strings.Fields(note), " "); note != "" {
 		parts = append(parts, strconv.Quote(note))
 	}
 	if len(parts) == 0 {

@@ -49,6 +49,12 @@ func printFakeQuant(n *Node, a *FakeQuantAttrs) string {
 
 func printClip(_ *Node, a *ClipAttrs) string { return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max) }
 
+func printHardSigmoid(_ *Node, a *HardSigmoidAttrs) string {
+	return fmt.Sprintf(" alpha=%g beta=%g", a.Alpha, a.Beta)
+}
+
+func printElu(_ *Node, a *EluAttrs) string { return fmt.Sprintf(" alpha=%g", a.Alpha) }
+
 func printRound(_ *Node, a *RoundAttrs) string { return " rounding=" + a.Mode.String() }
 
 func printBinaryOp(n *Node, a *BinaryOpAttrs) string {
@@ -117,14 +123,21 @@ func printFusedConv(_ *Node, a *FusedConv) string {
 
 // String says what the weights become; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
-	if b == nil || b.OneBit() {
+	offset := ""
+	switch {
+	case b == nil:
 		return ""
+	case b.Offset:
+		offset = " weight_offset=tensor"
+	}
+	if b.OneBit() {
+		return offset
 	}
 	zero := ""
 	if b.Zero != 0 {
 		zero = fmt.Sprintf("(zero=%d)", b.Zero)
 	}
-	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s", b.Enc, max(1, b.Bits), zero, b.WeightScale)
+	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s%s", b.Enc, max(1, b.Bits), zero, b.WeightScale, offset)
 }
 
 // weightString is the one value of a weight, or its shape.

@@ -16,30 +16,38 @@ func Steps(g *Graph, n *Node) []scalar.Step {
 	return nil
 }
 
-func batchNormSteps(n *Node, a *BatchNormAttrs, _ func(string) []float32) []scalar.Step {
+func batchNormSteps(n *Node, a *BatchNormAttrs, _ func([]float32) []float32) []scalar.Step {
 	s, b := batchNorm(n, a)
 	return []scalar.Step{{Kind: scalar.Fma, A: s, B: b}}
 }
 
-func preluSteps(n *Node, _ *PReluAttrs, _ func(string) []float32) []scalar.Step {
+func preluSteps(n *Node, _ *PReluAttrs, _ func([]float32) []float32) []scalar.Step {
 	return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data}}
 }
 
-func clipSteps(_ *Node, a *ClipAttrs, _ func(string) []float32) []scalar.Step {
+func clipSteps(_ *Node, a *ClipAttrs, _ func([]float32) []float32) []scalar.Step {
 	return []scalar.Step{{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}}
 }
 
-func roundSteps(_ *Node, a *RoundAttrs, _ func(string) []float32) []scalar.Step {
+func hardSigmoidSteps(_ *Node, a *HardSigmoidAttrs, vector func([]float32) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Mul, A: vector([]float32{float32(a.Alpha)})}, {Kind: scalar.Add, A: vector([]float32{float32(a.Beta)})}, {Kind: scalar.Clip, Lo: 0, Hi: 1}}
+}
+
+func eluSteps(_ *Node, a *EluAttrs, vector func([]float32) []float32) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Elu, A: vector([]float32{float32(a.Alpha)})}}
+}
+
+func roundSteps(_ *Node, a *RoundAttrs, _ func([]float32) []float32) []scalar.Step {
 	return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
 }
 
 // binarySteps is x op b, or b op x; nil where these are no steps, such as b / x, and for two tensors. x - b is x + (-b), and
 // b - x is (-x) + b, to the bit.
-func binarySteps(n *Node, a *BinaryOpAttrs, vector func(string) []float32) []scalar.Step {
+func binarySteps(n *Node, a *BinaryOpAttrs, vector func(v []float32) []float32) []scalar.Step {
 	if len(n.Inputs) != 1 {
 		return nil
 	}
-	switch b := vector("b"); {
+	switch b := vector(n.Weights["b"].Data); {
 	case n.Op == "add":
 		return []scalar.Step{{Kind: scalar.Add, A: b}}
 	case n.Op == "mul":
@@ -59,10 +67,10 @@ func binarySteps(n *Node, a *BinaryOpAttrs, vector func(string) []float32) []sca
 }
 
 // fakeQuantSteps is FakeQuantAttrs' formula.
-func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(string) []float32) []scalar.Step {
-	scale, zp := vector("scale"), []float32(nil)
+func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(v []float32) []float32) []scalar.Step {
+	scale, zp := vector(n.Weights["scale"].Data), []float32(nil)
 	if n.Weights["zero_point"] != nil {
-		zp = vector("zero_point")
+		zp = vector(n.Weights["zero_point"].Data)
 	}
 	var steps []scalar.Step
 	scaled := slices.ContainsFunc(scale, func(v float32) bool { return v != 1 })

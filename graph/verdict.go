@@ -82,10 +82,17 @@ const (
 	WhyChannelScales // Where, an Op, has a scale for each channel
 	WhyWideQuantizer // Where, an Op, has more than Most bits
 
+	// What there is to say of a quantizer. Where is the node that it stands for, an Op.
+	WhyNearly     // the input of a layer is not quantized: Where is a quantizer of Bits but for rounding
+	WhyFolded     // Where was taken for a quantizer of Bits, from which it differs by rounding
+	WhyThreeSigns // Where has three values, 0 included
+	WhySignZero   // Where makes Value of 0, as was asked for
+
 	// Why the glue behind a binary layer stays float.
 	WhyNotMonotone // step Where rises and falls
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
 	WhyBorders     // padding moves thresholds by other than one integer
+	WhyTwoIntegers // the weights have an offset: a level is a function of two sums
 	WhySumsLeave   // no quantizer follows that folds
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
@@ -112,6 +119,7 @@ const (
 	WhyMovesFloats   // it moves a tensor that is not quantized
 	WhyCopiesPart    // its producer could not write in place
 	WhyCopiesOutput  // an output lies in another place
+	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
 )
 
@@ -119,10 +127,11 @@ func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
-		"not_monotone", "not_finite", "borders", "sums_leave",
+		"nearly", "folded", "three_signs", "sign_zero",
+		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "repacks"}
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

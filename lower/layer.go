@@ -15,7 +15,7 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	}
 	l := ir.Layer{Kind: kindOf(g, n).String(), Reason: v.AsReason()}
 	f, ok := n.Attrs.(*graph.FusedConv)
-	if !ok {
+	if !ok || n.Op == "window_sum" {
 		return l
 	}
 	l.Weights = int64(f.Products()) * int64(f.Out)
@@ -56,7 +56,11 @@ func glueOf(f *graph.FusedConv) ir.Glue {
 	case e.Shift != nil:
 		g.Form = graph.GlueShift.String()
 	case len(e.Steps) > 0 || len(e.Joins) > 0 || e.OutBits > 0:
-		g.Form, g.PerChannel, g.Steps = graph.GlueSteps.String(), e.LevelRows != nil, e.FloatNames()
+		g.Form, g.PerChannel = graph.GlueSteps.String(), e.LevelRows != nil
+		if f.Window != nil {
+			g.Steps = append(g.Steps, "mul", "fma")
+		}
+		g.Steps = append(g.Steps, e.FloatNames()...)
 	}
 	return g
 }

@@ -36,19 +36,20 @@ type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
 	all := map[string]rule{
-		"constant":  (*lowering).constantNode,
-		"bconv2d":   with((*lowering).conv),
-		"fconv2d":   with((*lowering).conv),
-		"eltwise":   with((*lowering).eltwise),
-		"quantize":  with((*lowering).quantize),
-		"threshold": with((*lowering).threshold),
-		"max_pool":  with((*lowering).pool),
-		"avg_pool":  with((*lowering).pool),
-		"pad":       with((*lowering).pad),
-		"slice":     with((*lowering).slice),
-		"reshape":   (*lowering).reshapeNode,
-		"flatten":   (*lowering).reshapeNode,
-		"transpose": with((*lowering).transpose),
+		"constant":   (*lowering).constantNode,
+		"bconv2d":    with((*lowering).conv),
+		"window_sum": with((*lowering).conv),
+		"fconv2d":    with((*lowering).conv),
+		"eltwise":    with((*lowering).eltwise),
+		"quantize":   with((*lowering).quantize),
+		"threshold":  with((*lowering).threshold),
+		"max_pool":   with((*lowering).pool),
+		"avg_pool":   with((*lowering).pool),
+		"pad":        with((*lowering).pad),
+		"slice":      with((*lowering).slice),
+		"reshape":    (*lowering).reshapeNode,
+		"flatten":    (*lowering).reshapeNode,
+		"transpose":  with((*lowering).transpose),
 
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
@@ -136,15 +137,18 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	shape := in.Shape
 	dst := l.result(n)
 	args, others := []string{src}, []graph.Value(nil)
-	for _, name := range n.Inputs[1:] {
+	for _, name := range a.Others(n) {
 		v := *l.g.Value(name)
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, l.at[name].buf), append(others, v)
 	}
 	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...), dst.slice)
 	for i, c := range consts {
-		p := f.Params[len(n.Inputs)+i]
+		p := f.Params[1+len(others)+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
+	}
+	if a.Window != nil {
+		args = append(args, l.at[n.Inputs[1]].buf)
 	}
 	oh, ow := a.OutSize(shape[1], shape[2])
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
@@ -152,6 +156,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	switch {
 	case n.Op == "fconv2d":
 		why = graph.WhyFloatWeights
+	case n.Op == "window_sum":
+		macs, why = 0, graph.WhyWeightOffset // the model asks for none
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Output):
 		why = graph.WhySumsLeave
 	}

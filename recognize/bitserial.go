@@ -9,6 +9,7 @@ import (
 
 // bitserial turns the convolutions and dense layers that can be into bitserial ones, and says of the others why they cannot.
 func bitserial(r *rewriter) error {
+	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
 	for _, n := range slices.Clone(r.g.Nodes) {
 		b, ok := binaryAttrs(n)
 		if !ok {
@@ -35,6 +36,11 @@ func bitserial(r *rewriter) error {
 		}
 		if err := r.makeBitserial(n, v, few); err != nil {
 			return err
+		}
+	}
+	for _, n := range r.g.Nodes { // no word of zeros that cannot be
+		if n.Verdict.Reason == graph.WhySignZero && !r.holds(n.Inputs[0], 0) {
+			n.Verdict = graph.Verdict{}
 		}
 	}
 	return nil
@@ -114,6 +120,9 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	if b.WeightScale == graph.ScaleTensor {
 		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
+	}
+	if b.Offset {
+		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: few.Offset}
 	}
 	n.Verdict = graph.Verdict{}
 	out := n.Output

@@ -29,9 +29,9 @@ func (r *rewriter) origin(t string) origin {
 		return s
 	}
 	s.value, s.why = r.findSource(t)
-	if n := r.Producer(t); s.value != nil && n.Op != "dequantize" {
+	if n := r.Producer(t); s.value != nil {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
-		s.made = sum || !r.idle(n) && r.stepped(t) != nil || slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
+		s.made = sum || !r.idle(n) && r.stepped(t) != nil || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
 	}
 	r.sources[t] = s
 	return s
@@ -42,12 +42,23 @@ func because(why graph.Reason, n *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: why, Where: n.Name, Args: ir.Args{Op: n.Op}}
 }
 
+// remark is what there is to say of the quantizer that n is.
+func remark(why graph.Reason, n *graph.Node) graph.Verdict {
+	v := because(why, n)
+	v.Kind = graph.Bits
+	return v
+}
+
 func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	n := r.Producer(t)
 	if n == nil {
 		return nil, graph.Verdict{Reason: graph.WhyInputReal}
 	}
 	float := because(graph.WhyMakesReals, n)
+	if q := r.chain(t); q != nil && q.nearly && !r.options.FoldSTE {
+		float = because(graph.WhyNearly, n)
+		float.Args.Bits = q.value.Bits
+	}
 	switch a := n.Attrs.(type) {
 	case *graph.ConcatAttrs:
 		for i, in := range n.Inputs {
@@ -70,7 +81,13 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		return v, why
 	case *graph.BinaryOpAttrs:
 		if len(n.Inputs) == 2 {
-			return r.sum(n)
+			if q := r.stepped(t); q != nil {
+				return q.value, graph.Verdict{}
+			}
+			if v, why = r.sum(n); v == nil && float.Reason == graph.WhyNearly {
+				why = float
+			}
+			return v, why
 		}
 	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		return r.source(n.Inputs[0])
@@ -82,6 +99,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	}
 	switch n.Op {
 	case "dequantize":
+		if q := r.stepped(t); q != nil {
+			return q.value, graph.Verdict{}
+		}
 		if v = r.g.Value(n.Inputs[0]); !(v.Scale > 0) {
 			why = because(graph.WhyLevelScale, n)
 			why.Args.Value = number(v.Scale)
@@ -158,12 +178,12 @@ func (r *rewriter) sink(t string) (string, error) {
 	n := r.Producer(t)
 	l, err := "", error(nil)
 	switch {
-	case n.Op == "dequantize":
-		l = n.Inputs[0]
-	case r.idle(n):
+	case n.Op != "dequantize" && r.idle(n):
 		l, err = r.sink(n.Inputs[0])
 	case r.stepped(t) != nil:
 		l, err = r.threshold(n, r.stepped(t))
+	case n.Op == "dequantize":
+		l = n.Inputs[0]
 	case n.Op == "add" || n.Op == "sub":
 		l, err = r.sumLevels(n)
 	default:

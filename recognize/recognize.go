@@ -17,6 +17,7 @@ type Pass = passorder.Pass[*rewriter]
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
+		{Name: "sign_zero", Doc: "sign gets the one bit that an option gives it", Required: true, Run: signZero},
 		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
 		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
 		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", Required: true, Run: bitserial},
@@ -28,6 +29,7 @@ func Passes() []Pass {
 // order says which pass must run before which, and why; Run checks it against the table above.
 func order() [][3]string {
 	return [][3]string{
+		{"sign_zero", "requantize", "levels are found once it has its bits"},
 		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
 		{"requantize", "bitserial", "levels reach a convolution through quantizers that change nothing"},
 		{"bitserial", "fake_quant", "only then is known which levels nobody wants"},
@@ -37,13 +39,13 @@ func order() [][3]string {
 }
 
 // Run gives g with its bitserial layers found. g itself is not changed.
-func Run(g *graph.Graph, _ Options) (*graph.Graph, error) {
+func Run(g *graph.Graph, o Options) (*graph.Graph, error) {
 	r := newRewriter(g)
+	r.options = o
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
-		clear(r.sources)
 		clear(r.levels)
-		clear(r.chains)
+		r.forget()
 		if err := passorder.Run(Passes(), order(), r, nil, nil); err != nil {
 			return nil, err
 		}
@@ -56,16 +58,25 @@ func Run(g *graph.Graph, _ Options) (*graph.Graph, error) {
 type rewriter struct {
 	*graph.Builder
 	g       *graph.Graph
+	options Options
 	sources map[string]origin   // f32 tensor -> what it is made from
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
+	sums    map[*graph.Node]*sums
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}}
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, sums: map[*graph.Node]*sums{}}
+}
+
+// forget drops what was found of tensors and layers: the graph has changed.
+func (r *rewriter) forget() {
+	clear(r.sources)
+	clear(r.chains)
+	clear(r.sums)
 }
 
 // insert puts n, which makes the tensor out, behind node after, and gives the tensor its type.

@@ -3,7 +3,6 @@ package recognize
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -11,149 +10,349 @@ import (
 	"ripc/ir"
 )
 
-// A quantizer may be spelled out in ops on single elements: sign, or clip, mul, round and div as DoReFa has them. Such a chain
-// is a map that never falls and has a few values; where these are levels, it is a threshold.
+// A quantizer may be spelled out in ops on single elements: sign, or clip, mul, round and div as DoReFa has them, or
+// (sign(x) - y) + y, which is what is left of a straight-through estimator. Any such function of one tensor that has a few values
+// is a threshold, if the values are levels and come in order.
 
-// steppedBits is the number of bits up to which chains of steps become thresholds, of which there are 2^bits-1.
+// steppedBits is the number of bits up to which regions become thresholds, of which there are 2^bits-1.
 const steppedBits = 4
 
-// stepped is a chain of steps as thresholds on the tensor that it starts from.
+// stepped is a region as a quantizer of the tensor that it starts from.
 type stepped struct {
-	from       string
-	value      *graph.Value // type of the levels
-	thresholds *graph.Tensor
+	from string
+	// turn has 1 or -1 for each channel, or one for all: the levels are those of from times it. nil: 1.
+	turn       *graph.Tensor
+	value      *graph.Value  // type of the levels
+	thresholds *graph.Tensor // nil if quantize says what they do
+	quantize   *graph.QuantizeAttrs
+	jumps      int  // of the region
+	nearly     bool // the region differs from the quantizer by roundings
+	verdict    graph.Verdict
 }
 
-// stepped finds the shortest chain of steps that ends in f32 tensor t and makes levels; nil if there is none. A NaN gets the
-// lowest level.
+// stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or only but for
+// roundings, which is not asked for. It is that of the shortest region, unless another quantizer stands before it, which a
+// longer region takes in. A NaN gets the lowest level.
 func (r *rewriter) stepped(t string) *stepped {
-	if q, ok := r.chains[t]; ok {
+	if q := r.chain(t); q != nil && (!q.nearly || r.options.FoldSTE) {
 		return q
-	}
-	var steps []scalar.Step
-	var found *stepped
-	rounds := false
-	for x := t; found == nil; {
-		n := r.Producer(x)
-		if n == nil {
-			break
-		}
-		s := graph.Steps(r.g, n)
-		if n.Op == "dequantize" {
-			if n = r.Producer(n.Inputs[0]); n == nil {
-				break
-			}
-			s = realSteps(n, r.g.Value(n.Inputs[0]).Channels())
-		}
-		if len(s) == 0 || !scalar.Increasing(s) {
-			break
-		}
-		rounds = rounds || slices.ContainsFunc(s, func(s scalar.Step) bool { return s.Kind == scalar.Round || s.Kind == scalar.Sign })
-		if steps, x = slices.Concat(s, steps), n.Inputs[0]; rounds {
-			if found = levelsOf(steps, r.g.Value(x).Channels()); found != nil {
-				found.from = x
-			}
-		}
-	}
-	r.chains[t] = found
-	return found
-}
-
-// realSteps are the real values of quantize node n's levels as steps; none if n is another node.
-func realSteps(n *graph.Node, channels int) []scalar.Step {
-	if a, ok := n.Attrs.(*graph.QuantizeAttrs); ok {
-		return a.RealSteps(channels)
 	}
 	return nil
 }
 
-// levelsOf is the quantizer that steps are in each of the channels, nil if they are none.
-func levelsOf(steps []scalar.Step, channels int) *stepped {
-	vectors := slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
-	if !vectors {
+// chain is stepped, with quantizers but for roundings.
+func (r *rewriter) chain(t string) *stepped {
+	if q, ok := r.chains[t]; ok {
+		return q
+	}
+	q := r.findStepped(t)
+	r.chains[t] = q
+	return q
+}
+
+func (r *rewriter) findStepped(t string) *stepped {
+	least, most := 1, 8
+	if n := r.Producer(t); n != nil && n.Op == "dequantize" { // a quantizer already: of use with another before it
+		least, most = 2, r.g.Value(n.Inputs[0]).Bits
+	}
+	var best *stepped
+	var shared []*region
+	for w := (walker{r: r, to: t, frontier: []string{t}}); w.next(); {
+		g := w.region()
+		if g.jumps < least || best != nil && g.jumps == best.jumps {
+			continue
+		}
+		if q := r.quantizerOf(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most {
+			best, most = q, q.value.Bits
+		} else if g.shared {
+			shared = append(shared, g)
+		}
+	}
+	for _, g := range shared {
+		if best != nil {
+			break
+		}
+		if best = r.quantizerOf(g, calculus{forms: true}); best != nil {
+			if best.nearly = true; best.value.Bits > most {
+				best = nil
+			}
+		}
+	}
+	return best
+}
+
+// quantizerOf is g as a quantizer; nil if it is none.
+func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
+	channels := g.channels
+	if len(g.vectors) == 0 {
 		channels = 1
 	}
-	values, first := jumps(steps, 0)
-	v := lattice(values)
+	within := real()
+	if !c.exact {
+		within = finite()
+	}
+	rows, known := make([][]piece, channels), map[string][]piece{}
+	for o := range rows {
+		key := g.key(o)
+		row, ok := known[key]
+		if !ok {
+			row = g.pieces(c, o, within)
+			known[key] = row
+		}
+		of := o
+		if channels == 1 {
+			of = -1
+		}
+		if row == nil && g.shared && c.exact { // perhaps roundings do not matter to numbers as there are
+			if d := r.domainOf(g.from, of); d.lo-d.lo == 0 && d.hi-d.hi == 0 {
+				row = g.pieces(c, o, d)
+			}
+		}
+		if row == nil {
+			return nil
+		}
+		rows[o] = r.possible(g, row, of)
+	}
+	return quantizerOfPieces(g, rows)
+}
+
+// possible leaves out pieces of a single number that the tensor which g starts from does not hold in channel o, or in any if o is
+// -1: the 0 that sign makes of 0, where sums are odd.
+func (r *rewriter) possible(g *region, row []piece, o int) []piece {
+	single := func(p piece) bool { return p.from() == p.to() }
+	if !slices.ContainsFunc(row, single) {
+		return row
+	}
+	d := r.domainOf(g.from, o)
+	var out []piece
+	start := row[0].first
+	for i, p := range row {
+		switch {
+		case single(p) && d.taken != nil && !d.taken(p.from(), p.to()) && i < len(row)-1: // the next one begins here
+			continue
+		case len(out) > 0 && out[len(out)-1].value == p.value:
+			out[len(out)-1].last = p.last
+		default:
+			p.first = start
+			out = append(out, p)
+		}
+		start = p.last + 1
+	}
+	return out
+}
+
+// quantizerOfPieces is the quantizer that has these pieces in its channels.
+func quantizerOfPieces(g *region, rows [][]piece) *stepped {
+	var values []float32
+	turn, turned := &graph.Tensor{Shape: []int{len(rows)}, Data: slices.Repeat([]float32{1}, len(rows))}, false
+	for o, row := range rows {
+		if len(row) > 1 && row[0].value > row[1].value {
+			row = falling(row)
+			rows[o], turn.Data[o], turned = row, -1, true
+		}
+		for i, p := range row {
+			if i > 0 && p.value <= row[i-1].value {
+				return nil
+			}
+			if at, ok := slices.BinarySearch(values, p.value); !ok {
+				values = slices.Insert(values, at, p.value)
+			}
+		}
+		if len(values) > maxValues {
+			return nil
+		}
+	}
+	v, levels := lattice(values)
 	if v == nil {
 		return nil
 	}
-	q := &stepped{value: v, thresholds: &graph.Tensor{Shape: []int{len(first), channels}, Data: make([]float32, len(first)*channels)}}
+	top := slices.Max(levels)
+	q := &stepped{from: g.from, value: v, jumps: g.jumps, verdict: g.verdict(), thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
+	if turned {
+		q.turn = turn
+	}
 	alike := true
-	for o := range channels {
-		vs, at := jumps(steps, o)
-		if !slices.Equal(vs, values) {
+	for o, row := range rows {
+		at := 0
+		for j := range top {
+			for at < len(row) && levelOf(values, levels, row[at].value) <= j {
+				at++
+			}
+			x := float32(math.Inf(1))
+			switch {
+			case at == 0:
+				x = float32(math.Inf(-1))
+			case at < len(row):
+				x = row[at].from()
+			}
+			q.thresholds.Data[j*len(rows)+o] = x
+			alike = alike && x == q.thresholds.Data[j*len(rows)]
+		}
+	}
+	if alike && len(rows) > 1 && (!turned || !mixed(turn.Data)) {
+		first := make([]float32, top)
+		for j := range first {
+			first[j] = q.thresholds.Data[j*len(rows)]
+		}
+		q.thresholds = &graph.Tensor{Shape: []int{top, 1}, Data: first}
+	}
+	if turned && !mixed(turn.Data) {
+		turn.Shape, turn.Data = []int{1}, turn.Data[:1]
+	}
+	if v.Bits > steppedBits {
+		if q.quantize = even(v.LevelType, q); q.quantize == nil {
 			return nil
 		}
-		for j, x := range at {
-			q.thresholds.Data[j*channels+o] = x
-		}
-		alike = alike && slices.Equal(at, first)
-	}
-	if alike {
-		q.thresholds = &graph.Tensor{Shape: []int{len(first), 1}, Data: first}
+		v.LevelType = q.quantize.LevelType
 	}
 	return q
 }
 
-// jumps are the values that steps have in channel o, ascending, and the smallest numbers that have each but the first; nil if
-// there are more than levels of steppedBits.
-func jumps(steps []scalar.Step, o int) (values, at []float32) {
-	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
-	f := func(i int64) float32 { return scalar.EvalSteps(steps, o, f32.FromOrder(i)) }
-	last := f(hi)
-	for i := lo; ; {
-		v := f(i)
-		if v-v != 0 || len(values) == 1<<steppedBits {
-			return nil, nil
-		}
-		if values = append(values, v+0); v == last {
-			return values, at
-		}
-		i += int64(sort.Search(int(hi-i), func(k int) bool { return f(i+int64(k)) > v }))
-		at = append(at, f32.Flush(f32.FromOrder(i)))
+// falling are the pieces of x as those of -x.
+func falling(row []piece) []piece {
+	out := slices.Clone(row)
+	slices.Reverse(out)
+	for i, p := range out {
+		out[i].first, out[i].last = f32.Order(f32.Neg(f32.FromOrder(p.last))), f32.Order(f32.Neg(f32.FromOrder(p.first)))
 	}
+	return out
 }
 
-// lattice is the type of levels that values, ascending, are the real values of: to the bit or the next f32, since a quotient
-// and the product with a reciprocal may be rounded differently.
-func lattice(values []float32) *graph.Value {
-	top := len(values) - 1
-	if top < 1 {
-		return nil
+// levelOf is the level of a value.
+func levelOf(values []float32, levels []int, v float32) int {
+	i, _ := slices.BinarySearch(values, v)
+	return levels[i]
+}
+
+// lattice is the type of levels that values, ascending, are the real values of, and the level of each: to the bit or the next
+// f32, since a quotient and the product with a reciprocal may be rounded differently. The levels may have others between
+// them; the first is 0.
+func lattice(values []float32) (v *graph.Value, levels []int) {
+	if len(values) < 2 {
+		return nil, nil
 	}
+	gap := math.Inf(1)
+	for i := range values[1:] {
+		gap = min(gap, float64(values[i+1])-float64(values[i]))
+	}
+	for parts := 1.0; parts <= 3; parts++ {
+		levels = levels[:0]
+		for _, x := range values {
+			l := math.RoundToEven((float64(x) - float64(values[0])) / gap * parts)
+			if !(l < maxValues) {
+				return nil, nil
+			}
+			levels = append(levels, int(l))
+		}
+		if v := typeOf(values, levels); v != nil {
+			return v, levels
+		}
+	}
+	return nil, nil
+}
+
+// typeOf is the type whose levels have these real values; nil if there is none.
+func typeOf(values []float32, levels []int) *graph.Value {
+	n := len(values) - 1
+	top := levels[n]
 	v := &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}
 	for top >= 1<<v.Bits {
 		v.Bits++
 	}
-	span := float64(values[top]) - float64(values[0])
+	span := float64(values[n]) - float64(values[0])
 	zero := math.RoundToEven(-float64(values[0]) * float64(top) / span)
-	bipolar := values[0] == -values[top] && top == 1<<v.Bits-1
 	switch {
-	case bipolar:
-		v.Enc, v.Scale = ir.Bipolar, float64(f32.Div(values[top], float32(top)))
+	case values[0] == -values[n] && top == 1<<v.Bits-1:
+		v.Enc, v.Scale = ir.Bipolar, float64(f32.Div(values[n], float32(top)))
 	case zero < 0 || zero >= float64(int(1)<<v.Bits):
 		return nil
 	default:
 		v.Zero = int(zero)
-		far := top
+		far := n
 		if v.Zero > top-v.Zero {
 			far = 0
 		}
-		v.Scale = float64(f32.Div(values[far], float32(far-v.Zero)))
+		v.Scale = float64(f32.Div(values[far], float32(levels[far]-v.Zero)))
 	}
-	for l, x := range reals(v)[:top+1] {
-		if d := math.Abs(float64(x) - float64(values[l])); d > math.Abs(float64(x))*0x1p-22 {
+	if !(v.Scale >= graph.MinScale && v.Scale <= graph.MaxScale) {
+		return nil
+	}
+	for i, l := range levels {
+		if d := math.Abs(float64(v.Float(l)) - float64(values[i])); d > math.Abs(float64(values[i]))*0x1p-22 {
 			return nil
 		}
 	}
 	return v
 }
 
-// threshold puts quantizer q in place of the chain that ends in n, and gives its levels.
+// even is the quantize that does what q's thresholds do, of evenly spaced ones; nil if there is none.
+func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
+	if q.thresholds.Shape[1] != 1 || q.turn != nil {
+		return nil
+	}
+	top, scale := q.thresholds.Shape[0], f32.Order(float32(t.Scale))
+	for _, ulps := range []int64{0, 1, -1} {
+		for _, mode := range scalar.Roundings() {
+			a := &graph.QuantizeAttrs{LevelType: t, Rounding: mode}
+			a.Scale = float64(f32.FromOrder(scale + ulps))
+			if t.Enc == ir.Unipolar && top < t.Top() {
+				a.Range = &scalar.Range{Min: -t.Zero, Max: top - t.Zero}
+			}
+			fits := func(j int) bool {
+				x := q.thresholds.Data[j]
+				return a.Eval(x) == j+1 && a.Eval(f32.FromOrder(f32.Order(x)-1)) == j
+			}
+			j := 0
+			for j < top && fits(j) {
+				j++
+			}
+			if j == top {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// signs reports whether q is sign, whose 0 is the value of 0 alone.
+func (q *stepped) signs() bool {
+	if q.thresholds.Shape[0] != 2 {
+		return false
+	}
+	columns := q.thresholds.Shape[1]
+	for o := range columns {
+		if q.thresholds.Data[o] != 0 || q.thresholds.Data[columns+o] != least {
+			return false
+		}
+	}
+	return true
+}
+
+// threshold puts quantizer q in place of the region that ends in n, and gives its levels.
 func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
+	from, ends := q.from, n
+	if q.turn != nil {
+		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.turn}}
+		from = r.TensorName(n.Output + ".turned")
+		if err := r.insert(n, turn, from); err != nil {
+			return "", err
+		}
+		n = turn
+	}
 	l := r.TensorName(n.Output + ".levels")
-	a := &graph.ThresholdAttrs{LevelType: q.value.LevelType}
-	t := &graph.Node{Name: n.Name + ".threshold", Op: "threshold", Attrs: a, Inputs: []string{q.from}, Weights: map[string]*graph.Tensor{"thresholds": q.thresholds}}
+	t := &graph.Node{Name: n.Name + ".threshold", Inputs: []string{from}}
+	if q.quantize != nil {
+		t.Op, t.Attrs = "quantize", q.quantize
+	} else {
+		t.Op, t.Attrs, t.Weights = "threshold", &graph.ThresholdAttrs{LevelType: q.value.LevelType}, map[string]*graph.Tensor{"thresholds": q.thresholds}
+	}
+	t.Verdict = q.verdict
+	switch {
+	case q.nearly:
+		t.Verdict = remark(graph.WhyFolded, ends)
+		t.Verdict.Args.Bits = q.value.Bits
+	case q.signs():
+		t.Verdict = remark(graph.WhyThreeSigns, ends)
+	}
 	return l, r.insert(n, t, l)
 }

@@ -214,6 +214,11 @@ func (r *compileResult) print(w io.Writer) {
 			fmt.Fprintf(w, "  stays float: %s\n", f)
 		}
 	}
+	for i, t := range r.in.Inputs {
+		if note := noteText(r.in, i); note != "" {
+			fmt.Fprintf(w, "  input %s%s\n", t.Title(), note)
+		}
+	}
 	for _, c := range r.Computed {
 		fmt.Fprintf(w, "  same sums in float: %s\n", c)
 	}

@@ -66,14 +66,30 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 	return cmd
 }
 
+// layoutText is the order of an image's axes.
+func layoutText(t describe.Tensor) string {
+	if len(t.Layout) < 3 {
+		return ""
+	}
+	return ", " + t.Layout
+}
+
+// noteText is what there is to say of input i, quoted, as it may be the model's own text.
+func noteText(in *ripc.Inspection, i int) string {
+	if in.InputNotes == nil || in.InputNotes[i] == "" {
+		return ""
+	}
+	return fmt.Sprintf("; note %q", in.InputNotes[i])
+}
+
 // printTable prints a line a layer and the sums.
 func printTable(w io.Writer, in *ripc.Inspection) error {
 	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
-	for _, t := range in.Inputs {
-		fmt.Fprintf(w, "input  %s\n", tensorText(t))
+	for i, t := range in.Inputs {
+		fmt.Fprintf(w, "input  %s%s%s\n", tensorText(t), layoutText(t), noteText(in, i))
 	}
 	for _, t := range in.Outputs {
-		fmt.Fprintf(w, "output %s\n", tensorText(t))
+		fmt.Fprintf(w, "output %s%s\n", tensorText(t), layoutText(t))
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tSHARE\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, REASON, NOTE")
@@ -145,7 +161,18 @@ func reasonText(l ripc.Layer) string {
 	if l.Reason == nil {
 		return ""
 	}
-	return l.Reason.Text
+	return l.Reason.Text + cure(l.Reason.Code)
+}
+
+// cure names the flag that would take a reason away.
+func cure(code string) string {
+	switch code {
+	case graph.WhyNearly.String():
+		return "; --fold-ste makes it one"
+	case graph.WhyThreeSigns.String():
+		return "; --sign-zero +1 makes it 1"
+	}
+	return ""
 }
 
 // algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.

@@ -24,6 +24,8 @@ type modelFlags struct {
 	scales     []string
 	means      []string
 	stds       []string
+	foldSTE    bool
+	signZero   int
 	set        *pflag.FlagSet
 	names      []string // of the flags above
 }
@@ -43,6 +45,8 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set.StringArrayVar(&f.scales, "scale", nil, "`[INPUT=]NUMBERS` that inputs are multiplied with first, such as\n1/255; one, or one for each channel, separated by commas")
 	f.set.StringArrayVar(&f.means, "mean", nil, "`[INPUT=]NUMBERS` that are then subtracted")
 	f.set.StringArrayVar(&f.stds, "std", nil, "`[INPUT=]NUMBERS` that inputs are then divided by")
+	f.set.BoolVar(&f.foldSTE, "fold-ste", false, "take for quantizers what differs from one by rounding only, as\n(sign(x) - x) + x does from sign(x)")
+	f.set.IntVar(&f.signZero, "sign-zero", 0, "`+1` or -1, what sign makes of 0, so that it has 1 bit instead\nof 2; where no 0 can be, it has that anyway")
 	f.set.VisitAll(func(g *pflag.Flag) {
 		if !before[g.Name] {
 			f.names = append(f.names, g.Name)
@@ -70,6 +74,10 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	if f.set.Changed("name") && f.name == "" {
 		return usagef("--name: give a name")
 	}
+	if f.set.Changed("sign-zero") && f.signZero != 1 && f.signZero != -1 {
+		return usagef("--sign-zero %d: give +1 or -1", f.signZero)
+	}
+	o.Recognize = ripc.RecognizeOptions{FoldSTE: f.foldSTE, SignZero: f.signZero}
 	if f.set.Changed("batch") && f.batch < 1 {
 		return usagef("--batch %d: give 1 or more", f.batch)
 	}

@@ -32,6 +32,7 @@ func changes() map[graph.Reason]string {
 		graph.WhyInputScales: "give its %(weights) weights a scale for each output channel, not for each input channel",
 
 		graph.WhyInputReal:     "quantize the network's input, or let the caller bring levels",
+		graph.WhyNearly:        "take %(where) for the quantizer that it is but for rounding",
 		graph.WhyMakesReals:    "quantize what %(where) makes",
 		graph.WhyMixedLevels:   "give all inputs of %(where) one type of levels",
 		graph.WhyPadValue:      "let %(where) pad with one of the %(bits)-bit levels, not with %(value)",

@@ -32,9 +32,15 @@ func sentences() map[graph.Reason]string {
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
 
+		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
+		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
+		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits",
+		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
+
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
 		graph.WhyBorders:     "its input has an offset that padding has not, so no thresholds equal its glue at the borders",
+		graph.WhyTwoIntegers: "its weights have an offset, so that its levels are made of two sums, in f32",
 		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",
@@ -58,6 +64,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyMovesFloats:   "moves a tensor that is not quantized",
 		graph.WhyCopiesPart:    "copies what its producer could not write in place",
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
+		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
 		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
 	}
 }

@@ -21,10 +21,7 @@ type arithmetic[T any] interface {
 // stepArithmetic is what the formulas of float steps are made of.
 type stepArithmetic[T any] interface {
 	arithmetic[T]
-	fma(a, b, c T) T
-	min(a, b T) T
-	max(a, b T) T
-	abs(v T) T
+	expArithmetic[T]
 	sign(v T) T
 	round(mode Rounding, v T) T
 }

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -14,20 +15,25 @@ type Kind uint8
 
 // The kinds. A, B, Lo, Hi and Mode are the step's.
 const (
-	Mul      Kind = iota // x * A
-	Div                  // x / A
-	Add                  // x + A
-	Fma                  // fma(x, A, B)
-	Relu                 // max(x, 0)
-	Relu6                // min(max(x, 0), 6)
-	HardTanh             // min(max(x, -1), 1)
-	Clip                 // min(max(x, Lo), Hi)
-	PRelu                // fma(min(x, 0), A, max(x, 0))
-	Round                // to an integer by Mode
-	Sign                 // f32(x > 0) - f32(x < 0)
-	Abs                  // |x|
-	Least                // min(x, A), so A where x is a NaN
-	Most                 // max(x, A)
+	Mul       Kind = iota // x * A
+	Div                   // x / A
+	Add                   // x + A
+	Fma                   // fma(x, A, B)
+	Relu                  // max(x, 0)
+	Relu6                 // min(max(x, 0), 6)
+	HardTanh              // min(max(x, -1), 1)
+	Clip                  // min(max(x, Lo), Hi)
+	PRelu                 // fma(min(x, 0), A, max(x, 0))
+	Round                 // to an integer by Mode
+	Sign                  // f32(x > 0) - f32(x < 0)
+	Abs                   // |x|
+	Least                 // min(x, A), so A where x is a NaN
+	Most                  // max(x, A)
+	Sigmoid               // 1 / (1 + e**-x)
+	Tanh                  // the hyperbolic tangent
+	Elu                   // x for x > 0, else A * (e**x - 1)
+	Silu                  // x * sigmoid(x)
+	HardSwish             // x * min(max(x/6 + 0.5, 0), 1)
 )
 
 // kindRow is what is known of a kind.
@@ -46,25 +52,31 @@ const (
 	mixed   course = iota // rises and falls, or nobody knows
 	rising                // never falls
 	turning               // never falls where A > 0, and never rises where A < 0
-	bending               // never falls where A >= 0; rises and falls where A < 0
+	bending               // never falls where A >= 0; where A < 0 it never rises up to 0, and never falls from there
+	valley                // never rises up to 0, and never falls from there
 )
 
 var kinds = sync.OnceValue(func() []kindRow {
 	return []kindRow{
-		Mul:      {"mul", 1, 1, turning},
-		Div:      {"div", 1, 1, turning},
-		Add:      {"add", 1, 1, rising},
-		Fma:      {"fma", 2, 1, turning},
-		Relu:     {"relu", 0, 1, rising},
-		Relu6:    {"relu6", 0, 1, rising},
-		HardTanh: {"hard_tanh", 0, 1, rising},
-		Clip:     {"clip", 0, 1, rising},
-		PRelu:    {"prelu", 1, 2, bending},
-		Round:    {"round", 0, 1, rising},
-		Sign:     {"sign", 0, 2, rising},
-		Abs:      {"abs", 0, 1, mixed},
-		Least:    {"min", 1, 1, rising},
-		Most:     {"max", 1, 1, rising},
+		Mul:       {"mul", 1, 1, turning},
+		Div:       {"div", 1, 1, turning},
+		Add:       {"add", 1, 1, rising},
+		Fma:       {"fma", 2, 1, turning},
+		Relu:      {"relu", 0, 1, rising},
+		Relu6:     {"relu6", 0, 1, rising},
+		HardTanh:  {"hard_tanh", 0, 1, rising},
+		Clip:      {"clip", 0, 1, rising},
+		PRelu:     {"prelu", 1, 2, bending},
+		Round:     {"round", 0, 1, rising},
+		Sign:      {"sign", 0, 2, rising},
+		Abs:       {"abs", 0, 1, valley},
+		Least:     {"min", 1, 1, rising},
+		Most:      {"max", 1, 1, rising},
+		Sigmoid:   {"sigmoid", 0, expCopies, rising},
+		Tanh:      {"tanh", 0, 2*expCopies + 1, rising},
+		Elu:       {"elu", 1, expCopies + 1, bending},
+		Silu:      {"silu", 0, expCopies + 1, mixed},
+		HardSwish: {"hard_swish", 0, 2, mixed},
 	}
 })
 
@@ -155,6 +167,16 @@ func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
 		return m.min(x, a)
 	case Most:
 		return m.max(x, a)
+	case Sigmoid:
+		return sigmoid(m, x)
+	case Tanh:
+		return tanh(m, x)
+	case Elu:
+		return elu(m, x, a)
+	case Silu:
+		return m.mul(x, sigmoid(m, x))
+	case HardSwish:
+		return m.mul(x, m.clip(m.add(m.mul(x, m.constant(1.0/6)), m.constant(0.5)), 0, 1))
 	}
 	panic("BUG: unknown step " + s.Kind.String())
 }
@@ -182,11 +204,35 @@ func (s Step) Monotone() bool {
 	return false
 }
 
+// Range gives bounds of what s makes, in channel o, of the numbers from lo to hi, which are no NaN: where lo equals hi, the
+// number itself. ok is false where nothing is known.
+func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
+	a, b := s.Eval(o, lo), s.Eval(o, hi)
+	if lo == hi && math.Signbit(float64(lo)) == math.Signbit(float64(hi)) {
+		return a, a, true
+	}
+	if a != a || b != b {
+		return 0, 0, false
+	}
+	switch kinds()[s.Kind].course {
+	case rising:
+		return a, b, true
+	case turning:
+		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0 && (s.Kind != Div || f32.Flush(s.A[o]) != 0)
+	case bending, valley:
+		if lo < 0 && hi > 0 {
+			return min(a, b, 0), max(a, b, 0), len(s.A) == 0 || s.A[o]-s.A[o] == 0
+		}
+		return min(a, b), max(a, b), len(s.A) == 0 || s.A[o]-s.A[o] == 0
+	}
+	return 0, 0, false
+}
+
 // Increasing reports whether steps never fall in any channel and keep numbers numbers.
 func Increasing(steps []Step) bool {
 	return !slices.ContainsFunc(steps, func(s Step) bool {
 		course := kinds()[s.Kind].course
-		return course == mixed || slices.ContainsFunc(s.A, func(v float32) bool {
+		return course == mixed || course == valley || slices.ContainsFunc(s.A, func(v float32) bool {
 			return v-v != 0 || course != rising && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
 		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
 	})

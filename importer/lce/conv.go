@@ -189,6 +189,7 @@ func fullyConnected(b *builder) (string, error) {
 
 // reshape makes a node unless x has that shape already.
 func (b *builder) reshape(x string, shape []int) (string, error) {
+	shape = b.sizes.Batch().Reshape(b.g.Value(x).Shape, shape)
 	if slices.Equal(b.g.Value(x).Shape, shape) {
 		return x, nil
 	}

@@ -37,6 +37,12 @@ func (b *builder) bind(i int, val string) error {
 	t := &b.file.tensors[i]
 	v := b.g.Value(val)
 	bits := v.Encoded() && v.Enc == ir.BipolarInv
+	if b.resized {
+		if t.shape = slices.Clone(v.Shape); bits && t.typ == typeI32 && len(t.shape) > 0 {
+			t.shape[len(t.shape)-1] = words(v.Channels())
+		}
+		t.elems = elems(t.shape)
+	}
 	var err error
 	switch {
 	case t.typ == typeI32 && bits:

@@ -32,11 +32,14 @@ func parse(name string, data []byte, o importer.Options, limit int) (*graph.Grap
 	if err != nil {
 		return nil, err
 	}
+	if err := f.cut(name, o); err != nil {
+		return nil, err
+	}
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
 		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
-		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, outputs: map[int]bool{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
 	return b.build()
@@ -60,6 +63,10 @@ type builder struct {
 	names   []string                 // of the tensors, unique
 	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
 	faults  source.Faults
+	unread  map[int]bool // operators that could not be converted
+	uncut   []*ir.Error  // of operators that are not supported
+	sizes   *source.Sizes
+	resized bool // inputs have other shapes than the file says, and so may all tensors
 
 	op    *operator // at work
 	first int       // its first node
@@ -72,7 +79,9 @@ func (b *builder) build() (*graph.Graph, error) {
 	}
 	b.nameTensors()
 	b.countBits()
-	b.inputs()
+	if err := b.inputs(); err != nil {
+		return nil, err
+	}
 	handlers := supported()
 	for i := range b.file.ops {
 		b.op, b.first = &b.file.ops[i], len(b.g.Nodes)
@@ -82,8 +91,10 @@ func (b *builder) build() (*graph.Graph, error) {
 			b.fail(nil)
 		case !ok || h.custom != b.op.custom:
 			b.fail(b.unsupported())
+			b.unread[i] = true
 		default:
 			if err := b.convert(h); err != nil {
+				b.unread[i] = true
 				b.out.Truncate(b.first)
 				b.fail(err)
 			}
@@ -92,9 +103,9 @@ func (b *builder) build() (*graph.Graph, error) {
 	b.op = nil
 	b.finishOutputs()
 	if b.faults.Any() {
+		b.adviseCut()
 		return nil, b.faults.Err()
 	}
-	b.noteBatch()
 	b.out.Prune()
 	return b.g, nil
 }
@@ -127,6 +138,9 @@ func (b *builder) fail(err error) {
 	default:
 		e.Err = err
 	}
+	if errors.As(err, new(*unsupportedOp)) {
+		b.uncut = append(b.uncut, e)
+	}
 	b.faults.Add(e)
 }
 
@@ -150,13 +164,19 @@ func faultf(help, format string, args ...any) error {
 	return &opFault{fmt.Sprintf(format, args...), help}
 }
 
+// unsupportedOp is the fault of an operator that is not in the table.
+type unsupportedOp struct{ error }
+
+// Unwrap is the fault itself.
+func (u *unsupportedOp) Unwrap() error { return u.error }
+
 func (b *builder) unsupported() error {
 	what := "builtin"
 	if b.op.custom {
 		what = "custom"
 	}
-	return faultf("docs/import-larq.md lists what is supported, and what to do about the rest",
-		"this %s operator (version %d) is not supported", what, b.op.version)
+	return &unsupportedOp{faultf("docs/import-larq.md lists what is supported, and what to do about the rest",
+		"this %s operator (version %d) is not supported", what, b.op.version)}
 }
 
 // convert lets h make the operator's nodes and binds their result to the operator's output.
@@ -184,15 +204,4 @@ func (b *builder) convert(h handler) error {
 		return nil
 	}
 	return b.bind(b.op.outputs[0], val)
-}
-
-// noteBatch says at the first reader of an input that its batch was open.
-func (b *builder) noteBatch() {
-	notes := map[string]string{}
-	for _, i := range b.file.inputs {
-		if b.file.tensors[i].free {
-			notes[b.names[i]] = fmt.Sprintf("the file leaves the batch of input %q open, so it is fixed to 1", b.names[i])
-		}
-	}
-	source.NoteInputs(b.out, notes)
 }

@@ -152,7 +152,7 @@ func (b *builder) reshapeBits() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	shape := slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
+	shape := b.sizes.Batch().Reshape(append(slices.Clone(x.Shape[:len(x.Shape)-1]), words(x.Channels())), slices.Clone(b.file.tensors[b.op.outputs[0]].shape))
 	if len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()) {
 		return "", faultf("dequantize before it", "gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape)
 	}

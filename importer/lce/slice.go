@@ -21,6 +21,9 @@ func slice(b *builder) (string, error) {
 		return "", faultf("", "begin %v and size %v for %d axes", begin, size, len(shape))
 	}
 	stride := make([]int, len(shape))
+	if len(shape) > 0 {
+		size[0] = b.sizes.Batch().Slice(shape, begin[0], 1, size[0])
+	}
 	for d := range shape {
 		if stride[d] = 1; size[d] == -1 {
 			size[d] = shape[d] - begin[d]
@@ -72,6 +75,9 @@ func stridedSlice(b *builder) (string, error) {
 			if shrink>>d&1 != 0 {
 				to = from + 1
 			}
+		}
+		if d == 0 && shrink&1 == 0 {
+			to = from + b.sizes.Batch().Slice(shape, from, step, to-from)
 		}
 		if to <= from {
 			return "", faultf("", "takes nothing of axis %d: positions %d to %d", d, from, to-1)

@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/source"
 	"ripc/ir"
 )
 
@@ -89,11 +90,25 @@ func (b *builder) countBits() {
 }
 
 // inputs adds the caller's tensors to the graph.
-func (b *builder) inputs() {
+func (b *builder) inputs() error {
+	var names []string
+	for _, i := range b.file.inputs {
+		names = append(names, b.names[i])
+	}
+	var err error
+	if b.sizes, err = source.NewSizes(b.g.File, b.options, names); err != nil {
+		return err
+	}
 	for _, i := range b.file.inputs {
 		t := &b.file.tensors[i]
-		v := &graph.Value{Name: b.names[i], Shape: slices.Clone(t.shape), Layout: graph.LayoutOf(t.shape)}
+		v := &graph.Value{Name: b.names[i]}
 		fault := t.fault
+		if fault == "" && len(t.shape) > 0 {
+			if v.Note, err = b.resize(i); err != nil {
+				return err
+			}
+		}
+		v.Shape, v.Layout = slices.Clone(t.shape), graph.LayoutOf(t.shape)
 		c, isBits := b.bits[i]
 		switch {
 		case fault != "":
@@ -127,6 +142,26 @@ func (b *builder) inputs() {
 		b.out.Input(v)
 		b.values[i] = v.Name
 	}
+	return nil
+}
+
+// resize gives input i the shape that is asked for; note is what there is to say of it.
+func (b *builder) resize(i int) (note string, err error) {
+	t := &b.file.tensors[i]
+	shape := slices.Clone(t.shape)
+	if t.free {
+		shape[0] = 0
+	}
+	got, note, err := b.sizes.Shape(b.names[i], shape, nil)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Equal(got, t.shape) {
+		b.sizes.Written(t.shape[0], got[0])
+		b.resized = true
+		t.shape, t.elems = got, elems(got)
+	}
+	return note, nil
 }
 
 // levelsOf makes v the levels of an 8-bit tensor.

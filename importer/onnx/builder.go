@@ -24,11 +24,13 @@ type builder struct {
 	order   []int // of the file's nodes
 	ops     ops
 	unknown map[string]*unknownOp // ops that are not supported
+	unread  map[int]bool          // nodes with something wrong, by their place in the file
+	uncut   []*ir.Error           // of those that one may do without
+	sizes   *source.Sizes
 	opset   map[string]int64
 	g       *graph.Builder
 	tensors map[string]*tensor // by name in the file
 	used    names.Set          // of graph values and nodes, and what the file has
-	notes   map[string]string  // of graph inputs
 	wanted  map[string]bool    // the file's outputs
 	readers map[string]bool    // tensors of the file that a node reads
 	faults  source.Faults
@@ -36,8 +38,8 @@ type builder struct {
 }
 
 func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
-	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{},
-		opset: map[string]int64{}, tensors: map[string]*tensor{}, notes: map[string]string{}, wanted: map[string]bool{},
+	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
+		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
 		readers: map[string]bool{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
@@ -72,6 +74,7 @@ func (b *builder) node(index int, p *pb.NodeProto) {
 		outs, err = b.evaluate(n)
 	}
 	if err != nil {
+		b.unread[index] = true
 		var e *ir.Error
 		switch {
 		case errors.Is(err, errCounted):
@@ -192,14 +195,10 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		return outs, nil
 	}
 	if n.op.lower == nil {
-		help := "it is there for what exporters compute of shapes and weights; use another op in the network"
-		for i, t := range n.in {
-			if t != nil && t.konst == nil {
-				help = fmt.Sprintf("use another op in the network, or end it before this one, at tensor %q", n.Input[i])
-				break
-			}
-		}
-		return nil, n.fail(help, "its operands are computed from an input; this op is only supported on constants")
+		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",
+			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
+		b.uncut = append(b.uncut, e)
+		return nil, e
 	}
 	for i, t := range n.in {
 		switch {

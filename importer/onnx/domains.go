@@ -78,6 +78,7 @@ func (b *builder) unsupported(n *node) error {
 		return errCounted
 	}
 	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported", Help: b.instead(n)}
+	b.uncut = append(b.uncut, e)
 	b.unknown[id] = &unknownOp{first: e, nodes: 1}
 	return e
 }

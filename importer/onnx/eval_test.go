@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -167,6 +168,8 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 	switch n.Op {
 	case "relu":
 		return each(func(v float32, _ int) float32 { return f32.Max(v, 0) })
+	case "sign":
+		return each(func(v float32, _ int) float32 { return float32(cmp.Compare(f32.Flush(v), 0)) })
 	case "relu6":
 		return each(func(v float32, _ int) float32 { return f32.Min(f32.Max(v, 0), 6) })
 	case "hard_tanh":

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer"
+	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/files"
 	"ripc/ir"
@@ -63,7 +65,7 @@ func (b *builder) absent(list map[string]*absence, lost *absentError) {
 }
 
 // inputs makes the graph's inputs, as the file has them, and brings images into the order in which they are stored inside.
-func (b *builder) inputs() {
+func (b *builder) inputs() error {
 	var files []*pb.ValueInfoProto
 	for _, v := range b.model.Graph.Input {
 		if t := b.tensors[v.GetName()]; t != nil && t.value == nil {
@@ -76,6 +78,14 @@ func (b *builder) inputs() {
 		files = append(files, v)
 		b.used.Take(v.GetName())
 	}
+	var names []string
+	for _, v := range files {
+		names = append(names, v.GetName())
+	}
+	var err error
+	if b.sizes, err = source.NewSizes(b.file, b.options, names); err != nil {
+		return err
+	}
 	for _, v := range files {
 		t, err := b.input(v)
 		if err != nil {
@@ -87,19 +97,25 @@ func (b *builder) inputs() {
 	if len(files) == 0 {
 		b.faults.Add(b.errorf("", "the model has no input"))
 	}
+	return nil
 }
 
 func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	name := v.GetName()
 	tt := v.GetType().GetTensorType()
-	if tt == nil || tt.Shape == nil {
-		return nil, b.errorf("give the input a type and a shape (onnx.tools.update_model_dims)", "input %q has no tensor type with a shape", name)
+	if tt != nil && tt.Shape == nil {
+		if given := b.sizes.Given(name); given != nil {
+			tt = valueInfo(name, dtype(tt.GetElemType()), given).GetType().GetTensorType()
+		}
 	}
-	shape, err := b.inputShape(name, tt.Shape)
+	if tt == nil || tt.Shape == nil {
+		return nil, b.errorf("say it: "+importer.Shape.With(name+"=1,..."), "input %q has no tensor type with a shape", name)
+	}
+	shape, note, err := b.inputShape(name, tt.Shape)
 	if err != nil {
 		return nil, err
 	}
-	gv := &graph.Value{Name: name, Shape: shape, Layout: layoutOf(shape)}
+	gv := &graph.Value{Name: name, Shape: shape, Layout: layoutOf(shape), Note: note}
 	var q *quantParams
 	switch dt := dtype(tt.GetElemType()); dt {
 	case dtFloat:
@@ -128,37 +144,23 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	return t, nil
 }
 
-// inputShape is an input's shape; a batch size that is left open becomes 1.
-func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, error) {
-	var shape []int
+// inputShape is an input's shape, and what there is to say of it.
+func (b *builder) inputShape(name string, s *pb.TensorShapeProto) (shape []int, note string, err error) {
+	open := map[int]string{}
 	for d, dim := range s.Dim {
 		v := dim.GetDimValue()
-		if dim.Value == nil || dim.GetDimParam() != "" {
-			open := dim.GetDimParam()
-			if d != 0 {
-				return nil, b.errorf("fix it, with onnxruntime.tools.make_dynamic_shape_fixed or at export", "input %q: axis %d (%q) has no fixed size", name, d, open)
-			}
-			b.notes[name] = "the file leaves the batch size open, so it is 1 here"
-			if open != "" {
-				b.notes[name] = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here", open)
-			}
-			v = 1
-		}
-		if v < 1 || v > maxElements {
-			return nil, b.errorf("", "input %q: axis %d has size %d", name, d, v)
+		switch {
+		case dim.Value == nil || dim.GetDimParam() != "":
+			v, open[d] = 0, dim.GetDimParam()
+		case v < 1 && b.sizes.Given(name) == nil || v > maxElements:
+			return nil, "", b.errorf("", "input %q: axis %d has size %d", name, d, v)
 		}
 		shape = append(shape, int(v))
 	}
-	if _, err := elements(shape); err != nil {
-		return nil, b.errorf("", "input %q: %v", name, err)
-	}
 	if len(shape) == 0 || len(shape) > graph.MaxRank {
-		return nil, b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape)
+		return nil, "", b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape)
 	}
-	if graph.Elems(shape) > graph.MaxElems {
-		return nil, b.errorf("", "input %q: shape %v has more than %d elements", name, shape, graph.MaxElems)
-	}
-	return shape, nil
+	return b.sizes.Shape(name, shape, open)
 }
 
 // layoutOf labels a tensor of the file's interface.

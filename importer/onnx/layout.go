@@ -21,10 +21,15 @@ type tensor struct {
 	integers *quantParams
 	cond     *condition
 	windows  *windows // not nil for what Im2Col made
-	bad      bool     // something was wrong where it was made
+	// margin, if not nil, is rows and columns of -Inf around the image, which value does not have; MaxPool leaves them out.
+	margin *margin
+	bad    bool // something was wrong where it was made
 	// other orders in which value was stored too.
 	orders map[string]*tensor
 }
+
+// margin is a number of rows and columns around an image.
+type margin struct{ before, after [2]int }
 
 // flattened is a pending permutation of columns: the value is a tensor of shape stored, axis 0 being that of the rows, that
 // was reshaped to two axes; in the file's order its axis d would be axis perm[d] of stored.

@@ -77,7 +77,7 @@ func folder(dir string) Opener {
 }
 
 // Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
-// errors joined. A batch size that the file leaves open becomes 1, which the first node that reads the input notes.
+// errors joined. A batch size that the file leaves open becomes 1, which the input notes.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 	return parse(file, data, open, importer.Options{}, baseMemory)
 }
@@ -102,25 +102,50 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 	if m.Graph == nil {
 		return fail("the file has no graph: it is no ONNX model")
 	}
-	b := newBuilder(file, m, open, o, 2*memory+8*int64(len(data)))
+	r := &reading{file: file, open: open, memory: 2*memory + 8*int64(len(data))}
+	b, err := r.network(m, o)
+	if err != nil {
+		return nil, err
+	}
+	b.outputs()
+	if b.faults.Any() {
+		return nil, b.faults.Err()
+	}
+	b.g.Prune()
+	return b.g.Graph(), nil
+}
+
+// reading is what is needed to read a file, or a part of it once more.
+type reading struct {
+	file   string
+	open   Opener
+	memory int64 // that constants may take
+}
+
+// network reads the nodes of m that o asks for, but not its outputs.
+func (r *reading) network(m *pb.ModelProto, o importer.Options) (*builder, error) {
+	whole := m
+	m, err := r.cut(m, o)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(r.file, m, r.open, o, r.memory)
 	if err := b.opsets(m); err != nil {
 		return nil, err
 	}
 	b.order = b.sorted()
 	b.initializers()
-	b.inputs()
+	if err := b.inputs(); err != nil {
+		return nil, err
+	}
+	if in := b.g.Graph().Inputs; len(o.Begin) > 0 && len(in) > 0 {
+		b.sizes.Written(writtenBatch(whole.Graph), b.g.Graph().Values[in[0]].Shape[0])
+	}
 	for _, i := range b.order {
 		b.node(i, m.Graph.Node[i])
 	}
-	if !b.faults.Any() {
-		b.outputs()
-	}
-	if b.faults.Any() {
-		return nil, b.faults.Err()
-	}
-	b.g.Prune()
-	source.NoteInputs(b.g, b.notes)
-	return b.g.Graph(), nil
+	b.adviseCut()
+	return b, b.faults.Err()
 }
 
 // The versions of the standard's operators that are read.

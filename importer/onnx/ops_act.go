@@ -12,6 +12,10 @@ func lowerRelu(n *node) ([]*tensor, error) {
 	return one(n.b.elementwise(n.in[0], "relu", &graph.NoAttrs{}, nil))
 }
 
+func lowerSign(n *node) ([]*tensor, error) {
+	return one(n.b.elementwise(n.in[0], "sign", &graph.NoAttrs{}, nil))
+}
+
 // slope is x for x >= 0 and alpha*x for others.
 func (b *builder) slope(t *tensor, alpha float32) (*tensor, error) {
 	c := t.value.Channels()

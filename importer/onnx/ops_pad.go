@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
 // pads reads how much Pad adds before and after each axis (negative numbers cut off), and the value.
@@ -71,6 +72,14 @@ func lowerPad(n *node) ([]*tensor, error) {
 	if t, err = b.crop(t, before, after); err != nil {
 		return nil, err
 	}
+	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 && b.onlyRead(n.Output[0], "MaxPool") {
+		m := &margin{added(before[2:]), added(after[2:])}
+		if t, err = b.plain(t); err != nil {
+			return nil, err
+		}
+		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0], t.shape[3] + m.before[1] + m.after[1]}
+		return []*tensor{{shape: shape, value: t.value, perm: t.perm, integers: t.integers, margin: m}}, nil
+	}
 	positive := func(v int) bool { return v > 0 }
 	if rank := len(t.shape); (rank == 3 || rank == 4) && slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
 		x, axes, err := b.image(t)
@@ -119,6 +128,13 @@ func lowerPad(n *node) ([]*tensor, error) {
 func added(pads []int) [2]int {
 	p := spatial(pads, 0)
 	return [2]int{max(0, p[0]), max(0, p[1])}
+}
+
+// onlyRead reports whether a tensor of the file is read by nodes of one op, which has no domain, and is no output.
+func (b *builder) onlyRead(name, op string) bool {
+	return !b.wanted[name] && !slices.ContainsFunc(b.model.Graph.Node, func(p *pb.NodeProto) bool {
+		return slices.Contains(p.Input, name) && (p.GetOpType() != op || !isStandard(p.GetDomain()))
+	})
 }
 
 // crop cuts off where pads are negative.

@@ -14,6 +14,7 @@ func lowerPool(op string) func(n *node) ([]*tensor, error) {
 		if err != nil {
 			return nil, err
 		}
+		padded := n.in[0].margin // the image has these rows and columns in the file, and not here
 		if !n.has("kernel_shape") {
 			return nil, n.fail("", "attribute \"kernel_shape\" is missing")
 		}
@@ -35,6 +36,13 @@ func lowerPool(op string) func(n *node) ([]*tensor, error) {
 		after := w.after
 		if ceil != 0 {
 			w.ceil(x.shape)
+		}
+		if padded != nil {
+			x = &tensor{shape: ofImage(x.value).shape, value: x.value, perm: x.perm, integers: x.integers}
+			for d := range 2 {
+				w.before[d] += padded.before[d]
+				w.after[d] += padded.after[d]
+			}
 		}
 		fill := math.Inf(-1)
 		if op == "avg_pool" {

@@ -42,6 +42,9 @@ func (n *node) shapeFor(old []int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.b.sizes != nil { // what the file computed for its own batch
+		want = n.b.sizes.Batch().Reshape(old, want)
+	}
 	shape, open, rest := slices.Clone(want), -1, 1
 	for d, v := range want {
 		switch {

@@ -176,8 +176,3 @@ func foldMulti(n *node, in []*array) ([]*array, error) {
 	}
 	return []*array{out}, nil
 }
-
-// lowerSign is exact in levels of two bits: (x >= 0) + (x > 0), less one. Subnormal numbers count as zero.
-func lowerSign(n *node) ([]*tensor, error) {
-	return one(n.b.threshold(n.in[0], []float32{0, 0x1p-126}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1, Zero: 1}}))
-}

@@ -56,7 +56,7 @@ func arithmetic(add adder) {
 	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound(scalar.Floor), becomes: "round"})
 	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound(scalar.Ceil), becomes: "round"})
 	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound(scalar.HalfEven), becomes: "round"})
-	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "threshold, dequantize"})
+	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "sign"})
 }
 
 func signOf(v float64) float64 {

@@ -49,6 +49,7 @@ func (b *builder) binary(n *rawNode, at string) *graph.BinaryAttrs {
 			scale = graph.ScaleMax
 		}
 	}
+	a.Offset = b.doc.flag(at + "/weight_offset")
 	a.WeightScale = parsed(b, n, at+"/weight_scale", scale, graph.ParseWeightScale)
 	return a
 }

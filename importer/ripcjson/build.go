@@ -7,6 +7,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer"
+	"ripc/importer/internal/source"
 	"ripc/ir"
 )
 
@@ -16,6 +17,7 @@ type builder struct {
 	doc     *document
 	lim     limits
 	options importer.Options
+	sizes   *source.Sizes
 	g       *graph.Graph
 	out     *graph.Builder // of g
 	weights *weights
@@ -47,8 +49,16 @@ func (b *builder) fault(n *rawNode, help, format string, args ...any) {
 }
 
 // inputs adds the caller's tensors to the graph.
-func (b *builder) inputs() {
+func (b *builder) inputs() error {
 	b.made = map[string]bool{}
+	var names []string
+	for i := range b.doc.list("/inputs") {
+		names = append(names, b.doc.text("/inputs/"+strconv.Itoa(i)+"/name"))
+	}
+	var err error
+	if b.sizes, err = source.NewSizes(b.file, b.options, names); err != nil {
+		return err
+	}
 	for i := range b.doc.list("/inputs") {
 		at := "/inputs/" + strconv.Itoa(i)
 		name := b.doc.text(at + "/name")
@@ -62,14 +72,18 @@ func (b *builder) inputs() {
 			b.add(b.doc.lines[at], fmt.Sprintf("input %q", name), help, "%s", msg)
 			continue
 		}
+		if v.Shape, _, err = b.sizes.Shape(name, v.Shape, nil); err != nil {
+			return err
+		}
 		v.Name = name
 		b.out.Input(v)
 	}
+	return nil
 }
 
 // input reads one input, or says what is wrong and what would be accepted.
 func (b *builder) input(at string) (v *graph.Value, msg, help string) {
-	v = &graph.Value{Shape: b.doc.integers(at + "/shape")}
+	v = &graph.Value{Shape: b.doc.integers(at + "/shape"), Note: b.doc.text(at + "/note")}
 	v.Layout = b.doc.textOr(at+"/layout", graph.LayoutOf(v.Shape))
 	if len(v.Layout) > 0 && len(v.Layout) != len(v.Shape) {
 		return nil, fmt.Sprintf("layout %s does not fit shape %v", v.Layout, v.Shape), "use one letter for each axis"
@@ -139,7 +153,7 @@ func (b *builder) build(n *rawNode) {
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Output: n.outputs[0],
 		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
 	row := formats()[n.op]
-	node.Attrs = row.read(b, n, n.at+"/attrs")
+	node.Attrs = b.resized(node, row.read(b, n, n.at+"/attrs"))
 	if !row.weights(b.weightReader(n, node)) {
 		return
 	}
@@ -151,6 +165,24 @@ func (b *builder) build(n *rawNode) {
 	if !within(out.Shape, b.lim.tensor) {
 		b.fault(n, "", "output of shape %v has more than %d elements", out.Shape, b.lim.tensor)
 	}
+}
+
+// resized is the attributes of n, where they depend on the batch and that is another than the model was written for.
+func (b *builder) resized(n *graph.Node, attrs any) any {
+	batch := b.sizes.Batch()
+	if len(n.Inputs) == 0 {
+		return attrs
+	}
+	x := b.g.Values[n.Inputs[0]].Shape
+	switch a := attrs.(type) {
+	case *graph.ReshapeAttrs:
+		a.Shape = batch.Reshape(x, a.Shape)
+	case *graph.SliceAttrs:
+		if len(a.Begin) > 0 && len(a.Size) > 0 && len(a.Stride) > 0 {
+			a.Size[0] = batch.Slice(x, a.Begin[0], a.Stride[0], a.Size[0])
+		}
+	}
+	return attrs
 }
 
 // outputs checks the names of the network's outputs.

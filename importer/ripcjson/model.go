@@ -88,7 +88,9 @@ func parse(file string, data []byte, open Opener, o importer.Options, v *validat
 		g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
 	}
 	b.out = graph.NewBuilder(b.g)
-	b.inputs()
+	if err := b.inputs(); err != nil {
+		return nil, err
+	}
 	nodes := b.order(b.nodes())
 	b.weights = b.openWeights(open)
 	if b.weights != nil {
@@ -103,5 +105,5 @@ func parse(file string, data []byte, open Opener, o importer.Options, v *validat
 	if p.any() {
 		return nil, p.join()
 	}
-	return b.g, nil
+	return source.CutGraph(b.g, o)
 }

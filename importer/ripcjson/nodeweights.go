@@ -60,6 +60,12 @@ func (w *weightReader) kernel() bool {
 		w.fault(w.n, "add weight_scale: tensor to attrs, or remove it", "weight \"scale\" is given but not used")
 		return false
 	}
+	if w.doc.flag(w.n.at + "/attrs/weight_offset") {
+		ok = w.set("offset", last, product(shape[:len(shape)-1])) && ok
+	} else if _, given := w.doc.values[w.n.at+"/weights/offset"]; given {
+		w.fault(w.n, "add weight_offset: true to attrs, or remove it", "weight \"offset\" is given but not used")
+		return false
+	}
 	return ok
 }
 

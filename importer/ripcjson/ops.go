@@ -46,6 +46,12 @@ var formats = sync.OnceValue(func() map[string]format {
 		"clip": form(func(b *builder, _ *rawNode, at string) *graph.ClipAttrs {
 			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)), Max: b.doc.number(at+"/max", math.Inf(1))}
 		}, writeClip),
+		"hard_sigmoid": form(func(b *builder, _ *rawNode, at string) *graph.HardSigmoidAttrs {
+			return &graph.HardSigmoidAttrs{Alpha: b.doc.number(at+"/alpha", 0.2), Beta: b.doc.number(at+"/beta", 0.5)}
+		}, func(a *graph.HardSigmoidAttrs) object { return object{{"alpha", a.Alpha}, {"beta", a.Beta}} }),
+		"elu": form(func(b *builder, _ *rawNode, at string) *graph.EluAttrs {
+			return &graph.EluAttrs{Alpha: b.doc.number(at+"/alpha", 1)}
+		}, func(a *graph.EluAttrs) object { return object{{"alpha", a.Alpha}} }),
 		"round": form(func(b *builder, n *rawNode, at string) *graph.RoundAttrs {
 			return &graph.RoundAttrs{Mode: b.rounding(n, at)}
 		}, func(a *graph.RoundAttrs) object { return roundingObject(a.Mode) }),

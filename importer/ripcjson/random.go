@@ -40,6 +40,8 @@ func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
 			out[i] = float32(2*u-1) * bound
 		case "scale":
 			out[i] = float32(0.9+float32(0.2*u)) * (bound / 2)
+		case "offset":
+			out[i] = float32(2*u-1) * (bound / 4)
 		case "gamma":
 			out[i] = 0.9 + float32(0.2*u)
 		case "beta":

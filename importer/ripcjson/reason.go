@@ -20,8 +20,11 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 		b.fault(n, "leave reason out: importers write it", "a bitserial layer has a reason to stay float")
 	}
 	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
-	if n.op == "conv2d" || n.op == "dense" {
+	switch n.op {
+	case "conv2d", "dense":
 		v.Kind = graph.Float
+	case "quantize", "threshold":
+		v.Kind = graph.Bits
 	}
 	for _, f := range v.Args.Facts() {
 		from := at + "/args/" + f.Name

@@ -16,6 +16,9 @@ func inputObject(v *graph.Value) object {
 	if v.View != graph.Bytes {
 		o.set("packed", true)
 	}
+	if v.Note != "" {
+		o.set("note", v.Note)
+	}
 	return o
 }
 
@@ -74,7 +77,7 @@ func binaryObject(b *graph.BinaryAttrs) object {
 		}
 	}
 	o.set("weight_scale", b.WeightScale.String())
-	return o
+	return append(o, only(b.Offset, "weight_offset", true)...)
 }
 
 // paddingObject is the mode of a padding, or its numbers.

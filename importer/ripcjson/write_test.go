@@ -47,7 +47,7 @@ const others = `{"format": "ripc.model/1", "name": "others", "weights": {"init":
   {"name": "mw", "op": "bitpack", "inputs": ["m"], "attrs": {"dtype": "i32"}},
   {"name": "mb", "op": "bitpack", "inputs": ["m"]},
   {"name": "bc", "op": "bitserial_conv2d", "inputs": ["m"], "attrs": {"filters": 4, "kernel": 3, "padding": "same", "pad_value": "one", "weight_encoding": "ternary"}},
-  {"name": "ba", "op": "bitserial_conv2d", "inputs": ["m"], "attrs": {"filters": 6, "kernel": 1, "groups": 3, "weight_encoding": "affine", "weight_bits": 2, "weight_zero_point": 1, "weight_scale": "tensor"}},
+  {"name": "ba", "op": "bitserial_conv2d", "inputs": ["m"], "attrs": {"filters": 6, "kernel": 1, "groups": 3, "weight_encoding": "affine", "weight_bits": 2, "weight_zero_point": 1, "weight_scale": "tensor", "weight_offset": true}},
   {"name": "rs", "op": "reshape", "inputs": ["bytes"], "attrs": {"shape": [24]}},
   {"name": "rd", "op": "dequantize", "inputs": ["rs"]},
   {"name": "ro", "op": "round", "inputs": ["rd"], "attrs": {"rounding": "floor"}},

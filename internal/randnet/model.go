@@ -139,7 +139,7 @@ func (b *modelBuilder) bitserial() {
 		b.conv("bitserial_conv2d")
 	}
 	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
-	mean := (dense || attrs["weight_scale"] == "mean") && attrs["weight_encoding"] == nil
+	mean := (dense || attrs["weight_scale"] == "mean") && attrs["weight_encoding"] == nil && attrs["weight_offset"] == nil
 	if b.r.IntN(5) == 0 {
 		b.residual()
 		mean = false // sums of two layers

@@ -8,7 +8,7 @@ import (
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
-	ops := append(graph.PlainOps(), "prelu", "clip", "round", "fake_quant")
+	ops := append(graph.PlainOps(), "prelu", "clip", "round", "fake_quant", "hard_sigmoid", "elu")
 	switch op := ops[b.r.IntN(len(ops))]; op {
 	case "clip":
 		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
@@ -226,6 +226,9 @@ func (b *modelBuilder) dilate(attrs map[string]any, shape []int) {
 
 // weights draws an encoding of a bitserial layer's weights, binary in half of the cases.
 func (b *modelBuilder) weights(attrs map[string]any) {
+	if b.r.IntN(5) == 0 {
+		attrs["weight_offset"] = true
+	}
 	switch b.r.IntN(6) {
 	case 0:
 		attrs["weight_encoding"] = "ternary"

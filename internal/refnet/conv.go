@@ -2,6 +2,7 @@ package refnet
 
 import (
 	"math"
+	"slices"
 
 	"ripc/graph"
 	"ripc/internal/f32"
@@ -16,6 +17,10 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 	if a.Binary != nil {
 		integers, scale = refWeights(n, a.Binary, ws, perChannel)
 	}
+	offset := make([]float32, ws[3])
+	if a.Binary != nil && a.Binary.Offset {
+		offset = n.Weights["offset"].Data
+	}
 	var bias []float32
 	if b := n.Weights["b"]; b != nil {
 		bias = b.Data
@@ -27,7 +32,7 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 		outside = 1<<v.Bits - 1
 	}
 	y.each(func(b, oh, ow, o int, e *float32) {
-		sum, weights := 0, 0
+		sum, weights, inputs, taps := 0, 0, 0, 0
 		if bias != nil {
 			*e = bias[o]
 		}
@@ -39,8 +44,10 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 					switch {
 					case a.Binary != nil && p != nil:
 						sum, weights = sum+int(*p)*integers[k], weights+integers[k]
+						inputs, taps = inputs+int(*p), taps+1
 					case a.Binary != nil && outside != 0:
 						sum, weights = sum+outside*integers[k], weights+integers[k]
+						inputs, taps = inputs+outside, taps+1
 					case p != nil:
 						*e = f32.Fma(*p, w[k], *e)
 					}
@@ -49,8 +56,12 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 		}
 		if a.Binary != nil {
 			*e = f32.Mul(float32(sum), float32(v.Scale*scale[o]))
+			if a.Binary.Offset {
+				*e = f32.Fma(float32(inputs), float32(v.Scale*float64(offset[o])), *e)
+			}
 			if v.Offset != 0 {
-				*e = f32.Add(*e, float32(v.Offset*(scale[o]*float64(weights))))
+				all := float64(scale[o]*float64(weights)) + float64(float64(offset[o])*float64(taps))
+				*e = f32.Add(*e, float32(v.Offset*all))
 			}
 		}
 	})
@@ -58,11 +69,17 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 
 // refWeights gives the integers that w stands for, and the real value of 1 for each output channel.
 func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) (integers []int, scale []float64) {
-	w := n.Weights["w"].Data
 	outs := ws[3]
+	w := n.Weights["w"].Data
+	if b.Offset {
+		w = slices.Clone(w)
+		for i := range w {
+			w[i] = f32.Sub(w[i], n.Weights["offset"].Data[i%outs])
+		}
+	}
 	integers, scale = make([]int, len(w)), make([]float64, outs)
 	if !b.OneBit() {
-		refIntegers(n, b, outs, perChannel, integers, scale)
+		refIntegers(n, w, b, outs, perChannel, integers, scale)
 		return integers, scale
 	}
 	for i, f := range w {
@@ -99,8 +116,7 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 
 // refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest, on a tie the one that
 // rounding half to even takes.
-func refIntegers(n *graph.Node, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
-	w := n.Weights["w"].Data
+func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
 	abs := func(i int) float64 { return math.Abs(float64(w[i])) }
 	for o := range outs {
 		of := func(i int) bool { return i%outs == o }

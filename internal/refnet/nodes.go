@@ -94,7 +94,23 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		},
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
-		"abs":             func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
+		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
+		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
+		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },
+		"elu": with(func(l *layer, a *graph.EluAttrs) {
+			l.each(func(_ int, e float32) float32 { return eluOf(e, float32(a.Alpha)) })
+		}),
+		"hard_sigmoid": with(func(l *layer, a *graph.HardSigmoidAttrs) {
+			l.each(func(_ int, e float32) float32 {
+				return min(max(f32.Add(f32.Mul(e, float32(a.Alpha)), float32(a.Beta)), 0), 1)
+			})
+		}),
+		"hard_swish": func(l *layer) {
+			l.each(func(_ int, e float32) float32 {
+				return f32.Mul(e, min(max(f32.Add(f32.Mul(e, 1.0/6), 0.5), 0), 1))
+			})
+		},
+		"abs": func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(math.Abs(float64(e))) }) },
 	}
 	for op := range functions() {
 		all[op] = func(l *layer) {

@@ -106,6 +106,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 		acc = c.pool(acc)
 	}
 	y := c.epilogue(acc, slice)
+	if c.Window != nil {
+		c.params = append(c.params, in(c.windows()))
+	}
 	c.params = append(c.params, out(y))
 	return &ir.Func{Name: c.name(), Params: c.params, Body: allocs(c.bufs, ir.Seq(c.nests...))}
 }

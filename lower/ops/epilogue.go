@@ -173,12 +173,30 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 	return y
 }
 
-// start is what the float steps begin with.
-func (c *conv) start(acc, o ir.Expr) ir.Expr {
+// start is what the float steps begin with, at position and channel i.
+func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
+	o := i[3]
+	v := c.sum(acc, i[0], i[1], i[2], o)
 	if c.Counts != nil {
-		return ir.CastTo(ir.F32, c.sumOf(acc, o))
+		v = ir.CastTo(ir.F32, c.sumOf(v, o))
 	}
-	return acc
+	if c.Window == nil {
+		return v
+	}
+	group := ir.Expr(ir.Int(0))
+	if c.GroupCount() > 1 {
+		if c.o != c.Out {
+			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
+		}
+		group = ir.Bin(ir.Div, o, ir.Int(c.GroupOut()))
+	}
+	scale, offset := constant(c, "scale", ir.F32, c.Window.Scale, 0), constant(c, "offset", ir.F32, c.Window.Offset, 0)
+	return &ir.Fma{A: ir.At(c.windows(), i[0], i[1], i[2], group), B: ir.At(offset, i[3]), C: mul(v, ir.At(scale, i[3]))}
+}
+
+// windows are the sums of the input's integers in each window.
+func (c *conv) windows() ir.Buffer {
+	return buf("window", ir.F32, c.batch, c.oh, c.ow, c.GroupCount())
 }
 
 // vectors gives the operands of the float steps at position and channel i, in order, as parameters s0, s1, ...
@@ -258,10 +276,12 @@ func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
 const maxJoined = 16
 
 // floats is the value that levels are made of, in so many places. Where its expression would become large, a nest of its own
-// computes it, and where other tensors would be read for it again and again.
+// computes it, where other tensors would be read for it again and again, and where reads of windows of groups come lane by lane.
 func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Expr {
-	if links := c.links(at, o); !large(links) && (len(c.Others) == 0 || places*len(links) <= maxJoined && (c.o == c.Out || places == 1)) {
-		v := c.start(c.sum(acc, at[0], at[1], at[2], o.index), o.index)
+	links := c.links(at, o)
+	few := len(c.Others) == 0 || places*len(links) <= maxJoined && (c.o == c.Out || places == 1)
+	if !large(links) && few && (c.Window == nil || c.GroupCount() == 1) {
+		v := c.start(acc, append(slices.Clone(at), o.index))
 		for _, l := range links {
 			v = l.apply(v)
 		}
@@ -270,7 +290,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	v := c.start(acc, i)
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], inWord(i[3])), v, i)))
 	return ir.At(y, append(slices.Clone(at), o.index)...)
@@ -283,7 +303,7 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	}
 	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	v := c.start(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	v := c.start(acc, i)
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
 	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], inWord(i[3])), v, at)))
 	return y

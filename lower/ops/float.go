@@ -36,22 +36,6 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 	return f
 }
 
-// exp is e**x for x <= 0 in f32 (a few ulp): x = n*ln2 + r, |r| <= ln2/2, a polynomial of degree 6 in r (Taylor), times
-// 2^n put together from its bits. x below -87 counts as -87, where the result is still a normal number.
-func exp(x ir.Expr) ir.Expr {
-	x = ir.Bin(ir.Max, x, ir.Float(-87))
-	n := ir.Un(ir.RoundEven, mul(x, ir.Float(float32(1/math.Ln2))))
-	// ln2 in two parts; the first has few bits, so that n times it is exact.
-	r := ir.Expr(&ir.Fma{A: n, B: ir.Float(-0.693359375), C: x})
-	r = &ir.Fma{A: n, B: ir.Float(2.12194440e-4), C: r}
-	p := ir.Expr(ir.Float(1.0 / 720))
-	for _, c := range []float32{1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1} {
-		p = &ir.Fma{A: p, B: r, C: ir.Float(c)}
-	}
-	bits := ir.Bin(ir.Shl, add(ir.CastTo(ir.I32, n), ir.Const(ir.I32, 127)), ir.Const(ir.I32, 23))
-	return mul(p, &ir.Bitcast{T: ir.F32, A: bits})
-}
-
 // Softmax over the last axis of [B, C]: exp(x - max) / sum, summed in the order of the channels.
 func Softmax(shape []int) *ir.Func {
 	s := []int{1, shape[len(shape)-1]}
@@ -66,7 +50,7 @@ func Softmax(shape []int) *ir.Func {
 		set(top, ir.At(x, b, ir.Int(0))),
 		ir.Nest(loops("", over(ir.Reduce, "m", s[1])), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
 		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, exp(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
 		set(sum, ir.Float(0)),
 		ir.Nest(loops("", over(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
 		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),

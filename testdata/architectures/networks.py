@@ -655,20 +655,23 @@ def spelled(act, **kw):
     return S(conv(16, 16, act=act, **kw), BN(16), conv(16, 16, act=act, **kw), nn.MaxPool2d(2), BN(16), nn.Flatten(), dense(256, 10, act, **kw))
 
 
-def spelling(name, act, options=None, **kw):
+def spelling(name, act, options=None, bits=(1, 1), **kw):
     @network("one network, " + name, MAPS, options=options, like="spelled", **kw)
     def make():
-        return spelled(act)
+        return spelled(act, bits=bits)
     REGISTER["spelled_" + name] = REGISTER.pop("make")
 
 
 for name, act in dict(where=sign_where, where_gt=sign_where_gt, where_lt=sign_where_lt, cast=sign_cast, cast_gt=sign_cast_gt, cast_pair=sign_cast_pair, half=sign_half, where_scaled=sign_where_scaled,
-                      where_uneven=sign_where_uneven, sign_sign=sign_sign, round=sign_round, masked=sign_masked).items():
+                      where_uneven=sign_where_uneven, sign_sign=sign_sign, round=sign_round, masked=sign_masked, indexed=sign_indexed, equal=sign_equal, sign_where=sign_sign_where, where_01=sign_where_01, logical_not=sign_not,
+                      unipolar=step_unipolar, unipolar_relu=step_relu, clamped=sign_clamped, floor=sign_floor).items():
     spelling(name, act)
 for name, act in dict(sign=sign, torch=sign_torch, symbolic=sign_symbolic, hardtanh=sign_clamp, tanh=sign_tanh, add_eps=sign_add_eps).items():
     spelling(name, act, ZERO)
 for name, act in dict(detach=sign_detach, detach_id=sign_detach_id, approx=sign_approx).items():
     spelling(name, act, STE)
+for name, act in dict(ternary=ternary_where, ternary_nested=ternary_nested, two_bits=two_bits_sum).items():
+    spelling(name, act, bits=(2, 1))
 spelling("detach_where", sign_detach_where, dict(fold_ste=True))
 spelling("dynamo_where", sign_where, opset=18, dynamo=True)
 spelling("dynamo_sign", sign, ZERO, opset=20, dynamo=True)

@@ -183,6 +183,76 @@ def sign_masked(x):
     return y.masked_fill(near(x) >= 0, 1.0)
 
 
+class Indexed(torch.autograd.Function):
+    """By two masked assignments."""
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.zeros_like(x)
+        y[x >= 0] = 1
+        y[x < 0] = -1
+        return y
+
+
+def sign_indexed(x):
+    return Indexed.apply(near(x))
+
+
+def sign_equal(x):
+    """sign, with 1 put where it is 0."""
+    return torch.sign(near(x)) + (x == 0).to(x.dtype)
+
+
+def sign_sign_where(x):
+    y = torch.sign(near(x))
+    return torch.where(y == 0, torch.ones_like(y), y)
+
+
+def sign_divided(x):
+    return near(x) / (x.abs() + 1e-12)
+
+
+def sign_where_01(x):
+    return torch.where(near(x) > 0, 1.0, 0.0).to(x.dtype) * 2 - 1
+
+
+def sign_not(x):
+    return 1 - 2 * torch.logical_not(near(x) >= 0).to(x.dtype)
+
+
+def step_unipolar(x):
+    """{0, 1}, as DoReFa of one bit has it."""
+    return (near(x) > 0).to(x.dtype)
+
+
+def step_relu(x):
+    """{0, 1} by sign and relu."""
+    return F.relu(torch.sign(near(x)))
+
+
+def sign_clamped(x):
+    """torch.sign(x).clamp(min=0) * 2 - 1: 0 goes down."""
+    return torch.clamp(torch.sign(near(x)), min=0) * 2 - 1
+
+
+def sign_floor(x):
+    """floor of a clipped ramp."""
+    return torch.floor(torch.clamp(near(x) + 1, 0, 1)) * 2 - 1
+
+
+def ternary_where(x):
+    """Three levels by two comparisons."""
+    return (near(x, (-0.5, 0.5)) > 0.5).to(x.dtype) - (x < -0.5).to(x.dtype)
+
+
+def ternary_nested(x):
+    return torch.where(near(x, (-0.5, 0.5)) > 0.5, 1.0, torch.where(x < -0.5, -1.0, 0.0)).to(x.dtype)
+
+
+def two_bits_sum(x):
+    """Two bits as a sum of comparisons, each worth its scale."""
+    return sum((near(x, (t,)) >= t).to(x.dtype) for t in (0.25, 0.75, 1.25)) * 0.5
+
+
 def sign_detach(x):
     """The straight-through estimator without a Function: (sign(x) - c).detach() + c."""
     c = torch.clamp(x, -1, 1)

@@ -46,19 +46,3 @@ func NewGraph(file string) *graph.Graph {
 	base := filepath.Base(file)
 	return &graph.Graph{Name: strings.TrimSuffix(base, filepath.Ext(base)), File: file, Values: map[string]*graph.Value{}}
 }
-
-// NoteInputs writes what there is to say of inputs, by name, to the first node that reads each.
-func NoteInputs(b *graph.Builder, notes map[string]string) {
-	for _, in := range b.Graph().Inputs {
-		if notes[in] == "" {
-			continue
-		}
-		if readers := b.Consumers(in); len(readers) > 0 {
-			n := readers[0]
-			if n.Note != "" {
-				n.Note += "; "
-			}
-			n.Note += notes[in]
-		}
-	}
-}

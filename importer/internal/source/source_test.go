@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/graph"
 	"ripc/ir"
 )
 
@@ -51,14 +50,5 @@ func TestFaults(t *testing.T) {
 	text := f.Err().Error()
 	if !f.Any() || strings.Count(text, "bad") != MaxFaults || !strings.HasSuffix(text, "\nf: and 3 more faults") {
 		t.Error(text)
-	}
-}
-
-// TestNoteInputs: two inputs that one node reads first are both noted.
-func TestNoteInputs(t *testing.T) {
-	g := &graph.Graph{Inputs: []string{"x", "y", "z"}, Nodes: []*graph.Node{{Inputs: []string{"y", "x"}, Note: "n"}, {Inputs: []string{"x"}}}}
-	NoteInputs(graph.NewBuilder(g), map[string]string{"x": "of x", "y": "of y", "z": "unread"})
-	if g.Nodes[0].Note != "n; of x; of y" || g.Nodes[1].Note != "" {
-		t.Errorf("%q, %q", g.Nodes[0].Note, g.Nodes[1].Note)
 	}
 }

@@ -1,0 +1,111 @@
+package scalar
+
+import (
+	"math"
+
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// The exponential function and what is made of it. A formula is a fixed sequence of rounded operations, so its bits are the same
+// everywhere. Clips have their number on the left, where a NaN passes them.
+//
+// With n the integer next to x/ln2 and r = x - n*ln2, |r| <= ln2/2, e**x is 2^n * (1 + t), t = e**r - 1. Up to the last rounding, t
+// rises with r by more than its errors are, so that what is made of it rises as well (TestRising).
+
+// expArithmetic is what these formulas are made of.
+type expArithmetic[T any] interface {
+	constant(v float32) T
+	add(a, b T) T
+	mul(a, b T) T
+	div(a, b T) T
+	fma(a, b, c T) T
+	min(a, b T) T
+	max(a, b T) T
+	abs(v T) T
+	nearest(v T) T        // the integer, halves to even
+	power(n T) T          // 2^n for integers of -126..127
+	withSign(a, b T) T    // a, which is no negative number, with the sign of b
+	below(a, b, x, y T) T // x where a < b, else y
+}
+
+// The range of x for which 2^n is a normal number.
+const expLeast, expMost = -87, 88
+
+// expCopies is how often expParts has x.
+const expCopies = 26
+
+// expParts gives t and 2^n for x of expLeast..expMost. The coefficients and the two parts of ln2, of which the first has so few bits
+// that n times it is exact, are those of expf in Moshier's Cephes library.
+func expParts[T any](m expArithmetic[T], x T) (t, scale T) {
+	n := m.nearest(m.mul(x, m.constant(1/math.Ln2)))
+	r := m.fma(n, m.constant(2.12194440e-4), m.fma(n, m.constant(-0.693359375), x))
+	q := m.constant(1.9875691500e-4)
+	for _, c := range []float32{1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1} {
+		q = m.fma(q, r, m.constant(c))
+	}
+	return m.fma(m.mul(r, r), q, r), m.power(n)
+}
+
+// exp is e**x for x <= 0, and 0 below expLeast, where it is less than 1.7e-38.
+func exp[T any](m expArithmetic[T], x T) T {
+	t, scale := expParts(m, m.max(m.constant(expLeast), x))
+	return m.below(x, m.constant(expLeast), m.constant(0), m.fma(scale, t, scale))
+}
+
+// expm1 is e**x - 1 for x <= 0.
+func expm1[T any](m expArithmetic[T], x T) T {
+	t, scale := expParts(m, m.max(m.constant(expLeast), x))
+	return m.fma(scale, t, m.add(scale, m.constant(-1)))
+}
+
+// sigmoid is 1 / (1 + e**-x). At x = -expMost it is less than a normal number, which is 0.
+func sigmoid[T any](m expArithmetic[T], x T) T {
+	y := m.min(m.constant(expMost), m.max(m.constant(expLeast), m.mul(x, m.constant(-1))))
+	t, scale := expParts(m, y)
+	return m.div(m.constant(1), m.add(m.fma(scale, t, scale), m.constant(1)))
+}
+
+// tanh is u / (2 - u), u = 1 - e**(-2|x|), with the sign of x: as u rises, its quotient does, whatever the roundings.
+func tanh[T any](m expArithmetic[T], x T) T {
+	u := m.mul(expm1(m, m.mul(m.abs(x), m.constant(-2))), m.constant(-1))
+	return m.withSign(m.abs(m.div(u, m.fma(u, m.constant(-1), m.constant(2)))), x)
+}
+
+// elu is x for x > 0, else a * (e**x - 1).
+func elu[T any](m expArithmetic[T], x, a T) T {
+	return m.fma(a, expm1(m, m.min(m.constant(0), x)), m.max(x, m.constant(0)))
+}
+
+// ExpExpr is e**x, for x <= 0, of an f32 expression, which it has expCopies times: a few ulp from the true value, and 0 below -87.
+func ExpExpr(x ir.Expr) ir.Expr { return exp(exprs{}, x) }
+
+func (numbers) nearest(v float32) float32 { return f32.RoundEven(v) }
+
+func (numbers) power(n float32) float32 {
+	return math.Float32frombits(uint32(f32.Truncate(n, 32, true)+127) << 23)
+}
+
+func (numbers) withSign(a, b float32) float32 {
+	return float32(math.Copysign(float64(a), float64(b)))
+}
+
+func (numbers) below(a, b, x, y float32) float32 {
+	if f32.Flush(a) < f32.Flush(b) {
+		return x
+	}
+	return y
+}
+
+func (exprs) nearest(v ir.Expr) ir.Expr { return ir.Un(ir.RoundEven, v) }
+
+func (exprs) power(n ir.Expr) ir.Expr {
+	bits := ir.Bin(ir.Shl, ir.Bin(ir.Add, ir.CastTo(ir.I32, n), ir.Const(ir.I32, 127)), ir.Const(ir.I32, 23))
+	return &ir.Bitcast{T: ir.F32, A: bits}
+}
+
+func (exprs) withSign(a, b ir.Expr) ir.Expr { return withSign(a, b) }
+
+func (exprs) below(a, b, x, y ir.Expr) ir.Expr {
+	return &ir.Select{Cond: ir.Bin(ir.Lt, a, b), A: x, B: y}
+}

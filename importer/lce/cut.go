@@ -1,0 +1,93 @@
+package lce
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/importer"
+	"ripc/importer/internal/source"
+)
+
+// wiring is the file's network as it is cut. Tensors are called as the file does; second ones of a name, which nobody can ask for,
+// have a number too.
+func (f *file) wiring(name string) (w *source.Wiring, tensors map[string]int) {
+	w, tensors = &source.Wiring{File: name, Aliases: map[string]string{}}, map[string]int{}
+	keys := make([]string, len(f.tensors))
+	for i, t := range f.tensors {
+		keys[i] = t.name
+		if _, taken := tensors[t.name]; taken || t.name == "" {
+			keys[i] = fmt.Sprintf("%s (tensor %d)", t.name, i)
+		}
+		tensors[keys[i]] = i
+	}
+	list := func(from []int) (out []string) {
+		for _, i := range from {
+			if i >= 0 && f.tensors[i].data == nil && !f.tensors[i].empty {
+				out = append(out, keys[i])
+			}
+		}
+		return out
+	}
+	w.Inputs, w.Outputs = list(f.inputs), list(f.outputs)
+	for _, o := range f.ops {
+		w.Nodes = append(w.Nodes, source.Wire{Reads: list(o.inputs), Makes: list(o.outputs)})
+		for _, i := range o.outputs { // as the layers are called
+			if s := short(legal(f.tensors[i].name)); w.Aliases[s] == "" {
+				w.Aliases[s] = keys[i]
+			}
+		}
+	}
+	return w, tensors
+}
+
+// cut leaves in f what the options ask for. What is outside is never looked at.
+func (f *file) cut(name string, o importer.Options) error {
+	if len(o.Begin)+len(o.End) == 0 {
+		return nil
+	}
+	w, tensors := f.wiring(name)
+	part, err := w.Cut(o.Begin, o.End)
+	if err != nil {
+		return err
+	}
+	numbers := func(names []string) (out []int) {
+		for _, n := range names {
+			out = append(out, tensors[n])
+		}
+		return out
+	}
+	f.inputs, f.outputs = numbers(part.Inputs), numbers(part.Outputs)
+	var ops []operator
+	for i, keep := range part.Keep {
+		if keep {
+			ops = append(ops, f.ops[i])
+		}
+	}
+	f.ops = ops
+	for _, i := range f.inputs {
+		for k := range f.ops {
+			if slices.Contains(f.ops[k].outputs, i) {
+				return w.Errorf("name the other results of its operator too", "%s: it is made together with another tensor that is needed", importer.Begin.With(f.tensors[i].name))
+			}
+		}
+	}
+	return nil
+}
+
+// adviseCut adds, to what is said of operators that are not supported, the options that would leave them out.
+func (b *builder) adviseCut() {
+	if len(b.uncut) == 0 {
+		return
+	}
+	w, _ := b.file.wiring(b.g.File)
+	advice := w.Advice(func(i int) bool { return b.unread[i] })
+	if advice == "" {
+		return
+	}
+	for _, e := range b.uncut {
+		if e.Help != "" {
+			e.Help += "; "
+		}
+		e.Help += advice
+	}
+}

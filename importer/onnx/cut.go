@@ -1,0 +1,194 @@
+package onnx
+
+import (
+	"errors"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"ripc/importer"
+	"ripc/importer/internal/source"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/ir"
+)
+
+// wiring is the file's network as it is cut.
+func wiring(file string, g *pb.GraphProto) *source.Wiring {
+	w := &source.Wiring{File: file}
+	konst := map[string]bool{"": true}
+	for _, t := range g.Initializer {
+		konst[t.GetName()] = true
+	}
+	for _, t := range g.SparseInitializer {
+		konst[t.GetValues().GetName()] = true
+	}
+	tensors := func(names []string) (out []string) {
+		for _, t := range names {
+			if !konst[t] {
+				out = append(out, t)
+			}
+		}
+		return out
+	}
+	for _, v := range g.Input {
+		w.Inputs = append(w.Inputs, v.GetName())
+	}
+	w.Inputs = tensors(w.Inputs)
+	for _, v := range g.Output {
+		w.Outputs = append(w.Outputs, v.GetName())
+	}
+	for _, n := range g.Node {
+		w.Nodes = append(w.Nodes, source.Wire{Name: n.GetName(), Reads: tensors(n.Input), Makes: tensors(n.Output)})
+	}
+	return w
+}
+
+// cut is what the options ask for of m: nodes, what they read, and the interface. What is outside is never looked at.
+func (r *reading) cut(m *pb.ModelProto, o importer.Options) (*pb.ModelProto, error) {
+	if len(o.Begin)+len(o.End) == 0 {
+		return m, nil
+	}
+	g := m.Graph
+	part, err := wiring(r.file, g).Cut(o.Begin, o.End)
+	if err != nil {
+		return nil, err
+	}
+	described := map[string]*pb.ValueInfoProto{}
+	for _, list := range [][]*pb.ValueInfoProto{g.Output, g.ValueInfo, g.Input} {
+		for _, v := range list {
+			described[v.GetName()] = v
+		}
+	}
+	var inputs []*pb.ValueInfoProto
+	for _, name := range part.Inputs {
+		v := described[name]
+		if slices.ContainsFunc(g.Input, func(in *pb.ValueInfoProto) bool { return in.GetName() == name }) {
+			inputs = append(inputs, v)
+			continue
+		}
+		if v, err = r.describe(m, name, v, o); err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, v)
+	}
+	var nodes []*pb.NodeProto
+	read := map[string]bool{}
+	for i, keep := range part.Keep {
+		if !keep {
+			continue
+		}
+		n := g.Node[i]
+		if slices.ContainsFunc(n.Output, func(t string) bool { return slices.Contains(part.Inputs, t) }) {
+			n = proto.CloneOf(n) // of its results, those that the caller brings are not made
+			for k, t := range n.Output {
+				if slices.Contains(part.Inputs, t) {
+					n.Output[k] = ""
+				}
+			}
+		}
+		nodes = append(nodes, n)
+		for _, t := range n.Input {
+			read[t] = true
+		}
+	}
+	var outputs []*pb.ValueInfoProto
+	for _, name := range part.Outputs {
+		v := described[name]
+		if v == nil {
+			v = &pb.ValueInfoProto{Name: proto.String(name)}
+		}
+		outputs = append(outputs, v)
+		read[name] = true
+	}
+	c := &pb.GraphProto{Name: g.Name, Node: nodes, Input: inputs, Output: outputs, ValueInfo: g.ValueInfo, QuantizationAnnotation: g.QuantizationAnnotation}
+	for _, t := range g.Initializer {
+		if read[t.GetName()] {
+			c.Initializer = append(c.Initializer, t)
+		}
+	}
+	for _, t := range g.SparseInitializer {
+		if read[t.GetValues().GetName()] {
+			c.SparseInitializer = append(c.SparseInitializer, t)
+		}
+	}
+	return &pb.ModelProto{IrVersion: m.IrVersion, OpsetImport: m.OpsetImport, ProducerName: m.ProducerName, Functions: m.Functions, Graph: c}, nil
+}
+
+// describe gives type and shape of a tensor that is to become an input: as the caller says, as the file does, v, or as
+// reading the network up to there shows.
+func (r *reading) describe(m *pb.ModelProto, name string, v *pb.ValueInfoProto, o importer.Options) (*pb.ValueInfoProto, error) {
+	if tt := v.GetType().GetTensorType(); tt.GetShape() != nil && tt.GetElemType() != 0 {
+		return v, nil
+	}
+	if shape, ok := o.Shapes[name]; ok {
+		return valueInfo(name, dtFloat, shape), nil
+	}
+	b, err := r.network(m, importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}})
+	var e *ir.Error
+	switch {
+	case err != nil && errors.As(err, &e):
+		return nil, &ir.Error{Pos: e.Pos, Node: e.Node, Msg: importer.Begin.With(name) + ": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg, Help: "say it: " + importer.Shape.With(name+"=1,...")}
+	case err != nil:
+		return nil, err
+	}
+	t := b.tensors[name]
+	if t.integers != nil {
+		dt := dtUint8
+		if t.integers.attrs().Signed {
+			dt = dtInt8
+		}
+		return valueInfo(name, dt, t.shape), nil
+	}
+	return valueInfo(name, dtFloat, t.shape), nil
+}
+
+// valueInfo describes a tensor.
+func valueInfo(name string, dt dtype, shape []int) *pb.ValueInfoProto {
+	s := &pb.TensorShapeProto{}
+	for _, n := range shape {
+		s.Dim = append(s.Dim, &pb.TensorShapeProto_Dimension{Value: &pb.TensorShapeProto_Dimension_DimValue{DimValue: int64(n)}})
+	}
+	return &pb.ValueInfoProto{Name: &name, Type: &pb.TypeProto{Value: &pb.TypeProto_TensorType{TensorType: &pb.TypeProto_Tensor{ElemType: proto.Int32(int32(dt)), Shape: s}}}}
+}
+
+// ofInputs are the shapes that are given of the file's own inputs.
+func ofInputs(g *pb.GraphProto, shapes map[string][]int) map[string][]int {
+	own := map[string][]int{}
+	for _, v := range g.Input {
+		if s, ok := shapes[v.GetName()]; ok {
+			own[v.GetName()] = s
+		}
+	}
+	return own
+}
+
+// adviseCut adds, to what is said of ops that are not supported, the options that would leave them out.
+func (b *builder) adviseCut() {
+	if len(b.uncut) == 0 {
+		return
+	}
+	advice := wiring(b.file, b.model.Graph).Advice(func(i int) bool { return b.unread[i] })
+	if advice == "" {
+		return
+	}
+	for _, e := range b.uncut {
+		if e.Help != "" {
+			e.Help += "; "
+		}
+		e.Help += advice
+	}
+}
+
+// writtenBatch is the first extent of the file's own inputs, 0 if it is open.
+func writtenBatch(g *pb.GraphProto) int {
+	konst := map[string]bool{}
+	for _, t := range g.Initializer {
+		konst[t.GetName()] = true
+	}
+	for _, v := range g.Input {
+		if dims := v.GetType().GetTensorType().GetShape().GetDim(); !konst[v.GetName()] && len(dims) > 0 {
+			return int(dims[0].GetDimValue())
+		}
+	}
+	return 0
+}

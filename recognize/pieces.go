@@ -1,0 +1,84 @@
+package recognize
+
+import (
+	"math"
+
+	"ripc/internal/f32"
+)
+
+// maxValues bounds the values of a region that count as levels: 8 bits.
+const maxValues = 256
+
+// piece is a range of numbers of which a region makes one value, in the order of f32 (f32.Order).
+type piece struct {
+	first, last int64
+	value       float32
+}
+
+// from is the smallest number of the piece, below it that of the pieces before. Subnormal numbers count as zero.
+func (p piece) from() float32 { return f32.Flush(f32.FromOrder(p.first)) + 0 }
+
+// to is the largest number of the piece.
+func (p piece) to() float32 { return f32.Flush(f32.FromOrder(p.last)) + 0 }
+
+// pieces finds where g is constant in channel o, over the numbers of a range, and the values that it has there: exactly, by
+// enclosing what it makes of ever smaller ranges. nil if it has more than a few values, one that is not finite, or if the
+// enclosures do not come to an end. Where g makes NaN, of sums that overflow, the value is that of a neighbour.
+func (g *region) pieces(c calculus, o int, within domain) []piece {
+	f := finder{g: g, c: c, o: o, budget: 1 << 14, regs: make([]span, 0, len(g.ops)+1)}
+	first, last := f32.Order(within.lo), f32.Order(within.hi)
+	if !f.split(first, last) || f.undecided {
+		return nil
+	}
+	return f.found
+}
+
+type finder struct {
+	g         *region
+	c         calculus
+	o         int
+	budget    int // of enclosures
+	found     []piece
+	undecided bool // all that was found so far is NaN
+	regs      []span
+}
+
+func (f *finder) split(first, last int64) bool {
+	if f.budget--; f.budget < 0 {
+		return false
+	}
+	x := span{lo: f32.Flush(f32.FromOrder(first)), hi: f32.Flush(f32.FromOrder(last))}
+	s := f.g.enclose(f.c, f.o, x, f.regs)
+	switch {
+	case s.none:
+		f.add(piece{first, last, 0}, true)
+		return true
+	case s.known():
+		if math.IsInf(float64(s.lo), 0) {
+			return false
+		}
+		f.add(piece{first, last, s.lo + 0}, false)
+		return len(f.found) <= maxValues
+	case first == last:
+		return false
+	}
+	mid := first + (last-first)/2
+	return f.split(first, mid) && f.split(mid+1, last)
+}
+
+// add adds a piece behind those that were found.
+func (f *finder) add(p piece, nan bool) {
+	if n := len(f.found); n > 0 {
+		l := &f.found[n-1]
+		switch {
+		case nan || !f.undecided && l.value == p.value:
+			l.last = p.last
+			return
+		case f.undecided:
+			p.first, f.undecided = l.first, false
+			*l = p
+			return
+		}
+	}
+	f.found, f.undecided = append(f.found, p), nan
+}

@@ -1,0 +1,156 @@
+package recognize
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// two is an op of two tensors.
+func (n *net) two(op, x, y string) string {
+	return n.add(op, &graph.BinaryOpAttrs{}, nil, x, y)
+}
+
+// from is v op x.
+func (n *net) from(op string, v float32, x string) string {
+	return n.add(op, &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{v}}}, x)
+}
+
+// greater is 1 where x >= t, else 0.
+func (n *net) greater(x string, t float32, notLess bool) string {
+	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}, NotLess: notLess}
+	return n.plain("dequantize", n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: []int{1, 1}, Data: []float32{t}}}, x))
+}
+
+func (n *net) clip(x string, lo, hi float64) string {
+	return n.add("clip", &graph.ClipAttrs{Min: lo, Max: hi}, nil, x)
+}
+
+func (n *net) round(x string) string {
+	return n.add("round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil, x)
+}
+
+// sign is where(x >= 0, 1, -1).
+func (n *net) sign(x string) string {
+	return n.binary("sub", 1, n.binary("mul", 2, n.greater(x, 0, false)))
+}
+
+// soft is the integral of the backward function of Bi-Real-Net and ReActNet, as their code has it.
+func (n *net) soft(x string) string {
+	mask := func(t float32) string { return n.from("sub", 1, n.greater(x, t, false)) } // x < t
+	bow := func(square string) string { return n.two("add", square, n.binary("mul", 2, x)) }
+	m1, m2, m3 := mask(-1), mask(0), mask(1)
+	y := n.two("add", n.binary("mul", -1, m1), n.two("mul", bow(n.two("mul", x, x)), n.from("sub", 1, m1)))
+	y = n.two("add", n.two("mul", y, m2), n.two("mul", bow(n.two("mul", n.binary("mul", -1, x), x)), n.from("sub", 1, m2)))
+	return n.two("add", n.two("mul", y, m3), n.binary("mul", 1, n.from("sub", 1, m3)))
+}
+
+// ste is (q - y) + y.
+func (n *net) ste(q, y string) string { return n.two("add", n.two("sub", q, y), y) }
+
+func dorefa(n *net, x string) string {
+	return n.binary("div", 3, n.round(n.binary("mul", 3, n.clip(x, 0, 1))))
+}
+
+// spelling is a way to write a quantizer.
+type spelling struct {
+	name       string
+	build      func(n *net, x string) string
+	want       string // the type of its levels; "" if it is none
+	scale      float64
+	thresholds []float32
+	nearly     bool // only with FoldSTE
+}
+
+func spellings() []spelling {
+	third := float32(1) / 3
+	return []spelling{
+		{"sign", func(n *net, x string) string { return n.plain("sign", x) }, "affine2(zero=1)", 1, []float32{0, 0x1p-126}, false},
+		{"where", (*net).sign, "bipolar1", 1, []float32{0}, false},
+		{"where scaled", func(n *net, x string) string { return n.binary("mul", 0.37, n.sign(x)) }, "bipolar1", float64(float32(0.37)), []float32{0}, false},
+		{"cast", func(n *net, x string) string {
+			return n.binary("sub", 1, n.binary("mul", 2, n.greater(x, 0x1p-126, false)))
+		}, "bipolar1", 1, []float32{0x1p-126}, false},
+		{"ste_sign", func(n *net, x string) string { return n.plain("sign", n.binary("add", 0.1, n.plain("sign", x))) }, "bipolar1", 1, []float32{0}, false},
+		{"signs of levels", func(n *net, x string) string { return n.plain("sign", n.binary("sub", 0.5, n.plain("sign", x))) }, "bipolar1", 1, []float32{0x1p-126}, false},
+		{"quantizer of a sign", func(n *net, x string) string { return n.greater(n.binary("add", 0.5, n.plain("sign", x)), 0, false) }, "unipolar1", 1, []float32{0}, false},
+		{"DoReFa", dorefa, "unipolar2", 1.0 / 3, []float32{0x1.555558p-3, 0.5, 0x1.aaaaaep-1}, false},
+		{"DoReFa of 4 bits", func(n *net, x string) string {
+			return n.binary("div", 15, n.round(n.binary("mul", 15, n.clip(x, 0, 1))))
+		}, "unipolar4", float64(float32(1) / 15), nil, false},
+		{"PACT", func(n *net, x string) string { // 0.5*(|x| - |x-a| + a)
+			abs := func(x string) string {
+				return n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{8}, Data: slices.Repeat([]float32{-1}, 8)}}, x)
+			}
+			y := n.binary("mul", 0.5, n.binary("add", 1.5, n.two("sub", abs(x), abs(n.binary("sub", 1.5, x)))))
+			return n.binary("mul", 0.5, n.round(n.binary("mul", 2, y)))
+		}, "unipolar2", 0.5, nil, true},
+		{"LSQ", func(n *net, x string) string {
+			y := n.clip(n.binary("div", 0.3, x), -4, 3)
+			return n.binary("mul", 0.3, n.ste(n.round(y), y))
+		}, "affine3(zero=4)", float64(float32(0.3)), nil, false},
+		{"8 bits", func(n *net, x string) string {
+			return n.binary("mul", 0.1, n.round(n.clip(n.binary("div", 0.1, x), -128, 127)))
+		}, "affine8(zero=128)", float64(float32(0.1)), nil, false},
+		{"falling", func(n *net, x string) string { return n.binary("mul", -1, n.sign(x)) }, "bipolar1", 1, []float32{0x1p-126}, false},
+		{"1 - level", func(n *net, x string) string { return n.from("sub", 1, n.greater(x, 0.5, false)) }, "unipolar1", 1, []float32{-0.49999997}, false},
+		{"nested where", func(n *net, x string) string { // HWGQ
+			y := n.two("add", n.binary("mul", 0.538, n.greater(x, 0.269, false)), n.binary("mul", 0.538, n.greater(x, 0.807, false)))
+			return n.two("add", y, n.binary("mul", 0.538, n.greater(x, 1.345, false)))
+		}, "unipolar2", float64(float32(0.538)), []float32{0.269, 0.807, 1.345}, false},
+		{"uneven levels", func(n *net, x string) string {
+			return n.two("add", n.greater(x, 0, false), n.binary("mul", 2, n.greater(x, 1, false)))
+		}, "unipolar2", 1, []float32{0, 1, 1}, false},
+		{"detach", func(n *net, x string) string { return n.ste(n.sign(x), n.clip(x, -1, 1)) }, "bipolar1", 1, []float32{0}, false},
+		{"detach, clipped twice", func(n *net, x string) string {
+			return n.two("add", n.two("sub", n.sign(x), n.clip(x, -1, 1)), n.clip(x, -1, 1))
+		}, "bipolar1", 1, []float32{0}, false},
+		{"detach, the other way", func(n *net, x string) string {
+			y := n.clip(x, -1, 1)
+			return n.two("add", y, n.two("sub", n.sign(x), y))
+		}, "bipolar1", 1, []float32{0}, false},
+		{"detach of levels", func(n *net, x string) string {
+			return n.ste(dorefa(n, x), n.clip(x, 0, 1))
+		}, "unipolar2", float64(third), nil, false},
+		{"detach of x", func(n *net, x string) string { return n.ste(n.sign(x), x) }, "bipolar1", 1, []float32{0}, true},
+		{"tanh-like", func(n *net, x string) string { return n.ste(n.sign(x), n.binary("mul", 0.3, x)) }, "bipolar1", 1, []float32{0}, true},
+		{"soft sign", func(n *net, x string) string { return n.ste(n.sign(x), n.soft(x)) }, "bipolar1", 1, []float32{0}, false},
+		{"interval", func(n *net, x string) string {
+			return n.two("mul", n.plain("sign", n.binary("sub", 1, x)), n.plain("sign", n.binary("add", 1, x)))
+		}, "", 0, nil, false},
+		{"relu", func(n *net, x string) string { return n.plain("relu", x) }, "", 0, nil, false},
+		{"round", func(n *net, x string) string { return n.round(x) }, "", 0, nil, false},
+		{"sawtooth", func(n *net, x string) string { return n.two("sub", x, n.round(x)) }, "", 0, nil, false},
+	}
+}
+
+// TestSpellings: what makes levels of one tensor is found, with the thresholds, however it is written.
+func TestSpellings(t *testing.T) {
+	for _, s := range spellings() {
+		for _, fold := range []bool{false, true} {
+			n := newNet(t.Fatal, 4)
+			y := s.build(n, n.input(1, 4, 4, 8))
+			n.Outputs = []string{y}
+			r := newRewriter(n.Graph)
+			r.options.FoldSTE = fold
+			q := r.stepped(y)
+			if want := s.want != "" && (fold || !s.nearly); (q != nil) != want {
+				t.Errorf("%s: found %+v, want %v", s.name, q, want)
+				continue
+			}
+			if q == nil {
+				continue
+			}
+			if got := q.value.LevelType.String(); got != s.want || math.Abs(q.value.Scale-s.scale) > 1e-7*s.scale || q.nearly != s.nearly {
+				t.Errorf("%s: %s of scale %g, nearly %v", s.name, got, q.value.Scale, q.nearly)
+			}
+			if s.thresholds != nil && !slices.Equal(q.thresholds.Data, s.thresholds) {
+				t.Errorf("%s: thresholds %x, want %x", s.name, q.thresholds.Data, s.thresholds)
+			}
+		}
+	}
+}
