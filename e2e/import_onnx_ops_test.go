@@ -24,27 +24,14 @@ import (
 // whole compiler and interprets the result; -onnx-all compiles them for this machine and a board too. Written as ripc's own
 // JSON and read again, they are the same networks.
 func TestONNXOps(t *testing.T) {
-	z, err := zip.OpenReader("../importer/onnx/testdata/ops.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
 	dir := t.TempDir()
 	var names []string
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
+	for _, archive := range []string{"ops", "elements"} {
+		if err := os.Mkdir(filepath.Join(dir, archive), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		data, err := io.ReadAll(r)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, f.Name), data, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name, ok := strings.CutSuffix(f.Name, ".onnx"); ok {
-			names = append(names, name)
+		for _, name := range unzip(t, "../importer/onnx/testdata/"+archive+".zip", filepath.Join(dir, archive)) {
+			names = append(names, archive+"/"+name)
 		}
 	}
 	slices.Sort(names)
@@ -86,6 +73,33 @@ func TestONNXOps(t *testing.T) {
 			}
 		}
 	})
+}
+
+// unzip writes an archive's files to dir and names the models among them.
+func unzip(t *testing.T, path, dir string) (names []string) {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, f.Name), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, ok := strings.CutSuffix(f.Name, ".onnx"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // sameAsJSON writes a model as JSON and reads it again.

@@ -15,6 +15,8 @@ func bind(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		var err error
 		switch a := n.Attrs.(type) {
+		case *graph.ConvTranspose2DAttrs:
+			err = r.transposed(n, a)
 		case *graph.Conv2DAttrs:
 			w := n.Weights["w"]
 			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
@@ -57,18 +59,32 @@ func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string
 
 // bindWeights makes n a fused convolution.
 func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) error {
+	weigh(n, f, b, perChannel)
+	return summed(g, n, f, b)
+}
+
+// weigh sets f's weights to those of n.
+func weigh(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
+	if b != nil {
+		bindIntegers(n, f, b, perChannel)
+		f.WeightBits, f.WeightEnc = b.WeightType()
+		return
+	}
+	f.WFloat = n.Weights["w"].Data
+	if bias := n.Weights["b"]; bias != nil {
+		f.Bias = bias.Data
+	}
+}
+
+// summed makes n the convolution f, whose weights are known.
+func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs) error {
 	n.Attrs = f
 	if b == nil {
-		n.Op, f.WFloat = "fconv2d", n.Weights["w"].Data
-		if bias := n.Weights["b"]; bias != nil {
-			f.Bias = bias.Data
-		}
+		n.Op = "fconv2d"
 		return nil
 	}
 	x := g.Value(n.Inputs[0])
 	f.X = graph.IntegersOf(x.LevelType)
-	bindIntegers(n, f, b, perChannel)
-	f.WeightBits, f.WeightEnc = b.WeightType()
 	if f.Pad.Any() && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}

@@ -32,6 +32,30 @@ func (a *Conv2DAttrs) Dilation() [2]int {
 // GroupCount is the number of groups, resolved.
 func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
 
+// ConvTranspose2DAttrs belongs to conv_transpose2d and bitserial_conv_transpose2d, whose weights are those of conv2d: pixel (h, w)
+// of the input times tap (i, j) is part of pixel (h*Strides[0] + i*Dilations[0] - Pad.Top, ...) of the output, which sums such
+// products over rows, columns and channels of the input, in this order. The output has
+//
+//	(H-1)*Strides[0] + (KH-1)*Dilations[0] + 1 - Pad.Top - Pad.Bottom + OutputPad[0]
+//
+// rows; with PadSame it has H*Strides[0]. What lies outside the input counts as 0, whatever its levels are.
+type ConvTranspose2DAttrs struct {
+	Strides   [2]int
+	Pad       Padding // what is cut off
+	OutputPad [2]int  // rows and columns that are added at the end
+	Binary    *BinaryAttrs
+	Dilations [2]int // as in Conv2DAttrs
+	Groups    int
+}
+
+// Dilation is the distance of the taps, resolved.
+func (a *ConvTranspose2DAttrs) Dilation() [2]int {
+	return [2]int{max(1, a.Dilations[0]), max(1, a.Dilations[1])}
+}
+
+// GroupCount is the number of groups, resolved.
+func (a *ConvTranspose2DAttrs) GroupCount() int { return max(1, a.Groups) }
+
 // DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
 type DenseAttrs struct {
 	Binary *BinaryAttrs // bitserial_dense

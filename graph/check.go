@@ -194,6 +194,8 @@ func bitserial(n *Node) *BinaryAttrs {
 	switch a := n.Attrs.(type) {
 	case *Conv2DAttrs:
 		return a.Binary
+	case *ConvTranspose2DAttrs:
+		return a.Binary
 	case *DenseAttrs:
 		return a.Binary
 	}

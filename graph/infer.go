@@ -52,6 +52,9 @@ func unresolved(attrs any) any {
 	case *Conv2DAttrs:
 		b := *a
 		return &b
+	case *ConvTranspose2DAttrs:
+		b := *a
+		return &b
 	case *PoolAttrs:
 		b := *a
 		return &b

@@ -9,31 +9,94 @@ func inferBitserialConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, er
 }
 
 func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (*Value, error) {
-	if len(x.Shape) != 4 {
-		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
-	}
-	w := n.Weights["w"]
-	groups := a.GroupCount()
-	if x.Shape[3]%groups != 0 {
-		return nil, g.Errorf(n, "", "%d groups do not divide the %d input channels", groups, x.Shape[3])
-	}
-	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3]/groups {
-		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3]/groups)
-	}
-	if w.Shape[3]%groups != 0 {
-		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", groups, w.Shape[3])
-	}
-	if err := g.checkBinary(n, x, a.Binary, bitserial, w.Shape[3]); err != nil {
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, bitserial)
+	if err != nil {
 		return nil, err
-	}
-	if d := a.Dilation(); max(d[0], d[1]) > MaxElems || min(a.Dilations[0], a.Dilations[1], a.Groups) < 0 {
-		return nil, g.Errorf(n, "", "dilations %v, %d groups: want positive numbers up to %d", a.Dilations, a.Groups, MaxElems)
 	}
 	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1}, a.Strides, &a.Pad)
 	if err != nil {
 		return nil, err
 	}
 	return &Value{Shape: []int{x.Shape[0], h, w2, w.Shape[3]}, Layout: "NHWC"}, nil
+}
+
+// checkKernel checks the weights of a convolution over x, and gives w.
+func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *BinaryAttrs, bitserial bool) (*Tensor, error) {
+	if len(x.Shape) != 4 {
+		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
+	}
+	w := n.Weights["w"]
+	parts := max(1, groups)
+	if x.Shape[3]%parts != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d input channels", parts, x.Shape[3])
+	}
+	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3]/parts {
+		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3]/parts)
+	}
+	if w.Shape[3]%parts != 0 {
+		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", parts, w.Shape[3])
+	}
+	if err := g.checkBinary(n, x, b, bitserial, w.Shape[3]); err != nil {
+		return nil, err
+	}
+	if max(dilations[0], dilations[1]) > MaxElems || min(dilations[0], dilations[1], groups) < 0 {
+		return nil, g.Errorf(n, "", "dilations %v, %d groups: want positive numbers up to %d", dilations, groups, MaxElems)
+	}
+	return w, nil
+}
+
+func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
+	return g.inferConvTransposeOf(n, x, a, false)
+}
+
+func inferBitserialConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
+	return g.inferConvTransposeOf(n, x, a, true)
+}
+
+// inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times the strides, an odd pad
+// goes to the end.
+func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, bitserial)
+	if err != nil {
+		return nil, err
+	}
+	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
+		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
+	}
+	if a.Binary != nil && a.Binary.Offset {
+		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
+	}
+	p, shape := &a.Pad, []int{x.Shape[0], 0, 0, w.Shape[3]}
+	before, after := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}
+	for d := range 2 {
+		size, s, span := x.Shape[1+d], a.Strides[d], (w.Shape[d]-1)*a.Dilation()[d]+1
+		switch p.Mode {
+		case PadValid:
+			before[d], after[d] = 0, 0
+		case PadSame:
+			if a.OutputPad != [2]int{} && a.OutputPad[d] != max(0, s-span) {
+				return nil, g.Errorf(n, "leave one of them out", "output_padding %v with padding same", a.OutputPad)
+			}
+			total := max(0, span-s)
+			before[d], after[d] = total/2, total-total/2
+		case PadExplicit:
+		default:
+			return nil, g.Errorf(n, "use valid, same or explicit", "padding %s", p.Mode)
+		}
+		if min(before[d], after[d], a.OutputPad[d]) < 0 || max(before[d], after[d]) > MaxElems || a.OutputPad[d] > max(s, a.Dilation()[d])-1 && p.Mode != PadSame {
+			return nil, g.Errorf(n, "", "padding %d and %d, output_padding %d: want numbers from 0, and an output_padding less than the stride or the dilation", before[d], after[d], a.OutputPad[d])
+		}
+		if p.Mode == PadSame {
+			a.OutputPad[d] = max(0, s-span)
+		}
+		shape[1+d] = (size-1)*s + span - before[d] - after[d] + a.OutputPad[d]
+		if shape[1+d] < 1 {
+			return nil, g.Errorf(n, "", "padding %d and %d leaves nothing of %d positions", before[d], after[d], (size-1)*s+span)
+		}
+	}
+	p.Top, p.Bottom, p.Left, p.Right = before[0], after[0], before[1], after[1]
+	whole := []int{x.Shape[0], x.Shape[1]*a.Strides[0] + w.Shape[0]*a.Dilation()[0], x.Shape[2]*a.Strides[1] + w.Shape[1]*a.Dilation()[1], w.Shape[3]}
+	return &Value{Shape: shape, Layout: "NHWC"}, g.checkSize(n, "with all that is cut off, ", whole)
 }
 
 func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {

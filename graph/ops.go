@@ -61,6 +61,8 @@ func opRows() []*Op {
 	return []*Op{
 		row("conv2d", inferConv, printConv).weights("w", "b"),
 		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale", "offset"),
+		row("conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "b"),
+		row("bitserial_conv_transpose2d", inferBitserialConvTranspose, printConvTranspose).weights("w", "scale"),
 		row("dense", inferDense, printDense).weights("w", "b"),
 		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale", "offset"),
 		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
@@ -185,6 +187,15 @@ func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(v []float32) []
 	}
 	return o
 }
+
+// Products reports whether an op sums products of its input and weights: a convolution or a dense layer.
+func Products(op string) bool {
+	o := OpNamed(op)
+	return o != nil && slices.Contains(o.Weights, "w")
+}
+
+// Bitserial reports whether an op sums products of levels and weights of few bits.
+func Bitserial(op string) bool { return Products(op) && slices.Contains(OpNamed(op).Weights, "scale") }
 
 // Stepped reports whether the op is a chain of float steps; of ops that may join two tensors, only with a weight for the second.
 func (o *Op) Stepped() bool { return o.steps != nil }

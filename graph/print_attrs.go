@@ -17,6 +17,14 @@ func printConv(_ *Node, a *Conv2DAttrs) string {
 	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
 }
 
+func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
+	more := ""
+	if a.OutputPad != [2]int{} {
+		more = fmt.Sprintf(" output_padding=%v", a.OutputPad)
+	}
+	return fmt.Sprintf(" strides=%v pad=%s%s%s%s", a.Strides, a.Pad, more, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
+}
+
 func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() }
 
 func printPool(_ *Node, a *PoolAttrs) string {

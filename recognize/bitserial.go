@@ -27,6 +27,8 @@ func bitserial(r *rewriter) error {
 		case few == nil:
 			why = r.weights(n, notFew)
 			why.Args.Bits = v.Bits
+		case few.Offset != nil && n.Op == "conv_transpose2d":
+			why = graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: v.Bits}}
 		default:
 			why = unfit(n, v, few)
 		}
@@ -50,6 +52,8 @@ func bitserial(r *rewriter) error {
 func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
+		return a.Binary, true
+	case *graph.ConvTranspose2DAttrs:
 		return a.Binary, true
 	case *graph.DenseAttrs:
 		return a.Binary, true
@@ -90,8 +94,14 @@ func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	w := n.Weights["w"]
 	products := len(w.Data) / w.Shape[len(w.Shape)-1]
 	x := graph.IntegersOf(v.LevelType)
-	a, conv := n.Attrs.(*graph.Conv2DAttrs)
-	if graph.SumBound(products, x, few.Attrs.Integers(), conv && a.Pad.Any() && !x.Has(0)) <= graph.MaxSum {
+	zeros := false // positions outside count as 0, which may be none of the levels
+	switch a := n.Attrs.(type) {
+	case *graph.Conv2DAttrs:
+		zeros = a.Pad.Any() && !x.Has(0)
+	case *graph.ConvTranspose2DAttrs:
+		zeros = !x.Has(0)
+	}
+	if graph.SumBound(products, x, few.Attrs.Integers(), zeros) <= graph.MaxSum {
 		return graph.Verdict{}
 	}
 	args := ir.Args{Bits: v.Bits, Count: int64(products)}
@@ -112,6 +122,9 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	case *graph.Conv2DAttrs:
 		c := *a
 		c.Binary, n.Op, n.Attrs = &b, "bitserial_conv2d", &c
+	case *graph.ConvTranspose2DAttrs:
+		c := *a
+		c.Binary, n.Op, n.Attrs = &b, "bitserial_conv_transpose2d", &c
 	case *graph.DenseAttrs:
 		n.Op, n.Attrs = "bitserial_dense", &graph.DenseAttrs{Binary: &b}
 	}

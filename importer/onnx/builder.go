@@ -205,8 +205,13 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		case t == nil || t.konst != nil:
 		case t.integers != nil && !n.op.moves:
 			return nil, n.fail("put DequantizeLinear before it", "input %q holds integers; arithmetic on them is not supported", n.Input[i])
-		case t.cond != nil && !n.op.logic:
-			return nil, n.fail("", "input %q holds truth values, which only Where, Not and Cast may read", n.Input[i])
+		case t.cond != nil && n.op.moves && !n.op.logic:
+			var err error
+			if n.in[i], err = b.truths(t); err != nil {
+				return nil, err
+			}
+		case (t.cond != nil || t.truth) && !n.op.moves && !n.op.logic:
+			return nil, n.fail("put Cast to float before it", "input %q holds truth values, which only Where, Cast and logic may read", n.Input[i])
 		}
 	}
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {

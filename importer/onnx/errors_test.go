@@ -38,7 +38,6 @@ func TestErrors(t *testing.T) {
 	doubles.input("x", dtDouble, 2, 3)
 	doubles.output("y")
 	doubles.node("Relu x -> y")
-	bools := newFile(13).floats("c").node("Greater x c -> y")
 	cases := []struct {
 		name string
 		f    file
@@ -63,7 +62,6 @@ func TestErrors(t *testing.T) {
 		{"channels last", newFile(13, 1, 8).node("qonnx.custom_op.channels_last:MaxPool x -> y", "kernel_shape", []int64{2, 2})},
 		{"made twice", newFile(13).node("Relu x -> y").node("Neg x -> y")},
 		{"no such output", newFile(13).node("Relu x -> z")},
-		{"truth values out", bools},
 		{"sparse", sparse},
 		{"huge constant", huge},
 		{"short constant", short},
@@ -88,6 +86,10 @@ func TestErrors(t *testing.T) {
 		{"block", newFile(13).node("DepthToSpace x -> y", "blocksize", 2)},
 		{"blocksize", newFile(13).node("SpaceToDepth x -> y", "blocksize", 3)},
 		{"block mode", newFile(13).node("DepthToSpace x -> y", "blocksize", 2, "mode", "RCD")},
+		{"transposed weights", newFile(13).floats("w", 4, 4, 3, 3).node("ConvTranspose x w -> y")},
+		{"transposed output_padding", newFile(13).floats("w", 3, 4, 3, 3).node("ConvTranspose x w -> y", "output_padding", []int64{1, 1})},
+		{"transposed output_shape", newFile(13).floats("w", 3, 4, 3, 3).node("ConvTranspose x w -> y", "output_shape", []int64{100, 100})},
+		{"transposed volume", newFile(13, 1, 3, 8, 8, 8).floats("w", 3, 4, 3, 3, 3).node("ConvTranspose x w -> y")},
 		{"computed weights", newFile(13).node("Relu x -> w").node("Conv x w -> y")},
 		{"pool dilations", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "dilations", []int64{2, 2})},
 		{"pool indices", newFile(13).node("MaxPool x -> a y", "kernel_shape", []int64{2, 2})},
@@ -96,8 +98,8 @@ func TestErrors(t *testing.T) {
 		{"training", newFile(15).floats("c", 3).node("BatchNormalization x c c c c -> y", "training_mode", 1)},
 		{"reshape", newFile(13).ints("s", 2, 100).node("Reshape x s -> y")},
 		{"reshape of zero", newFile(13).ints("s", 1, 3, 8, 8, 0).node("Reshape x s -> y")},
-		{"where of tensors", newFile(13).floats("c").node("Greater x c -> a").node("Where a x c -> y")},
-		{"equal", newFile(13).floats("c").node("Equal x c -> a").node("Where a c c -> y")},
+		{"where without truth values", newFile(13).floats("c").node("Relu x -> a").node("Where a x c -> y")},
+		{"where of truth values", newFile(13).floats("c").node("Greater x c -> a").node("Where a a c -> y")},
 		{"truth values into add", newFile(13).floats("c").node("Greater x c -> a").node("Add a c -> y")},
 		{"softmax axis", newFile(13).node("Softmax x -> y", "axis", 4)},
 		{"quant mode", newFile(13).floats("c").node("qonnx.custom_op.general:Quant x c c c -> y", "rounding_mode", "SOMEHOW")},

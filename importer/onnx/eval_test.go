@@ -65,18 +65,32 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 			return f32.Fma(v, float32(s), float32(float64(w("beta", c))-float64(w("mean", c))*s))
 		})
 	case *graph.BinaryOpAttrs:
-		f := map[string]func(a, b float32) float32{"add": f32.Add, "sub": f32.Sub, "mul": f32.Mul, "div": f32.Div}[n.Op]
-		if len(in) == 1 {
-			return each(func(v float32, c int) float32 {
-				if a.Reverse {
-					return f(w("b", c), v)
-				}
-				return f(v, w("b", c))
-			})
+		if b := n.Weights["b"]; b != nil {
+			in, x = append(in, &graph.Value{Shape: b.Shape}), append(x, b.Data)
 		}
-		other := strideWalk(&array{shape: in[1].Shape}, out.Shape)
-		eachOffset(out.Shape, 0, broadcastSteps(in[0].Shape, out.Shape), func(k, o int) { y[k] = f(x[0][o], x[1][other()]) })
-		return y
+		if a.Reverse {
+			slices.Reverse(in)
+			slices.Reverse(x)
+		}
+		return evalElements(n.Op, in, x, out)
+	case *graph.WhereAttrs:
+		for i, key := range []string{"a", "b"} {
+			if t := n.Weights[key]; t != nil {
+				in, x = slices.Insert(in, min(1+i, len(in)), &graph.Value{Shape: t.Shape}), slices.Insert(x, min(1+i, len(x)), t.Data)
+			}
+		}
+		return evalElements(n.Op, in, x, out)
+	case *graph.HardSigmoidAttrs:
+		return each(func(v float32, _ int) float32 {
+			return f32.Min(f32.Max(f32.Add(f32.Mul(v, float32(a.Alpha)), float32(a.Beta)), 0), 1)
+		})
+	case *graph.EluAttrs:
+		return each(func(v float32, _ int) float32 {
+			if v > 0 {
+				return v
+			}
+			return float32(a.Alpha * math.Expm1(float64(v)))
+		})
 	case *graph.ConstantAttrs:
 		return n.Weights["value"].Data
 	case *graph.ReshapeAttrs:
@@ -97,6 +111,8 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		}
 		eachOffset(out.Shape, base, s, func(k, o int) { y[k] = x[0][o] })
 		return y
+	case *graph.ConvTranspose2DAttrs:
+		return evalConvTranspose(n, a, in[0], x[0], out)
 	case *graph.BlockAttrs:
 		return evalBlock(n.Op, a, in[0], x[0], out)
 	case *graph.ResizeAttrs:
@@ -166,6 +182,16 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		})
 	}
 	switch n.Op {
+	case "logical_not", "logical_and", "logical_or", "logical_xor":
+		return evalElements(n.Op, in, x, out)
+	case "abs":
+		return each(func(v float32, _ int) float32 { return f32.Abs(v) })
+	case "sigmoid":
+		return each(func(v float32, _ int) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) })
+	case "tanh":
+		return each(func(v float32, _ int) float32 { return float32(math.Tanh(float64(v))) })
+	case "hard_swish":
+		return each(func(v float32, _ int) float32 { return v * min(max(v/6+0.5, 0), 1) })
 	case "relu":
 		return each(func(v float32, _ int) float32 { return f32.Max(v, 0) })
 	case "sign":
@@ -211,4 +237,38 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		return y
 	}
 	panic(fmt.Sprintf("no evaluation of %s", n.Op))
+}
+
+// evalElements is op of single elements of x, broadcast.
+func evalElements(op string, in []*graph.Value, x [][]float32, out *graph.Value) []float32 {
+	truth := func(is bool) float32 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	f := map[string]func(v []float32) float32{
+		"add": func(v []float32) float32 { return f32.Add(v[0], v[1]) }, "sub": func(v []float32) float32 { return f32.Sub(v[0], v[1]) },
+		"mul": func(v []float32) float32 { return f32.Mul(v[0], v[1]) }, "div": func(v []float32) float32 { return f32.Div(v[0], v[1]) },
+		"minimum": func(v []float32) float32 { return min(v[0], v[1]) }, "maximum": func(v []float32) float32 { return max(v[0], v[1]) },
+		"greater": func(v []float32) float32 { return truth(v[0] > v[1]) }, "greater_equal": func(v []float32) float32 { return truth(v[0] >= v[1]) },
+		"less": func(v []float32) float32 { return truth(v[0] < v[1]) }, "less_equal": func(v []float32) float32 { return truth(v[0] <= v[1]) },
+		"equal": func(v []float32) float32 { return truth(v[0] == v[1]) }, "not_equal": func(v []float32) float32 { return truth(v[0] != v[1]) },
+		"logical_not": func(v []float32) float32 { return 1 - v[0] }, "logical_and": func(v []float32) float32 { return v[0] * v[1] },
+		"logical_or": func(v []float32) float32 { return max(v[0], v[1]) }, "logical_xor": func(v []float32) float32 { return truth(v[0] != v[1]) },
+		"where": func(v []float32) float32 { return v[0]*v[1] + (1-v[0])*v[2] },
+	}[op]
+	var walks []func() int
+	for _, v := range in {
+		walks = append(walks, strideWalk(&array{shape: v.Shape}, out.Shape))
+	}
+	y := make([]float32, out.Elems())
+	for k := range y {
+		var args []float32
+		for i := range walks {
+			args = append(args, x[i][walks[i]()])
+		}
+		y[k] = f(args)
+	}
+	return y
 }

@@ -113,3 +113,25 @@ func evalBlock(op string, a *graph.BlockAttrs, in *graph.Value, x []float32, out
 	}
 	return y
 }
+
+// evalConvTranspose adds each product where it belongs.
+func evalConvTranspose(n *graph.Node, a *graph.ConvTranspose2DAttrs, in *graph.Value, x []float32, out *graph.Value) []float32 {
+	w, s, t := n.Weights["w"], in.Shape, out.Shape
+	y := make([]float32, out.Elems())
+	for k := range y {
+		if b := n.Weights["b"]; b != nil {
+			y[k] = b.Data[k%t[3]]
+		}
+	}
+	for k, v := range x {
+		c, col, row, b := k%s[3], k/s[3]%s[2], k/s[3]/s[2]%s[1], k/s[3]/s[2]/s[1]
+		for q, f := range w.Data {
+			o, ci, j, i := q%w.Shape[3], q/w.Shape[3]%w.Shape[2], q/w.Shape[3]/w.Shape[2]%w.Shape[1], q/w.Shape[3]/w.Shape[2]/w.Shape[1]
+			r, v2 := row*a.Strides[0]+i*a.Dilation()[0]-a.Pad.Top, col*a.Strides[1]+j*a.Dilation()[1]-a.Pad.Left
+			if o/(w.Shape[3]/a.GroupCount())*w.Shape[2]+ci == c && r >= 0 && r < t[1] && v2 >= 0 && v2 < t[2] {
+				y[((b*t[1]+r)*t[2]+v2)*t[3]+o] += v * f
+			}
+		}
+	}
+	return y
+}

@@ -20,6 +20,7 @@ type tensor struct {
 	// integers, if not nil, marks what QuantizeLinear made: value is what its integers stand for.
 	integers *quantParams
 	cond     *condition
+	truth    bool     // value holds truth values
 	windows  *windows // not nil for what Im2Col made
 	// margin, if not nil, is rows and columns of -Inf around the image, which value does not have; MaxPool leaves them out.
 	margin *margin
@@ -120,7 +121,7 @@ func (b *builder) stored(t *tensor, perm []int) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &tensor{shape: t.shape, value: v, perm: slices.Clone(perm), integers: t.integers}
+	o := &tensor{shape: t.shape, value: v, perm: slices.Clone(perm), integers: t.integers, truth: t.truth}
 	t.remember(key, o)
 	return o, nil
 }
@@ -177,7 +178,7 @@ func (b *builder) plain(t *tensor) (*tensor, error) {
 	if v, err = b.reshaped(v, t.shape); err != nil {
 		return nil, err
 	}
-	o := &tensor{shape: t.shape, value: v, integers: t.integers}
+	o := &tensor{shape: t.shape, value: v, integers: t.integers, truth: t.truth}
 	t.remember("plain", o)
 	return o, nil
 }

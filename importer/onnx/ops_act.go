@@ -33,9 +33,6 @@ func lowerLeakyRelu(n *node) ([]*tensor, error) {
 	return one(n.b.slope(n.in[0], alpha))
 }
 
-// lowerAbs is a prelu of slope -1.
-func lowerAbs(n *node) ([]*tensor, error) { return one(n.b.slope(n.in[0], -1)) }
-
 // lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0) unless they are one for a
 // channel.
 func lowerPRelu(n *node) ([]*tensor, error) {
@@ -125,58 +122,115 @@ func lowerClip(n *node) ([]*tensor, error) {
 	return one(n.b.clip(n.in[0], min(lo, hi), hi))
 }
 
-// lowerExtreme makes Max or Min of a tensor and numbers.
-func lowerExtreme(greater bool) func(n *node) ([]*tensor, error) {
+// bounded is t with lo as its least value (side 1), or hi as its greatest (side -1).
+func (b *builder) bounded(t *tensor, v float64, side int) (*tensor, error) {
+	if side > 0 {
+		return b.clip(t, v, math.Inf(1))
+	}
+	return b.clip(t, math.Inf(-1), v)
+}
+
+// lowerPlain makes an op without attributes.
+func lowerPlain(op string) lowerFunc {
 	return func(n *node) ([]*tensor, error) {
-		var t *tensor
-		lo, hi := math.Inf(-1), math.Inf(1)
-		for i, x := range n.in {
-			switch {
-			case x == nil:
-			case x.konst == nil && t == nil:
-				t = x
-			case x.konst != nil && x.konst.len() == 1 && len(x.konst.shape) <= 1:
-				if greater {
-					lo = max(lo, x.konst.at(0))
-				} else {
-					hi = min(hi, x.konst.at(0))
-				}
-			default:
-				return nil, n.fail("", "input %q: only one tensor and numbers are supported", n.Input[i])
-			}
-		}
-		return one(n.b.clip(t, lo, hi))
+		return one(n.b.elementwise(n.in[0], op, &graph.NoAttrs{}, nil))
 	}
 }
 
-// lowerHardSigmoid is clip(alpha*x + beta, 0, 1), times x for HardSwish.
-func lowerHardSigmoid(swish bool) func(n *node) ([]*tensor, error) {
+func lowerHardSigmoid(n *node) ([]*tensor, error) {
+	alpha, err := n.floatAttr("alpha", 0.2)
+	if err != nil {
+		return nil, err
+	}
+	beta, err := n.floatAttr("beta", 0.5)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.elementwise(n.in[0], "hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)}, nil))
+}
+
+// lowerElu makes gamma * elu(x), Elu and Selu.
+func lowerElu(alpha, gamma float32) lowerFunc {
 	return func(n *node) ([]*tensor, error) {
-		alpha, beta := float32(0.2), float32(0.5)
-		var err error
-		if swish {
-			alpha = float32(1) / 6
-		} else {
-			if alpha, err = n.floatAttr("alpha", alpha); err != nil {
-				return nil, err
-			}
-			if beta, err = n.floatAttr("beta", beta); err != nil {
-				return nil, err
-			}
+		alpha, err := n.floatAttr("alpha", alpha)
+		if err != nil {
+			return nil, err
 		}
-		b, t := n.b, n.in[0]
-		y, err := b.scalar("mul", t, alpha)
-		if err == nil {
-			y, err = b.scalar("add", y, beta)
+		gamma, err := n.floatAttr("gamma", gamma)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			y, err = b.clip(y, 0, 1)
-		}
-		if err == nil && swish {
-			y, err = b.binary("mul", t, y)
+		y, err := n.b.elementwise(n.in[0], "elu", &graph.EluAttrs{Alpha: float64(alpha)}, nil)
+		if err == nil && gamma != 1 {
+			y, err = n.b.scalar("mul", y, gamma)
 		}
 		return one(y, err)
 	}
+}
+
+// lowerCelu is alpha * elu(x / alpha).
+func lowerCelu(n *node) ([]*tensor, error) {
+	alpha, err := n.floatAttr("alpha", 1)
+	if err != nil {
+		return nil, err
+	}
+	if !(alpha > 0) {
+		return nil, n.fail("", "alpha is %g", alpha)
+	}
+	y := n.in[0]
+	if alpha != 1 {
+		if y, err = n.b.scalar("div", y, alpha); err != nil {
+			return nil, err
+		}
+	}
+	if y, err = n.b.elementwise(y, "elu", &graph.EluAttrs{Alpha: 1}, nil); err == nil && alpha != 1 {
+		y, err = n.b.scalar("mul", y, alpha)
+	}
+	return one(y, err)
+}
+
+// lowerSwish is x * sigmoid(alpha * x).
+func lowerSwish(n *node) ([]*tensor, error) {
+	alpha, err := n.floatAttr("alpha", 1)
+	if err != nil {
+		return nil, err
+	}
+	if alpha == 1 {
+		return lowerPlain("silu")(n)
+	}
+	y, err := n.b.scalar("mul", n.in[0], alpha)
+	if err == nil {
+		y, err = n.b.elementwise(y, "sigmoid", &graph.NoAttrs{}, nil)
+	}
+	if err == nil {
+		y, err = n.b.binary("mul", n.in[0], y)
+	}
+	return one(y, err)
+}
+
+// lowerSoftsign is x / (1 + |x|).
+func lowerSoftsign(n *node) ([]*tensor, error) {
+	y, err := n.b.elementwise(n.in[0], "abs", &graph.NoAttrs{}, nil)
+	if err == nil {
+		y, err = n.b.scalar("add", y, 1)
+	}
+	if err == nil {
+		y, err = n.b.binary("div", n.in[0], y)
+	}
+	return one(y, err)
+}
+
+// lowerThresholded is ThresholdedRelu: x for x > alpha, else 0.
+func lowerThresholded(n *node) ([]*tensor, error) {
+	alpha, err := n.floatAttr("alpha", 1)
+	if err != nil {
+		return nil, err
+	}
+	above, err := n.b.scalar("greater", n.in[0], alpha)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.function("where", above, n.in[0], &tensor{konst: &array{dt: dtFloat, f: []float32{0}}}))
 }
 
 // lowerRound rounds to integers, halves to even for Round.

@@ -24,7 +24,7 @@ func (b *builder) moved(t *tensor, move []int) (*tensor, error) {
 	for d, p := range t.order() {
 		perm[d] = slices.Index(move, p)
 	}
-	return &tensor{shape: shape, value: t.value, perm: perm, integers: t.integers}, nil
+	return &tensor{shape: shape, value: t.value, perm: perm, integers: t.integers, truth: t.truth}, nil
 }
 
 // channelsFirst gives, for a tensor of so many axes whose last one is that of the channels, the order in which it is the

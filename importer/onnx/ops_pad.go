@@ -78,7 +78,7 @@ func lowerPad(n *node) ([]*tensor, error) {
 			return nil, err
 		}
 		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0], t.shape[3] + m.before[1] + m.after[1]}
-		return []*tensor{{shape: shape, value: t.value, perm: t.perm, integers: t.integers, margin: m}}, nil
+		return []*tensor{{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}}, nil
 	}
 	positive := func(v int) bool { return v > 0 }
 	if rank := len(t.shape); (rank == 3 || rank == 4) && slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {

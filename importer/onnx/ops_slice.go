@@ -154,5 +154,5 @@ func (b *builder) slice(t *tensor, list []span) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers}, nil
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}, nil
 }

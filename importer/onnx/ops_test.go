@@ -69,9 +69,9 @@ func floatsOf(t testing.TB, a *npy.Array) []float32 {
 
 // TestOps reads a model of every op and evaluates its graph: the results are those of onnxruntime and qonnx (testdata/gen.py).
 // The graphs themselves are in testdata/ops.txt; finn.zip and finn.txt hold the forms of qonnx and FINN (gen_finn.py), spatial.zip and spatial.txt
-// operators on rows and columns (gen_spatial.py).
+// operators on rows and columns (gen_spatial.py), elements.zip and elements.txt those on single elements and at ends (gen_elements.py).
 func TestOps(t *testing.T) {
-	for _, name := range []string{"ops", "finn", "spatial"} {
+	for _, name := range []string{"ops", "finn", "spatial", "elements"} {
 		t.Run(name, func(t *testing.T) { checkOps(t, "testdata/"+name) })
 	}
 }

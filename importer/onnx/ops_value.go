@@ -54,11 +54,18 @@ func lowerCast(n *node) ([]*tensor, error) {
 	}
 	t := n.in[0]
 	switch {
+	case to == dtBool && (t.truth || t.cond != nil):
+		c := *t
+		return []*tensor{&c}, nil
+	case to == dtBool && t.integers == nil:
+		return one(n.b.nonzero(t))
 	case to != dtFloat:
 		return nil, n.fail("", "a conversion to %s of what is computed from an input is not supported", to)
 	case t.cond != nil:
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
 		return one(n.b.choose(t.cond, yes, no))
+	case t.truth:
+		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
 	case t.integers != nil:
 		if !t.integers.plain() {
 			return nil, n.fail("use DequantizeLinear", "its input holds quantized integers")

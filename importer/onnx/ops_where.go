@@ -26,12 +26,13 @@ func lowerCompare(name string) func(n *node) ([]*tensor, error) {
 			x, c = c, x
 			name = map[string]string{"Greater": "Less", "GreaterOrEqual": "LessOrEqual", "Less": "Greater", "LessOrEqual": "GreaterOrEqual"}[name]
 		}
-		if c.konst == nil {
-			return nil, n.fail("compare with a constant", "both sides are computed from an input")
-		}
 		shape, err := broadcastShape(x.shape, c.shape)
-		if err != nil || !slices.Equal(shape, x.shape) {
-			return nil, n.fail("", "a constant of shape %v and a tensor of shape %v", c.shape, x.shape)
+		if err != nil {
+			return nil, err
+		}
+		if c.konst == nil || !slices.Equal(shape, x.shape) {
+			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal"}[name]
+			return one(n.b.function(op, x, c))
 		}
 		cond := &condition{x: x, low: name == "Less" || name == "LessOrEqual"}
 		cond.notLess = cond.low
@@ -59,14 +60,14 @@ func next(v float32) float32 { return normal(f32.FromOrder(f32.Order(f32.Flush(v
 // lowerNot turns a condition around.
 func lowerNot(n *node) ([]*tensor, error) {
 	if n.in[0].cond == nil {
-		return nil, n.fail("", "its input holds no truth values")
+		return lowerLogic("logical_not")(n)
 	}
 	c := *n.in[0].cond
 	c.low = !c.low
 	return []*tensor{{shape: n.in[0].shape, cond: &c}}, nil
 }
 
-// lowerWhere takes one of two constants by a comparison.
+// lowerWhere takes elements of one operand or the other by truth values: of two constants by a comparison with a threshold.
 func lowerWhere(n *node) ([]*tensor, error) {
 	yes, no := n.in[1].konst, n.in[2].konst
 	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.i, func(v int64) bool { return v != c.i[0] }) {
@@ -83,13 +84,30 @@ func lowerWhere(n *node) ([]*tensor, error) {
 			return []*tensor{&d}, nil
 		}
 	}
-	switch {
-	case n.in[0].cond == nil:
-		return nil, n.fail("", "its condition is no comparison of a tensor with a constant")
-	case yes == nil || no == nil:
-		return nil, n.fail("write it with Clip, Relu or PRelu if it is one of those", "chooses between computed tensors; only constants are supported")
+	if c := n.in[0].cond; c != nil && yes != nil && no != nil && n.b.oneLimit(c) && finite(yes) && finite(no) {
+		return one(n.b.choose(c, yes, no))
 	}
-	return one(n.b.choose(n.in[0].cond, yes, no))
+	c, err := n.b.truths(n.in[0])
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range n.in[1:] {
+		if k := t.konst; t.truth || t.cond != nil || k != nil && !k.dt.float() {
+			return nil, n.fail("", "chooses between values of which %q is no float", n.Input[1+i])
+		}
+	}
+	return one(n.b.function("where", c, n.in[1], n.in[2]))
+}
+
+// finite reports whether a is a tensor of finite floats.
+func finite(a *array) bool {
+	return a.dt.float() && a.len() > 0 && !slices.ContainsFunc(a.floats(), func(v float32) bool { return v-v != 0 })
+}
+
+// oneLimit reports whether c compares with one number, or with one for each channel of a tensor of channels.
+func (b *builder) oneLimit(c *condition) bool {
+	axis := varying(c.limit, len(c.x.shape))
+	return c.limit.len() == 1 || axis == 1 || axis >= 0 && c.x.order()[len(c.x.shape)-1] == axis
 }
 
 // choose is yes where c holds and no elsewhere, exactly.
@@ -97,16 +115,6 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 	lo, hi := no, yes
 	if c.low {
 		lo, hi = yes, no
-	}
-	for _, a := range []*array{lo, hi} {
-		if !a.dt.float() || a.len() == 0 {
-			return nil, b.n.fail("", "chooses between values of type %s", a.dt)
-		}
-		for _, v := range a.floats() {
-			if v-v != 0 {
-				return nil, b.n.fail("", "chooses between values of which one is %g", v)
-			}
-		}
 	}
 	t, err := b.channelsLast(c.x, c.limit)
 	if err != nil {

@@ -139,7 +139,7 @@ func (b *builder) padImage(t *tensor, before, after [2]int, value float64) (*ten
 		return nil, err
 	}
 	shape := []int{t.shape[0], t.shape[1], t.shape[2] + before[0] + after[0], t.shape[3] + before[1] + after[1]}
-	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers}, nil
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}, nil
 }
 
 // ofImage is the tensor of an NHWC value.

@@ -40,7 +40,9 @@ func (b *builder) output(name string, t *tensor) error {
 	case t.bad:
 		return nil
 	case t.cond != nil:
-		return b.n.fail("add Cast to float", "holds truth values, which are not supported as an output")
+		if t, err = b.truths(t); err == nil {
+			return b.output(name, t)
+		}
 	case t.konst != nil && !t.konst.dt.float():
 		return b.n.fail("", "is a constant of type %s; only float is supported", t.konst.dt)
 	case t.konst != nil:

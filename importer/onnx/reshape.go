@@ -26,7 +26,7 @@ func (b *builder) reshape(t *tensor, shape []int) (*tensor, error) {
 			for d, p := range at {
 				back[p] = d
 			}
-			return &tensor{shape: slices.Clone(shape), value: v, integers: t.integers,
+			return &tensor{shape: slices.Clone(shape), value: v, integers: t.integers, truth: t.truth,
 				flat: &flattened{stored: slices.Clone(t.value.Shape), perm: back}}, nil
 		}
 		var want []int
@@ -49,7 +49,7 @@ func (b *builder) reshape(t *tensor, shape []int) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers}, nil
+	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers, truth: t.truth}, nil
 }
 
 // group is a run of axes that a reshape turns into another run with as many elements.

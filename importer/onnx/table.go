@@ -50,9 +50,9 @@ func arithmetic(add adder) {
 	binary("Div", "div", func(a, b float64) float64 { return a / b }, divide)
 	add("Sum", op{min: 1, max: many, fold: foldMany(addOf, nil), lower: lowerSum, mixed: true, becomes: "add"})
 	add("Neg", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return -v }), lower: lowerNeg, becomes: "mul"})
-	add("Abs", op{min: 1, max: 1, fold: foldUnary(math.Abs), lower: lowerAbs, becomes: "prelu"})
-	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
-	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), mixed: true, becomes: "clip", limits: "one tensor and numbers"})
+	add("Abs", op{min: 1, max: 1, fold: foldUnary(math.Abs), lower: lowerPlain("abs"), becomes: "abs"})
+	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), mixed: true, becomes: "clip, maximum"})
+	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), mixed: true, becomes: "clip, minimum"})
 	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound(scalar.Floor), becomes: "round"})
 	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound(scalar.Ceil), becomes: "round"})
 	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound(scalar.HalfEven), becomes: "round"})
@@ -74,14 +74,24 @@ func activations(add adder) {
 	add("LeakyRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, fold: foldLeaky, lower: lowerLeakyRelu, becomes: "prelu"})
 	add("PRelu", op{min: 2, max: 2, lower: lowerPRelu, becomes: "prelu", limits: "constant slopes"})
 	add("Clip", op{min: 1, max: 3, attrs: []string{"min", "max"}, fold: foldClip, lower: lowerClip, becomes: "clip, relu, relu6, hard_tanh", limits: "constant bounds"})
-	add("HardSigmoid", op{min: 1, max: 1, attrs: []string{"alpha", "beta"}, lower: lowerHardSigmoid(false), becomes: "mul, add, clip"})
-	add("HardSwish", op{min: 1, max: 1, lower: lowerHardSigmoid(true), becomes: "mul, add, clip"})
+	sigmoid := func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
+	add("Sigmoid", op{min: 1, max: 1, fold: foldUnary(sigmoid), lower: lowerPlain("sigmoid"), becomes: "sigmoid"})
+	add("Tanh", op{min: 1, max: 1, fold: foldUnary(math.Tanh), lower: lowerPlain("tanh"), becomes: "tanh"})
+	add("HardSigmoid", op{min: 1, max: 1, attrs: []string{"alpha", "beta"}, lower: lowerHardSigmoid, becomes: "hard_sigmoid"})
+	add("HardSwish", op{min: 1, max: 1, lower: lowerPlain("hard_swish"), becomes: "hard_swish"})
+	add("Swish", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerSwish, becomes: "silu; mul, sigmoid, mul"})
+	add("Elu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerElu(1, 1), becomes: "elu"})
+	add("Selu", op{min: 1, max: 1, attrs: []string{"alpha", "gamma"}, lower: lowerElu(1.67326319217681884765625, 1.05070102214813232421875), becomes: "elu, mul"})
+	add("Celu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerCelu, becomes: "div, elu, mul"})
+	add("Softsign", op{min: 1, max: 1, lower: lowerSoftsign, becomes: "abs, add, div"})
+	add("ThresholdedRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerThresholded, becomes: "greater, where"})
 	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax, becomes: "softmax"})
 }
 
 func layers(add adder) {
 	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
 	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "one or two spatial axes; constant weights"})
+	add("ConvTranspose", op{min: 2, max: 3, attrs: append([]string{"group", "output_padding", "output_shape"}, window...), lower: lowerConvTranspose, becomes: "conv_transpose2d", limits: "one or two spatial axes; constant weights"})
 	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense", limits: "constant B"})
 	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
 	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
@@ -121,19 +131,27 @@ func shapes(add adder) {
 	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
 	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
-	add("Cast", op{min: 1, max: 1, attrs: []string{"round_mode", "saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing, or threshold", limits: "to float"})
+	add("Cast", op{min: 1, max: 1, attrs: []string{"round_mode", "saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing; not_equal; threshold, dequantize", limits: "to float and to bool"})
 }
 
 func logicOps(add adder) {
 	compare := func(name string, f func(a, b float64) bool, i func(a, b int64) bool) {
-		add(name, op{min: 2, max: 2, fold: foldCompare(f, i), lower: lowerCompare(name), mixed: true, becomes: "threshold, with Where or Cast", limits: "with a constant"})
+		add(name, op{min: 2, max: 2, fold: foldCompare(f, i), lower: lowerCompare(name), mixed: true, becomes: "greater, ...; threshold, with Where or Cast"})
 	}
 	compare("Greater", func(a, b float64) bool { return a > b }, func(a, b int64) bool { return a > b })
 	compare("GreaterOrEqual", func(a, b float64) bool { return a >= b }, func(a, b int64) bool { return a >= b })
 	compare("Less", func(a, b float64) bool { return a < b }, func(a, b int64) bool { return a < b })
 	compare("LessOrEqual", func(a, b float64) bool { return a <= b }, func(a, b int64) bool { return a <= b })
-	add("Not", op{min: 1, max: 1, fold: foldNot, lower: lowerNot, logic: true, becomes: "threshold, with Where or Cast"})
-	add("Where", op{min: 3, max: 3, fold: foldWhere, lower: lowerWhere, mixed: true, logic: true, becomes: "threshold, dequantize", limits: "between constants, by a comparison with a constant"})
+	add("Not", op{min: 1, max: 1, fold: foldNot, lower: lowerNot, logic: true, becomes: "logical_not; threshold, with Where or Cast"})
+	add("Where", op{min: 3, max: 3, fold: foldWhere, lower: lowerWhere, mixed: true, logic: true, becomes: "where; threshold, dequantize between constants"})
+	bit := func(name, becomes string, f func(a, b bool) bool) {
+		add(name, op{min: 2, max: 2, fold: foldCompare(func(a, b float64) bool { return f(a != 0, b != 0) }, func(a, b int64) bool { return f(a != 0, b != 0) }),
+			lower: lowerLogic(becomes), mixed: true, logic: true, becomes: becomes})
+	}
+	bit("And", "logical_and", func(a, b bool) bool { return a && b })
+	bit("Or", "logical_or", func(a, b bool) bool { return a || b })
+	bit("Xor", "logical_xor", func(a, b bool) bool { return a != b })
+	add("Equal", op{min: 2, max: 2, fold: foldCompare(func(a, b float64) bool { return a == b }, func(a, b int64) bool { return a == b }), lower: lowerEqual, mixed: true, logic: true, becomes: "equal"})
 }
 
 func quantizers(add adder) {
@@ -167,8 +185,6 @@ func onConstants(add adder) {
 	unary("Exp", math.Exp)
 	unary("Log", math.Log)
 	unary("Reciprocal", func(v float64) float64 { return 1 / v })
-	unary("Tanh", math.Tanh)
-	unary("Sigmoid", func(v float64) float64 { return 1 / (1 + math.Exp(-v)) })
 	add("Pow", op{min: 2, max: 2, fold: func(n *node, in []*array) ([]*array, error) {
 		y, err := foldCastTo(n, in[1], in[0].dt)
 		if err != nil {
@@ -177,12 +193,6 @@ func onConstants(add adder) {
 		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
 	}})
 	add("Mod", op{min: 2, max: 2, attrs: []string{"fmod"}, fold: foldMod})
-	bit := func(name string, f func(a, b bool) bool) {
-		add(name, op{min: 2, max: 2, fold: foldCompare(func(a, b float64) bool { return f(a != 0, b != 0) }, func(a, b int64) bool { return f(a != 0, b != 0) })})
-	}
-	bit("And", func(a, b bool) bool { return a && b })
-	bit("Or", func(a, b bool) bool { return a || b })
-	add("Equal", op{min: 2, max: 2, fold: foldCompare(func(a, b float64) bool { return a == b }, func(a, b int64) bool { return a == b })})
 	add("Constant", op{max: 0, attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings", "sparse_value"}, fold: foldConstant})
 	add("ConstantOfShape", op{min: 1, max: 1, attrs: []string{"value"}, fold: foldFill})
 	add("Range", op{min: 3, max: 3, fold: foldRange})

@@ -55,9 +55,8 @@ func (b *builder) binary(n *rawNode, at string) *graph.BinaryAttrs {
 }
 
 // taps reads dilations and groups, 0 where they are left out.
-func (b *builder) taps(at string, a *graph.Conv2DAttrs) *graph.Conv2DAttrs {
-	a.Dilations, a.Groups = b.doc.pair(at+"/dilations", [2]int{}), b.doc.integer(at+"/groups", 0)
-	return a
+func (b *builder) taps(at string) (dilations [2]int, groups int) {
+	return b.doc.pair(at+"/dilations", [2]int{}), b.doc.integer(at+"/groups", 0)
 }
 
 func (b *builder) epsilon(n *rawNode) float64 { return b.doc.number(n.at+"/attrs/epsilon", 1e-5) }

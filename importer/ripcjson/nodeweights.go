@@ -114,7 +114,7 @@ func (b *builder) weightName(n *rawNode, key string) string {
 
 // wants reports whether an optional weight is there: named by the node, or in the file under its usual name.
 func (b *builder) wants(n *rawNode, key string) bool {
-	if n.op == "bitserial_conv2d" || n.op == "bitserial_dense" {
+	if graph.Bitserial(n.op) {
 		return false
 	}
 	_, named := b.doc.values[n.at+"/weights/"+key]

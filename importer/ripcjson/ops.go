@@ -26,6 +26,12 @@ var formats = sync.OnceValue(func() map[string]format {
 		"bitserial_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
 			return &graph.DenseAttrs{Binary: b.binary(n, at)}
 		}, writeDense),
+		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
+		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
+			a := readConvTranspose(b, n, at)
+			a.Binary = b.binary(n, at)
+			return a
+		}, writeConvTranspose),
 		"max_pool": form(readPool, writePool),
 		"avg_pool": form(readPool, writePool),
 		"batch_norm": form(func(b *builder, n *rawNode, _ string) *graph.BatchNormAttrs {
@@ -93,7 +99,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		}
 	}
 	for op, weights := range map[string]func(w *weightReader) bool{
-		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
+		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "conv_transpose2d": (*weightReader).kernel, "bitserial_conv_transpose2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
 		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"), "prelu": vectors("alpha"),
 		"where": (*weightReader).branches, "constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
 	} {
@@ -126,7 +132,9 @@ func only(yes bool, key string, value any) object {
 }
 
 func readConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
-	return b.taps(at, &graph.Conv2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at)})
+	a := &graph.Conv2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at)}
+	a.Dilations, a.Groups = b.taps(at)
+	return a
 }
 
 func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
@@ -138,17 +146,31 @@ func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
 
 func writeConv(a *graph.Conv2DAttrs) object {
 	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	if d := a.Dilation(); d != [2]int{1, 1} {
-		o.set("dilations", d[:])
-	}
-	if a.GroupCount() > 1 {
-		o.set("groups", a.GroupCount())
-	}
-	o = append(o, binaryObject(a.Binary)...)
+	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
 	if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
 		o.set("pad_value", a.Binary.PadValue.String())
 	}
 	return o
+}
+
+// tapsObject are those of dilations and groups that are not 1.
+func tapsObject(dilations [2]int, groups int) object {
+	o := only(dilations != [2]int{1, 1}, "dilations", dilations[:])
+	return append(o, only(groups > 1, "groups", groups)...)
+}
+
+func readConvTranspose(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
+	a := &graph.ConvTranspose2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at), OutputPad: b.doc.pair(at+"/output_padding", [2]int{})}
+	a.Dilations, a.Groups = b.taps(at)
+	return a
+}
+
+func writeConvTranspose(a *graph.ConvTranspose2DAttrs) object {
+	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
+	if a.OutputPad != [2]int{} && a.Pad.Mode != graph.PadSame {
+		o.set("output_padding", a.OutputPad[:])
+	}
+	return append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
 }
 
 func writeDense(a *graph.DenseAttrs) object { return binaryObject(a.Binary) }

@@ -16,14 +16,14 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 		b.fault(n, "leave reason out: importers write it", "%v is none that ripc has", err)
 		return graph.Verdict{}
 	}
-	if n.op == "bitserial_conv2d" || n.op == "bitserial_dense" {
+	if graph.Bitserial(n.op) {
 		b.fault(n, "leave reason out: importers write it", "a bitserial layer has a reason to stay float")
 	}
 	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
-	switch n.op {
-	case "conv2d", "dense":
+	switch {
+	case graph.Products(n.op):
 		v.Kind = graph.Float
-	case "quantize", "threshold":
+	case n.op == "quantize" || n.op == "threshold":
 		v.Kind = graph.Bits
 	}
 	for _, f := range v.Args.Facts() {

@@ -123,7 +123,7 @@ func generated(op, key string) string {
 	if op == "where" {
 		return "value"
 	}
-	if key == "b" && op != "conv2d" && op != "dense" {
+	if key == "b" && !graph.Products(op) {
 		return "gamma"
 	}
 	return key

@@ -176,6 +176,10 @@ func (b *modelBuilder) step() {
 	case b.r.IntN(8) == 0:
 		b.ranks()
 	case len(b.shape) == 4 && b.r.IntN(8) == 0 && b.shape[1]*b.shape[2]*b.shape[3] < 1<<12:
+		if b.r.IntN(2) == 0 {
+			b.transposed()
+			break
+		}
 		b.blocks()
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()

@@ -79,6 +79,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		}),
 		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
 
+		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
 		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
 
 		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),

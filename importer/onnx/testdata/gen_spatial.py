@@ -164,3 +164,38 @@ m = M("steps_first", [1, 16, 4])  # [N, L, C], as Keras has it
 m.done(m("Transpose", m("Conv", m("Transpose", m.x, perm=[0, 2, 1]), m.w(3, 4, 3)), perm=[0, 2, 1]))
 m = M("flatten1d", [2, 4, 6]); m.done(m("MatMul", m("Reshape", m("Relu", m("Conv", m.x, m.w(3, 4, 3))), m.i(0, -1)), m.w(12, 5)))
 m = M("sequence_to_image", [1, 1, 8, 4]); m.done(m("Conv", m("Reshape", m.x, m.i(1, 8, 4)), m.w(3, 8, 3)))
+
+
+# Transposed convolutions.
+def deconv(name, shape, w, bias=False, groups=1, **attrs):
+    m = M("deconv_" + name, shape)
+    if groups > 1:
+        attrs["group"] = groups
+    m.done(m("ConvTranspose", *([m.x, m.w(*w)] + ([m.w(w[1] * groups)] if bias else [])), **attrs))
+
+
+deconv("plain", [1, 3, 4, 5], [3, 4, 3, 3])
+deconv("two", [2, 3, 4, 5], [3, 4, 2, 2], bias=True, strides=[2, 2])
+deconv("four", [1, 3, 4, 5], [3, 4, 4, 4], strides=[2, 2], pads=[1, 1, 1, 1])
+deconv("three", [1, 3, 4, 5], [3, 4, 3, 3], bias=True, strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])
+deconv("odd", [1, 3, 4, 5], [3, 4, 3, 5], strides=[3, 2], pads=[0, 1, 2, 0], kernel_shape=[3, 5])
+deconv("groups", [1, 6, 3, 4], [6, 2, 3, 3], groups=3, strides=[2, 2])
+deconv("groups_two", [1, 6, 3, 4], [6, 2, 2, 2], groups=3, strides=[2, 2], bias=True)
+deconv("bilinear", [1, 4, 5, 5], [4, 1, 4, 4], groups=4, strides=[2, 2], pads=[1, 1, 1, 1])
+deconv("dilated", [1, 2, 4, 4], [2, 3, 3, 3], dilations=[2, 3], strides=[2, 2])
+deconv("dilated_even", [1, 2, 4, 4], [2, 3, 3, 2], dilations=[2, 2], strides=[4, 2], pads=[1, 0, 0, 1])
+deconv("eight", [1, 2, 3, 3], [2, 1, 16, 16], strides=[8, 8], pads=[4, 4, 4, 4])
+deconv("holes", [1, 2, 3, 3], [2, 3, 2, 1], strides=[3, 2])
+deconv("large_stride", [1, 2, 3, 3], [2, 3, 7, 5], strides=[5, 6], output_padding=[2, 0])
+deconv("same_upper", [1, 3, 4, 5], [3, 4, 3, 3], auto_pad="SAME_UPPER", strides=[2, 2])
+deconv("same_lower", [1, 3, 4, 5], [3, 4, 4, 3], auto_pad="SAME_LOWER", strides=[2, 2])
+deconv("valid", [1, 3, 4, 5], [3, 4, 3, 3], auto_pad="VALID", strides=[2, 2])
+deconv("output_shape", [1, 3, 4, 5], [3, 4, 3, 3], strides=[2, 2], output_shape=[8, 10])
+deconv("output_shape_upper", [1, 3, 4, 5], [3, 4, 3, 3], strides=[2, 2], output_shape=[8, 10], auto_pad="SAME_UPPER")
+deconv("1d", [1, 3, 6], [3, 4, 4], strides=[2], pads=[1, 1], bias=True)
+deconv("1d_padding", [1, 3, 6], [3, 4, 3], strides=[3], output_padding=[2])
+m = M("unet", [1, 2, 8, 8])
+a = m("Relu", m("Conv", m.x, m.w(4, 2, 3, 3), pads=[1] * 4))
+y = m("Relu", m("Conv", m("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2]), m.w(6, 4, 3, 3), pads=[1] * 4))
+y = m("Concat", a, m("ConvTranspose", y, m.w(6, 4, 2, 2), m.w(4), strides=[2, 2]), axis=1)
+m.done(m("Conv", m("Relu", m("Conv", y, m.w(4, 8, 3, 3), pads=[1] * 4)), m.w(1, 4, 1, 1)))

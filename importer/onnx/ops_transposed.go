@@ -1,0 +1,119 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+
+	"ripc/graph"
+)
+
+// lowerConvTranspose makes conv_transpose2d of weights [I, O/groups, KH, KW].
+func lowerConvTranspose(n *node) ([]*tensor, error) {
+	b := n.b
+	w, err := n.konst(1, "weight")
+	if err != nil {
+		return nil, err
+	}
+	x, axes, err := b.image(n.in[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(w.shape) != 2+axes {
+		return nil, n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
+	}
+	kernel := spatial(w.shape[2:], 1)
+	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, w.shape[2:]) {
+		return nil, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
+	}
+	groups, err := n.intAttr("group", 1)
+	if err != nil {
+		return nil, err
+	}
+	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || w.shape[0] != x.shape[1] || w.shape[0]%groups != 0 {
+		return nil, n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1])
+	}
+	in, out := w.shape[0]/groups, w.shape[1]
+	hwio, err := b.mem.permuted(w.view([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
+	if err != nil {
+		return nil, err
+	}
+	weights := map[string]*graph.Tensor{"w": {Shape: []int{kernel[0], kernel[1], in, groups * out}, Data: hwio.floats()}}
+	bias, err := n.konst(2, "bias")
+	if err != nil {
+		return nil, err
+	}
+	if bias != nil {
+		if !slices.Equal(bias.shape, []int{groups * out}) {
+			return nil, n.fail("", "bias has shape %v, want [%d]", bias.shape, groups*out)
+		}
+		weights["b"] = &graph.Tensor{Shape: bias.shape, Data: slices.Clone(bias.floats())}
+	}
+	a, err := n.transposedWindow(kernel, x.shape, axes)
+	if err != nil {
+		return nil, err
+	}
+	if groups > 1 {
+		a.Groups = groups
+	}
+	v, err := b.emit("conv_transpose2d", a, weights, x.value)
+	if err != nil {
+		return nil, err
+	}
+	return one(b.fromImage(ofImage(v), axes))
+}
+
+// transposedWindow reads strides, dilations and what is cut off of an image of shape [N, C, H, W] that a kernel makes larger.
+func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) (*graph.ConvTranspose2DAttrs, error) {
+	auto, err := n.textAttr("auto_pad", "NOTSET")
+	if err != nil {
+		return nil, err
+	}
+	if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
+		delete(n.attrs, "pads") // as they are found here
+		n.attrs["auto_pad"] = nil
+	}
+	w, err := n.readWindow(kernel, shape, axes)
+	if err != nil {
+		return nil, err
+	}
+	var lists [2][]int
+	for i, name := range []string{"output_padding", "output_shape"} {
+		v, err := n.intsAttr(name)
+		if err != nil {
+			return nil, err
+		}
+		if name == "output_shape" && len(v) == 2+axes { // some write all of the shape
+			v = v[2:]
+		}
+		if v != nil && (len(v) != axes || slices.Min(v) < 0 || slices.Max(v) > graph.MaxElems) {
+			return nil, n.fail("", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes)
+		}
+		lists[i] = v
+	}
+	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding()}
+	if w.dilations != [2]int{1, 1} {
+		a.Dilations = w.dilations
+	}
+	if lists[0] != nil {
+		a.OutputPad = spatial(lists[0], 0)
+	}
+	want := [2]int{shape[2] * w.strides[0], shape[3] * w.strides[1]}
+	switch {
+	case lists[1] != nil:
+		want = spatial(lists[1], shape[2])
+	case auto != "SAME_UPPER" && auto != "SAME_LOWER":
+		return a, nil
+	}
+	for d := range 2 {
+		total := (shape[2+d]-1)*w.strides[d] + w.extent(d) + a.OutputPad[d] - want[d]
+		if total < 0 {
+			a.OutputPad[d], total = a.OutputPad[d]-total, 0
+		}
+		w.before[d], w.after[d] = total-total/2, total/2
+		if auto == "SAME_UPPER" {
+			w.before[d], w.after[d] = w.after[d], w.before[d]
+		}
+	}
+	a.Pad = w.padding()
+	return a, nil
+}

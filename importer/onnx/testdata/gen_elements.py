@@ -1,0 +1,87 @@
+"""Writes elements.zip: small models of operators on single elements and of those that networks end with.
+
+    python3 -m venv v && v/bin/pip install onnx==1.23.0 onnxruntime==1.31.0 && v/bin/python gen_elements.py
+"""
+import sys
+from onnx import TensorProto as T
+from models import Archive
+
+ARCHIVE = Archive(sys.argv[1] if len(sys.argv) > 1 else "elements.zip")
+
+
+def M(name, shape, opset=17):
+    return ARCHIVE.model(name, shape, opset)
+
+
+def single(name, op, shape, *ins, opset=17, **attrs):
+    m = M(name, shape, opset)
+    m.done(m(op, m.x, *[f(m) for f in ins], **attrs))
+
+
+# Activations.
+for op in ["Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Abs", "Softsign", "ThresholdedRelu"]:
+    single(op.lower(), op, [2, 3, 4, 5])
+single("sigmoid_rows", "Sigmoid", [3, 7], opset=9)
+single("hardsigmoid_attrs", "HardSigmoid", [2, 5], alpha=0.3, beta=0.4)
+single("elu_alpha", "Elu", [2, 3, 4], alpha=0.7)
+single("selu_attrs", "Selu", [2, 6], alpha=1.5, gamma=1.2)
+single("celu_alpha", "Celu", [2, 6], alpha=2.0)
+single("thresholded_alpha", "ThresholdedRelu", [2, 6], alpha=0.5)
+m = M("silu", [1, 3, 4, 4])  # as PyTorch writes it
+y = m("Conv", m.x, m.w(4, 3, 3, 3), pads=[1] * 4)
+m.done(m("Mul", y, m("Sigmoid", y)))
+m = M("gate", [1, 4, 3, 3])  # squeeze and excitation
+g = m("Sigmoid", m("Conv", m("Relu", m("Conv", m("GlobalAveragePool", m.x), m.w(2, 4, 1, 1), m.w(2))), m.w(4, 2, 1, 1), m.w(4)))
+m.done(m("Mul", m.x, g))
+
+# The least and the greatest.
+for op in ["Min", "Max"]:
+    m = M(op.lower() + "_two", [2, 3, 4, 5])
+    m.done(m(op, m.x, m.input("y", [2, 3, 4, 5])))
+    m = M(op.lower() + "_repeated", [2, 3, 4, 5])
+    m.done(m(op, m.x, m.input("y", [3, 1, 1]), m.input("z", [2, 1, 4, 1])))
+    m = M(op.lower() + "_channels", [2, 3, 4, 5])
+    m.done(m(op, m.w(3, 1, 1), m.x))
+    m = M(op.lower() + "_wide", [1, 3])
+    m.done(m(op, m.x, m.w(4, 3)))
+    m = M(op.lower() + "_many", [2, 3])
+    m.done(m(op, m.c(0.5), m.x, m.c([1.0]), m.input("y", [2, 3]), m.w(3)))
+    single(op.lower() + "_one", op, [2, 3])
+
+# Comparisons and choices.
+for op in ["Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal"]:
+    m = M(op.lower() + "_two", [2, 3, 4, 5])
+    m.done(m("Cast", m(op, m.x, m.input("y", [2, 3, 4, 5])), to=T.FLOAT))
+    m = M(op.lower() + "_out", [2, 9])
+    y = m(op, m.x, m.input("y", [1, 9]))
+    m.done(y, types={y: T.BOOL})
+    m = M(op.lower() + "_number", [2, 3, 4, 5])
+    y = m("Not", m(op, m.x, m.c(0.25)))
+    m.done(y, types={y: T.BOOL})
+    m = M(op.lower() + "_left", [1, 3])
+    m.done(m("Where", m(op, m.w(4, 3), m.x), m.x, m.w(3)))
+m = M("where_two", [2, 3, 4, 5])
+m.done(m("Where", m("Greater", m.x, m.c(0.0)), m.x, m.input("y", [3, 1, 1])))
+m = M("where_leaky", [2, 3, 4, 5])
+m.done(m("Where", m("Less", m.x, m.c(0.0)), m("Mul", m.x, m.w(3, 1, 1)), m.x))
+m = M("where_zero", [2, 3, 4, 5])
+m.done(m("Where", m("GreaterOrEqual", m.x, m.input("y", [2, 3, 4, 5])), m.x, m.c(0.0)))
+m = M("where_channels", [2, 3, 4, 5])
+m.done(m("Where", m("Greater", m.x, m.input("y", [1, 3, 1, 1])), m.w(3, 1, 1), m.w(3, 1, 1)))
+m = M("where_mask", [2, 6])
+m.done(m("Where", m.c([True, False, True, True, False, False], bool), m.x, m.c(-1e9)))
+m = M("where_cast", [2, 6])
+m.done(m("Where", m("Cast", m("Relu", m.x), to=T.BOOL), m.x, m.c(7.0)))
+m = M("where_wide", [2, 1])
+m.done(m("Where", m("Greater", m.x, m.c(0.0)), m.w(1, 5), m.w(2, 5)))
+m = M("where_nested", [2, 3, 4, 5])
+m.done(m("Where", m("Greater", m.x, m.c(1.0)), m.c(1.0), m("Where", m("Less", m.x, m.c(-1.0)), m.c(-1.0), m.x)))
+for op in ["And", "Or", "Xor"]:
+    m = M(op.lower(), [2, 3, 4, 5])
+    m.done(m("Cast", m(op, m("Greater", m.x, m.c(-1.0)), m("Less", m.x, m.input("y", [3, 1, 1]))), to=T.FLOAT))
+m = M("equal_truths", [2, 6])
+m.done(m("Cast", m("Equal", m("Greater", m.x, m.c(-1.0)), m("Less", m.x, m.c(1.0))), to=T.FLOAT))
+m = M("not_or", [2, 6])
+m.done(m("Cast", m("Cast", m("Not", m("Or", m("Greater", m.x, m.c(1.0)), m("Greater", m.x, m.input("y", [2, 6])))), to=T.BOOL), to=T.FLOAT))
+m = M("mask_moved", [2, 3, 4])
+m.done(m("Where", m("Transpose", m("Unsqueeze", m("Greater", m.x, m.c(0.0)), m.i(0)), perm=[0, 1, 3, 2]), m.c(1.0), m.input("y", [1, 2, 4, 3])))
