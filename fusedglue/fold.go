@@ -60,6 +60,11 @@ func foldQuantize(r *rewriter) error {
 			r.foldQuantizer(n, q)
 		}
 	}
+	for _, n := range slices.Clone(r.g.Nodes) {
+		if f, ok := n.Attrs.(*graph.FusedConv); ok && f.Epilogue.OutBits > 0 && len(f.Epilogue.Joins) > 0 {
+			r.joinLevels(n, f)
+		}
+	}
 	return nil
 }
 

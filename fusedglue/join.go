@@ -19,7 +19,7 @@ func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 // foldJoin puts n, a function of two tensors such as the sum behind a residual block, into the convolution that makes one of
 // them, if nobody else reads that: the float in its tile meets the element of the other tensor, and goes on in the tile. Where
 // both sides are convolutions it is the later one. The convolution takes n's place, since the other tensor may be made behind
-// it. Levels that n reads through a dequantize are read as such.
+// it.
 func (r *rewriter) foldJoin(n *graph.Node) {
 	f, ok := joinOf(n)
 	if !ok || r.g.Value(n.Output).Encoded() {
@@ -40,23 +40,33 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 	if into == nil {
 		return
 	}
-	other := n.Inputs[1-side]
-	d := r.Producer(other)
-	if d != nil && d.Op == "dequantize" {
-		other = d.Inputs[0]
-	}
 	join := graph.Join{Function: f, Reverse: side == 1, From: n.Name}
 	a := open(into)
 	a.Epilogue.Joins = append(slices.Clone(a.Epilogue.Joins), join)
-	inputs := append(slices.Clone(into.Inputs), other)
+	inputs := append(slices.Clone(into.Inputs), n.Inputs[1-side])
 	r.Remove(into)
 	n.Name, n.Op, n.Attrs, n.Weights, n.Verdict, n.Pos = into.Name, into.Op, a, into.Weights, into.Verdict, into.Pos
 	if into.Note != "" {
 		n.Note = into.Note
 	}
 	r.SetInputs(n, inputs...)
-	if d != nil && d.Op == "dequantize" && r.ConsumerCount(d.Output) == 0 && !r.g.IsOutput(d.Output) {
-		r.Remove(d)
+}
+
+// joinLevels lets n, a convolution that makes levels, read levels where it meets what a dequantize makes of them: the words of
+// both are cut into the same bits.
+func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
+	inputs := slices.Clone(n.Inputs)
+	others := f.Others(n)
+	for k, in := range others {
+		if d := r.Producer(in); d != nil && d.Op == "dequantize" {
+			inputs[len(inputs)-len(others)+k] = d.Inputs[0]
+		}
+	}
+	r.SetInputs(n, inputs...)
+	for _, in := range others {
+		if d := r.Producer(in); d != nil && r.ConsumerCount(in) == 0 && !r.g.IsOutput(in) {
+			r.Remove(d)
+		}
 	}
 }
 

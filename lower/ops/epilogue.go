@@ -167,7 +167,7 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], inWord(i[3]), 1))
+	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], channel{index: i[3]}, 1))
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i...)))
 	return y
@@ -217,13 +217,8 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	}
 }
 
-// channel is an output channel, and the word of packed levels and the bit in it that it has.
+// channel is an output channel, and the word of packed levels and the bit in it that it has, nil where these are not at hand.
 type channel struct{ index, word, bit ir.Expr }
-
-// inWord is channel o.
-func inWord(o ir.Expr) channel {
-	return channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
-}
 
 // links are the float steps and joins of channel o at position at.
 func (c *conv) links(at []ir.Expr, o channel) []link {
@@ -252,34 +247,62 @@ func (c *conv) otherBuffer(k int) ir.Buffer {
 
 // other is the number that join k meets.
 func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
-	x, v := c.otherBuffer(k), c.Others[k]
-	pos := slices.Clone(at)
+	v, pos := c.Others[k], slices.Clone(at)
 	for d := range pos {
 		if v.Shape[d] == 1 {
 			pos[d] = ir.Int(0)
 		}
 	}
-	if v.Channels() == 1 {
+	switch {
+	case v.Channels() == 1:
 		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
+	case v.Encoded() && o.word == nil, !v.Encoded() && c.o != c.Out:
+		return ir.At(c.widened(k), append(slices.Clone(at), o.index)...)
 	}
+	return c.otherAt(k, pos, o)
+}
+
+// otherAt is the number of the tensor that join k meets at a position and channel of its own.
+func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
+	x, v := c.otherBuffer(k), c.Others[k]
 	if v.Encoded() {
 		return v.FloatExpr(ir.CastTo(ir.F32, integer(levelIn(x, pos, o.word, o.bit), v.LevelType)))
-	}
-	if c.o != c.Out && v.Channels() > 1 { // padding channels read what the last one reads
-		o.index = ir.Bin(ir.Min, o.index, ir.Int(c.Out-1))
 	}
 	return ir.At(x, append(pos, o.index)...)
 }
 
-// maxJoined is how many links the comparisons of a value that other tensors have met may have together. Where there are padding
-// channels, lanes read these tensors one by one.
+// widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there
+// only, and not whatever is computed of it.
+func (c *conv) widened(k int) ir.Buffer {
+	y, v := buf(fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o), c.Others[k]
+	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
+		return y
+	}
+	outer := loops(y.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	pos, o := slices.Clone(i[:3]), i[3]
+	for d := range pos {
+		if v.Shape[d] == 1 {
+			pos[d] = ir.Int(0)
+		}
+	}
+	if c.o != c.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
+	}
+	from := channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(outer, set(y, c.otherAt(k, pos, from), i...)))
+	return y
+}
+
+// maxJoined is how many links the comparisons of a value that other tensors have met may have together.
 const maxJoined = 16
 
 // floats is the value that levels are made of, in so many places. Where its expression would become large, a nest of its own
 // computes it, where other tensors would be read for it again and again, and where reads of windows of groups come lane by lane.
 func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Expr {
 	links := c.links(at, o)
-	few := len(c.Others) == 0 || places*len(links) <= maxJoined && (c.o == c.Out || places == 1)
+	few := len(c.Others) == 0 || places*len(links) <= maxJoined
 	if !large(links) && few && (c.Window == nil || c.GroupCount() == 1) {
 		v := c.start(acc, append(slices.Clone(at), o.index))
 		for _, l := range links {
@@ -292,7 +315,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 	i := vars(outer)
 	v := c.start(acc, i)
 	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], inWord(i[3])), v, i)))
+	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, i)))
 	return ir.At(y, append(slices.Clone(at), o.index)...)
 }
 
@@ -305,6 +328,6 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	i := vars(outer)
 	v := c.start(acc, i)
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], inWord(i[3])), v, at)))
+	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, at)))
 	return y
 }
