@@ -61,7 +61,8 @@ type Layer struct {
 	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
 	// Writes are facts of the model, the same for each target.
 	Kind string `json:"kind"`
-	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "float", "bits" or "float glue".
+	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "float", "float 32xM" (weights of M bits, sums in f32),
+	// "bits" or "float glue".
 	Became string `json:"became"`
 	// ActivationBits and WeightBits are those of convolutions and dense layers; 32 for f32.
 	ActivationBits int     `json:"activation_bits,omitempty"`

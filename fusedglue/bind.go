@@ -81,6 +81,9 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	n.Attrs = f
 	if b == nil {
 		n.Op = "fconv2d"
+		if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}); few != nil && few.Trained() {
+			f.Few = few
+		}
 		return nil
 	}
 	x := g.Value(n.Inputs[0])
@@ -153,6 +156,10 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 			s[o] = float64(v)
 		}
 		return s
+	case graph.ScaleAP2:
+		mean := *b
+		mean.WeightScale = graph.ScaleMean
+		return ap2(weightScale(n, f, &mean, perChannel))
 	case graph.ScaleMean:
 		w := n.Weights["w"].Data
 		for i, v := range w {
@@ -177,6 +184,16 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 		s[o] = 1
 	}
 	return s
+}
+
+// ap2 makes each scale the nearest power of two; 0 stays 0.
+func ap2(scales []float64) []float64 {
+	for o, v := range scales {
+		if v > 0 && v-v == 0 {
+			scales[o] = math.Ldexp(1, log2AP2(v))
+		}
+	}
+	return scales
 }
 
 // dropIdentities takes out bitpack, unpack and one-input concats.

@@ -30,7 +30,7 @@ func increasing(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.Elementwise:
 		return scalar.Increasing(a.Steps)
-	case *graph.QuantizeAttrs, *graph.ShiftNormAttrs:
+	case *graph.QuantizeAttrs:
 		return true
 	case *graph.ThresholdAttrs:
 		_, ok := quantizerOf(n)
@@ -45,18 +45,7 @@ const maxThresholdBits = 4
 
 func foldQuantize(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
-		if a, ok := n.Attrs.(*graph.ShiftNormAttrs); ok {
-			p := r.only(n)
-			f := open(p)
-			if f == nil || p.Op != "bconv2d" || len(f.Epilogue.Steps) != 1 {
-				return r.g.Errorf(n, "put it directly behind bitserial_conv2d or bitserial_dense, or behind their max_pool",
-					"shift_norm works on the integers of one bitserial layer, but its input %q is made otherwise or used elsewhere too", n.Inputs[0])
-			}
-			if err := foldShiftNorm(r.g, p, n, f, a); err != nil {
-				return err
-			}
-			r.absorb(p, n)
-		} else if q, ok := quantizerOf(n); ok {
+		if q, ok := quantizerOf(n); ok {
 			r.foldQuantizer(n, q)
 		}
 	}

@@ -113,13 +113,18 @@ func moves(r *rewriter) error {
 func (r *rewriter) passes(n, m *graph.Node, k mover) *graph.Node {
 	_, step := n.Attrs.(*graph.Elementwise)
 	_, quantizes := quantizerOf(n)
-	_, shift := n.Attrs.(*graph.ShiftNormAttrs)
 	switch {
-	case !step && !quantizes && !shift, k.ordered && !increasing(n), !m.DistinctInputs():
+	case !step && !quantizes, k.ordered && !increasing(n), !m.DistinctInputs():
 		return nil
 	case !k.pays && (!takenIn(n) || !slices.ContainsFunc(m.Inputs, r.reachesOpen)):
 		return nil
 	}
+	return r.move(n, m, k)
+}
+
+// move moves n in front of m, which n alone reads, and gives the first of the nodes that n became; nil where operands of several
+// channels of n would meet.
+func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	parts := make([]*graph.Node, len(m.Inputs))
 	for i := range parts {
 		if parts[i] = r.partOf(n, m, k, i); parts[i] == nil {
@@ -256,8 +261,6 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 		switch b := n.Attrs.(type) {
 		case *graph.Elementwise:
 			v = float64(scalar.EvalSteps(b.Steps, o, value))
-		case *graph.ShiftNormAttrs:
-			return nil, false // it works on sums, and knows no real number
 		default:
 			q, _ := quantizerOf(n)
 			v = y.Real(q.stored(q.level(o, value)))

@@ -93,7 +93,7 @@ func (n *net) shiftNorm(x string, mode graph.ShiftMode, bits int) string {
 	for i := range v.Data {
 		v.Data[i] = max(v.Data[i], 0.1)
 	}
-	return n.add("shift_norm", &graph.ShiftNormAttrs{Mode: mode, Bits: bits, Epsilon: 1e-5}, map[string]*graph.Tensor{"mean": n.tensor(0, 1, c), "var": v}, x)
+	return n.add("shift_norm", &graph.ShiftNormAttrs{Mode: mode, Bits: bits, Enc: ir.Unipolar, Epsilon: 1e-5}, map[string]*graph.Tensor{"mean": n.tensor(0, 1, c), "var": v}, x)
 }
 
 func (n *net) pool(x string, k, stride int, pad graph.PaddingMode) string {
@@ -181,10 +181,10 @@ func (n *net) moved(t *rapid.T, x string) string {
 	return x
 }
 
-// drawNet is a network of binary layers with all kinds of glue. needsPoolAfter says that shift_norm stands behind a pool.
-func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
+// drawNet is a network of binary layers with all kinds of glue.
+func drawNet(t *rapid.T) *net {
 	r := random(t, "weights")
-	n = newNet(func(args ...any) { t.Fatal(args...) }, r.NormFloat64)
+	n := newNet(func(args ...any) { t.Fatal(args...) }, r.NormFloat64)
 	x := n.input(between(t, 1, 2, "batch"), between(t, 4, 9, "h"), between(t, 4, 9, "w"), between(t, 1, 4, "c"))
 	if rapid.Bool().Draw(t, "conv") {
 		x = n.conv(x, 3, between(t, 1, 40, "first"), graph.PadSame)
@@ -205,9 +205,15 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 		v := n.Value(x)
 		b := graph.BinaryAttrs{WeightScale: pick(t, "scale", graph.ScaleMean, graph.ScaleTensor, graph.ScaleNone), PadValue: graph.PadOnes}
 		out := pick(t, "out", 1, 5, 32, 33, 64)
-		shift := v.Enc == ir.Unipolar && rapid.Bool().Draw(t, "shift_norm")
+		shift := rapid.Bool().Draw(t, "shift_norm")
 		if shift {
-			b.WeightScale = graph.ScaleMean
+			b.WeightScale = pick(t, "weight scale", graph.ScaleMean, graph.ScaleAP2, graph.ScaleNone)
+			switch between(t, 0, 3, "weights") {
+			case 0:
+				b.Enc, b.Bits = graph.TernaryWeights, 1
+			case 1:
+				b.Bits, b.WeightScale = 2, graph.ScaleAP2
+			}
 		}
 		in, bits, enc := x, v.Bits, v.Enc
 		x = n.bconv(x, pick(t, "k", 1, 3), out, graph.PadSame, b)
@@ -228,10 +234,22 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 			}
 		}
 		if shift {
-			bare := x
+			if between(t, 0, 4, "extra use") == 0 {
+				n.Outputs = append(n.Outputs, x)
+			}
 			pooled()
-			needsPoolAfter = needsPoolAfter || bare != x
+			if s := n.Value(x).Shape; between(t, 0, 4, "move") == 0 {
+				x = n.add("reshape", &graph.ReshapeAttrs{Shape: []int{s[0], 1, s[1] * s[2], s[3]}}, nil, x)
+			}
+			if between(t, 0, 2, "bias") == 0 {
+				x = n.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": n.tensor(0, 0.3, n.c(x))}, x)
+			}
+			if between(t, 0, 3, "relu") == 0 {
+				x = n.plain("relu", x)
+			}
 			x = n.shiftNorm(x, pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound), bits)
+			n.Nodes[len(n.Nodes)-1].Attrs.(*graph.ShiftNormAttrs).Enc = enc
+			n.Value(x).Enc = enc
 		} else {
 			if between(t, 0, 4, "extra use") == 0 {
 				n.Outputs = append(n.Outputs, x)
@@ -279,5 +297,5 @@ func drawNet(t *rapid.T) (n *net, needsPoolAfter bool) {
 		x = n.plain("dequantize", x)
 	}
 	n.Outputs = append(n.Outputs, x)
-	return n, needsPoolAfter
+	return n
 }

@@ -4,95 +4,138 @@ import (
 	"math"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
 // log2AP2 is log2 of AP2(x) = 2^round(log2|x|), the nearest power of two (Riptide, equation 4).
 func log2AP2(x float64) int { return int(math.RoundToEven(math.Log2(math.Abs(x)))) }
 
-// shiftNorm is Riptide's glue for one channel in integers: level = clip((a + Add) >> T, 0, 2^N-1), T < 0 shifting left.
-// alpha is the weight scale, mean and variance those of the real-valued layer, n the activation bits.
-type shiftNorm struct {
-	Add int64
-	T   int
-	Bad string // not empty: why the numbers cannot be used
+// normalizer is a shift_norm for integers of one kind: those of a bitserial op that reads levels of type in, or levels of type in
+// themselves. See graph.ShiftNormAttrs for the formula.
+type normalizer struct {
+	*graph.ShiftNormAttrs
+	in scalar.LevelType
 }
 
-// newShiftNorm computes wb = -log2 AP2(alpha), sb = log2 AP2(sqrt(var+eps)), T = wb + sb, and
-// m = FPQ(mean) = round_half_even(clip(mean, -S, S) * (2^n-1) * 2^wb) with S = 1 + (1 - 2^-wb)/(2^n-1), in float64.
-// Add = (1 << (wb-1)) - m, or (1 << (T-1)) - m in mode exact_round.
-func newShiftNorm(alpha, mean, variance, eps float64, n int, mode graph.ShiftMode) shiftNorm {
-	if !(alpha > 0) || math.IsInf(alpha, 0) {
+// channel are the numbers of one channel: the real value of the weight 1 (1 behind levels), mean and variance of the real tensor, a
+// constant that is added before, and what relu makes of all smaller sums then (-Inf: none).
+type channel struct{ alpha, mean, variance, bias, floor float64 }
+
+// shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >> Right, Low, top).
+type shiftNorm struct {
+	Left, Right int
+	Add         int64
+	Low         int
+	Bad         string // not empty: why the numbers cannot be used
+}
+
+// of computes the glue of channel c.
+func (z normalizer) of(c channel) shiftNorm {
+	if !(c.alpha > 0) || math.IsInf(c.alpha, 0) {
 		return shiftNorm{Bad: "the weight scale is not a positive number"}
 	}
-	wb := -log2AP2(alpha)
+	wb := -log2AP2(c.alpha)
 	if wb < 0 {
 		return shiftNorm{Bad: "the weight scale rounds to more than 1 (wb < 0)"}
 	}
-	sd := math.Sqrt(variance + eps)
+	sd := math.Sqrt(c.variance + z.Epsilon)
 	if !(sd > 0) || math.IsInf(sd, 0) || wb > 30 {
 		return shiftNorm{Bad: "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"}
 	}
-	levels := float64(int(1)<<n - 1)
-	s := 1 + (1-math.Exp2(float64(-wb)))/levels
-	m := int64(math.RoundToEven(math.Max(-s, math.Min(s, mean)) * levels * math.Exp2(float64(wb))))
-	g := shiftNorm{T: wb + log2AP2(sd), Add: -m}
-	half := wb
-	if mode == graph.ShiftExactRound {
-		half = g.T
+	levels, top := inverse(z.in.Scale), float64(graph.IntegersOf(z.in).Largest())
+	integer := func(real float64) float64 { return math.RoundToEven(real * levels * math.Exp2(float64(wb))) }
+	s := top/levels + (1-math.Exp2(float64(-wb)))/levels
+	before, low := integer(c.bias), math.Inf(-1)
+	if !math.IsInf(c.floor, -1) {
+		low = integer(c.floor)
 	}
-	if half > 0 && half < 32 {
-		g.Add += 1 << (half - 1)
+	if !(math.Abs(before) < 1<<31) || low >= 1<<31 {
+		return shiftNorm{Bad: "what is added to the sum leaves the accumulator's 32 bits"}
 	}
-	if g.T > 30 || g.T < -20 {
-		g.Bad = "the shift leaves the accumulator's 32 bits"
+	t := wb + log2AP2(sd*(levels/inverse(z.Levels().Scale)))
+	if t > 30 || t < -20 {
+		return shiftNorm{Bad: "the shift leaves the accumulator's 32 bits"}
+	}
+	g := shiftNorm{Left: max(0, -t), Right: max(0, t), Add: int64(before - integer(math.Max(-s, math.Min(s, c.mean))))}
+	if z.Enc == ir.Unipolar {
+		half := wb
+		if z.Mode == graph.ShiftExactRound {
+			half = t
+		}
+		if half > 0 {
+			g.Add += 1 << (half - 1)
+		}
+		g.Add <<= g.Left
+	} else { // half of a + 2^bits - 1 steps, rounded half up
+		g.Add = g.Add<<g.Left + 1<<(z.Bits+g.Right)
+		g.Right++
+	}
+	if !math.IsInf(low, -1) {
+		g.Low = g.level(int64(low-before), z.Bits)
 	}
 	return g
 }
 
-// level is the quantized activation of dot product a.
-func (g shiftNorm) level(a int64, bits int) int {
-	v := a + g.Add
-	if g.T >= 0 {
-		v >>= g.T
-	} else {
-		v <<= -g.T
+// inverse is 1/x, the integer where it is one but for the rounding of x.
+func inverse(x float64) float64 {
+	v := 1 / x
+	if i := math.Round(v); i > 0 && 1/i == x {
+		return i
 	}
-	return int(max(0, min(v, int64(1)<<bits-1)))
+	return v
 }
 
-// foldShiftNorm makes n, a shift_norm behind the bitserial layer p, the add-then-shift of its fused convolution f.
-func foldShiftNorm(g *graph.Graph, p, n *graph.Node, f *graph.FusedConv, a *graph.ShiftNormAttrs) error {
-	x := g.Value(p.Inputs[0])
-	if x.Enc != ir.Unipolar || x.Zero != 0 || x.Offset != 0 || x.Bits != a.Bits {
-		return g.Errorf(n, "use one number of unipolar bits before and after, as Riptide does, or batch_norm and quantize",
-			"shift_norm gives %d unipolar bits, but the layer before it reads %d bits, %s", a.Bits, x.Bits, x.Enc)
-	}
-	if f.W != (graph.Integers{Min: -1, Max: 1, Step: 2}) {
-		return g.Errorf(n, "use batch_norm and quantize", "shift_norm needs +-1 weights in the layer before it")
-	}
+// level is the quantized activation of integer a.
+func (g shiftNorm) level(a int64, bits int) int {
+	return int(max(int64(g.Low), min((a<<g.Left+g.Add)>>g.Right, int64(1)<<bits-1)))
+}
+
+// shiftAdd is the glue of all channels of n, for integers from lo(o) to hi(o) in channel o. alpha is the scale of the weights, nil
+// behind levels.
+func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sums func(o int) (lo, hi int64)) (*graph.ShiftAdd, error) {
 	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
-	s := &graph.ShiftAdd{Add: make([]int32, f.Out), Right: make([]int32, f.Out)}
-	k := int64(f.Products()) << x.Bits
-	for o := range f.Out {
-		glue := newShiftNorm(f.Alpha[o], float64(mean[o]), float64(variance[o]), a.Epsilon, a.Bits, a.Mode)
-		if glue.Bad == "" && abs(glue.Add)+k >= 1<<31>>max(0, -glue.T) {
+	s := &graph.ShiftAdd{Add: make([]int32, len(mean)), Right: make([]int32, len(mean))}
+	at := func(key string, o int, otherwise float64) float64 {
+		if w := n.Weights[key]; w != nil {
+			return float64(w.Data[o])
+		}
+		return otherwise
+	}
+	for o := range mean {
+		c := channel{alpha: 1, mean: float64(mean[o]), variance: float64(variance[o]), bias: at(keyBias, o, 0), floor: at(keyFloor, o, math.Inf(-1))}
+		if alpha != nil {
+			c.alpha = alpha[o]
+		} else { // a level is in.Scale times an integer, plus the offset
+			c.mean, c.floor = c.mean-z.in.Offset, c.floor-z.in.Offset
+		}
+		glue := z.of(c)
+		lo, hi := sums(o)
+		if k := max(abs(lo), abs(hi)); glue.Bad == "" && k<<glue.Left+abs(glue.Add) >= 1<<31 {
 			glue.Bad = "the sum leaves the accumulator's 32 bits"
 		}
 		if glue.Bad != "" {
-			return g.Errorf(n, "", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad, f.Alpha[o], mean[o], variance[o])
+			return nil, g.Errorf(n, "", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad, c.alpha, mean[o], variance[o])
 		}
-		s.Add[o], s.Right[o] = int32(glue.Add), int32(max(0, glue.T))
-		if glue.T < 0 {
-			if s.Left == nil {
-				s.Left = make([]int32, f.Out)
-			}
-			s.Left[o] = int32(-glue.T)
-		}
+		s.Add[o], s.Right[o] = int32(glue.Add), int32(glue.Right)
+		entry(&s.Left, len(mean), o, glue.Left)
+		entry(&s.Low, len(mean), o, glue.Low)
 	}
-	f.Epilogue = graph.Epilogue{OutBits: a.Bits, OutEnc: ir.Unipolar, Shift: s}
-	return nil
+	return s, nil
 }
+
+// entry sets an entry of a list that is nil while all are 0.
+func entry(list *[]int32, n, o, v int) {
+	if v == 0 {
+		return
+	}
+	if *list == nil {
+		*list = make([]int32, n)
+	}
+	(*list)[o] = int32(v)
+}
+
+func abs(v int64) int64 { return max(v, -v) }
 
 // shiftToThresholds replaces add-then-shift by equal thresholds where 2^bits-1 compares cost less.
 func shiftToThresholds(r *rewriter) error {
@@ -102,15 +145,9 @@ func shiftToThresholds(r *rewriter) error {
 			continue
 		}
 		s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
-		search(f, bits, ir.Unipolar, nil, 1, func(o int) func(a int64) int {
-			g := shiftNorm{Add: int64(s.Add[o]), T: int(s.Right[o])}
-			if s.Left != nil {
-				g.T -= int(s.Left[o])
-			}
-			return func(a int64) int { return g.level(a, bits) }
+		search(f, bits, f.Epilogue.OutEnc, nil, 1, func(o int) func(a int64) int {
+			return func(a int64) int { return s.Level(o, a, bits) }
 		})
 	}
 	return nil
 }
-
-func abs(v int64) int64 { return max(v, -v) }

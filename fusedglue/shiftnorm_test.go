@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
 
 	"pgregory.net/rapid"
 )
@@ -57,7 +59,9 @@ func TestShiftNorm(t *testing.T) {
 		r := random(t, "numbers") // exact ties of log2 do not come up
 		alpha, variance, eps := math.Exp2(9.4*r.Float64()-9), math.Exp2(26*r.Float64()-12), pick(t, "eps", 0, 1e-5, 1e-3)
 		mean := float64(float32(6*r.Float64() - 3))
-		g := newShiftNorm(alpha, mean, variance, eps, n, mode)
+		z := paper(n, mode)
+		z.Epsilon = eps
+		g := z.of(channel{alpha: alpha, mean: mean, variance: variance, floor: math.Inf(-1)})
 		if g.Bad != "" {
 			t.Fatal(g.Bad)
 		}
@@ -66,7 +70,7 @@ func TestShiftNorm(t *testing.T) {
 			as = append(as, int64(r.IntN(4097)-2048))
 		}
 		for j := range int64(1) << n { // where the level changes
-			a := int64(float64(j)*math.Exp2(float64(g.T))) - g.Add
+			a := int64(float64(j)*math.Exp2(float64(g.Right-g.Left))) - g.Add>>g.Left
 			as = append(as, a-2, a-1, a, a+1, a+2)
 		}
 		for _, a := range as {
@@ -77,13 +81,21 @@ func TestShiftNorm(t *testing.T) {
 	})
 }
 
+// paper is the normalizer of the paper: unipolar levels of n bits before and after.
+func paper(n int, mode graph.ShiftMode) normalizer {
+	return normalizer{&graph.ShiftNormAttrs{Bits: n, Enc: ir.Unipolar, Mode: mode}, scalar.LevelType{Enc: ir.Unipolar, Bits: n, Scale: 1 / float64(int(1)<<n-1)}}
+}
+
+// none is the bound of sums that no relu passes.
+var none = math.Inf(-1)
+
 // TestShiftNormScale is worked out by hand. The paper prints S with 2^(N-1) in place of 2^N-1: for N = 2 that gives 1.4375.
 func TestShiftNormScale(t *testing.T) {
 	// wb = 3, T = 3 + 1, S = 1 + (1 - 1/8)/3 = 31/24, m = round(31/24 * 3 * 8) = 31.
-	if got, want := newShiftNorm(0.125, 5, 4, 0, 2, graph.ShiftRiptide), (shiftNorm{Add: 4 - 31, T: 4}); got != want {
+	if got, want := paper(2, graph.ShiftRiptide).of(channel{0.125, 5, 4, 0, none}), (shiftNorm{Add: 4 - 31, Right: 4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got, want := newShiftNorm(0.125, -5, 4, 0, 2, graph.ShiftExactRound), (shiftNorm{Add: 8 + 31, T: 4}); got != want {
+	if got, want := paper(2, graph.ShiftExactRound).of(channel{0.125, -5, 4, 0, none}), (shiftNorm{Add: 8 + 31, Right: 4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -103,12 +115,12 @@ func TestShiftNormBad(t *testing.T) {
 		{0.5, 0x1p-60, "the shift leaves the accumulator's 32 bits"},
 	} {
 		for _, mode := range []graph.ShiftMode{graph.ShiftRiptide, graph.ShiftExactRound} {
-			if got := newShiftNorm(c.alpha, 0, c.variance, 0, 2, mode).Bad; got != c.want {
+			if got := paper(2, mode).of(channel{c.alpha, 0, c.variance, 0, none}).Bad; got != c.want {
 				t.Errorf("alpha %g, var %g, %s: %q, want %q", c.alpha, c.variance, mode, got, c.want)
 			}
 		}
 	}
-	if g := newShiftNorm(1, 0.5, 1, 0, 1, graph.ShiftRiptide); g != (shiftNorm{Add: 0, T: 0}) { // no rounding term
+	if g := paper(1, graph.ShiftRiptide).of(channel{1, 0.5, 1, 0, none}); g != (shiftNorm{}) { // no rounding term
 		t.Errorf("%+v", g)
 	}
 }

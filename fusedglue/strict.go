@@ -161,6 +161,8 @@ func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 			return true, false
 		case *graph.FusedConv:
 			return a.Epilogue.OutBits > 0 && m.Inputs[0] == from.Output, false // what joins its sums ends there
+		case *graph.ShiftLevels:
+			return false, false // integers all the way
 		}
 		return false, true
 	}, s.below)

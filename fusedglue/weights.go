@@ -56,11 +56,14 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 		}
 	}
 	if b.Enc == graph.TernaryWeights {
-		ternary(w, ints, scale, b.WeightScale == graph.ScaleMean, perChannel)
+		ternary(w, ints, scale, b.WeightScale == graph.ScaleMean || b.WeightScale == graph.ScaleAP2, perChannel)
+		if b.WeightScale == graph.ScaleAP2 {
+			ap2(scale)
+		}
 		return ints, scale
 	}
 	lo, hi := float64(b.Integers().Min), float64(b.Integers().Max)
-	if b.WeightScale == graph.ScaleMax {
+	if b.WeightScale == graph.ScaleMax || b.WeightScale == graph.ScaleAP2 {
 		most := make([]float64, outs)
 		for i, v := range w {
 			most[i%outs] = math.Max(most[i%outs], math.Abs(float64(v)))
@@ -74,6 +77,9 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 			if scale[o] == 0 {
 				scale[o] = 1
 			}
+		}
+		if b.WeightScale == graph.ScaleAP2 {
+			ap2(scale)
 		}
 	}
 	for i, v := range w {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // Padding of a window op.
@@ -72,7 +73,8 @@ type BinaryAttrs struct {
 	Enc        WeightEncoding
 	Bits, Zero int
 	// WeightScale: ScaleMean is mean|W_k|, per channel in convolutions, one for a dense layer (of ternary weights the mean of
-	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits.
+	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits. ScaleAP2 is
+	// 2^round(log2 s), s being the one of these two that the weights may have, half to even.
 	WeightScale WeightScale
 	PadValue    PadValue // unipolar activations pad with 0 whatever it says
 	// Offset says that a weight is its integer times the scale, plus the weight "offset" of its output channel: integers and scale
@@ -177,9 +179,31 @@ type BitpackAttrs struct{ Int32 bool }
 // QuantizeAttrs: f32 -> levels. Where the model gives no scale, Scale is 1/(2^Bits-1).
 type QuantizeAttrs = scalar.Quantizer
 
-// ShiftNormAttrs is Riptide's glue after a bitserial op (Fromm et al., Riptide, MLSys 2020, section 4.2). Weights: "mean", "var" [C].
+// ShiftNormAttrs is Riptide's glue (Fromm et al., Riptide, MLSys 2020, section 4.2): integers -> levels of Bits and Enc, of scale
+// 1/(2^Bits-1), by an addition, a shift and a clip for each channel. The integers a are the sums of a bitserial op, or levels, such as
+// the sum of two tensors of levels; between the op and shift_norm there may be what only moves or pools the sums, constants that
+// are added, and relu. Weights: "mean", "var" [C], those of the real tensor. In float64, for one channel:
+//
+//	s   = the scale of the levels that the op reads, N their bits, L their largest integer (2^N-1 of unipolar and bipolar ones)
+//	wb  = -log2 AP2(alpha), alpha the real value of the weight 1, AP2(x) = 2^round(log2 |x|); wb = 0 behind levels
+//	u   = s * 2^-wb, the real value that the integer 1 counts as
+//	S   = s * (L + 1 - 2^-wb)
+//	m   = round(clip(mean, -S, S) / u), half to even: the paper's FPQ
+//	T   = wb + log2 AP2(sqrt(var + Epsilon) / ((2^Bits-1) * s))
+//	unipolar: level = clip((a + r - m) >> T, 0, 2^Bits-1)                                      r = 2^(wb-1) (0 for wb = 0), or 2^(T-1) in mode exact_round
+//	bipolar:  level = clip((a - m + ((2^Bits-1) << T) + (1 << T)) >> (T+1), 0, 2^Bits-1)       integer 2*level - (2^Bits-1), in both modes
+//
+// bipolar_inv is bipolar with the bits inverted. A constant b is round(b/u) in these integers. Where the op reads N = Bits bits of scale
+// 1/(2^N-1) this is the paper's S = 1 + (1 - 2^-wb)/(2^N-1), m with (2^N-1) * 2^wb, and T = wb + sb. T < 0 shifts left; wb < 0 and
+// numbers beyond 32 bits are errors.
 type ShiftNormAttrs struct {
 	Mode    ShiftMode
 	Bits    int
+	Enc     ir.EncodingKind
 	Epsilon float64
+}
+
+// Levels is the type of the levels that a makes.
+func (a *ShiftNormAttrs) Levels() scalar.LevelType {
+	return scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), scalar.MaxLevelBits)-1)}
 }

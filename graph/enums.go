@@ -70,9 +70,10 @@ const (
 	ScaleMean                      // the mean of the magnitudes
 	ScaleMax                       // the largest magnitude
 	ScaleTensor                    // weights "scale" [O]
+	ScaleAP2                       // AP2 of ScaleMean, or of ScaleMax for weights of several bits: the nearest power of two (Riptide)
 )
 
-func weightScaleNames() []string { return []string{"none", "mean", "max", "tensor"} }
+func weightScaleNames() []string { return []string{"none", "mean", "max", "tensor", "ap2"} }
 
 // String is the scale's name in models.
 func (s WeightScale) String() string { return enum.Name(weightScaleNames(), s) }

@@ -71,6 +71,9 @@ func Decompose(w *Tensor) (few *FewBits, why Verdict) {
 // twoValued finds weights of at most two values in each output channel; nil if they are none.
 func twoValued(w *Tensor) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
+	if len(w.Data) < 3*outs { // two weights have two values whatever they are
+		return nil
+	}
 	f := &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs), Offset: make([]float32, outs)}
 	f.Attrs = BinaryAttrs{WeightScale: ScaleTensor, Offset: true}
 	for o := range outs {

@@ -38,6 +38,7 @@ type FusedConv struct {
 
 	WFloat []float32 // fconv2d: [KH, KW, In/Groups, Out]
 	Bias   []float32 // fconv2d: [Out] or nil
+	Few    *FewBits  // fconv2d: what WFloat is if these are few, nil if not
 
 	Epilogue Epilogue
 	Pool     *PoolAttrs // max-pool of the levels that the epilogue makes; kernel = strides, no padding
@@ -59,7 +60,7 @@ type Epilogue struct {
 	Falling    []bool
 	Border     []int32
 
-	// Shift, bconv2d: level = clip(((a + Add[o]) << Left[o]) >> Right[o], 0, 2^OutBits-1).
+	// Shift, bconv2d: the level of the sum.
 	Shift *ShiftAdd
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors of those of a bconv2d may have
@@ -108,8 +109,25 @@ func (e *Epilogue) AddSteps(steps []scalar.Step) {
 	last.Steps = append(slices.Clone(last.Steps), steps...)
 }
 
-// ShiftAdd is Riptide's glue in integers; one entry per output channel.
-type ShiftAdd struct{ Add, Left, Right []int32 }
+// ShiftAdd is Riptide's glue in integers: level = clip(((a << Left[o]) + Add[o]) >> Right[o], Low[o], top), one entry for each
+// channel. Left may be nil (0), and so may Low (0).
+type ShiftAdd struct{ Left, Add, Right, Low []int32 }
+
+// Level is that of integer a in channel o, in levels of so many bits.
+func (s *ShiftAdd) Level(o int, a int64, bits int) int {
+	low := int64(0)
+	if s.Left != nil {
+		a <<= s.Left[o]
+	}
+	if s.Low != nil {
+		low = int64(s.Low[o])
+	}
+	return int(max(low, min((a+int64(s.Add[o]))>>s.Right[o], int64(1)<<bits-1)))
+}
+
+// ShiftLevels is op "shift_levels": Shift of each element of a tensor of levels, or of one of sums, integers in f32, that no bitserial
+// layer could take in. The result's type says the levels' bits and encoding.
+type ShiftLevels struct{ Shift *ShiftAdd }
 
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
 type Elementwise struct{ Steps []scalar.Step }

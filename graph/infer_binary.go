@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math"
 	"slices"
 
 	"ripc/graph/scalar"
@@ -19,6 +20,8 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Fu
 		return g.sumOfLevels(n, in, f == scalar.Minus)
 	case len(in) == 1 && in[0].Encoded() && (f == scalar.Times || f == scalar.Over && !a.Reverse):
 		return g.scaled(n, in[0], f == scalar.Over)
+	case len(in) == 1 && in[0].Encoded() && (f == scalar.Plus || f == scalar.Minus && !a.Reverse):
+		return g.shifted(n, in[0], f == scalar.Minus)
 	}
 	out, err := g.inferFunction(n, in, f)
 	if err == nil && len(in) == 1 {
@@ -52,6 +55,28 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 		return nil, g.Errorf(n, "", "inputs %q and %q hold levels of scales %g and %g: want %g to %g", x.Name, y.Name, x.Scale, y.Scale, MinScale, MaxScale)
 	}
 	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
+}
+
+// shifted is x, levels, plus a number, or minus one: the same levels with another offset or zero point.
+func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
+	if err := g.needVector(n, "b", x.Channels()); err != nil {
+		return nil, err
+	}
+	b := n.Weights["b"].Data
+	v := float64(b[0])
+	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || v-v != 0 {
+		return nil, g.Errorf(n, "one number may be added to levels, which changes their offset; for all else put a dequantize node before it",
+			"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
+	}
+	if minus {
+		v = -v
+	}
+	out := x.moved(x.Shape)
+	out.Layout, out.LevelType = x.Layout, x.Plus(v)
+	if !(math.Abs(out.Offset) <= MaxScale) {
+		return nil, g.Errorf(n, "", "offset %g: want -%g to %g", out.Offset, MaxScale, MaxScale)
+	}
+	return out, nil
 }
 
 // scaled is x, levels, times a number above 0, or divided by it: the same levels with another scale.

@@ -88,7 +88,11 @@ func inferShiftNorm(g *Graph, n *Node, x *Value, a *ShiftNormAttrs) (*Value, err
 	if a.Mode > ShiftExactRound {
 		return nil, g.Errorf(n, "use riptide or exact_round", "mode %s", a.Mode)
 	}
-	return g.levels(n, x, scalar.LevelType{Enc: ir.Unipolar, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), 8)-1)})
+	if !x.Encoded() {
+		return g.levels(n, x, a.Levels())
+	}
+	// Levels are integers as they are; the fault of a type is the same as behind sums.
+	return g.levels(n, &Value{Shape: x.Shape, Layout: x.Layout}, a.Levels())
 }
 
 func inferBitpack(g *Graph, n *Node, x *Value, a *BitpackAttrs) (*Value, error) {

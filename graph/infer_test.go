@@ -79,7 +79,7 @@ func TestInfer(t *testing.T) {
 		{"concat", "x x", &graph.ConcatAttrs{}, nil, graph.Value{Shape: []int{2, 9, 8, 8}, Layout: "NHWC"}},
 		{"batch_norm", "v", &graph.BatchNormAttrs{Epsilon: 1}, shapes{"gamma": {6}, "beta": {6}, "mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Bipolar, Scale: 2}}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 3, Scale: 2}}},
-		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Epsilon: 1, Bits: 2}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Epsilon: 1, Bits: 2, Enc: ir.Unipolar}, shapes{"mean": {6}, "var": {6}}, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2, Scale: 1.0 / 3}}},
 		{"bitpack", "l", &graph.BitpackAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}, View: graph.Planes}},
 		{"dequantize", "l", &graph.NoAttrs{}, nil, graph.Value{Shape: []int{2, 6}, Layout: "NC"}},
 		{"add", "q q", &graph.BinaryOpAttrs{}, nil, graph.Value{Shape: []int{2, 9, 8, 4}, Layout: "NHWC", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 3, Scale: 1.0 / 3}}},
@@ -139,7 +139,7 @@ func TestInferErrors(t *testing.T) {
 		{"concat", "x q", &graph.ConcatAttrs{}, nil, "quantize the inputs alike"},
 		{"concat", "x s", &graph.ConcatAttrs{}, nil, "differ before the last axis"},
 		{"quantize", "v", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 9}}, nil, "use 1 to 8 bits"},
-		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1}, shapes{"mean": {6}}, `needs a weight "var"`},
+		{"shift_norm", "v", &graph.ShiftNormAttrs{Bits: 1, Enc: ir.Unipolar}, shapes{"mean": {6}}, `needs a weight "var"`},
 		{"dequantize", "x", &graph.NoAttrs{}, nil, "want levels"},
 		{"cosh", "x", &graph.NoAttrs{}, nil, "unknown op"},
 		{"add", "q x", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
@@ -147,7 +147,8 @@ func TestInferErrors(t *testing.T) {
 		{"mul", "q q", &graph.BinaryOpAttrs{}, nil, "put a dequantize node before it"},
 		{"mul", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "levels may be multiplied by one number above 0"}, // b is 0
 		{"div", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},
-		{"add", "q", &graph.BinaryOpAttrs{}, shapes{"b": {1}}, "put a dequantize node before it"},
+		{"sub", "q", &graph.BinaryOpAttrs{Reverse: true}, shapes{"b": {1}}, "put a dequantize node before it"},
+		{"add", "q", &graph.BinaryOpAttrs{}, shapes{"b": {2}}, `weight "b" has shape [2]`},
 	} {
 		n := &graph.Node{Name: "n", Op: c.op, Inputs: strings.Fields(c.inputs), Attrs: c.attrs, Weights: weights(c.w), Pos: ir.Pos{Line: 3}}
 		_, _, err := graph.Infer(net(), n)

@@ -139,14 +139,14 @@ func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, bitserial bool, o
 	switch most := map[WeightEncoding]int{BipolarWeights: MaxWeightBits, TernaryWeights: 1, AffineWeights: MaxWeightBits}[b.Enc]; {
 	case most == 0:
 		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %s", b.Enc)
-	case b.WeightScale > ScaleTensor:
-		return g.Errorf(n, "use none, mean, max or tensor", "weight_scale %s", b.WeightScale)
+	case b.WeightScale > ScaleAP2:
+		return g.Errorf(n, "use none, mean, max, tensor or ap2", "weight_scale %s", b.WeightScale)
 	case b.Bits < 0 || b.Bits > most || b.Enc == AffineWeights && b.Bits < 1:
 		return g.Errorf(n, "bipolar and affine weights have 1 to 4 bits", "weight_bits %d, %s", b.Bits, b.Enc)
 	case b.OneBit() && b.WeightScale == ScaleMax || b.Enc == TernaryWeights && b.WeightScale == ScaleMax:
-		return g.Errorf(n, "use none, mean or tensor", "weight_scale max is for weights of several bits")
+		return g.Errorf(n, "use none, mean, ap2 or tensor", "weight_scale max is for weights of several bits")
 	case !b.OneBit() && b.Enc != TernaryWeights && b.WeightScale == ScaleMean:
-		return g.Errorf(n, "use none, max or tensor", "weight_scale mean is for weights of one bit and ternary ones")
+		return g.Errorf(n, "use none, max, ap2 or tensor", "weight_scale mean is for weights of one bit and ternary ones")
 	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != AffineWeights:
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}

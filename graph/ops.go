@@ -111,6 +111,7 @@ func opRows() []*Op {
 		fusedRow("bconv2d", printFusedConv),
 		fusedRow("window_sum", printFusedConv),
 		fusedRow("fconv2d", printFusedConv),
+		fusedRow[ShiftLevels]("shift_levels", nil),
 	}
 }
 

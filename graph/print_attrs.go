@@ -48,7 +48,11 @@ func printThreshold(n *Node, a *ThresholdAttrs) string {
 }
 
 func printShiftNorm(_ *Node, a *ShiftNormAttrs) string {
-	return fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+	s := fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
+	if a.Enc != ir.Unipolar {
+		s += fmt.Sprintf(" encoding=%s", a.Enc)
+	}
+	return s
 }
 
 func printFakeQuant(n *Node, a *FakeQuantAttrs) string {

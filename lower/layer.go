@@ -21,6 +21,9 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	l.Weights = int64(f.Products()) * int64(f.Out)
 	l.FloatBytes = 4 * l.Weights
 	l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
+	if f.Few != nil {
+		l.WeightBits, l.WeightEncoding = f.Few.Attrs.WeightType()
+	}
 	if n.Op == "bconv2d" {
 		l.ActivationBits, l.WeightBits, l.WeightEncoding = f.X.Bits(), f.WeightBits, f.WeightEnc
 	}

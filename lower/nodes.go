@@ -36,20 +36,21 @@ type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
 	all := map[string]rule{
-		"constant":   (*lowering).constantNode,
-		"bconv2d":    with((*lowering).conv),
-		"window_sum": with((*lowering).conv),
-		"fconv2d":    with((*lowering).conv),
-		"eltwise":    with((*lowering).eltwise),
-		"quantize":   with((*lowering).quantize),
-		"threshold":  with((*lowering).threshold),
-		"max_pool":   with((*lowering).pool),
-		"avg_pool":   with((*lowering).pool),
-		"pad":        with((*lowering).pad),
-		"slice":      with((*lowering).slice),
-		"reshape":    (*lowering).reshapeNode,
-		"flatten":    (*lowering).reshapeNode,
-		"transpose":  with((*lowering).transpose),
+		"constant":     (*lowering).constantNode,
+		"bconv2d":      with((*lowering).conv),
+		"window_sum":   with((*lowering).conv),
+		"fconv2d":      with((*lowering).conv),
+		"eltwise":      with((*lowering).eltwise),
+		"shift_levels": with((*lowering).shiftLevels),
+		"quantize":     with((*lowering).quantize),
+		"threshold":    with((*lowering).threshold),
+		"max_pool":     with((*lowering).pool),
+		"avg_pool":     with((*lowering).pool),
+		"pad":          with((*lowering).pad),
+		"slice":        with((*lowering).slice),
+		"reshape":      (*lowering).reshapeNode,
+		"flatten":      (*lowering).reshapeNode,
+		"transpose":    with((*lowering).transpose),
 
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
@@ -110,6 +111,18 @@ func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, x *graph.Va
 	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], x.Shape), 0, l.floatUntil(x), src, rows, l.result(n).buf)
 }
 
+// shiftLevels lowers add-then-shift of levels, or of sums in f32.
+func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *graph.Value, src string) {
+	y := l.g.Value(n.Output)
+	f, consts := ops.ShiftLevels(a.Shift, x, y.LevelType)
+	args := []string{src}
+	for i, c := range consts {
+		p := f.Params[1+i]
+		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
+	}
+	l.stage(n, f, 0, graph.NoReason, append(args, l.result(n).buf)...)
+}
+
 func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *graph.Value, src string) {
 	dst := l.result(n)
 	f, why := ops.PoolFloat(n.Op, a, x.Shape), graph.WhyAverages
@@ -154,6 +167,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	why := graph.NoReason
 	switch {
+	case n.Op == "fconv2d" && a.Few != nil:
+		why = graph.WhyFloatInput
 	case n.Op == "fconv2d":
 		why = graph.WhyFloatWeights
 	case n.Op == "window_sum":

@@ -239,7 +239,7 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 	v := r.g.Value(n.Inputs[0])
 	w := n.Weights["w"]
 	scaled := b.WeightScale == graph.ScaleTensor
-	if !scaled && b.WeightScale != graph.ScaleNone || v.Offset != 0 || b.PadValue != graph.PadZeros {
+	if !scaled && b.WeightScale != graph.ScaleNone || v.Offset != 0 || b.Offset || b.PadValue != graph.PadZeros {
 		return nil
 	}
 	ints := make([]int, len(w.Data))

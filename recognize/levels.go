@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -31,7 +32,7 @@ func (r *rewriter) origin(t string) origin {
 	s.value, s.why = r.findSource(t)
 	if n := r.Producer(t); s.value != nil {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
-		s.made = sum || !r.idle(n) && r.stepped(t) != nil || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
+		s.made = sum || !r.idle(n) && r.stepped(t) != nil || n.Op != "dequantize" && !r.idle(n) && r.ends(n) || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
 	}
 	r.sources[t] = s
 	return s
@@ -67,6 +68,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 				return nil, why
 			}
 			if i > 0 && w.LevelType != v.LevelType {
+				if q := r.valued(t); q != nil {
+					return q.value, graph.Verdict{}
+				}
 				return nil, because(graph.WhyMixedLevels, n)
 			}
 			v = w
@@ -74,6 +78,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		return v, graph.Verdict{}
 	case *graph.SpatialPadAttrs:
 		if v, why = r.source(n.Inputs[0]); v != nil && !exactly(v, a.Value) {
+			if q := r.valued(t); q != nil {
+				return q.value, graph.Verdict{}
+			}
 			why = because(graph.WhyPadValue, n)
 			why.Args.Value, why.Args.Bits, why.Args.Levels = number(a.Value), v.Bits, v.Enc.String()
 			return nil, why
@@ -84,10 +91,21 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			if q := r.stepped(t); q != nil {
 				return q.value, graph.Verdict{}
 			}
-			if v, why = r.sum(n); v == nil && float.Reason == graph.WhyNearly {
+			if v, why = r.sum(n); v != nil {
+				return v, why
+			}
+			if q := r.valued(t); q != nil {
+				return q.value, graph.Verdict{}
+			}
+			if float.Reason == graph.WhyNearly {
 				why = float
 			}
-			return v, why
+			return nil, why
+		}
+		if q := r.stepped(t); q == nil && !r.idle(n) {
+			if v = r.affine(n); v != nil {
+				return v, graph.Verdict{}
+			}
 		}
 	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		return r.source(n.Inputs[0])
@@ -117,10 +135,39 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	if q := r.stepped(t); q != nil {
 		return q.value, graph.Verdict{}
 	}
+	if r.single(n) {
+		if q := r.valued(t); q != nil {
+			return q.value, graph.Verdict{}
+		}
+	}
 	if a, ok := n.Attrs.(*graph.FakeQuantAttrs); ok {
 		return nil, fakeQuantReason(n, a)
 	}
 	return nil, float
+}
+
+// affine is the type that levels have which n, an op with a number, gives another scale or offset; nil if n is no such op, or its
+// f32 values are others.
+func (r *rewriter) affine(n *graph.Node) *graph.Value {
+	x, _ := r.source(n.Inputs[0])
+	if x == nil {
+		return nil
+	}
+	m := *n
+	g := &graph.Graph{Values: map[string]*graph.Value{n.Inputs[0]: {Name: n.Inputs[0], Shape: r.g.Value(n.Inputs[0]).Shape, LevelType: x.LevelType}}}
+	v, _, err := graph.Infer(g, &m)
+	if err != nil || !v.Encoded() {
+		return nil
+	}
+	f := graph.ElementFunction(r.g, n)
+	out := reals(v)
+	largest := math.Max(math.Abs(float64(out[0])), math.Abs(float64(out[len(out)-1])))
+	for l, y := range reals(x) {
+		if math.Abs(float64(f(0, []float32{y})-out[l])) > 0x1p-22*largest {
+			return nil
+		}
+	}
+	return v
 }
 
 // fakeQuantReason says why fake_quant n makes no levels.
@@ -184,8 +231,10 @@ func (r *rewriter) sink(t string) (string, error) {
 		l, err = r.threshold(n, r.stepped(t))
 	case n.Op == "dequantize":
 		l = n.Inputs[0]
-	case n.Op == "add" || n.Op == "sub":
+	case r.adds(n):
 		l, err = r.sumLevels(n)
+	case r.ends(n):
+		l, err = r.threshold(n, r.valued(t))
 	default:
 		l, err = r.sinkNode(n)
 	}
@@ -193,6 +242,31 @@ func (r *rewriter) sink(t string) (string, error) {
 		r.levels[t] = l
 	}
 	return l, err
+}
+
+// adds reports whether n adds up levels to levels.
+func (r *rewriter) adds(n *graph.Node) bool {
+	if _, ok := n.Attrs.(*graph.BinaryOpAttrs); !ok || len(n.Inputs) != 2 {
+		return false
+	}
+	v, _ := r.sum(n)
+	return v != nil
+}
+
+// ends reports whether the levels of n, of which there is a source, are made behind it, by value.
+func (r *rewriter) ends(n *graph.Node) bool {
+	switch a := n.Attrs.(type) {
+	case *graph.ConcatAttrs:
+		v, _ := r.source(n.Inputs[0])
+		return slices.ContainsFunc(n.Inputs, func(in string) bool {
+			w, _ := r.source(in)
+			return w.LevelType != v.LevelType
+		})
+	case *graph.SpatialPadAttrs:
+		v, _ := r.source(n.Inputs[0])
+		return !exactly(v, a.Value)
+	}
+	return r.single(n) && (len(n.Inputs) > 1 || r.affine(n) == nil)
 }
 
 // sinkNode makes n a node of levels.

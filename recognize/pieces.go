@@ -30,6 +30,11 @@ func (g *region) pieces(c calculus, o int, within domain) []piece {
 	if !f.split(first, last) || f.undecided {
 		return nil
 	}
+	for _, p := range f.found[1:] {
+		if p.from() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 { // it tells -0 from 0, as 1/x does and no comparison
+			return nil
+		}
+	}
 	return f.found
 }
 

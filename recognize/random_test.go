@@ -37,7 +37,13 @@ func drawInts(t *rapid.T) []int {
 // drawQuant puts a quantizer behind x, in one of the ways that files have.
 func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 	rounding := pick(t, "rounding", scalar.Roundings()...)
-	switch between(t, 0, 6, "quantizer") {
+	switch between(t, 0, 9, "quantizer") {
+	case 7:
+		return n.ste(n.plain("sign", x), n.clip(x, -1, 1))
+	case 8:
+		return n.binary("mul", float32(scale), n.sign(x))
+	case 9:
+		return n.two("add", n.binary("mul", float32(scale), n.greater(x, 0.5, true)), n.binary("mul", float32(scale), n.greater(x, -1, false)))
 	case 0:
 		return n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: pick(t, "encoding", ir.Bipolar, ir.BipolarInv), Scale: scale}, Rounding: rounding, Unit: scale == 1}, x)
 	case 1:
@@ -66,11 +72,13 @@ func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 // drawView moves elements of x.
 func (n *net) drawView(t *rapid.T, x string) string {
 	s := n.Value(x).Shape
-	switch between(t, 0, 9, "view") {
+	switch between(t, 0, 10, "view") {
 	case 9:
 		return n.add(pick(t, "op", "add", "sub"), &graph.BinaryOpAttrs{}, nil, x, n.pool("max_pool", x, 3, 1))
 	case 8:
 		return n.binary("mul", 0.5, x)
+	case 10:
+		return n.binary(pick(t, "shift", "add", "sub"), pick(t, "by", float32(0.5), 1, 0.25), x)
 	case 0:
 		return n.pool("max_pool", x, 2, between(t, 1, 2, "stride"))
 	case 1:

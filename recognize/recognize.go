@@ -62,6 +62,7 @@ type rewriter struct {
 	sources map[string]origin   // f32 tensor -> what it is made from
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
+	finals  map[string]*stepped // f32 tensor -> the quantizer of its values that may stand behind it, or nil
 	sums    map[*graph.Node]*sums
 	// changed says that a pass has rewritten something.
 	changed bool
@@ -69,13 +70,14 @@ type rewriter struct {
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, sums: map[*graph.Node]*sums{}}
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, sums: map[*graph.Node]*sums{}}
 }
 
 // forget drops what was found of tensors and layers: the graph has changed.
 func (r *rewriter) forget() {
 	clear(r.sources)
 	clear(r.chains)
+	clear(r.finals)
 	clear(r.sums)
 }
 

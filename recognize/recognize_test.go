@@ -91,7 +91,8 @@ func TestSum(t *testing.T) {
 		{"add", u2(), b1(), "affine3(zero=2)"}, // the scale is doubled
 		{"add", u2(), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 0.3}}, ""},
 		{"add", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}}, ""},
-		{"mul", u2(), u2(), ""},
+		{"mul", u2(), u2(), "unipolar4"},
+		{"mul", u2(), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 3, Enc: ir.Unipolar, Scale: 1}}, ""},
 	} {
 		n := newNet(t.Fatal, 5)
 		x, y := n.input(1, 4, 4, 8), n.input(1, 4, 4, 8)
@@ -138,19 +139,19 @@ func TestFloat(t *testing.T) {
 			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes real numbers`},
 		"other types": {func(n *net) string {
 			x := n.input(1, 4, 4, 8)
-			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.5}, Rounding: scalar.Floor}, x)),
+			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.37}, Rounding: scalar.Floor}, x)),
 				n.few([]int{-1, 1}, 1, 1, 16, 4), same, false)
 		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
 			fake_quant(x0) -> dequantize4 # glue: no bitserial layer reads these 2-bit levels
 			concat(dequantize2, dequantize4) -> concat5
 			conv2d(concat5) -> conv2d6 # float: it has 1-bit weights, but its input is not quantized: concat "concat5" joins levels of different types`},
 		"one in the padding": {func(n *net) string {
-			pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1}, Value: 1}
+			pad := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1}, Value: 0.77}
 			return n.conv(n.add("pad", pad, nil, n.quant(b1(), n.input(1, 4, 4, 8))), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
 		}, `quantize(x0) -> quantize1
 			dequantize(quantize1) -> dequantize2
 			pad(dequantize2) -> pad3
-			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 1, which is none of the 1-bit bipolar levels`},
+			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 0.77, which is none of the 1-bit bipolar levels`},
 		"too wide": {func(n *net) string {
 			n.Graph.Values["x0"] = &graph.Value{Name: "x0", Shape: []int{1, 200000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}

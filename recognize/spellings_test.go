@@ -105,6 +105,8 @@ func spellings() []spelling {
 		{"uneven levels", func(n *net, x string) string {
 			return n.two("add", n.greater(x, 0, false), n.binary("mul", 2, n.greater(x, 1, false)))
 		}, "unipolar2", 1, []float32{0, 1, 1}, false},
+		{"two real levels", func(n *net, x string) string { return n.binary("sub", 0.2, n.greater(x, 0, false)) }, "unipolar1", 1, []float32{0}, false},
+		{"three real levels", func(n *net, x string) string { return n.binary("add", 0.3, n.plain("sign", x)) }, "unipolar2", 1, []float32{0, 0x1p-126}, false},
 		{"detach", func(n *net, x string) string { return n.ste(n.sign(x), n.clip(x, -1, 1)) }, "bipolar1", 1, []float32{0}, false},
 		{"detach, clipped twice", func(n *net, x string) string {
 			return n.two("add", n.two("sub", n.sign(x), n.clip(x, -1, 1)), n.clip(x, -1, 1))
@@ -125,6 +127,53 @@ func spellings() []spelling {
 		{"relu", func(n *net, x string) string { return n.plain("relu", x) }, "", 0, nil, false},
 		{"round", func(n *net, x string) string { return n.round(x) }, "", 0, nil, false},
 		{"sawtooth", func(n *net, x string) string { return n.two("sub", x, n.round(x)) }, "", 0, nil, false},
+	}
+}
+
+// TestValues: levels that come in another order than the numbers, or are made from two tensors, are made behind what makes them.
+func TestValues(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func(n *net, x, y string) string
+		want  string
+	}{
+		{"interval", func(n *net, x, _ string) string {
+			return n.two("mul", n.plain("sign", n.binary("sub", 1, x)), n.plain("sign", n.binary("add", 1, x)))
+		}, "affine2(zero=1)"},
+		{"magnitude of levels", func(n *net, x, _ string) string { return n.plain("abs", n.plain("sign", x)) }, "unipolar1"},
+		{"product of two signs", func(n *net, x, y string) string { return n.two("mul", n.sign(x), n.sign(y)) }, "bipolar1"},
+		{"product of a sign and a scale", func(n *net, x, y string) string { return n.two("mul", n.sign(x), n.pool("max_pool", y, 2, 1)) }, ""},
+		{"comparison of two tensors", func(n *net, x, y string) string {
+			return n.add("where", &graph.WhereAttrs{}, map[string]*graph.Tensor{"a": {Shape: []int{1}, Data: []float32{1}}, "b": {Shape: []int{1}, Data: []float32{-1}}},
+				n.two("greater", x, y))
+		}, "bipolar1"},
+		{"a comparison of two tensors, cast", func(n *net, x, y string) string {
+			return n.plain("dequantize", n.two("greater", x, y))
+		}, "unipolar1"},
+		{"the larger of two levels, scaled", func(n *net, x, y string) string {
+			return n.binary("mul", 0.37, n.two("maximum", n.sign(x), n.sign(y)))
+		}, "bipolar1"},
+		{"levels of two scales", func(n *net, x, y string) string {
+			return n.add("concat", &graph.ConcatAttrs{}, nil, n.sign(x), n.binary("mul", 3, n.sign(y)))
+		}, "bipolar2"},
+		{"pooled levels, scaled and shifted", func(n *net, x, _ string) string {
+			return n.binary("add", -1.5, n.binary("mul", 0.5, n.pool("max_pool", n.quant(u2(), x), 2, 2)))
+		}, "unipolar2"},
+		{"pooled levels, shifted by a level", func(n *net, x, _ string) string {
+			return n.binary("sub", 0.25, n.pool("max_pool", n.quant(u2(), x), 2, 2))
+		}, "affine2(zero=1)"},
+		{"many values", func(n *net, x, y string) string {
+			return n.two("mul", n.quant(u2(), x), n.binary("add", 0.1, n.quant(u2(), y)))
+		}, ""},
+	} {
+		n := newNet(t.Fatal, 4)
+		y := c.build(n, n.input(1, 4, 4, 8), n.input(1, 4, 4, 8))
+		y = n.conv(y, n.few([]int{-1, 1}, 1, 1, n.c(y), 4), same, false)
+		g := n.run(y)
+		last := g.Nodes[len(g.Nodes)-1]
+		if got := g.Value(last.Inputs[0]).LevelType.String(); got != c.want && (c.want != "" || got != "f32") {
+			t.Errorf("%s: %s\n%s", c.name, got, g)
+		}
 	}
 }
 

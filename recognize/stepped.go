@@ -264,8 +264,8 @@ func typeOf(values []float32, levels []int) *graph.Value {
 	switch {
 	case values[0] == -values[n] && top == 1<<v.Bits-1:
 		v.Enc, v.Scale = ir.Bipolar, float64(f32.Div(values[n], float32(top)))
-	case zero < 0 || zero >= float64(int(1)<<v.Bits):
-		return nil
+	case zero < 0 || zero >= float64(int(1)<<v.Bits) || math.Abs(zero+float64(values[0])*float64(top)/span) > 1e-5:
+		v.Scale, v.Offset = float64(float32(span/float64(top))), float64(values[0])
 	default:
 		v.Zero = int(zero)
 		far := n
@@ -277,8 +277,13 @@ func typeOf(values []float32, levels []int) *graph.Value {
 	if !(v.Scale >= graph.MinScale && v.Scale <= graph.MaxScale) {
 		return nil
 	}
+	largest := math.Max(math.Abs(float64(values[0])), math.Abs(float64(values[n])))
 	for i, l := range levels {
-		if d := math.Abs(float64(v.Float(l)) - float64(values[i])); d > math.Abs(float64(values[i]))*0x1p-22 {
+		near := math.Abs(float64(values[i]))
+		if v.Offset != 0 {
+			near = largest
+		}
+		if d := math.Abs(float64(v.Float(l)) - float64(values[i])); d > near*0x1p-22 {
 			return nil
 		}
 	}

@@ -110,14 +110,15 @@ func Weights(bits int, enc string) string {
 	return fmt.Sprintf("%d-bit", bits)
 }
 
-// Became names what a layer became: "binary NxM" (N bits of activations, M of weights), "float", "bits" (glue on levels,
+// Became names what a layer became: "binary NxM" (N bits of activations, M of weights), "float" or, where the weights of a
+// layer in f32 lie in memory as M bits, "float 32xM", "bits" (glue on levels,
 // or into or out of them) or "float glue". "unknown" is said of a stage that does not say it.
 func Became(l ir.Layer) string {
 	kind, err := graph.ParseKind(l.Kind)
 	switch {
 	case err != nil || kind == graph.Undecided:
 		return "unknown"
-	case kind == graph.Binary:
+	case kind == graph.Binary, kind == graph.Float && l.WeightBits > 0 && l.WeightBits < l.ActivationBits:
 		return fmt.Sprintf("%s %dx%d", kind, l.ActivationBits, l.WeightBits)
 	case kind == graph.Glue:
 		return "float glue"

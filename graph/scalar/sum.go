@@ -112,3 +112,15 @@ func (t LevelType) Times(f float64) LevelType {
 	t.Scale, t.Offset = t.Scale*f, t.Offset*f
 	return t
 }
+
+// Plus is t with v added to each real value. Where a zero point says so, as it may of unipolar levels, there is no offset.
+func (t LevelType) Plus(v float64) LevelType {
+	t.Offset += v
+	if t.Enc != ir.Unipolar {
+		return t
+	}
+	if zero := float64(t.Zero) - t.Offset/t.Scale; math.Abs(zero-math.RoundToEven(zero)) <= 1e-7 && zero > -0.5 && zero < float64(t.Top())+0.5 {
+		t.Zero, t.Offset = int(math.RoundToEven(zero)), 0
+	}
+	return t
+}

@@ -107,6 +107,7 @@ func TestErrors(t *testing.T) {
 		{"slice of nothing", newFile(13).ints("a", 3).ints("b", 3).node("Slice x a b -> y")},
 		{"pad mode", newFile(13).ints("p", 0, 0, 1, 1, 0, 0, 1, 1).node("Pad x p -> y", "mode", "reflect")},
 		{"gather", newFile(13).ints("i", 9).node("Gather x i -> y", "axis", 1)},
+		{"tile", newFile(13).ints("r", 1, 0, 1, 1).node("Tile x r -> y")},
 		{"concat", newFile(13).floats("c", 1, 3, 8, 7).node("Concat x c -> y", "axis", 1)},
 		{"add", newFile(13).floats("c", 7).node("Add x c -> y")},
 		{"dequantize", newFile(13).floats("c").node("DequantizeLinear x c -> y")},

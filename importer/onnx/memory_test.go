@@ -19,7 +19,7 @@ func TestMemory(t *testing.T) {
 	fill := newFile(13).ints("s", 1<<14, 1<<14, 7).node("ConstantOfShape s -> a").node("Add x a -> y")
 	fill2 := newFile(13).ints("s", 1<<29).node("ConstantOfShape s -> y")
 	tile := newFile(13).floats("c", 1, 1024).ints("r", 1<<17, 1).node("Tile c r -> a").node("Tile a r -> y")
-	expand := newFile(13, 1, 1, 1, 1).ints("s", 1<<7, 1<<7, 1<<7, 1<<7).node("Expand x s -> y")
+	expand := newFile(13, 1, 1, 1, 1).ints("s", 1<<7, 1<<7, 1<<7, 1<<8).node("Expand x s -> y")
 	slopes := newFile(13, 1, 1<<28).node("LeakyRelu x -> y")
 	messages := append([]byte{0x3A, 0x80, 0x80, 0x40}, bytes.Repeat([]byte{0x0A, 0x00}, 1<<19)...) // a graph of empty nodes
 	for name, data := range map[string][]byte{

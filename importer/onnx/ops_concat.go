@@ -20,7 +20,8 @@ func lowerConcat(n *node) ([]*tensor, error) {
 	return one(n.b.concat(n.in, axis))
 }
 
-// concat puts tensors, of which some may be constant, together along an axis, which is then stored last.
+// concat puts tensors, of which some may be constant, together along an axis. Where others are stored behind it, the elements of
+// these count as its own while that is done.
 func (b *builder) concat(parts []*tensor, axis int) (*tensor, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
@@ -45,7 +46,18 @@ func (b *builder) concat(parts []*tensor, axis int) (*tensor, error) {
 		}
 	}
 	shape[axis] = total
-	order := like.last(axis)
+	like, err := b.plain(like)
+	if err != nil {
+		return nil, err
+	}
+	order := like.order()
+	at := slices.Index(order, axis)
+	joined := func(v *graph.Value) (*graph.Value, error) {
+		if at == len(order)-1 {
+			return v, nil
+		}
+		return b.reshaped(v, []int{graph.Elems(v.Shape[:at]), graph.Elems(v.Shape[at:])})
+	}
 	var in []*graph.Value
 	for _, t := range parts {
 		if t.konst != nil {
@@ -54,6 +66,9 @@ func (b *builder) concat(parts []*tensor, axis int) (*tensor, error) {
 			}
 			k, err := b.constantLike(&tensor{shape: t.shape, perm: order}, t.konst)
 			if err != nil {
+				return nil, err
+			}
+			if k, err = joined(k); err != nil {
 				return nil, err
 			}
 			in = append(in, k)
@@ -66,11 +81,24 @@ func (b *builder) concat(parts []*tensor, axis int) (*tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		in = append(in, s.value)
+		v, err := joined(s.value)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, v)
 	}
 	v, err := b.emit("concat", &graph.ConcatAttrs{}, nil, in...)
 	if err != nil {
 		return nil, err
+	}
+	if at < len(order)-1 {
+		stored := make([]int, len(order))
+		for d, p := range order {
+			stored[d] = shape[p]
+		}
+		if v, err = b.reshaped(v, stored); err != nil {
+			return nil, err
+		}
 	}
 	return &tensor{shape: shape, value: v, perm: order, integers: like.integers}, nil
 }

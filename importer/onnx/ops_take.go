@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// pick is t with the given positions of an axis in that order, in runs where they go up one by one.
+// pick is t with the given positions of an axis in that order, in runs where they go up by equal steps.
 func (b *builder) pick(t *tensor, axis int, positions []int) (*tensor, error) {
 	if axis < 0 || len(positions) == 0 {
 		return nil, b.n.fail("", "nothing is left of shape %v", t.shape)
@@ -15,11 +15,17 @@ func (b *builder) pick(t *tensor, axis int, positions []int) (*tensor, error) {
 	}
 	var parts []*tensor
 	for i := 0; i < len(positions); {
-		run := 1
-		for i+run < len(positions) && positions[i+run] == positions[i]+run {
+		run, step := 1, 1
+		if i+1 < len(positions) {
+			step = max(1, positions[i+1]-positions[i])
+		}
+		for i+run < len(positions) && positions[i+run] == positions[i]+run*step {
 			run++
 		}
-		p, err := b.slice(t, []span{{axis: axis, begin: positions[i], count: run, step: 1}})
+		if run == 1 {
+			step = 1
+		}
+		p, err := b.slice(t, []span{{axis: axis, begin: positions[i], count: run, step: step}})
 		if err != nil {
 			return nil, err
 		}

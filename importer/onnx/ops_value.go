@@ -1,8 +1,6 @@
 package onnx
 
 import (
-	"slices"
-
 	"ripc/graph"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
@@ -88,28 +86,4 @@ func (n *node) castType() (dtype, error) {
 		return 0, n.fail("", "a conversion to %s is not supported", dtype(a.GetI()))
 	}
 	return dtype(a.GetI()), nil
-}
-
-// lowerExpand repeats a tensor along axes of extent 1.
-func lowerExpand(n *node) ([]*tensor, error) {
-	t := n.in[0]
-	want, err := n.listOf(1, "shape")
-	if err != nil {
-		return nil, err
-	}
-	shape, err := broadcastShape(t.shape, want)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Equal(shape, t.shape) {
-		return lowerIdentity(n)
-	}
-	ones, err := n.b.mem.newArray(dtFloat, want)
-	if err != nil {
-		return nil, err
-	}
-	for k := range ones.f {
-		ones.f[k] = 1
-	}
-	return one(n.b.withConstant("mul", t, ones, false))
 }

@@ -128,7 +128,8 @@ func shapes(add adder) {
 	resize := []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}
 	add("Resize", op{min: 1, max: 4, attrs: resize, lower: lowerResize, moves: true, becomes: "resize; slice", limits: "nearest neighbours, where each pixel is repeated equally often, or every n-th is taken"})
 	add("Upsample", op{min: 1, max: 2, attrs: []string{"mode", "scales"}, lower: lowerResize, moves: true, becomes: "resize; slice", limits: "as Resize"})
-	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, becomes: "mul", limits: "a constant shape"})
+	add("Expand", op{min: 2, max: 2, fold: foldExpand, lower: lowerExpand, moves: true, becomes: "resize", limits: "a constant shape"})
+	add("Tile", op{min: 2, max: 2, fold: foldTile, lower: lowerTile, moves: true, becomes: "resize", limits: "constant repeats"})
 	add("Shape", op{min: 1, max: 1, attrs: []string{"end", "start"}, lower: shapeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Size", op{min: 1, max: 1, lower: sizeOf, mixed: true, moves: true, logic: true, becomes: "a constant"})
 	add("Cast", op{min: 1, max: 1, attrs: []string{"round_mode", "saturate", "to"}, fold: foldCast, lower: lowerCast, moves: true, logic: true, becomes: "nothing; not_equal; threshold, dequantize", limits: "to float and to bool"})
@@ -196,7 +197,6 @@ func onConstants(add adder) {
 	add("Constant", op{max: 0, attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings", "sparse_value"}, fold: foldConstant})
 	add("ConstantOfShape", op{min: 1, max: 1, attrs: []string{"value"}, fold: foldFill})
 	add("Range", op{min: 3, max: 3, fold: foldRange})
-	add("Tile", op{min: 2, max: 2, fold: foldTile})
 	add("ReduceProd", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(1, func(a, v float64) float64 { return a * v }, false)})
 	add("ReduceMin", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(math.Inf(1), math.Min, false)})
 }

@@ -77,7 +77,7 @@ func TestParse(t *testing.T) {
 		"bd": &graph.DenseAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleTensor}},
 		"fc": &graph.DenseAttrs{},
 		"bn": &graph.BatchNormAttrs{Epsilon: 1e-5},
-		"s":  &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Bits: 2, Epsilon: 1e-5},
+		"s":  &graph.ShiftNormAttrs{Mode: graph.ShiftRiptide, Bits: 2, Enc: ir.Unipolar, Epsilon: 1e-5},
 		"q":  &graph.QuantizeAttrs{Unit: true, LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3}, Rounding: scalar.HalfEven},
 		"ap": &graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 2}, Pad: graph.Padding{Mode: graph.PadValid}},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // format is how models write an op: a row for each of graph.Ops that importers make. Those without attributes have theirs by that.
@@ -38,9 +39,15 @@ var formats = sync.OnceValue(func() map[string]format {
 			return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
 		}, func(a *graph.BatchNormAttrs) object { return object{{"epsilon", a.Epsilon}} }),
 		"shift_norm": form(func(b *builder, n *rawNode, at string) *graph.ShiftNormAttrs {
-			return &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+			a := &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+			a.Enc, _, _ = b.encoding(at, ir.Unipolar) // the schema wants one without a zero point
+			return a
 		}, func(a *graph.ShiftNormAttrs) object {
-			return object{{"bits", a.Bits}, {"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}
+			o := object{{"bits", a.Bits}}
+			if a.Enc != ir.Unipolar {
+				o.set("encoding", a.Enc.String())
+			}
+			return append(o, object{{"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}...)
 		}),
 		"quantize":  form(readQuantize, quantizeObject),
 		"threshold": form(readThreshold, writeThreshold),

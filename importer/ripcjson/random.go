@@ -18,8 +18,9 @@ import (
 //	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1        zero_point  int(8u)
 //	thresholds [n, C]        (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
 type generator struct {
-	seed uint64
-	gain float64
+	seed   uint64
+	gain   float64
+	values int // of w, 0 for any
 }
 
 // stride is 2^64 divided by the golden ratio, odd.
@@ -37,7 +38,9 @@ func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
 		u := uniform(start + uint64(i+1)*stride)
 		switch key {
 		case "w":
-			out[i] = float32(2*u-1) * bound
+			if out[i] = float32(2*u-1) * bound; g.values > 1 {
+				out[i] = float32(2*int(float32(g.values)*u)-g.values+1) * (bound / float32(g.values-1))
+			}
 		case "scale":
 			out[i] = float32(0.9+float32(0.2*u)) * (bound / 2)
 		case "offset":

@@ -31,7 +31,7 @@ func (b *builder) openWeights(open Opener) *weights {
 	at := "/weights"
 	w.file = b.doc.text(at)
 	if _, ok := b.doc.values[at].(map[string]any); ok {
-		w.random = &generator{seed: uint64(b.doc.number(at+"/seed", 0)), gain: b.doc.number(at+"/gain", 1)}
+		w.random = &generator{seed: uint64(b.doc.number(at+"/seed", 0)), gain: b.doc.number(at+"/gain", 1), values: b.doc.integer(at+"/values", 0)}
 		at += "/file"
 		w.file = b.doc.text(at)
 	}

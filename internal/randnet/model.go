@@ -89,7 +89,7 @@ func (b *modelBuilder) conv(op string) {
 	}
 	attrs["filters"] = out
 	if op == "bitserial_conv2d" {
-		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none"}[b.r.IntN(2)], []string{"one", "zero"}[b.r.IntN(2)]
+		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none", "ap2"}[b.r.IntN(3)], []string{"one", "zero"}[b.r.IntN(2)]
 		b.weights(attrs)
 	}
 	b.add(op, attrs)
@@ -127,7 +127,7 @@ func (b *modelBuilder) offset() float64 {
 
 // bitserial adds a binary layer with glue behind it; the result is float, or levels in most cases.
 func (b *modelBuilder) bitserial() {
-	bits, enc, shift, in := b.bits, b.enc, b.shift, b.shape[len(b.shape)-1]
+	shift, in := b.shift, b.shape[len(b.shape)-1]
 	dense := len(b.shape) == 2
 	if dense {
 		units := b.pick(1, 10, 33)
@@ -139,17 +139,20 @@ func (b *modelBuilder) bitserial() {
 		b.conv("bitserial_conv2d")
 	}
 	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
-	mean := (dense || attrs["weight_scale"] == "mean") && attrs["weight_encoding"] == nil && attrs["weight_offset"] == nil
-	if b.r.IntN(5) == 0 {
+	joined := b.r.IntN(5) == 0 // a sum of two layers, which shift_norm does not normalize
+	if joined {
 		b.residual()
-		mean = false // sums of two layers
 	}
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if enc == "unipolar" && shift == 0 && mean && b.many(in) && b.r.IntN(2) == 0 {
-		b.add("shift_norm", map[string]any{"bits": bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]})
-		b.bits, b.enc, b.scale, b.zero, b.shift = bits, enc, 0, 0, 0
+	if !joined && shift == 0 && attrs["weight_offset"] == nil && b.many(in) && b.r.IntN(2) == 0 {
+		for _, op := range []string{"add", "relu"} {
+			if b.r.IntN(4) == 0 {
+				b.add(op, nil)
+			}
+		}
+		b.shiftNorm()
 		return
 	}
 	if b.r.IntN(2) == 0 {
@@ -184,11 +187,13 @@ func (b *modelBuilder) step() {
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()
 	case b.bits > 0 && len(b.shape) == 4:
-		switch b.r.IntN(9) {
+		switch b.r.IntN(10) {
 		case 0:
 			b.pool("max_pool")
 		case 8:
 			b.levelSum()
+		case 9:
+			b.shiftNorm()
 		case 1:
 			b.add("dequantize", nil)
 			b.bits = 0
@@ -270,8 +275,12 @@ func Model(r *rand.Rand, name string) map[string]any {
 		}
 		b.add("bitpack", attrs)
 	}
+	weights := map[string]any{"init": "random", "seed": r.IntN(1000)}
+	if r.IntN(3) == 0 {
+		weights["values"] = 2 + r.IntN(8)
+	}
 	return map[string]any{
 		"format": "ripc.model/1", "name": "random", "inputs": []any{input},
-		"weights": map[string]any{"init": "random", "seed": r.IntN(1000)}, "nodes": b.nodes, "outputs": []string{b.cur},
+		"weights": weights, "nodes": b.nodes, "outputs": []string{b.cur},
 	}
 }

@@ -170,6 +170,25 @@ func (b *modelBuilder) levelSum() {
 	}
 }
 
+// shiftNorm adds a shift_norm behind sums or levels, and in some cases another layer that reads the sums, too.
+func (b *modelBuilder) shiftNorm() {
+	from, sums := b.cur, b.bits == 0
+	b.bits, b.enc = b.levels(), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
+	b.scale, b.zero, b.shift = 0, 0, 0
+	attrs := map[string]any{"bits": b.bits, "mode": []string{"riptide", "exact_round"}[b.r.IntN(2)]}
+	if b.enc != "unipolar" {
+		attrs["encoding"] = b.enc
+	}
+	b.add("shift_norm", attrs)
+	if !sums || b.r.IntN(4) > 0 {
+		return
+	}
+	other := b.cur
+	b.addTo([]string{from}, []string{"quantize", "shift_norm"}[b.r.IntN(2)], map[string]any{"bits": b.bits, "encoding": b.enc})
+	b.addTo([]string{other, b.cur}, "concat", nil)
+	b.shape = append(append([]int{}, b.shape[:len(b.shape)-1]...), 2*b.shape[len(b.shape)-1])
+}
+
 // many reports whether the last layer, with in input channels, has so many weights a filter that their mean stays below 1.
 func (b *modelBuilder) many(in int) bool {
 	for i := len(b.nodes) - 1; ; i-- {
@@ -234,11 +253,11 @@ func (b *modelBuilder) weights(attrs map[string]any) {
 		attrs["weight_encoding"] = "ternary"
 	case 1:
 		attrs["weight_encoding"], attrs["weight_bits"] = "bipolar", 2+b.r.IntN(3)
-		attrs["weight_scale"] = []string{"max", "none", "tensor"}[b.r.IntN(3)]
+		attrs["weight_scale"] = []string{"max", "none", "tensor", "ap2"}[b.r.IntN(4)]
 	case 2:
 		bits := 1 + b.r.IntN(3)
 		attrs["weight_encoding"], attrs["weight_bits"], attrs["weight_zero_point"] = "affine", bits, b.r.IntN(1<<bits)
-		attrs["weight_scale"] = []string{"max", "tensor"}[b.r.IntN(2)]
+		attrs["weight_scale"] = []string{"max", "tensor", "ap2"}[b.r.IntN(3)]
 	}
 }
 

@@ -93,7 +93,7 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 			scale[o] = float64(n.Weights["scale"].Data[o])
 		case graph.ScaleNone:
 			scale[o] = 1
-		case graph.ScaleMean:
+		case graph.ScaleMean, graph.ScaleAP2:
 			for i, f := range w {
 				if i%outs == o {
 					scale[o] += math.Abs(float64(f))
@@ -102,13 +102,18 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 			scale[o] /= float64(len(w) / outs)
 		}
 	}
-	if b.WeightScale == graph.ScaleMean && !perChannel {
+	if (b.WeightScale == graph.ScaleMean || b.WeightScale == graph.ScaleAP2) && !perChannel {
 		all := 0.0
 		for _, s := range scale {
 			all += s
 		}
 		for o := range scale {
 			scale[o] = all / float64(outs)
+		}
+	}
+	if b.WeightScale == graph.ScaleAP2 {
+		for o := range scale {
+			scale[o] = nearestPower(scale[o])
 		}
 	}
 	return integers, scale
@@ -144,6 +149,10 @@ func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, per
 			scale[o] = sum / max(1, count)
 		case graph.ScaleMax:
 			scale[o] = most / float64(max(-lo, hi))
+		case graph.ScaleAP2:
+			if scale[o] = nearestPower(most / float64(max(-lo, hi))); b.Enc == graph.TernaryWeights {
+				scale[o] = nearestPower(sum / max(1, count))
+			}
 		}
 		for i := range w {
 			switch {

@@ -16,6 +16,8 @@ type layer struct {
 	v, out *graph.Value
 	x, y   *Tensor
 	vals   map[string]*Tensor
+	// node is Node, for rules that compute other layers.
+	node func(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor
 }
 
 func (l *layer) each(f func(c int, x float32) float32) {
@@ -26,7 +28,7 @@ func (l *layer) weight(key string) []float32 { return l.n.Weights[key].Data }
 
 // Node computes one layer of the graph as imported.
 func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
-	l := &layer{g: g, n: n, out: g.Value(n.Output), vals: vals}
+	l := &layer{g: g, n: n, out: g.Value(n.Output), vals: vals, node: Node}
 	l.y = New(l.out)
 	if len(n.Inputs) > 0 {
 		l.v, l.x = g.Value(n.Inputs[0]), vals[n.Inputs[0]]
@@ -77,7 +79,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 				return float32(refThreshold(a, l.n.Weights["thresholds"], l.out, c, e))
 			})
 		}),
-		"shift_norm": with(func(l *layer, a *graph.ShiftNormAttrs) { refShiftNorm(l.g, l.n, a, l.x, l.y) }),
+		"shift_norm": with(refShiftNorm),
 
 		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
 		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),

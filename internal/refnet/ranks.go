@@ -71,8 +71,22 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 // refLevels computes add and sub of levels in real numbers, whose quotient by the result's scale is an integer. mul and div
 // change the scale alone.
 func refLevels(g *graph.Graph, n *graph.Node, vals map[string]*Tensor, out *graph.Value, y *Tensor) {
-	if len(n.Inputs) == 1 {
-		copy(y.F, vals[n.Inputs[0]].F)
+	if len(n.Inputs) == 1 { // with a number
+		x, v, b := vals[n.Inputs[0]], g.Value(n.Inputs[0]), float64(n.Weights["b"].Data[0])
+		for i, e := range x.F {
+			real := v.Scale*float64(e) + v.Offset
+			switch n.Op {
+			case "add":
+				real += b
+			case "sub":
+				real -= b
+			case "mul":
+				real *= b
+			case "div":
+				real /= b
+			}
+			y.F[i] = float32(math.Round((real - out.Offset) / out.Scale))
+		}
 		return
 	}
 	for i := range y.F {

@@ -33,7 +33,8 @@ func LargestSum(f *graph.FusedConv) int64 {
 // Sums is a layer whose sums are f32: a chain of fma in the order kh, kw, channel, starting from the bias. Over packed levels
 // the integers that these stand for are multiplied; their sums are exact.
 type Sums struct {
-	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels
+	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels; nil where they are Packed
+	Packed  *Packed
 	Bias    []float32 // [Out] or nil
 	Pad     float32   // what positions outside the image count as
 	// Rows and Cols sort positions into classes, and Border [Rows.Count(), Cols.Count(), Out], or nil, is what is added to the sums
@@ -46,7 +47,13 @@ type Sums struct {
 
 func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
 	if !x.Encoded() {
-		return &Sums{Weights: f.WFloat, Bias: f.Bias}
+		s := &Sums{Weights: f.WFloat, Bias: f.Bias}
+		if f.Few != nil {
+			if s.Packed = newPacked(f); s.Packed != nil {
+				s.Weights = nil
+			}
+		}
+		return s
 	}
 	s, sign := &Sums{Weights: make([]float32, len(f.Ints)), Pad: float32(f.PadValue)}, signs(f)
 	for i, w := range f.Ints {

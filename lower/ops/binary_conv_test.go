@@ -191,22 +191,28 @@ func TestBinaryConvShift(t *testing.T) {
 		c.drawPool(t)
 		a, bits, r := c.a, between(t, 1, 8, "bits"), random(t, "shifts")
 		s := &graph.ShiftAdd{}
-		left := rapid.Bool().Draw(t, "left")
+		left, low := rapid.Bool().Draw(t, "left"), rapid.Bool().Draw(t, "low")
 		for range a.Out {
 			s.Add, s.Right = append(s.Add, int32(r.IntN(200)-100)), append(s.Right, int32(r.IntN(7)))
 			if left {
 				s.Left = append(s.Left, int32(r.IntN(4)))
 			}
+			if low {
+				s.Low = append(s.Low, int32(r.IntN(1<<bits)))
+			}
 		}
-		a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: ir.Unipolar, Shift: s}
+		a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: rapid.SampledFrom(encodings).Draw(t, "levels"), Shift: s}
 		var levels []int
 		for i, d := range c.pooled(c.dots()) {
-			v := float64(d) + float64(s.Add[i%a.Out])
+			v, least := float64(d), 0.0
 			if left {
 				v *= math.Exp2(float64(s.Left[i%a.Out]))
 			}
-			v = math.Floor(v / math.Exp2(float64(s.Right[i%a.Out])))
-			levels = append(levels, int(max(0, min(v, float64(int(1)<<bits-1)))))
+			if low {
+				least = float64(s.Low[i%a.Out])
+			}
+			v = math.Floor((v + float64(s.Add[i%a.Out])) / math.Exp2(float64(s.Right[i%a.Out])))
+			levels = append(levels, int(max(least, min(v, float64(int(1)<<bits-1)))))
 		}
 		if a.Epilogue.OutEnc == ir.BipolarInv {
 			for i, l := range levels {

@@ -58,6 +58,8 @@ func (c *conv) name() string {
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
 	case c.X.Encoded():
 		return fmt.Sprintf("fconv2d_a%d_%s", c.X.Bits, size)
+	case c.Sums.Packed != nil:
+		return fmt.Sprintf("fconv2d_w%d_%s", c.Sums.Packed.Bits, size)
 	}
 	return "fconv2d_" + size
 }
@@ -117,6 +119,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 func (c *conv) weights() ir.Buffer {
 	k := c.Counts
 	switch {
+	case k == nil && c.Sums.Packed != nil:
+		p := c.Sums.Packed
+		return constant(c, "wt", ir.U32, p.Words, 0, len(p.Words)/c.Out)
 	case k == nil:
 		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
 	case c.weightPlanes() > 1:

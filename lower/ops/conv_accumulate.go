@@ -22,13 +22,18 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	channel, ch := c.channel(i[3])
 	at := []ir.Expr{i[0], window(i[1], c.SH, dh, "acc.kh"), window(i[2], c.SW, dw, "acc.kw"), channel}
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, w.Shape[2]))
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, c.terms()))
 	wi := vars(red)
 	if c.weightPlanes() > 1 {
 		red = append(red, ir.Loop{Var: "acc.m", Extent: c.weightPlanes(), Axis: ir.WeightPlane})
 		wi = append(wi, ir.V("acc.m"))
 	}
-	wv := ir.At(w, append(wi, i[3])...)
+	var wv ir.Expr
+	if k == nil && c.Sums.Packed != nil {
+		wv = c.unpackedWeight(w, wi, i[3])
+	} else {
+		wv = ir.At(w, append(wi, i[3])...)
+	}
 	if k == nil {
 		var start ir.Expr = ir.Float(0)
 		if c.Sums.Bias != nil {
@@ -104,4 +109,28 @@ func (c *conv) times(bits ir.Expr) ir.Expr {
 		return mul(bits, f)
 	}
 	panic(fmt.Sprintf("BUG: weight planes with factors %v", coefs))
+}
+
+// terms is the number of channels or words of a position that an output channel reads.
+func (c *conv) terms() int {
+	if c.Counts != nil {
+		return c.Counts.Words
+	}
+	return c.GroupIn()
+}
+
+// unpackedWeight is the float that packed weight at [kh, kw, c] of output channel o stands for.
+func (c *conv) unpackedWeight(w ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
+	p := c.Sums.Packed
+	k := add(mul(add(mul(at[0], ir.Int(c.KW)), at[1]), ir.Int(c.GroupIn())), at[2])
+	word := ir.At(w, ir.Bin(ir.Div, k, ir.Int(p.PerWord())), o)
+	first := ir.CastTo(ir.U32, mul(ir.Bin(ir.Mod, k, ir.Int(p.PerWord())), ir.Int(p.Bits)))
+	if p.Bits == 1 {
+		bit := ir.Bin(ir.And, word, ir.Bin(ir.Shl, ir.Const(ir.U32, 1), first))
+		zero, one := constant(c, "zero", ir.F32, p.Values[0], 0), constant(c, "one", ir.F32, p.Values[1], 0)
+		return &ir.Select{Cond: ir.Bin(ir.Ne, bit, ir.Const(ir.U32, 0)), A: ir.At(one, o), B: ir.At(zero, o)}
+	}
+	number := ir.CastTo(ir.I32, ir.Bin(ir.And, ir.Bin(ir.Shr, word, first), ir.Const(ir.U32, 1<<p.Bits-1)))
+	integer := add(mul(number, ir.Const(ir.I32, int64(p.Step))), ir.Const(ir.I32, int64(p.Min)))
+	return mul(ir.CastTo(ir.F32, integer), ir.At(constant(c, "scale", ir.F32, p.Scale, 0), o))
 }

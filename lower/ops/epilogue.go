@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph"
 	"ripc/ir"
-	"ripc/lower/layout"
 )
 
 // epilogue adds the nest that turns accumulators into the output, and the parameters it needs.
@@ -110,14 +110,25 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 }
 
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
-	s := c.Epilogue.Shift
-	v := add(c.sumOf(p, o), ir.At(constant(c, "add", ir.I32, s.Add, -1), o)) // (0 - 1) >> r is negative: level 0
-	if s.Left != nil {
-		v = ir.Bin(ir.Shl, v, ir.At(constant(c, "left", ir.I32, s.Left, 0), o))
+	at := func(name string, data []int32, fill int32) ir.Expr {
+		return ir.At(constant(c, name, ir.I32, data, fill), o)
 	}
-	v = ir.Bin(ir.Shr, v, ir.At(constant(c, "right", ir.I32, s.Right, 0), o))
-	v = ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<c.Epilogue.OutBits-1)), ir.Const(ir.I32, 0))
-	return bitsOf(v, c.Epilogue.OutBits)
+	// Padding channels have sums from 0 down: (0 - 1) >> r is negative, level 0.
+	return bitsOf(shifted(c.Epilogue.Shift, c.sumOf(p, o), c.Epilogue.OutBits, at), c.Epilogue.OutBits)
+}
+
+// shifted is the level that s gives the i32 integer v; at gives a list's entry for the channel, fill standing for those of padding
+// channels.
+func shifted(s *graph.ShiftAdd, v ir.Expr, bits int, at func(name string, data []int32, fill int32) ir.Expr) ir.Expr {
+	if s.Left != nil {
+		v = ir.Bin(ir.Shl, v, at("left", s.Left, 0))
+	}
+	v = ir.Bin(ir.Shr, add(v, at("add", s.Add, -1)), at("right", s.Right, 0))
+	var low ir.Expr = ir.Const(ir.I32, 0)
+	if s.Low != nil {
+		low = at("low", s.Low, 0)
+	}
+	return ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<bits-1)), low)
 }
 
 // bitsOf are the bits of an i32 level, least significant first.
@@ -183,15 +194,27 @@ func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	if c.Window == nil {
 		return v
 	}
-	group := ir.Expr(ir.Int(0))
+	window := ir.At(c.windows(), i[0], i[1], i[2], ir.Int(0))
 	if c.GroupCount() > 1 {
-		if c.o != c.Out {
-			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
-		}
-		group = ir.Bin(ir.Div, o, ir.Int(c.GroupOut()))
+		window = ir.At(c.spreadWindows(), i...)
 	}
 	scale, offset := constant(c, "scale", ir.F32, c.Window.Scale, 0), constant(c, "offset", ir.F32, c.Window.Offset, 0)
-	return &ir.Fma{A: ir.At(c.windows(), i[0], i[1], i[2], group), B: ir.At(offset, i[3]), C: mul(v, ir.At(scale, i[3]))}
+	return &ir.Fma{A: window, B: ir.At(offset, i[3]), C: mul(v, ir.At(scale, i[3]))}
+}
+
+// spreadWindows adds the nest that gives each output channel the windows of its group: neighbouring channels read addresses
+// that are no neighbours, which expressions with several copies of them should not.
+func (c *conv) spreadWindows() ir.Buffer {
+	b := buf("wn", ir.F32, c.batch, c.oh, c.ow, c.o)
+	outer := loops("wn.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	o := i[3]
+	if c.o != c.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
+	}
+	c.bufs = append(c.bufs, b)
+	c.nests = append(c.nests, ir.Nest(outer, set(b, ir.At(c.windows(), i[0], i[1], i[2], ir.Bin(ir.Div, o, ir.Int(c.GroupOut()))), i...)))
+	return b
 }
 
 // windows are the sums of the input's integers in each window.
@@ -217,93 +240,15 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	}
 }
 
-// channel is an output channel, and the word of packed levels and the bit in it that it has, nil where these are not at hand.
-type channel struct{ index, word, bit ir.Expr }
-
-// links are the float steps and joins of channel o at position at.
-func (c *conv) links(at []ir.Expr, o channel) []link {
-	vec := c.vectors(append(slices.Clone(at), o.index))
-	all := stepLinks(c.Epilogue.Steps, vec)
-	for k, j := range c.Epilogue.Joins {
-		all = append(all, link{1, func(v ir.Expr) ir.Expr {
-			if j.Reverse {
-				return j.Function.Expr(c.other(k, at, o), v)
-			}
-			return j.Function.Expr(v, c.other(k, at, o))
-		}})
-		all = append(all, stepLinks(j.Steps, vec)...)
-	}
-	return all
-}
-
-// otherBuffer is the parameter of the tensor that join k meets.
-func (c *conv) otherBuffer(k int) ir.Buffer {
-	v, name := c.Others[k], fmt.Sprintf("r%d", k)
-	if layout.FormOf(&v) == layout.Planes {
-		return BitBuffer(name, v.Bits, v.Shape, v.Enc)
-	}
-	return buf(name, ir.F32, v.Shape...)
-}
-
-// other is the number that join k meets.
-func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
-	v, pos := c.Others[k], slices.Clone(at)
-	for d := range pos {
-		if v.Shape[d] == 1 {
-			pos[d] = ir.Int(0)
-		}
-	}
-	switch {
-	case v.Channels() == 1:
-		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
-	case v.Encoded() && o.word == nil, !v.Encoded() && c.o != c.Out:
-		return ir.At(c.widened(k), append(slices.Clone(at), o.index)...)
-	}
-	return c.otherAt(k, pos, o)
-}
-
-// otherAt is the number of the tensor that join k meets at a position and channel of its own.
-func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
-	x, v := c.otherBuffer(k), c.Others[k]
-	if v.Encoded() {
-		return v.FloatExpr(ir.CastTo(ir.F32, integer(levelIn(x, pos, o.word, o.bit), v.LevelType)))
-	}
-	return ir.At(x, append(pos, o.index)...)
-}
-
-// widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there
-// only, and not whatever is computed of it.
-func (c *conv) widened(k int) ir.Buffer {
-	y, v := buf(fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o), c.Others[k]
-	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
-		return y
-	}
-	outer := loops(y.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
-	pos, o := slices.Clone(i[:3]), i[3]
-	for d := range pos {
-		if v.Shape[d] == 1 {
-			pos[d] = ir.Int(0)
-		}
-	}
-	if c.o != c.Out {
-		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
-	}
-	from := channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, set(y, c.otherAt(k, pos, from), i...)))
-	return y
-}
-
 // maxJoined is how many links the comparisons of a value that other tensors have met may have together.
 const maxJoined = 16
 
 // floats is the value that levels are made of, in so many places. Where its expression would become large, a nest of its own
-// computes it, where other tensors would be read for it again and again, and where reads of windows of groups come lane by lane.
+// computes it, and where other tensors would be read for it again and again.
 func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Expr {
 	links := c.links(at, o)
 	few := len(c.Others) == 0 || places*len(links) <= maxJoined
-	if !large(links) && few && (c.Window == nil || c.GroupCount() == 1) {
+	if !large(links) && few {
 		v := c.start(acc, append(slices.Clone(at), o.index))
 		for _, l := range links {
 			v = l.apply(v)

@@ -19,6 +19,13 @@ func TestFloatConv(t *testing.T) {
 		a := &graph.FusedConv{KH: g.kh, KW: g.kw, SH: g.sh, SW: g.sw, Pad: g.pad, In: in, Out: out}
 		x, acc := drawFloats(t, g.b*g.h*g.w*in, "x"), make([]float32, g.b*g.oh*g.ow*out)
 		a.WFloat = drawFloats(t, g.kh*g.kw*in*out, "w")
+		if values := rapid.SampledFrom([][]float32{nil, nil, {-1, 1}, {-0.7, 0.2}, {-1, 0, 1}, {-3, -1, 1, 3}, {-4, -1, 0, 3}, {-8, -5, 2, 7}}).Draw(t, "values"); values != nil {
+			scales := drawFloats(t, out, "scales")
+			for i := range a.WFloat {
+				a.WFloat[i] = f32.Mul(scales[i%out], values[rapid.IntRange(0, len(values)-1).Draw(t, "weight")])
+			}
+			a.Few, _ = graph.Decompose(&graph.Tensor{Shape: []int{g.kh, g.kw, in, out}, Data: a.WFloat})
+		}
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = drawFloats(t, out, "b")
 			for i := range acc {

@@ -108,6 +108,9 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		case 2:
 			e.OutBits, e.OutEnc, e.LevelRows = bits, enc, slices.Repeat([][]float32{make([]float32, a.Out)}, 1<<bits-1)
 		}
+		if bits := intRange(t, 0, 4, "weight bits"); bits > 0 {
+			a.Few = &graph.FewBits{Attrs: graph.BinaryAttrs{Enc: rapid.SampledFrom([]graph.WeightEncoding{graph.BipolarWeights, graph.AffineWeights}).Draw(t, "weights"), Bits: bits}}
+		}
 		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")

@@ -199,3 +199,77 @@ a = m("Relu", m("Conv", m.x, m.w(4, 2, 3, 3), pads=[1] * 4))
 y = m("Relu", m("Conv", m("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2]), m.w(6, 4, 3, 3), pads=[1] * 4))
 y = m("Concat", a, m("ConvTranspose", y, m.w(6, 4, 2, 2), m.w(4), strides=[2, 2]), axis=1)
 m.done(m("Conv", m("Relu", m("Conv", y, m.w(4, 8, 3, 3), pads=[1] * 4)), m.w(1, 4, 1, 1)))
+
+# Shapes that exporters compute, with a batch size that is left open.
+def flattened(m, x):
+    """view(x.size(0), -1)"""
+    n = m("Unsqueeze", m("Gather", m("Shape", x), m.n(0), axis=0), m.i(0))
+    return m("Reshape", x, m("Concat", n, m.i(-1), axis=0))
+
+
+m = M("view_size", ["N", 3, 4, 5]); m.done(flattened(m, m("Relu", m.x)))
+m = M("view_slice", ["N", 3, 4, 5])
+m.done(m("Reshape", m.x, m("Concat", m("Slice", m("Shape", m.x), m.i(0), m.i(2), m.i(0)), m.i(-1), axis=0)))
+m = M("interpolate_scale", ["N", 3, 4, 5])  # F.interpolate(x, scale_factor=2)
+s = m("Shape", m.x)
+size = [m("Unsqueeze", m("Cast", m("Floor", m("Mul", m("Cast", m("Gather", s, m.n(d), axis=0), to=T.FLOAT), m.c(2.0))), to=T.INT64), m.i(0)) for d in (2, 3)]
+y = m("Concat", m("Slice", s, m.i(0), m.i(2), m.i(0)), m("Concat", *size, axis=0), axis=0)
+m.done(m("Resize", m.x, "", "", y, coordinate_transformation_mode="asymmetric", mode="nearest", nearest_mode="floor"))
+m = M("interpolate_size", ["N", 3, 4, 5])  # F.interpolate(x, size=(2*h, 2*w))
+s = m("Shape", m.x)
+size = [m("Unsqueeze", m("Mul", m("Gather", s, m.n(d), axis=0), m.n(2)), m.i(0)) for d in (2, 3)]
+sc = m("Div", m("Cast", m("Concat", *size, axis=0), to=T.FLOAT), m("Cast", m("Slice", s, m.i(2), m.i(4)), to=T.FLOAT))
+m.done(m("Resize", m.x, "", m("Concat", m.c([1, 1]), sc, axis=0), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"))
+m = M("chunk", [1, 6, 4, 5])
+a, b = m("Split", m.x, m.i(3, 3), outs=2, axis=1); m.done(m("Add", m("Relu", a), b))
+m = M("chunk_slices", [1, 6, 4, 5])
+c = m("Gather", m("Shape", m.x), m.n(1), axis=0)
+half = m("Div", m("Add", c, m.n(1)), m.n(2))
+a = m("Slice", m.x, m.i(0), m("Unsqueeze", m("Mul", half, m.n(1)), m.i(0)), m.i(1))
+b = m("Slice", m.x, m("Unsqueeze", m("Mul", half, m.n(1)), m.i(0)), m("Unsqueeze", m("Mul", half, m.n(2)), m.i(0)), m.i(1))
+m.done(m("Concat", b, a, axis=1))
+m = M("shuffle_sizes", ["N", 6, 3, 4])  # ShuffleNet's channel_shuffle
+s = m("Shape", m.x)
+n, c, h_, w_ = [m("Gather", s, m.n(d), axis=0) for d in range(4)]
+u = lambda v: m("Unsqueeze", v, m.i(0))
+y = m("Transpose", m("Reshape", m.x, m("Concat", u(n), m.i(2), u(m("Div", c, m.n(2))), u(h_), u(w_), axis=0)), perm=[0, 2, 1, 3, 4])
+m.done(m("Reshape", y, m("Concat", u(n), m.i(-1), u(h_), u(w_), axis=0)))
+m = M("expand_as", ["N", 3, 4, 5])  # a gate
+g = m("GlobalAveragePool", m.x)
+m.done(m("Mul", m.x, m("Expand", g, m("Shape", m.x))))
+m = M("expand_where", ["N", 3, 4, 5])  # expand(-1, -1, 4, 5) as PyTorch writes it
+want = m.i(-1, -1, 4, 5)
+ones = m("ConstantOfShape", m("Shape", want), value=nh.from_array(np.array([1], np.int64)))
+m.done(m("Expand", m("GlobalAveragePool", m.x), m("Where", m("Equal", want, m("Mul", ones, m.n(-1))), ones, want)))
+m = M("adaptive", ["N", 3, 4, 6])  # pads to a multiple, computed
+s = m("Shape", m.x)
+p = m("Mod", m("Sub", m.n(8), m("Mod", m("Gather", s, m.n(3), axis=0), m.n(8))), m.n(8))
+m.done(m("Pad", m.x, m("Concat", m.i(0, 0, 0, 0, 0, 0, 0), m("Unsqueeze", p, m.i(0)), axis=0)))
+m = M("pad_torch", ["N", 3, 4, 5])  # F.pad as PyTorch writes it
+t = m("Concat", m.i(1, 2, 0, 1), m("ConstantOfShape", m.i(4), value=nh.from_array(np.array([0], np.int64))), axis=0)
+t = m("Reshape", m("Transpose", m("Slice", m("Reshape", t, m.i(-1, 2)), m.i(-1), m.i(-2**63 + 1), m.i(0), m.i(-1)), perm=[1, 0]), m.i(-1))
+m.done(m("Pad", m.x, m("Cast", t, to=T.INT64), m.c(0.0), mode="constant"))
+m = M("arange", ["N", 3, 4, 5])
+m.done(m("Gather", m.x, m("Range", m.n(0), m("Gather", m("Shape", m.x), m.n(2), axis=0), m.n(2)), axis=2))
+m = M("tile", ["N", 3, 4, 5]); m.done(m("Tile", m.x, m.i(1, 1, 2, 1)))
+m = M("tile_one", ["N", 3, 1, 1]); m.done(m("Tile", m.x, m.i(1, 1, 4, 5)))
+m = M("tile_channels", [1, 3, 4, 5]); m.done(m("Tile", m.x, m.i(1, 2, 1, 1)))
+m = M("gather_channels", [1, 6, 3, 4]); m.done(m("Gather", m.x, m.i(0, 3, 1, 4, 2, 5), axis=1))
+m = M("gather_one", [1, 6, 3, 4]); m.done(m("Gather", m.x, m.n(-1), axis=2))
+m = M("gather_matrix", [1, 6, 3]); m.done(m("Gather", m.x, m.n([[0, 1], [5, 4]]), axis=1))
+m = M("tile_all", [2, 3, 1, 4]); m.done(m("Tile", m.x, m.i(2, 1, 3, 2)))
+m = M("tile_flat", [1, 3, 2, 2]); m.done(m("Tile", m("Flatten", m("Relu", m.x)), m.i(2, 3)))
+m = M("expand_rank", [3, 1]); m.done(m("Expand", m.x, m.i(2, 1, 4)))
+m = M("concat_batch", [2, 3, 4, 5]); m.done(m("Concat", m.x, m("Relu", m.x), m.w(1, 3, 4, 5), axis=0))
+m = M("concat_columns", [2, 3, 4, 5]); m.done(m("Concat", m("Relu", m.x), m.w(2, 3, 4, 2), m.x, axis=-1))
+m = M("concat_rows", [1, 3, 4, 5]); m.done(m("Concat", m.x, m("Relu", m.x), axis=2))
+m = M("stack", [1, 3, 4]); m.done(m("Concat", m("Unsqueeze", m.x, m.i(1)), m("Unsqueeze", m("Relu", m.x), m.i(1)), axis=1))
+m = M("unstack", [1, 3, 4, 5]); m.done(m("Add", m("Squeeze", m("Slice", m.x, m.i(0), m.i(1), m.i(2)), m.i(2)), m("Gather", m.x, m.n(3), axis=2)))
+m = M("focus", [1, 3, 4, 6])  # YOLOv5: space_to_depth by slices
+cuts = [m("Slice", m.x, m.i(i, j), m.i(4, 6), m.i(2, 3), m.i(2, 2)) for j in (0, 1) for i in (0, 1)]
+m.done(m("Conv", m("Concat", *cuts, axis=1), m.w(4, 12, 3, 3), pads=[1] * 4))
+m = M("positions", ["N", 3, 4, 5])  # adds something of the size of the input
+s = m("Shape", m.x)
+m.done(m("Add", m.x, m("ConstantOfShape", s, value=nh.from_array(np.array([0.5], np.float32)))))
+m = M("cast_back", ["N", 3, 4, 5])
+m.done(m("Reshape", m.x, m("Cast", m("Concat", m("Cast", m("Shape", m.x, end=1), to=T.INT32), m.c([-1], np.int32), axis=0), to=T.INT64)))

@@ -1,0 +1,275 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+)
+
+// Weights of a shift_norm that has taken in what stands before it: it normalizes max(x + bias, floor).
+const (
+	keyBias  = "bias"
+	keyFloor = "floor"
+)
+
+// maxExactSum bounds the integers that f32 holds exactly, with all integers below them.
+const maxExactSum = 1 << 24
+
+// shiftNorms brings each shift_norm next to the bitserial layer whose sums it normalizes, or next to levels, through what moves or
+// pools the sums, constants that are added, and relu, and makes integer glue of it: the epilogue of the layer where nobody else reads
+// its sums, else a layer of its own.
+func shiftNorms(r *rewriter) error {
+	var todo []*graph.Node
+	for _, n := range r.g.Nodes {
+		if _, ok := n.Attrs.(*graph.ShiftNormAttrs); ok {
+			todo = append(todo, n)
+		}
+	}
+	behind := map[*graph.Node][]*graph.Node{} // a bitserial layer -> those that normalize its sums
+	for len(todo) > 0 {
+		n := todo[0]
+		more, err := r.nearer(n)
+		switch p := r.Producer(n.Inputs[0]); {
+		case err != nil:
+			return err
+		case more != nil:
+			todo = append(more, todo[1:]...)
+			continue
+		case r.g.Value(n.Inputs[0]).Encoded():
+			if err := r.shiftLevels(n); err != nil {
+				return err
+			}
+		default:
+			behind[p] = append(behind[p], n)
+		}
+		todo = todo[1:]
+	}
+	for _, p := range slices.Clone(r.g.Nodes) {
+		if err := r.normalizeSums(p, behind[p]); err != nil {
+			return err
+		}
+	}
+	r.Prune()
+	return nil
+}
+
+// nearer takes the layer before n in, or moves n in front of it, and gives the nodes that n became then; none where n stands next to
+// integers.
+func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
+	if r.g.Value(n.Inputs[0]).Encoded() {
+		return nil, nil
+	}
+	p := r.Producer(n.Inputs[0])
+	if p == nil {
+		return nil, r.noIntegers(n, "is brought by the caller")
+	}
+	if p.Op == "bconv2d" {
+		return nil, nil
+	}
+	if k, ok := movers()[p.Op]; ok && p.Op != "pad" && p.DistinctInputs() {
+		return r.forward(n, p, k)
+	}
+	switch bias, x, ok := r.addend(p); {
+	case ok:
+		r.shifted(n, bias)
+		r.SetInputs(n, x)
+	case p.Op == "relu":
+		r.bounded(n)
+		r.SetInputs(n, p.Inputs[0])
+	case p.Op == "dequantize":
+		r.SetInputs(n, p.Inputs[0])
+	default:
+		if p.Op == "fconv2d" {
+			return nil, r.noIntegers(n, "is made by a float layer")
+		}
+		return nil, r.noIntegers(n, "is made by "+p.Op)
+	}
+	return []*graph.Node{n}, nil
+}
+
+// noIntegers is the error that what n reads is none.
+func (r *rewriter) noIntegers(n *graph.Node, how string) error {
+	return r.g.Errorf(n, "put it behind bitserial_conv2d or bitserial_dense, or behind levels or their sum; max_pool, reshape, concat, a constant that is added and relu may stand between",
+		"shift_norm works on the integers of bitserial layers and on levels, but its input %q %s", n.Inputs[0], how)
+}
+
+// forward moves n in front of the mover m, of which others who read it get a copy, and gives what n became.
+func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
+	if r.sole(m.Output) == nil {
+		own, v := *m, *r.g.Value(m.Output)
+		own.Name, own.Output, own.Inputs = r.NodeName(m.Name+"."+n.Name), r.TensorName(m.Output+"."+n.Name), slices.Clone(m.Inputs)
+		v.Shape = slices.Clone(v.Shape)
+		r.InsertBefore(n, &own, &v)
+		r.SetInputs(n, own.Output)
+		m = &own
+	}
+	first := r.move(n, m, k)
+	if first == nil {
+		return nil, r.g.Errorf(n, "put it in front of the "+m.Op, "%s %q before it joins channels that have different means or variances", m.Op, m.Name)
+	}
+	if len(m.Inputs) == 1 {
+		return []*graph.Node{n}, nil
+	}
+	var parts []*graph.Node
+	for _, in := range m.Inputs {
+		parts = append(parts, r.Producer(in))
+	}
+	return parts, nil
+}
+
+// addend is the constant for each channel that p adds to a tensor, or takes from it, and that tensor.
+func (r *rewriter) addend(p *graph.Node) (bias []float32, x string, ok bool) {
+	if p.Op != "add" && p.Op != "sub" {
+		return nil, "", false
+	}
+	b, x := p.Weights["b"], p.Inputs[0]
+	a := p.Attrs.(*graph.BinaryOpAttrs)
+	minus := p.Op == "sub"
+	if minus && a.Reverse {
+		return nil, "", false
+	}
+	for i := range p.Inputs { // a constant of one pixel is one, too
+		if q := r.Producer(p.Inputs[i]); b == nil && q != nil && q.Op == "constant" && (i == 1 || !minus) {
+			w, y := q.Weights["value"], r.g.Value(p.Inputs[1-i])
+			if w.Shape[len(w.Shape)-1] == w.Elems() && slices.Equal(y.Shape, r.g.Value(p.Output).Shape) {
+				b, x = w, p.Inputs[1-i]
+			}
+		}
+	}
+	if b == nil {
+		return nil, "", false
+	}
+	channels := r.g.Value(p.Output).Channels()
+	for o := range channels {
+		v := b.Data[o%len(b.Data)]
+		if minus {
+			v = -v
+		}
+		bias = append(bias, v)
+	}
+	return bias, x, true
+}
+
+// shifted lets n add bias before it does anything else: max(x + bias + b, floor).
+func (r *rewriter) shifted(n *graph.Node, bias []float32) {
+	r.operand(n, keyBias, 0, func(o int, old float32) float32 { return old + bias[o] })
+}
+
+// bounded lets n take the larger of its input and 0 before: max(max(x, 0) + b, floor) = max(x + b, max(b, floor)).
+func (r *rewriter) bounded(n *graph.Node) {
+	b := n.Weights[keyBias]
+	r.operand(n, keyFloor, float32(math.Inf(-1)), func(o int, old float32) float32 {
+		if b == nil {
+			return max(old, 0)
+		}
+		return max(old, b.Data[o])
+	})
+}
+
+// operand changes a weight of n, [C], which begins with so many numbers of one value.
+func (r *rewriter) operand(n *graph.Node, key string, begin float32, change func(o int, old float32) float32) {
+	w := &graph.Tensor{Shape: []int{len(n.Weights["mean"].Data)}}
+	for o := range w.Shape[0] {
+		old := begin
+		if before := n.Weights[key]; before != nil {
+			old = before.Data[o]
+		}
+		w.Data = append(w.Data, change(o, old))
+	}
+	n.Weights[key] = w
+}
+
+// normalizeSums makes the shift_norms ns, which read the sums of p, integer glue: p's own, or, where others read the sums too, layers
+// that read these from memory.
+func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
+	if len(ns) == 0 {
+		return nil
+	}
+	f, x := p.Attrs.(*graph.FusedConv), r.g.Value(p.Inputs[0])
+	shifts, exact := make([]*graph.ShiftAdd, len(ns)), true
+	for i, n := range ns {
+		if x.Offset != 0 {
+			return r.g.Errorf(n, "use batch_norm and quantize", "shift_norm works on integers, but the levels that %q reads have the offset %g", p.Name, x.Offset)
+		}
+		if f.Window != nil {
+			return r.g.Errorf(n, "use batch_norm and quantize", "shift_norm works on integers, but the weights of %q have offsets", p.Name)
+		}
+		var err error
+		if shifts[i], err = (normalizer{n.Attrs.(*graph.ShiftNormAttrs), x.LevelType}).shiftAdd(r.g, n, f.Alpha, f.Sums); err != nil {
+			return err
+		}
+	}
+	for o := range f.Out {
+		lo, hi := f.Sums(o)
+		exact = exact && max(-lo, hi) <= maxExactSum
+	}
+	if r.sole(p.Output) != nil {
+		r.takeIn(p, ns[0], shifts[0])
+		return nil
+	}
+	if !exact { // f32 does not hold the sums: compute them once more for each
+		for i, n := range ns {
+			own := *p
+			own.Name, own.Output = r.NodeName(p.Name+"."+n.Name), r.TensorName(p.Output+"."+n.Name)
+			copied, v := *f, *r.g.Value(p.Output)
+			own.Attrs = &copied
+			r.InsertBefore(n, &own, &v)
+			r.SetInputs(n, own.Output)
+			r.takeIn(&own, n, shifts[i])
+		}
+		return nil
+	}
+	// The layer leaves its sums as they are, and those who read their real values get these from a layer between.
+	real, steps := p.Output, f.Epilogue.Steps
+	sums, v := r.TensorName(real+".sums"), *r.g.Value(real)
+	v.Shape = slices.Clone(v.Shape)
+	own := *f
+	own.Epilogue.Steps = nil
+	p.Attrs = &own
+	r.RenameTensor(real, sums)
+	for i, n := range ns {
+		integerLayer(n, shifts[i])
+	}
+	others := slices.DeleteFunc(r.Consumers(sums), func(n *graph.Node) bool { return slices.Contains(ns, n) })
+	if len(others) == 0 && !r.g.IsOutput(real) {
+		return nil
+	}
+	scale := &graph.Node{Name: r.NodeName(p.Name + ".scale"), Op: "eltwise", Attrs: &graph.Elementwise{Steps: steps}, Inputs: []string{sums}, Output: real, Pos: p.Pos}
+	r.InsertBefore(r.g.Nodes[slices.Index(r.g.Nodes, p)+1], scale, &v)
+	for _, n := range others {
+		inputs := slices.Clone(n.Inputs)
+		for i, in := range inputs {
+			if in == sums {
+				inputs[i] = real
+			}
+		}
+		r.SetInputs(n, inputs...)
+	}
+	return nil
+}
+
+// takeIn makes n, who alone reads p's sums, p's epilogue.
+func (r *rewriter) takeIn(p, n *graph.Node, s *graph.ShiftAdd) {
+	f, y := p.Attrs.(*graph.FusedConv), r.g.Value(n.Output)
+	f.Epilogue = graph.Epilogue{OutBits: y.Bits, OutEnc: y.Enc, Shift: s}
+	r.absorb(p, n)
+}
+
+// shiftLevels makes n, which reads levels, a layer of integers.
+func (r *rewriter) shiftLevels(n *graph.Node) error {
+	x := r.g.Value(n.Inputs[0]).LevelType
+	s, err := normalizer{n.Attrs.(*graph.ShiftNormAttrs), x}.shiftAdd(r.g, n, nil, func(int) (lo, hi int64) {
+		l, h := x.Range()
+		return int64(l), int64(h)
+	})
+	if err == nil {
+		integerLayer(n, s)
+	}
+	return err
+}
+
+// integerLayer makes n what s does with integers in memory.
+func integerLayer(n *graph.Node, s *graph.ShiftAdd) {
+	n.Op, n.Attrs, n.Weights = "shift_levels", &graph.ShiftLevels{Shift: s}, nil
+}

@@ -1,0 +1,42 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// ShiftLevels gives each element of x, levels or integers in f32, the level of type y that s says, and the constants of the Func's
+// parameters between x and y, in order.
+func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType) (*ir.Func, []Const) {
+	shape := Spatial(x.Shape)
+	src, dst := buf("x", ir.F32, shape...), BitBuffer("y", y.Bits, shape, y.Enc)
+	if x.Encoded() {
+		src = BitBuffer("x", x.Bits, shape, x.Enc)
+	}
+	f := &ir.Func{Name: fmt.Sprintf("shift_%s%d_%dx%dx%d", y.Enc, y.Bits, shape[1], shape[2], shape[3]), Params: []ir.Param{in(src)}}
+	var consts []Const
+	known := map[string]ir.Buffer{}
+	f.Body = packLoop(dst, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		var v ir.Expr
+		if x.Encoded() {
+			v = integer(level(src, i, o), x.LevelType)
+		} else {
+			v = ir.CastTo(ir.I32, ir.At(src, append(append([]ir.Expr{}, i...), o)...))
+		}
+		at := func(name string, data []int32, _ int32) ir.Expr {
+			b, ok := known[name]
+			if !ok {
+				b = buf(name, ir.I32, len(data))
+				known[name] = b
+				f.Params, consts = append(f.Params, in(b)), append(consts, Const{name, data})
+			}
+			return ir.At(b, o)
+		}
+		return inverted(bitsOf(shifted(s, v, y.Bits, at), y.Bits), y.Enc)
+	})
+	f.Params = append(f.Params, out(dst))
+	return f, consts
+}
