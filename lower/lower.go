@@ -30,6 +30,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	}
 	g, labels := rename(g)
 	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l.planBytes()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -70,8 +71,11 @@ type lowering struct {
 	p       *ir.Program
 	choices map[string]layout.Choice // of nodes, by name
 	at      map[string]place
-	consts  map[string]string // hash of contents and type -> buffer
-	funcs   map[string]string // text without the name -> func
+	consts  map[string]string      // hash of contents and type -> buffer
+	funcs   map[string]string      // text without the name -> func
+	views   map[string]bytesView   // levels that lie in the caller's bytes
+	taken   map[string]*graph.Node // by float steps: the dequantize before them that their stage does too
+	written map[string]*graph.Node // by quantize, or transpose behind it: the node that makes the caller's bytes
 }
 
 // physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
@@ -106,7 +110,7 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) || !l.bitsWanted(v.Name) {
 		return
 	}
 	var f *ir.Func
@@ -131,7 +135,7 @@ func (l *lowering) input(v *graph.Value) {
 
 // output copies or unpacks an output whose tensor does not lie in the caller's buffer already, and gives that buffer.
 func (l *lowering) output(v *graph.Value) string {
-	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && b.Name == v.Name {
+	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && (b.Name == v.Name || l.byteOutput(v)) {
 		return b.Name
 	}
 	b := interfaceBuffer(v, ir.OutputBuf)

@@ -26,7 +26,17 @@ func (l *lowering) node(n *graph.Node) error {
 	if len(n.Inputs) > 0 {
 		x, src = l.g.Value(n.Inputs[0]), l.at[n.Inputs[0]].buf
 	}
-	rule(l, n, x, src)
+	switch e := l.taken[n.Name]; {
+	case l.skipped(n):
+	case e != nil:
+		l.floats(e, n)
+	case n.Op == "dequantize" && l.isView(n.Inputs[0]):
+		l.floats(n, nil)
+	case l.written[n.Name] != nil:
+		l.bytes(n)
+	default:
+		rule(l, n, x, src)
+	}
 	return nil
 }
 

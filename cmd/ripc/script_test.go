@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			e.Setenv("TESTDATA", filepath.Join(root, "testdata"))
+			e.Setenv("MODELS", filepath.Join(root, "cmd", "ripc", "testdata", "models"))
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv(toolchain.EnvCache, "")
 			e.Setenv("RIPC", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "ripc")) // for scripts that change PATH

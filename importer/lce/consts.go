@@ -3,6 +3,7 @@ package lce
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // take counts the elements of a constant.
@@ -130,11 +131,16 @@ func half(h uint16) float32 {
 	return float32(sign * math.Ldexp(1+m/1024, e-15))
 }
 
-// maxInts is the most numbers of a constant list: two for each axis, or more than any operator reads.
-const maxInts = 24
+// maxInts is the most numbers of a constant list: positions along an axis are the longest.
+const maxInts = 1 << 12
 
-// ints are the elements of constant input k, a short list of whole numbers of type int32 or int64.
+// ints are the elements of input k, constant or computed of shapes, a short list of whole numbers of type int32 or int64.
 func (b *builder) ints(k int, what string) ([]int, error) {
+	if b.input(k) != nil {
+		if v := b.lists[b.op.inputs[k]]; v != nil {
+			return slices.Clone(v), nil
+		}
+	}
 	t, err := b.constant(k, what, typeI32, typeI64)
 	if err != nil {
 		return nil, err

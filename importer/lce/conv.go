@@ -23,6 +23,14 @@ const (
 	optDiv          = 29
 	optStridedSlice = 32
 	optLeakyRelu    = 75
+
+	optSpaceToDepth  = 19
+	optGather        = 23
+	optTransposeConv = 49
+	optPack          = 59
+	optUnpack        = 64
+	optResizeNearest = 74
+	optDepthToSpace  = 94
 )
 
 // builtin gives the operator's options, of which a file may leave out those that have their default values.

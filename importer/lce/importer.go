@@ -38,7 +38,7 @@ func parse(name string, data []byte, o importer.Options, limit int) (*graph.Grap
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
-		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{},
+		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{}, lists: map[int][]int{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
@@ -68,6 +68,8 @@ type builder struct {
 	sizes   *source.Sizes
 	resized bool // inputs have other shapes than the file says, and so may all tensors
 
+	lists map[int][]int // by tensor: whole numbers that were computed of shapes, nil where they are not known
+
 	op    *operator // at work
 	first int       // its first node
 }
@@ -89,6 +91,7 @@ func (b *builder) build() (*graph.Graph, error) {
 		switch {
 		case b.dependsOnFailed():
 			b.fail(nil)
+		case b.listed():
 		case !ok || h.custom != b.op.custom:
 			b.fail(b.unsupported())
 			b.unread[i] = true
@@ -107,7 +110,7 @@ func (b *builder) build() (*graph.Graph, error) {
 		return nil, b.faults.Err()
 	}
 	b.out.Prune()
-	return b.g, nil
+	return source.Adapt(b.g, b.options)
 }
 
 func (b *builder) dependsOnFailed() bool {
@@ -181,7 +184,7 @@ func (b *builder) unsupported() error {
 
 // convert lets h make the operator's nodes and binds their result to the operator's output.
 func (b *builder) convert(h handler) error {
-	if len(b.op.outputs) != 1 {
+	if len(b.op.outputs) != 1 && h.parts == nil {
 		return faultf("", "has %d outputs, want 1", len(b.op.outputs))
 	}
 	if n := len(b.op.inputs); n < h.min || n > h.max {
@@ -196,6 +199,9 @@ func (b *builder) convert(h handler) error {
 			return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)
 		}
 	}
+	if h.parts != nil {
+		return b.convertParts(h)
+	}
 	val, err := h.convert(b)
 	if err != nil {
 		return err
@@ -204,4 +210,25 @@ func (b *builder) convert(h handler) error {
 		return nil
 	}
 	return b.bind(b.op.outputs[0], val)
+}
+
+// convertParts is convert for an operator of several outputs.
+func (b *builder) convertParts(h handler) error {
+	part, err := h.parts(b)
+	if err != nil {
+		return err
+	}
+	first := b.first
+	defer func() { b.first = first }()
+	for k, i := range b.op.outputs {
+		b.first = len(b.g.Nodes)
+		val, err := part(k)
+		if err != nil {
+			return err
+		}
+		if err := b.bind(i, val); err != nil {
+			return err
+		}
+	}
+	return nil
 }

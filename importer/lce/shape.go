@@ -6,7 +6,7 @@ import (
 	"ripc/graph"
 )
 
-// concat is CONCATENATION along any axis: another than the last is brought to the end and back.
+// concat is CONCATENATION along any axis.
 func concat(b *builder) (string, error) {
 	t, err := b.builtin(optConcat)
 	if err != nil {
@@ -21,7 +21,6 @@ func concat(b *builder) (string, error) {
 	if axis < 0 || axis >= rank {
 		return "", faultf("", "axis %d of a tensor of %d axes", t.Int32(0, 0), rank)
 	}
-	perm := swap(rank, axis)
 	for k := range b.op.inputs {
 		x, err := b.float(k)
 		if err != nil {
@@ -30,35 +29,13 @@ func concat(b *builder) (string, error) {
 		if n := len(b.g.Value(x).Shape); n != rank {
 			return "", faultf("", "input %q has %d axes, the output %d", x, n, rank)
 		}
-		if axis != rank-1 {
-			if x, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x); err != nil {
-				return "", err
-			}
-		}
 		in = append(in, x)
 	}
-	y := in[0]
-	if len(in) > 1 {
-		if y, err = b.add("concat", &graph.ConcatAttrs{}, nil, in...); err != nil {
-			return "", err
-		}
-	}
-	if axis != rank-1 {
-		if y, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, y); err != nil {
-			return "", err
-		}
+	y, err := b.joined(in, axis)
+	if err != nil {
+		return "", err
 	}
 	return b.activation(y, t.Int8(1, 0))
-}
-
-// swap is the permutation that exchanges an axis with the last one.
-func swap(rank, axis int) []int {
-	p := make([]int, rank)
-	for i := range p {
-		p[i] = i
-	}
-	p[axis], p[rank-1] = rank-1, axis
-	return p
 }
 
 // pad is PAD or PADV2: rows and columns around images, and channels, which are added as constants.

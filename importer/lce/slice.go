@@ -1,6 +1,10 @@
 package lce
 
-import "ripc/graph"
+import (
+	"slices"
+
+	"ripc/graph"
+)
 
 // slice is SLICE: a size of -1 is all that is left.
 func slice(b *builder) (string, error) {
@@ -20,10 +24,10 @@ func slice(b *builder) (string, error) {
 	if len(begin) != len(shape) || len(size) != len(shape) {
 		return "", faultf("", "begin %v and size %v for %d axes", begin, size, len(shape))
 	}
-	stride := make([]int, len(shape))
 	if len(shape) > 0 {
 		size[0] = b.sizes.Batch().Slice(shape, begin[0], 1, size[0])
 	}
+	stride := make([]int, len(shape))
 	for d := range shape {
 		if stride[d] = 1; size[d] == -1 {
 			size[d] = shape[d] - begin[d]
@@ -32,7 +36,8 @@ func slice(b *builder) (string, error) {
 	return b.add("slice", &graph.SliceAttrs{Begin: begin, Size: size, Stride: stride}, nil, x)
 }
 
-// stridedSlice is STRIDED_SLICE with positive strides; axes that it drops have one position.
+// stridedSlice is STRIDED_SLICE. Its numbers are for axes that it takes from, drops or makes new (of extent 1); an ellipsis
+// stands for as many whole axes as are left.
 func stridedSlice(b *builder) (string, error) {
 	t, err := b.builtin(optStridedSlice)
 	if err != nil {
@@ -48,53 +53,147 @@ func stridedSlice(b *builder) (string, error) {
 		if list[k], err = b.ints(1+k, what); err != nil {
 			return "", err
 		}
-		if len(list[k]) > len(shape) {
-			return "", faultf("", "%s %v for %d axes", what, list[k], len(shape))
-		}
 	}
 	if len(list[0]) != len(list[1]) || len(list[0]) != len(list[2]) {
 		return "", faultf("", "begin, end and strides have %d, %d and %d numbers", len(list[0]), len(list[1]), len(list[2]))
 	}
-	if t.Int32(2, 0) != 0 || t.Int32(3, 0) != 0 {
-		return "", faultf("spell the axes out", "has an ellipsis or a new axis")
-	}
-	beginMask, endMask, shrink := t.Int32(0, 0), t.Int32(1, 0), t.Int32(4, 0)
-	a := &graph.SliceAttrs{}
-	for d, n := range shape {
-		from, to, step := 0, n, 1
-		if d < len(list[0]) {
-			if step = list[2][d]; step < 1 {
-				return "", faultf("use positive strides", "stride %d on axis %d", step, d)
-			}
-			if beginMask>>d&1 == 0 {
-				from = position(list[0][d], n)
-			}
-			if endMask>>d&1 == 0 {
-				to = position(list[1][d], n)
-			}
-			if shrink>>d&1 != 0 {
-				to = from + 1
-			}
+	ellipsis, made := t.Int32(2, 0), t.Int32(3, 0)
+	taken := 0 // axes that numbers are for
+	for i := range list[0] {
+		if (ellipsis|made)>>i&1 == 0 {
+			taken++
 		}
-		if d == 0 && shrink&1 == 0 {
-			to = from + b.sizes.Batch().Slice(shape, from, step, to-from)
-		}
-		if to <= from {
-			return "", faultf("", "takes nothing of axis %d: positions %d to %d", d, from, to-1)
-		}
-		a.Begin, a.Size, a.Stride = append(a.Begin, from), append(a.Size, (to-from+step-1)/step), append(a.Stride, step)
 	}
-	y, err := b.add("slice", a, nil, x)
-	if err != nil {
-		return "", err
+	if taken > len(shape) {
+		return "", faultf("", "begin %v for %d axes", list[0], len(shape))
 	}
-	return b.likeOutput(y)
+	a, out, reversed := &graph.SliceAttrs{}, []int{}, []int(nil)
+	whole := func(count int) {
+		for range count {
+			n := shape[len(a.Size)]
+			a.Begin, a.Size, a.Stride, out = append(a.Begin, 0), append(a.Size, n), append(a.Stride, 1), append(out, n)
+		}
+	}
+	for i := range list[0] {
+		switch {
+		case ellipsis>>i&1 != 0:
+			whole(len(shape) - taken)
+			continue
+		case made>>i&1 != 0:
+			out = append(out, 1)
+			continue
+		case len(a.Size) == len(shape):
+			return "", faultf("", "begin %v for %d axes", list[0], len(shape))
+		}
+		d := len(a.Size)
+		s := spanOf(t, i, shape[d], list[0][i], list[1][i], list[2][i])
+		if d == 0 && !s.dropped {
+			s.count = b.sizes.Batch().Slice(shape, s.begin, s.step, s.count)
+		}
+		if s.count < 1 || s.step == 0 {
+			return "", faultf("", "takes nothing of axis %d: positions %d to %d in steps of %d", d, list[0][i], list[1][i], list[2][i])
+		}
+		if s.step < 0 && s.count > 1 {
+			reversed = append(reversed, d)
+		}
+		if s.step < 0 {
+			s.begin, s.step = s.begin+(s.count-1)*s.step, -s.step
+		}
+		if s.count == 1 {
+			s.step = 1
+		}
+		a.Begin, a.Size, a.Stride = append(a.Begin, s.begin), append(a.Size, s.count), append(a.Stride, s.step)
+		if !s.dropped {
+			out = append(out, s.count)
+		}
+	}
+	whole(len(shape) - len(a.Size))
+	y := x
+	if !slices.Equal(a.Size, shape) {
+		if y, err = b.add("slice", a, nil, x); err != nil {
+			return "", err
+		}
+	}
+	for _, d := range reversed {
+		positions := make([]int, a.Size[d])
+		for i := range positions {
+			positions[i] = len(positions) - 1 - i
+		}
+		if y, err = b.pick(y, d, positions); err != nil {
+			return "", err
+		}
+	}
+	if len(out) == 0 {
+		return "", faultf("keep one axis", "its result is a single number without axes")
+	}
+	return b.reshape(y, out)
 }
 
-// position counts from the end where i is negative, and stays within 0..n.
-func position(i, n int) int {
-	if i < 0 {
-		i += n
+// maxPieces bounds the slices that a GATHER or a reversal is made of.
+const maxPieces = 64
+
+// pick is x with the given positions of an axis in that order, in runs where they go up by equal steps.
+func (b *builder) pick(x string, axis int, positions []int) (string, error) {
+	shape := b.g.Value(x).Shape
+	var parts []string
+	for i := 0; i < len(positions); {
+		run, step := 1, 1
+		if i+1 < len(positions) {
+			step = max(1, positions[i+1]-positions[i])
+		}
+		for i+run < len(positions) && positions[i+run] == positions[i]+run*step {
+			run++
+		}
+		if run == 1 {
+			step = 1
+		}
+		part, err := b.part(x, axis, span{begin: positions[i], count: run, step: step})
+		if err != nil {
+			return "", err
+		}
+		if parts = append(parts, part); len(parts) > maxPieces {
+			return "", faultf("", "takes more than %d separate pieces of axis %d of %v", maxPieces, axis, shape)
+		}
+		i += run
 	}
-	return max(0, min(i, n))
+	return b.joined(parts, axis)
+}
+
+// part is what s takes of an axis of x.
+func (b *builder) part(x string, axis int, s span) (string, error) {
+	shape := b.g.Value(x).Shape
+	if s.begin == 0 && s.count == shape[axis] && s.step == 1 {
+		return x, nil
+	}
+	a := &graph.SliceAttrs{Begin: make([]int, len(shape)), Size: slices.Clone(shape), Stride: slices.Repeat([]int{1}, len(shape))}
+	a.Begin[axis], a.Size[axis], a.Stride[axis] = s.begin, s.count, s.step
+	return b.add("slice", a, nil, x)
+}
+
+// joined puts tensors together along an axis; where that is not the last, those behind it count as its own while it is done.
+func (b *builder) joined(parts []string, axis int) (string, error) {
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	shape := slices.Clone(b.g.Value(parts[0]).Shape)
+	total := 0
+	for i, p := range parts {
+		s := b.g.Value(p).Shape
+		if len(s) != len(shape) || !slices.Equal(s[:axis], shape[:axis]) || !slices.Equal(s[axis+1:], shape[axis+1:]) {
+			return "", faultf("", "shapes %v and %v differ elsewhere than along axis %d", shape, s, axis)
+		}
+		total += s[axis]
+		if axis < len(s)-1 {
+			var err error
+			if parts[i], err = b.add("reshape", &graph.ReshapeAttrs{Shape: []int{elems(s[:axis]), elems(s[axis:])}}, nil, p); err != nil {
+				return "", err
+			}
+		}
+	}
+	y, err := b.add("concat", &graph.ConcatAttrs{}, nil, parts...)
+	if err != nil || axis == len(shape)-1 {
+		return y, err
+	}
+	shape[axis] = total
+	return b.add("reshape", &graph.ReshapeAttrs{Shape: shape}, nil, y)
 }

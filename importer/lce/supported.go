@@ -10,6 +10,8 @@ type handler struct {
 	becomes, limits string
 	// convert makes the nodes of the operator at work and names the value that its output holds, "" for a constant.
 	convert func(*builder) (string, error)
+	// parts is convert for operators of several outputs: it gives what makes that of output k.
+	parts func(*builder) (func(k int) (string, error), error)
 }
 
 // supported lists the operators that can be imported.
@@ -18,7 +20,13 @@ func supported() map[string]handler {
 	const constant = "weights and bias are constants (float32, float16, int8 with scales per tensor or channel); "
 	const broadcast = "of two tensors, extents of 1 being repeated, or of a tensor and a constant; " + fused
 	const static = "the result's shape is that in the file"
-	return map[string]handler{
+	type row = struct {
+		custom          bool
+		min, max        int
+		becomes, limits string
+		convert         func(*builder) (string, error)
+	}
+	rows := map[string]row{
 		opQuantize:   {true, 1, 1, "threshold", "float32, int8 or uint8 input; bit = x < 0", lceQuantize},
 		opDequantize: {true, 1, 1, "dequantize", "float32, int8 or uint8 output", lceDequantize},
 		opMaxPool:    {true, 1, 1, "max_pool", "", lceMaxPool},
@@ -43,9 +51,10 @@ func supported() map[string]handler {
 
 		"MAX_POOL_2D":     {false, 1, 1, "max_pool", fused, pool("max_pool")},
 		"AVERAGE_POOL_2D": {false, 1, 1, "avg_pool", fused, pool("avg_pool")},
-		"MEAN":            {false, 2, 2, "global_avg_pool", "over rows and columns of an image, with and without keep_dims", mean},
+		"MEAN":            {false, 2, 2, "global_avg_pool", "over neighbouring axes, such as rows and columns, with and without keep_dims", reduce("global_avg_pool")},
+		"REDUCE_MAX":      {false, 2, 2, "max_pool", "as MEAN", reduce("max_pool")},
 
-		"CONCATENATION": {false, 1, math.MaxInt16, "concat, between transpose where the axis is not the last", fused, concat},
+		"CONCATENATION": {false, 1, math.MaxInt16, "concat, between reshapes where the axis is not the last", fused, concat},
 		"PAD":           {false, 2, 2, "pad; concat with constants for channels", "rows, columns and channels of images, by constants", pad},
 		"PADV2":         {false, 3, 3, "pad; concat with constants for channels", "as PAD, with a constant value", pad},
 		"RESHAPE":       {false, 1, 2, "reshape", static + "; bits keep their channels", reshape},
@@ -53,9 +62,36 @@ func supported() map[string]handler {
 		"EXPAND_DIMS":   {false, 2, 2, "reshape", static, reshape},
 		"TRANSPOSE":     {false, 2, 2, "transpose", "constant permutation", transpose},
 		"SLICE":         {false, 3, 3, "slice", "constant positions", slice},
-		"STRIDED_SLICE": {false, 4, 4, "slice, then reshape where axes are dropped", "constant positions, positive strides; no ellipsis, no new axes", stridedSlice},
+		"STRIDED_SLICE": {false, 4, 4, "slice, then reshape where axes are dropped", "constant positions", stridedSlice},
 
 		"QUANTIZE":   {false, 1, 1, "quantize; of int8, dequantize before it", "to int8 and uint8, one scale a tensor", convertType},
 		"DEQUANTIZE": {false, 1, 1, "dequantize; nothing for constants", "of int8 and uint8, and of float16 constants", convertType},
+	}
+	all := movers()
+	for name, r := range rows {
+		all[name] = handler{r.custom, r.min, r.max, r.becomes, r.limits, r.convert, nil}
+	}
+	return all
+}
+
+// movers are operators that move elements, and those of transposed convolutions.
+func movers() map[string]handler {
+	const known = "constant positions"
+	return map[string]handler{
+		"DEPTH_TO_SPACE": {min: 1, max: 1, becomes: "depth_to_space", convert: block("depth_to_space", optDepthToSpace)},
+		"SPACE_TO_DEPTH": {min: 1, max: 1, becomes: "space_to_depth", convert: block("space_to_depth", optSpaceToDepth)},
+		"RESIZE_NEAREST_NEIGHBOR": {min: 2, max: 2, becomes: "resize; slice", limits: "where each pixel is repeated equally often, or every n-th is taken",
+			convert: resizeNearest},
+		"TILE":         {min: 2, max: 2, becomes: "resize, between reshapes", limits: "constant numbers", convert: repeat},
+		"BROADCAST_TO": {min: 2, max: 2, becomes: "resize, between reshapes", limits: "a constant shape", convert: repeat},
+		"GATHER":       {min: 2, max: 2, becomes: "slice, concat", limits: known, convert: gather},
+		"PACK":         {min: 1, max: math.MaxInt16, becomes: "reshape, concat", convert: pack},
+		"UNPACK":       {min: 1, max: 1, becomes: "slice, reshape", parts: unpack},
+		"SPLIT":        {min: 2, max: 2, becomes: "slice", limits: "a constant axis", parts: split},
+		"SPLIT_V":      {min: 3, max: 3, becomes: "slice", limits: "constant sizes", parts: split},
+		"TRANSPOSE_CONV": {min: 3, max: 4, becomes: "conv_transpose2d", limits: "weights and bias are constants; strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6",
+			convert: transposeConv},
+		"SHAPE": {min: 1, max: 1, becomes: "nothing", limits: "numbers that shapes are computed of, as Keras does for open batches; with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD and operators of this table that move elements",
+			convert: func(*builder) (string, error) { return "", faultf("", "its result is no list of whole numbers") }},
 	}
 }

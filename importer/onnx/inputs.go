@@ -127,10 +127,14 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	default:
 		return nil, b.errorf("use float32, uint8 or int8", "input %q is %s, which is not supported", name, dt)
 	}
+	nhwcInput := len(shape) == 4 && b.permutesToNCHW(name)
+	if nhwcInput {
+		gv.Layout = "NHWC"
+	}
 	b.g.Input(gv)
 	t := &tensor{shape: shape, value: gv}
 	b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
-	if len(shape) == 4 {
+	if len(shape) == 4 && !nhwcInput {
 		if t, err = b.stored(t, nhwc()); err != nil {
 			return nil, err
 		}
@@ -169,4 +173,46 @@ func layoutOf(shape []int) string {
 		return "NCHW"
 	}
 	return graph.LayoutOf(shape)
+}
+
+// permutesToNCHW reports whether the file's own nodes bring an input of four axes from NHWC to NCHW wherever they look at more than
+// single elements of it: the caller has images with channels last.
+func (b *builder) permutesToNCHW(name string) bool {
+	reached := map[string]bool{name: true}
+	found := false
+	for _, i := range b.order {
+		p := b.model.Graph.Node[i]
+		if !slices.ContainsFunc(p.Input, func(in string) bool { return reached[in] }) {
+			continue
+		}
+		f, known := familyOf(p.GetDomain())
+		switch op := p.GetOpType(); {
+		case !known:
+			return false
+		case f == channelsLast:
+			found = true
+			continue
+		case op == "Transpose":
+			if !slices.ContainsFunc(p.Attribute, func(a *pb.AttributeProto) bool {
+				return a.GetName() == "perm" && slices.Equal(a.Ints, []int64{0, 3, 1, 2})
+			}) {
+				return false
+			}
+			found = true
+			continue
+		case op == "Shape":
+			continue
+		case !slices.Contains([]string{"Cast", "Identity", "Div", "Mul", "Sub", "Add", "Clip", "Relu", "Neg", "Quant", "BipolarQuant", "QuantizeLinear", "DequantizeLinear"}, op):
+			return false
+		}
+		for _, o := range p.Output {
+			reached[o] = true
+		}
+	}
+	for out := range b.wanted {
+		if reached[out] {
+			return false
+		}
+	}
+	return found
 }

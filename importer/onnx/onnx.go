@@ -112,7 +112,7 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 		return nil, b.faults.Err()
 	}
 	b.g.Prune()
-	return b.g.Graph(), nil
+	return source.Adapt(b.g.Graph(), o)
 }
 
 // reading is what is needed to read a file, or a part of it once more.

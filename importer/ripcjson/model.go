@@ -105,5 +105,9 @@ func parse(file string, data []byte, open Opener, o importer.Options, v *validat
 	if p.any() {
 		return nil, p.join()
 	}
-	return source.CutGraph(b.g, o)
+	g, err := source.CutGraph(b.g, o)
+	if err != nil {
+		return nil, err
+	}
+	return source.Adapt(g, o)
 }

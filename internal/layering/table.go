@@ -41,7 +41,7 @@ func Table() []Row {
 		{"graph/explain", []string{"graph", "ir", "lower/layout"}, nil},
 
 		{"importer", nil, nil},
-		{"importer/internal/source", []string{"graph", "importer", "internal/files", "internal/suggest", "ir"}, nil},
+		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/files", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/names", "ir"},

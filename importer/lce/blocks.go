@@ -1,0 +1,358 @@
+package lce
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+)
+
+// block is DEPTH_TO_SPACE or SPACE_TO_DEPTH.
+func block(op string, kind int) func(*builder) (string, error) {
+	return func(b *builder) (string, error) {
+		t, err := b.builtin(kind)
+		if err != nil {
+			return "", err
+		}
+		x, err := b.float(0)
+		if err != nil {
+			return "", err
+		}
+		n := t.Int32(0, 0)
+		return b.add(op, &graph.BlockAttrs{Block: [2]int{n, n}}, nil, x)
+	}
+}
+
+// resizeNearest is RESIZE_NEAREST_NEIGHBOR, where each pixel is repeated equally often, or every n-th is taken.
+func resizeNearest(b *builder) (string, error) {
+	t, err := b.builtin(optResizeNearest)
+	if err != nil {
+		return "", err
+	}
+	size, err := b.ints(1, "size")
+	if err != nil {
+		return "", err
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	shape := b.g.Value(x).Shape
+	if len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems {
+		return "", faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size)
+	}
+	factor := [2]int{1, 1}
+	a := &graph.SliceAttrs{Begin: make([]int, 4), Size: slices.Clone(shape), Stride: []int{1, 1, 1, 1}}
+	for d, out := range size {
+		in := shape[1+d]
+		f, step := out/in, max(1, in/out)
+		from := nearest(in, out, t.Bool(0), t.Bool(1))
+		switch first := from(0); {
+		case f*in == out && follows(from, out, 0, 1, f):
+			factor[d] = f
+		case follows(from, out, first, step, 1):
+			a.Begin[1+d], a.Size[1+d], a.Stride[1+d] = first, out, step
+		default:
+			return "", faultf("a factor of 2, 3, ... or 1/2, 1/3, ... is supported where each pixel counts alike",
+				"from %d to %d positions, it does not take each equally often", in, out)
+		}
+	}
+	if !slices.Equal(a.Size, shape) {
+		if x, err = b.add("slice", a, nil, x); err != nil {
+			return "", err
+		}
+	}
+	if factor == [2]int{1, 1} {
+		return x, nil
+	}
+	return b.add("resize", &graph.ResizeAttrs{Factor: factor}, nil, x)
+}
+
+// nearest says which of in positions each of out takes, in f32 as TFLite computes it.
+func nearest(in, out int, corners, centers bool) func(i int) int {
+	scale, offset := float32(in)/float32(out), float32(0)
+	if corners && out > 1 {
+		scale = float32(in-1) / float32(out-1)
+	}
+	if centers {
+		offset = 0.5
+	}
+	return func(i int) int {
+		v := float64(float32(float32(i)+offset) * scale)
+		if corners {
+			v = math.Round(v)
+		}
+		return max(0, min(int(math.Floor(v)), in-1))
+	}
+}
+
+// follows reports whether positions begin at first and go on by step, each coming times times.
+func follows(from func(i int) int, count, first, step, times int) bool {
+	for i := range count {
+		if from(i) != first+i/times*step {
+			return false
+		}
+	}
+	return true
+}
+
+// repeat is TILE or BROADCAST_TO, along axes one after the other: what lies behind an axis is a pixel, which resize repeats.
+func repeat(b *builder) (string, error) {
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	times, err := b.ints(1, "numbers")
+	if err != nil {
+		return "", err
+	}
+	shape := slices.Clone(b.g.Value(x).Shape)
+	if b.op.op == "BROADCAST_TO" {
+		if len(times) < len(shape) {
+			return "", faultf("", "a tensor of shape %v as one of shape %v", shape, times)
+		}
+		shape, times = append(slices.Repeat([]int{1}, len(times)-len(shape)), shape...), slices.Clone(times)
+		for d, n := range shape {
+			if n != 1 && n != times[d] {
+				return "", faultf("", "a tensor of shape %v as one of shape %v", shape, times)
+			}
+			times[d] /= n
+		}
+	}
+	if len(times) != len(shape) {
+		return "", faultf("", "%d numbers for %d axes", len(times), len(shape))
+	}
+	for d := len(shape) - 1; d >= 0; d-- {
+		if times[d] < 1 || times[d] > graph.MaxElems {
+			return "", faultf("", "repeats %v times", times)
+		}
+		if times[d] == 1 {
+			continue
+		}
+		if x, err = b.add("reshape", &graph.ReshapeAttrs{Shape: []int{elems(shape[:d]), 1, 1, elems(shape[d:])}}, nil, x); err != nil {
+			return "", err
+		}
+		if x, err = b.add("resize", &graph.ResizeAttrs{Factor: [2]int{1, times[d]}}, nil, x); err != nil {
+			return "", err
+		}
+		shape[d] *= times[d]
+	}
+	return b.reshape(x, shape)
+}
+
+// gather is GATHER with positions that are known.
+func gather(b *builder) (string, error) {
+	t, err := b.builtin(optGather)
+	if err != nil {
+		return "", err
+	}
+	positions, err := b.ints(1, "indices")
+	if err != nil {
+		return "", err
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	shape := b.g.Value(x).Shape
+	axis, err := axisOf(t.Int32(0, 0), len(shape))
+	if err != nil {
+		return "", err
+	}
+	if n := t.Int32(1, 0); n != 0 {
+		return "", faultf("", "has %d axes of batches", n)
+	}
+	for _, p := range positions {
+		if p < 0 || p >= shape[axis] {
+			return "", faultf("", "position %d of an axis of %d", p, shape[axis])
+		}
+	}
+	if len(positions) == 0 {
+		return "", faultf("", "takes nothing of axis %d", axis)
+	}
+	y, err := b.pick(x, axis, positions)
+	if err != nil {
+		return "", err
+	}
+	out := slices.Concat(shape[:axis], b.input(1).shape, shape[axis+1:])
+	if len(out) == 0 {
+		return "", faultf("keep one axis", "its result is a single number without axes")
+	}
+	return b.reshape(y, out)
+}
+
+// axisOf counts from the end where a is negative.
+func axisOf(a, rank int) (int, error) {
+	if a < -rank || a >= rank {
+		return 0, faultf("", "axis %d of a tensor of %d axes", a, rank)
+	}
+	return (a + rank) % rank, nil
+}
+
+// pack is PACK: each tensor gets an axis of extent 1, along which they are put together.
+func pack(b *builder) (string, error) {
+	t, err := b.builtin(optPack)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	axis := 0
+	for k := range b.op.inputs {
+		x, err := b.float(k)
+		if err != nil {
+			return "", err
+		}
+		shape := b.g.Value(x).Shape
+		if axis, err = axisOf(t.Int32(1, 0), len(shape)+1); err != nil {
+			return "", err
+		}
+		if x, err = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Insert(slices.Clone(shape), axis, 1)}, nil, x); err != nil {
+			return "", err
+		}
+		parts = append(parts, x)
+	}
+	return b.joined(parts, axis)
+}
+
+// unpack is UNPACK: a tensor for each position of an axis, without it.
+func unpack(b *builder) (func(k int) (string, error), error) {
+	t, err := b.builtin(optUnpack)
+	if err != nil {
+		return nil, err
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return nil, err
+	}
+	shape := b.g.Value(x).Shape
+	axis, err := axisOf(t.Int32(1, 0), len(shape))
+	if err != nil {
+		return nil, err
+	}
+	if len(b.op.outputs) != shape[axis] || len(shape) == 1 {
+		return nil, faultf("", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape)
+	}
+	return func(k int) (string, error) {
+		y, err := b.part(x, axis, span{begin: k, count: 1, step: 1})
+		if err != nil {
+			return "", err
+		}
+		return b.reshape(y, slices.Delete(slices.Clone(shape), axis, axis+1))
+	}, nil
+}
+
+// split is SPLIT, into equal parts, or SPLIT_V.
+func split(b *builder) (func(k int) (string, error), error) {
+	from, at := 0, 2
+	if b.op.op == "SPLIT" {
+		from, at = 1, 0
+	}
+	x, err := b.float(from)
+	if err != nil {
+		return nil, err
+	}
+	shape := b.g.Value(x).Shape
+	list, err := b.ints(at, "axis")
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 1 {
+		return nil, faultf("", "has %d axes, want 1", len(list))
+	}
+	axis, err := axisOf(list[0], len(shape))
+	if err != nil {
+		return nil, err
+	}
+	count, sizes := len(b.op.outputs), []int(nil)
+	if b.op.op == "SPLIT_V" {
+		if sizes, err = b.ints(1, "sizes"); err != nil {
+			return nil, err
+		}
+		sizes = slices.Clone(sizes)
+	} else if count > 0 && shape[axis]%count == 0 {
+		sizes = slices.Repeat([]int{shape[axis] / count}, count)
+	}
+	rest, open := shape[axis], -1
+	for i, n := range sizes {
+		if n == -1 && open < 0 {
+			open = i
+			continue
+		}
+		if n < 1 || n > rest {
+			rest = -1
+			break
+		}
+		rest -= n
+	}
+	if open >= 0 && rest > 0 {
+		sizes[open], rest = rest, 0
+	}
+	if rest != 0 || len(sizes) != count {
+		return nil, faultf("", "cuts axis %d of %v into %d parts %v", axis, shape, count, sizes)
+	}
+	return func(k int) (string, error) {
+		begin := 0
+		for _, n := range sizes[:k] {
+			begin += n
+		}
+		return b.part(x, axis, span{begin: begin, count: sizes[k], step: 1})
+	}, nil
+}
+
+// transposeConv is TRANSPOSE_CONV: the output's shape, filters [O, KH, KW, I], the input, and perhaps a bias.
+func transposeConv(b *builder) (string, error) {
+	t, err := b.builtin(optTransposeConv)
+	if err != nil {
+		return "", err
+	}
+	w, err := b.weights(1, "conv", func() (*graph.Tensor, error) {
+		data, err := b.numbers(1, "filter")
+		if err != nil {
+			return nil, err
+		}
+		s := b.input(1).shape
+		if len(s) != 4 {
+			return nil, faultf("", "its filter has shape %v, want [O, H, W, I]", s)
+		}
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(data, s[0], s[1]*s[2]*s[3])}, b.take(len(data))
+	})
+	if err != nil {
+		return "", err
+	}
+	x, err := b.float(2)
+	if err != nil {
+		return "", err
+	}
+	a := &graph.ConvTranspose2DAttrs{}
+	if a.Pad, a.Strides, err = window(t); err != nil {
+		return "", err
+	}
+	a.Pad.Mode = graph.PadExplicit
+	shape, want := b.g.Value(x).Shape, slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
+	if given := b.numbersOf(0); len(given) == 4 {
+		want = given
+	}
+	if len(shape) != 4 || len(want) != 4 || min(a.Strides[0], a.Strides[1]) < 1 || max(a.Strides[0], a.Strides[1]) > graph.MaxElems {
+		return "", faultf("", "makes a tensor of shape %v of one of shape %v, strides %v", want, shape, a.Strides)
+	}
+	// The whole result is cut to the size wanted, an odd row or column at the end; rows that are missing there are added.
+	var cut [2]int
+	for d := range 2 {
+		if cut[d] = (shape[1+d]-1)*a.Strides[d] + w.Shape[d] - want[1+d]; cut[d] < 0 {
+			a.OutputPad[d], cut[d] = -cut[d], 0
+		}
+	}
+	a.Pad.Top, a.Pad.Bottom, a.Pad.Left, a.Pad.Right = cut[0]/2, cut[0]-cut[0]/2, cut[1]/2, cut[1]-cut[1]/2
+	ws := map[string]*graph.Tensor{"w": w}
+	if ws["b"], err = b.vector(3, "bias", w.Shape[3]); err != nil {
+		return "", err
+	}
+	if ws["b"] == nil {
+		delete(ws, "b")
+	}
+	y, err := b.add("conv_transpose2d", a, ws, x)
+	if err != nil {
+		return "", err
+	}
+	return b.activation(y, t.Int8(3, 0))
+}

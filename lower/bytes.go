@@ -1,0 +1,161 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	"ripc/ir"
+	"ripc/lower/ops"
+)
+
+// bytesView is a tensor of levels that is not there as bits: it lies in the caller's buffer, one a byte, perhaps with its axes in
+// another order.
+type bytesView struct {
+	buf   string
+	shape []int                 // in the buffer
+	move  *graph.TransposeAttrs // from there to the tensor; nil for none
+}
+
+// planBytes finds the levels at the interface that nobody needs as bits: inputs that become floats, and outputs that were floats.
+func (l *lowering) planBytes() {
+	l.views, l.taken, l.written = map[string]bytesView{}, map[string]*graph.Node{}, map[string]*graph.Node{}
+	for _, name := range l.g.Inputs {
+		if v := l.g.Value(name); v.Encoded() && v.View == graph.Bytes {
+			l.view(name, bytesView{buf: name, shape: v.Shape})
+		}
+	}
+	for _, name := range l.g.Outputs {
+		l.planOutput(l.g.Value(name))
+	}
+}
+
+// view makes a tensor of levels a view, and what moves of it, as far as floats come of that.
+func (l *lowering) view(name string, v bytesView) {
+	l.views[name] = v
+	for _, n := range l.Consumers(name) {
+		if !l.readsBytes(n, v) {
+			continue
+		}
+		switch n.Op {
+		case "dequantize":
+			if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
+				l.taken[e.Name] = n
+			}
+		case "transpose":
+			l.view(n.Output, bytesView{buf: v.buf, shape: v.shape, move: n.Attrs.(*graph.TransposeAttrs)})
+		default:
+			l.view(n.Output, bytesView{buf: v.buf, shape: l.g.Value(n.Output).Shape})
+		}
+	}
+}
+
+// readsBytes reports whether n, which reads v, makes floats of it, or only moves that for others that do.
+func (l *lowering) readsBytes(n *graph.Node, v bytesView) bool {
+	switch n.Op {
+	case "dequantize":
+		return true
+	case "transpose", "reshape", "flatten":
+		if v.move != nil || l.g.IsOutput(n.Output) {
+			return false
+		}
+		var next bytesView
+		if n.Op == "transpose" {
+			next.move = n.Attrs.(*graph.TransposeAttrs)
+		}
+		readers := l.Consumers(n.Output)
+		return len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return !l.readsBytes(r, next) })
+	}
+	return false
+}
+
+// bitsWanted reports whether a tensor of levels that is a view is needed as bits too.
+func (l *lowering) bitsWanted(name string) bool {
+	v, ok := l.views[name]
+	return !ok || l.g.IsOutput(name) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return !l.readsBytes(n, v) })
+}
+
+// soleReader is the only node that reads a tensor, nil where there are others, or the caller does.
+func (l *lowering) soleReader(name string) *graph.Node {
+	if readers := l.Consumers(name); len(readers) == 1 && !l.g.IsOutput(name) {
+		return readers[0]
+	}
+	return nil
+}
+
+// planOutput finds the quantizer whose levels the caller takes as bytes, if nobody else reads them.
+func (l *lowering) planOutput(v *graph.Value) {
+	if !v.Encoded() || v.View != graph.Bytes || l.ConsumerCount(v.Name) > 0 {
+		return
+	}
+	n := l.Producer(v.Name)
+	if n != nil && n.Op == "transpose" && l.soleReader(n.Inputs[0]) == n {
+		if q := l.Producer(n.Inputs[0]); q != nil && q.Op == "quantize" {
+			l.written[q.Name], l.written[n.Name] = n, n
+		}
+	}
+	if n != nil && n.Op == "quantize" {
+		l.written[n.Name] = n
+	}
+}
+
+// skipped reports whether n is done by another stage.
+func (l *lowering) skipped(n *graph.Node) bool {
+	if len(n.Inputs) == 1 && n.Op != "dequantize" {
+		if _, ok := l.views[n.Output]; ok {
+			return true
+		}
+	}
+	if last := l.written[n.Name]; last != nil && last != n { // a quantizer whose result is moved: the transpose comes behind it
+		return true
+	}
+	if n.Op != "dequantize" {
+		return false
+	}
+	e := l.soleReader(n.Output)
+	return e != nil && l.taken[e.Name] == n
+}
+
+// floats makes floats of the bytes that n, a dequantize, reads, with the steps of e behind it, if it is not nil.
+func (l *lowering) floats(n, e *graph.Node) {
+	v, t := l.views[n.Inputs[0]], l.g.Value(n.Inputs[0]).LevelType
+	last, a := n, &graph.Elementwise{}
+	if e != nil {
+		last, a = e, e.Attrs.(*graph.Elementwise)
+	}
+	args := []string{v.buf}
+	for _, s := range a.Steps {
+		for _, w := range s.Vectors() {
+			w = ops.BytesOperand(w, v.move, v.shape)
+			args = append(args, l.constant(fmt.Sprintf("%s.s%d", last.Name, len(args)-1), ir.F32, []int{len(w)}, w))
+		}
+	}
+	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
+	l.stage(stage, ops.FromBytes(t, v.move, a.Steps, v.shape), 0, graph.WhyRealsFollow, append(args, l.result(last).buf)...)
+}
+
+// bytes writes what n makes, a quantize or a transpose behind one, to the caller's bytes.
+func (l *lowering) bytes(n *graph.Node) {
+	q, move := n, (*graph.TransposeAttrs)(nil)
+	if n.Op == "transpose" {
+		q, move = l.Producer(n.Inputs[0]), n.Attrs.(*graph.TransposeAttrs)
+	}
+	x, y := l.g.Value(q.Inputs[0]), l.g.Value(n.Output)
+	b := interfaceBuffer(y, ir.OutputBuf)
+	b.Name = l.fresh(y.Name)
+	l.p.Buffers = append(l.p.Buffers, b)
+	l.at[y.Name] = place{buf: b.Name}
+	stage := &graph.Node{Name: q.Name, Op: q.Op, Inputs: q.Inputs, Output: n.Output, Verdict: q.Verdict, Note: q.Note}
+	l.stage(stage, ops.ToBytes(q.Attrs.(*graph.QuantizeAttrs), move, x.Shape), 0, l.floatUntil(x), l.at[x.Name].buf, b.Name)
+}
+
+func (l *lowering) isView(name string) bool {
+	_, ok := l.views[name]
+	return ok
+}
+
+// byteOutput reports whether bytes has made the caller's buffer of v.
+func (l *lowering) byteOutput(v *graph.Value) bool {
+	n := l.Producer(v.Name)
+	return n != nil && l.written[n.Name] != nil
+}

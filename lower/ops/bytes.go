@@ -1,0 +1,142 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// Levels that the caller brings or takes one a byte, and that layers have as floats, never become bits: one stage goes
+// from one to the other, with the steps and the change of axes that stand between.
+
+// byteLevel is the level (i32) that byte v of the caller's stands for; bits above the type's are ignored.
+func byteLevel(v ir.Expr, t scalar.LevelType) ir.Expr {
+	level := ir.CastTo(ir.I32, v)
+	switch {
+	case t.Signed:
+		return add(level, ir.Const(ir.I32, signedOffset))
+	case t.Bits < ir.U8.Bits():
+		return ir.Bin(ir.And, level, ir.Const(ir.I32, int64(t.Top())))
+	}
+	return level
+}
+
+// byteType is the type of the caller's bytes.
+func byteType(t scalar.LevelType) ir.Type {
+	if t.Signed {
+		return ir.I8
+	}
+	return ir.U8
+}
+
+// FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes steps on them. The levels have the given
+// shape; with move the result has their axes in that order. Parameters: x, the steps' operands, y. The result of Operands says which.
+func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.Step, shape []int) *ir.Func {
+	to, from := moved(move, shape)
+	s := Spatial(to)
+	x := buf("x", byteType(t), spread(shape, 1)...)
+	if move == nil {
+		n := rows(s)
+		s = []int{s[0], s[1], s[2] / n, n * s[3]}
+		x = buf("x", byteType(t), s...)
+	}
+	y := buf("y", ir.F32, s...)
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
+	i := vars(ls)
+	f := &ir.Func{Name: "floats_" + bytesName(t, move), Params: []ir.Param{in(x)}}
+	for _, step := range steps[:min(len(steps), 8)] {
+		f.Name += step.Kind.String() + "_"
+	}
+	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
+	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, from(i)...), t), t)))
+	n := 0
+	f.Body = ir.Nest(ls, storeSteps(y, steps, v, func() ir.Expr {
+		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
+		n++
+		f.Params = append(f.Params, in(b))
+		return ir.At(b, i[3])
+	}, i))
+	f.Params = append(f.Params, out(y))
+	return f
+}
+
+// BytesOperand is v, an operand of a step with a number for each channel, as FromBytes wants it.
+func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float32 {
+	if move != nil {
+		return v
+	}
+	var all []float32
+	for range rows(Spatial(shape)) {
+		all = append(all, v...)
+	}
+	return all
+}
+
+// ToBytes quantizes f32 numbers to levels that the caller takes one a byte; see scalar.Quantizer. With move the result has the
+// axes of x, of the given shape, in that order.
+func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *ir.Func {
+	to, from := moved(move, shape)
+	s := Spatial(to)
+	x := buf("x", ir.F32, spread(shape, 1)...)
+	if move == nil {
+		n := rows(s)
+		s = []int{s[0], s[1], s[2] / n, n * s[3]}
+		x = buf("x", ir.F32, s...)
+	}
+	y := buf("y", byteType(a.LevelType), s...)
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
+	i := vars(ls)
+	level := a.Expr(ir.At(x, from(i)...))
+	switch {
+	case a.Enc == ir.BipolarInv:
+		level = sub(ir.Const(ir.I32, int64(a.Top())), level)
+	case a.Signed:
+		level = sub(level, ir.Const(ir.I32, signedOffset))
+	}
+	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(ls, set(y, ir.CastTo(y.Type, level), i...))}
+}
+
+// moved is transposed, of no move as well.
+func moved(move *graph.TransposeAttrs, shape []int) (to []int, from func(i []ir.Expr) []ir.Expr) {
+	if move == nil {
+		return shape, func(i []ir.Expr) []ir.Expr { return i }
+	}
+	return transposed(move, shape)
+}
+
+// rows is how many pixels of an image [b, h, w, c] count as one with as many channels more, so that few channels fill vectors: the
+// elements and their order are the same.
+func rows(s []int) int {
+	const vector, longest = 16, 4096
+	w, c := s[2], s[3]
+	if c >= vector {
+		return 1
+	}
+	for n := 1; n <= w && n*c <= longest; n++ {
+		if w%n == 0 && n*c%vector == 0 {
+			return n
+		}
+	}
+	if w*c <= longest {
+		return w
+	}
+	return 1
+}
+
+func bytesName(t scalar.LevelType, move *graph.TransposeAttrs) string {
+	name := byteType(t).String()
+	if t.Bits < ir.U8.Bits() {
+		name += fmt.Sprintf("_%d", t.Bits)
+	}
+	name += "_"
+	if move != nil {
+		for _, p := range move.Perm {
+			name += fmt.Sprint(p)
+		}
+		name += "_"
+	}
+	return name
+}
