@@ -24,7 +24,11 @@ type architecture struct {
 	Name, Paper string
 	Exact       bool    // any order of its additions gives the same bits, and so all of its outputs must be equal
 	Atol        float64 // what outputs may differ by, otherwise
-	Layers      []struct {
+	Options     struct {
+		SignZero string `json:"sign_zero"`
+		FoldSTE  bool   `json:"fold_ste"`
+	}
+	Layers []struct {
 		Activations, Weights int // bits, 32 of floats
 		MACs                 int64
 	}
@@ -34,6 +38,28 @@ type architecture struct {
 type bits struct{ activations, weights int }
 
 func (a architecture) file() string { return filepath.Join(architectures, a.Name+".onnx") }
+
+// options are what its author has to say, for a target.
+func (a architecture) options(target string) ripc.Options {
+	o := ripc.Options{Target: target}
+	o.Recognize.FoldSTE = a.Options.FoldSTE
+	if a.Options.SignZero != "" {
+		o.Recognize.SignZero = 1
+	}
+	return o
+}
+
+// flags are the same for the command.
+func (a architecture) flags() string {
+	var f []string
+	if a.Options.SignZero != "" {
+		f = append(f, "`--sign-zero "+a.Options.SignZero+"`")
+	}
+	if a.Options.FoldSTE {
+		f = append(f, "`--fold-ste`")
+	}
+	return strings.Join(f, ", ")
+}
 
 // meant gives the multiply-accumulates of the layers of each number of bits.
 func (a architecture) meant() map[bits]int64 {
@@ -92,7 +118,11 @@ func TestArchitectures(t *testing.T) {
 			if refused(t, a) {
 				return // docs/architectures.md lists it
 			}
-			got := runOnce(t, a.file(), targets.HostName, ripc.EngineInterp, filepath.Join(architectures, a.Name+".in.npy"))
+			got, err := ripc.Run(context.Background(), ripc.RunRequest{Path: a.file(), Options: a.options(targets.HostName), Threads: 1, Engine: ripc.EngineInterp,
+				Inputs: []string{filepath.Join(architectures, a.Name+".in.npy")}})
+			if err != nil {
+				t.Fatal(err)
+			}
 			want, err := npy.ReadFile(filepath.Join(architectures, a.Name+".out.npy"))
 			if err != nil {
 				t.Fatal(err)
@@ -106,7 +136,7 @@ func TestArchitectures(t *testing.T) {
 					continue
 				}
 				needTarget(t, target)
-				report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: a.file(), Options: ripc.Options{Target: target}, Threads: 1})
+				report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: a.file(), Options: a.options(target), Threads: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,10 +160,10 @@ func refused(t *testing.T, a architecture) bool {
 
 // TestArchitecturePage writes docs/architectures.md: what became of each network, beside what its author means.
 func TestArchitecturePage(t *testing.T) {
-	rows := [][]string{{"network", "architecture", "bits of activations x weights, by multiply-accumulates", "meant, where that is not reached"}}
+	rows := [][]string{{"network", "architecture", "options", "bits of activations x weights, by multiply-accumulates", "meant, where that is not reached"}}
 	for _, a := range allArchitectures(t) {
-		row := []string{a.Name, a.Paper}
-		in, err := ripc.Inspect(context.Background(), a.file(), ripc.Options{}, "", false)
+		row := []string{a.Name, a.Paper, a.flags()}
+		in, err := ripc.Inspect(context.Background(), a.file(), a.options(""), "", false)
 		switch {
 		case ripc.IsBadInput(err):
 			row = append(row, "refused", shares(a.meant()))

@@ -66,6 +66,7 @@ const (
 	// Why the weights of a layer keep it float; but for WhyFloatWeights, Bits are those of its input.
 	WhyFloatWeights // the model asks for it: its op has f32 weights
 	WhyRealWeights  // no few integers times a scale
+	WhyNearlyFew    // WeightBits of encoding Weights but for rounding
 	WhyWeightsNaN   // some are no numbers
 	WhyWideWeights  // integers of WeightBits, more than Most
 	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
@@ -84,6 +85,7 @@ const (
 
 	// What there is to say of a quantizer. Where is the node that it stands for, an Op.
 	WhyNearly     // the input of a layer is not quantized: Where is a quantizer of Bits but for rounding
+	WhyFewFolded  // the weights were taken for few bits, from which they differ by rounding
 	WhyFolded     // Where was taken for a quantizer of Bits, from which it differs by rounding
 	WhyThreeSigns // Where has three values, 0 included
 	WhySignZero   // Where makes Value of 0, as was asked for
@@ -125,9 +127,9 @@ const (
 
 func reasons() []string {
 	return []string{"",
-		"float_weights", "real_weights", "weights_nan", "wide_weights", "input_scales", "accumulator",
+		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
-		"nearly", "folded", "three_signs", "sign_zero",
+		"nearly", "few_folded", "folded", "three_signs", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",

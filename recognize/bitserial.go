@@ -20,10 +20,17 @@ func bitserial(r *rewriter) error {
 		}
 		v, why := r.source(n.Inputs[0])
 		few, notFew := graph.Decompose(n.Weights["w"])
+		meant := few
+		if few == nil {
+			meant = r.nearly[n]
+		}
 		switch {
-		case v == nil && few != nil && few.Trained():
-			why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
+		case v == nil && meant != nil && meant.Trained():
+			why.Args.WeightBits, why.Args.Weights = meant.Attrs.WeightType()
 		case v == nil:
+		case few == nil && meant != nil:
+			why = weightsRemark(graph.WhyNearlyFew, meant)
+			why.Args.Bits = v.Bits
 		case few == nil:
 			why = r.weights(n, notFew)
 			why.Args.Bits = v.Bits
@@ -138,6 +145,9 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: few.Offset}
 	}
 	n.Verdict = graph.Verdict{}
+	if r.nearly[n] != nil {
+		n.Verdict = weightsRemark(graph.WhyFewFolded, r.nearly[n])
+	}
 	out := n.Output
 	if bias != nil {
 		r.SetOutput(n, r.TensorName(out+".sums"))
@@ -147,4 +157,11 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	}
 	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output}, Weights: map[string]*graph.Tensor{"b": bias}}
 	return r.insert(n, add, out)
+}
+
+// weightsRemark is a verdict on weights of few bits.
+func weightsRemark(why graph.Reason, few *graph.FewBits) graph.Verdict {
+	v := graph.Verdict{Reason: why}
+	v.Args.WeightBits, v.Args.Weights = few.Attrs.WeightType()
+	return v
 }

@@ -19,6 +19,7 @@ func Passes() []Pass {
 	return []Pass{
 		{Name: "sign_zero", Doc: "sign gets the one bit that an option gives it", Required: true, Run: signZero},
 		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
+		{Name: "fold_weights", Doc: "weights that have few bits but for roundings become those, where that is asked for", Required: true, Run: foldWeights},
 		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
 		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", Required: true, Run: bitserial},
 		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
@@ -31,6 +32,7 @@ func order() [][3]string {
 	return [][3]string{
 		{"sign_zero", "requantize", "levels are found once it has its bits"},
 		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
+		{"fold_weights", "bitserial", "layers are bitserial by the weights that they get"},
 		{"requantize", "bitserial", "levels reach a convolution through quantizers that change nothing"},
 		{"bitserial", "fake_quant", "only then is known which levels nobody wants"},
 		{"bitserial", "dead", "it leaves the float way behind"},
@@ -64,13 +66,15 @@ type rewriter struct {
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
 	finals  map[string]*stepped // f32 tensor -> the quantizer of its values that may stand behind it, or nil
 	sums    map[*graph.Node]*sums
+	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
 	// changed says that a pass has rewritten something.
 	changed bool
 }
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, sums: map[*graph.Node]*sums{}}
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, sums: map[*graph.Node]*sums{},
+		nearly: map[*graph.Node]*graph.FewBits{}}
 }
 
 // forget drops what was found of tensors and layers: the graph has changed.

@@ -169,6 +169,8 @@ func cure(code string) string {
 	switch code {
 	case graph.WhyNearly.String():
 		return "; --fold-ste makes it one"
+	case graph.WhyNearlyFew.String():
+		return "; --fold-ste takes them for that"
 	case graph.WhyThreeSigns.String():
 		return "; --sign-zero +1 makes it 1"
 	}

@@ -28,6 +28,7 @@ type Stage struct {
 func changes() map[graph.Reason]string {
 	return map[graph.Reason]string{
 		graph.WhyRealWeights: "train it with binary weights, or weights of few bits: its input has %(bits) bits",
+		graph.WhyNearlyFew:   "take its weights for the %(weights) ones that they are but for rounding: its input has %(bits) bits",
 		graph.WhyWideWeights: "train it with weights of at most %(most) bits: its input has %(bits) bits",
 		graph.WhyInputScales: "give its %(weights) weights a scale for each output channel, not for each input channel",
 

@@ -17,6 +17,7 @@ func sentences() map[graph.Reason]string {
 	return map[graph.Reason]string{
 		graph.WhyFloatWeights: "its weights are not binary",
 		graph.WhyRealWeights:  "its input has %(bits) bits, but it has real weights",
+		graph.WhyNearlyFew:    "its input has %(bits) bits, but its weights are %(weights) but for rounding",
 		graph.WhyWeightsNaN:   "its input has %(bits) bits, but it has weights that are not numbers",
 		graph.WhyWideWeights:  "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at most %(most) bits become bitserial",
 		graph.WhyInputScales:  "its input has %(bits) bits, but it has %(weights) weights with a scale for each input channel",
@@ -34,6 +35,7 @@ func sentences() map[graph.Reason]string {
 
 		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
 		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
+		graph.WhyFewFolded:  "its weights are taken for the %(weights) ones from which they differ by rounding, as asked",
 		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits",
 		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
 

@@ -38,7 +38,7 @@ class ShiftNorm(nn.Module):
         return (x - self.mean) * 2.0 ** self.scale + self.beta
 
 
-@network("BNN: shift-based batch normalization, hardtanh, sign", IMAGE)
+@network("BNN: shift-based batch normalization, hardtanh, sign", IMAGE, options=ZERO)
 def bnn():
     t = lambda: nn.Hardtanh(inplace=True)
     return S(conv(3, 32, act=None, bits=(32, 1)), ShiftNorm(32, 2), t(), conv(32, 32), nn.MaxPool2d(2), ShiftNorm(32, 2), t(), conv(32, 32), ShiftNorm(32, 2), t(),
@@ -108,7 +108,7 @@ def dorefa_w1a2():
     return dorefa(1, 2)
 
 
-@network("DoReFa-Net, 2-bit weights and activations", IMAGE)
+@network("DoReFa-Net, 2-bit weights and activations", IMAGE, options=dict(fold_ste=True))
 def dorefa_w2a2():
     return dorefa(2, 2)
 
@@ -158,7 +158,7 @@ def sawb(w):
     return torch.round((torch.clamp(w / a, -1, 1) + 1) * 1.5) / 1.5 * a - a
 
 
-@network("PACT activations and SAWB weights of 2 bits", IMAGE)
+@network("PACT activations and SAWB weights of 2 bits", IMAGE, options=dict(fold_ste=True))
 def pact_sawb():
     c = lambda i, o, a: Quantized((o, i, 3, 3), sawb, PACT(a, 2), bits=(2, 2), padding=1)
     return S(stem(16), c(16, 32, 1.5), BN(32), nn.MaxPool2d(2), c(32, 32, 3), BN(32), c(32, 16, 0.75), BN(16), nn.ReLU(), head(16))
@@ -187,8 +187,25 @@ def lsq_w2a2():
     return S(stem(16), nn.ReLU(), L(16, 32, 0.5), BN(32), nn.ReLU(), L(32, 32, 0.25), nn.MaxPool2d(2), BN(32), nn.ReLU(), head(32))
 
 
-def bireal(act, wsign=Sign.apply):
-    block = lambda i, o, s=1: Residual(conv(i, o, act=act, scale="channel", stride=s, wsign=wsign), BN(o), skip=downsample(i, o) if s > 1 else None)
+class HardBinary(Layer):
+    """The convolution of Bi-Real Net's and ReActNet's public code: alpha sign(w) - clip(w) + clip(w), so +-alpha but for roundings."""
+
+    def weight(self):
+        w = self.w * 0.9 + 0.0123  # what training leaves are no short fractions
+        binary, clipped = w.abs().mean((1, 2, 3), keepdim=True).detach() * torch.sign(w), torch.clamp(w, -1.0, 1.0)
+        return binary.detach() - clipped.detach() + clipped
+
+
+def hard(i, o, k=3, act=None, stride=1):
+    return HardBinary((o, i, k, k), act, padding=k // 2, stride=stride)
+
+
+def scaled(i, o, k=3, **kw):
+    return conv(i, o, k, scale="channel", **kw)
+
+
+def bireal(act, conv=scaled):
+    block = lambda i, o, s=1: Residual(conv(i, o, act=act, stride=s), BN(o), skip=downsample(i, o) if s > 1 else None)
     return S(stem(16), nn.MaxPool2d(3, 2, 1), block(16, 16), block(16, 16), block(16, 32, 2), block(32, 32), head(32))
 
 
@@ -199,7 +216,7 @@ def bireal_sign():
 
 @network("Bi-Real Net with the polynomial of its public code left in", (3, 16, 16), options=STE)
 def bireal_approx():
-    return bireal(sign_approx, lambda w: (torch.sign(w) - torch.clamp(w, -1, 1)).detach() + torch.clamp(w, -1, 1))
+    return bireal(sign_approx, hard)
 
 
 class Gamma(nn.Module):
@@ -294,9 +311,9 @@ def real_to_binary_hard():
 class ReAct(nn.Module):
     """Half a block of ReActNet: RSign, binary convolution, BN, shortcut, RPReLU."""
 
-    def __init__(self, c, k, low, act, stride=1):
+    def __init__(self, c, k, low, act, conv, stride=1):
         super().__init__()
-        self.move, self.conv, self.bn = Shift(c), conv(c, c, k, act=act, scale="channel", stride=stride), BN(c)
+        self.move, self.conv, self.bn = Shift(c), conv(c, c, k, act=act, stride=stride), BN(c)
         self.before, self.prelu, self.after, self.stride = Shift(c), prelu(c, low), Shift(c), stride
 
     def forward(self, x):
@@ -309,18 +326,18 @@ class ReAct(nn.Module):
 class ReActWide(nn.Module):
     """The half block that doubles the channels: two convolutions on one input."""
 
-    def __init__(self, c, low, act):
+    def __init__(self, c, low, act, conv):
         super().__init__()
         self.move, self.before, self.prelu, self.after = Shift(c), Shift(2 * c), prelu(2 * c, low), Shift(2 * c)
-        self.a, self.b, self.bna, self.bnb, self.act = conv(c, c, 1, act=None, scale="channel"), conv(c, c, 1, act=None, scale="channel"), BN(c), BN(c), act
+        self.a, self.b, self.bna, self.bnb, self.act = conv(c, c, 1, act=None), conv(c, c, 1, act=None), BN(c), BN(c), act
 
     def forward(self, x):
         s = self.act(self.move(x))
         return self.after(self.prelu(self.before(torch.cat([self.bna(self.a(s)) + x, self.bnb(self.b(s)) + x], 1))))
 
 
-def reactnet_of(act, low=0):
-    return S(stem(16, stride=2), ReAct(16, 3, low, act), ReAct(16, 1, low, act), ReAct(16, 3, low, act, 2), ReActWide(16, low, act), head(32))
+def reactnet_of(act, low=0, conv=scaled):
+    return S(stem(16, stride=2), ReAct(16, 3, low, act, conv), ReAct(16, 1, low, act, conv), ReAct(16, 3, low, act, conv, 2), ReActWide(16, low, act, conv), head(32))
 
 
 @network("ReActNet: RSign, RPReLU, doubled channels", (3, 16, 16), options=ZERO)
@@ -335,7 +352,7 @@ def reactnet_slopes():
 
 @network("ReActNet's public code, straight-through polynomial and all", (3, 16, 16), options=STE)
 def reactnet_approx():
-    return reactnet_of(sign_approx)
+    return reactnet_of(sign_approx, conv=hard)
 
 
 @network("ReActNet's RPReLU folded between two convolutions: intervals where a slope is negative", MAPS)

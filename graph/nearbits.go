@@ -1,0 +1,102 @@
+package graph
+
+import (
+	"math"
+	"slices"
+
+	"ripc/internal/f32"
+)
+
+// nearby is how far a weight may be from another and count as the same but for rounding. Straight-through estimators add and
+// subtract weights clipped to -1 to 1 (sign(w) - clip(w) + clip(w)), two roundings of numbers up to 2, whatever the result is.
+func nearby(largest float32) float64 { return max(0x1p-22, 0x1p-20*float64(largest)) }
+
+// apart is how many times farther than the roundings values are that no number is near by chance.
+const apart = 64
+
+// Nearly gives the weights of few bits ([..., O]) that w are but for rounding: in each output channel they are small integers
+// times one scale, or two values, up to nearby. nil where w are none, or have few bits as they are.
+func Nearly(w *Tensor) *Tensor {
+	if few, why := Decompose(w); few != nil || why.Reason == WhyWeightsNaN {
+		return nil
+	}
+	outs := w.Shape[len(w.Shape)-1]
+	near := &Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
+	for o := range outs {
+		if !near.round(o, outs) {
+			return nil
+		}
+	}
+	if few, _ := Decompose(near); few == nil {
+		return nil
+	}
+	return near
+}
+
+// round rounds the weights of channel o to few values.
+func (t *Tensor) round(o, outs int) bool {
+	var values []float32
+	for i := o; i < len(t.Data); i += outs {
+		values = append(values, t.Data[i]+0)
+	}
+	slices.Sort(values)
+	within := nearby(max(-values[0], values[len(values)-1]))
+	var centers []float64
+	for i := 0; i < len(values); {
+		first, sum := i, 0.0
+		for ; i < len(values) && float64(values[i])-float64(values[first]) <= 2*within; i++ {
+			sum += float64(values[i])
+		}
+		if centers = append(centers, sum/float64(i-first)); len(centers) > 1<<MaxWeightBits {
+			return false
+		}
+	}
+	to := multiplesNear(centers, within)
+	if to == nil && len(centers) == 2 && centers[1]-centers[0] > apart*within {
+		to = centers
+	}
+	if to == nil {
+		return false
+	}
+	for i := o; i < len(t.Data); i += outs {
+		for k, c := range centers {
+			if math.Abs(float64(t.Data[i])-c) <= 2*within {
+				t.Data[i] = float32(to[k])
+				break
+			}
+		}
+	}
+	return true
+}
+
+// multiplesNear gives the multiples of one scale that are within a distance of the centers; nil if there are none.
+func multiplesNear(centers []float64, within float64) []float64 {
+	least := 0.0
+	for _, c := range centers {
+		if v := math.Abs(c); v > within && (least == 0 || v < least) {
+			least = v
+		}
+	}
+	if least == 0 {
+		return make([]float64, len(centers))
+	}
+	for k := 1; k <= 1<<(MaxWeightBits-1) && least/float64(k) > apart*within; k++ {
+		sum, squares := 0.0, 0.0
+		for _, c := range centers {
+			q := math.RoundToEven(c * float64(k) / least)
+			sum, squares = sum+q*c, squares+q*q
+		}
+		scale := float32(sum / squares)
+		to := make([]float64, len(centers))
+		fits := true
+		for i, c := range centers {
+			q := math.RoundToEven(c * float64(k) / least)
+			to[i] = float64(f32.Mul(scale, float32(q)))
+			fits = fits && math.Abs(q) < 1<<MaxWeightBits && math.Abs(to[i]-c) <= within
+		}
+		if fits {
+			return to
+		}
+	}
+	return nil
+}
