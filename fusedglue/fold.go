@@ -17,7 +17,7 @@ func foldSteps(r *rewriter) error {
 			continue
 		}
 		p := r.only(n)
-		if f := open(p); f != nil && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
+		if f := open(p); f != nil && !long(s.Steps) && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
 			f.Epilogue.AddSteps(s.Steps)
 			r.absorb(p, n)
 		}
