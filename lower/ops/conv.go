@@ -16,7 +16,7 @@ type Const struct {
 }
 
 // Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In], and the constants of its
-// parameters between x and y, in order.
+// parameters before y, in order; x and the tensors that it joins, called r0, r1 and so on, stand before these.
 //
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
@@ -99,6 +99,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 		x = BitBuffer("x", c.X.Bits, c.X.Shape, c.X.Enc)
 	}
 	c.params = append(c.params, in(x))
+	for k := range c.Others {
+		c.params = append(c.params, in(c.otherBuffer(k)))
+	}
 	w := c.weights()
 	acc := c.accumulate(c.input(x), w)
 	if c.Pool != nil {
@@ -237,10 +240,10 @@ func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows,
 	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
 }
 
-// pool takes the largest sum of each window, that is the smallest count.
+// pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p, best := c.Pool, ir.MaxTo
-	if c.Counts != nil {
+	if c.Counts != nil && !c.Counts.Rising {
 		best = ir.MinTo
 	}
 	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)
