@@ -89,6 +89,7 @@ func opRows() []*Op {
 		row("pad", inferPad, printPad),
 		row("slice", inferSlice, printSlice),
 		row("reshape", inferReshape, printReshape),
+		rowOf("matmul", inferMatMul, nil),
 		row("transpose", inferTranspose, printTranspose),
 		row("depth_to_space", inferDepthToSpace, printBlock),
 		row("space_to_depth", inferSpaceToDepth, printBlock),
