@@ -30,7 +30,7 @@ func TestHardInputs(t *testing.T) {
 		{"global_avg_pool", nil}, {"flatten", nil},
 		{"transpose", attrs{"perm": []int{0, 2, 1, 3}}},
 		{"pad", attrs{"padding": []int{1, 1, 1, 1}, "value": -1}}, {"slice", attrs{"begin": []int{0, 1, 1, 0}, "size": []int{1, 3, 4, 2}}},
-		{"fake_quant", attrs{"min": -3, "max": 8}}, {"hard_sigmoid", nil}, {"elu", nil}, {"elu", attrs{"alpha": -2}},
+		{"fake_quant", attrs{"min": -3, "max": 8}}, {"hard_sigmoid", nil}, {"log_softmax", nil}, {"argmax", nil}, {"argmin", nil}, {"top_k", attrs{"k": 2}}, {"top_k_indices", attrs{"k": 3, "largest": false}}, {"elu", nil}, {"elu", attrs{"alpha": -2}},
 		{"quantize", attrs{"bits": 1, "encoding": "bipolar"}}, {"quantize", attrs{"bits": 2, "encoding": "unipolar", "scale": 0.3}},
 		{"threshold", attrs{"bits": 2, "encoding": "unipolar", "scale": 0.3}},
 	}

@@ -15,7 +15,7 @@ func foldSteps(r *rewriter) error {
 			continue
 		}
 		p := r.only(n)
-		if f := open(p); f != nil && len(f.Epilogue.Steps)+len(s.Steps) <= maxSteps {
+		if f := open(p); f != nil && !long(s.Steps) && len(f.Epilogue.Steps)+len(s.Steps) <= maxSteps {
 			f.Epilogue.Steps = append(slices.Clone(f.Epilogue.Steps), s.Steps...)
 			r.absorb(p, n)
 		}

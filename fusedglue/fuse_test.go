@@ -171,7 +171,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("bipolar without padding: %v", err)
 	}
 	for _, name := range []string{"bind", "nothing"} {
-		if _, err := Fuse(n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "moves, fold_steps") {
+		if _, err := Fuse(n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "moves, curves, fold_steps") {
 			t.Errorf("disabling %q: %v", name, err)
 		}
 	}

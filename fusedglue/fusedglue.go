@@ -24,6 +24,7 @@ func Passes() []Pass {
 		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift in the bitserial layer whose sums it normalizes, or, behind levels and where others read the sums too, a layer of its own", Required: true, Run: shiftNorms},
 		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
 		{Name: "moves", Doc: "steps and quantizers move in front of max_pool, pad, concat, reshape, flatten, slice, transpose, resize, depth_to_space and space_to_depth, where a convolution there may take them in or it is cheaper", Run: moves},
+		{Name: "curves", Doc: "a sigmoid or another long step becomes thresholds with the quantizer behind it", Run: curves},
 		{Name: "fold_steps", Doc: "float steps move into the convolution before them", Run: foldSteps},
 		{Name: "fold_quantize", Doc: "quantizers become thresholds in the convolution before them", Required: true, Run: foldQuantize},
 		{Name: "thresholds", Doc: "add-then-shift of 1 and 2 bits becomes thresholds, which cost less", Run: shiftToThresholds},
@@ -38,6 +39,8 @@ func Passes() []Pass {
 // order says which pass must run before which, and why; Fuse checks it against the table above.
 func order() [][3]string {
 	return [][3]string{
+		{"moves", "curves", "a quantizer must stand next to the steps"},
+		{"curves", "fold_quantize", "the thresholds are folded like a quantizer's"},
 		{"bind", "fold_steps", "steps are folded into fused convolutions"},
 		{"identity", "fold_pool", "a pool must see its convolution, not a bitpack"},
 		{"bind", "shift_norm", "sums become integers"},

@@ -36,7 +36,7 @@ func mergeSteps(r *rewriter) error {
 		if p == nil {
 			continue
 		}
-		if e, ok := p.Attrs.(*graph.Elementwise); ok && len(e.Steps)+len(s.Steps) <= maxSteps {
+		if e, ok := p.Attrs.(*graph.Elementwise); ok && !(long(e.Steps) && long(s.Steps)) && len(e.Steps)+len(s.Steps) <= maxSteps {
 			p.Attrs = &graph.Elementwise{Steps: slices.Concat(e.Steps, s.Steps)}
 			r.absorb(p, n)
 		}

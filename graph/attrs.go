@@ -143,6 +143,18 @@ type ResizeAttrs struct{ Factor [2]int }
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
 type ConstantAttrs struct{}
 
+// ArgAttrs belongs to argmax and argmin: where, i32, the greatest or least of the elements along the last axis is, the first one of
+// several, or the last (Last). A NaN is neither greater nor less than anything. The axis stays with extent 1 unless Drop is set.
+type ArgAttrs struct{ Last, Drop bool }
+
+// TopKAttrs belongs to top_k, the K greatest of the elements along the last axis in falling order, or the K least in rising order
+// (Least), and to top_k_indices, where, i32, these are: of equal ones the first comes first. A NaN is neither greater nor less than
+// anything: it is taken where it is the first that is left.
+type TopKAttrs struct {
+	K     int
+	Least bool
+}
+
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
 type ClipAttrs struct{ Min, Max float64 }
 
@@ -171,7 +183,7 @@ type ThresholdAttrs struct {
 }
 
 // NoAttrs belongs to matmul (of f32 tensors [..., M, K] and [..., K, N], which have one rank from 2 to 4 and whose axes of extent 1
-// before the last two are repeated: each result is a chain of fused multiply-adds over K, in that order, from 0), relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, flatten, unpack and dequantize.
+// before the last two are repeated: each result is a chain of fused multiply-adds over K, in that order, from 0), relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, log_softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).

@@ -59,14 +59,23 @@ func (f *FewBits) Trained() bool {
 // where each has two values and would take several bits otherwise; why says, where there are none or more than MaxWeightBits,
 // what they are instead.
 func Decompose(w *Tensor) (few *FewBits, why Verdict) {
-	few, why = multiplesOf(w)
+	few, why = multiplesOf(w, 0)
 	if few == nil || few.Attrs.Bits > 1 {
 		if two := twoValued(w); two != nil {
 			return two, Verdict{}
 		}
 	}
+	if few == nil && why.Reason != WhyWeightsNaN {
+		if near, _ := multiplesOf(w, nearly); near != nil {
+			return near, Verdict{}
+		}
+	}
 	return few, why
 }
+
+// nearly is how far, in parts of a filter's largest weight, weights may be from multiples of its scale that are not exactly such:
+// 2*round(3*w)/3 - 1, as DoReFa-Net has it, makes -0.33333331 and 0.33333337.
+const nearly = 0x1p-22
 
 // twoValued finds weights of at most two values in each output channel; nil if they are none.
 func twoValued(w *Tensor) *FewBits {
@@ -101,8 +110,8 @@ func twoValued(w *Tensor) *FewBits {
 	return f
 }
 
-// multiplesOf is Decompose without offsets.
-func multiplesOf(w *Tensor) (few *FewBits, why Verdict) {
+// multiplesOf is Decompose without offsets. Weights may differ from multiples by so many parts of the filter's largest.
+func multiplesOf(w *Tensor, near float64) (few *FewBits, why Verdict) {
 	outs := w.Shape[len(w.Shape)-1]
 	few = &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
 	for _, v := range w.Data {
@@ -112,7 +121,7 @@ func multiplesOf(w *Tensor) (few *FewBits, why Verdict) {
 	}
 	most := 0
 	for o := range outs {
-		if m := few.channel(w.Data, o, outs, 1<<MaxWeightBits-1, 1<<(MaxWeightBits-1)); m < 0 {
+		if m := few.channel(w.Data, o, outs, 1<<MaxWeightBits-1, 1<<(MaxWeightBits-1), near); m < 0 {
 			return nil, wide(w.Data, outs)
 		} else if m > most {
 			most = m
@@ -151,10 +160,13 @@ func bitsFor(m int) int {
 
 // channel finds the largest scale of which all weights of channel o are multiples by at most limit, and gives the largest of
 // these, or -1. The smallest weight is 1 to divisors times the scale. (It may have been rounded: so its neighbours are tried.)
-func (f *FewBits) channel(w []float32, o, outs, limit, divisors int) int {
-	least := float32(0)
+func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float64) int {
+	least, largest := float32(0), float32(0)
 	for i := o; i < len(w); i += outs {
-		if v := f32.Abs(f32.Flush(w[i])); v > 0 && (least == 0 || v < least) {
+		largest = max(largest, f32.Abs(w[i]))
+	}
+	for i := o; i < len(w); i += outs {
+		if v := f32.Abs(f32.Flush(w[i])); float64(v) > near*float64(largest) && (least == 0 || v < least) {
 			least = v
 		}
 	}
@@ -164,9 +176,18 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int) int {
 	}
 	for k := 1; k <= divisors; k++ {
 		around := f32.Order(f32.Div(least, float32(k)))
+		if near > 0 { // the largest weight knows the scale best
+			steps := math.RoundToEven(float64(largest) / float64(least) * float64(k))
+			s := float32(float64(largest) / steps)
+			if m := f.multiples(w, o, outs, limit, s, near*float64(largest)); m >= 0 {
+				f.Scale[o] = s
+				return m
+			}
+			continue
+		}
 		for _, ulps := range []int64{0, 1, -1, 2, -2} {
 			s := f32.FromOrder(around + ulps)
-			if m := f.multiples(w, o, outs, limit, s); m >= 0 {
+			if m := f.multiples(w, o, outs, limit, s, 0); m >= 0 {
 				f.Scale[o] = s
 				return m
 			}
@@ -175,8 +196,9 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int) int {
 	return -1
 }
 
-// multiples sets the integers of channel o for scale s and gives the largest magnitude, -1 if some weight is none.
-func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32) int {
+// multiples sets the integers of channel o for scale s and gives the largest magnitude, -1 if some weight is none, within
+// so much.
+func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within float64) int {
 	if f32.Flush(s) <= 0 {
 		return -1
 	}
@@ -184,7 +206,7 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32) int {
 	for i := o; i < len(w); i += outs {
 		v := f32.Flush(w[i])
 		q := math.RoundToEven(float64(v) / float64(s))
-		if math.Abs(q) > float64(limit) || f32.Mul(s, float32(q)) != v {
+		if math.Abs(q) > float64(limit) || math.Abs(float64(f32.Mul(s, float32(q)))-float64(v)) > within {
 			return -1
 		}
 		f.Ints[i] = int(q)
@@ -197,7 +219,7 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32) int {
 func wide(w []float32, outs int) Verdict {
 	f := &FewBits{Ints: make([]int, len(w)), Scale: make([]float32, outs)}
 	for o := range outs {
-		if f.channel(w, o, outs, 255, 32) < 0 {
+		if f.channel(w, o, outs, 255, 32, 0) < 0 {
 			return Verdict{Reason: WhyRealWeights}
 		}
 	}

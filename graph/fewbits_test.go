@@ -53,3 +53,22 @@ func TestDecomposeTwoValues(t *testing.T) {
 		}
 	}
 }
+
+// TestDecomposeNearly: weights that roundings have moved away from the multiples of a scale are these, if they are not far away.
+func TestDecomposeNearly(t *testing.T) {
+	third := float32(1) / 3
+	dorefa := []float32{-1, 2*third - 1, 2*(2*third) - 1, 1, -1, 1}
+	few, why := Decompose(&Tensor{Shape: []int{6, 1}, Data: dorefa})
+	if few == nil || !slices.Equal(few.Ints, []int{-3, -1, 1, 3, -3, 3}) || few.Attrs.Bits != 2 || few.Scale[0] != third {
+		t.Errorf("%x: %+v, %+v", dorefa, few, why)
+	}
+	up := math.Nextafter32
+	noisy := []float32{0.7, up(0.7, 1), -up(0.7, 0), -0.7, 0.7, 0x1p-30} // signs times a scale, a 0 with roundings
+	if few, why = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few == nil || !slices.Equal(few.Ints, []int{1, 1, -1, -1, 1, 0}) {
+		t.Errorf("%x: %+v, %+v", noisy, few, why)
+	}
+	noisy[1] = 0.7001
+	if few, _ = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few != nil {
+		t.Errorf("%x: %+v", noisy, few)
+	}
+}

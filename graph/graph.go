@@ -23,13 +23,15 @@ type Graph struct {
 	Values  map[string]*Value // every tensor, by name
 }
 
-// Value is a tensor: of f32 numbers, or of levels.
+// Value is a tensor: of f32 numbers, of i32 integers, or of levels.
 type Value struct {
 	Name   string
 	Shape  []int  // logical, true channels last
 	Layout string // "NHWC", "NC"
 	// LevelType is the type of levels; the zero value is that of f32 numbers.
 	scalar.LevelType
+	// Whole says that the numbers are i32 integers, as argmax makes them, and no f32.
+	Whole bool
 	// View says how the caller sees levels at the interface.
 	View View
 	// Note is a remark of the user or the importer on an input. Reports show it, and no code reads it.
@@ -54,6 +56,8 @@ func (v View) String() string { return enum.Name(viewNames(), v) }
 // DType is the type of the elements that the caller sees.
 func (v *Value) DType() ir.Type {
 	switch {
+	case v.Whole:
+		return ir.I32
 	case !v.Encoded():
 		return ir.F32
 	case v.View == Planes:
@@ -64,6 +68,14 @@ func (v *Value) DType() ir.Type {
 		return ir.I8
 	}
 	return ir.U8
+}
+
+// kind names the type of the elements: "f32", "i32", or that of levels.
+func (v *Value) kind() string {
+	if v.Whole {
+		return ir.I32.String()
+	}
+	return v.LevelType.String()
 }
 
 // Elems is the number of elements.

@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// MaxSorted is the most elements that a top_k may look at: each row as often as elements are taken of it.
+const MaxSorted = 1 << 34
+
 // MaxRank is the most axes that a tensor may have, MaxElems the most elements.
 const (
 	MaxRank  = 6
@@ -33,6 +36,11 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, x := range in {
+		if x.Whole && !o.whole {
+			return nil, nil, g.Errorf(n, "put a dequantize node before it, which makes f32 of them", "input %q holds i32 integers", x.Name)
+		}
 	}
 	m := *n
 	m.Attrs = unresolved(n.Attrs)
@@ -137,7 +145,42 @@ func inferFlatten(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
 }
 
 func inferDequantize(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
+	if x.Whole {
+		return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, nil
+	}
 	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, g.needEncoded(n, x)
+}
+
+func inferArg(g *Graph, n *Node, x *Value, a *ArgAttrs) (*Value, error) {
+	shape := slices.Clone(x.Shape)
+	last := len(shape) - 1
+	if shape[last] = 1; a.Drop {
+		if shape = shape[:last]; last == 0 {
+			return nil, g.Errorf(n, "keep it (keepdims)", "drops the only axis of its input")
+		}
+	}
+	return &Value{Shape: shape, Layout: LayoutOf(shape), Whole: true}, g.needFloat(n, x)
+}
+
+func inferTopK(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
+	c := x.Channels()
+	if a.K < 1 || a.K > c {
+		return nil, g.Errorf(n, "", "k is %d; the last axis of %v has %d elements", a.K, x.Shape, c)
+	}
+	if rows := x.Elems() / c; a.K*c > MaxSorted/rows {
+		return nil, g.Errorf(n, "ask for fewer elements", "takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, MaxSorted)
+	}
+	shape := slices.Clone(x.Shape)
+	shape[len(shape)-1] = a.K
+	return &Value{Shape: shape, Layout: x.Layout}, g.needFloat(n, x)
+}
+
+func inferTopKIndices(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
+	v, err := inferTopK(g, n, x, a)
+	if v != nil {
+		v.Whole = true
+	}
+	return v, err
 }
 
 func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error) {

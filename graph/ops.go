@@ -21,6 +21,7 @@ type Op struct {
 	// Fused ops are made by fusedglue, never by an importer; they have no inference.
 	Fused bool
 
+	whole    bool // it reads i32 integers as well
 	infer    func(g *Graph, n *Node, in []*Value) (*Value, error)
 	print    func(n *Node) string // what n's attributes say, with a space before each
 	steps    func(g *Graph, n *Node) []scalar.Step
@@ -88,7 +89,7 @@ func opRows() []*Op {
 		functionRow(scalar.Where, inferWhere, printWhere).weights("a", "b").infinite(),
 		row("pad", inferPad, printPad),
 		row("slice", inferSlice, printSlice),
-		row("reshape", inferReshape, printReshape),
+		row("reshape", inferReshape, printReshape).wholes(),
 		rowOf("matmul", inferMatMul, nil),
 		row("transpose", inferTranspose, printTranspose),
 		row("depth_to_space", inferDepthToSpace, printBlock),
@@ -100,11 +101,14 @@ func opRows() []*Op {
 		row("global_avg_pool", inferGlobalPool, nil),
 		rowOf("concat", inferConcat, nil),
 		row("softmax", inferMap, nil),
-		row("flatten", inferFlatten, nil),
+		row("log_softmax", inferMap, nil),
+		row("argmax", inferArg, printArg), row("argmin", inferArg, printArg),
+		row("top_k", inferTopK, printTopK), row("top_k_indices", inferTopKIndices, printTopK),
+		row("flatten", inferFlatten, nil).wholes(),
 		row("quantize", inferQuantize, printQuantize),
 		row("threshold", inferThreshold, printThreshold).weights("thresholds").infinite(),
 		stepped(row("fake_quant", inferFakeQuant, printFakeQuant), fakeQuantSteps).weights("scale", "zero_point"),
-		row("dequantize", inferDequantize, nil),
+		row("dequantize", inferDequantize, nil).wholes(),
 		row("bitpack", inferBitpack, printBitpack),
 		row("unpack", inferUnpack, nil),
 
@@ -161,6 +165,12 @@ func functionRow[A any](f scalar.Function, infer func(g *Graph, n *Node, in []*V
 
 func (o *Op) weights(keys ...string) *Op {
 	o.Weights = keys
+	return o
+}
+
+// wholes says that the op reads i32 integers as well.
+func (o *Op) wholes() *Op {
+	o.whole = true
 	return o
 }
 

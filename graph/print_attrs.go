@@ -10,7 +10,7 @@ import (
 
 // String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224, 3]".
 func (v *Value) String() string {
-	return fmt.Sprintf("%s: %s%s", v.Name, v.LevelType, strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
+	return fmt.Sprintf("%s: %s%s", v.Name, v.kind(), strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
 
 func printConv(_ *Node, a *Conv2DAttrs) string {
@@ -88,6 +88,24 @@ func printWhere(n *Node, _ *WhereAttrs) string {
 		}
 	}
 	return s
+}
+
+func printArg(_ *Node, a *ArgAttrs) string {
+	s := ""
+	if a.Last {
+		s += " last"
+	}
+	if a.Drop {
+		s += " drop"
+	}
+	return s
+}
+
+func printTopK(_ *Node, a *TopKAttrs) string {
+	if a.Least {
+		return fmt.Sprintf(" k=%d least", a.K)
+	}
+	return fmt.Sprintf(" k=%d", a.K)
 }
 
 func printTranspose(_ *Node, a *TransposeAttrs) string { return fmt.Sprintf(" perm=%v", a.Perm) }

@@ -117,6 +117,7 @@ const (
 	WhyAverages      // it averages real values
 	WhyFloatInput    // its input is not quantized; WeightBits and Weights where these are few
 	WhyProbabilities // the model asks for probabilities
+	WhyPositions     // the model asks for the greatest or least elements, or where they are
 	WhyRealsFollow   // what follows works on real values
 	WhyMovesFloats   // it moves a tensor that is not quantized
 	WhyCopiesPart    // its producer could not write in place
@@ -134,7 +135,7 @@ func reasons() []string {
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

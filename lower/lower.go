@@ -78,13 +78,17 @@ type lowering struct {
 	written map[string]*graph.Node // by quantize, or transpose behind it: the node that makes the caller's bytes
 }
 
-// physical is a tensor's buffer in memory: bit planes for levels, f32 otherwise; dense tensors are 1x1 images.
+// physical is a tensor's buffer in memory: bit planes for levels, f32 or i32 otherwise; dense tensors are 1x1 images.
 func physical(v *graph.Value) ir.Buffer {
 	shape := ops.Spatial(v.Shape)
 	if v.Encoded() {
 		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
 	}
-	return ir.Buffer{Name: v.Name, Type: ir.F32, Shape: shape}
+	t := ir.F32
+	if v.Whole {
+		t = ir.I32
+	}
+	return ir.Buffer{Name: v.Name, Type: t, Shape: shape}
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
@@ -144,6 +148,8 @@ func (l *lowering) output(v *graph.Value) string {
 	n, why := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason
 	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
 	switch {
+	case v.Whole:
+		f = ops.CopyIntegers(v.Shape)
 	case v.View == graph.IntWords:
 		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
 	case v.View == graph.Planes:

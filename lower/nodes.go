@@ -71,20 +71,41 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"bitpack": (*lowering).sameBuffer, // both ends are the caller's
 		"unpack":  (*lowering).sameBuffer,
 		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
-			l.stage(n, ops.Dequantize(x.LevelType, x.Shape), 0, graph.WhyRealsFollow, src, l.result(n).buf)
+			f := ops.Reals(x.Shape)
+			if !x.Whole {
+				f = ops.Dequantize(x.LevelType, x.Shape)
+			}
+			l.stage(n, f, 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},
 		"global_avg_pool": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
 			l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
 		},
+		"log_softmax": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+			l.stage(n, ops.LogSoftmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
+		},
+		"argmax": with((*lowering).arg), "argmin": with((*lowering).arg),
 		"softmax": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
 			l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 		},
+	}
+	for _, positions := range []bool{false, true} {
+		name := "top_k"
+		if positions {
+			name = "top_k_indices"
+		}
+		all[name] = with(func(l *lowering, n *graph.Node, a *graph.TopKAttrs, x *graph.Value, src string) {
+			l.stage(n, ops.TopK(positions, a, x.Shape), 0, graph.WhyPositions, src, l.result(n).buf)
+		})
 	}
 	for _, f := range scalar.Functions() {
 		all[f.String()] = (*lowering).function
 	}
 	return all
 })
+
+func (l *lowering) arg(n *graph.Node, a *graph.ArgAttrs, x *graph.Value, src string) {
+	l.stage(n, ops.Arg(n.Op == "argmin", a, x.Shape), 0, graph.WhyPositions, src, l.result(n).buf)
+}
 
 // with is a rule that looks at the attributes.
 func with[A any](f func(l *lowering, n *graph.Node, a *A, x *graph.Value, src string)) rule {

@@ -47,11 +47,6 @@ func bitserial(r *rewriter) error {
 			return err
 		}
 	}
-	for _, n := range r.g.Nodes { // no word of zeros that cannot be
-		if n.Verdict.Reason == graph.WhySignZero && !r.holds(n.Inputs[0], 0) {
-			n.Verdict = graph.Verdict{}
-		}
-	}
 	return nil
 }
 

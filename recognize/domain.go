@@ -76,12 +76,6 @@ func (r *rewriter) domainOf(t string, o int) domain {
 	return d
 }
 
-// holds reports whether tensor t may hold v.
-func (r *rewriter) holds(t string, v float32) bool {
-	d := r.domainOf(t, -1)
-	return d.taken == nil || d.taken(v, v)
-}
-
 // maxDepth bounds how far up strands are looked for.
 const maxDepth = 32
 

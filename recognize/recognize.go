@@ -17,7 +17,6 @@ type Pass = passorder.Pass[*rewriter]
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{Name: "sign_zero", Doc: "sign gets the one bit that an option gives it", Required: true, Run: signZero},
 		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
 		{Name: "fold_weights", Doc: "weights that have few bits but for roundings become those, where that is asked for", Required: true, Run: foldWeights},
 		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
@@ -30,7 +29,6 @@ func Passes() []Pass {
 // order says which pass must run before which, and why; Run checks it against the table above.
 func order() [][3]string {
 	return [][3]string{
-		{"sign_zero", "requantize", "levels are found once it has its bits"},
 		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
 		{"fold_weights", "bitserial", "layers are bitserial by the weights that they get"},
 		{"requantize", "bitserial", "levels reach a convolution through quantizers that change nothing"},

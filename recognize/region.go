@@ -22,6 +22,7 @@ type region struct {
 	ops      []operation // register 0 is from; operation i fills register i+1, the last one that of to
 	// jumps counts the ops that have jumps, such as round and quantize. Without one there are no levels.
 	jumps int
+	sign  *graph.Node // one of the ops, if there is such a one
 	// shared says that some register is read twice, so that forms are of use.
 	shared  bool
 	vectors [][]float32 // all constants that differ from channel to channel
@@ -166,6 +167,9 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 			if s.Kind == scalar.Round || s.Kind == scalar.Sign {
 				g.jumps++
 			}
+			if s.Kind == scalar.Sign {
+				g.sign = n
+			}
 		}
 		return func(c calculus, o int, args []span) span {
 			x := args[0]
@@ -257,14 +261,4 @@ func (g *region) key(o int) string {
 		b.Write([]byte{byte(bits), byte(bits >> 8), byte(bits >> 16), byte(bits >> 24)})
 	}
 	return b.String()
-}
-
-// verdict is what there is to say of the quantizers in g.
-func (g *region) verdict() graph.Verdict {
-	for _, op := range g.ops {
-		if op.node != nil && op.node.Verdict.Kind == graph.Bits {
-			return op.node.Verdict
-		}
-	}
-	return graph.Verdict{}
 }

@@ -72,6 +72,8 @@ type calculus struct {
 	forms bool // they are of use: some tensor is read twice
 	// exact counts roundings. Without it they are left out: spans are those of real numbers then, and a product with 0 is 0.
 	exact bool
+	// signZero is what sign makes of 0.
+	signZero float32
 }
 
 // step is s, in channel o, of numbers in x.
@@ -84,6 +86,13 @@ func (c calculus) step(s scalar.Step, o int, x span) span {
 		return c.add(x, point(s.A[o]), false)
 	case scalar.Mul:
 		return c.mul(x, point(s.A[o]), false)
+	case scalar.Sign:
+		return c.monotone(func(v float32) float32 {
+			if v = s.Eval(o, v); v == 0 {
+				v = c.signZero
+			}
+			return v
+		}, x)
 	case scalar.PRelu:
 		if !x.none && x.hi <= 0 && !x.nan {
 			return c.mul(x, point(s.A[o]), false)

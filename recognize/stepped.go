@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -59,10 +60,10 @@ func (r *rewriter) findStepped(t string) *stepped {
 	var shared []*region
 	for w := (walker{r: r, to: t, frontier: []string{t}}); w.next(); {
 		g := w.region()
-		if g.jumps < least || best != nil && g.jumps == best.jumps {
+		if g.jumps < least || best != nil && g.jumps == best.jumps && best.turn == nil {
 			continue
 		}
-		if q := r.quantizerOf(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most {
+		if q := r.signed(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.jumps > best.jumps || q.turn == nil) {
 			best, most = q, q.value.Bits
 		} else if g.shared {
 			shared = append(shared, g)
@@ -72,13 +73,27 @@ func (r *rewriter) findStepped(t string) *stepped {
 		if best != nil {
 			break
 		}
-		if best = r.quantizerOf(g, calculus{forms: true}); best != nil {
+		if best = r.signed(g, calculus{forms: true}); best != nil {
 			if best.nearly = true; best.value.Bits > most {
 				best = nil
 			}
 		}
 	}
 	return best
+}
+
+// signed is quantizerOf. Where it takes fewer bits if sign makes something else of 0, and that is asked for, it does.
+func (r *rewriter) signed(g *region, c calculus) *stepped {
+	q := r.quantizerOf(g, c)
+	if c.signZero = float32(r.options.SignZero); c.signZero == 0 || g.sign == nil || q != nil && q.value.Bits == 1 {
+		return q
+	}
+	if one := r.quantizerOf(g, c); one != nil && (q == nil || one.value.Bits < q.value.Bits) {
+		one.verdict = remark(graph.WhySignZero, g.sign)
+		one.verdict.Args.Value = fmt.Sprintf("%+d", r.options.SignZero)
+		return one
+	}
+	return q
 }
 
 // quantizerOf is g as a quantizer; nil if it is none.
@@ -167,7 +182,7 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		return nil
 	}
 	top := slices.Max(levels)
-	q := &stepped{from: g.from, value: v, jumps: g.jumps, verdict: g.verdict(), thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
+	q := &stepped{from: g.from, value: v, jumps: g.jumps, thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
 	if turned {
 		q.turn = turn
 	}

@@ -62,6 +62,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyAverages:      "averages real values",
 		graph.WhyFloatInput:    "%(but)its input is not quantized",
 		graph.WhyProbabilities: "the model asks for probabilities",
+		graph.WhyPositions:     "the model asks for the greatest or least elements, or where they are",
 		graph.WhyRealsFollow:   "float from here on: what follows works on real values",
 		graph.WhyMovesFloats:   "moves a tensor that is not quantized",
 		graph.WhyCopiesPart:    "copies what its producer could not write in place",

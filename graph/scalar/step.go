@@ -136,6 +136,9 @@ func (s Step) Copies() int {
 	return kinds()[s.Kind].copies
 }
 
+// Long reports whether Expr is much longer than a few operations.
+func (s Step) Long() bool { return s.Copies() >= expCopies }
+
 // apply is the formula of s; a and b are its operands.
 func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
 	switch s.Kind {

@@ -181,6 +181,12 @@ func (d *document) flag(pointer string) bool {
 	return v
 }
 
+// off reports whether a flag that is on by default is given as false.
+func (d *document) off(pointer string) bool {
+	v, given := d.values[pointer].(bool)
+	return given && !v
+}
+
 // texts and integers copy an array of one type.
 func (d *document) texts(pointer string) []string {
 	var out []string

@@ -62,6 +62,8 @@ var formats = sync.OnceValue(func() map[string]format {
 		"hard_sigmoid": form(func(b *builder, _ *rawNode, at string) *graph.HardSigmoidAttrs {
 			return &graph.HardSigmoidAttrs{Alpha: b.doc.number(at+"/alpha", 0.2), Beta: b.doc.number(at+"/beta", 0.5)}
 		}, func(a *graph.HardSigmoidAttrs) object { return object{{"alpha", a.Alpha}, {"beta", a.Beta}} }),
+		"argmax": form(readArg, writeArg), "argmin": form(readArg, writeArg),
+		"top_k": form(readTopK, writeTopK), "top_k_indices": form(readTopK, writeTopK),
 		"elu": form(func(b *builder, _ *rawNode, at string) *graph.EluAttrs {
 			return &graph.EluAttrs{Alpha: b.doc.number(at+"/alpha", 1)}
 		}, func(a *graph.EluAttrs) object { return object{{"alpha", a.Alpha}} }),
@@ -219,6 +221,22 @@ func writeThreshold(a *graph.ThresholdAttrs) object {
 	o = append(o, dtypeObject(a.Signed)...)
 	o.set("scale", a.Scale)
 	return append(o, only(a.NotLess, "not_less", true)...)
+}
+
+func readArg(b *builder, _ *rawNode, at string) *graph.ArgAttrs {
+	return &graph.ArgAttrs{Last: b.doc.flag(at + "/select_last_index"), Drop: b.doc.off(at + "/keepdims")}
+}
+
+func writeArg(a *graph.ArgAttrs) object {
+	return append(only(a.Last, "select_last_index", true), only(a.Drop, "keepdims", false)...)
+}
+
+func readTopK(b *builder, _ *rawNode, at string) *graph.TopKAttrs {
+	return &graph.TopKAttrs{K: b.doc.integer(at+"/k", 1), Least: b.doc.off(at + "/largest")}
+}
+
+func writeTopK(a *graph.TopKAttrs) object {
+	return append(object{{"k", a.K}}, only(a.Least, "largest", false)...)
 }
 
 func writeClip(a *graph.ClipAttrs) object {

@@ -229,7 +229,7 @@ func (b *modelBuilder) step() {
 	default:
 		switch b.r.IntN(4) {
 		case 0:
-			b.add("softmax", nil)
+			b.add([]string{"softmax", "log_softmax"}[b.r.IntN(2)], nil)
 		case 1:
 			units := b.pick(1, 10, 17, 64)
 			b.add("dense", map[string]any{"units": units})
@@ -269,6 +269,9 @@ func Model(r *rand.Rand, name string) map[string]any {
 	}
 	for n := 1 + r.IntN(5); n > 0 || len(b.nodes) == 0; n-- {
 		b.step()
+	}
+	if b.bits == 0 && r.IntN(4) == 0 {
+		b.end()
 	}
 	if b.bits > 0 && r.IntN(2) == 0 {
 		attrs := map[string]any{"dtype": "u32"}

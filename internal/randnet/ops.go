@@ -249,3 +249,22 @@ func (b *modelBuilder) affine(attrs map[string]any) {
 		attrs["dtype"], attrs["zero_point"] = "i8", b.zero-128
 	}
 }
+
+// end asks for the greatest or least of the current floats, or where they are, as networks do at their end: not behind
+// probabilities, which the reference knows to a few digits only.
+func (b *modelBuilder) end() {
+	for _, n := range b.nodes {
+		if n["op"] == "softmax" || n["op"] == "log_softmax" {
+			return
+		}
+	}
+	switch op := []string{"argmax", "argmin", "top_k", "top_k_indices"}[b.r.IntN(4)]; op {
+	case "argmax", "argmin":
+		b.add(op, map[string]any{"select_last_index": b.r.IntN(2) == 0, "keepdims": b.r.IntN(2) == 0})
+	default:
+		b.add(op, map[string]any{"k": 1 + b.r.IntN(min(5, b.shape[len(b.shape)-1])), "largest": b.r.IntN(2) == 0})
+	}
+	if op := b.nodes[len(b.nodes)-1]["op"]; op != "top_k" && b.r.IntN(3) == 0 {
+		b.add("dequantize", nil)
+	}
+}

@@ -94,10 +94,20 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"hard_tanh": func(l *layer) { l.each(func(_ int, e float32) float32 { return min(max(e, -1), 1) }) },
 		"sign":      func(l *layer) { l.each(func(_ int, e float32) float32 { return float32(cmp.Compare(e, 0)) }) },
 		"dequantize": func(l *layer) {
-			l.each(func(_ int, e float32) float32 { return f32.Add(f32.Mul(e, float32(l.v.Scale)), float32(l.v.Offset)) })
+			l.each(func(_ int, e float32) float32 {
+				if l.v.Whole {
+					return e
+				}
+				return f32.Add(f32.Mul(e, float32(l.v.Scale)), float32(l.v.Offset))
+			})
 		},
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
+		"log_softmax":     logSoftmax,
+		"argmax":          with(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, 1) }),
+		"argmin":          with(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, -1) }),
+		"top_k":           with(refTopK),
+		"top_k_indices":   with(refTopK),
 		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
 		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
 		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },

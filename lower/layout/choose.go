@@ -75,12 +75,10 @@ func shapeOf(f *graph.FusedConv, x *graph.Value) cost.Layer {
 	if f.Epilogue.OutBits > 0 { // whole words are written
 		filters = Words(f.Out) * WordBits
 	}
-	c := &Counts{}
-	c.split(&graph.FusedConv{W: f.W})
 	return cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
-		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(c.Coefs)), Levels: int64(len(f.Epilogue.Thresholds)),
+		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: int64(len(f.Epilogue.Thresholds)),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
 		Grouped: f.GroupCount() > 1,
 	}

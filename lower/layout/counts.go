@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math/bits"
+	"slices"
 
 	"ripc/graph"
 	"ripc/ir"
@@ -11,11 +12,15 @@ import (
 //
 //	P = sum over planes n of the input and m of the weights of 2^n * Coefs[m] * popcount(x_n ^ w_m)
 //
-// and its sum is (Base - Mul*P) >> Half, where P is corrected before by Padding, if there is one.
+// and its sum is (Base - Mul*P) >> Half, where P is corrected before by Padding, if there is one. Where Ones is set, bits are
+// counted that are 1 in both, popcount(x_n & w_m).
 type Counts struct {
 	Planes int     // of the input
-	Coefs  []int32 // factors of the planes of the weights; a weight is the sum of Coefs[m] times +1 for a 1 bit, -1 for a 0 bit
-	Words  int     // of a pixel that the channels of one group touch, at most
+	Coefs  []int32 // factors of the planes of the weights; see cut
+	Ones   bool
+	// Rising says that P rises with the sum, which is Base + Mul*P then.
+	Rising bool
+	Words  int // of a pixel that the channels of one group touch, at most
 	// Weights are [KH, KW, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
 	// Mask [Words, Out] has a 1 for each bit of a pixel's words that belongs to the output's group; nil where words hold
@@ -27,9 +32,10 @@ type Counts struct {
 
 	Base      []int32 // [Out]
 	Mul, Half int32
-	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is.
-	Thresholds [][]int32
-	least      int32 // no P is less
+	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
+	// Rising, iff P >= that, which is more than all P where P never is.
+	Thresholds  [][]int32
+	least, most int32 // P is none of less or more
 }
 
 // Correction is what the classes of positions differ in: P becomes P - Sums[row class of h][column class of w][o], or, where
@@ -41,20 +47,28 @@ type Correction struct {
 }
 
 func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
-	c := &Counts{Planes: x.Bits, Words: groupWords(f)}
-	planes, sign := c.split(f), signs(f)
-	for j, plus := range planes {
-		for i := range plus {
-			planes[j][i] = plus[i] != (sign[i%f.Out] < 0)
+	by, sign := cutOf(f), signs(f)
+	c := &Counts{Planes: x.Bits, Words: groupWords(f), Coefs: by.coefs, Ones: by.ones, Rising: by.ones && x.Enc != ir.BipolarInv}
+	planes := make([][]bool, len(by.coefs))
+	for j := range planes {
+		planes[j] = make([]bool, len(f.Ints))
+		for i, w := range f.Ints {
+			if by.ones {
+				planes[j][i] = by.bit(j, int(w)*sign[i%f.Out])
+			} else {
+				planes[j][i] = by.bit(j, int(w)) != (sign[i%f.Out] < 0)
+			}
 		}
 	}
-	c.pack(f, planes, x.Enc == ir.BipolarInv)
-	if f.GroupCount() > 1 && f.GroupIn()%WordBits != 0 {
+	c.pack(f, planes, x.Enc == ir.BipolarInv && !c.Ones)
+	if f.GroupCount() > 1 && f.GroupIn()%WordBits != 0 && !c.Ones {
 		c.mask(f)
 	}
 	if f.Pad.Any() {
 		level, ok := levelOf(f.PadValue, x)
-		if c.PadLevel = level; !ok {
+		if c.PadLevel = level; !ok && c.Ones {
+			c.Padding = c.complementCorrection(f, x)
+		} else if !ok {
 			c.Padding = c.correction(f, x)
 		}
 	}
@@ -64,11 +78,20 @@ func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 	}
 	c.solve(f, x)
 	for i, v := range f.Epilogue.Border {
-		c.Padding.Sums[i] += v * int32(sign[i%f.Out]) << c.Half
-		c.least = min(c.least, -c.Padding.Sums[i])
+		if v *= int32(sign[i%f.Out]) << c.Half; c.Rising {
+			v = -v
+		}
+		c.Padding.Sums[i] += v
+	}
+	c.least, c.most = 0, int32(f.SumBound())
+	if c.Ones {
+		c.least = -c.most
+	}
+	if c.Padding != nil && (c.Ones || f.Epilogue.Border != nil) {
+		c.least, c.most = c.least-max(0, slices.Max(c.Padding.Sums)), c.most-min(0, slices.Min(c.Padding.Sums))
 	}
 	for _, row := range f.Epilogue.Thresholds {
-		c.Thresholds = append(c.Thresholds, c.limits(f, row))
+		c.Thresholds = append(c.Thresholds, c.limits(row))
 	}
 	return c
 }
@@ -81,31 +104,6 @@ func levelOf(v int, x *graph.Value) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// split writes f's weights, doubled where they are not odd integers, as sums of planes of +-1, and sets c.Coefs:
-// 2*(p - m) = sign(p) + sign(not m), 2*(level - zero) = sum 2^j*sign(bit j) + 2^bits-1 - 2*zero. True stands for +1.
-func (c *Counts) split(f *graph.FusedConv) [][]bool {
-	var planes [][]bool
-	add := func(coef int, plus func(w int) bool) {
-		p := make([]bool, len(f.Ints))
-		for i, w := range f.Ints {
-			p[i] = plus(int(w))
-		}
-		planes, c.Coefs = append(planes, p), append(c.Coefs, int32(coef))
-	}
-	if f.W == (graph.Integers{Min: -1, Max: 1, Step: 1}) {
-		add(1, func(w int) bool { return w > 0 })
-		add(1, func(w int) bool { return w >= 0 })
-		return planes
-	}
-	for j := range f.W.Bits() {
-		add(1<<j, func(w int) bool { return (w-f.W.Min)/f.W.Step>>j&1 == 1 })
-	}
-	if rest := f.W.Max + f.W.Min; rest != 0 {
-		add(max(rest, -rest), func(int) bool { return rest > 0 })
-	}
-	return planes
 }
 
 // pack makes c's Weights: each filter has the words that its group touches.
@@ -173,12 +171,26 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	}
 	for o := range c.Base {
 		for j, coef := range c.Coefs {
+			if c.Ones { // the integer is the level less zero, twice the level less m, or m less that
+				switch n := coef * c.ones(j, o, f.Out, 0, f.KH*f.KW*c.Words); x.Enc {
+				case ir.Unipolar:
+					c.Base[o] -= zero * n
+				case ir.Bipolar:
+					c.Base[o] -= m * n
+				default:
+					c.Base[o] += m * n
+				}
+				continue
+			}
 			if x.Enc != ir.Unipolar {
 				c.Base[o] += coef * m * int32(f.Products())
 				continue
 			}
 			c.Base[o] += coef * ((m-2*zero)*c.ones(j, o, f.Out, 0, f.KH*f.KW*c.Words) + zero*int32(f.Products()))
 		}
+	}
+	if c.Ones {
+		return
 	}
 	if c.Half = 2 - int32(f.W.Step); c.Half == 1 && c.Mul == 2 { // Base is even where 2*P is: halve both
 		c.Mul, c.Half = 1, 0
@@ -189,11 +201,15 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 }
 
 // limits are the counts up to which sums reach the thresholds t [Out].
-func (c *Counts) limits(f *graph.FusedConv, t []int32) []int32 {
-	most, out := f.SumBound(), make([]int32, len(t))
+func (c *Counts) limits(t []int32) []int32 {
+	out := make([]int32, len(t))
 	for o, v := range t {
-		p := int64(c.Base[o]) - int64(v)<<c.Half
-		out[o] = int32(max(int64(c.least)-1, min(most, floorDiv(p, int64(c.Mul)))))
+		p := floorDiv(int64(c.Base[o])-int64(v)<<c.Half, int64(c.Mul))
+		if c.Rising {
+			out[o] = int32(max(int64(c.least), min(int64(c.most)+1, -p)))
+		} else {
+			out[o] = int32(max(int64(c.least)-1, min(int64(c.most), p)))
+		}
 	}
 	return out
 }
@@ -216,6 +232,23 @@ func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 			taps[i] += coef * (2*c.ones(j, o, f.Out, tap*c.Words, (tap+1)*c.Words) - int32(f.GroupIn()))
 		}
 	}
+	return c.outside(f, x, taps)
+}
+
+// complementCorrection is correction for counts of ones: a padded tap of level 0 counts as the lowest integer, or, inverted,
+// as the highest.
+func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Correction {
+	taps := make([]int32, f.KH*f.KW*f.Out)
+	for i := range taps {
+		for j, coef := range c.Coefs {
+			taps[i] -= coef * c.ones(j, i%f.Out, f.Out, i/f.Out*c.Words, (i/f.Out+1)*c.Words)
+		}
+	}
+	return c.outside(f, x, taps)
+}
+
+// outside adds up, for each class of positions, what taps [KH*KW, Out] outside the image count for the highest level.
+func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
 	k := &Correction{Twice: true}
 	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])
 	m := int32(1)<<c.Planes - 1

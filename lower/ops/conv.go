@@ -237,10 +237,10 @@ func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows,
 	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
 }
 
-// pool takes the largest sum of each window, that is the smallest count.
+// pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p, best := c.Pool, ir.MaxTo
-	if c.Counts != nil {
+	if c.Counts != nil && !c.Counts.Rising {
 		best = ir.MinTo
 	}
 	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)

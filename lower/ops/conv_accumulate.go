@@ -46,6 +46,9 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))
 	xv := ir.At(x, append([]ir.Expr{plane}, at...)...)
 	differ := ir.Bin(ir.Xor, xv, wv)
+	if k.Ones {
+		differ = ir.Bin(ir.And, xv, wv)
+	}
 	if k.Mask != nil {
 		mask := constant(c, "wm", ir.U32, k.Mask, 0, k.Words)
 		differ = ir.Bin(ir.And, differ, ir.At(mask, ir.V("acc."+ch), i[3]))

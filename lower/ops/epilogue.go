@@ -84,10 +84,13 @@ func thermometer(atLeast []ir.Expr, bits int) []ir.Expr {
 func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
 	var t ir.Buffer
 	n, reached := len(c.Epilogue.Thresholds), ir.Ge
-	if k := c.Counts; k != nil {
-		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
-	} else {
+	switch k := c.Counts; {
+	case k == nil:
 		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), n)
+	case k.Rising:
+		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, n)
+	default:
+		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
 	}
 	var ge []ir.Expr
 	for j := range n {
@@ -102,7 +105,11 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 	if k == nil {
 		return ir.CastTo(ir.I32, p)
 	}
-	v := sub(ir.At(constant(c, "base", ir.I32, k.Base, 0), o), mul(p, ir.Const(ir.I32, int64(k.Mul))))
+	v, by := ir.Expr(ir.At(constant(c, "base", ir.I32, k.Base, 0), o)), mul(p, ir.Const(ir.I32, int64(k.Mul)))
+	if k.Rising {
+		return add(v, by)
+	}
+	v = sub(v, by)
 	if k.Half > 0 {
 		v = ir.Bin(ir.Shr, v, ir.Const(ir.I32, int64(k.Half)))
 	}

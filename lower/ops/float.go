@@ -35,26 +35,3 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 	f.Params = append(f.Params, out(y))
 	return f
 }
-
-// Softmax over the last axis of [B, C]: exp(x - max) / sum, summed in the order of the channels.
-func Softmax(shape []int) *ir.Func {
-	s := []int{1, shape[len(shape)-1]}
-	for _, d := range shape[:len(shape)-1] {
-		s[0] *= d
-	}
-	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
-	top, sum, e := buf("top", ir.F32), buf("sum", ir.F32), buf("e", ir.F32, s[1])
-	b := ir.V("b")
-	d := buf("d", ir.F32, s[1])
-	body := ir.Seq(
-		set(top, ir.At(x, b, ir.Int(0))),
-		ir.Nest(loops("", over(ir.Reduce, "m", s[1])), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
-		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
-		set(sum, ir.Float(0)),
-		ir.Nest(loops("", over(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
-		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, ir.Bin(ir.Div, ir.At(e, ir.V("c2")), ir.At(sum)), b, ir.V("c2"))),
-	)
-	return &ir.Func{Name: fmt.Sprintf("softmax_%d", s[1]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{top, sum, d, e}, body))}
-}

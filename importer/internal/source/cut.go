@@ -31,17 +31,6 @@ type Part struct {
 	Inputs, Outputs []string
 }
 
-// Kept counts the nodes of the part.
-func (p *Part) Kept() int {
-	n := 0
-	for _, k := range p.Keep {
-		if k {
-			n++
-		}
-	}
-	return n
-}
-
 // maker finds the node that makes each tensor.
 func (w *Wiring) maker() map[string]int {
 	made := map[string]int{}
@@ -64,7 +53,7 @@ func (w *Wiring) find(option importer.Option, name string, made map[string]int) 
 		return t, nil
 	}
 	for _, n := range w.Nodes {
-		if n.Name == name && len(n.Makes) > 0 {
+		if n.Name != "" && n.Name == name && len(n.Makes) > 0 {
 			return n.Makes[0], nil
 		}
 	}
@@ -210,21 +199,21 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 			}
 		}
 	}
-	var late, early []int // near the end, near the beginning
+	var first []int
+	for _, t := range w.Inputs {
+		first = append(first, readers[t]...)
+	}
+	live := reach(first, behind) // the others make constants
+	var late, early []int        // near the end, near the beginning
 	for i := range w.Nodes {
 		if bad(i) && len(late)+len(early) < 100 {
-			if 2*len(reach([]int{i}, behind)) <= len(w.Nodes) {
+			if 2*len(reach([]int{i}, behind)) <= len(live) {
 				late = append(late, i)
 			} else {
 				early = append(early, i)
 			}
 		}
 	}
-	var first []int
-	for _, t := range w.Inputs {
-		first = append(first, readers[t]...)
-	}
-	live := reach(first, behind) // the others make constants
 	lost, gone := reach(late, behind), reach(early, before)
 	var begin, end []string
 	take := func(list *[]string, t string) {
@@ -265,7 +254,16 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 		return ""
 	}
 	p, err := w.Cut(begin, end)
-	if err != nil || 2*p.Kept() <= len(w.Nodes) {
+	if err != nil {
+		return ""
+	}
+	kept := 0
+	for i, keep := range p.Keep {
+		if keep && live[i] {
+			kept++
+		}
+	}
+	if 2*kept < len(live) || len(begin) > 0 && 2*kept == len(live) {
 		return ""
 	}
 	for i, keep := range p.Keep {

@@ -1,0 +1,60 @@
+package scalar
+
+import (
+	"math"
+
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// logArithmetic is what the formula of the logarithm is made of.
+type logArithmetic[T any] interface {
+	constant(v float32) T
+	add(a, b T) T
+	mul(a, b T) T
+	fma(a, b, c T) T
+	exponent(v T) T // the integer e for which 2^-e * v is from sqrt(1/2) to sqrt(2), for normal v > 0
+	mantissa(v T) T // 2^-e * v
+}
+
+// rootHalf are the bits of sqrt(1/2).
+const rootHalf = 0x3F3504F3
+
+// logarithm is that of normal numbers above 0, to base e, by the polynomial and the two parts of ln2 of logf in Moshier's Cephes
+// library.
+func logarithm[T any](m logArithmetic[T], x T) T {
+	e, r := m.exponent(x), m.add(m.mantissa(x), m.constant(-1))
+	p := m.constant(7.0376836292e-2)
+	for _, c := range []float32{-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1} {
+		p = m.fma(p, r, m.constant(c))
+	}
+	square := m.mul(r, r)
+	y := m.fma(e, m.constant(-2.12194440e-4), m.mul(m.mul(square, r), p))
+	y = m.add(r, m.fma(square, m.constant(-0.5), y))
+	return m.fma(e, m.constant(0.693359375), y)
+}
+
+// Log is the logarithm of x, a normal number above 0, as LogExpr computes it.
+func Log(x float32) float32 { return logarithm(numbers{}, x) }
+
+// LogExpr is the logarithm, to base e, of an f32 expression, which must be a normal number above 0; at most 1 ulp from the true
+// value for numbers from 1.
+func LogExpr(x ir.Expr) ir.Expr { return logarithm(exprs{}, x) }
+
+func (numbers) exponent(v float32) float32 {
+	return float32((int32(math.Float32bits(v)) - rootHalf) >> 23)
+}
+
+func (m numbers) mantissa(v float32) float32 {
+	return math.Float32frombits(math.Float32bits(v) - uint32(f32.Truncate(m.exponent(v), 32, true))<<23)
+}
+
+func (exprs) exponent(v ir.Expr) ir.Expr {
+	bits := ir.Bin(ir.Sub, &ir.Bitcast{T: ir.I32, A: v}, ir.Const(ir.I32, rootHalf))
+	return ir.CastTo(ir.F32, ir.Bin(ir.Shr, bits, ir.Const(ir.I32, 23)))
+}
+
+func (m exprs) mantissa(v ir.Expr) ir.Expr {
+	shift := ir.Bin(ir.Shl, ir.CastTo(ir.I32, m.exponent(v)), ir.Const(ir.I32, 23))
+	return &ir.Bitcast{T: ir.F32, A: ir.Bin(ir.Sub, &ir.Bitcast{T: ir.I32, A: v}, shift)}
+}

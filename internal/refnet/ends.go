@@ -1,0 +1,74 @@
+package refnet
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+)
+
+// rowsOf calls f for each row of x over the last axis, with its number.
+func rowsOf(x *Tensor, f func(row int, v []float32)) {
+	i := 0
+	for v := range slices.Chunk(x.F, x.shape[len(x.shape)-1]) {
+		f(i, v)
+		i++
+	}
+}
+
+func logSoftmax(l *layer) {
+	c := l.x.shape[len(l.x.shape)-1]
+	rowsOf(l.x, func(row int, v []float32) {
+		sum, top := 0.0, slices.Max(v)
+		for _, e := range v {
+			sum += math.Exp(float64(e) - float64(top))
+		}
+		for j, e := range v {
+			l.y.F[row*c+j] = float32(float64(e) - float64(top) - math.Log(sum))
+		}
+	})
+	l.y.loose = true
+}
+
+// ordered are the positions of v's elements, the greatest first (sign 1) or the least (-1), equal ones in order.
+func ordered(v []float32, sign float32) []int {
+	at := make([]int, len(v))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(i, j int) int {
+		switch {
+		case sign*v[i] > sign*v[j]:
+			return -1
+		case v[i] == v[j]:
+			return 0
+		}
+		return 1
+	})
+	return at
+}
+
+func refArg(l *layer, last bool, sign float32) {
+	rowsOf(l.x, func(row int, v []float32) {
+		at := ordered(v, sign)
+		k := 0
+		for last && k+1 < len(v) && v[at[k+1]] == v[at[0]] {
+			k++
+		}
+		l.y.F[row] = float32(at[k])
+	})
+}
+
+func refTopK(l *layer, a *graph.TopKAttrs) {
+	sign := float32(1)
+	if a.Least {
+		sign = -1
+	}
+	rowsOf(l.x, func(row int, v []float32) {
+		for j, at := range ordered(v, sign)[:a.K] {
+			if l.y.F[row*a.K+j] = v[at]; l.out.Whole {
+				l.y.F[row*a.K+j] = float32(at)
+			}
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// matrix gives a shape as [B, C], C being its last axis.
+func matrix(shape []int) []int {
+	s := []int{1, shape[len(shape)-1]}
+	for _, d := range shape[:len(shape)-1] {
+		s[0] *= d
+	}
+	return s
+}
+
+// Softmax over the last axis: exp(x - max) / sum, summed in the order of the channels.
+func Softmax(shape []int) *ir.Func {
+	return softmax("softmax", shape, func(e, _, sum ir.Expr) ir.Expr { return ir.Bin(ir.Div, e, sum) })
+}
+
+// LogSoftmax over the last axis: x - max - log(sum), the sum being Softmax's, from 1 up or NaN.
+func LogSoftmax(shape []int) *ir.Func {
+	return softmax("log_softmax", shape, func(_, d, sum ir.Expr) ir.Expr {
+		log := scalar.LogExpr(ir.Bin(ir.Max, sum, ir.Float(1)))
+		return sub(d, &ir.Fma{A: sum, B: ir.Float(0), C: log}) // the bits of a NaN are not the logarithm's to see, but it stays one
+	})
+}
+
+// softmax is result of e = exp(d), d = x - max, and the sum of all e of the row.
+func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *ir.Func {
+	s := matrix(shape)
+	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	top, sum, e := buf("top", ir.F32), buf("sum", ir.F32), buf("e", ir.F32, s[1])
+	b := ir.V("b")
+	d := buf("d", ir.F32, s[1])
+	c2 := ir.V("c2")
+	body := ir.Seq(
+		set(top, ir.At(x, b, ir.Int(0))),
+		ir.Nest(loops("", over(ir.Reduce, "m", s[1])), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
+		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
+		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		set(sum, ir.Float(0)),
+		ir.Nest(loops("", over(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
+		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, result(ir.At(e, c2), ir.At(d, c2), ir.At(sum)), b, c2)),
+	)
+	return &ir.Func{Name: fmt.Sprintf("%s_%d", name, s[1]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{top, sum, d, e}, body))}
+}
+
+// Arg gives, i32, where the greatest element of each row over the last axis is, or the least one; see graph.ArgAttrs.
+func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
+	s := matrix(shape)
+	name, better := "argmax", ir.Gt
+	switch {
+	case least && a.Last:
+		name, better = "argmin_last", ir.Le
+	case least:
+		name, better = "argmin", ir.Lt
+	case a.Last:
+		name, better = "argmax_last", ir.Ge
+	}
+	x, y := buf("x", ir.F32, s...), buf("y", ir.I32, s[0])
+	best, at := buf("best", ir.F32), buf("at", ir.I32)
+	b, c := ir.V("b"), ir.V("c")
+	e := ir.At(x, b, c)
+	body := ir.Seq(
+		set(best, ir.At(x, b, ir.Int(0))), set(at, ir.Const(ir.I32, 0)),
+		ir.Nest(loops("", over(ir.Reduce, "c", s[1])), ir.Seq(
+			set(at, &ir.Select{Cond: ir.Bin(better, e, ir.At(best)), A: ir.CastTo(ir.I32, c), B: ir.At(at)}),
+			set(best, &ir.Select{Cond: ir.Bin(better, e, ir.At(best)), A: e, B: ir.At(best)}))),
+		set(y, ir.At(at), b),
+	)
+	return &ir.Func{Name: fmt.Sprintf("%s_%d", name, s[1]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{best, at}, body))}
+}
+
+// TopK gives the K greatest elements of each row over the last axis, or the least ones, or, as i32, where they are; see
+// graph.TopKAttrs.
+func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
+	s := matrix(shape)
+	name, better, t := "top", ir.Gt, ir.F32
+	if a.Least {
+		name, better = "bottom", ir.Lt
+	}
+	if positions {
+		name, t = name+"_at", ir.I32
+	}
+	x, y := buf("x", ir.F32, s...), buf("y", t, s[0], a.K)
+	best, at, taken := buf("best", ir.F32), buf("at", ir.I32), buf("taken", ir.I32, s[1])
+	b, k, c := ir.V("b"), ir.V("k"), ir.V("c")
+	e, none := ir.At(x, b, c), ir.Const(ir.I32, -1)
+	// The first that is left, or one better than the best so far.
+	choose := ir.Bin(ir.And, ir.Bin(ir.Eq, ir.At(taken, c), ir.Const(ir.I32, 0)),
+		ir.Bin(ir.Or, ir.Bin(ir.Eq, ir.At(at), none), ir.Bin(better, e, ir.At(best))))
+	chosen := buf("chosen", ir.I32)
+	result := ir.At(best)
+	if positions {
+		result = ir.At(at)
+	}
+	one := ir.Seq(
+		set(at, none), set(best, ir.Float(0)),
+		ir.Nest(loops("", over(ir.Reduce, "c", s[1])), ir.Seq(
+			set(chosen, ir.CastTo(ir.I32, choose)),
+			set(at, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: ir.CastTo(ir.I32, c), B: ir.At(at)}),
+			set(best, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: e, B: ir.At(best)}))),
+		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), update(ir.OrTo, taken, ir.CastTo(ir.I32, ir.Bin(ir.Eq, ir.CastTo(ir.I32, ir.V("c1")), ir.At(at))), ir.V("c1"))),
+		set(y, result, b, k),
+	)
+	body := ir.Seq(
+		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(taken, ir.Const(ir.I32, 0), ir.V("c0"))),
+		ir.Nest(loops("", over(ir.Channel, "k", a.K)), one),
+	)
+	return &ir.Func{Name: fmt.Sprintf("%s%d_%d", name, a.K, s[1]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{best, at, chosen, taken}, body))}
+}
+
+// Reals gives i32 integers as f32.
+func Reals(shape []int) *ir.Func { return integers("reals", ir.F32, shape) }
+
+// CopyIntegers copies i32 integers.
+func CopyIntegers(shape []int) *ir.Func { return integers("copy_i32", ir.I32, shape) }
+
+// integers gives i32 integers as elements of type t.
+func integers(name string, t ir.Type, shape []int) *ir.Func {
+	s := Spatial(shape)
+	x, y := buf("x", ir.I32, s...), buf("y", t, s...)
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
+	i := vars(ls)
+	return &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", name, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(ls, set(y, ir.CastTo(t, ir.At(x, i...)), i...))}
+}
