@@ -52,12 +52,12 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, from(i)...), t), t)))
 	n := 0
-	f.Body = ir.Nest(ls, storeSteps(y, steps, v, func() ir.Expr {
+	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, func() ir.Expr {
 		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
 		n++
 		f.Params = append(f.Params, in(b))
 		return ir.At(b, i[3])
-	}, i))
+	}), v, i))
 	f.Params = append(f.Params, out(y))
 	return f
 }
