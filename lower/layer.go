@@ -17,6 +17,9 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	if n.Op == "matmul" {
 		l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
 	}
+	if _, ok := n.Attrs.(*graph.ShiftLevels); ok {
+		l.Glue = ir.Glue{Form: graph.GlueShift.String(), Bits: g.Value(n.Output).Bits}
+	}
 	f, ok := n.Attrs.(*graph.FusedConv)
 	if !ok || n.Op == "window_sum" {
 		return l
