@@ -1,6 +1,9 @@
 package lce
 
-import "math"
+import (
+	"maps"
+	"math"
+)
 
 // handler imports one kind of operator.
 type handler struct {
@@ -68,6 +71,7 @@ func supported() map[string]handler {
 		"DEQUANTIZE": {false, 1, 1, "dequantize; nothing for constants", "of int8 and uint8, and of float16 constants", convertType},
 	}
 	all := movers()
+	maps.Copy(all, elements())
 	for name, r := range rows {
 		all[name] = handler{r.custom, r.min, r.max, r.becomes, r.limits, r.convert, nil}
 	}
