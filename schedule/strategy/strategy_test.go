@@ -193,7 +193,7 @@ func other(t *rapid.T) *ir.Func {
 		if rapid.Bool().Draw(t, "bits") {
 			return ops.TransposeBits(a, bits, s, enc)
 		}
-		return ops.TransposeFloat(a, s)
+		return ops.TransposeNumbers(a, ir.F32, s)
 	case 14:
 		right := slices.Clone(s)
 		right[intRange(t, 0, 3, "repeated")] = 1
@@ -204,7 +204,7 @@ func other(t *rapid.T) *ir.Func {
 		if rapid.Bool().Draw(t, "bits") {
 			return ops.SliceBits(a, bits, s, enc)
 		}
-		return ops.SliceFloat(a, s)
+		return ops.SliceNumbers(a, ir.F32, s)
 	case 16:
 		if rapid.Bool().Draw(t, "unpack") {
 			return ops.UnpackWords(s, enc)
