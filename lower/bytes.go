@@ -143,7 +143,7 @@ func (l *lowering) floats(n, e *graph.Node) {
 	}
 	operand := func(w []float32) []float32 { return w }
 	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
-	src, why := v.buf, graph.WhyRealsFollow
+	src := v.buf
 	var f *ir.Func
 	if view {
 		operand = func(w []float32) []float32 { return ops.BytesOperand(w, v.move, v.shape) }
@@ -152,9 +152,8 @@ func (l *lowering) floats(n, e *graph.Node) {
 		q := l.passed[n.Name]
 		x := l.g.Value(q.Inputs[0])
 		levels := q.Attrs.(*graph.QuantizeAttrs)
-		src, f, why = l.at[x.Name].buf, ops.Requantize(levels, a.Steps, x.Shape), graph.NoReason
-		stage.Op, stage.Inputs, stage.Verdict = q.Op, q.Inputs, graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: levels.Bits}}
-		if l.soleReader(q.Output) != nil {
+		src, f = l.at[x.Name].buf, ops.Requantize(levels, a.Steps, x.Shape)
+		if stage.Op = q.Op; l.soleReader(q.Output) != nil {
 			stage.Name, stage.Note = q.Name, q.Note
 		}
 	}
@@ -165,7 +164,7 @@ func (l *lowering) floats(n, e *graph.Node) {
 			args = append(args, l.constant(fmt.Sprintf("%s.s%d", last.Name, len(args)-1), ir.F32, []int{len(w)}, w))
 		}
 	}
-	l.stage(stage, f, 0, why, append(args, l.result(last).buf)...)
+	l.stage(stage, f, 0, graph.WhyRealsFollow, append(args, l.result(last).buf)...)
 }
 
 // bytes writes what n makes, a quantize or a transpose behind one, to the caller's bytes.
