@@ -127,6 +127,7 @@ const (
 	WhyCopiesOutput  // an output lies in another place
 	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
+	WhyTwoTensors    // it multiplies two tensors that the network computes
 )
 
 func reasons() []string {
@@ -137,7 +138,7 @@ func reasons() []string {
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks"}
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

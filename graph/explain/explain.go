@@ -71,6 +71,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyCopiesPart:    "copies what its producer could not write in place",
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
+		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
 		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
 	}
 }
