@@ -51,20 +51,14 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, from(i)...), t), t)))
-	n := 0
-	f.Body = ir.Nest(ls, storeSteps(y, steps, v, func() ir.Expr {
-		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
-		n++
-		f.Params = append(f.Params, in(b))
-		return ir.At(b, i[3])
-	}, i))
+	f.Body = ir.Nest(ls, storeSteps(y, steps, v, operands(f, steps, s[3], i[3]), i))
 	f.Params = append(f.Params, out(y))
 	return f
 }
 
-// BytesOperand is v, an operand of a step with a number for each channel, as FromBytes wants it.
+// BytesOperand is v, an operand of a step with a number for each channel, or one for all, as FromBytes wants it.
 func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float32 {
-	if move != nil {
+	if move != nil || len(v) == 1 {
 		return v
 	}
 	var all []float32

@@ -25,13 +25,7 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 		f.Name = fmt.Sprintf("steps%d_", len(steps))
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
-	n := 0
-	f.Body = ir.Nest(ls, storeSteps(y, steps, ir.At(x, i...), func() ir.Expr {
-		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
-		n++
-		f.Params = append(f.Params, in(b))
-		return ir.At(b, i[3])
-	}, i))
+	f.Body = ir.Nest(ls, storeSteps(y, steps, ir.At(x, i...), operands(f, steps, s[3], i[3]), i))
 	f.Params = append(f.Params, out(y))
 	return f
 }
