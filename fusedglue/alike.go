@@ -23,6 +23,10 @@ func shareAlike(r *rewriter) error {
 				}
 				e.LevelRows = nil
 			}
+			e.Joins = slices.Clone(e.Joins)
+			for i := range e.Joins {
+				e.Joins[i].Steps = sharedSteps(e.Joins[i].Steps)
+			}
 			n.Attrs = &f
 		case *graph.ThresholdAttrs:
 			shareThresholds(n)

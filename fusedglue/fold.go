@@ -8,15 +8,17 @@ import (
 	"ripc/graph/scalar"
 )
 
+// foldSteps moves float steps, and functions of two tensors, into the convolution before them.
 func foldSteps(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		s, ok := n.Attrs.(*graph.Elementwise)
 		if !ok {
+			r.foldJoin(n)
 			continue
 		}
 		p := r.only(n)
-		if f := open(p); f != nil && !long(s.Steps) && len(f.Epilogue.Steps)+len(s.Steps) <= maxSteps {
-			f.Epilogue.Steps = append(slices.Clone(f.Epilogue.Steps), s.Steps...)
+		if f := open(p); f != nil && !long(s.Steps) && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
+			f.Epilogue.AddSteps(s.Steps)
 			r.absorb(p, n)
 		}
 	}
@@ -47,6 +49,11 @@ func foldQuantize(r *rewriter) error {
 			r.foldQuantizer(n, q)
 		}
 	}
+	for _, n := range slices.Clone(r.g.Nodes) {
+		if f, ok := n.Attrs.(*graph.FusedConv); ok && f.Epilogue.OutBits > 0 && len(f.Epilogue.Joins) > 0 {
+			r.joinLevels(n, f)
+		}
+	}
 	return nil
 }
 
@@ -55,10 +62,16 @@ func foldQuantize(r *rewriter) error {
 func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	p := r.only(n)
 	f := open(p)
-	if f == nil || q.bits > maxThresholdBits {
+	if f == nil || !takenIn(n) {
+		return
+	}
+	if q.bits > maxThresholdBits {
+		f.Epilogue.OutBits, f.Epilogue.OutEnc, f.Epilogue.Quantizer = q.bits, q.enc, q.formula
+		r.absorb(p, n)
 		return
 	}
 	switch {
+	case len(f.Epilogue.Joins) > 0: // no function of the sums alone
 	case f.Window != nil:
 		p.Verdict = graph.Verdict{Kind: graph.Binary, Reason: graph.WhyTwoIntegers}
 	case p.Op == "bconv2d":
@@ -72,7 +85,6 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		}
 		p.Verdict = why
 	}
-	steps := f.Epilogue.Steps
 	if q.nan { // comparisons take a NaN for less than anything; this step makes it 0 and changes nothing else
 		for o := range f.Out {
 			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
@@ -80,9 +92,9 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 				return
 			}
 		}
-		steps = append(slices.Clone(steps), scalar.Step{Kind: scalar.PRelu, A: slices.Repeat([]float32{1}, f.Out), From: n.Name})
+		f.Epilogue.AddSteps([]scalar.Step{{Kind: scalar.PRelu, A: slices.Repeat([]float32{1}, f.Out), From: n.Name}})
 	}
-	f.Epilogue.Steps, f.Epilogue.OutBits, f.Epilogue.OutEnc = steps, q.bits, q.enc
+	f.Epilogue.OutBits, f.Epilogue.OutEnc = q.bits, q.enc
 	if q.one {
 		f.Epilogue.Levels = floatLevels(q, 0)
 	} else {
@@ -102,12 +114,19 @@ func foldPool(r *rewriter) error {
 			continue
 		}
 		f := p.Attrs.(*graph.FusedConv)
-		e := f.Epilogue
-		if f.Pool != nil || e.Thresholds == nil && e.Shift == nil {
+		if f.Pool != nil || !risesInteger(f) {
 			continue
 		}
 		f.Pool = a
 		r.absorb(p, n)
 	}
 	return nil
+}
+
+// risesInteger reports whether f makes levels of its integer sums that are the larger the larger these are, everywhere alike; in
+// falling channels it is the negated sums that are compared, and pooled.
+func risesInteger(f *graph.FusedConv) bool {
+	e := f.Epilogue
+	return e.Thresholds != nil || e.Shift != nil ||
+		e.Quantizer != nil && len(e.Joins) == 0 && f.Window == nil && classes(f) == 1 && scalar.Increasing(e.Steps)
 }

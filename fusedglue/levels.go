@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -17,16 +18,18 @@ type quantizer struct {
 	level func(o int, x float32) int
 	one   bool // all channels have the same levels
 	nan   bool // NaN has the highest level instead of the lowest
+	// formula computes level with few operations, whatever the bits; nil where there is none.
+	formula *scalar.Quantizer
 }
 
 // quantizerOf reads n; ok is false where n is none.
 func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	switch a := n.Attrs.(type) {
 	case *graph.QuantizeAttrs:
-		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return a.Eval(x) }, true, false}, true
+		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return a.Eval(x) }, true, false, a}, true
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return a.Level(t, o, x) }, t.Shape[1] == 1, a.NotLess}, true
+		return quantizer{a.Bits, a.Enc, func(o int, x float32) int { return a.Level(t, o, x) }, t.Shape[1] == 1, a.NotLess, nil}, true
 	}
 	return q, false
 }

@@ -165,7 +165,7 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 // takenIn reports whether n is something that convolutions take in.
 func takenIn(n *graph.Node) bool {
 	q, ok := quantizerOf(n)
-	return !ok || q.bits <= maxThresholdBits
+	return !ok || q.bits <= maxThresholdBits || q.formula != nil
 }
 
 // reachesOpen reports whether nothing but steps and movers, which steps and quantizers may pass, stands between a convolution
@@ -177,7 +177,8 @@ func (r *rewriter) reachesOpen(tensor string) bool {
 			return true
 		}
 		if _, moves := kinds[p.Op]; !moves && p.Op != "eltwise" {
-			return false
+			_, joins := joinOf(p)
+			return joins && slices.ContainsFunc(p.Inputs, r.reachesOpen)
 		}
 	}
 	return false
@@ -187,6 +188,9 @@ func (r *rewriter) reachesOpen(tensor string) bool {
 func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 	channels := r.g.Value(m.Inputs[i]).Channels()
 	all := func(v []float32) ([]float32, bool) {
+		if alike(v, 0, 1, len(v)) {
+			return slices.Repeat(v[:1], channels), true
+		}
 		out := make([]float32, channels)
 		for c := range out {
 			first, step, count := k.goes(r, m, i, c)

@@ -106,6 +106,57 @@ func (n *net) plain(op string, inputs ...string) string {
 
 func (n *net) quantize(x string, a *graph.QuantizeAttrs) string { return n.add("quantize", a, nil, x) }
 
+// joined is a function of x, an image, and of another tensor, at times; levels are the input of the layer that made x.
+func (n *net) joined(t *rapid.T, x, levels string) string {
+	s := slices.Clone(n.Value(x).Shape)
+	op := pick(t, "join", "", "", "add", "sub", "mul", "maximum", "add")
+	if op == "" {
+		return x
+	}
+	other, v := "", n.Value(levels)
+	switch between(t, 0, 4, "other") {
+	case 0: // levels, or a part of them
+		part := n.add("slice", &graph.SliceAttrs{Begin: make([]int, 4), Size: []int{s[0], min(s[1], v.Shape[1]), min(s[2], v.Shape[2]), min(s[3], v.Shape[3])}, Stride: []int{1, 1, 1, 1}}, nil, levels)
+		if !fits(n.Value(part).Shape, s) {
+			return x
+		}
+		other = n.plain("dequantize", part)
+	case 1: // one number a channel
+		other = n.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": n.tensor(0, 1, 1, 1, 1, s[3])})
+	case 2: // gates of each picture
+		other = n.add("reshape", &graph.ReshapeAttrs{Shape: []int{s[0], 1, 1, s[3]}}, nil, n.plain("global_avg_pool", n.plain("relu", x)))
+	default: // another layer's sums, which somebody else may read too
+		b := graph.BinaryAttrs{WeightScale: graph.ScaleTensor, PadValue: graph.PadOnes}
+		if v.Shape[1] != s[1] || v.Shape[2] != s[2] {
+			return x
+		}
+		if other = n.bconv(levels, 1, s[3], graph.PadSame, b); between(t, 0, 3, "read twice") == 0 {
+			n.Outputs = append(n.Outputs, n.plain("relu", other))
+		}
+	}
+	if rapid.Bool().Draw(t, "swapped") {
+		x, other = other, x
+	}
+	y := n.add(op, &graph.BinaryOpAttrs{}, nil, x, other)
+	if !slices.Equal(n.Value(y).Shape, s) {
+		t.Fatalf("%v instead of %v", n.Value(y).Shape, s)
+	}
+	if between(t, 0, 3, "sum read twice") == 0 {
+		n.Outputs = append(n.Outputs, n.plain("relu", y))
+	}
+	return y
+}
+
+// fits reports whether a tensor of shape s may be repeated to one of shape to.
+func fits(s, to []int) bool {
+	for d := range s {
+		if s[d] != to[d] && s[d] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // moved puts one of the ops that only move elements behind x, an image, at times.
 func (n *net) moved(t *rapid.T, x string) string {
 	s := slices.Clone(n.Value(x).Shape)
@@ -204,6 +255,7 @@ func drawNet(t *rapid.T) *net {
 				n.Outputs = append(n.Outputs, x)
 			}
 			pooled()
+			x = n.joined(t, x, in)
 			x = n.moved(t, x)
 			for range between(t, 0, 2, "steps") {
 				if rapid.Bool().Draw(t, "relu") {
@@ -215,8 +267,11 @@ func drawNet(t *rapid.T) *net {
 				x = n.moved(t, x)
 			}
 			a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: n.Value(in).Scale}, Rounding: a.Rounding}
-			if between(t, 0, 5, "wide") == 0 {
-				a.Bits = 5
+			if between(t, 0, 3, "wide") == 0 {
+				a.Bits, a.Scale = between(t, 5, 8, "bits"), 0.02
+			}
+			if between(t, 0, 2, "join behind") == 0 {
+				x = n.joined(t, x, in)
 			}
 			x = n.quantize(x, a)
 		}

@@ -27,6 +27,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 		switch {
 		case conv && n.Op == "fconv2d":
 			s.layer(n, f)
+		case conv && inTile(f):
 		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // the model's own wish
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
 			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
@@ -37,6 +38,12 @@ func Strict(g *graph.Graph) []graph.Stay {
 		}
 	}
 	return s.found
+}
+
+// inTile reports whether f makes levels of floats that are inherent in the model, and never leave its tile: of sums with other
+// tensors, or of more bits than become thresholds.
+func inTile(f *graph.FusedConv) bool {
+	return f.Epilogue.OutBits > 0 && (len(f.Epilogue.Joins) > 0 || f.Epilogue.Quantizer != nil)
 }
 
 type strict struct {
@@ -102,7 +109,7 @@ func (s *strict) levelBits(t string) int {
 	case *graph.Elementwise:
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
-		return stepBits(a.Epilogue.Steps)
+		return stepBits(a.Epilogue.Floats())
 	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
 		if n.Op == "avg_pool" {
 			return 0
@@ -143,17 +150,17 @@ func stepBits(steps []scalar.Step) int {
 
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
 func (s *strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
-	return reach(n, func(m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
+	return reach(n, func(_, m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
 }
 
 // laterQuantizer finds a quantizer that is reached from n through float glue.
 func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
-	return reach(n, func(m *graph.Node) (found, on bool) {
+	return reach(n, func(from, m *graph.Node) (found, on bool) {
 		switch a := m.Attrs.(type) {
 		case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
 			return true, false
 		case *graph.FusedConv:
-			return a.Epilogue.OutBits > 0, false
+			return a.Epilogue.OutBits > 0 && m.Inputs[0] == from.Output, false // what joins its sums ends there
 		case *graph.ShiftLevels:
 			return false, false // integers all the way
 		}
@@ -180,7 +187,7 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 }
 
 // reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.
-func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
+func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}
 	var from func(n *graph.Node) *graph.Node
 	from = func(n *graph.Node) *graph.Node {
@@ -189,7 +196,7 @@ func reach(n *graph.Node, visit func(*graph.Node) (found, on bool), next func(*g
 				continue
 			}
 			seen[m] = true
-			found, on := visit(m)
+			found, on := visit(n, m)
 			if found {
 				return m
 			}

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"ripc/graph/scalar"
 	"ripc/ir"
 )
@@ -46,7 +48,7 @@ type FusedConv struct {
 type Window struct{ Scale, Offset []float32 }
 
 // Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift and Steps' form is
-// used: integer thresholds, integer add-then-shift, or float steps.
+// used: integer thresholds, integer add-then-shift, or floats: steps, joins, and levels of what these make.
 type Epilogue struct {
 	OutBits int // bit planes written; 0 = f32
 	OutEnc  ir.EncodingKind
@@ -64,11 +66,47 @@ type Epilogue struct {
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors of those of a bconv2d may have
 	// an element for each class of positions and channel.
 	Steps []scalar.Step
-	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with Steps). Infinities
+	// Joins, in order, come behind Steps: what these have made meets other tensors.
+	Joins []Join
+	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with floats). Infinities
 	// are allowed; NaN stands for a level that no value reaches, and those above it.
 	Levels []float32
 	// LevelRows are Levels that differ from channel to channel, [2^OutBits-1][Out], in their place: parameters like Thresholds.
 	LevelRows [][]float32
+	// Quantizer makes levels of OutBits and OutEnc by its formula, in the place of both.
+	Quantizer *scalar.Quantizer
+}
+
+// Others are the tensors that a's joins meet, in their order: the last inputs of its node n.
+func (a *FusedConv) Others(n *Node) []string { return n.Inputs[len(n.Inputs)-len(a.Epilogue.Joins):] }
+
+// Join is a function of two numbers: of the float that an accumulator has become, and of the element of the same position of another
+// tensor (Others): f32, or levels, which count as their real values. Its axes of extent 1 are repeated.
+type Join struct {
+	Function scalar.Function
+	Reverse  bool          // the other tensor's element is the first of the two
+	Steps    []scalar.Step // on the result
+	From     string        // node that asked for it
+}
+
+// Floats lists the float steps before, between and behind the joins, which they count as none.
+func (e *Epilogue) Floats() []scalar.Step {
+	all := e.Steps
+	for _, j := range e.Joins {
+		all = append(all[:len(all):len(all)], j.Steps...)
+	}
+	return all
+}
+
+// AddSteps puts float steps behind those that there are. Attributes are shared, so nothing that was there is written to.
+func (e *Epilogue) AddSteps(steps []scalar.Step) {
+	if len(e.Joins) == 0 {
+		e.Steps = append(slices.Clone(e.Steps), steps...)
+		return
+	}
+	e.Joins = slices.Clone(e.Joins)
+	last := &e.Joins[len(e.Joins)-1]
+	last.Steps = append(slices.Clone(last.Steps), steps...)
 }
 
 // ShiftAdd is Riptide's glue in integers: level = clip(((a << Left[o]) + Add[o]) >> Right[o], Low[o], top), one entry for each

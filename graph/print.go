@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"ripc/graph/scalar"
 )
 
 // String is the graph as text, one line a tensor or node, for inspect and --print-after.
@@ -32,10 +34,12 @@ func (e Epilogue) String() string {
 		return fmt.Sprintf(" -> add, shift, clip(%s)", bits(e.OutBits))
 	}
 	s := ""
-	for _, step := range e.Steps {
-		s += " " + step.Kind.String()
+	for _, name := range e.FloatNames() {
+		s += " " + name
 	}
 	switch {
+	case e.Quantizer != nil:
+		s += fmt.Sprintf(" quantize(%s)", bits(e.OutBits))
 	case e.LevelRows != nil:
 		s += fmt.Sprintf(" levels(%s, per channel)", bits(e.OutBits))
 	case e.OutBits > 0:
@@ -45,6 +49,22 @@ func (e Epilogue) String() string {
 		return ""
 	}
 	return " ->" + s
+}
+
+// FloatNames are the names of the float steps and joins, in order; a join with another tensor is e.g. "add(tensor)".
+func (e Epilogue) FloatNames() []string {
+	var names []string
+	steps := func(steps []scalar.Step) {
+		for _, s := range steps {
+			names = append(names, s.Kind.String())
+		}
+	}
+	steps(e.Steps)
+	for _, j := range e.Joins {
+		names = append(names, j.Function.String()+"(tensor)")
+		steps(j.Steps)
+	}
+	return names
 }
 
 // remark is what is known and said of n behind what it does: the code of its reason, and its note.

@@ -58,14 +58,12 @@ func glueOf(f *graph.FusedConv) ir.Glue {
 		g.Form = graph.GlueThresholds.String()
 	case e.Shift != nil:
 		g.Form = graph.GlueShift.String()
-	case len(e.Steps) > 0 || e.OutBits > 0:
+	case len(e.Steps) > 0 || len(e.Joins) > 0 || e.OutBits > 0:
 		g.Form, g.PerChannel = graph.GlueSteps.String(), e.LevelRows != nil
 		if f.Window != nil {
 			g.Steps = append(g.Steps, "mul", "fma")
 		}
-		for _, s := range e.Steps {
-			g.Steps = append(g.Steps, s.Kind.String())
-		}
+		g.Steps = append(g.Steps, e.FloatNames()...)
 	}
 	return g
 }

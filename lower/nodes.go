@@ -180,10 +180,15 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	in.Shape = ops.Spatial(x.Shape)
 	shape := in.Shape
 	dst := l.result(n)
-	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm), dst.slice)
-	args := []string{src}
+	args, others := []string{src}, []graph.Value(nil)
+	for _, name := range a.Others(n) {
+		v := *l.g.Value(name)
+		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
+		args, others = append(args, l.at[name].buf), append(others, v)
+	}
+	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...), dst.slice)
 	for i, c := range consts {
-		p := f.Params[1+i]
+		p := f.Params[1+len(others)+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
 	if a.Window != nil {

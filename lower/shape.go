@@ -17,7 +17,7 @@ func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *graph.Value, 
 }
 
 func (l *lowering) slice(n *graph.Node, a *graph.SliceAttrs, x *graph.Value, src string) {
-	f, why := ops.SliceFloat(a, x.Shape), graph.WhyMovesFloats
+	f, why := ops.SliceNumbers(a, x.DType(), x.Shape), graph.WhyMovesFloats
 	if x.Encoded() {
 		f, why = ops.SliceBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
 	}
@@ -34,7 +34,7 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Va
 		l.at[n.Output] = place{buf: src}
 		return
 	}
-	f, why := ops.TransposeFloat(a, x.Shape), graph.WhyMovesFloats
+	f, why := ops.TransposeNumbers(a, x.DType(), x.Shape), graph.WhyMovesFloats
 	if x.Encoded() {
 		f, why = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
 	}

@@ -157,7 +157,8 @@ type compileResult struct {
 	Seconds     float64               `json:"seconds"`
 	Times       []stageSeconds        `json:"times"`
 	order       []string
-	f32Sums     int // binary layers in Float
+	f32Sums     int  // binary layers in Float
+	fewBits     bool // a layer has weights of few bits, or nearly so
 	in          *ripc.Inspection
 }
 
@@ -184,6 +185,7 @@ func (r *compileResult) count() {
 		if f32Sums {
 			r.f32Sums++
 		}
+		r.fewBits = r.fewBits || l.MACs > 0 && (l.WeightBits < 32 || l.Reason != nil && l.Reason.Args.WeightBits > 0)
 		if binary && l.Algorithm == layout.Float.String() {
 			r.Computed = append(r.Computed, l.Name+" ("+l.Op+"): "+l.Why.Text)
 		}
@@ -207,7 +209,7 @@ func (r *compileResult) print(w io.Writer) {
 		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
 	}
 	fmt.Fprintln(w)
-	if r.Binary == 0 {
+	if r.Binary == 0 && !r.fewBits {
 		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", len(r.Float), r.Stages)
 	} else {
 		for _, f := range r.Float {

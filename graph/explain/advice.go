@@ -42,6 +42,8 @@ func changes() map[graph.Reason]string {
 		graph.WhyWideLevels:    "quantize what %(where) makes to fewer bits",
 		graph.WhyChannelScales: "give %(where) one scale for all channels",
 		graph.WhyWideQuantizer: "give %(where) at most %(most) bits",
+		graph.WhyScaledLevels:  "give %(where) one number for all channels, or move it behind the layer",
+		graph.WhyUnevenLevels:  "quantize in even steps before %(where)",
 	}
 }
 

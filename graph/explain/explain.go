@@ -32,6 +32,8 @@ func sentences() map[graph.Reason]string {
 		graph.WhyWideLevels:    unquantized + "%(where) makes levels of %(bits) bits",
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
+		graph.WhyScaledLevels:  "%(but)its input is quantized, but %(where) then scales or shifts each channel by a number of its own",
+		graph.WhyUnevenLevels:  "%(but)its input is quantized, but %(where) makes %(count) values of it that are not in even steps",
 
 		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
 		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",

@@ -203,6 +203,8 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 	for i, t := range n.in {
 		switch {
 		case t == nil || t.konst != nil:
+		case t.value != nil && t.value.Whole && !n.op.moves:
+			return nil, n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i])
 		case t.integers != nil && !n.op.moves:
 			return nil, n.fail("put DequantizeLinear before it", "input %q holds integers; arithmetic on them is not supported", n.Input[i])
 		case t.cond != nil && n.op.moves && !n.op.logic:

@@ -80,6 +80,39 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 			}
 		}
 		return evalElements(n.Op, in, x, out)
+	case *graph.ArgAttrs:
+		c := in[0].Channels()
+		for k := range y {
+			row := x[0][k*c : (k+1)*c]
+			for i, v := range row {
+				best := row[int(y[k])]
+				if n.Op == "argmin" {
+					v, best = -v, -best
+				}
+				if v > best || a.Last && v == best {
+					y[k] = float32(i)
+				}
+			}
+		}
+		return y
+	case *graph.TopKAttrs:
+		c := in[0].Channels()
+		for k := range len(y) / a.K {
+			row := x[0][k*c : (k+1)*c]
+			at := identity(c)
+			slices.SortStableFunc(at, func(i, j int) int {
+				if a.Least {
+					i, j = j, i
+				}
+				return cmp.Compare(row[j], row[i])
+			})
+			for i, p := range at[:a.K] {
+				if y[k*a.K+i] = row[p]; out.Whole {
+					y[k*a.K+i] = float32(p)
+				}
+			}
+		}
+		return y
 	case *graph.HardSigmoidAttrs:
 		return each(func(v float32, _ int) float32 {
 			return f32.Min(f32.Max(f32.Add(f32.Mul(v, float32(a.Alpha)), float32(a.Beta)), 0), 1)
@@ -202,6 +235,9 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		return each(func(v float32, _ int) float32 { return f32.Min(f32.Max(v, -1), 1) })
 	case "dequantize":
 		return each(func(v float32, _ int) float32 {
+			if in[0].Whole {
+				return v
+			}
 			l := int(v)
 			switch m := 1<<in[0].Bits - 1; in[0].Enc {
 			case ir.Bipolar:
@@ -213,6 +249,18 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 			}
 			return f32.Mul(float32(in[0].Scale), float32(l))
 		})
+	case "log_softmax":
+		c := out.Channels()
+		for k := 0; k < len(y); k += c {
+			sum := 0.0
+			for _, v := range x[0][k : k+c] {
+				sum += math.Exp(float64(v))
+			}
+			for i := range c {
+				y[k+i] = float32(float64(x[0][k+i]) - math.Log(sum))
+			}
+		}
+		return y
 	case "global_avg_pool":
 		s := in[0].Shape
 		for k, v := range x[0] {

@@ -241,34 +241,36 @@ func lowerRound(mode scalar.Rounding) func(n *node) ([]*tensor, error) {
 }
 
 // lowerSoftmax works along one axis from opset 13 on; before, all axes from one on count as one.
-func lowerSoftmax(n *node) ([]*tensor, error) {
-	b, t := n.b, n.in[0]
-	def := -1
-	if n.opset < 13 {
-		def = 1
-	}
-	axis, err := n.intAttr("axis", def)
-	if err != nil {
-		return nil, err
-	}
-	if axis, err = n.axis(axis, len(t.shape)); err != nil {
-		return nil, err
-	}
-	if n.opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
-		rows, err := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
+func lowerSoftmax(op string) lowerFunc {
+	return func(n *node) ([]*tensor, error) {
+		b, t := n.b, n.in[0]
+		def := -1
+		if n.opset < 13 {
+			def = 1
+		}
+		axis, err := n.intAttr("axis", def)
 		if err != nil {
 			return nil, err
 		}
-		if rows, err = b.elementwise(rows, "softmax", &graph.NoAttrs{}, nil); err != nil {
+		if axis, err = n.axis(axis, len(t.shape)); err != nil {
 			return nil, err
 		}
-		return one(b.reshape(rows, t.shape))
+		if n.opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
+			rows, err := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
+			if err != nil {
+				return nil, err
+			}
+			if rows, err = b.elementwise(rows, op, &graph.NoAttrs{}, nil); err != nil {
+				return nil, err
+			}
+			return one(b.reshape(rows, t.shape))
+		}
+		if t.flat != nil && axis == 1 { // the order within a row does not matter
+			return one(b.elementwise(t, op, &graph.NoAttrs{}, nil))
+		}
+		if t, err = b.stored(t, t.last(axis)); err != nil {
+			return nil, err
+		}
+		return one(b.elementwise(t, op, &graph.NoAttrs{}, nil))
 	}
-	if t.flat != nil && axis == 1 { // the order within a row does not matter
-		return one(b.elementwise(t, "softmax", &graph.NoAttrs{}, nil))
-	}
-	if t, err = b.stored(t, t.last(axis)); err != nil {
-		return nil, err
-	}
-	return one(b.elementwise(t, "softmax", &graph.NoAttrs{}, nil))
 }

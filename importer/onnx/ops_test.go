@@ -3,6 +3,7 @@ package onnx
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -56,6 +57,10 @@ func floatsOf(t testing.TB, a *npy.Array) []float32 {
 	case "i8":
 		for _, b := range a.Data {
 			out = append(out, float32(int8(b)))
+		}
+	case "i32":
+		for i := 0; i < len(a.Data); i += 4 {
+			out = append(out, float32(int32(binary.LittleEndian.Uint32(a.Data[i:]))))
 		}
 	default:
 		f, err := a.Float32s()

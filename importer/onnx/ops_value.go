@@ -52,6 +52,11 @@ func lowerCast(n *node) ([]*tensor, error) {
 	}
 	t := n.in[0]
 	switch {
+	case t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64):
+		c := *t
+		return []*tensor{&c}, nil
+	case t.value != nil && t.value.Whole && to == dtFloat:
+		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
 	case to == dtBool && (t.truth || t.cond != nil):
 		c := *t
 		return []*tensor{&c}, nil

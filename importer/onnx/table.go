@@ -85,7 +85,12 @@ func activations(add adder) {
 	add("Celu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerCelu, becomes: "div, elu, mul"})
 	add("Softsign", op{min: 1, max: 1, lower: lowerSoftsign, becomes: "abs, add, div"})
 	add("ThresholdedRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerThresholded, becomes: "greater, where"})
-	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax, becomes: "softmax"})
+	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("softmax"), becomes: "softmax"})
+	add("LogSoftmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("log_softmax"), becomes: "log_softmax"})
+	arg := []string{"axis", "keepdims", "select_last_index"}
+	add("ArgMax", op{min: 1, max: 1, attrs: arg, lower: lowerArg("argmax"), becomes: "argmax", limits: "positions are i32"})
+	add("ArgMin", op{min: 1, max: 1, attrs: arg, lower: lowerArg("argmin"), becomes: "argmin", limits: "positions are i32"})
+	add("TopK", op{min: 1, max: 2, outputs: 2, attrs: []string{"axis", "k", "largest", "sorted"}, lower: lowerTopK, becomes: "top_k, top_k_indices", limits: "a constant k; positions are i32"})
 }
 
 func layers(add adder) {
@@ -102,6 +107,7 @@ func layers(add adder) {
 	reduce := []string{"axes", "keepdims", "noop_with_empty_axes"}
 	add("ReduceMean", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, true), lower: lowerReduce(true), becomes: "global_avg_pool"})
 	add("ReduceMax", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(math.Inf(-1), math.Max, false), lower: lowerReduce(false), becomes: "max_pool"})
+	add("ReduceMin", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(math.Inf(1), math.Min, false), lower: lowerReduceMin, becomes: "mul, max_pool, mul"})
 	add("ReduceSum", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, false), lower: lowerReduceSum, becomes: "global_avg_pool, mul"})
 }
 
@@ -198,7 +204,6 @@ func onConstants(add adder) {
 	add("ConstantOfShape", op{min: 1, max: 1, attrs: []string{"value"}, fold: foldFill})
 	add("Range", op{min: 3, max: 3, fold: foldRange})
 	add("ReduceProd", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(1, func(a, v float64) float64 { return a * v }, false)})
-	add("ReduceMin", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(math.Inf(1), math.Min, false)})
 }
 
 // foldCastTo is a as another type.

@@ -139,10 +139,14 @@ func (b *modelBuilder) bitserial() {
 		b.conv("bitserial_conv2d")
 	}
 	attrs := b.nodes[len(b.nodes)-1]["attrs"].(map[string]any)
+	joined := b.r.IntN(5) == 0 // a sum of two layers, which shift_norm does not normalize
+	if joined {
+		b.residual()
+	}
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if shift == 0 && attrs["weight_offset"] == nil && b.many(in) && b.r.IntN(2) == 0 {
+	if !joined && shift == 0 && attrs["weight_offset"] == nil && b.many(in) && b.r.IntN(2) == 0 {
 		for _, op := range []string{"add", "relu"} {
 			if b.r.IntN(4) == 0 {
 				b.add(op, nil)

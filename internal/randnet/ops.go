@@ -25,6 +25,27 @@ func (b *modelBuilder) activation() {
 	}
 }
 
+// residual joins what the last layer makes with another layer's numbers, or with levels made of those.
+func (b *modelBuilder) residual() {
+	last := b.nodes[len(b.nodes)-1]
+	if b.r.IntN(2) == 0 {
+		b.add("batch_norm", nil)
+	}
+	cur := b.cur
+	attrs, _ := last["attrs"].(map[string]any)
+	b.addTo(last["inputs"].([]string), last["op"].(string), attrs)
+	if b.r.IntN(2) == 0 {
+		b.quantize()
+		b.add("dequantize", nil)
+		b.bits = 0
+	}
+	pair := []string{cur, b.cur}
+	if b.r.IntN(2) == 0 {
+		pair = []string{b.cur, cur}
+	}
+	b.addTo(pair, []string{"add", "add", "sub", "mul", "minimum"}[b.r.IntN(5)], nil)
+}
+
 // shapeStep adds an op that moves elements or, on floats, combines two tensors.
 func (b *modelBuilder) shapeStep() {
 	kind := b.r.IntN(4)

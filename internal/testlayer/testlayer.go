@@ -17,12 +17,29 @@ func Integers(a *graph.FusedConv, by layout.Algorithm, enc ir.EncodingKind, bits
 	if enc != ir.Unipolar {
 		a.PadValue = a.X.Max
 	}
-	f, _ := ops.Conv(layout.NewConv(a, x, by), slice)
+	f, _ := ops.Conv(layout.NewConv(a, x, by, others(a, batch, h, w)...), slice)
 	return f
+}
+
+// others are tensors for the joins of a: numbers, levels and one number a channel, in turn.
+func others(a *graph.FusedConv, batch, h, w int) []graph.Value {
+	oh, ow := a.OutSize(h, w)
+	var out []graph.Value
+	for k := range a.Epilogue.Joins {
+		v := graph.Value{Shape: []int{batch, oh, ow, a.Out}}
+		switch (k + a.Out) % 3 {
+		case 1:
+			v.LevelType = scalar.LevelType{Enc: ir.Bipolar, Bits: 2, Scale: 0.5}
+		case 2:
+			v.Shape[1], v.Shape[2] = 1, 1
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // Reals is the Func of a, a layer over real numbers.
 func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice) *ir.Func {
-	f, _ := ops.Conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, layout.Float), slice)
+	f, _ := ops.Conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, layout.Float, others(a, batch, h, w)...), slice)
 	return f
 }

@@ -72,15 +72,16 @@ func (a Algorithm) Other() Algorithm {
 // Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set.
 type Conv struct {
 	*graph.FusedConv
-	X      graph.Value // the input, [B, H, W, C]
-	Counts *Counts     // Algorithm Popcount
-	Sums   *Sums       // Algorithm Float
+	X      graph.Value   // the input, [B, H, W, C]
+	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Counts *Counts       // Algorithm Popcount
+	Sums   *Sums         // Algorithm Float
 }
 
-// NewConv lays f out, a layer over x, of shape [B, H, W, C]. Popcount needs integers (f.Ints), and so does Float over levels,
+// NewConv lays f out, a layer over x, of shape [B, H, W, C], which others join. Popcount needs integers (f.Ints), and so does Float over levels,
 // whose sums must be exact in f32. A layer without its weights has the layout that any weights would have, with none in it.
-func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm) *Conv {
-	c := &Conv{FusedConv: f, X: x}
+func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm, others ...graph.Value) *Conv {
+	c := &Conv{FusedConv: f, X: x, Others: others}
 	if by == Popcount {
 		c.Counts = newCounts(f, &x)
 	} else {

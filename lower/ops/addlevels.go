@@ -16,7 +16,7 @@ func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	sum, _ := scalar.SumOf(x.LevelType, y.LevelType, minus) // checked by inference
 	rank := max(len(x.Shape), len(y.Shape))
 	full := make([]int, rank)
-	operands := [2][]int{leading(x.Shape, rank), leading(y.Shape, rank)}
+	operands := [2][]int{Leading(x.Shape, rank), Leading(y.Shape, rank)}
 	for d := range full {
 		full[d] = max(operands[0][d], operands[1][d])
 	}

@@ -75,7 +75,7 @@ func TestTranspose(t *testing.T) {
 		for d, p := range a.Perm {
 			to[d] = s[p]
 		}
-		moves(t, func() *ir.Func { return ops.TransposeFloat(a, s) }, func(bits int, enc ir.EncodingKind) *ir.Func { return ops.TransposeBits(a, bits, s, enc) }, s, to, func(p []int) []int {
+		moves(t, func() *ir.Func { return ops.TransposeNumbers(a, ir.F32, s) }, func(bits int, enc ir.EncodingKind) *ir.Func { return ops.TransposeBits(a, bits, s, enc) }, s, to, func(p []int) []int {
 			q := make([]int, len(p))
 			for d := range p {
 				q[a.Perm[d]] = p[d]
@@ -128,7 +128,7 @@ func TestSlice(t *testing.T) {
 		if last := len(s) - 1; s[last] > 32 && rapid.Bool().Draw(t, "whole words") {
 			a.Begin[last], a.Stride[last], a.Size[last] = 32, 1, s[last]-32
 		}
-		moves(t, func() *ir.Func { return ops.SliceFloat(a, s) }, func(bits int, enc ir.EncodingKind) *ir.Func { return ops.SliceBits(a, bits, s, enc) }, s, a.Size, func(p []int) []int {
+		moves(t, func() *ir.Func { return ops.SliceNumbers(a, ir.F32, s) }, func(bits int, enc ir.EncodingKind) *ir.Func { return ops.SliceBits(a, bits, s, enc) }, s, a.Size, func(p []int) []int {
 			q := slices.Clone(p)
 			for d := range q {
 				q[d] = a.Begin[d] + p[d]*a.Stride[d]

@@ -17,7 +17,7 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	}
 	operands, full := make([][]int, len(shapes)), make([]int, rank)
 	for k, shape := range shapes {
-		operands[k] = leading(shape, rank)
+		operands[k] = Leading(shape, rank)
 		for d, n := range operands[k] {
 			full[d] = max(full[d], n)
 		}
@@ -74,8 +74,8 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	return f
 }
 
-// leading puts axes of extent 1 in front of shape.
-func leading(shape []int, rank int) []int {
+// Leading puts axes of extent 1 in front of shape.
+func Leading(shape []int, rank int) []int {
 	out := make([]int, 0, rank)
 	for range rank - len(shape) {
 		out = append(out, 1)

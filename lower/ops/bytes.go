@@ -51,7 +51,7 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, from(i)...), t), t)))
-	f.Body = ir.Nest(ls, storeSteps(y, steps, v, operands(f, steps, s[3], i[3]), i))
+	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), v, i))
 	f.Params = append(f.Params, out(y))
 	return f
 }

@@ -16,7 +16,7 @@ type Const struct {
 }
 
 // Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In], and the constants of its
-// parameters between x and y, in order.
+// parameters before y, in order; x and the tensors that it joins, called r0, r1 and so on, stand before these.
 //
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
@@ -99,6 +99,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 		x = BitBuffer("x", c.X.Bits, c.X.Shape, c.X.Enc)
 	}
 	c.params = append(c.params, in(x))
+	for k := range c.Others {
+		c.params = append(c.params, in(c.otherBuffer(k)))
+	}
 	w := c.weights()
 	acc := c.accumulate(c.input(x), w)
 	if c.Pool != nil {

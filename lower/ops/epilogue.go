@@ -31,7 +31,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	case e.Shift != nil:
 		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
 	default:
-		bits = c.levelBits(acc, i[:3], o)
+		bits = c.levelBits(acc, i[:3], channel{o, i[3], ir.V("l")})
 	}
 	if e.OutEnc == ir.BipolarInv {
 		for n, bit := range bits {
@@ -148,9 +148,25 @@ func bitsOf(level ir.Expr, bits int) []ir.Expr {
 	return out
 }
 
-func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
+func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
 	e := c.Epilogue
-	v := c.floats(acc, at, o)
+	var bits []ir.Expr
+	if e.Quantizer != nil {
+		bits = bitsOf(ir.At(c.quantized(acc), append(slices.Clone(at), o.index)...), e.OutBits)
+	} else {
+		bits = thermometer(c.reached(c.floats(acc, at, o, 1<<e.OutBits-1), o.index), e.OutBits)
+	}
+	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
+		for i := range bits {
+			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o.index, ir.Int(c.Out)))
+		}
+	}
+	return bits
+}
+
+// reached says of each level whether v is as high.
+func (c *conv) reached(v, o ir.Expr) []ir.Expr {
+	e := c.Epilogue
 	var ge []ir.Expr
 	for _, l := range e.Levels {
 		ge = append(ge, ir.Bin(ir.Ge, v, ir.Float(l)))
@@ -161,13 +177,18 @@ func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o ir.Expr) []ir.Expr {
 			ge = append(ge, ir.Bin(ir.Ge, v, ir.At(rows, ir.Int(j), o)))
 		}
 	}
-	bits := thermometer(ge, e.OutBits)
-	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
-		for i := range bits {
-			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o, ir.Int(c.Out)))
-		}
-	}
-	return bits
+	return ge
+}
+
+// quantized is a nest of the levels that the epilogue's quantizer makes, each of which is then cut into its bits.
+func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
+	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
+	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], channel{index: i[3]}, 1))
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i...)))
+	return y
 }
 
 // start is what the float steps begin with, at position and channel i.
@@ -211,7 +232,7 @@ func (c *conv) windows() ir.Buffer {
 // vectors gives the operands of the float steps at position and channel i, in order, as parameters s0, s1, ...
 func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	var all [][]float32
-	for _, s := range c.Epilogue.Steps {
+	for _, s := range c.Epilogue.Floats() {
 		all = append(all, s.Vectors()...)
 	}
 	n := -1
@@ -239,14 +260,18 @@ func (c *conv) shared(name string, v []float32) ir.Buffer {
 	return b
 }
 
-// floats is the value that levels are made of. Where its expression would become large, a nest of its own computes it.
-func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
-	steps := c.Epilogue.Steps
-	if !large(steps) {
-		v := c.start(acc, append(slices.Clone(at), o))
-		vec := c.vectors(append(slices.Clone(at), o))
-		for _, s := range steps {
-			v = s.Expr(v, vec)
+// maxJoined is how many links the comparisons of a value that other tensors have met may have together.
+const maxJoined = 16
+
+// floats is the value that levels are made of, in so many places. Where its expression would become large, a nest of its own
+// computes it, and where other tensors would be read for it again and again.
+func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Expr {
+	links := c.links(at, o)
+	few := len(c.Others) == 0 || places*len(links) <= maxJoined
+	if !large(links) && few {
+		v := c.start(acc, append(slices.Clone(at), o.index))
+		for _, l := range links {
+			v = l.apply(v)
 		}
 		return v
 	}
@@ -255,8 +280,8 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 	i := vars(outer)
 	v := c.start(acc, i)
 	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, steps, v, c.vectors(i), i)))
-	return ir.At(y, append(append([]ir.Expr{}, at...), o)...)
+	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, i)))
+	return ir.At(y, append(slices.Clone(at), o.index)...)
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
@@ -268,6 +293,6 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	i := vars(outer)
 	v := c.start(acc, i)
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-	c.nests = append(c.nests, ir.Nest(outer, storeSteps(y, c.Epilogue.Steps, v, c.vectors(i), at)))
+	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, at)))
 	return y
 }

@@ -25,7 +25,7 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 		f.Name = fmt.Sprintf("steps%d_", len(steps))
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
-	f.Body = ir.Nest(ls, storeSteps(y, steps, ir.At(x, i...), operands(f, steps, s[3], i[3]), i))
+	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), ir.At(x, i...), i))
 	f.Params = append(f.Params, out(y))
 	return f
 }

@@ -63,10 +63,10 @@ func sliced(a *graph.SliceAttrs, shape []int) (s, size []int, from func(i []ir.E
 	}
 }
 
-// SliceFloat copies part of an f32 tensor.
-func SliceFloat(a *graph.SliceAttrs, shape []int) *ir.Func {
+// SliceNumbers copies part of a tensor of type t.
+func SliceNumbers(a *graph.SliceAttrs, t ir.Type, shape []int) *ir.Func {
 	s, size, from := sliced(a, shape)
-	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, size...)
+	x, y := buf("x", t, spread(shape, 1)...), buf("y", t, size...)
 	ls := loops("", over(ir.Batch, "b", size[0]), over(ir.Row, "h", size[1]), over(ir.Col, "w", size[2]), over(ir.Channel, "o", size[3]))
 	i := vars(ls)
 	return &ir.Func{Name: fmt.Sprintf("slice_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}

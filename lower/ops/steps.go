@@ -10,28 +10,43 @@ import (
 // maxCopies is how often a value may stand in the expression of the steps behind it.
 const maxCopies = 8
 
-// large reports whether the steps, one put into the other, have more than maxCopies copies of what they begin with.
-func large(steps []scalar.Step) bool {
-	n := 1
+// link is what becomes of a float on its way: a step, or a join with another tensor. apply has its operand so many times.
+type link struct {
+	copies int
+	apply  func(v ir.Expr) ir.Expr
+}
+
+// stepLinks are steps; vec gives their operands, in order.
+func stepLinks(steps []scalar.Step, vec func() ir.Expr) []link {
+	var out []link
 	for _, s := range steps {
-		if n *= s.Copies(); n > maxCopies {
+		out = append(out, link{s.Copies(), func(v ir.Expr) ir.Expr { return s.Expr(v, vec) }})
+	}
+	return out
+}
+
+// large reports whether the links, one put into the other, have more than maxCopies copies of what they begin with.
+func large(links []link) bool {
+	n := 1
+	for _, l := range links {
+		if n *= l.copies; n > maxCopies {
 			return true
 		}
 	}
 	return false
 }
 
-// storeSteps stores v after the steps at position at of y; vec gives their operands, in order. Values in between are stored
-// there too, where the expression would become large.
-func storeSteps(y ir.Buffer, steps []scalar.Step, v ir.Expr, vec func() ir.Expr, at []ir.Expr) ir.Stmt {
+// storeLinks stores v after the links at position at of y. Values in between are stored there too, where the expression would
+// become large.
+func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 	var body []ir.Stmt
 	n := 1
-	for _, s := range steps {
-		if n *= s.Copies(); n > maxCopies {
+	for _, l := range links {
+		if n *= l.copies; n > maxCopies {
 			body = append(body, set(y, v, at...))
-			v, n = ir.At(y, at...), s.Copies()
+			v, n = ir.At(y, at...), l.copies
 		}
-		v = s.Expr(v, vec)
+		v = l.apply(v)
 	}
 	return ir.Seq(append(body, set(y, v, at...))...)
 }

@@ -42,11 +42,11 @@ func TransposeIsView(a *graph.TransposeAttrs, bits int, shape []int) bool {
 	return slices.IsSorted(order) && (bits == 0 || before == after || before%WordBits == 0 && after%WordBits == 0)
 }
 
-// TransposeFloat gives f32 elements another order of axes.
-func TransposeFloat(a *graph.TransposeAttrs, shape []int) *ir.Func {
+// TransposeNumbers gives elements of type t another order of axes.
+func TransposeNumbers(a *graph.TransposeAttrs, t ir.Type, shape []int) *ir.Func {
 	to, from := transposed(a, shape)
 	s := Spatial(to)
-	x, y := buf("x", ir.F32, spread(shape, 1)...), buf("y", ir.F32, s...)
+	x, y := buf("x", t, spread(shape, 1)...), buf("y", t, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	return &ir.Func{Name: transposeName(a, 0, s), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}

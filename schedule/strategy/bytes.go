@@ -173,9 +173,7 @@ func (b *byteBuilder) build() {
 	if t.shared || !b.dense() {
 		b.may("parallel %s", t.outer)
 	}
-	if t.position != "" {
-		b.unroll(b.find(t.position))
-	}
+	b.positions(t)
 	if i := b.instr(isa.PackCompare, func(i isa.Instr) bool { return i.Lanes == b.extent(t.inner) }); !b.packed || i == nil || !b.may("tensorize %s %s", t.inner, i.Func.Name) {
 		b.may("vectorize %s", t.inner)
 	}

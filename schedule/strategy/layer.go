@@ -23,6 +23,7 @@ type Layer struct {
 
 	packed    bool // the output is words of bits
 	scattered bool // neighbouring sums read addresses that are no neighbours
+	joined    bool // other tensors meet the sums on their way to the output
 	counts    bool // the sums are of bits of words
 	// differ says that the words are the differences of parameters, of the inputs and of the weights.
 	differ         bool
@@ -111,6 +112,13 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 		}
 	}
 	l.scattered = arith.Scattered(l.sum.loops[ir.Channel])
+	for _, b := range append([]string{l.out.buf}, l.between...) {
+		for _, st := range storesTo(f.Body, b) {
+			for _, ld := range loads(st.Val) { // constants have no more than rows, columns and channels
+				l.joined = l.joined || params[ld.Buf] && len(ld.Idx) > 3
+			}
+		}
+	}
 	return l
 }
 

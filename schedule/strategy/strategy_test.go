@@ -91,12 +91,18 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	for i := range intRange(t, 0, 3, "steps") {
 		e.Steps = append(e.Steps, scalar.Step{Kind: []scalar.Kind{scalar.Mul, scalar.Relu, scalar.Fma}[i]})
 	}
+	for range max(0, intRange(t, -2, 2, "joins")) {
+		e.Joins = append(e.Joins, graph.Join{Function: rapid.SampledFrom([]scalar.Function{scalar.Plus, scalar.Minus}).Draw(t, "function"), Steps: []scalar.Step{{Kind: scalar.Relu}}})
+	}
 	bits := intRange(t, 1, 3, "bits")
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = make([]float32, a.Out)
 		}
-		switch intRange(t, 0, 2, "levels") {
+		switch intRange(t, 0, 3, "levels") {
+		case 3:
+			e.OutBits, e.OutEnc = 8, ir.Unipolar
+			e.Quantizer = &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}, Rounding: scalar.HalfUp}
 		case 1:
 			e.OutBits, e.OutEnc, e.Levels = bits, enc, make([]float32, 1<<bits-1)
 		case 2:
@@ -109,7 +115,14 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float}).Draw(t, "algorithm")
-	switch intRange(t, 0, 2, "epilogue") {
+	kinds := 3
+	if a.GroupCount() > 1 { // lanes that go one by one are nearly all the code that a kernel may have
+		kinds = 2
+	}
+	switch intRange(t, 0, kinds, "epilogue") {
+	case 3:
+		e.OutBits, e.OutEnc = 6, ir.Bipolar
+		e.Quantizer = &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 6, Enc: ir.Bipolar, Scale: 0.1}}
 	case 1:
 		*e = graph.Epilogue{OutBits: bits, OutEnc: enc}
 		for range 1<<bits - 1 {
@@ -122,7 +135,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		}
 	}
 	oh, ow := (h+a.Pad.Top+a.Pad.Bottom-a.KH)/a.SH+1, (w+a.Pad.Left+a.Pad.Right-a.KW)/a.SW+1
-	if e.OutBits > 0 && rapid.Bool().Draw(t, "pooled") {
+	if e.OutBits > 0 && len(e.Joins) == 0 && rapid.Bool().Draw(t, "pooled") {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
@@ -180,7 +193,7 @@ func other(t *rapid.T) *ir.Func {
 		if rapid.Bool().Draw(t, "bits") {
 			return ops.TransposeBits(a, bits, s, enc)
 		}
-		return ops.TransposeFloat(a, s)
+		return ops.TransposeNumbers(a, ir.F32, s)
 	case 14:
 		right := slices.Clone(s)
 		right[intRange(t, 0, 3, "repeated")] = 1
@@ -191,7 +204,7 @@ func other(t *rapid.T) *ir.Func {
 		if rapid.Bool().Draw(t, "bits") {
 			return ops.SliceBits(a, bits, s, enc)
 		}
-		return ops.SliceFloat(a, s)
+		return ops.SliceNumbers(a, ir.F32, s)
 	case 16:
 		if rapid.Bool().Draw(t, "unpack") {
 			return ops.UnpackWords(s, enc)

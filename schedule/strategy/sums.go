@@ -223,10 +223,28 @@ func (b *builder) finish(t tiled) {
 	if t.shared || !b.dense() {
 		b.may("parallel %s", t.outer)
 	}
-	if t.position != "" {
+	b.positions(t)
+	b.may("vectorize %s", t.inner)
+}
+
+// maxJoined is the number of positions of a tile whose output is written out together where each reads other tensors as well:
+// more of them do not fit the registers.
+const maxJoined = 7
+
+// positions writes the output of a tile's positions out.
+func (b *builder) positions(t tiled) {
+	switch {
+	case t.position == "":
+	case b.joined && !b.packed && b.extent(t.position) > maxJoined:
+		_, inner, tail := b.cut(t.position, maxJoined)
+		for _, part := range []string{inner, tail} {
+			if l := b.find(part); l != nil {
+				b.unroll(l)
+			}
+		}
+	default:
 		b.unroll(b.find(t.position))
 	}
-	b.may("vectorize %s", t.inner)
 }
 
 // writeOut unrolls the innermost loops of the sums as far as the body stays small. It is the last step, when what else there

@@ -85,3 +85,61 @@ m = M("not_or", [2, 6])
 m.done(m("Cast", m("Cast", m("Not", m("Or", m("Greater", m.x, m.c(1.0)), m("Greater", m.x, m.input("y", [2, 6])))), to=T.BOOL), to=T.FLOAT))
 m = M("mask_moved", [2, 3, 4])
 m.done(m("Where", m("Transpose", m("Unsqueeze", m("Greater", m.x, m.c(0.0)), m.i(0)), perm=[0, 1, 3, 2]), m.c(1.0), m.input("y", [1, 2, 4, 3])))
+
+# Ends of networks.
+for axis in [0, 1, -1]:
+    single("log_softmax%d" % axis, "LogSoftmax", [2, 3, 4, 5], axis=axis)
+single("log_softmax_rows", "LogSoftmax", [3, 7])
+single("log_softmax_old", "LogSoftmax", [2, 3, 4], opset=11)
+single("log_softmax_old2", "LogSoftmax", [2, 3, 4], opset=11, axis=2)
+m = M("log_softmax_net", [1, 2, 3, 4])
+m.done(m("LogSoftmax", m("Gemm", m("Flatten", m.x), m.w(24, 5), m.w(5)), axis=1))
+
+
+def whole(name, op, shape, opset=17, **attrs):
+    m = M(name, shape, opset)
+    y = m(op, m("Floor", m.x), **attrs)
+    m.done(y, types={y: T.INT64})
+
+
+for op in ["ArgMax", "ArgMin"]:
+    whole(op.lower() + "_image", op, [2, 3, 4, 5], axis=1)
+    whole(op.lower() + "_dropped", op, [2, 3, 4, 5], axis=1, keepdims=0)
+    whole(op.lower() + "_rows", op, [3, 7], axis=-1, keepdims=0)
+    whole(op.lower() + "_last", op, [3, 17], axis=1, select_last_index=1)
+    whole(op.lower() + "_default", op, [3, 7])
+    whole(op.lower() + "_old", op, [3, 7], opset=7, axis=1)
+    whole(op.lower() + "_first", op, [2, 3, 4], axis=0, keepdims=0)
+m = M("argmax_cast", [2, 9])
+m.done(m("Cast", m("ArgMax", m.x, axis=1), to=T.FLOAT))
+m = M("argmax_net", [1, 2, 3, 4])
+y = m("ArgMax", m("Gemm", m("Flatten", m("Conv", m.x, m.w(3, 2, 1, 1))), m.w(36, 5), m.w(5)), axis=1, keepdims=0)
+m.done(y, types={y: T.INT64})
+m = M("argmax_int32", [2, 9])
+y = m("Cast", m("Squeeze", m("ArgMax", m.x, axis=1), m.i(1)), to=T.INT32)
+m.done(y, types={y: T.INT32})
+
+
+def top(name, shape, *ins, opset=17, **attrs):
+    m = M(name, shape, opset)
+    v, i = m("TopK", m("Floor", m.x), *[f(m) for f in ins], outs=2, **attrs)
+    m.done(v, i, types={i: T.INT64})
+
+
+k = lambda n: lambda m: m.i(n)
+top("topk", [3, 9], k(4))
+top("topk_one", [2, 5], k(1))
+top("topk_all", [2, 5], k(5))
+top("topk_least", [3, 9], k(3), largest=0)
+top("topk_image", [2, 3, 4, 5], k(2), axis=1)
+top("topk_first", [5, 4], k(2), axis=0)
+top("topk_unsorted", [3, 9], k(4), sorted=1, axis=1)
+top("topk_old", [3, 9], opset=9, k=3)
+top("topk_old10", [3, 9], k(3), opset=10)
+m = M("topk_values", [3, 9])
+m.done(m("Relu", m("TopK", m.x, m.i(2), outs=2)[0]))
+m = M("topk_positions", [3, 9])
+y = m("TopK", m.x, m.i(2), outs=2)[1]
+m.done(y, types={y: T.INT64})
+single("reducemin", "ReduceMin", [2, 3, 4, 5], axes=[2, 3])
+single("reducemin_18", "ReduceMin", [2, 3, 4], k(1), opset=18, keepdims=0)

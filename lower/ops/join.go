@@ -1,0 +1,87 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+	"ripc/lower/layout"
+)
+
+// channel is an output channel, and the word of packed levels and the bit in it that it has, nil where these are not at hand.
+type channel struct{ index, word, bit ir.Expr }
+
+// links are the float steps and joins of channel o at position at.
+func (c *conv) links(at []ir.Expr, o channel) []link {
+	vec := c.vectors(append(slices.Clone(at), o.index))
+	all := stepLinks(c.Epilogue.Steps, vec)
+	for k, j := range c.Epilogue.Joins {
+		all = append(all, link{1, func(v ir.Expr) ir.Expr {
+			if j.Reverse {
+				return j.Function.Expr(c.other(k, at, o), v)
+			}
+			return j.Function.Expr(v, c.other(k, at, o))
+		}})
+		all = append(all, stepLinks(j.Steps, vec)...)
+	}
+	return all
+}
+
+// otherBuffer is the parameter of the tensor that join k meets.
+func (c *conv) otherBuffer(k int) ir.Buffer {
+	v, name := c.Others[k], fmt.Sprintf("r%d", k)
+	if layout.FormOf(&v) == layout.Planes {
+		return BitBuffer(name, v.Bits, v.Shape, v.Enc)
+	}
+	return buf(name, ir.F32, v.Shape...)
+}
+
+// other is the number that join k meets.
+func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
+	v, pos := c.Others[k], slices.Clone(at)
+	for d := range pos {
+		if v.Shape[d] == 1 {
+			pos[d] = ir.Int(0)
+		}
+	}
+	switch {
+	case v.Channels() == 1:
+		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
+	case v.Encoded() && o.word == nil, !v.Encoded() && c.o != c.Out:
+		return ir.At(c.widened(k), append(slices.Clone(at), o.index)...)
+	}
+	return c.otherAt(k, pos, o)
+}
+
+// otherAt is the number of the tensor that join k meets at a position and channel of its own.
+func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
+	x, v := c.otherBuffer(k), c.Others[k]
+	if v.Encoded() {
+		return v.FloatExpr(ir.CastTo(ir.F32, integer(levelIn(x, pos, o.word, o.bit), v.LevelType)))
+	}
+	return ir.At(x, append(pos, o.index)...)
+}
+
+// widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there
+// only, and not whatever is computed of it.
+func (c *conv) widened(k int) ir.Buffer {
+	y, v := buf(fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o), c.Others[k]
+	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
+		return y
+	}
+	outer := loops(y.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	pos, o := slices.Clone(i[:3]), i[3]
+	for d := range pos {
+		if v.Shape[d] == 1 {
+			pos[d] = ir.Int(0)
+		}
+	}
+	if c.o != c.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
+	}
+	from := channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(outer, set(y, c.otherAt(k, pos, from), i...)))
+	return y
+}
