@@ -14,6 +14,9 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 		v = n.Verdict
 	}
 	l := ir.Layer{Kind: kindOf(g, n).String(), Reason: v.AsReason()}
+	if _, ok := n.Attrs.(*graph.ShiftLevels); ok {
+		l.Glue = ir.Glue{Form: graph.GlueShift.String(), Bits: g.Value(n.Output).Bits}
+	}
 	f, ok := n.Attrs.(*graph.FusedConv)
 	if !ok || n.Op == "window_sum" {
 		return l

@@ -54,6 +54,9 @@ func Advise(stages []Stage) []Advice {
 		why := s.Layer.Reason
 		code, err := graph.ParseReason(why.Code)
 		text, known := changes()[code]
+		if why.Args.Bits > graph.MaxWeightBits {
+			continue // a picture's bytes: what reads them is real by the model's own wish
+		}
 		// A reason of the input is one of the weights' layer only if these have few bits.
 		if err != nil || !known || s.Layer.Kind != graph.Float.String() || why.Args.WeightBits == 0 && !strings.Contains(text, "%(bits) bits") {
 			continue

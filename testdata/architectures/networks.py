@@ -192,7 +192,7 @@ class HardBinary(Layer):
 
     def __init__(self, shape, act, **kw):
         super().__init__(shape, act, **kw)
-        self.w = nn.Parameter(torch.tensor(parts.RNG.normal(0, 0.05, shape), dtype=torch.float32))  # no short fractions, as training leaves them
+        self.w = nn.Parameter(torch.tensor(parts.RNG.laplace(0, 0.05, shape), dtype=torch.float32))  # no short fractions, as training leaves them
 
     def weight(self):
         w = self.w
