@@ -157,7 +157,8 @@ type compileResult struct {
 	Seconds     float64               `json:"seconds"`
 	Times       []stageSeconds        `json:"times"`
 	order       []string
-	f32Sums     int // binary layers in Float
+	f32Sums     int      // binary layers in Float
+	changeable  []string // those of Float that a change of the model would make bits
 	in          *ripc.Inspection
 }
 
@@ -193,6 +194,9 @@ func (r *compileResult) count() {
 				text += ": " + why
 			}
 			r.Float = append(r.Float, text)
+			if l.Changeable {
+				r.changeable = append(r.changeable, text)
+			}
 		}
 	}
 }
@@ -207,12 +211,15 @@ func (r *compileResult) print(w io.Writer) {
 		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
 	}
 	fmt.Fprintln(w)
-	if r.Binary == 0 {
-		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", len(r.Float), r.Stages)
-	} else {
-		for _, f := range r.Float {
-			fmt.Fprintf(w, "  stays float: %s\n", f)
-		}
+	for _, f := range r.changeable {
+		fmt.Fprintf(w, "  stays float: %s\n", f)
+	}
+	switch rest := len(r.Float); {
+	case len(r.changeable) > 0 || rest == 0:
+	case r.Binary == 0:
+		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", rest, r.Stages)
+	default:
+		fmt.Fprintf(w, "  fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits\n", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
 	}
 	for i, t := range r.in.Inputs {
 		if note := noteText(r.in, i); note != "" {
