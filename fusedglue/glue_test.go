@@ -49,38 +49,6 @@ func levelAt(f *graph.FusedConv, o int, sum int64) int {
 	return n
 }
 
-func TestShiftToThresholds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := layer(t, ir.Unipolar, 4)
-		bits, r, enc := between(t, 1, 2, "bits"), random(t, "glue"), encoding(t)
-		s := &graph.ShiftAdd{Left: make([]int32, 4), Low: make([]int32, 4)}
-		var glue []shiftNorm
-		for o := range 4 {
-			z := paper(bits, pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound))
-			z.Enc = enc
-			g := z.of(channel{math.Exp2(-8 * r.Float64()), 4*r.Float64() - 2, math.Exp2(20*r.Float64() - 10), 0, pick(t, "floor", math.Inf(-1), 0)})
-			glue = append(glue, g)
-			s.Add, s.Right = append(s.Add, int32(g.Add)), append(s.Right, int32(g.Right))
-			s.Left[o], s.Low[o] = int32(g.Left), int32(g.Low)
-		}
-		f.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: enc, Shift: s}
-		if err := shiftToThresholds(newRewriter(&graph.Graph{Nodes: []*graph.Node{{Attrs: f}}})); err != nil {
-			t.Fatal(err)
-		}
-		if f.Epilogue.Shift != nil || f.Epilogue.OutBits != bits || f.Epilogue.OutEnc != enc {
-			t.Fatalf("%+v", f.Epilogue)
-		}
-		for o, g := range glue {
-			lo, hi := f.Sums(o)
-			for sum := lo; sum <= hi; sum++ {
-				if got, want := levelAt(f, o, sum), g.level(sum, bits); got != want {
-					t.Fatalf("channel %d, sum %d: level %d, want %d (%+v)", o, sum, got, want, g)
-				}
-			}
-		}
-	})
-}
-
 func TestThresholdsOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		enc, r := encoding(t), random(t, "steps")

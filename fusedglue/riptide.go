@@ -136,18 +136,3 @@ func entry(list *[]int32, n, o, v int) {
 }
 
 func abs(v int64) int64 { return max(v, -v) }
-
-// shiftToThresholds replaces add-then-shift by equal thresholds where 2^bits-1 compares cost less.
-func shiftToThresholds(r *rewriter) error {
-	for _, n := range r.g.Nodes {
-		f, ok := n.Attrs.(*graph.FusedConv)
-		if !ok || f.Epilogue.Shift == nil || f.Epilogue.OutBits > 2 {
-			continue
-		}
-		s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
-		search(f, bits, f.Epilogue.OutEnc, nil, 1, func(o int) func(a int64) int {
-			return func(a int64) int { return s.Level(o, a, bits) }
-		})
-	}
-	return nil
-}

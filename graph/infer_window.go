@@ -67,15 +67,15 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
 	}
 	p, shape := &a.Pad, []int{x.Shape[0], 0, 0, w.Shape[3]}
-	before, after := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}
+	before, after, given := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}, a.OutputPad
 	for d := range 2 {
 		size, s, span := x.Shape[1+d], a.Strides[d], (w.Shape[d]-1)*a.Dilation()[d]+1
 		switch p.Mode {
 		case PadValid:
 			before[d], after[d] = 0, 0
 		case PadSame:
-			if a.OutputPad != [2]int{} && a.OutputPad[d] != max(0, s-span) {
-				return nil, g.Errorf(n, "leave one of them out", "output_padding %v with padding same", a.OutputPad)
+			if given != [2]int{} && given[d] != max(0, s-span) {
+				return nil, g.Errorf(n, "leave one of them out", "output_padding %v with padding same", given)
 			}
 			total := max(0, span-s)
 			before[d], after[d] = total/2, total-total/2

@@ -82,6 +82,8 @@ const (
 	WhyWideLevels    // Where, an Op, makes levels of Bits
 	WhyChannelScales // Where, an Op, has a scale for each channel
 	WhyWideQuantizer // Where, an Op, has more than Most bits
+	WhyScaledLevels  // Where, an Op, scales or shifts levels, each channel by a number of its own
+	WhyUnevenLevels  // Where, an Op, makes Count values, not in even steps
 
 	// What there is to say of a quantizer. Where is the node that it stands for, an Op.
 	WhyNearly     // the input of a layer is not quantized: Where is a quantizer of Bits but for rounding
@@ -128,17 +130,18 @@ const (
 	WhyCopiesOutput  // an output lies in another place
 	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
+	WhyTwoTensors    // it multiplies two tensors that the network computes
 )
 
 func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer",
+		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks"}
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

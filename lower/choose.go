@@ -9,7 +9,19 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
+
+// glued is g with the glue in each layer that costs less on target t.
+func glued(g *graph.Graph, t targets.Target) *graph.Graph {
+	g = g.Clone()
+	for _, n := range g.Nodes {
+		if f, ok := n.Attrs.(*graph.FusedConv); ok {
+			n.Attrs = layout.Glue(f, t)
+		}
+	}
+	return g
+}
 
 // choose finds the algorithm of each fused layer of g, by its node's name.
 func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {

@@ -65,6 +65,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
 		"resize":         with((*lowering).resize),
+		"matmul":         func(l *lowering, n *graph.Node, x *graph.Value, _ string) { l.matmul(n, x) },
 
 		"concat":  func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
 		"bitpack": (*lowering).sameBuffer, // both ends are the caller's

@@ -143,7 +143,31 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	if a, ok := n.Attrs.(*graph.FakeQuantAttrs); ok {
 		return nil, fakeQuantReason(n, a)
 	}
+	if float.Reason == graph.WhyMakesReals {
+		if why, ok := r.spoilt(n); ok {
+			return nil, why
+		}
+	}
 	return nil, float
+}
+
+// spoilt says what keeps n, an op on single elements of levels, from making levels, if it is that.
+func (r *rewriter) spoilt(n *graph.Node) (why graph.Verdict, ok bool) {
+	if !r.single(n) || len(n.Inputs) != 1 || n.Op == "dequantize" {
+		return why, false
+	}
+	if v, _ := r.source(n.Inputs[0]); v == nil {
+		return why, false
+	}
+	if r.varies(n) {
+		return because(graph.WhyScaledLevels, n), true
+	}
+	if values := r.values(n.Output, 0); values != nil {
+		why = because(graph.WhyUnevenLevels, n)
+		why.Args.Count = int64(len(values))
+		return why, true
+	}
+	return why, false
 }
 
 // affine is the type that levels have which n, an op with a number, gives another scale or offset; nil if n is no such op, or its

@@ -20,6 +20,7 @@ func Passes() []Pass {
 		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
 		{Name: "fold_weights", Doc: "weights that have few bits but for roundings become those, where that is asked for", Required: true, Run: foldWeights},
 		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
+		{Name: "fold_scales", Doc: "scales of the channels in front of a layer go into its weights, where these have few bits then", Required: true, Run: foldScales},
 		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", Required: true, Run: bitserial},
 		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
 		{Name: "dead", Doc: "layers that nobody reads are dropped", Required: true, Run: dropDead},
@@ -31,6 +32,7 @@ func order() [][3]string {
 	return [][3]string{
 		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
 		{"fold_weights", "bitserial", "layers are bitserial by the weights that they get"},
+		{"fold_scales", "bitserial", "scales of channels are no levels"},
 		{"requantize", "bitserial", "levels reach a convolution through quantizers that change nothing"},
 		{"bitserial", "fake_quant", "only then is known which levels nobody wants"},
 		{"bitserial", "dead", "it leaves the float way behind"},

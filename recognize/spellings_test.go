@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -128,6 +130,60 @@ func spellings() []spelling {
 		{"round", func(n *net, x string) string { return n.round(x) }, "", 0, nil, false},
 		{"sawtooth", func(n *net, x string) string { return n.two("sub", x, n.round(x)) }, "", 0, nil, false},
 	}
+}
+
+// TestScales: a scale of each channel goes into weights that have few bits with it, and is named where they have not.
+func TestScales(t *testing.T) {
+	scales := []float32{0.5, 2, 0.37, 1, 3, 0.1, 0.7, 9}
+	by := func(n *net, op, x string) string {
+		return n.add(op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{8}, Data: scales}}, x)
+	}
+	depthwise := func(n *net, x string) string {
+		w := map[string]*graph.Tensor{"w": n.few([]int{-1, 1}, 3, 3, 1, 8)}
+		return n.add("conv2d", &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: same, Groups: 8}, w, x)
+	}
+	undone := func(n *net, rows int) *graph.Tensor {
+		w := n.ones(8*rows, 3)
+		for i := range w.Data {
+			w.Data[i] /= 1 / scales[i/3%8]
+		}
+		return w
+	}
+	for _, c := range []struct {
+		name  string
+		build func(n *net, x string) string
+		want  graph.Reason
+	}{
+		{"depthwise", func(n *net, x string) string { return depthwise(n, by(n, "mul", x)) }, graph.NoReason},
+		{"depthwise, divided", func(n *net, x string) string { return depthwise(n, by(n, "div", x)) }, graph.NoReason},
+		{"undone", func(n *net, x string) string {
+			y := n.plain("flatten", by(n, "div", x))
+			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": undone(n, 16)}, y)
+		}, graph.NoReason},
+		{"others", func(n *net, x string) string {
+			return n.conv(by(n, "mul", x), n.few([]int{-1, 1}, 1, 1, 8, 4), same, true)
+		}, graph.WhyScaledLevels},
+		{"an offset for each channel", func(n *net, x string) string { return depthwise(n, by(n, "add", x)) }, graph.WhyScaledLevels},
+		{"uneven", func(n *net, x string) string {
+			return depthwise(n, n.two("mul", n.binary("add", 0.1, x), n.binary("add", 0.1, x)))
+		}, graph.WhyMakesReals},
+		{"uneven, of one", func(n *net, x string) string { return depthwise(n, n.from("div", 1, n.binary("add", 0.3, x))) }, graph.WhyUnevenLevels},
+	} {
+		n := newNet(t.Fatal, 4)
+		g := n.run(c.build(n, n.quant(u2(), n.input(1, 4, 4, 8))))
+		last := g.Nodes[len(g.Nodes)-1]
+		for last.Op == "add" {
+			last = g.Nodes[len(g.Nodes)-2]
+		}
+		if b, _ := binaryAttrs(last); (b != nil) != (c.want == graph.NoReason) || last.Verdict.Reason != c.want {
+			t.Errorf("%s: %+v\n%s", c.name, last.Verdict, g)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := newNet(func(args ...any) { t.Fatal(args...) }, rapid.Uint64().Draw(t, "seed"))
+		x := by(n, pick(t, "op", "mul", "div"), n.quant(u2(), n.input(1, 4, 4, 8)))
+		n.compare(t, 1e-5, depthwise(n, x))
+	})
 }
 
 // TestValues: levels that come in another order than the numbers, or are made from two tensors, are made behind what makes them.

@@ -69,3 +69,18 @@ func sumsX86(t Target) SumCosts {
 	}
 	return c
 }
+
+// ShiftCompares is the number of comparisons with thresholds that cost as much as adding, shifting and clipping a sum (Riptide's glue),
+// shifts being other ones in each lane. Between 1 and 3 comparisons, or 3 and 7, nothing finer can be told: 3x3 and 1x1 layers of 64 to
+// 256 channels with 1 to 4 bits both ways, ripc bench --json on 2026-11-22 (instructions on Arm, times on x86). With 3 comparisons the
+// shift costs 1 to 2 % more on Arm and x86, with 7 it costs 1 to 8 % less, but for SSE2, which has no such shifts; on Cortex-M, lane by
+// lane, it costs 1 to 2 % less than 3 comparisons.
+func (t Target) ShiftCompares() float64 {
+	switch {
+	case t.Arch == "thumb":
+		return 2
+	case t.Arch == "x86_64" && !t.Has("avx2"):
+		return 8
+	}
+	return 4
+}

@@ -158,7 +158,8 @@ type compileResult struct {
 	Times       []stageSeconds        `json:"times"`
 	order       []string
 	f32Sums     int      // binary layers in Float
-	changeable  []string // those of Float that a change of the model would make bits
+	changeable  []string // those of Float that a change of the model, or an option, would make bits
+	fewBits     bool     // a layer has weights of few bits, or nearly so
 	in          *ripc.Inspection
 }
 
@@ -185,6 +186,7 @@ func (r *compileResult) count() {
 		if f32Sums {
 			r.f32Sums++
 		}
+		r.fewBits = r.fewBits || l.MACs > 0 && (l.WeightBits < 32 || l.Reason != nil && l.Reason.Args.WeightBits > 0)
 		if binary && l.Algorithm == layout.Float.String() {
 			r.Computed = append(r.Computed, l.Name+" ("+l.Op+"): "+l.Why.Text)
 		}
@@ -216,10 +218,14 @@ func (r *compileResult) print(w io.Writer) {
 	}
 	switch rest := len(r.Float); {
 	case len(r.changeable) > 0 || rest == 0:
-	case r.Binary == 0:
+	case r.Binary == 0 && !r.fewBits:
 		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", rest, r.Stages)
-	default:
+	case r.Binary > 0:
 		fmt.Fprintf(w, "  fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits\n", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
+	default:
+		for _, f := range r.Float {
+			fmt.Fprintf(w, "  stays float: %s\n", f)
+		}
 	}
 	for i, t := range r.in.Inputs {
 		if note := noteText(r.in, i); note != "" {

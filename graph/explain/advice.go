@@ -42,17 +42,19 @@ func changes() map[graph.Reason]string {
 		graph.WhyWideLevels:    "quantize what %(where) makes to fewer bits",
 		graph.WhyChannelScales: "give %(where) one scale for all channels",
 		graph.WhyWideQuantizer: "give %(where) at most %(most) bits",
+		graph.WhyScaledLevels:  "give %(where) one number for all channels, or move it behind the layer",
+		graph.WhyUnevenLevels:  "quantize in even steps before %(where)",
 	}
 }
 
-// Changeable reports whether a change of the model would make more of a layer bits: its sums, or what follows these.
+// Changeable reports whether a change of the model, or an option, would make more of a layer bits: its sums, or what follows these.
 func Changeable(l ir.Layer) bool {
 	code, err := graph.ParseReason(l.Reason.Code)
 	if err != nil || l.Kind == graph.Glue.String() {
 		return false
 	}
 	switch code {
-	case graph.WhySumsStopped, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite:
+	case graph.WhySumsStopped, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite, graph.WhyNearly, graph.WhyNearlyFew:
 		return true
 	}
 	return len(Advise([]Stage{{Layer: l}})) > 0
@@ -65,6 +67,9 @@ func Advise(stages []Stage) []Advice {
 		why := s.Layer.Reason
 		code, err := graph.ParseReason(why.Code)
 		text, known := changes()[code]
+		if why.Args.Bits > graph.MaxWeightBits {
+			continue // a picture's bytes: what reads them is real by the model's own wish
+		}
 		// A reason of the input is one of the weights' layer only if these have few bits.
 		if err != nil || !known || s.Layer.Kind != graph.Float.String() || why.Args.WeightBits == 0 && !strings.Contains(text, "%(bits) bits") {
 			continue

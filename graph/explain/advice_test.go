@@ -15,8 +15,10 @@ func TestAdvise(t *testing.T) {
 		return Stage{name, macs, ir.Layer{Kind: "float", Reason: ir.Reason{Code: why.String(), Where: where, Args: args}}}
 	}
 	binary := Stage{"c0", 9, ir.Layer{Kind: "binary", Reason: ir.Reason{Code: graph.WhySumsLeave.String()}}}
+	picture := float("image", 50, graph.WhyRealWeights, "", 0)
+	picture.Layer.Reason.Args.Bits = 8
 	list := Advise([]Stage{
-		binary,
+		binary, picture,
 		float("c1", 10, graph.WhyMakesReals, "a", 1), float("c2", 30, graph.WhyMakesReals, "b", 1), float("c3", 25, graph.WhyMakesReals, "a", 1),
 		float("stem", 99, graph.WhyMakesReals, "a", 0), // real weights too: no half of a binary layer
 		float("c4", 1, graph.WhyRealWeights, "", 0), float("c5", 2, graph.WhyRealWeights, "", 0),

@@ -33,6 +33,8 @@ func sentences() map[graph.Reason]string {
 		graph.WhyWideLevels:    unquantized + "%(where) makes levels of %(bits) bits",
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
+		graph.WhyScaledLevels:  "%(but)its input is quantized, but %(where) then scales or shifts each channel by a number of its own",
+		graph.WhyUnevenLevels:  "%(but)its input is quantized, but %(where) makes %(count) values of it that are not in even steps",
 
 		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
 		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
@@ -73,6 +75,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyCopiesPart:    "copies what its producer could not write in place",
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
+		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
 		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
 	}
 }

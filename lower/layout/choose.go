@@ -59,7 +59,7 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 	if t.Sums() == (targets.SumCosts{}) {
 		return Choice{Algorithm: Popcount, Why: Usual}
 	}
-	s := shapeOf(f, x)
+	s := shapeOf(f, x, t)
 	counts, sums := cost.Popcount(t, s), cost.Float(t, s)
 	unit := t.Sums().Unit
 	if sums < counts {
@@ -68,8 +68,16 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 	return Choice{Popcount, Cheaper, counts, sums, unit}
 }
 
+// levels is what it costs to make levels of a sum of f, in comparisons.
+func levels(f *graph.FusedConv, t targets.Target) int64 {
+	if f.Epilogue.Shift != nil {
+		return int64(t.ShiftCompares())
+	}
+	return int64(len(f.Epilogue.Thresholds))
+}
+
 // shapeOf is what f costs by.
-func shapeOf(f *graph.FusedConv, x *graph.Value) cost.Layer {
+func shapeOf(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
 	filters := f.Out
 	if f.Epilogue.OutBits > 0 { // whole words are written
@@ -78,7 +86,7 @@ func shapeOf(f *graph.FusedConv, x *graph.Value) cost.Layer {
 	return cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
-		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: int64(len(f.Epilogue.Thresholds)),
+		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
 		Grouped: f.GroupCount() > 1,
 	}

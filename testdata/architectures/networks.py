@@ -8,7 +8,7 @@ from parts import *
 IMAGE = (3, 8, 8)
 MAPS = (16, 8, 8)
 ZERO = dict(sign_zero="+1")          # torch.sign where nothing proves that 0 never comes
-STE = dict(sign_zero="+1", fold_ste=True)  # straight-through estimators written with detach: equal but for roundings
+STE = dict(sign_zero="+1", fold_ste=True)  # straight-through estimators that leave roundings
 
 
 # --- weights only ------------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def dorefa_w1a2():
     return dorefa(1, 2)
 
 
-@network("DoReFa-Net, 2-bit weights and activations", IMAGE, options=dict(fold_ste=True))
+@network("DoReFa-Net, 2-bit weights and activations", IMAGE)
 def dorefa_w2a2():
     return dorefa(2, 2)
 
@@ -179,7 +179,7 @@ class LSQ(nn.Module):
         return ((torch.round(v) - v).detach() + v) * s
 
 
-@network("LSQ, 2 bits, straight-through by detach", IMAGE, options=dict(fold_ste=True))
+@network("LSQ, 2 bits, straight-through by detach", IMAGE)
 def lsq_w2a2():
     class L(Quantized):
         def __init__(self, i, o, s):
@@ -190,8 +190,12 @@ def lsq_w2a2():
 class HardBinary(Layer):
     """The convolution of Bi-Real Net's and ReActNet's public code: alpha sign(w) - clip(w) + clip(w), so +-alpha but for roundings."""
 
+    def __init__(self, shape, act, **kw):
+        super().__init__(shape, act, **kw)
+        self.w = nn.Parameter(torch.tensor(parts.RNG.laplace(0, 0.05, shape), dtype=torch.float32))  # no short fractions, as training leaves them
+
     def weight(self):
-        w = self.w * 0.9 + 0.0123  # what training leaves are no short fractions
+        w = self.w
         binary, clipped = w.abs().mean((1, 2, 3), keepdim=True).detach() * torch.sign(w), torch.clamp(w, -1.0, 1.0)
         return binary.detach() - clipped.detach() + clipped
 
@@ -685,11 +689,12 @@ for name, act in dict(where=sign_where, where_gt=sign_where_gt, where_lt=sign_wh
     spelling(name, act)
 for name, act in dict(sign=sign, torch=sign_torch, symbolic=sign_symbolic, hardtanh=sign_clamp, tanh=sign_tanh, add_eps=sign_add_eps).items():
     spelling(name, act, ZERO)
-for name, act in dict(detach=sign_detach, detach_id=sign_detach_id, approx=sign_approx).items():
-    spelling(name, act, STE)
+for name, act in dict(detach=sign_detach, approx=sign_approx).items():
+    spelling(name, act, ZERO)
+spelling("detach_id", sign_detach_id, STE)
 for name, act in dict(ternary=ternary_where, ternary_nested=ternary_nested, two_bits=two_bits_sum).items():
     spelling(name, act, bits=(2, 1))
-spelling("detach_where", sign_detach_where, dict(fold_ste=True))
+spelling("detach_where", sign_detach_where)
 spelling("dynamo_where", sign_where, opset=18, dynamo=True)
 spelling("dynamo_sign", sign, ZERO, opset=20, dynamo=True)
 spelling("dynamo_cast", sign_cast, opset=21, dynamo=True)

@@ -273,3 +273,29 @@ s = m("Shape", m.x)
 m.done(m("Add", m.x, m("ConstantOfShape", s, value=nh.from_array(np.array([0.5], np.float32)))))
 m = M("cast_back", ["N", 3, 4, 5])
 m.done(m("Reshape", m.x, m("Cast", m("Concat", m("Cast", m("Shape", m.x, end=1), to=T.INT32), m.c([-1], np.int32), axis=0), to=T.INT64)))
+
+
+# Products of two tensors.
+def product(name, a, b, opset=17):
+    m = M("matmul_" + name, a, opset)
+    m.done(m("MatMul", m.x, m.input("y", b)))
+
+
+product("two", [4, 5], [5, 3])
+product("batches", [2, 3, 4, 5], [2, 3, 5, 6])
+product("repeated", [2, 1, 4, 5], [3, 5, 6])
+product("row", [5], [2, 5, 3])
+product("column", [2, 4, 5], [5])
+product("row_column", [1, 5], [5])
+product("left", [4, 5], [3, 5, 2])
+m = M("matmul_constant_left", [5, 3]); m.done(m("MatMul", m.w(4, 5), m.x))
+m = M("matmul_constant_left_batches", [2, 5, 3]); m.done(m("MatMul", m.w(4, 5), m.x))
+m = M("matmul_constant_batches", [2, 4, 5]); m.done(m("MatMul", m.x, m.w(2, 5, 3)))
+m = M("gemm_two", [4, 5]); m.done(m("Gemm", m.x, m.input("y", [3, 5]), m.input("z", [3]), transB=1, alpha=0.5, beta=2.0))
+m = M("gemm_two_transposed", [5, 4]); m.done(m("Gemm", m.x, m.input("y", [5, 3]), m.w(4, 1), transA=1))
+m = M("attention", [1, 6, 8])
+q, k, v = [m("Transpose", m("Reshape", m("MatMul", m.x, m.w(8, 8)), m.i(1, 6, 2, 4)), perm=p) for p in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
+y = m("MatMul", m("Softmax", m("Mul", m("MatMul", q, k), m.c(0.5)), axis=-1), v)
+m.done(m("MatMul", m("Reshape", m("Transpose", y, perm=[0, 2, 1, 3]), m.i(1, 6, 8)), m.w(8, 8)))
+m = M("gram", [1, 3, 4, 5])
+f = m("Reshape", m("Relu", m.x), m.i(1, 3, -1)); m.done(m("MatMul", f, m("Transpose", f, perm=[0, 2, 1])))

@@ -1,0 +1,93 @@
+package recognize
+
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+)
+
+// foldScales gives a scale of each channel, between levels and a convolution or dense layer, to the weights of that layer, where
+// these have few bits then: those of a depthwise layer, whose filters read one channel each, or weights that undo the scale.
+func foldScales(r *rewriter) error {
+	for _, n := range r.g.Nodes {
+		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
+			continue
+		}
+		p := r.Producer(n.Inputs[0])
+		for _, view := range r.viewsBefore(n) {
+			p = r.Producer(view.Inputs[0])
+		}
+		if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !mixed(p.Weights["b"].Data) {
+			continue
+		}
+		if a, ok := p.Attrs.(*graph.BinaryOpAttrs); !ok || a.Reverse {
+			continue
+		}
+		if v, _ := r.source(p.Inputs[0]); v == nil {
+			continue
+		}
+		w := scaled(n, p)
+		if few, _ := graph.Decompose(w); few == nil {
+			continue
+		}
+		weights := map[string]*graph.Tensor{"w": w}
+		if b := n.Weights["b"]; b != nil {
+			weights["b"] = b
+		}
+		n.Weights = weights
+		if err := r.bypass(n, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// viewsBefore are the nodes before n that only give rows of channels another shape, the nearest first.
+func (r *rewriter) viewsBefore(n *graph.Node) []*graph.Node {
+	var views []*graph.Node
+	for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(p.Inputs[0]) {
+		_, reshape := p.Attrs.(*graph.ReshapeAttrs)
+		if !reshape && p.Op != "flatten" || r.g.Value(p.Output).Channels()%r.g.Value(p.Inputs[0]).Channels() != 0 {
+			break
+		}
+		views = append(views, p)
+	}
+	return views
+}
+
+// scaled are the weights of n with the scales of p, a mul or div before it, in them.
+func scaled(n, p *graph.Node) *graph.Tensor {
+	w, b := n.Weights["w"], p.Weights["b"].Data
+	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
+	groups := 1
+	if a, ok := n.Attrs.(*graph.Conv2DAttrs); ok {
+		groups = a.GroupCount()
+	}
+	out := &graph.Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
+	for i, v := range w.Data {
+		o, c := i%outs, i/outs%in
+		s := b[(o/(outs/groups)*in+c)%len(b)]
+		if out.Data[i] = f32.Mul(v, s); p.Op == "div" {
+			out.Data[i] = f32.Div(v, s)
+		}
+	}
+	return out
+}
+
+// bypass lets n read what p, before it and views, reads.
+func (r *rewriter) bypass(n, p *graph.Node) error {
+	r.changed = true
+	in := p.Inputs[0]
+	views := r.viewsBefore(n)
+	for _, view := range slices.Backward(views) {
+		m := *view
+		m.Inputs = []string{in}
+		in = r.TensorName(view.Output + ".unscaled")
+		if err := r.insert(view, &m, in); err != nil {
+			return err
+		}
+	}
+	r.SetInputs(n, in)
+	return nil
+}
