@@ -74,6 +74,7 @@ const (
 
 	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
 	WhyInputReal     // the caller brings real numbers
+	WhyDeclaredOnly  // the caller brings real numbers, which the file says are Levels
 	WhyMakesReals    // Where, an Op, makes real numbers
 	WhyMixedLevels   // Where, an Op, joins levels of different types
 	WhyPadValue      // Where pads with Value, which is none of the levels of Bits and Levels
@@ -136,7 +137,7 @@ const (
 func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
+		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",

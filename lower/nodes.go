@@ -30,7 +30,7 @@ func (l *lowering) node(n *graph.Node) error {
 	case l.skipped(n):
 	case e != nil:
 		l.floats(e, n)
-	case n.Op == "dequantize" && l.isView(n.Inputs[0]):
+	case l.unpacked(n):
 		l.floats(n, nil)
 	case l.written[n.Name] != nil:
 		l.bytes(n)

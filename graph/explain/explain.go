@@ -25,6 +25,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights do not fit the accumulator",
 
 		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
+		graph.WhyDeclaredOnly:  unquantized + "the caller brings real numbers, of which the file says that they are %(levels)",
 		graph.WhyMakesReals:    unquantized + "%(where) makes real numbers",
 		graph.WhyMixedLevels:   unquantized + "%(where) joins levels of different types",
 		graph.WhyPadValue:      unquantized + "%(where) adds %(value), which is none of the %(bits)-bit %(levels) levels",
