@@ -53,6 +53,9 @@ func inferBitserialConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2D
 	return g.inferConvTransposeOf(n, x, a, true)
 }
 
+// maxPhases is the most places that a pixel of a transposed convolution's result may have between those of its input.
+const maxPhases = 1 << 12
+
 // inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times the strides, an odd pad
 // goes to the end.
 func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
@@ -62,6 +65,9 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 	}
 	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
 		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
+	}
+	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases || phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
+		return nil, g.Errorf(n, "", "strides %v and weights %v: want strides whose product is at most %d, and at most %d weights for all of their phases", a.Strides, w.Shape, maxPhases, MaxWeights)
 	}
 	if a.Binary != nil && a.Binary.Offset {
 		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
