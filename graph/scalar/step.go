@@ -217,16 +217,20 @@ func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
 	if a != a || b != b {
 		return 0, 0, false
 	}
+	turn := float32(1)
+	if len(s.A) > 0 {
+		turn = s.A[o%len(s.A)]
+	}
 	switch kinds()[s.Kind].course {
 	case rising:
 		return a, b, true
 	case turning:
-		return min(a, b), max(a, b), s.A[o]-s.A[o] == 0 && (s.Kind != Div || f32.Flush(s.A[o]) != 0)
+		return min(a, b), max(a, b), turn-turn == 0 && (s.Kind != Div || f32.Flush(turn) != 0)
 	case bending, valley:
 		if lo < 0 && hi > 0 {
-			return min(a, b, 0), max(a, b, 0), len(s.A) == 0 || s.A[o]-s.A[o] == 0
+			return min(a, b, 0), max(a, b, 0), turn-turn == 0
 		}
-		return min(a, b), max(a, b), len(s.A) == 0 || s.A[o]-s.A[o] == 0
+		return min(a, b), max(a, b), turn-turn == 0
 	}
 	return 0, 0, false
 }
