@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 )
 
 // Weights of a shift_norm that has taken in what stands before it: it normalizes max(x + bias, floor).
@@ -71,6 +72,8 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 		return r.forward(n, p, k)
 	}
 	switch bias, x, ok := r.addend(p); {
+	case r.levelSum(n, p):
+		return nil, nil
 	case ok:
 		r.shifted(n, bias)
 		r.SetInputs(n, x)
@@ -86,6 +89,33 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 		return nil, r.noIntegers(n, "is made by "+p.Op)
 	}
 	return []*graph.Node{n}, nil
+}
+
+// levelSum lets n read the sum of levels whose real values p adds up, or takes from each other; false where p does nothing of this.
+func (r *rewriter) levelSum(n, p *graph.Node) bool {
+	if p.Op != "add" && p.Op != "sub" || len(p.Inputs) != 2 {
+		return false
+	}
+	var levels []string
+	var types []scalar.LevelType
+	for _, in := range p.Inputs {
+		d := r.Producer(in)
+		if d == nil || d.Op != "dequantize" || !r.g.Value(d.Inputs[0]).Encoded() {
+			return false
+		}
+		levels, types = append(levels, d.Inputs[0]), append(types, r.g.Value(d.Inputs[0]).LevelType)
+	}
+	s, fault := scalar.SumOf(types[0], types[1], p.Op == "sub")
+	if fault != scalar.SumExact {
+		return false
+	}
+	v := *r.g.Value(p.Output)
+	v.Shape, v.LevelType = slices.Clone(v.Shape), s.Type
+	sum := *p
+	sum.Name, sum.Output, sum.Inputs = r.NodeName(p.Name+".levels"), r.TensorName(p.Output+".levels"), levels
+	r.InsertBefore(n, &sum, &v)
+	r.SetInputs(n, sum.Output)
+	return true
 }
 
 // noIntegers is the error that what n reads is none.

@@ -1,8 +1,10 @@
 package fusedglue
 
 import (
+	"bytes"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"ripc/graph"
@@ -123,4 +125,36 @@ func TestShiftNormBad(t *testing.T) {
 	if g := paper(1, graph.ShiftRiptide).of(channel{1, 0.5, 1, 0, none}); g != (shiftNorm{}) { // no rounding term
 		t.Errorf("%+v", g)
 	}
+}
+
+// TestShiftNormOfDequantized: levels whose real values are added up before shift_norm are added as levels, and nothing is float.
+func TestShiftNormOfDequantized(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		op, seed := pick(t, "op", "add", "sub"), rapid.Uint64().Draw(t, "numbers")
+		build := func(dequantized bool) *net {
+			r := rand.New(rand.NewPCG(seed, 0))
+			n := newNet(func(args ...any) { t.Fatal(args...) }, r.NormFloat64)
+			x := n.levels(2, ir.Bipolar, 1, 4, 4, 5)
+			y := n.pool(x, 3, 1, graph.PadSame)
+			if dequantized {
+				x, y = n.plain("dequantize", x), n.plain("dequantize", y)
+			}
+			n.Outputs = []string{n.shiftNorm(n.add(op, &graph.BinaryOpAttrs{}, nil, x, y), graph.ShiftExactRound, 2)}
+			return n
+		}
+		data := make([]byte, 4*4*5)
+		for i := range data {
+			data[i] = byte(i * 7 % 4)
+		}
+		want, _ := interpret(t, build(false), nil, [][]byte{data})
+		got, g := interpret(t, build(true), nil, [][]byte{data})
+		if !bytes.Equal(got[0], want[0]) {
+			t.Fatalf("got %v, want %v\n%s", got[0], want[0], g)
+		}
+		for _, n := range g.Nodes {
+			if !g.Value(n.Output).Encoded() {
+				t.Fatalf("%s is float\n%s", n.Name, g)
+			}
+		}
+	})
 }

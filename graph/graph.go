@@ -32,6 +32,9 @@ type Value struct {
 	scalar.LevelType
 	// Whole says that the numbers are i32 integers, as argmax makes them, and no f32.
 	Whole bool
+	// Declared is the type that the file says the values of an f32 input have, in the file's words. Reasons name it, nothing else
+	// depends on it.
+	Declared string
 	// View says how the caller sees levels at the interface.
 	View View
 	// Note is a remark of the user or the importer on an input. Reports show it, and no code reads it.

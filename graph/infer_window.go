@@ -53,6 +53,9 @@ func inferBitserialConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2D
 	return g.inferConvTransposeOf(n, x, a, true)
 }
 
+// maxPhases is the most places that a pixel of a transposed convolution's result may have between those of its input.
+const maxPhases = 1 << 12
+
 // inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times the strides, an odd pad
 // goes to the end.
 func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
@@ -63,19 +66,22 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
 		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
 	}
+	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases || phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
+		return nil, g.Errorf(n, "", "strides %v and weights %v: want strides whose product is at most %d, and at most %d weights for all of their phases", a.Strides, w.Shape, maxPhases, MaxWeights)
+	}
 	if a.Binary != nil && a.Binary.Offset {
 		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
 	}
 	p, shape := &a.Pad, []int{x.Shape[0], 0, 0, w.Shape[3]}
-	before, after := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}
+	before, after, given := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}, a.OutputPad
 	for d := range 2 {
 		size, s, span := x.Shape[1+d], a.Strides[d], (w.Shape[d]-1)*a.Dilation()[d]+1
 		switch p.Mode {
 		case PadValid:
 			before[d], after[d] = 0, 0
 		case PadSame:
-			if a.OutputPad != [2]int{} && a.OutputPad[d] != max(0, s-span) {
-				return nil, g.Errorf(n, "leave one of them out", "output_padding %v with padding same", a.OutputPad)
+			if given != [2]int{} && given[d] != max(0, s-span) {
+				return nil, g.Errorf(n, "leave one of them out", "output_padding %v with padding same", given)
 			}
 			total := max(0, span-s)
 			before[d], after[d] = total/2, total-total/2

@@ -90,6 +90,7 @@ func opRows() []*Op {
 		row("pad", inferPad, printPad),
 		row("slice", inferSlice, printSlice).wholes(),
 		row("reshape", inferReshape, printReshape).wholes(),
+		rowOf("matmul", inferMatMul, nil),
 		row("transpose", inferTranspose, printTranspose).wholes(),
 		row("depth_to_space", inferDepthToSpace, printBlock),
 		row("space_to_depth", inferSpaceToDepth, printBlock),

@@ -74,6 +74,7 @@ const (
 
 	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
 	WhyInputReal     // the caller brings real numbers
+	WhyDeclaredOnly  // the caller brings real numbers, which the file says are Levels
 	WhyMakesReals    // Where, an Op, makes real numbers
 	WhyMixedLevels   // Where, an Op, joins levels of different types
 	WhyPadValue      // Where pads with Value, which is none of the levels of Bits and Levels
@@ -126,17 +127,18 @@ const (
 	WhyCopiesOutput  // an output lies in another place
 	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
+	WhyTwoTensors    // it multiplies two tensors that the network computes
 )
 
 func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
+		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks"}
+		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

@@ -14,6 +14,9 @@ type Options struct {
 	// Begin and End name tensors, or nodes for what they make, that become the inputs and outputs of the network in this
 	// order, instead of the file's own. What lies outside is not looked at.
 	Begin, End []string
+	// TrustTypes takes f32 inputs for levels of the types that the file declares their values to have (ONNX: finn_datatype). The
+	// caller still brings f32 numbers; others than the declared ones count as the nearest.
+	TrustTypes bool
 	// Inputs say by name what the caller brings. The key "" is for all inputs that have no entry of their own.
 	Inputs map[string]Input
 }

@@ -26,3 +26,9 @@ func (l *lowering) moved(n *graph.Node, x *graph.Value, src string, f *ir.Func) 
 	}
 	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
+
+func (l *lowering) matmul(n *graph.Node, x *graph.Value) {
+	y, last := l.g.Value(n.Output), len(x.Shape)-1
+	macs := int64(y.Elems()) * int64(x.Shape[last])
+	l.stage(n, ops.MatMul(x.Shape, l.g.Value(n.Inputs[1]).Shape), macs, graph.WhyTwoTensors, l.at[n.Inputs[0]].buf, l.at[n.Inputs[1]].buf, l.result(n).buf)
+}

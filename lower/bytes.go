@@ -17,9 +17,10 @@ type bytesView struct {
 	move  *graph.TransposeAttrs // from there to the tensor; nil for none
 }
 
-// planBytes finds the levels at the interface that nobody needs as bits: inputs that become floats, and outputs that were floats.
+// planBytes finds the levels that nobody needs as bits: at the interface, inputs that become floats, and outputs that were floats;
+// inside, those that were floats and become floats again.
 func (l *lowering) planBytes() {
-	l.views, l.taken, l.written = map[string]bytesView{}, map[string]*graph.Node{}, map[string]*graph.Node{}
+	l.views, l.taken, l.written, l.passed = map[string]bytesView{}, map[string]*graph.Node{}, map[string]*graph.Node{}, map[string]*graph.Node{}
 	for _, name := range l.g.Inputs {
 		if v := l.g.Value(name); v.Encoded() && v.View == graph.Bytes {
 			l.view(name, bytesView{buf: name, shape: v.Shape})
@@ -27,6 +28,24 @@ func (l *lowering) planBytes() {
 	}
 	for _, name := range l.g.Outputs {
 		l.planOutput(l.g.Value(name))
+	}
+	for _, n := range l.g.Nodes {
+		readers := l.Consumers(n.Output)
+		if n.Op != "quantize" || l.g.IsOutput(n.Output) || len(readers) == 0 || slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" }) {
+			continue
+		}
+		l.passed[n.Name] = n
+		for _, r := range readers {
+			l.passed[r.Name] = n
+			l.takeSteps(r)
+		}
+	}
+}
+
+// takeSteps lets the stage of n, a dequantize, do the float steps behind it, if nobody else reads it.
+func (l *lowering) takeSteps(n *graph.Node) {
+	if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
+		l.taken[e.Name] = n
 	}
 }
 
@@ -39,9 +58,7 @@ func (l *lowering) view(name string, v bytesView) {
 		}
 		switch n.Op {
 		case "dequantize":
-			if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
-				l.taken[e.Name] = n
-			}
+			l.takeSteps(n)
 		case "transpose":
 			l.view(n.Output, bytesView{buf: v.buf, shape: v.shape, move: n.Attrs.(*graph.TransposeAttrs)})
 		default:
@@ -110,28 +127,44 @@ func (l *lowering) skipped(n *graph.Node) bool {
 		return true
 	}
 	if n.Op != "dequantize" {
-		return false
+		return l.passed[n.Name] == n
 	}
 	e := l.soleReader(n.Output)
 	return e != nil && l.taken[e.Name] == n
 }
 
-// floats makes floats of the bytes that n, a dequantize, reads, with the steps of e behind it, if it is not nil.
+// floats makes floats of the levels that n, a dequantize, reads, of the caller's bytes or of the floats that they were, with the steps
+// of e behind it, if it is not nil.
 func (l *lowering) floats(n, e *graph.Node) {
-	v, t := l.views[n.Inputs[0]], l.g.Value(n.Inputs[0]).LevelType
+	v, view := l.views[n.Inputs[0]]
 	last, a := n, &graph.Elementwise{}
 	if e != nil {
 		last, a = e, e.Attrs.(*graph.Elementwise)
 	}
-	args := []string{v.buf}
+	operand := func(w []float32) []float32 { return w }
+	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
+	src := v.buf
+	var f *ir.Func
+	if view {
+		operand = func(w []float32) []float32 { return ops.BytesOperand(w, v.move, v.shape) }
+		f = ops.FromBytes(l.g.Value(n.Inputs[0]).LevelType, v.move, a.Steps, v.shape)
+	} else {
+		q := l.passed[n.Name]
+		x := l.g.Value(q.Inputs[0])
+		levels := q.Attrs.(*graph.QuantizeAttrs)
+		src, f = l.at[x.Name].buf, ops.Requantize(levels, a.Steps, x.Shape)
+		if stage.Op = q.Op; l.soleReader(q.Output) != nil {
+			stage.Name, stage.Note = q.Name, q.Note
+		}
+	}
+	args := []string{src}
 	for _, s := range a.Steps {
 		for _, w := range s.Vectors() {
-			w = ops.BytesOperand(w, v.move, v.shape)
+			w = operand(w)
 			args = append(args, l.constant(fmt.Sprintf("%s.s%d", last.Name, len(args)-1), ir.F32, []int{len(w)}, w))
 		}
 	}
-	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
-	l.stage(stage, ops.FromBytes(t, v.move, a.Steps, v.shape), 0, graph.WhyRealsFollow, append(args, l.result(last).buf)...)
+	l.stage(stage, f, 0, graph.WhyRealsFollow, append(args, l.result(last).buf)...)
 }
 
 // bytes writes what n makes, a quantize or a transpose behind one, to the caller's bytes.
@@ -149,9 +182,13 @@ func (l *lowering) bytes(n *graph.Node) {
 	l.stage(stage, ops.ToBytes(q.Attrs.(*graph.QuantizeAttrs), move, x.Shape), 0, l.floatUntil(x), l.at[x.Name].buf, b.Name)
 }
 
-func (l *lowering) isView(name string) bool {
-	_, ok := l.views[name]
-	return ok
+// unpacked reports whether n is a dequantize of levels that are not there as bits.
+func (l *lowering) unpacked(n *graph.Node) bool {
+	if n.Op != "dequantize" {
+		return false
+	}
+	_, view := l.views[n.Inputs[0]]
+	return view || l.passed[n.Name] != nil
 }
 
 // byteOutput reports whether bytes has made the caller's buffer of v.

@@ -14,6 +14,9 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 		v = n.Verdict
 	}
 	l := ir.Layer{Kind: kindOf(g, n).String(), Reason: v.AsReason()}
+	if n.Op == "matmul" {
+		l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
+	}
 	if _, ok := n.Attrs.(*graph.ShiftLevels); ok {
 		l.Glue = ir.Glue{Form: graph.GlueShift.String(), Bits: g.Value(n.Output).Bits}
 	}
@@ -39,7 +42,7 @@ func kindOf(g *graph.Graph, n *graph.Node) graph.Kind {
 	switch n.Op {
 	case "bconv2d":
 		return graph.Binary
-	case "fconv2d":
+	case "fconv2d", "matmul":
 		return graph.Float
 	}
 	encoded := func(t string) bool { return g.Value(t).Encoded() }

@@ -76,6 +76,7 @@ type lowering struct {
 	funcs   map[string]string      // text without the name -> func
 	views   map[string]bytesView   // levels that lie in the caller's bytes
 	taken   map[string]*graph.Node // by float steps: the dequantize before them that their stage does too
+	passed  map[string]*graph.Node // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
 	written map[string]*graph.Node // by quantize, or transpose behind it: the node that makes the caller's bytes
 }
 

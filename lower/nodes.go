@@ -30,7 +30,7 @@ func (l *lowering) node(n *graph.Node) error {
 	case l.skipped(n):
 	case e != nil:
 		l.floats(e, n)
-	case n.Op == "dequantize" && l.isView(n.Inputs[0]):
+	case l.unpacked(n):
 		l.floats(n, nil)
 	case l.written[n.Name] != nil:
 		l.bytes(n)
@@ -65,6 +65,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
 		"resize":         with((*lowering).resize),
+		"matmul":         func(l *lowering, n *graph.Node, x *graph.Value, _ string) { l.matmul(n, x) },
 
 		"concat":  func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
 		"bitpack": (*lowering).sameBuffer, // both ends are the caller's

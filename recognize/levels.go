@@ -53,7 +53,7 @@ func remark(why graph.Reason, n *graph.Node) graph.Verdict {
 func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	n := r.Producer(t)
 	if n == nil {
-		return nil, graph.Verdict{Reason: graph.WhyInputReal}
+		return nil, r.realInput(t)
 	}
 	float := because(graph.WhyMakesReals, n)
 	if q := r.chain(t); q != nil && q.nearly && !r.options.FoldSTE {
@@ -147,8 +147,23 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		if why, ok := r.spoilt(n); ok {
 			return nil, why
 		}
+		if why := r.realInput(t); why.Reason == graph.WhyDeclaredOnly {
+			return nil, why
+		}
 	}
 	return nil, float
+}
+
+// realInput says of f32 tensor t, which single ops make of an input, that it has real numbers.
+func (r *rewriter) realInput(t string) graph.Verdict {
+	for n := r.Producer(t); n != nil && len(n.Inputs) == 1 && (r.single(n) || n.Op == "transpose" || n.Op == "reshape" || n.Op == "flatten"); n = r.Producer(t) {
+		t = n.Inputs[0]
+	}
+	why := graph.Verdict{Reason: graph.WhyInputReal}
+	if declared := r.g.Value(t).Declared; declared != "" {
+		why.Reason, why.Args.Levels = graph.WhyDeclaredOnly, declared
+	}
+	return why
 }
 
 // spoilt says what keeps n, an op on single elements of levels, from making levels, if it is that.

@@ -116,6 +116,13 @@ func TestFloat(t *testing.T) {
 			`conv2d(x0) -> conv2d1 # float: its input is not quantized: the caller brings real numbers`},
 		"binary weights": {func(n *net) string { return n.conv(n.input(1, 4, 4, 3), n.few([]int{-1, 1}, 3, 3, 3, 4), same, true) },
 			`conv2d(x0) -> conv2d1 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers`},
+		"declared": {func(n *net) string {
+			x := n.input(1, 4, 4, 3)
+			n.Value(x).Declared = "BIPOLAR"
+			return n.conv(n.binary("mul", 0.5, n.binary("add", 1, x)), n.few([]int{-1, 1}, 3, 3, 3, 4), same, true)
+		}, `add(x0) -> add1
+			mul(add1) -> mul2
+			conv2d(mul2) -> conv2d3 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers, of which the file says that they are BIPOLAR`},
 		"8-bit weights": {func(n *net) string {
 			var ints []int
 			for q := -127; q <= 127; q++ {

@@ -171,6 +171,8 @@ func cure(code string) string {
 		return "; --fold-ste makes it one"
 	case graph.WhyNearlyFew.String():
 		return "; --fold-ste takes them for that"
+	case graph.WhyDeclaredOnly.String():
+		return "; --trust-input-types makes levels of them"
 	case graph.WhyThreeSigns.String():
 		return "; --sign-zero +1 makes it 1"
 	}

@@ -25,6 +25,7 @@ type modelFlags struct {
 	means      []string
 	stds       []string
 	foldSTE    bool
+	trustTypes bool
 	signZero   int
 	set        *pflag.FlagSet
 	names      []string // of the flags above
@@ -45,6 +46,7 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set.StringArrayVar(&f.scales, "scale", nil, "`[INPUT=]NUMBERS` that inputs are multiplied with first, such as\n1/255; one, or one for each channel, separated by commas")
 	f.set.StringArrayVar(&f.means, "mean", nil, "`[INPUT=]NUMBERS` that are then subtracted")
 	f.set.StringArrayVar(&f.stds, "std", nil, "`[INPUT=]NUMBERS` that inputs are then divided by")
+	f.set.BoolVar(&f.trustTypes, "trust-input-types", false, "take f32 inputs for levels of the types that the file declares\n(finn_datatype), such as BIPOLAR")
 	f.set.BoolVar(&f.foldSTE, "fold-ste", false, "take for quantizers what differs from one by rounding only, as\n(sign(x) - x) + x does from sign(x)")
 	f.set.IntVar(&f.signZero, "sign-zero", 0, "`+1` or -1, what sign makes of 0, so that it has 1 bit instead\nof 2; where no 0 can be, it has that anyway")
 	f.set.VisitAll(func(g *pflag.Flag) {
@@ -70,7 +72,7 @@ func (f *modelFlags) given() []string {
 // fill sets in o what the flags say.
 func (f *modelFlags) fill(o *ripc.Options) error {
 	m := &o.Import
-	*m = ripc.ImportOptions{Name: f.name, Batch: f.batch, Begin: f.begin, End: f.end}
+	*m = ripc.ImportOptions{Name: f.name, Batch: f.batch, Begin: f.begin, End: f.end, TrustTypes: f.trustTypes}
 	if f.set.Changed("name") && f.name == "" {
 		return usagef("--name: give a name")
 	}

@@ -34,6 +34,7 @@ func changes() map[graph.Reason]string {
 
 		graph.WhyInputReal:     "quantize the network's input, or let the caller bring levels",
 		graph.WhyNearly:        "take %(where) for the quantizer that it is but for rounding",
+		graph.WhyDeclaredOnly:  "take the network's input for the %(levels) values that the file says it has",
 		graph.WhyMakesReals:    "quantize what %(where) makes",
 		graph.WhyMixedLevels:   "give all inputs of %(where) one type of levels",
 		graph.WhyPadValue:      "let %(where) pad with one of the %(bits)-bit levels, not with %(value)",

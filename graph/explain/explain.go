@@ -24,6 +24,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights do not fit the accumulator",
 
 		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
+		graph.WhyDeclaredOnly:  unquantized + "the caller brings real numbers, of which the file says that they are %(levels)",
 		graph.WhyMakesReals:    unquantized + "%(where) makes real numbers",
 		graph.WhyMixedLevels:   unquantized + "%(where) joins levels of different types",
 		graph.WhyPadValue:      unquantized + "%(where) adds %(value), which is none of the %(bits)-bit %(levels) levels",
@@ -70,6 +71,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyCopiesPart:    "copies what its producer could not write in place",
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
+		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
 		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
 	}
 }

@@ -31,6 +31,7 @@ const (
 	optUnpack        = 64
 	optResizeNearest = 74
 	optDepthToSpace  = 94
+	optBatchMatMul   = 101
 )
 
 // builtin gives the operator's options, of which a file may leave out those that have their default values.

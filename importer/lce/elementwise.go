@@ -48,31 +48,19 @@ func (b *builder) binary(op string) (string, error) {
 			return "", err
 		}
 		w := map[string]*graph.Tensor{"b": {Shape: []int{n}, Data: data}}
-		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && (op == "sub" || op == "div")}, w, x)
+		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, x)
 	}
-	var in [2]string
-	rank := 0
+	in := make([]string, 2)
 	for k := range in {
 		var err error
 		if in[k], err = b.float(k); err != nil {
 			return "", err
 		}
-		rank = max(rank, len(b.g.Value(in[k]).Shape))
 	}
-	for k := range in {
-		shape := b.g.Value(in[k]).Shape
-		wide := make([]int, rank)
-		for d := range wide {
-			if wide[d] = 1; d >= rank-len(shape) {
-				wide[d] = shape[d-rank+len(shape)]
-			}
-		}
-		var err error
-		if in[k], err = b.reshape(in[k], wide); err != nil {
-			return "", err
-		}
+	if err := b.ranked(in); err != nil {
+		return "", err
 	}
-	return b.add(op, &graph.BinaryOpAttrs{}, nil, in[0], in[1])
+	return b.add(op, &graph.BinaryOpAttrs{}, nil, in...)
 }
 
 // simple is an operator without options that is an op of ours.

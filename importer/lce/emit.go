@@ -53,6 +53,12 @@ func (b *builder) bind(i int, val string) error {
 		if !slices.Equal(want, t.shape) {
 			return faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)
 		}
+	case v.Whole && (t.typ == typeI32 || t.typ == typeI64), v.LevelType == graph.Truths() && t.typ == typeBool:
+		if !slices.Equal(v.Shape, t.shape) {
+			return faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
+		}
+	case v.Whole || v.LevelType == graph.Truths():
+		return faultf("", "makes %s, the file says %s", v.LevelType, typeName(t.typ))
 	case t.typ == typeF32 || t.typ == typeI8 || t.typ == typeU8:
 		if bits {
 			return faultf("", "makes bits, the file says %s", typeName(t.typ))

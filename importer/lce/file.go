@@ -57,6 +57,7 @@ const (
 	typeI32  = 2
 	typeU8   = 3
 	typeI64  = 4
+	typeBool = 6
 	typeI8   = 9
 	customOp = 32
 )

@@ -67,6 +67,9 @@ func goodModels() []struct {
 		{"mean of a sequence", one(tt.Op{Code: 40, OptionType: 27}, value("x", tt.F32, 2, 6, 3), y(2, 3), i32s("axes", nil, 1))},
 		{"maximum of a sequence, dimensions kept", one(tt.Op{Code: 82, OptionType: 27, Options: tt.Table{0: true}}, value("x", tt.F32, 2, 6, 3), y(2, 1, 3), i32s("axes", []int32{1}, -2))},
 		{"maximum of channels", one(tt.Op{Code: 82, OptionType: 27}, x, y(1, 4, 4), i32s("axes", []int32{1}, 3))},
+		{"product", tt.Model{Tensors: []tt.Tensor{value("x", tt.F32, 2, 4, 5), value("z", tt.F32, 3, 5), value("y", tt.F32, 2, 4, 3)}, Inputs: []int32{0, 1}, Outputs: []int32{2},
+			Ops: []tt.Op{{Code: 126, OptionType: 101, Options: tt.Table{1: true}, Inputs: []int32{0, 1}, Outputs: []int32{2}}}}},
+		{"product with a constant", one(tt.Op{Code: 126, OptionType: 101, Options: tt.Table{0: true, 1: true}}, value("x", tt.F32, 1, 2, 3), y(1, 3, 1), f32s("w", []int32{1, 1, 2}, 1, 2))},
 		{"depth to space", one(tt.Op{Code: 5, OptionType: 94, Options: tt.Table{0: int32(2)}}, value("x", tt.F32, 1, 2, 2, 8), y(1, 4, 4, 2))},
 		{"space to depth", one(tt.Op{Code: 26, OptionType: 19, Options: tt.Table{0: int32(2)}}, x, y(1, 2, 2, 8))},
 		{"resize", one(tt.Op{Code: 97, OptionType: 74, Options: tt.Table{1: true}}, x, y(1, 8, 4, 2), i32s("s", []int32{2}, 8, 4))},
@@ -119,10 +122,64 @@ func goodModels() []struct {
 	}
 }
 
+// elementModels are of operators on single elements and of ends of networks.
+func elementModels() []struct {
+	name  string
+	model tt.Model
+} {
+	type named = struct {
+		name  string
+		model tt.Model
+	}
+	x := value("x", tt.F32, 1, 4, 4, 2)
+	y := func(shape ...int32) tt.Tensor { return value("y", tt.F32, shape...) }
+	typed := func(typ int8, shape ...int32) tt.Tensor { return value("y", typ, shape...) }
+	q := func(name string, scale float32, zero int64) tt.Tensor {
+		return tt.Tensor{Name: name, Type: tt.I8, Shape: []int32{1, 4, 4, 2}, Scales: []float32{scale}, Zeros: []int64{zero}}
+	}
+	chain := func(tensors []tt.Tensor, ops ...tt.Op) tt.Model {
+		return tt.Model{Tensors: tensors, Ops: ops, Inputs: []int32{0}, Outputs: []int32{int32(len(tensors) - 1)}}
+	}
+	var all []named
+	for _, c := range []struct {
+		name string
+		code int32
+	}{{"logistic", 14}, {"tanh", 28}, {"hard swish", 117}, {"elu", 111}, {"abs", 101}, {"sign", 158}, {"round", 116}, {"floor", 8}, {"ceil", 104}, {"neg", 59}, {"square", 92}, {"log softmax", 50}} {
+		all = append(all, named{c.name, one(tt.Op{Code: c.code}, x, y(1, 4, 4, 2))})
+	}
+	for _, c := range []struct {
+		name string
+		code int32
+	}{{"less", 58}, {"greater", 61}, {"greater equal", 62}, {"less equal", 63}, {"equal", 71}, {"not equal", 72}} {
+		all = append(all, named{c.name, chain([]tt.Tensor{x, f32s("c", []int32{2}, 1, 2), value("t", tt.Bool, 1, 4, 4, 2), y(1, 4, 4, 2)},
+			tt.Op{Code: c.code, Inputs: []int32{1, 0}, Outputs: []int32{2}}, tt.Op{Code: 53, Inputs: []int32{2}, Outputs: []int32{3}})})
+	}
+	masks := []tt.Tensor{x, f32s("c", nil, 0.5), value("a", tt.Bool, 1, 4, 4, 2), value("b", tt.Bool, 1, 4, 4, 2), value("l", tt.Bool, 1, 4, 4, 2), f32s("w", []int32{1, 1, 1, 2}, 1, 2), y(1, 4, 4, 2)}
+	return append(all,
+		named{"int8 logistic", one(tt.Op{Code: 14}, q("x", 0.5, -3), q("y", 1.0/256, -128))},
+		named{"int8 maximum", one(tt.Op{Code: 55}, q("x", 0.5, -3), q("y", 0.5, -3), f32s("c", nil, 1))},
+		named{"minimum of two", one(tt.Op{Code: 57}, x, y(1, 4, 4, 2), f32s("c", []int32{4, 1}, 1, 2, 3, 4))},
+		named{"squared difference", one(tt.Op{Code: 99}, x, y(1, 4, 4, 2), f32s("c", nil, 1))},
+		named{"logic and select", chain(masks, tt.Op{Code: 61, Inputs: []int32{0, 1}, Outputs: []int32{2}}, tt.Op{Code: 87, Inputs: []int32{2}, Outputs: []int32{3}},
+			tt.Op{Code: 84, Inputs: []int32{2, 3}, Outputs: []int32{4}}, tt.Op{Code: 123, Inputs: []int32{4, 1, 5}, Outputs: []int32{6}})},
+		named{"logic and select of rows", chain([]tt.Tensor{value("x", tt.F32, 3, 2), f32s("c", nil, 0.5), {Name: "rows", Type: tt.Bool, Shape: []int32{3}, Data: []byte{1, 0, 1}}, y(3, 2)},
+			tt.Op{Code: 64, Inputs: []int32{2, 0, 1}, Outputs: []int32{3}})},
+		named{"cast to bool", chain([]tt.Tensor{x, value("t", tt.Bool, 1, 4, 4, 2), typed(tt.Bool, 1, 4, 4, 2)}, tt.Op{Code: 53, Inputs: []int32{0}, Outputs: []int32{1}}, tt.Op{Code: 87, Inputs: []int32{1}, Outputs: []int32{2}})},
+		named{"arg max", one(tt.Op{Code: 56}, value("x", tt.F32, 3, 5), typed(tt.I64, 3), i32s("axis", nil, -1))},
+		named{"arg min of rows", one(tt.Op{Code: 79}, x, typed(tt.I32, 1, 4, 2), i32s("axis", nil, 1))},
+		named{"arg max as floats", chain([]tt.Tensor{value("x", tt.F32, 3, 5), i32s("axis", []int32{1}, 1), value("a", tt.I32, 3), value("l", tt.I64, 3), y(3)},
+			tt.Op{Code: 56, Inputs: []int32{0, 1}, Outputs: []int32{2}}, tt.Op{Code: 53, Inputs: []int32{2}, Outputs: []int32{3}}, tt.Op{Code: 53, Inputs: []int32{3}, Outputs: []int32{4}})},
+		named{"top k", tt.Model{Tensors: []tt.Tensor{value("x", tt.F32, 3, 5), i32s("k", nil, 2), value("v", tt.F32, 3, 2), value("i", tt.I32, 3, 2)}, Inputs: []int32{0}, Outputs: []int32{2, 3},
+			Ops: []tt.Op{{Code: 48, Inputs: []int32{0, 1}, Outputs: []int32{2, 3}}}}},
+		named{"sum", one(tt.Op{Code: 74, OptionType: 27}, x, y(1, 2), i32s("axes", []int32{2}, 1, 2))},
+		named{"reduce min", one(tt.Op{Code: 89, OptionType: 27, Options: tt.Table{0: true}}, x, y(1, 1, 1, 2), i32s("axes", []int32{2}, 1, 2))},
+	)
+}
+
 // TestModels compares what becomes of made files with a text, notes, attributes and weights included.
 func TestModels(t *testing.T) {
 	var b strings.Builder
-	for _, c := range goodModels() {
+	for _, c := range append(goodModels(), elementModels()...) {
 		g, err := Parse("m.tflite", c.model.Bytes())
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -77,14 +77,18 @@ func (b *builder) float(k int) (string, error) {
 		}
 		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: data}})
 	}
-	if t.typ == typeI32 {
+	whole := b.g.Values[b.values[i]] != nil && b.g.Values[b.values[i]].Whole
+	if t.typ == typeI32 && !whole {
 		return "", faultf("put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name)
 	}
 	if b.values[i] == "" {
 		return "", faultf("", "input %q is made by no operator", t.name)
 	}
 	v := b.g.Value(b.values[i])
-	if !v.Encoded() {
+	if t.typ == typeBool {
+		return "", faultf("put CAST to float32 before it", "input %q holds truth values", t.name)
+	}
+	if !v.Encoded() && !whole {
 		return v.Name, nil
 	}
 	if f := b.floats[i]; f != "" {

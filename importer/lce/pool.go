@@ -33,45 +33,50 @@ func pool(op string) func(*builder) (string, error) {
 // over an image that has them as rows.
 func reduce(op string) func(*builder) (string, error) {
 	return func(b *builder) (string, error) {
-		if _, err := b.builtin(optReducer); err != nil {
-			return "", err
-		}
-		axes, err := b.ints(1, "axes")
-		if err != nil {
-			return "", err
-		}
 		x, err := b.float(0)
 		if err != nil {
 			return "", err
 		}
-		shape := b.g.Value(x).Shape
-		for i, a := range axes {
-			if axes[i], err = axisOf(a, len(shape)); err != nil {
-				return "", err
-			}
-		}
-		slices.Sort(axes)
-		axes = slices.Compact(axes)
-		if len(axes) == 0 || axes[len(axes)-1]-axes[0] != len(axes)-1 {
-			return "", faultf("neighbouring axes are supported, such as the rows and columns of an image", "is over axes %v of %d", axes, len(shape))
-		}
-		from, to := axes[0], axes[len(axes)-1]+1
-		image := []int{elems(shape[:from]), elems(shape[from:to]), 1, elems(shape[to:])}
-		if len(shape) == 4 && from == 1 && to == 3 {
-			image = shape
-		}
-		if x, err = b.reshape(x, image); err != nil {
-			return "", err
-		}
-		if op == "max_pool" {
-			k := [2]int{image[1], image[2]}
-			x, err = b.add(op, &graph.PoolAttrs{Kernel: k, Strides: k}, nil, x)
-		} else {
-			x, err = b.add(op, &graph.NoAttrs{}, nil, x)
-		}
-		if err != nil {
-			return "", err
-		}
-		return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
+		return b.reduced(op, x)
 	}
+}
+
+// reduced is x, which takes the place of input 0, reduced by op over the operator's axes.
+func (b *builder) reduced(op, x string) (string, error) {
+	if _, err := b.builtin(optReducer); err != nil {
+		return "", err
+	}
+	axes, err := b.ints(1, "axes")
+	if err != nil {
+		return "", err
+	}
+	shape := b.g.Value(x).Shape
+	for i, a := range axes {
+		if axes[i], err = axisOf(a, len(shape)); err != nil {
+			return "", err
+		}
+	}
+	slices.Sort(axes)
+	axes = slices.Compact(axes)
+	if len(axes) == 0 || axes[len(axes)-1]-axes[0] != len(axes)-1 {
+		return "", faultf("neighbouring axes are supported, such as the rows and columns of an image", "is over axes %v of %d", axes, len(shape))
+	}
+	from, to := axes[0], axes[len(axes)-1]+1
+	image := []int{elems(shape[:from]), elems(shape[from:to]), 1, elems(shape[to:])}
+	if len(shape) == 4 && from == 1 && to == 3 {
+		image = shape
+	}
+	if x, err = b.reshape(x, image); err != nil {
+		return "", err
+	}
+	if op == "max_pool" {
+		k := [2]int{image[1], image[2]}
+		x, err = b.add(op, &graph.PoolAttrs{Kernel: k, Strides: k}, nil, x)
+	} else {
+		x, err = b.add(op, &graph.NoAttrs{}, nil, x)
+	}
+	if err != nil {
+		return "", err
+	}
+	return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
 }

@@ -1,6 +1,9 @@
 package lce
 
-import "math"
+import (
+	"maps"
+	"math"
+)
 
 // handler imports one kind of operator.
 type handler struct {
@@ -68,6 +71,7 @@ func supported() map[string]handler {
 		"DEQUANTIZE": {false, 1, 1, "dequantize; nothing for constants", "of int8 and uint8, and of float16 constants", convertType},
 	}
 	all := movers()
+	maps.Copy(all, elements())
 	for name, r := range rows {
 		all[name] = handler{r.custom, r.min, r.max, r.becomes, r.limits, r.convert, nil}
 	}
@@ -85,6 +89,7 @@ func movers() map[string]handler {
 		"TILE":         {min: 2, max: 2, becomes: "resize, between reshapes", limits: "constant numbers", convert: repeat},
 		"BROADCAST_TO": {min: 2, max: 2, becomes: "resize, between reshapes", limits: "a constant shape", convert: repeat},
 		"GATHER":       {min: 2, max: 2, becomes: "slice, concat", limits: known, convert: gather},
+		"BATCH_MATMUL": {min: 2, max: 2, becomes: "matmul; dense", limits: "up to two axes of batches", convert: batchMatMul},
 		"PACK":         {min: 1, max: math.MaxInt16, becomes: "reshape, concat", convert: pack},
 		"UNPACK":       {min: 1, max: 1, becomes: "slice, reshape", parts: unpack},
 		"SPLIT":        {min: 2, max: 2, becomes: "slice", limits: "a constant axis", parts: split},

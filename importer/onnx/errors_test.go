@@ -90,6 +90,8 @@ func TestErrors(t *testing.T) {
 		{"transposed output_padding", newFile(13).floats("w", 3, 4, 3, 3).node("ConvTranspose x w -> y", "output_padding", []int64{1, 1})},
 		{"transposed output_shape", newFile(13).floats("w", 3, 4, 3, 3).node("ConvTranspose x w -> y", "output_shape", []int64{100, 100})},
 		{"transposed volume", newFile(13, 1, 3, 8, 8, 8).floats("w", 3, 4, 3, 3, 3).node("ConvTranspose x w -> y")},
+		{"product of shapes", newFile(13, 1, 4, 5).node("MatMul x x -> y")},
+		{"product of many axes", newFile(13, 2, 2, 2, 4, 4).node("MatMul x x -> y")},
 		{"computed weights", newFile(13).node("Relu x -> w").node("Conv x w -> y")},
 		{"pool dilations", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "dilations", []int64{2, 2})},
 		{"pool indices", newFile(13).node("MaxPool x -> a y", "kernel_shape", []int64{2, 2})},

@@ -124,6 +124,12 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 			}
 			return float32(a.Alpha * math.Expm1(float64(v)))
 		})
+	case *graph.NoAttrs:
+		if n.Op == "matmul" {
+			return evalMatMul(in, x, out)
+		}
+	}
+	switch a := n.Attrs.(type) {
 	case *graph.ConstantAttrs:
 		return n.Weights["value"].Data
 	case *graph.ReshapeAttrs:

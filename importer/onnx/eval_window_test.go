@@ -135,3 +135,20 @@ func evalConvTranspose(n *graph.Node, a *graph.ConvTranspose2DAttrs, in *graph.V
 	}
 	return y
 }
+
+// evalMatMul multiplies the matrices of each batch.
+func evalMatMul(in []*graph.Value, x [][]float32, out *graph.Value) []float32 {
+	y, last := make([]float32, out.Elems()), len(out.Shape)-1
+	m, k, n := out.Shape[last-1], in[0].Shape[last], out.Shape[last]
+	batches := out.Shape[:last-1]
+	other := walk(batches, 0, broadcastSteps(in[1].Shape[:last-1], batches))
+	eachOffset(batches, 0, broadcastSteps(in[0].Shape[:last-1], batches), func(b, left int) {
+		right := other()
+		for i := range m * n {
+			for c := range k {
+				y[b*m*n+i] += x[0][(left*m+i/n)*k+c] * x[1][(right*k+c)*n+i%n]
+			}
+		}
+	})
+	return y
+}

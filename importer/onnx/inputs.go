@@ -139,7 +139,11 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 			return nil, err
 		}
 	}
-	if q != nil {
+	if q == nil {
+		if t, err = b.trusted(t, gv); err != nil {
+			return nil, err
+		}
+	} else {
 		if t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil); err != nil {
 			return nil, err
 		}

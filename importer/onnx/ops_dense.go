@@ -44,13 +44,10 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor) (*tensor, error
 	return &tensor{shape: []int{t.shape[0], n}, value: v}, nil
 }
 
-// lowerGemm computes alpha*A*B + beta*C with a constant B.
+// lowerGemm computes alpha*A*B + beta*C: a dense layer where B is constant.
 func lowerGemm(n *node) ([]*tensor, error) {
-	b, a := n.b, n.in[0]
-	w, err := n.konst(1, "B")
-	if err != nil {
-		return nil, err
-	}
+	b, a, right, w := n.b, n.in[0], n.in[1], n.in[1].konst
+	var err error
 	var trans [2]int
 	for i, name := range []string{"transA", "transB"} {
 		if trans[i], err = n.intAttr(name, 0); err != nil {
@@ -63,26 +60,35 @@ func lowerGemm(n *node) ([]*tensor, error) {
 			return nil, err
 		}
 	}
-	if len(w.shape) != 2 || len(a.shape) != 2 {
-		return nil, n.fail("", "A has shape %v and B %v, want matrices", a.shape, w.shape)
+	if len(right.shape) != 2 || len(a.shape) != 2 {
+		return nil, n.fail("", "A has shape %v and B %v, want matrices", a.shape, right.shape)
 	}
 	if trans[0] != 0 {
-		if a, err = b.plain(a); err != nil {
-			return nil, err
-		}
-		a = &tensor{shape: []int{a.shape[1], a.shape[0]}, value: a.value, perm: swapped(a.order())}
-	}
-	if trans[1] != 0 {
-		if w, err = b.mem.permuted(w, []int{1, 0}); err != nil {
+		if a, err = b.moved(a, []int{1, 0}); err != nil {
 			return nil, err
 		}
 	}
 	c := n.input(2)
-	bias, err := b.bias(n, c, w.shape[1], factor)
-	if err != nil {
-		return nil, err
+	var bias *graph.Tensor
+	var y *tensor
+	if w == nil {
+		if trans[1] != 0 {
+			if right, err = b.moved(right, []int{1, 0}); err != nil {
+				return nil, err
+			}
+		}
+		y, err = b.product(a, right)
+	} else {
+		if trans[1] != 0 {
+			if w, err = b.mem.permuted(w, []int{1, 0}); err != nil {
+				return nil, err
+			}
+		}
+		if bias, err = b.bias(n, c, w.shape[1], factor); err != nil {
+			return nil, err
+		}
+		y, err = b.dense(a, w, bias)
 	}
-	y, err := b.dense(a, w, bias)
 	if err != nil {
 		return nil, err
 	}
@@ -139,32 +145,98 @@ func (b *builder) times(c *tensor, f float32) (*tensor, error) {
 	return &tensor{shape: out.shape, konst: out}, nil
 }
 
-// swapped renames the axes of a matrix.
-func swapped(perm []int) []int { return []int{1 - perm[0], 1 - perm[1]} }
-
-// lowerMatMul multiplies by a constant matrix on the right; all axes of the left side but the last are rows.
+// lowerMatMul multiplies by a constant matrix, a dense layer, or two tensors.
 func lowerMatMul(n *node) ([]*tensor, error) {
-	b, x := n.b, n.in[0]
-	if x.konst != nil {
-		return nil, n.fail("transpose the product, so that the constant is on the right", "its left side is constant; only the right one may be")
+	b, x, y := n.b, n.in[0], n.in[1]
+	switch {
+	case y.konst != nil && isMatrix(y.shape) && len(y.shape) <= max(len(x.shape), 2):
+		return n.timesMatrix(x, y.konst)
+	case x.konst != nil && len(x.shape) == 2 && len(y.shape) >= 2: // (y' x')'
+		w, err := b.mem.permuted(x.konst, []int{1, 0})
+		if err != nil {
+			return nil, err
+		}
+		swap := identity(len(y.shape))
+		swap[len(swap)-2], swap[len(swap)-1] = swap[len(swap)-1], swap[len(swap)-2]
+		t, err := b.moved(y, swap)
+		if err != nil {
+			return nil, err
+		}
+		outs, err := n.timesMatrix(t, w)
+		if err != nil {
+			return nil, err
+		}
+		return one(b.moved(outs[0], swap))
 	}
-	w, err := n.konst(1, "right side")
+	return one(b.product(x, y))
+}
+
+// isMatrix reports whether a tensor of this shape is one matrix, or one column.
+func isMatrix(shape []int) bool {
+	return len(shape) > 0 && graph.Elems(shape[:max(0, len(shape)-2)]) == 1
+}
+
+// product is MatMul of tensors, of which one may be constant: those of one axis are a row on the left and a column on the right.
+func (b *builder) product(x, y *tensor) (*tensor, error) {
+	left, right := len(x.shape), len(y.shape)
+	rank := max(left, right, 2)
+	if left < 1 || right < 1 || rank > 4 {
+		return nil, b.n.fail("reshape them to at most two axes of batches", "a product of tensors of shapes %v and %v", x.shape, y.shape)
+	}
+	var values [2]*graph.Value
+	var shapes [2][]int
+	for i, t := range []*tensor{x, y} {
+		shape := append(slices.Repeat([]int{1}, rank-len(t.shape)), t.shape...)
+		if i == 1 && right == 1 {
+			shape[rank-2], shape[rank-1] = t.shape[0], 1
+		}
+		if t.konst != nil {
+			v, err := b.constantNode(t.konst.view(shape))
+			if err != nil {
+				return nil, err
+			}
+			values[i], shapes[i] = v, shape
+			continue
+		}
+		t, err := b.reshape(t, shape)
+		if err != nil {
+			return nil, err
+		}
+		if t, err = b.asFile(t); err != nil {
+			return nil, err
+		}
+		values[i], shapes[i] = t.value, shape
+	}
+	v, err := b.emit("matmul", &graph.NoAttrs{}, nil, values[:]...)
 	if err != nil {
 		return nil, err
 	}
-	matrix := w
-	switch {
-	case len(w.shape) == 1:
+	out := slices.Clone(v.Shape)
+	if right == 1 {
+		out = out[:rank-1]
+	}
+	if left == 1 {
+		at := len(out) - 2 // the row
+		if right == 1 {
+			at++
+		}
+		out = slices.Delete(out, at, at+1)
+	}
+	if len(out) == 0 {
+		return nil, b.n.fail("keep one axis", "its result is a single number without axes")
+	}
+	return b.reshape(&tensor{shape: v.Shape, value: v}, out)
+}
+
+// timesMatrix multiplies by a constant matrix on the right; all axes of the left side but the last are rows.
+func (n *node) timesMatrix(x *tensor, w *array) ([]*tensor, error) {
+	b, matrix := n.b, w
+	if len(w.shape) == 1 {
 		matrix = w.view([]int{w.shape[0], 1})
-	case len(w.shape) < 1 || graph.Elems(w.shape[:len(w.shape)-2]) != 1:
-		return nil, n.fail("", "its right side has shape %v; only one matrix is supported there", w.shape)
-	case len(w.shape) > 2:
+	} else if len(w.shape) > 2 {
 		matrix = w.view(w.shape[len(w.shape)-2:])
 	}
 	rank := len(x.shape)
-	if len(w.shape) > max(rank, 2) {
-		return nil, n.fail("", "its right side has shape %v, the left one %v", w.shape, x.shape)
-	}
 	if rank == 2 {
 		y, err := b.dense(x, matrix, nil)
 		if err == nil && len(w.shape) == 1 {

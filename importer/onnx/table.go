@@ -97,8 +97,8 @@ func layers(add adder) {
 	window := []string{"auto_pad", "dilations", "kernel_shape", "pads", "strides"}
 	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "one or two spatial axes; constant weights"})
 	add("ConvTranspose", op{min: 2, max: 3, attrs: append([]string{"group", "output_padding", "output_shape"}, window...), lower: lowerConvTranspose, becomes: "conv_transpose2d", limits: "one or two spatial axes; constant weights"})
-	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense", limits: "constant B"})
-	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense", limits: "a constant matrix on the right"})
+	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense; matmul"})
+	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense; matmul", limits: "up to two axes of batches"})
 	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
 	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "one or two spatial axes; no dilations; no Indices"})
 	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "one or two spatial axes; no dilations"})

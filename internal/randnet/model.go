@@ -179,9 +179,15 @@ func (b *modelBuilder) step() {
 	case b.r.IntN(8) == 0:
 		b.ranks()
 	case len(b.shape) == 4 && b.r.IntN(8) == 0 && b.shape[1]*b.shape[2]*b.shape[3] < 1<<12:
-		if b.r.IntN(2) == 0 {
+		switch b.r.IntN(4) {
+		case 0, 1:
 			b.transposed()
-			break
+			return
+		case 2:
+			if b.bits == 0 {
+				b.matmul()
+				return
+			}
 		}
 		b.blocks()
 	case b.bits == 0 && b.r.IntN(6) == 0:

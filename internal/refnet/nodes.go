@@ -81,6 +81,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		}),
 		"shift_norm": with(refShiftNorm),
 
+		"matmul":           with(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
 		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
 		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
 

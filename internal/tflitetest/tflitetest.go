@@ -11,12 +11,13 @@ import (
 
 // Element types of the schema.
 const (
-	F32 = 0
-	F16 = 1
-	I32 = 2
-	U8  = 3
-	I64 = 4
-	I8  = 9
+	F32  = 0
+	F16  = 1
+	I32  = 2
+	U8   = 3
+	I64  = 4
+	Bool = 6
+	I8   = 9
 )
 
 // Tensor is a tensor of a model; one with Data is a constant.

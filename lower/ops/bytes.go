@@ -46,19 +46,8 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	f := &ir.Func{Name: "floats_" + bytesName(t, move), Params: []ir.Param{in(x)}}
-	for _, step := range steps[:min(len(steps), 8)] {
-		f.Name += step.Kind.String() + "_"
-	}
-	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, from(i)...), t), t)))
-	n := 0
-	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, func() ir.Expr {
-		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
-		n++
-		f.Params = append(f.Params, in(b))
-		return ir.At(b, i[3])
-	}), v, i))
-	f.Params = append(f.Params, out(y))
+	withSteps(f, steps, v, y, ls)
 	return f
 }
 
@@ -97,6 +86,22 @@ func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *i
 	}
 	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
 		Body: ir.Nest(ls, set(y, ir.CastTo(y.Type, level), i...))}
+}
+
+// Requantize gives the real values of the levels that a makes of f32 numbers, and takes steps on them: quantize and then dequantize, where
+// nobody needs the levels themselves.
+func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Func {
+	s := Spatial(shape)
+	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
+	i := vars(ls)
+	level := a.Expr(ir.At(x, i...))
+	if a.Enc == ir.BipolarInv {
+		level = sub(ir.Const(ir.I32, int64(a.Top())), level)
+	}
+	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{in(x)}}
+	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls)
+	return f
 }
 
 // moved is transposed, of no move as well.

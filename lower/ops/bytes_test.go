@@ -107,5 +107,21 @@ func TestBytes(t *testing.T) {
 		if got := run(t, f, x); !slices.Equal(got, levels) {
 			t.Fatalf("got %v, want %v\n%s", got, levels, f)
 		}
+
+		if move == nil {
+			for e, v := range x {
+				level := q.Eval(v)
+				if lt.Enc == ir.BipolarInv {
+					level = lt.Top() - level
+				}
+				want[e] = scalar.EvalSteps(steps, e%s[3], lt.Float(level))
+			}
+			args = []any{x}
+			for _, step := range steps {
+				args = append(args, step.A)
+			}
+			f = ops.Requantize(q, steps, s)
+			wantFloats(t, f, floats(run(t, f, args...)), want)
+		}
 	})
 }

@@ -16,13 +16,21 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
 	f := &ir.Func{Params: []ir.Param{in(x)}}
-	for _, step := range steps {
-		f.Name += step.Kind.String() + "_"
-	}
+	withSteps(f, steps, ir.At(x, vars(ls)...), y, ls)
+	return f
+}
+
+// withSteps lets f, which has the beginning of its name and its input so far, store what steps make of v at each position of y, which
+// ls go through.
+func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.Loop) {
+	s, i := y.Shape, vars(ls)
 	if len(steps) > 8 {
-		f.Name = fmt.Sprintf("steps%d_", len(steps))
+		f.Name += fmt.Sprintf("steps%d_", len(steps))
+	} else {
+		for _, step := range steps {
+			f.Name += step.Kind.String() + "_"
+		}
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	n := 0
@@ -31,7 +39,6 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 		n++
 		f.Params = append(f.Params, in(b))
 		return ir.At(b, i[3])
-	}), ir.At(x, i...), i))
+	}), v, i))
 	f.Params = append(f.Params, out(y))
-	return f
 }

@@ -273,3 +273,67 @@ s = m("Shape", m.x)
 m.done(m("Add", m.x, m("ConstantOfShape", s, value=nh.from_array(np.array([0.5], np.float32)))))
 m = M("cast_back", ["N", 3, 4, 5])
 m.done(m("Reshape", m.x, m("Cast", m("Concat", m("Cast", m("Shape", m.x, end=1), to=T.INT32), m.c([-1], np.int32), axis=0), to=T.INT64)))
+
+
+# Products of two tensors.
+def product(name, a, b, opset=17):
+    m = M("matmul_" + name, a, opset)
+    m.done(m("MatMul", m.x, m.input("y", b)))
+
+
+product("two", [4, 5], [5, 3])
+product("batches", [2, 3, 4, 5], [2, 3, 5, 6])
+product("repeated", [2, 1, 4, 5], [3, 5, 6])
+product("row", [5], [2, 5, 3])
+product("column", [2, 4, 5], [5])
+product("row_column", [1, 5], [5])
+product("left", [4, 5], [3, 5, 2])
+m = M("matmul_constant_left", [5, 3]); m.done(m("MatMul", m.w(4, 5), m.x))
+m = M("matmul_constant_left_batches", [2, 5, 3]); m.done(m("MatMul", m.w(4, 5), m.x))
+m = M("matmul_constant_batches", [2, 4, 5]); m.done(m("MatMul", m.x, m.w(2, 5, 3)))
+m = M("gemm_two", [4, 5]); m.done(m("Gemm", m.x, m.input("y", [3, 5]), m.input("z", [3]), transB=1, alpha=0.5, beta=2.0))
+m = M("gemm_two_transposed", [5, 4]); m.done(m("Gemm", m.x, m.input("y", [5, 3]), m.w(4, 1), transA=1))
+m = M("attention", [1, 6, 8])
+q, k, v = [m("Transpose", m("Reshape", m("MatMul", m.x, m.w(8, 8)), m.i(1, 6, 2, 4)), perm=p) for p in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
+y = m("MatMul", m("Softmax", m("Mul", m("MatMul", q, k), m.c(0.5)), axis=-1), v)
+m.done(m("MatMul", m("Reshape", m("Transpose", y, perm=[0, 2, 1, 3]), m.i(1, 6, 8)), m.w(8, 8)))
+m = M("gram", [1, 3, 4, 5])
+f = m("Reshape", m("Relu", m.x), m.i(1, 3, -1)); m.done(m("MatMul", f, m("Transpose", f, perm=[0, 2, 1])))
+
+# What stands behind convolutions of one axis.
+def behind1d(name, *ops):
+    """Each op of the list makes one of what the last made."""
+    m = M("behind1d_" + name, ["N", 4, 12])
+    y = m("Conv", m.x, m.w(6, 4, 3), pads=[1, 1])
+    for op in ops:
+        y = op(m, y)
+    m.done(m("Conv", y, m.w(2, m_channels(y, m), 3)))
+
+
+def m_channels(y, m):
+    return m.channels if hasattr(m, "channels") else 6
+
+
+def channels(n, op):
+    def f(m, y):
+        m.channels = n
+        return op(m, y)
+    return f
+
+
+behind1d("prelu", lambda m, y: m("PRelu", y, m.w(6, 1)))
+behind1d("bias", lambda m, y: m("Add", y, m.w(1, 6, 1)), lambda m, y: m("Mul", y, m.w(6, 1)), lambda m, y: m("HardSwish", y))
+behind1d("clip", lambda m, y: m("Clip", y, m.c(-1.0), m.c(1.0)), lambda m, y: m("LeakyRelu", y))
+behind1d("pad", lambda m, y: m("Pad", y, m.i(0, 0, 1, 0, 0, 1)), lambda m, y: m("MaxPool", y, kernel_shape=[2]))
+behind1d("softmax", lambda m, y: m("Softmax", y, axis=1))
+behind1d("split", channels(3, lambda m, y: m("Split", y, outs=2, axis=1)[1]))
+behind1d("slice", lambda m, y: m("Slice", y, m.i(2), m.i(100), m.i(2), m.i(2)))
+behind1d("residual", lambda m, y: m("Relu", m("Add", y, m("Conv", y, m.w(6, 6, 1)))))
+behind1d("gate", lambda m, y: m("Mul", y, m("Sigmoid", m("Conv", m("GlobalAveragePool", y), m.w(6, 6, 1)))))
+behind1d("squeeze_excite", lambda m, y: m("Mul", y, m("Unsqueeze", m("Sigmoid", m("Gemm", m("Squeeze", m("GlobalAveragePool", y), m.i(2)), m.w(6, 6))), m.i(2))))
+behind1d("steps_dense", lambda m, y: m("Transpose", m("Add", m("MatMul", m("Transpose", y, perm=[0, 2, 1]), m.w(6, 6)), m.w(6)), perm=[0, 2, 1]))
+behind1d("up_down", lambda m, y: m("ConvTranspose", m("MaxPool", y, kernel_shape=[2], strides=[2]), m.w(6, 6, 2), strides=[2]))
+behind1d("concat", channels(12, lambda m, y: m("Concat", y, m("Relu", y), axis=1)))
+m = M("image_rows_as_steps", [1, 1, 8, 6])  # an image whose rows are steps, as for spoken words
+y = m("Squeeze", m.x, m.i(1))
+m.done(m("Conv", m("Transpose", y, perm=[0, 2, 1]), m.w(3, 6, 3), strides=[2]))
