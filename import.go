@@ -74,11 +74,12 @@ type Imported struct {
 	Compiled *Compiled
 }
 
-// Import turns the model of another program into ripc's own: out, a .json file, and the weights beside it, once the pipeline up
-// to code generation has passed. The same network compiles from either file to the same bytes.
+// Import turns the model of another program, or what o.Import makes of one of ripc's own, into a model of ripc's: out, a .json file,
+// and the weights beside it, once the pipeline up to code generation has passed. The same network compiles from either file to the
+// same bytes.
 func Import(ctx context.Context, path, out string, o Options) (*Imported, error) {
-	if strings.ToLower(filepath.Ext(path)) == ownModel {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs"}
+	if strings.ToLower(filepath.Ext(path)) == ownModel && o.Import.AsItIs() {
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs, or changes one as options say"}
 	}
 	g, err := load(path, o)
 	if err != nil {

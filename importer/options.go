@@ -21,6 +21,11 @@ type Options struct {
 	Inputs map[string]Input
 }
 
+// AsItIs reports whether nothing is asked for.
+func (o Options) AsItIs() bool {
+	return o.Name == "" && o.Batch == 0 && len(o.Shapes)+len(o.Begin)+len(o.End)+len(o.Inputs) == 0
+}
+
 // Input is how the caller brings an input, where that is not how the model has it. The zero value is as the model has it.
 type Input struct {
 	Layout string // in which order the axes of images lie: NHWC or NCHW

@@ -16,13 +16,16 @@ func importCommand() *cobra.Command {
 	var json bool
 	var f modelFlags
 	cmd := &cobra.Command{
-		Use:   "import F.onnx|F.tflite [flags]",
+		Use:   "import F.onnx|F.tflite|F.json [flags]",
 		Short: "Turn another program's model into ripc's own format",
 		Long: `Turn a QONNX (.onnx) or Larq (.tflite) model into ripc's own format: a .json file that can be
 read and changed, and its weights in a .safetensors file beside it. Quantizers and the
 layers between them have become bitserial layers in it where that is exact; layers that
-stay float say why. It compiles to the same bytes as the original. Needs no LLVM.`,
+stay float say why. It compiles to the same bytes as the original. With options that say how
+a model is read, such as --end, what they make of it is written, and that of a .json file
+too. Needs no LLVM.`,
 		Example: `  ripc import quicknet.tflite -o quicknet.json
+  ripc import model.onnx --name keywords --end logits --batch 1 -o keywords.json
   ripc inspect quicknet.json`,
 		Args: args(1, 1, "one F.onnx or F.tflite"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json, &f) },
@@ -35,16 +38,28 @@ stay float say why. It compiles to the same bytes as the original. Needs no LLVM
 	return cmd
 }
 
+// sameFile reports whether two paths are one file.
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
 func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlags) error {
 	ext := filepath.Ext(path)
 	switch {
 	case ripc.IsArtifact(path):
 		return usagef("%s is compiled already; give a model", path)
-	case strings.EqualFold(ext, ".json"):
-		return usagef("%s is a model of ripc's own already; import reads those of other programs", path)
+	case strings.EqualFold(ext, ".json") && len(flags.given()) == 0:
+		return usagef("%s is a model of ripc's own already; import reads those of other programs, or changes one as options say", path)
+	case strings.EqualFold(ext, ".json") && out == "":
+		return usagef("--output: give another name than %s, which stays as it is", path)
 	}
 	if out == "" {
 		out = strings.TrimSuffix(path, ext) + ".json"
+	}
+	if sameFile(path, out) {
+		return usagef("--output %s: give another name than that of the model, which stays as it is", out)
 	}
 	prefix, ok := strings.CutSuffix(out, ".json")
 	if !ok || filepath.Base(out) == ".json" {

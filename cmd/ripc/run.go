@@ -28,7 +28,8 @@ func runCommand() *cobra.Command {
 		Long: `Run a network. Inputs are .npy files of the input's element type and shape (a batch of 1
 may be left out; K times the batch makes K runs, whose outputs are stacked), or pictures,
 .png or .jpg, which are scaled to the input's size and to the range 0 to 1 (f32), 0 to 255
-(u8) or 0 to 2^bits-1 (levels). They fill the inputs in order, or by NAME=FILE. Inputs that
+(u8) or 0 to 2^bits-1 (levels); --mean and --std then make of that what the network
+was trained on. They fill the inputs in order, or by NAME=FILE. Inputs that
 are not given are filled from --seed. Code for other machines runs in simulation.`,
 		Example: `  ripc run digits.json --input examples/digits/data/x_test.npy --top 1
   ripc run squeezenet.so --seed 7 --threads 4 --output out`,

@@ -88,13 +88,15 @@ func (b *builder) build() (*graph.Graph, error) {
 	for i := range b.file.ops {
 		b.op, b.first = &b.file.ops[i], len(b.g.Nodes)
 		h, ok := handlers[b.op.op]
+		known := ok && h.custom == b.op.custom
+		b.unread[i] = !known
 		switch {
 		case b.dependsOnFailed():
 			b.fail(nil)
 		case b.listed():
-		case !ok || h.custom != b.op.custom:
+			b.unread[i] = false
+		case !known:
 			b.fail(b.unsupported())
-			b.unread[i] = true
 		default:
 			if err := b.convert(h); err != nil {
 				b.unread[i] = true

@@ -51,9 +51,9 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	return f
 }
 
-// BytesOperand is v, an operand of a step with a number for each channel, as FromBytes wants it.
+// BytesOperand is v, an operand of a step with a number for each channel, or one for all, as FromBytes wants it.
 func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float32 {
-	if move != nil {
+	if move != nil || len(v) == 1 {
 		return v
 	}
 	var all []float32

@@ -239,12 +239,25 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	return func() ir.Expr {
 		n++
 		name := fmt.Sprintf("s%d", n)
+		if len(all[n]) == 1 && c.Out > 1 {
+			return ir.At(c.shared(name, all[n]), ir.Int(0))
+		}
 		if len(all[n]) > c.Out {
 			rows, cols := c.Borders(c.h, c.w)
 			return classed(c, name, ir.F32, all[n], rows, cols, i[1], i[2], i[3])
 		}
 		return ir.At(constant(c, name, ir.F32, all[n], 0), i[3])
 	}
+}
+
+// shared is a parameter of one number for all channels.
+func (c *conv) shared(name string, v []float32) ir.Buffer {
+	b := buf(name, ir.F32, 1)
+	if !slices.ContainsFunc(c.params, func(p ir.Param) bool { return p.Name == name }) {
+		c.params = append(c.params, in(b))
+		c.consts = append(c.consts, Const{name, v})
+	}
+	return b
 }
 
 // maxJoined is how many links the comparisons of a value that other tensors have met may have together.

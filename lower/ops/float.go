@@ -33,12 +33,6 @@ func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.
 		}
 	}
 	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
-	n := 0
-	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, func() ir.Expr {
-		b := buf(fmt.Sprintf("s%d", n), ir.F32, s[3])
-		n++
-		f.Params = append(f.Params, in(b))
-		return ir.At(b, i[3])
-	}), v, i))
+	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), v, i))
 	f.Params = append(f.Params, out(y))
 }

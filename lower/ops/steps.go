@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"fmt"
+
 	"ripc/graph/scalar"
 	"ripc/ir"
 )
@@ -47,4 +49,22 @@ func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 		v = l.apply(v)
 	}
 	return ir.Seq(append(body, set(y, v, at...))...)
+}
+
+// operands gives those of steps in channel o of so many, in order, as parameters s0, s1, ... of f.
+func operands(f *ir.Func, steps []scalar.Step, channels int, o ir.Expr) func() ir.Expr {
+	var all [][]float32
+	for _, s := range steps {
+		all = append(all, s.Vectors()...)
+	}
+	n := -1
+	return func() ir.Expr {
+		n++
+		b, at := buf(fmt.Sprintf("s%d", n), ir.F32, channels), o
+		if len(all[n]) == 1 {
+			b.Shape, at = []int{1}, ir.Int(0)
+		}
+		f.Params = append(f.Params, in(b))
+		return ir.At(b, at)
+	}
 }

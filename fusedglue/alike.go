@@ -1,0 +1,68 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// shareAlike keeps one number of operands and thresholds that all channels have alike.
+func shareAlike(r *rewriter) error {
+	for _, n := range r.g.Nodes {
+		switch a := n.Attrs.(type) {
+		case *graph.Elementwise:
+			n.Attrs = &graph.Elementwise{Steps: sharedSteps(a.Steps)}
+		case *graph.FusedConv:
+			f := *a
+			e := &f.Epilogue
+			if e.Steps = sharedSteps(e.Steps); e.LevelRows != nil && !slices.ContainsFunc(e.LevelRows, differ) {
+				for _, row := range e.LevelRows {
+					e.Levels = append(e.Levels, row[0])
+				}
+				e.LevelRows = nil
+			}
+			e.Joins = slices.Clone(e.Joins)
+			for i := range e.Joins {
+				e.Joins[i].Steps = sharedSteps(e.Joins[i].Steps)
+			}
+			n.Attrs = &f
+		case *graph.ThresholdAttrs:
+			shareThresholds(n)
+		}
+	}
+	return nil
+}
+
+// sharedSteps are steps with one number for operands that are alike.
+func sharedSteps(steps []scalar.Step) []scalar.Step {
+	out := slices.Clone(steps)
+	for i, s := range out {
+		if len(s.A) > 1 && !differ(s.A) {
+			out[i].A = s.A[:1]
+		}
+		if len(s.B) > 1 && !differ(s.B) {
+			out[i].B = s.B[:1]
+		}
+	}
+	return out
+}
+
+// shareThresholds gives n, a threshold, one column if all are alike.
+func shareThresholds(n *graph.Node) {
+	t := n.Weights["thresholds"]
+	shared := &graph.Tensor{Shape: []int{t.Shape[0], 1}}
+	for row := range slices.Chunk(t.Data, t.Shape[1]) {
+		if differ(row) {
+			return
+		}
+		shared.Data = append(shared.Data, row[0])
+	}
+	n.Weights = map[string]*graph.Tensor{"thresholds": shared}
+}
+
+// differ reports whether v has other bits than those of its first number.
+func differ(v []float32) bool {
+	return slices.ContainsFunc(v, func(x float32) bool { return math.Float32bits(x) != math.Float32bits(v[0]) })
+}
