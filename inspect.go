@@ -68,8 +68,10 @@ type Layer struct {
 	ActivationBits int     `json:"activation_bits,omitempty"`
 	WeightBits     int     `json:"weight_bits,omitempty"`
 	Reason         *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
-	Note           string  `json:"note,omitempty"`   // the model's own remark
-	Glue           string  `json:"glue,omitempty"`   // what follows the sums
+	// Changeable says that a change of the model would make more of it bits, which the reason names.
+	Changeable bool   `json:"changeable,omitempty"`
+	Note       string `json:"note,omitempty"` // the model's own remark
+	Glue       string `json:"glue,omitempty"` // what follows the sums
 	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount" or "float", and Why why so.
 	Algorithm string `json:"algorithm,omitempty"`
 	Why       *Why   `json:"why,omitempty"`
@@ -170,7 +172,9 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 	var stages []explain.Stage
 	for i, s := range d.Stages {
 		l := layerOf(s)
-		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: codegen.LayerOf(s)})
+		fact := codegen.LayerOf(s)
+		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: fact})
+		l.Changeable = explain.Changeable(fact)
 		names = append(names, l.Name)
 		in.MACs += l.MACs
 		in.FloatBytes += l.FloatBytes

@@ -31,7 +31,9 @@ func Passes() []Pass {
 		{Name: "steps_behind", Doc: "steps that no convolution took in move behind a reshape, flatten, slice or transpose, to steps or a quantizer there", Run: stepsBehind},
 		{Name: "merge_moves", Doc: "reshapes or transposes in a row become one, or none", Run: mergeMoves},
 		{Name: "quantizers_alone", Doc: "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", Run: quantizersAlone},
+		{Name: "level_quantizers", Doc: "quantizers of levels' real values become thresholds on the levels' integers", Run: levelQuantizers},
 		{Name: "merge_steps", Doc: "float steps in a row, which no convolution took in, become one layer", Run: mergeSteps},
+		{Name: "reasons", Doc: "bitserial layers whose sums leave as f32 say why they do", Required: true, Run: sumsThatLeave},
 		{Name: "alike", Doc: "operands and thresholds that all channels have alike are kept once", Run: shareAlike},
 	}
 }
@@ -56,7 +58,9 @@ func order() [][3]string {
 		{"steps_behind", "quantizers_alone", "a quantizer takes in the steps that come next to it"},
 		{"steps_behind", "merge_steps", "steps that come next to others become one layer with them"},
 		{"fold_quantize", "merge_moves", "movers come next to each other where what stood between them was taken in"},
+		{"quantizers_alone", "level_quantizers", "it makes thresholds of quantizers and the steps before them"},
 		{"quantizers_alone", "merge_steps", "it takes increasing steps only, which is decided for each"},
+		{"merge_steps", "reasons", "what stands between is what is left"},
 		{"merge_steps", "alike", "the passes before it count channels by operands"},
 		{"fold_steps", "merge_steps", "what a convolution takes in needs no layer of its own"},
 	}

@@ -78,6 +78,10 @@ func opRows() []*Op {
 		stepped(row("hard_sigmoid", inferHardSigmoid, printHardSigmoid), hardSigmoidSteps),
 		stepped(row("hard_swish", inferMap, nil), oneStep(scalar.HardSwish)),
 		stepped(row("silu", inferMap, nil), oneStep(scalar.Silu)),
+		stepped(row("exp", inferMap, nil), oneStep(scalar.Exp)),
+		stepped(row("log", inferMap, nil), oneStep(scalar.Log)),
+		stepped(row("sqrt", inferMap, nil), oneStep(scalar.Sqrt)),
+		stepped(row("erf", inferMap, nil), oneStep(scalar.Erf)),
 		stepped(row("elu", inferElu, printElu), eluSteps),
 		stepped(row("clip", inferClip, printClip), clipSteps),
 		stepped(row("round", inferRound, printRound), roundSteps),
@@ -117,6 +121,7 @@ func opRows() []*Op {
 		fusedRow("window_sum", printFusedConv),
 		fusedRow("fconv2d", printFusedConv),
 		fusedRow[ShiftLevels]("shift_levels", nil),
+		fusedRow[LevelThresholds]("level_thresholds", nil),
 	}
 }
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +57,9 @@ func (e Epilogue) FloatNames() []string {
 	var names []string
 	steps := func(steps []scalar.Step) {
 		for _, s := range steps {
-			names = append(names, s.Kind.String())
+			if s.Kind != scalar.PRelu || slices.ContainsFunc(s.A, func(v float32) bool { return v != 1 }) { // of slope 1 it only makes a NaN 0
+				names = append(names, s.Kind.String())
+			}
 		}
 	}
 	steps(e.Steps)

@@ -98,7 +98,11 @@ const (
 	WhyNotFinite   // step Where makes Value of a sum of channel Channel
 	WhyBorders     // padding moves thresholds by other than one integer
 	WhyTwoIntegers // the weights have an offset: a level is a function of two sums
-	WhySumsLeave   // no quantizer follows that folds
+	WhySumsLeave   // no quantizer follows
+	WhySumsJoined  // Where, an Op, adds its own to them
+	WhySumsShared  // Count layers read them, Where, an Op, among them
+	WhySumsStopped // Where, an Op, stands before the next quantizer
+	WhySumsWide    // the quantizer Where has levels of Bits, more than Most, and no formula
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
 	WhyNoThresholds   // none equal it
@@ -135,7 +139,7 @@ func reasons() []string {
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "sign_zero",
-		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave",
+		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
 		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}

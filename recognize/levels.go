@@ -56,6 +56,14 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		return nil, r.realInput(t)
 	}
 	float := because(graph.WhyMakesReals, n)
+	if r.chain(t) == nil {
+		if u, ok := r.uneven[t]; ok && u.channels {
+			float = because(graph.WhyScaledLevels, n)
+		} else if ok {
+			float = because(graph.WhyUnevenLevels, n)
+			float.Args.Count = int64(u.values)
+		}
+	}
 	if q := r.chain(t); q != nil && q.nearly && !r.options.FoldSTE {
 		float = because(graph.WhyNearly, n)
 		float.Args.Bits = q.value.Bits
@@ -97,7 +105,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			if q := r.valued(t); q != nil {
 				return q.value, graph.Verdict{}
 			}
-			if float.Reason == graph.WhyNearly {
+			if float.Reason != graph.WhyMakesReals {
 				why = float
 			}
 			return nil, why

@@ -65,6 +65,7 @@ type rewriter struct {
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
 	finals  map[string]*stepped // f32 tensor -> the quantizer of its values that may stand behind it, or nil
+	uneven  map[string]unevenness
 	sums    map[*graph.Node]*sums
 	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
 	// changed says that a pass has rewritten something.
@@ -73,7 +74,7 @@ type rewriter struct {
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, sums: map[*graph.Node]*sums{},
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{},
 		nearly: map[*graph.Node]*graph.FewBits{}}
 }
 
@@ -82,6 +83,7 @@ func (r *rewriter) forget() {
 	clear(r.sources)
 	clear(r.chains)
 	clear(r.finals)
+	clear(r.uneven)
 	clear(r.sums)
 }
 

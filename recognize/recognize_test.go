@@ -129,7 +129,7 @@ func TestFloat(t *testing.T) {
 				ints = append(ints, q)
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), n.few(ints, 3, 3, 8, 4), same, true)
-		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
 			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has weights of 8 bits, where at most 4 bits become bitserial`},
 		"scales by input": {func(n *net) string {
 			w := n.real(3, 3, 8, 4)
@@ -137,19 +137,19 @@ func TestFloat(t *testing.T) {
 				w.Data[i] = float32(math.Sqrt(float64(2+i/4%8))) * float32(1-2*(i*i%7%2))
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), w, same, false)
-		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
 			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has 1-bit weights with a scale for each input channel`},
 		"average": {func(n *net) string {
 			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 4, 4, 8)), 2, 2), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
-		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
 			avg_pool(dequantize2) -> avg_pool3
 			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes real numbers`},
 		"other types": {func(n *net) string {
 			x := n.input(1, 4, 4, 8)
 			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.37}, Rounding: scalar.Floor}, x)),
 				n.few([]int{-1, 1}, 1, 1, 16, 4), same, false)
-		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 2-bit levels
-			fake_quant(x0) -> dequantize4 # glue: no bitserial layer reads these 2-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
+			fake_quant(x0) -> dequantize4 # glue: its 2-bit levels are read by float layers only, so they stay f32
 			concat(dequantize2, dequantize4) -> concat5
 			conv2d(concat5) -> conv2d6 # float: it has 1-bit weights, but its input is not quantized: concat "concat5" joins levels of different types`},
 		"one in the padding": {func(n *net) string {
@@ -164,7 +164,7 @@ func TestFloat(t *testing.T) {
 			n.Inputs = []string{"x0"}
 			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, "x0")
 			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 200000, 1)}, x)
-		}, `fake_quant(x0) -> dequantize2 # glue: no bitserial layer reads these 8-bit levels
+		}, `fake_quant(x0) -> dequantize2 # glue: its 8-bit levels are read by float layers only, so they stay f32
 			dense(dequantize2) -> dense3 # float: sums of 200000 products of 8-bit activations and 3-bit weights do not fit the accumulator`},
 	} {
 		n := newNet(t.Fatal, 3)

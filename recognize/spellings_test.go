@@ -98,6 +98,13 @@ func spellings() []spelling {
 		{"8 bits", func(n *net, x string) string {
 			return n.binary("mul", 0.1, n.round(n.clip(n.binary("div", 0.1, x), -128, 127)))
 		}, "affine8(zero=128)", float64(float32(0.1)), nil, false},
+		{"DoReFa of 8 bits", func(n *net, x string) string {
+			return n.binary("div", 255, n.round(n.binary("mul", 255, n.clip(x, 0, 1))))
+		}, "unipolar8", 1.0 / 255, nil, false},
+		{"LSQ of 8 bits", func(n *net, x string) string {
+			y := n.clip(n.binary("div", 0.0137, x), -128, 127)
+			return n.binary("mul", 0.0137, n.ste(n.round(y), y))
+		}, "affine8(zero=128)", float64(float32(0.0137)), nil, false},
 		{"falling", func(n *net, x string) string { return n.binary("mul", -1, n.sign(x)) }, "bipolar1", 1, []float32{0x1p-126}, false},
 		{"1 - level", func(n *net, x string) string { return n.from("sub", 1, n.greater(x, 0.5, false)) }, "unipolar1", 1, []float32{-0.49999997}, false},
 		{"nested where", func(n *net, x string) string { // HWGQ
@@ -166,7 +173,7 @@ func TestScales(t *testing.T) {
 		{"an offset for each channel", func(n *net, x string) string { return depthwise(n, by(n, "add", x)) }, graph.WhyScaledLevels},
 		{"uneven", func(n *net, x string) string {
 			return depthwise(n, n.two("mul", n.binary("add", 0.1, x), n.binary("add", 0.1, x)))
-		}, graph.WhyMakesReals},
+		}, graph.WhyUnevenLevels},
 		{"uneven, of one", func(n *net, x string) string { return depthwise(n, n.from("div", 1, n.binary("add", 0.3, x))) }, graph.WhyUnevenLevels},
 	} {
 		n := newNet(t.Fatal, 4)

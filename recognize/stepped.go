@@ -60,10 +60,10 @@ func (r *rewriter) findStepped(t string) *stepped {
 	var shared []*region
 	for w := (walker{r: r, to: t, frontier: []string{t}}); w.next(); {
 		g := w.region()
-		if g.jumps < least || best != nil && g.jumps == best.jumps && best.turn == nil {
+		if g.jumps < least || best != nil && g.jumps == best.jumps && best.turn == nil && best.from != t {
 			continue
 		}
-		if q := r.signed(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.jumps > best.jumps || q.turn == nil) {
+		if q := r.signed(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.from != t && (q.jumps > best.jumps || q.turn == nil)) {
 			best, most = q, q.value.Bits
 		} else if g.shared {
 			shared = append(shared, g)
@@ -128,7 +128,17 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
 		}
 		rows[o] = r.possible(g, row, of)
 	}
-	return quantizerOfPieces(g, rows)
+	q := quantizerOfPieces(g, rows)
+	if q == nil && len(rows[0]) > 1 && len(rows[0]) <= 1<<steppedBits {
+		r.uneven[g.to] = unevenness{len(rows[0]), len(g.vectors) > 0}
+	}
+	return q
+}
+
+// unevenness is what few values a region makes that are no levels.
+type unevenness struct {
+	values   int
+	channels bool // each channel may have values of its own
 }
 
 // possible leaves out pieces of a single number that the tensor which g starts from does not hold in channel o, or in any if o is
@@ -215,12 +225,26 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		turn.Shape, turn.Data = []int{1}, turn.Data[:1]
 	}
 	if v.Bits > steppedBits {
-		if q.quantize = even(v.LevelType, q); q.quantize == nil {
+		if q.quantize = even(v.LevelType, q); q.quantize == nil { // behind the ops, for what they make
+			q.from, q.turn, q.quantize = g.to, nil, quantizeTo(v.LevelType, values, levels)
+		}
+		if q.quantize == nil {
 			return nil
 		}
 		v.LevelType = q.quantize.LevelType
 	}
 	return q
+}
+
+// quantizeTo is the quantize that gives each of values its level; nil if there is none.
+func quantizeTo(t scalar.LevelType, values []float32, levels []int) *graph.QuantizeAttrs {
+	a := &graph.QuantizeAttrs{LevelType: t}
+	for i, v := range values {
+		if a.Eval(v) != levels[i] {
+			return nil
+		}
+	}
+	return a
 }
 
 // falling are the pieces of x as those of -x.
@@ -311,10 +335,13 @@ func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
 		return nil
 	}
 	top, scale := q.thresholds.Shape[0], f32.Order(float32(t.Scale))
-	for _, ulps := range []int64{0, 1, -1} {
+	unit := 1 / float64(t.Top())
+	for _, s := range []float64{unit, t.Scale, float64(f32.FromOrder(scale + 1)), float64(f32.FromOrder(scale - 1))} {
 		for _, mode := range scalar.Roundings() {
 			a := &graph.QuantizeAttrs{LevelType: t, Rounding: mode}
-			a.Scale = float64(f32.FromOrder(scale + ulps))
+			if a.Scale, a.Unit = s, s == unit; a.Unit && (float32(t.Scale) != float32(unit) || t.Zero != 0 || t.Offset != 0 || top < t.Top()) {
+				break
+			}
 			if t.Enc == ir.Unipolar && top < t.Top() {
 				a.Range = &scalar.Range{Min: -t.Zero, Max: top - t.Zero}
 			}

@@ -157,8 +157,9 @@ type compileResult struct {
 	Seconds     float64               `json:"seconds"`
 	Times       []stageSeconds        `json:"times"`
 	order       []string
-	f32Sums     int  // binary layers in Float
-	fewBits     bool // a layer has weights of few bits, or nearly so
+	f32Sums     int      // binary layers in Float
+	changeable  []string // those of Float that a change of the model, or an option, would make bits
+	fewBits     bool     // a layer has weights of few bits, or nearly so
 	in          *ripc.Inspection
 }
 
@@ -195,6 +196,9 @@ func (r *compileResult) count() {
 				text += ": " + why
 			}
 			r.Float = append(r.Float, text)
+			if l.Changeable {
+				r.changeable = append(r.changeable, text)
+			}
 		}
 	}
 }
@@ -209,9 +213,16 @@ func (r *compileResult) print(w io.Writer) {
 		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
 	}
 	fmt.Fprintln(w)
-	if r.Binary == 0 && !r.fewBits {
-		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", len(r.Float), r.Stages)
-	} else {
+	for _, f := range r.changeable {
+		fmt.Fprintf(w, "  stays float: %s\n", f)
+	}
+	switch rest := len(r.Float); {
+	case len(r.changeable) > 0 || rest == 0:
+	case r.Binary == 0 && !r.fewBits:
+		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", rest, r.Stages)
+	case r.Binary > 0:
+		fmt.Fprintf(w, "  fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits\n", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
+	default:
 		for _, f := range r.Float {
 			fmt.Fprintf(w, "  stays float: %s\n", f)
 		}

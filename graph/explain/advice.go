@@ -48,6 +48,19 @@ func changes() map[graph.Reason]string {
 	}
 }
 
+// Changeable reports whether a change of the model, or an option, would make more of a layer bits: its sums, or what follows these.
+func Changeable(l ir.Layer) bool {
+	code, err := graph.ParseReason(l.Reason.Code)
+	if err != nil || l.Kind == graph.Glue.String() {
+		return false
+	}
+	switch code {
+	case graph.WhySumsStopped, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite, graph.WhyNearly, graph.WhyNearlyFew:
+		return true
+	}
+	return len(Advise([]Stage{{Layer: l}})) > 0
+}
+
 // Advise groups the layers that one change would make bitserial, those first that do most of the work.
 func Advise(stages []Stage) []Advice {
 	var list []Advice

@@ -13,6 +13,7 @@ import (
 
 // sentences has a row for each reason. %(name) stands for what words has under that name.
 func sentences() map[graph.Reason]string {
+	leave := "integer sums leave as f32: "
 	unquantized := "%(but)its input is not quantized: "
 	return map[graph.Reason]string{
 		graph.WhyFloatWeights: "its weights are not binary",
@@ -46,7 +47,11 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
 		graph.WhyBorders:     "its input has an offset that padding has not, so no thresholds equal its glue at the borders",
 		graph.WhyTwoIntegers: "its weights have an offset, so that its levels are made of two sums, in f32",
-		graph.WhySumsLeave:   "integer sums leave as f32: no quantizer follows that folds",
+		graph.WhySumsLeave:   leave + "no quantizer follows",
+		graph.WhySumsJoined:  leave + "%(where) joins them with its own",
+		graph.WhySumsShared:  leave + "%(count) layers read them, %(where) among them",
+		graph.WhySumsStopped: leave + "%(where) stands before the next quantizer",
+		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits, where at most %(most) become thresholds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",
 		graph.WhyCallerReads:    "the caller reads what is between",
@@ -59,7 +64,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyLoneQuantizer: "float until here: no layer before it could take the quantizer in",
 		graph.WhyNaNHighest:    "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it",
 
-		graph.WhyUnreadLevels:  "no bitserial layer reads these %(bits)-bit levels",
+		graph.WhyUnreadLevels:  "its %(bits)-bit levels are read by float layers only, so they stay f32",
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
 		graph.WhyTwoSums:       "the two sides are sums of different layers",
 		graph.WhyAverages:      "averages real values",

@@ -53,6 +53,29 @@ func exp[T any](m expArithmetic[T], x T) T {
 	return m.below(x, m.constant(expLeast), m.constant(0), m.fma(scale, t, scale))
 }
 
+// expAll is e**x for all x: 0 below expLeast, and infinite where f32 ends. 2^n is made in two parts, since n may be 128.
+func expAll[T any](m expArithmetic[T], x T) T {
+	y := m.min(m.constant(89), m.max(m.constant(expLeast), x))
+	n := m.nearest(m.mul(y, m.constant(1/math.Ln2)))
+	most := m.min(m.constant(127), n)
+	t, _ := expParts(m, y)
+	scale := m.power(most)
+	v := m.mul(m.fma(scale, t, scale), m.power(m.add(n, m.mul(most, m.constant(-1)))))
+	return m.below(x, m.constant(expLeast), m.constant(0), v)
+}
+
+// erf is the error function, by formula 7.1.26 of Abramowitz and Stegun's Handbook, with the sign of x: to 5e-7.
+func erf[T any](m expArithmetic[T], x T) T {
+	a := m.abs(x)
+	t := m.div(m.constant(1), m.fma(a, m.constant(0.3275911), m.constant(1)))
+	p := m.constant(1.061405429)
+	for _, c := range []float32{-1.453152027, 1.421413741, -0.284496736, 0.254829592} {
+		p = m.fma(p, t, m.constant(c))
+	}
+	e := exp(m, m.mul(m.mul(x, m.constant(-1)), x))
+	return m.withSign(m.abs(m.fma(m.mul(m.mul(p, t), e), m.constant(-1), m.constant(1))), x)
+}
+
 // expm1 is e**x - 1 for x <= 0.
 func expm1[T any](m expArithmetic[T], x T) T {
 	t, scale := expParts(m, m.max(m.constant(expLeast), x))

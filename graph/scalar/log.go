@@ -34,8 +34,18 @@ func logarithm[T any](m logArithmetic[T], x T) T {
 	return m.fma(e, m.constant(0.693359375), y)
 }
 
-// Log is the logarithm of x, a normal number above 0, as LogExpr computes it.
-func Log(x float32) float32 { return logarithm(numbers{}, x) }
+// logAll is the logarithm of all x: minus infinity of 0 and of what is less than a normal number, NaN of negative numbers. The bits of a
+// NaN are not looked at: it comes back in by a product.
+func logAll[T any](m interface {
+	logArithmetic[T]
+	expArithmetic[T]
+	sqrt(v T) T
+}, x T) T {
+	least, most := m.constant(0x1p-126), m.constant(math.MaxFloat32)
+	v := m.fma(x, m.constant(0), logarithm[T](m, m.min(m.max(x, least), most)))
+	v = m.below(most, x, x, v)
+	return m.below(x, least, m.below(x, m.constant(0), m.sqrt(x), m.constant(float32(math.Inf(-1)))), v)
+}
 
 // LogExpr is the logarithm, to base e, of an f32 expression, which must be a normal number above 0; at most 1 ulp from the true
 // value for numbers from 1.

@@ -22,6 +22,8 @@ type arithmetic[T any] interface {
 type stepArithmetic[T any] interface {
 	arithmetic[T]
 	expArithmetic[T]
+	logArithmetic[T]
+	sqrt(v T) T
 	sign(v T) T
 	round(mode Rounding, v T) T
 }
@@ -37,6 +39,7 @@ func (numbers) fma(a, b, c float32) float32            { return f32.Fma(a, b, c)
 func (numbers) min(a, b float32) float32               { return f32.Min(a, b) }
 func (numbers) max(a, b float32) float32               { return f32.Max(a, b) }
 func (numbers) abs(v float32) float32                  { return f32.Abs(v) }
+func (numbers) sqrt(v float32) float32                 { return f32.Sqrt(v) }
 func (numbers) round(mode Rounding, v float32) float32 { return mode.Eval(v) }
 
 func (numbers) clip(v, lo, hi float32) float32 { return f32.Min(f32.Max(v, lo), hi) }
@@ -63,6 +66,7 @@ func (exprs) fma(a, b, c ir.Expr) ir.Expr            { return &ir.Fma{A: a, B: b
 func (exprs) min(a, b ir.Expr) ir.Expr               { return ir.Bin(ir.Min, a, b) }
 func (exprs) max(a, b ir.Expr) ir.Expr               { return ir.Bin(ir.Max, a, b) }
 func (exprs) abs(v ir.Expr) ir.Expr                  { return ir.Un(ir.Abs, v) }
+func (exprs) sqrt(v ir.Expr) ir.Expr                 { return ir.Un(ir.Sqrt, v) }
 func (exprs) round(mode Rounding, v ir.Expr) ir.Expr { return mode.Expr(v) }
 
 func (exprs) clip(v ir.Expr, lo, hi float32) ir.Expr {

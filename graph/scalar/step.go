@@ -34,6 +34,10 @@ const (
 	Elu                   // x for x > 0, else A * (e**x - 1)
 	Silu                  // x * sigmoid(x)
 	HardSwish             // x * min(max(x/6 + 0.5, 0), 1)
+	Exp                   // e**x
+	Log                   // the logarithm to base e
+	Sqrt                  // the square root, NaN of negative numbers
+	Erf                   // the error function
 )
 
 // kindRow is what is known of a kind.
@@ -77,6 +81,10 @@ var kinds = sync.OnceValue(func() []kindRow {
 		Elu:       {"elu", 1, expCopies + 1, bending},
 		Silu:      {"silu", 0, expCopies + 1, mixed},
 		HardSwish: {"hard_swish", 0, 2, mixed},
+		Exp:       {"exp", 0, expCopies + 4, mixed},
+		Log:       {"log", 0, expCopies + 8, mixed},
+		Sqrt:      {"sqrt", 0, 1, mixed},
+		Erf:       {"erf", 0, 2*expCopies + 8, mixed},
 	}
 })
 
@@ -178,6 +186,14 @@ func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
 		return elu(m, x, a)
 	case Silu:
 		return m.mul(x, sigmoid(m, x))
+	case Exp:
+		return expAll(m, x)
+	case Log:
+		return logAll(m, x)
+	case Sqrt:
+		return m.sqrt(x)
+	case Erf:
+		return erf(m, x)
 	case HardSwish:
 		return m.mul(x, m.clip(m.add(m.mul(x, m.constant(1.0/6)), m.constant(0.5)), 0, 1))
 	}

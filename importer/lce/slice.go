@@ -115,6 +115,9 @@ func stridedSlice(b *builder) (string, error) {
 		}
 	}
 	for _, d := range reversed {
+		if a.Size[d] > maxPieces {
+			return "", faultf("", "takes more than %d positions of axis %d backwards", maxPieces, d)
+		}
 		positions := make([]int, a.Size[d])
 		for i := range positions {
 			positions[i] = len(positions) - 1 - i

@@ -229,6 +229,14 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		return each(func(v float32, _ int) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) })
 	case "tanh":
 		return each(func(v float32, _ int) float32 { return float32(math.Tanh(float64(v))) })
+	case "exp":
+		return each(func(v float32, _ int) float32 { return float32(math.Exp(float64(v))) })
+	case "log":
+		return each(func(v float32, _ int) float32 { return float32(math.Log(float64(v))) })
+	case "sqrt":
+		return each(func(v float32, _ int) float32 { return float32(math.Sqrt(float64(v))) })
+	case "erf":
+		return each(func(v float32, _ int) float32 { return float32(math.Erf(float64(v))) })
 	case "hard_swish":
 		return each(func(v float32, _ int) float32 { return v * min(max(v/6+0.5, 0), 1) })
 	case "relu":

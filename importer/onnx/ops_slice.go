@@ -119,6 +119,9 @@ func (b *builder) take(t *tensor, list []span) (*tensor, error) {
 	}
 	for _, s := range list {
 		if s.step < 0 && s.count > 1 {
+			if s.count > maxPieces {
+				return nil, b.n.fail("", "takes more than %d positions of axis %d backwards", maxPieces, s.axis)
+			}
 			if t, err = b.pick(t, s.axis, reversed(s.count)); err != nil {
 				return nil, err
 			}

@@ -85,6 +85,21 @@ func activations(add adder) {
 	add("Celu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerCelu, becomes: "div, elu, mul"})
 	add("Softsign", op{min: 1, max: 1, lower: lowerSoftsign, becomes: "abs, add, div"})
 	add("ThresholdedRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, lower: lowerThresholded, becomes: "greater, where"})
+	add("Sqrt", op{min: 1, max: 1, fold: foldUnary(math.Sqrt), lower: lowerPlain("sqrt"), becomes: "sqrt"})
+	add("Exp", op{min: 1, max: 1, fold: foldUnary(math.Exp), lower: lowerPlain("exp"), becomes: "exp"})
+	add("Log", op{min: 1, max: 1, fold: foldUnary(math.Log), lower: lowerPlain("log"), becomes: "log"})
+	add("Erf", op{min: 1, max: 1, fold: foldUnary(math.Erf), lower: lowerPlain("erf"), becomes: "erf"})
+	add("Reciprocal", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return 1 / v }), lower: lowerReciprocal, becomes: "div"})
+	add("Gelu", op{min: 1, max: 1, attrs: []string{"approximate"}, lower: lowerGelu, becomes: "mul, erf or tanh, add, mul"})
+	add("Softplus", op{min: 1, max: 1, lower: lowerSoftplus, becomes: "abs, exp, log, relu, add"})
+	add("Mish", op{min: 1, max: 1, lower: lowerMish, becomes: "softplus's ops, tanh, mul"})
+	add("Pow", op{min: 2, max: 2, lower: lowerPow, becomes: "mul, sqrt, div", limits: "a constant exponent, a multiple of 0.5 up to 8.5", fold: func(n *node, in []*array) ([]*array, error) {
+		y, err := foldCastTo(n, in[1], in[0].dt)
+		if err != nil {
+			return nil, err
+		}
+		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
+	}})
 	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("softmax"), becomes: "softmax"})
 	add("LogSoftmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("log_softmax"), becomes: "log_softmax"})
 	arg := []string{"axis", "keepdims", "select_last_index"}
@@ -187,18 +202,6 @@ func lowered(add adder) {
 
 // onConstants are ops that exporters compute shapes and weights with.
 func onConstants(add adder) {
-	unary := func(name string, f func(v float64) float64) { add(name, op{min: 1, max: 1, fold: foldUnary(f)}) }
-	unary("Sqrt", math.Sqrt)
-	unary("Exp", math.Exp)
-	unary("Log", math.Log)
-	unary("Reciprocal", func(v float64) float64 { return 1 / v })
-	add("Pow", op{min: 2, max: 2, fold: func(n *node, in []*array) ([]*array, error) {
-		y, err := foldCastTo(n, in[1], in[0].dt)
-		if err != nil {
-			return nil, err
-		}
-		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
-	}})
 	add("Mod", op{min: 2, max: 2, attrs: []string{"fmod"}, fold: foldMod})
 	add("Constant", op{max: 0, attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings", "sparse_value"}, fold: foldConstant})
 	add("ConstantOfShape", op{min: 1, max: 1, attrs: []string{"value"}, fold: foldFill})

@@ -1,6 +1,8 @@
 package randnet
 
 import (
+	"slices"
+
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -8,7 +10,7 @@ import (
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
-	ops := append(graph.PlainOps(), "prelu", "clip", "round", "fake_quant", "hard_sigmoid", "elu")
+	ops := append(tame(), "prelu", "clip", "round", "fake_quant", "hard_sigmoid", "elu")
 	switch op := ops[b.r.IntN(len(ops))]; op {
 	case "clip":
 		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
@@ -288,4 +290,9 @@ func (b *modelBuilder) end() {
 	if op := b.nodes[len(b.nodes)-1]["op"]; op != "top_k" && b.r.IntN(3) == 0 {
 		b.add("dequantize", nil)
 	}
+}
+
+// tame are the activations without attributes whose results stay finite, and which the reference knows to the bit.
+func tame() []string {
+	return slices.DeleteFunc(graph.PlainOps(), func(op string) bool { return slices.Contains([]string{"exp", "log", "sqrt", "erf"}, op) })
 }

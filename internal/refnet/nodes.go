@@ -108,6 +108,10 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"argmin":          with(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, -1) }),
 		"top_k":           with(refTopK),
 		"top_k_indices":   with(refTopK),
+		"exp":             func(l *layer) { approximate(l, math.Exp) },
+		"log":             func(l *layer) { approximate(l, math.Log) },
+		"sqrt":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Sqrt(e) }) },
+		"erf":             func(l *layer) { approximate(l, math.Erf) },
 		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
 		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
 		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },
@@ -141,6 +145,12 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 // with is a rule that looks at the attributes.
 func with[A any](f func(l *layer, a *A)) func(l *layer) {
 	return func(l *layer) { f(l, l.n.Attrs.(*A)) }
+}
+
+// approximate is a function that the compiler computes to a few ulp.
+func approximate(l *layer, f func(x float64) float64) {
+	l.each(func(_ int, e float32) float32 { return float32(f(float64(e))) })
+	l.y.loose = true
 }
 
 func same(l *layer) { copy(l.y.F, l.x.F) }

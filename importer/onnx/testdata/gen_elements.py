@@ -34,6 +34,20 @@ m = M("gate", [1, 4, 3, 3])  # squeeze and excitation
 g = m("Sigmoid", m("Conv", m("Relu", m("Conv", m("GlobalAveragePool", m.x), m.w(2, 4, 1, 1), m.w(2))), m.w(4, 2, 1, 1), m.w(4)))
 m.done(m("Mul", m.x, g))
 
+for op in ["Exp", "Erf", "Softplus"]:
+    single(op.lower(), op, [2, 3, 4, 5])
+single("mish", "Mish", [2, 3, 4], opset=18)
+for op in ["Sqrt", "Log", "Reciprocal"]:
+    m = M(op.lower(), [2, 3, 4])
+    m.done(m(op, m("Add", m("Abs", m.x), m.c(0.5))))
+for p in [2, 3, 1, 0.5, -0.5, 1.5, -2]:
+    m = M("pow%g" % p, [2, 3, 4])
+    m.done(m("Pow", m("Add", m("Abs", m.x), m.c(0.5)), m.c(p)))
+single("gelu", "Gelu", [2, 3, 4], opset=20)
+single("gelu_tanh", "Gelu", [2, 3, 4], opset=20, approximate="tanh")
+m = M("gelu_spelled", [2, 3, 4])
+m.done(m("Mul", m("Mul", m.x, m("Add", m("Erf", m("Div", m.x, m.c(2 ** 0.5))), m.c(1.0))), m.c(0.5)))
+
 # The least and the greatest.
 for op in ["Min", "Max"]:
     m = M(op.lower() + "_two", [2, 3, 4, 5])

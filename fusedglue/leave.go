@@ -1,0 +1,71 @@
+package fusedglue
+
+import (
+	"math/bits"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// sumsThatLeave says of bitserial layers whose sums leave as f32, and not to the caller, why they do.
+func sumsThatLeave(r *rewriter) error {
+	s := &strict{Index: graph.NewIndex(r.g), g: r.g}
+	for _, n := range r.g.Nodes {
+		f, ok := n.Attrs.(*graph.FusedConv)
+		if ok && n.Op == "bconv2d" && f.Epilogue.OutBits == 0 && !r.g.IsOutput(n.Output) && n.Verdict.Reason == graph.NoReason {
+			n.Verdict = s.leave(n, f)
+			n.Verdict.Kind = graph.Binary
+		}
+	}
+	return nil
+}
+
+// leave is why the sums of n leave as f32.
+func (s *strict) leave(n *graph.Node, f *graph.FusedConv) graph.Verdict {
+	if b := roundBits(f.Epilogue.Floats()); b > 0 {
+		return graph.Verdict{Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: b}}
+	}
+	readers := s.below(n)
+	q := reach(n, func(_, m *graph.Node) (found, on bool) {
+		_, quantizes := quantizerOf(m)
+		_, conv := m.Attrs.(*graph.FusedConv)
+		return quantizes, !conv
+	}, s.below)
+	if len(readers) == 0 {
+		return graph.Verdict{Reason: graph.WhySumsLeave}
+	}
+	c := readers[len(readers)-1]
+	_, conv := c.Attrs.(*graph.FusedConv)
+	switch why := (graph.Verdict{Where: c.Name, Args: ir.Args{Op: c.Op}}); {
+	case len(readers) == 1 && conv && c.Inputs[0] != n.Output:
+		why.Reason = graph.WhySumsJoined
+		return why
+	case q == nil:
+		return graph.Verdict{Reason: graph.WhySumsLeave}
+	case len(readers) > 1:
+		why.Reason, why.Args.Count = graph.WhySumsShared, int64(len(readers))
+		return why
+	case c != q:
+		why.Reason = graph.WhySumsStopped
+		return why
+	default:
+		why.Reason, why.Args.Bits, why.Args.Most = graph.WhySumsWide, s.g.Value(q.Output).Bits, maxThresholdBits
+		return why
+	}
+}
+
+// roundBits is the number of bits of the integers that steps round to last, before real numbers are made of these; 0 if they do not.
+func roundBits(steps []scalar.Step) int {
+	i := len(steps) - 1
+	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
+		i--
+	}
+	if i < 1 || steps[i].Kind != scalar.Round || steps[i-1].Kind != scalar.Clip {
+		return 0
+	}
+	if span := steps[i-1].Hi - steps[i-1].Lo; span >= 1 && span < 1<<8 {
+		return bits.Len(uint(span))
+	}
+	return 0
+}
