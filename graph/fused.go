@@ -129,5 +129,9 @@ func (s *ShiftAdd) Level(o int, a int64, bits int) int {
 // layer could take in. The result's type says the levels' bits and encoding.
 type ShiftLevels struct{ Shift *ShiftAdd }
 
+// LevelThresholds is op "level_thresholds": the levels that a quantizer makes of other levels' real values. The level of an element is
+// the number of Thresholds, [count][C] or [count][1], ascending, that the integer of the element reaches.
+type LevelThresholds struct{ Thresholds [][]int32 }
+
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.
 type Elementwise struct{ Steps []scalar.Step }

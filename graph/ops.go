@@ -121,6 +121,7 @@ func opRows() []*Op {
 		fusedRow("window_sum", printFusedConv),
 		fusedRow("fconv2d", printFusedConv),
 		fusedRow[ShiftLevels]("shift_levels", nil),
+		fusedRow[LevelThresholds]("level_thresholds", nil),
 	}
 }
 

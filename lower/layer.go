@@ -17,8 +17,11 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	if n.Op == "matmul" {
 		l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
 	}
-	if _, ok := n.Attrs.(*graph.ShiftLevels); ok {
+	switch n.Attrs.(type) {
+	case *graph.ShiftLevels:
 		l.Glue = ir.Glue{Form: graph.GlueShift.String(), Bits: g.Value(n.Output).Bits}
+	case *graph.LevelThresholds:
+		l.Glue = ir.Glue{Form: graph.GlueThresholds.String(), Bits: g.Value(n.Output).Bits}
 	}
 	f, ok := n.Attrs.(*graph.FusedConv)
 	if !ok || n.Op == "window_sum" {

@@ -46,21 +46,22 @@ type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
 	all := map[string]rule{
-		"constant":     (*lowering).constantNode,
-		"bconv2d":      with((*lowering).conv),
-		"window_sum":   with((*lowering).conv),
-		"fconv2d":      with((*lowering).conv),
-		"eltwise":      with((*lowering).eltwise),
-		"shift_levels": with((*lowering).shiftLevels),
-		"quantize":     with((*lowering).quantize),
-		"threshold":    with((*lowering).threshold),
-		"max_pool":     with((*lowering).pool),
-		"avg_pool":     with((*lowering).pool),
-		"pad":          with((*lowering).pad),
-		"slice":        with((*lowering).slice),
-		"reshape":      (*lowering).reshapeNode,
-		"flatten":      (*lowering).reshapeNode,
-		"transpose":    with((*lowering).transpose),
+		"constant":         (*lowering).constantNode,
+		"bconv2d":          with((*lowering).conv),
+		"window_sum":       with((*lowering).conv),
+		"fconv2d":          with((*lowering).conv),
+		"eltwise":          with((*lowering).eltwise),
+		"shift_levels":     with((*lowering).shiftLevels),
+		"level_thresholds": with((*lowering).levelThresholds),
+		"quantize":         with((*lowering).quantize),
+		"threshold":        with((*lowering).threshold),
+		"max_pool":         with((*lowering).pool),
+		"avg_pool":         with((*lowering).pool),
+		"pad":              with((*lowering).pad),
+		"slice":            with((*lowering).slice),
+		"reshape":          (*lowering).reshapeNode,
+		"flatten":          (*lowering).reshapeNode,
+		"transpose":        with((*lowering).transpose),
 
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
@@ -141,6 +142,13 @@ func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, x *graph.Va
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
 	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], x.Shape), 0, l.floatUntil(x), src, rows, l.result(n).buf)
+}
+
+// levelThresholds lowers a quantizer of levels.
+func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *graph.Value, src string) {
+	shape := []int{len(a.Thresholds), len(a.Thresholds[0])}
+	rows := l.constant(n.Name+".t", ir.I32, shape, slices.Concat(a.Thresholds...))
+	l.stage(n, ops.LevelThresholds(shape[0], shape[1], x, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
