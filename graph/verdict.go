@@ -103,14 +103,14 @@ const (
 	WhySumsJoined  // Where, an Op, adds its own to them
 	WhySumsShared  // Count layers read them, Where, an Op, among them
 	WhySumsStopped // Where, an Op, stands before the next quantizer
-	WhySumsWide    // the quantizer Where has levels of Bits, more than Most, and no formula
+	WhySumsWide    // the quantizer Where has levels of Bits, more than Most, and no formula that gives them of the sums
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
 	WhyNoThresholds   // none equal it
 	WhyCallerReads    // the caller reads what is between
 	WhyManyRead       // Count nodes do, Where, an Op, among them
 	WhyStandsBetween  // Where, an Op, does, and does not fold
-	WhyWideThresholds // levels of Bits are more than Most
+	WhyWideThresholds // levels of Bits are more than Most, and not evenly spaced on the sums
 	WhyNoConvolution  // the quantizer comes directly behind none
 
 	// Why a quantizer is a stage of its own.

@@ -52,13 +52,13 @@ func sentences() map[graph.Reason]string {
 		graph.WhySumsJoined:  leave + "%(where) joins them with its own",
 		graph.WhySumsShared:  leave + "%(count) layers read them, %(where) among them",
 		graph.WhySumsStopped: leave + "%(where) stands before the next quantizer",
-		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits, where at most %(most) become thresholds",
+		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits by thresholds that are not evenly spaced on the sums, where at most %(most) bits become thresholds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",
 		graph.WhyCallerReads:    "the caller reads what is between",
 		graph.WhyManyRead:       "%(count) layers read what is between, %(where) among them",
 		graph.WhyStandsBetween:  "%(where) stands between",
-		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds",
+		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds, unless these are evenly spaced on the sums",
 		graph.WhyNoConvolution:  "it comes directly behind no convolution",
 
 		graph.WhyCallerFloats:  "float until here: the caller brings real values",
