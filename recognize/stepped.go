@@ -407,6 +407,8 @@ func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 	}
 	t.Verdict = q.verdict
 	switch {
+	case q.nearly && q.signs():
+		t.Verdict = remark(graph.WhyFoldedSign, ends)
 	case q.nearly:
 		t.Verdict = remark(graph.WhyFolded, ends)
 		t.Verdict.Args.Bits = q.value.Bits

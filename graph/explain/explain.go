@@ -40,7 +40,8 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
 		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
 		graph.WhyFewFolded:  "its weights are taken for the %(weights) ones from which they differ by rounding, as asked",
-		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits",
+		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits, and twice the work in what reads it",
+		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding, as asked; that has three values, 0 included: 2 bits, and twice the work in what reads it",
 		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
 
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
