@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -228,8 +229,12 @@ func written(t *testing.T, dir, root, page string) {
 		switch {
 		case b.lang == "```c" && strings.Contains(text, "int main(void)"):
 			write(filepath.Join(dir, "build", "bar.c"), text)
-		case b.lang == "```json" && strings.Contains(text, `"name": "tiny"`):
-			write(filepath.Join(dir, "build", "tiny.json"), text)
+		case b.lang == "```json" && strings.Contains(text, `"format": "ripc.model/1"`):
+			var model struct{ Name string }
+			if err := json.Unmarshal([]byte(text), &model); err != nil || model.Name == "" {
+				t.Fatalf("a model of name %q: %v", model.Name, err)
+			}
+			write(filepath.Join(dir, "build", model.Name+".json"), text)
 		case b.lang == "```go" && strings.HasPrefix(text, "package main"):
 			bar := filepath.Join(dir, "..", "bar")
 			write(filepath.Join(bar, "main.go"), text)

@@ -10,11 +10,17 @@ import (
 )
 
 // quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their f32 input, together with
-// the increasing steps before them: comparisons cost less than division and rounding.
+// the increasing steps before them: comparisons cost less than division and rounding. For many levels it is the other way round.
 func quantizersAlone(r *rewriter) error {
 	for _, n := range slices.Clone(r.g.Nodes) {
 		q, ok := quantizerOf(n)
-		if !ok || q.bits > maxThresholdBits {
+		if !ok {
+			continue
+		}
+		if q.bits > maxThresholdBits {
+			if a, ok := n.Attrs.(*graph.ThresholdAttrs); ok && q.formula != nil && q.formula.LevelType == a.LevelType {
+				n.Op, n.Attrs, n.Weights = "quantize", q.formula, nil
+			}
 			continue
 		}
 		if _, isQuantize := n.Attrs.(*graph.QuantizeAttrs); isQuantize {

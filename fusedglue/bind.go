@@ -81,7 +81,7 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	n.Attrs = f
 	if b == nil {
 		n.Op = "fconv2d"
-		if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}); few != nil && few.Trained() {
+		if few := graph.DecomposeExactly(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}); few != nil && few.Trained() {
 			f.Few = few
 		}
 		return nil

@@ -66,6 +66,15 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		return
 	}
 	if q.bits > maxThresholdBits {
+		_, table := n.Attrs.(*graph.ThresholdAttrs)
+		sums := p.Op == "bconv2d" && f.Window == nil && len(f.Epilogue.Joins) == 0 && turning(f).Reason == graph.NoReason
+		if table && sums && lineOf(f, q, n.Name) {
+			r.absorb(p, n)
+			return
+		}
+		if q.formula == nil {
+			return
+		}
 		f.Epilogue.OutBits, f.Epilogue.OutEnc, f.Epilogue.Quantizer = q.bits, q.enc, q.formula
 		r.absorb(p, n)
 		return

@@ -165,7 +165,7 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 // takenIn reports whether n is something that convolutions take in.
 func takenIn(n *graph.Node) bool {
 	q, ok := quantizerOf(n)
-	return !ok || q.bits <= maxThresholdBits || q.formula != nil
+	return !ok || q.bits <= maxThresholdBits || q.formula != nil || evenly(n.Weights["thresholds"])
 }
 
 // reachesOpen reports whether nothing but steps and movers, which steps and quantizers may pass, stands between a convolution

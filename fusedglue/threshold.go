@@ -16,20 +16,25 @@ import (
 // from which those of each class of positions differ by an integer.
 func thresholdsOf(f *graph.FusedConv, q quantizer) bool {
 	steps := f.Epilogue.Steps
+	return search(f, q.bits, q.enc, fallingChannels(f), classes(f), func(o int) func(int64) int {
+		return func(sum int64) int { return q.level(o, scalar.EvalSteps(steps, o, float32(sum))) }
+	})
+}
+
+// fallingChannels says in which channels f's steps fall as the sum grows; nil if in none.
+func fallingChannels(f *graph.FusedConv) []bool {
 	falling := make([]bool, f.Out)
 	for o := range falling {
-		for _, s := range steps {
+		for _, s := range f.Epilogue.Steps {
 			if s.Turns() && s.A[o%len(s.A)] < 0 {
 				falling[o] = !falling[o]
 			}
 		}
 	}
 	if !slices.Contains(falling, true) {
-		falling = nil
+		return nil
 	}
-	return search(f, q.bits, q.enc, falling, classes(f), func(o int) func(int64) int {
-		return func(sum int64) int { return q.level(o, scalar.EvalSteps(steps, o, float32(sum))) }
-	})
+	return falling
 }
 
 // classes is the number of classes of positions that f's steps tell apart.

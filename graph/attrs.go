@@ -182,9 +182,10 @@ type ThresholdAttrs struct {
 	NotLess bool
 }
 
-// NoAttrs belongs to relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, exp, log, sqrt, erf, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, log_softmax, flatten, unpack and dequantize.
 // NoAttrs belongs to matmul (of f32 tensors [..., M, K] and [..., K, N], which have one rank from 2 to 4 and whose axes of extent 1
-// before the last two are repeated: each result is a chain of fused multiply-adds over K, in that order, from 0), relu, relu6, hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, logical_not, logical_and, logical_or, logical_xor, global_avg_pool, softmax, log_softmax, flatten, unpack and dequantize.
+// before the last two are repeated: each result is a chain of fused multiply-adds over K, in that order, from 0), relu, relu6,
+// hard_tanh, sign (-1, 0 or 1), abs, sigmoid, tanh, hard_swish, silu, exp, log, sqrt, erf, logical_not, logical_and, logical_or,
+// logical_xor, global_avg_pool, softmax, log_softmax, flatten, unpack and dequantize.
 type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack, whose result the caller sees as u32 words, or as int32 words without an axis of planes (1 bit).

@@ -73,6 +73,36 @@ func Decompose(w *Tensor) (few *FewBits, why Verdict) {
 	return few, why
 }
 
+// DecomposeExactly is Decompose of weights that their integers give back to the bit; nil of others.
+func DecomposeExactly(w *Tensor) *FewBits {
+	few, _ := Decompose(w)
+	if few == nil || !few.exact(w.Data) {
+		return nil
+	}
+	return few
+}
+
+// exact reports whether w are, to the bit, two values for each channel where f has one bit, and else the multiples of f's scales.
+func (f *FewBits) exact(w []float32) bool {
+	outs := len(f.Scale)
+	values := make([][2]float32, outs) // of -1 and 1; 0 of none
+	for i, v := range w {
+		o, q := i%outs, f.Ints[i]
+		if !f.Attrs.OneBit() {
+			if v != f32.Mul(float32(q), f.Scale[o]) {
+				return false
+			}
+			continue
+		}
+		known := &values[o][(q+1)/2]
+		if *known != 0 && *known != v {
+			return false
+		}
+		*known = v
+	}
+	return true
+}
+
 // nearly is how far, in parts of a filter's largest weight, weights may be from multiples of its scale that are not exactly such:
 // 2*round(3*w)/3 - 1, as DoReFa-Net has it, makes -0.33333331 and 0.33333337.
 const nearly = 0x1p-22

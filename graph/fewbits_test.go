@@ -67,6 +67,16 @@ func TestDecomposeNearly(t *testing.T) {
 	if few, why = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few == nil || !slices.Equal(few.Ints, []int{1, 1, -1, -1, 1, 0}) {
 		t.Errorf("%x: %+v, %+v", noisy, few, why)
 	}
+	for _, data := range [][]float32{dorefa, noisy, {0.7, up(0.7, 1), -0.7, -0.7, 0.7, 0.7}} {
+		if few := DecomposeExactly(&Tensor{Shape: []int{6, 1}, Data: data}); few != nil {
+			t.Errorf("%x are exactly %+v", data, few)
+		}
+	}
+	for _, data := range [][]float32{{0.7, -0.7, 0.7, -0.7, 0.7, 0.7}, {-0.25, 0.5, 0.75, 0, 0.25, 0.5}, {0.8, -0.2, 0.8, 0.8, -0.2, -0.2}} {
+		if few := DecomposeExactly(&Tensor{Shape: []int{6, 1}, Data: data}); few == nil {
+			t.Errorf("%x are not exactly few bits", data)
+		}
+	}
 	noisy[1] = 0.7001
 	if few, _ = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few != nil {
 		t.Errorf("%x: %+v", noisy, few)

@@ -91,6 +91,7 @@ const (
 	WhyFewFolded  // the weights were taken for few bits, from which they differ by rounding
 	WhyFolded     // Where was taken for a quantizer of Bits, from which it differs by rounding
 	WhyThreeSigns // Where has three values, 0 included
+	WhyFoldedSign // Where was taken for the sign, of three values, from which it differs by rounding
 	WhySignZero   // Where makes Value of 0, as was asked for
 
 	// Why the glue behind a binary layer stays float.
@@ -102,14 +103,14 @@ const (
 	WhySumsJoined  // Where, an Op, adds its own to them
 	WhySumsShared  // Count layers read them, Where, an Op, among them
 	WhySumsStopped // Where, an Op, stands before the next quantizer
-	WhySumsWide    // the quantizer Where has levels of Bits, more than Most, and no formula
+	WhySumsWide    // the quantizer Where has levels of Bits, more than Most, and no formula that gives them of the sums
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
 	WhyNoThresholds   // none equal it
 	WhyCallerReads    // the caller reads what is between
 	WhyManyRead       // Count nodes do, Where, an Op, among them
 	WhyStandsBetween  // Where, an Op, does, and does not fold
-	WhyWideThresholds // levels of Bits are more than Most
+	WhyWideThresholds // levels of Bits are more than Most, and not evenly spaced on the sums
 	WhyNoConvolution  // the quantizer comes directly behind none
 
 	// Why a quantizer is a stage of its own.
@@ -138,7 +139,7 @@ func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
-		"nearly", "few_folded", "folded", "three_signs", "sign_zero",
+		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ripc/graph"
 	"ripc/ir"
 	"ripc/lower/ops"
@@ -49,7 +51,7 @@ func (l *lowering) function(n *graph.Node, x *graph.Value, src string) {
 	}
 	f, operands, _ := graph.FunctionOf(n)
 	why := graph.WhyTwoSums
-	if len(n.Inputs) == 1 {
+	if slices.ContainsFunc(n.Inputs, func(in string) bool { p := l.Producer(in); return p != nil && p.Op == "constant" }) || len(n.Inputs) == 1 {
 		why = graph.WhyNotTakenIn
 	}
 	if _, truths := f.Arguments(); f.Truth() && truths > 0 {

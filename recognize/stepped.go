@@ -234,7 +234,11 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		turn.Shape, turn.Data = []int{1}, turn.Data[:1]
 	}
 	if v.Bits > steppedBits {
-		if q.quantize = even(v.LevelType, q); q.quantize == nil { // behind the ops, for what they make
+		q.quantize = even(v.LevelType, q)
+		if q.quantize == nil && g.tabled() { // the thresholds take the place of the file's own
+			return q
+		}
+		if q.quantize == nil { // behind the ops, for what they make
 			q.from, q.turn, q.quantize = g.to, nil, quantizeTo(v.LevelType, values, levels)
 		}
 		if q.quantize == nil {
@@ -243,6 +247,14 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		v.LevelType = q.quantize.LevelType
 	}
 	return q
+}
+
+// tabled reports whether one of g's ops has thresholds of its own, too many to make them up.
+func (g *region) tabled() bool {
+	return slices.ContainsFunc(g.ops, func(o operation) bool {
+		a, ok := o.node.Attrs.(*graph.ThresholdAttrs)
+		return ok && a.Bits > steppedBits
+	})
 }
 
 // quantizeTo is the quantize that gives each of values its level; nil if there is none.
@@ -404,6 +416,8 @@ func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 	}
 	t.Verdict = q.verdict
 	switch {
+	case q.nearly && q.signs():
+		t.Verdict = remark(graph.WhyFoldedSign, ends)
 	case q.nearly:
 		t.Verdict = remark(graph.WhyFolded, ends)
 		t.Verdict.Args.Bits = q.value.Bits

@@ -158,6 +158,7 @@ type compileResult struct {
 	Times       []stageSeconds        `json:"times"`
 	order       []string
 	f32Sums     int      // binary layers in Float
+	layers      []string // convolutions and dense layers in Float
 	changeable  []string // those of Float that a change of the model, or an option, would make bits
 	fewBits     bool     // a layer has weights of few bits, or nearly so
 	in          *ripc.Inspection
@@ -196,6 +197,9 @@ func (r *compileResult) count() {
 				text += ": " + why
 			}
 			r.Float = append(r.Float, text)
+			if l.MACs > 0 {
+				r.layers = append(r.layers, text)
+			}
 			if l.Changeable {
 				r.changeable = append(r.changeable, text)
 			}
@@ -223,7 +227,7 @@ func (r *compileResult) print(w io.Writer) {
 	case r.Binary > 0:
 		fmt.Fprintf(w, "  fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits\n", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
 	default:
-		for _, f := range r.Float {
+		for _, f := range r.layers {
 			fmt.Fprintf(w, "  stays float: %s\n", f)
 		}
 	}

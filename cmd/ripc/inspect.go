@@ -173,8 +173,8 @@ func cure(code string) string {
 		return "; --fold-ste takes them for that"
 	case graph.WhyDeclaredOnly.String():
 		return "; --trust-input-types makes levels of them"
-	case graph.WhyThreeSigns.String():
-		return "; --sign-zero +1 makes it 1"
+	case graph.WhyThreeSigns.String(), graph.WhyFoldedSign.String():
+		return "; --sign-zero +1 makes it 1 bit"
 	}
 	return ""
 }

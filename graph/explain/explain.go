@@ -40,7 +40,8 @@ func sentences() map[graph.Reason]string {
 		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
 		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
 		graph.WhyFewFolded:  "its weights are taken for the %(weights) ones from which they differ by rounding, as asked",
-		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits",
+		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits, and twice the work in what reads it",
+		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding, as asked; that has three values, 0 included: 2 bits, and twice the work in what reads it",
 		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
 
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
@@ -51,13 +52,13 @@ func sentences() map[graph.Reason]string {
 		graph.WhySumsJoined:  leave + "%(where) joins them with its own",
 		graph.WhySumsShared:  leave + "%(count) layers read them, %(where) among them",
 		graph.WhySumsStopped: leave + "%(where) stands before the next quantizer",
-		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits, where at most %(most) become thresholds",
+		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits by thresholds that are not evenly spaced on the sums, where at most %(most) bits become thresholds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",
 		graph.WhyCallerReads:    "the caller reads what is between",
 		graph.WhyManyRead:       "%(count) layers read what is between, %(where) among them",
 		graph.WhyStandsBetween:  "%(where) stands between",
-		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds",
+		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds, unless these are evenly spaced on the sums",
 		graph.WhyNoConvolution:  "it comes directly behind no convolution",
 
 		graph.WhyCallerFloats:  "float until here: the caller brings real values",

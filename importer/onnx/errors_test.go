@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 		{"resize sizes", newFile(13).floats("e", 0).ints("s", 1, 3, 12, 12).node("Resize x e e s -> y")},
 		{"resize ceil", newFile(13).floats("e", 0).ints("s", 1, 3, 16, 16).node("Resize x e e s -> y", "nearest_mode", "ceil")},
 		{"resize crop", newFile(13).floats("e", 0).ints("s", 1, 3, 16, 16).node("Resize x e e s -> y", "coordinate_transformation_mode", "tf_crop_and_resize")},
-		{"resize channels", newFile(13).floats("e", 0).ints("s", 1, 6, 8, 8).node("Resize x e e s -> y")},
+		{"resize channels", newFile(13).floats("e", 0).ints("s", 1, 6, 16, 16).node("Resize x e e s -> y")},
 		{"resize nothing", newFile(13).floats("e", 0).node("Resize x e e -> y")},
 		{"resize ranks", newFile(13).floats("e", 0).ints("s", 16, 16).node("Resize x e e s -> y")},
 		{"block", newFile(13).node("DepthToSpace x -> y", "blocksize", 2)},

@@ -151,7 +151,7 @@ func (n *node) konst(i int, what string) (*array, error) {
 		return nil, nil
 	}
 	if t.konst == nil {
-		return nil, n.fail("", "%s %q is computed from an input; only constants are supported there", what, n.Input[i])
+		return nil, n.fail("make it a constant of the file, or compute this part outside the network", "%s %q is computed from an input; only constants are supported there", what, n.Input[i])
 	}
 	return t.konst, nil
 }

@@ -44,6 +44,9 @@ func lowerPRelu(n *node) ([]*tensor, error) {
 	if shape, err := broadcastShape(t.shape, slopes.shape); err != nil || !slices.Equal(shape, t.shape) {
 		return nil, n.fail("", "slopes of shape %v do not fit an input of shape %v", slopes.shape, t.shape)
 	}
+	if slopes, err = b.mem.narrowed(slopes, t.shape); err != nil {
+		return nil, err
+	}
 	if slopes.len() == 1 {
 		return one(b.slope(t, slopes.floats()[0]))
 	}

@@ -113,6 +113,9 @@ func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) (*t
 	if err != nil {
 		return nil, err
 	}
+	if c, err = b.mem.narrowed(c, t.shape); err != nil {
+		return nil, err
+	}
 	if slices.Equal(shape, t.shape) {
 		if w, err := b.vector(t, c); w != nil || err != nil {
 			if err != nil {

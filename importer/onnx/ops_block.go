@@ -93,20 +93,36 @@ func lowerResize(n *node) ([]*tensor, error) {
 	if !slices.ContainsFunc(factor, func(f int) bool { return f != 1 }) {
 		return []*tensor{t}, nil
 	}
-	if len(factor) > 2 && factor[0] == 1 && factor[1] == 1 && len(factor) <= 4 {
-		x, spatials, err := b.image(t)
-		if err != nil {
+	switch rank := len(factor); {
+	case rank != 3 && rank != 4 || factor[0] != 1:
+	case factor[1] == 1:
+		return one(b.enlarged(t, factor[2:]))
+	case factor[rank-1] == 1: // channels last
+		move, back := channelsFirst(rank)
+		if t, err = b.moved(t, move); err != nil {
 			return nil, err
 		}
-		v, err := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor[2:], 1)}, nil, x.value)
-		if err != nil {
+		if t, err = b.enlarged(t, factor[1:rank-1]); err != nil {
 			return nil, err
 		}
-		y := ofImage(v)
-		y.integers = x.integers
-		return one(b.fromImage(y, spatials))
+		return one(b.moved(t, back))
 	}
-	return nil, n.fail("only rows and columns of [N, C, H, W], or positions of [N, C, L], are repeated", "factors %v of a tensor %v", factor, t.shape)
+	return nil, n.fail("only rows and columns of [N, C, H, W] or [N, H, W, C], or positions of [N, C, L] or [N, L, C], are repeated", "factors %v of a tensor %v", factor, t.shape)
+}
+
+// enlarged repeats the rows and columns of an image, or the positions of a sequence.
+func (b *builder) enlarged(t *tensor, factor []int) (*tensor, error) {
+	x, spatials, err := b.image(t)
+	if err != nil {
+		return nil, err
+	}
+	v, err := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value)
+	if err != nil {
+		return nil, err
+	}
+	y := ofImage(v)
+	y.integers = x.integers
+	return b.fromImage(y, spatials)
 }
 
 // follows reports whether the positions in from begin at first and go on by step, each coming times times.

@@ -28,14 +28,18 @@ func (b *builder) function(op string, in ...*tensor) (*tensor, error) {
 			values = append(values, t.value)
 			continue
 		}
+		c, err := b.mem.narrowed(t.konst, joined)
+		if err != nil {
+			return nil, err
+		}
 		var w *graph.Tensor
-		if slices.Equal(joined, shape) && t.konst.dt != dtBool {
-			if w, err = b.vector(full, t.konst); err != nil {
+		if slices.Equal(joined, shape) && c.dt != dtBool {
+			if w, err = b.vector(full, c); err != nil {
 				return nil, err
 			}
 		}
 		if w == nil {
-			k, err := b.constantLike(full, t.konst)
+			k, err := b.constantLike(full, c)
 			if err != nil {
 				return nil, err
 			}

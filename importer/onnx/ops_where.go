@@ -34,13 +34,17 @@ func lowerCompare(name string) func(n *node) ([]*tensor, error) {
 			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal"}[name]
 			return one(n.b.function(op, x, c))
 		}
+		limits, err := n.b.mem.narrowed(c.konst, x.shape)
+		if err != nil {
+			return nil, err
+		}
 		cond := &condition{x: x, low: name == "Less" || name == "LessOrEqual"}
 		cond.notLess = cond.low
 		after := name == "Greater" || name == "LessOrEqual"
-		if cond.limit, err = n.b.mem.newArray(dtFloat, c.shape); err != nil {
+		if cond.limit, err = n.b.mem.newArray(dtFloat, limits.shape); err != nil {
 			return nil, err
 		}
-		for k, v := range c.konst.floats() {
+		for k, v := range limits.floats() {
 			v = f32.Flush(v) + 0 // -0 becomes 0
 			if v != v || after && math.IsInf(float64(v), 1) {
 				return nil, n.fail("", "compares with %g", v)

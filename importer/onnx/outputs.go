@@ -26,11 +26,22 @@ func (b *builder) outputs() {
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
 		if err := b.output(name, t); err != nil {
 			b.faults.Add(err)
+			continue
 		}
+		b.noteType(name, dtype(o.GetType().GetTensorType().GetElemType()))
 	}
 	if len(seen) == 0 {
 		b.faults.Add(b.errorf("", "the model has no output"))
 	}
+}
+
+// noteType says so at output name where its nodes make floats of what the file declares to be integers, which other runtimes refuse.
+func (b *builder) noteType(name string, declared dtype) {
+	v, p := b.g.Graph().Values[name], b.g.Producer(name)
+	if v == nil || p == nil || p.Note != "" || declared == 0 || declared.float() || declared == dtDouble || v.Encoded() || v.Whole {
+		return
+	}
+	p.Note = fmt.Sprintf("the file declares output %q as %s, but its nodes make float of it", name, declared)
 }
 
 func (b *builder) output(name string, t *tensor) error {

@@ -271,6 +271,9 @@ func Model(r *rand.Rand, name string) map[string]any {
 			}
 		}
 	}
+	if b.bits > 0 && input["packed"] == nil && b.frame() {
+		b.fromBytes()
+	}
 	for n := 1 + r.IntN(5); n > 0 || len(b.nodes) == 0; n-- {
 		b.step()
 	}

@@ -90,14 +90,6 @@ func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm, others ...graph.Va
 	return c
 }
 
-// Algorithm is how c's sums are computed.
-func (c *Conv) Algorithm() Algorithm {
-	if c.Counts != nil {
-		return Popcount
-	}
-	return Float
-}
-
 // signs are -1 for the falling channels of f, 1 for the others.
 func signs(f *graph.FusedConv) []int {
 	s := make([]int, f.Out)

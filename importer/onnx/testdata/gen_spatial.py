@@ -117,6 +117,8 @@ single("resize_one", "Resize", [1, 3, 1, 1], e, e, sizes(1, 3, 5, 7))
 single("resize_same", "Resize", [1, 3, 4, 5], e, scales(1, 1, 1, 1), mode="linear")
 single("resize_channels_half", "Resize", [1, 4, 4, 5], e, scales(1, 0.5, 2, 1), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 single("resize_sequence", "Resize", [1, 3, 5], e, scales(1, 1, 2), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_channels_last", "Resize", [1, 3, 5, 4], e, scales(1, 2, 3, 1), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+single("resize_sequence_last", "Resize", [1, 5, 3], e, scales(1, 2, 1), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 
 # One spatial axis.
 def conv1(name, shape, w, bias=False, **attrs):

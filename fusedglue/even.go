@@ -1,0 +1,68 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/internal/f32"
+	"ripc/ir"
+)
+
+// formulaOf is the quotient with the spacing of thresholds t of a, rounded and clipped, if that gives every f32 the level that
+// they give, as it may where the spacing is a power of two; nil if not. Its level type is that of a where the levels stand for the
+// quotients times the spacing. Else its scale and zero are those of the formula, not of the real values of the levels.
+//
+// The formula rises with x, since each of its roundings does, so that it is right everywhere if it is at both sides of each threshold.
+func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
+	rows, columns := t.Shape[0], t.Shape[1]
+	if a.NotLess || rows < 2 {
+		return nil
+	}
+	steps := make([]float32, rows)
+	for j := range steps {
+		row := t.Data[j*columns : (j+1)*columns]
+		if steps[j] = f32.Flush(row[0]); steps[j]-steps[j] != 0 || differ(row) {
+			return nil
+		}
+	}
+	gap := float32((float64(steps[rows-1]) - float64(steps[0])) / float64(rows-1))
+	for _, scale := range []float32{gap, f32.FromOrder(f32.Order(gap) + 1), f32.FromOrder(f32.Order(gap) - 1)} {
+		first := math.Floor(float64(steps[0]) / float64(scale))
+		if !(float64(scale) >= graph.MinScale && float64(scale) <= graph.MaxScale && math.Abs(first) < 1<<20) {
+			continue
+		}
+		for zero := -int(first) - 1; zero <= 2-int(first); zero++ {
+			q := &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: a.Enc, Scale: float64(scale), Zero: zero}, Range: &scalar.Range{Min: -zero, Max: rows - zero}}
+			for _, q.Rounding = range scalar.Roundings() {
+				if !makes(q, steps) {
+					continue
+				}
+				if a.Enc == ir.Unipolar && float32(a.Scale) == scale && a.Zero == zero && a.Offset == 0 {
+					q.LevelType = a.LevelType
+				}
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// makes reports whether q has the levels that thresholds make.
+func makes(q *scalar.Quantizer, thresholds []float32) bool {
+	for j, x := range thresholds {
+		if q.Eval(x) <= j || q.Eval(before(x)) > j {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(thresholds, func(x float32) bool { return x != x })
+}
+
+// before is the largest number that is less than x and no subnormal one, which all count as 0.
+func before(x float32) float32 {
+	if x == 0 {
+		return -0x1p-126
+	}
+	return f32.Flush(f32.FromOrder(f32.Order(x) - 1))
+}

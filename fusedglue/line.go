@@ -1,0 +1,175 @@
+package fusedglue
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/internal/f32"
+)
+
+// lineOf replaces f's float steps and the quantizer q behind them, of more levels than f compares sums with, by a line for each
+// channel that is rounded down and clipped: clip(floor(fma(f32(sum), A, B)), 0, top), where that is q(steps(f32(sum))) for every
+// sum that the channel may have, as it is where thresholds are evenly spaced. The steps must not be turning. It changes
+// nothing and gives false where a channel has no such line. From is q's node.
+//
+// Both functions are monotone and go the same way: the steps as thresholdsOf needs them, and the line because a rounded fma
+// keeps the order of the exact ones, the sums rounded to f32 theirs. So they are equal if they are at both sides of each of
+// q's steps.
+func lineOf(f *graph.FusedConv, q quantizer, from string) bool {
+	top := 0
+	for o := range f.Out {
+		top = max(top, q.level(o, float32(math.Inf(1))))
+	}
+	falling := fallingChannels(f)
+	fma := scalar.Step{Kind: scalar.Fma, A: make([]float32, classes(f)*f.Out), B: make([]float32, classes(f)*f.Out), From: from}
+	clip := &scalar.Quantizer{LevelType: scalar.LevelType{Bits: q.bits, Scale: 1}, Rounding: scalar.Floor, Range: &scalar.Range{Max: top}}
+	for i := range fma.A {
+		sign := int64(1)
+		lo, hi := f.Sums(i % f.Out)
+		if falling != nil && falling[i%f.Out] {
+			sign, lo, hi = -1, -hi, -lo
+		}
+		level := func(sum int64) int {
+			return q.level(i, scalar.EvalSteps(f.Epilogue.Steps, i, float32(sign*sum)))
+		}
+		a, b, ok := stairsOf(level, lo, hi, top).line(clip)
+		if !ok {
+			return false
+		}
+		fma.A[i], fma.B[i] = float32(sign)*a, b
+	}
+	f.Epilogue = graph.Epilogue{OutBits: q.bits, OutEnc: q.enc, Steps: []scalar.Step{fma}, Quantizer: clip}
+	return true
+}
+
+// stairs is a function of the integers lo..hi that never falls and is 0 where it reaches none of first, which ascend: it is j+1 from
+// first[j] on; hi+1 is never reached.
+type stairs struct {
+	lo, hi int64
+	first  []int64
+}
+
+// stairsOf is level, of the integers from lo to hi, which is top at most.
+func stairsOf(level func(int64) int, lo, hi int64, top int) stairs {
+	s := stairs{lo: lo, hi: hi, first: make([]int64, top)}
+	least, most := level(lo), level(hi)
+	for j := range s.first {
+		if s.first[j] = lo; j >= least {
+			s.first[j] = hi + 1
+		}
+	}
+	var between func(a, b int64, at, to int)
+	between = func(a, b int64, at, to int) { // levels at and to are those of a and b
+		switch mid := a + (b-a)/2; {
+		case at >= to:
+		case mid == a:
+			for j := at; j < to; j++ {
+				s.first[j] = b
+			}
+		default:
+			l := level(mid)
+			between(a, mid, at, l)
+			between(mid, b, l, to)
+		}
+	}
+	between(lo, hi, least, most)
+	return s
+}
+
+// leastSlope keeps lines of constants rising, so that what lies behind may rely on that: over all sums they rise by less than an
+// f32 shows beside a half.
+const leastSlope = 0x1p-60
+
+// line gives the a and b of a line that becomes s where quantizer clip rounds it.
+func (s stairs) line(clip *scalar.Quantizer) (a, b float32, ok bool) {
+	// The room for b between its bounds is a concave function of the slope: where it is largest is found by trisection. No step is
+	// higher than all of them.
+	lo, hi := leastSlope, float64(len(s.first))+1
+	for range 100 {
+		l, h := lo+(hi-lo)/3, hi-(hi-lo)/3
+		if s.room(l) < s.room(h) {
+			lo = l
+		} else {
+			hi = h
+		}
+	}
+	// Near it, f32 has few numbers that fit where there are many steps.
+	best := f32.Order(float32(lo))
+	for i := range int64(17) {
+		by := (i + 1) / 2
+		if i%2 == 0 {
+			by = -by
+		}
+		a := f32.FromOrder(best + by)
+		low, high := s.bounds(float64(a))
+		if !(low < high) || a <= 0 {
+			continue
+		}
+		for _, part := range []float64{0.5, 0.25, 0.75, 0} {
+			if b := float32(low + part*(high-low)); s.is(clip, a, b) {
+				return a, b, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// room is how much b may vary with slope a.
+func (s stairs) room(a float64) float64 {
+	low, high := s.bounds(a)
+	return high - low
+}
+
+// bounds are those of b, low <= b < high, with which a*x + b is at least j+1 from first[j] on, and below that before. Where
+// all or none of the integers reach all steps there is one bound, which the other one is set beside.
+func (s stairs) bounds(a float64) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	for j, x := range s.first {
+		if x <= s.hi {
+			low = max(low, float64(j+1)-a*float64(x))
+		}
+		if x > s.lo {
+			high = min(high, float64(j+1)-a*float64(x-1))
+		}
+	}
+	if math.IsInf(low, -1) {
+		low = high - 1
+	}
+	if math.IsInf(high, 1) {
+		high = low + 1
+	}
+	return low, high
+}
+
+// is reports whether clip makes s of the line, in the arithmetic of f32.
+func (s stairs) is(clip *scalar.Quantizer, a, b float32) bool {
+	level := func(x int64) int { return clip.Eval(f32.Fma(float32(x), a, b)) }
+	for j, x := range s.first {
+		if x <= s.hi && level(x) <= j || x > s.lo && level(x-1) > j {
+			return false
+		}
+	}
+	return true
+}
+
+// evenly reports whether t's thresholds are so evenly spaced, in each channel, that lineOf may find lines for them: as
+// multiples of a number are when they are rounded to integers, or to f32.
+func evenly(t *graph.Tensor) bool {
+	rows, columns := t.Shape[0], t.Shape[1]
+	for o := range columns {
+		first, last := float64(t.Data[o]), float64(t.Data[(rows-1)*columns+o])
+		gap, slack := (last-first)/float64(max(1, rows-1)), 1.0
+		if slices.ContainsFunc(t.Data, func(v float32) bool { return float64(v) != math.Floor(float64(v)) }) {
+			slack = 0
+		}
+		for j := range rows {
+			d := float64(t.Data[j*columns+o]) - first - float64(j)*gap
+			if !(math.Abs(d) <= slack+math.Abs(gap)/8) {
+				return false
+			}
+		}
+	}
+	return true
+}
