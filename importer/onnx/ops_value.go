@@ -64,10 +64,13 @@ func lowerCast(n *node) ([]*tensor, error) {
 		return one(n.b.nonzero(t))
 	case to != dtFloat:
 		return nil, n.fail("", "a conversion to %s of what is computed from an input is not supported", to)
-	case t.cond != nil:
+	case t.cond != nil && n.b.oneLimit(t.cond):
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
 		return one(n.b.choose(t.cond, yes, no))
-	case t.truth:
+	case t.truth || t.cond != nil:
+		if t, err = n.b.truths(t); err != nil {
+			return nil, err
+		}
 		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
 	case t.integers != nil:
 		if !t.integers.plain() {
