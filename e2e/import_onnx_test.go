@@ -43,7 +43,7 @@ func onnxCases(t *testing.T) []onnxCase {
 
 // TestQONNX compiles QONNX and ONNX models and compares with what qonnx and onnxruntime computed.
 func TestQONNX(t *testing.T) {
-	onBoards := []string{"quant_s4_zp2", "conv_w2narrow_a4_pad1_s2", "flatten_gemm_w1_a1", "brevitas_fire_w1_a2_gap"}
+	onBoards := []string{"quant_s4_zp2", "conv_w2narrow_a4_pad1_s2", "flatten_gemm_w1_a1", "brevitas_fire_w1_a2_gap", "finn_multithreshold_w1_a8_a5"}
 	for _, c := range onnxCases(t) {
 		for _, model := range c.Models {
 			for _, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
@@ -112,6 +112,22 @@ func compareOutput(t *testing.T, got ripc.Output, want *npy.Array, atol, rtol fl
 
 func f32At(b []byte, i int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[i:])))
+}
+
+// TestEvenThresholds: evenly spaced thresholds of many levels behind binary convolutions are no stages of their own, nor is what scales
+// and shifts their levels.
+func TestEvenThresholds(t *testing.T) {
+	in, err := ripc.Inspect(context.Background(), "../testdata/qonnx/finn_multithreshold_w1_a8_a5.onnx", ripc.Options{Target: "rpi3"}, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops []string
+	for _, l := range in.Layers {
+		ops = append(ops, l.Op)
+	}
+	if want := []string{"transpose", "threshold", "bconv2d", "bconv2d", "bconv2d", "global_avg_pool"}; !slices.Equal(ops, want) {
+		t.Errorf("stages %v, want %v", ops, want)
+	}
 }
 
 // TestDigitsONNX runs the digits network as Brevitas exported it: logits within 1e-3 of qonnx's, 356 of 360 right.
