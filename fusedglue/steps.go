@@ -22,8 +22,9 @@ func eltwise(r *rewriter) error {
 	return nil
 }
 
-// maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop.
-const maxSteps = 64
+// maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop, which has a limit (size.Max) in
+// vectors of 64 channels too. A sign takes some 90 instructions there.
+const maxSteps = 32
 
 // mergeSteps joins neighbouring eltwise nodes whose tensor between them nobody else reads.
 func mergeSteps(r *rewriter) error {

@@ -58,6 +58,7 @@ func (r *rewriter) domainOf(t string, o int) domain {
 		}
 	}
 	var all []strand
+	clear(r.numbers)
 	for _, c := range channels {
 		strands := r.strands(t, c, 0)
 		for _, s := range strands {
@@ -87,12 +88,24 @@ func line() []strand {
 
 // strands are the numbers that channel o of f32 tensor t may hold.
 func (r *rewriter) strands(t string, o, depth int) []strand {
-	if n := r.Producer(t); n != nil && depth <= maxDepth {
-		if s := r.strandsOf(n, o, depth); len(s) > 0 && len(s) <= maxStrands {
-			return s
-		}
+	n := r.Producer(t)
+	if n == nil || depth > maxDepth {
+		return line()
 	}
-	return line()
+	s, ok := r.numbers[place{t, o}]
+	if !ok {
+		if s = r.strandsOf(n, o, depth); len(s) == 0 || len(s) > maxStrands {
+			s = line()
+		}
+		r.numbers[place{t, o}] = s
+	}
+	return s
+}
+
+// place is a channel of a tensor.
+type place struct {
+	tensor  string
+	channel int
 }
 
 // strandsOf are those of the tensor that n makes; none if nothing is known of it.

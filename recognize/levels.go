@@ -164,14 +164,31 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 
 // realInput says of f32 tensor t, which single ops make of an input, that it has real numbers.
 func (r *rewriter) realInput(t string) graph.Verdict {
-	for n := r.Producer(t); n != nil && len(n.Inputs) == 1 && (r.single(n) || n.Op == "transpose" || n.Op == "reshape" || n.Op == "flatten"); n = r.Producer(t) {
-		t = n.Inputs[0]
-	}
 	why := graph.Verdict{Reason: graph.WhyInputReal}
-	if declared := r.g.Value(t).Declared; declared != "" {
+	if declared := r.g.Value(r.start(t)).Declared; declared != "" {
 		why.Reason, why.Args.Levels = graph.WhyDeclaredOnly, declared
 	}
 	return why
+}
+
+// start is the tensor from which single ops, and ops that only move elements, make f32 tensor t.
+func (r *rewriter) start(t string) string {
+	from, known := t, false
+	var passed []string
+	for !known {
+		n := r.Producer(from)
+		if n == nil || len(n.Inputs) != 1 || !r.single(n) && n.Op != "transpose" && n.Op != "reshape" && n.Op != "flatten" {
+			break
+		}
+		passed = append(passed, from)
+		if from, known = r.starts[n.Inputs[0]]; !known {
+			from = n.Inputs[0]
+		}
+	}
+	for _, p := range passed {
+		r.starts[p] = from
+	}
+	return from
 }
 
 // spoilt says what keeps n, an op on single elements of levels, from making levels, if it is that.

@@ -62,11 +62,13 @@ type rewriter struct {
 	g       *graph.Graph
 	options Options
 	sources map[string]origin   // f32 tensor -> what it is made from
+	starts  map[string]string   // f32 tensor -> where the ops of one input before it start
 	levels  map[string]string   // f32 tensor -> the tensor of levels that it is made from
 	chains  map[string]*stepped // f32 tensor -> the quantizer that the ops before it are, or nil
 	finals  map[string]*stepped // f32 tensor -> the quantizer of its values that may stand behind it, or nil
 	uneven  map[string]unevenness
 	sums    map[*graph.Node]*sums
+	numbers map[place][]strand             // what domainOf has found on its way up, where branches meet again
 	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
 	// changed says that a pass has rewritten something.
 	changed bool
@@ -74,13 +76,14 @@ type rewriter struct {
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{},
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, numbers: map[place][]strand{},
 		nearly: map[*graph.Node]*graph.FewBits{}}
 }
 
 // forget drops what was found of tensors and layers: the graph has changed.
 func (r *rewriter) forget() {
 	clear(r.sources)
+	clear(r.starts)
 	clear(r.chains)
 	clear(r.finals)
 	clear(r.uneven)

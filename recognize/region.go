@@ -41,6 +41,7 @@ type walker struct {
 	to       string
 	frontier []string // tensors that the ops so far read; levels and constants too
 	nodes    []*graph.Node
+	jumps    int // of the nodes, counting those that compute the same more than once
 }
 
 // next goes up to the next tensor from which alone all that was passed comes; false if there is none.
@@ -57,6 +58,7 @@ func (w *walker) next() bool {
 			return false
 		}
 		w.nodes = append(w.nodes, last)
+		w.jumps += w.r.jumps(last)
 		w.frontier = slices.Delete(w.frontier, at, at+1)
 		for _, in := range last.Inputs {
 			if w.r.konst(in) == nil && !slices.Contains(w.frontier, in) {
@@ -157,15 +159,34 @@ func (g *region) vector(v []float32) {
 	}
 }
 
+// jumps counts the jumps of n, an op of a region.
+func (r *rewriter) jumps(n *graph.Node) int {
+	if steps := graph.Steps(r.g, n); len(steps) > 0 {
+		count := 0
+		for _, s := range steps {
+			if s.Kind == scalar.Round || s.Kind == scalar.Sign {
+				count++
+			}
+		}
+		return count
+	}
+	switch n.Attrs.(type) {
+	case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
+		return 1
+	}
+	if f, _, ok := graph.FunctionOf(n); ok && f >= scalar.Greater && f <= scalar.NotEqual {
+		return 1
+	}
+	return 0
+}
+
 // evaluator computes n, one of g's ops. Levels stand for their real values.
 func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, args []span) span {
+	g.jumps += r.jumps(n)
 	if steps := graph.Steps(r.g, n); len(steps) > 0 {
 		for _, s := range steps {
 			for _, v := range s.Vectors() {
 				g.vector(v)
-			}
-			if s.Kind == scalar.Round || s.Kind == scalar.Sign {
-				g.jumps++
 			}
 			if s.Kind == scalar.Sign {
 				g.sign = n
@@ -181,13 +202,11 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 	}
 	switch a := n.Attrs.(type) {
 	case *graph.QuantizeAttrs:
-		g.jumps++
 		v := r.g.Value(n.Output).LevelType
 		return func(c calculus, _ int, args []span) span {
 			return c.monotone(func(x float32) float32 { return v.Float(stored(v, a.Eval(x))) }, args[0])
 		}
 	case *graph.ThresholdAttrs:
-		g.jumps++
 		t := n.Weights["thresholds"]
 		for i := range t.Shape[0] {
 			g.vector(t.Data[i*t.Shape[1] : (i+1)*t.Shape[1]])
@@ -197,9 +216,6 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 		}
 	}
 	if f, operands, ok := graph.FunctionOf(n); ok {
-		if f >= scalar.Greater && f <= scalar.NotEqual {
-			g.jumps++
-		}
 		square := len(n.Inputs) == 2 && n.Inputs[0] == n.Inputs[1]
 		for _, op := range operands {
 			if op.Weight != nil {

@@ -18,6 +18,10 @@ import (
 // steppedBits is the number of bits up to which regions become thresholds, of which there are 2^bits-1.
 const steppedBits = 4
 
+// maxStack bounds how many quantizers, one behind the other, are taken for one at once. The same tensor is in the regions of all
+// of them, so that long rows of them would be looked at again and again.
+const maxStack = 6
+
 // stepped is a region as a quantizer of the tensor that it starts from.
 type stepped struct {
 	from string
@@ -58,13 +62,18 @@ func (r *rewriter) findStepped(t string) *stepped {
 	}
 	var best *stepped
 	var shared []*region
-	for w := (walker{r: r, to: t, frontier: []string{t}}); w.next(); {
+	depth := 0
+	for w := (walker{r: r, to: t, frontier: []string{t}}); depth < maxStack && w.next(); {
+		if w.jumps < least { // without looking closer
+			continue
+		}
 		g := w.region()
 		if g.jumps < least || best != nil && g.jumps == best.jumps && best.turn == nil && best.from != t {
 			continue
 		}
 		if q := r.signed(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.from != t && (q.jumps > best.jumps || q.turn == nil)) {
 			best, most = q, q.value.Bits
+			depth++
 		} else if g.shared {
 			shared = append(shared, g)
 		}

@@ -1,0 +1,39 @@
+package recognize
+
+import (
+	"testing"
+	"time"
+)
+
+// TestLongRows: rows of one op, and of branches that join again, take time in proportion to their length. Each of these took
+// minutes where every op looked at all before it, or at every way through them.
+func TestLongRows(t *testing.T) {
+	rows := []struct {
+		name  string
+		count int
+		next  func(n *net, x string) string
+	}{
+		{"add", 20000, func(n *net, x string) string { return n.binary("add", 0.5, x) }},
+		{"relu", 20000, func(n *net, x string) string { return n.plain("relu", x) }},
+		{"sign", 1000, func(n *net, x string) string { return n.plain("sign", x) }},
+		{"ste", 300, func(n *net, x string) string { return n.ste(n.plain("sign", x), n.clip(x, -1, 1)) }},
+		{"double", 8000, func(n *net, x string) string { return n.two("add", x, x) }},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			n := newNet(t.Fatal, 1)
+			x := n.input(1, 4, 4, 3)
+			for range row.count {
+				x = row.next(n, x)
+			}
+			n.Outputs = []string{n.conv(x, n.few([]int{-1, 1}, 3, 3, 3, 4), same, false)}
+			start := time.Now()
+			if _, err := Run(n.Graph, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("%d times took %v", row.count, took)
+			}
+		})
+	}
+}
