@@ -54,7 +54,7 @@ func load(path string, o Options) (*graph.Graph, error) {
 	}
 	g.Name = cmp.Or(o.Import.Name, g.Name)
 	if ext == ownModel {
-		if o.Recognize != (recognize.Options{}) {
+		if o.Recognize != (recognize.Options{}) || o.Import.TrustTypes {
 			return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own, which is taken as it is: nothing is recognized in it", Help: "recognition has options for models of other programs, when these are imported"}
 		}
 		return g, nil

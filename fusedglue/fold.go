@@ -62,17 +62,22 @@ func foldQuantize(r *rewriter) error {
 func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	p := r.only(n)
 	f := open(p)
-	if f == nil || !takenIn(n) {
+	if f == nil {
 		return
 	}
 	if q.bits > maxThresholdBits {
 		_, table := n.Attrs.(*graph.ThresholdAttrs)
-		sums := p.Op == "bconv2d" && f.Window == nil && len(f.Epilogue.Joins) == 0 && turning(f).Reason == graph.NoReason
-		if table && sums && lineOf(f, q, n.Name) {
-			r.absorb(p, n)
-			return
+		var why graph.Verdict
+		if table && p.Op == "bconv2d" && f.Window == nil && len(f.Epilogue.Joins) == 0 {
+			if why = turning(f); why.Reason == graph.NoReason && lineOf(f, q, n.Name) {
+				r.absorb(p, n)
+				return
+			}
 		}
 		if q.formula == nil {
+			if why.Reason != graph.NoReason {
+				p.Verdict = why
+			}
 			return
 		}
 		f.Epilogue.OutBits, f.Epilogue.OutEnc, f.Epilogue.Quantizer = q.bits, q.enc, q.formula

@@ -79,19 +79,22 @@ func TestLineOf(t *testing.T) {
 
 // TestNoLine: thresholds that no line equals stay, with the sums, and the layer says why.
 func TestNoLine(t *testing.T) {
-	n, x := chain(t, ir.Unipolar, 2)
-	x = n.bconv(x, 1, 1, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
-	w := &graph.Tensor{Shape: []int{31, 1}}
-	for j := range 31 {
-		w.Data = append(w.Data, float32(math.Trunc(float64((j-15)*(j-15)*(j-15))/400)))
-	}
-	n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 5, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, x)}
-	g, err := Fuse(n.Graph, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(g.Nodes) != 2 || g.Nodes[0].Verdict.Reason != graph.WhySumsWide {
-		t.Errorf("%s: %+v", g, g.Nodes[0].Verdict)
+	for slope, want := range map[float32]graph.Reason{1: graph.WhySumsWide, -1: graph.WhyNotMonotone} {
+		n, x := chain(t, ir.Unipolar, 2)
+		x = n.bconv(x, 1, 1, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
+		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{1}, Data: []float32{slope}}}, x)
+		w := &graph.Tensor{Shape: []int{31, 1}}
+		for j := range 31 {
+			w.Data = append(w.Data, float32(math.Trunc(float64((j-15)*(j-15)*(j-15))/400)))
+		}
+		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 5, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, x)}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(g.Nodes) != 2 || g.Nodes[0].Verdict.Reason != want {
+			t.Errorf("%s: %+v", g, g.Nodes[0].Verdict)
+		}
 	}
 }
 
