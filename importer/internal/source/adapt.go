@@ -141,7 +141,7 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 			return a.errorf("give one, or one for each channel", "%s: %d numbers for input %q, which has %d channels", s.word, len(s.numbers), v.Name, n)
 		}
 		for _, x := range s.numbers {
-			if x-x != 0 || s.op == "div" && x == 0 {
+			if x-x != 0 || s.op == "div" && max(x, -x) < 0x1p-126 { // subnormal numbers count as zero
 				return a.errorf("", "%s: %g, for input %q", s.word, x, v.Name)
 			}
 		}
