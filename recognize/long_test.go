@@ -8,21 +8,27 @@ import (
 // TestLongRows: rows of one op, and of branches that join again, take time in proportion to their length. Each of these took
 // minutes where every op looked at all before it, or at every way through them.
 func TestLongRows(t *testing.T) {
+	input := func(n *net) string { return n.input(1, 4, 4, 3) }
+	signs := func(n *net) string {
+		return n.two("mul", n.plain("sign", n.input(1, 4, 4, 3)), n.plain("sign", n.input(1, 4, 4, 3)))
+	}
 	rows := []struct {
 		name  string
 		count int
+		first func(n *net) string
 		next  func(n *net, x string) string
 	}{
-		{"add", 20000, func(n *net, x string) string { return n.binary("add", 0.5, x) }},
-		{"relu", 20000, func(n *net, x string) string { return n.plain("relu", x) }},
-		{"sign", 1000, func(n *net, x string) string { return n.plain("sign", x) }},
-		{"ste", 300, func(n *net, x string) string { return n.ste(n.plain("sign", x), n.clip(x, -1, 1)) }},
-		{"double", 8000, func(n *net, x string) string { return n.two("add", x, x) }},
+		{"add", 20000, input, func(n *net, x string) string { return n.binary("add", 0.5, x) }},
+		{"relu", 20000, input, func(n *net, x string) string { return n.plain("relu", x) }},
+		{"sign", 1000, input, func(n *net, x string) string { return n.plain("sign", x) }},
+		{"ste", 300, input, func(n *net, x string) string { return n.ste(n.plain("sign", x), n.clip(x, -1, 1)) }},
+		{"double", 8000, input, func(n *net, x string) string { return n.two("add", x, x) }},
+		{"squares of signs", 28, signs, func(n *net, x string) string { return n.two("mul", x, x) }},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			n := newNet(t.Fatal, 1)
-			x := n.input(1, 4, 4, 3)
+			x := row.first(n)
 			for range row.count {
 				x = row.next(n, x)
 			}

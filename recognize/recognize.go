@@ -68,6 +68,7 @@ type rewriter struct {
 	finals  map[string]*stepped // f32 tensor -> the quantizer of its values that may stand behind it, or nil
 	uneven  map[string]unevenness
 	sums    map[*graph.Node]*sums
+	held    map[string][]float32           // what values has found, where there is something
 	numbers map[place][]strand             // what domainOf has found on its way up, where branches meet again
 	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
 	// changed says that a pass has rewritten something.
@@ -76,7 +77,7 @@ type rewriter struct {
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, numbers: map[place][]strand{},
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, held: map[string][]float32{}, numbers: map[place][]strand{},
 		nearly: map[*graph.Node]*graph.FewBits{}}
 }
 
@@ -86,6 +87,7 @@ func (r *rewriter) forget() {
 	clear(r.starts)
 	clear(r.chains)
 	clear(r.finals)
+	clear(r.held)
 	clear(r.uneven)
 	clear(r.sums)
 }

@@ -51,6 +51,17 @@ func (r *rewriter) values(t string, depth int) []float32 {
 	if n == nil || depth > maxDepth {
 		return nil
 	}
+	v, ok := r.held[t]
+	if !ok { // that there are none may be only for the depth
+		if v = r.valuesOf(n, depth); v != nil {
+			r.held[t] = v
+		}
+	}
+	return slices.Clone(v)
+}
+
+// valuesOf is values of what n makes.
+func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 	if n.Op == "sign" {
 		return []float32{-1, 0, 1}
 	}
@@ -94,7 +105,7 @@ func (r *rewriter) values(t string, depth int) []float32 {
 		}
 		cases *= len(args[i])
 	}
-	channels := r.g.Value(t).Channels()
+	channels := r.g.Value(n.Output).Channels()
 	if !r.varies(n) {
 		channels = 1
 	}
