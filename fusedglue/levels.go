@@ -38,14 +38,6 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	return q, false
 }
 
-// stored is a level as q's encoding has it.
-func (q quantizer) stored(level int) int {
-	if q.enc == ir.BipolarInv {
-		return 1<<q.bits - 1 - level
-	}
-	return level
-}
-
 // floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which
 // no comparison reaches.
 func floatLevels(q quantizer, o int) []float32 {

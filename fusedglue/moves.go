@@ -263,7 +263,7 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 			v = float64(scalar.EvalSteps(b.Steps, o, value))
 		default:
 			q, _ := quantizerOf(n)
-			v = y.Real(q.stored(q.level(o, value)))
+			v = y.Real(y.Stored(q.level(o, value)))
 		}
 		if v-v != 0 || o > 0 && v != out.Value {
 			return nil, false

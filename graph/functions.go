@@ -78,10 +78,10 @@ func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 	}
 	switch a := n.Attrs.(type) {
 	case *QuantizeAttrs:
-		return func(_ int, x []float32) float32 { return realOf(a.LevelType, a.Eval(x[0])) }
+		return func(_ int, x []float32) float32 { return a.Float(a.Stored(a.Eval(x[0]))) }
 	case *ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		return func(o int, x []float32) float32 { return realOf(a.LevelType, a.Level(t, o, x[0])) }
+		return func(o int, x []float32) float32 { return a.Float(a.Stored(a.Level(t, o, x[0]))) }
 	}
 	if n.Op == "dequantize" {
 		return func(_ int, x []float32) float32 { return x[0] }
@@ -89,20 +89,13 @@ func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 	return nil
 }
 
-// realOf is what dequantize makes of a level; of bipolar_inv the level is that which bipolar has.
-func realOf(t scalar.LevelType, level int) float32 {
-	if t.Enc == ir.BipolarInv {
-		level = t.Top() - level
-	}
-	return t.Float(level)
-}
-
 // Level is the level of x in channel o by thresholds, the weight; of bipolar_inv that which bipolar has.
 func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
 	n, c := 0, thresholds.Shape[1]
+	x = f32.Flush(x)
 	for i := range thresholds.Shape[0] {
 		t := f32.Flush(thresholds.Data[i*c+o%c])
-		if x := f32.Flush(x); x >= t || a.NotLess && !(x < t) {
+		if x >= t || a.NotLess && !(x < t) {
 			n++
 		}
 	}

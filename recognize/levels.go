@@ -389,10 +389,7 @@ func requantize(r *rewriter) error {
 // keeps reports whether quantizer a gives each level of v for its real value.
 func keeps(a *graph.QuantizeAttrs, v *graph.Value) bool {
 	for l, x := range reals(v) {
-		if v.Enc == ir.BipolarInv {
-			l = 1<<v.Bits - 1 - l
-		}
-		if a.Eval(x) != l {
+		if a.Eval(x) != v.Stored(l) {
 			return false
 		}
 	}

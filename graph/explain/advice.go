@@ -23,13 +23,15 @@ type Stage struct {
 	Layer ir.Layer
 }
 
-// changes says what would have to change where a layer stays float for a reason: all of those for which one half, the weights or
-// the activations, is there already. What has neither is no binary layer in the making.
-func changes() map[graph.Reason]string {
-	return map[graph.Reason]string{
+// changes says what would have to change where a layer stays float for a reason, one table for each half of a binary layer: weights
+// for levels that are there, and levels for weights of few bits. What has neither is no binary layer in the making.
+func changes() (weights, levels map[graph.Reason]string) {
+	weights = map[graph.Reason]string{
 		graph.WhyRealWeights: "train it with binary weights, or weights of few bits: its input has %(bits) bits",
 		graph.WhyNearlyFew:   "take its weights for the %(weights) ones that they are but for rounding: its input has %(bits) bits",
 		graph.WhyWideWeights: "train it with weights of at most %(most) bits: its input has %(bits) bits",
+	}
+	levels = map[graph.Reason]string{
 		graph.WhyInputScales: "give its %(weights) weights a scale for each output channel, not for each input channel",
 
 		graph.WhyInputReal:     "quantize the network's input, or let the caller bring levels",
@@ -46,6 +48,7 @@ func changes() map[graph.Reason]string {
 		graph.WhyScaledLevels:  "give %(where) one number for all channels, or move it behind the layer",
 		graph.WhyUnevenLevels:  "quantize in even steps before %(where)",
 	}
+	return weights, levels
 }
 
 // Changeable reports whether a change of the model, or an option, would make more of a layer bits: its sums, or what follows these.
@@ -64,15 +67,16 @@ func Changeable(l ir.Layer) bool {
 // Advise groups the layers that one change would make bitserial, those first that do most of the work.
 func Advise(stages []Stage) []Advice {
 	var list []Advice
+	weights, levels := changes()
 	for _, s := range stages {
 		why := s.Layer.Reason
 		code, err := graph.ParseReason(why.Code)
-		text, known := changes()[code]
-		if why.Args.Bits > graph.MaxWeightBits {
+		switch {
+		case err != nil || s.Layer.Kind != graph.Float.String():
+			continue
+		case why.Args.Bits > graph.MaxWeightBits:
 			continue // a picture's bytes: what reads them is real by the model's own wish
-		}
-		// A reason of the input is one of the weights' layer only if these have few bits.
-		if err != nil || !known || s.Layer.Kind != graph.Float.String() || why.Args.WeightBits == 0 && !strings.Contains(text, "%(bits) bits") {
+		case weights[code] == "" && (levels[code] == "" || why.Args.WeightBits == 0):
 			continue
 		}
 		same := func(a Advice) bool {
@@ -95,5 +99,6 @@ func (a Advice) Change() string {
 	if err != nil {
 		return a.Reason.Code
 	}
-	return strings.NewReplacer(words(a.Reason)...).Replace(changes()[code])
+	weights, levels := changes()
+	return strings.NewReplacer(words(a.Reason)...).Replace(cmp.Or(weights[code], levels[code]))
 }

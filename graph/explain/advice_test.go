@@ -41,14 +41,17 @@ c4: train it with binary weights, or weights of few bits: its input has 2 bits`
 
 // TestChanges: each reason why an input is not quantized says what to change.
 func TestChanges(t *testing.T) {
+	weights, levels := changes()
 	for why, text := range sentences() {
-		if strings.HasPrefix(text, "%(but)its input is not quantized: ") && changes()[why] == "" {
+		if strings.HasPrefix(text, "%(but)its input is not quantized: ") && levels[why] == "" {
 			t.Errorf("%s has no advice", why)
 		}
 	}
-	for why := range changes() {
-		if text := (Advice{Reason: ir.Reason{Code: why.String()}}).Change(); strings.Contains(text, "%(") {
-			t.Errorf("%s: %s", why, text)
+	for _, table := range []map[graph.Reason]string{weights, levels} {
+		for why := range table {
+			if text := (Advice{Reason: ir.Reason{Code: why.String()}}).Change(); text == "" || strings.Contains(text, "%(") {
+				t.Errorf("%s: %s", why, text)
+			}
 		}
 	}
 }

@@ -56,6 +56,14 @@ func (t LevelType) Integer(level int) int {
 	return level
 }
 
+// Stored is the level that stands for what level of bipolar does where t is bipolar_inv, and level of any other type.
+func (t LevelType) Stored(level int) int {
+	if t.Enc == ir.BipolarInv {
+		return t.Top() - level
+	}
+	return level
+}
+
 // Range gives the smallest and the largest integer that levels stand for.
 func (t LevelType) Range() (lo, hi int) {
 	a, b := t.Integer(0), t.Integer(t.Top())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/source"
 )
 
 // block is DEPTH_TO_SPACE or SPACE_TO_DEPTH.
@@ -233,7 +234,7 @@ func unpack(b *builder) (func(k int) (string, error), error) {
 		return nil, faultf("", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape)
 	}
 	return func(k int) (string, error) {
-		y, err := b.part(x, axis, span{begin: k, count: 1, step: 1})
+		y, err := b.part(x, axis, source.Span{Begin: k, Count: 1, Step: 1})
 		if err != nil {
 			return "", err
 		}
@@ -295,7 +296,7 @@ func split(b *builder) (func(k int) (string, error), error) {
 		for _, n := range sizes[:k] {
 			begin += n
 		}
-		return b.part(x, axis, span{begin: begin, count: sizes[k], step: 1})
+		return b.part(x, axis, source.Span{Begin: begin, Count: sizes[k], Step: 1})
 	}, nil
 }
 

@@ -80,14 +80,5 @@ func (b *builder) adviseCut() {
 		return
 	}
 	w, _ := b.file.wiring(b.g.File)
-	advice := w.Advice(func(i int) bool { return b.unread[i] })
-	if advice == "" {
-		return
-	}
-	for _, e := range b.uncut {
-		if e.Help != "" {
-			e.Help += "; "
-		}
-		e.Help += advice
-	}
+	w.Advise(b.uncut, b.unread)
 }

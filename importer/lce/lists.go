@@ -3,6 +3,7 @@ package lce
 import (
 	"slices"
 
+	"ripc/importer/internal/source"
 	"ripc/importer/lce/internal/flatbuf"
 )
 
@@ -69,12 +70,12 @@ func (b *builder) list() []int {
 			return nil
 		}
 		s := spanOf(op.options, 0, len(x), begin[0], end[0], step[0])
-		if s.step == 0 || op.options.Int32(2, 0)+op.options.Int32(3, 0) != 0 {
+		if s.Step == 0 || op.options.Int32(2, 0)+op.options.Int32(3, 0) != 0 {
 			return nil
 		}
 		var part []int
-		for i := range s.count {
-			part = append(part, x[s.begin+i*s.step])
+		for i := range s.Count {
+			part = append(part, x[s.Begin+i*s.Step])
 		}
 		return part
 	case "SLICE":
@@ -161,53 +162,32 @@ func (b *builder) shapeOf(k int) []int {
 	return slices.Clone(t.shape)
 }
 
-// span is what STRIDED_SLICE takes of an axis: count positions from begin on, each step further.
+// span is what STRIDED_SLICE takes of an axis.
 type span struct {
-	begin, count, step int
-	dropped            bool // the axis goes
+	source.Span
+	dropped bool // the axis goes
 }
 
 // spanOf reads what the masks in options say of index d, and begin, end and step, for an axis of n; its step is 0 if that was
 // given.
 func spanOf(options flatbuf.Table, d, n, begin, end, step int) span {
 	has := func(mask int) bool { return options.Int32(mask, 0)>>d&1 != 0 }
-	if step == 0 {
-		return span{}
-	}
-	lo, hi := 0, n
+	first, last := 0, n // all of the axis
 	if step < 0 {
-		lo, hi = -1, n-1
+		first, last = n-1, -n-1
 	}
-	within := func(i int) int {
-		if i < 0 {
-			i += n
-		}
-		return max(lo, min(i, hi))
-	}
-	from, to := within(begin), within(end)
-	if has(4) { // one position, whatever end and step say
-		return span{begin: min(from, n-1), count: 1, step: 1, dropped: true}
+	switch {
+	case step == 0:
+		return span{}
+	case has(4): // one position, whatever end and step say
+		at := source.Cut(n, begin, end, step).Begin
+		return span{source.Span{Begin: min(at, n-1), Count: 1, Step: 1}, true}
 	}
 	if has(0) {
-		if from = lo; step < 0 {
-			from = hi
-		}
+		begin = first
 	}
 	if has(1) {
-		if to = hi; step < 0 {
-			to = lo
-		}
+		end = last
 	}
-	s := span{begin: from, step: step}
-	if distance := (to - from) * sign(step); distance > 0 {
-		s.count = (distance-1)/(step*sign(step)) + 1
-	}
-	return s
-}
-
-func sign(v int) int {
-	if v < 0 {
-		return -1
-	}
-	return 1
+	return span{Span: source.Cut(n, begin, end, step)}
 }

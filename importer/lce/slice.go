@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/source"
 )
 
 // slice is SLICE: a size of -1 is all that is left.
@@ -88,23 +89,23 @@ func stridedSlice(b *builder) (string, error) {
 		d := len(a.Size)
 		s := spanOf(t, i, shape[d], list[0][i], list[1][i], list[2][i])
 		if d == 0 && !s.dropped {
-			s.count = b.sizes.Batch().Slice(shape, s.begin, s.step, s.count)
+			s.Count = b.sizes.Batch().Slice(shape, s.Begin, s.Step, s.Count)
 		}
-		if s.count < 1 || s.step == 0 {
+		if s.Count < 1 || s.Step == 0 {
 			return "", faultf("", "takes nothing of axis %d: positions %d to %d in steps of %d", d, list[0][i], list[1][i], list[2][i])
 		}
-		if s.step < 0 && s.count > 1 {
+		if s.Step < 0 && s.Count > 1 {
 			reversed = append(reversed, d)
 		}
-		if s.step < 0 {
-			s.begin, s.step = s.begin+(s.count-1)*s.step, -s.step
+		if s.Step < 0 {
+			s.Begin, s.Step = s.Begin+(s.Count-1)*s.Step, -s.Step
 		}
-		if s.count == 1 {
-			s.step = 1
+		if s.Count == 1 {
+			s.Step = 1
 		}
-		a.Begin, a.Size, a.Stride = append(a.Begin, s.begin), append(a.Size, s.count), append(a.Stride, s.step)
+		a.Begin, a.Size, a.Stride = append(a.Begin, s.Begin), append(a.Size, s.Count), append(a.Stride, s.Step)
 		if !s.dropped {
-			out = append(out, s.count)
+			out = append(out, s.Count)
 		}
 	}
 	whole(len(shape) - len(a.Size))
@@ -139,37 +140,26 @@ const maxPieces = 64
 func (b *builder) pick(x string, axis int, positions []int) (string, error) {
 	shape := b.g.Value(x).Shape
 	var parts []string
-	for i := 0; i < len(positions); {
-		run, step := 1, 1
-		if i+1 < len(positions) {
-			step = max(1, positions[i+1]-positions[i])
-		}
-		for i+run < len(positions) && positions[i+run] == positions[i]+run*step {
-			run++
-		}
-		if run == 1 {
-			step = 1
-		}
-		part, err := b.part(x, axis, span{begin: positions[i], count: run, step: step})
+	for _, run := range source.Runs(positions) {
+		part, err := b.part(x, axis, run)
 		if err != nil {
 			return "", err
 		}
 		if parts = append(parts, part); len(parts) > maxPieces {
 			return "", faultf("", "takes more than %d separate pieces of axis %d of %v", maxPieces, axis, shape)
 		}
-		i += run
 	}
 	return b.joined(parts, axis)
 }
 
 // part is what s takes of an axis of x.
-func (b *builder) part(x string, axis int, s span) (string, error) {
+func (b *builder) part(x string, axis int, s source.Span) (string, error) {
 	shape := b.g.Value(x).Shape
-	if s.begin == 0 && s.count == shape[axis] && s.step == 1 {
+	if s.Begin == 0 && s.Count == shape[axis] && s.Step == 1 {
 		return x, nil
 	}
 	a := &graph.SliceAttrs{Begin: make([]int, len(shape)), Size: slices.Clone(shape), Stride: slices.Repeat([]int{1}, len(shape))}
-	a.Begin[axis], a.Size[axis], a.Stride[axis] = s.begin, s.count, s.step
+	a.Begin[axis], a.Size[axis], a.Stride[axis] = s.Begin, s.Count, s.Step
 	return b.add("slice", a, nil, x)
 }
 

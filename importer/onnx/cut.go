@@ -167,16 +167,7 @@ func (b *builder) adviseCut() {
 	if len(b.uncut) == 0 {
 		return
 	}
-	advice := wiring(b.file, b.model.Graph).Advice(func(i int) bool { return b.unread[i] })
-	if advice == "" {
-		return
-	}
-	for _, e := range b.uncut {
-		if e.Help != "" {
-			e.Help += "; "
-		}
-		e.Help += advice
-	}
+	wiring(b.file, b.model.Graph).Advise(b.uncut, b.unread)
 }
 
 // writtenBatch is the first extent of the file's own inputs, 0 if it is open.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/source"
 )
 
 // maxPieces bounds the slices that a reversal or a Gather is made of.
@@ -11,6 +12,9 @@ const maxPieces = 64
 
 // span is a range of one axis: count positions from begin on in steps of step, which may be negative.
 type span struct{ axis, begin, count, step int }
+
+// spanOf is s along an axis.
+func spanOf(axis int, s source.Span) span { return span{axis, s.Begin, s.Count, s.Step} }
 
 // spans reads what Slice takes from a tensor of the given shape.
 func (n *node) spans(shape []int) ([]span, error) {
@@ -50,42 +54,10 @@ func (n *node) spans(shape []int) ([]span, error) {
 		if steps[i] == 0 {
 			return nil, n.fail("", "step 0 along axis %d", axis)
 		}
-		out[i] = cut(axis, shape[axis], starts[i], ends[i], steps[i])
+		out[i] = spanOf(axis, source.Cut(shape[axis], starts[i], ends[i], steps[i]))
 	}
 	return out, nil
 }
-
-// cut is the span of an axis of the given extent, with ends counting from behind and clamped as Slice has it.
-func cut(axis, extent, start, end, step int) span {
-	lo, hi := 0, extent
-	if step < 0 {
-		lo, hi = -1, extent-1
-	}
-	clamp := func(v int) int {
-		if v < 0 {
-			v += extent
-		}
-		return min(max(v, lo), hi)
-	}
-	s := span{axis: axis, begin: clamp(start), step: step}
-	stop := clamp(end)
-	if step == -1<<63 {
-		s.step = -extent - 1
-	}
-	if (stop-s.begin)*sign(step) > 0 {
-		s.count = (abs(stop-s.begin)-1)/abs(s.step) + 1
-	}
-	return s
-}
-
-func sign(v int) int {
-	if v < 0 {
-		return -1
-	}
-	return 1
-}
-
-func abs(v int) int { return v * sign(v) }
 
 func lowerSlice(n *node) ([]*tensor, error) {
 	t := n.in[0]

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"slices"
+
+	"ripc/importer/internal/source"
 )
 
 // pick is t with the given positions of an axis in that order, in runs where they go up by equal steps.
@@ -14,25 +16,14 @@ func (b *builder) pick(t *tensor, axis int, positions []int) (*tensor, error) {
 		return nil, err
 	}
 	var parts []*tensor
-	for i := 0; i < len(positions); {
-		run, step := 1, 1
-		if i+1 < len(positions) {
-			step = max(1, positions[i+1]-positions[i])
-		}
-		for i+run < len(positions) && positions[i+run] == positions[i]+run*step {
-			run++
-		}
-		if run == 1 {
-			step = 1
-		}
-		p, err := b.slice(t, []span{{axis: axis, begin: positions[i], count: run, step: step}})
+	for _, run := range source.Runs(positions) {
+		p, err := b.slice(t, []span{spanOf(axis, run)})
 		if err != nil {
 			return nil, err
 		}
 		if parts = append(parts, p); len(parts) > maxPieces {
 			return nil, b.n.fail("", "takes more than %d separate pieces of axis %d", maxPieces, axis)
 		}
-		i += run
 	}
 	return b.concat(parts, axis)
 }

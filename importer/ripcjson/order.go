@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ripc/importer/internal/source"
 )
 
 // nodes reads names and connections, and checks that names are unique.
@@ -37,68 +39,38 @@ func (b *builder) nodes() []*rawNode {
 // order sorts nodes so that each comes after those it reads, and otherwise as written. Nodes that read what nobody
 // makes, and those in or behind a cycle, are reported and left out.
 func (b *builder) order(nodes []*rawNode) []*rawNode {
-	producer := map[string]*rawNode{}
-	for _, n := range nodes {
-		producer[n.outputs[0]] = n
+	producer := map[string]int{}
+	for i, n := range nodes {
+		producer[n.outputs[0]] = i
 	}
 	known := slices.Sorted(maps.Keys(b.made))
-	s := &sorter{producer: producer, state: map[*rawNode]int{}}
 	for _, n := range nodes {
 		for _, in := range n.inputs {
 			if !b.made[in] {
 				b.fault(n, b.didYouMean(in, known), "reads tensor %q, which no node makes and which is no input", in)
 			}
 		}
-		if cycle := s.visit(n); cycle != nil {
-			b.fault(cycle[0], "", "the nodes form a cycle: %s", cyclePath(cycle))
-		}
 	}
-	return s.sorted
-}
-
-// sorter is a depth-first topological sort.
-type sorter struct {
-	producer map[string]*rawNode
-	state    map[*rawNode]int // 0 new, 1 on the path, 2 done, 3 in or behind a cycle
-	path     []*rawNode
-	sorted   []*rawNode
-	cycles   int // found so far; only so many are spelt out
-}
-
-// visit adds n behind what it reads. The first visit that closes a cycle returns it.
-func (s *sorter) visit(n *rawNode) (cycle []*rawNode) {
-	if s.state[n] != 0 {
-		return nil
-	}
-	s.state[n] = 1
-	s.path = append(s.path, n)
-	broken := false
-	for _, in := range n.inputs {
-		p := s.producer[in]
-		if p == nil {
-			continue
-		}
-		if s.state[p] == 1 && cycle == nil && s.cycles < maxProblems {
-			s.cycles++
-			for i, q := range s.path {
-				if q == p {
-					cycle = append([]*rawNode(nil), s.path[i:]...)
-				}
+	reads := func(node int) (list []int) {
+		for _, in := range nodes[node].inputs {
+			if i, ok := producer[in]; ok {
+				list = append(list, i)
 			}
 		}
-		if c := s.visit(p); c != nil && cycle == nil {
-			cycle = c
+		return list
+	}
+	pick := func(numbers []int) (list []*rawNode) {
+		for _, i := range numbers {
+			list = append(list, nodes[i])
 		}
-		broken = broken || s.state[p] != 2
+		return list
 	}
-	s.path = s.path[:len(s.path)-1]
-	s.state[n] = 2
-	if broken {
-		s.state[n] = 3
-		return cycle
+	order, cycles := source.Sort(len(nodes), reads, maxProblems)
+	for _, c := range cycles {
+		cycle := pick(c)
+		b.fault(cycle[0], "", "the nodes form a cycle: %s", cyclePath(cycle))
 	}
-	s.sorted = append(s.sorted, n)
-	return cycle
+	return pick(order)
 }
 
 // cyclePath prints a cycle as the names along the data's way.

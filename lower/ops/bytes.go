@@ -77,15 +77,21 @@ func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *i
 	y := buf("y", byteType(a.LevelType), s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
-	level := a.Expr(ir.At(x, from(i)...))
-	switch {
-	case a.Enc == ir.BipolarInv:
-		level = sub(ir.Const(ir.I32, int64(a.Top())), level)
-	case a.Signed:
+	level := levelOf(a, ir.At(x, from(i)...))
+	if a.Signed {
 		level = sub(level, ir.Const(ir.I32, signedOffset))
 	}
 	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
 		Body: ir.Nest(ls, set(y, ir.CastTo(y.Type, level), i...))}
+}
+
+// levelOf is the level that a makes of x, as its encoding stores it.
+func levelOf(a *graph.QuantizeAttrs, x ir.Expr) ir.Expr {
+	level := a.Expr(x)
+	if a.Enc == ir.BipolarInv {
+		level = sub(ir.Const(ir.I32, int64(a.Top())), level)
+	}
+	return level
 }
 
 // Requantize gives the real values of the levels that a makes of f32 numbers, and takes steps on them: quantize and then dequantize, where
@@ -95,10 +101,7 @@ func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Fu
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
-	level := a.Expr(ir.At(x, i...))
-	if a.Enc == ir.BipolarInv {
-		level = sub(ir.Const(ir.I32, int64(a.Top())), level)
-	}
+	level := levelOf(a, ir.At(x, i...))
 	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{in(x)}}
 	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls)
 	return f

@@ -65,11 +65,7 @@ func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
 	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		level := a.Expr(ir.At(x, append(append([]ir.Expr{}, i...), o)...))
-		if a.Enc == ir.BipolarInv {
-			level = sub(ir.Const(ir.I32, int64(1)<<a.Bits-1), level)
-		}
-		return bitsOf(level, a.Bits)
+		return bitsOf(levelOf(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), a.Bits)
 	})
 	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }

@@ -162,6 +162,20 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 	return p, nil
 }
 
+// Advise adds, to what is said of nodes that are not supported, which options would leave them out; bad are all that cannot be read.
+func (w *Wiring) Advise(faults []*ir.Error, bad map[int]bool) {
+	advice := w.Advice(func(node int) bool { return bad[node] })
+	if advice == "" {
+		return
+	}
+	for _, e := range faults {
+		if e.Help != "" {
+			e.Help += "; "
+		}
+		e.Help += advice
+	}
+}
+
 // Advice says which options would leave out nodes that cannot be read, where a good part of the network remains; "" if none do.
 func (w *Wiring) Advice(bad func(node int) bool) string {
 	const most = 4 // tensors that one wants to type
