@@ -11,11 +11,7 @@ import (
 // block is DEPTH_TO_SPACE or SPACE_TO_DEPTH.
 func block(op string, kind int) func(*builder) (string, error) {
 	return func(b *builder) (string, error) {
-		t, err := b.builtin(kind)
-		if err != nil {
-			return "", err
-		}
-		x, err := b.float(0)
+		t, x, err := b.unary(kind)
 		if err != nil {
 			return "", err
 		}
@@ -217,11 +213,7 @@ func pack(b *builder) (string, error) {
 
 // unpack is UNPACK: a tensor for each position of an axis, without it.
 func unpack(b *builder) (func(k int) (string, error), error) {
-	t, err := b.builtin(optUnpack)
-	if err != nil {
-		return nil, err
-	}
-	x, err := b.float(0)
+	t, x, err := b.unary(optUnpack)
 	if err != nil {
 		return nil, err
 	}
@@ -306,17 +298,7 @@ func transposeConv(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w, err := b.weights(1, "conv", func() (*graph.Tensor, error) {
-		data, err := b.numbers(1, "filter")
-		if err != nil {
-			return nil, err
-		}
-		s := b.input(1).shape
-		if len(s) != 4 {
-			return nil, faultf("", "its filter has shape %v, want [O, H, W, I]", s)
-		}
-		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(data, s[0], s[1]*s[2]*s[3])}, b.take(len(data))
-	})
+	w, err := b.floatFilters()
 	if err != nil {
 		return "", err
 	}

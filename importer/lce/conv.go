@@ -42,6 +42,14 @@ func (b *builder) builtin(kind int) (flatbuf.Table, error) {
 	return b.op.options, nil
 }
 
+// unary gives the operator's options and input 0, a tensor of floats.
+func (b *builder) unary(kind int) (t flatbuf.Table, x string, err error) {
+	if t, err = b.builtin(kind); err == nil {
+		x, err = b.float(0)
+	}
+	return t, x, err
+}
+
 // window reads what convolutions and pools have in common: padding, strides (width first), from fields 0 to 2.
 func window(t flatbuf.Table) (pad graph.Padding, strides [2]int, err error) {
 	pad.Mode, err = padMode(t.Int8(0, 0))
@@ -54,7 +62,16 @@ func conv(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w, err := b.weights(1, "conv", func() (*graph.Tensor, error) {
+	w, err := b.floatFilters()
+	if err != nil {
+		return "", err
+	}
+	return b.floatConv(t, w, 3, func(channels int) int { return channels / w.Shape[2] })
+}
+
+// floatFilters are input 1, [O, KH, KW, I], as [KH, KW, I, O].
+func (b *builder) floatFilters() (*graph.Tensor, error) {
+	return b.weights(1, "conv", func() (*graph.Tensor, error) {
 		data, err := b.numbers(1, "filter")
 		if err != nil {
 			return nil, err
@@ -66,10 +83,6 @@ func conv(b *builder) (string, error) {
 		taps := s[1] * s[2] * s[3]
 		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(data, s[0], taps)}, b.take(len(data))
 	})
-	if err != nil {
-		return "", err
-	}
-	return b.floatConv(t, w, 3, func(channels int) int { return channels / w.Shape[2] })
 }
 
 // depthwise is DEPTHWISE_CONV_2D: filters [1, KH, KW, C * multiplier]; output c*multiplier+m reads channel c.

@@ -99,11 +99,7 @@ func prelu(b *builder) (string, error) {
 }
 
 func leakyRelu(b *builder) (string, error) {
-	t, err := b.builtin(optLeakyRelu)
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(0)
+	t, x, err := b.unary(optLeakyRelu)
 	if err != nil {
 		return "", err
 	}
@@ -120,11 +116,7 @@ func leakyRelu(b *builder) (string, error) {
 
 // softmax is that of beta * x along the last axis.
 func softmax(b *builder) (string, error) {
-	t, err := b.builtin(optSoftmax)
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(0)
+	t, x, err := b.unary(optSoftmax)
 	if err != nil {
 		return "", err
 	}

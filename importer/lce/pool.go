@@ -9,11 +9,7 @@ import (
 // pool is MAX_POOL_2D or AVERAGE_POOL_2D, which counts only positions inside the image.
 func pool(op string) func(*builder) (string, error) {
 	return func(b *builder) (string, error) {
-		t, err := b.builtin(optPool)
-		if err != nil {
-			return "", err
-		}
-		x, err := b.float(0)
+		t, x, err := b.unary(optPool)
 		if err != nil {
 			return "", err
 		}

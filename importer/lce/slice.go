@@ -40,11 +40,7 @@ func slice(b *builder) (string, error) {
 // stridedSlice is STRIDED_SLICE. Its numbers are for axes that it takes from, drops or makes new (of extent 1); an ellipsis
 // stands for as many whole axes as are left.
 func stridedSlice(b *builder) (string, error) {
-	t, err := b.builtin(optStridedSlice)
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(0)
+	t, x, err := b.unary(optStridedSlice)
 	if err != nil {
 		return "", err
 	}

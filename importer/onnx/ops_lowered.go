@@ -201,10 +201,7 @@ func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) ([]*tensor, er
 	if err != nil {
 		return nil, err
 	}
-	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding()}
-	if win.dilations != [2]int{1, 1} {
-		a.Dilations = win.dilations
-	}
+	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
 	if d := depthwise(weights["w"]); d != nil && c > 1 {
 		a.Groups, weights["w"] = c, d
 	}

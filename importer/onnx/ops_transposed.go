@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"cmp"
 	"slices"
 
 	"ripc/graph"
@@ -10,20 +9,9 @@ import (
 // lowerConvTranspose makes conv_transpose2d of weights [I, O/groups, KH, KW].
 func lowerConvTranspose(n *node) ([]*tensor, error) {
 	b := n.b
-	w, err := n.konst(1, "weight")
+	x, axes, w, kernel, err := n.filters()
 	if err != nil {
 		return nil, err
-	}
-	x, axes, err := b.image(n.in[0])
-	if err != nil {
-		return nil, err
-	}
-	if len(w.shape) != 2+axes {
-		return nil, n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
-	}
-	kernel := spatial(w.shape[2:], 1)
-	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, w.shape[2:]) {
-		return nil, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
 	groups, err := n.intAttr("group", 1)
 	if err != nil {
@@ -38,15 +26,8 @@ func lowerConvTranspose(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: []int{kernel[0], kernel[1], in, groups * out}, Data: hwio.floats()}}
-	bias, err := n.konst(2, "bias")
-	if err != nil {
+	if err := n.withBias(weights, groups*out); err != nil {
 		return nil, err
-	}
-	if bias != nil {
-		if !slices.Equal(bias.shape, []int{groups * out}) {
-			return nil, n.fail("", "bias has shape %v, want [%d]", bias.shape, groups*out)
-		}
-		weights["b"] = &graph.Tensor{Shape: bias.shape, Data: slices.Clone(bias.floats())}
 	}
 	a, err := n.transposedWindow(kernel, x.shape, axes)
 	if err != nil {
@@ -90,10 +71,7 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) (*graph.Co
 		}
 		lists[i] = v
 	}
-	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding()}
-	if w.dilations != [2]int{1, 1} {
-		a.Dilations = w.dilations
-	}
+	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding(), Dilations: w.dilated()}
 	if lists[0] != nil {
 		a.OutputPad = spatial(lists[0], 0)
 	}

@@ -74,6 +74,14 @@ func (w *window) ceil(shape []int) {
 	}
 }
 
+// dilated is the dilations as layers have them, which leave out those of 1.
+func (w *window) dilated() [2]int {
+	if w.dilations == [2]int{1, 1} {
+		return [2]int{}
+	}
+	return w.dilations
+}
+
 func (w *window) padding() graph.Padding {
 	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
 }
@@ -147,23 +155,42 @@ func ofImage(v *graph.Value) *tensor {
 	return &tensor{shape: []int{v.Shape[0], v.Shape[3], v.Shape[1], v.Shape[2]}, value: v, perm: nhwc()}
 }
 
+// filters reads the weight of a convolution over the image in input 0, and how many rows and columns it has.
+func (n *node) filters() (x *tensor, axes int, w *array, kernel [2]int, err error) {
+	if w, err = n.konst(1, "weight"); err != nil {
+		return nil, 0, nil, kernel, err
+	}
+	if x, axes, err = n.b.image(n.in[0]); err != nil {
+		return nil, 0, nil, kernel, err
+	}
+	if len(w.shape) != 2+axes {
+		return nil, 0, nil, kernel, n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
+	}
+	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, w.shape[2:]) {
+		return nil, 0, nil, kernel, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
+	}
+	return x, axes, w, spatial(w.shape[2:], 1), nil
+}
+
+// withBias adds input 2, if there is one, to the weights of a layer with so many outputs.
+func (n *node) withBias(weights map[string]*graph.Tensor, outs int) error {
+	bias, err := n.konst(2, "bias")
+	if bias == nil || err != nil {
+		return err
+	}
+	if !slices.Equal(bias.shape, []int{outs}) {
+		return n.fail("", "bias has shape %v, want [%d]", bias.shape, outs)
+	}
+	weights["b"] = &graph.Tensor{Shape: bias.shape, Data: slices.Clone(bias.floats())}
+	return nil
+}
+
 // lowerConv makes conv2d with weights [KH, KW, I/groups, O].
 func lowerConv(n *node) ([]*tensor, error) {
 	b := n.b
-	w, err := n.konst(1, "weight")
+	x, axes, w, kernel, err := n.filters()
 	if err != nil {
 		return nil, err
-	}
-	x, axes, err := b.image(n.in[0])
-	if err != nil {
-		return nil, err
-	}
-	if len(w.shape) != 2+axes {
-		return nil, n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
-	}
-	kernel := spatial(w.shape[2:], 1)
-	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, w.shape[2:]) {
-		return nil, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
 	w = w.view([]int{w.shape[0], w.shape[1], kernel[0], kernel[1]})
 	win, err := n.readWindow(kernel, x.shape, axes)
@@ -182,23 +209,13 @@ func lowerConv(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: hwio.floats()}}
-	bias, err := n.konst(2, "bias")
-	if err != nil {
+	if err := n.withBias(weights, w.shape[0]); err != nil {
 		return nil, err
-	}
-	if bias != nil {
-		if !slices.Equal(bias.shape, w.shape[:1]) {
-			return nil, n.fail("", "bias has shape %v, want [%d]", bias.shape, w.shape[0])
-		}
-		weights["b"] = &graph.Tensor{Shape: bias.shape, Data: slices.Clone(bias.floats())}
 	}
 	if x, err = b.fit(x, win, 0); err != nil {
 		return nil, err
 	}
-	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding()}
-	if win.dilations != [2]int{1, 1} {
-		a.Dilations = win.dilations
-	}
+	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
 	if groups > 1 {
 		a.Groups = groups
 	}
