@@ -8,15 +8,7 @@ from models import Archive
 
 ARCHIVE = Archive(sys.argv[1] if len(sys.argv) > 1 else "elements.zip")
 
-
-def M(name, shape, opset=17):
-    return ARCHIVE.model(name, shape, opset)
-
-
-def single(name, op, shape, *ins, opset=17, **attrs):
-    m = M(name, shape, opset)
-    m.done(m(op, m.x, *[f(m) for f in ins], **attrs))
-
+M, single = ARCHIVE.model, ARCHIVE.single
 
 # Activations.
 for op in ["Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Abs", "Softsign", "ThresholdedRelu"]:

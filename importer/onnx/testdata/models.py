@@ -22,6 +22,10 @@ class Archive:
     def model(self, name, shape, opset=17):
         return M(self, name, shape, opset)
 
+    def single(self, name, op, shape, *ins, opset=17, **attrs):
+        m = self.model(name, shape, opset)
+        m.done(m(op, m.x, *[f(m) for f in ins], **attrs))
+
 
 class M:
     """One model: x is its input, every call adds a node and returns its output's name."""
@@ -30,11 +34,13 @@ class M:
         assert name not in archive.names, name
         archive.names.add(name)
         self.archive, self.name, self.opset, self.r = archive, name, opset, np.random.default_rng([ord(c) for c in name])
-        self.nodes, self.inits, self.inputs = [], [], {}
+        self.nodes, self.inits, self.inputs, self.dims = [], [], {}, {}
         self.x = self.input("x", shape)
 
     def input(self, name, shape):
-        self.inputs[name] = (self.r.integers(-64, 65, shape) / 16).astype(np.float32)
+        """Extents that are texts stay open in the file, and are 1."""
+        self.dims[name] = list(shape)
+        self.inputs[name] = (self.r.integers(-64, 65, [1 if isinstance(d, str) else d for d in shape]) / 16).astype(np.float32)
         return name
 
     def c(self, v, dtype=np.float32):
@@ -48,6 +54,9 @@ class M:
     def i(self, *v):
         return self.c(list(v), np.int64)
 
+    def n(self, v):
+        return self.c(v, np.int64)
+
     def __call__(self, op, *ins, outs=1, **attrs):
         out = ["%s_%d%s" % (op.lower(), len(self.nodes), "" if j == 0 else "_%d" % j) for j in range(outs)]
         self.nodes.append(h.make_node(op, list(ins), out, **attrs))
@@ -55,7 +64,7 @@ class M:
 
     def done(self, *outs, types={}):
         """types are those of outputs that are no floats. Truth values and integers are kept as u8 and i32."""
-        g = h.make_graph(self.nodes, self.name, [h.make_tensor_value_info(n, T.FLOAT, list(v.shape)) for n, v in self.inputs.items()],
+        g = h.make_graph(self.nodes, self.name, [h.make_tensor_value_info(n, T.FLOAT, self.dims[n]) for n in self.inputs],
                          [h.make_tensor_value_info(o, types.get(o, T.FLOAT), None) for o in outs], self.inits)
         m = h.make_model(g, opset_imports=[h.make_opsetid("", self.opset)], ir_version=10 if self.opset > 21 else 8, producer_name="ripc-tests")
         so = ort.SessionOptions()
