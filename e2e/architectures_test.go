@@ -3,10 +3,8 @@ package e2e_test
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,15 +70,7 @@ func (a architecture) meant() map[bits]int64 {
 
 func allArchitectures(t *testing.T) []architecture {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(architectures, "index.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var index struct{ Networks []architecture }
-	if err := json.Unmarshal(data, &index); err != nil {
-		t.Fatal(err)
-	}
-	return index.Networks
+	return readIndex[struct{ Networks []architecture }](t, architectures).Networks
 }
 
 // found gives the multiply-accumulates that ripc does in layers of each number of bits.

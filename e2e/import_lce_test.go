@@ -38,15 +38,20 @@ type lceCase struct {
 
 func lceCases(t *testing.T) []lceCase {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(*lceDir, "index.json"))
+	return readIndex[[]lceCase](t, *lceDir)
+}
+
+// readIndex reads what the index.json of a folder says of the cases there.
+func readIndex[T any](t *testing.T, dir string) (index T) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []lceCase
-	if err := json.Unmarshal(data, &cases); err != nil {
+	if err := json.Unmarshal(data, &index); err != nil {
 		t.Fatal(err)
 	}
-	return cases
+	return index
 }
 
 // TestImportLCE compiles and runs converted files, interprets made ones, and compares with Larq Compute Engine.

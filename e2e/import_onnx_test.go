@@ -3,10 +3,8 @@ package e2e_test
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"flag"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,15 +28,7 @@ type onnxCase struct {
 
 func onnxCases(t *testing.T) []onnxCase {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/qonnx/index.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var index struct{ Cases []onnxCase }
-	if err := json.Unmarshal(data, &index); err != nil {
-		t.Fatal(err)
-	}
-	return index.Cases
+	return readIndex[struct{ Cases []onnxCase }](t, "../testdata/qonnx").Cases
 }
 
 // TestQONNX compiles QONNX and ONNX models and compares with what qonnx and onnxruntime computed.

@@ -34,19 +34,10 @@ func byteType(t scalar.LevelType) ir.Type {
 // FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes steps on them. The levels have the given
 // shape; with move the result has their axes in that order. Parameters: x, the steps' operands, y. The result of Operands says which.
 func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.Step, shape []int) *ir.Func {
-	to, from := moved(move, shape)
-	s := Spatial(to)
-	x := buf("x", byteType(t), spread(shape, 1)...)
-	if move == nil {
-		n := rows(s)
-		s = []int{s[0], s[1], s[2] / n, n * s[3]}
-		x = buf("x", byteType(t), s...)
-	}
-	y := buf("y", ir.F32, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
+	from, s, ls, at := pass(move, shape)
+	x, y := buf("x", byteType(t), from...), buf("y", ir.F32, s...)
 	f := &ir.Func{Name: "floats_" + bytesName(t, move), Params: []ir.Param{in(x)}}
-	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, from(i)...), t), t)))
+	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, at...), t), t)))
 	withSteps(f, steps, v, y, ls)
 	return f
 }
@@ -66,23 +57,14 @@ func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float3
 // ToBytes quantizes f32 numbers to levels that the caller takes one a byte; see scalar.Quantizer. With move the result has the
 // axes of x, of the given shape, in that order.
 func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *ir.Func {
-	to, from := moved(move, shape)
-	s := Spatial(to)
-	x := buf("x", ir.F32, spread(shape, 1)...)
-	if move == nil {
-		n := rows(s)
-		s = []int{s[0], s[1], s[2] / n, n * s[3]}
-		x = buf("x", ir.F32, s...)
-	}
-	y := buf("y", byteType(a.LevelType), s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
-	level := levelOf(a, ir.At(x, from(i)...))
+	from, s, ls, at := pass(move, shape)
+	x, y := buf("x", ir.F32, from...), buf("y", byteType(a.LevelType), s...)
+	level := levelOf(a, ir.At(x, at...))
 	if a.Signed {
 		level = sub(level, ir.Const(ir.I32, signedOffset))
 	}
 	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(ls, set(y, ir.CastTo(y.Type, level), i...))}
+		Body: ir.Nest(ls, set(y, ir.CastTo(y.Type, level), vars(ls)...))}
 }
 
 // levelOf is the level that a makes of x, as its encoding stores it.
@@ -107,12 +89,21 @@ func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Fu
 	return f
 }
 
-// moved is transposed, of no move as well.
-func moved(move *graph.TransposeAttrs, shape []int) (to []int, from func(i []ir.Expr) []ir.Expr) {
+// pass is a pass over a tensor of the given shape and the one that move makes of it (nil: the same): the shapes of both as buffers, the
+// loops over the second, and where these read the first.
+func pass(move *graph.TransposeAttrs, shape []int) (from, to []int, ls []ir.Loop, at []ir.Expr) {
+	read := func(i []ir.Expr) []ir.Expr { return i }
 	if move == nil {
-		return shape, func(i []ir.Expr) []ir.Expr { return i }
+		s := Spatial(shape)
+		n := rows(s)
+		to = []int{s[0], s[1], s[2] / n, n * s[3]}
+		from = to
+	} else {
+		to, read = transposed(move, shape)
+		from, to = spread(shape, 1), Spatial(to)
 	}
-	return transposed(move, shape)
+	ls = loops("", over(ir.Batch, "b", to[0]), over(ir.Row, "h", to[1]), over(ir.Col, "w", to[2]), over(ir.Channel, "o", to[3]))
+	return from, to, ls, read(vars(ls))
 }
 
 // rows is how many pixels of an image [b, h, w, c] count as one with as many channels more, so that few channels fill vectors: the

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func NewSizes(file string, o importer.Options, names []string) (*Sizes, error) {
 		}
 		return s.errorf(help, "%s of %q: there is no such input", what, name)
 	}
-	for _, name := range sortedKeys(o.Shapes) {
+	for _, name := range slices.Sorted(maps.Keys(o.Shapes)) {
 		if err := check(importer.Shape.String(), name); err != nil {
 			return nil, err
 		}
@@ -44,21 +45,12 @@ func NewSizes(file string, o importer.Options, names []string) (*Sizes, error) {
 			return nil, s.errorf("the inputs are "+suggest.List(names, 8), "%s without a name, but there are %d inputs", importer.Shape, len(names))
 		}
 	}
-	for _, name := range sortedKeys(o.Inputs) {
+	for _, name := range slices.Sorted(maps.Keys(o.Inputs)) {
 		if err := check("an option", name); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func (s *Sizes) errorf(help, format string, args ...any) error {
