@@ -74,16 +74,16 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 			} else {
 				scale[o] = v / math.Max(-lo, hi)
 			}
-			if scale[o] == 0 {
-				scale[o] = 1
-			}
 		}
 		if b.WeightScale == graph.ScaleAP2 {
 			ap2(scale)
 		}
 	}
 	for i, v := range w {
-		x := math.Max(lo, math.Min(hi, float64(v)/scale[i%outs]))
+		x := 0.0 // of a filter of zeros, whatever its integers are
+		if s := scale[i%outs]; s != 0 {
+			x = math.Max(lo, math.Min(hi, float64(v)/s))
+		}
 		if ints[i] = int16(math.RoundToEven(x)); b.Enc == graph.BipolarWeights {
 			ints[i] = 2*int16(math.RoundToEven((x+hi)/2)) - int16(hi)
 		}

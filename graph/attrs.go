@@ -74,7 +74,8 @@ type BinaryAttrs struct {
 	Bits, Zero int
 	// WeightScale: ScaleMean is mean|W_k|, per channel in convolutions, one for a dense layer (of ternary weights the mean of
 	// those that are not 0; for these and one bit only). ScaleMax is max|w| / the largest integer, for more bits. ScaleAP2 is
-	// 2^round(log2 s), s being the one of these two that the weights may have, half to even.
+	// 2^round(log2 s), s being the one of these two that the weights may have, half to even. A filter of zeros has the scale 0,
+	// and the integers that 0 would have.
 	WeightScale WeightScale
 	PadValue    PadValue // unipolar activations pad with 0 whatever it says
 	// Offset says that a weight is its integer times the scale, plus the weight "offset" of its output channel: integers and scale

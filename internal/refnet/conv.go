@@ -155,12 +155,16 @@ func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, per
 			}
 		}
 		for i := range w {
+			quotient := 0.0
+			if scale[o] != 0 {
+				quotient = float64(w[i]) / scale[o]
+			}
 			switch {
 			case !of(i):
 			case b.Enc != graph.TernaryWeights:
 				best := lo
 				for k := lo; k <= hi; k += step {
-					d, old := math.Abs(float64(w[i])/scale[o]-float64(k)), math.Abs(float64(w[i])/scale[o]-float64(best))
+					d, old := math.Abs(quotient-float64(k)), math.Abs(quotient-float64(best))
 					if even := (k-lo)/step%2 == 0; d < old || d == old && (step == 1 && k%2 == 0 || step == 2 && even) {
 						best = k
 					}
