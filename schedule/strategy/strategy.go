@@ -5,6 +5,7 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,20 +138,28 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 	return v
 }
 
-// Default is the schedule of f for a target that nothing has been measured for: the cheapest strategy's, at its defaults.
+// Default is the schedule of f for a target that nothing has been measured for: at their defaults, the cheapest strategy's of which code
+// can be made.
 func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
 	if len(all) == 0 {
 		return Choice{}, errors.New("no strategy applies to " + f.Name)
 	}
-	best, least := all[0], all[0].Cost(l, all[0].Defaults(l))
-	for _, s := range all[1:] {
-		if c := s.Cost(l, s.Defaults(l)); c < least {
-			best, least = s, c
-		}
+	costs := map[string]float64{}
+	for _, s := range all {
+		costs[s.Name] = s.Cost(l, s.Defaults(l))
 	}
-	return best.Build(l, nil)
+	slices.SortStableFunc(all, func(a, b Strategy) int { return cmp.Compare(costs[a.Name], costs[b.Name]) })
+	var first error
+	for _, s := range all {
+		c, err := s.Build(l, nil)
+		if err == nil {
+			return c, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return Choice{}, first
 }
 
 // maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
