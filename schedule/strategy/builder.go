@@ -22,6 +22,8 @@ type builder struct {
 	trace  schedule.Trace
 	left   []LeftOut
 	instrs map[string]*ir.Func
+	// frugal leaves steps out that only make the code faster and make too much of it.
+	frugal bool
 
 	err    error
 	failed string // the step that err is about
@@ -73,13 +75,23 @@ func (b *builder) may(format string, args ...any) bool {
 	if b.err != nil {
 		return false
 	}
-	text := fmt.Sprintf(format, args...)
+	text, before, trace := fmt.Sprintf(format, args...), b.f, b.trace
 	if err := b.try(text); err != nil {
 		b.left = append(b.left, LeftOut{text, reason(err)})
 		return false
 	}
+	if b.frugal {
+		if n := size.Of(b.f.Body); n > size.Max && n > size.Of(before.Body) {
+			b.f, b.trace = before, trace
+			b.left = append(b.left, LeftOut{text, tooLarge})
+			return false
+		}
+	}
 	return true
 }
+
+// tooLarge is why steps are left out that copy code.
+const tooLarge = "the code would be too large"
 
 // reason is what a refusal says, in a line.
 func reason(err error) string {
@@ -211,7 +223,7 @@ func (b *builder) unroll(loops ...*ir.For) {
 	}
 	if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
 		for _, st := range b.trace[trace:] {
-			b.left = append(b.left, LeftOut{st.String(), "the code would be too large"})
+			b.left = append(b.left, LeftOut{st.String(), tooLarge})
 		}
 		b.f, b.trace = before, b.trace[:trace]
 	}

@@ -96,8 +96,10 @@ func (e *PointError) Unwrap() error { return e.Err }
 
 // Build makes the schedule of a layer at a point of the strategy's space. Knobs without a value have the default. It fails
 // with *PointError.
-func (s Strategy) Build(l *Layer, v Values) (Choice, error) {
-	b := newBuilder(l)
+func (s Strategy) Build(l *Layer, v Values) (Choice, error) { return s.buildWith(newBuilder(l), l, v) }
+
+// buildWith is Build with b.
+func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	all := Values{}
 	for _, k := range s.Knobs(l) {
 		all[k.Name] = k.Default
@@ -139,7 +141,7 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 }
 
 // Default is the schedule of f for a target that nothing has been measured for: at their defaults, the cheapest strategy's of which code
-// can be made.
+// can be made; where that is none, the cheapest one's without the steps that make it too much.
 func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
@@ -152,12 +154,16 @@ func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	}
 	slices.SortStableFunc(all, func(a, b Strategy) int { return cmp.Compare(costs[a.Name], costs[b.Name]) })
 	var first error
-	for _, s := range all {
-		c, err := s.Build(l, nil)
-		if err == nil {
-			return c, nil
+	for _, frugal := range []bool{false, true} {
+		for _, s := range all {
+			b := newBuilder(l)
+			b.frugal = frugal
+			c, err := s.buildWith(b, l, nil)
+			if err == nil {
+				return c, nil
+			}
+			first = cmp.Or(first, err)
 		}
-		first = cmp.Or(first, err)
 	}
 	return Choice{}, first
 }
