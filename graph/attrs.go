@@ -68,7 +68,8 @@ type DenseAttrs struct {
 // to f32, what stands in parentheses in float64.
 type BinaryAttrs struct {
 	// Enc of the weights. Bipolar of one bit (OneBit): +1 for w >= 0, else -1. Bipolar of more: the odd integer
-	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the filter.
+	// 2*round((clip(w/s, -m, m) + m)/2) - m. Ternary: +1 for w > t, -1 for w < -t, else 0, t = 0.7*mean|w| of the
+	// filter, which is compared as |w|*n > 0.7*sum|w|, in float64.
 	// Affine: round(clip(w/s, -Zero, m - Zero)). m = 2^Bits-1, s the weight scale, round half to even.
 	Enc        WeightEncoding
 	Bits, Zero int

@@ -130,14 +130,15 @@ func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, per
 		if b.Enc == graph.BipolarWeights {
 			lo, hi, step = -(1<<b.Bits - 1), 1<<b.Bits-1, 2
 		}
-		most, sum, count, mean := 0.0, 0.0, 0.0, make([]float64, outs)
+		most, sum, count, total := 0.0, 0.0, 0.0, make([]float64, outs)
 		for i := range w {
-			mean[i%outs] += abs(i) / float64(len(w)/outs)
+			total[i%outs] += abs(i)
 		}
+		large := func(i int) bool { return abs(i)*float64(len(w)/outs) > 0.7*total[i%outs] }
 		for i := range w {
 			if all(i) {
 				most = max(most, abs(i))
-				if abs(i) > 0.7*mean[i%outs] {
+				if large(i) {
 					sum, count = sum+abs(i), count+1
 				}
 			}
@@ -170,9 +171,9 @@ func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, per
 					}
 				}
 				integers[i] = best
-			case w[i] > 0 && abs(i) > 0.7*mean[o]:
+			case w[i] > 0 && large(i):
 				integers[i] = 1
-			case w[i] < 0 && abs(i) > 0.7*mean[o]:
+			case w[i] < 0 && large(i):
 				integers[i] = -1
 			}
 		}
