@@ -192,7 +192,7 @@ func (c *local) fits(zero, body ir.Stmt) error {
 		loops = append(loops, ir.Loop{Var: p.Var, Extent: p.Extent, Axis: p.Axis})
 	}
 	g.Body = ir.Nest(loops, &ir.Alloc{Buf: c.buf, Body: ir.Seq(zero, body)})
-	return arith.VerifyWidths(g)
+	return arith.VerifyWidthsWithin(c.f, g)
 }
 
 // legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit; step is the step for

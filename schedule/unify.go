@@ -222,7 +222,14 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 	for d, e := range bi {
 		base := arith.ToAffine(e)
 		n := 1
-		if d >= lead {
+		switch {
+		case d < lead:
+		case hasLoad(pi[d-lead]): // an index that is read: of the first element on
+			if m := u.expr(where, pi[d-lead], e); m != nil {
+				return m
+			}
+			base, n = arith.Affine{}, param.Shape[d-lead]
+		default:
 			base = base.Plus(-1, u.toFunc(pi[d-lead]))
 			n = param.Shape[d-lead]
 		}

@@ -12,6 +12,9 @@ type SumCosts struct {
 	// sums, Load for each vector of weights, Position for each number of the input, Step for the loop.
 	Fma, Load, Position, Step float64
 
+	// Lookup are the costs of counts by table, by the channels of a group.
+	Lookup map[int]LookupCosts
+
 	// Byte is for a byte of weights that comes from a cache, each row of outputs anew; FarByte where a block of filters does
 	// not fit the second one. Both are 0 where instructions are counted.
 	Byte, FarByte float64
@@ -19,6 +22,10 @@ type SumCosts struct {
 	// Unpack is for one bit of a level that becomes f32, Level for one comparison of a sum with a threshold.
 	Unpack, Level float64
 }
+
+// LookupCosts are what counts by table cost: Lookup is for one filter and one group, Widen for adding the bytes of a filter's look-ups
+// to 16 bits, Table for a table and Plane for what each plane of the activations adds to that.
+type LookupCosts struct{ Lookup, Widen, Table, Plane float64 }
 
 // Sums are t's costs; the zero SumCosts for a target that nothing is known of.
 func (t Target) Sums() SumCosts {
@@ -42,6 +49,7 @@ func sumsARM64() SumCosts {
 		Word: 0.96, PlaneWord: 1.5,
 		Fma: 1, Load: 1, Position: 1, Step: 1.3,
 		Unpack: 0.95, Level: 1,
+		Lookup: map[int]LookupCosts{4: {4, 1, 20, 10}, 6: {4, 1, 60, 30}},
 	}
 }
 
@@ -52,6 +60,7 @@ func sumsARM() SumCosts {
 		Word: 1.06, PlaneWord: 1.83,
 		Fma: 1, Load: 1.5, Position: 1, Step: 3.2,
 		Unpack: 1.15, Level: 2.5,
+		Lookup: map[int]LookupCosts{4: {5, 1, 30, 15}, 6: {5, 1, 90, 45}},
 	}
 }
 
@@ -59,6 +68,7 @@ func sumsARM() SumCosts {
 // t's features switched on, measured on the same day.
 func sumsX86(t Target) SumCosts {
 	c := SumCosts{Unit: "cycles", Word: 0.33, PlaneWord: 0.475, Fma: 0.5, Load: 0.05, Position: 0.1, Step: 0.25, Byte: 0.04, FarByte: 0.1, Unpack: 0.09, Level: 0.13}
+	c.Lookup = map[int]LookupCosts{4: {0.05, 0.1, 4, 3}, 6: {3, 0.1, 10, 10}}
 	switch {
 	case !t.Has("fma"): // each is a call
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 1.06, 1.52, 18, 0.3, 0.5

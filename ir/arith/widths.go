@@ -13,8 +13,10 @@ import (
 // shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
 //
 // f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by f itself.
-func VerifyWidths(f *ir.Func) error {
-	w := newWidths(f)
+func VerifyWidths(f *ir.Func) error { return newWidths(f).verify() }
+
+func (w *widths) verify() error {
+	f := w.f
 	for _, p := range f.Params {
 		if !p.Out || !p.Type.IsInt() {
 			continue
@@ -32,6 +34,18 @@ func VerifyWidths(f *ir.Func) error {
 		return err == nil
 	})
 	return err
+}
+
+// VerifyWidthsWithin is VerifyWidths of part, a piece of f as a Func of its own: its parameters hold what f stores in its buffers
+// of these names.
+func VerifyWidthsWithin(f, part *ir.Func) error {
+	whole, w := newWidths(f), newWidths(part)
+	for _, p := range part.Params {
+		if iv, ok := whole.load(&ir.Load{Buf: p.Name, T: p.Type}); ok {
+			w.values[p.Name] = iv
+		}
+	}
+	return w.verify()
 }
 
 // widths computes effects in one Func.

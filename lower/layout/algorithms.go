@@ -17,6 +17,10 @@ const (
 	Popcount Algorithm = iota
 	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
 	Float
+	// Table4 looks up what groups of 4 channels count.
+	Table4
+	// Table6 looks up what groups of 6 channels count.
+	Table6
 )
 
 // algorithm is what there is to know of one.
@@ -44,6 +48,17 @@ func algorithms() []algorithm {
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
 		}, cost.Float},
+		Table4: tables(4),
+		Table6: tables(6),
+	}
+}
+
+// tables looks up counts of groups of so many channels.
+func tables(bits int) algorithm {
+	return algorithm{
+		fmt.Sprintf("table%d", bits),
+		func(f *graph.FusedConv, x *graph.Value) string { return lacksTables(f, x, bits) },
+		func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits) },
 	}
 }
 

@@ -40,12 +40,13 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
 }
 
-// Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set.
+// Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set, and Tables besides Counts.
 type Conv struct {
 	*graph.FusedConv
 	X      graph.Value   // the input, [B, H, W, C]
 	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
-	Counts *Counts       // Algorithm Popcount
+	Counts *Counts       // Algorithms Popcount, Table4 and Table6
+	Tables *Tables       // Algorithms Table4 and Table6
 	Sums   *Sums         // Algorithm Float
 }
 
@@ -53,9 +54,13 @@ type Conv struct {
 // whose sums must be exact in f32. A layer without its weights has the layout that any weights would have, with none in it.
 func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm, others ...graph.Value) *Conv {
 	c := &Conv{FusedConv: f, X: x, Others: others}
-	if by == Popcount {
+	switch by {
+	case Popcount:
 		c.Counts = newCounts(f, &x)
-	} else {
+	case Table4, Table6:
+		c.Counts = newCounts(f, &x)
+		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
+	default:
 		c.Sums = newSums(f, &x)
 	}
 	return c

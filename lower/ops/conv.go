@@ -19,7 +19,8 @@ type Const struct {
 // parameters before y, in order; x and the tensors that it joins, called r0, r1 and so on, stand before these.
 //
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
-// top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
+// top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Tables: the same
+// counts, looked up. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. slice
 // is the part of a concatenated output that this layer writes.
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
@@ -54,6 +55,8 @@ type conv struct {
 func (c *conv) name() string {
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
 	switch {
+	case c.Tables != nil:
+		return fmt.Sprintf("tconv2d_a%dt%d_%s", c.Counts.Planes, c.Tables.Bits, size)
 	case c.Counts != nil:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
 	case c.X.Encoded():
@@ -66,7 +69,7 @@ func (c *conv) name() string {
 
 // constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
 // same one if there is one of that name.
-func constant[T float32 | int32 | uint32](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
+func constant[T float32 | int32 | uint32 | uint8](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
 	for _, p := range c.params {
 		if p.Name == name {
 			return p.Buffer
@@ -103,7 +106,11 @@ func (c *conv) build(slice Slice) *ir.Func {
 		c.params = append(c.params, in(c.otherBuffer(k)))
 	}
 	w := c.weights()
-	acc := c.accumulate(c.input(x), w)
+	x = c.input(x)
+	if c.Tables != nil {
+		x = c.tables(x)
+	}
+	acc := c.accumulate(x, w)
 	if c.Pool != nil {
 		acc = c.pool(acc)
 	}
@@ -119,6 +126,8 @@ func (c *conv) build(slice Slice) *ir.Func {
 func (c *conv) weights() ir.Buffer {
 	k := c.Counts
 	switch {
+	case c.Tables != nil:
+		return constant(c, "wt", ir.U8, c.Tables.Weights, 0, c.KH, c.KW, c.Tables.Groups())
 	case k == nil && c.Sums.Packed != nil:
 		p := c.Sums.Packed
 		return constant(c, "wt", ir.U32, p.Words, 0, len(p.Words)/c.Out)

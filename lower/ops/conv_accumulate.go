@@ -43,6 +43,11 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, start, i...), ir.Nest(red, step))))
 		return acc
 	}
+	if c.Tables != nil {
+		found := c.lookUp(x, wv, at[0], at[1], at[2], at[3])
+		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(ir.I32, 0), i...), ir.Nest(red, update(ir.AddTo, acc, found, i...)))))
+		return acc
+	}
 	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))
 	xv := ir.At(x, append([]ir.Expr{plane}, at...)...)
 	differ := ir.Bin(ir.Xor, xv, wv)
@@ -114,8 +119,11 @@ func (c *conv) times(bits ir.Expr) ir.Expr {
 	panic(fmt.Sprintf("BUG: weight planes with factors %v", coefs))
 }
 
-// terms is the number of channels or words of a position that an output channel reads.
+// terms is the number of channels, words or groups of a position that an output channel reads.
 func (c *conv) terms() int {
+	if c.Tables != nil {
+		return c.Tables.Groups()
+	}
 	if c.Counts != nil {
 		return c.Counts.Words
 	}

@@ -62,6 +62,33 @@ func Float(t targets.Target, l Layer) Estimate {
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*step*twice + unpack + streamed(t, l, 4*l.Channels) + levels(c, l))
 }
 
+// Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
+// windows reach. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
+func Table(t targets.Target, l Layer, bits int) Estimate {
+	c := t.Sums()
+	groups := l.Words * WordChannels / int64(bits)
+	if WordChannels%bits != 0 {
+		if groups = l.Words * (WordChannels/int64(bits) + 1); l.Words%2 == 0 {
+			groups = l.Words / 2 * (2*WordChannels/int64(bits) + 1)
+		}
+	}
+	kind := c.Lookup[bits]
+	most := int64(bits) * (1<<l.ActivationPlanes - 1)
+	run := max(1, min(groups, MaxByte/most))
+	each := kind.Lookup + kind.Widen/float64(run)
+	rows := int64(TableRows(int(l.Rows)))
+	again := float64(rows+l.TapRows-1) / float64(rows)
+	tables := float64(l.Inputs/max(1, l.Channels)*groups) * again * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + tables + streamed(t, l, groups) + levels(c, l))
+}
+
+// MaxByte is the largest sum that a byte holds.
+const MaxByte = 255
+
+// TableRows is the number of rows of the output that share the tables that are made for them: half as many tasks as Rows makes, since
+// tables are dear.
+func TableRows(h int) int { return min(h, 2*Rows(h)) }
+
 // streamed estimates what it takes to read the weights, perTap bytes for each filter and tap, once for each row of outputs:
 // from farther away where a block of filters does not fit the second cache.
 func streamed(t targets.Target, l Layer, perTap int64) float64 {

@@ -15,9 +15,11 @@ type Layer struct {
 
 	out nest // writes the output
 	// The stages of a sum over windows; the zero nest where there is none.
-	sum  nest // adds up
-	pad  nest // copies the input, with a border
-	pool nest // takes the least sum of each window
+	sum nest // adds up
+	pad nest // copies the input, with a border
+	// table holds what groups of the input's channels count, made from the input or from pad, where counts are looked up.
+	table nest
+	pool  nest // takes the least sum of each window
 	// between are the stages from the sums to the output, the last first: values that the output is made of, then the pool.
 	between []string
 
@@ -101,10 +103,11 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			l.pad = nests[ld.Buf]
 		}
 	}
+	l.lookedUp(nests, params)
 	l.counted(term)
 	all := allocs(f.Body)
 	for i := len(all) - 1; i >= 0; i-- {
-		if n := nests[all[i]]; n.buf != l.sum.buf && n.buf != l.pad.buf {
+		if n := nests[all[i]]; n.buf != l.sum.buf && n.buf != l.pad.buf && n.buf != l.table.buf {
 			l.between = append(l.between, n.buf)
 			if n.loops[ir.TapRow] != nil {
 				l.pool = n
@@ -120,6 +123,24 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 		}
 	}
 	return l
+}
+
+// lookedUp looks at sums of what is looked up: the buffer that is read in the place of the input is one of tables then.
+func (l *Layer) lookedUp(nests map[string]nest, params map[string]bool) {
+	if l.pad.loops[ir.Entry] == nil {
+		return
+	}
+	l.table, l.pad = l.pad, nest{}
+	for _, ld := range loads(storesTo(l.Func.Body, l.table.buf)[0].Val) {
+		if !params[ld.Buf] {
+			l.pad = nests[ld.Buf]
+		}
+	}
+	for _, ld := range loads(l.term()) {
+		if params[ld.Buf] {
+			l.weights, l.weightDims = ld.Buf, l.sum.along(ld.Idx)
+		}
+	}
 }
 
 // counted looks at sums of counts: whether words are counted and, where these are differences of inputs and weights, of

@@ -33,6 +33,8 @@ const (
 	WidenAdd
 	// WidenAddMemory is WidenAdd for sums that stay in memory.
 	WidenAddMemory
+	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
+	LookUp
 )
 
 // Instr is an instruction, what it needs, and what a schedule chooses by.
@@ -43,7 +45,7 @@ type Instr struct {
 	Needs   []string // CPU features, in the names that targets have for them
 
 	Lanes  int     // sums, filters or bits
-	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none
+	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table
 	Type   ir.Type // of what is written
 	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide   bool    // weights are loaded two registers at a time

@@ -58,6 +58,10 @@ func TestAssembly(t *testing.T) {
 	llc := need.Tool(t, "llc-22")
 	wants := map[string][]string{
 		"avx512_xor_popcnt_acc_x16":   {"vpxor", "vpopcntd", "vpaddd"},
+		"avx512_lookup64_x64":         {"vpermb", "vpaddb"},
+		"avx512_lookup64_x32":         {"vpermb", "vpaddb"},
+		"avx512_lookup16_x64":         {"vbroadcasti32x4", "vpshufb", "vpaddb"},
+		"avx2_lookup16_x32":           {"vbroadcasti128", "vpshufb", "vpaddb"},
 		"avx512_pack_le_x32":          {"vpcmp", "kunpckwd"},
 		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
 		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
