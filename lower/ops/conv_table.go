@@ -3,8 +3,7 @@ package ops
 import "ripc/ir"
 
 // tables is the nest of the tables of the positions of x, bits of levels, that the windows read: [b, h, w, group, entry]. An entry
-// is what its group counts against that many bits of weights, over all planes, the top one first (Horner), so that the factors of
-// the planes cost an addition each.
+// is what its group counts against that many bits of weights, over all planes.
 func (c *conv) tables(x ir.Buffer) ir.Buffer {
 	t := c.Tables
 	shape := append([]int{}, x.Shape[1:4]...)
@@ -18,7 +17,7 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 	}
 	first := mul(ir.CastTo(chunk, i[4]), ir.Const(chunk, int64(t.Bits)))
 	var count ir.Expr
-	for n := c.Counts.Planes - 1; n >= 0; n-- {
+	for n := range c.Counts.Planes {
 		var channels ir.Expr
 		for k := range t.Chunk {
 			word := ir.CastTo(chunk, ir.At(x, ir.Int(n), i[0], i[1], i[2], add(mul(i[3], ir.Int(t.Chunk)), ir.Int(k))))
@@ -33,7 +32,7 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 		if count == nil {
 			count = differ
 		} else {
-			count = add(add(count, count), differ)
+			count = add(count, ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n))))
 		}
 	}
 	c.bufs = append(c.bufs, tb)

@@ -56,14 +56,14 @@ func tableKnobs(l *Layer) []Knob {
 	n, ks := ir.U32.Bits(), []Knob(nil)
 	if l.packed {
 		words := []int{1}
-		for k := 2; k*n <= maxVector; k *= 2 {
+		for k := 2; k*n <= 2*maxVector; k *= 2 {
 			if l.out.extent(ir.Word)%k == 0 {
 				words = append(words, k)
 			}
 		}
 		best := 1
-		for _, k := range words {
-			if i := l.lookUp(k * n); i != nil && i.Lanes > l.lookUp(best*n).Lanes {
+		for _, k := range words { // two registers of filters share the tables that are read, where there are registers for it
+			if i := l.lookUp(k * n); i != nil && (i.Lanes > l.lookUp(best*n).Lanes || k*n == 2*i.Lanes && l.Target.Registers >= 32) {
 				best = k
 			}
 		}
@@ -165,8 +165,17 @@ func (b *tableBuilder) build() {
 	b.may("vectorize %s", t.inner)
 }
 
-// entries makes the tables.
+// entries makes the tables, by an instruction where there is one for them.
 func (b *tableBuilder) entries() {
+	for _, l := range on(b.serial(b.table.buf), ir.Part) {
+		made := b.instr(isa.Tables, func(i isa.Instr) bool {
+			words := len(loads(storesTo(l, b.table.buf)[0].Val))
+			return i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) && (len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
+		})
+		if made != nil && b.may("tensorize %s %s", l.Var, made.Func.Name) {
+			return
+		}
+	}
 	for _, l := range on(b.serial(b.table.buf), ir.Entry) {
 		b.vectorize(l.Var, maxVector)
 	}

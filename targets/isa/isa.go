@@ -35,6 +35,8 @@ const (
 	WidenAddMemory
 	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
 	LookUp
+	// Tables makes tables for LookUp: t[g, e] is what group g of the channels in words counts against e.
+	Tables
 )
 
 // Instr is an instruction, what it needs, and what a schedule chooses by.
@@ -53,7 +55,7 @@ type Instr struct {
 
 // All lists the instructions of all CPUs. Each call makes new Funcs.
 func All() []Instr {
-	return slices.Concat(x86(), arm64(), arm(), byteLanes("aarch64"), byteLanes("arm"))
+	return slices.Concat(x86(), x86Tables(), arm64(), arm(), byteLanes("aarch64"), byteLanes("arm"))
 }
 
 // on lists the instructions that t has.

@@ -82,14 +82,3 @@ func xorPopcountBytes(name string, lanes int) *ir.Func {
 		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: pop}},
 	}
 }
-
-// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two; higher bits of w do not count.
-func lookUp(name string, lanes, entries int) *ir.Func {
-	acc, t, w := out("acc", ir.U8, lanes), in("t", ir.U8, entries), in("w", ir.U8, lanes)
-	l := ir.V("l")
-	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1))))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, t, w},
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.At(t.Buffer, entry)}},
-	}
-}

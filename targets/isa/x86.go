@@ -10,10 +10,6 @@ func x86() []Instr {
 		{Func: pairPopcount("avx512_pair_popcnt_acc_x16", 16), Meaning: XorCountPair, Arch: "x86_64", Needs: count, Lanes: 16, Words: 2, Type: ir.I32},
 		{Func: xorPopcount("avx2_xor_popcnt_acc_x8", 8), Meaning: XorCount, Arch: "x86_64", Needs: []string{"avx2"}, Lanes: 8, Words: 1, Type: ir.I32},
 		{Func: dot4("avx512_dpbusd_x16", 16, ir.I8), Meaning: DotBytes, Arch: "x86_64", Needs: with(avx512, "avx512vnni"), Lanes: 16, Words: 1, Type: ir.I32},
-		{Func: lookUp("avx512_lookup64_x64", 64, 64), Meaning: LookUp, Arch: "x86_64", Needs: with(avx512, "avx512vbmi"), Lanes: 64, Words: 64, Type: ir.U8},
-		{Func: lookUp("avx512_lookup64_x32", 32, 64), Meaning: LookUp, Arch: "x86_64", Needs: with(avx512, "avx512vbmi"), Lanes: 32, Words: 64, Type: ir.U8},
-		{Func: lookUp("avx512_lookup16_x64", 64, 16), Meaning: LookUp, Arch: "x86_64", Needs: avx512, Lanes: 64, Words: 16, Type: ir.U8},
-		{Func: lookUp("avx2_lookup16_x32", 32, 16), Meaning: LookUp, Arch: "x86_64", Needs: []string{"avx2"}, Lanes: 32, Words: 16, Type: ir.U8},
 		{Func: packLE("avx512_pack_le_x32"), Meaning: PackCompare, Arch: "x86_64", Needs: avx512, Lanes: 32, Type: ir.U32},
 	}
 }

@@ -89,6 +89,9 @@ func TestAssembly(t *testing.T) {
 		"neon_xor_cnt_add_":  {"eor\tv", "cnt\tv", "add\tv"},
 		"armv7_xor_cnt_add_": {"veor", "vcnt.8", "vadd.i8"},
 		"neon_uadalp_u16_x":  {"uadalp\tv"},
+		"avx512_tables64_":   {"vpmultishiftqb", "vpopcntb", "vpermb"},
+		"avx512_tables16_":   {"vpshufb", "zmm"},
+		"avx2_tables16_":     {"vpshufb", "vpsrlvd", "ymm"},
 		"armv7_vpadal_u16_x": {"vpadal.u8"},
 	}
 	for _, i := range isa.All() {

@@ -1,0 +1,143 @@
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/targets/isa"
+)
+
+// tables is the function of isa.Tables on x86, with 64 or 16 entries.
+func tables(i isa.Instr) Function {
+	t := tableText{name: i.Func.Name, planes: len(i.Func.Params) - 1, words: i.Func.Params[1].Shape[0], groups: i.Lanes, width: 64}
+	if i.Words == 64 {
+		return t.sixes()
+	}
+	if !slices.Contains(i.Needs, "avx512bw") {
+		t.width = 32
+	}
+	return t.fours()
+}
+
+// tableText writes what makes the tables of the groups of a chunk of channels.
+type tableText struct {
+	strings.Builder
+	name                  string
+	planes, words, groups int
+	width                 int // bytes of a register
+}
+
+func (t *tableText) line(format string, args ...any) { fmt.Fprintf(t, "  "+format+"\n", args...) }
+
+// bytes is a constant of a register of bytes.
+func (t *tableText) bytes(of func(lane int) int) string {
+	var b strings.Builder
+	for l := range t.width {
+		if l > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "i8 %d", int8(of(l)))
+	}
+	return "<" + b.String() + ">"
+}
+
+func (t *tableText) head() {
+	params := "ptr %t"
+	for n := range t.planes {
+		params += fmt.Sprintf(", ptr %%x%d", n)
+	}
+	fmt.Fprintf(t, "define internal void @%s(%s) alwaysinline {\n", t.name, params)
+}
+
+// channels puts a chunk of each plane into all lanes of lane bits, as bytes %bN.
+func (t *tableText) channels(lane int) {
+	for n := range t.planes {
+		v := fmt.Sprintf("%%v%d", n)
+		t.line("%s = load i%d, ptr %%x%d, align 4", v, 32*t.words, n)
+		if lane > 32*t.words {
+			t.line("%%z%d = zext i32 %s to i64", n, v)
+			v = fmt.Sprintf("%%z%d", n)
+		}
+		k := t.width * 8 / lane
+		t.line("%%i%d = insertelement <%d x i%d> poison, i%d %s, i32 0", n, k, lane, lane, v)
+		t.line("%%s%[1]d = shufflevector <%[2]d x i%[3]d> %%i%[1]d, <%[2]d x i%[3]d> poison, <%[2]d x i32> zeroinitializer", n, k, lane)
+		t.line("%%b%[1]d = bitcast <%[2]d x i%[3]d> %%s%[1]d to <%[4]d x i8>", n, k, lane, t.width)
+	}
+}
+
+// count adds what a plane counts to twice what those above it count, and gives the name of the sum.
+func (t *tableText) count(above, plane, name string) string {
+	if above == "" {
+		return plane
+	}
+	t.line("%%d%[1]s = add <%[2]d x i8> %[3]s, %[3]s", name, t.width, above)
+	t.line("%%c%[1]s = add <%[2]d x i8> %%d%[1]s, %[3]s", name, t.width, plane)
+	return "%c" + name
+}
+
+// sixes makes tables of 64 entries: first those of 3 channels each, of 8 entries, eight in a register, by vpmultishiftqb and
+// vpopcntb; then of each two the sums of all pairs of entries, by two vpermb.
+func (t *tableText) sixes() Function {
+	t.head()
+	t.channels(64)
+	const reg = "<64 x i8>"
+	bits := 32 * t.words
+	for r := range (2*t.groups + 7) / 8 {
+		half := func(lane int) int { return 8*r + lane/8 }
+		mask := t.bytes(func(l int) int { return 1<<max(0, min(3, bits-3*half(l))) - 1 })
+		sum := ""
+		for n := t.planes - 1; n >= 0; n-- {
+			id := fmt.Sprintf("%d.%d", r, n)
+			t.line("%%f%[1]s = call %[2]s @llvm.x86.avx512.pmultishift.qb.512(%[2]s %[3]s, %[2]s %%b%[4]d)", id, reg, t.bytes(func(l int) int { return 3 * half(l) % 64 }), n)
+			t.line("%%m%[1]s = and %[2]s %%f%[1]s, %[3]s", id, reg, mask)
+			t.line("%%e%[1]s = xor %[2]s %%m%[1]s, %[3]s", id, reg, t.bytes(func(l int) int { return l % 8 }))
+			t.line("%%p%[1]s = call %[2]s @llvm.ctpop.v64i8(%[2]s %%e%[1]s)", id, reg)
+			sum = t.count(sum, "%p"+id, id)
+		}
+		for q := range min(4, t.groups-4*r) {
+			g := 4*r + q
+			t.line("%%lo%[1]d = call %[2]s @llvm.x86.avx512.permvar.qi.512(%[2]s %[3]s, %[2]s %[4]s)", g, reg, sum, t.bytes(func(l int) int { return l%8 + 16*q }))
+			t.line("%%hi%[1]d = call %[2]s @llvm.x86.avx512.permvar.qi.512(%[2]s %[3]s, %[2]s %[4]s)", g, reg, sum, t.bytes(func(l int) int { return l/8 + 16*q + 8 }))
+			t.line("%%y%[1]d = add %[2]s %%lo%[1]d, %%hi%[1]d", g, reg)
+			t.line("%%at%d = getelementptr inbounds i8, ptr %%t, i64 %d", g, 64*g)
+			t.line("store %[1]s %%y%[2]d, ptr %%at%[2]d, align 1", reg, g)
+		}
+	}
+	return Function{[]Declaration{
+		{reg, "llvm.x86.avx512.pmultishift.qb.512", reg + ", " + reg},
+		{reg, "llvm.x86.avx512.permvar.qi.512", reg + ", " + reg},
+		{reg, "llvm.ctpop.v64i8", reg},
+	}, t.String() + "  ret void\n}\n"}
+}
+
+// fours makes tables of 16 entries, as many as a register holds at a time: vpshufb and vpsrlvd bring a group's channels to all
+// bytes of its table, vpshufb counts.
+func (t *tableText) fours() Function {
+	t.head()
+	t.channels(32)
+	reg, words := fmt.Sprintf("<%d x i8>", t.width), fmt.Sprintf("<%d x i32>", t.width/4)
+	shuffle := map[int]string{32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[t.width]
+	each := t.width / 16
+	var right []string
+	for l := range t.width / 4 {
+		right = append(right, fmt.Sprintf("i32 %d", l/4%2*4))
+	}
+	for r := range t.groups / each {
+		sum := ""
+		for n := t.planes - 1; n >= 0; n-- {
+			id := fmt.Sprintf("%d.%d", r, n)
+			t.line("%%f%[1]s = call %[2]s @%[3]s(%[2]s %%b%[4]d, %[2]s %[5]s)", id, reg, shuffle, n, t.bytes(func(l int) int { return (r*each + l/16) / 2 }))
+			t.line("%%w%[1]s = bitcast %[2]s %%f%[1]s to %[3]s", id, reg, words)
+			t.line("%%r%[1]s = lshr %[2]s %%w%[1]s, <%[3]s>", id, words, strings.Join(right, ", "))
+			t.line("%%g%[1]s = bitcast %[2]s %%r%[1]s to %[3]s", id, words, reg)
+			t.line("%%m%[1]s = and %[2]s %%g%[1]s, splat (i8 15)", id, reg)
+			t.line("%%e%[1]s = xor %[2]s %%m%[1]s, %[3]s", id, reg, t.bytes(func(l int) int { return l % 16 }))
+			t.line("%%p%[1]s = call %[2]s @%[3]s(%[2]s %[4]s, %[2]s %%e%[1]s)", id, reg, shuffle, t.bytes(func(l int) int { return l&1 + l>>1&1 + l>>2&1 + l>>3&1 }))
+			sum = t.count(sum, "%p"+id, id)
+		}
+		t.line("%%at%d = getelementptr inbounds i8, ptr %%t, i64 %d", r, t.width*r)
+		t.line("store %s %s, ptr %%at%d, align 1", reg, sum, r)
+	}
+	return Function{[]Declaration{{reg, shuffle, reg + ", " + reg}}, t.String() + "  ret void\n}\n"}
+}

@@ -1,0 +1,77 @@
+package isa
+
+import (
+	"fmt"
+
+	"ripc/ir"
+)
+
+// MaxPlanes is the number of planes up to which there are instructions that make tables.
+const MaxPlanes = 4
+
+// x86Tables are the instructions that make tables and look counts up in them: of 6 channels by vpermb, of 4 by vpshufb.
+func x86Tables() []Instr {
+	avx2, avx512 := []string{"avx2"}, []string{"avx512f", "avx512bw"}
+	vbmi := with(avx512, "avx512vbmi")
+	look := func(name string, needs []string, lanes, entries int) Instr {
+		return Instr{Func: lookUp(name, lanes, entries), Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: lanes, Words: entries, Type: ir.U8}
+	}
+	is := []Instr{
+		look("avx512_lookup64_x64", vbmi, 64, 64), look("avx512_lookup64_x32", vbmi, 32, 64),
+		look("avx512_lookup16_x64", avx512, 64, 16), look("avx2_lookup16_x32", avx2, 32, 16),
+	}
+	for n := 1; n <= MaxPlanes; n++ {
+		made := func(name string, needs []string, groups, bits, words int) {
+			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words)
+			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "x86_64", Needs: needs, Lanes: groups, Words: 1 << bits, Type: ir.U8})
+		}
+		made("avx512_tables64_x11", with(vbmi, "avx512bitalg"), 11, 6, 2)
+		made("avx512_tables64_x6", with(vbmi, "avx512bitalg"), 6, 6, 1)
+		made("avx512_tables16_x8", avx512, 8, 4, 1)
+		made("avx2_tables16_x8", avx2, 8, 4, 1)
+	}
+	return is
+}
+
+// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two; higher bits of w do not count.
+func lookUp(name string, lanes, entries int) *ir.Func {
+	acc, t, w := out("acc", ir.U8, lanes), in("t", ir.U8, entries), in("w", ir.U8, lanes)
+	l := ir.V("l")
+	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1))))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, t, w},
+		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.At(t.Buffer, entry)}},
+	}
+}
+
+// makeTables is t[j, e] = sum over planes n of 2^n * popcount(group j of x_n ^ e), groups being neighbouring channels of one word or of
+// two, the first one's channels lowest.
+func makeTables(name string, planes, groups, bits, words int) *ir.Func {
+	t := out("t", ir.U8, groups)
+	t.Shape = append(t.Shape, 1<<bits)
+	j, e := ir.V("j"), ir.V("e")
+	f := &ir.Func{Name: name, Params: []ir.Param{t}}
+	chunk := ir.U32
+	if words == 2 {
+		chunk = ir.U64
+	}
+	var count ir.Expr
+	for n := range planes {
+		x := in(fmt.Sprintf("x%d", n), ir.U32, words)
+		f.Params = append(f.Params, x)
+		channels := ir.CastTo(chunk, ir.At(x.Buffer, ir.Int(0)))
+		if words == 2 {
+			channels = ir.Bin(ir.Or, channels, ir.Bin(ir.Shl, ir.CastTo(chunk, ir.At(x.Buffer, ir.Int(1))), ir.Const(chunk, 32)))
+		}
+		first := ir.Bin(ir.Mul, ir.CastTo(chunk, j), ir.Const(chunk, int64(bits)))
+		group := ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(chunk, 1<<bits-1)))
+		differ := ir.Un(ir.Popcount, ir.Bin(ir.Xor, group, ir.CastTo(ir.U8, e)))
+		if n == 0 {
+			count = differ
+		} else {
+			count = ir.Bin(ir.Add, count, ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n))))
+		}
+	}
+	f.Body = ir.Nest([]ir.Loop{{Var: "j", Extent: groups}, {Var: "e", Extent: 1 << bits}}, &ir.Store{Buf: "t", Idx: []ir.Expr{j, e}, Val: count})
+	return f
+}
