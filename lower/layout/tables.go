@@ -13,6 +13,7 @@ type Tables struct {
 	Bits   int // channels of a group
 	Chunk  int // words of channels that are cut into groups together; the last group of a chunk may have fewer channels
 	Chunks int // of a pixel
+	most   int // what an entry counts
 	// Weights [KH, KW, Groups, Out] are the entries to look up: those of a group are the bits of one weight each, the first
 	// channel's lowest.
 	Weights []uint8
@@ -29,6 +30,11 @@ func (t *Tables) Groups() int { return t.Chunks * t.PerChunk() }
 
 // Entries is the number of entries of a table.
 func (t *Tables) Entries() int { return 1 << t.Bits }
+
+// Largest is what a window of f counts at most, as far as the entries tell.
+func (t *Tables) Largest(f *graph.FusedConv) int {
+	return f.KH * f.KW * t.Groups() * t.most
+}
 
 // lacksTables says why groups of so many channels do not give the sums of f over x; "" where they do.
 func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
@@ -48,7 +54,7 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 
 // newTables cuts the words of c, whose weights have one plane, into groups.
 func newTables(f *graph.FusedConv, c *Counts, bits int) *Tables {
-	t := &Tables{Bits: bits, Chunk: 1}
+	t := &Tables{Bits: bits, Chunk: 1, most: bits * (1<<c.Planes - 1)}
 	if WordBits%bits != 0 && c.Words%2 == 0 {
 		t.Chunk = 2 // fewer channels are left over
 	}

@@ -223,7 +223,10 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 
 // raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
-	p := ir.At(acc, b, h, w, o)
+	var p ir.Expr = ir.At(acc, b, h, w, o)
+	if c.Tables != nil {
+		p = ir.CastTo(ir.I32, p)
+	}
 	switch k := c.Counts; {
 	case k == nil && c.Sums.Border == nil, k != nil && k.Padding == nil:
 		return p
@@ -255,7 +258,7 @@ func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	if c.Counts != nil && !c.Counts.Rising {
 		best = ir.MinTo
 	}
-	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)
+	pl := buf("pl", c.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph, c.pw, c.o)
 	c.bufs = append(c.bufs, pl)
 	outer := loops("pl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)

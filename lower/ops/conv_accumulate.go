@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -9,7 +10,10 @@ import (
 
 func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	k, t := c.Counts, ir.F32
-	if k != nil {
+	switch {
+	case c.Tables != nil && c.Tables.Largest(c.FusedConv) <= math.MaxUint16:
+		t = ir.U16
+	case k != nil:
 		t = ir.I32
 	}
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
@@ -44,8 +48,8 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 		return acc
 	}
 	if c.Tables != nil {
-		found := c.lookUp(x, wv, at[0], at[1], at[2], at[3])
-		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(ir.I32, 0), i...), ir.Nest(red, update(ir.AddTo, acc, found, i...)))))
+		found := ir.CastTo(t, c.lookUp(x, wv, at[0], at[1], at[2], at[3]))
+		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, found, i...)))))
 		return acc
 	}
 	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))

@@ -44,5 +44,5 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 // lookUp is what filters look up for the bits of their weights w at row h, column w and group g of tables tb.
 func (c *conv) lookUp(tb ir.Buffer, weights ir.Expr, b, h, w, g ir.Expr) ir.Expr {
 	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, int64(c.Tables.Entries()-1))))
-	return ir.CastTo(ir.I32, ir.At(tb, b, h, w, g, entry))
+	return ir.At(tb, b, h, w, g, entry)
 }

@@ -89,6 +89,12 @@ const MaxByte = 255
 // tables are dear.
 func TableRows(h int) int { return min(h, 2*Rows(h)) }
 
+// TablePositions is how many positions have registers for sums of bytes, of so many registers of filters each, beside the entries that
+// are looked up and two temporaries.
+func TablePositions(t targets.Target, filters int) int {
+	return max(1, min(MaxPositions, (t.Registers-2-2*filters)/filters))
+}
+
 // streamed estimates what it takes to read the weights, perTap bytes for each filter and tap, once for each row of outputs:
 // from farther away where a block of filters does not fit the second cache.
 func streamed(t targets.Target, l Layer, perTap int64) float64 {

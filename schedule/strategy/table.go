@@ -1,6 +1,9 @@
 package strategy
 
 import (
+	"fmt"
+	"slices"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -11,14 +14,13 @@ import (
 
 // The knobs of tables.
 const (
-	run    = "run"
-	blocks = "blocks"
+	filters = "filters"
+	run     = "run"
 )
 
-// tables looks counts up, for a register of filters at a time, in lanes of bytes. Before these could overflow they are added to lanes
-// of 16 bits, and those to the sums:
+// tables looks counts up in lanes of bytes, which are added to the sums before they could overflow:
 //
-//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > blocks of filters > [taps > runs > groups of a run > positions] glue, pack
+//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > [rows of taps > runs > blocks of filters > taps > groups of a run > positions] glue, pack
 func tables() Strategy {
 	return Strategy{
 		Name: "table", Text: "look up the counts of groups of channels in tables that filters and windows share",
@@ -29,15 +31,16 @@ func tables() Strategy {
 	}
 }
 
-// lookUp is the instruction that looks up counts for the most filters that divide n, nil if there is none.
-func (l *Layer) lookUp(n int) *isa.Instr {
-	var best *isa.Instr
+// lookUps are the numbers of filters for which there are instructions that look counts up, and that divide n; rising.
+func (l *Layer) lookUps(n int) []int {
+	var out []int
 	for _, i := range isa.Query(isa.LookUp, l.Target) {
-		if i.Words == l.table.extent(ir.Entry) && n%i.Lanes == 0 && (best == nil || i.Lanes > best.Lanes) {
-			best = &i
+		if i.Words == l.table.extent(ir.Entry) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
+			out = append(out, i.Lanes)
 		}
 	}
-	return best
+	slices.Sort(out)
+	return out
 }
 
 // runs is the number of look-ups whose sum fits a byte, at most as many as there are groups.
@@ -51,54 +54,42 @@ func (l *Layer) runs() int {
 	return max(1, min(int(cost.MaxByte/most), l.sum.extent(ir.Reduce)))
 }
 
-func tableKnobs(l *Layer) []Knob {
-	w, h, most := l.out.extent(ir.Col), l.out.extent(ir.Row), l.runs()
-	n, ks := ir.U32.Bits(), []Knob(nil)
+// unit is the number of channels of the output that are computed for each position at once: those of a word, or, of floats, of a
+// vector.
+func (l *Layer) unit() int {
 	if l.packed {
-		words := []int{1}
-		for k := 2; k*n <= 2*maxVector; k *= 2 {
-			if l.out.extent(ir.Word)%k == 0 {
-				words = append(words, k)
-			}
-		}
-		best := 1
-		for _, k := range words { // two registers of filters share the tables that are read, where there are registers for it
-			if i := l.lookUp(k * n); i != nil && (i.Lanes > l.lookUp(best*n).Lanes || k*n == 2*i.Lanes && l.Target.Registers >= 32) {
-				best = k
-			}
-		}
-		ks = append(ks, Knob{blocks, "words of filters that are computed together", words, best})
-		n *= best
-	} else {
-		channels := l.out.extent(ir.Channel)
-		best := cost.PowerOfTwo(min(channels, maxVector))
-		ks = append(ks, Knob{lanes, "channels that are computed together", among([]int{4, 8, 16, 32, 64}, best), best})
-		n = best
+		return ir.U32.Bits()
 	}
-	positions := 1
-	if i := l.lookUp(n); i != nil { // bytes, 16 bits and a table have registers
-		each := n * 8 / l.Target.VectorBits
-		positions = max(1, (l.Target.Registers-4*max(1, each))/(3*max(1, each)))
+	return cost.PowerOfTwo(min(l.out.extent(ir.Channel), maxVector))
+}
+
+func tableKnobs(l *Layer) []Knob {
+	w, h, n, most := l.out.extent(ir.Col), l.out.extent(ir.Row), l.sum.extent(ir.Channel), l.runs()
+	domain, at := l.lookUps(n), 0
+	if domain == nil {
+		domain = []int{1}
 	}
-	tile := cost.Tile(w, positions/max(1, l.window()))
-	run1 := most
-	if k := l.sum.extent(ir.Reduce); k%most != 0 { // a rest needs a nest of its own: rather a little less of each
+	for i, n := range domain { // two registers of filters share the tables that are read, where there are registers for it
+		if n*8 <= l.Target.VectorBits || n*8 == 2*l.Target.VectorBits && l.Target.Registers >= 32 {
+			at = i
+		}
+	}
+	tile := cost.Tile(w, cost.TablePositions(l.Target, max(1, domain[at]*8/l.Target.VectorBits))/max(1, l.window()))
+	length := most
+	if k := l.sum.extent(ir.Reduce); k%most != 0 { // a rest has a nest of its own: rather a little less of each
 		for n := most; n > most*2/3; n-- {
 			if k%n == 0 {
-				run1 = n
+				length = n
 				break
 			}
 		}
 	}
-	ks = append(ks,
-		Knob{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile},
-		Knob{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
-		Knob{run, "look-ups that are summed in bytes", upTo(most), run1},
-	)
-	if !l.dense() {
-		ks = append(ks, Knob{outer, "go through rows for each block of filters", []int{0, 1}, 0})
+	return []Knob{
+		{filters, "filters that are looked up at once", domain, domain[at]},
+		{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile},
+		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
+		{run, "look-ups that are summed in bytes", upTo(most), length},
 	}
-	return ks
 }
 
 // tableBuilder writes the schedule of tables.
@@ -109,35 +100,22 @@ type tableBuilder struct {
 
 func (b *tableBuilder) build() {
 	row, batch, col, channels := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(b.channels())
-	dense, filtersOuter := b.dense(), b.v[outer] == 1
-	t := tiled{inner: b.out.loop(ir.Bit), shared: true}
-	switch {
-	case dense:
+	if b.dense() {
 		b.reorder(channels, row, batch, col)
-	case filtersOuter:
-		b.reorder(row, batch, channels, col)
-	default:
+	} else {
 		b.reorder(row, batch, col, channels)
 	}
-	words := ""
-	if b.packed {
-		channels, words = b.split(channels, b.v[blocks], schedule.TailPerfect)
-	} else {
-		channels, t.inner, t.shared = b.blocks(channels, b.v[lanes])
+	t := tiled{inner: b.out.loop(ir.Bit), shared: true}
+	if !b.packed {
+		channels, t.inner, t.shared = b.blocks(channels, b.unit())
 	}
 	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
 	colTiles, position := b.split(col, b.v[tileW], schedule.TailShift)
-	var order []string
-	switch {
-	case dense:
-		order, t.home = []string{channels, rowTiles, batch, colTiles, position, words}, colTiles
-	case filtersOuter:
-		order, t.home = []string{rowTiles, batch, channels, rows, colTiles, position, words}, colTiles
-	default:
-		order, t.home = []string{rowTiles, batch, rows, colTiles, channels, position, words}, channels
-	}
-	if !b.packed {
-		order = append(order, t.inner)
+	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.inner}
+	t.home = colTiles
+	if b.dense() { // all blocks of filters read the same tables
+		channels, words := b.split(channels, max(1, b.v[filters]/b.unit()), schedule.TailGuard)
+		order = []string{channels, rowTiles, batch, colTiles, words, position, t.inner}
 	}
 	b.reorder(order...)
 	t.row, t.outer, t.position = rowTiles, order[0], position
@@ -145,7 +123,7 @@ func (b *tableBuilder) build() {
 		b.must("compute_at %s %s", buf, t.home)
 	}
 	b.must("compute_at %s %s", b.sum.buf, t.home)
-	if !dense { // else all blocks of filters read the same tables
+	if !b.dense() {
 		b.must("compute_at %s %s", b.table.buf, t.row)
 		if b.pad.exists() {
 			b.must("compute_at %s %s", b.pad.buf, t.row)
@@ -155,11 +133,8 @@ func (b *tableBuilder) build() {
 	b.entries()
 	b.sums()
 	b.stagesBetween()
-	if t.shared || !dense {
+	if t.shared || !b.dense() {
 		b.may("parallel %s", t.outer)
-	}
-	if l := b.find(words); l != nil {
-		b.unroll(l)
 	}
 	b.positions(t)
 	b.may("vectorize %s", t.inner)
@@ -184,69 +159,71 @@ func (b *tableBuilder) entries() {
 	}
 }
 
-// sums looks up.
+// sums looks up: for a row of taps and a run of groups, whose tables stay in the first cache, all filters, one tile after the other.
+// Only the sums of bytes are in registers.
 func (b *tableBuilder) sums() {
 	if b.err != nil {
 		return
 	}
-	loop := func(a ir.Axis) string { return b.sum.loop(a) }
-	acc, filters, groups, all := b.sum.buf, loop(ir.Channel), loop(ir.Reduce), b.sum.buf+".all"
-	instr := b.lookUp(b.extent(filters))
-	if instr != nil {
-		b.pack(b.weightDims, ir.Channel, ir.TapRow, b.extent(filters))
+	acc, groups := b.sum.buf, b.sum.loop(ir.Reduce)
+	if b.v[filters] > 1 {
+		b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, ir.TapCol, b.v[filters])
 	}
-	b.must("split %s %d tail=perfect -> %s %[1]s", loop(ir.TapRow), b.extent(loop(ir.TapRow)), all)
-	b.reorder(all, loop(ir.TapRow), loop(ir.TapCol), groups, loop(ir.Row), loop(ir.Col), filters)
+	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Channel))
 	if b.err != nil {
 		return
 	}
-	runs, inner, rest := b.cut(groups, b.v[run])
+	outer, inner, rest := b.cut(groups, b.v[run])
 	if inner == "" {
 		b.errorf("the groups cannot be cut into runs")
 		return
 	}
-	halves, bytes := acc+".h", []string{acc + ".b"}
-	switch { // as seldom as sums of 16 bits hold
-	case b.may("narrow_accumulate %s %s u16 -> %s", acc, all, halves):
-	case b.may("narrow_accumulate %s %s u16 -> %s", acc, loop(ir.TapRow), halves):
-	default:
-		b.must("narrow_accumulate %s %s u16 -> %s", acc, loop(ir.TapCol), halves)
-	}
-	b.must("narrow_accumulate %s %s u8 -> %s", halves, runs, bytes[0])
-	if rest != "" {
-		b.must("split %s %d tail=perfect -> %s %[1]s", rest, b.extent(rest), rest+".all")
-		bytes = append(bytes, acc+".c")
-		b.must("narrow_accumulate %s %s u8 -> %s", halves, rest+".all", bytes[1])
-	}
-	for _, buf := range bytes {
-		for _, l := range on(b.serial(buf), ir.Channel) {
-			if instr != nil && looksUp(l, b.table.buf) {
-				_, lane := b.split(l.Var, instr.Lanes, schedule.TailPerfect)
-				b.must("tensorize %s %s", lane, instr.Func.Name)
-			}
+	bufs := []string{acc}
+	for _, n := range [][2]string{{outer, inner}, {"", rest}} {
+		if n[1] != "" {
+			bufs = append(bufs, b.looked(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
 		}
 	}
-	bufs := append(bytes, halves, acc)
+	for _, l := range on(b.serial(acc), ir.Channel) { // sets the sums
+		if innermost(l) {
+			b.vectorize(l.Var, maxVector)
+		}
+	}
 	b.registers(bufs...)
-	for _, l := range on(b.serial(bufs...), ir.Channel, ir.Reduce) {
-		if l.Axis == ir.Channel && calls(l) || l.Var == inner || l.Var == rest {
+	for _, l := range on(b.serial(bufs...), ir.Reduce) {
+		if l.Var != outer {
 			b.unroll(l)
 		}
 	}
 }
 
-// looksUp reports whether s reads tables.
-func looksUp(s ir.Stmt, table string) bool {
-	return has(s, func(s ir.Stmt) bool {
-		st, ok := s.(*ir.Store)
-		if !ok {
-			return false
+// looked schedules the nest of a run of groups, in the loop over runs if there are several, and gives the buffers of its sums, whose
+// names begin with name.
+func (b *tableBuilder) looked(runs, groups, name string) []string {
+	at := map[ir.Axis]string{}
+	ir.Walk(b.find(groups), func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && at[l.Axis] == "" {
+			at[l.Axis] = l.Var
 		}
-		for _, ld := range loads(st.Val) {
-			if ld.Buf == table {
-				return true
-			}
-		}
-		return false
+		return true
 	})
+	all, lane, blocks := at[ir.Channel], at[ir.Channel], ""
+	if n := b.v[filters]; n > 1 && b.extent(all) > n {
+		blocks, lane = all+".b", all+".f"
+		b.must("split %s %d tail=perfect -> %s %s", all, n, blocks, lane)
+	}
+	b.reorder(runs, blocks, at[ir.TapCol], groups, at[ir.Row], at[ir.Col], lane)
+	bufs, around := []string{name + ".b"}, at[ir.TapCol]
+	from := b.sum.buf
+	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
+		bufs, around = append(bufs, name+".h"), groups+".h"
+		b.must("narrow_accumulate %s %s u16 -> %s", from, at[ir.TapCol], bufs[1])
+		b.must("split %s %d tail=perfect -> %s %[1]s", groups, b.extent(groups), around)
+		from = bufs[1]
+	}
+	b.must("narrow_accumulate %s %s u8 -> %s", from, around, bufs[0])
+	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return i.Words == b.table.extent(ir.Entry) && i.Lanes == b.v[filters] }); i != nil {
+		b.must("tensorize %s %s", lane, i.Func.Name)
+	}
+	return bufs
 }

@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"strings"
 
 	"ripc/ir"
 )
@@ -13,13 +14,16 @@ const MaxPlanes = 4
 func x86Tables() []Instr {
 	avx2, avx512 := []string{"avx2"}, []string{"avx512f", "avx512bw"}
 	vbmi := with(avx512, "avx512vbmi")
-	look := func(name string, needs []string, lanes, entries int) Instr {
-		return Instr{Func: lookUp(name, lanes, entries), Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: lanes, Words: entries, Type: ir.U8}
+	var is []Instr
+	look := func(needs []string, entries int, lanes ...int) {
+		for _, n := range lanes {
+			f := lookUp(fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n), n, entries)
+			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: n, Words: entries, Type: ir.U8})
+		}
 	}
-	is := []Instr{
-		look("avx512_lookup64_x64", vbmi, 64, 64), look("avx512_lookup64_x32", vbmi, 32, 64),
-		look("avx512_lookup16_x64", avx512, 64, 16), look("avx2_lookup16_x32", avx2, 32, 16),
-	}
+	look(vbmi, 64, 32, 64, 128)
+	look(avx512, 16, 64, 128)
+	look(avx2, 16, 32, 64)
 	for n := 1; n <= MaxPlanes; n++ {
 		made := func(name string, needs []string, groups, bits, words int) {
 			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words)

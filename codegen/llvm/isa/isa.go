@@ -51,6 +51,8 @@ func function(i isa.Instr) Function {
 		return addNeighbours(name, i.Type, a)
 	case isa.WidenAddMemory:
 		return addToMemory(name, i.Lanes, a)
+	case isa.LookUp:
+		return lookUp(i)
 	case isa.Tables:
 		return tables(i)
 	case isa.PackCompare:

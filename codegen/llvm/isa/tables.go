@@ -32,14 +32,7 @@ func (t *tableText) line(format string, args ...any) { fmt.Fprintf(t, "  "+forma
 
 // bytes is a constant of a register of bytes.
 func (t *tableText) bytes(of func(lane int) int) string {
-	var b strings.Builder
-	for l := range t.width {
-		if l > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "i8 %d", int8(of(l)))
-	}
-	return "<" + b.String() + ">"
+	return "<" + list(t.width, func(l int) string { return fmt.Sprint("i8 ", int8(of(l))) }) + ">"
 }
 
 func (t *tableText) head() {
@@ -119,17 +112,14 @@ func (t *tableText) fours() Function {
 	reg, words := fmt.Sprintf("<%d x i8>", t.width), fmt.Sprintf("<%d x i32>", t.width/4)
 	shuffle := map[int]string{32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[t.width]
 	each := t.width / 16
-	var right []string
-	for l := range t.width / 4 {
-		right = append(right, fmt.Sprintf("i32 %d", l/4%2*4))
-	}
+	right := list(t.width/4, func(l int) string { return fmt.Sprint("i32 ", l/4%2*4) })
 	for r := range t.groups / each {
 		sum := ""
 		for n := t.planes - 1; n >= 0; n-- {
 			id := fmt.Sprintf("%d.%d", r, n)
 			t.line("%%f%[1]s = call %[2]s @%[3]s(%[2]s %%b%[4]d, %[2]s %[5]s)", id, reg, shuffle, n, t.bytes(func(l int) int { return (r*each + l/16) / 2 }))
 			t.line("%%w%[1]s = bitcast %[2]s %%f%[1]s to %[3]s", id, reg, words)
-			t.line("%%r%[1]s = lshr %[2]s %%w%[1]s, <%[3]s>", id, words, strings.Join(right, ", "))
+			t.line("%%r%[1]s = lshr %[2]s %%w%[1]s, <%[3]s>", id, words, right)
 			t.line("%%g%[1]s = bitcast %[2]s %%r%[1]s to %[3]s", id, words, reg)
 			t.line("%%m%[1]s = and %[2]s %%g%[1]s, splat (i8 15)", id, reg)
 			t.line("%%e%[1]s = xor %[2]s %%m%[1]s, %[3]s", id, reg, t.bytes(func(l int) int { return l % 16 }))
@@ -140,4 +130,64 @@ func (t *tableText) fours() Function {
 		t.line("store %s %s, ptr %%at%d, align 1", reg, sum, r)
 	}
 	return Function{[]Declaration{{reg, shuffle, reg + ", " + reg}}, t.String() + "  ret void\n}\n"}
+}
+
+// lookUp is the function of isa.LookUp on x86: vpermb, which takes no more of an index than 6 bits, or vpshufb of a table that is in
+// each 128 bits of a register; of indices of 128 and more that would give 0, hence vpand. Several registers of filters read one table.
+func lookUp(i isa.Instr) Function {
+	width := min(64, i.Lanes)
+	if !slices.Contains(i.Needs, "avx512bw") {
+		width = 32
+	}
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "  "+format+"\n", args...) }
+	fmt.Fprintf(&b, "define internal void @%s(ptr %%acc, ptr %%t, ptr %%w) alwaysinline {\n", i.Func.Name)
+	reg, find := fmt.Sprintf("<%d x i8>", width), "llvm.x86.avx512.permvar.qi.512"
+	full := "<64 x i8>" // what the instruction takes
+	if i.Words == 16 {
+		full, find = reg, map[int]string{32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[width]
+		n := width / 8
+		line("%%one = load <2 x i64>, ptr %%t, align 1")
+		line("%%all = shufflevector <2 x i64> %%one, <2 x i64> poison, <%d x i32> <%s>", n, list(n, func(k int) string { return fmt.Sprint("i32 ", k%2) }))
+		line("%%ts = bitcast <%d x i64> %%all to %s", n, full)
+	} else {
+		line("%%ts = load %s, ptr %%t, align 1", full)
+	}
+	for k := range i.Lanes / width {
+		line("%%from%d = getelementptr inbounds i8, ptr %%w, i64 %d", k, k*width)
+		line("%%to%d = getelementptr inbounds i8, ptr %%acc, i64 %d", k, k*width)
+		line("%%w%[1]d = load %[2]s, ptr %%from%[1]d, align 1", k, reg)
+		at, found := fmt.Sprintf("%%w%d", k), fmt.Sprintf("%%found%d", k)
+		switch {
+		case i.Words == 16:
+			line("%%low%d = and %s %s, splat (i8 15)", k, reg, at)
+			at = fmt.Sprintf("%%low%d", k)
+		case width < 64:
+			line("%%wide%[1]d = shufflevector %[2]s %[3]s, %[2]s poison, <64 x i32> <%[4]s>", k, reg, at, list(64, func(k int) string {
+				if k < width {
+					return fmt.Sprint("i32 ", k)
+				}
+				return "i32 poison"
+			}))
+			at = fmt.Sprintf("%%wide%d", k)
+		}
+		line("%[1]s = call %[2]s @%[3]s(%[2]s %%ts, %[2]s %[4]s)", found, full, find, at)
+		if full != reg {
+			line("%%part%[1]d = shufflevector %[2]s %[3]s, %[2]s poison, <%[4]d x i32> <%[5]s>", k, full, found, width, list(width, func(k int) string { return fmt.Sprint("i32 ", k) }))
+			found = fmt.Sprintf("%%part%d", k)
+		}
+		line("%%old%[1]d = load %[2]s, ptr %%to%[1]d, align 1", k, reg)
+		line("%%new%[1]d = add %[2]s %%old%[1]d, %[3]s", k, reg, found)
+		line("store %[2]s %%new%[1]d, ptr %%to%[1]d, align 1", k, reg)
+	}
+	return Function{[]Declaration{{full, find, full + ", " + full}}, b.String() + "  ret void\n}\n"}
+}
+
+// list is n texts with commas between them.
+func list(n int, of func(k int) string) string {
+	all := make([]string, n)
+	for k := range all {
+		all[k] = of(k)
+	}
+	return strings.Join(all, ", ")
 }

@@ -90,67 +90,6 @@ func x86Texts() map[string]Function {
   ret void
 }
 `},
-		// vpermb, which takes no more of an index than 6 bits, and vpaddb.
-		"avx512_lookup64_x64": {[]Declaration{
-			{"<64 x i8>", "llvm.x86.avx512.permvar.qi.512", "<64 x i8>, <64 x i8>"},
-		}, `define internal void @avx512_lookup64_x64(ptr %acc, ptr %t, ptr %w) alwaysinline {
-  %ts = load <64 x i8>, ptr %t, align 1
-  %ws = load <64 x i8>, ptr %w, align 1
-  %found = call <64 x i8> @llvm.x86.avx512.permvar.qi.512(<64 x i8> %ts, <64 x i8> %ws)
-  %old = load <64 x i8>, ptr %acc, align 1
-  %new = add <64 x i8> %old, %found
-  store <64 x i8> %new, ptr %acc, align 1
-  ret void
-}
-`},
-		// The same for half a register of filters.
-		"avx512_lookup64_x32": {[]Declaration{
-			{"<64 x i8>", "llvm.x86.avx512.permvar.qi.512", "<64 x i8>, <64 x i8>"},
-		}, `define internal void @avx512_lookup64_x32(ptr %acc, ptr %t, ptr %w) alwaysinline {
-  %ts = load <64 x i8>, ptr %t, align 1
-  %half = load <32 x i8>, ptr %w, align 1
-  %ws = shufflevector <32 x i8> %half, <32 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison>
-  %all = call <64 x i8> @llvm.x86.avx512.permvar.qi.512(<64 x i8> %ts, <64 x i8> %ws)
-  %found = shufflevector <64 x i8> %all, <64 x i8> poison, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %old = load <32 x i8>, ptr %acc, align 1
-  %new = add <32 x i8> %old, %found
-  store <32 x i8> %new, ptr %acc, align 1
-  ret void
-}
-`},
-		// A table of 16 entries in each 128 bits of a register (vbroadcasti32x4), vpshufb, vpaddb. Without vpandd an index of 128 or
-		// more would give 0.
-		"avx512_lookup16_x64": {[]Declaration{
-			{"<64 x i8>", "llvm.x86.avx512.pshuf.b.512", "<64 x i8>, <64 x i8>"},
-		}, `define internal void @avx512_lookup16_x64(ptr %acc, ptr %t, ptr %w) alwaysinline {
-  %one = load <2 x i64>, ptr %t, align 1
-  %four = shufflevector <2 x i64> %one, <2 x i64> poison, <8 x i32> <i32 0, i32 1, i32 0, i32 1, i32 0, i32 1, i32 0, i32 1>
-  %ts = bitcast <8 x i64> %four to <64 x i8>
-  %all = load <64 x i8>, ptr %w, align 1
-  %ws = and <64 x i8> %all, splat (i8 15)
-  %found = call <64 x i8> @llvm.x86.avx512.pshuf.b.512(<64 x i8> %ts, <64 x i8> %ws)
-  %old = load <64 x i8>, ptr %acc, align 1
-  %new = add <64 x i8> %old, %found
-  store <64 x i8> %new, ptr %acc, align 1
-  ret void
-}
-`},
-		// The same with vbroadcasti128.
-		"avx2_lookup16_x32": {[]Declaration{
-			{"<32 x i8>", "llvm.x86.avx2.pshuf.b", "<32 x i8>, <32 x i8>"},
-		}, `define internal void @avx2_lookup16_x32(ptr %acc, ptr %t, ptr %w) alwaysinline {
-  %one = load <2 x i64>, ptr %t, align 1
-  %two = shufflevector <2 x i64> %one, <2 x i64> poison, <4 x i32> <i32 0, i32 1, i32 0, i32 1>
-  %ts = bitcast <4 x i64> %two to <32 x i8>
-  %all = load <32 x i8>, ptr %w, align 1
-  %ws = and <32 x i8> %all, splat (i8 15)
-  %found = call <32 x i8> @llvm.x86.avx2.pshuf.b(<32 x i8> %ts, <32 x i8> %ws)
-  %old = load <32 x i8>, ptr %acc, align 1
-  %new = add <32 x i8> %old, %found
-  store <32 x i8> %new, ptr %acc, align 1
-  ret void
-}
-`},
 		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
 		"avx512_pack_le_x32": {nil, `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
   %as = load <32 x i32>, ptr %acc, align 4
