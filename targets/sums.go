@@ -23,9 +23,13 @@ type SumCosts struct {
 	Unpack, Level float64
 }
 
-// LookupCosts are what counts by table cost: Lookup is for one filter and one group, Widen for adding the bytes of a filter's look-ups
-// to 16 bits, Table for a table and Plane for what each plane of the activations adds to that.
-type LookupCosts struct{ Lookup, Widen, Table, Plane float64 }
+// LookupCosts are what counts by table cost: Lookup is for one filter and one group, where an instruction looks up for Lanes filters at
+// once, One where none does; Widen for adding the bytes of a filter's look-ups to its sum, Table for a table and Plane for what each
+// plane of the activations adds to that.
+type LookupCosts struct {
+	Lanes                            int
+	Lookup, One, Widen, Table, Plane float64
+}
 
 // Sums are t's costs; the zero SumCosts for a target that nothing is known of.
 func (t Target) Sums() SumCosts {
@@ -49,7 +53,7 @@ func sumsARM64() SumCosts {
 		Word: 0.96, PlaneWord: 1.5,
 		Fma: 1, Load: 1, Position: 1, Step: 1.3,
 		Unpack: 0.95, Level: 1,
-		Lookup: map[int]LookupCosts{4: {4, 1, 20, 10}, 6: {4, 1, 60, 30}},
+		Lookup: map[int]LookupCosts{4: {1, 4, 4, 1, 20, 10}, 6: {1, 4, 4, 1, 60, 30}},
 	}
 }
 
@@ -60,7 +64,7 @@ func sumsARM() SumCosts {
 		Word: 1.06, PlaneWord: 1.83,
 		Fma: 1, Load: 1.5, Position: 1, Step: 3.2,
 		Unpack: 1.15, Level: 2.5,
-		Lookup: map[int]LookupCosts{4: {5, 1, 30, 15}, 6: {5, 1, 90, 45}},
+		Lookup: map[int]LookupCosts{4: {1, 5, 5, 1, 30, 15}, 6: {1, 5, 5, 1, 90, 45}},
 	}
 }
 
@@ -68,7 +72,18 @@ func sumsARM() SumCosts {
 // t's features switched on, measured on the same day.
 func sumsX86(t Target) SumCosts {
 	c := SumCosts{Unit: "cycles", Word: 0.33, PlaneWord: 0.475, Fma: 0.5, Load: 0.05, Position: 0.1, Step: 0.25, Byte: 0.04, FarByte: 0.1, Unpack: 0.09, Level: 0.13}
-	c.Lookup = map[int]LookupCosts{4: {0.05, 0.1, 4, 3}, 6: {3, 0.1, 10, 10}}
+	// Look-ups: examples/convs, 1 to 3 bits, measured likewise on the same day.
+	none := LookupCosts{Lanes: 1, Lookup: 3, One: 3, Widen: 0.1, Table: 30, Plane: 20}
+	c.Lookup = map[int]LookupCosts{4: none, 6: none}
+	if t.Has("avx2") {
+		c.Lookup[4] = LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Table: 0.8, Plane: 0.5}
+	}
+	if t.Has("avx512bw") {
+		c.Lookup[4] = LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Table: 0.6, Plane: 0.3}
+	}
+	if t.Has("avx512vbmi") && t.Has("avx512bitalg") {
+		c.Lookup[6] = LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Table: 1, Plane: 0.4}
+	}
 	switch {
 	case !t.Has("fma"): // each is a call
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 1.06, 1.52, 18, 0.3, 0.5

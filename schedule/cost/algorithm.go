@@ -73,9 +73,14 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 		}
 	}
 	kind := c.Lookup[bits]
-	most := int64(bits) * (1<<l.ActivationPlanes - 1)
-	run := max(1, min(groups, MaxByte/most))
+	run := max(1, min(groups, MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))))
 	each := kind.Lookup + kind.Widen/float64(run)
+	switch lanes := int64(kind.Lanes); {
+	case l.Filters%WordChannels != 0: // no instruction fits
+		each = kind.One
+	case l.Filters%lanes != 0:
+		each *= float64(lanes) / WordChannels
+	}
 	rows := int64(TableRows(int(l.Rows)))
 	again := float64(rows+l.TapRows-1) / float64(rows)
 	tables := float64(l.Inputs/max(1, l.Channels)*groups) * again * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
