@@ -2,7 +2,7 @@ package layout
 
 import (
 	"ripc/graph"
-	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // Beside are levels that a layer writes beside the floats that it makes of its sums: those of a quantizer that reads the floats, as
@@ -33,10 +33,10 @@ func BesideOf(f *graph.FusedConv, n *graph.Node) (b Beside, ok bool) {
 	return b, false
 }
 
-// Type is that of the levels.
-func (b Beside) Type() scalar.LevelType {
+// Levels are the bits and the encoding of the levels.
+func (b Beside) Levels() (bits int, enc ir.EncodingKind) {
 	if b.Formula != nil {
-		return b.Formula.LevelType
+		return b.Formula.Bits, b.Formula.Enc
 	}
-	return b.Threshold.LevelType
+	return b.Threshold.Bits, b.Threshold.Enc
 }

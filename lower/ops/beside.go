@@ -11,8 +11,8 @@ import (
 func (c *conv) levelsBeside() []ir.Buffer {
 	var out []ir.Buffer
 	for k, b := range c.Beside {
-		t := b.Type()
-		out = append(out, BitBuffer(fmt.Sprintf("z%d", k), t.Bits, []int{c.batch, c.ph, c.pw, c.Out}, t.Enc))
+		bits, enc := b.Levels()
+		out = append(out, BitBuffer(fmt.Sprintf("z%d", k), bits, []int{c.batch, c.ph, c.pw, c.Out}, enc))
 	}
 	return out
 }
