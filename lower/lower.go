@@ -18,8 +18,8 @@ import (
 // Options say for what to lower.
 type Options struct {
 	Target targets.Target // what algorithms are chosen for; layers over levels count bits for the zero Target
-	// Float and Bitserial name layers whose algorithm is not to be chosen: sums in f32, or counts of bits.
-	Float, Bitserial []string
+	// Algorithms are those of layers whose algorithm is not to be chosen, by the layers' names.
+	Algorithms map[string]layout.Algorithm
 }
 
 // Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have.
@@ -224,8 +224,7 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 	}
 	layer := layerOf(l.g, n, why)
 	if _, ok := n.Attrs.(*graph.FusedConv); ok { // stages that copy a layer's output bear its name, too
-		c := l.choices[n.Name]
-		layer.Algorithm = ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Cost: int64(c.Cost), Other: int64(c.Other), Unit: c.Unit}
+		layer.Algorithm = algorithmOf(l.choices[n.Name])
 	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})
 }
