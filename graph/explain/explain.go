@@ -166,6 +166,9 @@ func Glue(g ir.Glue) string {
 			parts = append(parts, strings.Join(steps, " "))
 		}
 	}
+	if g.Beside > 0 {
+		parts = append(parts, fmt.Sprintf("and levels(%s)", bits(g.Beside)))
+	}
 	if g.MaxH > 0 {
 		parts = append(parts, fmt.Sprintf("after max_pool %dx%d", g.MaxH, g.MaxW))
 	}
