@@ -86,10 +86,18 @@ func threadsOf(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
+// machine says what was measured where, and with what.
 func (r *Results) machine() string {
-	return fmt.Sprintf("Measured on %s in %.0f seconds: %s, %d cores, %.2f GHz behind the kernels of the limits, load %.1f before the run; %s. %s. Command: `%s`.\n",
-		r.Date, r.Seconds, r.CPU, r.Cores, r.GHz, r.Load, r.System, strings.Join(r.Versions, ", "), r.Command)
+	text := fmt.Sprintf("Measured on %s in %.0f seconds: %s, %d cores, %.2f GHz behind the kernels of the limits; %s. %s. Command: `%s`.\n",
+		r.Date, r.Seconds, r.CPU, r.Cores, r.GHz, r.System, strings.Join(r.Versions, ", "), r.Command)
+	if r.Load >= quiet {
+		text += fmt.Sprintf("\n**The machine was busy with other work** (load %.1f before the run): medians, times of several threads and times of long runs say little.\n", r.Load)
+	}
+	return text
 }
+
+// quiet is the load below which a machine does nothing else that matters.
+const quiet = 0.5
 
 // page is the whole of a run in Markdown; name is that of the files, without their extensions.
 func (r *Results) page(name string) string {
