@@ -106,7 +106,7 @@ func (r *Results) page(name string) string {
 	b.WriteString(r.machine())
 	fmt.Fprintf(&b, "\nAll engines of a layer or network have loaded it in processes of their own, and take turns in %d rounds; between its turns a process is "+
 		"stopped. Times are of one inference, in milliseconds, minimum / median of all rounds. [%s.json](%s.json) has all digits; "+
-		"[bench/README.md](%s) says what is compared.\n", r.Rounds, name, name, "../bench/README.md")
+		"`bench/README.md` says what is compared.\n", r.Rounds, name, name)
 
 	b.WriteString("\n## Limits of this machine\n\nWhat loops of nothing but the named instructions reach, in the same run. A *share* below is the time " +
 		"that the products of a layer or network take at the best of these rates, one kind after the other, divided by the shortest time that was measured. Sums of bits have a product for " +
