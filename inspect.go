@@ -109,11 +109,10 @@ type Reason struct {
 
 // Why is why a layer's algorithm was taken.
 type Why struct {
-	Code  string `json:"code"`            // "only" (no other gives the same sums), "usual" (no estimate for the target), "cheaper" (by estimate) or "asked"
-	Cost  int64  `json:"cost,omitempty"`  // estimate
-	Other int64  `json:"other,omitempty"` // estimate of the other algorithm that gives the same sums
-	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
-	Text  string `json:"text"`
+	Code  string           `json:"code"`            // "only" (no other gives the same sums), "usual" (no estimate for the target), "cheaper" (by estimate) or "asked"
+	Costs map[string]int64 `json:"costs,omitempty"` // estimates for all algorithms that give the same sums, by name
+	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
+	Text  string           `json:"text"`
 }
 
 // Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
@@ -226,7 +225,7 @@ func layerOf(s describe.Stage) Layer {
 		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
 	}
 	if a := f.Algorithm; a.Name != "" {
-		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Cost: a.Cost, Other: a.Other, Unit: a.Unit, Text: explain.Algorithm(a)}
+		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Costs: a.Costs, Unit: a.Unit, Text: explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() {

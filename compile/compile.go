@@ -18,6 +18,7 @@ import (
 	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/lower"
+	"ripc/lower/layout"
 	"ripc/recognize"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
@@ -28,9 +29,9 @@ import (
 type Options struct {
 	Target  string   // name of a target; "" is host
 	Disable []string // passes of fusedglue not to run
-	// Float and Bitserial name layers whose algorithm is not to be chosen by estimated cost: sums in f32, or counts of bits.
-	Float, Bitserial []string
-	Strict           bool // layers that stay float although the model is binary are errors
+	// Algorithms are those of layers whose algorithm is not to be chosen by estimated cost, by the layers' names.
+	Algorithms map[string]layout.Algorithm
+	Strict     bool // layers that stay float although the model is binary are errors
 	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
 	Traces map[string]schedule.Trace
 	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
@@ -128,13 +129,13 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {
 		return nil, err
 	}
-	return lower.Program(f, lower.Options{Target: t, Float: o.Float, Bitserial: o.Bitserial})
+	return lower.Program(f, lower.Options{Target: t, Algorithms: o.Algorithms})
 }
 
 // lower makes the Program.
 func (c *Compiled) lower(o Options) error {
 	var err error
-	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Float: o.Float, Bitserial: o.Bitserial})
+	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: o.Algorithms})
 	return err
 }
 

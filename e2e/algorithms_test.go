@@ -7,6 +7,7 @@ import (
 
 	"ripc"
 	"ripc/internal/need"
+	"ripc/lower/layout"
 )
 
 // fewBits is a layer as resnet18 has them behind its third pool, of 4-bit weights and activations, between ones of 1 and 2 bits.
@@ -54,10 +55,11 @@ func TestChosenAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, other := layers(ripc.Options{}), layers(ripc.Options{Float: []string{"one", "two"}, Bitserial: []string{"four"}})
+	chosen, other := layers(ripc.Options{}), layers(ripc.Options{Algorithms: map[string]layout.Algorithm{"one": layout.Float, "two": layout.Float, "four": layout.Popcount}})
 	seen := 0
 	for _, l := range in.Layers {
 		want := map[string]string{"one": "popcount", "two": "popcount", "four": "float"}[l.Name]
+		against := map[string]string{"popcount": "float", "float": "popcount"}[want]
 		if want == "" {
 			continue
 		}
@@ -70,7 +72,7 @@ func TestChosenAlgorithm(t *testing.T) {
 		if took >= instead {
 			t.Errorf("%s takes %d instructions by %s, and %d by the other", l.Name, took, l.Algorithm, instead)
 		}
-		for _, e := range [][2]float64{{float64(l.Why.Cost), float64(took)}, {float64(l.Why.Other), float64(instead)}} {
+		for _, e := range [][2]float64{{float64(l.Why.Costs[want]), float64(took)}, {float64(l.Why.Costs[against]), float64(instead)}} {
 			if q := e[0] / e[1]; q < 0.7 || q > 1.4 {
 				t.Errorf("%s: %s; it took %d, %d by the other", l.Name, l.Why.Text, took, instead)
 			}

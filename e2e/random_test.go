@@ -131,7 +131,7 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	o := ripc.Options{Target: target}
 	c, err := ripc.Compile(ctx, path, o)
 	if err == nil {
-		o.Float, o.Bitserial = randomAlgorithms(c, g)
+		o.Algorithms = randomAlgorithms(t, c, g)
 		c, err = ripc.Compile(ctx, path, o)
 	}
 	var rep *ripc.VerifyReport
@@ -156,7 +156,7 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 			fmt.Fprintf(&which, "case %d:\n%s\n", b*batch+i, randnet.Encode(text))
 		}
 	}
-	fmt.Fprintf(&which, "in float: %v, bitserial: %v\n", o.Float, o.Bitserial)
+	fmt.Fprintf(&which, "algorithms asked for: %v\n", o.Algorithms)
 	for name, tr := range o.Traces {
 		if strings.Contains(err.Error(), "@"+name) {
 			fmt.Fprintf(&which, "random schedule of @%s:\n%s\n", name, tr)

@@ -3,10 +3,13 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"ripc"
+	"ripc/lower/layout"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
 )
@@ -33,17 +36,20 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
 }
 
 // randomAlgorithms draws algorithms for half of the layers that have a choice.
-func randomAlgorithms(c *ripc.Compiled, r *rand.Rand) (float, bitserial []string) {
+func randomAlgorithms(t *testing.T, c *ripc.Compiled, r *rand.Rand) map[string]layout.Algorithm {
+	drawn := map[string]layout.Algorithm{}
 	for _, s := range c.Program.Stages {
-		switch {
-		case s.Layer.Algorithm.Other == 0 || r.IntN(2) == 0:
-		case r.IntN(2) == 0:
-			float = append(float, s.Name)
-		default:
-			bitserial = append(bitserial, s.Name)
+		names := slices.Sorted(maps.Keys(s.Layer.Algorithm.Costs))
+		if len(names) == 0 || r.IntN(2) == 0 {
+			continue
 		}
+		by, err := layout.ParseAlgorithm(names[r.IntN(len(names))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[s.Name] = by
 	}
-	return float, bitserial
+	return drawn
 }
 
 // packFilters puts weights into blocks of 64 filters, which every vector of a random trace lies in; where filters do not

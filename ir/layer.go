@@ -24,11 +24,12 @@ type Layer struct {
 
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
-	Name string // layout.Algorithm: "popcount" or "float"; "" of other stages
+	Name string // a layout.Algorithm; "" of other stages
 	Why  string // layout.Why: "only", "usual", "cheaper" or "asked"
-	// Cost is what it takes by estimate, Other what the other one that gives the same sums would take; 0 if there is none.
-	Cost, Other int64
-	Unit        string // of both: "instructions" or "cycles"
+	// Costs are what each algorithm that gives these sums takes by estimate, this one included, by name; nil where there is no other,
+	// or nothing is known of the target.
+	Costs map[string]int64
+	Unit  string // of the estimates: "instructions" or "cycles"
 }
 
 // Glue is what a layer with weights does with its sums before it stores them.
@@ -36,6 +37,7 @@ type Glue struct {
 	Form       string   // graph.GlueForm: "steps" in f32, or a form in integers; "" for nothing
 	Steps      []string // kinds of the float steps, in order
 	Bits       int      // of the levels that it makes, 0: none
+	Beside     int      // bits of the levels that it writes beside floats, 0: none
 	PerChannel bool     // the levels behind float steps differ from channel to channel
 	MaxH, MaxW int      // rows and columns of sums of which the largest counts; 0: each counts
 }
@@ -60,7 +62,7 @@ type Args struct {
 	Value      string // a number, which may be infinite or none
 }
 
-// Fact is one field of a Layer by its name in text. Value points to it: a *string, *int, *int64, *bool or *[]string.
+// Fact is one field of a Layer by its name in text. Value points to it: a *string, *int, *int64, *bool, *[]string or *map[string]int64.
 type Fact struct {
 	Name  string
 	Value any
@@ -72,9 +74,9 @@ func (l *Layer) Facts() []Fact {
 	facts := []Fact{
 		{"layer", &l.Kind}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
-		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW},
+		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW},
 		{"reason", &r.Code}, {"where", &r.Where},
-		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"cost", &l.Algorithm.Cost}, {"other_cost", &l.Algorithm.Other}, {"unit", &l.Algorithm.Unit},
+		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs}, {"unit", &l.Algorithm.Unit},
 	}
 	for _, f := range r.Args.Facts() {
 		facts = append(facts, Fact{"arg_" + f.Name, f.Value})

@@ -3,7 +3,9 @@ package ir
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -302,6 +304,12 @@ func layerText(l Layer) string {
 			t += fmt.Sprintf(" %s=%q", f.Name, v)
 		case []string:
 			t += fmt.Sprintf(" %s=%q", f.Name, strings.Join(v, " "))
+		case map[string]int64:
+			var pairs []string
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				pairs = append(pairs, fmt.Sprintf("%s %d", name, v[name]))
+			}
+			t += fmt.Sprintf(" %s=%q", f.Name, strings.Join(pairs, " "))
 		case bool:
 			t += " " + f.Name + "=1"
 		default:

@@ -2,8 +2,9 @@ package lower_test
 
 import (
 	"bytes"
-	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,6 +19,7 @@ import (
 	"ripc/ir/interp"
 	"ripc/lower"
 	"ripc/lower/layout"
+	"ripc/lower/ops"
 	"ripc/runtime"
 	"ripc/targets"
 )
@@ -37,7 +39,7 @@ func fused(t *rapid.T, seed uint64) *graph.Graph {
 
 // TestAlgorithmsAgree: whatever algorithms that apply the layers of a network get, it gives the same bits.
 func TestAlgorithmsAgree(t *testing.T) {
-	both := 0
+	choices := map[layout.Algorithm]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "network")
 		g := fused(t, seed)
@@ -62,33 +64,40 @@ func TestAlgorithmsAgree(t *testing.T) {
 			return out
 		}
 		want := run(lower.Options{})
-		var drawn, all lower.Options
+		drawn := lower.Options{Algorithms: map[string]layout.Algorithm{}}
+		all := map[layout.Algorithm]lower.Options{}
+		for _, a := range layout.Algorithms() {
+			all[a] = lower.Options{Algorithms: map[string]layout.Algorithm{}}
+		}
 		for _, n := range g.Nodes {
 			f, ok := n.Attrs.(*graph.FusedConv)
 			if !ok {
 				continue
 			}
-			if x := g.Value(n.Inputs[0]); !x.Encoded() || !layout.Applies(f, x, layout.Float) {
+			x := *g.Value(n.Inputs[0])
+			x.Shape = ops.Spatial(x.Shape)
+			apply := layout.Applying(f, &x)
+			if len(apply) < 2 {
 				continue
 			}
-			both++
-			all.Float = append(all.Float, n.Name)
-			if rapid.Bool().Draw(t, n.Name) {
-				drawn.Float = append(drawn.Float, n.Name)
-			} else {
-				drawn.Bitserial = append(drawn.Bitserial, n.Name)
+			for _, a := range apply {
+				choices[a]++
+				all[a].Algorithms[n.Name] = a
 			}
+			drawn.Algorithms[n.Name] = rapid.SampledFrom(apply).Draw(t, n.Name)
 		}
-		for _, o := range []lower.Options{drawn, all} {
+		for _, o := range append(slices.Collect(maps.Values(all)), drawn) {
 			for i, got := range run(o) {
 				if !bytes.Equal(got, want[i]) {
-					t.Fatalf("output %d differs with %s in float\n%s", i, fmt.Sprint(o.Float), g)
+					t.Fatalf("output %d differs with %v\n%s", i, o.Algorithms, g)
 				}
 			}
 		}
 	})
-	if both == 0 {
-		t.Error("no layer had a choice")
+	for _, a := range layout.Algorithms() {
+		if choices[a] == 0 {
+			t.Errorf("no layer had the choice of %s", a)
+		}
 	}
 }
 
@@ -133,7 +142,7 @@ func TestInexact(t *testing.T) {
 			f.Ints[i] = c.weight
 		}
 		got := layout.Choose(f, &x, m)
-		if got.Algorithm != c.want.Algorithm || got.Why != c.want.Why || (got.Other > 0) != (c.weight == 0) {
+		if got.Algorithm != c.want.Algorithm || got.Why != c.want.Why || (len(got.Estimates) > 1) != (c.weight == 0) {
 			t.Errorf("weights %d, sums up to %d: %+v", c.weight, layout.LargestSum(f), got)
 		}
 	}

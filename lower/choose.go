@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"ripc/graph"
@@ -36,22 +37,15 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
 		c := layout.Choose(f, &x, o.Target)
-		float, bitserial := slices.Contains(o.Float, n.Name), slices.Contains(o.Bitserial, n.Name)
-		switch {
-		case float && bitserial:
-			return nil, g.Errorf(n, "ask for one of the two", "cannot be computed both in float and bitserially")
-		case float && !layout.Applies(f, &x, layout.Float):
-			return nil, g.Errorf(n, "leave it bitserial", "cannot be computed in float: its sums reach %d, and f32 holds integers up to %d exactly", layout.LargestSum(f), layout.MaxExact)
-		case bitserial && !layout.Applies(f, &x, layout.Popcount):
-			return nil, g.Errorf(n, "the reason that it stays float says what to change in the model", "cannot be computed bitserially: its weights or its input are real numbers")
-		case float:
-			c = asked(c, layout.Float)
-		case bitserial:
-			c = asked(c, layout.Popcount)
+		if by, asked := o.Algorithms[n.Name]; asked {
+			if why := by.Lacks(f, &x); why != "" {
+				return nil, g.Errorf(n, "what gives its sums is "+suggest.List(texts(layout.Applying(f, &x)), 20), "cannot be computed by %s: %s", by, why)
+			}
+			c.Algorithm, c.Why = by, layout.Asked
 		}
 		choices[n.Name] = c
 	}
-	for _, name := range slices.Concat(o.Float, o.Bitserial) {
+	for _, name := range slices.Sorted(maps.Keys(o.Algorithms)) {
 		if !slices.Contains(names, name) {
 			return nil, &ir.Error{Pos: ir.Pos{File: g.File}, Op: "algorithms", Msg: fmt.Sprintf("no convolution or dense layer is called %q", name),
 				Help: suggest.DidYouMean(name, names) + "there are " + suggest.List(names, 20)}
@@ -60,11 +54,22 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	return choices, nil
 }
 
-// asked is what c becomes where algorithm by is asked for.
-func asked(c layout.Choice, by layout.Algorithm) layout.Choice {
-	if c.Algorithm != by {
-		c.Algorithm, c.Cost, c.Other = by, c.Other, c.Cost
+func texts(algorithms []layout.Algorithm) []string {
+	var out []string
+	for _, a := range algorithms {
+		out = append(out, a.String())
 	}
-	c.Why = layout.Asked
-	return c
+	return out
+}
+
+// algorithmOf is what a stage says of c.
+func algorithmOf(c layout.Choice) ir.Algorithm {
+	a := ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Unit: c.Unit}
+	for _, e := range c.Estimates {
+		if a.Costs == nil {
+			a.Costs = map[string]int64{}
+		}
+		a.Costs[e.Algorithm.String()] = int64(e.Cost)
+	}
+	return a
 }

@@ -202,7 +202,10 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, l.at[name].buf), append(others, v)
 	}
-	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...), dst.slice)
+	c := layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...)
+	beside, levels := l.levelsBeside(n, a)
+	c.Beside = beside
+	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
@@ -223,7 +226,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Output):
 		why = graph.WhySumsLeave
 	}
-	l.stage(n, f, macs, why, append(args, dst.buf)...)
+	l.stage(n, f, macs, why, append(append(args, dst.buf), levels...)...)
 }
 
 // constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.

@@ -149,8 +149,8 @@ type compileResult struct {
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
-	Float       []string              `json:"float_layers"`      // with the reason; also binary layers whose sums leave as f32
-	Computed    []string              `json:"computed_in_float"` // binary layers whose sums are, and why
+	Float       []string              `json:"float_layers"` // with the reason; also binary layers whose sums leave as f32
+	Computed    []string              `json:"not_counted"`  // binary layers whose sums are not counted in bits, what they are, and why
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	WeightBytes int64                 `json:"weight_bytes"`
@@ -188,7 +188,7 @@ func (r *compileResult) count() {
 			r.f32Sums++
 		}
 		r.fewBits = r.fewBits || l.MACs > 0 && (l.WeightBits < 32 || l.Reason != nil && l.Reason.Args.WeightBits > 0)
-		if binary && l.Algorithm == layout.Float.String() {
+		if binary && l.Algorithm != layout.Popcount.String() {
 			r.Computed = append(r.Computed, l.Name+" ("+l.Op+"): "+l.Why.Text)
 		}
 		if f32Sums || l.Kind == graph.Float.String() || l.Kind == graph.Glue.String() {
@@ -237,7 +237,7 @@ func (r *compileResult) print(w io.Writer) {
 		}
 	}
 	for _, c := range r.Computed {
-		fmt.Fprintf(w, "  same sums in float: %s\n", c)
+		fmt.Fprintf(w, "  same sums otherwise: %s\n", c)
 	}
 	fmt.Fprintf(w, "weights and tables %s (weights as floats %s), activations %s\n", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
 	for _, k := range r.order {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/lower/layout"
 	"ripc/targets"
 )
 
@@ -17,6 +19,7 @@ type compileFlags struct {
 	schedule string
 	backend  string
 	disable  []string
+	by       []string // LAYER=ALGORITHM
 	float    []string
 	bits     []string
 	json     bool
@@ -31,8 +34,9 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func KERNEL:\" and steps, one a line")
 	fs.StringVar(&f.backend, "backend", "", "what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
-	fs.StringSliceVar(&f.float, "float", nil, "layers whose sums are to be computed in f32, instead of\nwhat costs less by estimate")
-	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers whose sums are to be counted in bits, likewise")
+	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what\ncosts least by estimate: "+strings.Join(algorithmNames(), ", "))
+	fs.StringSliceVar(&f.float, "float", nil, "layers LAYER=float")
+	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers LAYER=popcount")
 	f.modelFlags.register(cmd)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
@@ -61,13 +65,13 @@ func targetNames() []string {
 
 // options checks the flags for the model or artifact at path.
 func (f *compileFlags) options(path string) (ripc.Options, error) {
-	o := ripc.Options{Target: f.target, Disable: f.disable, Float: f.float, Bitserial: f.bits, Backend: f.backend}
+	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
 	if ripc.IsArtifact(path) {
 		if given := f.given(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
-		if f.schedule != "" || f.backend != "" || len(f.disable)+len(f.float)+len(f.bits) > 0 {
-			return o, usagef("%s is compiled already: --schedule, --backend, --disable-pass, --float and --bitserial need a model", path)
+		if f.schedule != "" || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
+			return o, usagef("%s is compiled already: --schedule, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
 		}
 		return o, nil
 	}
@@ -76,11 +80,58 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 			return o, usagef("--disable-pass %s: the passes that can be left out are %s", p, strings.Join(ripc.OptionalPasses(), ", "))
 		}
 	}
-	err := f.fill(&o)
+	err := f.algorithms(&o)
+	if err == nil {
+		err = f.fill(&o)
+	}
 	if err == nil && f.schedule != "" {
 		o.Traces, err = ripc.ReadSchedule(f.schedule)
 	}
 	return o, err
+}
+
+// algorithms puts the algorithms asked for into o.
+func (f *compileFlags) algorithms(o *ripc.Options) error {
+	o.Algorithms = map[string]layout.Algorithm{}
+	ask := func(layer string, by layout.Algorithm) error {
+		if before, ok := o.Algorithms[layer]; ok && before != by {
+			return usagef("layer %q cannot be computed both by %s and by %s", layer, before, by)
+		}
+		o.Algorithms[layer] = by
+		return nil
+	}
+	var errs []error
+	for _, pair := range f.by {
+		layer, name, ok := lastCut(pair, "=")
+		by, err := layout.ParseAlgorithm(name)
+		if !ok || err != nil {
+			return usagef("--algorithm %s: it takes LAYER=ALGORITHM, one of %s", pair, strings.Join(algorithmNames(), ", "))
+		}
+		errs = append(errs, ask(layer, by))
+	}
+	for _, layer := range f.float {
+		errs = append(errs, ask(layer, layout.Float))
+	}
+	for _, layer := range f.bits {
+		errs = append(errs, ask(layer, layout.Popcount))
+	}
+	return cmp.Or(errs...)
+}
+
+// lastCut is strings.Cut at the last sep, which names of layers may have as well.
+func lastCut(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func algorithmNames() []string {
+	var names []string
+	for _, a := range layout.Algorithms() {
+		names = append(names, a.String())
+	}
+	return names
 }
 
 // threadsFlag adds --threads.

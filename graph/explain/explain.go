@@ -3,7 +3,10 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ripc/graph"
@@ -164,6 +167,9 @@ func Glue(g ir.Glue) string {
 			parts = append(parts, strings.Join(steps, " "))
 		}
 	}
+	if g.Beside > 0 {
+		parts = append(parts, fmt.Sprintf("and levels(%s)", bits(g.Beside)))
+	}
 	if g.MaxH > 0 {
 		parts = append(parts, fmt.Sprintf("after max_pool %dx%d", g.MaxH, g.MaxW))
 	}
@@ -183,8 +189,12 @@ func Algorithm(a ir.Algorithm) string {
 		text += ", as asked"
 	}
 	switch {
-	case a.Other > 0:
-		text += fmt.Sprintf(": about %s %s, by %s %s", short(a.Cost), a.Unit, by.Other(), short(a.Other))
+	case len(a.Costs) > 1:
+		text += fmt.Sprintf(": about %s %s", short(a.Costs[a.Name]), a.Unit)
+		others := slices.SortedFunc(maps.Keys(a.Costs), func(x, y string) int { return cmp.Or(cmp.Compare(a.Costs[x], a.Costs[y]), cmp.Compare(x, y)) })
+		for _, name := range slices.DeleteFunc(others, func(name string) bool { return name == a.Name }) {
+			text += fmt.Sprintf(", by %s %s", name, short(a.Costs[name]))
+		}
 	case err == nil && why == layout.Only && by == layout.Popcount:
 		text += ": f32 does not hold its sums exactly"
 	}

@@ -80,14 +80,14 @@ func TestGlue(t *testing.T) {
 func TestAlgorithm(t *testing.T) {
 	for want, a := range map[string]ir.Algorithm{
 		"": {},
-		"float: about 5.2 M instructions, by popcount 9.81 M": {Name: "float", Why: "cheaper", Cost: 5_200_000, Other: 9_810_000, Unit: "instructions"},
-		"popcount, as asked: about 950 cycles, by float 31 k": {Name: "popcount", Why: "asked", Cost: 950, Other: 31_000, Unit: "cycles"},
-		"popcount: f32 does not hold its sums exactly":        {Name: "popcount", Why: "only"},
+		"float: about 5.2 M instructions, by popcount 9.81 M":                      {Name: "float", Why: "cheaper", Costs: map[string]int64{"float": 5_200_000, "popcount": 9_810_000}, Unit: "instructions"},
+		"popcount, as asked: about 950 cycles, by of tomorrow 30 k, by float 31 k": {Name: "popcount", Why: "asked", Costs: map[string]int64{"float": 31_000, "popcount": 950, "of tomorrow": 30_000}, Unit: "cycles"},
+		"popcount: f32 does not hold its sums exactly":                             {Name: "popcount", Why: "only"},
 		"popcount": {Name: "popcount", Why: "usual"},
 		"float":    {Name: "float", Why: "only"},
 
-		"of tomorrow":                          {Name: "of tomorrow", Why: "asked", Other: 3},
-		"float: about 1 cycles, by popcount 2": {Name: "float", Why: "of tomorrow", Cost: 1, Other: 2, Unit: "cycles"},
+		"of tomorrow":                          {Name: "of tomorrow", Why: "asked", Costs: map[string]int64{"float": 3}},
+		"float: about 1 cycles, by popcount 2": {Name: "float", Why: "of tomorrow", Costs: map[string]int64{"float": 1, "popcount": 2}, Unit: "cycles"},
 	} {
 		if got := Algorithm(a); got != want {
 			t.Errorf("%+v: %q, want %q", a, got, want)

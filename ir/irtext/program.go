@@ -119,6 +119,8 @@ func (p *parser) layer(l *ir.Layer) error {
 			if words := strings.Fields(s); len(words) > 0 {
 				*v = words
 			}
+		case *map[string]int64:
+			*v, err = p.counts(f.Name)
 		case *int:
 			var n int64
 			n, err = p.numbered(f.Name)
@@ -135,6 +137,26 @@ func (p *parser) layer(l *ir.Layer) error {
 		}
 	}
 	return nil
+}
+
+// counts reads name="key number ..." if it is there.
+func (p *parser) counts(name string) (map[string]int64, error) {
+	at := p.tok
+	s, err := p.quoted(name)
+	words := strings.Fields(s)
+	if err != nil || len(words) == 0 {
+		return nil, err
+	}
+	if len(words)%2 != 0 {
+		return nil, p.fail(at, "", "%s=%q has no number for each name", name, s)
+	}
+	out := map[string]int64{}
+	for i := 0; i < len(words); i += 2 {
+		if out[words[i]], err = strconv.ParseInt(words[i+1], 10, 64); err != nil {
+			return nil, p.fail(at, "", "%s=%q: %q is no number", name, s, words[i+1])
+		}
+	}
+	return out, nil
 }
 
 // numbered reads name=number if it is there.

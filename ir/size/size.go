@@ -50,10 +50,14 @@ func Of(s ir.Stmt) int {
 	return min(n, huge)
 }
 
-// expr counts operations; loads have an address, and a select may be a branch.
+// expr counts operations, those that stand in e several times once; loads have an address, and a select may be a branch.
 func expr(e ir.Expr) int {
-	n := 0
-	ir.WalkExpr(e, func(e ir.Expr) bool {
+	n, seen := 0, map[ir.Expr]bool{}
+	ir.WalkExpr(ir.Share(e), func(e ir.Expr) bool {
+		if seen[e] {
+			return false
+		}
+		seen[e] = true
 		switch e.(type) {
 		case *ir.IntImm, *ir.FloatImm, *ir.Var:
 			return false

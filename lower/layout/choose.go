@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"math"
+
 	"ripc/graph"
 	"ripc/internal/enum"
 	"ripc/schedule/cost"
@@ -11,9 +13,16 @@ import (
 type Choice struct {
 	Algorithm Algorithm
 	Why       Why
-	// Cost is the estimate for the algorithm, Other that for the one that was not taken; both 0 unless there were two.
-	Cost, Other cost.Estimate
-	Unit        string // of both
+	// Estimates are what each algorithm that applies costs, in the order of Algorithms; nil unless there are several and something is
+	// known of the target.
+	Estimates []Estimated
+	Unit      string // of the estimates
+}
+
+// Estimated is what an algorithm costs by estimate.
+type Estimated struct {
+	Algorithm Algorithm
+	Cost      cost.Estimate
 }
 
 // Why is why an algorithm was taken.
@@ -36,36 +45,28 @@ func ParseWhy(text string) (Why, error) {
 	return enum.Parse[Why]("reason for an algorithm", whyNames(), text)
 }
 
-// Applies reports whether an algorithm gives exactly the sums of f, a layer over x.
-func Applies(f *graph.FusedConv, x *graph.Value, by Algorithm) bool {
-	switch by {
-	case Popcount:
-		return x.Encoded()
-	case Float:
-		return !x.Encoded() || Exact(f)
-	}
-	return false
-}
-
-// Choose takes the cheapest of the algorithms that apply to f, a layer over x, of shape [B, H, W, C], on target t. What
-// layers over levels are by default, on no target (the zero one), is Popcount.
+// Choose takes the cheapest of the algorithms that apply to f, a layer over x, of shape [B, H, W, C], on target t; the first of
+// them on no target (the zero one), and on others of which nothing is known.
 func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
-	switch {
-	case !x.Encoded():
-		return Choice{Algorithm: Float}
-	case !Exact(f):
-		return Choice{Algorithm: Popcount}
+	apply := Applying(f, x)
+	best := Choice{Algorithm: apply[0]}
+	if len(apply) == 1 {
+		return best
 	}
-	if t.Sums() == (targets.SumCosts{}) {
-		return Choice{Algorithm: Popcount, Why: Usual}
+	if best.Unit = t.Sums().Unit; best.Unit == "" {
+		best.Why = Usual
+		return best
 	}
-	s := shapeOf(f, x, t)
-	counts, sums := cost.Popcount(t, s), cost.Float(t, s)
-	unit := t.Sums().Unit
-	if sums < counts {
-		return Choice{Float, Cheaper, sums, counts, unit}
+	best.Why = Cheaper
+	s, least := shapeOf(f, x, t), cost.Estimate(math.Inf(1))
+	for _, a := range apply {
+		c := algorithms()[a].cost(t, s)
+		best.Estimates = append(best.Estimates, Estimated{a, c})
+		if c < least {
+			best.Algorithm, least = a, c
+		}
 	}
-	return Choice{Popcount, Cheaper, counts, sums, unit}
+	return best
 }
 
 // levels is what it costs to make levels of a sum of f, in comparisons.

@@ -5,7 +5,6 @@ package layout
 
 import (
 	"ripc/graph"
-	"ripc/internal/enum"
 	"ripc/ir"
 )
 
@@ -41,39 +40,12 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
 }
 
-// Algorithm is how the sums of a layer are computed.
-type Algorithm uint8
-
-const (
-	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
-	Popcount Algorithm = iota
-	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
-	Float
-)
-
-func algorithmNames() []string { return []string{"popcount", "float"} }
-
-// String is the algorithm's name in descriptions and .ripir text, and as inspect prints it.
-func (a Algorithm) String() string { return enum.Name(algorithmNames(), a) }
-
-// ParseAlgorithm is the inverse of Algorithm.String.
-func ParseAlgorithm(text string) (Algorithm, error) {
-	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
-}
-
-// Other is the algorithm that a was compared with.
-func (a Algorithm) Other() Algorithm {
-	if a == Popcount {
-		return Float
-	}
-	return Popcount
-}
-
 // Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set.
 type Conv struct {
 	*graph.FusedConv
 	X      graph.Value   // the input, [B, H, W, C]
 	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Beside []Beside      // levels that are written beside the floats
 	Counts *Counts       // Algorithm Popcount
 	Sums   *Sums         // Algorithm Float
 }

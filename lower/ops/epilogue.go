@@ -230,8 +230,8 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 
 // clipped is the level of v, an integer relative to the level s.Zero.
 func clipped(s *graph.ScaleSums, v ir.Expr) ir.Expr {
-	v = ir.Bin(ir.Max, ir.Bin(ir.Min, add(v, ir.Const(ir.I32, int64(s.Zero))), ir.Const(ir.I32, int64(s.High))), ir.Const(ir.I32, int64(s.Low)))
-	return v
+	most := ir.Bin(ir.Min, add(v, ir.Const(ir.I32, int64(s.Zero))), ir.Const(ir.I32, int64(s.High)))
+	return ir.Bin(ir.Max, most, ir.Const(ir.I32, int64(s.Low)))
 }
 
 // start is what the float steps begin with, at position and channel i.
@@ -318,19 +318,28 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 		}
 		return v
 	}
+	return ir.At(c.values(acc), append(slices.Clone(at), o.index)...)
+}
+
+// values is a nest of the floats that the sums become.
+func (c *conv) values(acc ir.Buffer) ir.Buffer {
 	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.start(acc, i)
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, i)))
-	return ir.At(y, append(slices.Clone(at), o.index)...)
+	return y
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	y := buf("y", ir.F32, c.batch, c.ph, c.pw, c.o)
 	if slice.Total > 0 {
 		y.Shape[3] = slice.Total
+	}
+	if len(c.Beside) > 0 {
+		c.storeBeside(acc, y, slice.Offset)
+		return y
 	}
 	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)

@@ -18,11 +18,10 @@ type Layer struct {
 
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
-	Name  string `json:"name"`            // "popcount" or "float"
-	Why   string `json:"why"`             // "only" (no other gives these sums), "usual" (no estimate for the target), "cheaper" or "asked"
-	Cost  int64  `json:"cost,omitempty"`  // estimate
-	Other int64  `json:"other,omitempty"` // that of the other one
-	Unit  string `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
+	Name  string           `json:"name"`            // "popcount" or "float"
+	Why   string           `json:"why"`             // "only" (no other gives these sums), "usual" (no estimate for the target), "cheaper" or "asked"
+	Costs map[string]int64 `json:"costs,omitempty"` // estimates for all that give these sums, by name
+	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 }
 
 // Glue is what a layer does with its sums before it stores them.
@@ -30,6 +29,7 @@ type Glue struct {
 	Form       string   `json:"form,omitempty"`        // "thresholds", "shift" (add, then shift) or "steps" (in f32)
 	Steps      []string `json:"steps,omitempty"`       // kinds of float steps, in order
 	Bits       int      `json:"bits,omitempty"`        // of the levels that it makes
+	Beside     int      `json:"beside,omitempty"`      // bits of the levels that it writes beside floats
 	PerChannel bool     `json:"per_channel,omitempty"` // levels behind float steps differ from channel to channel
 	MaxH       int      `json:"max_h,omitempty"`       // rows and columns of sums of which the largest counts
 	MaxW       int      `json:"max_w,omitempty"`

@@ -95,6 +95,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		e.Joins = append(e.Joins, graph.Join{Function: rapid.SampledFrom([]scalar.Function{scalar.Plus, scalar.Minus}).Draw(t, "function"), Steps: []scalar.Step{{Kind: scalar.Relu}}})
 	}
 	bits := intRange(t, 1, 3, "bits")
+	beside := drawBeside(t, a, enc)
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = make([]float32, a.Out)
@@ -111,7 +112,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		if bits := intRange(t, 0, 4, "weight bits"); bits > 0 {
 			a.Few = &graph.FewBits{Attrs: graph.BinaryAttrs{Enc: rapid.SampledFrom([]graph.WeightEncoding{graph.BipolarWeights, graph.AffineWeights}).Draw(t, "weights"), Bits: bits}}
 		}
-		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
+		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float}).Draw(t, "algorithm")
@@ -139,7 +140,22 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
-	return testlayer.Integers(a, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
+	return testlayer.Integers(a, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
+}
+
+// drawBeside draws levels that a makes beside floats, none in most cases; a layer that makes no floats has none.
+func drawBeside(t *rapid.T, a *graph.FusedConv, enc ir.EncodingKind) []*graph.Node {
+	var nodes []*graph.Node
+	for range max(0, intRange(t, -3, 2, "beside")) {
+		lt := scalar.LevelType{Enc: enc, Bits: intRange(t, 1, 3, "beside bits"), Scale: 0.1}
+		if rapid.Bool().Draw(t, "beside formula") {
+			nodes = append(nodes, &graph.Node{Attrs: &graph.QuantizeAttrs{LevelType: lt}})
+			continue
+		}
+		row := rapid.SampledFrom([]int{1, a.Out}).Draw(t, "beside row")
+		nodes = append(nodes, &graph.Node{Attrs: &graph.ThresholdAttrs{LevelType: lt}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{lt.Top(), row}}}})
+	}
+	return nodes
 }
 
 // slice is all of the output or, in units of its type, a part of a wider one.

@@ -1,0 +1,89 @@
+package layout
+
+import (
+	"fmt"
+
+	"ripc/graph"
+	"ripc/internal/enum"
+	"ripc/schedule/cost"
+	"ripc/targets"
+)
+
+// Algorithm is how the sums of a layer are computed.
+type Algorithm uint8
+
+const (
+	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
+	Popcount Algorithm = iota
+	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
+	Float
+)
+
+// algorithm is what there is to know of one.
+type algorithm struct {
+	name string
+	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
+	lacks func(f *graph.FusedConv, x *graph.Value) string
+	// cost is what it takes on a target that something is known of.
+	cost func(t targets.Target, l cost.Layer) cost.Estimate
+}
+
+// algorithms is indexed by Algorithm. Where several give the sums of a layer, and nothing is known of what they cost, the first
+// is taken.
+func algorithms() []algorithm {
+	return []algorithm{
+		Popcount: {"popcount", func(_ *graph.FusedConv, x *graph.Value) string {
+			if x.Encoded() {
+				return ""
+			}
+			return "its weights or its input are real numbers"
+		}, cost.Popcount},
+		Float: {"float", func(f *graph.FusedConv, x *graph.Value) string {
+			if !x.Encoded() || Exact(f) {
+				return ""
+			}
+			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
+		}, cost.Float},
+	}
+}
+
+// Algorithms are all that there are.
+func Algorithms() []Algorithm {
+	all := make([]Algorithm, len(algorithms()))
+	for a := range all {
+		all[a] = Algorithm(a)
+	}
+	return all
+}
+
+func algorithmNames() []string {
+	var names []string
+	for _, a := range algorithms() {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// String is the algorithm's name in descriptions, .ripir text and options, and as inspect prints it.
+func (a Algorithm) String() string { return enum.Name(algorithmNames(), a) }
+
+// ParseAlgorithm is the inverse of Algorithm.String.
+func ParseAlgorithm(text string) (Algorithm, error) {
+	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
+}
+
+// Lacks says why a does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
+func (a Algorithm) Lacks(f *graph.FusedConv, x *graph.Value) string {
+	return algorithms()[a].lacks(f, x)
+}
+
+// Applying are the algorithms that give exactly the sums of f, a layer over x of shape [B, H, W, C].
+func Applying(f *graph.FusedConv, x *graph.Value) []Algorithm {
+	var all []Algorithm
+	for _, a := range Algorithms() {
+		if a.Lacks(f, x) == "" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
