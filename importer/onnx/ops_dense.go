@@ -101,7 +101,7 @@ func lowerGemm(n *node) ([]*tensor, error) {
 		}
 		var of *scaled
 		if factor == [2]float32{1, 1} {
-			of, err = n.matrixOf(1 - min(1, trans[1]), trans[1] != 0)
+			of, err = n.matrixOf(1-min(1, trans[1]), trans[1] != 0)
 		}
 		if err == nil {
 			y, err = b.dense(a, w, bias, of)
