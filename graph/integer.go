@@ -97,7 +97,7 @@ func (f FixedPoint) Times(v int64) int64 {
 //
 //	clip(round(fma(a, A, fma(b, B, C))) + t), half to even, t being the level that the caller sees as 0
 //
-// in f32, as QLinearAdd of onnxruntime computes it on x86-64. With FixedRequantization they are levels less the zero point, and it is
+// in f32, as the code of onnxruntime for vectors of floats computes QLinearAdd. With FixedRequantization they are levels less the zero point, and it is
 //
 //	clip(C * (A * (a << 20) + B * (b << 20)) + z), z being the level that stands for 0
 //

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"ripc/graph"
-	"ripc/graph/scalar"
 	"ripc/internal/f32"
 )
 
@@ -34,23 +33,21 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		case graph.NoRequantization:
 			*e = float32(sum)
 		case graph.FloatRequantization:
-			*e = inRange(q.LevelType, q.Low, q.High, int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
 		case graph.FixedRequantization:
-			*e = inRange(q.LevelType, q.Low, q.High, byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o)))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o)))
 		case graph.MeanRequantization:
 			half := int64(q.Count / 2)
 			if sum <= 0 {
 				half = -half
 			}
-			*e = inRange(q.LevelType, q.Low, q.High, (sum+half)/int64(q.Count)-callers(l.out, 0))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, (sum+half)/int64(q.Count)-callers(l.out, 0))
 		}
 	})
 }
 
-// inRange is integer v, which counts from the zero point, between the levels low and high.
-func inRange(t scalar.LevelType, low, high int, v int64) float32 {
-	return float32(max(int64(low-t.Zero), min(v, int64(high-t.Zero))))
-}
+// inRange is the nearest integer to v from low to high.
+func inRange(low, high int, v int64) float32 { return float32(max(int64(low), min(v, int64(high)))) }
 
 // callers is the number that the caller sees where v's integer is i.
 func callers(v *graph.Value, i int64) int64 {
@@ -103,13 +100,13 @@ func intAdd(l *layer, a *graph.IntAddAttrs) {
 		if a.Form == graph.FloatRequantization {
 			p, q = callers(l.g.Value(l.n.Inputs[0]), p), callers(l.g.Value(l.n.Inputs[1]), q)
 			sum := f32.Fma(float32(p), float32(a.A), f32.Fma(float32(q), float32(a.B), float32(a.C)))
-			l.y.F[i] = inRange(a.LevelType, a.Low, a.High, int64(f32.RoundEven(sum))-callers(l.out, 0))
+			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callers(l.out, 0))
 			continue
 		}
 		s, t := byMultiplier(int32(p)<<20, a.A), byMultiplier(int32(q)<<20, a.B)
 		if a.Sub {
 			t = -t
 		}
-		l.y.F[i] = inRange(a.LevelType, a.Low, a.High, byMultiplier(int32(s+t), a.C))
+		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(s+t), a.C))
 	}
 }
