@@ -13,6 +13,7 @@ type Tables struct {
 	Bits   int // channels of a group
 	Chunk  int // words of channels that are cut into groups together; the last group of a chunk may have fewer channels
 	Chunks int // of a pixel
+	Groups int // of a pixel that hold channels: those of the last chunk may be fewer than PerChunk
 	most   int // what an entry counts
 	// Weights [KH, KW, Groups, Out] are the entries to look up: those of a group are the bits of one weight each, the first
 	// channel's lowest.
@@ -25,15 +26,12 @@ const MaxEntry = 255
 // PerChunk is the number of groups of a chunk.
 func (t *Tables) PerChunk() int { return (t.Chunk*WordBits + t.Bits - 1) / t.Bits }
 
-// Groups is the number of groups of a pixel.
-func (t *Tables) Groups() int { return t.Chunks * t.PerChunk() }
-
 // Entries is the number of entries of a table.
 func (t *Tables) Entries() int { return 1 << t.Bits }
 
 // Largest is what a window of f counts at most, as far as the entries tell.
 func (t *Tables) Largest(f *graph.FusedConv) int {
-	return f.KH * f.KW * t.Groups() * t.most
+	return f.KH * f.KW * t.Groups * t.most
 }
 
 // lacksTables says why groups of so many channels do not give the sums of f over x; "" where they do.
@@ -59,10 +57,12 @@ func newTables(f *graph.FusedConv, c *Counts, bits int) *Tables {
 		t.Chunk = 2 // fewer channels are left over
 	}
 	t.Chunks = c.Words / t.Chunk
+	rest := f.In - (t.Chunks-1)*t.Chunk*WordBits
+	t.Groups = (t.Chunks-1)*t.PerChunk() + (rest+bits-1)/bits
 	if c.Weights == nil {
 		return t
 	}
-	taps, groups := f.KH*f.KW, t.Groups()
+	taps, groups := f.KH*f.KW, t.Groups
 	t.Weights = make([]uint8, taps*groups*f.Out)
 	for tap := range taps {
 		for g := range groups {

@@ -7,7 +7,7 @@ import "ripc/ir"
 func (c *conv) tables(x ir.Buffer) ir.Buffer {
 	t := c.Tables
 	shape := append([]int{}, x.Shape[1:4]...)
-	tb := buf("tb", ir.U8, append(shape, t.Groups(), t.Entries())...)
+	tb := buf("tb", ir.U8, append(shape, t.Chunks*t.PerChunk(), t.Entries())...)
 	ls := loops("tb.", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]),
 		over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk()), over(ir.Entry, "e", t.Entries()))
 	i := vars(ls)

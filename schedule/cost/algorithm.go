@@ -66,15 +66,16 @@ func Float(t targets.Target, l Layer) Estimate {
 // windows reach. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
 func Table(t targets.Target, l Layer, bits int) Estimate {
 	c := t.Sums()
-	groups := l.Words * WordChannels / int64(bits)
-	if WordChannels%bits != 0 {
-		if groups = l.Words * (WordChannels/int64(bits) + 1); l.Words%2 == 0 {
-			groups = l.Words / 2 * (2*WordChannels/int64(bits) + 1)
-		}
+	chunk := int64(WordChannels)
+	if WordChannels%bits != 0 && l.Words%2 == 0 {
+		chunk *= 2
 	}
+	whole := func(channels int64) int64 { return (channels + int64(bits) - 1) / int64(bits) }
+	made := l.Words * WordChannels / chunk * whole(chunk)
+	groups := (l.Channels-1)/chunk*whole(chunk) + whole((l.Channels-1)%chunk+1)
 	kind := c.Lookup[bits]
-	run := max(1, min(groups, MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))))
-	each := kind.Lookup + kind.Widen/float64(run)
+	length, _ := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
+	each := kind.Lookup + kind.Widen/float64(length)
 	switch lanes := int64(kind.Lanes); {
 	case l.Filters%WordChannels != 0: // no instruction fits
 		each = kind.One
@@ -83,12 +84,32 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	}
 	rows := int64(TableRows(int(l.Rows)))
 	again := float64(rows+l.TapRows-1) / float64(rows)
-	tables := float64(l.Inputs/max(1, l.Channels)*groups) * again * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
+	tables := float64(l.Inputs/max(1, l.Channels)*made) * again * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + tables + streamed(t, l, groups) + levels(c, l))
 }
 
 // MaxByte is the largest sum that a byte holds.
 const MaxByte = 255
+
+// Runs chooses how many look-ups are summed in bytes, of which most fit, and how many of them are groups of one tap; the others are
+// those of the other taps of a row.
+func Runs(most, groups, taps int) (lookups, run int) {
+	even := func(most int) int { // a rest has a nest of its own: rather a little less of each
+		most = max(1, min(most, groups))
+		for n := most; n > most*2/3; n-- {
+			if groups%n == 0 {
+				return n
+			}
+		}
+		return most
+	}
+	lookups = even(most)
+	run = lookups
+	if n := even(most / taps); taps > 1 && n*taps <= most && n*taps >= lookups {
+		return n * taps, n
+	}
+	return lookups, run
+}
 
 // TableRows is the number of rows of the output that share the tables that are made for them: half as many tasks as Rows makes, since
 // tables are dear.

@@ -6,7 +6,6 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
-	"ripc/ir/deps"
 	"ripc/schedule"
 	"ripc/schedule/cost"
 	"ripc/targets/isa"
@@ -43,15 +42,19 @@ func (l *Layer) lookUps(n int) []int {
 	return out
 }
 
-// runs is the number of look-ups whose sum fits a byte, at most as many as there are groups.
+// runs is the number of look-ups whose sum fits a byte.
 func (l *Layer) runs() int {
 	most := int64(cost.MaxByte)
+	r := arith.Ranges{}
+	for _, loop := range l.table.loops {
+		r = r.With(loop.Var, loop.Extent)
+	}
 	for _, st := range storesTo(l.Func.Body, l.table.buf) {
-		if iv, ok := arith.Bounds(st.Val, deps.ScopeOf(l.Func.Body).Ranges); ok {
+		if iv, ok := arith.Bounds(st.Val, r); ok {
 			most = max(1, iv.Hi)
 		}
 	}
-	return max(1, min(int(cost.MaxByte/most), l.sum.extent(ir.Reduce)))
+	return max(1, int(cost.MaxByte/most))
 }
 
 // unit is the number of channels of the output that are computed for each position at once: those of a word, or, of floats, of a
@@ -65,30 +68,28 @@ func (l *Layer) unit() int {
 
 func tableKnobs(l *Layer) []Knob {
 	w, h, n, most := l.out.extent(ir.Col), l.out.extent(ir.Row), l.sum.extent(ir.Channel), l.runs()
-	domain, at := l.lookUps(n), 0
+	domain, best := l.lookUps(n), 0
 	if domain == nil {
 		domain = []int{1}
 	}
 	for i, n := range domain { // two registers of filters share the tables that are read, where there are registers for it
 		if n*8 <= l.Target.VectorBits || n*8 == 2*l.Target.VectorBits && l.Target.Registers >= 32 {
-			at = i
+			best = i
 		}
 	}
-	tile := cost.Tile(w, cost.TablePositions(l.Target, max(1, domain[at]*8/l.Target.VectorBits))/max(1, l.window()))
-	length := most
-	if k := l.sum.extent(ir.Reduce); k%most != 0 { // a rest has a nest of its own: rather a little less of each
-		for n := most; n > most*2/3; n-- {
-			if k%n == 0 {
-				length = n
-				break
-			}
-		}
+	tile := cost.Tile(w, cost.TablePositions(l.Target, max(1, domain[best]*8/l.Target.VectorBits))/max(1, l.window()))
+	taps := l.sum.extent(ir.TapCol)
+	length, groups := cost.Runs(most, l.sum.extent(ir.Reduce), taps)
+	where := cost.AtTap
+	if length > groups {
+		where = cost.AtRow
 	}
 	return []Knob{
-		{filters, "filters that are looked up at once", domain, domain[at]},
+		{filters, "filters that are looked up at once", domain, domain[best]},
 		{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile},
 		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
-		{run, "look-ups that are summed in bytes", upTo(most), length},
+		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
+		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
 	}
 }
 
@@ -200,25 +201,33 @@ func (b *tableBuilder) sums() {
 // looked schedules the nest of a run of groups, in the loop over runs if there are several, and gives the buffers of its sums, whose
 // names begin with name.
 func (b *tableBuilder) looked(runs, groups, name string) []string {
-	at := map[ir.Axis]string{}
+	loops := map[ir.Axis]string{}
 	ir.Walk(b.find(groups), func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && at[l.Axis] == "" {
-			at[l.Axis] = l.Var
+		if l, ok := s.(*ir.For); ok && loops[l.Axis] == "" {
+			loops[l.Axis] = l.Var
 		}
 		return true
 	})
-	all, lane, blocks := at[ir.Channel], at[ir.Channel], ""
+	all, lane, blocks := loops[ir.Channel], loops[ir.Channel], ""
 	if n := b.v[filters]; n > 1 && b.extent(all) > n {
 		blocks, lane = all+".b", all+".f"
 		b.must("split %s %d tail=perfect -> %s %s", all, n, blocks, lane)
 	}
-	b.reorder(runs, blocks, at[ir.TapCol], groups, at[ir.Row], at[ir.Col], lane)
-	bufs, around := []string{name + ".b"}, at[ir.TapCol]
-	from := b.sum.buf
+	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], lane)
+	// An iteration of a loop of one sums in bytes, and one around that in 16 bits where more are needed.
+	around, bufs, from := loops[ir.TapCol], []string{name + ".b"}, b.sum.buf
+	if cost.At(b.v[at]) == cost.AtTap {
+		around = groups
+	}
+	inside := func(loop string) string {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.one %[1]s", loop, b.extent(loop))
+		return loop + ".one"
+	}
+	around = inside(around)
 	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
-		bufs, around = append(bufs, name+".h"), groups+".h"
-		b.must("narrow_accumulate %s %s u16 -> %s", from, at[ir.TapCol], bufs[1])
-		b.must("split %s %d tail=perfect -> %s %[1]s", groups, b.extent(groups), around)
+		bufs = append(bufs, name+".h")
+		b.must("split %[1]s 1 tail=perfect -> %[1]s.h %[1]s", around)
+		b.must("narrow_accumulate %s %s.h u16 -> %s", from, around, bufs[1])
 		from = bufs[1]
 	}
 	b.must("narrow_accumulate %s %s u8 -> %s", from, around, bufs[0])
