@@ -33,8 +33,8 @@ import (
 //
 // It is refused if the buffer is no alloc, if the loop is outside its scope, vectorize or in its own producer, if
 // something else outside the loop reads the buffer, if a nest that fills it writes something else or reads what is
-// written in between, and if the producer does not index a dimension by plain loops that has to shrink. The help
-// lists the loops that are legal.
+// written in between, and if the producer does not index a dimension by plain loops of which iterations read different
+// parts. The help lists the loops that are legal.
 func ComputeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
 	g, err := computeAt(f, buffer, loop)
 	var e *ir.Error
@@ -293,6 +293,10 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 	var l *ir.For
 	if isVar && len(a.Terms) == 1 && a.Terms[0].Coef == 1 {
 		l = ir.FindLoop(producer, v.Name)
+	}
+	if l == nil && len(m.region[d].base.Terms) == 0 { // each iteration reads the same part: what lies beyond it may stay
+		m.region[d] = extent{whole: true, size: m.alloc.Buf.Shape[d]}
+		return nil
 	}
 	if l == nil {
 		return &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s would shrink, but it is written at %s, not by a plain loop; compute_at before splitting the producer",

@@ -24,11 +24,11 @@ type SumCosts struct {
 }
 
 // LookupCosts are what counts by table cost: Lookup is for one filter and one group, where an instruction looks up for Lanes filters at
-// once, One where none does; Widen for adding the bytes of a filter's look-ups to its sum, Table for a table and Plane for what each
-// plane of the activations adds to that.
+// once, One where none does; Widen for adding the bytes of a filter's look-ups to its sum, Sum for each sum, which is kept in memory;
+// Table for a table and Plane for what each plane of the activations adds to that.
 type LookupCosts struct {
-	Lanes                            int
-	Lookup, One, Widen, Table, Plane float64
+	Lanes                                 int
+	Lookup, One, Widen, Sum, Table, Plane float64
 }
 
 // Sums are t's costs; the zero SumCosts for a target that nothing is known of.
@@ -53,7 +53,7 @@ func sumsARM64() SumCosts {
 		Word: 0.96, PlaneWord: 1.5,
 		Fma: 1, Load: 1, Position: 1, Step: 1.3,
 		Unpack: 0.95, Level: 1,
-		Lookup: map[int]LookupCosts{4: {1, 4, 4, 1, 20, 10}, 6: {1, 4, 4, 1, 60, 30}},
+		Lookup: map[int]LookupCosts{4: {1, 4, 4, 1, 1, 20, 10}, 6: {1, 4, 4, 1, 1, 60, 30}},
 	}
 }
 
@@ -64,7 +64,7 @@ func sumsARM() SumCosts {
 		Word: 1.06, PlaneWord: 1.83,
 		Fma: 1, Load: 1.5, Position: 1, Step: 3.2,
 		Unpack: 1.15, Level: 2.5,
-		Lookup: map[int]LookupCosts{4: {1, 5, 5, 1, 30, 15}, 6: {1, 5, 5, 1, 90, 45}},
+		Lookup: map[int]LookupCosts{4: {1, 5, 5, 1, 1, 30, 15}, 6: {1, 5, 5, 1, 1, 90, 45}},
 	}
 }
 
@@ -76,13 +76,13 @@ func sumsX86(t Target) SumCosts {
 	none := LookupCosts{Lanes: 1, Lookup: 3, One: 3, Widen: 0.1, Table: 30, Plane: 20}
 	c.Lookup = map[int]LookupCosts{4: none, 6: none}
 	if t.Has("avx2") {
-		c.Lookup[4] = LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Table: 0.8, Plane: 0.5}
+		c.Lookup[4] = LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5}
 	}
 	if t.Has("avx512bw") {
-		c.Lookup[4] = LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Table: 0.6, Plane: 0.3}
+		c.Lookup[4] = LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3}
 	}
 	if t.Has("avx512vbmi") && t.Has("avx512bitalg") {
-		c.Lookup[6] = LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Table: 1, Plane: 0.4}
+		c.Lookup[6] = LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.12, Table: 1, Plane: 0.4}
 	}
 	switch {
 	case !t.Has("fma"): // each is a call

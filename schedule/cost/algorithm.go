@@ -85,7 +85,8 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	rows := int64(TableRows(int(l.Rows)))
 	again := float64(rows+l.TapRows-1) / float64(rows)
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * again * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + tables + streamed(t, l, groups) + levels(c, l))
+	sums := kind.Sum * float64(l.Outputs*l.Filters)
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, groups) + levels(c, l))
 }
 
 // MaxByte is the largest sum that a byte holds.

@@ -103,3 +103,44 @@ func TestFewBitsStay(t *testing.T) {
 		}
 	}
 }
+
+// TestLookedUp: what tables were measured to cost, in cycles of one thread of the machine of the other measurements (examples/convs, 64
+// to 512 channels, ripc bench --algorithm conv=TABLE), is estimated to a factor of 1.6, and tables are chosen for 2 and 3 bits, and for 1 bit where a
+// popcount takes many operations.
+func TestLookedUp(t *testing.T) {
+	v3, v4, zen := lookup(t, "x86-64-v3"), lookup(t, "x86-64-v4"), zen5(t)
+	zen.Features = append(zen.Features, "avx512vbmi", "avx512bitalg")
+	for _, m := range []struct {
+		target   targets.Target
+		size, ch int64
+		bits     int64
+		group    int
+		cycles   float64
+	}{
+		{zen, 56, 64, 2, 6, 342e3}, {zen, 28, 128, 2, 6, 267e3}, {zen, 14, 256, 2, 6, 244e3}, {zen, 7, 512, 2, 6, 235e3},
+		{zen, 56, 64, 3, 6, 404e3}, {zen, 28, 128, 3, 6, 325e3}, {zen, 14, 256, 3, 6, 289e3}, {zen, 7, 512, 3, 6, 271e3},
+		{v4, 28, 128, 1, 4, 387e3}, {v4, 28, 128, 2, 4, 405e3},
+		{v3, 28, 128, 1, 4, 683e3}, {v3, 28, 128, 2, 4, 702e3},
+	} {
+		l := cost.Layer{Outputs: m.size * m.size, Rows: m.size, Cols: m.size, Filters: m.ch, Taps: 9, TapRows: 3, Channels: m.ch, Words: m.ch / 32,
+			ActivationPlanes: m.bits, WeightPlanes: 1, Inputs: (m.size + 2) * (m.size + 2) * m.ch, Levels: 1<<m.bits - 1}
+		table, pop := float64(cost.Table(m.target, l, m.group)), float64(cost.Popcount(m.target, l))
+		if q := table / m.cycles; math.Max(q, 1/q) > 1.6 {
+			t.Errorf("%s, %d channels, %d bits: %.0f cycles are estimated to be %.0f", m.target.Name, m.ch, m.bits, m.cycles, table)
+		}
+		if table > pop {
+			t.Errorf("%s, %d channels, %d bits: popcounts are estimated to take %.0f cycles, tables %.0f", m.target.Name, m.ch, m.bits, pop, table)
+		}
+		if l.ActivationPlanes, l.Levels = 1, 1; m.group == 6 && cost.Table(m.target, l, 6) < cost.Popcount(m.target, l) {
+			t.Errorf("%s, %d channels: tables for 1 bit", m.target.Name, m.ch)
+		}
+	}
+}
+
+func lookup(t *testing.T, name string) targets.Target {
+	m, err := targets.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -40,7 +40,7 @@ func machines(t testing.TB) []targets.Target {
 		all = append(all, m)
 	}
 	all[0].Name = "avx512 with vpopcnt"
-	all[0].Features = append(append([]string(nil), all[0].Features...), "avx512vpopcntdq", "avx512bitalg")
+	all[0].Features = append(append([]string(nil), all[0].Features...), "avx512vpopcntdq", "avx512bitalg", "avx512vbmi")
 	all[0].CountOps = 1
 	return all
 }
@@ -116,7 +116,10 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
-	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float}).Draw(t, "algorithm")
+	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float, layout.Table4, layout.Table6}).Draw(t, "algorithm")
+	if (by == layout.Table4 || by == layout.Table6) && (planes > 4 || a.GroupCount() > 1) {
+		by = layout.Popcount
+	}
 	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
 		e.OutBits, e.OutEnc = 6, ir.Bipolar
@@ -664,12 +667,19 @@ func layers() map[string]*ir.Func {
 		}
 		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, h, h, ops.Slice{})
 	}
+	looked := func(in, out, planes int, by layout.Algorithm) *ir.Func {
+		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: in, Out: out, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
+		return testlayer.Integers(a, by, ir.Unipolar, planes, 1, 13, 13, ops.Slice{})
+	}
 	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
 	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
 	return map[string]*ir.Func{
 		"3x3_64":    conv(13, 64, 256, 3, 1, 1),
 		"1x1_512":   conv(13, 512, 64, 1, 1, 1),
 		"dense":     conv(1, 4096, 1000, 1, 1, 0),
+		"table4":    looked(48, 64, 1, layout.Table4),
+		"table6":    looked(128, 128, 3, layout.Table6),
 		"float_3x3": testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
 		"maxpool":   ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
 	}
