@@ -185,12 +185,16 @@ func (b *tableBuilder) sums() {
 			bufs = append(bufs, b.looked(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
 		}
 	}
-	for _, l := range on(b.serial(acc), ir.Channel) { // sets the sums
-		if innermost(l) {
+	for _, l := range on(b.serial(bufs...), ir.Channel) {
+		if innermost(l) && !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
 		}
 	}
-	b.registers(bufs...)
+	if b.v[filters] == 1 { // look-ups one after the other, in loops
+		return
+	}
+	b.unroll(on(b.serial(bufs...), ir.Row)...)
+	b.unroll(on(b.serial(bufs...), ir.Col)...)
 	for _, l := range on(b.serial(bufs...), ir.Reduce) {
 		if l.Var != outer {
 			b.unroll(l)
