@@ -195,7 +195,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, l.at[name].buf), append(others, v)
 	}
-	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...), dst.slice)
+	f, consts := ops.Conv(layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...), dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))

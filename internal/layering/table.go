@@ -114,7 +114,7 @@ func Table() []Row {
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
+		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // fused layers for tests
 		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
