@@ -22,7 +22,7 @@ type BenchRequest struct {
 }
 
 // BenchResult is what was measured. Pointers are nil where there is no such figure: simulated code has instruction
-// counts and no times, native code the reverse.
+// counts, and cycles that are estimated from them, but no times, native code the reverse.
 type BenchResult struct {
 	Model     string `json:"model"`
 	Layer     string `json:"layer,omitempty"` // the one that was measured by itself
@@ -31,11 +31,13 @@ type BenchResult struct {
 	Simulated bool   `json:"simulated,omitempty"`
 	Runs      int    `json:"runs"`
 	Figures
-	ClockGHz  *float64     `json:"clock_ghz"`        // of one core, directly behind the fastest runs
-	Reason    string       `json:"reason,omitempty"` // why instructions are missing
-	MCAReason string       `json:"mca_reason,omitempty"`
-	MACs      int64        `json:"macs"`
-	Layers    []LayerBench `json:"layers,omitempty"`
+	ClockGHz *float64 `json:"clock_ghz"`        // of one core, directly behind the fastest runs
+	Reason   string   `json:"reason,omitempty"` // why instructions are missing
+	// Estimate says how the cycles of simulated code were estimated, NoEstimate why they were not.
+	Estimate   *CycleEstimate `json:"estimate,omitempty"`
+	NoEstimate string         `json:"no_estimate,omitempty"`
+	MACs       int64          `json:"macs"`
+	Layers     []LayerBench   `json:"layers,omitempty"`
 }
 
 // LayerBench is the share of one stage.
@@ -50,8 +52,23 @@ type LayerBench struct {
 // Figures are one measurement.
 type Figures = measure.Figures
 
-// noMCA is why there is no estimate of cycles for code of other machines.
-const noMCA = "llvm-mca estimates straight-line code: it knows neither how often a loop runs nor the caches, so its cycles do not add up to those of a layer"
+// CycleEstimate says where the estimated cycles of simulated code are from: LLVM's model of a pipeline, without caches.
+type CycleEstimate struct {
+	Core    string `json:"core"`                           // that the code is for
+	Model   string `json:"model"`                          // whose pipeline was taken; like Core, if it is not the same
+	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but not in the model; a cycle each
+}
+
+// estimated stores in res what is to say of the estimate e for a core.
+func (res *BenchResult) estimated(e engine.Estimate, core string) {
+	switch {
+	case !res.Simulated:
+	case e.Cycles > 0:
+		res.Estimate = &CycleEstimate{Core: core, Model: e.Model, Unknown: e.Unknown}
+	case e.Why != nil:
+		res.NoEstimate = e.Why.Error()
+	}
+}
 
 // Bench measures a network, from the caller's inputs to its outputs: warm, with inputs filled from seed 0. With PerLayer
 // the stages are also timed one by one, in order, so that each finds the caches as in a whole run. If ctx ends on the
@@ -83,9 +100,6 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kernel: s.Kernel, MACs: s.MACs})
 		}
 	}
-	if res.Simulated {
-		res.MCAReason = noMCA
-	}
 	if !o.Count {
 		return res, nil
 	}
@@ -95,6 +109,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	}
 	m, err := engine.Measure(ctx, e, feed.Run(0), engine.MeasureOptions{Stages: r.PerLayer, Progress: r.Progress})
 	res.Runs, res.Figures, res.ClockGHz = m.Runs, m.Network, m.GHz
+	res.estimated(m.Estimate, d.CPU)
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f
 	}
@@ -115,8 +130,6 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
 		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
-	if res.Simulated {
-		res.MCAReason = noMCA
-	}
+	res.estimated(m.Estimate, u.Target.CPU)
 	return res, err
 }

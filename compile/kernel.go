@@ -139,8 +139,8 @@ func (u *Unit) Inputs(seed uint64) [][]byte {
 	return all
 }
 
-// Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions it takes on a
-// simulated target.
+// Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions and,
+// by estimate, cycles it takes on a simulated target.
 func (u *Unit) Measure(ctx context.Context, threads int, b measure.Budget) (*engine.Measurement, error) {
 	e, err := u.Open(engine.Options{Threads: threads, Count: true})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"ripc/codegen"
+	"ripc/codegen/llvm/rows"
 	"ripc/internal/golden"
 	"ripc/internal/layering"
 	"ripc/schemas"
@@ -44,6 +45,7 @@ func TestSections(t *testing.T) {
 	golden.CheckSection(t, "../Makefile", "# boards: begin", "# boards: end", "BOARDS := "+boardNames()+"\n")
 	golden.CheckSection(t, "../examples/mcu/Makefile", "# boards: begin", "# boards: end", boardVariables())
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
+	section(t, "docs/estimates.md", "models", modelTable())
 	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
 }
 
@@ -139,6 +141,17 @@ func targetTable() string {
 		}
 	}
 	return table(rows)
+}
+
+// modelTable says by which models cycles are estimated.
+func modelTable() string {
+	out := [][]string{{"target", "core", "LLVM's model"}}
+	for _, t := range targets.All() {
+		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" {
+			out = append(out, []string{"`" + t.Name + "`", t.CPU, cmp.Or(r.Model, "none")})
+		}
+	}
+	return table(out)
 }
 
 // boardNames are the targets that have a board.

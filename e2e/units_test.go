@@ -53,7 +53,7 @@ func drawn(f *ir.Func, t targets.Target, n int) []schedule.Trace {
 	return traces
 }
 
-// measured builds one schedule, compares it with the definition, and measures it: nanoseconds here, instructions of a board.
+// measured builds one schedule, compares it with the definition, and measures it: nanoseconds here, estimated cycles of a board.
 func measured(t testing.TB, f *ir.Func, tr schedule.Trace, target targets.Target, o compile.KernelOptions) float64 {
 	t.Helper()
 	u, err := compile.Kernel(t.Context(), f, tr, target, o)

@@ -27,8 +27,8 @@ type step struct {
 
 // left is what a step left. memory has outputs if those were asked for, and Inputs only if they can be told.
 type left struct {
-	memory       *Memory
-	instructions uint64
+	memory   *Memory
+	counters Counters // without Took
 }
 
 // run runs jobs as one batch of the network d: fresh makes the memory that a job with Inputs starts on, process runs the
@@ -76,7 +76,8 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 	results := make([]Result, len(jobs))
 	for k, l := range done {
 		r := &results[k]
-		r.Counters = Counters{Took: took, Instructions: l.instructions}
+		r.Counters = l.counters
+		r.Counters.Took = took
 		if l.memory == nil {
 			continue
 		}

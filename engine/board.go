@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"ripc/engine/bareboard"
 	"ripc/runtime/describe"
@@ -67,6 +68,9 @@ func (b *board) fresh(j Job) *Memory {
 	return &Memory{Inputs: m.Inputs, Outputs: m.Outputs, Work: m.Workspace}
 }
 
+// errNoBlocks is why there are no estimates: it takes counts of blocks.
+var errNoBlocks = errors.New("the board's timer counts instructions, and cannot tell which they were")
+
 func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
 	var jobs []bareboard.Job
 	for _, s := range steps {
@@ -80,7 +84,7 @@ func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
 	var all []left
 	for _, d := range done {
 		b.stack = max(b.stack, d.Stack)
-		l := left{instructions: d.Instructions}
+		l := left{counters: Counters{Instructions: d.Instructions, Estimate: Estimate{Why: errNoBlocks}}}
 		if d.Memory != nil {
 			l.memory = &Memory{Inputs: d.Memory.Inputs, Outputs: d.Memory.Outputs, Work: d.Memory.Workspace}
 		}

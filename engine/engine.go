@@ -80,6 +80,15 @@ type Counters struct {
 	Took         time.Duration // of the job alone; of a simulated one, a share of its batch
 	GHz          float64       // clock of the core directly behind the job; with Options.Count
 	Instructions uint64        // that the network executed; with Options.Count
+	Estimate     Estimate      // of simulated code; with Options.Count
+}
+
+// Estimate is how many cycles simulated code would take on the core that it is for, as package estimate has it.
+type Estimate struct {
+	Cycles  float64 // 0 if there is no estimate
+	Model   string  // LLVM's name of the core whose pipeline was taken, which is like the target's if it is not the same
+	Unknown uint64  // executed instructions that the model lacks, which count a cycle each
+	Why     error   // there is none
 }
 
 // Memory is what stages read and write, without constants. It must not be changed.
@@ -114,7 +123,7 @@ type Options struct {
 	Threads int // 0 means 1
 	// Simulate makes Open simulate although this machine could run the artifact.
 	Simulate bool
-	// Count asks for counters: the clock of native code, the instructions of simulated code.
+	// Count asks for counters: the clock of native code, the instructions and estimated cycles of simulated code.
 	Count bool
 	// Limit bounds the time of a stage of simulated code; 0 is no limit.
 	Limit time.Duration

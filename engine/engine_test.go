@@ -12,6 +12,7 @@ import (
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine"
+	"ripc/engine/estimate"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/measure"
@@ -151,6 +152,16 @@ func TestMeasure(t *testing.T) {
 			}
 		case engine.Simulated:
 			if f.MinMS != nil || m.GHz != nil || *f.Instructions <= *s.Instructions || *s.Instructions < n/4 {
+				t.Errorf("%s: %+v", name, m)
+			}
+			if name == "rpi2" { // a core that LLVM has no model of
+				if !errors.Is(m.Estimate.Why, estimate.ErrNoModel) || f.EstimatedCycles != nil || m.Cost() != float64(*f.Instructions) {
+					t.Errorf("%s: %+v", name, m)
+				}
+				continue
+			}
+			if m.Estimate.Model != "cortex-a53" || m.Estimate.Why != nil || m.Cost() != *f.EstimatedCycles || *f.EstimatedCycles <= *s.EstimatedCycles ||
+				*s.MACsPerEstimatedCycle != n / *s.EstimatedCycles || m.Stages[1].MACsPerEstimatedCycle != nil {
 				t.Errorf("%s: %+v", name, m)
 			}
 		}

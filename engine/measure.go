@@ -13,14 +13,18 @@ type Measurement struct {
 	Network measure.Figures
 	Stages  []measure.Figures // if asked for
 	GHz     *float64          // clock of one core, directly behind the fastest runs; nil for simulated code
+	// Estimate is that of the network as a whole, for simulated code.
+	Estimate Estimate
 }
 
-// Cost is one number to compare by: the nanoseconds of the fastest run, or the instructions of simulated code. It is 0 if
-// neither is known.
+// Cost is one number to compare by: the nanoseconds of the fastest run; of simulated code the estimated cycles, or, for a core
+// that LLVM has no model of, the instructions. It is 0 if none is known.
 func (m *Measurement) Cost() float64 {
 	switch {
 	case m.Network.MinMS != nil:
 		return 1e6 * *m.Network.MinMS
+	case m.Network.EstimatedCycles != nil:
+		return *m.Network.EstimatedCycles
 	case m.Network.Instructions != nil:
 		return float64(*m.Network.Instructions)
 	}
@@ -36,8 +40,8 @@ type MeasureOptions struct {
 	Progress func(done, total int, what string)
 }
 
-// Measure measures a network on inputs: the time of native code, warm and over many runs; the instructions of simulated
-// code, once. e must be opened with Options.Count. If ctx ends on the way, what was measured until then is returned with
+// Measure measures a network on inputs: the time of native code, warm and over many runs; the instructions and
+// estimated cycles of simulated code, once. e must be opened with Options.Count. If ctx ends on the way, what was measured until then is returned with
 // ctx's error.
 func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
 	if o.Budget == (measure.Budget{}) {
@@ -46,7 +50,8 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if e.Kind() == Native {
 		return sampled(ctx, e, inputs, o)
 	}
-	n := len(e.Describe().Stages)
+	stages := e.Describe().Stages
+	n := len(stages)
 	jobs := []Job{{Last: n, Inputs: inputs}}
 	for i := 0; o.Stages && i < n; i++ {
 		j := Job{First: i, Last: i + 1}
@@ -62,19 +67,31 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if err != nil {
 		return &Measurement{Kind: e.Kind()}, err
 	}
-	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: counted(results[0])}
-	for _, r := range results[1:] {
-		m.Stages = append(m.Stages, counted(r))
+	var macs int64
+	for _, s := range stages {
+		macs += s.MACs
+	}
+	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: counted(results[0], macs), Estimate: results[0].Counters.Estimate}
+	for i, r := range results[1:] {
+		m.Stages = append(m.Stages, counted(r, stages[i].MACs))
 	}
 	return m, nil
 }
 
 // counted are the figures of a job whose time means nothing.
-func counted(r Result) measure.Figures {
-	if r.Counters.Instructions == 0 {
-		return measure.Figures{}
+func counted(r Result, macs int64) measure.Figures {
+	var f measure.Figures
+	if n := r.Counters.Instructions; n > 0 {
+		f.Instructions = &n
 	}
-	return measure.Figures{Instructions: &r.Counters.Instructions}
+	if cycles := r.Counters.Estimate.Cycles; cycles > 0 {
+		f.EstimatedCycles = &cycles
+		if macs > 0 {
+			v := float64(macs) / cycles
+			f.MACsPerEstimatedCycle = &v
+		}
+	}
+	return f
 }
 
 // sampled measures times.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"ripc/engine/estimate"
 	"ripc/engine/simulate"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -11,7 +12,9 @@ import (
 // simulated runs an artifact under qemu.
 type simulated struct {
 	batches
-	m *simulate.Machine
+	m      *simulate.Machine
+	core   *estimate.Estimator // nil without Options.Count, or because of noCore
+	noCore error
 }
 
 func openSimulated(path string, o Options) (Engine, error) {
@@ -22,7 +25,11 @@ func openSimulated(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &simulated{batches{o: o}, m}, nil
+	s := &simulated{batches: batches{o: o}, m: m}
+	if o.Count {
+		s.core, s.noCore = estimate.For(m.Description().Target)
+	}
+	return s, nil
 }
 
 func (s *simulated) Describe() *describe.Artifact { return s.m.Description() }
@@ -58,9 +65,27 @@ func (s *simulated) process(ctx context.Context, steps []step) ([]left, error) {
 		jobs = append(jobs, j)
 	}
 	done, err := s.m.Run(ctx, jobs)
-	var all []left
-	for _, d := range done {
-		all = append(all, left{&Memory{Outputs: d.Outputs, Work: d.Workspace}, d.Instructions})
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	all := make([]left, len(done))
+	profiles := make([]*simulate.Profile, len(done))
+	for k, d := range done {
+		all[k] = left{&Memory{Outputs: d.Outputs, Work: d.Workspace}, Counters{Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
+		profiles[k] = d.Profile
+	}
+	if s.core == nil {
+		return all, nil
+	}
+	cycles, err := s.core.Jobs(ctx, s.m.Code, profiles)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	for k := range all {
+		all[k].counters.Estimate = Estimate{Why: err}
+		if err == nil {
+			all[k].counters.Estimate = Estimate{Cycles: cycles[k].Cycles, Model: s.core.Model(), Unknown: cycles[k].Unknown}
+		}
+	}
+	return all, nil
 }

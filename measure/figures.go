@@ -12,7 +12,9 @@ type Figures struct {
 	MedianMS     *float64 `json:"median_ms"`
 	MACsPerCycle *float64 `json:"macs_per_cycle"`
 	Instructions *uint64  `json:"instructions"`
-	MCACycles    *float64 `json:"mca_cycles"` // always nil: no model of a CPU adds up blocks yet
+	// Of simulated code: cycles by a model of the core's pipeline, without caches (package engine/estimate), and MACs over those.
+	EstimatedCycles       *float64 `json:"estimated_cycles"`
+	MACsPerEstimatedCycle *float64 `json:"macs_per_estimated_cycle"`
 }
 
 // Reduce gives the shortest and the median time of runs, and MACs per cycle from the cycles of the fastest ones; of no runs, nothing.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what ripc needs besides Go, git and make: the LLVM tools (opt, llc, llvm-mc, ld.lld ...), qemu-user, which
+# Installs what ripc needs besides Go, git and make: the LLVM tools (opt, llc, llvm-mc, llvm-mca, ld.lld ...), qemu-user, which
 # runs artifacts of other machines, and a C compiler, with which the tests check the headers and ripc bench builds its
 # instruction counter. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
 #
@@ -12,7 +12,7 @@ set -euo pipefail
 # have_llvm VERSION: are all tools there, on PATH or in LLVM's own folder?
 have_llvm() {
 	local tool
-	for tool in opt llc llvm-mc llvm-ar llvm-objcopy ld.lld; do
+	for tool in opt llc llvm-mc llvm-ar llvm-objcopy llvm-mca ld.lld; do
 		command -v "$tool-$1" >/dev/null || [ -x "/usr/lib/llvm-$1/bin/$tool" ] || return 1
 	done
 }
@@ -20,7 +20,7 @@ have_llvm() {
 # have_llvm_bin: are all tools in the folder that RIPC_LLVM_BIN names?
 have_llvm_bin() {
 	local tool
-	for tool in opt llc llvm-mc llvm-ar llvm-objcopy ld.lld; do
+	for tool in opt llc llvm-mc llvm-ar llvm-objcopy llvm-mca ld.lld; do
 		[ -x "$RIPC_LLVM_BIN/$tool" ] || [ -x "$RIPC_LLVM_BIN/$tool-22" ] || [ -x "$RIPC_LLVM_BIN/$tool-19" ] ||
 			die "RIPC_LLVM_BIN=$RIPC_LLVM_BIN has no $tool; unset it to use the system's LLVM"
 	done

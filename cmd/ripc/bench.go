@@ -21,8 +21,9 @@ func benchCommand() *cobra.Command {
 machine: after warming up, at least 20 runs and one second (of slow networks fewer runs);
 the fastest and the middle run in milliseconds, and multiply-accumulates (MACs) per cycle
 of all threads together. The clock is measured in the same run, by a chain of dependent
-additions, one a cycle. Code for other machines is simulated: its instructions are counted,
-with one thread, and no time is given. With --layer one layer is built and measured by
+additions, one a cycle. Code for other machines is simulated, with one thread, and no time
+is given: its instructions are counted, and the cycles of the board's core estimated by
+LLVM's model of its pipeline (llvm-mca), which knows no caches (docs/estimates.md). With --layer one layer is built and measured by
 itself, with its own weights and the schedule that it has in the network or that --schedule
 gives: what a change of its schedule does shows without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
@@ -52,6 +53,9 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if res.Reason != "" {
 				fmt.Fprintf(os.Stderr, "ripc: no instructions counted: %s\n", res.Reason)
 			}
+			if res.NoEstimate != "" {
+				fmt.Fprintf(os.Stderr, "ripc: no cycles estimated: %s\n", res.NoEstimate)
+			}
 			if f.json {
 				if jerr := printJSON(cmd.OutOrStdout(), res); jerr != nil {
 					return jerr
@@ -76,7 +80,18 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 		what = "layer " + r.Layer + " of " + r.Model + ", by itself,"
 	}
 	if r.Simulated {
-		fmt.Fprintf(w, "%s for %s, simulated, 1 thread\n\n", what, r.Target)
+		fmt.Fprintf(w, "%s for %s, simulated, 1 thread\n", what, r.Target)
+		if e := r.Estimate; e != nil {
+			like := ""
+			if e.Model != e.Core {
+				like = ", taken for " + e.Core
+			}
+			fmt.Fprintf(w, "cycles are estimated by LLVM's model of %s%s, without caches\n", e.Model, like)
+			if e.Unknown > 0 && r.Instructions != nil {
+				fmt.Fprintf(w, "%.1f %% of the instructions are not in the model, and count a cycle each\n", 100*float64(e.Unknown)/float64(*r.Instructions))
+			}
+		}
+		fmt.Fprintln(w)
 	} else {
 		fmt.Fprintf(w, "%s for %s, threads: %d, %s", what, r.Target, r.Threads, count(r.Runs, "run"))
 		if r.ClockGHz != nil {
@@ -90,7 +105,10 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 		first.width = min(first.width, -len(l.Name))
 	}
 	columns := []column{first, {"MIN MS", 12}, {"MEDIAN MS", 10}, {"MACS", 9}, {"MACS/CYCLE", 10}, {"KERNEL", 0}}
-	if r.Simulated { // neither times nor cycles
+	switch {
+	case r.Estimate != nil:
+		columns = []column{first, {"INSTRUCTIONS", 12}, {"EST. CYCLES", 12}, {"MACS", 9}, {"MACS/EST. CYCLE", 15}, {"KERNEL", 0}}
+	case r.Simulated: // neither times nor cycles
 		columns = []column{first, {"INSTRUCTIONS", 12}, {"MACS", 9}, {"KERNEL", 0}}
 	}
 	var titles []string
@@ -106,6 +124,9 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 				instructions = fmt.Sprint(*f.Instructions)
 			}
 			cells = []string{name, instructions, thousands(macs), kernel}
+			if r.Estimate != nil {
+				cells = []string{name, instructions, number(f.EstimatedCycles, 0), thousands(macs), number(f.MACsPerEstimatedCycle, 1), kernel}
+			}
 		}
 		lines = append(lines, cells)
 	}

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"bufio"
 	"context"
 	"embed"
 	"fmt"
@@ -19,7 +18,7 @@ var guest embed.FS
 // countVariable is the environment variable that tells the counter where to write.
 const countVariable = "RIPC_COUNT_FILE"
 
-// buildCounter returns the plugin that counts instructions, for the plugin interface of the given qemu.
+// buildCounter returns the plugin that counts what is executed, for the plugin interface of the given qemu.
 func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) {
 	source, err := guest.ReadFile("guest/count.c")
 	if err != nil {
@@ -56,28 +55,4 @@ func pluginVersion(ctx context.Context, qemu string) (int, error) {
 		return 2, nil
 	}
 	return 1, nil
-}
-
-// readCounts reads lines "job instructions" and stores them, less the runner's share.
-func readCounts(path string, results []Result, overhead uint64) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("simulate: the instruction counter wrote nothing (does this qemu support plugins?): %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	seen := 0
-	for lines.Scan() {
-		var job int
-		var n uint64
-		if _, err := fmt.Sscan(lines.Text(), &job, &n); err != nil || job != seen || job >= len(results) || n < overhead {
-			return fmt.Errorf("simulate: the instruction counter wrote %q for job %d", lines.Text(), seen)
-		}
-		results[job].Instructions = n - overhead
-		seen++
-	}
-	if err := lines.Err(); err != nil || seen != len(results) {
-		return fmt.Errorf("simulate: the instruction counter wrote %d of %d counts (%v)", seen, len(results), err)
-	}
-	return nil
 }

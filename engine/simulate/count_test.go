@@ -33,6 +33,25 @@ func testCount(t *testing.T, d *describe.Artifact) {
 		if r.Instructions != 2003 {
 			t.Errorf("job %d: %d instructions, want 2003", i, r.Instructions)
 		}
+		// The loop's second instruction led to its first 999 times, wherever qemu's pieces begin.
+		again, times := uint64(0), map[uint64]uint64{}
+		for _, j := range r.Profile.Jumps {
+			if j.To == j.From-4 {
+				again += j.Times
+			}
+		}
+		for _, p := range r.Profile.Pieces {
+			code := m.Code(p.First, p.Last-p.First+4)
+			if uint64(len(code)) != 4*p.Instructions {
+				t.Errorf("job %d: %d bytes of code for %+v", i, len(code), p)
+			}
+			for a := p.First; a <= p.Last; a += 4 {
+				times[a] += p.Times
+			}
+		}
+		if again != 999 || len(times) != 5 {
+			t.Errorf("job %d: %d rounds after the first, instructions at %v", i, again, times)
+		}
 	}
 	job.Threads = 2
 	if _, err := m.Run(context.Background(), []simulate.Job{job}); err == nil || !strings.Contains(err.Error(), "counted with 1") {

@@ -63,7 +63,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		return nil, err
 	}
 	if m.plugin != nil {
-		if err := readCounts(counts, results, m.guest.Overhead); err != nil {
+		if err := readProfiles(counts, results, m.guest.Base+programAt, m.prog.size); err != nil {
 			return nil, err
 		}
 	}

@@ -62,6 +62,8 @@ type Result struct {
 	Captured  [][]byte
 	// Instructions counts those that the artifact executed in this job; 0 without Options.Count.
 	Instructions uint64
+	// Profile says which they were; nil without Options.Count.
+	Profile *Profile
 	// StackBytes is about how deep any thread's stack went in the whole batch.
 	StackBytes int
 }
@@ -152,6 +154,16 @@ func (m *Machine) Description() *describe.Artifact { return m.desc }
 
 // Stages returns the number of stages: Job.Last of a whole inference.
 func (m *Machine) Stages() int { return len(m.desc.Stages) }
+
+// Code returns n bytes of the artifact's code at an address of its file; nil if there are none.
+func (m *Machine) Code(at, n uint64) []byte {
+	for _, s := range m.prog.segments {
+		if s.prot&4 != 0 && at >= s.offset && at-s.offset <= uint64(len(s.data)) && n <= uint64(len(s.data))-(at-s.offset) {
+			return s.data[at-s.offset : at-s.offset+n]
+		}
+	}
+	return nil
+}
 
 // workspaceBytes returns the size of the workspace of n threads.
 func (m *Machine) workspaceBytes(n int) int64 {

@@ -162,7 +162,10 @@ func (b *modelBuilder) bitserial() {
 		b.activation()
 	}
 	if b.r.IntN(5) > 0 {
-		b.quantize()
+		floats := b.cur
+		if b.quantize(); !dense && b.r.IntN(4) == 0 {
+			b.shortcut(floats)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type Const struct {
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
 // products of bytes, a step of channels together; levels are made bytes before, likewise. slice is the part of a concatenated output
-// that this layer writes.
+// that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y.
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
 	c.oh, c.ow = l.OutSize(c.h, c.w)
@@ -115,6 +115,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 		c.params = append(c.params, in(c.windows()))
 	}
 	c.params = append(c.params, out(y))
+	for _, z := range c.levelsBeside() {
+		c.params = append(c.params, out(z))
+	}
 	return &ir.Func{Name: c.name(), Params: c.params, Body: allocs(c.bufs, ir.Seq(c.nests...))}
 }
 

@@ -275,19 +275,28 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 		}
 		return v
 	}
+	return ir.At(c.values(acc), append(slices.Clone(at), o.index)...)
+}
+
+// values is a nest of the floats that the sums become.
+func (c *conv) values(acc ir.Buffer) ir.Buffer {
 	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.start(acc, i)
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, i)))
-	return ir.At(y, append(slices.Clone(at), o.index)...)
+	return y
 }
 
 func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	y := buf("y", ir.F32, c.batch, c.ph, c.pw, c.o)
 	if slice.Total > 0 {
 		y.Shape[3] = slice.Total
+	}
+	if len(c.Beside) > 0 {
+		c.storeBeside(acc, y, slice.Offset)
+		return y
 	}
 	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)

@@ -65,6 +65,7 @@ type emitter struct {
 	sums   map[int]bool                // popcountAdd's functions, by lanes
 	udiv64 bool                        // divide64 is called
 	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
+	parts  map[ir.Expr]val             // what parts of the statement's expression are (see once)
 	// Addresses of calls' windows (see window).
 	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.

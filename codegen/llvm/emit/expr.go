@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"maps"
 	"math"
 
 	llir "github.com/llir/llvm/ir"
@@ -8,8 +9,36 @@ import (
 	"ripc/ir"
 )
 
-// eval emits an expression. The result is wide if it can differ between the lanes of the vectorized loop around it.
+// once emits the expression of a statement, what stands in it several times once.
+func (e *emitter) once(x ir.Expr) val {
+	e.parts = map[ir.Expr]val{}
+	defer func() { e.parts = nil }()
+	return e.eval(ir.Share(x))
+}
+
+// eval emits an expression, or takes what a part of this statement's, the same node, was evaluated to. The result is wide if it can
+// differ between the lanes of the vectorized loop around it.
 func (e *emitter) eval(x ir.Expr) val {
+	if v, ok := e.parts[x]; ok {
+		return v
+	}
+	v := e.compute(x)
+	if e.parts != nil {
+		e.parts[x] = v
+	}
+	return v
+}
+
+// apart emits a part of an expression whose values are not those of the rest: another block's, or another lane's.
+func (e *emitter) apart(parts map[ir.Expr]val, emit func()) {
+	rest := e.parts
+	e.parts = parts
+	emit()
+	e.parts = rest
+}
+
+// compute emits an expression.
+func (e *emitter) compute(x ir.Expr) val {
 	switch x := x.(type) {
 	case *ir.IntImm:
 		return imm(x.T, x.V)
@@ -110,7 +139,8 @@ func (e *emitter) branch(c val, x *ir.Select) val {
 	wide := e.varies(x.A) || e.varies(x.B)
 	side := func(blk *llir.Block, y ir.Expr) (val, *llir.Incoming) {
 		e.start(blk)
-		v := e.eval(y)
+		var v val
+		e.apart(maps.Clone(e.parts), func() { v = e.eval(y) })
 		if wide {
 			v = e.splat(v)
 		}

@@ -57,7 +57,7 @@ func (e *emitter) store(s *ir.Store) {
 		e.reduce(s)
 		return
 	}
-	x := e.eval(s.Val)
+	x := e.once(s.Val)
 	p := e.place(s.Buf, s.Idx)
 	if x.t != p.t {
 		e.fail("store to %"+s.Buf, "", "the value has type %s, the buffer %s", x.t, p.t)

@@ -15,7 +15,7 @@ func (e *emitter) reduce(s *ir.Store) {
 		e.update(s.Op, bits, e.address(p), p.alignment())
 		return
 	}
-	x := e.eval(s.Val)
+	x := e.once(s.Val)
 	if x.t != p.t {
 		e.fail("store to %"+s.Buf, "", "the value has type %s, the buffer %s", x.t, p.t)
 	}
@@ -66,7 +66,7 @@ func (e *emitter) bitmask(s *ir.Store) (val, bool) {
 	if !ok {
 		return val{}, false
 	}
-	x := e.splat(e.eval(bit.A))
+	x := e.splat(e.once(bit.A))
 	var mask val
 	mask.t = t
 	mask.v = e.b().NewBitCast(x.v, types.NewInt(uint64(e.lanes)))

@@ -91,7 +91,7 @@ func (e *emitter) conditional(s *ir.If) {
 		e.eachLane(s)
 		return
 	}
-	c := e.eval(s.Cond)
+	c := e.once(s.Cond)
 	switch {
 	case c.known && c.k != 0:
 		e.stmt(s.Then)

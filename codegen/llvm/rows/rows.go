@@ -23,7 +23,10 @@ type Row struct {
 	// 16 or 64 KiB): it costs address space, but no byte of the file.
 	Emulation, PageSize string
 	CommentMark         string // starts a comment in assembly
-	scheduling          scheduling
+	// Model is -mcpu for llvm-mca, which estimates cycles by LLVM's model of a pipeline: that of CPU, or of a core that is as much
+	// like it as any that LLVM has a model of. It is empty if there is none.
+	Model      string
+	scheduling scheduling
 }
 
 // scheduling says in which order LLVM is to put instructions.
@@ -48,6 +51,7 @@ type arch struct {
 	disabled map[string][]string // by CPU: what it implies that machines lack, or that no kernel uses
 	tuning   []tuning
 	order    func(cpu string) scheduling
+	models   map[string]string // Row.Model by CPU
 }
 
 // tuning are features of LLVM that steer instruction selection and need nothing from the machine, for targets that have a
@@ -80,6 +84,8 @@ func archs() []arch {
 				}
 				return bottomUp
 			},
+			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model, as it has for the A72.
+			models: map[string]string{"cortex-a53": "cortex-a53", "cortex-a57": "cortex-a57", "cortex-a72": "cortex-a72", "cortex-a76": "neoverse-n1", "kryo": "kryo"},
 		},
 		{
 			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: "65536", commentMark: "@",
@@ -88,6 +94,9 @@ func archs() []arch {
 				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
 			order: func(string) scheduling { return fewestRegisters },
+			// In its 32-bit part LLVM has no model of the A53, but of the R52, which also issues two instructions in order and adds in
+			// vectors of 64 bits twice a cycle. It has none that is like the A7.
+			models: map[string]string{"cortex-a53": "cortex-r52"},
 		},
 	}
 }
@@ -97,7 +106,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
 			return Row{Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
-				PageSize: a.pageSize, CommentMark: a.commentMark, scheduling: a.order(t.CPU)}, true
+				PageSize: a.pageSize, CommentMark: a.commentMark, Model: a.models[t.CPU], scheduling: a.order(t.CPU)}, true
 		}
 	}
 	return Row{CPU: t.CPU}, false

@@ -13,46 +13,44 @@ entry:
 	br i1 %7, label %for.i, label %end.i
 
 for.i:
-	%i = phi i64 [ %3, %entry ], [ %26, %end.k ]
+	%i = phi i64 [ %3, %entry ], [ %24, %end.k ]
 	%8 = getelementptr inbounds float, ptr %y, i64 %i
 	store float 0x0000000000000000, ptr %8, align 4
 	br label %for.k
 
 for.k:
-	%k = phi i64 [ 0, %for.i ], [ %24, %select.end ]
+	%k = phi i64 [ 0, %for.i ], [ %22, %select.end ]
 	%9 = add i64 %i, %k
 	%10 = sub i64 %9, 1
 	%11 = icmp sge i64 %10, 0
-	%12 = add i64 %i, %k
-	%13 = sub i64 %12, 1
-	%14 = icmp slt i64 %13, 8
-	%15 = and i1 %11, %14
-	br i1 %15, label %select.a, label %select.b
+	%12 = icmp slt i64 %10, 8
+	%13 = and i1 %11, %12
+	br i1 %13, label %select.a, label %select.b
 
 select.a:
-	%16 = add i64 %i, %k
-	%17 = add i64 %16, -1
-	%18 = getelementptr inbounds float, ptr %x, i64 %17
-	%19 = load float, ptr %18, align 4
+	%14 = add i64 %i, %k
+	%15 = add i64 %14, -1
+	%16 = getelementptr inbounds float, ptr %x, i64 %15
+	%17 = load float, ptr %16, align 4
 	br label %select.end
 
 select.b:
 	br label %select.end
 
 select.end:
-	%20 = phi float [ %19, %select.a ], [ 0x0000000000000000, %select.b ]
-	%21 = getelementptr inbounds float, ptr %y, i64 %i
-	%22 = load float, ptr %21, align 4
-	%23 = fadd float %22, %20
-	store float %23, ptr %21, align 4
-	%24 = add nuw nsw i64 %k, 1
-	%25 = icmp ult i64 %24, 3
-	br i1 %25, label %for.k, label %end.k, !llvm.loop !1
+	%18 = phi float [ %17, %select.a ], [ 0x0000000000000000, %select.b ]
+	%19 = getelementptr inbounds float, ptr %y, i64 %i
+	%20 = load float, ptr %19, align 4
+	%21 = fadd float %20, %18
+	store float %21, ptr %19, align 4
+	%22 = add nuw nsw i64 %k, 1
+	%23 = icmp ult i64 %22, 3
+	br i1 %23, label %for.k, label %end.k, !llvm.loop !1
 
 end.k:
-	%26 = add nuw nsw i64 %i, 1
-	%27 = icmp ult i64 %26, %6
-	br i1 %27, label %for.i, label %end.i, !llvm.loop !2
+	%24 = add nuw nsw i64 %i, 1
+	%25 = icmp ult i64 %24, %6
+	br i1 %25, label %for.i, label %end.i, !llvm.loop !2
 
 end.i:
 	br label %done

@@ -1,0 +1,231 @@
+// Package estimate says how many cycles a core that is not here would take for code that was executed in simulation: how often
+// each piece of code ran is counted (engine/simulate), and what it costs is asked of LLVM's model of the core's pipeline
+// (llvm-mca).
+//
+// What a block of code costs depends on what is still under way when control comes to it. So not blocks are costed but edges, a
+// block behind another one: its cost is by how many cycles it prolongs what was executed before it, taken to be the most
+// frequent way there. Where a block follows itself, the steady state of the loop counts, over as many rounds as the loop has on the
+// average. Sums over the edges are then the cycles of the whole, as though it had been given to llvm-mca as one straight line.
+//
+// What the model does not have: caches (each load takes what the first-level cache takes), the fetching of instructions,
+// branches that are predicted wrongly, loads that wait for stores. So an estimate is a lower bound where memory or branches
+// matter, and good for comparing kernels that compute from the first-level cache, which is what schedules arrange.
+package estimate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ripc/codegen/llvm/rows"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/engine/simulate"
+	"ripc/targets"
+)
+
+const (
+	// window is how many instructions before a block are simulated with it: more than any modelled core has under way.
+	window = 320
+	// long is the number of instructions over which the rounds of a loop are averaged, as a round takes no whole number of cycles.
+	long = 480
+	// costed is the share of the executed instructions whose edges are given to llvm-mca; the others, which are of
+	// prologues and of borders, count as many cycles each as these do on the average.
+	costed = 0.995
+)
+
+// ErrNoModel says that LLVM has no model of a target's pipeline.
+var ErrNoModel = errors.New("LLVM has no model of its pipeline")
+
+// Cycles is what was estimated of one job.
+type Cycles struct {
+	Cycles float64
+	// Unknown is how many of the executed instructions the model lacks; each counts a cycle.
+	Unknown uint64
+}
+
+// Estimator estimates cycles of one core. It is immutable.
+type Estimator struct {
+	row   rows.Row
+	tools *toolchain.Tools
+	cache *toolchain.Cache
+}
+
+// For returns the Estimator for the core of the target called name. It fails with *targets.UnknownTargetError, ErrNoModel
+// (wrapped), or, where there is no llvm-mca, *toolchain.MissingToolError.
+func For(name string) (*Estimator, error) {
+	t, err := targets.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	row, _ := rows.Of(t)
+	if row.Model == "" {
+		return nil, fmt.Errorf("%s of %s: %w", t.CPU, t.Arch, ErrNoModel)
+	}
+	tools, err := toolchain.Find()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tools.Path("llvm-mca"); err != nil {
+		return nil, err
+	}
+	cache, err := toolchain.UserCache("estimates")
+	if err != nil {
+		return nil, err
+	}
+	return &Estimator{row, tools, cache}, nil
+}
+
+// Model is LLVM's name of the core whose pipeline is taken.
+func (e *Estimator) Model() string { return e.row.Model }
+
+// Jobs estimates the cycles of jobs from what each of them executed; code returns bytes of code at an address, as
+// simulate.Machine.Code does. The same profiles of the same code give the same numbers. It fails as toolchain.Run does, or
+// if counts and code contradict each other.
+func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte, jobs []*simulate.Profile) ([]Cycles, error) {
+	s := &sheet{index: map[string]int{}}
+	sums := make([]sum, len(jobs))
+	for k, p := range jobs {
+		var err error
+		if sums[k], err = s.add(p, code); err != nil {
+			return nil, fmt.Errorf("estimate: job %d: %w", k, err)
+		}
+	}
+	costs, err := e.cost(ctx, s.lines)
+	if err != nil {
+		return nil, fmt.Errorf("estimate: %w", err)
+	}
+	all := make([]Cycles, len(jobs))
+	for k, sum := range sums {
+		all[k] = sum.total(costs)
+	}
+	return all, nil
+}
+
+// line is straight code, which may have been put together from several places.
+type line []byte
+
+// sheet collects the lines to be costed, each once.
+type sheet struct {
+	lines []line
+	index map[string]int
+}
+
+// at is the place of l in the sheet.
+func (s *sheet) at(l line) int {
+	k, ok := s.index[string(l)]
+	if !ok {
+		k = len(s.lines)
+		s.index[string(l)] = k
+		s.lines = append(s.lines, l)
+	}
+	return k
+}
+
+// sum is a job's cycles in terms of the costs of lines.
+type sum struct {
+	terms        []term
+	instructions uint64 // of the whole job
+}
+
+// term is times * (cost(longer) - cost(shorter)) / rounds: what so many instructions cost.
+type term struct {
+	longer, shorter int // lines of the sheet; shorter is -1 where there is nothing before
+	rounds          int
+	times           uint64
+	instructions    uint64 // of a round
+}
+
+// add puts the lines of a job on the sheet and returns its sum.
+func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, error) {
+	all, err := blocks(p)
+	if err != nil {
+		return sum{}, err
+	}
+	texts := make([]line, len(all))
+	for i, b := range all {
+		if texts[i] = code(b.first, uint64(b.n)*step); texts[i] == nil {
+			return sum{}, fmt.Errorf("there is no code at %#x", b.first)
+		}
+	}
+	type way struct {
+		from, to int // from is -1 where control came from the caller
+		times    uint64
+	}
+	var ways []way
+	for i, b := range all {
+		came := uint64(0)
+		for _, e := range b.from {
+			ways = append(ways, way{e.block, i, e.times})
+			came += e.times
+		}
+		if came < b.times {
+			ways = append(ways, way{-1, i, b.times - came})
+		}
+	}
+	weight := func(w way) uint64 { return w.times * uint64(all[w.to].n) }
+	slices.SortStableFunc(ways, func(a, b way) int { return -cmp.Compare(weight(a), weight(b)) })
+	r := sum{instructions: p.Instructions()}
+	done := uint64(0)
+	for _, w := range ways {
+		if float64(done) >= costed*float64(r.instructions) {
+			break
+		}
+		done += weight(w)
+		t := term{shorter: -1, rounds: 1, times: w.times, instructions: uint64(all[w.to].n)}
+		var before line
+		if w.from >= 0 {
+			before = history(all, texts, w.from)
+			t.shorter = s.at(before)
+		}
+		if w.from == w.to {
+			entries := max(1, all[w.to].times-w.times)
+			t.rounds = max(1, min((long+all[w.to].n-1)/all[w.to].n, int(w.times/entries)))
+		}
+		longer := slices.Clone(before)
+		for range t.rounds {
+			longer = append(longer, texts[w.to]...)
+		}
+		t.longer = s.at(longer)
+		r.terms = append(r.terms, t)
+	}
+	return r, nil
+}
+
+// history is what was executed up to the end of block i, on the most frequent way to it.
+func history(all []block, texts []line, i int) line {
+	var parts []line
+	n := 0
+	for n < window*step {
+		parts = append(parts, texts[i])
+		n += len(texts[i])
+		if len(all[i].from) == 0 {
+			break
+		}
+		i = all[i].from[0].block
+	}
+	slices.Reverse(parts)
+	whole := slices.Concat(parts...)
+	return whole[max(0, len(whole)-window*step):]
+}
+
+// total adds up a job's terms.
+func (r sum) total(costs []lineCost) Cycles {
+	var c Cycles
+	done := uint64(0)
+	for _, t := range r.terms {
+		cost := costs[t.longer]
+		if t.shorter >= 0 {
+			cost.cycles -= costs[t.shorter].cycles
+			cost.unknown -= costs[t.shorter].unknown
+		}
+		c.Cycles += float64(t.times) * float64(cost.cycles) / float64(t.rounds)
+		c.Unknown += t.times * uint64(cost.unknown) / uint64(t.rounds)
+		done += t.times * t.instructions
+	}
+	if done > 0 {
+		c.Cycles *= float64(r.instructions) / float64(done)
+	}
+	return c
+}
