@@ -105,6 +105,9 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 	for o := range d.Base {
 		d.Base[o] = -first * sums[o]
 	}
+	for o, v := range f.Add {
+		d.Base[o] += v
+	}
 	exact := true
 	if f.Pad.Any() {
 		d.PadLevel, exact = levelOf(f.PadValue, x)
