@@ -53,6 +53,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"eltwise":          with((*lowering).eltwise),
 		"shift_levels":     with((*lowering).shiftLevels),
 		"level_thresholds": with((*lowering).levelThresholds),
+		"int_add":          with((*lowering).intAdd),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -151,6 +152,12 @@ func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *g
 	l.stage(n, ops.LevelThresholds(shape[0], shape[1], x, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
 }
 
+// intAdd lowers the sum of two tensors of levels.
+func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *graph.Value, src string) {
+	y := l.g.Value(n.Inputs[1])
+	l.stage(n, ops.IntAdd(a, x, y), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
+}
+
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
 func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *graph.Value, src string) {
 	y := l.g.Value(n.Output)
@@ -219,7 +226,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, l.at[name].buf), append(others, v)
 	}
-	c := layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...)
+	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
 	f, consts := ops.Conv(c, dst.slice)

@@ -154,6 +154,8 @@ func Glue(g ir.Glue) string {
 		parts = append(parts, fmt.Sprintf("thresholds(%s)", bits(g.Bits)))
 	case form == graph.GlueShift:
 		parts = append(parts, fmt.Sprintf("add, shift, clip(%s)", bits(g.Bits)))
+	case form == graph.GlueScale:
+		parts = append(parts, fmt.Sprintf("fixed point(%s)", bits(g.Bits)))
 	default:
 		steps := g.Steps
 		switch {
@@ -195,7 +197,7 @@ func Algorithm(a ir.Algorithm) string {
 			text += fmt.Sprintf(", by %s %s", name, short(a.Costs[name]))
 		}
 	case err == nil && why == layout.Only && by == layout.Popcount:
-		text += ": f32 does not hold its sums exactly"
+		text += ": no other gives its sums exactly"
 	}
 	return text
 }
