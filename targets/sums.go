@@ -14,13 +14,16 @@ type SumCosts struct {
 
 	// Lookup are the costs of counts by table, by the channels of a group.
 	Lookup map[int]LookupCosts
+	// Dot is for each vector of sums to which products of bytes of four channels are added, in the place of Fma; 0 where there is no
+	// instruction for that.
+	Dot float64
 
 	// Byte is for a byte of weights that comes from a cache, each row of outputs anew; FarByte where a block of filters does
 	// not fit the second one. Both are 0 where instructions are counted.
 	Byte, FarByte float64
 
-	// Unpack is for one bit of a level that becomes f32, Level for one comparison of a sum with a threshold.
-	Unpack, Level float64
+	// Unpack is for one bit of a level that becomes f32, UnpackByte for one of a level that becomes a byte, Level for one comparison of a sum with a threshold.
+	Unpack, UnpackByte, Level float64
 }
 
 // LookupCosts are what counts by table cost: Lookup is for one filter and one group, where an instruction looks up for Lanes filters at
@@ -92,6 +95,9 @@ func sumsX86(t Target) SumCosts {
 	case t.Has("avx512f"):
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 0.16, 0.245, 1, 0.045, 0.067
 	}
+	if t.Has("avx512vnni") && t.Has("avx512bw") {
+		c.Dot, c.UnpackByte = 0.45, 0.02
+	}
 	return c
 }
 
@@ -109,3 +115,7 @@ func (t Target) ShiftCompares() float64 {
 	}
 	return 4
 }
+
+// SignedBytes says that t multiplies bytes of levels as signed numbers: x86-64 has products of an unsigned and a signed byte, NEON of two
+// of a kind.
+func (t Target) SignedBytes() bool { return t.Arch == "aarch64" || t.Arch == "arm" }

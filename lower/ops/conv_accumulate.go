@@ -9,6 +9,9 @@ import (
 )
 
 func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
+	if c.Dots != nil {
+		return c.dots(x, w)
+	}
 	k, t := c.Counts, ir.F32
 	switch {
 	case c.Tables != nil && c.Tables.Largest(c.FusedConv) <= math.MaxUint16:
