@@ -44,8 +44,11 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	case bits*x.Top() > MaxEntry:
 		return fmt.Sprintf("%d levels count up to %d, and tables hold counts up to %d", bits, bits*x.Top(), MaxEntry)
 	}
-	if n := len(cutOf(f).coefs); n > 1 {
-		return fmt.Sprintf("its weights have %d planes", n)
+	switch by := cutOf(f); {
+	case len(by.coefs) > 1:
+		return fmt.Sprintf("its weights have %d planes", len(by.coefs))
+	case by.ones:
+		return "its weights are 0 and 1, and tables hold what differs from them"
 	}
 	return ""
 }
