@@ -12,7 +12,7 @@ import (
 //
 //	P = sum over planes n of the input and m of the weights of 2^n * Coefs[m] * popcount(x_n ^ w_m)
 //
-// and its sum is (Base - Mul*P) >> Half, where P is corrected before by Padding, if there is one. Where Ones is set, bits are
+// and its sum is ((Base - Mul*P) >> Half) + Add, where P is corrected before by Padding, if there is one. Where Ones is set, bits are
 // counted that are 1 in both, popcount(x_n & w_m).
 type Counts struct {
 	Planes int     // of the input
@@ -32,6 +32,7 @@ type Counts struct {
 
 	Base      []int32 // [Out]
 	Mul, Half int32
+	Add       []int32 // [Out] or nil: what is added to sums where Base does not have it
 	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
 	// Rising, iff P >= that, which is more than all P where P never is.
 	Thresholds  [][]int32
@@ -77,8 +78,11 @@ func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
 	c.solve(f, x)
-	for o, v := range f.Add {
-		c.Base[o] += v << c.Half
+	if c.Add = f.Add; c.Half == 0 {
+		for o, v := range f.Add { // sums wrap as they are added up, and fit in the end
+			c.Base[o] += v
+		}
+		c.Add = nil
 	}
 	for i, v := range f.Epilogue.Border {
 		if v *= int32(sign[i%f.Out]) << c.Half; c.Rising {
