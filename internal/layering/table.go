@@ -93,9 +93,12 @@ func Table() []Row {
 		{"autotune/measure", compiler, []string{"github.com/nats-io/nats.go"}},
 		{"autotune/records", compiler, nil},
 
+		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+
 		{"e2e", nil, nil}, // tests only
 		{"examples/digits/check", []string{"runtime/npy"}, nil},
-		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain"}, nil}, // measures what the documents say of speed
+		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil}, // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/squeezenet/gen", []string{"graph", "importer", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
 
@@ -115,9 +118,9 @@ func Table() []Row {
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
-		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                // random networks for tests
-		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
+		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // fused layers for tests
+		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                           // random networks for tests
+		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                            // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests

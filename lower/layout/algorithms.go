@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"math"
 
 	"ripc/graph"
 	"ripc/internal/enum"
@@ -17,6 +18,8 @@ const (
 	Popcount Algorithm = iota
 	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
 	Float
+	// Dot adds up products of bytes in i32, four channels at once: levels of up to 8 bits and weights that fit i8.
+	Dot
 )
 
 // algorithm is what there is to know of one.
@@ -32,11 +35,14 @@ type algorithm struct {
 // is taken.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount: {"popcount", func(_ *graph.FusedConv, x *graph.Value) string {
-			if x.Encoded() {
-				return ""
+		Popcount: {"popcount", func(f *graph.FusedConv, x *graph.Value) string {
+			switch {
+			case !x.Encoded():
+				return "its weights or its input are real numbers"
+			case f.SumBound() > math.MaxInt32:
+				return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
 			}
-			return "its weights or its input are real numbers"
+			return ""
 		}, cost.Popcount},
 		Float: {"float", func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
@@ -44,6 +50,7 @@ func algorithms() []algorithm {
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
 		}, cost.Float},
+		Dot: {"dot", lacksDots, cost.Dot},
 	}
 }
 
