@@ -33,7 +33,7 @@ func Popcount(t targets.Target, l Layer) Estimate {
 	words := float64(l.Outputs * l.Filters * l.Taps * l.Words * l.ActivationPlanes * l.WeightPlanes)
 	each := c.Word
 	if l.WeightPlanes > 1 {
-		each = c.PlaneWord
+		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
 	return Estimate(words*each + streamed(t, l, l.Words*WordChannels/8*l.WeightPlanes) + levels(c, l))
 }
