@@ -8,6 +8,7 @@ BENCHTIME ?= 1s
 CASES ?= 10000
 FROM ?= 0
 FUZZTIME ?= 10m
+FUZZ ?= .
 # package targets/boards, by go test ./e2e -run '^TestSections$' -update
 # boards: begin
 BOARDS := cortex-m4 cortex-m33
@@ -63,8 +64,8 @@ check: test ## make test, staticcheck, and is go.mod tidy
 property: setup ## random networks on all targets; CASES=10000 FROM=0
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
 
-fuzz: ## random schedules on random Funcs; FUZZTIME=10m
-	$(GO) test ./schedule -run '^$$' -fuzz '^FuzzSchedule$$' -fuzztime $(FUZZTIME)
+fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NAME
+	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
 
 bench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

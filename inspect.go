@@ -41,12 +41,13 @@ type Inspection struct {
 	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
 	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
 	ArenaBytes   int64 `json:"arena_bytes"`
-	// Advice lists what would make more layers bitserial, the most useful first.
+	// Advice lists what would make more layers bitserial, or halve the work of those that are, the most useful first.
 	Advice []Advice `json:"advice"`
 }
 
-// Advice is one change of the model that would make layers bitserial.
+// Advice is one change of the model that would make layers bitserial, or of half the work.
 type Advice struct {
+	Code   string   `json:"code"` // of the reason that the change takes away, one of package graph's
 	Change string   `json:"change"`
 	Layers []string `json:"layers"`
 	MACs   int64    `json:"macs"`
@@ -172,7 +173,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 	for i, s := range d.Stages {
 		l := layerOf(s)
 		fact := codegen.LayerOf(s)
-		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: fact})
+		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: fact, Reads: tensorNames(s.Reads), Writes: tensorNames(s.Writes)})
 		l.Changeable = explain.Changeable(fact)
 		names = append(names, l.Name)
 		in.MACs += l.MACs
@@ -205,12 +206,20 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 	}
 	in.Advice = []Advice{}
 	for _, a := range explain.Advise(stages) {
-		in.Advice = append(in.Advice, Advice{Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
+		in.Advice = append(in.Advice, Advice{Code: a.Reason.Code, Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
 	}
 	if len(in.Layers) == 0 && layer != "" {
 		return nil, compile.UnknownLayer(path, layer, names)
 	}
 	return in, nil
+}
+
+func tensorNames(tensors []describe.Tensor) []string {
+	var names []string
+	for _, t := range tensors {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // layerOf makes a Layer of a stage's description.

@@ -14,7 +14,7 @@ func describeLayer(l ir.Layer) *describe.Layer {
 		Kind: l.Kind, ActivationBits: l.ActivationBits, WeightBits: l.WeightBits, WeightEncoding: l.WeightEncoding,
 		Weights: l.Weights, FloatBytes: l.FloatBytes,
 	}
-	if g := describe.Glue(l.Glue); g.Form != "" || g.MaxH > 0 {
+	if g := describe.Glue(l.Glue); g.Form != "" || g.MaxH > 0 || g.Beside > 0 {
 		d.Glue = &g
 	}
 	if r := l.Reason; r.Code != "" {

@@ -76,15 +76,19 @@ func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.
 		}
 	}
 	r := newRewriter(g)
+	if err := r.run(passes, disabled, observe); err != nil {
+		return nil, err
+	}
+	return r.g, nil
+}
+
+func (r *rewriter) run(passes []Pass, disabled []string, observe func(pass string, g *graph.Graph)) error {
 	ran := func(pass string) {
 		if observe != nil {
 			observe(pass, r.g)
 		}
 	}
-	if err := passorder.Run(passes, order(), r, disabled, ran); err != nil {
-		return nil, err
-	}
-	return r.g, nil
+	return passorder.Run(passes, order(), r, disabled, ran)
 }
 
 // rewriter rewrites a copy of the graph.

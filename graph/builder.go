@@ -46,6 +46,7 @@ type Builder struct {
 	nodes   names.Set
 	tensors names.Set
 	places  map[*Node]int64 // ascending along g.Nodes, with gaps for new nodes between
+	lookups int
 }
 
 // gap is between the places of neighbours.
@@ -77,6 +78,29 @@ func (b *Builder) renumber() {
 	for i, n := range b.g.Nodes {
 		b.places[n] = int64(i+1) * gap
 	}
+}
+
+// Lookups is how often somebody asked who makes or who reads a tensor, each reader that was named counting once: the steps that
+// passes go through a graph, by which tests hold their work to the size of the graph.
+func (b *Builder) Lookups() int { return b.lookups }
+
+// Producer is the node that makes a tensor, nil for an input.
+func (b *Builder) Producer(tensor string) *Node {
+	b.lookups++
+	return b.Index.Producer(tensor)
+}
+
+// Consumers are the nodes that read a tensor, in the order of the graph. The caller may keep the list.
+func (b *Builder) Consumers(tensor string) []*Node {
+	list := b.Index.Consumers(tensor)
+	b.lookups += 1 + len(list)
+	return list
+}
+
+// ConsumerCount is the number of nodes that read a tensor.
+func (b *Builder) ConsumerCount(tensor string) int {
+	b.lookups++
+	return b.Index.ConsumerCount(tensor)
 }
 
 // Graph is the graph as far as it is made.

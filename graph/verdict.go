@@ -43,9 +43,10 @@ const (
 	GlueSteps               // in f32
 	GlueThresholds          // in integers: levels by comparison
 	GlueShift               // in integers: add, then shift, then clip
+	GlueScale               // in integers: a fixed-point product or a quotient, then clip
 )
 
-func glueForms() []string { return []string{"", "steps", "thresholds", "shift"} }
+func glueForms() []string { return []string{"", "steps", "thresholds", "shift", "scale"} }
 
 // String is the form's name in JSON and in .ripir text, "" for NoGlue.
 func (f GlueForm) String() string { return enum.Name(glueForms(), f) }
@@ -121,6 +122,7 @@ const (
 	// Why other stages are there, or are float.
 	WhyUnreadLevels  // no bitserial layer reads its levels of Bits
 	WhyNotTakenIn    // no layer before it could take it in
+	WhyOfInput       // it works on the real values that the caller brings: there is no layer before it
 	WhyTwoSums       // its two sides are sums of different layers
 	WhyAverages      // it averages real values
 	WhyFloatInput    // its input is not quantized; WeightBits and Weights where these are few
@@ -143,7 +145,7 @@ func reasons() []string {
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
+		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

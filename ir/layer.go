@@ -37,6 +37,7 @@ type Glue struct {
 	Form       string   // graph.GlueForm: "steps" in f32, or a form in integers; "" for nothing
 	Steps      []string // kinds of the float steps, in order
 	Bits       int      // of the levels that it makes, 0: none
+	Beside     int      // bits of the levels that it writes beside floats, 0: none
 	PerChannel bool     // the levels behind float steps differ from channel to channel
 	MaxH, MaxW int      // rows and columns of sums of which the largest counts; 0: each counts
 }
@@ -73,7 +74,7 @@ func (l *Layer) Facts() []Fact {
 	facts := []Fact{
 		{"layer", &l.Kind}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
-		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW},
+		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW},
 		{"reason", &r.Code}, {"where", &r.Where},
 		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs}, {"unit", &l.Algorithm.Unit},
 	}

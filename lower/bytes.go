@@ -126,6 +126,9 @@ func (l *lowering) skipped(n *graph.Node) bool {
 	if last := l.written[n.Name]; last != nil && last != n { // a quantizer whose result is moved: the transpose comes behind it
 		return true
 	}
+	if l.besides[n.Name] {
+		return true
+	}
 	if n.Op != "dequantize" {
 		return l.passed[n.Name] == n
 	}

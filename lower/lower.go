@@ -32,6 +32,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	g, labels := rename(g)
 	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	l.planBytes()
+	l.planBeside()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -72,12 +73,14 @@ type lowering struct {
 	p       *ir.Program
 	choices map[string]layout.Choice // of nodes, by name
 	at      map[string]place
-	consts  map[string]string      // hash of contents and type -> buffer
-	funcs   map[string]string      // text without the name -> func
-	views   map[string]bytesView   // levels that lie in the caller's bytes
-	taken   map[string]*graph.Node // by float steps: the dequantize before them that their stage does too
-	passed  map[string]*graph.Node // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
-	written map[string]*graph.Node // by quantize, or transpose behind it: the node that makes the caller's bytes
+	consts  map[string]string        // hash of contents and type -> buffer
+	funcs   map[string]string        // text without the name -> func
+	views   map[string]bytesView     // levels that lie in the caller's bytes
+	taken   map[string]*graph.Node   // by float steps: the dequantize before them that their stage does too
+	passed  map[string]*graph.Node   // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
+	written map[string]*graph.Node   // by quantize, or transpose behind it: the node that makes the caller's bytes
+	beside  map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
+	besides map[string]bool          // those quantizers
 }
 
 // physical is a tensor's buffer in memory: bit planes for levels, f32 or i32 otherwise; dense tensors are 1x1 images.
@@ -224,6 +227,7 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 	}
 	layer := layerOf(l.g, n, why)
 	if _, ok := n.Attrs.(*graph.FusedConv); ok { // stages that copy a layer's output bear its name, too
+		layer.Glue.Beside = l.besideBits(n)
 		layer.Algorithm = algorithmOf(l.choices[n.Name])
 	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})

@@ -53,6 +53,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"eltwise":          with((*lowering).eltwise),
 		"shift_levels":     with((*lowering).shiftLevels),
 		"level_thresholds": with((*lowering).levelThresholds),
+		"int_add":          with((*lowering).intAdd),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -131,7 +132,7 @@ func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, 
 			args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, len(args)-1), ir.F32, []int{len(v)}, v))
 		}
 	}
-	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, graph.WhyNotTakenIn, append(args, dst.buf)...)
+	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, l.notTakenIn(n), append(args, dst.buf)...)
 }
 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, x *graph.Value, src string) {
@@ -149,6 +150,12 @@ func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *g
 	shape := []int{len(a.Thresholds), len(a.Thresholds[0])}
 	rows := l.constant(n.Name+".t", ir.I32, shape, slices.Concat(a.Thresholds...))
 	l.stage(n, ops.LevelThresholds(shape[0], shape[1], x, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
+}
+
+// intAdd lowers the sum of two tensors of levels.
+func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *graph.Value, src string) {
+	y := l.g.Value(n.Inputs[1])
+	l.stage(n, ops.IntAdd(a, x, y), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
@@ -177,10 +184,34 @@ func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *graph.Value, src s
 
 // floatUntil is why a quantizer of x is a stage of its own.
 func (l *lowering) floatUntil(x *graph.Value) graph.Reason {
-	if l.Producer(x.Name) == nil {
+	if l.brought(x.Name) {
 		return graph.WhyCallerFloats
 	}
 	return graph.WhyLoneQuantizer
+}
+
+// notTakenIn is why float steps are a stage of their own.
+func (l *lowering) notTakenIn(n *graph.Node) graph.Reason {
+	for _, in := range n.Inputs {
+		if p := l.Producer(in); (p == nil || p.Op != "constant") && !l.brought(in) {
+			return graph.WhyNotTakenIn
+		}
+	}
+	return graph.WhyOfInput
+}
+
+// brought reports whether a tensor is one of the network's inputs, or only its elements in other places: no layer makes it.
+func (l *lowering) brought(tensor string) bool {
+	n := l.Producer(tensor)
+	for n != nil {
+		switch n.Op {
+		case "reshape", "flatten", "transpose", "slice", "depth_to_space", "space_to_depth":
+			n = l.Producer(n.Inputs[0])
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // conv lowers a fused convolution or dense layer.
@@ -195,7 +226,10 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, l.at[name].buf), append(others, v)
 	}
-	f, consts := ops.Conv(layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...), dst.slice)
+	c := layout.NewConv(a, in, l.choices[n.Name].Algorithm, others...)
+	beside, levels := l.levelsBeside(n, a)
+	c.Beside = beside
+	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
@@ -216,7 +250,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Output):
 		why = graph.WhySumsLeave
 	}
-	l.stage(n, f, macs, why, append(args, dst.buf)...)
+	l.stage(n, f, macs, why, append(append(args, dst.buf), levels...)...)
 }
 
 // constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.

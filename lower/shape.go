@@ -52,7 +52,7 @@ func (l *lowering) function(n *graph.Node, x *graph.Value, src string) {
 	f, operands, _ := graph.FunctionOf(n)
 	why := graph.WhyTwoSums
 	if slices.ContainsFunc(n.Inputs, func(in string) bool { p := l.Producer(in); return p != nil && p.Op == "constant" }) || len(n.Inputs) == 1 {
-		why = graph.WhyNotTakenIn
+		why = l.notTakenIn(n)
 	}
 	if _, truths := f.Arguments(); f.Truth() && truths > 0 {
 		why = graph.NoReason

@@ -44,15 +44,22 @@ func order() [][3]string {
 func Run(g *graph.Graph, o Options) (*graph.Graph, error) {
 	r := newRewriter(g)
 	r.options = o
+	if err := r.run(); err != nil {
+		return nil, err
+	}
+	return r.g, nil
+}
+
+func (r *rewriter) run() error {
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
 		clear(r.levels)
 		r.forget()
 		if err := passorder.Run(Passes(), order(), r, nil, nil); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return r.g, nil
+	return nil
 }
 
 // rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the

@@ -131,16 +131,16 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 	return printAdvice(w, in)
 }
 
-// printAdvice says what would make more of the network bits.
+// printAdvice says what would make more of the network bits, or fewer bits of these.
 func printAdvice(w io.Writer, in *ripc.Inspection) error {
 	if len(in.Advice) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(w, "\nwhat would make more of it bits:"); err != nil {
+	if _, err := fmt.Fprintln(w, "\nwhat would make it faster:"); err != nil {
 		return err
 	}
 	for _, a := range in.Advice {
-		if _, err := fmt.Fprintf(w, "  %s (%s of the MACs): %s\n", names(a.Layers), percent(a.Share), a.Change); err != nil {
+		if _, err := fmt.Fprintf(w, "  %s (%s of the MACs): %s%s\n", names(a.Layers), percent(a.Share), a.Change, cure(a.Code)); err != nil {
 			return err
 		}
 	}

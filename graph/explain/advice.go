@@ -9,9 +9,9 @@ import (
 	"ripc/ir"
 )
 
-// Advice is one change of a model that would make layers bitserial, which stay float without it.
+// Advice is one change of a model that would make layers bitserial, which stay float without it, or halve the work of bitserial ones.
 type Advice struct {
-	Reason ir.Reason // why the first of them stays float
+	Reason ir.Reason // why the first of them is what it is
 	Layers []string
 	MACs   int64 // of all of them
 }
@@ -21,6 +21,8 @@ type Stage struct {
 	Name  string
 	MACs  int64
 	Layer ir.Layer
+	// Reads and Writes are the tensors, by names of their own.
+	Reads, Writes []string
 }
 
 // changes says what would have to change where a layer stays float for a reason, one table for each half of a binary layer: weights
@@ -64,9 +66,9 @@ func Changeable(l ir.Layer) bool {
 	return len(Advise([]Stage{{Layer: l}})) > 0
 }
 
-// Advise groups the layers that one change would make bitserial, those first that do most of the work.
+// Advise groups the layers that one change would make bitserial, or of half the work, those first that do most of the work.
 func Advise(stages []Stage) []Advice {
-	var list []Advice
+	list := signs(stages)
 	weights, levels := changes()
 	for _, s := range stages {
 		why := s.Layer.Reason
@@ -93,11 +95,43 @@ func Advise(stages []Stage) []Advice {
 	return list
 }
 
+// signs is the advice on signs of three values: one choice for all of them makes their levels, and so the work of the bitserial layers
+// that read these, half as many bits. Levels may go through stages on bits, such as a max_pool.
+func signs(stages []Stage) []Advice {
+	var a Advice
+	two := map[string]bool{} // tensors of such levels
+	for _, s := range stages {
+		code, err := graph.ParseReason(s.Layer.Reason.Code)
+		read := slices.ContainsFunc(s.Reads, func(t string) bool { return two[t] })
+		switch {
+		case err == nil && (code == graph.WhyThreeSigns || code == graph.WhyFoldedSign):
+			if a.Reason.Code == "" {
+				a.Reason = s.Layer.Reason
+			}
+		case read && s.Layer.Kind == graph.Binary.String():
+			a.Layers, a.MACs = append(a.Layers, s.Name), a.MACs+s.MACs
+			continue
+		case !read || s.Layer.Kind != graph.Bits.String():
+			continue
+		}
+		for _, t := range s.Writes {
+			two[t] = true
+		}
+	}
+	if len(a.Layers) == 0 {
+		return nil
+	}
+	return []Advice{a}
+}
+
 // Change says in words what to do.
 func (a Advice) Change() string {
 	code, err := graph.ParseReason(a.Reason.Code)
 	if err != nil {
 		return a.Reason.Code
+	}
+	if code == graph.WhyThreeSigns || code == graph.WhyFoldedSign {
+		return "let sign make +1 or -1 of 0, for levels of 1 bit and half the work of these layers"
 	}
 	weights, levels := changes()
 	return strings.NewReplacer(words(a.Reason)...).Replace(cmp.Or(weights[code], levels[code]))

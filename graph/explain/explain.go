@@ -70,6 +70,7 @@ func sentences() map[graph.Reason]string {
 
 		graph.WhyUnreadLevels:  "its %(bits)-bit levels are read by float layers only, so they stay f32",
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
+		graph.WhyOfInput:       "it works on what the caller brings, and no layer comes before it",
 		graph.WhyTwoSums:       "the two sides are sums of different layers",
 		graph.WhyAverages:      "averages real values",
 		graph.WhyFloatInput:    "%(but)its input is not quantized",
@@ -153,6 +154,8 @@ func Glue(g ir.Glue) string {
 		parts = append(parts, fmt.Sprintf("thresholds(%s)", bits(g.Bits)))
 	case form == graph.GlueShift:
 		parts = append(parts, fmt.Sprintf("add, shift, clip(%s)", bits(g.Bits)))
+	case form == graph.GlueScale:
+		parts = append(parts, fmt.Sprintf("fixed point(%s)", bits(g.Bits)))
 	default:
 		steps := g.Steps
 		switch {
@@ -164,6 +167,9 @@ func Glue(g ir.Glue) string {
 		if len(steps) > 0 {
 			parts = append(parts, strings.Join(steps, " "))
 		}
+	}
+	if g.Beside > 0 {
+		parts = append(parts, fmt.Sprintf("and levels(%s)", bits(g.Beside)))
 	}
 	if g.MaxH > 0 {
 		parts = append(parts, fmt.Sprintf("after max_pool %dx%d", g.MaxH, g.MaxW))

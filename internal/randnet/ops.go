@@ -48,6 +48,18 @@ func (b *modelBuilder) residual() {
 	b.addTo(pair, []string{"add", "add", "sub", "mul", "minimum"}[b.r.IntN(5)], nil)
 }
 
+// shortcut adds a layer over levels, and around it the floats that the levels were made of.
+func (b *modelBuilder) shortcut(floats string) {
+	attrs := map[string]any{"kernel": []int{1 + b.r.IntN(2), 1 + b.r.IntN(3)}, "strides": []int{1, 1}, "padding": "same", "filters": b.shape[3],
+		"weight_scale": "mean", "pad_value": []string{"one", "zero"}[b.r.IntN(2)]}
+	b.weights(attrs)
+	b.add("bitserial_conv2d", attrs)
+	b.addTo([]string{b.cur, floats}, "add", nil)
+	if b.bits = 0; b.r.IntN(2) == 0 {
+		b.quantize()
+	}
+}
+
 // shapeStep adds an op that moves elements or, on floats, combines two tensors.
 func (b *modelBuilder) shapeStep() {
 	kind := b.r.IntN(4)

@@ -10,14 +10,25 @@ import (
 )
 
 // Integers is the Func of a, a layer of +-1 weights over levels [batch, h, w, a.In] of so many bits. It sets a's weights,
-// but for their values, and pads with the level 0 or, bipolar, with the highest.
-func Integers(a *graph.FusedConv, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice) *ir.Func {
+// but for their values, and pads with the level 0 or, bipolar, with the highest. It writes the levels of the quantizers beside it where
+// it makes floats and can.
+func Integers(a *graph.FusedConv, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
 	x := graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: enc, Bits: bits}, Shape: []int{batch, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2}
 	if enc != ir.Unipolar {
 		a.PadValue = a.X.Max
 	}
-	f, _ := ops.Conv(layout.NewConv(a, x, by, others(a, batch, h, w)...), slice)
+	return conv(layout.NewConv(a, x, by, others(a, batch, h, w)...), slice, beside)
+}
+
+// conv is l's Func, with the levels of those quantizers beside it that it can have there.
+func conv(l *layout.Conv, slice ops.Slice, beside []*graph.Node) *ir.Func {
+	for _, n := range beside {
+		if b, ok := layout.BesideOf(l.FusedConv, n); ok {
+			l.Beside = append(l.Beside, b)
+		}
+	}
+	f, _ := ops.Conv(l, slice)
 	return f
 }
 
@@ -39,7 +50,6 @@ func others(a *graph.FusedConv, batch, h, w int) []graph.Value {
 }
 
 // Reals is the Func of a, a layer over real numbers.
-func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice) *ir.Func {
-	f, _ := ops.Conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, layout.Float, others(a, batch, h, w)...), slice)
-	return f
+func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
+	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, layout.Float, others(a, batch, h, w)...), slice, beside)
 }

@@ -12,11 +12,7 @@ func Scattered(l *ir.For) bool {
 				if v, ok := t.Atom.(*ir.Var); ok && v.Name == l.Var {
 					continue
 				}
-				ir.WalkExpr(t.Atom, func(y ir.Expr) bool {
-					v, ok := y.(*ir.Var)
-					found = found || ok && v.Name == l.Var
-					return !found
-				})
+				found = found || Mentions(t.Atom, l.Var)
 			}
 		}
 	}
@@ -32,6 +28,17 @@ func Scattered(l *ir.For) bool {
 				return !found
 			})
 		}
+		return !found
+	})
+	return found
+}
+
+// Mentions reports whether a variable occurs in e.
+func Mentions(e ir.Expr, name string) bool {
+	found := false
+	ir.WalkExpr(e, func(x ir.Expr) bool {
+		v, ok := x.(*ir.Var)
+		found = found || ok && v.Name == name
 		return !found
 	})
 	return found

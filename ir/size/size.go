@@ -19,28 +19,35 @@ const (
 const huge = 1 << 30
 
 // Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length,
-// unless its lanes go one by one.
-func Of(s ir.Stmt) int {
+// unless its lanes go one by one; each of these makes addresses of its own then.
+func Of(s ir.Stmt) int { return of(s, "") }
+
+// of is Of inside a loop over that lane, whose lanes go one by one; "" for none.
+func of(s ir.Stmt, lane string) int {
 	n := 0
 	switch s := s.(type) {
 	case *ir.For:
-		n = Of(s.Body)
-		if s.Kind == ir.Unroll || s.Kind == ir.Vectorize && arith.Scattered(s) {
+		scattered := s.Kind == ir.Vectorize && arith.Scattered(s)
+		if scattered {
+			lane = s.Var
+		}
+		n = of(s.Body, lane)
+		if s.Kind == ir.Unroll || scattered {
 			n = min(n, huge/max(1, s.Extent)) * s.Extent
 		}
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			n = min(huge, n+Of(t))
+			n = min(huge, n+of(t, lane))
 		}
 	case *ir.Alloc:
-		n = Of(s.Body)
+		n = of(s.Body, lane)
 	case *ir.If:
-		n = 3 + expr(s.Cond) + Of(s.Then)
+		n = 3 + expr(s.Cond, lane) + of(s.Then, lane)
 		if s.Else != nil {
-			n += Of(s.Else)
+			n += of(s.Else, lane)
 		}
 	case *ir.Store:
-		n = 2 + expr(s.Val)
+		n = 2 + expr(s.Val, lane) + address(s.Idx, lane)
 		if s.Op != ir.Assign {
 			n += 2
 		}
@@ -51,18 +58,18 @@ func Of(s ir.Stmt) int {
 }
 
 // expr counts operations, those that stand in e several times once; loads have an address, and a select may be a branch.
-func expr(e ir.Expr) int {
+func expr(e ir.Expr, lane string) int {
 	n, seen := 0, map[ir.Expr]bool{}
 	ir.WalkExpr(ir.Share(e), func(e ir.Expr) bool {
 		if seen[e] {
 			return false
 		}
 		seen[e] = true
-		switch e.(type) {
+		switch e := e.(type) {
 		case *ir.IntImm, *ir.FloatImm, *ir.Var:
 			return false
 		case *ir.Load:
-			n += 3
+			n += 3 + address(e.Idx, lane)
 			return false
 		case *ir.Select:
 			n += 6
@@ -70,5 +77,24 @@ func expr(e ir.Expr) int {
 		n++
 		return true
 	})
+	return n
+}
+
+// address counts the operations of an address that each lane computes for itself, because it is no multiple of the lane's number
+// plus something else; 0 of others.
+func address(idx []ir.Expr, lane string) int {
+	n, own := 0, false
+	for _, x := range idx {
+		for _, t := range arith.ToAffine(x).Terms {
+			n++
+			if _, plain := t.Atom.(*ir.Var); !plain && arith.Mentions(t.Atom, lane) {
+				own = true
+				n += expr(t.Atom, lane)
+			}
+		}
+	}
+	if !own {
+		return 0
+	}
 	return n
 }

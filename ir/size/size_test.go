@@ -31,6 +31,16 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, n, c.want)
 		}
 	}
+	// lanes that go one by one compute where each reads
+	at := func(x ir.Buffer, i ir.Expr) ir.Stmt {
+		return loop(ir.Vectorize, 8, &ir.Store{Buf: y.Name, Idx: []ir.Expr{ir.V("i")}, Val: ir.At(x, i)})
+	}
+	if n := size.Of(at(x, &ir.Binary{Op: ir.Add, A: &ir.Binary{Op: ir.Mul, A: ir.V("i"), B: ir.Int(2)}, B: ir.V("k")})); n != one {
+		t.Errorf("a vector counts as %d, want %d", n, one)
+	}
+	if n := size.Of(at(x, &ir.Binary{Op: ir.Div, A: ir.V("i"), B: ir.Int(3)})); n != 8*(one+2) {
+		t.Errorf("lanes that divide count as %d, want %d", n, 8*(one+2))
+	}
 	s := body
 	for range 10 {
 		s = loop(ir.Unroll, 1<<20, ir.Seq(s, s))

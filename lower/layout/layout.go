@@ -45,6 +45,7 @@ type Conv struct {
 	*graph.FusedConv
 	X      graph.Value   // the input, [B, H, W, C]
 	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Beside []Beside      // levels that are written beside the floats
 	Counts *Counts       // Algorithm Popcount
 	Sums   *Sums         // Algorithm Float
 }

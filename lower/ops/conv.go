@@ -21,7 +21,7 @@ type Const struct {
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. slice
-// is the part of a concatenated output that this layer writes.
+// is the part of a concatenated output that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y.
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
 	c.oh, c.ow = l.OutSize(c.h, c.w)
@@ -112,6 +112,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 		c.params = append(c.params, in(c.windows()))
 	}
 	c.params = append(c.params, out(y))
+	for _, z := range c.levelsBeside() {
+		c.params = append(c.params, out(z))
+	}
 	return &ir.Func{Name: c.name(), Params: c.params, Body: allocs(c.bufs, ir.Seq(c.nests...))}
 }
 

@@ -21,13 +21,18 @@ func run(t *rapid.T, f *ir.Func, inputs ...any) []byte { return runInto(t, f, ni
 
 // runInto is run with an output that has contents already; nil stands for random ones.
 func runInto(t *rapid.T, f *ir.Func, y []byte, inputs ...any) []byte {
+	if len(inputs)+1 != len(f.Params) {
+		t.Fatalf("%d inputs for\n%s", len(inputs), f)
+	}
+	return runAll(t, f, y, inputs...)[0]
+}
+
+// runAll is runInto for a Func of several outputs, of which the first may have contents.
+func runAll(t *rapid.T, f *ir.Func, y []byte, inputs ...any) [][]byte {
 	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
 		if err := check(f); err != nil {
 			t.Fatalf("%v\n%s", err, f)
 		}
-	}
-	if len(inputs)+1 != len(f.Params) {
-		t.Fatalf("%d inputs for\n%s", len(inputs), f)
 	}
 	var args [][]byte
 	for i, p := range f.Params[:len(inputs)] {
@@ -37,10 +42,9 @@ func runInto(t *rapid.T, f *ir.Func, y []byte, inputs ...any) []byte {
 		}
 		args = append(args, b)
 	}
-	if y == nil {
-		y = difftest.RandomArgs(f, 1)[len(inputs)]
+	if args = append(args, difftest.RandomArgs(f, 1)[len(inputs):]...); y != nil {
+		args[len(inputs)] = y
 	}
-	args = append(args, y)
 	c, err := interp.CompileChecked(f)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, f)
@@ -48,7 +52,7 @@ func runInto(t *rapid.T, f *ir.Func, y []byte, inputs ...any) []byte {
 	if err := c.Run(t.Context(), args); err != nil {
 		t.Fatalf("%v\n%s", err, f)
 	}
-	return args[len(inputs)]
+	return args[len(inputs):]
 }
 
 // data are the contents of constants, in order.

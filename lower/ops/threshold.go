@@ -16,15 +16,7 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, t, y := buf("x", ir.F32, s...), buf("t", ir.F32, count, row), BitBuffer("y", a.Bits, s, a.Enc)
 	f := &ir.Func{Name: fmt.Sprintf("threshold_%s%d_%d_%dx%dx%d", a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x), in(t), out(y)}}
-	reached := func(v, j, o ir.Expr) ir.Expr {
-		if row == 1 {
-			o = ir.Int(0)
-		}
-		if a.NotLess {
-			return ir.Bin(ir.Xor, ir.Bin(ir.Lt, v, ir.At(t, j, o)), ir.Const(ir.Bool, 1))
-		}
-		return ir.Bin(ir.Ge, v, ir.At(t, j, o))
-	}
+	reached := func(v, j, o ir.Expr) ir.Expr { return reaches(a, t, v, j, o) }
 	if count == 1<<a.Bits-1 && count <= fewThresholds {
 		f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 			var ge []ir.Expr
@@ -45,6 +37,17 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, shape []int) *ir.Func {
 	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{n}, ir.Seq(pixel, words)) },
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })
 	return f
+}
+
+// reaches says whether v reaches threshold j of a for channel o, in t.
+func reaches(a *graph.ThresholdAttrs, t ir.Buffer, v, j, o ir.Expr) ir.Expr {
+	if t.Shape[1] == 1 {
+		o = ir.Int(0)
+	}
+	if a.NotLess {
+		return ir.Bin(ir.Xor, ir.Bin(ir.Lt, v, ir.At(t, j, o)), ir.Const(ir.Bool, 1))
+	}
+	return ir.Bin(ir.Ge, v, ir.At(t, j, o))
 }
 
 // inverted are the bits of the level that bipolar has, as enc stores them.

@@ -29,6 +29,7 @@ type Glue struct {
 	Form       string   `json:"form,omitempty"`        // "thresholds", "shift" (add, then shift) or "steps" (in f32)
 	Steps      []string `json:"steps,omitempty"`       // kinds of float steps, in order
 	Bits       int      `json:"bits,omitempty"`        // of the levels that it makes
+	Beside     int      `json:"beside,omitempty"`      // bits of the levels that it writes beside floats
 	PerChannel bool     `json:"per_channel,omitempty"` // levels behind float steps differ from channel to channel
 	MaxH       int      `json:"max_h,omitempty"`       // rows and columns of sums of which the largest counts
 	MaxW       int      `json:"max_w,omitempty"`

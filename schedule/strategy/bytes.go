@@ -50,7 +50,7 @@ func perVector(l *Layer) int { return l.Target.VectorBits / cost.LaneBits }
 
 // byteVectors lists how many registers of filters there are instructions for, and fill the channels of a tile; the most first.
 func byteVectors(l *Layer) []int {
-	n := ir.U32.Bits()
+	n := l.out.extent(ir.Bit)
 	if !l.packed {
 		if n = lanesKnobs(l)[0].Default; l.out.extent(ir.Channel)%n != 0 {
 			return nil // the last block would begin inside of a vector

@@ -20,6 +20,7 @@ import (
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/size"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
@@ -95,6 +96,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		e.Joins = append(e.Joins, graph.Join{Function: rapid.SampledFrom([]scalar.Function{scalar.Plus, scalar.Minus}).Draw(t, "function"), Steps: []scalar.Step{{Kind: scalar.Relu}}})
 	}
 	bits := intRange(t, 1, 3, "bits")
+	beside := drawBeside(t, a, enc)
 	if rapid.IntRange(0, 2).Draw(t, "float") == 0 {
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = make([]float32, a.Out)
@@ -111,15 +113,11 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		if bits := intRange(t, 0, 4, "weight bits"); bits > 0 {
 			a.Few = &graph.FewBits{Attrs: graph.BinaryAttrs{Enc: rapid.SampledFrom([]graph.WeightEncoding{graph.BipolarWeights, graph.AffineWeights}).Draw(t, "weights"), Bits: bits}}
 		}
-		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
+		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float}).Draw(t, "algorithm")
-	kinds := 3
-	if a.GroupCount() > 1 { // lanes that go one by one are nearly all the code that a kernel may have
-		kinds = 2
-	}
-	switch intRange(t, 0, kinds, "epilogue") {
+	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
 		e.OutBits, e.OutEnc = 6, ir.Bipolar
 		e.Quantizer = &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 6, Enc: ir.Bipolar, Scale: 0.1}}
@@ -139,7 +137,22 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
-	return testlayer.Integers(a, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a))
+	return testlayer.Integers(a, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
+}
+
+// drawBeside draws levels that a makes beside floats, none in most cases; a layer that makes no floats has none.
+func drawBeside(t *rapid.T, a *graph.FusedConv, enc ir.EncodingKind) []*graph.Node {
+	var nodes []*graph.Node
+	for range max(0, intRange(t, -3, 2, "beside")) {
+		lt := scalar.LevelType{Enc: enc, Bits: intRange(t, 1, 3, "beside bits"), Scale: 0.1}
+		if rapid.Bool().Draw(t, "beside formula") {
+			nodes = append(nodes, &graph.Node{Attrs: &graph.QuantizeAttrs{LevelType: lt}})
+			continue
+		}
+		row := rapid.SampledFrom([]int{1, a.Out}).Draw(t, "beside row")
+		nodes = append(nodes, &graph.Node{Attrs: &graph.ThresholdAttrs{LevelType: lt}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{lt.Top(), row}}}})
+	}
+	return nodes
 }
 
 // slice is all of the output or, in units of its type, a part of a wider one.
@@ -233,7 +246,14 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	if l := withoutAxis(g); l != "" && !strings.Contains(tr.String(), "fuse ") { // one loop over two axes
 		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
 	}
-	if _, err := emit.Kernel(g, "kernel", m); err != nil {
+	var large *emit.SizeError
+	switch _, err := emit.Kernel(g, "kernel", m); {
+	case errors.As(err, &large) && size.Of(g.Body) > size.Max/4:
+		// Sizes are estimates, within a factor of four: a drawn schedule may be too large after all, the default may not.
+		if c, err := strategy.Default(f, m); err != nil || c.Trace.String() == tr.String() {
+			t.Fatalf("%s: the default: %v, %v\ntrace:\n%s%s", m.Name, err, large, tr, g)
+		}
+	case err != nil:
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
 	return r.Whole()

@@ -66,7 +66,7 @@ func lanesKnobs(l *Layer) []Knob {
 // lanesOf is the number of sums of a position that a tile has.
 func lanesOf(l *Layer, v Values) int {
 	if l.packed {
-		return ir.U32.Bits()
+		return l.out.extent(ir.Bit)
 	}
 	return cost.PowerOfTwo(min(v[lanes], l.out.extent(ir.Channel)))
 }

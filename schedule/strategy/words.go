@@ -33,7 +33,7 @@ func floats() Strategy {
 
 func tileKnobs(l *Layer) []Knob {
 	ls := lanesKnobs(l)
-	n := ir.U32.Bits()
+	n := l.out.extent(ir.Bit)
 	if len(ls) > 0 {
 		n = ls[0].Default
 	}

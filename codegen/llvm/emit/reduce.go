@@ -66,7 +66,7 @@ func (e *emitter) bitmask(s *ir.Store) (val, bool) {
 	if !ok {
 		return val{}, false
 	}
-	x := e.splat(e.eval(bit.A))
+	x := e.splat(e.once(bit.A))
 	var mask val
 	mask.t = t
 	mask.v = e.b().NewBitCast(x.v, types.NewInt(uint64(e.lanes)))

@@ -1,0 +1,42 @@
+package layout
+
+import (
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// Beside are levels that a layer writes beside the floats that it makes of its sums: those of a quantizer that reads the floats, as
+// others do. Formula, or else Threshold and Thresholds, is how they are made.
+type Beside struct {
+	Formula    *graph.QuantizeAttrs
+	Threshold  *graph.ThresholdAttrs
+	Thresholds *graph.Tensor // [count, Out] or [count, 1]
+}
+
+// maxBeside is the number of thresholds that a float is compared with at most where others read it as well: each is a comparison in the
+// innermost loop of the layer.
+const maxBeside = 7
+
+// BesideOf is what n makes of the output of f, a layer that makes floats; ok is false where n has to be a stage of its own. The layer's
+// blocks of channels are words of the levels, so that its channels fill these, or one of them in part.
+func BesideOf(f *graph.FusedConv, n *graph.Node) (b Beside, ok bool) {
+	if f.Epilogue.OutBits > 0 || f.Pool != nil || f.Out > WordBits && f.Out%WordBits != 0 {
+		return b, false
+	}
+	switch a := n.Attrs.(type) {
+	case *graph.QuantizeAttrs:
+		return Beside{Formula: a}, true
+	case *graph.ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		return Beside{Threshold: a, Thresholds: t}, t.Shape[0] == 1<<a.Bits-1 && t.Shape[0] <= maxBeside
+	}
+	return b, false
+}
+
+// Levels are the bits and the encoding of the levels.
+func (b Beside) Levels() (bits int, enc ir.EncodingKind) {
+	if b.Formula != nil {
+		return b.Formula.Bits, b.Formula.Enc
+	}
+	return b.Threshold.Bits, b.Threshold.Enc
+}

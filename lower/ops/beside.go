@@ -1,0 +1,60 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+)
+
+// levelsBeside are the buffers of the levels that are written beside the floats, z0, z1 and so on.
+func (c *conv) levelsBeside() []ir.Buffer {
+	var out []ir.Buffer
+	for k, b := range c.Beside {
+		bits, enc := b.Levels()
+		out = append(out, BitBuffer(fmt.Sprintf("z%d", k), bits, []int{c.batch, c.ph, c.pw, c.Out}, enc))
+	}
+	return out
+}
+
+// storeBeside adds the nest that stores floats in y, from channel offset on, and the levels of them beside, a word of channels after the
+// other.
+func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
+	v := c.values(acc)
+	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", Words(c.Out)))
+	i := vars(outer)
+	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
+	at := append(slices.Clone(i[:3]), o)
+	to := append(slices.Clone(i[:3]), add(o, ir.Int(offset)))
+	var zero []ir.Stmt
+	lane := []ir.Stmt{set(y, ir.At(v, at...), to...)}
+	for k, z := range c.levelsBeside() {
+		for n, bit := range c.besideBits(k, v, at) {
+			idx := append([]ir.Expr{ir.Int(n)}, i...)
+			zero = append(zero, set(z, ir.Const(ir.U32, 0), idx...))
+			lane = append(lane, update(ir.OrTo, z, packBit(bit, ir.V("l")), idx...))
+		}
+	}
+	word := ir.Nest(loops("", over(ir.Bit, "l", min(c.Out, WordBits))), ir.Seq(lane...))
+	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(append(zero, word)...)))
+}
+
+// besideBits are the bits of level k beside v, at a position and channel.
+func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
+	b := c.Beside[k]
+	if b.Formula != nil {
+		n := buf(fmt.Sprintf("n%d", k), ir.I32, v.Shape...)
+		ls := loops(n.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+		c.bufs = append(c.bufs, n)
+		c.nests = append(c.nests, ir.Nest(ls, set(n, levelOf(b.Formula, ir.At(v, vars(ls)...)), vars(ls)...)))
+		return bitsOf(ir.At(n, at...), b.Formula.Bits)
+	}
+	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)
+	c.params = append(c.params, in(t))
+	c.consts = append(c.consts, Const{t.Name, b.Thresholds.Data})
+	var ge []ir.Expr
+	for j := range t.Shape[0] {
+		ge = append(ge, reaches(b.Threshold, t, ir.At(v, at...), ir.Int(j), at[3]))
+	}
+	return inverted(thermometer(ge, b.Threshold.Bits), b.Threshold.Enc)
+}
