@@ -27,7 +27,7 @@ const fewBits = `{
   "outputs": ["y"]
 }`
 
-// TestChosenAlgorithm: on rpi3 the layer of 4 bits becomes float and takes fewer estimated cycles than counted in bits; those of 1 and 2
+// TestChosenAlgorithm: on rpi4 the layer of 4 bits becomes float and takes fewer estimated cycles than counted in bits; those of 1 and 2
 // bits stay, and would take more in float. The estimates say which, and are near.
 func TestChosenAlgorithm(t *testing.T) {
 	need.Tool(t, "qemu-aarch64")
@@ -35,7 +35,7 @@ func TestChosenAlgorithm(t *testing.T) {
 	if err := os.WriteFile(path, []byte(fewBits), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const target = "rpi3"
+	const target = "rpi4"
 	layers := func(o ripc.Options) map[string]ripc.LayerBench {
 		o.Target = target
 		res, err := ripc.Bench(t.Context(), ripc.BenchRequest{Path: path, Options: o, Threads: 1, PerLayer: true})
