@@ -14,12 +14,15 @@ type SumCosts struct {
 	// sums, Load for each vector of weights, Position for each number of the input, Step for the loop.
 	Fma, Load, Position, Step float64
 
+	// Dot is for each vector of sums to which products of bytes of four channels are added, in the place of Fma.
+	Dot float64
+
 	// Byte is for a byte of weights that comes from a cache, each row of outputs anew; FarByte where a block of filters does
 	// not fit the second one. Where cycles are estimated, all caches are alike.
 	Byte, FarByte float64
 
-	// Unpack is for one bit of a level that becomes f32, Level for one comparison of a sum with a threshold.
-	Unpack, Level float64
+	// Unpack is for one bit of a level that becomes f32, UnpackByte for one of a level that becomes a byte, Level for one comparison of a sum with a threshold.
+	Unpack, UnpackByte, Level float64
 }
 
 // Fitted are SumCosts that were fitted to measurements (schedule/cost/measured).
@@ -61,11 +64,11 @@ func Measured(name string) (Target, error) {
 		return Lookup(name)
 	}
 	t := x86v4()
-	t.Name, t.Features = zen5, append(t.Features, "avx512vpopcntdq")
+	t.Name, t.Features = zen5, append(t.Features, "avx512vpopcntdq", "avx512vnni")
 	return t, nil
 }
 
-// zen5 stands for x86-64 with AVX-512 and vpopcntdq.
+// zen5 stands for x86-64 with AVX-512, vpopcntdq and, where a machine says so, vnni.
 const zen5 = "zen5"
 
 // Sums are t's costs; the zero SumCosts for a target that nothing is known of.
@@ -73,8 +76,15 @@ func (t Target) Sums() SumCosts {
 	if t.sums != nil {
 		return *t.sums
 	}
-	return FittedTo(t.MeasuredOn()).SumCosts
+	c := FittedTo(t.MeasuredOn()).SumCosts
+	if t.Arch == "x86_64" && !t.vnni() {
+		c.Dot, c.UnpackByte = plainDot*c.Fma, c.Unpack
+	}
+	return c
 }
+
+// vnni says that t adds products of four bytes to each sum of 32 bits.
+func (t Target) vnni() bool { return t.Has("avx512vnni") && t.Has("avx512bw") }
 
 // WithSums is t with other costs, to try them.
 func (t Target) WithSums(c SumCosts) Target {
@@ -85,16 +95,23 @@ func (t Target) WithSums(c SumCosts) Target {
 // FirstSums are what t's costs are taken to be before they are fitted, and what they stay near to where measurements do not tell one from
 // another: numbers of instructions on Arm, parts of cycles on x86.
 func (t Target) FirstSums() SumCosts {
+	var c SumCosts
 	switch t.Arch {
 	case "aarch64":
-		return sumsARM64()
+		c = sumsARM64()
 	case "arm":
-		return sumsARM()
+		c = sumsARM()
 	case "x86_64":
-		return sumsX86(t)
+		c = sumsX86(t)
 	}
-	return SumCosts{}
+	if c.Dot == 0 { // no instruction
+		c.Dot, c.UnpackByte = plainDot*c.Fma, c.Unpack
+	}
+	return c
 }
+
+// plainDot is what a Dot takes without an instruction for it, in multiplications and additions of f32: four of each, and conversions.
+const plainDot = 12
 
 // sumsARM64 are instructions of such layers under qemu, for rpi3.
 func sumsARM64() SumCosts {
@@ -125,6 +142,9 @@ func sumsX86(t Target) SumCosts {
 	case t.Has("avx512f"):
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 0.16, 0.245, 1, 0.045, 0.067
 	}
+	if t.vnni() {
+		c.Dot, c.UnpackByte = 0.45, 0.02
+	}
 	return c
 }
 
@@ -142,3 +162,7 @@ func (t Target) ShiftCompares() float64 {
 	}
 	return 4
 }
+
+// SignedBytes says that t multiplies bytes of levels as signed numbers: x86-64 has products of an unsigned and a signed byte, NEON of two
+// of a kind.
+func (t Target) SignedBytes() bool { return t.Arch == "aarch64" || t.Arch == "arm" }

@@ -38,7 +38,10 @@ func grid() []measured.Layer {
 
 // measureLayers measures the grid by all algorithms on targets, and keeps it.
 func measureLayers(ctx context.Context, args []string) error {
-	names, err := flags("measure", func(*flag.FlagSet) {}, args)
+	var only string
+	names, err := flags("measure", func(f *flag.FlagSet) {
+		f.StringVar(&only, "by", "", "measure this algorithm alone, and keep what is known of the others")
+	}, args)
 	if err != nil {
 		return err
 	}
@@ -48,11 +51,16 @@ func measureLayers(ctx context.Context, args []string) error {
 	}
 	for _, name := range names {
 		s := measured.Set{Target: name, Date: time.Now().Format(time.DateOnly), Unit: "cycles", Layers: grid()}
+		for _, old := range all {
+			if old.Target == name && only != "" {
+				s.Layers = old.Layers
+			}
+		}
 		t, err := targets.Measured(s.Target)
 		if err != nil {
 			return err
 		}
-		if s.Machine, err = sweep(ctx, t, s.Layers); err != nil {
+		if s.Machine, err = sweep(ctx, t, s.Layers, only); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		kept := all[:0:0]
@@ -69,8 +77,8 @@ func measureLayers(ctx context.Context, args []string) error {
 	return nil
 }
 
-// sweep fills in the costs of layers on t, and says what machine they are from.
-func sweep(ctx context.Context, t targets.Target, layers []measured.Layer) (machine string, err error) {
+// sweep fills in the costs of layers on t, by one algorithm or, if only is "", by all, and says what machine they are from.
+func sweep(ctx context.Context, t targets.Target, layers []measured.Layer, only string) (machine string, err error) {
 	type job struct {
 		layer int
 		by    layout.Algorithm
@@ -80,7 +88,10 @@ func sweep(ctx context.Context, t targets.Target, layers []measured.Layer) (mach
 	for i, l := range layers {
 		a, x := l.Conv()
 		for _, by := range layout.Applying(a, &x) {
-			f, _ := ops.Conv(layout.NewConv(a, x, by), ops.Slice{})
+			if only != "" && by.String() != only {
+				continue
+			}
+			f, _ := ops.Conv(layout.NewConv(a, x, t, by), ops.Slice{})
 			jobs = append(jobs, job{i, by, f})
 		}
 	}

@@ -1,9 +1,9 @@
 // Command costs measures layers, by time on this machine and by estimated cycles (docs/estimates.md) on simulated boards, fits the
 // constants of ripc's formulas to that, and holds default schedules against others. It runs in the module's root.
 //
-//	go run ./examples/costs measure TARGET...
+//	go run ./examples/costs measure [-by ALGORITHM] TARGET...
 //
-// measures a grid of layers by every algorithm on each target, and keeps what it found in schedule/cost/measured/layers.txt. zen5 is this machine, if it
+// measures a grid of layers by every algorithm, or by one, on each target, and keeps what it found in schedule/cost/measured/layers.txt. zen5 is this machine, if it
 // has AVX-512 and vpopcntdq.
 //
 //	go run ./examples/costs fit

@@ -79,6 +79,10 @@ func levels(f *graph.FusedConv, t targets.Target) int64 {
 
 // Shape is what f, a layer over x, of shape [B, H, W, C], costs by on target t.
 func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
+	_, steps, runs := stepsOf(f)
+	if steps *= f.KH; !runs {
+		steps *= f.KW
+	}
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
 	filters := f.Out
 	if f.Epilogue.OutBits > 0 { // whole words are written
@@ -87,7 +91,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 	return cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
-		Words: int64(groupWords(f)), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
+		Words: int64(groupWords(f)), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
 		Grouped: f.GroupCount() > 1,
 	}

@@ -12,14 +12,12 @@ import (
 //
 //	P = sum over planes n of the input and m of the weights of 2^n * Coefs[m] * popcount(x_n ^ w_m)
 //
-// and its sum is (Base - Mul*P) >> Half, where P is corrected before by Padding, if there is one. Where Ones is set, bits are
-// counted that are 1 in both, popcount(x_n & w_m).
+// of which Line makes the sum. Where Ones is set, bits are counted that are 1 in both, popcount(x_n & w_m).
 type Counts struct {
+	Line
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut
 	Ones   bool
-	// Rising says that P rises with the sum, which is Base + Mul*P then.
-	Rising bool
 	Words  int // of a pixel that the channels of one group touch, at most
 	// Weights are [KH, KW, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
@@ -28,8 +26,14 @@ type Counts struct {
 	Mask []uint32
 	// PadLevel is the level that positions outside the image hold.
 	PadLevel int
-	Padding  *Correction
+}
 
+// Line says what the sum of an output is, given P, what is added up for it: (Base - Mul*P) >> Half, where P is corrected before by
+// Padding, if there is one.
+type Line struct {
+	// Rising says that P rises with the sum, which is Base + Mul*P then.
+	Rising    bool
+	Padding   *Correction
 	Base      []int32 // [Out]
 	Mul, Half int32
 	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
@@ -48,7 +52,7 @@ type Correction struct {
 
 func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 	by, sign := cutOf(f), signs(f)
-	c := &Counts{Planes: x.Bits, Words: groupWords(f), Coefs: by.coefs, Ones: by.ones, Rising: by.ones && x.Enc != ir.BipolarInv}
+	c := &Counts{Planes: x.Bits, Words: groupWords(f), Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	planes := make([][]bool, len(by.coefs))
 	for j := range planes {
 		planes[j] = make([]bool, len(f.Ints))
@@ -203,8 +207,8 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	}
 }
 
-// limits are the counts up to which sums reach the thresholds t [Out].
-func (c *Counts) limits(t []int32) []int32 {
+// limits are the P up to which sums reach the thresholds t [Out], or from which on where P is Rising.
+func (c *Line) limits(t []int32) []int32 {
 	out := make([]int32, len(t))
 	for o, v := range t {
 		p := floorDiv(int64(c.Base[o])-int64(v)<<c.Half, int64(c.Mul))

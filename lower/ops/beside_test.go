@@ -13,6 +13,7 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
 
 // TestLevelsBeside: a layer writes its floats, where a slice says, and the levels that quantizers make of them.
@@ -43,8 +44,8 @@ func TestLevelsBeside(t *testing.T) {
 			want[i] = f32.Mul(float32(d), scale[i%a.Out])
 			whole[i/a.Out*total+s.Offset+i%a.Out] = want[i]
 		}
-		for _, by := range []layout.Algorithm{layout.Popcount, layout.Float} {
-			l := layout.NewConv(a, c.input(), by)
+		for _, by := range []layout.Algorithm{layout.Popcount, layout.Float, layout.Dot} {
+			l := layout.NewConv(a, c.input(), targets.Target{}, by)
 			for _, n := range nodes {
 				b, ok := layout.BesideOf(a, n)
 				if !ok {

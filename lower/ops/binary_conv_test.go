@@ -14,6 +14,7 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
 
 // binaryConv is a bconv2d over levels x [pixels, in] of so many bits.
@@ -105,9 +106,12 @@ func (c *binaryConv) drawPool(t *rapid.T) {
 
 // laidOut calls see with what each algorithm makes of c.
 func (c *binaryConv) laidOut(slice ops.Slice, see func(f *ir.Func, inputs []any)) {
-	for _, by := range []layout.Algorithm{layout.Popcount, layout.Float} {
-		f, consts := ops.Conv(layout.NewConv(c.a, c.input(), by), slice)
-		see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
+	x := c.input()
+	for _, t := range []targets.Target{{}, {Arch: "aarch64"}} { // with unsigned and signed bytes
+		for _, by := range layout.Applying(c.a, &x) {
+			f, consts := ops.Conv(layout.NewConv(c.a, x, t, by), slice)
+			see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
+		}
 	}
 }
 

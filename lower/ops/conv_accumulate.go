@@ -8,6 +8,9 @@ import (
 )
 
 func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
+	if c.Dots != nil {
+		return c.dots(x, w)
+	}
 	k, t := c.Counts, ir.F32
 	if k != nil {
 		t = ir.I32

@@ -15,6 +15,7 @@ type Layer struct {
 	Outputs, Rows, Cols, Filters   int64 // positions of all pictures; rows and columns of one; output channels, those that only fill words included
 	Taps, TapRows, Channels        int64 // of the window; rows of it; input channels that an output reads
 	Words                          int64 // of 32 channels that hold those
+	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where Grouped
 	ActivationPlanes, WeightPlanes int64
 	Inputs                         int64 // elements of the input with its padding
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
@@ -42,6 +43,23 @@ func Popcount(t targets.Target, l Layer) Estimate {
 // them out, see Rows) unpacks those that its windows reach.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
+	terms, unpack := multiplied(t, l, c.Fma)
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Channels) + levels(c, l))
+}
+
+// Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
+func Dot(t targets.Target, l Layer) Estimate {
+	c := t.Sums()
+	terms, unpack := multiplied(t, l, c.Dot)
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps/l.Taps) + levels(c, l))
+}
+
+// Quad is the number of channels whose products with the weights of a filter are added up at once.
+const Quad = 4
+
+// multiplied is what a step of a filter's sum costs where one vector of them takes op, and how many bits of levels are unpacked.
+func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
+	c := t.Sums()
 	lanes := float64(t.VectorBits) / 32
 	vectors := WordChannels / lanes
 	positions := max(1, float64(int64((float64(t.Registers)-vectors-2)/vectors)))
@@ -49,17 +67,16 @@ func Float(t targets.Target, l Layer) Estimate {
 		positions = 1
 	}
 	twice := math.Ceil(float64(l.Cols)/positions) * positions / float64(l.Cols) // the last block of a row overlaps the one before
-	step := (c.Fma*vectors*positions + c.Load*vectors + c.Position*positions + c.Step) / (WordChannels * positions)
+	step := (op*vectors*positions + c.Load*vectors + c.Position*positions + c.Step) / (WordChannels * positions)
 	if l.Grouped { // each lane reads a channel of its own, one position after the other
-		step, twice = c.Fma+c.Load+c.Position, 1
+		step, twice = op+c.Load+c.Position, 1
 	}
 	rows := int64(Rows(int(l.Rows)))
 	again := float64(rows+l.TapRows-1) / float64(rows)
 	if l.Rows == 1 {
 		again = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
 	}
-	unpack := c.Unpack * float64(l.Inputs*l.ActivationPlanes) * again
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*step*twice + unpack + streamed(t, l, 4*l.Channels) + levels(c, l))
+	return step * twice, float64(l.Inputs*l.ActivationPlanes) * again
 }
 
 // streamed estimates what it takes to read the weights, perTap bytes for each filter and tap, once for each row of outputs:

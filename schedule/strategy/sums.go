@@ -171,13 +171,13 @@ func (b *builder) bring(t tiled) {
 	}
 }
 
-// pads makes vectors of the padded input's words or channels.
+// pads makes vectors of the padded input's words or channels, those of a word where it is unpacked.
 func (b *builder) pads() {
 	if !b.pad.exists() {
 		return
 	}
-	for _, l := range on(b.serial(b.pad.buf), ir.Word, ir.Channel) {
-		if !arith.Scattered(l) {
+	for _, l := range on(b.serial(b.pad.buf), ir.Word, ir.Bit, ir.Channel) {
+		if !over(l.Body, ir.Bit) && !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
 		}
 	}
