@@ -55,6 +55,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhySumsJoined:  leave + "%(where) joins them with its own",
 		graph.WhySumsShared:  leave + "%(count) layers read them, %(where) among them",
 		graph.WhySumsStopped: leave + "%(where) stands before the next quantizer",
+		graph.WhyPoolFalls:   leave + "channel %(channel) falls in %(where), behind a max_pool, which takes the largest before that; factors from 0 up, or the pool behind %(where), would let both fold",
 		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits by thresholds that are not evenly spaced on the sums, where at most %(most) bits become thresholds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",
