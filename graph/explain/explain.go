@@ -178,7 +178,7 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
-// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M". One
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M cycles, by popcount 9.8 M". One
 // that this ripc does not have stands for itself.
 func Algorithm(a ir.Algorithm) string {
 	by, err := layout.ParseAlgorithm(a.Name)
