@@ -13,6 +13,7 @@ import (
 	"ripc/compile"
 	"ripc/internal/golden"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -49,7 +50,8 @@ func forms(f *ir.Func, m targets.Target) map[string]schedule.Trace {
 
 func convFunc(t *testing.T, path string) *ir.Func {
 	t.Helper()
-	c, err := ripc.Compile(context.Background(), path, ripc.Options{Target: "x86-64-v4"})
+	by := map[string]layout.Algorithm{"conv": layout.Popcount}
+	c, err := ripc.Compile(context.Background(), path, ripc.Options{Target: "x86-64-v4", Algorithms: by})
 	if err != nil {
 		t.Fatal(err)
 	}
