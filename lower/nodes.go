@@ -136,7 +136,11 @@ func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, 
 }
 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, x *graph.Value, src string) {
-	l.stage(n, ops.Quantize(a, x.Shape), 0, l.floatUntil(x), src, l.result(n).buf)
+	f := ops.Quantize(a, x.Shape)
+	if l.inBytes[n.Output] {
+		f = ops.ToBytes(a, nil, x.Shape)
+	}
+	l.stage(n, f, 0, l.floatUntil(x), src, l.result(n).buf)
 }
 
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, x *graph.Value, src string) {
@@ -229,6 +233,12 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
+	if buf, ok := l.bytesOf(n); ok {
+		args[0], c.From = buf, layout.Bytes
+	}
+	if l.inBytes[n.Output] {
+		c.To = layout.Bytes
+	}
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
