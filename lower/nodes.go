@@ -138,7 +138,9 @@ func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, x *graph.Value, src string) {
 	f := ops.Quantize(a, x.Shape)
 	if l.inBytes[n.Output] {
-		f = ops.ToBytes(a, nil, x.Shape)
+		inside := *a
+		inside.Signed = false
+		f = ops.ToBytes(&inside, nil, x.Shape)
 	}
 	l.stage(n, f, 0, l.floatUntil(x), src, l.result(n).buf)
 }
@@ -222,6 +224,7 @@ func (l *lowering) brought(tensor string) bool {
 func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
 	in := *x
 	in.Shape = ops.Spatial(x.Shape)
+	in.Signed = x.Signed && !l.inBytes[x.Name]
 	shape := in.Shape
 	dst := l.result(n)
 	args, others := []string{src}, []graph.Value(nil)
