@@ -31,7 +31,7 @@ func (l *lowering) writesBytes(n *graph.Node) bool {
 	case "bconv2d", "fconv2d":
 		return true
 	case "quantize":
-		return !l.besides[n.Name]
+		return !l.done[n.Name] && l.before[n.Name] == nil
 	}
 	return false
 }
@@ -165,7 +165,7 @@ func (l *lowering) skipped(n *graph.Node) bool {
 	if last := l.written[n.Name]; last != nil && last != n { // a quantizer whose result is moved: the transpose comes behind it
 		return true
 	}
-	if l.besides[n.Name] {
+	if l.done[n.Name] {
 		return true
 	}
 	if n.Op != "dequantize" {
