@@ -44,6 +44,14 @@ func (c *conv) byteOf(level ir.Expr) ir.Expr {
 	return ir.CastTo(c.dotType(), level)
 }
 
+// needed is the number of sums of a row that are read: a pool may leave the last ones out.
+func (c *conv) needed() int {
+	if c.Pool == nil {
+		return c.ow
+	}
+	return (c.pw-1)*c.Pool.Strides[1] + c.Pool.Kernel[1]
+}
+
 // levelBytes is the input where levels lie as bytes: a row of pixels as one of bytes where a row of taps is a run of them.
 func (c *conv) levelBytes() ir.Buffer {
 	shape := c.X.Shape
@@ -72,7 +80,7 @@ func (c *conv) copied(x ir.Buffer) ir.Buffer {
 	xp := buf("xp", c.dotType(), c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
 	left, width := 0, c.In
 	if d.Runs {
-		n := (c.ow-1)*c.SW*c.In + d.Steps*d.Step
+		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
 		left = min(p.Left*c.In, n)
 		width = min(c.w*c.In, n-left)
 		xp.Shape[2], xp.Shape[3] = 1, n
@@ -119,7 +127,7 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, o} }
 	rest := 0 // bytes behind the last pixel that is needed as a whole
 	if d.Runs {
-		n := (c.ow-1)*c.SW*c.In + d.Steps*d.Step
+		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
 		cp, wp = c.In, min(wp, n/c.In)
 		rest = n - wp*c.In
 		xp.Shape = []int{c.batch, hp, 1, n}
@@ -168,9 +176,9 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 // dots is the nest of the sums of products of bytes of x, the copy of the input, and w.
 func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 	d := c.Dots
-	acc := buf("acc", ir.I32, c.batch, c.oh, c.ow, c.o)
+	acc := buf("acc", ir.I32, c.batch, c.oh, c.needed(), c.o)
 	c.bufs = append(c.bufs, acc)
-	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
+	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.needed()), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	dh, dw := c.Dilation()
 	cols := w.Shape[1]
