@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"math"
 
 	"ripc/graph"
 	"ripc/internal/enum"
@@ -34,11 +35,14 @@ type algorithm struct {
 // is taken.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount: {"popcount", func(_ *graph.FusedConv, x *graph.Value) string {
-			if x.Encoded() {
-				return ""
+		Popcount: {"popcount", func(f *graph.FusedConv, x *graph.Value) string {
+			switch {
+			case !x.Encoded():
+				return "its weights or its input are real numbers"
+			case f.SumBound() > math.MaxInt32:
+				return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
 			}
-			return "its weights or its input are real numbers"
+			return ""
 		}, cost.Popcount},
 		Float: {"float", func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
