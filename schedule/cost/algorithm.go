@@ -5,7 +5,6 @@
 package cost
 
 import (
-	"cmp"
 	"math"
 
 	"ripc/targets"
@@ -35,7 +34,7 @@ func Popcount(t targets.Target, l Layer) Estimate {
 	words := float64(l.Outputs * l.Filters * l.Taps * l.Words * l.ActivationPlanes * l.WeightPlanes)
 	each := c.Word
 	if l.WeightPlanes > 1 {
-		each = c.PlaneWord
+		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
 	return Estimate(words*each + streamed(t, l, l.Words*WordChannels/8*l.WeightPlanes) + levels(c, l))
 }
@@ -48,19 +47,11 @@ func Float(t targets.Target, l Layer) Estimate {
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Channels) + levels(c, l))
 }
 
-// plainDot is what a step takes without an instruction for it, in multiplications and additions of f32: four of each, and conversions. It has
-// not been measured.
-const plainDot = 12
-
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	op := c.Dot
-	if op == 0 {
-		op = plainDot * c.Fma
-	}
-	terms, unpack := multiplied(t, l, op)
-	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + cmp.Or(c.UnpackByte, c.Unpack)*unpack + streamed(t, l, Quad*l.Steps/l.Taps) + levels(c, l))
+	terms, unpack := multiplied(t, l, c.Dot)
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps/l.Taps) + levels(c, l))
 }
 
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
