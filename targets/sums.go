@@ -28,7 +28,7 @@ type SumCosts struct {
 func (t Target) Sums() SumCosts {
 	switch t.Arch {
 	case "aarch64":
-		return sumsARM64()
+		return sumsARM64(t)
 	case "arm":
 		return sumsARM()
 	case "x86_64":
@@ -40,13 +40,17 @@ func (t Target) Sums() SumCosts {
 // sumsARM64 are instructions under qemu, for rpi3 on 2026-11-22: bitserial 1x1 and 3x3 layers of 32 to 512 channels, 1 to
 // 4 bits of activations by 1, 2, 4 and 5 planes of weights, each by both algorithms: ripc bench --json with --float and with
 // --bitserial. schedule/cost/testdata/algorithms.txt has what was counted.
-func sumsARM64() SumCosts {
-	return SumCosts{
+func sumsARM64(t Target) SumCosts {
+	c := SumCosts{
 		Unit: "instructions",
 		Word: 0.96, PlaneWord: 1.5,
 		Fma: 1, Load: 1, Position: 1, Step: 1.3,
 		Unpack: 0.95, Level: 1,
 	}
+	if t.Has("dotprod") { // sdot, by element
+		c.Dot, c.UnpackByte = 1, 0.25
+	}
+	return c
 }
 
 // sumsARM are instructions under qemu, for rpi3-armv7, measured like those of sumsARM64 and on the same day.
