@@ -99,6 +99,9 @@ func (t Target) FirstSums() SumCosts {
 	switch t.Arch {
 	case "aarch64":
 		c = sumsARM64()
+		if t.Has("dotprod") { // sdot, by element
+			c.Dot, c.UnpackByte = 1, 0.25
+		}
 	case "arm":
 		c = sumsARM()
 	case "x86_64":
