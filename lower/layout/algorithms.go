@@ -15,6 +15,10 @@ type Algorithm uint8
 const (
 	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
 	Popcount Algorithm = iota
+	// PopcountDense, PopcountLanes and PopcountDenseLanes are Popcount of other words than those of the input; see Window.
+	PopcountDense
+	PopcountLanes
+	PopcountDenseLanes
 	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
 	Float
 )
@@ -32,12 +36,10 @@ type algorithm struct {
 // is taken.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount: {"popcount", func(_ *graph.FusedConv, x *graph.Value) string {
-			if x.Encoded() {
-				return ""
-			}
-			return "its weights or its input are real numbers"
-		}, cost.Popcount},
+		Popcount:           {Pixels.algorithm(), Pixels.lacks, cost.Popcount},
+		PopcountDense:      {Dense.algorithm(), Dense.lacks, cost.PopcountDense},
+		PopcountLanes:      {Lanes.algorithm(), Lanes.lacks, cost.PopcountLanes},
+		PopcountDenseLanes: {DenseLanes.algorithm(), DenseLanes.lacks, cost.PopcountDenseLanes},
 		Float: {"float", func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
 				return ""

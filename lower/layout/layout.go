@@ -46,16 +46,16 @@ type Conv struct {
 	X      graph.Value   // the input, [B, H, W, C]
 	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
 	Beside []Beside      // levels that are written beside the floats
-	Counts *Counts       // Algorithm Popcount
+	Counts *Counts       // Algorithm Popcount, of any Window
 	Sums   *Sums         // Algorithm Float
 }
 
-// NewConv lays f out, a layer over x, of shape [B, H, W, C], which others join. Popcount needs integers (f.Ints), and so does Float over levels,
+// NewConv lays f out, a layer over x, of shape [B, H, W, C], which others join. To count bits needs integers (f.Ints), and so does Float over levels,
 // whose sums must be exact in f32. A layer without its weights has the layout that any weights would have, with none in it.
 func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm, others ...graph.Value) *Conv {
 	c := &Conv{FusedConv: f, X: x, Others: others}
-	if by == Popcount {
-		c.Counts = newCounts(f, &x)
+	if w, ok := windowOf(by); ok {
+		c.Counts = newCounts(f, &x, w)
 	} else {
 		c.Sums = newSums(f, &x)
 	}

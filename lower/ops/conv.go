@@ -54,6 +54,8 @@ type conv struct {
 func (c *conv) name() string {
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
 	switch {
+	case c.Counts != nil && c.Counts.Window != layout.Pixels:
+		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Window)
 	case c.Counts != nil:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
 	case c.X.Encoded():
@@ -128,9 +130,9 @@ func (c *conv) weights() ir.Buffer {
 	case k == nil:
 		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
 	case c.weightPlanes() > 1:
-		return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words, c.weightPlanes())
+		return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words, c.weightPlanes())
 	}
-	return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words)
+	return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words)
 }
 
 // weightPlanes is the number of bit planes of the weights, 0 if these are floats.
@@ -143,9 +145,17 @@ func (c *conv) weightPlanes() int {
 
 // input makes the copy of the input that the windows read, padded or of another form, or gives the input itself.
 func (c *conv) input(x ir.Buffer) ir.Buffer {
-	if c.Counts == nil && c.X.Encoded() {
+	switch {
+	case c.Counts != nil:
+		return c.windowWords(x)
+	case c.X.Encoded():
 		return c.unpacked(x)
 	}
+	return c.padded(x)
+}
+
+// padded is x with its padding, or x itself where it has none.
+func (c *conv) padded(x ir.Buffer) ir.Buffer {
 	p := c.Pad
 	if !p.Any() {
 		return x

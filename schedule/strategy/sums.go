@@ -99,6 +99,7 @@ func rowOf(l *Layer, v Values) cost.Row {
 type tiled struct {
 	home     string // the loop whose iterations have sums of their own
 	row      string // the loop over rows, or groups of them
+	block    string // the loop in it over words of channels, where these are outside; else the same
 	outer    string // the outermost loop
 	position string // the positions of a tile, "" if it has one
 	inner    string // the channels of a tile
@@ -139,6 +140,9 @@ func (b *builder) tiles(v Values) tiled {
 	}
 	b.reorder(order...)
 	t.row, t.outer, t.position = rowTiles, order[0], position
+	if t.block = channels; !filtersOuter || !b.packed {
+		t.block = rowTiles
+	}
 	return t
 }
 
@@ -162,11 +166,22 @@ func (b *builder) bring(t tiled) {
 		b.must("compute_at %s %s", buf, t.home)
 	}
 	b.must("compute_at %s %s", b.sum.buf, t.home)
-	if b.pad.exists() {
-		if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
-			b.may("compute_at %s %s", b.pad.buf, t.home)
-		} else {
-			b.must("compute_at %s %s", b.pad.buf, t.row)
+	if !b.pad.exists() {
+		return
+	}
+	step, at := b.must, t.row
+	if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
+		step, at = func(format string, args ...any) { b.may(format, args...) }, t.home
+	}
+	copies := append([]nest{b.pad}, b.before...)
+	for i, n := range copies {
+		switch last := i == len(copies)-1; {
+		case !b.own || last && i > 0 || b.dense():
+			step("compute_at %s %s", n.buf, at)
+		case i == 0 && len(copies) > 2: // words of several pixels
+			step("compute_at %s %s", n.buf, t.home)
+		default:
+			step("compute_at %s %s", n.buf, t.block)
 		}
 	}
 }
@@ -176,10 +191,29 @@ func (b *builder) pads() {
 	if !b.pad.exists() {
 		return
 	}
-	for _, l := range on(b.serial(b.pad.buf), ir.Word, ir.Channel) {
-		if !arith.Scattered(l) {
-			b.vectorize(l.Var, maxVector)
+	for _, n := range append([]nest{b.pad}, b.before...) {
+		for _, l := range on(b.serial(n.buf), ir.Word, ir.Channel) {
+			if !innermost(l) {
+				continue
+			}
+			if l.Axis == ir.Channel && b.own { // a part of the channels of an output word, which read the same words
+				b.vectors(l.Var, ir.U32.Bits())
+			} else if !arith.Scattered(l) {
+				b.vectorize(l.Var, maxVector)
+			}
 		}
+	}
+}
+
+// vectors makes a loop one of vectors of n lanes, and shorter ones for the rest.
+func (b *builder) vectors(loop string, n int) {
+	tail := loop
+	if b.extent(loop) > n {
+		_, loop, tail = b.cut(loop, n)
+		b.may("vectorize %s", loop)
+	}
+	if b.find(tail) != nil {
+		b.vectorize(tail, n)
 	}
 }
 
