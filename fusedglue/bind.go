@@ -21,11 +21,19 @@ func bind(r *rewriter) error {
 			w := n.Weights["w"]
 			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
 			f.DH, f.DW, f.Groups = a.Dilation()[0], a.Dilation()[1], a.GroupCount()
-			err = bindWeights(r.g, n, f, a.Binary, true)
+			if a.Integer != nil {
+				bindIntegerLayer(r.g, n, f, a.Integer)
+			} else {
+				err = bindWeights(r.g, n, f, a.Binary, true)
+			}
 		case *graph.DenseAttrs:
 			w := n.Weights["w"]
 			f := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: w.Shape[0], Out: w.Shape[1]}
-			err = bindWeights(r.g, n, f, a.Binary, false)
+			if a.Integer != nil {
+				bindIntegerLayer(r.g, n, f, a.Integer)
+			} else {
+				err = bindWeights(r.g, n, f, a.Binary, false)
+			}
 		}
 		if err != nil {
 			return err

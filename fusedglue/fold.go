@@ -141,6 +141,6 @@ func foldPool(r *rewriter) error {
 // falling channels it is the negated sums that are compared, and pooled.
 func risesInteger(f *graph.FusedConv) bool {
 	e := f.Epilogue
-	return e.Thresholds != nil || e.Shift != nil ||
+	return e.Thresholds != nil || e.Shift != nil || e.Scale != nil ||
 		e.Quantizer != nil && len(e.Joins) == 0 && f.Window == nil && classes(f) == 1 && scalar.Increasing(e.Steps)
 }

@@ -65,7 +65,10 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 	if p == nil {
 		return nil, r.noIntegers(n, "is brought by the caller")
 	}
-	if p.Op == "bconv2d" {
+	if f, ok := p.Attrs.(*graph.FusedConv); ok && p.Op == "bconv2d" {
+		if f.Window == nil && len(f.Epilogue.Steps) == 0 {
+			return nil, r.noIntegers(n, "is made by an integer layer")
+		}
 		return nil, nil
 	}
 	if k, ok := movers()[p.Op]; ok && p.Op != "pad" && p.DistinctInputs() {

@@ -29,7 +29,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 			s.layer(n, f)
 		case conv && inTile(f):
 		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // the model's own wish
-		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil:
+		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil && f.Epilogue.Scale == nil:
 			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
 			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.MaxWeightBits || s.bitserial(q, s.below)) {

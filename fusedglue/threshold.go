@@ -98,6 +98,9 @@ func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, c
 		}
 		main := all[inside(all, lo, hi)]
 		for j, v := range main {
+			if f.Add != nil { // thresholds are of the sums without it
+				v -= sign * int64(f.Add[o])
+			}
 			t[j][o] = int32(v)
 		}
 		for k, row := range all {
@@ -108,7 +111,7 @@ func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, c
 			border[k*f.Out+o] = int32(-sign * by)
 		}
 	}
-	f.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: enc, Thresholds: t, Falling: falling}
+	f.Epilogue, f.Add = graph.Epilogue{OutBits: bits, OutEnc: enc, Thresholds: t, Falling: falling}, nil
 	if slices.ContainsFunc(border, func(v int32) bool { return v != 0 }) {
 		f.Epilogue.Border = border
 	}

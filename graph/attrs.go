@@ -14,11 +14,13 @@ type Padding struct {
 // Any reports whether there is any, once it is resolved.
 func (p Padding) Any() bool { return p.Top+p.Bottom+p.Left+p.Right > 0 }
 
-// Conv2DAttrs belongs to conv2d and bitserial_conv2d. Weights: "w" [KH,KW,I,O], "b" [O] (conv2d only, optional).
+// Conv2DAttrs belongs to conv2d, bitserial_conv2d and int_conv2d. Weights: "w" [KH,KW,I,O], "b" [O] (conv2d only, optional); those
+// of int_conv2d are IntegerAttrs'.
 type Conv2DAttrs struct {
 	Strides [2]int
 	Pad     Padding
-	Binary  *BinaryAttrs // bitserial_conv2d
+	Binary  *BinaryAttrs  // bitserial_conv2d
+	Integer *IntegerAttrs // int_conv2d
 	// Dilations is the distance of a filter's taps, Groups the number of parts that channels are cut into, each output
 	// channel reading one; 0 counts as 1 in both. w is then [KH, KW, I/Groups, O].
 	Dilations [2]int
@@ -57,9 +59,10 @@ func (a *ConvTranspose2DAttrs) Dilation() [2]int {
 // GroupCount is the number of groups, resolved.
 func (a *ConvTranspose2DAttrs) GroupCount() int { return max(1, a.Groups) }
 
-// DenseAttrs belongs to dense and bitserial_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
+// DenseAttrs belongs to dense, bitserial_dense and int_dense. Weights: "w" [I,O], "b" [O] (dense only, optional).
 type DenseAttrs struct {
-	Binary *BinaryAttrs // bitserial_dense
+	Binary  *BinaryAttrs  // bitserial_dense
+	Integer *IntegerAttrs // int_dense
 }
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale per output channel. The zero value

@@ -149,21 +149,29 @@ func multiplesOf(w *Tensor, near float64) (few *FewBits, why Verdict) {
 			return nil, Verdict{Reason: WhyWeightsNaN}
 		}
 	}
-	most := 0
 	for o := range outs {
 		if m := few.channel(w.Data, o, outs, 1<<MaxWeightBits-1, 1<<(MaxWeightBits-1), near); m < 0 {
 			return nil, wide(w.Data, outs)
-		} else if m > most {
-			most = m
 		}
 	}
-	lo, hi := min(0, slices.Min(few.Ints)), max(0, slices.Max(few.Ints))
-	even := slices.ContainsFunc(few.Ints, func(q int) bool { return q&1 == 0 })
+	enc := EncodingOf(few.Ints)
+	few.Attrs.Enc, few.Attrs.Bits, few.Attrs.Zero = enc.Enc, enc.Bits, enc.Zero
 	few.Attrs.WeightScale = ScaleTensor
 	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
 		few.Attrs.WeightScale = ScaleNone
 	}
-	switch a := &few.Attrs; {
+	if few.Attrs.Bits > MaxWeightBits {
+		return nil, tooWide(few.Attrs.Bits)
+	}
+	return few, Verdict{}
+}
+
+// EncodingOf is the encoding of the fewest bits that has integers: no bits at all are +1 and -1 (OneBit).
+func EncodingOf[T int | int16](integers []T) BinaryAttrs {
+	var a BinaryAttrs
+	lo, hi := int(min(0, slices.Min(integers))), int(max(0, slices.Max(integers)))
+	even := slices.ContainsFunc(integers, func(q T) bool { return q&1 == 0 })
+	switch most := max(hi, -lo); {
 	case most <= 1 && !even:
 	case most <= 1:
 		a.Enc, a.Bits = TernaryWeights, 1
@@ -173,10 +181,7 @@ func multiplesOf(w *Tensor, near float64) (few *FewBits, why Verdict) {
 		a.Enc, a.Bits = AffineWeights, bitsFor(hi-lo)
 		a.Zero = min(max(-lo, 1<<(a.Bits-1)), 1<<a.Bits-1-hi) // two's complement where it can be
 	}
-	if few.Attrs.Bits > MaxWeightBits {
-		return nil, tooWide(few.Attrs.Bits)
-	}
-	return few, Verdict{}
+	return a
 }
 
 // bitsFor is the number of bits that m needs.

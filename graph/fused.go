@@ -28,6 +28,9 @@ type FusedConv struct {
 	WeightEnc  string
 	// PadValue is the integer that positions outside the image count as (bconv2d): 0, even if it is none of X, or one of X.
 	PadValue int
+	// Add [Out], or nil, is added to the sums, in integers (bconv2d). What the epilogue has of a sum includes it; thresholds, which
+	// could, do without it.
+	Add []int32
 	// Alpha [Out] is the real value of the weight 1 (bconv2d).
 	Alpha []float64
 
@@ -47,8 +50,8 @@ type FusedConv struct {
 // Window is what the sums of a layer's windows are multiplied by, [Out] each.
 type Window struct{ Scale, Offset []float32 }
 
-// Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift and Steps' form is
-// used: integer thresholds, integer add-then-shift, or floats: steps, joins, and levels of what these make.
+// Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift, Scale and Steps' form is
+// used: integer thresholds, integer add-then-shift, integer products and quotients, or floats: steps, joins, and levels of what these make.
 type Epilogue struct {
 	OutBits int // bit planes written; 0 = f32
 	OutEnc  ir.EncodingKind
@@ -62,6 +65,9 @@ type Epilogue struct {
 
 	// Shift, bconv2d: the level of the sum.
 	Shift *ShiftAdd
+
+	// Scale, bconv2d: the level of the sum.
+	Scale *ScaleSums
 
 	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors of those of a bconv2d may have
 	// an element for each class of positions and channel.
@@ -123,6 +129,28 @@ func (s *ShiftAdd) Level(o int, a int64, bits int) int {
 		low = int64(s.Low[o])
 	}
 	return int(max(low, min((a+int64(s.Add[o]))>>s.Right[o], int64(1)<<bits-1)))
+}
+
+// ScaleSums is the glue of integer layers that requantize in integers (IntegerAttrs): level = clip(product or quotient of the sum, + Zero)
+// to Low..High.
+type ScaleSums struct {
+	By              []FixedPoint // [Out]; nil for a quotient
+	Count           int          // of the mean
+	Zero, Low, High int
+}
+
+// Level is that of sum a in channel o.
+func (s *ScaleSums) Level(o int, a int64) int {
+	var v int64
+	switch half := int64(s.Count / 2); {
+	case s.By != nil:
+		v = s.By[o].Times(a)
+	case a < 0:
+		v = -((half - a) / int64(s.Count))
+	default:
+		v = (a + half) / int64(s.Count)
+	}
+	return int(max(int64(s.Low), min(v+int64(s.Zero), int64(s.High))))
 }
 
 // ShiftLevels is op "shift_levels": Shift of each element of a tensor of levels, or of one of sums, integers in f32, that no bitserial

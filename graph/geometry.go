@@ -69,12 +69,15 @@ func (a *FusedConv) SumBound() int64 {
 	return SumBound(a.Products(), a.X, a.W, a.Pad.Any() && !a.X.Has(a.PadValue)) + 2*most
 }
 
-// Sums are the smallest and the largest sum of output channel o (bconv2d).
+// Sums are the smallest and the largest sum of output channel o, with what is added to it (bconv2d).
 func (a *FusedConv) Sums(o int) (lo, hi int64) {
 	for i := o; i < len(a.Ints); i += a.Out {
 		w := int64(a.Ints[i])
 		p, q := w*int64(a.X.Min), w*int64(a.X.Max)
 		lo, hi = lo+min(p, q), hi+max(p, q)
+	}
+	if a.Add != nil {
+		lo, hi = lo+int64(a.Add[o]), hi+int64(a.Add[o])
 	}
 	return lo, hi
 }

@@ -9,7 +9,7 @@ func inferBitserialConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, er
 }
 
 func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (*Value, error) {
-	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, bitserial)
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, a.Integer})
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (
 }
 
 // checkKernel checks the weights of a convolution over x, and gives w.
-func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *BinaryAttrs, bitserial bool) (*Tensor, error) {
+func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, form layerForm) (*Tensor, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
@@ -36,7 +36,7 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *
 	if w.Shape[3]%parts != 0 {
 		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", parts, w.Shape[3])
 	}
-	if err := g.checkBinary(n, x, b, bitserial, w.Shape[3]); err != nil {
+	if err := g.checkForm(n, x, form, w.Shape[3]); err != nil {
 		return nil, err
 	}
 	if max(dilations[0], dilations[1]) > MaxElems || min(dilations[0], dilations[1], groups) < 0 {
@@ -59,7 +59,7 @@ const maxPhases = 1 << 12
 // inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times the strides, an odd pad
 // goes to the end.
 func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
-	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, bitserial)
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, nil})
 	if err != nil {
 		return nil, err
 	}
@@ -121,15 +121,27 @@ func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (
 	if w == nil || len(w.Shape) != 2 || w.Shape[0] != x.Shape[1] {
 		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [%d, out]", shapeOf(w), x.Shape[1])
 	}
-	if err := g.checkBinary(n, x, a.Binary, bitserial, w.Shape[1]); err != nil {
+	if err := g.checkForm(n, x, layerForm{a.Binary, bitserial, a.Integer}, w.Shape[1]); err != nil {
 		return nil, err
 	}
 	return &Value{Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
 }
 
-func (g *Graph) checkBinary(n *Node, x *Value, b *BinaryAttrs, bitserial bool, out int) error {
-	if bitserial != (b != nil) {
-		return g.Errorf(n, "", "whether weights become bits is said by the op, and by the attributes otherwise")
+// layerForm is what the attributes of a layer say that its weights become, and whether its op is bitserial.
+type layerForm struct {
+	binary    *BinaryAttrs
+	bitserial bool
+	integer   *IntegerAttrs
+}
+
+// checkForm checks what the weights of n, a layer over x with so many outputs, become.
+func (g *Graph) checkForm(n *Node, x *Value, form layerForm, out int) error {
+	b := form.binary
+	if integer := n.Op == "int_conv2d" || n.Op == "int_dense"; form.bitserial != (b != nil) || integer != (form.integer != nil) {
+		return g.Errorf(n, "", "what weights become is said by the op, and by the attributes otherwise")
+	}
+	if form.integer != nil {
+		return nil // inferInteger looks at them
 	}
 	if b == nil {
 		if n.Weights["b"] != nil {

@@ -33,6 +33,10 @@ func (e Epilogue) String() string {
 		return fmt.Sprintf(" -> thresholds(%s)", bits(e.OutBits))
 	case e.Shift != nil:
 		return fmt.Sprintf(" -> add, shift, clip(%s)", bits(e.OutBits))
+	case e.Scale != nil && e.Scale.By == nil:
+		return fmt.Sprintf(" -> mean of %d(%s)", e.Scale.Count, bits(e.OutBits))
+	case e.Scale != nil:
+		return fmt.Sprintf(" -> fixed-point product(%s)", bits(e.OutBits))
 	}
 	s := ""
 	for _, name := range e.FloatNames() {

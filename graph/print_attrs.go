@@ -14,7 +14,7 @@ func (v *Value) String() string {
 }
 
 func printConv(_ *Node, a *Conv2DAttrs) string {
-	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
+	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String()+a.Integer.String())
 }
 
 func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
@@ -25,7 +25,7 @@ func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
 	return fmt.Sprintf(" strides=%v pad=%s%s%s%s", a.Strides, a.Pad, more, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
 }
 
-func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() }
+func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() + a.Integer.String() }
 
 func printPool(_ *Node, a *PoolAttrs) string {
 	return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
@@ -168,6 +168,38 @@ func (b *BinaryAttrs) String() string {
 		zero = fmt.Sprintf("(zero=%d)", b.Zero)
 	}
 	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s%s", b.Enc, max(1, b.Bits), zero, b.WeightScale, offset)
+}
+
+// String says what the sums of integers become.
+func (a *IntegerAttrs) String() string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Form == NoRequantization:
+		return " requantize=none"
+	}
+	s := fmt.Sprintf(" requantize=%s%s", a.Form, resultString(a.LevelType, a.Low, a.High))
+	if a.Form == MeanRequantization {
+		s += fmt.Sprintf(" count=%d", a.Count)
+	}
+	return s
+}
+
+func printIntAdd(_ *Node, a *IntAddAttrs) string {
+	s := fmt.Sprintf(" requantize=%s%s factors=%g,%g,%g", a.Form, resultString(a.LevelType, a.Low, a.High), a.A, a.B, a.C)
+	if a.Sub {
+		s += " sub"
+	}
+	return s
+}
+
+// resultString is the type of the levels that an integer op makes, from low to high.
+func resultString(t scalar.LevelType, low, high int) string {
+	s := fmt.Sprintf(" scale=%g", t.Scale)
+	if low != 0 || high != t.Top() {
+		s += fmt.Sprintf(" levels=%d..%d", low, high)
+	}
+	return s + signedString(t.Signed)
 }
 
 // weightString is the one value of a weight, or its shape.

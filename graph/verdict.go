@@ -43,9 +43,10 @@ const (
 	GlueSteps               // in f32
 	GlueThresholds          // in integers: levels by comparison
 	GlueShift               // in integers: add, then shift, then clip
+	GlueScale               // in integers: a fixed-point product or a quotient, then clip
 )
 
-func glueForms() []string { return []string{"", "steps", "thresholds", "shift"} }
+func glueForms() []string { return []string{"", "steps", "thresholds", "shift", "scale"} }
 
 // String is the form's name in JSON and in .ripir text, "" for NoGlue.
 func (f GlueForm) String() string { return enum.Name(glueForms(), f) }

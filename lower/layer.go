@@ -67,6 +67,8 @@ func glueOf(f *graph.FusedConv) ir.Glue {
 		g.Form = graph.GlueThresholds.String()
 	case e.Shift != nil:
 		g.Form = graph.GlueShift.String()
+	case e.Scale != nil:
+		g.Form = graph.GlueScale.String()
 	case len(e.Steps) > 0 || len(e.Joins) > 0 || e.OutBits > 0:
 		g.Form, g.PerChannel = graph.GlueSteps.String(), e.LevelRows != nil
 		if f.Window != nil {

@@ -53,6 +53,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"eltwise":          with((*lowering).eltwise),
 		"shift_levels":     with((*lowering).shiftLevels),
 		"level_thresholds": with((*lowering).levelThresholds),
+		"int_add":          with((*lowering).intAdd),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -149,6 +150,12 @@ func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *g
 	shape := []int{len(a.Thresholds), len(a.Thresholds[0])}
 	rows := l.constant(n.Name+".t", ir.I32, shape, slices.Concat(a.Thresholds...))
 	l.stage(n, ops.LevelThresholds(shape[0], shape[1], x, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
+}
+
+// intAdd lowers the sum of two tensors of levels.
+func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *graph.Value, src string) {
+	y := l.g.Value(n.Inputs[1])
+	l.stage(n, ops.IntAdd(a, x, y), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.

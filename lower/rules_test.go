@@ -11,7 +11,7 @@ import (
 // TestRules: every op has a rule, but for those that fusedglue always makes others of: float steps, unless they may join two
 // tensors, and layers. And no other name has one.
 func TestRules(t *testing.T) {
-	layers := []string{"conv2d", "bitserial_conv2d", "dense", "bitserial_dense", "conv_transpose2d", "bitserial_conv_transpose2d", "shift_norm"}
+	layers := []string{"conv2d", "bitserial_conv2d", "dense", "bitserial_dense", "int_conv2d", "int_dense", "conv_transpose2d", "bitserial_conv_transpose2d", "shift_norm"}
 	left := maps.Clone(rules())
 	for _, o := range graph.Ops() {
 		_, joins := o.Function()

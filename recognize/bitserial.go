@@ -50,8 +50,11 @@ func bitserial(r *rewriter) error {
 	return nil
 }
 
-// binaryAttrs says whether n is a convolution or dense layer, and what its weights are if it is a bitserial one.
+// binaryAttrs says whether n is a convolution or dense layer, but for those of integers, and what its weights are if it is a bitserial one.
 func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
+	if graph.IntegerOf(n) != nil {
+		return nil, false
+	}
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
 		return a.Binary, true

@@ -154,6 +154,8 @@ func Glue(g ir.Glue) string {
 		parts = append(parts, fmt.Sprintf("thresholds(%s)", bits(g.Bits)))
 	case form == graph.GlueShift:
 		parts = append(parts, fmt.Sprintf("add, shift, clip(%s)", bits(g.Bits)))
+	case form == graph.GlueScale:
+		parts = append(parts, fmt.Sprintf("fixed point(%s)", bits(g.Bits)))
 	default:
 		steps := g.Steps
 		switch {

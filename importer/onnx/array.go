@@ -16,6 +16,7 @@ type array struct {
 	f     []float32
 	d     []float64
 	i     []int64
+	from  *made // what DequantizeLinear made it of, nil for other arrays
 }
 
 // newArray makes an array of zeros.
@@ -101,6 +102,7 @@ func (a *array) copyFrom(k int, o *array, j int) {
 // view is a with another shape of as many elements.
 func (a *array) view(shape []int) *array {
 	v := *a
+	v.from = nil
 	v.shape = slices.Clone(shape)
 	return &v
 }

@@ -29,10 +29,13 @@ type builder struct {
 	sizes   *source.Sizes
 	opset   map[string]int64
 	g       *graph.Builder
-	tensors map[string]*tensor // by name in the file
-	used    names.Set          // of graph values and nodes, and what the file has
-	wanted  map[string]bool    // the file's outputs
-	readers map[string]bool    // tensors of the file that a node reads
+	tensors map[string]*tensor      // by name in the file
+	used    names.Set               // of graph values and nodes, and what the file has
+	wanted  map[string]bool         // the file's outputs
+	readers map[string]bool         // tensors of the file that a node reads
+	counts  map[string]int          // how many of the file's nodes read a tensor
+	levels8 map[string]*graph.Value // levels of 8 bits, by the name of the floats that they stand for
+	scaled  map[*graph.Node]*scaled // float layers that could be of integers
 	faults  source.Faults
 	n       *node // the node that is being read
 }
@@ -40,7 +43,7 @@ type builder struct {
 func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
-		readers: map[string]bool{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+		readers: map[string]bool{}, counts: map[string]int{}, levels8: map[string]*graph.Value{}, scaled: map[*graph.Node]*scaled{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
 		b.used.Take(o.GetName())
@@ -48,6 +51,7 @@ func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, 
 	for _, n := range m.Graph.Node {
 		for _, in := range n.Input {
 			b.readers[in] = true
+			b.counts[in]++
 		}
 	}
 	return b

@@ -22,7 +22,7 @@ func supported() string {
 	ops := table()
 	var b strings.Builder
 	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators. QONNX's are found under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
-		"and without a domain; those on channels-last images under `qonnx.custom_op.channels_last`.\n\n", firstOpset, lastOpset)
+		"and without a domain; those on channels-last images under `qonnx.custom_op.channels_last`, and those of onnxruntime under `com.microsoft`.\n\n", firstOpset, lastOpset)
 	b.WriteString("| op | becomes | as far as |\n|---|---|---|\n")
 	var constants []string
 	for _, k := range slices.SortedFunc(maps.Keys(ops), key.compare) {
@@ -31,7 +31,7 @@ func supported() string {
 			constants = append(constants, k.name)
 			continue
 		}
-		shown := k.name + map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)"}[k.family]
+		shown := k.name + map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)", microsoft: " (com.microsoft)"}[k.family]
 		limits := o.limits
 		if limits == "" {
 			limits = "all of it"
@@ -50,5 +50,5 @@ func (k key) compare(o key) int {
 
 // domainOf is a domain under which a family's ops are found.
 func domainOf(f family) string {
-	return []string{standard: "", qonnx: "qonnx.custom_op.general", channelsLast: "qonnx.custom_op.channels_last"}[f]
+	return []string{standard: "", qonnx: "qonnx.custom_op.general", channelsLast: "qonnx.custom_op.channels_last", microsoft: "com.microsoft"}[f]
 }

@@ -17,6 +17,7 @@ const (
 	standard     family = iota
 	qonnx               // of QONNX, Brevitas and FINN
 	channelsLast        // QONNX's forms of standard ops on images [N, H, W, C]
+	microsoft           // of onnxruntime
 )
 
 // key finds an op's row.
@@ -43,6 +44,8 @@ func familyOf(domain string) (f family, ok bool) {
 		return channelsLast, true
 	case under("onnx.brevitas", "qonnx", "finn"):
 		return qonnx, true
+	case domain == "com.microsoft":
+		return microsoft, true
 	}
 	return 0, false
 }

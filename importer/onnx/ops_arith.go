@@ -58,18 +58,38 @@ func (b *builder) binary(op string, x, y *tensor) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x, err = b.ranked(x, len(shape)); err != nil {
+	if x, y, err = b.alike(x, y); err != nil {
 		return nil, err
 	}
-	if y, err = b.ranked(y, len(shape)); err != nil {
+	emit := b.emit
+	if slices.Equal(x.shape, y.shape) {
+		emit = b.emitShaped
+	}
+	v, err := emit(op, &graph.BinaryOpAttrs{}, nil, x.value, y.value)
+	if err != nil {
 		return nil, err
+	}
+	return &tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, nil
+}
+
+// alike are x and y, operands of an op on single elements, of one rank and stored in one order.
+func (b *builder) alike(x, y *tensor) (*tensor, *tensor, error) {
+	shape, err := broadcastShape(x.shape, y.shape)
+	if err != nil {
+		return nil, nil, err
+	}
+	if x, err = b.ranked(x, len(shape)); err != nil {
+		return nil, nil, err
+	}
+	if y, err = b.ranked(y, len(shape)); err != nil {
+		return nil, nil, err
 	}
 	if !x.flat.equal(y.flat) || !slices.Equal(x.shape, y.shape) {
 		if x, err = b.plain(x); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if y, err = b.plain(y); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if x.flat == nil {
@@ -81,18 +101,10 @@ func (b *builder) binary(op string, x, y *tensor) (*tensor, error) {
 			x, err = b.stored(x, y.order())
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	emit := b.emit
-	if slices.Equal(x.shape, y.shape) {
-		emit = b.emitShaped
-	}
-	v, err := emit(op, &graph.BinaryOpAttrs{}, nil, x.value, y.value)
-	if err != nil {
-		return nil, err
-	}
-	return &tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, nil
+	return x, y, nil
 }
 
 // ranked is t with extents of 1 before its axes until it has as many as rank.

@@ -6,8 +6,9 @@ import (
 	"ripc/graph"
 )
 
-// dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored.
-func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor) (*tensor, error) {
+// dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored. Where w was made of
+// integers, of has them.
+func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) (*tensor, error) {
 	if t.shape[1] != w.shape[0] || w.len() == 0 {
 		return nil, b.n.fail("", "a matrix of shape %v times one of shape %v", t.shape, w.shape)
 	}
@@ -40,6 +41,17 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor) (*tensor, error
 	v, err := b.emit("dense", &graph.DenseAttrs{}, weights, t.value)
 	if err != nil {
 		return nil, err
+	}
+	if of != nil {
+		if of.x, of.bias = t.value, bias; t.flat != nil {
+			if of.ints, err = b.mem.rows(of.ints, t.flat); err != nil {
+				return nil, err
+			}
+		}
+		of.emit = func(i *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) (*graph.Value, error) {
+			return b.emit("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
+		}
+		b.sumsOf(v, of)
 	}
 	return &tensor{shape: []int{t.shape[0], n}, value: v}, nil
 }
@@ -87,7 +99,13 @@ func lowerGemm(n *node) ([]*tensor, error) {
 		if bias, err = b.bias(n, c, w.shape[1], factor); err != nil {
 			return nil, err
 		}
-		y, err = b.dense(a, w, bias)
+		var of *scaled
+		if factor == [2]float32{1, 1} {
+			of, err = n.matrixOf(1-min(1, trans[1]), trans[1] != 0)
+		}
+		if err == nil {
+			y, err = b.dense(a, w, bias, of)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -109,6 +127,23 @@ func lowerGemm(n *node) ([]*tensor, error) {
 		}
 	}
 	return one(b.binary("add", y, c))
+}
+
+// matrixOf is what input 1, a matrix whose columns are axis outputs, or the only one of several, was made of, transposed if asked for; nil
+// if of no integers.
+func (n *node) matrixOf(outputs int, transpose bool) (*scaled, error) {
+	w := n.weightsOf(1, outputs)
+	if w == nil {
+		return nil, nil
+	}
+	s := &scaled{n: n, w: w, ints: w.ints.view(w.ints.shape[len(w.ints.shape)-2:]), biasOf: n.scaledBias(2), factor: 1}
+	if transpose {
+		var err error
+		if s.ints, err = n.b.mem.permuted(s.ints, []int{1, 0}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // bias is C as a dense layer's bias, nil if it is none: one number or one for each column, and alpha is 1.
@@ -237,8 +272,15 @@ func (n *node) timesMatrix(x *tensor, w *array) ([]*tensor, error) {
 		matrix = w.view(w.shape[len(w.shape)-2:])
 	}
 	rank := len(x.shape)
+	var of *scaled
+	if len(w.shape) >= 2 && n.input(1) != nil && n.in[1].konst == w {
+		var err error
+		if of, err = n.matrixOf(len(w.shape)-1, false); err != nil {
+			return nil, err
+		}
+	}
 	if rank == 2 {
-		y, err := b.dense(x, matrix, nil)
+		y, err := b.dense(x, matrix, nil, of)
 		if err == nil && len(w.shape) == 1 {
 			y, err = b.reshape(y, []int{x.shape[0]})
 		}
@@ -255,7 +297,7 @@ func (n *node) timesMatrix(x *tensor, w *array) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := b.dense(&tensor{shape: v.Shape, value: v}, matrix, nil)
+	y, err := b.dense(&tensor{shape: v.Shape, value: v}, matrix, nil, of)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,11 @@ func lowerQuantizeLinear(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
+	y, err := n.quantized(n.in[0], q)
+	if y != nil || err != nil {
+		return []*tensor{y}, err
+	}
+	y, err = n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +183,13 @@ func foldLinear(quantize bool) foldFunc {
 			lo, hi := limits(dt)
 			out.set(k, min(max(v, lo), hi))
 		}
+		if !quantize {
+			out.from = &made{linear{x, scale, zero}, 0}
+			if scale.len() > 1 {
+				axis, _ := n.intAttr("axis", 1) // axisOf looked at it
+				out.from.axis, _ = n.axis(axis, len(x.shape))
+			}
+		}
 		return []*array{out}, nil
 	}
 }
@@ -204,11 +215,12 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 		switch p.GetOpType() {
 		case "Cast":
 			return &quantParams{dt: dt, scale: 1}, nil
-		case "DequantizeLinear":
-			if !reached[p.Input[0]] {
-				continue
+		default:
+			at, ok := paramsAt(p, reached)
+			if !ok {
+				break
 			}
-			n := &node{NodeProto: p, b: b, op: b.ops.find("", "DequantizeLinear")}
+			n := &node{NodeProto: p, b: b, op: b.ops.find(p.GetDomain(), p.GetOpType())}
 			n.name(i)
 			for _, in := range p.Input {
 				t := b.tensors[in]
@@ -220,16 +232,35 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 			if err := n.readAttrs(); err != nil {
 				return nil, err
 			}
-			if n.input(1) == nil {
+			if at[0] < 0 { // of integers without a scale
+				zero, err := n.scalarOf(at[1], "zero point", 0)
+				return &quantParams{dt: dt, scale: 1, zero: int(zero)}, err
+			}
+			if n.input(at[0]) == nil {
 				return nil, n.fail("", "its scale is no constant")
 			}
-			return n.linear(dt)
+			return n.params(at[0], at[1], dt)
 		}
 		for _, o := range p.Output {
 			reached[o] = true
 		}
 	}
 	return nil, b.errorf("use a float input, or DequantizeLinear or Cast behind it", "input %q is %s; nothing says what its integers stand for", name, dt)
+}
+
+// paramsAt says which inputs of p, an op that reads one of the tensors as integers, are their scale (-1 for none) and zero point; ok is
+// false where p is no such op.
+func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
+	rows := map[string]map[int][2]int{ // by the place of the tensor
+		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1, 2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
+		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
+	}
+	for i, in := range p.Input {
+		if at, ok = rows[p.GetOpType()][i]; ok && tensors[in] {
+			return at, true
+		}
+	}
+	return at, false
 }
 
 // constantNamed is the tensor that a Constant node makes, nil if none does.

@@ -264,7 +264,7 @@ func lowerXnorPopcount(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := b.dense(rows, w, bias)
+	y, err := b.dense(rows, w, bias, nil)
 	if err != nil {
 		return nil, err
 	}

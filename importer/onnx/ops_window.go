@@ -185,43 +185,65 @@ func (n *node) withBias(weights map[string]*graph.Tensor, outs int) error {
 	return nil
 }
 
-// lowerConv makes conv2d with weights [KH, KW, I/groups, O].
-func lowerConv(n *node) ([]*tensor, error) {
+// convolution reads what convolutions have in common: the image in input 0, the attributes, and the weights in input 1 as
+// [KH, KW, I/groups, O]. The file has so many spatial axes.
+func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes int, err error) {
 	b := n.b
 	x, axes, w, kernel, err := n.filters()
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, 0, err
 	}
 	w = w.view([]int{w.shape[0], w.shape[1], kernel[0], kernel[1]})
 	win, err := n.readWindow(kernel, x.shape, axes)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, 0, err
 	}
 	groups, err := n.intAttr("group", 1)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, 0, err
 	}
 	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || groups > x.shape[1] || w.shape[1]*groups != x.shape[1] {
-		return nil, n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1])
+		return nil, nil, nil, 0, n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1])
 	}
-	hwio, err := b.mem.permuted(w, []int{2, 3, 1, 0})
+	if hwio, err = b.mem.permuted(w, []int{2, 3, 1, 0}); err != nil {
+		return nil, nil, nil, 0, err
+	}
+	if x, err = b.fit(x, win, 0); err != nil {
+		return nil, nil, nil, 0, err
+	}
+	a = &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
+	if groups > 1 {
+		a.Groups = groups
+	}
+	return x, a, hwio, axes, nil
+}
+
+// lowerConv makes conv2d with weights [KH, KW, I/groups, O].
+func lowerConv(n *node) ([]*tensor, error) {
+	b := n.b
+	x, a, hwio, axes, err := n.convolution()
 	if err != nil {
 		return nil, err
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: hwio.floats()}}
-	if err := n.withBias(weights, w.shape[0]); err != nil {
+	if err := n.withBias(weights, hwio.shape[3]); err != nil {
 		return nil, err
-	}
-	if x, err = b.fit(x, win, 0); err != nil {
-		return nil, err
-	}
-	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
-	if groups > 1 {
-		a.Groups = groups
 	}
 	v, err := b.emit("conv2d", a, weights, x.value)
 	if err != nil {
 		return nil, err
+	}
+	if w := n.weightsOf(1, 0); w != nil {
+		ints, err := b.mem.permuted(w.ints.view([]int{hwio.shape[3], hwio.shape[2], hwio.shape[0], hwio.shape[1]}), []int{2, 3, 1, 0})
+		if err != nil {
+			return nil, err
+		}
+		b.sumsOf(v, &scaled{n: n, x: x.value, w: w, ints: ints, bias: weights["b"], biasOf: n.scaledBias(2), factor: 1,
+			emit: func(i *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) (*graph.Value, error) {
+				c := *a
+				c.Integer = i
+				return b.emit("int_conv2d", &c, weights, x)
+			}})
 	}
 	return one(b.fromImage(ofImage(v), axes))
 }

@@ -33,6 +33,7 @@ func table() ops {
 	shapes(add)
 	logicOps(add)
 	quantizers(add)
+	integers(add)
 	lowered(add)
 	onConstants(add)
 	return t
@@ -186,6 +187,19 @@ func quantizers(add adder) {
 	linear := []string{"axis", "block_size", "output_dtype", "precision", "saturate"}
 	add("QuantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
 	add("DequantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
+}
+
+// integers are ops on integers of 8 bits.
+func integers(add adder) {
+	window := []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}
+	const linear = "uint8 or int8; constant weights and parameters, one scale for each tensor, or for each output channel of the weights"
+	add("QLinearConv", op{min: 8, max: 9, attrs: window, lower: lowerQLinearConv, moves: true, becomes: "int_conv2d", limits: linear + "; one or two spatial axes"})
+	add("QLinearMatMul", op{min: 8, max: 8, lower: lowerQLinearMatMul, moves: true, becomes: "int_dense", limits: linear})
+	add("ConvInteger", op{min: 2, max: 4, attrs: window, lower: lowerConvInteger, moves: true, becomes: "int_conv2d", limits: "constant weights; a Cast to float behind it"})
+	add("MatMulInteger", op{min: 2, max: 4, lower: lowerMatMulInteger, moves: true, becomes: "int_dense", limits: "a constant matrix on the right; a Cast to float behind it"})
+	add("QGemm", op{family: microsoft, min: 6, max: 9, attrs: []string{"alpha", "transA", "transB"}, lower: lowerQGemm, moves: true, becomes: "int_dense", limits: linear})
+	add("QLinearAdd", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearAdd, moves: true, becomes: "int_add", limits: "of two tensors that depend on an input"})
+	add("QLinearGlobalAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"channels_last"}, lower: lowerQLinearGlobalAveragePool, moves: true, becomes: "int_conv2d", limits: "channels_last 0"})
 }
 
 // lowered are the forms that networks have on their way to FINN's hardware.

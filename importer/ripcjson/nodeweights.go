@@ -136,7 +136,7 @@ func (b *builder) kernelShape(n *rawNode, x *graph.Value) (shape []int, ok bool)
 		return given
 	}
 	at := n.at + "/attrs"
-	if n.op == "dense" || n.op == "bitserial_dense" {
+	if n.op == "dense" || n.op == "bitserial_dense" || n.op == "int_dense" {
 		return []int{x.Channels(), b.doc.integer(at+"/units", 0)}, need("units")
 	}
 	k := b.doc.pair(at+"/kernel", [2]int{})
@@ -147,7 +147,7 @@ func (b *builder) kernelShape(n *rawNode, x *graph.Value) (shape []int, ok bool)
 // agrees checks filters, kernel and units, where given, against w. Whether w fits the input is for graph.Infer to say.
 func (b *builder) agrees(n *rawNode, w *graph.Tensor) bool {
 	want := 4
-	if n.op == "dense" || n.op == "bitserial_dense" {
+	if n.op == "dense" || n.op == "bitserial_dense" || n.op == "int_dense" {
 		want = 2
 	}
 	if len(w.Shape) != want {

@@ -27,6 +27,15 @@ var formats = sync.OnceValue(func() map[string]format {
 		"bitserial_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
 			return &graph.DenseAttrs{Binary: b.binary(n, at)}
 		}, writeDense),
+		"int_conv2d": form(func(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
+			a := readConv(b, n, at)
+			a.Integer = b.integer(n, at)
+			return a
+		}, writeConv),
+		"int_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
+			return &graph.DenseAttrs{Integer: b.integer(n, at)}
+		}, writeDense),
+		"int_add":          form(readIntAdd, writeIntAdd),
 		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
 		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
 			a := readConvTranspose(b, n, at)
@@ -108,7 +117,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		}
 	}
 	for op, weights := range map[string]func(w *weightReader) bool{
-		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "conv_transpose2d": (*weightReader).kernel, "bitserial_conv_transpose2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
+		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "conv_transpose2d": (*weightReader).kernel, "bitserial_conv_transpose2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel, "int_conv2d": (*weightReader).integers, "int_dense": (*weightReader).integers,
 		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"), "prelu": vectors("alpha"),
 		"where": (*weightReader).branches, "constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
 	} {
@@ -155,7 +164,7 @@ func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
 
 func writeConv(a *graph.Conv2DAttrs) object {
 	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
+	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), append(binaryObject(a.Binary), integerObject(a.Integer)...)...)
 	if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
 		o.set("pad_value", a.Binary.PadValue.String())
 	}
@@ -182,7 +191,9 @@ func writeConvTranspose(a *graph.ConvTranspose2DAttrs) object {
 	return append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
 }
 
-func writeDense(a *graph.DenseAttrs) object { return binaryObject(a.Binary) }
+func writeDense(a *graph.DenseAttrs) object {
+	return append(binaryObject(a.Binary), integerObject(a.Integer)...)
+}
 
 func readPool(b *builder, n *rawNode, at string) *graph.PoolAttrs {
 	kernel := b.doc.pair(at+"/kernel", [2]int{1, 1})

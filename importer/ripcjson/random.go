@@ -14,6 +14,8 @@ import (
 // for each operation:
 //
 //	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
+//	w of integer layers  int(256u) - 128, or 2*int(values*u) - (values-1)        bias  int(2000u) - 1000
+//	multiplier  (0.9 + 0.2u) * float32(1/(64*sqrt(fanIn)))
 //	scale  (0.9 + 0.2u) * (bound/2)
 //	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1        zero_point  int(8u)
 //	thresholds [n, C]        (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
@@ -41,6 +43,14 @@ func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
 			if out[i] = float32(2*u-1) * bound; g.values > 1 {
 				out[i] = float32(2*int(float32(g.values)*u)-g.values+1) * (bound / float32(g.values-1))
 			}
+		case "integers":
+			if out[i] = float32(int(256*u) - 128); g.values > 1 {
+				out[i] = float32(2*int(float32(g.values)*u) - g.values + 1)
+			}
+		case "bias":
+			out[i] = float32(int(2000*u) - 1000)
+		case "multiplier":
+			out[i] = float32(0.9+float32(0.2*u)) * float32(1/(64*math.Sqrt(float64(max(fanIn, 1)))))
 		case "scale":
 			out[i] = float32(0.9+float32(0.2*u)) * (bound / 2)
 		case "offset":

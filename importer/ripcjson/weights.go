@@ -123,6 +123,9 @@ func generated(op, key string) string {
 	if op == "where" {
 		return "value"
 	}
+	if key == "w" && (op == "int_conv2d" || op == "int_dense") {
+		return "integers"
+	}
 	if key == "b" && !graph.Products(op) {
 		return "gamma"
 	}

@@ -195,6 +195,10 @@ func (b *modelBuilder) step() {
 		b.blocks()
 	case b.bits == 0 && b.r.IntN(6) == 0:
 		b.operand()
+	case b.bits > 0 && b.shift == 0 && (len(b.shape) == 4 || len(b.shape) == 2) && b.r.IntN(5) == 0:
+		b.integer()
+	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
+		b.integerSum()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(10) {
 		case 0:

@@ -46,6 +46,12 @@ func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
 var rules = sync.OnceValue(func() map[string]func(l *layer) {
 	all := map[string]func(l *layer){
 		"conv2d": conv, "bitserial_conv2d": conv, "dense": dense, "bitserial_dense": dense,
+		"int_conv2d": with(func(l *layer, a *graph.Conv2DAttrs) { intLayer(l, a, l.n.Weights["w"].Shape) }),
+		"int_dense": with(func(l *layer, a *graph.DenseAttrs) {
+			w := l.n.Weights["w"].Shape
+			intLayer(l, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: a.Integer}, []int{1, 1, w[0], w[1]})
+		}),
+		"int_add":  with(intAdd),
 		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"batch_norm": with(func(l *layer, a *graph.BatchNormAttrs) {

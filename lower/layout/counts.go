@@ -78,6 +78,9 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Window) *Counts {
 		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
 	c.solve(f, x)
+	for o, v := range f.Add {
+		c.Base[o] += v << c.Half
+	}
 	for i, v := range f.Epilogue.Border {
 		if v *= int32(sign[i%f.Out]) << c.Half; c.Rising {
 			v = -v

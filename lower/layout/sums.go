@@ -36,6 +36,7 @@ type Sums struct {
 	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels; nil where they are Packed
 	Packed  *Packed
 	Bias    []float32 // [Out] or nil
+	Add     []int32   // [Out] or nil: what is added to the integers that sums are
 	Pad     float32   // what positions outside the image count as
 	// Rows and Cols sort positions into classes, and Border [Rows.Count(), Cols.Count(), Out], or nil, is what is added to the sums
 	// of each.
@@ -55,7 +56,7 @@ func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
 		}
 		return s
 	}
-	s, sign := &Sums{Weights: make([]float32, len(f.Ints)), Pad: float32(f.PadValue)}, signs(f)
+	s, sign := &Sums{Weights: make([]float32, len(f.Ints)), Pad: float32(f.PadValue), Add: f.Add}, signs(f)
 	for i, w := range f.Ints {
 		s.Weights[i] = float32(int(w) * sign[i%f.Out])
 	}

@@ -30,6 +30,8 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		bits = c.thresholdBits(c.sum(acc, i[0], i[1], i[2], o), o)
 	case e.Shift != nil:
 		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
+	case e.Scale != nil:
+		bits = c.cut(bitsOf(ir.At(c.scaled(acc), i[0], i[1], i[2], o), e.OutBits), o)
 	default:
 		bits = c.levelBits(acc, i[:3], channel{o, i[3], ir.V("l")})
 	}
@@ -103,7 +105,11 @@ func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
 func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 	k := c.Counts
 	if k == nil {
-		return ir.CastTo(ir.I32, p)
+		v := ir.CastTo(ir.I32, p)
+		if c.Sums.Add != nil {
+			v = add(v, ir.At(constant(c, "base", ir.I32, c.Sums.Add, 0), o))
+		}
+		return v
 	}
 	v, by := ir.Expr(ir.At(constant(c, "base", ir.I32, k.Base, 0), o)), mul(p, ir.Const(ir.I32, int64(k.Mul)))
 	if k.Rising {
@@ -156,9 +162,14 @@ func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
 	} else {
 		bits = thermometer(c.reached(c.floats(acc, at, o, 1<<e.OutBits-1), o.index), e.OutBits)
 	}
-	if c.o != c.Out { // padding channels give 0 bits whatever the steps make of their zeros
+	return c.cut(bits, o.index)
+}
+
+// cut are the bits of channel o of a word: padding channels give 0 bits whatever becomes of their zeros.
+func (c *conv) cut(bits []ir.Expr, o ir.Expr) []ir.Expr {
+	if c.o != c.Out {
 		for i := range bits {
-			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o.index, ir.Int(c.Out)))
+			bits[i] = ir.Bin(ir.And, bits[i], ir.Bin(ir.Lt, o, ir.Int(c.Out)))
 		}
 	}
 	return bits
@@ -191,11 +202,43 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 	return y
 }
 
+// scaled is a nest of the levels that products or quotients of the sums are, each of which is then cut into its bits.
+func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
+	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
+	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	s, sum := c.Epilogue.Scale, c.sumOf(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	c.bufs = append(c.bufs, y)
+	var body ir.Stmt
+	if s.By == nil {
+		body = set(y, clipped(s, quotient(sum, s.Count)), i...)
+	} else {
+		at := func(name string, of func(f graph.FixedPoint) int32) ir.Expr {
+			var data []int32
+			for _, f := range s.By {
+				data = append(data, of(f))
+			}
+			return ir.At(constant(c, name, ir.I32, data, 0), i[3])
+		}
+		factor := fixedFactor(at, slices.ContainsFunc(s.By, func(f graph.FixedPoint) bool { return f.Shift > 0 }))
+		high := set(y, factor.high(sum), i...)
+		body = ir.Seq(high, set(y, clipped(s, factor.shifted(ir.At(y, i...))), i...))
+	}
+	c.nests = append(c.nests, ir.Nest(outer, body))
+	return y
+}
+
+// clipped is the level of v, an integer relative to the level s.Zero.
+func clipped(s *graph.ScaleSums, v ir.Expr) ir.Expr {
+	most := ir.Bin(ir.Min, add(v, ir.Const(ir.I32, int64(s.Zero))), ir.Const(ir.I32, int64(s.High)))
+	return ir.Bin(ir.Max, most, ir.Const(ir.I32, int64(s.Low)))
+}
+
 // start is what the float steps begin with, at position and channel i.
 func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	o := i[3]
 	v := c.sum(acc, i[0], i[1], i[2], o)
-	if c.Counts != nil {
+	if c.Counts != nil || c.Sums.Add != nil {
 		v = ir.CastTo(ir.F32, c.sumOf(v, o))
 	}
 	if c.Window == nil {

@@ -1,0 +1,77 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ripc"
+	"ripc/runtime/npy"
+	"ripc/targets"
+)
+
+// integerNetwork is a network of testdata/integers and how far outputs may be from what the file's own runtime computed.
+type integerNetwork struct {
+	Name   string
+	Inputs []string
+	Within float64
+}
+
+// TestIntegers runs networks of 8-bit integers, compares with what onnxruntime made of them, to the bit where both compute in integers, and
+// compares compiled code with the interpreter. No layer of theirs is a float one.
+func TestIntegers(t *testing.T) {
+	const folder = "../testdata/integers"
+	for _, list := range []struct{ index, ext string }{{"onnx.json", ".onnx"}} {
+		var index struct{ Networks []integerNetwork }
+		data, err := os.ReadFile(filepath.Join(folder, list.index))
+		if err == nil {
+			err = json.Unmarshal(data, &index)
+		}
+		if err != nil || len(index.Networks) < 10 {
+			t.Fatalf("%s: %d networks, %v", list.index, len(index.Networks), err)
+		}
+		for _, n := range index.Networks {
+			t.Run(n.Name, func(t *testing.T) {
+				t.Parallel()
+				checkIntegers(t, filepath.Join(folder, n.Name), list.ext, n)
+			})
+		}
+	}
+}
+
+func checkIntegers(t *testing.T, base, ext string, n integerNetwork) {
+	var inputs []string
+	for _, in := range n.Inputs {
+		inputs = append(inputs, base+"."+in+".npy")
+	}
+	got, err := ripc.Run(context.Background(), ripc.RunRequest{Path: base + ext, Threads: 1, Engine: ripc.EngineInterp, Inputs: inputs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := npy.ReadFile(base + ".out.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareOutput(t, got.Outputs[0], want, n.Within, 0)
+	c, err := ripc.Compile(context.Background(), base+ext, ripc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.Program.Stages {
+		if s.Layer.Kind == "float" {
+			t.Errorf("stage %s is float: %+v", s.Name, s.Layer.Reason)
+		}
+	}
+	for _, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
+		needTarget(t, target)
+		report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: base + ext, Options: ripc.Options{Target: target}, Threads: 1, Inputs: inputs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.OK {
+			t.Errorf("on %s: %+v", target, report)
+		}
+	}
+}

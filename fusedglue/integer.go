@@ -1,0 +1,56 @@
+package fusedglue
+
+import (
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// bindIntegerLayer makes n, an integer layer, the fused convolution f: what it makes of its sums is the epilogue from the start.
+func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *graph.IntegerAttrs) {
+	w := n.Weights["w"].Data
+	f.Ints, f.Alpha = make([]int16, len(w)), make([]float64, f.Out)
+	for i, v := range w {
+		f.Ints[i] = int16(v)
+	}
+	for o := range f.Alpha {
+		f.Alpha[o] = 1
+	}
+	enc := graph.EncodingOf(f.Ints)
+	f.W = enc.Integers()
+	f.WeightBits, f.WeightEnc = enc.WeightType()
+	f.X = graph.IntegersOf(g.Value(n.Inputs[0]).LevelType)
+	if bias := a.Bias(n); bias != nil {
+		f.Add = make([]int32, f.Out)
+		for o, v := range bias {
+			f.Add[o] = int32(v)
+		}
+	}
+	f.Epilogue = requantized(n, f.Out, a)
+	n.Op, n.Attrs = "bconv2d", f
+}
+
+// requantized is what integer layer n with so many outputs makes of its sums.
+func requantized(n *graph.Node, outs int, a *graph.IntegerAttrs) graph.Epilogue {
+	e := graph.Epilogue{OutBits: a.Bits, OutEnc: a.Enc}
+	switch a.Form {
+	case graph.FloatRequantization:
+		scale := scalar.Step{Kind: scalar.Mul, A: make([]float32, outs), From: n.Name}
+		for o := range scale.A {
+			scale.A[o] = float32(a.Multiplier(n, o))
+		}
+		e.Steps = []scalar.Step{scale}
+		if a.Low > 0 || a.High < a.Top() {
+			e.Steps = append(e.Steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Low - a.Zero), Hi: float32(a.High - a.Zero), From: n.Name})
+		}
+		e.Quantizer = &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: ir.Unipolar, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
+	case graph.FixedRequantization:
+		e.Scale = &graph.ScaleSums{Zero: a.Zero, Low: a.Low, High: a.High}
+		for o := range outs {
+			e.Scale.By = append(e.Scale.By, graph.FixedPointOf(a.Multiplier(n, o)))
+		}
+	case graph.MeanRequantization:
+		e.Scale = &graph.ScaleSums{Count: a.Count, Zero: graph.CallerZero(a.LevelType), Low: a.Low, High: a.High}
+	}
+	return e
+}

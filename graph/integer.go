@@ -1,0 +1,308 @@
+package graph
+
+import (
+	"math"
+
+	"ripc/graph/scalar"
+	"ripc/internal/enum"
+	"ripc/ir"
+)
+
+// Requantization says what an integer layer makes of its sums.
+type Requantization uint8
+
+// The requantizations; see IntegerAttrs.
+const (
+	NoRequantization Requantization = iota
+	FloatRequantization
+	FixedRequantization
+	MeanRequantization
+)
+
+func requantizationNames() []string { return []string{"none", "float", "fixed_point", "mean"} }
+
+// String is the requantization's name in models.
+func (r Requantization) String() string { return enum.Name(requantizationNames(), r) }
+
+// ParseRequantization is the inverse of Requantization.String.
+func ParseRequantization(text string) (Requantization, error) {
+	return enum.Parse[Requantization]("requantize", requantizationNames(), text)
+}
+
+// IntegerAttrs says what int_conv2d and int_dense make of the integers of their input, x, which are levels less their zero point, and of
+// the weights: "w", integers of which the largest is at most 255 more than the least, and the bias, integers [O]. In 32 bits, which
+// it must fit,
+//
+//	s = bias + sum of w * x
+//
+// where positions outside the image count as 0. The result is, by Form,
+//
+//	none         f32(s)
+//	float        the level clip(round(f32(s) * m) + z), in f32, half to even: QLinearConv of onnxruntime
+//	fixed_point  the level clip(m * s, rounded as below, + z): a convolution of TFLite
+//	mean         the level clip(s / Count rounded to the nearest, halves away from zero, + t): AVERAGE_POOL_2D of TFLite
+//
+// with the level z that stands for 0, the level t that the caller sees as 0, and clip to Low..High. m is the weight "multiplier", [O]
+// or [1], plus, where it is given, "multiplier_low", which says what f32 does not hold of m (fixed_point). So is the bias "bias" plus
+// "bias_low". FixedPoint says how s is multiplied.
+type IntegerAttrs struct {
+	Form Requantization
+	// LevelType is that of the result, of 8 bits. The zero value stands for f32 (none).
+	scalar.LevelType
+	// Low and High are the least and the highest level of the result.
+	Low, High int
+	Count     int // mean
+}
+
+// FixedPoint is a number as TFLite multiplies by it: Multiplier * 2^(Shift-31), 2^30 <= Multiplier < 2^31, or 0.
+type FixedPoint struct {
+	Multiplier int32
+	Shift      int
+}
+
+// FixedPointOf rounds v, a number from 0, as TFLite's QuantizeMultiplier does: to 31 bits, halves away from zero, and what is less than
+// 2^-32 to 0.
+func FixedPointOf(v float64) FixedPoint {
+	if v == 0 {
+		return FixedPoint{}
+	}
+	fraction, shift := math.Frexp(v)
+	q := int64(math.Round(fraction * (1 << 31)))
+	if q == 1<<31 {
+		q, shift = q/2, shift+1
+	}
+	if shift < -31 {
+		return FixedPoint{}
+	}
+	return FixedPoint{int32(q), shift}
+}
+
+// Real is the number.
+func (f FixedPoint) Real() float64 { return math.Ldexp(float64(f.Multiplier), f.Shift-31) }
+
+// Times is v times f as TFLite's MultiplyByQuantizedMultiplier computes it, with two roundings: v * 2^Shift for a Shift above 0, the high half of
+// twice the product (SaturatingRoundingDoublingHighMul), and of that, for a Shift below 0, the quotient with 2^-Shift, halves
+// away from zero (RoundingDivideByPOT).
+func (f FixedPoint) Times(v int64) int64 {
+	high := (v<<max(0, f.Shift)*int64(f.Multiplier) + 1<<30) >> 31
+	half := int64(1) << max(0, -f.Shift) >> 1
+	if high < 0 && half > 0 {
+		half--
+	}
+	return (high + half) >> max(0, -f.Shift)
+}
+
+// IntAddAttrs belongs to int_add: the sum of two tensors of levels of 8 bits, axes of extent 1 being repeated, as levels of
+// another type; with Sub the difference. a and b are the integers of their elements. With FloatRequantization these are what the caller sees, and the level is
+//
+//	clip(round(fma(a, A, fma(b, B, C))) + t), half to even, t being the level that the caller sees as 0
+//
+// in f32, as the code of onnxruntime for vectors of floats computes QLinearAdd. With FixedRequantization they are levels less the zero point, and it is
+//
+//	clip(C * (A * (a << 20) + B * (b << 20)) + z), z being the level that stands for 0
+//
+// where each product is that of FixedPointOf the number: ADD of TFLite. Clip is to Low..High.
+type IntAddAttrs struct {
+	Form Requantization
+	scalar.LevelType
+	Low, High int
+	A, B, C   float64
+	Sub       bool // FixedRequantization: the second product is taken from the first
+}
+
+// CallerZero is the level that the caller sees as 0.
+func CallerZero(t scalar.LevelType) int {
+	if t.Signed {
+		return 1 << (t.Bits - 1)
+	}
+	return 0
+}
+
+// IntegerOf gives what makes n's integers, nil if n is no integer layer.
+func IntegerOf(n *Node) *IntegerAttrs {
+	switch a := n.Attrs.(type) {
+	case *Conv2DAttrs:
+		return a.Integer
+	case *DenseAttrs:
+		return a.Integer
+	}
+	return nil
+}
+
+// Bias is the bias of integer layer n, integers for so many outputs; nil if it has none.
+func (a *IntegerAttrs) Bias(n *Node) []int64 {
+	high, low := n.Weights["bias"], n.Weights["bias_low"]
+	if high == nil {
+		return nil
+	}
+	out := make([]int64, len(high.Data))
+	for o, v := range high.Data {
+		if out[o] = int64(v); low != nil {
+			out[o] += int64(low.Data[o])
+		}
+	}
+	return out
+}
+
+// Multiplier is the number that sums of output o of integer layer n are multiplied by.
+func (a *IntegerAttrs) Multiplier(n *Node, o int) float64 {
+	t := n.Weights["multiplier"]
+	v := float64(t.Data[o%len(t.Data)])
+	if low := n.Weights["multiplier_low"]; low != nil {
+		v += float64(low.Data[o%len(low.Data)])
+	}
+	return v
+}
+
+// MaxIntegerSum bounds the sums of integer layers with their bias.
+const MaxIntegerSum = 1 << 30
+
+// inferInteger is the result of integer layer n over x: its type and so many outputs in the last axis of shape.
+func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, layout string) (*Value, error) {
+	out := shape[len(shape)-1]
+	if err := g.needEncoded(n, x); err != nil {
+		return nil, err
+	}
+	if x.Offset != 0 {
+		return nil, g.Errorf(n, "", "input %q has levels with the offset %g, want a zero point", x.Name, x.Offset)
+	}
+	lo, hi := IntegersOf(x.LevelType).Min, IntegersOf(x.LevelType).Max
+	w := n.Weights["w"]
+	least, most := make([]int64, out), make([]int64, out)
+	low, high := float32(0), float32(0)
+	for i, v := range w.Data {
+		if v != float32(math.Trunc(float64(v))) || v < -255 || v > 255 {
+			return nil, g.Errorf(n, "", "weight \"w\": element %d is %v, want integers from -255 to 255", i, v)
+		}
+		low, high = min(low, v), max(high, v)
+		p, q := int64(v)*int64(lo), int64(v)*int64(hi)
+		least[i%out], most[i%out] = least[i%out]+min(p, q), most[i%out]+max(p, q)
+	}
+	if high-low > 255 {
+		return nil, g.Errorf(n, "", "weight \"w\" has integers from %v to %v, want 8 bits", low, high)
+	}
+	for _, key := range []string{"bias", "bias_low"} {
+		t := n.Weights[key]
+		if t == nil {
+			continue
+		}
+		if err := g.needWeight(n, key, []int{out}); err != nil {
+			return nil, err
+		}
+		for o, v := range t.Data {
+			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum) {
+				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers up to 2^30", key, o, v)
+			}
+		}
+	}
+	if n.Weights["bias_low"] != nil && n.Weights["bias"] == nil {
+		return nil, g.Errorf(n, "", "has a weight \"bias_low\", but no \"bias\"")
+	}
+	for o, v := range a.Bias(n) {
+		least[o], most[o] = least[o]+v, most[o]+v
+	}
+	for o := range out {
+		if most[o] > MaxIntegerSum || least[o] < -MaxIntegerSum {
+			return nil, g.Errorf(n, "", "sums of output %d are from %d to %d, want up to 2^30", o, least[o], most[o])
+		}
+	}
+	y := &Value{Shape: shape, Layout: layout}
+	if a.Form == NoRequantization {
+		if *a != (IntegerAttrs{}) {
+			return nil, g.Errorf(n, "give requantize, or leave the type of the levels out", "levels of type %s without requantization", a.LevelType)
+		}
+		return y, nil
+	}
+	if err := g.checkResult(n, a.LevelType, a.Low, a.High); err != nil {
+		return nil, err
+	}
+	y.LevelType = a.LevelType
+	switch a.Form {
+	case FloatRequantization, FixedRequantization:
+		if err := g.needVector(n, "multiplier", out); err != nil {
+			return nil, err
+		}
+		if low := n.Weights["multiplier_low"]; low != nil {
+			if a.Form == FloatRequantization {
+				return nil, g.Errorf(n, "", "weight \"multiplier_low\" is for fixed_point")
+			}
+			if err := g.needWeight(n, "multiplier_low", n.Weights["multiplier"].Shape); err != nil {
+				return nil, err
+			}
+		}
+		for o := range out {
+			m := a.Multiplier(n, o)
+			if !(m >= 0 && m < 1<<20) || m > 0 && m < 0x1p-100 && a.Form == FloatRequantization {
+				return nil, g.Errorf(n, "", "multiplier %v of output %d: want 0, or a number from 2^-100 to 2^20", m, o)
+			}
+			if f := FixedPointOf(m); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
+				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits", m, o, max(most[o], -least[o]))
+			}
+		}
+	case MeanRequantization:
+		if a.Count < 1 || a.Count > MaxElems {
+			return nil, g.Errorf(n, "", "count %d: want a number from 1", a.Count)
+		}
+	default:
+		return nil, g.Errorf(n, "use none, float, fixed_point or mean", "requantize %s", a.Form)
+	}
+	return y, nil
+}
+
+// checkResult checks the type of levels that an integer op makes.
+func (g *Graph) checkResult(n *Node, t scalar.LevelType, low, high int) error {
+	switch {
+	case t.Bits != 8 || t.Enc != ir.Unipolar || t.Offset != 0:
+		return g.Errorf(n, "use encoding affine and bits 8", "result of type %s", t)
+	case t.Zero < 0 || t.Zero > t.Top():
+		return g.Errorf(n, "the zero point is one of the levels", "zero point %d", t.Zero-CallerZero(t))
+	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
+		return g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
+	case low < 0 || high > t.Top() || low > high:
+		return g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them", low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t))
+	}
+	return nil
+}
+
+func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
+	y, err := g.inferConvOf(n, x, a, false)
+	if err != nil {
+		return nil, err
+	}
+	return g.inferInteger(n, x, a.Integer, y.Shape, y.Layout)
+}
+
+func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
+	y, err := g.inferDenseOf(n, x, a, false)
+	if err != nil {
+		return nil, err
+	}
+	return g.inferInteger(n, x, a.Integer, y.Shape, y.Layout)
+}
+
+func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error) {
+	if len(in) != 2 {
+		return nil, g.Errorf(n, "", "has %d inputs, want 2", len(in))
+	}
+	for _, x := range in {
+		if x.Enc != ir.Unipolar || x.Bits != 8 || x.Offset != 0 {
+			return nil, g.Errorf(n, "quantize it to 8 bits", "input %q is %s, want unipolar or affine levels of 8 bits", x.Name, x.LevelType)
+		}
+	}
+	shape, err := g.repeated(n, in)
+	if err == nil {
+		err = g.checkResult(n, a.LevelType, a.Low, a.High)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range []float64{a.A, a.B, a.C} {
+		switch {
+		case a.Form == FloatRequantization && float64(float32(v)) == v && math.Abs(v) < 1<<20:
+		case a.Form == FixedRequantization && v >= 0 && v < 1:
+		default:
+			return nil, g.Errorf(n, "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point", "factors %v, %v and %v", a.A, a.B, a.C)
+		}
+	}
+	return &Value{Shape: shape, Layout: in[0].Layout, LevelType: a.LevelType}, nil
+}

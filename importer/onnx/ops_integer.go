@@ -1,0 +1,520 @@
+package onnx
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/f32"
+)
+
+// intWeights are the weights of a layer as the file has them, integers of 8 bits: (integer - zero) * scale, scale and zero being one number or
+// one for each output channel.
+type intWeights struct {
+	ints, scale, zero *array
+	bias              *array // integers [O], or nil
+}
+
+// intLayer is a layer over levels x whose weights w are integers too.
+type intLayer struct {
+	x      *graph.Value
+	xq, yq *quantParams // yq is nil where the sums stay numbers
+	w      *intWeights
+	outs   int
+	factor float32 // of the product
+}
+
+// levelType is the type of levels that q's integers are.
+func (q *quantParams) levelType() scalar.LevelType { return q.attrs().LevelType }
+
+// levelsOf is the tensor of levels of 8 bits whose real values v holds; nil if there is none. What moves elements of v, or takes
+// the largest, is done with the levels.
+func (b *builder) levelsOf(v *graph.Value) (*graph.Value, error) {
+	if l := b.levels8[v.Name]; l != nil {
+		return l, nil
+	}
+	p := b.g.Producer(v.Name)
+	if p == nil {
+		return nil, nil
+	}
+	values := b.g.Graph().Values
+	var out *graph.Value
+	switch p.Op {
+	case "dequantize":
+		out = values[p.Inputs[0]]
+	case "transpose", "reshape", "flatten", "slice", "concat", "resize", "depth_to_space", "space_to_depth", "max_pool", "pad":
+		var in []*graph.Value
+		for _, name := range p.Inputs {
+			l, err := b.levelsOf(values[name])
+			if l == nil || err != nil || len(in) > 0 && l.LevelType != in[0].LevelType {
+				return nil, err
+			}
+			in = append(in, l)
+		}
+		var err error
+		if out, err = b.emit(p.Op, p.Attrs, nil, in...); err != nil {
+			return nil, nil // a pad whose value is no level
+		}
+	}
+	if out == nil || !out.Encoded() || out.Bits != 8 || out.Offset != 0 {
+		return nil, nil
+	}
+	b.levels8[v.Name] = out
+	return out, nil
+}
+
+// integerLevels are the levels of t, which an op of integers reads, and what they stand for; q are the parameters that the op has for them.
+func (n *node) integerLevels(i int, t *tensor, q *quantParams) (*graph.Value, error) {
+	switch {
+	case t.integers == nil:
+		return nil, n.fail("put QuantizeLinear before it", "its input %q holds no quantized integers", n.Input[i])
+	case q != nil && !q.equal(t.integers):
+		return nil, n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
+			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt)
+	}
+	v, err := n.b.levelsOf(t.value)
+	if v == nil && err == nil {
+		v, err = n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
+		n.b.levels8[t.value.Name] = v
+	}
+	return v, err
+}
+
+// with is n with its inputs i, in this order; -1 is one that is left out.
+func (n *node) with(inputs ...int) *node {
+	m := *n
+	m.NodeProto = &pb.NodeProto{Name: n.Name, OpType: n.OpType, Domain: n.Domain, Output: n.Output, Attribute: n.Attribute}
+	m.in = nil
+	for _, i := range inputs {
+		if i < 0 || i >= len(n.in) {
+			m.in, m.Input = append(m.in, nil), append(m.Input, "")
+			continue
+		}
+		m.in, m.Input = append(m.in, n.in[i]), append(m.Input, n.Input[i])
+	}
+	return &m
+}
+
+// params reads what integers of 8 bits stand for: inputs scale and zero, the zero point of type dt if it is left out.
+func (n *node) params(scale, zero int, dt dtype) (*quantParams, error) {
+	return n.with(-1, scale, zero).linear(dt)
+}
+
+// integerWeights reads integers of 8 bits, a constant, with their scale and zero point, inputs of n. Input bias may be -1.
+func (n *node) integerWeights(w, scale, zero, bias int) (*intWeights, error) {
+	out := &intWeights{}
+	for _, in := range []struct {
+		at   int
+		what string
+		to   **array
+	}{{w, "weight", &out.ints}, {scale, "scale", &out.scale}, {zero, "zero point", &out.zero}, {bias, "bias", &out.bias}} {
+		if in.at < 0 {
+			continue
+		}
+		var err error
+		if *in.to, err = n.konst(in.at, in.what); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case out.ints == nil || out.ints.dt != dtUint8 && out.ints.dt != dtInt8:
+		return nil, n.fail("", "weight %q is no uint8 or int8", n.Input[w])
+	case out.bias != nil && out.bias.dt != dtInt32:
+		return nil, n.fail("", "bias %q is %s, want int32", n.Input[bias], out.bias.dt)
+	}
+	if out.scale != nil {
+		for k := range out.scale.len() {
+			if s := float32(out.scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
+				return nil, n.fail("", "scale %g: want positive numbers", s)
+			}
+		}
+	}
+	return out, nil
+}
+
+// element is that of output channel o of a, one number or one for each channel.
+func element(a *array, o int) float64 { return a.at(o % a.len()) }
+
+// tensors are the weights of l: w is of l's integers, the last axis being that of the outputs.
+func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) {
+	for _, a := range []*array{l.w.scale, l.w.zero, l.w.bias} {
+		if a != nil && a.len() != l.outs && (a.len() != 1 || a == l.w.bias) {
+			return nil, n.fail("", "a scale, zero point or bias of shape %v for %d outputs", a.shape, l.outs)
+		}
+	}
+	if err := n.b.mem.take(w.len()+4*l.outs, 4); err != nil {
+		return nil, err
+	}
+	t := &graph.Tensor{Shape: w.shape, Data: make([]float32, w.len())}
+	for i := range t.Data {
+		if t.Data[i] = float32(w.at(i)); l.w.zero != nil {
+			t.Data[i] -= float32(element(l.w.zero, i%l.outs))
+		}
+	}
+	weights := map[string]*graph.Tensor{"w": t}
+	if l.w.bias != nil {
+		addBias(weights, l.w.bias.i)
+	}
+	if l.yq == nil {
+		return weights, nil
+	}
+	m := &graph.Tensor{Shape: []int{l.outs}, Data: make([]float32, l.outs)}
+	for o := range m.Data {
+		m.Data[o] = float32(float32(l.xq.scale*float32(element(l.w.scale, o)))*l.factor) / l.yq.scale
+	}
+	weights["multiplier"] = m
+	return weights, nil
+}
+
+// addBias adds integers to the weights of a layer, in two parts where f32 does not hold them.
+func addBias(weights map[string]*graph.Tensor, bias []int64) {
+	high, low := &graph.Tensor{Shape: []int{len(bias)}}, &graph.Tensor{Shape: []int{len(bias)}}
+	for _, v := range bias {
+		high.Data = append(high.Data, float32(v))
+		low.Data = append(low.Data, float32(v-int64(float32(v))))
+	}
+	if weights["bias"] = high; slices.ContainsFunc(low.Data, func(v float32) bool { return v != 0 }) {
+		weights["bias_low"] = low
+	}
+}
+
+// attrs is what becomes of l's sums.
+func (l *intLayer) attrs() *graph.IntegerAttrs {
+	if l.yq == nil {
+		return &graph.IntegerAttrs{}
+	}
+	a := &graph.IntegerAttrs{Form: graph.FloatRequantization, LevelType: l.yq.levelType()}
+	a.High = a.Top()
+	return a
+}
+
+// result is the tensor, like t, that v holds: levels that stand for q's integers, or, without q, numbers that are sums of integers.
+func (b *builder) result(t *tensor, q *quantParams) (*tensor, error) {
+	if q == nil {
+		t.integers = &quantParams{dt: dtInt32, scale: 1}
+		return t, nil
+	}
+	y, err := b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	b.levels8[y.value.Name] = t.value
+	y.integers = q
+	return y, nil
+}
+
+// lowerQLinearConv is a convolution of integers. Inputs: x, its scale and zero point, w, its scales and zero points, scale and
+// zero point of y, a bias of integers.
+func lowerQLinearConv(n *node) ([]*tensor, error) {
+	l := &intLayer{factor: 1}
+	var err error
+	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
+		return nil, err
+	}
+	if l.yq, err = n.params(6, 7, dtUint8); err != nil {
+		return nil, err
+	}
+	if l.w, err = n.integerWeights(3, 4, 5, 8); err != nil {
+		return nil, err
+	}
+	return n.with(0, 3).integerConv(l)
+}
+
+// lowerConvInteger is ConvInteger, whose sums a Cast to float makes numbers. Inputs: x, w, zero points of both.
+func lowerConvInteger(n *node) ([]*tensor, error) {
+	w, err := n.integerWeights(1, -1, 3, -1)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.sameZero(2); err != nil {
+		return nil, err
+	}
+	return n.with(0, 1).integerConv(&intLayer{w: w})
+}
+
+// sameZero checks that input i, a zero point that is 0 if it is left out, is that of the integers of input 0.
+func (n *node) sameZero(i int) error {
+	zero, err := n.scalarOf(i, "zero point", 0)
+	if err == nil && n.in[0].integers != nil && int(zero) != n.in[0].integers.zero {
+		return n.fail("use the parameters of the quantizer", "zero point %g is not that which its input was quantized with, %d", zero, n.in[0].integers.zero)
+	}
+	return err
+}
+
+// integerConv is the convolution l of input 0 of n with the weights that are input 1.
+func (n *node) integerConv(l *intLayer) ([]*tensor, error) {
+	x, a, hwio, axes, err := n.convolution()
+	if err != nil {
+		return nil, err
+	}
+	x.integers = n.in[0].integers
+	if l.x, err = n.integerLevels(0, x, l.xq); err != nil {
+		return nil, err
+	}
+	l.outs = hwio.shape[3]
+	weights, err := n.tensors(l, hwio)
+	if err != nil {
+		return nil, err
+	}
+	a.Integer = l.attrs()
+	v, err := n.b.emit("int_conv2d", a, weights, l.x)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.result(ofImage(v), l.yq)
+	if err != nil {
+		return nil, err
+	}
+	q := y.integers
+	if y, err = n.b.fromImage(y, axes); err != nil {
+		return nil, err
+	}
+	y.integers = q
+	return []*tensor{y}, nil
+}
+
+// lowerQLinearMatMul multiplies by a constant matrix. Inputs: a, its scale and zero point, b, its scales and zero points, scale and zero point
+// of y.
+func lowerQLinearMatMul(n *node) ([]*tensor, error) {
+	l := &intLayer{factor: 1}
+	var err error
+	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
+		return nil, err
+	}
+	if l.yq, err = n.params(6, 7, dtUint8); err != nil {
+		return nil, err
+	}
+	if l.w, err = n.integerWeights(3, 4, 5, -1); err != nil {
+		return nil, err
+	}
+	return n.with(0, 3).integerProduct(l, l.w.ints)
+}
+
+// lowerMatMulInteger is MatMulInteger; see lowerConvInteger.
+func lowerMatMulInteger(n *node) ([]*tensor, error) {
+	w, err := n.integerWeights(1, -1, 3, -1)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.sameZero(2); err != nil {
+		return nil, err
+	}
+	return n.with(0, 1).integerProduct(&intLayer{w: w}, w.ints)
+}
+
+// lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points, C, integers, scale and zero point of Y,
+// without which it is of floats.
+func lowerQGemm(n *node) ([]*tensor, error) {
+	l := &intLayer{}
+	alpha, err := n.floatAttr("alpha", 1)
+	if err != nil {
+		return nil, err
+	}
+	var trans [2]int
+	for i, name := range []string{"transA", "transB"} {
+		if trans[i], err = n.intAttr(name, 0); err != nil {
+			return nil, err
+		}
+	}
+	if l.factor = alpha; trans[0] != 0 || !(alpha > 0) {
+		return nil, n.fail("", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha)
+	}
+	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
+		return nil, err
+	}
+	if n.input(7) != nil {
+		if l.yq, err = n.params(7, 8, dtUint8); err != nil {
+			return nil, err
+		}
+	}
+	if l.w, err = n.integerWeights(3, 4, 5, 6); err != nil {
+		return nil, err
+	}
+	w := l.w.ints
+	if len(w.shape) != 2 {
+		return nil, n.fail("", "B has shape %v, want a matrix", w.shape)
+	}
+	if trans[1] != 0 {
+		if w, err = n.b.mem.permuted(w, []int{1, 0}); err != nil {
+			return nil, err
+		}
+	}
+	y, err := n.with(0, 3).integerProduct(l, w)
+	if err != nil || l.yq != nil {
+		return y, err
+	}
+	scale := &array{dt: dtFloat, shape: []int{l.outs}, f: make([]float32, l.outs)}
+	for o := range scale.f {
+		scale.f[o] = float32(float32(l.xq.scale*float32(element(l.w.scale, o))) * l.factor)
+	}
+	return one(n.b.withConstant("mul", y[0].derived(y[0].value), scale, false))
+}
+
+// integerProduct is l of input 0 of n, all axes of which but the last are rows, times a matrix w [K, N].
+func (n *node) integerProduct(l *intLayer, w *array) ([]*tensor, error) {
+	b, t := n.b, n.in[0]
+	if len(w.shape) > 2 && graph.Elems(w.shape[:len(w.shape)-2]) == 1 {
+		w = w.view(w.shape[len(w.shape)-2:])
+	}
+	if len(w.shape) != 2 || len(t.shape) < 1 || t.shape[len(t.shape)-1] != w.shape[0] || w.len() == 0 {
+		return nil, n.fail("", "a tensor of shape %v times one of shape %v", t.shape, w.shape)
+	}
+	rank := len(t.shape)
+	q := t.integers
+	flat := t.flat
+	var err error
+	if flat == nil {
+		if t, err = b.stored(t, t.last(rank-1)); err != nil {
+			return nil, err
+		}
+	}
+	t.integers = q
+	if l.x, err = n.integerLevels(0, t, l.xq); err != nil {
+		return nil, err
+	}
+	s := slices.Clone(l.x.Shape)
+	if l.x, err = b.reshaped(l.x, []int{graph.Elems(s[:len(s)-1]), s[len(s)-1]}); err != nil {
+		return nil, err
+	}
+	if flat != nil {
+		if w, err = b.mem.rows(w, flat); err != nil {
+			return nil, err
+		}
+	}
+	l.outs = w.shape[1]
+	weights, err := n.tensors(l, w)
+	if err != nil {
+		return nil, err
+	}
+	v, err := b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, weights, l.x)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = b.reshaped(v, append(s[:len(s)-1:len(s)-1], l.outs)); err != nil {
+		return nil, err
+	}
+	return one(b.result(&tensor{shape: append(slices.Clone(t.shape[:rank-1]), l.outs), value: v, perm: t.perm}, l.yq))
+}
+
+// rows are the rows of a matrix in the order in which the columns of a tensor are stored.
+func (b *budget) rows(w *array, by *flattened) (*array, error) {
+	columns, err := b.columns(by)
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.newArray(w.dt, w.shape)
+	if err != nil {
+		return nil, err
+	}
+	n := w.shape[1]
+	for j, k := range columns {
+		for o := range n {
+			out.copyFrom(j*n+o, w, k*n+o)
+		}
+	}
+	return out, nil
+}
+
+// lowerQLinearAdd adds two tensors of integers. Inputs: a, its scale and zero point, b, its own, scale and zero point of y.
+func lowerQLinearAdd(n *node) ([]*tensor, error) {
+	var q [3]*quantParams
+	for k := range q {
+		var err error
+		if q[k], err = n.params([]int{1, 4, 6}[k], []int{2, 5, 7}[k], dtUint8); err != nil {
+			return nil, err
+		}
+	}
+	var levels [2]*tensor
+	for k, i := range []int{0, 3} {
+		t := n.in[i]
+		if t.konst != nil {
+			return nil, n.fail("", "its input %q is a constant, which is not supported", n.Input[i])
+		}
+		v, err := n.integerLevels(i, t, q[k])
+		if err != nil {
+			return nil, err
+		}
+		levels[k] = &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
+	}
+	x, y, err := n.b.alike(levels[0], levels[1])
+	if err != nil {
+		return nil, err
+	}
+	v, err := n.b.intAdd(q[0], q[1], q[2], x.value, y.value)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := broadcastShape(x.shape, y.shape)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2]))
+}
+
+// intAdd emits the sum of levels x and y of parameters p and q as levels of parameters r: onnxruntime's, which adds what
+// does not depend on them up first.
+func (b *builder) intAdd(p, q, r *quantParams, x, y *graph.Value) (*graph.Value, error) {
+	one, two := p.scale/r.scale, q.scale/r.scale
+	rest := float32(r.zero) - f32.Fma(one, float32(p.zero), f32.Mul(two, float32(q.zero)))
+	a := &graph.IntAddAttrs{Form: graph.FloatRequantization, LevelType: r.levelType(), A: float64(one), B: float64(two), C: float64(rest)}
+	a.High = a.Top()
+	return b.emit("int_add", a, nil, x, y)
+}
+
+// lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point, those of y.
+func lowerQLinearGlobalAveragePool(n *node) ([]*tensor, error) {
+	xq, err := n.params(1, 2, dtUint8)
+	if err != nil {
+		return nil, err
+	}
+	yq, err := n.params(3, 4, dtUint8)
+	if err != nil {
+		return nil, err
+	}
+	if last, err := n.intAttr("channels_last", 0); err != nil || last != 0 {
+		return nil, cmp.Or(err, n.fail("", "channels_last is not supported"))
+	}
+	x, axes, err := n.b.image(n.in[0])
+	if err != nil {
+		return nil, err
+	}
+	x.integers = n.in[0].integers
+	levels, err := n.integerLevels(0, x, xq)
+	if err != nil {
+		return nil, err
+	}
+	v, err := n.b.intMean(levels, xq, yq)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.result(ofImage(v), yq)
+	if err != nil {
+		return nil, err
+	}
+	if y, err = n.b.fromImage(y, axes); err != nil {
+		return nil, err
+	}
+	y.integers = yq
+	return []*tensor{y}, nil
+}
+
+// intMean emits the mean of an image of levels x: a convolution of each channel with weights of 1.
+func (b *builder) intMean(x *graph.Value, xq, yq *quantParams) (*graph.Value, error) {
+	h, w, c := x.Shape[1], x.Shape[2], x.Shape[3]
+	if err := b.mem.take(h*w*c, 4); err != nil {
+		return nil, err
+	}
+	weights := map[string]*graph.Tensor{
+		"w":          {Shape: []int{h, w, 1, c}, Data: slices.Repeat([]float32{1}, h*w*c)},
+		"multiplier": {Shape: []int{1}, Data: []float32{xq.scale / float32(yq.scale*float32(h*w))}},
+	}
+	l := &intLayer{yq: yq}
+	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: l.attrs()}
+	if c > 1 {
+		a.Groups = c
+	}
+	return b.emit("int_conv2d", a, weights, x)
+}

@@ -1,0 +1,204 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// DequantizeLinear, an op and QuantizeLinear in a row are how files say that the op is of integers. onnxruntime makes QLinearConv and its like of
+// them, and so does the code here: of convolutions, products with matrices, sums of two tensors and means of images. The ops themselves were
+// read as float ones before; what nothing reads of these is removed at the end.
+
+// linear is what DequantizeLinear made an array of: integers, scales and zero points (nil for 0).
+type linear struct{ ints, scale, zero *array }
+
+// scaled is a layer of floats, as which one between DequantizeLinear and QuantizeLinear is read at first.
+type scaled struct {
+	n      *node
+	x      *graph.Value // floats
+	w      *linear
+	ints   *array // w's integers as the layer's op has them, outputs last
+	bias   *graph.Tensor
+	biasOf *linear // what bias was made of, or nil
+	factor float32
+	emit   func(a *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) (*graph.Value, error)
+}
+
+// sumsOf remembers that value v, floats, is made by a layer that could be one of integers.
+func (b *builder) sumsOf(v *graph.Value, s *scaled) { b.scaled[b.g.Producer(v.Name)] = s }
+
+// paramsOf are the parameters of levels of 8 bits.
+func paramsOf(t scalar.LevelType) *quantParams {
+	q := &quantParams{dt: dtUint8, scale: float32(t.Scale), zero: t.Zero - graph.CallerZero(t)}
+	if t.Signed {
+		q.dt = dtInt8
+	}
+	return q
+}
+
+// alone reports whether one node of the file at most reads v.
+func (b *builder) alone(v *graph.Value) bool { return b.counts[v.Name] <= 1 && !b.wanted[v.Name] }
+
+// quantized is t as integers of q, where what comes before QuantizeLinear is made of integers too; nil where it is not.
+func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
+	b, values := n.b, n.b.g.Graph().Values
+	if l, err := b.levelsOf(t.value); err != nil || l != nil && l.LevelType == q.levelType() {
+		if err != nil {
+			return nil, err
+		}
+		return b.result(t.derived(l), q)
+	}
+	quantizer, low, high := q.attrs(), 0, q.attrs().Top()
+	for v := t.value; b.alone(v); {
+		p := b.g.Producer(v.Name)
+		if p == nil {
+			return nil, nil
+		}
+		steps := graph.Steps(b.g.Graph(), p)
+		switch {
+		case p.Op == "reshape":
+		case len(steps) == 1 && (p.Op == "relu" || p.Op == "relu6" || p.Op == "hard_tanh" || p.Op == "clip"):
+			low = max(low, quantizer.Eval(steps[0].Eval(0, float32(math.Inf(-1)))))
+			high = min(high, quantizer.Eval(steps[0].Eval(0, float32(math.Inf(1)))))
+		default:
+			made, err := n.integersOf(p, q)
+			if made == nil || err != nil || low > high {
+				return nil, err
+			}
+			if low > 0 || high < quantizer.Top() {
+				b.narrow(made, low, high)
+			}
+			if made, err = b.reshaped(made, t.value.Shape); err != nil {
+				return nil, err
+			}
+			return b.result(t.derived(made), q)
+		}
+		v = values[p.Inputs[0]]
+	}
+	return nil, nil
+}
+
+// narrow clips the levels that an op of integers makes.
+func (b *builder) narrow(v *graph.Value, low, high int) {
+	switch a := b.g.Producer(v.Name).Attrs.(type) {
+	case *graph.Conv2DAttrs:
+		a.Integer.Low, a.Integer.High = low, high
+	case *graph.DenseAttrs:
+		a.Integer.Low, a.Integer.High = low, high
+	case *graph.IntAddAttrs:
+		a.Low, a.High = low, high
+	}
+}
+
+// integersOf is what p makes, as levels of q; nil if p is no op of integers.
+func (n *node) integersOf(p *graph.Node, q *quantParams) (*graph.Value, error) {
+	b, values := n.b, n.b.g.Graph().Values
+	defer func(reading *node) { b.n = reading }(b.n)
+	b.n = &node{NodeProto: n.NodeProto, b: b, base: p.Name, label: n.label} // nodes are called after what they come of
+	switch {
+	case b.scaled[p] != nil:
+		v, err := b.scaled[p].integers(q)
+		if err != nil {
+			p.Note = fmt.Sprintf("not computed in integers: %v", err)
+			return nil, nil
+		}
+		return v, nil
+	case p.Op == "add" && len(p.Inputs) == 2:
+		x, err := b.levelsOf(values[p.Inputs[0]])
+		if x == nil || err != nil {
+			return nil, err
+		}
+		y, err := b.levelsOf(values[p.Inputs[1]])
+		if y == nil || err != nil {
+			return nil, err
+		}
+		return b.intAdd(paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y)
+	case p.Op == "global_avg_pool":
+		x, err := b.levelsOf(values[p.Inputs[0]])
+		if x == nil || err != nil {
+			return nil, err
+		}
+		v, err := b.intMean(x, paramsOf(x.LevelType), q)
+		if err != nil {
+			return nil, err
+		}
+		return b.reshaped(v, values[p.Output].Shape)
+	}
+	return nil, nil
+}
+
+// integers emits the layer on integers, its result being integers of q.
+func (s *scaled) integers(q *quantParams) (*graph.Value, error) {
+	n := s.n
+	x, err := n.b.levelsOf(s.x)
+	if x == nil || err != nil {
+		return nil, err
+	}
+	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: &intWeights{ints: s.w.ints, scale: s.w.scale, zero: s.w.zero}, outs: s.ints.shape[len(s.ints.shape)-1], factor: s.factor}
+	if l.w.bias, err = s.integerBias(l); err != nil {
+		return nil, err
+	}
+	weights, err := n.tensors(l, s.ints)
+	if err != nil {
+		return nil, err
+	}
+	return s.emit(l.attrs(), weights, x)
+}
+
+// integerBias is the bias of l as integers in units of its products: those of the file, or the nearest ones, as onnxruntime has them.
+func (s *scaled) integerBias(l *intLayer) (*array, error) {
+	if s.bias == nil {
+		return nil, nil
+	}
+	out, err := s.n.b.mem.newArray(dtInt32, []int{l.outs})
+	if err != nil {
+		return nil, err
+	}
+	for o := range l.outs {
+		unit := l.xq.scale * float32(element(l.w.scale, o))
+		if of := s.biasOf; of != nil && of.ints.dt == dtInt32 && math.Abs(element(of.scale, o)/float64(unit)-1) < 1e-3 {
+			if out.i[o] = of.ints.i[o%of.ints.len()]; of.zero != nil {
+				out.i[o] -= of.zero.i[o%of.zero.len()]
+			}
+			continue
+		}
+		v := math.RoundToEven(float64(s.bias.Data[o] / unit))
+		if !(math.Abs(v) <= graph.MaxIntegerSum) {
+			return nil, fmt.Errorf("bias %g is too large beside products of %g", s.bias.Data[o], unit)
+		}
+		out.i[o] = int64(v)
+	}
+	return out, nil
+}
+
+// weightsOf are the integers that a constant input of n was made of: of 8 bits, with one scale or one for each position on an axis; nil
+// if it was made of none.
+func (n *node) weightsOf(i, outputs int) *linear {
+	t := n.input(i)
+	if t == nil || t.konst == nil || t.konst.from == nil {
+		return nil
+	}
+	of := t.konst.from
+	if of.ints.dt != dtUint8 && of.ints.dt != dtInt8 || of.scale.len() != 1 && (of.axis != outputs || of.scale.len() != t.shape[outputs]) {
+		return nil
+	}
+	return &linear{of.ints.view(t.shape), of.scale, of.zero}
+}
+
+// scaledBias is what a constant input of n was made of, nil if it is float in the file.
+func (n *node) scaledBias(i int) *linear {
+	t := n.input(i)
+	if t == nil || t.konst == nil || t.konst.from == nil {
+		return nil
+	}
+	return &linear{t.konst.from.ints, t.konst.from.scale, t.konst.from.zero}
+}
+
+// made says what an array of floats was made of, along which axis scales differ.
+type made struct {
+	linear
+	axis int
+}

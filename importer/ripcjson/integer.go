@@ -1,0 +1,83 @@
+package ripcjson
+
+import (
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// result reads the type of the levels that an integer op makes, and the least and the greatest of them.
+func (b *builder) result(at string) (t scalar.LevelType, low, high int) {
+	t = scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: b.doc.number(at+"/scale", 1), Zero: b.doc.integer(at+"/zero_point", 0), Signed: b.doc.text(at+"/dtype") == "i8"}
+	t.Zero += graph.CallerZero(t)
+	low, high = 0, t.Top()
+	if r := b.doc.integers(at + "/range"); len(r) == 2 {
+		low, high = r[0]+graph.CallerZero(t), r[1]+graph.CallerZero(t)
+	}
+	return t, low, high
+}
+
+func resultObject(t scalar.LevelType, low, high int) object {
+	zero := graph.CallerZero(t)
+	o := append(only(t.Zero != zero, "zero_point", t.Zero-zero), dtypeObject(t.Signed)...)
+	o.set("scale", t.Scale)
+	return append(o, only(low != 0 || high != t.Top(), "range", []int{low - zero, high - zero})...)
+}
+
+// integer reads what becomes of the sums of an integer layer.
+func (b *builder) integer(n *rawNode, at string) *graph.IntegerAttrs {
+	a := &graph.IntegerAttrs{Form: parsed(b, n, at+"/requantize", graph.NoRequantization, graph.ParseRequantization)}
+	if a.Form == graph.NoRequantization {
+		for _, key := range []string{"zero_point", "dtype", "scale", "range", "count"} {
+			if _, given := b.doc.values[at+"/"+key]; given {
+				b.fault(n, "add requantize, or remove it", "attrs.%s is that of levels, but the sums stay f32", key)
+			}
+		}
+		return a
+	}
+	a.LevelType, a.Low, a.High = b.result(at)
+	if a.Count = b.doc.integer(at+"/count", 0); (a.Count > 0) != (a.Form == graph.MeanRequantization) {
+		b.fault(n, "a mean divides by count, and nothing else does", "count %d with requantize %s", a.Count, a.Form)
+	}
+	return a
+}
+
+func integerObject(a *graph.IntegerAttrs) object {
+	if a == nil || a.Form == graph.NoRequantization {
+		return nil
+	}
+	o := append(object{{"requantize", a.Form.String()}}, resultObject(a.LevelType, a.Low, a.High)...)
+	return append(o, only(a.Count > 0, "count", a.Count)...)
+}
+
+// integers reads the weights of an integer layer.
+func (w *weightReader) integers() bool {
+	shape, known := w.kernelShape(w.n, w.x)
+	fanIn := product(shape[:max(len(shape)-1, 0)])
+	if !known || !w.set("w", shape, fanIn) || !w.agrees(w.n, w.node.Weights["w"]) {
+		return false
+	}
+	shape = w.node.Weights["w"].Shape
+	last, ok := shape[len(shape)-1:], true
+	for _, key := range []string{"bias", "bias_low", "multiplier_low"} {
+		if w.wants(w.n, key) {
+			ok = w.set(key, last, 0) && ok
+		}
+	}
+	if r := graph.IntegerOf(w.node).Form; r == graph.FloatRequantization || r == graph.FixedRequantization {
+		ok = w.set("multiplier", last, product(shape[:len(shape)-1])) && ok
+	}
+	return ok
+}
+
+func readIntAdd(b *builder, n *rawNode, at string) *graph.IntAddAttrs {
+	a := &graph.IntAddAttrs{Form: parsed(b, n, at+"/requantize", graph.FloatRequantization, graph.ParseRequantization), Sub: b.doc.flag(at + "/sub")}
+	a.LevelType, a.Low, a.High = b.result(at)
+	a.A, a.B, a.C = b.doc.number(at+"/factors/0", 0), b.doc.number(at+"/factors/1", 0), b.doc.number(at+"/factors/2", 0)
+	return a
+}
+
+func writeIntAdd(a *graph.IntAddAttrs) object {
+	o := object{{"requantize", a.Form.String()}, {"factors", []float64{a.A, a.B, a.C}}}
+	return append(append(o, only(a.Sub, "sub", true)...), resultObject(a.LevelType, a.Low, a.High)...)
+}

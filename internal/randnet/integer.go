@@ -1,0 +1,93 @@
+package randnet
+
+// integer adds a layer of integers over the current levels; the result is levels of 8 bits, or f32.
+func (b *modelBuilder) integer() {
+	attrs, op := map[string]any{}, "int_dense"
+	if len(b.shape) == 2 {
+		attrs["units"] = b.pick(1, 10, 33)
+		b.shape = []int{b.shape[0], attrs["units"].(int)}
+	} else {
+		op = "int_conv2d"
+		in, shape := b.shape[3], b.shape
+		b.window(attrs, true)
+		out := b.pick(1, 3, 16, 31, 32, 33, 40, 64, 70)
+		if b.r.IntN(3) == 0 {
+			out = b.groups(attrs, in, out)
+		}
+		if b.r.IntN(4) == 0 {
+			b.dilate(attrs, shape)
+		}
+		attrs["filters"], b.shape[3] = out, out
+	}
+	weights := map[string]string{}
+	form := []string{"none", "float", "float", "fixed_point", "fixed_point", "mean"}[b.r.IntN(6)]
+	if form != "none" {
+		attrs["requantize"] = form
+	}
+	if b.r.IntN(4) > 0 {
+		weights["bias"] = "bias"
+		if b.r.IntN(4) == 0 {
+			weights["bias_low"] = "bias_low"
+		}
+	}
+	if form == "fixed_point" && b.r.IntN(2) == 0 {
+		weights["multiplier_low"] = "multiplier_low"
+	}
+	if form == "mean" {
+		attrs["count"] = 1 + b.r.IntN(3000)
+	}
+	b.bits = 0
+	if form != "none" {
+		b.result(attrs)
+	}
+	b.add(op, attrs)
+	named := map[string]string{}
+	for key, name := range weights {
+		named[key] = b.cur + "." + name
+	}
+	if len(named) > 0 {
+		b.nodes[len(b.nodes)-1]["weights"] = named
+	}
+}
+
+// result draws the type of levels of 8 bits that come out, and makes them the current ones.
+func (b *modelBuilder) result(attrs map[string]any) {
+	b.bits, b.enc, b.scale, b.zero, b.shift = 8, "affine", []float64{0.05, 0.3}[b.r.IntN(2)], b.r.IntN(256), 0
+	attrs["scale"] = b.scale
+	low := 0
+	if b.r.IntN(2) == 0 {
+		attrs["dtype"], low = "i8", -128
+	}
+	if b.r.IntN(8) == 0 {
+		b.zero = 0
+	}
+	attrs["zero_point"] = b.zero + low
+	if b.r.IntN(3) == 0 {
+		least := b.r.IntN(200)
+		attrs["range"] = []int{low + least, low + least + b.r.IntN(256-least)}
+	}
+}
+
+// integerSum adds the current levels, an image of 8 bits, and others up.
+func (b *modelBuilder) integerSum() {
+	cur, c := b.cur, b.shape[3]
+	switch b.r.IntN(4) { // two of an axis of one that is repeated
+	case 0:
+		b.add("max_pool", map[string]any{"kernel": []int{b.shape[1], b.shape[2]}})
+	case 1:
+		b.add("slice", map[string]any{"begin": []int{0, 0, 0, c - 1}, "size": []int{b.shape[0], b.shape[1], b.shape[2], 1}})
+	default:
+		b.cur = b.twin()
+	}
+	in := []string{cur, b.cur}
+	if b.r.IntN(2) == 0 {
+		in[0], in[1] = in[1], in[0]
+	}
+	attrs := map[string]any{"requantize": "float", "factors": []float64{float64(float32(0.2 + b.r.Float64())), float64(float32(0.1 + b.r.Float64())), float64(float32(40 * b.r.NormFloat64()))}}
+	if b.r.IntN(2) == 0 {
+		attrs["requantize"], attrs["sub"] = "fixed_point", b.r.IntN(3) == 0
+		attrs["factors"] = []float64{float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<20)) / (1 << 38)}
+	}
+	b.result(attrs)
+	b.addTo(in, "int_add", attrs)
+}

@@ -1,0 +1,112 @@
+package refnet
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+)
+
+// intLayer is int_conv2d, or int_dense with a 1x1 kernel: ws are the shape of its weights.
+func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
+	w, q := l.weight("w"), a.Integer
+	dil, perGroup := a.Dilation(), ws[3]/a.GroupCount()
+	number := func(key string, o int) float64 {
+		t := l.n.Weights[key]
+		if t == nil {
+			return 0
+		}
+		return float64(t.Data[o%len(t.Data)])
+	}
+	l.y.each(func(b, oh, ow, o int, e *float32) {
+		sum := int64(number("bias", o)) + int64(number("bias_low", o))
+		for i := range ws[0] {
+			for j := range ws[1] {
+				for c := range ws[2] {
+					if p := l.x.inside(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c); p != nil {
+						sum += int64(*p) * int64(w[((i*ws[1]+j)*ws[2]+c)*ws[3]+o])
+					}
+				}
+			}
+		}
+		switch q.Form {
+		case graph.NoRequantization:
+			*e = float32(sum)
+		case graph.FloatRequantization:
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
+		case graph.FixedRequantization:
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o)))
+		case graph.MeanRequantization:
+			half := int64(q.Count / 2)
+			if sum <= 0 {
+				half = -half
+			}
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, (sum+half)/int64(q.Count)-callers(l.out, 0))
+		}
+	})
+}
+
+// inRange is the nearest integer to v from low to high.
+func inRange(low, high int, v int64) float32 { return float32(max(int64(low), min(v, int64(high)))) }
+
+// callers is the number that the caller sees where v's integer is i.
+func callers(v *graph.Value, i int64) int64 {
+	if i += int64(v.Zero); v.Signed {
+		i -= 128
+	}
+	return i
+}
+
+// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts, by m in 31 bits.
+func byMultiplier(x int32, m float64) int64 {
+	fraction, shift := math.Frexp(m)
+	q := int64(math.Round(fraction * (1 << 31)))
+	if q == 1<<31 {
+		q, shift = 1<<30, shift+1
+	}
+	if q == 0 || shift < -31 {
+		return 0
+	}
+	left, right := max(0, shift), max(0, -shift)
+	product := int64(x*(1<<left)) * q
+	nudge := int64(1 << 30)
+	if product < 0 {
+		nudge = 1 - nudge
+	}
+	high := int32((product + nudge) / (1 << 31)) // towards zero, as in C
+	mask := int32(int64(1)<<right - 1)
+	threshold := mask >> 1
+	if high < 0 {
+		threshold++
+	}
+	out := int64(high >> right)
+	if high&mask > threshold {
+		out++
+	}
+	return out
+}
+
+// intAdd is the sum of two tensors of levels; axes of extent 1 are repeated.
+func intAdd(l *layer, a *graph.IntAddAttrs) {
+	operand := func(k, i int) int64 {
+		x, p := l.vals[l.n.Inputs[k]], position(i, l.y.shape)
+		for d := range p {
+			p[d] %= x.shape[d]
+		}
+		return int64(x.F[index(p, x.shape)])
+	}
+	for i := range l.y.F {
+		p, q := operand(0, i), operand(1, i)
+		if a.Form == graph.FloatRequantization {
+			p, q = callers(l.g.Value(l.n.Inputs[0]), p), callers(l.g.Value(l.n.Inputs[1]), q)
+			sum := f32.Fma(float32(p), float32(a.A), f32.Fma(float32(q), float32(a.B), float32(a.C)))
+			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callers(l.out, 0))
+			continue
+		}
+		s, t := byMultiplier(int32(p)<<20, a.A), byMultiplier(int32(q)<<20, a.B)
+		if a.Sub {
+			t = -t
+		}
+		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(s+t), a.C))
+	}
+}

@@ -1,0 +1,60 @@
+package ops
+
+import (
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// fixed is a graph.FixedPoint in expressions: the multiplier, by how much to shift left before the product and right behind it, and what is added
+// before the shift to the right, of numbers from 0 and of others. All are i32; nil stands for 0.
+type fixed struct{ multiplier, left, right, half, halfBelow ir.Expr }
+
+// fixedFactor is a factor whose parts are operands, such as those of a channel. Large says that some are 1 or more.
+func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr, large bool) fixed {
+	half := func(f graph.FixedPoint) int32 { return int32(int64(1) << max(0, -f.Shift) >> 1) }
+	var left ir.Expr
+	if large {
+		left = at("left", func(f graph.FixedPoint) int32 { return int32(max(0, f.Shift)) })
+	}
+	return fixed{
+		multiplier: at("mult", func(f graph.FixedPoint) int32 { return f.Multiplier }),
+		left:       left,
+		right:      at("right", func(f graph.FixedPoint) int32 { return int32(max(0, -f.Shift)) }),
+		half:       at("half", half),
+		halfBelow:  at("halfbelow", func(f graph.FixedPoint) int32 { return max(0, half(f)-1) }),
+	}
+}
+
+// constantFactor is a factor that is known.
+func constantFactor(f graph.FixedPoint) fixed {
+	by := fixedFactor(func(_ string, of func(f graph.FixedPoint) int32) ir.Expr { return ir.Const(ir.I32, int64(of(f))) }, f.Shift > 0)
+	if f.Shift >= 0 {
+		by.right = nil
+	}
+	return by
+}
+
+// high is the high half of twice the product with the i32 v, rounded to the nearest, halves up.
+func (f fixed) high(v ir.Expr) ir.Expr {
+	if f.left != nil {
+		v = ir.Bin(ir.Shl, v, f.left)
+	}
+	product := mul(ir.CastTo(ir.I64, v), ir.CastTo(ir.I64, f.multiplier))
+	return ir.CastTo(ir.I32, ir.Bin(ir.Shr, add(product, ir.Const(ir.I64, 1<<30)), ir.Const(ir.I64, 31)))
+}
+
+// shifted is v, what high made, shifted to the right, rounded to the nearest, halves away from zero. It has v twice.
+func (f fixed) shifted(v ir.Expr) ir.Expr {
+	if f.right == nil {
+		return v
+	}
+	half := &ir.Select{Cond: ir.Bin(ir.Lt, v, ir.Const(ir.I32, 0)), A: f.halfBelow, B: f.half}
+	return ir.Bin(ir.Shr, add(v, half), f.right)
+}
+
+// quotient is the i32 sum by count, rounded to the nearest, halves away from zero. It has v three times.
+func quotient(v ir.Expr, count int) ir.Expr {
+	zero, half := ir.Const(ir.I32, 0), ir.Const(ir.I32, int64(count/2))
+	by := ir.Bin(ir.Div, add(&ir.Select{Cond: ir.Bin(ir.Lt, v, zero), A: sub(zero, v), B: v}, half), ir.Const(ir.I32, int64(count)))
+	return &ir.Select{Cond: ir.Bin(ir.Lt, v, zero), A: sub(zero, by), B: by}
+}
