@@ -21,8 +21,8 @@ func TestLevelsBeside(t *testing.T) {
 		c := drawBinary(t)
 		a := c.a
 		if a.Out > 32 {
-			a.Out = 32 * between(t, 1, 3, "words")
-			a.Ints = slices.Repeat(a.Ints, 96)[:c.kh*c.kw*a.In*a.Out]
+			a.Out = 32 * between(t, 1, 3, "words") * a.GroupCount()
+			a.Ints = slices.Repeat(a.Ints, 96)[:c.kh*c.kw*a.GroupIn()*a.Out]
 		}
 		scale := drawFloats(t, a.Out, "scale")
 		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: scale}}
@@ -43,8 +43,9 @@ func TestLevelsBeside(t *testing.T) {
 			want[i] = f32.Mul(float32(d), scale[i%a.Out])
 			whole[i/a.Out*total+s.Offset+i%a.Out] = want[i]
 		}
-		for _, by := range []layout.Algorithm{layout.Popcount, layout.Float} {
-			l := layout.NewConv(a, c.input(), by)
+		x := c.input()
+		for _, by := range layout.Applying(a, &x) {
+			l := layout.NewConv(a, x, by)
 			for _, n := range nodes {
 				b, ok := layout.BesideOf(a, n)
 				if !ok {
