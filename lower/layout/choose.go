@@ -69,6 +69,26 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 	return best
 }
 
+// Counting is the algorithm among those that count bits which costs least by c, a choice for f over x; false where none applies.
+func (c Choice) Counting(f *graph.FusedConv, x *graph.Value) (Algorithm, bool) {
+	least := cost.Estimate(math.Inf(1))
+	best, found := Popcount, false
+	for _, e := range c.Estimates {
+		if _, counts := windowOf(e.Algorithm); counts && e.Cost < least {
+			best, least, found = e.Algorithm, e.Cost, true
+		}
+	}
+	if found {
+		return best, true
+	}
+	for _, a := range Applying(f, x) {
+		if _, counts := windowOf(a); counts {
+			return a, true
+		}
+	}
+	return best, false
+}
+
 // levels is what it costs to make levels of a sum of f, in comparisons.
 func levels(f *graph.FusedConv, t targets.Target) int64 {
 	if f.Epilogue.Shift != nil {
