@@ -3,6 +3,7 @@
 
 GO := $(shell command -v go || echo /usr/local/go/bin/go)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+BENCHFLAGS ?=
 BENCH ?= .
 BENCHTIME ?= 1s
 CASES ?= 10000
@@ -16,10 +17,10 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build demo numbers test mcu c fmt vet check property fuzz bench clean
+.PHONY: help setup build demo numbers test mcu c fmt vet check property fuzz bench bench-peers gobench clean
 
 help: ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
 setup: ## install the LLVM tools, qemu-user and a C compiler if they are missing
 	@scripts/setup.sh
@@ -67,7 +68,13 @@ property: setup ## random networks on all targets; CASES=10000 FROM=0
 fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NAME
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
 
-bench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
+bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"
+	$(GO) run ./bench $(BENCHFLAGS)
+
+bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
+	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
+
+gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...
 
 clean: ## remove what the build made (not the object cache)

@@ -21,6 +21,7 @@ var notRun = []struct{ command, why string }{
 	{"go mod ", "fetches modules; the test writes a go.mod with this module's versions"},
 	{"go test ", "the test that it names runs as such"},
 	{"go run ./examples/squeezenet/", "measures, or writes models, for minutes"},
+	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
 	{"python3 ", "needs numpy"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --per-layer", "measures for a minute"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --threads 1 --per-layer", "measures for a minute"},
@@ -133,7 +134,7 @@ func TestCommands(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "bench/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages %s (%v)", pattern, err)

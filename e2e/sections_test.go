@@ -276,7 +276,7 @@ func makeTargets(t *testing.T) [][]string {
 		t.Fatal(err)
 	}
 	var out [][]string
-	for _, m := range regexp.MustCompile(`(?m)^([a-z]+):.*## (.*)$`).FindAllStringSubmatch(string(data), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+):.*## (.*)$`).FindAllStringSubmatch(string(data), -1) {
 		out = append(out, m[1:])
 	}
 	return out

@@ -9,12 +9,12 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"ripc"
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/measure"
 )
 
 // measured takes all figures, in rounds.
@@ -23,7 +23,7 @@ func measured(ctx context.Context, rounds int) (*Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Numbers{Date: time.Now().Format(time.DateOnly), CPU: cpuName(), Cores: runtime.NumCPU(), System: system(), LLVM: tools.Version(), Go: runtime.Version(), Rounds: rounds, Figures: map[string]Figure{}}
+	n := &Numbers{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Cores: runtime.NumCPU(), System: measure.System(), LLVM: tools.Version(), Go: runtime.Version(), Rounds: rounds, Figures: map[string]Figure{}}
 	if err := os.MkdirAll("build/numbers", 0o755); err != nil {
 		return nil, err
 	}
@@ -143,27 +143,4 @@ func median(vs []float64) float64 {
 	}
 	sorted := slices.Sorted(slices.Values(vs))
 	return sorted[(len(sorted)-1)/2]
-}
-
-// cpuName is what Linux calls the processor.
-func cpuName() string {
-	return valueOf("/proc/cpuinfo", "model name", ":", runtime.GOARCH)
-}
-
-func system() string {
-	return strings.Trim(valueOf("/etc/os-release", "PRETTY_NAME", "=", runtime.GOOS), `"`)
-}
-
-// valueOf finds a line "KEY SEP VALUE" in a file of the system, or gives other.
-func valueOf(file, key, sep, other string) string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return other
-	}
-	for line := range strings.Lines(string(data)) {
-		if k, v, ok := strings.Cut(line, sep); ok && strings.TrimSpace(k) == key {
-			return strings.TrimSpace(v)
-		}
-	}
-	return other
 }

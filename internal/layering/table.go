@@ -93,9 +93,12 @@ func Table() []Row {
 		{"autotune/measure", compiler, []string{"github.com/nats-io/nats.go"}},
 		{"autotune/records", compiler, nil},
 
+		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+
 		{"e2e", nil, nil}, // tests only
 		{"examples/digits/check", []string{"runtime/npy"}, nil},
-		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain"}, nil}, // measures what the documents say of speed
+		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil}, // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/squeezenet/gen", []string{"graph", "importer", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
 

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"ripc/bench/limits"
+)
+
+// writePage writes NAME.md and NAME.svg from NAME.json.
+func writePage(name string) error {
+	r, err := read(name + ".json")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".svg", []byte(r.bars()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(name+".md", []byte(r.page(filepath.Base(name))), 0o644)
+}
+
+// row is a line of a table in Markdown.
+func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+// head is the header of a table in Markdown.
+func head(cells ...string) string { return row(cells...) + strings.Repeat("|---", len(cells)) + "|\n" }
+
+// threads are the numbers of threads that were measured, in order.
+func (r *Results) threads() []int {
+	var ns []int
+	for _, l := range r.Limits {
+		ns = append(ns, l.Threads)
+	}
+	slices.Sort(ns)
+	return slices.Compact(ns)
+}
+
+// figure is that of an engine with a number of threads; nil if there is none.
+func (s SubjectResult) figure(engine string, threads int) *Figure {
+	at := slices.IndexFunc(s.Figures, func(f Figure) bool { return f.Engine == engine && f.Threads == threads })
+	if at < 0 {
+		return nil
+	}
+	return &s.Figures[at]
+}
+
+// engines are those that were measured, in order.
+func (s SubjectResult) engines() []string {
+	var names []string
+	for _, f := range s.Figures {
+		if !slices.Contains(names, f.Engine) {
+			names = append(names, f.Engine)
+		}
+	}
+	return names
+}
+
+// first is the figure that the others of so many threads are compared with: the first of the subject's.
+func (s SubjectResult) first(threads int) *Figure {
+	for _, e := range s.engines() {
+		if f := s.figure(e, threads); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// share is how much of the machine's limits a figure reaches: "-" if that is not known.
+func (r *Results) share(f Figure) string {
+	bound := r.boundMS(f)
+	if bound == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*bound/f.MinMS)
+}
+
+// threadsOf is "1 thread" or "2 threads".
+func threadsOf(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", n)
+}
+
+// machine says what was measured where, and with what.
+func (r *Results) machine() string {
+	text := fmt.Sprintf("Measured on %s in %.0f seconds: %s, %d cores, %.2f GHz behind the kernels of the limits; %s. %s. Command: `%s`.\n",
+		r.Date, r.Seconds, r.CPU, r.Cores, r.GHz, r.System, strings.Join(r.Versions, ", "), r.Command)
+	if r.Load >= quiet {
+		text += fmt.Sprintf("\n**The machine was busy with other work** (load %.1f before the run): medians, times of several threads and times of long runs say little.\n", r.Load)
+	}
+	return text
+}
+
+// quiet is the load below which a machine does nothing else that matters.
+const quiet = 0.5
+
+// page is the whole of a run in Markdown; name is that of the files, without their extensions.
+func (r *Results) page(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Side by side\n\n<!-- Made by go run ./bench -page from %s.json; do not edit. -->\n\n", name)
+	b.WriteString(r.machine())
+	fmt.Fprintf(&b, "\nAll engines of a layer or network have loaded it in processes of their own, and take turns in %d rounds; between its turns a process is "+
+		"stopped. Times are of one inference, in milliseconds, minimum / median of all rounds. [%s.json](%s.json) has all digits; "+
+		"`bench/README.md` says what is compared.\n", r.Rounds, name, name)
+
+	b.WriteString("\n## Limits of this machine\n\nWhat loops of nothing but the named instructions reach, in the same run. A *share* below is the time " +
+		"that the products of a layer or network take at the best of these rates, one kind after the other, divided by the shortest time that was measured. Sums of bits have a product for " +
+		"each pair of bits. Loops that are written in another way, or data that does not come from registers, may have other limits.\n\n")
+	cells := []string{"limit", "kernel", "instructions"}
+	for _, n := range r.threads() {
+		cells = append(cells, threadsOf(n)+": MACs/cycle", "GMAC/s")
+	}
+	b.WriteString(head(cells...))
+	for _, limit := range limits.Names() {
+		for _, l := range r.Limits {
+			if l.Limit != limit || l.Threads != r.threads()[0] {
+				continue
+			}
+			cells := []string{limit, l.Kernel, l.What}
+			for _, n := range r.threads() {
+				for _, other := range r.Limits {
+					if other.Kernel == l.Kernel && other.Threads == n {
+						cells = append(cells, fmt.Sprintf("%.0f", other.PerCycle), fmt.Sprintf("%.0f", other.PerSecond/1e9))
+					}
+				}
+			}
+			b.WriteString(row(cells...))
+		}
+	}
+
+	fmt.Fprintf(&b, "\n## Times\n\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsOf(r.threads()[0]))
+	if ns := r.threads(); len(ns) > 1 {
+		fmt.Fprintf(&b, ", thin ones for %s", threadsOf(ns[1]))
+	}
+	b.WriteString("; the scale is logarithmic. A line across a bar is where the limits of the machine are.\n")
+	for _, s := range r.Subjects {
+		if len(s.Figures) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s; %.1f million multiply-adds.\n\n", s.Name, s.What, float64(s.MACs)/1e6)
+		cells := []string{"engine"}
+		for _, n := range r.threads() {
+			cells = append(cells, threadsOf(n)+": ms", "times the first", "GMAC/s", "share")
+		}
+		b.WriteString(head(cells...))
+		for _, e := range s.engines() {
+			cells := []string{e}
+			for _, n := range r.threads() {
+				cells = append(cells, r.cells(s, e, n)...)
+			}
+			b.WriteString(row(cells...))
+		}
+	}
+
+	if len(r.Missing) > 0 {
+		b.WriteString("\n## Not measured\n\n" + head("subject", "engine", "why"))
+		for _, m := range r.Missing {
+			b.WriteString(row(m.Subject, m.engine(), strings.ReplaceAll(m.Why, "|", "\\|")))
+		}
+	}
+	return b.String()
+}
+
+// engine names what was not measured.
+func (m Missing) engine() string {
+	if m.Threads == 0 {
+		return m.Engine
+	}
+	return m.Engine + ", " + threadsOf(m.Threads)
+}
+
+// cells are a figure's times, its time in times of the first, its rate and its share.
+func (r *Results) cells(s SubjectResult, engine string, threads int) []string {
+	f := s.figure(engine, threads)
+	if f == nil {
+		return []string{"-", "-", "-", "-"}
+	}
+	return []string{fmt.Sprintf("%.3f / %.3f", f.MinMS, f.MedianMS), fmt.Sprintf("%.2f", f.MinMS/s.first(threads).MinMS),
+		fmt.Sprintf("%.0f", float64(s.MACs)/f.MinMS/1e6), r.share(*f)}
+}
+
+// table is what a terminal shows of a run.
+func (r *Results) table() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "LIMIT\tKERNEL\tTHREADS\tMACS/CYCLE\tGMAC/S\t\n")
+	for _, l := range r.Limits {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.0f\t%.0f\t\n", l.Limit, l.Kernel, l.Threads, l.PerCycle, l.PerSecond/1e9)
+	}
+	fmt.Fprintf(w, "\t\t\t\t\t\nSUBJECT\tENGINE\tTHREADS\tMS (MIN / MEDIAN)\tTIMES THE FIRST\tGMAC/S\tSHARE\n")
+	for _, s := range r.Subjects {
+		for _, n := range r.threads() {
+			for _, e := range s.engines() {
+				if s.figure(e, n) != nil {
+					fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.Name, e, n, strings.Join(r.cells(s, e, n), "\t"))
+				}
+			}
+		}
+	}
+	_ = w.Flush() // to memory
+	for i, m := range r.Missing {
+		if i == 0 {
+			b.WriteString("\nNot measured:\n")
+		}
+		fmt.Fprintf(&b, "  %s, %s: %s\n", m.Subject, m.engine(), m.Why)
+	}
+	return b.String()
+}

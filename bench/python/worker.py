@@ -1,0 +1,157 @@
+"""Runs one model with one engine when it is told to, and says how long each run took:
+
+    python worker.py ENGINE MODEL THREADS
+
+The first line that it writes is a JSON object with what it has loaded, or with "error". For each line {"runs": N} that it reads,
+it runs the model N times and writes {"ns": [time of each run]}. It ends with its input. Engines print to stderr.
+"""
+import json
+import os
+import sys
+import time
+
+import numpy as np
+
+import networks
+
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+
+
+def answer(**what):
+    answers.write(json.dumps(what) + "\n")
+    answers.flush()
+
+
+def filled(shape, dtype):
+    """The picture, as numbers of a type: whole numbers get all of their range, so that packed bits are random."""
+    x = networks.picture(shape)
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return x.astype(dtype)
+    info = np.iinfo(dtype)
+    return (np.round((x.astype(np.float64) + 1) / 2 * (info.max - info.min)) + info.min).clip(info.min, info.max).astype(dtype)
+
+
+class OnnxRuntime:
+    def __init__(self, path, threads):
+        import onnxruntime
+
+        self.version = "onnxruntime " + onnxruntime.__version__
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        (x,), self.inputs = self.session.get_inputs(), [self.session.get_inputs()[0].shape]
+        dtype = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8}[x.type]
+        n, c, h, w = x.shape
+        self.feed = {x.name: np.ascontiguousarray(filled((n, h, w, c), dtype).transpose(0, 3, 1, 2))}
+
+    def run(self):
+        self.out = self.session.run(None, self.feed)
+
+    def results(self):
+        return [y.transpose(0, 2, 3, 1) if y.ndim == 4 else y for y in self.out], [list(y.shape) for y in self.out]
+
+
+class LiteRT:
+    def __init__(self, path, threads):
+        import importlib.metadata
+
+        from ai_edge_litert.interpreter import Interpreter
+
+        self.version = "ai-edge-litert " + importlib.metadata.version("ai-edge-litert")
+        self.interpreter = Interpreter(path, num_threads=threads)
+        self.interpreter.allocate_tensors()
+        (x,) = self.interpreter.get_input_details()
+        self.inputs = [x["shape"].tolist()]
+        self.interpreter.set_tensor(x["index"], filled(self.inputs[0], x["dtype"]))
+
+    def run(self):
+        self.interpreter.invoke()
+
+    def results(self):
+        details = self.interpreter.get_output_details()
+        return [self.interpreter.get_tensor(d["index"]) for d in details], [d["shape"].tolist() for d in details]
+
+
+class Larq:
+    """Larq Compute Engine's interpreter by itself: without TensorFlow, whose start would take longer than all runs."""
+
+    indirect = False
+
+    def __init__(self, path, threads):
+        import glob
+        import importlib.metadata
+        import importlib.util
+
+        self.version = "larq-compute-engine " + importlib.metadata.version("larq-compute-engine")
+        (package,) = importlib.util.find_spec("larq_compute_engine").submodule_search_locations
+        (library,) = glob.glob(os.path.join(package, "tflite/python/interpreter_wrapper_lite*.so"))
+        spec = importlib.util.spec_from_file_location("interpreter_wrapper_lite", library)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        with open(path, "rb") as f:
+            self.interpreter = module.LiteInterpreter(f.read(), threads, False, self.indirect, True)
+        self.inputs = [list(s) for s in self.interpreter.input_shapes]
+        self.feed = [filled(s, np.dtype(t)) for s, t in zip(self.inputs, self.interpreter.input_types)]
+
+    def run(self):
+        self.out = self.interpreter.predict(self.feed)
+
+    def results(self):
+        out = [np.array(y) for y in self.out]
+        return out, [list(y.shape) for y in out]
+
+
+class LarqIndirect(Larq):
+    indirect = True
+
+
+class TVM:
+    def __init__(self, path, threads):
+        os.environ["TVM_NUM_THREADS"] = str(threads)
+        import tvm
+
+        self.version = "apache-tvm " + tvm.__version__
+        self.function = tvm.runtime.load_module(path)["main"]
+        with open(path + ".json") as f:
+            contents = json.load(f)
+        array = lambda t: tvm.runtime.tensor(t, tvm.cpu(0))
+        rng = np.random.default_rng(1)
+        self.inputs, self.shapes = contents["inputs"], contents["outputs"]
+        most = lambda dtype: 2 if contents["levels"] else np.iinfo(dtype).max
+        arguments = [rng.integers(0, most(dtype), shape, dtype) for shape, dtype in zip(contents["arguments"], contents["dtypes"])]
+        self.arguments = [array(a) for a in arguments]
+        self.arguments.append(array(np.zeros(self.shapes[0], contents["sums"])))
+
+    def run(self):
+        self.function(*self.arguments)
+
+    def results(self):
+        return [self.arguments[-1].numpy()], self.shapes
+
+
+ENGINES = dict(onnxruntime=OnnxRuntime, litert=LiteRT, larq=Larq, larq_indirect=LarqIndirect, tvm=TVM)
+
+
+def main():
+    name, path, threads = sys.argv[1:]
+    try:
+        engine = ENGINES[name](path, int(threads))
+        engine.run()
+        outputs, shapes = engine.results()
+    except Exception as e:
+        return answer(error=f"{type(e).__name__}: {e}")
+    y = outputs[0].astype(np.float64).reshape(-1)
+    at = np.linspace(0, len(y) - 1, 32).astype(int)
+    answer(version=engine.version, inputs=engine.inputs, outputs=shapes, sample=y[at].tolist())
+    for line in sys.stdin:
+        ns = []
+        for _ in range(json.loads(line)["runs"]):
+            start = time.perf_counter_ns()
+            engine.run()
+            ns.append(time.perf_counter_ns() - start)
+        answer(ns=ns)
+
+
+main()
