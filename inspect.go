@@ -73,7 +73,7 @@ type Layer struct {
 	Changeable bool   `json:"changeable,omitempty"`
 	Note       string `json:"note,omitempty"` // the model's own remark
 	Glue       string `json:"glue,omitempty"` // what follows the sums
-	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount" or "float", and Why why so.
+	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount", "float" or "dot", and Why why so.
 	Algorithm string `json:"algorithm,omitempty"`
 	Why       *Why   `json:"why,omitempty"`
 	// ByLane names vectorize loops of an artifact's kernel of which a part runs lane by lane: an if that goes either way for each.

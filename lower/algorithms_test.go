@@ -65,9 +65,9 @@ func TestAlgorithmsAgree(t *testing.T) {
 		}
 		want := run(lower.Options{})
 		drawn := lower.Options{Algorithms: map[string]layout.Algorithm{}}
-		all := map[layout.Algorithm]lower.Options{}
+		all, archs := map[layout.Algorithm]lower.Options{}, rapid.Permutation([]string{"", "aarch64"}).Draw(t, "archs")
 		for _, a := range layout.Algorithms() {
-			all[a] = lower.Options{Algorithms: map[string]layout.Algorithm{}}
+			all[a] = lower.Options{Algorithms: map[string]layout.Algorithm{}, Target: targets.Target{Arch: archs[a%2]}}
 		}
 		for _, n := range g.Nodes {
 			f, ok := n.Attrs.(*graph.FusedConv)
@@ -101,8 +101,8 @@ func TestAlgorithmsAgree(t *testing.T) {
 	}
 }
 
-// TestManyPlanes: a layer of 8-bit levels and 4-bit weights is float where the target multiplies and adds at once, as is known of
-// its costs. Elsewhere it counts: where each fma is a call, and on microcontrollers, whose flash holds an eighth of f32 weights.
+// TestManyPlanes: a layer of 8-bit levels and 4-bit weights is dot where the target has the instruction, float where it multiplies and
+// adds at once, as is known of its costs. Elsewhere it counts: where each fma is a call, and on microcontrollers, whose flash holds an eighth of f32 weights.
 func TestManyPlanes(t *testing.T) {
 	f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 128, Out: 128, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -8, Max: 7, Step: 1}}
 	for i := range 9 * 128 * 128 {
@@ -113,6 +113,9 @@ func TestManyPlanes(t *testing.T) {
 		want := layout.Float
 		if m.Arch == "thumb" || m.Arch == "x86_64" && !m.Has("fma") {
 			want = layout.Popcount
+		}
+		if m.Sums().Dot > 0 {
+			want = layout.Dot
 		}
 		if got := layout.Choose(f, &x, m); got.Algorithm != want || (got.Why == layout.Cheaper) != (m.Arch != "thumb") {
 			t.Errorf("%s: %+v, want %s", m.Name, got, want)

@@ -32,7 +32,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 		return nil, err
 	}
 	g, labels := rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	l.planBytes()
 	l.planBeside()
 	for _, name := range g.Inputs {
@@ -73,6 +73,7 @@ type lowering struct {
 	*graph.Index
 	g       *graph.Graph
 	p       *ir.Program
+	target  targets.Target
 	choices map[string]layout.Choice // of nodes, by name
 	at      map[string]place
 	consts  map[string]string        // hash of contents and type -> buffer

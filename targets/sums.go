@@ -15,12 +15,16 @@ type SumCosts struct {
 	// sums, Load for each vector of weights, Position for each number of the input, Step for the loop.
 	Fma, Load, Position, Step float64
 
+	// Dot is for each vector of sums to which products of bytes of four channels are added, in the place of Fma; 0 where there is no
+	// instruction for that.
+	Dot float64
+
 	// Byte is for a byte of weights that comes from a cache, each row of outputs anew; FarByte where a block of filters does
 	// not fit the second one. Both are 0 where instructions are counted.
 	Byte, FarByte float64
 
-	// Unpack is for one bit of a level that becomes f32, Level for one comparison of a sum with a threshold.
-	Unpack, Level float64
+	// Unpack is for one bit of a level that becomes f32, UnpackByte for one of a level that becomes a byte, Level for one comparison of a sum with a threshold.
+	Unpack, UnpackByte, Level float64
 }
 
 // Sums are t's costs; the zero SumCosts for a target that nothing is known of.
@@ -72,6 +76,9 @@ func sumsX86(t Target) SumCosts {
 		c.LaneWord, c.Lane = 0.2, 0.02
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 0.16, 0.245, 1, 0.045, 0.067
 	}
+	if t.Has("avx512vnni") && t.Has("avx512bw") {
+		c.Dot, c.UnpackByte = 0.45, 0.02
+	}
 	return c
 }
 
@@ -89,3 +96,7 @@ func (t Target) ShiftCompares() float64 {
 	}
 	return 4
 }
+
+// SignedBytes says that t multiplies bytes of levels as signed numbers: x86-64 has products of an unsigned and a signed byte, NEON of two
+// of a kind.
+func (t Target) SignedBytes() bool { return t.Arch == "aarch64" || t.Arch == "arm" }

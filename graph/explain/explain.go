@@ -197,7 +197,7 @@ func Algorithm(a ir.Algorithm) string {
 			text += fmt.Sprintf(", by %s %s", name, short(a.Costs[name]))
 		}
 	case err == nil && why == layout.Only && by == layout.Popcount:
-		text += ": f32 does not hold its sums exactly"
+		text += ": no other gives its sums exactly"
 	}
 	return text
 }

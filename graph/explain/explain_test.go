@@ -82,7 +82,7 @@ func TestAlgorithm(t *testing.T) {
 		"": {},
 		"float: about 5.2 M instructions, by popcount 9.81 M":                      {Name: "float", Why: "cheaper", Costs: map[string]int64{"float": 5_200_000, "popcount": 9_810_000}, Unit: "instructions"},
 		"popcount, as asked: about 950 cycles, by of tomorrow 30 k, by float 31 k": {Name: "popcount", Why: "asked", Costs: map[string]int64{"float": 31_000, "popcount": 950, "of tomorrow": 30_000}, Unit: "cycles"},
-		"popcount: f32 does not hold its sums exactly":                             {Name: "popcount", Why: "only"},
+		"popcount: no other gives its sums exactly":                                {Name: "popcount", Why: "only"},
 		"popcount": {Name: "popcount", Why: "usual"},
 		"float":    {Name: "float", Why: "only"},
 

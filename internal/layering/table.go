@@ -118,9 +118,9 @@ func Table() []Row {
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops"}, nil}, // fused layers for tests
-		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                // random networks for tests
-		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                 // plain arithmetic for tests
+		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // fused layers for tests
+		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                           // random networks for tests
+		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                            // plain arithmetic for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests

@@ -7,18 +7,19 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
 
-// Integers is the Func of a, a layer of +-1 weights over levels [batch, h, w, a.In] of so many bits. It sets a's weights,
+// Integers is the Func of a for target t, a layer of +-1 weights over levels [batch, h, w, a.In] of so many bits. It sets a's weights,
 // but for their values, and pads with the level 0 or, bipolar, with the highest. It writes the levels of the quantizers beside it where
 // it makes floats and can.
-func Integers(a *graph.FusedConv, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
+func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
 	x := graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: enc, Bits: bits}, Shape: []int{batch, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2}
 	if enc != ir.Unipolar {
 		a.PadValue = a.X.Max
 	}
-	return conv(layout.NewConv(a, x, by, others(a, batch, h, w)...), slice, beside)
+	return conv(layout.NewConv(a, x, t, by, others(a, batch, h, w)...), slice, beside)
 }
 
 // conv is l's Func, with the levels of those quantizers beside it that it can have there.
@@ -51,5 +52,5 @@ func others(a *graph.FusedConv, batch, h, w int) []graph.Value {
 
 // Reals is the Func of a, a layer over real numbers.
 func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
-	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, layout.Float, others(a, batch, h, w)...), slice, beside)
+	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), slice, beside)
 }

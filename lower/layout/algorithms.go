@@ -21,6 +21,8 @@ const (
 	PopcountDenseLanes
 	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
 	Float
+	// Dot adds up products of bytes in i32, four channels at once: levels of up to 8 bits and weights that fit i8.
+	Dot
 )
 
 // algorithm is what there is to know of one.
@@ -46,6 +48,7 @@ func algorithms() []algorithm {
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
 		}, cost.Float},
+		Dot: {"dot", lacksDots, cost.Dot},
 	}
 }
 

@@ -74,7 +74,7 @@ func (c Choice) Counting(f *graph.FusedConv, x *graph.Value) (Algorithm, bool) {
 	least := cost.Estimate(math.Inf(1))
 	best, found := Popcount, false
 	for _, e := range c.Estimates {
-		if _, counts := windowOf(e.Algorithm); counts && e.Cost < least {
+		if e.Algorithm.Counts() && e.Cost < least {
 			best, least, found = e.Algorithm, e.Cost, true
 		}
 	}
@@ -82,7 +82,7 @@ func (c Choice) Counting(f *graph.FusedConv, x *graph.Value) (Algorithm, bool) {
 		return best, true
 	}
 	for _, a := range Applying(f, x) {
-		if _, counts := windowOf(a); counts {
+		if a.Counts() {
 			return a, true
 		}
 	}
@@ -99,6 +99,10 @@ func levels(f *graph.FusedConv, t targets.Target) int64 {
 
 // shapeOf is what f costs by.
 func shapeOf(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
+	_, steps, runs := stepsOf(f)
+	if steps *= f.KH; !runs {
+		steps *= f.KW
+	}
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
 	filters := f.Out
 	if f.Epilogue.OutBits > 0 { // whole words are written
@@ -107,7 +111,7 @@ func shapeOf(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 	l := cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
-		Words: int64(Words(f.GroupIn())), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
+		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
 		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()),
 	}

@@ -11,14 +11,12 @@ import (
 //
 //	P = sum over planes n of the input and m of the weights of 2^n * Coefs[m] * popcount(x_n ^ w_m)
 //
-// and its sum is (Base - Mul*P) >> Half, where P is corrected before by Padding, if there is one. Where Ones is set, bits are
-// counted that are 1 in both, popcount(x_n & w_m).
+// of which Line makes the sum. Where Ones is set, bits are counted that are 1 in both, popcount(x_n & w_m).
 type Counts struct {
+	Line
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut
 	Ones   bool
-	// Rising says that P rises with the sum, which is Base + Mul*P then.
-	Rising bool
 	// Window is which words are counted: Rows x Cols pixels, or one, of Words words.
 	Window            Window
 	Rows, Cols, Words int
@@ -28,8 +26,14 @@ type Counts struct {
 	ones    []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
 	// PadLevel is the level that positions outside the image hold.
 	PadLevel int
-	Padding  *Correction
+}
 
+// Line says what the sum of an output is, given P, what is added up for it: (Base - Mul*P) >> Half, where P is corrected before by
+// Padding, if there is one.
+type Line struct {
+	// Rising says that P rises with the sum, which is Base + Mul*P then.
+	Rising    bool
+	Padding   *Correction
 	Base      []int32 // [Out]
 	Mul, Half int32
 	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
@@ -48,7 +52,7 @@ type Correction struct {
 
 func newCounts(f *graph.FusedConv, x *graph.Value, w Window) *Counts {
 	by, sign := cutOf(f), signs(f)
-	c := &Counts{Planes: x.Bits, Window: w, Coefs: by.coefs, Ones: by.ones, Rising: by.ones && x.Enc != ir.BipolarInv}
+	c := &Counts{Planes: x.Bits, Window: w, Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
 	if w == Lanes || w == DenseLanes {
 		c.Lanes = laneWords(f)
@@ -178,8 +182,8 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	}
 }
 
-// limits are the counts up to which sums reach the thresholds t [Out].
-func (c *Counts) limits(t []int32) []int32 {
+// limits are the P up to which sums reach the thresholds t [Out], or from which on where P is Rising.
+func (c *Line) limits(t []int32) []int32 {
 	out := make([]int32, len(t))
 	for o, v := range t {
 		p := floorDiv(int64(c.Base[o])-int64(v)<<c.Half, int64(c.Mul))

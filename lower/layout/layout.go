@@ -6,6 +6,7 @@ package layout
 import (
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/targets"
 )
 
 // Form is how a tensor lies in memory.
@@ -40,7 +41,7 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
 }
 
-// Conv is a fused convolution or dense layer laid out. One of Counts and Sums is set.
+// Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set.
 type Conv struct {
 	*graph.FusedConv
 	X      graph.Value   // the input, [B, H, W, C]
@@ -48,16 +49,31 @@ type Conv struct {
 	Beside []Beside      // levels that are written beside the floats
 	Counts *Counts       // Algorithm Popcount, of any Window
 	Sums   *Sums         // Algorithm Float
+	Dots   *Dots         // Algorithm Dot
 }
 
-// NewConv lays f out, a layer over x, of shape [B, H, W, C], which others join. To count bits needs integers (f.Ints), and so does Float over levels,
-// whose sums must be exact in f32. A layer without its weights has the layout that any weights would have, with none in it.
-func NewConv(f *graph.FusedConv, x graph.Value, by Algorithm, others ...graph.Value) *Conv {
+// Line is how the sums are made of what is added up in integers, nil where that is added up in floats.
+func (c *Conv) Line() *Line {
+	switch {
+	case c.Counts != nil:
+		return &c.Counts.Line
+	case c.Dots != nil:
+		return &c.Dots.Line
+	}
+	return nil
+}
+
+// NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
+// without its weights has the layout that any weights would have, with none in it.
+func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...graph.Value) *Conv {
 	c := &Conv{FusedConv: f, X: x, Others: others}
-	if w, ok := windowOf(by); ok {
-		c.Counts = newCounts(f, &x, w)
-	} else {
+	switch by {
+	case Popcount, PopcountDense, PopcountLanes, PopcountDenseLanes:
+		c.Counts = newCounts(f, &x, windowOf(by))
+	case Float:
 		c.Sums = newSums(f, &x)
+	case Dot:
+		c.Dots = newDots(f, &x, t.SignedBytes())
 	}
 	return c
 }

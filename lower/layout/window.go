@@ -33,8 +33,11 @@ func (w Window) algorithm() string {
 	return "popcount_" + w.String()
 }
 
-// windowOf is what algorithm by counts, and whether it counts words.
-func windowOf(by Algorithm) (Window, bool) { return Window(by - Popcount), by <= PopcountDenseLanes }
+// windowOf is what an algorithm counts that counts words.
+func windowOf(by Algorithm) Window { return Window(by - Popcount) }
+
+// Counts reports whether algorithm a counts words.
+func (a Algorithm) Counts() bool { return a >= Popcount && a <= PopcountDenseLanes }
 
 // lacks says why the sums of f over x are no counts of words of w; "" where they are.
 func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {

@@ -13,6 +13,7 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
 
 // TestLevelsBeside: a layer writes its floats, where a slice says, and the levels that quantizers make of them.
@@ -45,7 +46,7 @@ func TestLevelsBeside(t *testing.T) {
 		}
 		x := c.input()
 		for _, by := range layout.Applying(a, &x) {
-			l := layout.NewConv(a, x, by)
+			l := layout.NewConv(a, x, targets.Target{}, by)
 			for _, n := range nodes {
 				b, ok := layout.BesideOf(a, n)
 				if !ok {

@@ -14,6 +14,7 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
 
 // binaryConv is a bconv2d over levels x [pixels, in] of so many bits.
@@ -113,9 +114,14 @@ func (c *binaryConv) drawPool(t *rapid.T) {
 // laidOut calls see with what each algorithm makes of c.
 func (c *binaryConv) laidOut(slice ops.Slice, see func(f *ir.Func, inputs []any)) {
 	x := c.input()
-	for _, by := range layout.Applying(c.a, &x) {
-		f, consts := ops.Conv(layout.NewConv(c.a, x, by), slice)
-		see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
+	for _, t := range []targets.Target{{}, {Arch: "aarch64"}} { // with unsigned and signed bytes, which only Dot knows of
+		for _, by := range layout.Applying(c.a, &x) {
+			if by != layout.Dot && t.Arch != "" {
+				continue
+			}
+			f, consts := ops.Conv(layout.NewConv(c.a, x, t, by), slice)
+			see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
+		}
 	}
 }
 

@@ -20,8 +20,9 @@ type Const struct {
 //
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Sums: a chain of
-// fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. slice
-// is the part of a concatenated output that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y.
+// fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
+// products of bytes, a step of channels together; levels are made bytes before, likewise. slice is the part of a concatenated output
+// that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y.
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
 	c.oh, c.ow = l.OutSize(c.h, c.w)
@@ -58,6 +59,8 @@ func (c *conv) name() string {
 		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Window)
 	case c.Counts != nil:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
+	case c.Dots != nil:
+		return fmt.Sprintf("dconv2d_a%d_%s", c.X.Bits, size)
 	case c.X.Encoded():
 		return fmt.Sprintf("fconv2d_a%d_%s", c.X.Bits, size)
 	case c.Sums.Packed != nil:
@@ -124,6 +127,8 @@ func (c *conv) build(slice Slice) *ir.Func {
 func (c *conv) weights() ir.Buffer {
 	k := c.Counts
 	switch {
+	case c.Dots != nil:
+		return c.byteWeights()
 	case k == nil && c.Sums.Packed != nil:
 		p := c.Sums.Packed
 		return constant(c, "wt", ir.U32, p.Words, 0, len(p.Words)/c.Out)
@@ -148,6 +153,8 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 	switch {
 	case c.Counts != nil:
 		return c.windowWords(x)
+	case c.Dots != nil:
+		return c.bytes(x)
 	case c.X.Encoded():
 		return c.unpacked(x)
 	}
@@ -228,7 +235,7 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 // raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	p := ir.At(acc, b, h, w, o)
-	switch k := c.Counts; {
+	switch k := c.Line(); {
 	case k == nil && c.Sums.Border == nil, k != nil && k.Padding == nil:
 		return p
 	case k == nil:
@@ -256,7 +263,7 @@ func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows,
 // pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p, best := c.Pool, ir.MaxTo
-	if c.Counts != nil && !c.Counts.Rising {
+	if k := c.Line(); k != nil && !k.Rising {
 		best = ir.MinTo
 	}
 	pl := buf("pl", acc.Type, c.batch, c.ph, c.pw, c.o)

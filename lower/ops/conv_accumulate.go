@@ -8,6 +8,9 @@ import (
 )
 
 func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
+	if c.Dots != nil {
+		return c.dots(x, wt)
+	}
 	k, t := c.Counts, ir.F32
 	if k != nil {
 		t = ir.I32

@@ -86,7 +86,7 @@ func thermometer(atLeast []ir.Expr, bits int) []ir.Expr {
 func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
 	var t ir.Buffer
 	n, reached := len(c.Epilogue.Thresholds), ir.Ge
-	switch k := c.Counts; {
+	switch k := c.Line(); {
 	case k == nil:
 		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), n)
 	case k.Rising:
@@ -103,7 +103,7 @@ func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
 
 // sumOf is the i32 sum that belongs to accumulator p.
 func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
-	k := c.Counts
+	k := c.Line()
 	if k == nil {
 		v := ir.CastTo(ir.I32, p)
 		if c.Sums.Add != nil {
@@ -238,7 +238,7 @@ func clipped(s *graph.ScaleSums, v ir.Expr) ir.Expr {
 func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	o := i[3]
 	v := c.sum(acc, i[0], i[1], i[2], o)
-	if c.Counts != nil || c.Sums.Add != nil {
+	if c.Line() != nil || c.Sums.Add != nil {
 		v = ir.CastTo(ir.F32, c.sumOf(v, o))
 	}
 	if c.Window == nil {

@@ -14,6 +14,7 @@ import (
 	"ripc/ir/interp"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/targets"
 )
 
 // run checks that f is sound and gives its output for inputs, the values of its parameters but the last.
@@ -66,7 +67,7 @@ func data(consts []ops.Const) []any {
 
 // realConv lays out a layer over real numbers [b, h, w, a.In].
 func realConv(a *graph.FusedConv, b, h, w int) *layout.Conv {
-	return layout.NewConv(a, graph.Value{Name: "x", Shape: []int{b, h, w, a.In}}, layout.Float)
+	return layout.NewConv(a, graph.Value{Name: "x", Shape: []int{b, h, w, a.In}}, targets.Target{}, layout.Float)
 }
 
 func floats(b []byte) []float32 {

@@ -5,6 +5,7 @@
 package cost
 
 import (
+	"cmp"
 	"math"
 
 	"ripc/targets"
@@ -15,6 +16,7 @@ type Layer struct {
 	Outputs, Rows, Cols, Filters   int64 // positions of all pictures; rows and columns of one; output channels, those that only fill words included
 	Taps, TapRows, Channels        int64 // of the window; rows of it; input channels that an output reads
 	Words                          int64 // of 32 channels that hold those
+	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where Grouped
 	ActivationPlanes, WeightPlanes int64
 	Inputs                         int64 // elements of the input with its padding
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
@@ -106,6 +108,31 @@ func popcounts(t targets.Target, l Layer, words int64, each float64) Estimate {
 // Float estimates sums in f32 over levels that are unpacked row by row.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
+	terms, unpack := multiplied(t, l, c.Fma)
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
+}
+
+// plainDot is what a step takes without an instruction for it, in multiplications and additions of f32: four of each, and conversions. It has
+// not been measured.
+const plainDot = 12
+
+// Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
+func Dot(t targets.Target, l Layer) Estimate {
+	c := t.Sums()
+	op := c.Dot
+	if op == 0 {
+		op = plainDot * c.Fma
+	}
+	terms, unpack := multiplied(t, l, op)
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + cmp.Or(c.UnpackByte, c.Unpack)*unpack + streamed(t, l, Quad*l.Steps) + levels(c, l))
+}
+
+// Quad is the number of channels whose products with the weights of a filter are added up at once.
+const Quad = 4
+
+// multiplied is what a step of a filter's sum costs where one vector of them takes op, and how many bits of levels are unpacked.
+func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
+	c := t.Sums()
 	lanes := float64(t.VectorBits) / 32
 	vectors := WordChannels / lanes
 	positions := max(1, float64(int64((float64(t.Registers)-vectors-2)/vectors)))
@@ -113,16 +140,15 @@ func Float(t targets.Target, l Layer) Estimate {
 		positions = 1
 	}
 	twice := math.Ceil(float64(l.Cols)/positions) * positions / float64(l.Cols) // the last block of a row overlaps the one before
-	step := (c.Fma*vectors*positions + c.Load*vectors + c.Position*positions + c.Step) / (WordChannels * positions)
+	step := (op*vectors*positions + c.Load*vectors + c.Position*positions + c.Step) / (WordChannels * positions)
 	if l.Grouped { // each lane reads a channel of its own, one position after the other
-		step, twice = c.Fma+c.Load+c.Position, 1
+		step, twice = op+c.Load+c.Position, 1
 	}
 	copies := again(l)
 	if l.Rows == 1 {
 		copies = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
 	}
-	unpack := c.Unpack * float64(l.Inputs*l.ActivationPlanes) * copies
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*step*twice + unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
+	return step * twice, float64(l.Inputs*l.ActivationPlanes) * copies
 }
 
 // streamed estimates what it takes to read the weights, so many bytes for each filter, once for each row of outputs:

@@ -59,5 +59,8 @@ func CarrySave(t targets.Target, s Sum, r Row, vectors int) float64 {
 // inUse is the number of registers that a count of words by look-up takes, with its tables and masks.
 const inUse = 9
 
+// Dots is the cost of a row of sums of n steps of products of bytes.
+func Dots(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }
+
 // Floats is the cost of a row of sums of n products.
 func Floats(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }

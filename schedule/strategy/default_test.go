@@ -9,13 +9,14 @@ import (
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule/strategy"
+	"ripc/targets"
 )
 
 // TestDefaultBuilds: where the cheapest strategy would make too much code, the next one is taken.
 func TestDefaultBuilds(t *testing.T) {
 	a := &graph.FusedConv{KH: 1, KW: 2, SH: 1, SW: 1, In: 4096, Out: 3, Pad: graph.Padding{Mode: graph.PadExplicit, Left: 1, Right: 1}}
 	a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
-	f := testlayer.Integers(a, layout.Popcount, ir.Bipolar, 1, 1, 1, 2, ops.Slice{})
+	f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Bipolar, 1, 1, 1, 2, ops.Slice{})
 	m := machines(t)[0]
 	l := strategy.LayerOf(f, m)
 	if _, err := named(t, "pairs").Build(l, nil); err == nil {

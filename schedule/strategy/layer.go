@@ -212,6 +212,26 @@ func (l *Layer) term() ir.Expr {
 // float says that the sums are floats.
 func (l *Layer) float() bool { return l.Func.Buffers()[l.sum.buf].Type.IsFloat() }
 
+// dots says that the sums are of products of bytes.
+func (l *Layer) dots() bool {
+	if !l.sum.exists() || l.float() {
+		return false
+	}
+	p, ok := l.term().(*ir.Binary)
+	if !ok || p.Op != ir.Mul {
+		return false
+	}
+	for _, e := range []ir.Expr{p.A, p.B} {
+		c, isCast := e.(*ir.Cast)
+		if !isCast || c.A.Type().Bits() != ir.I8.Bits() || !isLoad(c.A) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLoad(e ir.Expr) bool { _, ok := e.(*ir.Load); return ok }
+
 // dense says that there is one row, so that what can be shared out are the channels.
 func (l *Layer) dense() bool { return l.out.extent(ir.Row) == 1 }
 

@@ -11,6 +11,7 @@ import (
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -22,7 +23,7 @@ func TestPlanes(t *testing.T) {
 				a := &graph.FusedConv{KH: c.k, KW: c.k, SH: 1, SW: 1, In: c.in, Out: 64}
 				a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 				a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
-				f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 8, 1, 2, c.w, ops.Slice{})
+				f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, 8, 1, 2, c.w, ops.Slice{})
 				r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 				if err != nil {
 					t.Fatal(err)

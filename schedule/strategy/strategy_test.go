@@ -32,7 +32,7 @@ import (
 // machines are the targets that strategies are tried for; the first is like a server of today.
 func machines(t testing.TB) []targets.Target {
 	var all []targets.Target
-	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64"} {
+	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64", "rpi5"} {
 		m, err := targets.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func machines(t testing.TB) []targets.Target {
 		all = append(all, m)
 	}
 	all[0].Name = "avx512 with vpopcnt"
-	all[0].Features = append(append([]string(nil), all[0].Features...), "avx512vpopcntdq", "avx512bitalg")
+	all[0].Features = append(append([]string(nil), all[0].Features...), "avx512vpopcntdq", "avx512bitalg", "avx512vnni")
 	all[0].CountOps = 1
 	return all
 }
@@ -118,6 +118,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	x := graph.Value{LevelType: scalar.LevelType{Enc: enc, Bits: planes}, Shape: []int{1, h, w, a.In}}
 	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
+	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}}).Draw(t, "laid out for")
 	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
 		e.OutBits, e.OutEnc = 6, ir.Bipolar
@@ -138,7 +139,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
-	return testlayer.Integers(a, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
+	return testlayer.Integers(a, target, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
 }
 
 // drawBeside draws levels that a makes beside floats, none in most cases; a layer that makes no floats has none.
@@ -350,7 +351,7 @@ func TestPairsSame(t *testing.T) {
 		for o := range a.Out {
 			a.Epilogue.Thresholds[0][o] = int32(a.KH * a.KW * a.In / 2)
 		}
-		f := testlayer.Integers(a, layout.Popcount, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
+		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
 		s, l := named(t, "pairs"), strategy.LayerOf(f, m)
 		if ok, _ := s.Applies(l); !ok {
 			return
@@ -520,7 +521,7 @@ func TestPairsPay(t *testing.T) {
 		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: 1, SW: 1, In: c.in, Out: c.out}
 		a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.out)}}
-		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, c.planes, 1, c.h, c.h, ops.Slice{})
+		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, c.planes, 1, c.h, c.h, ops.Slice{})
 		if got := byDefault(t, f, c.target).Strategy; (got == "pairs") != c.want {
 			t.Errorf("%s on %s: %s", f.Name, c.target.Name, got)
 		}
@@ -532,7 +533,7 @@ func TestPairsPay(t *testing.T) {
 func TestCarrySave(t *testing.T) {
 	conv := func(planes int) *ir.Func {
 		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 32}
-		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, planes, 1, 9, 9, ops.Slice{})
+		return testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, planes, 1, 9, 9, ops.Slice{})
 	}
 	for name, want := range map[string]bool{"x86-64": true, "x86-64-v3": false, "x86-64-v4": true, "avx512 with vpopcnt": false, "rpi4": false, "rpi2": false} {
 		for _, m := range machines(t) {
@@ -556,7 +557,7 @@ func TestManyPlanes(t *testing.T) {
 		a := &graph.FusedConv{KH: 3, KW: 2, SH: 2, SW: 1, DH: 3, DW: 3, In: 6, Out: 32}
 		a.Pad = graph.Padding{Top: 3, Bottom: 3, Left: 1, Right: 2}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
-		f := testlayer.Integers(a, layout.Popcount, ir.Bipolar, planes, 1, 3, 3, ops.Slice{})
+		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Bipolar, planes, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
 			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err == nil {
@@ -575,7 +576,7 @@ func pooledPlanes() *ir.Func {
 	a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 2, Right: 3}
 	a.Epilogue = graph.Epilogue{OutBits: 3, OutEnc: ir.Unipolar, Shift: &graph.ShiftAdd{}}
 	a.Pool = &graph.PoolAttrs{Kernel: [2]int{2, 3}, Strides: [2]int{2, 3}}
-	return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 8, 2, 4, 17, ops.Slice{})
+	return testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, 8, 2, 4, 17, ops.Slice{})
 }
 
 // TestProvedPoints: whatever tile is cut out of the rows and columns of a pool's windows, its sums can be proved: no point is
@@ -607,7 +608,7 @@ func TestProvedPoints(t *testing.T) {
 // TestSizeOfPoints: what would be more code than a kernel may have is refused before there is any, with the values.
 func TestSizeOfPoints(t *testing.T) {
 	a := &graph.FusedConv{KH: 1, KW: 4, SH: 1, SW: 1, Pad: graph.Padding{Right: 3}, In: 384, Out: 1000, Groups: 8}
-	f := testlayer.Integers(a, layout.PopcountDense, ir.Unipolar, 3, 1, 1, 1, ops.Slice{}) // a lane after the other: vectors have filters of several groups
+	f := testlayer.Integers(a, targets.Target{}, layout.PopcountDense, ir.Unipolar, 3, 1, 1, 1, ops.Slice{}) // a lane after the other: vectors have filters of several groups
 	s := named(t, "carry_save")
 	for _, m := range machines(t) {
 		l := strategy.LayerOf(f, m)
@@ -655,7 +656,7 @@ func TestLargeUnrolls(t *testing.T) {
 
 // layers are typical of SqueezeNet.
 func layers() map[string]*ir.Func {
-	conv := func(h, in, out, k, stride int, bits int) *ir.Func {
+	layer := func(h, in, out, k, stride int, bits int) *graph.FusedConv {
 		a := &graph.FusedConv{KH: k, KW: k, SH: stride, SW: stride, In: in, Out: out}
 		a.Pad = graph.Padding{Top: k / 2, Bottom: k / 2, Left: k / 2, Right: k / 2}
 		if bits > 0 {
@@ -663,18 +664,27 @@ func layers() map[string]*ir.Func {
 		} else {
 			a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul}}
 		}
-		return testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, h, h, ops.Slice{})
+		return a
+	}
+	conv := func(h, in, out, k, stride int, bits int) *ir.Func {
+		return testlayer.Integers(layer(h, in, out, k, stride, bits), targets.Target{}, layout.Popcount, ir.Unipolar, 1, 1, h, h, ops.Slice{})
+	}
+	dots := func(arch string, h, in, out, k, stride int) *ir.Func {
+		return testlayer.Integers(layer(h, in, out, k, stride, 1), targets.Target{Arch: arch}, layout.Dot, ir.Unipolar, 8, 1, h, h, ops.Slice{})
 	}
 	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
 	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
 	return map[string]*ir.Func{
-		"3x3_64":    conv(13, 64, 256, 3, 1, 1),
-		"1x1_512":   conv(13, 512, 64, 1, 1, 1),
-		"dense":     conv(1, 4096, 1000, 1, 1, 0),
-		"float_3x3": testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
-		"few":       few(layout.PopcountDense, 33, 96, 1),
-		"depthwise": few(layout.PopcountDenseLanes, 96, 96, 96),
-		"maxpool":   ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
+		"3x3_64":     conv(13, 64, 256, 3, 1, 1),
+		"1x1_512":    conv(13, 512, 64, 1, 1, 1),
+		"dense":      conv(1, 4096, 1000, 1, 1, 0),
+		"float_3x3":  testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
+		"dot_3x3":    dots("", 13, 64, 256, 3, 1),
+		"dot_stem":   dots("", 112, 3, 64, 3, 2),
+		"dot_signed": dots("aarch64", 13, 64, 256, 3, 1),
+		"few":        few(layout.PopcountDense, 33, 96, 1),
+		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
+		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
 	}
 }
 
@@ -682,7 +692,7 @@ func layers() map[string]*ir.Func {
 func few(by layout.Algorithm, in, out, groups int) *ir.Func {
 	a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: in, Out: out, Groups: groups, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
 	a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
-	return testlayer.Integers(a, by, ir.Unipolar, 1, 1, 7, 7, ops.Slice{})
+	return testlayer.Integers(a, targets.Target{}, by, ir.Unipolar, 1, 1, 7, 7, ops.Slice{})
 }
 
 // TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they unpack is not a part of
@@ -693,9 +703,9 @@ func TestGroups(t *testing.T) {
 	pooled.Epilogue = graph.Epilogue{OutBits: 2, OutEnc: ir.Unipolar, Shift: &graph.ShiftAdd{}}
 	for _, m := range machines(t) {
 		for _, f := range []*ir.Func{
-			testlayer.Integers(dense, layout.Float, ir.Unipolar, 8, 1, 1, 1, ops.Slice{}),
-			testlayer.Integers(pooled, layout.PopcountDense, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
-			testlayer.Integers(pooled, layout.PopcountLanes, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
+			testlayer.Integers(dense, targets.Target{}, layout.Float, ir.Unipolar, 8, 1, 1, 1, ops.Slice{}),
+			testlayer.Integers(pooled, targets.Target{}, layout.PopcountDense, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
+			testlayer.Integers(pooled, targets.Target{}, layout.PopcountLanes, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
 		} {
 			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err != nil {

@@ -186,19 +186,18 @@ func (b *builder) bring(t tiled) {
 	}
 }
 
-// pads makes vectors of the padded input's words or channels.
+// pads makes vectors of the padded input's words or channels, those of a word where it is unpacked.
 func (b *builder) pads() {
 	if !b.pad.exists() {
 		return
 	}
 	for _, n := range append([]nest{b.pad}, b.before...) {
-		for _, l := range on(b.serial(n.buf), ir.Word, ir.Channel) {
-			if !innermost(l) {
-				continue
-			}
-			if l.Axis == ir.Channel && b.own { // a part of the channels of an output word, which read the same words
+		for _, l := range on(b.serial(n.buf), ir.Word, ir.Bit, ir.Channel) {
+			switch {
+			case over(l.Body, ir.Bit) || !innermost(l):
+			case l.Axis == ir.Channel && b.own: // a part of the channels of an output word, which read the same words
 				b.vectors(l.Var, ir.U32.Bits())
-			} else if !arith.Scattered(l) {
+			case !arith.Scattered(l):
 				b.vectorize(l.Var, maxVector)
 			}
 		}

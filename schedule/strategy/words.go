@@ -10,7 +10,7 @@ func words() Strategy {
 	return Strategy{
 		Name: "words", Text: "count word by word, a tile of sums in registers",
 		Applies: func(l *Layer) (bool, string) {
-			return l.sum.exists() && !l.float(), "it does not add up counts over windows"
+			return l.sum.exists() && !l.float() && !l.dots(), "it does not add up counts over windows"
 		},
 		Knobs: tileKnobs,
 		Cost:  func(l *Layer, v Values) float64 { return cost.Words(l.Target, sumOf(l), rowOf(l, v)) },

@@ -12,6 +12,7 @@ import (
 	"ripc/lower/ops"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -42,7 +43,7 @@ func TestByteLanes(t *testing.T) {
 	} {
 		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.in, Out: c.in, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.in)}}
-		f := testlayer.Integers(a, layout.Popcount, ir.Unipolar, 1, 1, c.size, c.size, ops.Slice{})
+		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, 1, 1, c.size, c.size, ops.Slice{})
 		tg := target(t, c.target)
 		choice, err := strategy.Default(f, tg)
 		if err != nil {

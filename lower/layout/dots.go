@@ -1,0 +1,149 @@
+package layout
+
+import (
+	"fmt"
+	"math"
+
+	"ripc/graph"
+	"ripc/ir"
+)
+
+// Quad is the number of channels whose products with a filter's weights are added up at once.
+const Quad = 4
+
+// Dots is a layer over levels whose products of bytes are added up in i32:
+//
+//	P = sum over the window and channels of (level - Offset) * weight
+//
+// of which Line makes the sum. Levels of padding are such that no product of P is another than in the image.
+type Dots struct {
+	Line
+	Signed bool // the levels' bytes are i8, u8 otherwise
+	Offset int  // what a level lies above its byte
+	// Step is the number of channels of a step, Quad, or 1 where they do not lie together. Steps is how many there are for a tap, or, where
+	// Runs is set, for a row of taps, whose channels are one run of bytes: no step is lost on channels that there are not.
+	Step, Steps int
+	Runs        bool
+	// Weights are [KH, KW, Steps, Out, Step], [KH, 1, Steps, Out, Step] of Runs; 0 for channels that there are not, negated in falling
+	// channels.
+	Weights  []int8
+	PadLevel int // the level that positions outside the image hold
+}
+
+// maxByte is the largest absolute value of a byte of weights, or of a signed one of levels.
+const maxByte = 128
+
+// stepsOf is how the channels of f's windows are cut into steps.
+func stepsOf(f *graph.FusedConv) (step, steps int, runs bool) {
+	_, dw := f.Dilation()
+	switch n := f.GroupIn(); {
+	case n%Quad == 0:
+		return Quad, n / Quad, false
+	case f.GroupCount() > 1:
+		return 1, n, false
+	case dw > 1:
+		return Quad, (n + Quad - 1) / Quad, false
+	default:
+		return Quad, (f.KW*n + Quad - 1) / Quad, true
+	}
+}
+
+// lacksDots says why f's sums over x are not those of products of bytes.
+func lacksDots(f *graph.FusedConv, x *graph.Value) string {
+	if !x.Encoded() {
+		return "its weights or its input are real numbers"
+	}
+	sign := signs(f)
+	for i, w := range f.Ints {
+		if stored := int(w) * sign[i%f.Out]; stored < math.MinInt8 || stored > math.MaxInt8 || x.Enc == ir.BipolarInv && stored == math.MinInt8 {
+			return fmt.Sprintf("it has a weight of %d, and i8 holds %d to %d", w, math.MinInt8, math.MaxInt8)
+		}
+	}
+	step, steps, _ := stepsOf(f)
+	products := int64(f.KH) * int64(f.KW) * int64(steps*step)
+	if most := 2 * products * int64(x.Top()) * maxByte; most > math.MaxInt32 { // twice: see Correction
+		return fmt.Sprintf("sums of %d products of bytes could pass i32", products)
+	}
+	return ""
+}
+
+// newDots lays f out; signed says that bytes of levels are i8.
+func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
+	d := &Dots{Line: Line{Rising: true, Mul: 1, Base: make([]int32, f.Out), least: math.MinInt32 + 1, most: math.MaxInt32 - 1}, Signed: signed}
+	d.Step, d.Steps, d.Runs = stepsOf(f)
+	if signed && x.Top() > math.MaxInt8 {
+		d.Offset = maxByte
+	}
+	sign := signs(f)
+	if x.Enc == ir.BipolarInv { // the integer is less than 0 where the level is high
+		for o := range sign {
+			sign[o] = -sign[o]
+		}
+	}
+	sums := make([]int32, f.Out)
+	if len(f.Ints) > 0 {
+		cols := f.KW
+		if d.Runs {
+			cols = 1
+		}
+		d.Weights = make([]int8, f.KH*cols*d.Steps*d.Step*f.Out)
+		for i, w := range f.Ints {
+			o, c, kw, kh := i%f.Out, i/f.Out%f.GroupIn(), i/f.Out/f.GroupIn()%f.KW, i/f.Out/f.GroupIn()/f.KW
+			if d.Runs {
+				kw, c = 0, kw*f.GroupIn()+c
+			}
+			v := int(w) * sign[o]
+			d.Weights[(((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step+c%d.Step] = int8(v)
+			sums[o] += int32(v)
+		}
+	}
+	// The integer of level b + Offset, times the weight's sign, is b less first, or twice that.
+	first := int32(x.Zero - d.Offset)
+	if x.Enc != ir.Unipolar {
+		first = int32(x.Top() - 2*d.Offset)
+	}
+	for o := range d.Base {
+		d.Base[o] = -first * sums[o]
+	}
+	for o, v := range f.Add {
+		d.Base[o] += v
+	}
+	exact := true
+	if f.Pad.Any() {
+		d.PadLevel, exact = levelOf(f.PadValue, x)
+	}
+	if !exact || f.Epilogue.Border != nil {
+		d.Padding = d.correction(f, x, exact, sign)
+	}
+	if x.Enc != ir.Unipolar && d.Padding == nil {
+		d.Mul = 2
+	}
+	for _, row := range f.Epilogue.Thresholds {
+		d.Thresholds = append(d.Thresholds, d.limits(row))
+	}
+	return d
+}
+
+// correction is what P lacks at each class of positions: what f's Border adds, and, unless levels stand for it exactly, what padding
+// counts more or less than the level that positions outside the image hold.
+func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool, sign []int) *Correction {
+	k := &Correction{Twice: x.Enc != ir.Unipolar}
+	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])
+	falling := signs(f)
+	more := int32(f.PadValue - x.Integer(d.PadLevel))
+	for class, outside := range f.Outside(x.Shape[1], x.Shape[2]) {
+		row := make([]int32, f.Out)
+		for o := range row {
+			if f.Epilogue.Border != nil {
+				row[o] -= f.Epilogue.Border[class*f.Out+o] * int32(falling[o])
+			}
+		}
+		for i, w := range f.Ints {
+			if o := i % f.Out; !exact && outside[i/f.Out/f.GroupIn()] {
+				row[o] -= more * int32(w) * int32(falling[o])
+			}
+		}
+		k.Sums = append(k.Sums, row...)
+	}
+	return k
+}

@@ -1,0 +1,140 @@
+package ops
+
+import (
+	"ripc/ir"
+)
+
+// byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of channels innermost.
+func (c *conv) byteWeights() ir.Buffer {
+	d, cols := c.Dots, c.KW
+	if d.Runs {
+		cols = 1
+	}
+	b := buf("wt", ir.I8, c.KH, cols, d.Steps, c.o, d.Step)
+	c.params = append(c.params, in(b))
+	c.consts = append(c.consts, Const{b.Name, padLast(d.Weights, c.Out*d.Step, c.o*d.Step, 0)})
+	return b
+}
+
+// direct reports that each output channel reads the input channel of its number.
+func (c *conv) direct() bool { return c.GroupCount() > 1 && c.GroupIn() == 1 && c.GroupOut() == 1 }
+
+// byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one for each output channel that reads
+// the channel of its number.
+func (c *conv) byteChannels() int {
+	if c.direct() {
+		return c.o
+	}
+	return max(c.In, c.GroupCount()*c.Dots.Steps*c.Dots.Step)
+}
+
+// byteType is the type of the bytes of levels.
+func (c *conv) byteType() ir.Type {
+	if c.Dots.Signed {
+		return ir.I8
+	}
+	return ir.U8
+}
+
+// byteOf is the byte of an i32 level.
+func (c *conv) byteOf(level ir.Expr) ir.Expr {
+	if c.Dots.Offset > 0 {
+		level = sub(level, ir.Const(ir.I32, int64(c.Dots.Offset)))
+	}
+	return ir.CastTo(c.byteType(), level)
+}
+
+// bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is one run of bytes, [B, H, 1, W*C] as far
+// as the last step of the last window reaches.
+func (c *conv) bytes(x ir.Buffer) ir.Buffer {
+	d, p := c.Dots, c.Pad
+	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
+	xp := buf("xp", c.byteType(), c.batch, hp, wp, cp)
+	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, o} }
+	rest := 0 // bytes behind the last pixel that is needed as a whole
+	if d.Runs {
+		n := (c.ow-1)*c.SW*c.In + d.Steps*d.Step
+		cp, wp = c.In, min(wp, n/c.In)
+		rest = n - wp*c.In
+		xp.Shape = []int{c.batch, hp, 1, n}
+		at = func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, ir.Int(0), add(mul(w, ir.Int(c.In)), o)} }
+	}
+	pad := ir.Const(xp.Type, int64(d.PadLevel-d.Offset))
+	rows := loops("xp.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", hp))
+	b, h := ir.V("xp.b"), ir.V("xp.h")
+	store := func(w, q, bit, o ir.Expr) ir.Stmt {
+		v := c.byteOf(levelIn(x, []ir.Expr{b, sub(h, ir.Int(p.Top)), sub(w, ir.Int(p.Left))}, q, bit))
+		if p.Any() {
+			v = &ir.Select{Cond: c.inside(h, w), A: v, B: pad}
+		}
+		return set(xp, v, at(b, h, w, o)...)
+	}
+	w := ir.V("xp.w")
+	var pixel []ir.Stmt
+	if n := c.In / WordBits; n > 0 {
+		q, l := ir.V("xp.q"), ir.V("xp.l")
+		word := loops("xp.", over(ir.Word, "q", n), over(ir.Bit, "l", WordBits))
+		pixel = append(pixel, ir.Nest(word, store(w, q, l, add(mul(q, ir.Int(WordBits)), l))))
+	}
+	if n := c.In % WordBits; n > 0 {
+		r := ir.V("xp.r")
+		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(w, ir.Int(c.In/WordBits), r, add(ir.Int(c.In-n), r))))
+	}
+	if n := cp - c.In; n > 0 {
+		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, "z", n)), set(xp, pad, at(b, h, w, add(ir.V("xp.z"), ir.Int(c.In)))...)))
+	}
+	var row []ir.Stmt
+	if wp > 0 {
+		row = append(row, ir.Nest(loops("xp.", over(ir.Col, "w", wp)), ir.Seq(pixel...)))
+	}
+	if e := ir.V("xp.e"); rest > 0 {
+		tail := set(xp, pad, at(b, h, ir.Int(wp), e)...)
+		if wp < c.w+p.Left+p.Right { // of the next pixel, which has more
+			tail = store(ir.Int(wp), ir.Bin(ir.Div, e, ir.Int(WordBits)), ir.Bin(ir.Mod, e, ir.Int(WordBits)), e)
+		}
+		row = append(row, ir.Nest(loops("xp.", over(ir.Channel, "e", rest)), tail))
+	}
+	c.bufs = append(c.bufs, xp)
+	c.nests = append(c.nests, ir.Nest(rows, ir.Seq(row...)))
+	return xp
+}
+
+// dots is the nest of the sums of products of bytes of x, the copy of the input, and w.
+func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
+	d := c.Dots
+	acc := buf("acc", ir.I32, c.batch, c.oh, c.ow, c.o)
+	c.bufs = append(c.bufs, acc)
+	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	dh, dw := c.Dilation()
+	cols := w.Shape[1]
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", cols), over(ir.Reduce, "c", d.Steps), over(ir.Part, "k", d.Step))
+	kh, kw, step, k := ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc.c"), ir.V("acc.k")
+	run := func(step ir.Expr) ir.Expr { return add(mul(step, ir.Int(d.Step)), k) }
+	row := add(mul(i[1], ir.Int(c.SH)), mul(kh, ir.Int(dh)))
+	at := []ir.Expr{i[0], row, add(mul(i[2], ir.Int(c.SW)), mul(kw, ir.Int(dw))), run(step)}
+	wi := []ir.Expr{kh, kw, step, i[3], k}
+	switch {
+	case d.Runs:
+		at[2], at[3] = ir.Int(0), add(mul(i[2], ir.Int(c.SW*c.In)), run(step))
+	case c.direct():
+		at[3] = add(i[3], run(step))
+	case c.GroupCount() > 1:
+		o := i[3]
+		if c.o != c.Out {
+			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
+		}
+		at[3] = add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn())), run(step))
+	}
+	if d.Step == 1 { // no loop over parts
+		red = red[:3]
+		zero := map[string]ir.Expr{"acc.k": ir.Int(0)}
+		for j := range at {
+			at[j] = ir.Subst(at[j], zero)
+		}
+		wi[4] = ir.Int(0)
+	}
+	product := mul(ir.CastTo(ir.I32, ir.At(x, at...)), ir.CastTo(ir.I32, ir.At(w, wi...)))
+	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(ir.I32, 0), i...), ir.Nest(red, update(ir.AddTo, acc, product, i...)))))
+	return acc
+}
