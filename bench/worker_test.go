@@ -75,7 +75,8 @@ func TestCheck(t *testing.T) {
 		{"right", peer([]int{1, 3}, []int{1, 2}, 1, 2), 6, ""},
 		{"another input", peer([]int{1, 4}, []int{1, 2}, 1, 2), 6, "it has inputs [[1 4]]"},
 		{"another output", peer([]int{1, 3}, []int{2}, 1, 2), 6, "outputs [[2]]"},
-		{"another size", peer([]int{1, 3}, []int{1, 2}, 1, 2), 7, "it has 6 multiply-adds, want 7"},
+		{"too small", peer([]int{1, 3}, []int{1, 2}, 1, 2), 7, "it has 6 multiply-adds, want 7"},
+		{"too large", peer([]int{1, 3}, []int{1, 2}, 1, 2), 5, "it has 6 multiply-adds, want 5"},
 		{"dead", peer([]int{1, 3}, []int{1, 2}, 0, 0), 6, "all of its outputs are 0"},
 		{"an algorithm that is not known", own, 6, `no limit "" is known`},
 	} {

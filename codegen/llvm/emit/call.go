@@ -11,6 +11,7 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
+	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -38,7 +39,8 @@ func (e *emitter) instruction(f *ir.Func) {
 	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
 		return
 	}
-	function, err := isa.FunctionOf(f)
+	row, _ := rows.Of(e.target)
+	function, err := isa.FunctionOf(f, row.InOrder())
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}

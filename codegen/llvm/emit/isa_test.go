@@ -1,6 +1,7 @@
 package emit_test
 
 import (
+	"fmt"
 	"sort"
 	"testing"
 
@@ -9,7 +10,8 @@ import (
 	"ripc/targets/isa"
 )
 
-// instructions gives a Func for each instruction of a CPU, by name: it calls the instruction three times.
+// instructions gives a Func for each instruction of a CPU, by name: it calls the instruction three times. Sums of bytes begin below
+// 128: instructions are for sums that do not wrap, which is proved before code is made.
 func instructions(tg targets.Target) []*ir.Func {
 	var fs []*ir.Func
 	for _, fn := range isa.For(tg) {
@@ -23,6 +25,16 @@ func instructions(tg targets.Target) []*ir.Func {
 			call.Args = append(call.Args, w)
 		}
 		f.Body = loop(ir.Serial, "again", 3, call)
+		if acc := fn.Params[0]; acc.Out && acc.Type == ir.U8 {
+			var loops []ir.Loop
+			var at []ir.Expr
+			for d, n := range acc.Shape {
+				v := fmt.Sprintf("d%d", d)
+				loops, at = append(loops, ir.Loop{Var: v, Extent: n}), append(at, ir.V(v))
+			}
+			low := ir.Bin(ir.And, ir.At(acc.Buffer, at...), ir.Const(ir.U8, 127))
+			f.Body = ir.Seq(ir.Nest(loops, &ir.Store{Buf: acc.Name, Idx: at, Val: low}), f.Body)
+		}
 		fs = append(fs, f)
 	}
 	sort.Slice(fs, func(i, j int) bool { return fs[i].Name < fs[j].Name })

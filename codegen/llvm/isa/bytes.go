@@ -7,9 +7,12 @@ import (
 	"ripc/ir"
 )
 
-// additions are the ways of an architecture to add. add is the assembly of an addition of 16 bytes.
+// additions are the ways of an architecture to add.
 type additions struct {
-	add      string
+	// opaque is an addition of 16 bytes that LLVM does not reassociate with others, and calls what it calls for that: assembly, or
+	// an intrinsic.
+	opaque   func(sum, count string) string
+	calls    []Declaration
 	pairwise string // an intrinsic that adds neighbours of two vectors
 	packed   int    // of that many bytes
 	load2    string // an intrinsic that loads two vectors at once, where LLVM does not see to it
@@ -20,12 +23,22 @@ type additions struct {
 	inMemory func(vectors int) assembly
 }
 
-func arm64Additions() additions {
-	return additions{
+// inAssembly is an addition of 16 bytes as LLVM cannot look into it, nor know how long it takes.
+func inAssembly(text string) func(sum, count string) string {
+	return func(sum, count string) string {
+		return fmt.Sprintf("call <16 x i8> asm sideeffect %q, \"=w,0,w\"(<16 x i8> %s, <16 x i8> %s) nounwind memory(none)", text, sum, count)
+	}
+}
+
+// arm64Additions are those of 64-bit Arm. For a core that works in order, LLVM has to know how long the opaque addition takes: it is
+// the intrinsic of one that saturates, which sums that cannot wrap do not notice (arith.VerifyWidths proves that of all). Cores that find an
+// order by themselves want the fewest registers, which assembly that stays where it is sees to.
+func arm64Additions(inOrder bool) additions {
+	a := additions{
 		pairwise: "llvm.aarch64.neon.addp.v16i8",
 		packed:   16,
 		inMemory: arm64InMemory,
-		add:      "add $0.16b, $0.16b, $2.16b",
+		opaque:   inAssembly("add $0.16b, $0.16b, $2.16b"),
 		declare: []Declaration{
 			{"<8 x i16>", "llvm.aarch64.neon.uaddlp.v8i16.v16i8", "<16 x i8>"},
 			{"<4 x i32>", "llvm.aarch64.neon.uaddlp.v4i32.v8i16", "<8 x i16>"},
@@ -36,6 +49,14 @@ func arm64Additions() additions {
 `, from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
 		},
 	}
+	if inOrder {
+		const add = "llvm.aarch64.neon.uqadd.v16i8"
+		a.calls = []Declaration{{"<16 x i8>", add, "<16 x i8>, <16 x i8>"}}
+		a.opaque = func(sum, count string) string {
+			return fmt.Sprintf("call <16 x i8> @%s(<16 x i8> %s, <16 x i8> %s)", add, sum, count)
+		}
+	}
+	return a
 }
 
 func armAdditions() additions {
@@ -44,7 +65,7 @@ func armAdditions() additions {
 		packed:   8,
 		load2:    "llvm.arm.neon.vld1x2.v16i8.p0",
 		inMemory: armInMemory,
-		add:      "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
+		opaque:   inAssembly("vadd.i8 ${0:q}, ${0:q}, ${2:q}"),
 		declare: []Declaration{
 			{"<8 x i16>", "llvm.arm.neon.vpadalu.v8i16.v16i8", "<8 x i16>, <16 x i8>"},
 			{"<4 x i32>", "llvm.arm.neon.vpadalu.v4i32.v8i16", "<4 x i32>, <8 x i16>"},
@@ -56,13 +77,14 @@ func armAdditions() additions {
 	}
 }
 
-// tile is the function of isa.XorCountTile. The last addition is hidden from LLVM in assembly: it would make trees of the
+// tile is the function of isa.XorCountTile. The last addition is opaque to LLVM, which would make trees of the
 // sums of many words, and keep their leaves in more registers than there are. The one before is not, so that nothing is left
 // of adding to zero. Where LLVM loads one vector at a time, a.load2 loads two.
 func tile(name string, words, filters int, spread bool, a additions) Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	calls := []Declaration{{"<16 x i8>", "llvm.ctpop.v16i8", "<16 x i8>"}}
+	calls = append(calls, a.calls...)
 	if a.load2 != "" {
 		calls = append(calls, Declaration{"{ <16 x i8>, <16 x i8> }", a.load2, "ptr"})
 	}
@@ -102,7 +124,7 @@ func tile(name string, words, filters int, spread bool, a additions) Function {
 			if c < words-1 {
 				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
 			} else {
-				p("  %%sum%[1]d.%[2]d = call <16 x i8> asm sideeffect \"%[4]s\", \"=w,0,w\"(<16 x i8> %%sum%[3]s, <16 x i8> %%count%[3]s) nounwind memory(none)", f, c+1, id, a.add)
+				p("  %%sum%d.%d = %s", f, c+1, a.opaque("%sum"+id, "%count"+id))
 			}
 		}
 	}

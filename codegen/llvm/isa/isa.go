@@ -24,9 +24,9 @@ func (d Declaration) String() string {
 	return fmt.Sprintf("declare %s @%s(%s)", d.Result, d.Name, d.Params)
 }
 
-// FunctionOf is the function of instruction f. It fails with *ir.Error if targets/isa has no instruction of that name or another one
+// FunctionOf is the function of instruction f, for a core that takes instructions in order or in any. It fails with *ir.Error if targets/isa has no instruction of that name or another one
 // than f, which a hand-written .ripir may hold: what runs would not be what the interpreter computes.
-func FunctionOf(f *ir.Func) (Function, error) {
+func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
 	for _, i := range isa.All() {
 		if i.Func.Name != f.Name {
 			continue
@@ -34,14 +34,14 @@ func FunctionOf(f *ir.Func) (Function, error) {
 		if means := i.Func.String(); means != f.String() {
 			return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else", Help: "it is\n" + means}
 		}
-		return function(i), nil
+		return function(i, inOrder), nil
 	}
 	return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
 }
 
 // function is that of i, without text if it has none.
-func function(i isa.Instr) Function {
-	name, a := i.Func.Name, additionsOf(i)
+func function(i isa.Instr, inOrder bool) Function {
+	name, a := i.Func.Name, additionsOf(i, inOrder)
 	switch i.Meaning {
 	case isa.XorCountTile:
 		return tile(name, i.Words, i.Lanes, i.Copies, a)
@@ -60,11 +60,11 @@ func function(i isa.Instr) Function {
 }
 
 // additionsOf are the ways to add of the architecture of i; none where they are not needed.
-func additionsOf(i isa.Instr) additions {
+func additionsOf(i isa.Instr, inOrder bool) additions {
 	var a additions
 	switch i.Arch {
 	case "aarch64":
-		a = arm64Additions()
+		a = arm64Additions(inOrder)
 	case "arm":
 		a = armAdditions()
 	}

@@ -12,12 +12,21 @@ type assembly struct {
 	clobbers            string
 }
 
-// arm64InMemory has two registers for sums, a pointer, and the vectors to add.
+// arm64InMemory has registers for up to four sums, a pointer, and the vectors to add. All are loaded before the first is added to, and
+// that before the first is stored: a core that works in order waits for each once, not for every two.
 func arm64InMemory(vectors int) assembly {
-	a := assembly{result: "{ <16 x i8>, <16 x i8> }", constraints: "=&w,=&w,r"}
-	for v := 0; v < vectors; v += 2 {
-		a.lines = append(a.lines, fmt.Sprintf("ldp ${0:q}, ${1:q}, [$2, #%d]", 16*v), fmt.Sprintf("uadalp $0.8h, $%d.16b", 3+v),
-			fmt.Sprintf("uadalp $1.8h, $%d.16b", 4+v), fmt.Sprintf("stp ${0:q}, ${1:q}, [$2, #%d]", 16*v))
+	n := min(vectors, 4)
+	a := assembly{result: "{ <16 x i8>" + strings.Repeat(", <16 x i8>", n-1) + " }", constraints: strings.Repeat("=&w,", n) + "r"}
+	for v := 0; v < vectors; v += n {
+		for i := 0; i < n; i += 2 {
+			a.lines = append(a.lines, fmt.Sprintf("ldp ${%d:q}, ${%d:q}, [$%d, #%d]", i, i+1, n, 16*(v+i)))
+		}
+		for i := range n {
+			a.lines = append(a.lines, fmt.Sprintf("uadalp $%d.8h, $%d.16b", i, n+1+v+i))
+		}
+		for i := 0; i < n; i += 2 {
+			a.lines = append(a.lines, fmt.Sprintf("stp ${%d:q}, ${%d:q}, [$%d, #%d]", i, i+1, n, 16*(v+i)))
+		}
 	}
 	return a
 }

@@ -40,8 +40,10 @@ const (
 	// asWritten: there is no pipeline to schedule for, and doing it all the same costs registers.
 	asWritten
 	// bottomUp: for wide pipelines (A57, A72), scheduling from both ends makes values live so long that a tile of 16
-	// accumulators is copied about and spilled: a third more instructions. The narrow one of the A53 gains by it.
+	// accumulators is copied about and spilled: a third more instructions.
 	bottomUp
+	// inOrder: the core waits for each operand, so LLVM's order by its pipeline is what counts, at the price of a few spills.
+	inOrder
 )
 
 // arch is the row of an architecture.
@@ -80,7 +82,7 @@ func archs() []arch {
 				case "generic":
 					return asWritten
 				case "cortex-a53":
-					return usual
+					return inOrder
 				}
 				return bottomUp
 			},
@@ -139,6 +141,10 @@ func prefer(t targets.Target) int {
 	}
 	return 0
 }
+
+// InOrder reports whether LLVM puts instructions in the order of a pipeline that takes them as they come: what it does not know the
+// time of costs more there than a few registers.
+func (r Row) InOrder() bool { return r.scheduling == inOrder }
 
 // LLC are arguments for llc of a version of LLVM.
 func (r Row) LLC(version string) []string {
