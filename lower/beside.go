@@ -1,37 +1,71 @@
 package lower
 
 import (
+	"fmt"
+	"slices"
+
 	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
 	"ripc/lower/layout"
 )
 
-// planBeside finds the quantizers of floats that others read too, such as a shortcut, and that a fused layer makes: its stage writes
-// their levels beside the floats.
-func (l *lowering) planBeside() {
-	l.beside, l.besides = map[string][]*graph.Node{}, map[string]bool{}
+// planQuantizers finds the float steps that quantizers alone read, which their stage takes before, and the quantizers of floats that a
+// fused layer makes and that others read too, such as a shortcut: the layer's stage writes their levels beside the floats.
+func (l *lowering) planQuantizers() {
+	l.before, l.beside, l.done = map[string]*graph.Node{}, map[string][]*graph.Node{}, map[string]bool{}
 	for _, n := range l.g.Nodes {
 		if n.Op != "quantize" && n.Op != "threshold" || l.passed[n.Name] != nil || l.written[n.Name] != nil {
 			continue
 		}
-		p := l.Producer(n.Inputs[0])
-		if p == nil || l.soleReader(p.Output) != nil {
+		floats := n.Inputs[0]
+		if e := l.Producer(floats); e != nil && l.soleReader(floats) == n && l.taken[e.Name] == nil {
+			if s, ok := e.Attrs.(*graph.Elementwise); ok && !slices.ContainsFunc(s.Steps, scalar.Step.Long) {
+				l.before[n.Name], l.done[e.Name] = e, true
+				floats = e.Inputs[0]
+			}
+		}
+		p := l.Producer(floats)
+		if p == nil || l.soleReader(floats) != nil {
 			continue
 		}
-		f, ok := p.Attrs.(*graph.FusedConv)
-		if !ok {
-			continue
-		}
-		if _, ok := layout.BesideOf(f, n); ok {
-			l.beside[p.Name] = append(l.beside[p.Name], n)
-			l.besides[n.Name] = true
+		if f, ok := p.Attrs.(*graph.FusedConv); ok {
+			if _, ok := layout.BesideOf(f, n); ok {
+				l.beside[p.Name] = append(l.beside[p.Name], n)
+				l.done[n.Name] = true
+			}
 		}
 	}
+}
+
+// stepsBefore are the float steps that the stage of n, a quantizer, takes before, what these read, and its buffer with the steps' operands.
+func (l *lowering) stepsBefore(n *graph.Node) (steps []scalar.Step, x *graph.Value, args []string) {
+	e := l.before[n.Name]
+	if e == nil {
+		return nil, l.g.Value(n.Inputs[0]), []string{l.at[n.Inputs[0]].buf}
+	}
+	s := e.Attrs.(*graph.Elementwise).Steps
+	return s, l.g.Value(e.Inputs[0]), append([]string{l.at[e.Inputs[0]].buf}, l.operands(n.Name, s)...)
+}
+
+// operands are constants for those of steps, in order, of the stage of that name.
+func (l *lowering) operands(stage string, steps []scalar.Step) []string {
+	var args []string
+	for _, s := range steps {
+		for _, v := range s.Vectors() {
+			args = append(args, l.constant(fmt.Sprintf("%s.s%d", stage, len(args)), ir.F32, []int{len(v)}, v))
+		}
+	}
+	return args
 }
 
 // levelsBeside are the levels that the stage of n, the layer f, writes beside its floats, and the buffers for them.
 func (l *lowering) levelsBeside(n *graph.Node, f *graph.FusedConv) (all []layout.Beside, args []string) {
 	for _, q := range l.beside[n.Name] {
 		b, _ := layout.BesideOf(f, q)
+		if e := l.before[q.Name]; e != nil {
+			b.Steps = e.Attrs.(*graph.Elementwise)
+		}
 		all, args = append(all, b), append(args, l.result(q).buf)
 	}
 	return all, args

@@ -126,7 +126,7 @@ func (l *lowering) skipped(n *graph.Node) bool {
 	if last := l.written[n.Name]; last != nil && last != n { // a quantizer whose result is moved: the transpose comes behind it
 		return true
 	}
-	if l.besides[n.Name] {
+	if l.done[n.Name] {
 		return true
 	}
 	if n.Op != "dequantize" {

@@ -34,7 +34,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	g, labels := rename(g)
 	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	l.planBytes()
-	l.planBeside()
+	l.planQuantizers()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -82,8 +82,9 @@ type lowering struct {
 	taken   map[string]*graph.Node   // by float steps: the dequantize before them that their stage does too
 	passed  map[string]*graph.Node   // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
 	written map[string]*graph.Node   // by quantize, or transpose behind it: the node that makes the caller's bytes
+	before  map[string]*graph.Node   // by quantizer: the float steps before it that its stage does too
 	beside  map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
-	besides map[string]bool          // those quantizers
+	done    map[string]bool          // float steps and quantizers that another stage does
 }
 
 // physical is a tensor's buffer in memory: bit planes for levels, f32 or i32 otherwise; dense tensors are 1x1 images.

@@ -125,24 +125,20 @@ func (l *lowering) sameBuffer(n *graph.Node, _ *graph.Value, src string) {
 }
 
 func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, src string) {
-	dst := l.result(n)
-	args := []string{src}
-	for _, s := range a.Steps {
-		for _, v := range s.Vectors() {
-			args = append(args, l.constant(fmt.Sprintf("%s.s%d", n.Name, len(args)-1), ir.F32, []int{len(v)}, v))
-		}
-	}
-	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, l.notTakenIn(n), append(args, dst.buf)...)
+	args := append([]string{src}, l.operands(n.Name, a.Steps)...)
+	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, l.notTakenIn(n), append(args, l.result(n).buf)...)
 }
 
-func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, x *graph.Value, src string) {
-	l.stage(n, ops.Quantize(a, x.Shape), 0, l.floatUntil(x), src, l.result(n).buf)
+func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *graph.Value, _ string) {
+	steps, x, args := l.stepsBefore(n)
+	l.stage(n, ops.Quantize(a, steps, x.Shape), 0, l.floatUntil(x), append(args, l.result(n).buf)...)
 }
 
-func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, x *graph.Value, src string) {
+func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *graph.Value, _ string) {
+	steps, x, args := l.stepsBefore(n)
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
-	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], x.Shape), 0, l.floatUntil(x), src, rows, l.result(n).buf)
+	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Shape), 0, l.floatUntil(x), append(args, rows, l.result(n).buf)...)
 }
 
 // levelThresholds lowers a quantizer of levels.

@@ -6,8 +6,9 @@ import (
 )
 
 // Beside are levels that a layer writes beside the floats that it makes of its sums: those of a quantizer that reads the floats, as
-// others do. Formula, or else Threshold and Thresholds, is how they are made.
+// others do. Formula, or else Threshold and Thresholds, is how they are made of what Steps make of the floats (nil: of the floats).
 type Beside struct {
+	Steps      *graph.Elementwise
 	Formula    *graph.QuantizeAttrs
 	Threshold  *graph.ThresholdAttrs
 	Thresholds *graph.Tensor // [count, Out] or [count, 1]
@@ -18,9 +19,10 @@ type Beside struct {
 const maxBeside = 7
 
 // BesideOf is what n makes of the output of f, a layer that makes floats; ok is false where n has to be a stage of its own. The layer's
-// blocks of channels are words of the levels, so that its channels fill these, or one of them in part.
+// blocks of channels are words of the levels, so that its channels fill these, or, as a vector, a part of one.
 func BesideOf(f *graph.FusedConv, n *graph.Node) (b Beside, ok bool) {
-	if f.Epilogue.OutBits > 0 || f.Pool != nil || f.Out > WordBits && f.Out%WordBits != 0 {
+	part := f.Out < WordBits && f.Out&(f.Out-1) == 0
+	if f.Epilogue.OutBits > 0 || f.Pool != nil || f.Out%WordBits != 0 && !part {
 		return b, false
 	}
 	switch a := n.Attrs.(type) {

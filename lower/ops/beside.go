@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -39,14 +40,45 @@ func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(append(zero, word)...)))
 }
 
+// besideNest adds a nest of the elements of a buffer with all positions and channels.
+func (c *conv) besideNest(b ir.Buffer, fill func(i []ir.Expr) ir.Stmt) {
+	ls := loops(b.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	c.bufs = append(c.bufs, b)
+	c.nests = append(c.nests, ir.Nest(ls, fill(vars(ls))))
+}
+
+// besideSteps is what steps make of v, for the levels of number k.
+func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
+	y, n := buf(fmt.Sprintf("v%d", k), ir.F32, v.Shape...), 0
+	var all [][]float32
+	for _, s := range steps {
+		all = append(all, s.Vectors()...)
+	}
+	c.besideNest(y, func(i []ir.Expr) ir.Stmt {
+		vec := func() ir.Expr {
+			p, o := buf(fmt.Sprintf("z%ds%d", k, n), ir.F32, c.Out), i[3]
+			if len(all[n]) == 1 {
+				p.Shape, o = []int{1}, ir.Int(0)
+			}
+			c.params = append(c.params, in(p))
+			c.consts = append(c.consts, Const{p.Name, all[n]})
+			n++
+			return ir.At(p, o)
+		}
+		return storeLinks(y, stepLinks(steps, vec), ir.At(v, i...), i)
+	})
+	return y
+}
+
 // besideBits are the bits of level k beside v, at a position and channel.
 func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
+	if b.Steps != nil {
+		v = c.besideSteps(k, v, b.Steps.Steps)
+	}
 	if b.Formula != nil {
 		n := buf(fmt.Sprintf("n%d", k), ir.I32, v.Shape...)
-		ls := loops(n.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-		c.bufs = append(c.bufs, n)
-		c.nests = append(c.nests, ir.Nest(ls, set(n, levelOf(b.Formula, ir.At(v, vars(ls)...)), vars(ls)...)))
+		c.besideNest(n, func(i []ir.Expr) ir.Stmt { return set(n, levelOf(b.Formula, ir.At(v, i...)), i...) })
 		return bitsOf(ir.At(n, at...), b.Formula.Bits)
 	}
 	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)

@@ -21,15 +21,21 @@ func TestLevelsBeside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawBinary(t)
 		a := c.a
-		if a.Out > 32 {
-			a.Out = 32 * between(t, 1, 3, "words") * a.GroupCount()
-			a.Ints = slices.Repeat(a.Ints, 96)[:c.kh*c.kw*a.GroupIn()*a.Out]
+		ints := a.Ints
+		a.Out = rapid.SampledFrom([]int{1, 2, 8, 16, 32, 64, 96}).Draw(t, "outputs")
+		if a.Out%a.GroupCount() != 0 {
+			a.Groups = 0
+		}
+		a.Ints = make([]int16, c.kh*c.kw*a.GroupIn()*a.Out)
+		for i := range a.Ints {
+			a.Ints[i] = ints[i%len(ints)]
 		}
 		scale := drawFloats(t, a.Out, "scale")
 		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: scale}}
 		var nodes []*graph.Node
+		var before []*graph.Elementwise
 		for range between(t, 1, 3, "quantizers") {
-			nodes = append(nodes, drawQuantizer(t, a.Out))
+			nodes, before = append(nodes, drawQuantizer(t, a.Out)), append(before, drawSteps(t, a.Out))
 		}
 		s := ops.Slice{}
 		if rapid.Bool().Draw(t, "slice") {
@@ -47,30 +53,76 @@ func TestLevelsBeside(t *testing.T) {
 		x := c.input()
 		for _, by := range layout.Applying(a, &x) {
 			l := layout.NewConv(a, x, targets.Target{}, by)
-			for _, n := range nodes {
+			for k, n := range nodes {
 				b, ok := layout.BesideOf(a, n)
 				if !ok {
 					t.Fatalf("%d channels are refused", a.Out)
 				}
+				b.Steps = before[k]
 				l.Beside = append(l.Beside, b)
 			}
 			f, consts := ops.Conv(l, s)
-			before, err := binary.Append(nil, binary.LittleEndian, y)
+			contents, err := binary.Append(nil, binary.LittleEndian, y)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := runAll(t, f, before, append([]any{pack(c.x, c.bits, a.In)}, data(consts)...)...)
+			got := runAll(t, f, contents, append([]any{pack(c.x, c.bits, a.In)}, data(consts)...)...)
 			wantFloats(t, f, floats(got[0]), whole)
 			for k, n := range nodes {
 				lt, level := levelsOf(n)
 				levels := make([]int, len(want))
 				for i, v := range want {
+					if before[k] != nil {
+						v = scalar.EvalSteps(before[k].Steps, i%a.Out, v)
+					}
 					levels[i] = lt.Stored(level(i%a.Out, v))
 				}
 				wantWords(t, f, words(got[1+k]), pack(levels, lt.Bits, a.Out))
 			}
 		}
 	})
+}
+
+// TestStepsBefore: a quantizer of what steps make of floats gives the levels of just that.
+func TestStepsBefore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, pixels := drawShape(t)
+		channels := s[len(s)-1]
+		n, steps := drawQuantizer(t, channels), drawSteps(t, channels)
+		if steps == nil {
+			return
+		}
+		x := drawFloats(t, pixels*channels, "x")
+		lt, level := levelsOf(n)
+		levels := make([]int, len(x))
+		for i, v := range x {
+			levels[i] = lt.Stored(level(i%channels, scalar.EvalSteps(steps.Steps, i%channels, v)))
+		}
+		inputs := []any{x}
+		for _, step := range steps.Steps {
+			for _, v := range step.Vectors() {
+				inputs = append(inputs, v)
+			}
+		}
+		var f *ir.Func
+		switch a := n.Attrs.(type) {
+		case *graph.QuantizeAttrs:
+			f = ops.Quantize(a, steps.Steps, s)
+		case *graph.ThresholdAttrs:
+			rows := n.Weights["thresholds"]
+			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, s), append(inputs, rows.Data)
+		}
+		wantWords(t, f, words(run(t, f, inputs...)), pack(levels, lt.Bits, channels))
+	})
+}
+
+// drawSteps draws float steps before a quantizer, or nil.
+func drawSteps(t *rapid.T, channels int) *graph.Elementwise {
+	if rapid.Bool().Draw(t, "no steps") {
+		return nil
+	}
+	steps := []scalar.Step{{Kind: scalar.Fma, A: drawFloats(t, channels, "factors"), B: drawFloats(t, channels, "addends")}, {Kind: scalar.PRelu, A: []float32{-0.5}}, {Kind: scalar.Clip, Lo: -3, Hi: 4}}
+	return &graph.Elementwise{Steps: steps[:between(t, 1, 3, "steps")]}
 }
 
 // drawQuantizer draws a quantize, or a threshold whose compares are few.
@@ -111,7 +163,7 @@ func TestNotBeside(t *testing.T) {
 		out  int
 		pool bool
 		want bool
-	}{{sign, 20, false, true}, {sign, 32, false, true}, {sign, 64, false, true}, {sign, 33, false, false}, {sign, 100, false, false}, {wide, 32, false, false}, {sign, 32, true, false}} {
+	}{{sign, 1, false, true}, {sign, 16, false, true}, {sign, 20, false, false}, {sign, 32, false, true}, {sign, 64, false, true}, {sign, 33, false, false}, {sign, 100, false, false}, {wide, 32, false, false}, {sign, 32, true, false}} {
 		f := &graph.FusedConv{Out: c.out}
 		if c.pool {
 			f.Pool = &graph.PoolAttrs{}

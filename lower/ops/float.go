@@ -25,14 +25,7 @@ func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
 // ls go through.
 func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.Loop) {
 	s, i := y.Shape, vars(ls)
-	if len(steps) > 8 {
-		f.Name += fmt.Sprintf("steps%d_", len(steps))
-	} else {
-		for _, step := range steps {
-			f.Name += step.Kind.String() + "_"
-		}
-	}
-	f.Name += fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
+	f.Name += stepsName(steps) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), v, i))
 	f.Params = append(f.Params, out(y))
 }

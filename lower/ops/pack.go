@@ -60,14 +60,17 @@ func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr)
 	return ir.Seq(body...)
 }
 
-// Quantize turns f32 into packed levels; see scalar.Quantizer.
-func Quantize(a *graph.QuantizeAttrs, shape []int) *ir.Func {
+// Quantize turns what steps make of f32 into packed levels; see scalar.Quantizer. Parameters: x, the steps' operands, y.
+func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
-	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		return bitsOf(levelOf(a, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), a.Bits)
-	})
-	return &ir.Func{Name: fmt.Sprintf("quantize_%s%d_%dx%dx%d", a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
+	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
+	v, bufs, pixel := pixelSteps(f, x, i, steps)
+	f.Params = append(f.Params, out(y))
+	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) },
+		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(levelOf(a, v(o)), a.Bits) })
+	return f
 }
 
 // PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.

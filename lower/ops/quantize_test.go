@@ -68,7 +68,7 @@ func TestQuantize(t *testing.T) {
 			}
 			levels[i] = offset + int(a.Rounding.Eval(float32(u)))
 		}
-		f := ops.Quantize(a, s)
+		f := ops.Quantize(a, nil, s)
 		wantWords(t, f, words(run(t, f, x)), pack(levels, a.Bits, s[3]))
 	})
 }
@@ -113,7 +113,7 @@ func TestThreshold(t *testing.T) {
 				levels[i] = 1<<bits - 1 - levels[i]
 			}
 		}
-		f := ops.Threshold(a, count, row, s)
+		f := ops.Threshold(a, count, row, nil, s)
 		wantWords(t, f, words(run(t, f, x, rows)), pack(levels, bits, s[len(s)-1]))
 	})
 }

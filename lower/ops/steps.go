@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -49,6 +50,31 @@ func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 		v = l.apply(v)
 	}
 	return ir.Seq(append(body, set(y, v, at...))...)
+}
+
+// pixelSteps is where the floats are that steps make of those of a pixel of x, at position i: in x itself if there are none, else in a buffer of
+// their own, which fill fills, by loop "s". Operands become parameters of f.
+func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr, steps []scalar.Step) (at func(o ir.Expr) ir.Expr, bufs []ir.Buffer, fill []ir.Stmt) {
+	from := func(o ir.Expr) ir.Expr { return ir.At(x, append(slices.Clone(i), o)...) }
+	if len(steps) == 0 {
+		return from, nil, nil
+	}
+	channels := x.Shape[len(x.Shape)-1]
+	v, o := buf("v", ir.F32, channels), ir.V("s")
+	store := storeLinks(v, stepLinks(steps, operands(f, steps, channels, o)), from(o), []ir.Expr{o})
+	return func(o ir.Expr) ir.Expr { return ir.At(v, o) }, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", over(ir.Channel, "s", channels)), store)}
+}
+
+// stepsName is the beginning of the name of a Func that takes steps first.
+func stepsName(steps []scalar.Step) string {
+	name := ""
+	if len(steps) > 8 {
+		return fmt.Sprintf("steps%d_", len(steps))
+	}
+	for _, s := range steps {
+		name += s.Kind.String() + "_"
+	}
+	return name
 }
 
 // operands gives those of steps in channel o of so many, in order, as parameters s0, s1, ... of f.

@@ -4,24 +4,29 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
 // fewThresholds is the number up to which the bits of a level are made from the comparisons themselves.
 const fewThresholds = 7
 
-// Threshold counts, for each f32 element, the thresholds t, [count, C] or [count, 1], that it reaches, and packs the counts
-// as levels; see graph.ThresholdAttrs. Parameters: x, t, y.
-func Threshold(a *graph.ThresholdAttrs, count, row int, shape []int) *ir.Func {
+// Threshold counts, for each f32 element, the thresholds t, [count, C] or [count, 1], that what steps make of it reaches, and packs the
+// counts as levels; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
+func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, t, y := buf("x", ir.F32, s...), buf("t", ir.F32, count, row), BitBuffer("y", a.Bits, s, a.Enc)
-	f := &ir.Func{Name: fmt.Sprintf("threshold_%s%d_%d_%dx%dx%d", a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x), in(t), out(y)}}
+	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
+	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
+	v, bufs, pixel := pixelSteps(f, x, i, steps)
+	f.Params = append(f.Params, in(t), out(y))
+	around := func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) }
 	reached := func(v, j, o ir.Expr) ir.Expr { return reaches(a, t, v, j, o) }
 	if count == 1<<a.Bits-1 && count <= fewThresholds {
-		f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+		f.Body = packPixels(y, around, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
 			var ge []ir.Expr
 			for j := range count {
-				ge = append(ge, reached(ir.At(x, append(append([]ir.Expr{}, i...), o)...), ir.Int(j), o))
+				ge = append(ge, reached(v(o), ir.Int(j), o))
 			}
 			return inverted(thermometer(ge, a.Bits), a.Enc)
 		})
@@ -29,12 +34,11 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, shape []int) *ir.Func {
 	}
 	// Counts of one pixel, then their bits.
 	n := buf("n", ir.I32, s[3])
-	c, i := ir.V("c"), vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
-	pixel := ir.Seq(
+	c := ir.V("c")
+	bufs, pixel = append(bufs, n), append(pixel,
 		ir.Nest(loops("", over(ir.Channel, "c0", s[3])), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reached(ir.At(x, append(i, c)...), ir.V("j"), c)), c)),
-	)
-	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{n}, ir.Seq(pixel, words)) },
+		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reached(v(c), ir.V("j"), c)), c)))
+	f.Body = packPixels(y, around,
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })
 	return f
 }

@@ -188,7 +188,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, s)
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s)
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
 	case 8:
@@ -202,7 +202,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), s)
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), s)
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
@@ -231,6 +231,11 @@ func other(t *rapid.T) *ir.Func {
 	}
 	kind := rapid.SampledFrom(scalar.Kinds())
 	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s)
+}
+
+// stepsBefore draws float steps before a quantizer, none in most cases.
+func stepsBefore(t *rapid.T) []scalar.Step {
+	return []scalar.Step{{Kind: scalar.Fma}, {Kind: scalar.PRelu}, {Kind: scalar.Clip, Hi: 1}}[:max(0, intRange(t, -3, 3, "steps before"))]
 }
 
 // legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
