@@ -19,11 +19,11 @@ type integerNetwork struct {
 	Within float64
 }
 
-// TestIntegers runs networks of 8-bit integers, compares with what onnxruntime made of them, to the bit where both compute in integers, and
+// TestIntegers runs networks of 8-bit integers, compares with what onnxruntime or TFLite made of them, to the bit where both compute in integers, and
 // compares compiled code with the interpreter. No layer of theirs is a float one.
 func TestIntegers(t *testing.T) {
 	const folder = "../testdata/integers"
-	for _, list := range []struct{ index, ext string }{{"onnx.json", ".onnx"}} {
+	for _, list := range []struct{ index, ext string }{{"onnx.json", ".onnx"}, {"tflite.json", ".tflite"}} {
 		var index struct{ Networks []integerNetwork }
 		data, err := os.ReadFile(filepath.Join(folder, list.index))
 		if err == nil {

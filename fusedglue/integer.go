@@ -47,7 +47,7 @@ func requantized(n *graph.Node, outs int, a *graph.IntegerAttrs) graph.Epilogue 
 	case graph.FixedRequantization:
 		e.Scale = &graph.ScaleSums{Zero: a.Zero, Low: a.Low, High: a.High}
 		for o := range outs {
-			e.Scale.By = append(e.Scale.By, graph.FixedPointOf(a.Multiplier(n, o)))
+			e.Scale.By = append(e.Scale.By, a.FixedPoint(n, o))
 		}
 	case graph.MeanRequantization:
 		e.Scale = &graph.ScaleSums{Count: a.Count, Zero: graph.CallerZero(a.LevelType), Low: a.Low, High: a.High}

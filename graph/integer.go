@@ -52,9 +52,11 @@ type IntegerAttrs struct {
 	// Low and High are the least and the highest level of the result.
 	Low, High int
 	Count     int // mean
+	// Coarse says that multipliers are rounded to 30 bits in the place of 31 (fixed_point), as they are for MEAN of TFLite.
+	Coarse bool
 }
 
-// FixedPoint is a number as TFLite multiplies by it: Multiplier * 2^(Shift-31), 2^30 <= Multiplier < 2^31, or 0.
+// FixedPoint is a number as TFLite multiplies by it: Multiplier * 2^(Shift-31). Multiplier has 31 bits, or 30 of a coarse one, or is 0.
 type FixedPoint struct {
 	Multiplier int32
 	Shift      int
@@ -75,6 +77,14 @@ func FixedPointOf(v float64) FixedPoint {
 		return FixedPoint{}
 	}
 	return FixedPoint{int32(q), shift}
+}
+
+// Coarse is f with one bit less, which is lost.
+func (f FixedPoint) Coarse() FixedPoint {
+	if f.Multiplier == 0 {
+		return FixedPoint{}
+	}
+	return FixedPoint{f.Multiplier / 2, f.Shift + 1}
 }
 
 // Real is the number.
@@ -154,8 +164,17 @@ func (a *IntegerAttrs) Multiplier(n *Node, o int) float64 {
 	return v
 }
 
+// FixedPoint is Multiplier as sums are multiplied by it.
+func (a *IntegerAttrs) FixedPoint(n *Node, o int) FixedPoint {
+	f := FixedPointOf(a.Multiplier(n, o))
+	if a.Coarse {
+		return f.Coarse()
+	}
+	return f
+}
+
 // MaxIntegerSum bounds the sums of integer layers with their bias.
-const MaxIntegerSum = 1 << 30
+const MaxIntegerSum = math.MaxInt32
 
 // inferInteger is the result of integer layer n over x: its type and so many outputs in the last axis of shape.
 func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, layout string) (*Value, error) {
@@ -191,7 +210,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 		}
 		for o, v := range t.Data {
 			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum) {
-				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers up to 2^30", key, o, v)
+				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers of 32 bits", key, o, v)
 			}
 		}
 	}
@@ -203,7 +222,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 	}
 	for o := range out {
 		if most[o] > MaxIntegerSum || least[o] < -MaxIntegerSum {
-			return nil, g.Errorf(n, "", "sums of output %d are from %d to %d, want up to 2^30", o, least[o], most[o])
+			return nil, g.Errorf(n, "", "sums of output %d are from %d to %d, want 32 bits", o, least[o], most[o])
 		}
 	}
 	y := &Value{Shape: shape, Layout: layout}
@@ -235,7 +254,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 			if !(m >= 0 && m < 1<<20) || m > 0 && m < 0x1p-100 && a.Form == FloatRequantization {
 				return nil, g.Errorf(n, "", "multiplier %v of output %d: want 0, or a number from 2^-100 to 2^20", m, o)
 			}
-			if f := FixedPointOf(m); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
+			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
 				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits", m, o, max(most[o], -least[o]))
 			}
 		}
@@ -245,6 +264,9 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 		}
 	default:
 		return nil, g.Errorf(n, "use none, float, fixed_point or mean", "requantize %s", a.Form)
+	}
+	if a.Coarse && a.Form != FixedRequantization {
+		return nil, g.Errorf(n, "", "coarse multipliers are for fixed_point")
 	}
 	return y, nil
 }

@@ -182,6 +182,9 @@ func (a *IntegerAttrs) String() string {
 	if a.Form == MeanRequantization {
 		s += fmt.Sprintf(" count=%d", a.Count)
 	}
+	if a.Coarse {
+		s += " coarse"
+	}
 	return s
 }
 

@@ -62,11 +62,25 @@ func conv(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s := b.input(1).shape
+	if len(s) != 4 {
+		return "", faultf("", "its filter has shape %v, want [O, H, W, I]", s)
+	}
+	a, err := b.convAttrs(t, 3, s[3], func(channels int) int { return channels / s[3] })
+	if err != nil {
+		return "", err
+	}
+	y, err := b.integerConv(a, 0, t.Int8(3, 0), func(w []float32) *graph.Tensor {
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(w, s[0], s[1]*s[2]*s[3])}
+	})
+	if y != "" || err != nil {
+		return y, err
+	}
 	w, err := b.floatFilters()
 	if err != nil {
 		return "", err
 	}
-	return b.floatConv(t, w, 3, func(channels int) int { return channels / w.Shape[2] })
+	return b.floatConv(a, w, t.Int8(3, 0))
 }
 
 // floatFilters are input 1, [O, KH, KW, I], as [KH, KW, I, O].
@@ -91,46 +105,73 @@ func depthwise(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s := b.input(1).shape
+	if len(s) != 4 || s[0] != 1 {
+		return "", faultf("", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
+	}
+	a, err := b.convAttrs(t, 4, 1, func(channels int) int { return channels })
+	if err != nil {
+		return "", err
+	}
+	y, err := b.integerConv(a, 3, t.Int8(4, 0), func(w []float32) *graph.Tensor {
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w}
+	})
+	if y != "" || err != nil {
+		return y, err
+	}
 	w, err := b.weights(1, "depthwise", func() (*graph.Tensor, error) {
 		data, err := b.numbers(1, "filter")
 		if err != nil {
 			return nil, err
-		}
-		s := b.input(1).shape
-		if len(s) != 4 || s[0] != 1 {
-			return nil, faultf("", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
 		}
 		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: data}, nil
 	})
 	if err != nil {
 		return "", err
 	}
-	return b.floatConv(t, w, 4, func(channels int) int { return channels })
+	return b.floatConv(a, w, t.Int8(4, 0))
 }
 
-// floatConv makes a convolution of input 0 with w, input 2 being the bias. Field act of the options is the activation, the
-// next two the dilations.
-func (b *builder) floatConv(t flatbuf.Table, w *graph.Tensor, act int, groups func(channels int) int) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+// convAttrs are those of a convolution of input 0 with filters over so many channels. Field act of the options is the activation,
+// the next two are the dilations.
+func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) (*graph.Conv2DAttrs, error) {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
+	var err error
 	if a.Pad, a.Strides, err = window(t); err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, d := range a.Dilations {
 		if d < 1 || d > graph.MaxElems {
-			return "", faultf("", "dilations %v: want positive numbers", a.Dilations)
+			return nil, faultf("", "dilations %v: want positive numbers", a.Dilations)
 		}
 	}
-	shape := b.g.Value(x).Shape
-	c := shape[len(shape)-1]
-	if a.Groups = groups(c); a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != w.Shape[2] {
-		return "", faultf("", "its filter reads %d channels, the input has %d", w.Shape[2], c)
+	c := b.channels(0)
+	if a.Groups = groups(c); channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels {
+		return nil, faultf("", "its filter reads %d channels, the input has %d", channels, c)
 	}
 	if a.Groups == 1 {
 		a.Groups = 0
+	}
+	return a, nil
+}
+
+// channels is the last extent of input k, 0 if it has none.
+func (b *builder) channels(k int) int {
+	shape := b.input(k).shape
+	if v := b.g.Values[b.values[b.op.inputs[k]]]; v != nil {
+		shape = v.Shape
+	}
+	if len(shape) == 0 {
+		return 0
+	}
+	return shape[len(shape)-1]
+}
+
+// floatConv makes a convolution of input 0 with w, input 2 being the bias, and act the activation.
+func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) (string, error) {
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
 	}
 	ws := map[string]*graph.Tensor{"w": w}
 	if ws["b"], err = b.vector(2, "bias", w.Shape[3]); err != nil {
@@ -143,7 +184,7 @@ func (b *builder) floatConv(t flatbuf.Table, w *graph.Tensor, act int, groups fu
 	if err != nil {
 		return "", err
 	}
-	return b.activation(y, t.Int8(act, 0))
+	return b.activation(y, act)
 }
 
 // transposed turns [rows, cols] into [cols, rows].
@@ -166,14 +207,17 @@ func fullyConnected(b *builder) (string, error) {
 	if f := t.Int8(1, 0); f != 0 {
 		return "", faultf("", "weights_format %d, want 0 (DEFAULT)", f)
 	}
+	s := b.input(1).shape
+	if len(s) != 2 || s[1] < 1 {
+		return "", faultf("", "its weights have shape %v, want [O, I]", s)
+	}
+	if y, err := b.integerProduct(s, t.Int8(0, 0)); y != "" || err != nil {
+		return y, err
+	}
 	w, err := b.weights(1, "full", func() (*graph.Tensor, error) {
 		data, err := b.numbers(1, "weights")
 		if err != nil {
 			return nil, err
-		}
-		s := b.input(1).shape
-		if len(s) != 2 {
-			return nil, faultf("", "its weights have shape %v, want [O, I]", s)
 		}
 		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: transposed(data, s[0], s[1])}, b.take(len(data))
 	})

@@ -13,6 +13,9 @@ func arithmetic(op string, kind int) func(*builder) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if y, err := b.integerSum(op, t.Int8(0, 0)); y != "" || err != nil {
+			return y, err
+		}
 		y, err := b.binary(op)
 		if err != nil {
 			return "", err

@@ -73,6 +73,19 @@ func (b *builder) bind(i int, val string) error {
 		if err := levelsOf(t, q); err != nil {
 			return err
 		}
+		if v.Encoded() {
+			if v.LevelType != q.LevelType {
+				return faultf("", "makes levels of type %s, the file says %s", v.LevelType, q.LevelType)
+			}
+			break
+		}
+		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {
+			val, err = b.instead(l)
+			if err != nil {
+				return err
+			}
+			break
+		}
 		val, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
 		if err != nil {
 			return err
@@ -100,6 +113,21 @@ func (b *builder) bind(i int, val string) error {
 	return nil
 }
 
+// instead takes levels for what the operator at work made of their real values, and gives their name: its nodes go, and the last one
+// is that which makes the levels.
+func (b *builder) instead(levels *graph.Value) (string, error) {
+	nodes := slices.Clone(b.g.Nodes[b.first:])
+	for _, n := range slices.Backward(nodes) {
+		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
+			b.out.Remove(n)
+		}
+	}
+	if nodes[len(nodes)-1].Output == levels.Name {
+		return levels.Name, nil
+	}
+	return b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(levels.Shape)}, nil, levels.Name)
+}
+
 // nameNodes gives the last result of the operator at work the name of tensor i, and the node that does the operator's
 // work, not what it needs before and after, the first part of that name.
 func (b *builder) nameNodes(i int) {
@@ -107,6 +135,7 @@ func (b *builder) nameNodes(i int) {
 	last := nodes[len(nodes)-1]
 	old, name := last.Output, b.names[i]
 	b.out.RenameTensor(old, name)
+	b.behind.Renamed(old, name)
 	if b.values[i] == old {
 		b.values[i] = name
 	}
@@ -118,4 +147,7 @@ func (b *builder) nameNodes(i int) {
 		}
 	}
 	b.out.RenameNode(main, b.out.NodeName(short(name)))
+	if b.remark != "" {
+		main.Note = b.remark
+	}
 }

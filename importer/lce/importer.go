@@ -42,6 +42,14 @@ func parse(name string, data []byte, o importer.Options, limit int) (*graph.Grap
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
+	b.behind = source.NewLevels(b.out, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {
+		var names []string
+		for _, v := range in {
+			names = append(names, v.Name)
+		}
+		name, err := b.add(op, attrs, nil, names...)
+		return b.g.Values[name], err
+	})
 	return b.build()
 }
 
@@ -70,8 +78,11 @@ type builder struct {
 
 	lists map[int][]int // by tensor: whole numbers that were computed of shapes, nil where they are not known
 
-	op    *operator // at work
-	first int       // its first node
+	behind *source.Levels // levels of 8 bits behind floats
+
+	op     *operator // at work
+	remark string    // on it: why it is none of integers
+	first  int       // its first node
 }
 
 // build goes through the operators once; faults that do not depend on each other are reported together.
@@ -86,7 +97,7 @@ func (b *builder) build() (*graph.Graph, error) {
 	}
 	handlers := supported()
 	for i := range b.file.ops {
-		b.op, b.first = &b.file.ops[i], len(b.g.Nodes)
+		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom
 		b.unread[i] = !known

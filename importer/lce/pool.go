@@ -9,12 +9,21 @@ import (
 // pool is MAX_POOL_2D or AVERAGE_POOL_2D, which counts only positions inside the image.
 func pool(op string) func(*builder) (string, error) {
 	return func(b *builder) (string, error) {
-		t, x, err := b.unary(optPool)
+		t, err := b.builtin(optPool)
 		if err != nil {
 			return "", err
 		}
 		a := &graph.PoolAttrs{Kernel: [2]int{t.Int32(4, 0), t.Int32(3, 0)}}
 		if a.Pad, a.Strides, err = window(t); err != nil {
+			return "", err
+		}
+		if op == "avg_pool" {
+			if y, err := b.integerPool(a, t.Int8(5, 0)); y != "" || err != nil {
+				return y, err
+			}
+		}
+		x, err := b.float(0)
+		if err != nil {
 			return "", err
 		}
 		y, err := b.add(op, a, nil, x)
@@ -61,6 +70,14 @@ func (b *builder) reduced(op, x string) (string, error) {
 	image := []int{elems(shape[:from]), elems(shape[from:to]), 1, elems(shape[to:])}
 	if len(shape) == 4 && from == 1 && to == 3 {
 		image = shape
+	}
+	if op == "global_avg_pool" {
+		if y, err := b.integerMean(image); y != "" || err != nil {
+			if err != nil {
+				return "", err
+			}
+			return b.likeOutput(y)
+		}
 	}
 	if x, err = b.reshape(x, image); err != nil {
 		return "", err

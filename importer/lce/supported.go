@@ -36,12 +36,12 @@ func supported() map[string]handler {
 		opBConv: {true, 2, 5, "bitserial_conv2d, then relu, hard_tanh or relu6, mul, add, or threshold",
 			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, pad_values 0 and 1, groups of whole words; " + fused, bconv},
 
-		"CONV_2D":           {false, 2, 3, "conv2d", constant + "strides, dilations, groups; " + fused, conv},
-		"DEPTHWISE_CONV_2D": {false, 2, 3, "conv2d with groups", constant + "any multiplier; " + fused, depthwise},
-		"FULLY_CONNECTED":   {false, 2, 3, "dense, with reshape where needed", constant + fused, fullyConnected},
+		"CONV_2D":           {false, 2, 3, "conv2d; int_conv2d", constant + "strides, dilations, groups; " + fused, conv},
+		"DEPTHWISE_CONV_2D": {false, 2, 3, "conv2d with groups; int_conv2d", constant + "any multiplier; " + fused, depthwise},
+		"FULLY_CONNECTED":   {false, 2, 3, "dense; int_dense, with reshape where needed", constant + fused, fullyConnected},
 
-		"ADD":          {false, 2, 2, "add", broadcast, arithmetic("add", optAdd)},
-		"SUB":          {false, 2, 2, "sub", broadcast, arithmetic("sub", optSub)},
+		"ADD":          {false, 2, 2, "add; int_add", broadcast, arithmetic("add", optAdd)},
+		"SUB":          {false, 2, 2, "sub; int_add", broadcast, arithmetic("sub", optSub)},
 		"MUL":          {false, 2, 2, "mul", broadcast, arithmetic("mul", optMul)},
 		"DIV":          {false, 2, 2, "div", broadcast, arithmetic("div", optDiv)},
 		"RELU":         {false, 1, 1, "relu", "", simple("relu")},
@@ -53,8 +53,8 @@ func supported() map[string]handler {
 		"SOFTMAX":      {false, 1, 1, "softmax, after mul where beta is not 1", "along the last axis", softmax},
 
 		"MAX_POOL_2D":     {false, 1, 1, "max_pool", fused, pool("max_pool")},
-		"AVERAGE_POOL_2D": {false, 1, 1, "avg_pool", fused, pool("avg_pool")},
-		"MEAN":            {false, 2, 2, "global_avg_pool", "over neighbouring axes, such as rows and columns, with and without keep_dims", reduce("global_avg_pool")},
+		"AVERAGE_POOL_2D": {false, 1, 1, "avg_pool; int_conv2d", fused, pool("avg_pool")},
+		"MEAN":            {false, 2, 2, "global_avg_pool; int_conv2d", "over neighbouring axes, such as rows and columns, with and without keep_dims", reduce("global_avg_pool")},
 		"REDUCE_MAX":      {false, 2, 2, "max_pool", "as MEAN", reduce("max_pool")},
 
 		"CONCATENATION": {false, 1, math.MaxInt16, "concat, between reshapes where the axis is not the last", fused, concat},

@@ -34,7 +34,7 @@ type builder struct {
 	wanted  map[string]bool         // the file's outputs
 	readers map[string]bool         // tensors of the file that a node reads
 	counts  map[string]int          // how many of the file's nodes read a tensor
-	levels8 map[string]*graph.Value // levels of 8 bits, by the name of the floats that they stand for
+	behind  *source.Levels          // levels of 8 bits behind floats
 	scaled  map[*graph.Node]*scaled // float layers that could be of integers
 	faults  source.Faults
 	n       *node // the node that is being read
@@ -43,7 +43,10 @@ type builder struct {
 func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
-		readers: map[string]bool{}, counts: map[string]int{}, levels8: map[string]*graph.Value{}, scaled: map[*graph.Node]*scaled{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+		readers: map[string]bool{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {
+		return b.emit(op, attrs, nil, in...)
+	})
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
 		b.used.Take(o.GetName())
@@ -210,7 +213,11 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		case t.value != nil && t.value.Whole && !n.op.moves:
 			return nil, n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i])
 		case t.integers != nil && !n.op.moves:
-			return nil, n.fail("put DequantizeLinear before it", "input %q holds integers; arithmetic on them is not supported", n.Input[i])
+			help := "put DequantizeLinear before it"
+			if t.integers.dt == dtInt32 {
+				help = "put Cast to float before it"
+			}
+			return nil, n.fail(help, "input %q holds integers; arithmetic on them is not supported", n.Input[i])
 		case t.cond != nil && n.op.moves && !n.op.logic:
 			var err error
 			if n.in[i], err = b.truths(t); err != nil {

@@ -54,9 +54,7 @@ func (b *builder) rename(t *tensor, name string) {
 func (b *builder) renameValue(v *graph.Value, name string) {
 	b.used.Take(name)
 	n := b.g.Producer(v.Name)
-	if l := b.levels8[v.Name]; l != nil {
-		b.levels8[name] = l
-	}
+	b.behind.Renamed(v.Name, name)
 	b.g.RenameTensor(v.Name, name)
 	b.g.RenameNode(n, name)
 }

@@ -30,42 +30,6 @@ type intLayer struct {
 // levelType is the type of levels that q's integers are.
 func (q *quantParams) levelType() scalar.LevelType { return q.attrs().LevelType }
 
-// levelsOf is the tensor of levels of 8 bits whose real values v holds; nil if there is none. What moves elements of v, or takes
-// the largest, is done with the levels.
-func (b *builder) levelsOf(v *graph.Value) (*graph.Value, error) {
-	if l := b.levels8[v.Name]; l != nil {
-		return l, nil
-	}
-	p := b.g.Producer(v.Name)
-	if p == nil {
-		return nil, nil
-	}
-	values := b.g.Graph().Values
-	var out *graph.Value
-	switch p.Op {
-	case "dequantize":
-		out = values[p.Inputs[0]]
-	case "transpose", "reshape", "flatten", "slice", "concat", "resize", "depth_to_space", "space_to_depth", "max_pool", "pad":
-		var in []*graph.Value
-		for _, name := range p.Inputs {
-			l, err := b.levelsOf(values[name])
-			if l == nil || err != nil || len(in) > 0 && l.LevelType != in[0].LevelType {
-				return nil, err
-			}
-			in = append(in, l)
-		}
-		var err error
-		if out, err = b.emit(p.Op, p.Attrs, nil, in...); err != nil {
-			return nil, nil // a pad whose value is no level
-		}
-	}
-	if out == nil || !out.Encoded() || out.Bits != 8 || out.Offset != 0 {
-		return nil, nil
-	}
-	b.levels8[v.Name] = out
-	return out, nil
-}
-
 // integerLevels are the levels of t, which an op of integers reads, and what they stand for; q are the parameters that the op has for them.
 func (n *node) integerLevels(i int, t *tensor, q *quantParams) (*graph.Value, error) {
 	switch {
@@ -75,10 +39,12 @@ func (n *node) integerLevels(i int, t *tensor, q *quantParams) (*graph.Value, er
 		return nil, n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
 			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt)
 	}
-	v, err := n.b.levelsOf(t.value)
-	if v == nil && err == nil {
-		v, err = n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
-		n.b.levels8[t.value.Name] = v
+	if v := n.b.behind.Of(t.value); v != nil {
+		return v, nil
+	}
+	v, err := n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
+	if err == nil {
+		n.b.behind.Set(t.value, v)
 	}
 	return v, err
 }
@@ -201,7 +167,7 @@ func (b *builder) result(t *tensor, q *quantParams) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.levels8[y.value.Name] = t.value
+	b.behind.Set(y.value, t.value)
 	y.integers = q
 	return y, nil
 }

@@ -45,10 +45,7 @@ func (b *builder) alone(v *graph.Value) bool { return b.counts[v.Name] <= 1 && !
 // quantized is t as integers of q, where what comes before QuantizeLinear is made of integers too; nil where it is not.
 func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
 	b, values := n.b, n.b.g.Graph().Values
-	if l, err := b.levelsOf(t.value); err != nil || l != nil && l.LevelType == q.levelType() {
-		if err != nil {
-			return nil, err
-		}
+	if l := b.behind.Of(t.value); l != nil && l.LevelType == q.levelType() {
 		return b.result(t.derived(l), q)
 	}
 	quantizer, low, high := q.attrs(), 0, q.attrs().Top()
@@ -107,19 +104,15 @@ func (n *node) integersOf(p *graph.Node, q *quantParams) (*graph.Value, error) {
 		}
 		return v, nil
 	case p.Op == "add" && len(p.Inputs) == 2:
-		x, err := b.levelsOf(values[p.Inputs[0]])
-		if x == nil || err != nil {
-			return nil, err
-		}
-		y, err := b.levelsOf(values[p.Inputs[1]])
-		if y == nil || err != nil {
-			return nil, err
+		x, y := b.behind.Of(values[p.Inputs[0]]), b.behind.Of(values[p.Inputs[1]])
+		if x == nil || y == nil {
+			return nil, nil
 		}
 		return b.intAdd(paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y)
 	case p.Op == "global_avg_pool":
-		x, err := b.levelsOf(values[p.Inputs[0]])
-		if x == nil || err != nil {
-			return nil, err
+		x := b.behind.Of(values[p.Inputs[0]])
+		if x == nil {
+			return nil, nil
 		}
 		v, err := b.intMean(x, paramsOf(x.LevelType), q)
 		if err != nil {
@@ -133,11 +126,12 @@ func (n *node) integersOf(p *graph.Node, q *quantParams) (*graph.Value, error) {
 // integers emits the layer on integers, its result being integers of q.
 func (s *scaled) integers(q *quantParams) (*graph.Value, error) {
 	n := s.n
-	x, err := n.b.levelsOf(s.x)
-	if x == nil || err != nil {
-		return nil, err
+	x := n.b.behind.Of(s.x)
+	if x == nil {
+		return nil, nil
 	}
 	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: &intWeights{ints: s.w.ints, scale: s.w.scale, zero: s.w.zero}, outs: s.ints.shape[len(s.ints.shape)-1], factor: s.factor}
+	var err error
 	if l.w.bias, err = s.integerBias(l); err != nil {
 		return nil, err
 	}

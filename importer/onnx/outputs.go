@@ -82,6 +82,9 @@ func (b *builder) output(name string, t *tensor) error {
 
 // integerOutput is the levels that a tensor of quantized integers was made from.
 func (b *builder) integerOutput(t *tensor) (*graph.Value, error) {
+	if t.integers.dt == dtInt32 {
+		return nil, b.n.fail("put Cast to float behind it", "is sums of integers, int32, which are no output of a network")
+	}
 	t, err := b.plain(t)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func resultObject(t scalar.LevelType, low, high int) object {
 func (b *builder) integer(n *rawNode, at string) *graph.IntegerAttrs {
 	a := &graph.IntegerAttrs{Form: parsed(b, n, at+"/requantize", graph.NoRequantization, graph.ParseRequantization)}
 	if a.Form == graph.NoRequantization {
-		for _, key := range []string{"zero_point", "dtype", "scale", "range", "count"} {
+		for _, key := range []string{"zero_point", "dtype", "scale", "range", "count", "coarse"} {
 			if _, given := b.doc.values[at+"/"+key]; given {
 				b.fault(n, "add requantize, or remove it", "attrs.%s is that of levels, but the sums stay f32", key)
 			}
@@ -36,6 +36,7 @@ func (b *builder) integer(n *rawNode, at string) *graph.IntegerAttrs {
 		return a
 	}
 	a.LevelType, a.Low, a.High = b.result(at)
+	a.Coarse = b.doc.flag(at + "/coarse")
 	if a.Count = b.doc.integer(at+"/count", 0); (a.Count > 0) != (a.Form == graph.MeanRequantization) {
 		b.fault(n, "a mean divides by count, and nothing else does", "count %d with requantize %s", a.Count, a.Form)
 	}
@@ -47,7 +48,7 @@ func integerObject(a *graph.IntegerAttrs) object {
 		return nil
 	}
 	o := append(object{{"requantize", a.Form.String()}}, resultObject(a.LevelType, a.Low, a.High)...)
-	return append(o, only(a.Count > 0, "count", a.Count)...)
+	return append(append(o, only(a.Count > 0, "count", a.Count)...), only(a.Coarse, "coarse", true)...)
 }
 
 // integers reads the weights of an integer layer.

@@ -33,6 +33,9 @@ func (b *modelBuilder) integer() {
 	if form == "fixed_point" && b.r.IntN(2) == 0 {
 		weights["multiplier_low"] = "multiplier_low"
 	}
+	if form == "fixed_point" && b.r.IntN(4) == 0 {
+		attrs["coarse"] = true
+	}
 	if form == "mean" {
 		attrs["count"] = 1 + b.r.IntN(3000)
 	}

@@ -35,7 +35,7 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		case graph.FloatRequantization:
 			*e = inRange(q.Low-q.Zero, q.High-q.Zero, int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
 		case graph.FixedRequantization:
-			*e = inRange(q.Low-q.Zero, q.High-q.Zero, byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o)))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o), q.Coarse))
 		case graph.MeanRequantization:
 			half := int64(q.Count / 2)
 			if sum <= 0 {
@@ -57,8 +57,8 @@ func callers(v *graph.Value, i int64) int64 {
 	return i
 }
 
-// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts, by m in 31 bits.
-func byMultiplier(x int32, m float64) int64 {
+// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts, by m in 31 bits, or in 30.
+func byMultiplier(x int32, m float64, coarse bool) int64 {
 	fraction, shift := math.Frexp(m)
 	q := int64(math.Round(fraction * (1 << 31)))
 	if q == 1<<31 {
@@ -66,6 +66,9 @@ func byMultiplier(x int32, m float64) int64 {
 	}
 	if q == 0 || shift < -31 {
 		return 0
+	}
+	if coarse {
+		q, shift = q/2, shift+1
 	}
 	left, right := max(0, shift), max(0, -shift)
 	product := int64(x*(1<<left)) * q
@@ -103,10 +106,10 @@ func intAdd(l *layer, a *graph.IntAddAttrs) {
 			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callers(l.out, 0))
 			continue
 		}
-		s, t := byMultiplier(int32(p)<<20, a.A), byMultiplier(int32(q)<<20, a.B)
+		s, t := byMultiplier(int32(p)<<20, a.A, false), byMultiplier(int32(q)<<20, a.B, false)
 		if a.Sub {
 			t = -t
 		}
-		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(s+t), a.C))
+		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(s+t), a.C, false))
 	}
 }

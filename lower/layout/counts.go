@@ -28,14 +28,15 @@ type Counts struct {
 	PadLevel int
 }
 
-// Line says what the sum of an output is, given P, what is added up for it: (Base - Mul*P) >> Half, where P is corrected before by
-// Padding, if there is one.
+// Line says what the sum of an output is, given P, what is added up for it: ((Base - Mul*P) >> Half) + Add, where P is corrected
+// before by Padding, if there is one.
 type Line struct {
 	// Rising says that P rises with the sum, which is Base + Mul*P then.
 	Rising    bool
 	Padding   *Correction
 	Base      []int32 // [Out]
 	Mul, Half int32
+	Add       []int32 // [Out] or nil: what is added to sums where Base does not have it
 	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
 	// Rising, iff P >= that, which is more than all P where P never is.
 	Thresholds  [][]int32
@@ -82,8 +83,11 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Window) *Counts {
 		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
 	c.solve(f, x)
-	for o, v := range f.Add {
-		c.Base[o] += v << c.Half
+	if c.Add = f.Add; c.Half == 0 {
+		for o, v := range f.Add { // sums wrap as they are added up, and fit in the end
+			c.Base[o] += v
+		}
+		c.Add = nil
 	}
 	for i, v := range f.Epilogue.Border {
 		if v *= int32(sign[i%f.Out]) << c.Half; c.Rising {

@@ -1,6 +1,9 @@
 package layout
 
 import (
+	"fmt"
+	"math"
+
 	"ripc/graph"
 	"ripc/internal/enum"
 )
@@ -45,6 +48,8 @@ func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
 	switch {
 	case !x.Encoded():
 		return "its weights or its input are real numbers"
+	case f.SumBound() > math.MaxInt32:
+		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
 	case w == Pixels && grouped && in%WordBits != 0:
 		return "its groups do not have words of their own"
 	case w == Dense && in%WordBits == 0:

@@ -104,12 +104,14 @@ func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
 // sumOf is the i32 sum that belongs to accumulator p.
 func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 	k := c.Line()
-	if k == nil {
-		v := ir.CastTo(ir.I32, p)
-		if c.Sums.Add != nil {
-			v = add(v, ir.At(constant(c, "base", ir.I32, c.Sums.Add, 0), o))
+	added := func(v ir.Expr, data []int32) ir.Expr {
+		if data == nil {
+			return v
 		}
-		return v
+		return add(v, ir.At(constant(c, "add", ir.I32, data, 0), o))
+	}
+	if k == nil {
+		return added(ir.CastTo(ir.I32, p), c.Sums.Add)
 	}
 	v, by := ir.Expr(ir.At(constant(c, "base", ir.I32, k.Base, 0), o)), mul(p, ir.Const(ir.I32, int64(k.Mul)))
 	if k.Rising {
@@ -119,7 +121,7 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 	if k.Half > 0 {
 		v = ir.Bin(ir.Shr, v, ir.Const(ir.I32, int64(k.Half)))
 	}
-	return v
+	return added(v, k.Add)
 }
 
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {

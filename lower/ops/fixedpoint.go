@@ -5,13 +5,13 @@ import (
 	"ripc/ir"
 )
 
-// fixed is a graph.FixedPoint in expressions: the multiplier, by how much to shift left before the product and right behind it, and what is added
-// before the shift to the right, of numbers from 0 and of others. All are i32; nil stands for 0.
-type fixed struct{ multiplier, left, right, half, halfBelow ir.Expr }
+// fixed is a graph.FixedPoint in expressions: the multiplier, by how much to shift left before the product and right behind it, the bits that
+// leave on the right, and the half of these. All are i32; nil stands for 0.
+type fixed struct{ multiplier, left, right, mask, half ir.Expr }
 
 // fixedFactor is a factor whose parts are operands, such as those of a channel. Large says that some are 1 or more.
 func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr, large bool) fixed {
-	half := func(f graph.FixedPoint) int32 { return int32(int64(1) << max(0, -f.Shift) >> 1) }
+	mask := func(f graph.FixedPoint) int32 { return int32(int64(1)<<max(0, -f.Shift) - 1) }
 	var left ir.Expr
 	if large {
 		left = at("left", func(f graph.FixedPoint) int32 { return int32(max(0, f.Shift)) })
@@ -20,8 +20,8 @@ func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr
 		multiplier: at("mult", func(f graph.FixedPoint) int32 { return f.Multiplier }),
 		left:       left,
 		right:      at("right", func(f graph.FixedPoint) int32 { return int32(max(0, -f.Shift)) }),
-		half:       at("half", half),
-		halfBelow:  at("halfbelow", func(f graph.FixedPoint) int32 { return max(0, half(f)-1) }),
+		mask:       at("mask", mask),
+		half:       at("half", func(f graph.FixedPoint) int32 { return mask(f) >> 1 }),
 	}
 }
 
@@ -43,13 +43,14 @@ func (f fixed) high(v ir.Expr) ir.Expr {
 	return ir.CastTo(ir.I32, ir.Bin(ir.Shr, add(product, ir.Const(ir.I64, 1<<30)), ir.Const(ir.I64, 31)))
 }
 
-// shifted is v, what high made, shifted to the right, rounded to the nearest, halves away from zero. It has v twice.
+// shifted is v, what high made, shifted to the right, rounded to the nearest, halves away from zero: by one more than the floor where what leaves is more than a half, or
+// a half of a number from 0. It has v three times, and cannot wrap.
 func (f fixed) shifted(v ir.Expr) ir.Expr {
 	if f.right == nil {
 		return v
 	}
-	half := &ir.Select{Cond: ir.Bin(ir.Lt, v, ir.Const(ir.I32, 0)), A: f.halfBelow, B: f.half}
-	return ir.Bin(ir.Shr, add(v, half), f.right)
+	half := add(f.half, ir.CastTo(ir.I32, ir.Bin(ir.Lt, v, ir.Const(ir.I32, 0))))
+	return add(ir.Bin(ir.Shr, v, f.right), ir.CastTo(ir.I32, ir.Bin(ir.Gt, ir.Bin(ir.And, v, f.mask), half)))
 }
 
 // quotient is the i32 sum by count, rounded to the nearest, halves away from zero. It has v three times.

@@ -169,20 +169,23 @@ func (b *builder) bring(t tiled) {
 	if !b.pad.exists() {
 		return
 	}
-	step, at := b.must, t.row
+	at := t.row
 	if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
-		step, at = func(format string, args ...any) { b.may(format, args...) }, t.home
+		at = t.home
 	}
 	copies := append([]nest{b.pad}, b.before...)
+	own := func(i int) bool { return b.own && i < len(copies) && copies[i].loops[ir.Channel] != nil }
 	for i, n := range copies {
-		switch last := i == len(copies)-1; {
-		case !b.own || last && i > 0 || b.dense():
-			step("compute_at %s %s", n.buf, at)
-		case i == 0 && len(copies) > 2: // words of several pixels
-			step("compute_at %s %s", n.buf, t.home)
+		where := at
+		switch {
+		case b.dense() || !own(i):
+		case own(i + 1): // words of several pixels
+			where = t.home
 		default:
-			step("compute_at %s %s", n.buf, t.block)
+			where = t.block
 		}
+		// It is refused where rows of bytes end with some that no window reaches: then all are computed before.
+		b.may("compute_at %s %s", n.buf, where)
 	}
 }
 

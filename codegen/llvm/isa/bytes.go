@@ -79,12 +79,16 @@ func armAdditions() additions {
 
 // tile is the function of isa.XorCountTile. The last addition is opaque to LLVM, which would make trees of the
 // sums of many words, and keep their leaves in more registers than there are. The one before is not, so that nothing is left
-// of adding to zero. Where LLVM loads one vector at a time, a.load2 loads two.
+// of adding to zero; a tile of one word has none before, and with a.load2, which loads two vectors where LLVM loads one at a time, it takes a
+// plain addition to a sum that LLVM knows to be a constant.
 func tile(name string, words, filters int, spread bool, a additions) Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	calls := []Declaration{{"<16 x i8>", "llvm.ctpop.v16i8", "<16 x i8>"}}
 	calls = append(calls, a.calls...)
+	if words == 1 && a.load2 != "" {
+		calls = append(calls, Declaration{"i1", "llvm.is.constant.v16i8", "<16 x i8>"})
+	}
 	if a.load2 != "" {
 		calls = append(calls, Declaration{"{ <16 x i8>, <16 x i8> }", a.load2, "ptr"})
 	}
@@ -121,9 +125,15 @@ func tile(name string, words, filters int, spread bool, a additions) Function {
 			}
 			p("  %%differ%[1]s = xor <16 x i8> %%w%[1]s, %%x%[2]d", id, c)
 			p("  %%count%[1]s = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%differ%[1]s)", id)
-			if c < words-1 {
+			switch {
+			case c < words-1:
 				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
-			} else {
+			case words == 1 && a.load2 != "":
+				p("  %%known%[1]s = call i1 @llvm.is.constant.v16i8(<16 x i8> %%sum%[1]s)\n  br i1 %%known%[1]s, label %%first%[1]s, label %%later%[1]s\nfirst%[1]s:", id)
+				p("  %%plain%[1]s = add <16 x i8> %%sum%[1]s, %%count%[1]s\n  br label %%added%[1]s\nlater%[1]s:", id)
+				p("  %%opaque%s = %s\n  br label %%added%[1]s\nadded%[1]s:", id, a.opaque("%sum"+id, "%count"+id))
+				p("  %%sum%d.1 = phi <16 x i8> [ %%plain%[2]s, %%first%[2]s ], [ %%opaque%[2]s, %%later%[2]s ]", f, id)
+			default:
 				p("  %%sum%d.%d = %s", f, c+1, a.opaque("%sum"+id, "%count"+id))
 			}
 		}

@@ -1,0 +1,338 @@
+package lce
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// Operators whose inputs, weights and result are integers of 8 bits are layers of integers, as the reference kernels of TFLite compute them.
+
+// eightBits reports whether a tensor of the file has elements of 8 bits.
+func eightBits(t *tensor) bool { return t != nil && (t.typ == typeI8 || t.typ == typeU8) }
+
+// ofIntegers reports whether inputs 0 to n-1 and the result are integers of one type of 8 bits.
+func (b *builder) ofIntegers(n int) bool {
+	out := &b.file.tensors[b.op.outputs[0]]
+	for k := range n {
+		if t := b.input(k); t == nil || t.typ != out.typ || b.isConstant(k) {
+			return false
+		}
+	}
+	return eightBits(out)
+}
+
+// integers are the levels of input k.
+func (b *builder) integers(k int) (*graph.Value, error) {
+	name := b.values[b.op.inputs[k]]
+	if name == "" {
+		return nil, faultf("", "input %q is made by no operator", b.input(k).name)
+	}
+	if v := b.g.Value(name); v.Encoded() {
+		return v, nil
+	}
+	return nil, faultf("", "input %q holds no integers", b.input(k).name)
+}
+
+// result is the type of the operator's result, and the levels between which a fused activation leaves it.
+func (b *builder) result(act int) (t scalar.LevelType, low, high int, err error) {
+	v := &graph.Value{}
+	if err := levelsOf(&b.file.tensors[b.op.outputs[0]], v); err != nil {
+		return t, 0, 0, err
+	}
+	t = v.LevelType
+	level := func(x float64) int { // of a real number, clipped
+		return int(max(0, min(float64(t.Zero)+math.Round(float64(float32(x)/float32(t.Scale))), float64(t.Top()))))
+	}
+	switch low, high = 0, t.Top(); act {
+	case 1:
+		low = level(0)
+	case 2:
+		low, high = level(-1), level(1)
+	case 3:
+		low, high = level(0), level(6)
+	default:
+		_, err = b.activation("", act) // fails, but for none
+	}
+	return t, low, high, err
+}
+
+// intWeights are weights as the file has them: integers less their zero point, and the scale of each output channel.
+type intWeights struct {
+	data   []float32
+	scales []float32
+	alone  bool // the file has one scale
+}
+
+// integerWeights reads input k, a constant of 8 bits, whose scales lie along an axis; nil if it is none.
+func (b *builder) integerWeights(k, axis int) (*intWeights, error) {
+	t := b.input(k)
+	if !eightBits(t) || t.data == nil || len(t.scales) == 0 || axis >= len(t.shape) {
+		return nil, nil
+	}
+	outs := t.shape[axis]
+	if len(t.scales) != 1 && (len(t.scales) != outs || t.axis != axis) || len(t.zeros) > 1 && len(t.zeros) != len(t.scales) {
+		return nil, nil
+	}
+	if _, err := b.constant(k, "weights", typeI8, typeU8); err != nil {
+		return nil, err
+	}
+	if err := b.take(t.elems + outs); err != nil {
+		return nil, err
+	}
+	inner := 1
+	for _, n := range t.shape[axis+1:] {
+		inner *= n
+	}
+	w := &intWeights{data: make([]float32, t.elems), scales: make([]float32, outs), alone: len(t.scales) == 1}
+	for i := range w.data {
+		o, zero := i/inner%outs, int64(0)
+		if len(t.zeros) > 0 {
+			zero = t.zeros[min(o, len(t.zeros)-1)]
+		}
+		if w.data[i] = float32(int64(t.data[i]) - zero); t.typ == typeI8 {
+			w.data[i] = float32(int64(int8(t.data[i])) - zero)
+		}
+	}
+	for o := range w.scales {
+		w.scales[o] = t.scales[min(o, len(t.scales)-1)]
+	}
+	return w, nil
+}
+
+// integerBias adds input k, integers for so many outputs, to the weights of a layer; ok is false where there are others.
+func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok bool, err error) {
+	t := b.input(k)
+	if t == nil {
+		return true, nil
+	}
+	if t.typ != typeI32 || t.data == nil || t.elems != outs {
+		return false, nil
+	}
+	if _, err := b.constant(k, "bias", typeI32); err != nil {
+		return false, err
+	}
+	high, low := make([]float32, outs), make([]float32, outs)
+	for o := range outs {
+		v := int32(binary.LittleEndian.Uint32(t.data[4*o:]))
+		high[o] = float32(v)
+		low[o] = float32(int64(v) - int64(high[o]))
+	}
+	b.parts(weights, "bias", high, low)
+	return true, nil
+}
+
+// parts adds a weight, and what f32 does not hold of it.
+func (b *builder) parts(weights map[string]*graph.Tensor, key string, high, low []float32) {
+	weights[key] = &graph.Tensor{Shape: []int{len(high)}, Data: high}
+	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
+		weights[key+"_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: low}
+	}
+}
+
+// multipliers adds those of a layer, numbers of which f32 has the first 24 bits only.
+func (b *builder) multipliers(weights map[string]*graph.Tensor, by ...graph.FixedPoint) {
+	high, low := make([]float32, len(by)), make([]float32, len(by))
+	for o, f := range by {
+		high[o] = float32(f.Real())
+		low[o] = float32(f.Real() - float64(high[o]))
+	}
+	b.parts(weights, "multiplier", high, low)
+}
+
+// product is what the sums of products of x and of weights of scale w are multiplied by, as levels of type y. Single says that the
+// two scales are multiplied in f32.
+func product(x *graph.Value, w float32, y scalar.LevelType, single bool) graph.FixedPoint {
+	p := x.Scale * float64(w)
+	if single {
+		p = float64(float32(x.Scale) * w)
+	}
+	return graph.FixedPointOf(p / y.Scale)
+}
+
+// integerLayer makes the layer of integers of an operator with weights w in input 1, whose shape and integers in the order of the op are
+// given, a bias in input 2, and a fused activation; "" if its bias is none of integers. emit makes the node.
+func (b *builder) integerLayer(w *intWeights, shape []int, ints []float32, act int, single bool, emit func(x string, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error)) (string, error) {
+	x, err := b.integers(0)
+	if err != nil {
+		return "", err
+	}
+	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
+	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
+		return "", err
+	}
+	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: ints}}
+	if ok, err := b.integerBias(2, len(w.scales), weights); !ok {
+		return "", err
+	}
+	var by []graph.FixedPoint
+	for _, s := range w.scales {
+		by = append(by, product(x, s, a.LevelType, single))
+	}
+	b.multipliers(weights, by...)
+	y, err := emit(x.Name, a, weights)
+	if err != nil { // sums that are too large, say
+		b.remark = fmt.Sprintf("not computed in integers: %v", err)
+		return "", nil
+	}
+	return y, nil
+}
+
+// integerConv is a convolution of integers, scales of whose weights lie along an axis of input 1; "" if it is none. order gives the
+// weights as [KH, KW, I/groups, O].
+func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w []float32) *graph.Tensor) (string, error) {
+	if !b.ofIntegers(1) {
+		return "", nil
+	}
+	w, err := b.integerWeights(1, axis)
+	if w == nil || err != nil {
+		return "", err
+	}
+	t := order(w.data)
+	return b.integerLayer(w, t.Shape, t.Data, act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+		c := *a
+		c.Integer = i
+		return b.add("int_conv2d", &c, weights, x)
+	})
+}
+
+// integerSum is ADD or SUB of integers; "" if it is none.
+func (b *builder) integerSum(op string, act int) (string, error) {
+	if op != "add" && op != "sub" || !b.ofIntegers(2) || len(b.input(0).shape) != len(b.input(1).shape) {
+		return "", nil
+	}
+	x, err := b.integers(0)
+	if err != nil {
+		return "", err
+	}
+	y, err := b.integers(1)
+	if err != nil {
+		return "", err
+	}
+	a := &graph.IntAddAttrs{Form: graph.FixedRequantization, Sub: op == "sub"}
+	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
+		return "", err
+	}
+	twice := 2 * max(x.Scale, y.Scale)
+	a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
+	sum, err := b.add("int_add", a, nil, x.Name, y.Name)
+	if err != nil {
+		b.remark = fmt.Sprintf("not computed in integers: %v", err)
+		return "", nil
+	}
+	return sum, nil
+}
+
+// integerPool is AVERAGE_POOL_2D of integers, without padding; "" if it is none: a convolution of each channel with weights of 1.
+func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
+	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
+	if !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
+		return "", nil
+	}
+	x, err := b.integers(0)
+	if err != nil {
+		return "", err
+	}
+	count := p.Kernel[0] * p.Kernel[1]
+	a := &graph.IntegerAttrs{Form: graph.MeanRequantization, Count: count}
+	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
+		return "", err
+	}
+	if p.Pad.Mode != graph.PadValid { // windows at borders have fewer pixels
+		for d := range 2 {
+			if before, after := graph.SamePadding(x.Shape[1+d], p.Kernel[d], p.Strides[d]); before+after > 0 {
+				return "", nil
+			}
+		}
+	}
+	zero := float32(count * (x.Zero - graph.CallerZero(x.LevelType))) // the sum is one of the integers in the file
+	weights := map[string]*graph.Tensor{"bias": {Shape: []int{x.Channels()}, Data: slices.Repeat([]float32{zero}, x.Channels())}}
+	return b.eachChannel(x, p.Kernel, p.Strides, a, weights)
+}
+
+// eachChannel adds up the windows of each channel of x.
+func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+	c, taps := x.Channels(), kernel[0]*kernel[1]
+	if taps < 1 || taps > graph.MaxWeights/c {
+		return "", faultf("", "kernel %v", kernel)
+	}
+	if err := b.take(taps * c); err != nil {
+		return "", err
+	}
+	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: slices.Repeat([]float32{1}, taps*c)}
+	attrs := &graph.Conv2DAttrs{Strides: strides, Integer: a}
+	if c > 1 {
+		attrs.Groups = c
+	}
+	y, err := b.add("int_conv2d", attrs, weights, x.Name)
+	if err != nil {
+		b.remark = fmt.Sprintf("not computed in integers: %v", err)
+		return "", nil
+	}
+	return y, nil
+}
+
+// integerMean is the mean over the rows and columns of an image of integers, [B, H, W, C]; "" if it is none.
+func (b *builder) integerMean(image []int) (string, error) {
+	if !b.ofIntegers(1) {
+		return "", nil
+	}
+	x, err := b.integers(0)
+	if err != nil {
+		return "", err
+	}
+	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
+	if a.LevelType, a.Low, a.High, err = b.result(0); err != nil {
+		return "", err
+	}
+	name, err := b.reshape(x.Name, image)
+	if err != nil {
+		return "", err
+	}
+	// TFLite divides the multiplier's integer by the number of elements, shifted as far to the left as it goes.
+	by, count := graph.FixedPointOf(x.Scale/a.Scale), int64(image[1]*image[2])
+	shift := min(bits.Len64(uint64(count))-1, 32, 31+by.Shift)
+	if shift < 0 {
+		return "", nil
+	}
+	by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / count), Shift: by.Shift - shift}
+	a.Coarse = by.Multiplier < 1<<30
+	weights := map[string]*graph.Tensor{}
+	b.multipliers(weights, by)
+	y, err := b.eachChannel(b.g.Value(name), [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
+	if y == "" || err != nil {
+		return "", err
+	}
+	return b.reshape(y, []int{image[0], image[3]})
+}
+
+// integerProduct is FULLY_CONNECTED of integers, with weights of shape [O, I]; "" if it is none.
+func (b *builder) integerProduct(s []int, act int) (string, error) {
+	if !b.ofIntegers(1) {
+		return "", nil
+	}
+	w, err := b.integerWeights(1, 0)
+	if w == nil || err != nil {
+		return "", err
+	}
+	y, err := b.integerLayer(w, []int{s[1], s[0]}, transposed(w.data, s[0], s[1]), act, w.alone, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+		n := elems(b.g.Value(x).Shape)
+		if n%s[1] != 0 {
+			return "", faultf("", "its weights read %d numbers, the input has shape %v", s[1], b.g.Value(x).Shape)
+		}
+		x, err := b.reshape(x, []int{n / s[1], s[1]})
+		if err != nil {
+			return "", err
+		}
+		return b.add("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
+	})
+	if y == "" || err != nil {
+		return "", err
+	}
+	return b.likeOutput(y)
+}

@@ -1,0 +1,83 @@
+package onnx
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/golden"
+)
+
+// small adds integers of a type, given once and repeated.
+func (f file) small(name string, dt dtype, v int32, dims ...int64) file {
+	n := int64(1)
+	for _, d := range dims {
+		n *= d
+	}
+	data := make([]int32, n)
+	for i := range data {
+		data[i] = v
+	}
+	f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: &name, DataType: proto.Int32(int32(dt)), Dims: dims, Int32Data: data})
+	return f
+}
+
+// newIntegers is a file with an input x of uint8 and parameters: s, a scale, z, u and t, zero points of types uint8 (two of them) and int8, w, weights of int8.
+func newIntegers() file {
+	f := file{&pb.ModelProto{IrVersion: proto.Int64(8), Graph: &pb.GraphProto{},
+		OpsetImport: []*pb.OperatorSetIdProto{{Version: proto.Int64(17)}, {Domain: proto.String("com.microsoft"), Version: proto.Int64(1)}}}}
+	f.input("x", dtUint8, 1, 3, 8, 8)
+	f.output("y")
+	return f.floats("s").small("z", dtUint8, 100).small("u", dtUint8, 90).small("t", dtInt8, 0).small("w", dtInt8, 7, 4, 3, 3, 3)
+}
+
+// TestIntegerErrors compares the messages for faulty networks of integers with testdata/integer_errors.txt.
+func TestIntegerErrors(t *testing.T) {
+	var out bytes.Buffer
+	for _, c := range []struct {
+		name string
+		f    file
+	}{
+		{"other parameters", newIntegers().node("QLinearConv x s z w s t s z -> a").node("com.microsoft:QLinearGlobalAveragePool a s u s z -> y")},
+		{"floats", newIntegers().node("DequantizeLinear x s z -> a").node("QLinearConv a s z w s t s z -> y")},
+		{"float weights", newIntegers().floats("f", 4, 3, 3, 3).node("QLinearConv x s z f s t s z -> y")},
+		{"computed weights", newIntegers().node("QLinearConv x s z x s t s z -> y")},
+		{"float bias", newIntegers().floats("b", 4).node("QLinearConv x s z w s t s z b -> y")},
+		{"scales", newIntegers().floats("c", 3).node("QLinearConv x s z w c t s z -> y")},
+		{"sums leave", newIntegers().node("ConvInteger x w z t -> y")},
+		{"sums are added", newIntegers().node("ConvInteger x w z t -> a").node("Add a s -> y")},
+		{"zero point", newIntegers().node("DequantizeLinear x s z -> a").node("ConvInteger x w u t -> y")},
+		{"no matrix", newIntegers().node("QLinearMatMul x s z w s t s z -> y")},
+		{"a constant", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearAdd x s z c s z s z -> y")},
+		{"transposed", newIntegers().small("m", dtInt8, 3, 3, 3).node("com.microsoft:QGemm x s z m s t -> y", "transA", 1)},
+		{"channels last", newIntegers().node("com.microsoft:QLinearGlobalAveragePool x s z s z -> y", "channels_last", 1)},
+		{"scale at run time", newFile(17).node("DynamicQuantizeLinear x -> a s z").node("DequantizeLinear a s z -> y")},
+	} {
+		g, err := Parse("m.onnx", c.f.bytes(t), nil)
+		if err == nil {
+			t.Errorf("%s: no error, but\n%s", c.name, g)
+			continue
+		}
+		fmt.Fprintf(&out, "%s\n%v\n\n", c.name, err)
+	}
+	golden.Check(t, "testdata/integer_errors.txt", out.Bytes())
+}
+
+// TestIntegerNote: a layer of integers whose bias is too large for their sums stays float, and says so.
+func TestIntegerNote(t *testing.T) {
+	f := newIntegers().floats("b", 4)
+	f.Graph.Initializer = append(f.Graph.Initializer, floatTensor("d", []float32{0x1p-30})) // products are multiples of 2^-60
+	f = f.node("DequantizeLinear x d z -> a").node("DequantizeLinear w d t -> v").
+		node("Conv a v b -> c").node("QuantizeLinear c s z -> y")
+	g, err := Parse("m.onnx", f.bytes(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := g.String(); !strings.Contains(text, "conv2d(") || strings.Contains(text, "int_conv2d") || !strings.Contains(text, "not computed in integers: bias 1 is too large") {
+		t.Errorf("is\n%s", text)
+	}
+}
