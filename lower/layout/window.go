@@ -79,7 +79,7 @@ func pieces(f *graph.FusedConv) int {
 }
 
 // maxPieces bounds the pieces of dense words, each of which has its own code.
-const maxPieces = 256
+const maxPieces = 128
 
 // Piece is where a part of a dense word is from: bits Mask of a word of a pixel of the window, shifted left, or, where Shift is
 // below 0, right.

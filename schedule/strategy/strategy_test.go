@@ -117,6 +117,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	x := graph.Value{LevelType: scalar.LevelType{Enc: enc, Bits: planes}, Shape: []int{1, h, w, a.In}}
+	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
 	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
 	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}}).Draw(t, "laid out for")
 	switch intRange(t, 0, 3, "epilogue") {
