@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 )
 
@@ -49,6 +50,32 @@ func TestBlocksOfChannels(t *testing.T) {
 		}
 		if passed := len(g.Nodes) == 2; passed != (op == "relu") {
 			t.Errorf("%s: %s", op, g)
+		}
+	}
+}
+
+// TestPoolFalls: a norm of a negative factor behind a max_pool keeps both float, and the layer names the channel.
+func TestPoolFalls(t *testing.T) {
+	for _, falls := range []bool{false, true} {
+		n, x := chain(t, ir.Bipolar, 1)
+		x = n.bn(n.pool(n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone}), 2, 2, graph.PadValid), 1)
+		norm := n.Nodes[len(n.Nodes)-1]
+		if falls {
+			norm.Weights["gamma"].Data[2] = -0.5
+		}
+		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})}
+		g, err := Fuse(n.Graph, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := graph.Verdict{Kind: graph.Binary}
+		if falls {
+			want.Reason, want.Where, want.Args = graph.WhyPoolFalls, norm.Name, ir.Args{Channel: 2}
+		}
+		for _, m := range g.Nodes {
+			if m.Op == "bconv2d" && (m.Verdict.Reason != want.Reason || m.Verdict.Where != want.Where || m.Verdict.Args != want.Args) {
+				t.Errorf("falls %t: %+v\n%s", falls, m.Verdict, g)
+			}
 		}
 	}
 }

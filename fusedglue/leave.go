@@ -2,6 +2,7 @@ package fusedglue
 
 import (
 	"math/bits"
+	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -48,11 +49,31 @@ func (s *strict) leave(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 		return why
 	case c != q:
 		why.Reason = graph.WhySumsStopped
+		if falls, channel := s.fallsBehind(c); falls != "" {
+			return graph.Verdict{Reason: graph.WhyPoolFalls, Where: falls, Args: ir.Args{Channel: channel}}
+		}
 		return why
 	default:
 		why.Reason, why.Args.Bits, why.Args.Most = graph.WhySumsWide, s.g.Value(q.Output).Bits, maxThresholdBits
 		return why
 	}
+}
+
+// fallsBehind finds the step that keeps a max_pool and all behind it from the layer before: one with a negative factor, after which the
+// largest sum of that channel is the smallest. "" if n is no max_pool or there is no such step directly behind it.
+func (s *strict) fallsBehind(n *graph.Node) (step string, channel int) {
+	readers := s.below(n)
+	if n.Op != "max_pool" || len(readers) != 1 {
+		return "", 0
+	}
+	if e, ok := readers[0].Attrs.(*graph.Elementwise); ok {
+		for _, st := range e.Steps {
+			if o := slices.IndexFunc(st.A, func(a float32) bool { return a < 0 }); st.Turns() && o >= 0 {
+				return st.From, o
+			}
+		}
+	}
+	return "", 0
 }
 
 // roundBits is the number of bits of the integers that steps round to last, before real numbers are made of these; 0 if they do not.

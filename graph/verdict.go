@@ -104,6 +104,7 @@ const (
 	WhySumsJoined  // Where, an Op, adds its own to them
 	WhySumsShared  // Count layers read them, Where, an Op, among them
 	WhySumsStopped // Where, an Op, stands before the next quantizer
+	WhyPoolFalls   // a max_pool stands before the step Where, in which channel Channel falls
 	WhySumsWide    // the quantizer Where has levels of Bits, more than Most, and no formula that gives them of the sums
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
@@ -142,7 +143,7 @@ func reasons() []string {
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "sign_zero",
-		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "sums_wide",
+		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
 		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}

@@ -6,8 +6,44 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
+
+// planForms finds the levels that lie in memory as bytes, as all their readers take them.
+func (l *lowering) planForms() {
+	l.inBytes = map[string]bool{}
+	for _, n := range l.g.Nodes {
+		v := l.g.Values[n.Output]
+		if v == nil || !v.Encoded() || v.Bits < layout.MinBytes || l.g.IsOutput(v.Name) || !l.writesBytes(n) {
+			continue
+		}
+		readers := l.Consumers(v.Name)
+		l.inBytes[v.Name] = len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool {
+			return r.Op != "bconv2d" && r.Op != "window_sum" || !l.readsBytes(r, v.Name, bytesView{})
+		})
+	}
+}
+
+// writesBytes reports whether the stage of n can write levels as bytes.
+func (l *lowering) writesBytes(n *graph.Node) bool {
+	switch n.Op {
+	case "bconv2d", "fconv2d":
+		return true
+	case "quantize":
+		return !l.done[n.Name] && l.before[n.Name] == nil
+	}
+	return false
+}
+
+// bytesOf is the buffer in which the levels that n reads first lie as bytes.
+func (l *lowering) bytesOf(n *graph.Node) (buf string, ok bool) {
+	name := n.Inputs[0]
+	if v, ok := l.views[name]; ok && l.readsBytes(n, name, v) {
+		return v.buf, true
+	}
+	return l.at[name].buf, l.inBytes[name]
+}
 
 // bytesView is a tensor of levels that is not there as bits: it lies in the caller's buffer, one a byte, perhaps with its axes in
 // another order.
@@ -53,10 +89,11 @@ func (l *lowering) takeSteps(n *graph.Node) {
 func (l *lowering) view(name string, v bytesView) {
 	l.views[name] = v
 	for _, n := range l.Consumers(name) {
-		if !l.readsBytes(n, v) {
+		if !l.readsBytes(n, name, v) {
 			continue
 		}
 		switch n.Op {
+		case "bconv2d", "window_sum":
 		case "dequantize":
 			l.takeSteps(n)
 		case "transpose":
@@ -67,9 +104,11 @@ func (l *lowering) view(name string, v bytesView) {
 	}
 }
 
-// readsBytes reports whether n, which reads v, makes floats of it, or only moves that for others that do.
-func (l *lowering) readsBytes(n *graph.Node, v bytesView) bool {
+// readsBytes reports whether n, which reads v as a tensor, makes floats of it or sums of its bytes, or only moves that for others that do.
+func (l *lowering) readsBytes(n *graph.Node, tensor string, v bytesView) bool {
 	switch n.Op {
+	case "bconv2d", "window_sum":
+		return v.move == nil && !slices.Contains(n.Inputs[1:], tensor) && l.choices[n.Name].Algorithm.ReadsBytes()
 	case "dequantize":
 		return true
 	case "transpose", "reshape", "flatten":
@@ -81,7 +120,7 @@ func (l *lowering) readsBytes(n *graph.Node, v bytesView) bool {
 			next.move = n.Attrs.(*graph.TransposeAttrs)
 		}
 		readers := l.Consumers(n.Output)
-		return len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return !l.readsBytes(r, next) })
+		return len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return !l.readsBytes(r, n.Output, next) })
 	}
 	return false
 }
@@ -89,7 +128,7 @@ func (l *lowering) readsBytes(n *graph.Node, v bytesView) bool {
 // bitsWanted reports whether a tensor of levels that is a view is needed as bits too.
 func (l *lowering) bitsWanted(name string) bool {
 	v, ok := l.views[name]
-	return !ok || l.g.IsOutput(name) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return !l.readsBytes(n, v) })
+	return !ok || l.g.IsOutput(name) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return !l.readsBytes(n, name, v) })
 }
 
 // soleReader is the only node that reads a tensor, nil where there are others, or the caller does.

@@ -35,6 +35,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
 	l.planBytes()
 	l.planQuantizers()
+	l.planForms()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -78,6 +79,7 @@ type lowering struct {
 	at      map[string]place
 	consts  map[string]string        // hash of contents and type -> buffer
 	funcs   map[string]string        // text without the name -> func
+	inBytes map[string]bool          // levels that lie in memory as bytes
 	views   map[string]bytesView     // levels that lie in the caller's bytes
 	taken   map[string]*graph.Node   // by float steps: the dequantize before them that their stage does too
 	passed  map[string]*graph.Node   // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
@@ -198,6 +200,9 @@ func (l *lowering) result(n *graph.Node) place {
 		return at // planned by planConcats
 	}
 	b := ir.ProgBuf{Buffer: physical(v), Kind: ir.ArenaBuf, Layout: v.Layout}
+	if l.inBytes[v.Name] {
+		b.Buffer = ops.LevelBytes(v)
+	}
 	if l.g.IsOutput(v.Name) && direct(v) {
 		b = interfaceBuffer(v, ir.OutputBuf)
 	} else if l.g.IsOutput(v.Name) {

@@ -131,7 +131,13 @@ func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, 
 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *graph.Value, _ string) {
 	steps, x, args := l.stepsBefore(n)
-	l.stage(n, ops.Quantize(a, steps, x.Shape), 0, l.floatUntil(x), append(args, l.result(n).buf)...)
+	f := ops.Quantize(a, steps, x.Shape)
+	if l.inBytes[n.Output] {
+		inside := *a
+		inside.Signed = false
+		f = ops.ToBytes(&inside, nil, x.Shape)
+	}
+	l.stage(n, f, 0, l.floatUntil(x), append(args, l.result(n).buf)...)
 }
 
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *graph.Value, _ string) {
@@ -214,6 +220,7 @@ func (l *lowering) brought(tensor string) bool {
 func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
 	in := *x
 	in.Shape = ops.Spatial(x.Shape)
+	in.Signed = x.Signed && !l.inBytes[x.Name]
 	shape := in.Shape
 	dst := l.result(n)
 	args, others := []string{src}, []graph.Value(nil)
@@ -225,6 +232,12 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src s
 	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
+	if buf, ok := l.bytesOf(n); ok {
+		args[0], c.From = buf, layout.Bytes
+	}
+	if l.inBytes[n.Output] {
+		c.To = layout.Bytes
+	}
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]

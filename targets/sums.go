@@ -1,82 +1,170 @@
 package targets
 
+//go:generate go run ../examples/costs fit
+
 // SumCosts are what the inner steps of layers cost on a target, for estimates of which way to compute sums is cheapest.
 type SumCosts struct {
-	Unit string // "instructions" or "cycles"
+	Unit string // such as "cycles"
 
 	// Word is for the differing bits of a word of 32 channels, counted and added up for one filter, where weights have one
-	// plane; PlaneWord where they have several.
-	Word, PlaneWord float64
-	// Of words that filters do not share: Scattered is for bringing one from anywhere into a vector, LaneWord is Word where they lie
-	// side by side, and Lane is for an operation on one. Piece is for a part of a word that is put together for all filters.
-	Scattered, LaneWord, Lane, Piece float64
+	// plane; PlaneWord where they have two, and ExtraPlane what each more adds to that, for sums that registers do not hold.
+	Word, PlaneWord, ExtraPlane float64
 
 	// In f32, a block of filters at a few positions takes one channel of the input after the other: Fma is for each vector of
 	// sums, Load for each vector of weights, Position for each number of the input, Step for the loop.
 	Fma, Load, Position, Step float64
 
-	// Dot is for each vector of sums to which products of bytes of four channels are added, in the place of Fma; 0 where there is no
-	// instruction for that.
+	// Dot is for each vector of sums to which products of bytes of four channels are added, in the place of Fma.
 	Dot float64
 
 	// Byte is for a byte of weights that comes from a cache, each row of outputs anew; FarByte where a block of filters does
-	// not fit the second one. Both are 0 where instructions are counted.
+	// not fit the second one. Where cycles are estimated, all caches are alike.
 	Byte, FarByte float64
 
 	// Unpack is for one bit of a level that becomes f32, UnpackByte for one of a level that becomes a byte, Level for one comparison of a sum with a threshold.
 	Unpack, UnpackByte, Level float64
 }
 
-// Sums are t's costs; the zero SumCosts for a target that nothing is known of.
-func (t Target) Sums() SumCosts {
-	switch t.Arch {
-	case "aarch64":
-		return sumsARM64()
-	case "arm":
-		return sumsARM()
-	case "x86_64":
-		return sumsX86(t)
+// WordShares are what it takes to bring words together that are counted, each as a share of a Word: of words that filters do not share,
+// Scattered is for bringing one from anywhere into a vector, LaneWord is Word where they lie side by side, and Lane is for an
+// operation on one. Piece is for a part of a word that is put together for all filters.
+type WordShares struct{ Scattered, LaneWord, Lane, Piece float64 }
+
+// WordShares are t's, from layers of few channels and groups on 2026-11-22: instructions under qemu on Arm, times on an AMD EPYC (Zen 5) on
+// x86 with vpopcntd. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
+// longer.
+func (t Target) WordShares() WordShares {
+	switch {
+	case t.Arch != "x86_64":
+		return WordShares{Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
+	case t.Has("avx512vpopcntdq"):
+		return WordShares{Scattered: 13.4, LaneWord: 1.16, Lane: 0.32, Piece: 7.1}
+	case t.Has("avx512f"):
+		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5}
+	case t.Has("fma"):
+		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2}
 	}
-	return SumCosts{}
+	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4}
 }
 
-// sumsARM64 are instructions under qemu, for rpi3 on 2026-11-22: bitserial 1x1 and 3x3 layers of 32 to 512 channels, 1 to
-// 4 bits of activations by 1, 2, 4 and 5 planes of weights, each by both algorithms: ripc bench --json with --float and with
-// --bitserial. schedule/cost/testdata/algorithms.txt has what was counted.
+// Fitted are SumCosts that were fitted to measurements (schedule/cost/measured).
+type Fitted struct {
+	SumCosts
+	Date, Machine string // of the measurements
+}
+
+// MeasuredOn is the name of the target whose measurements t's costs are fitted to: itself, or the one that is most like it; "" if
+// nothing is known of it. zen5 is any x86-64 with AVX-512 and vpopcntdq.
+func (t Target) MeasuredOn() string {
+	switch t.Arch {
+	case "aarch64":
+		for _, like := range []Target{rpi4(), rpi5(), jetsonTX2(), pixel1()} {
+			if t.CPU == like.CPU {
+				return like.Name
+			}
+		}
+		return rpi3().Name
+	case "arm":
+		return rpi3ARM().Name
+	case "x86_64":
+		switch {
+		case !t.Has("fma"): // each is a call
+			return x86v1().Name
+		case t.Has("avx512vpopcntdq"):
+			return zen5
+		case t.Has("avx512f"):
+			return x86v4().Name
+		}
+		return x86v3().Name
+	}
+	return ""
+}
+
+// Measured returns the target that measurements are kept of under a name that MeasuredOn gives. It fails as Lookup.
+func Measured(name string) (Target, error) {
+	if name != zen5 {
+		return Lookup(name)
+	}
+	t := x86v4()
+	t.Name, t.Features = zen5, append(t.Features, "avx512vpopcntdq", "avx512vnni")
+	return t, nil
+}
+
+// zen5 stands for x86-64 with AVX-512, vpopcntdq and, where a machine says so, vnni.
+const zen5 = "zen5"
+
+// Sums are t's costs; the zero SumCosts for a target that nothing is known of.
+func (t Target) Sums() SumCosts {
+	if t.sums != nil {
+		return *t.sums
+	}
+	c := FittedTo(t.MeasuredOn()).SumCosts
+	if t.Arch == "x86_64" && !t.vnni() {
+		c.Dot, c.UnpackByte = plainDot*c.Fma, c.Unpack
+	}
+	return c
+}
+
+// vnni says that t adds products of four bytes to each sum of 32 bits.
+func (t Target) vnni() bool { return t.Has("avx512vnni") && t.Has("avx512bw") }
+
+// WithSums is t with other costs, to try them.
+func (t Target) WithSums(c SumCosts) Target {
+	t.sums = &c
+	return t
+}
+
+// FirstSums are what t's costs are taken to be before they are fitted, and what they stay near to where measurements do not tell one from
+// another: numbers of instructions on Arm, parts of cycles on x86.
+func (t Target) FirstSums() SumCosts {
+	var c SumCosts
+	switch t.Arch {
+	case "aarch64":
+		c = sumsARM64()
+	case "arm":
+		c = sumsARM()
+	case "x86_64":
+		c = sumsX86(t)
+	}
+	if c.Dot == 0 { // no instruction
+		c.Dot, c.UnpackByte = plainDot*c.Fma, c.Unpack
+	}
+	return c
+}
+
+// plainDot is what a Dot takes without an instruction for it, in multiplications and additions of f32: four of each, and conversions.
+const plainDot = 12
+
+// sumsARM64 are instructions of such layers under qemu, for rpi3.
 func sumsARM64() SumCosts {
 	return SumCosts{
-		Unit: "instructions",
-		Word: 0.96, PlaneWord: 1.5, Scattered: 2.5, LaneWord: 1.3, Lane: 0.3, Piece: 2,
+		Word: 0.96, PlaneWord: 1.5,
 		Fma: 1, Load: 1, Position: 1, Step: 1.3,
 		Unpack: 0.95, Level: 1,
 	}
 }
 
-// sumsARM are instructions under qemu, for rpi3-armv7, measured like those of sumsARM64 and on the same day.
+// sumsARM are instructions likewise, for rpi3-armv7.
 func sumsARM() SumCosts {
 	return SumCosts{
-		Unit: "instructions",
-		Word: 1.06, PlaneWord: 1.83, Scattered: 3, LaneWord: 1.5, Lane: 0.35, Piece: 2,
+		Word: 1.06, PlaneWord: 1.83,
 		Fma: 1, Load: 1.5, Position: 1, Step: 3.2,
 		Unpack: 1.15, Level: 2.5,
 	}
 }
 
-// sumsX86 are cycles of the same layers on an AMD EPYC of 4.15 GHz (Zen 5), the fastest of at least 20 runs on one thread, with
-// t's features switched on, measured on the same day.
+// sumsX86 are cycles of the same layers on an AMD EPYC (Zen 5) with t's features switched on.
 func sumsX86(t Target) SumCosts {
-	c := SumCosts{Unit: "cycles", Word: 0.33, PlaneWord: 0.475, Scattered: 1.2, LaneWord: 0.35, Lane: 0.04, Piece: 0.4, Fma: 0.5, Load: 0.05, Position: 0.1, Step: 0.25, Byte: 0.04, FarByte: 0.1, Unpack: 0.09, Level: 0.13}
+	c := SumCosts{Word: 0.33, PlaneWord: 0.475, Fma: 0.5, Load: 0.05, Position: 0.1, Step: 0.25, Byte: 0.04, FarByte: 0.1, Unpack: 0.09, Level: 0.13}
 	switch {
 	case !t.Has("fma"): // each is a call
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 1.06, 1.52, 18, 0.3, 0.5
 	case t.Has("avx512vpopcntdq"):
 		c.Word, c.PlaneWord, c.Unpack, c.Level = 0.056, 0.062, 0.045, 0.067
-		c.LaneWord, c.Lane, c.Scattered = 0.065, 0.018, 0.75
 	case t.Has("avx512f"):
-		c.LaneWord, c.Lane = 0.2, 0.02
 		c.Word, c.PlaneWord, c.Fma, c.Unpack, c.Level = 0.16, 0.245, 1, 0.045, 0.067
 	}
-	if t.Has("avx512vnni") && t.Has("avx512bw") {
+	if t.vnni() {
 		c.Dot, c.UnpackByte = 0.45, 0.02
 	}
 	return c

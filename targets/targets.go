@@ -44,6 +44,8 @@ type Target struct {
 	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
+
+	sums *SumCosts // in the place of those that are known of it
 }
 
 // Has reports whether feature is among t.Features.

@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"ripc/codegen/llvm/rows"
@@ -227,5 +228,6 @@ func (r sum) total(costs []lineCost) Cycles {
 	if done > 0 {
 		c.Cycles *= float64(r.instructions) / float64(done)
 	}
+	c.Cycles = math.Round(c.Cycles) // machines may round products differently on the way
 	return c
 }

@@ -60,7 +60,7 @@ func Changeable(l ir.Layer) bool {
 		return false
 	}
 	switch code {
-	case graph.WhySumsStopped, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite, graph.WhyNearly, graph.WhyNearlyFew:
+	case graph.WhySumsStopped, graph.WhyPoolFalls, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite, graph.WhyNearly, graph.WhyNearlyFew:
 		return true
 	}
 	return len(Advise([]Stage{{Layer: l}})) > 0

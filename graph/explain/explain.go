@@ -55,6 +55,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhySumsJoined:  leave + "%(where) joins them with its own",
 		graph.WhySumsShared:  leave + "%(count) layers read them, %(where) among them",
 		graph.WhySumsStopped: leave + "%(where) stands before the next quantizer",
+		graph.WhyPoolFalls:   leave + "channel %(channel) falls in %(where), behind a max_pool, which takes the largest before that; factors from 0 up, or the pool behind %(where), would let both fold",
 		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits by thresholds that are not evenly spaced on the sums, where at most %(most) bits become thresholds",
 
 		graph.WhyNoThresholds:   "no thresholds equal its glue",
@@ -177,7 +178,7 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
-// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M instructions, by popcount 9.8 M". One
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M cycles, by popcount 9.8 M". One
 // that this ripc does not have stands for itself.
 func Algorithm(a ir.Algorithm) string {
 	by, err := layout.ParseAlgorithm(a.Name)

@@ -77,6 +77,11 @@ func ParseAlgorithm(text string) (Algorithm, error) {
 	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
 }
 
+// Cost is what the layer l costs by a on a target that something is known of.
+func (a Algorithm) Cost(t targets.Target, l cost.Layer) cost.Estimate {
+	return algorithms()[a].cost(t, l)
+}
+
 // Lacks says why a does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 func (a Algorithm) Lacks(f *graph.FusedConv, x *graph.Value) string {
 	return algorithms()[a].lacks(f, x)

@@ -58,9 +58,9 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 		return best
 	}
 	best.Why = Cheaper
-	s, least := shapeOf(f, x, t), cost.Estimate(math.Inf(1))
+	s, least := Shape(f, x, t), cost.Estimate(math.Inf(1))
 	for _, a := range apply {
-		c := algorithms()[a].cost(t, s)
+		c := a.Cost(t, s)
 		best.Estimates = append(best.Estimates, Estimated{a, c})
 		if c < least {
 			best.Algorithm, least = a, c
@@ -97,8 +97,8 @@ func levels(f *graph.FusedConv, t targets.Target) int64 {
 	return int64(len(f.Epilogue.Thresholds))
 }
 
-// shapeOf is what f costs by.
-func shapeOf(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
+// Shape is what f, a layer over x, of shape [B, H, W, C], costs by on target t.
+func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 	_, steps, runs := stepsOf(f)
 	if steps *= f.KH; !runs {
 		steps *= f.KW

@@ -17,9 +17,18 @@ const (
 	Floats Form = iota
 	// Planes: u32[planes, batch, height, width, words], bit planes of levels, WordBits channels in a word.
 	Planes
+	// Bytes: u8[batch, height, width, channels], levels as the caller brings and takes them, or i8, where they are signed.
+	Bytes
 )
 
-// FormOf is the form in which stages of a Program pass v on.
+// MinBytes is the number of bits from which on levels that only layers read, as bytes or floats, lie in memory as bytes: below, what
+// makes bytes of planes costs less than what else the bytes take. It has not been measured against its neighbours.
+const MinBytes = 5
+
+// ReadsBytes reports whether sums by a can be made of levels that lie in memory as bytes.
+func (a Algorithm) ReadsBytes() bool { return a == Dot }
+
+// FormOf is the form in which stages of a Program pass v on, unless lowering lets it lie as Bytes.
 func FormOf(v *graph.Value) Form {
 	if v.Encoded() {
 		return Planes
@@ -47,6 +56,8 @@ type Conv struct {
 	X      graph.Value   // the input, [B, H, W, C]
 	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
 	Beside []Beside      // levels that are written beside the floats
+	From   Form          // of X
+	To     Form          // of the output
 	Counts *Counts       // Algorithm Popcount, of any Window
 	Sums   *Sums         // Algorithm Float
 	Dots   *Dots         // Algorithm Dot
@@ -66,7 +77,10 @@ func (c *Conv) Line() *Line {
 // NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
 // without its weights has the layout that any weights would have, with none in it.
 func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...graph.Value) *Conv {
-	c := &Conv{FusedConv: f, X: x, Others: others}
+	c := &Conv{FusedConv: f, X: x, Others: others, From: FormOf(&x)}
+	if f.Epilogue.OutBits > 0 {
+		c.To = Planes
+	}
 	switch by {
 	case Popcount, PopcountDense, PopcountLanes, PopcountDenseLanes:
 		c.Counts = newCounts(f, &x, windowOf(by))

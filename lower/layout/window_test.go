@@ -56,7 +56,11 @@ func TestWindowsPay(t *testing.T) {
 				t.Errorf("%s: %s does not apply: %s", text, by, why)
 			}
 		}
-		c := Choose(a, &x, machine(t, name))
+		m, err := targets.Measured(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Choose(a, &x, m)
 		seen[c.Algorithm]++
 		if got := measured[c.Algorithm]; got == 0 || got > 1.15*least {
 			t.Errorf("%s: %s is chosen, which costs %g", text, c.Algorithm, got)
@@ -67,22 +71,6 @@ func TestWindowsPay(t *testing.T) {
 			t.Errorf("%s is never chosen", by)
 		}
 	}
-}
-
-// machine is a target of a table of measurements.
-func machine(t *testing.T, name string) targets.Target {
-	lookup := name
-	if name == "zen5" {
-		lookup = "x86-64-v4"
-	}
-	m, err := targets.Lookup(lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if name == "zen5" {
-		m.Features = append(m.Features, "avx512vpopcntdq")
-	}
-	return m
 }
 
 // TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and none of other groups.

@@ -31,6 +31,9 @@ func byteType(t scalar.LevelType) ir.Type {
 	return ir.U8
 }
 
+// LevelBytes is the buffer of levels that lie in memory as bytes and that the caller does not see: they are unsigned.
+func LevelBytes(v *graph.Value) ir.Buffer { return buf(v.Name, ir.U8, Spatial(v.Shape)...) }
+
 // FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes steps on them. The levels have the given
 // shape; with move the result has their axes in that order. Parameters: x, the steps' operands, y. The result of Operands says which.
 func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.Step, shape []int) *ir.Func {

@@ -32,7 +32,7 @@ func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 		c.pw = (c.ow-l.Pool.Kernel[1])/l.Pool.Strides[1] + 1
 	}
 	c.o = l.Out
-	if l.Epilogue.OutBits > 0 {
+	if l.To == layout.Planes {
 		c.o = Words(l.Out) * WordBits // padding channels exist so that whole words are written
 	}
 	return c.build(slice), c.consts
@@ -100,8 +100,11 @@ func padLast[T any](v []T, from, to int, fill T) []T {
 
 func (c *conv) build(slice Slice) *ir.Func {
 	x := buf("x", ir.F32, c.X.Shape...)
-	if layout.FormOf(&c.X) == layout.Planes {
+	switch c.From {
+	case layout.Planes:
 		x = BitBuffer("x", c.X.Bits, c.X.Shape, c.X.Enc)
+	case layout.Bytes:
+		x = c.levelBytes()
 	}
 	c.params = append(c.params, in(x))
 	for k := range c.Others {
@@ -151,6 +154,8 @@ func (c *conv) weightPlanes() int {
 // input makes the copy of the input that the windows read, padded or of another form, or gives the input itself.
 func (c *conv) input(x ir.Buffer) ir.Buffer {
 	switch {
+	case c.From == layout.Bytes:
+		return c.copied(x)
 	case c.Counts != nil:
 		return c.windowWords(x)
 	case c.Dots != nil:
@@ -191,7 +196,12 @@ func (c *conv) padded(x ir.Buffer) ir.Buffer {
 // inside is the condition that row h and column w of the padded copy are positions of the image.
 func (c *conv) inside(h, w ir.Expr) ir.Expr {
 	p := c.Pad
-	return all(append(inside(h, p.Top, c.h, c.h+p.Top+p.Bottom), inside(w, p.Left, c.w, c.w+p.Left+p.Right)...)...)
+	return all(append(inside(h, p.Top, c.h, c.h+p.Top+p.Bottom), c.columns(w)...)...)
+}
+
+// columns are the conditions that column w of the padded copy is one of the image.
+func (c *conv) columns(w ir.Expr) []ir.Expr {
+	return inside(w, c.Pad.Left, c.w, c.w+c.Pad.Left+c.Pad.Right)
 }
 
 // unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels by loops q and l, the

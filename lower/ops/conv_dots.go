@@ -28,8 +28,8 @@ func (c *conv) byteChannels() int {
 	return max(c.In, c.GroupCount()*c.Dots.Steps*c.Dots.Step)
 }
 
-// byteType is the type of the bytes of levels.
-func (c *conv) byteType() ir.Type {
+// dotType is the type of the bytes that are multiplied.
+func (c *conv) dotType() ir.Type {
 	if c.Dots.Signed {
 		return ir.I8
 	}
@@ -41,7 +41,81 @@ func (c *conv) byteOf(level ir.Expr) ir.Expr {
 	if c.Dots.Offset > 0 {
 		level = sub(level, ir.Const(ir.I32, int64(c.Dots.Offset)))
 	}
-	return ir.CastTo(c.byteType(), level)
+	return ir.CastTo(c.dotType(), level)
+}
+
+// needed is the number of sums of a row that are read: a pool may leave the last ones out.
+func (c *conv) needed() int {
+	if c.Pool == nil {
+		return c.ow
+	}
+	return (c.pw-1)*c.Pool.Strides[1] + c.Pool.Kernel[1]
+}
+
+// levelBytes is the input where levels lie as bytes: a row of pixels as one of bytes where a row of taps is a run of them.
+func (c *conv) levelBytes() ir.Buffer {
+	shape := c.X.Shape
+	if c.Dots.Runs {
+		shape = []int{c.batch, c.h, 1, c.w * c.In}
+	}
+	return buf("x", byteType(c.X.LevelType), shape...)
+}
+
+// sameBytes reports whether the input's bytes are those that are multiplied.
+func (c *conv) sameBytes() bool {
+	return c.X.Bits == ir.U8.Bits() && byteType(c.X.LevelType) == c.dotType() && c.X.Signed == (c.Dots.Offset > 0)
+}
+
+// multiplied is the byte that is multiplied, of byte v of the input.
+func (c *conv) multiplied(v ir.Expr) ir.Expr {
+	if c.sameBytes() {
+		return v
+	}
+	return c.byteOf(byteLevel(v, c.X.LevelType))
+}
+
+// copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.
+func (c *conv) copied(x ir.Buffer) ir.Buffer {
+	d, p := c.Dots, c.Pad
+	xp := buf("xp", c.dotType(), c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
+	left, width := 0, c.In
+	if d.Runs {
+		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
+		left = min(p.Left*c.In, n)
+		width = min(c.w*c.In, n-left)
+		xp.Shape[2], xp.Shape[3] = 1, n
+	}
+	if !p.Any() && c.sameBytes() && xp.Shape[3] <= x.Shape[3] {
+		return x
+	}
+	ls := loops("xp.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", xp.Shape[1]), over(ir.Col, "w", xp.Shape[2]))
+	i := vars(ls)
+	pad := ir.Const(xp.Type, int64(d.PadLevel-d.Offset))
+	var row []ir.Stmt
+	store := func(name string, first, n int, v func(o ir.Expr) ir.Expr) {
+		if o := ir.V("xp." + name); n > 0 {
+			row = append(row, ir.Nest(loops("xp.", over(ir.Channel, name, n)), set(xp, v(o), i[0], i[1], i[2], add(o, ir.Int(first)))))
+		}
+	}
+	padding := func(ir.Expr) ir.Expr { return pad }
+	store("z", 0, left, padding)
+	store("c", left, width, func(o ir.Expr) ir.Expr {
+		w, inside := sub(i[2], ir.Int(p.Left)), inside(i[1], p.Top, c.h, xp.Shape[1])
+		if d.Runs {
+			w = i[2]
+		} else {
+			inside = append(inside, c.columns(i[2])...)
+		}
+		v := c.multiplied(ir.At(x, i[0], sub(i[1], ir.Int(p.Top)), w, o))
+		if len(inside) == 0 {
+			return v
+		}
+		return &ir.Select{Cond: all(inside...), A: v, B: pad}
+	})
+	store("e", left+width, xp.Shape[3]-left-width, padding)
+	c.bufs = append(c.bufs, xp)
+	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(row...)))
+	return xp
 }
 
 // bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is one run of bytes, [B, H, 1, W*C] as far
@@ -49,11 +123,11 @@ func (c *conv) byteOf(level ir.Expr) ir.Expr {
 func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 	d, p := c.Dots, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
-	xp := buf("xp", c.byteType(), c.batch, hp, wp, cp)
+	xp := buf("xp", c.dotType(), c.batch, hp, wp, cp)
 	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, o} }
 	rest := 0 // bytes behind the last pixel that is needed as a whole
 	if d.Runs {
-		n := (c.ow-1)*c.SW*c.In + d.Steps*d.Step
+		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
 		cp, wp = c.In, min(wp, n/c.In)
 		rest = n - wp*c.In
 		xp.Shape = []int{c.batch, hp, 1, n}
@@ -102,9 +176,9 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 // dots is the nest of the sums of products of bytes of x, the copy of the input, and w.
 func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 	d := c.Dots
-	acc := buf("acc", ir.I32, c.batch, c.oh, c.ow, c.o)
+	acc := buf("acc", ir.I32, c.batch, c.oh, c.needed(), c.o)
 	c.bufs = append(c.bufs, acc)
-	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
+	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.needed()), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	dh, dw := c.Dilation()
 	cols := w.Shape[1]

@@ -6,14 +6,19 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // epilogue adds the nest that turns accumulators into the output, and the parameters it needs.
 func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	e := c.Epilogue
-	if e.OutBits == 0 {
+	switch c.To {
+	case layout.Floats:
 		return c.storeFloat(acc, slice)
+	case layout.Bytes:
+		return c.storeBytes(acc)
 	}
 	shape := []int{c.batch, c.ph, c.pw, c.Out}
 	y := BitBuffer("y", e.OutBits, shape, e.OutEnc)
@@ -82,8 +87,53 @@ func thermometer(atLeast []ir.Expr, bits int) []ir.Expr {
 	return out
 }
 
+// storeBytes adds the nest that stores levels as bytes.
+func (c *conv) storeBytes(acc ir.Buffer) ir.Buffer {
+	e := c.Epilogue
+	t := scalar.LevelType{Enc: e.OutEnc, Bits: e.OutBits}
+	y := buf("y", byteType(t), c.batch, c.ph, c.pw, c.o)
+	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	i := vars(outer)
+	var v ir.Expr
+	switch {
+	case e.Thresholds != nil:
+		v = countTrue(c.thresholdsReached(c.sum(acc, i[0], i[1], i[2], i[3]), i[3]))
+	case e.Shift != nil:
+		v = c.shiftLevel(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	case e.Scale != nil:
+		v = ir.At(c.scaled(acc), i...)
+	case e.Quantizer != nil:
+		v = ir.At(c.quantized(acc), i...)
+	default:
+		v = countTrue(c.reached(c.floats(acc, i[:3], channel{index: i[3]}, 1<<e.OutBits-1), i[3]))
+	}
+	if e.OutEnc == ir.BipolarInv {
+		v = sub(ir.Const(ir.I32, int64(t.Top())), v)
+	}
+	c.nests = append(c.nests, ir.Nest(outer, set(y, ir.CastTo(y.Type, v), i...)))
+	return y
+}
+
+// countTrue is the number (i32) of conditions that hold.
+func countTrue(conditions []ir.Expr) ir.Expr {
+	var n ir.Expr
+	for _, e := range conditions {
+		if one := ir.CastTo(ir.I32, e); n == nil {
+			n = one
+		} else {
+			n = add(n, one)
+		}
+	}
+	return n
+}
+
 // thresholdBits compares sums with thresholds; those of padding channels are never reached.
 func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
+	return thermometer(c.thresholdsReached(p, o), c.Epilogue.OutBits)
+}
+
+// thresholdsReached says of each threshold whether the sum of p reaches it.
+func (c *conv) thresholdsReached(p, o ir.Expr) []ir.Expr {
 	var t ir.Buffer
 	n, reached := len(c.Epilogue.Thresholds), ir.Ge
 	switch k := c.Line(); {
@@ -98,7 +148,7 @@ func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
 	for j := range n {
 		ge = append(ge, ir.Bin(reached, p, ir.At(t, ir.Int(j), o)))
 	}
-	return thermometer(ge, c.Epilogue.OutBits)
+	return ge
 }
 
 // sumOf is the i32 sum that belongs to accumulator p.
@@ -125,11 +175,16 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 }
 
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
+	return bitsOf(c.shiftLevel(p, o), c.Epilogue.OutBits)
+}
+
+// shiftLevel is the level that add, shift and clip make of accumulator p.
+func (c *conv) shiftLevel(p, o ir.Expr) ir.Expr {
 	at := func(name string, data []int32, fill int32) ir.Expr {
 		return ir.At(constant(c, name, ir.I32, data, fill), o)
 	}
 	// Padding channels have sums from 0 down: (0 - 1) >> r is negative, level 0.
-	return bitsOf(shifted(c.Epilogue.Shift, c.sumOf(p, o), c.Epilogue.OutBits, at), c.Epilogue.OutBits)
+	return shifted(c.Epilogue.Shift, c.sumOf(p, o), c.Epilogue.OutBits, at)
 }
 
 // shifted is the level that s gives the i32 integer v; at gives a list's entry for the channel, fill standing for those of padding

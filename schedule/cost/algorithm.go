@@ -5,7 +5,6 @@
 package cost
 
 import (
-	"cmp"
 	"math"
 
 	"ripc/targets"
@@ -51,26 +50,26 @@ func Popcount(t targets.Target, l Layer) Estimate {
 
 // PopcountDense is Popcount of words that are put together for each position of the output, number by number.
 func PopcountDense(t targets.Target, l Layer) Estimate {
-	c := t.Sums()
-	return popcounts(t, l, l.Dense.Words, counted(t, l)) + Estimate(c.Piece*float64(l.Outputs*l.ActivationPlanes*l.Dense.Pieces))
+	piece := t.Sums().Word * t.WordShares().Piece
+	return popcounts(t, l, l.Dense.Words, counted(t, l)) + Estimate(piece*float64(l.Outputs*l.ActivationPlanes*l.Dense.Pieces))
 }
 
 // PopcountLanes is Popcount of words that each filter has for itself, made of Sources words of each pixel.
 func PopcountLanes(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Lanes.Words, t.Sums().LaneWord) + lanes(t, l)
+	return popcounts(t, l, l.Taps*l.Lanes.Words, t.Sums().Word*t.WordShares().LaneWord) + lanes(t, l)
 }
 
 // PopcountDenseLanes is PopcountLanes where words of several pixels become one.
 func PopcountDenseLanes(t targets.Target, l Layer) Estimate {
-	c := t.Sums()
-	merged := c.Lane * float64(l.Outputs*l.ActivationPlanes*l.Filters*(2*l.Taps+l.Lanes.Merged))
-	return popcounts(t, l, l.Lanes.Merged, c.LaneWord) + lanes(t, l) + Estimate(merged)
+	c := t.WordShares()
+	merged := t.Sums().Word * c.Lane * float64(l.Outputs*l.ActivationPlanes*l.Filters*(2*l.Taps+l.Lanes.Merged))
+	return popcounts(t, l, l.Lanes.Merged, t.Sums().Word*c.LaneWord) + lanes(t, l) + Estimate(merged)
 }
 
 // lanes estimates what it takes to make each filter's words of a pixel: two operations a source, and a rotation.
 func lanes(t targets.Target, l Layer) Estimate {
 	pixels := float64(l.Lanes.Pixels*l.ActivationPlanes*l.Filters) * again(l)
-	return Estimate(t.Sums().Lane * pixels * float64(l.Lanes.Words*(2*l.Lanes.Sources+4)))
+	return Estimate(t.Sums().Word * t.WordShares().Lane * pixels * float64(l.Lanes.Words*(2*l.Lanes.Sources+4)))
 }
 
 // again is how often a row of the input is copied: blocks of rows of the output (as schedules share them out, see Rows) copy those
@@ -86,14 +85,14 @@ func counted(t targets.Target, l Layer) float64 {
 	c := t.Sums()
 	each := c.Word
 	if l.WeightPlanes > 1 {
-		each = c.PlaneWord
+		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
 	if l.Grouped && l.GroupFilters%WordChannels != 0 {
 		same := int64(1)
 		for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
 			same *= 2
 		}
-		each += c.Scattered / float64(same)
+		each += c.Word * t.WordShares().Scattered / float64(same)
 	}
 	return each
 }
@@ -112,19 +111,11 @@ func Float(t targets.Target, l Layer) Estimate {
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
 }
 
-// plainDot is what a step takes without an instruction for it, in multiplications and additions of f32: four of each, and conversions. It has
-// not been measured.
-const plainDot = 12
-
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	op := c.Dot
-	if op == 0 {
-		op = plainDot * c.Fma
-	}
-	terms, unpack := multiplied(t, l, op)
-	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + cmp.Or(c.UnpackByte, c.Unpack)*unpack + streamed(t, l, Quad*l.Steps) + levels(c, l))
+	terms, unpack := multiplied(t, l, c.Dot)
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps) + levels(c, l))
 }
 
 // Quad is the number of channels whose products with the weights of a filter are added up at once.

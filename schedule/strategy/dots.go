@@ -62,6 +62,7 @@ func buildDots(b *builder, v Values) {
 		b.reorder(slices.Insert(order, slices.Index(order, b.sum.loop(ir.Reduce))+1, part)...)
 	}
 	b.registers(b.sum.buf)
+	b.unroll(on(b.serial(b.sum.buf), ir.Channel)...) // of vectors
 	b.stagesBetween()
 	b.finish(t)
 	if v[unroll] == 1 {

@@ -1,6 +1,12 @@
 package emit
 
-import "ripc/ir"
+import (
+	"math"
+
+	"github.com/llir/llvm/ir/enum"
+
+	"ripc/ir"
+)
 
 // convert emits a cast to t.
 func (e *emitter) convert(a val, t ir.Type) val {
@@ -21,6 +27,8 @@ func (e *emitter) convert(a val, t ir.Type) val {
 		return e.floatTo64(a, t)
 	case far && t.IsFloat() && e.indexType() == ir.I32:
 		return e.floatFrom64(a)
+	case a.wide && a.t == ir.F32 && t == ir.I32 && e.target.Arch == "x86_64":
+		return e.saturated(a)
 	case a.t.IsFloat():
 		// Plain fptosi is undefined out of range; these saturate and give 0 for NaN.
 		name := "llvm.fptoui.sat."
@@ -42,6 +50,18 @@ func (e *emitter) convert(a val, t ir.Type) val {
 		out.v = e.b().NewZExt(a.v, to)
 	}
 	return out
+}
+
+// saturated emits the cast of a vector of f32 to i32, which LLVM takes apart on x86: numbers that do not fit become the nearest that
+// does, and NaN 0.
+func (e *emitter) saturated(a val) val {
+	least, past, zero := e.splat(number(math.MinInt32)), e.splat(number(-math.MinInt32)), e.splat(number(0))
+	below, fits := e.b().NewFCmp(enum.FPredOLT, a.v, least.v), e.b().NewFCmp(enum.FPredOLT, a.v, past.v)
+	above := e.b().NewFCmp(enum.FPredOGE, a.v, past.v)
+	inside := e.b().NewAnd(e.b().NewFCmp(enum.FPredOGE, a.v, least.v), fits)
+	whole := e.b().NewFPToSI(e.b().NewSelect(inside, a.v, zero.v), e.typeOf(ir.I32, true))
+	most := e.b().NewSelect(above, e.splat(imm(ir.I32, math.MaxInt32)).v, whole)
+	return val{v: e.b().NewSelect(below, e.splat(imm(ir.I32, math.MinInt32)).v, most), t: ir.I32, wide: true}
 }
 
 // reinterpret emits a bitcast to t.

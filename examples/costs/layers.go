@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"ripc"
+	"ripc/compile"
+	"ripc/engine"
+	"ripc/ir"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+	"ripc/measure"
+	"ripc/schedule/cost/measured"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// grid are the layers that are measured: as much of networks' usual shapes as gives each constant its say, cut to a few rows.
+func grid() []measured.Layer {
+	var all []measured.Layer
+	for _, g := range [][5]int{{6, 56, 64, 64, 3}, {6, 28, 128, 128, 3}, {6, 14, 256, 256, 3}, {4, 7, 512, 512, 3}, {6, 28, 32, 32, 3}, {6, 28, 48, 40, 3},
+		{6, 28, 128, 128, 1}, {6, 14, 256, 64, 1}, {1, 1, 512, 256, 1}} {
+		for _, p := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 1}, {4, 1}, {4, 4}} {
+			all = append(all, measured.Layer{Rows: g[0], Cols: g[1], In: g[2], Out: g[3], Kernel: g[4], Activations: p[0], Weights: p[1]})
+		}
+	}
+	return all
+}
+
+// measureLayers measures the grid by all algorithms on targets, and keeps it.
+func measureLayers(ctx context.Context, args []string) error {
+	var only string
+	names, err := flags("measure", func(f *flag.FlagSet) {
+		f.StringVar(&only, "by", "", "measure this algorithm alone, and keep what is known of the others")
+	}, args)
+	if err != nil {
+		return err
+	}
+	all, err := measured.All()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		s := measured.Set{Target: name, Date: time.Now().Format(time.DateOnly), Unit: "cycles", Layers: grid()}
+		for _, old := range all {
+			if old.Target == name && only != "" {
+				s.Layers = old.Layers
+			}
+		}
+		t, err := targets.Measured(s.Target)
+		if err != nil {
+			return err
+		}
+		if s.Machine, err = sweep(ctx, t, s.Layers, only); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		kept := all[:0:0]
+		for _, old := range all {
+			if old.Target != name {
+				kept = append(kept, old)
+			}
+		}
+		all = append(kept, s)
+		if err := os.WriteFile(measured.File, measured.Write(all), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep fills in the costs of layers on t, by one algorithm or, if only is "", by all, and says what machine they are from.
+func sweep(ctx context.Context, t targets.Target, layers []measured.Layer, only string) (machine string, err error) {
+	type job struct {
+		layer int
+		by    layout.Algorithm
+		f     *ir.Func
+	}
+	var jobs []job
+	for i, l := range layers {
+		a, x := l.Conv()
+		for _, by := range layout.Applying(a, &x) {
+			if only != "" && by.String() != only {
+				continue
+			}
+			f, _ := ops.Conv(layout.NewConv(a, x, t, by), ops.Slice{})
+			jobs = append(jobs, job{i, by, f})
+		}
+	}
+	threads := runtime.GOMAXPROCS(0)
+	if engine.Choose(t.Arch, t.Features, engine.Options{}) == engine.Native {
+		threads = 1 // times of one thing at a time
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	known := map[string]*entry{} // by the text of a Func, since planes of weights are nothing to some algorithms
+	var mu sync.Mutex
+	next := make(chan job)
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			for j := range next {
+				mu.Lock()
+				e := known[j.f.String()]
+				if e == nil {
+					e = &entry{}
+					known[j.f.String()] = e
+				}
+				mu.Unlock()
+				e.once.Do(func() { e.cycles, e.machine, e.err = cycles(ctx, j.f, t) })
+				if e.err != nil {
+					cancel(fmt.Errorf("%s by %s: %w", layers[j.layer], j.by, e.err))
+					return
+				}
+				fmt.Fprintf(os.Stderr, "%s: %s by %s: %.0f\n", t.Name, layers[j.layer], j.by, e.cycles)
+				mu.Lock()
+				if layers[j.layer].Costs == nil {
+					layers[j.layer].Costs = map[string]float64{}
+				}
+				layers[j.layer].Costs[j.by.String()] = e.cycles
+				machine = e.machine
+				mu.Unlock()
+			}
+		})
+	}
+feed:
+	for _, j := range jobs {
+		select {
+		case next <- j:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(next)
+	wg.Wait()
+	return machine, context.Cause(ctx)
+}
+
+// entry is what a Func costs.
+type entry struct {
+	once    sync.Once
+	cycles  float64
+	machine string
+	err     error
+}
+
+// cycles measures f with its default schedule: by time and clock on this machine, by estimate on a board.
+func cycles(ctx context.Context, f *ir.Func, t targets.Target) (float64, string, error) {
+	choice, err := strategy.Default(f, t)
+	if err != nil {
+		return 0, "", err
+	}
+	u, err := compile.Kernel(ctx, f, choice.Trace, t, compile.KernelOptions{})
+	if err != nil {
+		return 0, "", err
+	}
+	m, err := u.Measure(ctx, 1, measure.Quick())
+	switch {
+	case err != nil:
+		return 0, "", err
+	case m.Network.EstimatedCycles != nil:
+		version, err := ripc.LLVM()
+		like := ""
+		if m.Estimate.Model != t.CPU {
+			like = ", taken for " + t.CPU
+		}
+		return *m.Network.EstimatedCycles, fmt.Sprintf("estimated by LLVM %s's model of %s%s, without caches", version, m.Estimate.Model, like), err
+	case m.Network.MinMS != nil:
+		return 1e6 * *m.Network.MinMS * *m.GHz, cpuName() + ", one thread", nil
+	}
+	return 0, "", fmt.Errorf("cycles of %s are neither measured nor estimated: %w", t.Name, m.Estimate.Why)
+}
+
+// cpuName is what Linux calls this machine's CPU.
+func cpuName() string {
+	data, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown CPU"
+	}
+	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
+		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+			return cmp.Or(strings.TrimSpace(value), "unknown CPU")
+		}
+	}
+	return "unknown CPU"
+}

@@ -1,0 +1,49 @@
+// Command costs measures layers, by time on this machine and by estimated cycles (docs/estimates.md) on simulated boards, fits the
+// constants of ripc's formulas to that, and holds default schedules against others. It runs in the module's root.
+//
+//	go run ./examples/costs measure [-by ALGORITHM] TARGET...
+//
+// measures a grid of layers by every algorithm, or by one, on each target, and keeps what it found in schedule/cost/measured/layers.txt. zen5 is this machine, if it
+// has AVX-512 and vpopcntdq.
+//
+//	go run ./examples/costs fit
+//
+// fits the constants of all targets to what is kept, and writes targets/sums_fitted.go.
+//
+//	go run ./examples/costs gap [-target T] [-n N] MODEL:LAYER...
+//
+// compares each layer's default schedule with the best of N random points of the strategies' spaces.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "costs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	commands := map[string]func(context.Context, []string) error{"measure": measureLayers, "fit": fit, "gap": gap}
+	if len(args) == 0 || commands[args[0]] == nil {
+		return fmt.Errorf("want a command: measure, fit or gap; go doc ./examples/costs says what it does")
+	}
+	return commands[args[0]](ctx, args[1:])
+}
+
+// flags parses the flags of a command.
+func flags(name string, define func(*flag.FlagSet), args []string) ([]string, error) {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	define(f)
+	err := f.Parse(args)
+	return f.Args(), err
+}
