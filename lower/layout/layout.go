@@ -58,7 +58,7 @@ type Conv struct {
 	Beside []Beside      // levels that are written beside the floats
 	From   Form          // of X
 	To     Form          // of the output
-	Counts *Counts       // Algorithm Popcount
+	Counts *Counts       // Algorithm Popcount, of any Window
 	Sums   *Sums         // Algorithm Float
 	Dots   *Dots         // Algorithm Dot
 }
@@ -82,8 +82,8 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.To = Planes
 	}
 	switch by {
-	case Popcount:
-		c.Counts = newCounts(f, &x)
+	case Popcount, PopcountDense, PopcountLanes, PopcountDenseLanes:
+		c.Counts = newCounts(f, &x, windowOf(by))
 	case Float:
 		c.Sums = newSums(f, &x)
 	case Dot:

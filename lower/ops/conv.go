@@ -55,6 +55,8 @@ type conv struct {
 func (c *conv) name() string {
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
 	switch {
+	case c.Counts != nil && c.Counts.Window != layout.Pixels:
+		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Window)
 	case c.Counts != nil:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
 	case c.Dots != nil:
@@ -136,9 +138,9 @@ func (c *conv) weights() ir.Buffer {
 	case k == nil:
 		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
 	case c.weightPlanes() > 1:
-		return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words, c.weightPlanes())
+		return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words, c.weightPlanes())
 	}
-	return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words)
+	return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words)
 }
 
 // weightPlanes is the number of bit planes of the weights, 0 if these are floats.
@@ -154,11 +156,18 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 	switch {
 	case c.From == layout.Bytes:
 		return c.copied(x)
+	case c.Counts != nil:
+		return c.windowWords(x)
 	case c.Dots != nil:
 		return c.bytes(x)
-	case c.Counts == nil && c.X.Encoded():
+	case c.X.Encoded():
 		return c.unpacked(x)
 	}
+	return c.padded(x)
+}
+
+// padded is x with its padding, or x itself where it has none.
+func (c *conv) padded(x ir.Buffer) ir.Buffer {
 	p := c.Pad
 	if !p.Any() {
 		return x
