@@ -31,7 +31,9 @@ type Options struct {
 	Disable []string // passes of fusedglue not to run
 	// Algorithms are those of layers whose algorithm is not to be chosen by estimated cost, by the layers' names.
 	Algorithms map[string]layout.Algorithm
-	Strict     bool // layers that stay float although the model is binary are errors
+	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
+	Bitserial []string
+	Strict    bool // layers that stay float although the model is binary are errors
 	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
 	Traces map[string]schedule.Trace
 	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
@@ -129,13 +131,13 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {
 		return nil, err
 	}
-	return lower.Program(f, lower.Options{Target: t, Algorithms: o.Algorithms})
+	return lower.Program(f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial})
 }
 
 // lower makes the Program.
 func (c *Compiled) lower(o Options) error {
 	var err error
-	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: o.Algorithms})
+	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: o.Algorithms, Bitserial: o.Bitserial})
 	return err
 }
 

@@ -37,7 +37,12 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
 		c := layout.Choose(f, &x, o.Target)
-		if by, asked := o.Algorithms[n.Name]; asked {
+		by, asked := o.Algorithms[n.Name]
+		if !asked && slices.Contains(o.Bitserial, n.Name) {
+			by, _ = c.Counting(f, &x)
+			asked = true
+		}
+		if asked {
 			if why := by.Lacks(f, &x); why != "" {
 				return nil, g.Errorf(n, "what gives its sums is "+suggest.List(texts(layout.Applying(f, &x)), 20), "cannot be computed by %s: %s", by, why)
 			}
@@ -45,7 +50,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		choices[n.Name] = c
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.Algorithms)) {
+	for _, name := range append(slices.Sorted(maps.Keys(o.Algorithms)), o.Bitserial...) {
 		if !slices.Contains(names, name) {
 			return nil, &ir.Error{Pos: ir.Pos{File: g.File}, Op: "algorithms", Msg: fmt.Sprintf("no convolution or dense layer is called %q", name),
 				Help: suggest.DidYouMean(name, names) + "there are " + suggest.List(names, 20)}

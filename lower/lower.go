@@ -20,6 +20,8 @@ type Options struct {
 	Target targets.Target // what algorithms are chosen for; layers over levels count bits for the zero Target
 	// Algorithms are those of layers whose algorithm is not to be chosen, by the layers' names.
 	Algorithms map[string]layout.Algorithm
+	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
+	Bitserial []string
 }
 
 // Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have.

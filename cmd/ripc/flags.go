@@ -36,7 +36,7 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what\ncosts least by estimate: "+strings.Join(algorithmNames(), ", "))
 	fs.StringSliceVar(&f.float, "float", nil, "layers LAYER=float")
-	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers LAYER=popcount")
+	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers that count bits, by the cheapest algorithm that does")
 	f.modelFlags.register(cmd)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
@@ -113,8 +113,11 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 		errs = append(errs, ask(layer, layout.Float))
 	}
 	for _, layer := range f.bits {
-		errs = append(errs, ask(layer, layout.Popcount))
+		if by, ok := o.Algorithms[layer]; ok && by == layout.Float {
+			errs = append(errs, usagef("layer %q cannot be computed both by %s and by counts of bits", layer, by))
+		}
 	}
+	o.Bitserial = f.bits
 	return cmp.Or(errs...)
 }
 

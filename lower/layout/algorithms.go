@@ -2,7 +2,6 @@ package layout
 
 import (
 	"fmt"
-	"math"
 
 	"ripc/graph"
 	"ripc/internal/enum"
@@ -16,6 +15,10 @@ type Algorithm uint8
 const (
 	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
 	Popcount Algorithm = iota
+	// PopcountDense, PopcountLanes and PopcountDenseLanes are Popcount of other words than those of the input; see Window.
+	PopcountDense
+	PopcountLanes
+	PopcountDenseLanes
 	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
 	Float
 	// Dot adds up products of bytes in i32, four channels at once: levels of up to 8 bits and weights that fit i8.
@@ -39,15 +42,10 @@ type algorithm struct {
 // is taken.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount: {"popcount", func(f *graph.FusedConv, x *graph.Value) string {
-			switch {
-			case !x.Encoded():
-				return "its weights or its input are real numbers"
-			case f.SumBound() > math.MaxInt32:
-				return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
-			}
-			return ""
-		}, cost.Popcount},
+		Popcount:           {Pixels.algorithm(), Pixels.lacks, cost.Popcount},
+		PopcountDense:      {Dense.algorithm(), Dense.lacks, cost.PopcountDense},
+		PopcountLanes:      {Lanes.algorithm(), Lanes.lacks, cost.PopcountLanes},
+		PopcountDenseLanes: {DenseLanes.algorithm(), DenseLanes.lacks, cost.PopcountDenseLanes},
 		Float: {"float", func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
 				return ""

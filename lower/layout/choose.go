@@ -69,6 +69,26 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 	return best
 }
 
+// Counting is the algorithm among those that count bits which costs least by c, a choice for f over x; false where none applies.
+func (c Choice) Counting(f *graph.FusedConv, x *graph.Value) (Algorithm, bool) {
+	least := cost.Estimate(math.Inf(1))
+	best, found := Popcount, false
+	for _, e := range c.Estimates {
+		if e.Algorithm.Counts() && e.Cost < least {
+			best, least, found = e.Algorithm, e.Cost, true
+		}
+	}
+	if found {
+		return best, true
+	}
+	for _, a := range Applying(f, x) {
+		if a.Counts() {
+			return a, true
+		}
+	}
+	return best, false
+}
+
 // levels is what it costs to make levels of a sum of f, in comparisons.
 func levels(f *graph.FusedConv, t targets.Target) int64 {
 	if f.Epilogue.Shift != nil {
@@ -88,11 +108,22 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 	if f.Epilogue.OutBits > 0 { // whole words are written
 		filters = Words(f.Out) * WordBits
 	}
-	return cost.Layer{
+	l := cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
-		Words: int64(groupWords(f)), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
+		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
-		Grouped: f.GroupCount() > 1,
+		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()),
 	}
+	_, _, dense := Dense.extent(f)
+	l.Dense = cost.DenseWords{Words: int64(dense), Pieces: int64(pieces(f) + f.KH*f.KW*(f.GroupIn()/WordBits))}
+	if l.Grouped {
+		lanes, merged := lanesOf(f), int64(0)
+		if DenseLanes.lacks(f, x) == "" {
+			_, _, n := DenseLanes.extent(f)
+			merged = int64(n)
+		}
+		l.Lanes = cost.LaneWords{Words: int64(lanes.Words), Sources: int64(lanes.Sources), Merged: merged, Pixels: l.Inputs / int64(x.Shape[3])}
+	}
+	return l
 }

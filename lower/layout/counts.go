@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"math/bits"
 	"slices"
 
 	"ripc/graph"
@@ -18,12 +17,13 @@ type Counts struct {
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut
 	Ones   bool
-	Words  int // of a pixel that the channels of one group touch, at most
-	// Weights are [KH, KW, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
+	// Window is which words are counted: Rows x Cols pixels, or one, of Words words.
+	Window            Window
+	Rows, Cols, Words int
+	Lanes             *LaneWords // how they are made of the input's, of Lanes and DenseLanes
+	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
-	// Mask [Words, Out] has a 1 for each bit of a pixel's words that belongs to the output's group; nil where words hold
-	// channels of one group only.
-	Mask []uint32
+	ones    []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
 	// PadLevel is the level that positions outside the image hold.
 	PadLevel int
 }
@@ -51,9 +51,13 @@ type Correction struct {
 	Sums       []int32 // [Rows.Count(), Cols.Count(), Out]
 }
 
-func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
+func newCounts(f *graph.FusedConv, x *graph.Value, w Window) *Counts {
 	by, sign := cutOf(f), signs(f)
-	c := &Counts{Planes: x.Bits, Words: groupWords(f), Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
+	c := &Counts{Planes: x.Bits, Window: w, Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
+	c.Rows, c.Cols, c.Words = w.extent(f)
+	if w == Lanes || w == DenseLanes {
+		c.Lanes = laneWords(f)
+	}
 	planes := make([][]bool, len(by.coefs))
 	for j := range planes {
 		planes[j] = make([]bool, len(f.Ints))
@@ -66,9 +70,6 @@ func newCounts(f *graph.FusedConv, x *graph.Value) *Counts {
 		}
 	}
 	c.pack(f, planes, x.Enc == ir.BipolarInv && !c.Ones)
-	if f.GroupCount() > 1 && f.GroupIn()%WordBits != 0 && !c.Ones {
-		c.mask(f)
-	}
 	if f.Pad.Any() {
 		level, ok := levelOf(f.PadValue, x)
 		if c.PadLevel = level; !ok && c.Ones {
@@ -117,58 +118,32 @@ func levelOf(v int, x *graph.Value) (int, bool) {
 	return 0, false
 }
 
-// pack makes c's Weights: each filter has the words that its group touches.
+// pack makes c's Weights, and counts their bits.
 func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
+	c.ones = make([]int32, f.KH*f.KW*len(planes)*f.Out)
 	if len(f.Ints) == 0 {
 		return
 	}
 	in := f.GroupIn()
-	c.Weights = make([]uint32, f.KH*f.KW*c.Words*len(planes)*f.Out)
+	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*len(planes)*f.Out)
 	for j, plane := range planes {
 		for i, plus := range plane {
 			if plus == inverted {
 				continue
 			}
 			o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-			bit := o/f.GroupOut()*in + ch - firstWord(f, o)*WordBits
-			c.Weights[((tap*c.Words+bit/WordBits)*len(planes)+j)*f.Out+o] |= 1 << (bit % WordBits)
+			word, bit := c.Window.place(f, tap, ch)
+			c.Weights[(word*len(planes)+j)*f.Out+o] |= 1 << bit
+			c.ones[(tap*len(planes)+j)*f.Out+o]++
 		}
 	}
 }
 
-// firstWord is the first of the words of a pixel that hold the channels of output o's group.
-func firstWord(f *graph.FusedConv, o int) int { return o / f.GroupOut() * f.GroupIn() / WordBits }
-
-// groupWords is the most words of a pixel that the channels of one group touch.
-func groupWords(f *graph.FusedConv) int {
-	n, most := f.GroupIn(), 0
-	for g := range f.GroupCount() {
-		most = max(most, ((g+1)*n-1)/WordBits-g*n/WordBits+1)
-	}
-	return most
-}
-
-func (c *Counts) mask(f *graph.FusedConv) {
-	c.Mask = make([]uint32, c.Words*f.Out)
-	for i := range c.Mask {
-		q, o := i/f.Out, i%f.Out
-		g := o / f.GroupOut()
-		for b := range WordBits {
-			if ch := (firstWord(f, o)+q)*WordBits + b; ch >= g*f.GroupIn() && ch < (g+1)*f.GroupIn() {
-				c.Mask[i] |= 1 << b
-			}
-		}
-	}
-}
-
-// ones is the number of 1 bits of plane j of filter o in words from to to-1.
-func (c *Counts) ones(j, o, outs, from, to int) int32 {
-	if c.Weights == nil {
-		return 0
-	}
+// onesOf is the number of 1 bits of plane j of filter o.
+func (c *Counts) onesOf(f *graph.FusedConv, j, o int) int32 {
 	var n int32
-	for q := from; q < to; q++ {
-		n += int32(bits.OnesCount32(c.Weights[(q*len(c.Coefs)+j)*outs+o]))
+	for tap := range f.KH * f.KW {
+		n += c.ones[(tap*len(c.Coefs)+j)*f.Out+o]
 	}
 	return n
 }
@@ -183,7 +158,7 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	for o := range c.Base {
 		for j, coef := range c.Coefs {
 			if c.Ones { // the integer is the level less zero, twice the level less m, or m less that
-				switch n := coef * c.ones(j, o, f.Out, 0, f.KH*f.KW*c.Words); x.Enc {
+				switch n := coef * c.onesOf(f, j, o); x.Enc {
 				case ir.Unipolar:
 					c.Base[o] -= zero * n
 				case ir.Bipolar:
@@ -197,7 +172,7 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 				c.Base[o] += coef * m * int32(f.Products())
 				continue
 			}
-			c.Base[o] += coef * ((m-2*zero)*c.ones(j, o, f.Out, 0, f.KH*f.KW*c.Words) + zero*int32(f.Products()))
+			c.Base[o] += coef * ((m-2*zero)*c.onesOf(f, j, o) + zero*int32(f.Products()))
 		}
 	}
 	if c.Ones {
@@ -240,7 +215,7 @@ func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 	for i := range taps {
 		tap, o := i/f.Out, i%f.Out
 		for j, coef := range c.Coefs {
-			taps[i] += coef * (2*c.ones(j, o, f.Out, tap*c.Words, (tap+1)*c.Words) - int32(f.GroupIn()))
+			taps[i] += coef * (2*c.ones[(tap*len(c.Coefs)+j)*f.Out+o] - int32(f.GroupIn()))
 		}
 	}
 	return c.outside(f, x, taps)
@@ -252,7 +227,7 @@ func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Corre
 	taps := make([]int32, f.KH*f.KW*f.Out)
 	for i := range taps {
 		for j, coef := range c.Coefs {
-			taps[i] -= coef * c.ones(j, i%f.Out, f.Out, i/f.Out*c.Words, (i/f.Out+1)*c.Words)
+			taps[i] -= coef * c.ones[(i/f.Out*len(c.Coefs)+j)*f.Out+i%f.Out]
 		}
 	}
 	return c.outside(f, x, taps)

@@ -58,7 +58,7 @@ type Conv struct {
 	Beside []Beside      // levels that are written beside the floats
 	From   Form          // of X
 	To     Form          // of the output
-	Counts *Counts       // Algorithms Popcount, Table4 and Table6
+	Counts *Counts       // Algorithm Popcount, of any Window, and Table4 and Table6
 	Tables *Tables       // Algorithms Table4 and Table6
 	Sums   *Sums         // Algorithm Float
 	Dots   *Dots         // Algorithm Dot
@@ -83,10 +83,10 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.To = Planes
 	}
 	switch by {
-	case Popcount:
-		c.Counts = newCounts(f, &x)
+	case Popcount, PopcountDense, PopcountLanes, PopcountDenseLanes:
+		c.Counts = newCounts(f, &x, windowOf(by))
 	case Table4, Table6:
-		c.Counts = newCounts(f, &x)
+		c.Counts = newCounts(f, &x, Pixels)
 		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
 	case Float:
 		c.Sums = newSums(f, &x)

@@ -23,7 +23,13 @@ func TestLevelsBeside(t *testing.T) {
 		a := c.a
 		ints := a.Ints
 		a.Out = rapid.SampledFrom([]int{1, 2, 8, 16, 32, 64, 96}).Draw(t, "outputs")
-		a.Ints = slices.Repeat(ints, 96)[:c.kh*c.kw*a.In*a.Out]
+		if a.Out%a.GroupCount() != 0 {
+			a.Groups = 0
+		}
+		a.Ints = make([]int16, c.kh*c.kw*a.GroupIn()*a.Out)
+		for i := range a.Ints {
+			a.Ints[i] = ints[i%len(ints)]
+		}
 		scale := drawFloats(t, a.Out, "scale")
 		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: scale}}
 		var nodes []*graph.Node
@@ -44,8 +50,9 @@ func TestLevelsBeside(t *testing.T) {
 			want[i] = f32.Mul(float32(d), scale[i%a.Out])
 			whole[i/a.Out*total+s.Offset+i%a.Out] = want[i]
 		}
-		for _, by := range []layout.Algorithm{layout.Popcount, layout.Float, layout.Dot} {
-			l := layout.NewConv(a, c.input(), targets.Target{}, by)
+		x := c.input()
+		for _, by := range layout.Applying(a, &x) {
+			l := layout.NewConv(a, x, targets.Target{}, by)
 			for k, n := range nodes {
 				b, ok := layout.BesideOf(a, n)
 				if !ok {

@@ -30,6 +30,11 @@ func drawBinary(t *rapid.T) *binaryConv {
 	c := &binaryConv{geometry: drawGeometry(t), enc: rapid.SampledFrom(encodings).Draw(t, "encoding")}
 	a := &graph.FusedConv{KH: c.kh, KW: c.kw, SH: c.sh, SW: c.sw, Pad: c.pad, In: channels(t, "in"), Out: channels(t, "out")}
 	c.a, c.bits = a, between(t, 1, 3, "planes")
+	if rapid.Bool().Draw(t, "grouped") { // groups of each of them: in words, across words, and some to a word
+		a.Groups = rapid.SampledFrom([]int{2, 3, 11}).Draw(t, "groups")
+		a.In = a.Groups * rapid.SampledFrom([]int{1, 2, 5, 16, 32, 40}).Draw(t, "group in")
+		a.Out = a.Groups * rapid.SampledFrom([]int{1, 3, 32}).Draw(t, "group out")
+	}
 	x := c.input()
 	a.X = graph.IntegersOf(x.LevelType)
 	if c.enc != ir.Unipolar && rapid.Bool().Draw(t, "ones") {
@@ -38,7 +43,7 @@ func drawBinary(t *rapid.T) *binaryConv {
 	a.W = rapid.SampledFrom([]graph.Integers{{Min: -1, Max: 1, Step: 2}, {Min: -1, Max: 1, Step: 1}, {Min: -3, Max: 3, Step: 2}, {Min: -2, Max: 1, Step: 1}, {Min: -1, Max: 6, Step: 1}, {Min: 0, Max: 1, Step: 1}}).Draw(t, "weights")
 	c.x = drawLevels(t, c.b*c.h*c.w*a.In, c.bits, "x")
 	r := random(t, "weights")
-	for range c.kh * c.kw * a.In * a.Out {
+	for range c.kh * c.kw * a.GroupIn() * a.Out {
 		a.Ints = append(a.Ints, int16(a.W.Min+a.W.Step*r.IntN((a.W.Max-a.W.Min)/a.W.Step+1)))
 	}
 	return c
@@ -71,8 +76,10 @@ func (c *binaryConv) dots() []int {
 			if x >= 0 {
 				v = c.value(c.x[x*in+ch])
 			}
-			for o := range out {
-				sums[p*out+o] += v * int(c.a.Ints[(k*in+ch)*out+o])
+			n := c.a.GroupIn()
+			for o := range c.a.GroupOut() {
+				o += ch / n * c.a.GroupOut()
+				sums[p*out+o] += v * int(c.a.Ints[(k*n+ch%n)*out+o])
 			}
 		}
 	})
@@ -107,8 +114,11 @@ func (c *binaryConv) drawPool(t *rapid.T) {
 // laidOut calls see with what each algorithm makes of c.
 func (c *binaryConv) laidOut(slice ops.Slice, see func(f *ir.Func, inputs []any)) {
 	x := c.input()
-	for _, t := range []targets.Target{{}, {Arch: "aarch64"}} { // with unsigned and signed bytes
+	for _, t := range []targets.Target{{}, {Arch: "aarch64"}} { // with unsigned and signed bytes, which only Dot knows of
 		for _, by := range layout.Applying(c.a, &x) {
+			if by != layout.Dot && t.Arch != "" {
+				continue
+			}
 			f, consts := ops.Conv(layout.NewConv(c.a, x, t, by), slice)
 			see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
 		}

@@ -58,6 +58,8 @@ func (c *conv) name() string {
 	switch {
 	case c.Tables != nil:
 		return fmt.Sprintf("tconv2d_a%dt%d_%s", c.Counts.Planes, c.Tables.Bits, size)
+	case c.Counts != nil && c.Counts.Window != layout.Pixels:
+		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Window)
 	case c.Counts != nil:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
 	case c.Dots != nil:
@@ -145,9 +147,9 @@ func (c *conv) weights() ir.Buffer {
 	case k == nil:
 		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
 	case c.weightPlanes() > 1:
-		return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words, c.weightPlanes())
+		return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words, c.weightPlanes())
 	}
-	return constant(c, "wt", ir.U32, k.Weights, 0, c.KH, c.KW, k.Words)
+	return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words)
 }
 
 // weightPlanes is the number of bit planes of the weights, 0 if these are floats.
@@ -163,11 +165,18 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 	switch {
 	case c.From == layout.Bytes:
 		return c.copied(x)
+	case c.Counts != nil:
+		return c.windowWords(x)
 	case c.Dots != nil:
 		return c.bytes(x)
-	case c.Counts == nil && c.X.Encoded():
+	case c.X.Encoded():
 		return c.unpacked(x)
 	}
+	return c.padded(x)
+}
+
+// padded is x with its padding, or x itself where it has none.
+func (c *conv) padded(x ir.Buffer) ir.Buffer {
 	p := c.Pad
 	if !p.Any() {
 		return x

@@ -8,9 +8,9 @@ import (
 	"ripc/ir"
 )
 
-func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
+func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	if c.Dots != nil {
-		return c.dots(x, w)
+		return c.dots(x, wt)
 	}
 	k, t := c.Counts, ir.F32
 	switch {
@@ -23,13 +23,14 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	c.bufs = append(c.bufs, acc)
 	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	dh, dw := c.Dilation()
-	window := func(coord ir.Expr, stride, dilation int, k string) ir.Expr {
-		return add(mul(coord, ir.Int(stride)), mul(ir.V(k), ir.Int(dilation)))
+	rows, cols := c.KH, c.KW
+	if k != nil {
+		rows, cols = k.Rows, k.Cols
 	}
 	channel, ch := c.channel(i[3])
-	at := []ir.Expr{i[0], window(i[1], c.SH, dh, "acc.kh"), window(i[2], c.SW, dw, "acc.kw"), channel}
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, c.terms()))
+	red := loops("acc.", over(ir.TapRow, "kh", rows), over(ir.TapCol, "kw", cols), over(ir.Reduce, ch, c.terms()))
+	h, w := c.pixel(i[1], i[2], ir.V("acc.kh"), ir.V("acc.kw"))
+	at := []ir.Expr{i[0], h, w, channel}
 	wi := vars(red)
 	if c.weightPlanes() > 1 {
 		red = append(red, ir.Loop{Var: "acc.m", Extent: c.weightPlanes(), Axis: ir.WeightPlane})
@@ -37,9 +38,9 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	}
 	var wv ir.Expr
 	if k == nil && c.Sums.Packed != nil {
-		wv = c.unpackedWeight(w, wi, i[3])
+		wv = c.unpackedWeight(wt, wi, i[3])
 	} else {
-		wv = ir.At(w, append(wi, i[3])...)
+		wv = ir.At(wt, append(wi, i[3])...)
 	}
 	if k == nil {
 		var start ir.Expr = ir.Float(0)
@@ -56,14 +57,10 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 		return acc
 	}
 	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))
-	xv := ir.At(x, append([]ir.Expr{plane}, at...)...)
+	xv := ir.At(x, c.windowAt(plane, i, ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc."+ch))...)
 	differ := ir.Bin(ir.Xor, xv, wv)
 	if k.Ones {
 		differ = ir.Bin(ir.And, xv, wv)
-	}
-	if k.Mask != nil {
-		mask := constant(c, "wm", ir.U32, k.Mask, 0, k.Words)
-		differ = ir.Bin(ir.And, differ, ir.At(mask, ir.V("acc."+ch), i[3]))
 	}
 	bits := c.times(ir.CastTo(ir.I32, ir.Un(ir.Popcount, differ)))
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
@@ -77,28 +74,20 @@ func (c *conv) accumulate(x, w ir.Buffer) ir.Buffer {
 	return acc
 }
 
-// channel is the index, in channels or words, of what output channel o reads in step "acc."+loop of its reduction. The loop
-// is called gc where its addresses differ from lane to lane.
+// channel is the input channel of what output channel o multiplies in step "acc."+loop of its reduction. The loop is called gc
+// where its addresses differ from lane to lane.
 func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
-	if c.GroupCount() == 1 {
+	if c.GroupCount() == 1 || c.Counts != nil {
 		return ir.V("acc.c"), "c"
 	}
-	if c.Counts == nil && c.GroupIn() == 1 && c.GroupOut() == 1 && c.o == c.Out {
+	if c.GroupIn() == 1 && c.GroupOut() == 1 && c.o == c.Out {
 		return add(o, ir.V("acc.c")), "c"
 	}
 	if c.o != c.Out {
 		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
 	}
 	first := mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn()))
-	last := c.In - 1
-	if c.Counts != nil {
-		if last = Words(c.In) - 1; c.GroupIn()%WordBits == 0 {
-			first = mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn()/WordBits))
-		} else {
-			first = ir.Bin(ir.Div, first, ir.Int(WordBits))
-		}
-	}
-	return ir.Bin(ir.Min, add(first, ir.V("acc.gc")), ir.Int(last)), "gc"
+	return ir.Bin(ir.Min, add(first, ir.V("acc.gc")), ir.Int(c.In-1)), "gc"
 }
 
 // times is a popcount times the factor of weight plane acc.m.

@@ -20,6 +20,21 @@ type Layer struct {
 	Inputs                         int64 // elements of the input with its padding
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
 	Grouped                        bool  // output channels read different input channels
+	GroupFilters                   int64 // how many read the same, if Grouped
+	Dense                          DenseWords
+	Lanes                          LaneWords
+}
+
+// DenseWords is what words cost by that are made for each position, and hold all bits of a window.
+type DenseWords struct {
+	Words, Pieces int64 // of a group's window; that all groups' words are made of
+}
+
+// LaneWords is what words cost by that are made for each filter.
+type LaneWords struct {
+	Words, Sources int64 // of a filter in a pixel; words of the input that each is made of
+	Merged         int64 // words of the window, where pixels share some
+	Pixels         int64 // of the input with its padding
 }
 
 // Estimate is a cost, in the unit of its target's SumCosts.
@@ -30,28 +45,77 @@ const WordChannels = 32
 
 // Popcount estimates sums of popcounts of words: a count for each pair of planes of each word.
 func Popcount(t targets.Target, l Layer) Estimate {
+	return popcounts(t, l, l.Taps*l.Words, counted(t, l))
+}
+
+// PopcountDense is Popcount of words that are put together for each position of the output, number by number.
+func PopcountDense(t targets.Target, l Layer) Estimate {
+	piece := t.Sums().Word * t.WordShares().Piece
+	return popcounts(t, l, l.Dense.Words, counted(t, l)) + Estimate(piece*float64(l.Outputs*l.ActivationPlanes*l.Dense.Pieces))
+}
+
+// PopcountLanes is Popcount of words that each filter has for itself, made of Sources words of each pixel.
+func PopcountLanes(t targets.Target, l Layer) Estimate {
+	return popcounts(t, l, l.Taps*l.Lanes.Words, t.Sums().Word*t.WordShares().LaneWord) + lanes(t, l)
+}
+
+// PopcountDenseLanes is PopcountLanes where words of several pixels become one.
+func PopcountDenseLanes(t targets.Target, l Layer) Estimate {
+	c := t.WordShares()
+	merged := t.Sums().Word * c.Lane * float64(l.Outputs*l.ActivationPlanes*l.Filters*(2*l.Taps+l.Lanes.Merged))
+	return popcounts(t, l, l.Lanes.Merged, t.Sums().Word*c.LaneWord) + lanes(t, l) + Estimate(merged)
+}
+
+// lanes estimates what it takes to make each filter's words of a pixel: two operations a source, and a rotation.
+func lanes(t targets.Target, l Layer) Estimate {
+	pixels := float64(l.Lanes.Pixels*l.ActivationPlanes*l.Filters) * again(l)
+	return Estimate(t.Sums().Word * t.WordShares().Lane * pixels * float64(l.Lanes.Words*(2*l.Lanes.Sources+4)))
+}
+
+// again is how often a row of the input is copied: blocks of rows of the output (as schedules share them out, see Rows) copy those
+// that their windows reach.
+func again(l Layer) float64 {
+	rows := int64(Rows(int(l.Rows)))
+	return float64(rows+l.TapRows-1) / float64(rows)
+}
+
+// counted is what a word costs for one filter. Of groups that are no blocks of filters, as many filters as fill a part of a vector
+// read the same word.
+func counted(t targets.Target, l Layer) float64 {
 	c := t.Sums()
-	words := float64(l.Outputs * l.Filters * l.Taps * l.Words * l.ActivationPlanes * l.WeightPlanes)
 	each := c.Word
 	if l.WeightPlanes > 1 {
 		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
-	return Estimate(words*each + streamed(t, l, l.Words*WordChannels/8*l.WeightPlanes) + levels(c, l))
+	if l.Grouped && l.GroupFilters%WordChannels != 0 {
+		same := int64(1)
+		for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
+			same *= 2
+		}
+		each += c.Word * t.WordShares().Scattered / float64(same)
+	}
+	return each
 }
 
-// Float estimates sums in f32 over levels that are unpacked row by row: each block of rows (as schedules share
-// them out, see Rows) unpacks those that its windows reach.
+// popcounts estimates counts of words, each for one filter.
+func popcounts(t targets.Target, l Layer, words int64, each float64) Estimate {
+	c := t.Sums()
+	n := float64(l.Outputs * l.Filters * words * l.ActivationPlanes * l.WeightPlanes)
+	return Estimate(n*each + streamed(t, l, words*WordChannels/8*l.WeightPlanes) + levels(c, l))
+}
+
+// Float estimates sums in f32 over levels that are unpacked row by row.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
 	terms, unpack := multiplied(t, l, c.Fma)
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Channels) + levels(c, l))
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
 }
 
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
 	terms, unpack := multiplied(t, l, c.Dot)
-	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps/l.Taps) + levels(c, l))
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps) + levels(c, l))
 }
 
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
@@ -71,12 +135,11 @@ func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
 	if l.Grouped { // each lane reads a channel of its own, one position after the other
 		step, twice = op+c.Load+c.Position, 1
 	}
-	rows := int64(Rows(int(l.Rows)))
-	again := float64(rows+l.TapRows-1) / float64(rows)
+	copies := again(l)
 	if l.Rows == 1 {
-		again = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
+		copies = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
 	}
-	return step * twice, float64(l.Inputs*l.ActivationPlanes) * again
+	return step * twice, float64(l.Inputs*l.ActivationPlanes) * copies
 }
 
 // Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
@@ -100,10 +163,10 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 		each *= float64(lanes) / WordChannels
 	}
 	rows := int64(TableRows(int(l.Rows)))
-	again := float64(rows+l.TapRows-1) / float64(rows)
-	tables := float64(l.Inputs/max(1, l.Channels)*made) * again * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
+	twice := float64(rows+l.TapRows-1) / float64(rows) // rows that two blocks of rows read
+	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, groups) + levels(c, l))
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l))
 }
 
 // MaxByte is the largest sum that a byte holds.
@@ -139,14 +202,14 @@ func TablePositions(t targets.Target, filters int) int {
 	return max(1, min(MaxPositions, (t.Registers-2-2*filters)/filters))
 }
 
-// streamed estimates what it takes to read the weights, perTap bytes for each filter and tap, once for each row of outputs:
+// streamed estimates what it takes to read the weights, so many bytes for each filter, once for each row of outputs:
 // from farther away where a block of filters does not fit the second cache.
-func streamed(t targets.Target, l Layer, perTap int64) float64 {
+func streamed(t targets.Target, l Layer, perFilter int64) float64 {
 	each := t.Sums().Byte
-	if WordChannels*l.Taps*perTap > int64(t.L2) {
+	if WordChannels*perFilter > int64(t.L2) {
 		each = t.Sums().FarByte
 	}
-	return each * float64(l.Outputs/l.Cols) * float64(l.Filters*l.Taps*perTap)
+	return each * float64(l.Outputs/l.Cols) * float64(l.Filters*perFilter)
 }
 
 // levels estimates what makes levels of the sums, whatever these are.

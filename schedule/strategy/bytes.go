@@ -221,7 +221,9 @@ func (b *byteBuilder) sums() {
 		b.must("replicate %s %s", b.pad.buf, lane)
 	case b.pad.exists():
 		b.must("set_encoding %s u8", b.pad.buf)
-		b.must("set_encoding %s u8", b.input)
+		if b.input != b.pad.buf {
+			b.must("set_encoding %s u8", b.input)
+		}
 	default:
 		b.must("set_encoding %s u8", b.input)
 	}

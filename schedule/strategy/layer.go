@@ -3,6 +3,7 @@ package strategy
 import (
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/schedule"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -15,16 +16,19 @@ type Layer struct {
 
 	out nest // writes the output
 	// The stages of a sum over windows; the zero nest where there is none.
-	sum nest // adds up
-	pad nest // copies the input, with a border
+	sum  nest // adds up
+	pad  nest // copies the input, with a border or in other words: what the sums read, if that is not the input itself
+	pool nest // takes the least sum of each window
+	// before are what the pad is made of in the input's place, and so on, the nearest first.
+	before []nest
 	// table holds what groups of the input's channels count, made from the input or from pad, where counts are looked up.
 	table nest
-	pool  nest // takes the least sum of each window
 	// between are the stages from the sums to the output, the last first: values that the output is made of, then the pool.
 	between []string
 
 	packed    bool // the output is words of bits
 	scattered bool // neighbouring sums read addresses that are no neighbours
+	own       bool // each channel has words of the input of its own
 	joined    bool // other tensors meet the sums on their way to the output
 	counts    bool // the sums are of bits of words
 	// differ says that the words are the differences of parameters, of the inputs and of the weights.
@@ -103,18 +107,25 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			l.pad = nests[ld.Buf]
 		}
 	}
-	l.lookedUp(nests, params)
+	copies := map[string]bool{l.sum.buf: true, l.pad.buf: true}
+	for n := l.pad; n.exists(); {
+		n = l.source(n, nests, params)
+		if n.exists() {
+			l.before, copies[n.buf] = append(l.before, n), true
+		}
+	}
+	l.lookedUp(params)
 	l.counted(term)
 	all := allocs(f.Body)
 	for i := len(all) - 1; i >= 0; i-- {
-		if n := nests[all[i]]; n.buf != l.sum.buf && n.buf != l.pad.buf && n.buf != l.table.buf {
+		if n := nests[all[i]]; !copies[n.buf] {
 			l.between = append(l.between, n.buf)
 			if n.loops[ir.TapRow] != nil {
 				l.pool = n
 			}
 		}
 	}
-	l.scattered = arith.Scattered(l.sum.loops[ir.Channel])
+	l.scattered = l.scatters()
 	for _, b := range append([]string{l.out.buf}, l.between...) {
 		for _, st := range storesTo(f.Body, b) {
 			for _, ld := range loads(st.Val) { // constants have no more than rows, columns and channels
@@ -126,21 +137,45 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 }
 
 // lookedUp looks at sums of what is looked up: the buffer that is read in the place of the input is one of tables then.
-func (l *Layer) lookedUp(nests map[string]nest, params map[string]bool) {
+func (l *Layer) lookedUp(params map[string]bool) {
 	if l.pad.loops[ir.Entry] == nil {
 		return
 	}
 	l.table, l.pad = l.pad, nest{}
-	for _, ld := range loads(storesTo(l.Func.Body, l.table.buf)[0].Val) {
-		if !params[ld.Buf] {
-			l.pad = nests[ld.Buf]
-		}
+	if len(l.before) > 0 {
+		l.pad, l.before = l.before[0], l.before[1:]
 	}
 	for _, ld := range loads(l.term()) {
 		if params[ld.Buf] {
 			l.weights, l.weightDims = ld.Buf, l.sum.along(ld.Idx)
 		}
 	}
+}
+
+// scatters reports whether neighbouring sums read addresses that are no neighbours; of a packed output those of a word count.
+func (l *Layer) scatters() bool {
+	loop := l.sum.loops[ir.Channel]
+	if !l.packed || !arith.Scattered(loop) {
+		return arith.Scattered(loop)
+	}
+	const word = "word"
+	f, err := schedule.Split(l.Func, loop.Var, ir.U32.Bits(), schedule.TailPerfect, loop.Var+word, loop.Var)
+	if err != nil {
+		return true
+	}
+	return arith.Scattered(ir.FindLoop(f.Body, loop.Var))
+}
+
+// source is the stage that n reads, if it reads another.
+func (l *Layer) source(n nest, nests map[string]nest, params map[string]bool) nest {
+	for _, st := range storesTo(l.Func.Body, n.buf) {
+		for _, ld := range loads(st.Val) {
+			if !params[ld.Buf] && ld.Buf != n.buf {
+				return nests[ld.Buf]
+			}
+		}
+	}
+	return nest{}
 }
 
 // counted looks at sums of counts: whether words are counted and, where these are differences of inputs and weights, of
@@ -164,15 +199,20 @@ func (l *Layer) counted(term ir.Expr) {
 	if !isLoad || !isLoad2 {
 		return
 	}
-	if chosenBy(a.Idx, l.sum.loop(ir.Channel)) {
+	if !chosenBy(b.Idx, l.sum.loop(ir.Channel)) {
 		a, b = b, a
+	}
+	if l.own = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.own {
+		return
 	}
 	l.differ, l.input, l.weights = true, a.Buf, b.Buf
 	l.inputDims, l.weightDims = l.sum.along(a.Idx), l.sum.along(b.Idx)
-	if l.input == l.pad.buf {
-		for _, ld := range loads(storesTo(l.Func.Body, l.pad.buf)[0].Val) {
-			l.input, l.inputDims = ld.Buf, l.pad.along(ld.Idx)
-		}
+	copies := storesTo(l.Func.Body, l.pad.buf)
+	if l.input != l.pad.buf || len(copies) > 1 || len(l.before) > 0 {
+		return // what is not copied word for word is a form of its own
+	}
+	for _, ld := range loads(copies[0].Val) {
+		l.input, l.inputDims = ld.Buf, l.pad.along(ld.Idx)
 	}
 }
 

@@ -26,6 +26,8 @@ func pairs() Strategy {
 				return false, "the sums are not what the bits of the output are made of"
 			case !l.pad.exists():
 				return false, "the input has no copy to keep pairs in"
+			case l.input == l.pad.buf:
+				return false, "the words are put together one by one"
 			case l.sum.extent(ir.Reduce)%2 != 0:
 				return false, "the words are no pairs"
 			}

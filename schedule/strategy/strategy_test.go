@@ -116,11 +116,10 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		return testlayer.Reals(a, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
 	}
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
-	by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Popcount, layout.Float, layout.Dot, layout.Table4, layout.Table6}).Draw(t, "algorithm")
+	x := graph.Value{LevelType: scalar.LevelType{Enc: enc, Bits: planes}, Shape: []int{1, h, w, a.In}}
+	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
+	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
 	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}}).Draw(t, "laid out for")
-	if (by == layout.Table4 || by == layout.Table6) && (planes > 4 || a.GroupCount() > 1) {
-		by = layout.Popcount
-	}
 	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
 		e.OutBits, e.OutEnc = 6, ir.Bipolar
@@ -614,8 +613,8 @@ func TestProvedPoints(t *testing.T) {
 
 // TestSizeOfPoints: what would be more code than a kernel may have is refused before there is any, with the values.
 func TestSizeOfPoints(t *testing.T) {
-	a := &graph.FusedConv{KH: 1, KW: 2, SH: 1, SW: 1, Pad: graph.Padding{Right: 1}, In: 96, Out: 1000, Groups: 2}
-	f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, 3, 1, 1, 1, ops.Slice{}) // a lane after the other: the words have channels of two groups
+	a := &graph.FusedConv{KH: 1, KW: 4, SH: 1, SW: 1, Pad: graph.Padding{Right: 3}, In: 384, Out: 1000, Groups: 8}
+	f := testlayer.Integers(a, targets.Target{}, layout.PopcountDense, ir.Unipolar, 3, 1, 1, 1, ops.Slice{}) // a lane after the other: vectors have filters of several groups
 	s := named(t, "carry_save")
 	for _, m := range machines(t) {
 		l := strategy.LayerOf(f, m)
@@ -694,10 +693,19 @@ func layers() map[string]*ir.Func {
 		"dot_3x3":    dots("", 13, 64, 256, 3, 1),
 		"dot_stem":   dots("", 112, 3, 64, 3, 2),
 		"dot_signed": dots("aarch64", 13, 64, 256, 3, 1),
+		"few":        few(layout.PopcountDense, 33, 96, 1),
+		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
 		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
 		"table4":     looked(48, 64, 1, layout.Table4),
 		"table6":     looked(128, 128, 3, layout.Table6),
 	}
+}
+
+// few is a 3x3 layer whose channels or groups do not fill words.
+func few(by layout.Algorithm, in, out, groups int) *ir.Func {
+	a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: in, Out: out, Groups: groups, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
+	a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
+	return testlayer.Integers(a, targets.Target{}, by, ir.Unipolar, 1, 1, 7, 7, ops.Slice{})
 }
 
 // TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they unpack is not a part of
@@ -709,7 +717,8 @@ func TestGroups(t *testing.T) {
 	for _, m := range machines(t) {
 		for _, f := range []*ir.Func{
 			testlayer.Integers(dense, targets.Target{}, layout.Float, ir.Unipolar, 8, 1, 1, 1, ops.Slice{}),
-			testlayer.Integers(pooled, targets.Target{}, layout.Popcount, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
+			testlayer.Integers(pooled, targets.Target{}, layout.PopcountDense, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
+			testlayer.Integers(pooled, targets.Target{}, layout.PopcountLanes, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
 		} {
 			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err != nil {

@@ -99,6 +99,7 @@ func rowOf(l *Layer, v Values) cost.Row {
 type tiled struct {
 	home     string // the loop whose iterations have sums of their own
 	row      string // the loop over rows, or groups of them
+	block    string // the loop in it over words of channels, where these are outside; else the same
 	outer    string // the outermost loop
 	position string // the positions of a tile, "" if it has one
 	inner    string // the channels of a tile
@@ -139,6 +140,9 @@ func (b *builder) tiles(v Values) tiled {
 	}
 	b.reorder(order...)
 	t.row, t.outer, t.position = rowTiles, order[0], position
+	if t.block = channels; !filtersOuter || !b.packed {
+		t.block = rowTiles
+	}
 	return t
 }
 
@@ -162,12 +166,26 @@ func (b *builder) bring(t tiled) {
 		b.must("compute_at %s %s", buf, t.home)
 	}
 	b.must("compute_at %s %s", b.sum.buf, t.home)
-	if b.pad.exists() {
-		if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
-			b.may("compute_at %s %s", b.pad.buf, t.home)
-		} else { // refused where rows of bytes end with some that no window reaches: then all are computed before
-			b.may("compute_at %s %s", b.pad.buf, t.row)
+	if !b.pad.exists() {
+		return
+	}
+	at := t.row
+	if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
+		at = t.home
+	}
+	copies := append([]nest{b.pad}, b.before...)
+	own := func(i int) bool { return b.own && i < len(copies) && copies[i].loops[ir.Channel] != nil }
+	for i, n := range copies {
+		where := at
+		switch {
+		case b.dense() || !own(i):
+		case own(i + 1): // words of several pixels
+			where = t.home
+		default:
+			where = t.block
 		}
+		// It is refused where rows of bytes end with some that no window reaches: then all are computed before.
+		b.may("compute_at %s %s", n.buf, where)
 	}
 }
 
@@ -176,10 +194,28 @@ func (b *builder) pads() {
 	if !b.pad.exists() {
 		return
 	}
-	for _, l := range on(b.serial(b.pad.buf), ir.Word, ir.Bit, ir.Channel) {
-		if !over(l.Body, ir.Bit) && !arith.Scattered(l) {
-			b.vectorize(l.Var, maxVector)
+	for _, n := range append([]nest{b.pad}, b.before...) {
+		for _, l := range on(b.serial(n.buf), ir.Word, ir.Bit, ir.Channel) {
+			switch {
+			case over(l.Body, ir.Bit) || !innermost(l):
+			case l.Axis == ir.Channel && b.own: // a part of the channels of an output word, which read the same words
+				b.vectors(l.Var, ir.U32.Bits())
+			case !arith.Scattered(l):
+				b.vectorize(l.Var, maxVector)
+			}
 		}
+	}
+}
+
+// vectors makes a loop one of vectors of n lanes, and shorter ones for the rest.
+func (b *builder) vectors(loop string, n int) {
+	tail := loop
+	if b.extent(loop) > n {
+		_, loop, tail = b.cut(loop, n)
+		b.may("vectorize %s", loop)
+	}
+	if b.find(tail) != nil {
+		b.vectorize(tail, n)
 	}
 }
 

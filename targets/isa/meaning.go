@@ -61,8 +61,8 @@ func pairPopcount(name string, lanes int) *ir.Func {
 }
 
 // dot4 is acc[l] += sum over k < 4 of x[k] * w[l, k]: four products a lane, x being the same for all lanes.
-func dot4(name string, lanes int, weights ir.Type) *ir.Func {
-	acc, x, w := out("acc", ir.I32, lanes), in("x", ir.U8, 4), in("w", weights, lanes)
+func dot4(name string, lanes int, levels, weights ir.Type) *ir.Func {
+	acc, x, w := out("acc", ir.I32, lanes), in("x", levels, 4), in("w", weights, lanes)
 	w.Shape = []int{lanes, 4}
 	l, k := ir.V("l"), ir.V("k")
 	product := ir.Bin(ir.Mul, ir.CastTo(ir.I32, ir.At(x.Buffer, k)), ir.CastTo(ir.I32, ir.At(w.Buffer, l, k)))

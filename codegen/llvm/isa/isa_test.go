@@ -66,6 +66,7 @@ func TestAssembly(t *testing.T) {
 		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
 		"avx512_dpbusd_x16":           {"vpdpbusd"},
 		"neon_xor_cnt_add_x16":        {"eor\tv", "cnt\tv", "add\tv"},
+		"neon_sdot_x4":                {"sdot\tv"},
 		"neon_udot_x4":                {"udot\tv"},
 		"neon_clear_u8":               {"movi\tv", "str\tq"},
 		"neon_clear_u16":              {"movi\tv", "str\tq"},

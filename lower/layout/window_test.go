@@ -1,0 +1,120 @@
+package layout
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// TestWindowsPay: of the words that may be counted, those are chosen that cost hardly more than the cheapest as measured.
+func TestWindowsPay(t *testing.T) {
+	f, err := os.Open("testdata/windows.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	seen := map[Algorithm]int{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		text := lines.Text()
+		if strings.HasPrefix(text, "#") {
+			continue
+		}
+		var name string
+		var h, in, out, k, stride, groups, planes int
+		costs := make([]string, 4)
+		if _, err := fmt.Sscan(text, &name, &h, &in, &out, &k, &stride, &groups, &planes, &costs[0], &costs[1], &costs[2], &costs[3]); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		least, measured := math.Inf(1), map[Algorithm]float64{}
+		for i, c := range costs {
+			if v, err := strconv.ParseFloat(c, 64); err == nil {
+				measured[Popcount+Algorithm(i)] = v
+				least = min(least, v)
+			}
+		}
+		p := (k - 1) / 2
+		a := &graph.FusedConv{KH: k, KW: k, SH: stride, SW: stride, In: in, Out: out, Groups: groups, X: graph.Integers{Max: 1<<planes - 1, Step: 1},
+			W: graph.Integers{Min: -1, Max: 1, Step: 2}, Pad: graph.Padding{Top: p, Bottom: p, Left: p, Right: p}}
+		a.Epilogue.OutBits = planes
+		a.Epilogue.Thresholds = make([][]int32, 1<<planes-1)
+		a.Ints = make([]int16, a.Products()*out)
+		x := graph.Value{Shape: []int{1, h, h, in}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: planes}}
+		for by := range measured {
+			if why := by.Lacks(a, &x); why != "" {
+				t.Errorf("%s: %s does not apply: %s", text, by, why)
+			}
+		}
+		m, err := targets.Measured(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Choose(a, &x, m)
+		seen[c.Algorithm]++
+		if got := measured[c.Algorithm]; got == 0 || got > 1.15*least {
+			t.Errorf("%s: %s is chosen, which costs %g", text, c.Algorithm, got)
+		}
+	}
+	for by := Popcount; by <= PopcountDenseLanes; by++ {
+		if seen[by] == 0 {
+			t.Errorf("%s is never chosen", by)
+		}
+	}
+}
+
+// TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and none of other groups.
+func TestPieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := rapid.IntRange(1, 5).Draw(t, "groups")
+		f := &graph.FusedConv{KH: rapid.IntRange(1, 3).Draw(t, "kh"), KW: rapid.IntRange(1, 3).Draw(t, "kw"), Groups: g, Out: g}
+		f.In = g * rapid.IntRange(1, 70).Draw(t, "channels")
+		pieces, taps := Pieces(f), f.KH*f.KW
+		_, _, words := Dense.extent(f)
+		whole := 0
+		if g == 1 {
+			whole = taps * (f.In / WordBits)
+		}
+		if len(pieces) != g*(words-whole) {
+			t.Fatalf("%d words of pieces, want %d groups of %d", len(pieces), g, words-whole)
+		}
+		for group := range g {
+			for tap := range taps {
+				for ch := range f.GroupIn() {
+					word, bit := Dense.place(f, tap, ch)
+					if word < whole {
+						continue
+					}
+					// A pixel that has this channel alone gives this bit, and nothing else in the words of all groups.
+					from := group*f.GroupIn() + ch
+					ones := 0
+					for q, parts := range pieces {
+						var got uint32
+						for _, p := range parts {
+							if p.Tap == tap && p.Word == from/WordBits {
+								got |= shifted(1<<(from%WordBits), p.Shift) & p.Mask
+							}
+						}
+						ones += bits.OnesCount32(got)
+						if q == group*(words-whole)+word-whole && got != 1<<bit {
+							t.Fatalf("channel %d of group %d, pixel %d is %#x of word %d, want bit %d", ch, group, tap, got, q, bit)
+						}
+					}
+					if ones != 1 {
+						t.Fatalf("channel %d of group %d, pixel %d has %d bits", ch, group, tap, ones)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package ops
+
+import (
+	"slices"
+
+	"ripc/ir"
+	"ripc/lower/layout"
+)
+
+// windowWords is the buffer of the words that are counted, made of x where these are not its own.
+func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
+	switch c.Counts.Window {
+	case layout.Dense:
+		return c.denseWords(c.padded(x))
+	case layout.Lanes:
+		return c.laneWords(c.padded(x))
+	case layout.DenseLanes:
+		return c.denseLanes(c.laneWords(c.padded(x)))
+	}
+	return c.padded(x)
+}
+
+// windowAt is the index into windowWords of plane n for the sums at i, [b, h, w, o], in step kh, kw, word of their reduction.
+func (c *conv) windowAt(n ir.Expr, i []ir.Expr, kh, kw, word ir.Expr) []ir.Expr {
+	h, w := c.pixel(i[1], i[2], kh, kw)
+	switch c.Counts.Window {
+	case layout.Dense:
+		return []ir.Expr{n, i[0], i[1], i[2], c.groupWord(i[3], word)}
+	case layout.Lanes:
+		return []ir.Expr{n, i[0], h, w, word, i[3]}
+	case layout.DenseLanes:
+		return []ir.Expr{n, i[0], i[1], i[2], word, i[3]}
+	}
+	return []ir.Expr{n, i[0], h, w, c.groupWord(i[3], word)}
+}
+
+// pixel is the row and column in the padded input of pixel kh, kw of the window at h, w.
+func (c *conv) pixel(h, w, kh, kw ir.Expr) (row, col ir.Expr) {
+	dh, dw := c.Dilation()
+	return add(mul(h, ir.Int(c.SH)), mul(kh, ir.Int(dh))), add(mul(w, ir.Int(c.SW)), mul(kw, ir.Int(dw)))
+}
+
+// groupWord is a word of the group of output channel o, of those of all groups.
+func (c *conv) groupWord(o, word ir.Expr) ir.Expr {
+	if c.GroupCount() == 1 {
+		return word
+	}
+	if c.o != c.Out {
+		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
+	}
+	n := c.Counts.Words
+	return ir.Bin(ir.Min, add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(n)), word), ir.Int(c.GroupCount()*n-1))
+}
+
+// denseWords makes the words of layout.Dense.
+func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
+	pieces, whole := layout.Pieces(c.FusedConv), 0
+	if c.GroupCount() == 1 {
+		whole = c.In / WordBits
+	}
+	taps := c.KH * c.KW
+	y := buf("xd", ir.U32, c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
+	ls := loops("xd.", overAll(y.Shape)[:4]...)
+	i := vars(ls)
+	word := func(kh, kw, q ir.Expr) ir.Expr {
+		h, w := c.pixel(i[2], i[3], kh, kw)
+		return ir.At(x, i[0], i[1], h, w, q)
+	}
+	at := func(q ir.Expr) []ir.Expr { return append(slices.Clone(i), q) }
+	var body []ir.Stmt
+	if whole > 0 {
+		copies := loops("xd.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Word, "c", whole))
+		k := vars(copies)
+		to := add(mul(add(mul(k[0], ir.Int(c.KW)), k[1]), ir.Int(whole)), k[2])
+		body = append(body, ir.Nest(copies, set(y, word(k[0], k[1], k[2]), at(to)...)))
+	}
+	for q, parts := range pieces {
+		var v ir.Expr
+		for _, p := range parts {
+			part := word(ir.Int(p.Tap/c.KW), ir.Int(p.Tap%c.KW), ir.Int(p.Word))
+			switch {
+			case p.Shift > 0:
+				part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(p.Shift)))
+			case p.Shift < 0:
+				part = ir.Bin(ir.Shr, part, ir.Const(ir.U32, int64(-p.Shift)))
+			}
+			if p.Mask != 1<<WordBits-1 {
+				part = ir.Bin(ir.And, part, ir.Const(ir.U32, int64(p.Mask)))
+			}
+			v = either(v, part)
+		}
+		body = append(body, set(y, v, at(ir.Int(taps*whole+q))...))
+	}
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	return y
+}
+
+// either is a | b, b where a is nil.
+func either(a, b ir.Expr) ir.Expr {
+	if a == nil {
+		return b
+	}
+	return ir.Bin(ir.Or, a, b)
+}
+
+// laneWords makes the words of layout.Lanes.
+func (c *conv) laneWords(x ir.Buffer) ir.Buffer {
+	l := c.Counts.Lanes
+	y := buf("xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
+	ls := loops("xl.", append(overAll(y.Shape[:5]), over(ir.Channel, "o", c.o))...)
+	i := vars(ls)
+	o := i[5]
+	base := ir.Expr(ir.Bin(ir.Div, o, ir.Int(WordBits))) // as layout.LaneBase has it
+	base = ir.Bin(ir.Div, mul(base, ir.Int(WordBits)), ir.Int(c.GroupOut()))
+	base = ir.Bin(ir.Div, mul(base, ir.Int(c.GroupIn())), ir.Int(WordBits))
+	masks := constant(c, "lm", ir.U32, l.Masks, 0, l.Words, l.Sources)
+	var v ir.Expr
+	for u := range l.Sources {
+		q := ir.Bin(ir.Min, add(base, ir.Int(u)), ir.Int(Words(c.In)-1))
+		v = either(v, ir.Bin(ir.And, ir.At(x, i[0], i[1], i[2], i[3], q), ir.At(masks, i[4], ir.Int(u), o)))
+	}
+	if slices.ContainsFunc(l.Rotate, func(r uint32) bool { return r != 0 }) {
+		r := ir.At(constant(c, "lr", ir.U32, l.Rotate, 0), o)
+		low := ir.Const(ir.U32, WordBits-1)
+		left := ir.Bin(ir.And, ir.Bin(ir.Sub, ir.Const(ir.U32, WordBits), r), low)
+		v = ir.Bin(ir.Or, ir.Bin(ir.Shr, v, ir.Bin(ir.And, r, low)), ir.Bin(ir.Shl, v, left))
+	}
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(ls, set(y, v, i...)))
+	return y
+}
+
+// denseLanes makes the words of layout.DenseLanes of those of layout.Lanes.
+func (c *conv) denseLanes(x ir.Buffer) ir.Buffer {
+	y := buf("xd", ir.U32, c.Counts.Planes, c.batch, c.oh, c.ow, c.Counts.Words, c.o)
+	ls := loops("xd.", append(overAll(y.Shape)[:4:4], over(ir.Channel, "o", c.o))...)
+	i := vars(ls)
+	n, taps := layout.PixelsPerWord(c.FusedConv), c.KH*c.KW
+	var body []ir.Stmt
+	for q := range c.Counts.Words {
+		var v ir.Expr
+		for tap := q * n; tap < min(taps, (q+1)*n); tap++ {
+			h, w := c.pixel(i[2], i[3], ir.Int(tap/c.KW), ir.Int(tap%c.KW))
+			part := ir.Expr(ir.At(x, i[0], i[1], h, w, ir.Int(0), i[4]))
+			if by := tap % n * c.GroupIn(); by > 0 {
+				part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(by)))
+			}
+			v = either(v, part)
+		}
+		body = append(body, set(y, v, i[0], i[1], i[2], i[3], ir.Int(q), i[4]))
+	}
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	return y
+}
