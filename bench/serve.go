@@ -26,7 +26,7 @@ func limitOf(l *describe.Layer) string {
 		return "fp32"
 	}
 	switch l.Algorithm.Name {
-	case "popcount":
+	case "popcount", "popcount_dense", "popcount_lanes", "popcount_dense_lanes":
 		return "bits"
 	case "table":
 		return "table"
