@@ -55,11 +55,17 @@ func stridedSlice(b *builder) (string, error) {
 		return "", faultf("", "begin, end and strides have %d, %d and %d numbers", len(list[0]), len(list[1]), len(list[2]))
 	}
 	ellipsis, made := t.Int32(2, 0), t.Int32(3, 0)
-	taken := 0 // axes that numbers are for
+	taken, rests := 0, 0 // axes that numbers are for, and ellipses
 	for i := range list[0] {
-		if (ellipsis|made)>>i&1 == 0 {
+		switch {
+		case ellipsis>>i&1 != 0:
+			rests++
+		case made>>i&1 == 0:
 			taken++
 		}
+	}
+	if rests > 1 {
+		return "", faultf("one ellipsis", "has %d ellipses", rests)
 	}
 	if taken > len(shape) {
 		return "", faultf("", "begin %v for %d axes", list[0], len(shape))
