@@ -8,12 +8,14 @@ import (
 
 	"ripc"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/schedule"
 )
 
 func withStep(t *testing.T, path, step string) (*ripc.Compiled, ripc.Options, error) {
 	t.Helper()
-	o := ripc.Options{Target: "x86-64-v3"} // whose default schedules pack nothing themselves
+	// A default schedule that packs nothing itself.
+	o := ripc.Options{Target: "x86-64-v3", Algorithms: map[string]layout.Algorithm{"conv": layout.Popcount}}
 	c, err := ripc.Compile(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)

@@ -171,7 +171,8 @@ func Default(f *ir.Func, t targets.Target) (Choice, error) {
 // maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
 const maxDraws = 1000
 
-// Random is the schedule of f at a point that is drawn: any strategy, any values.
+// Random is the schedule of f at a point that is drawn: any strategy, any values; where none can be built, without the steps that make
+// too much code.
 func Random(ctx context.Context, f *ir.Func, t targets.Target, r *rand.Rand) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
@@ -179,16 +180,20 @@ func Random(ctx context.Context, f *ir.Func, t targets.Target, r *rand.Rand) (Ch
 		return Choice{}, errors.New("no strategy applies to " + f.Name)
 	}
 	var last error
-	for range maxDraws {
-		if err := ctx.Err(); err != nil {
-			return Choice{}, err
+	for _, frugal := range []bool{false, true} {
+		for range maxDraws {
+			if err := ctx.Err(); err != nil {
+				return Choice{}, err
+			}
+			s := all[r.IntN(len(all))]
+			b := newBuilder(l)
+			b.frugal = frugal
+			c, err := s.buildWith(b, l, s.Random(l, r))
+			if err == nil {
+				return c, nil
+			}
+			last = err
 		}
-		s := all[r.IntN(len(all))]
-		c, err := s.Build(l, s.Random(l, r))
-		if err == nil {
-			return c, nil
-		}
-		last = err
 	}
 	return Choice{}, last
 }
