@@ -96,22 +96,11 @@ func (a Affine) Coef(varName string) (int64, bool) {
 			if v.Name == varName {
 				c = t.Coef
 			}
-		} else if mentions(t.Atom, varName) {
+		} else if Mentions(t.Atom, varName) {
 			return 0, false
 		}
 	}
 	return c, true
-}
-
-// mentions reports whether the loop variable occurs in e.
-func mentions(e ir.Expr, varName string) bool {
-	found := false
-	ir.WalkExpr(e, func(x ir.Expr) bool {
-		v, ok := x.(*ir.Var)
-		found = found || ok && v.Name == varName
-		return !found
-	})
-	return found
 }
 
 // Bounds gives the interval of a; it is false if the sum could leave int64.

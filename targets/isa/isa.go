@@ -54,14 +54,25 @@ type Instr struct {
 }
 
 // All lists the instructions of all CPUs. Each call makes new Funcs.
-func All() []Instr {
-	return slices.Concat(x86(), x86Tables(), arm64(), arm(), byteLanes("aarch64"), byteLanes("arm"))
+func All() []Instr { return slices.Concat(of("x86_64"), of("aarch64"), of("arm")) }
+
+// of lists the instructions of an architecture.
+func of(arch string) []Instr {
+	switch arch {
+	case "x86_64":
+		return append(x86(), x86Tables()...)
+	case "aarch64":
+		return append(arm64(), byteLanes(arch)...)
+	case "arm":
+		return append(arm(), byteLanes(arch)...)
+	}
+	return nil
 }
 
 // on lists the instructions that t has.
 func on(t targets.Target) []Instr {
-	return slices.DeleteFunc(All(), func(i Instr) bool {
-		return i.Arch != t.Arch || slices.ContainsFunc(i.Needs, func(n string) bool { return !t.Has(n) })
+	return slices.DeleteFunc(of(t.Arch), func(i Instr) bool {
+		return slices.ContainsFunc(i.Needs, func(n string) bool { return !t.Has(n) })
 	})
 }
 
