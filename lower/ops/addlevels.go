@@ -14,38 +14,16 @@ import (
 // x0, x1, y.
 func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	sum, _ := scalar.SumOf(x.LevelType, y.LevelType, minus) // checked by inference
-	rank := max(len(x.Shape), len(y.Shape))
-	full := make([]int, rank)
-	operands := [2][]int{Leading(x.Shape, rank), Leading(y.Shape, rank)}
-	for d := range full {
-		full[d] = max(operands[0][d], operands[1][d])
-	}
-	s := Spatial(full)
+	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := BitBuffer("y", sum.Type.Bits, s, sum.Type.Enc)
 	a := &adder{y: dst, channels: s[3], terms: [2]scalar.Term{sum.X, sum.Y}}
-	f := &ir.Func{Name: fmt.Sprintf("%s_%d_%dx%dx%d", map[bool]string{false: "add", true: "sub"}[minus], sum.Type.Bits, s[1], s[2], s[3])}
+	f := &ir.Func{Name: fmt.Sprintf("%s_%d_%dx%dx%d%s", map[bool]string{false: "add", true: "sub"}[minus], sum.Type.Bits, s[1], s[2], s[3], repeated)}
 	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
 	i := vars(outer)
 	for k, t := range [2]scalar.LevelType{x.LevelType, y.LevelType} {
-		shape := operands[k]
-		v := BitBuffer(fmt.Sprintf("x%d", k), t.Bits, Spatial(shape), t.Enc)
-		a.at[k] = i
-		if !slices.Equal(shape, full) {
-			f.Name += fmt.Sprintf("_x%d", k) // repeated
-			wide := spread(shape, 1)
-			v.Shape = append([]int{t.Bits}, wide...)
-			v.Shape[len(v.Shape)-1] = Words(shape[rank-1])
-			at := slices.Clone(coords(append(slices.Clone(i), ir.Int(0)), full))
-			for d := range at[:len(at)-1] {
-				if wide[d] == 1 {
-					at[d] = ir.Int(0)
-				}
-			}
-			a.at[k] = at[:len(at)-1]
-			a.one[k] = shape[rank-1] == 1 && full[rank-1] > 1
-		}
-		a.x[k] = v
-		f.Params = append(f.Params, in(v))
+		o := operands[k]
+		a.x[k], a.at[k], a.one[k] = BitBuffer(fmt.Sprintf("x%d", k), t.Bits, o.size, t.Enc), o.pixel(i), o.single(s)
+		f.Params = append(f.Params, in(a.x[k]))
 	}
 	f.Params = append(f.Params, out(dst))
 	carry := buf("carry", ir.U32, dst.Shape[4])

@@ -11,43 +11,18 @@ import (
 // Function is f of the elements of tensors of the given shapes, whose axes of extent 1 are repeated; a shape with fewer axes has
 // such axes in front. f's truth values are packed levels of 1 bit, its numbers f32.
 func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
-	rank := 0
-	for _, shape := range shapes {
-		rank = max(rank, len(shape))
-	}
-	operands, full := make([][]int, len(shapes)), make([]int, rank)
-	for k, shape := range shapes {
-		operands[k] = Leading(shape, rank)
-		for d, n := range operands[k] {
-			full[d] = max(full[d], n)
-		}
-	}
-	s := Spatial(full)
-	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", fn, s[1], s[2], s[3])}
+	s, operands, repeated := broadcast(shapes...)
+	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d%s", fn, s[1], s[2], s[3], repeated)}
 	_, truths := fn.Arguments()
 	var read []func(i []ir.Expr) ir.Expr // the operands at position i of the result
-	for k, shape := range operands {
-		size, at := s, func(i []ir.Expr) []ir.Expr { return i }
-		if !slices.Equal(shape, full) {
-			f.Name += fmt.Sprintf("_x%d", k) // repeated
-			size = spread(shape, 1)
-			at = func(i []ir.Expr) []ir.Expr {
-				i = append([]ir.Expr{}, coords(i, full)...)
-				for d, n := range size {
-					if n == 1 {
-						i[d] = ir.Int(0)
-					}
-				}
-				return i
-			}
-		}
+	for k, o := range operands {
 		name := fmt.Sprintf("x%d", k)
-		x := buf(name, ir.F32, size...)
-		load := func(i []ir.Expr) ir.Expr { return ir.At(x, at(i)...) }
+		x := buf(name, ir.F32, o.size...)
+		load := func(i []ir.Expr) ir.Expr { return ir.At(x, o.at(i)...) }
 		if k < truths {
-			x = BitBuffer(name, 1, size, ir.Unipolar)
+			x = BitBuffer(name, 1, o.size, ir.Unipolar)
 			load = func(i []ir.Expr) ir.Expr {
-				p := at(i)
+				p := o.at(i)
 				return ir.Bin(ir.Ne, bitOf(x, ir.Int(0), p[:len(p)-1], p[len(p)-1]), ir.Const(ir.U32, 0))
 			}
 		}
@@ -72,6 +47,55 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	f.Params = append(f.Params, out(y))
 	f.Body = ir.Nest(ls, set(y, value(i), i...))
 	return f
+}
+
+// operand is a tensor of which an op reads an element for each of its result, axes of extent 1 being repeated.
+type operand struct {
+	size []int                       // in memory, channels last
+	at   func(i []ir.Expr) []ir.Expr // where element [b, h, w, c] of the result reads it
+}
+
+// pixel is where the channels of pixel i of the result, [b, h, w], begin in the operand.
+func (o operand) pixel(i []ir.Expr) []ir.Expr {
+	at := o.at(append(slices.Clone(i), ir.Int(0)))
+	return at[:len(at)-1]
+}
+
+// single reports whether the operand has one channel, where a result of size s has more.
+func (o operand) single(s []int) bool { return o.size[len(o.size)-1] == 1 && s[len(s)-1] > 1 }
+
+// broadcast gives the size of what an op makes of tensors of the given shapes, [batch, height, width, channels], its operands, and
+// what tells it by those that are repeated from other ops, for its name.
+func broadcast(shapes ...[]int) (size []int, operands []operand, repeated string) {
+	rank := 0
+	for _, shape := range shapes {
+		rank = max(rank, len(shape))
+	}
+	full := make([]int, rank)
+	for _, shape := range shapes {
+		for d, n := range Leading(shape, rank) {
+			full[d] = max(full[d], n)
+		}
+	}
+	size = Spatial(full)
+	for k, shape := range shapes {
+		if shape = Leading(shape, rank); slices.Equal(shape, full) {
+			operands = append(operands, operand{size, func(i []ir.Expr) []ir.Expr { return i }})
+			continue
+		}
+		repeated += fmt.Sprintf("_x%d", k)
+		wide := spread(shape, 1)
+		operands = append(operands, operand{wide, func(i []ir.Expr) []ir.Expr {
+			i = append([]ir.Expr{}, coords(i, full)...)
+			for d, n := range wide {
+				if n == 1 {
+					i[d] = ir.Int(0)
+				}
+			}
+			return i
+		}})
+	}
+	return size, operands, repeated
 }
 
 // Leading puts axes of extent 1 in front of shape.

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -11,43 +10,24 @@ import (
 
 // IntAdd adds the levels of two packed tensors of 8 bits as a says; axes of extent 1 are repeated. Parameters: x0, x1, y.
 func IntAdd(a *graph.IntAddAttrs, x, y *graph.Value) *ir.Func {
-	rank := max(len(x.Shape), len(y.Shape))
-	full := make([]int, rank)
-	operands := [2][]int{Leading(x.Shape, rank), Leading(y.Shape, rank)}
-	for d := range full {
-		full[d] = max(operands[0][d], operands[1][d])
-	}
-	s := Spatial(full)
+	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := BitBuffer("y", a.Bits, s, a.Enc)
-	f := &ir.Func{Name: fmt.Sprintf("int_add_%s_%dx%dx%d", a.Form, s[1], s[2], s[3])}
+	f := &ir.Func{Name: fmt.Sprintf("int_add_%s_%dx%dx%d%s", a.Form, s[1], s[2], s[3], repeated)}
 	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
 	c := ir.V("c")
 	var numbers [2]ir.Expr
 	for k, v := range [2]*graph.Value{x, y} {
-		src := BitBuffer(fmt.Sprintf("x%d", k), v.Bits, Spatial(operands[k]), v.Enc)
-		at, o := slices.Clone(i), ir.Expr(c)
-		if !slices.Equal(operands[k], full) {
-			f.Name += fmt.Sprintf("_x%d", k) // repeated
-			wide := spread(operands[k], 1)
-			src.Shape = append([]int{v.Bits}, wide...)
-			src.Shape[len(src.Shape)-1] = Words(operands[k][rank-1])
-			at = coords(append(at, ir.Int(0)), full)
-			at = slices.Clone(at[:len(at)-1])
-			for d := range at {
-				if wide[d] == 1 {
-					at[d] = ir.Int(0)
-				}
-			}
-			if operands[k][rank-1] == 1 {
-				o = ir.Int(0)
-			}
+		o, channel := operands[k], ir.Expr(c)
+		if o.single(s) {
+			channel = ir.Int(0)
 		}
+		src := BitBuffer(fmt.Sprintf("x%d", k), v.Bits, o.size, v.Enc)
 		f.Params = append(f.Params, in(src))
 		t := v.LevelType
 		if a.Form == graph.FloatRequantization {
 			t.Zero = graph.CallerZero(t)
 		}
-		numbers[k] = integer(level(src, at, o), t)
+		numbers[k] = integer(level(src, o.pixel(i), channel), t)
 	}
 	f.Params = append(f.Params, out(dst))
 	v := buf("v", ir.I32, s[3])
