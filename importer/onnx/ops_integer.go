@@ -175,6 +175,16 @@ func (b *builder) result(t *tensor, q *quantParams) (*tensor, error) {
 // lowerQLinearConv is a convolution of integers. Inputs: x, its scale and zero point, w, its scales and zero points, scale and
 // zero point of y, a bias of integers.
 func lowerQLinearConv(n *node) ([]*tensor, error) {
+	l, err := n.linearLayer(8)
+	if err != nil {
+		return nil, err
+	}
+	return n.with(0, 3).integerConv(l)
+}
+
+// linearLayer reads what QLinearConv and QLinearMatMul have behind their input: its scale and zero point, weights, their scales and zero
+// points, scale and zero point of y. Input bias may be -1.
+func (n *node) linearLayer(bias int) (*intLayer, error) {
 	l := &intLayer{factor: 1}
 	var err error
 	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
@@ -183,22 +193,28 @@ func lowerQLinearConv(n *node) ([]*tensor, error) {
 	if l.yq, err = n.params(6, 7, dtUint8); err != nil {
 		return nil, err
 	}
-	if l.w, err = n.integerWeights(3, 4, 5, 8); err != nil {
+	if l.w, err = n.integerWeights(3, 4, 5, bias); err != nil {
 		return nil, err
 	}
-	return n.with(0, 3).integerConv(l)
+	return l, nil
 }
 
 // lowerConvInteger is ConvInteger, whose sums a Cast to float makes numbers. Inputs: x, w, zero points of both.
 func lowerConvInteger(n *node) ([]*tensor, error) {
+	l, err := n.plainLayer()
+	if err != nil {
+		return nil, err
+	}
+	return n.with(0, 1).integerConv(l)
+}
+
+// plainLayer reads what ConvInteger and MatMulInteger have behind their input: weights, zero points of both.
+func (n *node) plainLayer() (*intLayer, error) {
 	w, err := n.integerWeights(1, -1, 3, -1)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.sameZero(2); err != nil {
-		return nil, err
-	}
-	return n.with(0, 1).integerConv(&intLayer{w: w})
+	return &intLayer{w: w}, n.sameZero(2)
 }
 
 // sameZero checks that input i, a zero point that is 0 if it is left out, is that of the integers of input 0.
@@ -230,30 +246,28 @@ func (n *node) integerConv(l *intLayer) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := n.b.result(ofImage(v), l.yq)
+	return one(n.b.imageResult(v, l.yq, axes))
+}
+
+// imageResult is result of an image v, as a tensor with so many axes.
+func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) (*tensor, error) {
+	y, err := b.result(ofImage(v), q)
 	if err != nil {
 		return nil, err
 	}
-	q := y.integers
-	if y, err = n.b.fromImage(y, axes); err != nil {
+	integers := y.integers
+	if y, err = b.fromImage(y, axes); err != nil {
 		return nil, err
 	}
-	y.integers = q
-	return []*tensor{y}, nil
+	y.integers = integers
+	return y, nil
 }
 
 // lowerQLinearMatMul multiplies by a constant matrix. Inputs: a, its scale and zero point, b, its scales and zero points, scale and zero point
 // of y.
 func lowerQLinearMatMul(n *node) ([]*tensor, error) {
-	l := &intLayer{factor: 1}
-	var err error
-	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
-		return nil, err
-	}
-	if l.yq, err = n.params(6, 7, dtUint8); err != nil {
-		return nil, err
-	}
-	if l.w, err = n.integerWeights(3, 4, 5, -1); err != nil {
+	l, err := n.linearLayer(-1)
+	if err != nil {
 		return nil, err
 	}
 	return n.with(0, 3).integerProduct(l, l.w.ints)
@@ -261,14 +275,11 @@ func lowerQLinearMatMul(n *node) ([]*tensor, error) {
 
 // lowerMatMulInteger is MatMulInteger; see lowerConvInteger.
 func lowerMatMulInteger(n *node) ([]*tensor, error) {
-	w, err := n.integerWeights(1, -1, 3, -1)
+	l, err := n.plainLayer()
 	if err != nil {
 		return nil, err
 	}
-	if err := n.sameZero(2); err != nil {
-		return nil, err
-	}
-	return n.with(0, 1).integerProduct(&intLayer{w: w}, w.ints)
+	return n.with(0, 1).integerProduct(l, l.w.ints)
 }
 
 // lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points, C, integers, scale and zero point of Y,
@@ -456,15 +467,7 @@ func lowerQLinearGlobalAveragePool(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := n.b.result(ofImage(v), yq)
-	if err != nil {
-		return nil, err
-	}
-	if y, err = n.b.fromImage(y, axes); err != nil {
-		return nil, err
-	}
-	y.integers = yq
-	return []*tensor{y}, nil
+	return one(n.b.imageResult(v, yq, axes))
 }
 
 // intMean emits the mean of an image of levels x: a convolution of each channel with weights of 1.
