@@ -8,16 +8,7 @@ func (b *modelBuilder) integer() {
 		b.shape = []int{b.shape[0], attrs["units"].(int)}
 	} else {
 		op = "int_conv2d"
-		in, shape := b.shape[3], b.shape
-		b.window(attrs, true)
-		out := b.pick(1, 3, 16, 31, 32, 33, 40, 64, 70)
-		if b.r.IntN(3) == 0 {
-			out = b.groups(attrs, in, out)
-		}
-		if b.r.IntN(4) == 0 {
-			b.dilate(attrs, shape)
-		}
-		attrs["filters"], b.shape[3] = out, out
+		b.shape[3] = b.filters(attrs)
 	}
 	weights := map[string]string{}
 	form := []string{"none", "float", "float", "fixed_point", "fixed_point", "mean"}[b.r.IntN(6)]

@@ -76,8 +76,8 @@ func (b *modelBuilder) window(attrs map[string]any, explicit bool) {
 	b.shape = []int{b.shape[0], out[0], out[1], b.shape[3]}
 }
 
-func (b *modelBuilder) conv(op string) {
-	attrs := map[string]any{}
+// filters draws the window, the groups and the number of a convolution's filters.
+func (b *modelBuilder) filters(attrs map[string]any) int {
 	in, shape := b.shape[3], b.shape
 	b.window(attrs, true)
 	out := b.pick(1, 3, 16, 31, 32, 33, 40, 64, 70)
@@ -88,6 +88,12 @@ func (b *modelBuilder) conv(op string) {
 		b.dilate(attrs, shape)
 	}
 	attrs["filters"] = out
+	return out
+}
+
+func (b *modelBuilder) conv(op string) {
+	attrs := map[string]any{}
+	out := b.filters(attrs)
 	if op == "bitserial_conv2d" {
 		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none", "ap2"}[b.r.IntN(3)], []string{"one", "zero"}[b.r.IntN(2)]
 		b.weights(attrs)
