@@ -45,14 +45,18 @@ func (l *lowering) stepsBefore(n *graph.Node) (steps []scalar.Step, x *graph.Val
 		return nil, l.g.Value(n.Inputs[0]), []string{l.at[n.Inputs[0]].buf}
 	}
 	s := e.Attrs.(*graph.Elementwise).Steps
-	return s, l.g.Value(e.Inputs[0]), append([]string{l.at[e.Inputs[0]].buf}, l.operands(n.Name, s)...)
+	return s, l.g.Value(e.Inputs[0]), append([]string{l.at[e.Inputs[0]].buf}, l.operands(n.Name, s, asTheyAre)...)
 }
 
-// operands are constants for those of steps, in order, of the stage of that name.
-func (l *lowering) operands(stage string, steps []scalar.Step) []string {
+// asTheyAre lays operands out for a stage that reads them by channel.
+func asTheyAre(v []float32) []float32 { return v }
+
+// operands are constants for those of steps, in order, of the stage of that name, laid out as the stage reads them.
+func (l *lowering) operands(stage string, steps []scalar.Step, layOut func([]float32) []float32) []string {
 	var args []string
 	for _, s := range steps {
 		for _, v := range s.Vectors() {
+			v = layOut(v)
 			args = append(args, l.constant(fmt.Sprintf("%s.s%d", stage, len(args)), ir.F32, []int{len(v)}, v))
 		}
 	}

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"ripc/graph"
@@ -183,7 +182,7 @@ func (l *lowering) floats(n, e *graph.Node) {
 	if e != nil {
 		last, a = e, e.Attrs.(*graph.Elementwise)
 	}
-	operand := func(w []float32) []float32 { return w }
+	operand := asTheyAre
 	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
 	src := v.buf
 	var f *ir.Func
@@ -199,13 +198,7 @@ func (l *lowering) floats(n, e *graph.Node) {
 			stage.Name, stage.Note = q.Name, q.Note
 		}
 	}
-	args := []string{src}
-	for _, s := range a.Steps {
-		for _, w := range s.Vectors() {
-			w = operand(w)
-			args = append(args, l.constant(fmt.Sprintf("%s.s%d", last.Name, len(args)-1), ir.F32, []int{len(w)}, w))
-		}
-	}
+	args := append([]string{src}, l.operands(last.Name, a.Steps, operand)...)
 	l.stage(stage, f, 0, graph.WhyRealsFollow, append(args, l.result(last).buf)...)
 }
 

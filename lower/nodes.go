@@ -125,7 +125,7 @@ func (l *lowering) sameBuffer(n *graph.Node, _ *graph.Value, src string) {
 }
 
 func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, src string) {
-	args := append([]string{src}, l.operands(n.Name, a.Steps)...)
+	args := append([]string{src}, l.operands(n.Name, a.Steps, asTheyAre)...)
 	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, l.notTakenIn(n), append(args, l.result(n).buf)...)
 }
 

@@ -58,6 +58,9 @@ func algorithms() []algorithm {
 	}
 }
 
+// realNumbers is what a layer lacks for all algorithms but Float that is not one of integers.
+const realNumbers = "its weights or its input are real numbers"
+
 // tables looks up counts of groups of so many channels.
 func tables(bits int) algorithm {
 	return algorithm{

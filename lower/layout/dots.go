@@ -6,10 +6,8 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/schedule/cost"
 )
-
-// Quad is the number of channels whose products with a filter's weights are added up at once.
-const Quad = 4
 
 // Dots is a layer over levels whose products of bytes are added up in i32:
 //
@@ -20,7 +18,7 @@ type Dots struct {
 	Line
 	Signed bool // the levels' bytes are i8, u8 otherwise
 	Offset int  // what a level lies above its byte
-	// Step is the number of channels of a step, Quad, or 1 where they do not lie together. Steps is how many there are for a tap, or, where
+	// Step is the number of channels of a step, cost.Quad, or 1 where they do not lie together. Steps is how many there are for a tap, or, where
 	// Runs is set, for a row of taps, whose channels are one run of bytes: no step is lost on channels that there are not.
 	Step, Steps int
 	Runs        bool
@@ -37,21 +35,21 @@ const maxByte = 128
 func stepsOf(f *graph.FusedConv) (step, steps int, runs bool) {
 	_, dw := f.Dilation()
 	switch n := f.GroupIn(); {
-	case n%Quad == 0:
-		return Quad, n / Quad, false
+	case n%cost.Quad == 0:
+		return cost.Quad, n / cost.Quad, false
 	case f.GroupCount() > 1:
 		return 1, n, false
 	case dw > 1:
-		return Quad, (n + Quad - 1) / Quad, false
+		return cost.Quad, (n + cost.Quad - 1) / cost.Quad, false
 	default:
-		return Quad, (f.KW*n + Quad - 1) / Quad, true
+		return cost.Quad, (f.KW*n + cost.Quad - 1) / cost.Quad, true
 	}
 }
 
 // lacksDots says why f's sums over x are not those of products of bytes.
 func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 	if !x.Encoded() {
-		return "its weights or its input are real numbers"
+		return realNumbers
 	}
 	sign := signs(f)
 	for i, w := range f.Ints {
@@ -113,7 +111,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 		d.PadLevel, exact = levelOf(f.PadValue, x)
 	}
 	if !exact || f.Epilogue.Border != nil {
-		d.Padding = d.correction(f, x, exact, sign)
+		d.Padding = d.correction(f, x, exact)
 	}
 	if x.Enc != ir.Unipolar && d.Padding == nil {
 		d.Mul = 2
@@ -126,7 +124,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 
 // correction is what P lacks at each class of positions: what f's Border adds, and, unless levels stand for it exactly, what padding
 // counts more or less than the level that positions outside the image hold.
-func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool, sign []int) *Correction {
+func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool) *Correction {
 	k := &Correction{Twice: x.Enc != ir.Unipolar}
 	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])
 	falling := signs(f)

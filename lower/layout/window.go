@@ -47,7 +47,7 @@ func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
 	in, taps, grouped := f.GroupIn(), f.KH*f.KW, f.GroupCount() > 1
 	switch {
 	case !x.Encoded():
-		return "its weights or its input are real numbers"
+		return realNumbers
 	case f.SumBound() > math.MaxInt32:
 		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
 	case w == Pixels && grouped && in%WordBits != 0:

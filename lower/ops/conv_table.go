@@ -7,9 +7,9 @@ import "ripc/ir"
 func (c *conv) tables(x ir.Buffer) ir.Buffer {
 	t := c.Tables
 	shape := append([]int{}, x.Shape[1:4]...)
-	tb := buf("tb", ir.U8, append(shape, t.Chunks*t.PerChunk(), t.Entries())...)
+	tb := buf("tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
 	ls := loops("tb.", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]),
-		over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk()), over(ir.Entry, "e", t.Entries()))
+		over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk), over(ir.Entry, "e", t.Entries()))
 	i := vars(ls)
 	chunk := ir.U32
 	if t.Chunk > 1 {
@@ -36,7 +36,7 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 		}
 	}
 	c.bufs = append(c.bufs, tb)
-	at := append(append([]ir.Expr{}, i[:3]...), add(mul(i[3], ir.Int(t.PerChunk())), i[4]), i[5])
+	at := append(append([]ir.Expr{}, i[:3]...), add(mul(i[3], ir.Int(t.PerChunk)), i[4]), i[5])
 	c.nests = append(c.nests, ir.Nest(ls, set(tb, count, at...)))
 	return tb
 }

@@ -146,13 +146,8 @@ func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
 // windows reach. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
 func Table(t targets.Target, l Layer, bits int) Estimate {
 	c := t.Sums()
-	chunk := int64(WordChannels)
-	if WordChannels%bits != 0 && l.Words%2 == 0 {
-		chunk *= 2
-	}
-	whole := func(channels int64) int64 { return (channels + int64(bits) - 1) / int64(bits) }
-	made := l.Words * WordChannels / chunk * whole(chunk)
-	groups := (l.Channels-1)/chunk*whole(chunk) + whole((l.Channels-1)%chunk+1)
+	g := GroupsOf(int(l.Channels), bits)
+	made, groups := int64(g.Chunks*g.PerChunk), int64(g.Used)
 	kind := t.Lookups(bits)
 	length, _ := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
 	each := kind.Lookup + kind.Widen/float64(length)
@@ -167,6 +162,28 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l))
+}
+
+// Groups is how the channels of a pixel are cut into groups that have a table each: words of WordChannels in chunks, and chunks in groups,
+// of which the last of a chunk may have fewer channels.
+type Groups struct {
+	Chunk    int // words that are cut together
+	Chunks   int
+	PerChunk int // groups
+	Used     int // groups that hold channels: those of the last chunk may be fewer than PerChunk
+}
+
+// GroupsOf cuts channels into groups of so many bits.
+func GroupsOf(channels, bits int) Groups {
+	words := (channels + WordChannels - 1) / WordChannels
+	g := Groups{Chunk: 1}
+	if WordChannels%bits != 0 && words%2 == 0 {
+		g.Chunk = 2 // fewer channels are left over
+	}
+	whole := func(channels int) int { return (channels + bits - 1) / bits }
+	g.Chunks, g.PerChunk = words/g.Chunk, whole(g.Chunk*WordChannels)
+	g.Used = (g.Chunks-1)*g.PerChunk + whole(channels-(g.Chunks-1)*g.Chunk*WordChannels)
+	return g
 }
 
 // MaxByte is the largest sum that a byte holds.

@@ -134,11 +134,7 @@ func (b *tableBuilder) build() {
 	b.entries()
 	b.sums()
 	b.stagesBetween()
-	if t.shared || !b.dense() {
-		b.may("parallel %s", t.outer)
-	}
-	b.positions(t)
-	b.may("vectorize %s", t.inner)
+	b.finish(t)
 }
 
 // entries makes the tables, by an instruction where there is one for them.
