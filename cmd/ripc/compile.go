@@ -188,7 +188,7 @@ func (r *compileResult) count() {
 			r.f32Sums++
 		}
 		r.fewBits = r.fewBits || l.MACs > 0 && (l.WeightBits < 32 || l.Reason != nil && l.Reason.Args.WeightBits > 0)
-		if binary && l.Algorithm != layout.Popcount.String() {
+		if by, err := layout.ParseAlgorithm(l.Algorithm); binary && (err != nil || !by.Counts()) {
 			r.Computed = append(r.Computed, l.Name+" ("+l.Op+"): "+l.Why.Text)
 		}
 		if f32Sums || l.Kind == graph.Float.String() || l.Kind == graph.Glue.String() {
