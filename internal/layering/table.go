@@ -94,7 +94,7 @@ func Table() []Row {
 		{"autotune/features", compiler, nil},
 		{"autotune/costmodel", []string{"autotune/features"}, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
-		{"autotune/records", nil, []string{"golang.org/x/sys"}},
+		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
 		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
 
