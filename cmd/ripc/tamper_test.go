@@ -77,6 +77,18 @@ func store(ts *testscript.TestScript, name string, data []byte) {
 	ts.Check(os.WriteFile(ts.MkAbs(name), data, 0o755))
 }
 
+// edit is "edit FROM TO OLD NEW ...": it writes FROM to TO with each OLD replaced by NEW, which is as long.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	data, _, _ := library(ts, args[0])
+	for pair := range slices.Chunk(args[2:], 2) {
+		if len(pair) < 2 || len(pair[0]) != len(pair[1]) || !bytes.Contains(data, []byte(pair[0])) {
+			ts.Fatalf("cannot replace %q", pair)
+		}
+		data = bytes.ReplaceAll(data, []byte(pair[0]), []byte(pair[1]))
+	}
+	store(ts, args[1], data)
+}
+
 // damage is "damage FROM TO K": it writes FROM to TO with one bit changed of what a loader maps, another one for each K.
 func damage(ts *testscript.TestScript, _ bool, args []string) {
 	k, err := strconv.Atoi(args[2])
