@@ -93,7 +93,7 @@ func Table() []Row {
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/features", compiler, nil},
-		{"autotune/costmodel", []string{"autotune/features"}, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
+		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
