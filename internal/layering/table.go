@@ -91,9 +91,9 @@ func Table() []Row {
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
-		{"autotune/space", compiler, nil},
+		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/features", compiler, nil},
-		{"autotune/costmodel", []string{"autotune/features"}, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
+		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
