@@ -21,9 +21,9 @@ func Table() []Row {
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/strategy", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
-		"fusedglue", "importer", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
+		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
-	autotune := []string{"autotune/costmodel", "autotune/measure", "autotune/records"}
+	autotune := []string{"autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
@@ -52,6 +52,7 @@ func Table() []Row {
 
 		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
 		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
+		{"floattwin", []string{"graph", "graph/scalar"}, nil},
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/guests", nil, nil},
@@ -90,9 +91,13 @@ func Table() []Row {
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
-		{"autotune/costmodel", compiler, []string{"github.com/ebitengine/purego"}},
-		{"autotune/measure", compiler, []string{"github.com/nats-io/nats.go"}},
-		{"autotune/records", compiler, nil},
+		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
+		{"autotune/features", compiler, nil},
+		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
+		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
+		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
+		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
+		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
