@@ -35,8 +35,8 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
  *
 {pthread}
  */
-#ifndef RIPC_{NAME}_H
-#define RIPC_{NAME}_H
+#ifndef RIPC_{name}_H
+#define RIPC_{name}_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -59,8 +59,11 @@ type Compiled struct {
 	Times   []StageTime
 }
 
+// Prefix is the C identifier that the names of the functions, macros and files of the network begin with.
+func (c *Compiled) Prefix() string { return codegen.Identifier(c.Program.Name) }
+
 // Functions are the names of the functions that the network's code exports.
-func (c *Compiled) Functions() []string { return abi.Exports(codegen.Identifier(c.Program.Name)) }
+func (c *Compiled) Functions() []string { return abi.Exports(c.Prefix()) }
 
 // StageTime is how long one stage took.
 type StageTime struct {

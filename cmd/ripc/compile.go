@@ -13,6 +13,7 @@ import (
 
 	"ripc"
 	"ripc/graph"
+	"ripc/internal/files"
 	"ripc/lower/layout"
 )
 
@@ -35,7 +36,7 @@ so     shared library      a      static library     h   C header for so, a, o a
 o      relocatable object  ll     LLVM IR            s   assembly
 c      one file of C99     ripir  the scheduled program in ripc's own IR
 For chips without an operating system these are PREFIX.c and PREFIX.h.
-Files appear when everything is done, or not at all.`,
+Files appear together when everything is done, or not at all.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
   ripc compile net.onnx --strict
   ripc compile digits.json --print-after lower`,
@@ -110,16 +111,18 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	}
 	prefix := o.prefix
 	if prefix == "" {
-		prefix = filepath.Base(c.Graph.Name)
+		prefix = fileName(c)
 	}
 	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(c)}
+	var written []files.New
 	for _, k := range kinds {
 		name := prefix + "." + string(k)
-		if err := writeFile(name, c.Files[k]); err != nil {
-			return err
-		}
+		written = append(written, files.New{Path: name, Data: c.Files[k], Mode: fileMode(name)})
 		res.order = append(res.order, string(k))
 		res.Files[string(k)] = fileResult{name, len(c.Files[k])}
+	}
+	if err := files.ReplaceAll(written...); err != nil {
+		return err
 	}
 	if !slices.Equal(exts, []string{"ripir"}) {
 		res.Functions = c.Functions()
@@ -139,6 +142,18 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	}
 	res.print(summary)
 	return nil
+}
+
+// longestName is what file systems take as a name, with room for an extension, in bytes.
+const longestName = 240
+
+// fileName is what the files of a network are called by themselves: as the model is, if that can be the name of a file in this folder.
+func fileName(c *ripc.Compiled) string {
+	name := filepath.Base(c.Graph.Name)
+	if strings.HasPrefix(name, ".") || strings.ContainsRune(name, filepath.Separator) {
+		name = c.Prefix()
+	}
+	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 
 // compileResult is what --json prints.

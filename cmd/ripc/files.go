@@ -25,7 +25,7 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 			first = name
 		}
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			return nil, cannotWrite(name, errors.New("a folder has this name"))
+			return nil, &files.WriteError{Path: name, Err: errors.New("a folder has this name")}
 		}
 	}
 	dir := filepath.Dir(prefix)
@@ -46,29 +46,16 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		undo()
-		return nil, cannotWrite(first, err)
+		return nil, &files.WriteError{Path: first, Err: err}
 	}
 	f, err := os.OpenFile(files.TempName(dir), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		undo()
-		return nil, cannotWrite(first, err)
+		return nil, &files.WriteError{Path: first, Err: err}
 	}
 	f.Close()
 	os.Remove(f.Name())
 	return undo, nil
-}
-
-// cannotWrite says so of path alone: what err says of other paths, e.g. of a temporary file, is left out.
-func cannotWrite(path string, err error) error {
-	return fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
-}
-
-// writeFile makes path hold data, at once or not at all.
-func writeFile(path string, data []byte) error {
-	if err := files.Replace(path, data, fileMode(path)); err != nil {
-		return cannotWrite(path, err)
-	}
-	return nil
 }
 
 // fileMode is what the umask is applied to; shared libraries are executable by custom.

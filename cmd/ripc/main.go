@@ -6,19 +6,27 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"ripc/internal/files"
 )
 
 func main() { os.Exit(realMain(os.Args[1:])) }
 
 // realMain runs one command line and returns the exit code.
 func realMain(args []string) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	end := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		end = append(end, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), end...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	defer func() {
@@ -28,13 +36,32 @@ func realMain(args []string) (code int) {
 	}()
 	root := newRoot()
 	root.SetArgs(args)
+	out := &output{to: os.Stdout}
+	root.SetOut(out)
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !started { // cobra's own: unknown commands and flags, wrong numbers of arguments
 		err = &usageError{msg: err.Error()}
 	}
+	if out.err != nil {
+		err = out.err
+	}
 	return report(ctx, os.Stderr, cmd, err)
+}
+
+// output is standard output. That results were lost, on a full disk say, is a failure of the command, whoever printed them.
+type output struct {
+	to  io.Writer
+	err error // the first
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("cannot write to standard output: %w", files.Cause(err))
+	}
+	return n, err
 }
 
 // newRoot builds the command tree.

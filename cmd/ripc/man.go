@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ripc"
+	"ripc/internal/files"
 )
 
 func manCommand() *cobra.Command {
@@ -28,10 +29,12 @@ func manCommand() *cobra.Command {
 					pages = append(pages, c)
 				}
 			}
+			var written []files.New
 			for _, c := range pages {
-				if err := writeFile(filepath.Join(args[0], pageName(c)+".1"), manPage(c)); err != nil {
-					return err
-				}
+				written = append(written, files.New{Path: filepath.Join(args[0], pageName(c)+".1"), Data: manPage(c), Mode: 0o666})
+			}
+			if err := files.ReplaceAll(written...); err != nil {
+				return err
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %d pages to %s; read one with `man -l %s`\n", len(pages), args[0], filepath.Join(args[0], "ripc.1"))
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/files"
 	"ripc/internal/tensorio"
 	"ripc/runtime"
 )
@@ -83,12 +84,12 @@ type ranked struct {
 
 func outputFile(i int) string { return fmt.Sprintf("output_%d.npy", i) }
 
-// writeOutputs fills dir. outputs.json comes last: when it is there, all is there.
+// writeOutputs fills dir, with all files or none.
 func writeOutputs(dir string, r *ripc.RunResult) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
-	rows := []outputRow{}
+	rows, written := []outputRow{}, []files.New{}
 	for i, o := range r.Outputs {
 		a, err := runtime.ToArray(o.Tensor, o.Data)
 		if err != nil {
@@ -98,16 +99,14 @@ func writeOutputs(dir string, r *ripc.RunResult) error {
 		if err := a.Write(&file); err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, outputFile(i)), file.Bytes()); err != nil {
-			return err
-		}
+		written = append(written, files.New{Path: filepath.Join(dir, outputFile(i)), Data: file.Bytes(), Mode: 0o666})
 		rows = append(rows, outputRow{Name: o.Tensor.Title(), DType: o.Tensor.DType, Shape: o.Tensor.Shape, File: outputFile(i)})
 	}
 	text, err := json.MarshalIndent(map[string]any{"model": r.Name, "outputs": rows}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, "outputs.json"), append(text, '\n'))
+	return files.ReplaceAll(append(written, files.New{Path: filepath.Join(dir, "outputs.json"), Data: append(text, '\n'), Mode: 0o666})...)
 }
 
 // values are o's elements as numbers.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/files"
 	page "ripc/report"
 )
 
@@ -49,7 +50,7 @@ printed as one JSON object; the page has them too.`,
 				if err := page.Write(&html, res); err != nil {
 					return err
 				}
-				if err := writeFile(out, html.Bytes()); err != nil {
+				if err := files.Replace(out, html.Bytes(), 0o666); err != nil {
 					return err
 				}
 			}

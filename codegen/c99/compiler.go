@@ -57,12 +57,12 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
 	}
 	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, name+".c"), source, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "network.c"), source, 0o600); err != nil {
 		return nil, err
 	}
 	words := strings.Fields(command)
 	args := append([]string{"-std=c99", "-O2", "-fPIC", "-shared", "-Wl,-soname," + name + ".so"}, words[1:]...)
-	args = append(args, "-o", name+".so", name+".c")
+	args = append(args, "-o", "network.so", "network.c")
 	if words[0], err = exec.LookPath(words[0]); err != nil {
 		return nil, &CompilerError{Command: command, Err: err}
 	}
@@ -76,7 +76,7 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 		}
 		return nil, &CompilerError{Command: command, Output: output(&out), Err: err, ran: true}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, name+".so"))
+	data, err := os.ReadFile(filepath.Join(dir, "network.so"))
 	if err != nil {
 		return nil, &CompilerError{Command: command, Output: output(&out), Err: fmt.Errorf("it made no library: %w", err), ran: true}
 	}

@@ -237,7 +237,7 @@ func TestExternalData(t *testing.T) {
 		"outside the model's folder": {"location", "../outside.bin"}, "escapes": {"location", "link.bin"},
 		"lies outside": {"location", "/etc/passwd"}, "has 12 bytes": {"location", "w.bin", "offset", "8"}, "length 12": {"location", "w.bin", "length", "12"},
 		"no number": {"location", "w.bin", "offset", "four"}, "want numbers from 0": {"location", "w.bin", "offset", "-4"}, "without a location": {},
-		"want 8 at": {"location", "w.bin", "offset", "9223372036854775807"}, "regular file": {"location", "sub"},
+		"want 8 at": {"location", "w.bin", "offset", "9223372036854775807"}, "is a directory": {"location", "sub"},
 	} {
 		_, err := read(pairs...)
 		var e *ir.Error

@@ -51,18 +51,15 @@ func folder(dir string) Opener {
 			return nil, err
 		}
 		defer root.Close()
-		info, err := root.Stat(filepath.FromSlash(name)) // before it is opened: opening a pipe waits for a writer
-		switch {
-		case err != nil:
-			return nil, err
-		case !info.Mode().IsRegular():
-			return nil, errors.New("is no regular file")
-		}
-		f, err := root.Open(filepath.FromSlash(name))
+		f, err := files.OpenIn(root, filepath.FromSlash(name))
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
 		head := make([]byte, len(files.LFSPrefix))
 		if n, _ := f.ReadAt(head, 0); files.CheckLFS(head[:n]) != nil {
 			return nil, files.ErrLFS

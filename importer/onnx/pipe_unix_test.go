@@ -23,7 +23,7 @@ func TestExternalPipe(t *testing.T) {
 	}()
 	select {
 	case err := <-got:
-		if err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		if err == nil || !strings.Contains(err.Error(), "no regular file") {
 			t.Errorf("a pipe as external data: %v", err)
 		}
 	case <-time.After(10 * time.Second):

@@ -47,7 +47,7 @@ func Read(path string, o importer.Options) (*graph.Graph, error) {
 			return nil, files.Cause(err)
 		}
 		defer root.Close()
-		f, err := root.Open(filepath.FromSlash(name))
+		f, err := files.OpenIn(root, filepath.FromSlash(name))
 		if err != nil {
 			return nil, files.Cause(err)
 		}

@@ -18,7 +18,8 @@ import (
 )
 
 // Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside it (.safetensors for .json),
-// replacing what is there. Read gives the same graph again. Equal graphs give equal bytes; each file appears whole or not at all.
+// replacing what is there. Read gives the same graph again. Equal graphs give equal bytes; the
+// files appear together or not at all. It fails with *files.WriteError where they cannot be written.
 func Write(path string, g *graph.Graph) error {
 	base, ok := strings.CutSuffix(filepath.Base(path), ".json")
 	if !ok || base == "" {
@@ -28,10 +29,8 @@ func Write(path string, g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(filepath.Dir(path), base+".safetensors"), weights); err != nil {
-		return err
-	}
-	return replace(path, text)
+	return files.ReplaceAll(files.New{Path: filepath.Join(filepath.Dir(path), base+".safetensors"), Data: weights, Mode: 0o666},
+		files.New{Path: path, Data: text, Mode: 0o666})
 }
 
 // encode gives the two files that Write writes, weights being called file.
@@ -54,14 +53,6 @@ func encode(g *graph.Graph, file string) (text, weights []byte, err error) {
 		return nil, nil, &ir.Error{Pos: ir.Pos{File: g.File}, Msg: "BUG: the graph cannot be written as a model", Help: "please report this", Err: err}
 	}
 	return text, b.Bytes(), nil
-}
-
-// replace writes a file whole or not at all.
-func replace(path string, data []byte) error {
-	if err := files.Replace(path, data, 0o666); err != nil {
-		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot write the file", Err: files.Cause(err)}
-	}
-	return nil
 }
 
 // writer collects the weights while it writes the nodes.

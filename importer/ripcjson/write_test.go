@@ -16,6 +16,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/internal/files"
 	"ripc/internal/golden"
 	"ripc/internal/safetensors"
 	"ripc/ir"
@@ -223,10 +224,13 @@ func TestWriteErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"m.txt", ".json", "none/m.json"} {
+	for _, path := range []string{"m.txt", ".json"} {
 		if err := Write(filepath.Join(dir, path), g); !errors.As(err, new(*ir.Error)) {
 			t.Errorf("%s: got %v, want an *ir.Error", path, err)
 		}
+	}
+	if err := Write(filepath.Join(dir, "none", "m.json"), g); !errors.As(err, new(*files.WriteError)) || errors.As(err, new(*ir.Error)) {
+		t.Errorf("no folder: %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("%v was written", left)

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"syscall"
 )
 
@@ -30,16 +28,22 @@ func Cause(err error) error {
 var ErrNotRegular = errors.New("it is no regular file")
 
 // Open opens a regular file, or fails with ErrNotRegular, or as os.Open does.
-func Open(path string) (*os.File, error) {
+func Open(path string) (*os.File, error) { return open(path, os.Stat, os.Open) }
+
+// OpenIn is Open of a file below a folder.
+func OpenIn(root *os.Root, path string) (*os.File, error) { return open(path, root.Stat, root.Open) }
+
+func open(path string, stat func(string) (fs.FileInfo, error), open func(string) (*os.File, error)) (*os.File, error) {
 	// Before it is opened: the opening of a pipe waits for its writer.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		err := ErrNotRegular
-		if info.IsDir() {
-			err = syscall.EISDIR
-		}
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	info, err := stat(path)
+	switch {
+	case err != nil: // which open puts into its own words
+	case info.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
-	return os.Open(path)
+	return open(path)
 }
 
 // MaxText bounds texts that people write, such as schedules, in bytes.
@@ -81,28 +85,4 @@ func CheckLFS(content []byte) error {
 		return ErrLFS
 	}
 	return nil
-}
-
-// TempName is a new name in dir, for a file that gets another name when it is complete.
-func TempName(dir string) string {
-	return filepath.Join(dir, fmt.Sprintf(".ripc-%016x", rand.Uint64()))
-}
-
-// Replace makes path hold data, at once or not at all. The system's umask is applied to mode. Errors may name the
-// temporary file: see Cause.
-func Replace(path string, data []byte, mode fs.FileMode) error {
-	name := TempName(filepath.Dir(path))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(name) // fails once it has its final name
-	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(name, path)
 }

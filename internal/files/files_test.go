@@ -3,9 +3,11 @@ package files
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestReplace(t *testing.T) {
@@ -75,5 +77,84 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := ReadText(path); err == nil {
 		t.Error("a text that is too long was read")
+	}
+}
+
+// contents is what lies in a folder, by name.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = string(data)
+	}
+	return all
+}
+
+// If the last of several files has no place, the others are what they were before, be that nothing.
+func TestReplaceAll(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(at(name), []byte("old "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(at("full/x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fresh := func(names ...string) (list []New) {
+		for _, n := range names {
+			list = append(list, New{at(n), []byte("new " + n), 0o600})
+		}
+		return list
+	}
+	var we *WriteError
+	for _, last := range []string{"full", "none/c"} {
+		if err := ReplaceAll(fresh("a", "first", last, "b")...); !errors.As(err, &we) || we.Path != at(last) {
+			t.Errorf("%v", err)
+		}
+		if got, want := contents(t, dir), map[string]string{"a": "old a", "b": "old b"}; !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", last, got, want)
+		}
+	}
+	if err := ReplaceAll(fresh("a", "first", "b")...); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(t, dir), map[string]string{"a": "new a", "first": "new first", "b": "new b"}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// What a killed process left is removed by the next one that writes there, once it is old; nothing else is.
+func TestReplaceSweeps(t *testing.T) {
+	dir := t.TempDir()
+	old, young, other := TempName(dir), TempName(dir), filepath.Join(dir, ".ripc-notes")
+	for _, name := range []string{old, young, other} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if past := time.Now().Add(-2 * abandonedAfter); name != young {
+			if err := os.Chtimes(name, past, past); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := Replace(filepath.Join(dir, "a"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := contents(t, dir)
+	if _, ok := got[filepath.Base(old)]; ok || len(got) != 3 {
+		t.Errorf("%v", got)
 	}
 }

@@ -3,6 +3,7 @@ package tensorio_test
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
@@ -198,5 +199,27 @@ func TestInputRefusals(t *testing.T) {
 	feed, err := tensorio.Load([]describe.Tensor{x, y}, []string{"y=" + two, one}, tensorio.Seeded(0))
 	if err != nil || feed.Runs != 2 || !bytes.Equal(feed.Run(1)[0], []byte{3, 1}) {
 		t.Errorf("%v, %v", feed, err)
+	}
+}
+
+// A picture of a few bytes may claim to have any size; its size is looked at before it is taken apart.
+func TestPictureBomb(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	data := b.Bytes()
+	const header = 8 + 8 // signature, length and kind of the first chunk
+	binary.BigEndian.PutUint32(data[header:], 60000)
+	binary.BigEndian.PutUint32(data[header+4:], 60000)
+	binary.BigEndian.PutUint32(data[header+13:], crc32.ChecksumIEEE(data[header-4:header+13]))
+	path := filepath.Join(t.TempDir(), "p.png")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := describe.Tensor{Name: "x", DType: "f32", Shape: []int{1, 4, 4, 1}, Layout: "NHWC"}
+	_, err := tensorio.Load([]describe.Tensor{x}, []string{path}, tensorio.Seeded(0))
+	if err == nil || !ripc.IsBadInput(err) || !strings.Contains(err.Error(), "the picture has 60000x60000 pixels; at most 64 M are read") {
+		t.Error(err)
 	}
 }

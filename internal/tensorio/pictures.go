@@ -6,6 +6,7 @@ import (
 	"image/color"
 	_ "image/jpeg" // pictures as inputs
 	_ "image/png"
+	"io"
 	"math"
 
 	"golang.org/x/image/draw"
@@ -15,6 +16,9 @@ import (
 	"ripc/runtime/describe"
 	"ripc/runtime/npy"
 )
+
+// maxPixels bounds a picture by what its first bytes claim, which may be far more than the file holds. A pixel takes up to 8 bytes.
+const maxPixels = 64 << 20
 
 // loadPicture makes a picture file the contents of t.
 func loadPicture(t describe.Tensor, file string) ([]byte, error) {
@@ -34,6 +38,16 @@ func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 		return nil, bad("cannot open the picture", files.Cause(err))
 	}
 	defer f.Close()
+	config, _, err := image.DecodeConfig(f)
+	if err != nil {
+		return nil, bad("cannot read the picture", err)
+	}
+	if int64(config.Width)*int64(config.Height) > maxPixels {
+		return nil, bad(fmt.Sprintf("the picture has %dx%d pixels; at most %d M are read", config.Width, config.Height, maxPixels>>20), nil)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, bad("cannot read the picture", err)
+	}
 	src, _, err := image.Decode(f)
 	if err != nil {
 		return nil, bad("cannot read the picture", err)

@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"ripc/internal/files"
 )
 
 // EnvCache is the environment variable with the folder of the caches; without it they are in ~/.cache/ripc.
@@ -19,9 +23,17 @@ const EnvCache = "RIPC_CACHE_DIR"
 // DefaultLimit is the size beyond which the default cache forgets what was not used for longest, in bytes.
 const DefaultLimit = 1 << 30
 
-// magic starts every cache file; change it when the layout changes. After it come the SHA-256 of the content (32
-// bytes) and the content.
-const magic = "ripc cache 1\n"
+// magic starts every cache file; change it when the layout changes. After it come a SHA-256 (32 bytes), see checksum, and the
+// content.
+const magic = "ripc cache 2\n"
+
+// checksum is of the content with its key, so that a file that has got under another name is not believed either.
+func checksum(key string, data []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write([]byte(key))
+	h.Write(data)
+	return [sha256.Size]byte(h.Sum(nil))
+}
 
 // Cache is a folder of results under keys that name their content. Any number of goroutines and processes may use one
 // folder: a file appears by renaming, never half written, and one that is damaged counts as absent. What it holds is
@@ -90,7 +102,8 @@ func intruders(owner, group uint32, mode fs.FileMode, me int) string {
 
 // UserCache opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of the user's cache
 // folder, with DefaultLimit. A user who has neither, as without HOME in a container or under cron, gets nil: there is no
-// other place that is certainly the user's own, and without a cache everything works but takes its time.
+// other place that is certainly the user's own, and without a cache everything works but takes its time. So it does where
+// the folder cannot be made, on a read-only system say. It fails with *FolderError where the folder is not safe.
 func UserCache(name string) (*Cache, error) {
 	dir := os.Getenv(EnvCache)
 	if dir == "" {
@@ -100,7 +113,11 @@ func UserCache(name string) (*Cache, error) {
 		}
 		dir = filepath.Join(base, "ripc")
 	}
-	return OpenCache(filepath.Join(dir, name), DefaultLimit)
+	c, err := OpenCache(filepath.Join(dir, name), DefaultLimit)
+	if unsafe := (*FolderError)(nil); err != nil && !errors.As(err, &unsafe) {
+		return nil, nil
+	}
+	return c, err
 }
 
 // DefaultCache is the user's cache of compiled modules.
@@ -127,8 +144,8 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 		return nil, false
 	}
 	file := c.path(key)
-	raw, err := os.ReadFile(file)
-	data, whole := open(raw)
+	raw, err := read(file)
+	data, whole := open(key, raw)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -147,14 +164,24 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 	return data, true
 }
 
-// open returns the content of a cache file, and whether it is whole.
-func open(raw []byte) ([]byte, bool) {
+// read reads a cache file, unless something else lies in its place.
+func read(file string) ([]byte, error) {
+	f, err := files.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// open returns the content of the cache file of key, and whether it is whole.
+func open(key string, raw []byte) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(raw, []byte(magic))
 	if !ok || len(rest) < sha256.Size {
 		return nil, false
 	}
 	data := rest[sha256.Size:]
-	return data, sha256.Sum256(data) == [sha256.Size]byte(rest)
+	return data, checksum(key, data) == [sha256.Size]byte(rest)
 }
 
 // Put stores data under key. A failure shows in Stats only: the caller has its result already.
@@ -187,7 +214,7 @@ func (c *Cache) write(key string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
+	sum := checksum(key, data)
 	for _, part := range [][]byte{[]byte(magic), sum[:], data} {
 		if _, err = tmp.Write(part); err != nil {
 			break

@@ -100,7 +100,7 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 	if _, ok := c.Get(key(0)); !ok { // now the most recently used
 		t.Fatal("entry 0 is gone below the limit")
 	}
-	left := filepath.Join(c.dir, key(0)[:2], ".new-left")
+	left := filepath.Join(c.dir, key(0)[:2], ".new-1234")
 	if err := os.WriteFile(left, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +124,67 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 	}
 	if err := c.Stats().WriteErr; err != nil {
 		t.Error(err)
+	}
+}
+
+// A cache whose folder held other things before keeps these, whatever the limit; and it is swept through a link, too.
+func TestCacheLeavesOthersAlone(t *testing.T) {
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-48 * time.Hour)
+	var others []string
+	for _, name := range []string{"data.bin", ".new-data", "thesis/data.bin", "ab/thesis.bin", "ab/.new-mine", "ab/cd/data.bin", "0f/" + strings.Repeat("a", 61)} {
+		path := filepath.Join(real, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, 4000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, past, past); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, path)
+	}
+	c, err := OpenCache(link, 8<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		c.Put(Key([]byte{byte(i)}), make([]byte, 500))
+	}
+	for _, path := range others {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, ok := c.Get(Key([]byte{0})); ok {
+		t.Error("the oldest entry was kept")
+	}
+}
+
+// What lies under another entry's name, and what is no file at all, is no entry.
+func TestCacheMisplaced(t *testing.T) {
+	c := openTemp(t, 1<<20)
+	a, b, n := Key([]byte("a")), Key([]byte("b")), Key([]byte("n"))
+	c.Put(a, []byte("of a"))
+	for _, key := range []string{b, n} {
+		if err := os.MkdirAll(filepath.Dir(c.path(key)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(c.path(a), c.path(b)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", c.path(n)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{b, n} {
+		if data, ok := c.Get(key); ok {
+			t.Errorf("got %q", data)
+		}
 	}
 }
 

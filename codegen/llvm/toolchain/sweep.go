@@ -3,7 +3,6 @@ package toolchain
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +11,9 @@ import (
 )
 
 const (
-	tempPattern = ".new-*"      // files not renamed yet
-	sweepMark   = ".swept"      // its time is that of the last sweep by any process
+	tempPattern = ".new-*" // files not renamed yet
+	sweepMark   = ".swept" // its time is that of the last sweep by any process
+	keyDigits   = 64
 	sweepEvery  = 1 * time.Hour // between sweeps of processes that each write little
 )
 
@@ -22,6 +22,9 @@ func (c *Cache) stale() bool {
 	info, err := os.Stat(filepath.Join(c.dir, sweepMark))
 	return err != nil || time.Since(info.ModTime()) > sweepEvery
 }
+
+// digits reports whether s is n hexadecimal digits, as Key writes them.
+func digits(s string, n int) bool { return len(s) == n && strings.Trim(s, "0123456789abcdef") == "" }
 
 // entry is one file of the cache.
 type entry struct {
@@ -39,26 +42,35 @@ func (c *Cache) sweep() error {
 	}
 	var all []entry
 	var total int64
-	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == sweepMark {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return nil
-		}
-		if strings.HasPrefix(d.Name(), ".new-") {
-			if time.Since(info.ModTime()) > sweepEvery {
-				os.Remove(path)
-			}
-			return nil
-		}
-		all = append(all, entry{path, info.Size(), info.ModTime()})
-		total += info.Size()
-		return nil
-	})
+	// Only what Put makes: the folder may be one that holds other things, too.
+	dirs, err := os.ReadDir(c.dir)
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)
+	}
+	for _, d := range dirs {
+		if !digits(d.Name(), 2) {
+			continue
+		}
+		sub := filepath.Join(c.dir, d.Name())
+		entries, err := os.ReadDir(sub)
+		if err != nil {
+			continue // another process's doing, or no folder
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			path := filepath.Join(sub, e.Name())
+			rest, temporary := strings.CutPrefix(e.Name(), strings.TrimSuffix(tempPattern, "*"))
+			switch {
+			case temporary && strings.Trim(rest, "0123456789") == "" && time.Since(info.ModTime()) > sweepEvery:
+				os.Remove(path)
+			case digits(e.Name(), keyDigits-2):
+				all = append(all, entry{path, info.Size(), info.ModTime()})
+				total += info.Size()
+			}
+		}
 	}
 	if total <= c.limit {
 		return nil
