@@ -26,8 +26,8 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -91,15 +91,16 @@ func Table() []Row {
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
-		{"autotune/space", compiler, nil},
+		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/features", compiler, nil},
-		{"autotune/costmodel", []string{"autotune/features"}, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
+		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
-		{"autotune/records", nil, []string{"golang.org/x/sys"}},
+		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
 		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
 		{"e2e", nil, nil}, // tests only
