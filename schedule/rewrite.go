@@ -137,6 +137,23 @@ func path(s ir.Stmt, name string) []*ir.For {
 	return nil
 }
 
+// conditions lists what holds around the loop called name.
+func conditions(s ir.Stmt, name string) (held []ir.Expr) {
+	holds := func(s ir.Stmt) bool { return s != nil && path(s, name) != nil }
+	ir.Walk(s, func(s ir.Stmt) bool {
+		i, ok := s.(*ir.If)
+		switch {
+		case !ok:
+		case holds(i.Then):
+			held = append(held, i.Cond)
+		case holds(i.Else):
+			held = append(held, ir.Un(ir.Not, i.Cond))
+		}
+		return true
+	})
+	return held
+}
+
 // without removes statements from the sequence of a scope.
 func without(s ir.Stmt, drop []ir.Stmt) ir.Stmt {
 	switch x := s.(type) {

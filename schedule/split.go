@@ -14,7 +14,7 @@ type Tail uint8
 
 // The tails.
 const (
-	// TailGuard runs the last tile under a condition. Always legal; the condition costs, and blocks tensorize.
+	// TailGuard runs the last tile under a condition. Always legal; the condition costs.
 	TailGuard Tail = iota
 	// TailCut runs whole tiles, then a loop of its own over the rest. Always legal; doubles the code.
 	TailCut

@@ -14,6 +14,7 @@ import (
 type unifier struct {
 	instr  *ir.Func
 	sc     deps.Scope
+	given  []ir.Expr            // conditions around the part
 	bufs   map[string]ir.Buffer // of the func
 	params map[string]ir.Param  // of the instruction
 	loops  map[string]string    // instruction loop -> func loop
@@ -239,7 +240,8 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 				return differ(fmt.Sprintf(", whose index %d runs otherwise along %%%s", d, l))
 			}
 		}
-		if iv, ok := arith.Bounds(win.Idx[d], u.sc.Ranges); !ok || iv.Lo < 0 || iv.Hi+int64(n) > int64(buf.Shape[d]) {
+		inside := ir.Bin(ir.And, ir.Bin(ir.Ge, win.Idx[d], ir.Int(0)), ir.Bin(ir.Le, win.Idx[d], ir.Int(buf.Shape[d]-n)))
+		if !arith.Follows(inside, u.sc.Ranges, u.given...) {
 			return differ(fmt.Sprintf(", and the window %s of %d elements may leave dimension %d", ir.ExprString(win.Idx[d]), n, d))
 		}
 	}

@@ -14,12 +14,26 @@ import (
 // but for their values, and pads with the level 0 or, bipolar, with the highest. It writes the levels of the quantizers beside it where
 // it makes floats and can.
 func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
+	return conv(integers(a, t, by, enc, bits, batch, h, w), slice, beside)
+}
+
+// Bytes is Integers by products of bytes where levels lie in memory as bytes.
+func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int, beside ...*graph.Node) *ir.Func {
+	l := integers(a, t, layout.Dot, enc, bits, batch, h, w)
+	l.From = layout.Bytes
+	if l.To == layout.Planes {
+		l.To = layout.Bytes
+	}
+	return conv(l, ops.Slice{}, beside)
+}
+
+func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int) *layout.Conv {
 	x := graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: enc, Bits: bits}, Shape: []int{batch, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2}
 	if enc != ir.Unipolar {
 		a.PadValue = a.X.Max
 	}
-	return conv(layout.NewConv(a, x, t, by, others(a, batch, h, w)...), slice, beside)
+	return layout.NewConv(a, x, t, by, others(a, batch, h, w)...)
 }
 
 // conv is l's Func, with the levels of those quantizers beside it that it can have there.

@@ -5,6 +5,18 @@ import "ripc/ir"
 // CanProve reports whether cond holds for all values of the loop variables in r. A false answer proves nothing.
 func CanProve(cond ir.Expr, r Ranges) bool { return proves(cond, r, nil) }
 
+// Follows is CanProve where the conditions given hold.
+func Follows(cond ir.Expr, r Ranges, given ...ir.Expr) bool {
+	p := place{r: r}
+	for _, g := range given {
+		var possible bool
+		if p, possible = p.given(g); !possible {
+			return true
+		}
+	}
+	return proves(cond, p.r, p.known)
+}
+
 // proves reports whether cond follows from the ranges and from facts, sums known to be at least 0.
 func proves(cond ir.Expr, r Ranges, known []Affine) bool {
 	cond = Simplify(cond, r)

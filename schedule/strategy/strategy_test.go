@@ -140,7 +140,11 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
-	return testlayer.Integers(a, target, by, enc, planes, intRange(t, 1, 2, "batch"), h, w, slice(t, a), beside...)
+	batch := intRange(t, 1, 2, "batch")
+	if by.ReadsBytes() && rapid.Bool().Draw(t, "bytes") {
+		return testlayer.Bytes(a, target, enc, planes, batch, h, w, beside...)
+	}
+	return testlayer.Integers(a, target, by, enc, planes, batch, h, w, slice(t, a), beside...)
 }
 
 // drawBeside draws levels that a makes beside floats, none in most cases; a layer that makes no floats has none.
@@ -726,6 +730,20 @@ func TestGroups(t *testing.T) {
 			}
 			if _, err := emit.Kernel(r.Func, "kernel", m); err != nil {
 				t.Errorf("%s on %s: %v", f.Name, m.Name, err)
+			}
+		}
+	}
+}
+
+// TestGuardedRows: where rows are not tiles' and the input itself is read, instructions read it under the tile's condition.
+func TestGuardedRows(t *testing.T) {
+	for _, h := range []int{25, 55} {
+		for _, m := range machines(t) {
+			a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 64, Out: 64}
+			a.Epilogue = graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
+			c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, h, 5), m)
+			if instrs := isa.Query(isa.DotBytes, m); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
+				t.Errorf("%s, %d rows: %d instructions, and\n%s", m.Name, h, len(instrs), c.Trace)
 			}
 		}
 	}
