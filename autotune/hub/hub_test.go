@@ -430,6 +430,9 @@ func TestNoWorker(t *testing.T) {
 	if !errors.As(err, &none) || !errors.As(err, &lost) || none.Target != "rpi3" {
 		t.Errorf("%v", err)
 	}
+	if _, err := runner.Open(t.Context(), "nats://127.0.0.1:1", rpi3(t), runner.Options{}); !errors.As(err, &lost) || lost.Runner != "nats://127.0.0.1:1" || errors.As(lost.Err, &lost) {
+		t.Errorf("no hub, opened by name: %v", err)
+	}
 	f.URL = "nats://127.0.0.1:1"
 	if _, err := f.Open(t.Context(), rpi3(t)); !errors.As(err, &lost) {
 		t.Errorf("no hub: %v", err)

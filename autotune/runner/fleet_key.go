@@ -47,7 +47,7 @@ func (e *KeyError) Error() string { return "key " + e.Path + ": " + e.Err.Error(
 // Unwrap gives the cause.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// ReadFleetKey reads a file that `ripc hub keys` made.
+// ReadFleetKey reads what Encode gave. It fails with *KeyError if it is something else.
 func ReadFleetKey(path string) (FleetKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func ReadFleetKey(path string) (FleetKey, error) {
 		}
 	}
 	if k.Seed == nil {
-		return FleetKey{}, &KeyError{path, errors.New("there is no " + pemSeed + " in it; `ripc hub keys` makes keys")}
+		return FleetKey{}, &KeyError{path, errors.New("there is no " + pemSeed + " in it")}
 	}
 	if _, err := k.public(); err != nil {
 		return FleetKey{}, &KeyError{path, err}

@@ -83,6 +83,14 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 	return r, nil
 }
 
+func openFleet(ctx context.Context, name, _ string, t targets.Target, o Options) (Runner, error) {
+	r, err := Fleet{URL: name, Key: o.Key, Log: o.Log}.Open(ctx, t)
+	if lost := (*LostError)(nil); errors.As(err, &lost) {
+		return nil, lost.Err // Open says what was lost
+	}
+	return r, err
+}
+
 // refused ends what is being done when the hub says that the key does not allow it; no answer would come.
 func (f Fleet) refused(cancel context.CancelCauseFunc) nats.Option {
 	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
