@@ -43,6 +43,7 @@ vet:
 	$(GO) vet ./...
 
 test: setup fmt vet ## format, vet, and all tests with the real tools
+	@scripts/setup-browser.sh
 	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 

@@ -2,13 +2,13 @@ package ripc
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
+	"ripc/internal/files"
 	"ripc/internal/tensorio"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -155,7 +155,7 @@ func (r RunRequest) progress(done, total int, what string) {
 
 // IsArtifact reports whether path is a compiled network, not a model: by its first bytes, or by its name.
 func IsArtifact(path string) bool {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return filepath.Ext(path) == ".so"
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/files"
 )
 
 type runOptions struct {
@@ -94,13 +96,12 @@ func readLabels(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	text, err := files.ReadText(path)
 	if err != nil {
 		return nil, &usageError{msg: "--labels", err: err}
 	}
-	defer f.Close()
 	var labels []string
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		labels = append(labels, lines.Text())
 	}

@@ -26,8 +26,8 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 		{"ir", nil, nil},
@@ -57,7 +57,7 @@ func Table() []Row {
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/guests", nil, nil},
 		{"targets/isa", []string{"ir", "targets"}, nil},
-		{"schedule", []string{"ir", "ir/arith", "ir/deps", "ir/size"}, nil},
+		{"schedule", []string{"internal/files", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/cost/measured", []string{"graph", "graph/scalar", "ir"}, nil}, // layers and numbers, for tests and examples/costs
@@ -70,7 +70,7 @@ func Table() []Row {
 		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
-		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
@@ -78,7 +78,7 @@ func Table() []Row {
 		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"engine", "internal/abi", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "measure", "recognize"}), nil},
 
-		{"runtime", []string{"internal/abi", "runtime/describe", "runtime/npy", "targets/cpu"},
+		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
@@ -100,6 +100,7 @@ func Table() []Row {
 		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
 		{"e2e", nil, nil}, // tests only
@@ -128,6 +129,7 @@ func Table() []Row {
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // fused layers for tests
 		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                           // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                            // plain arithmetic for tests
+		{"internal/seal", []string{"runtime/describe"}, nil},
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
