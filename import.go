@@ -55,12 +55,23 @@ func load(path string, o Options) (*graph.Graph, error) {
 	return g, nil
 }
 
+// exported says what a file of a framework's own, by its extension, has to be exported to; "" of others.
+func exported(ext string) string {
+	switch ext {
+	case ".pt", ".pth", ".ckpt":
+		return "PyTorch's own files need its code: export the network to .onnx (docs/import-onnx.md); "
+	case ".h5", ".keras", ".pb":
+		return "convert the network to .tflite by Larq Compute Engine (docs/import-larq.md), or to .onnx; "
+	}
+	return ""
+}
+
 // recognized is the model in a file, with its bitserial layers found.
 func recognized(path string, o Options) (*graph.Graph, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	read, ok := importers()[ext]
 	if !ok {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: "files that can be read are " + strings.Join(ModelKinds(), ", ")}
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exported(ext) + "files that can be read are " + strings.Join(ModelKinds(), ", ")}
 	}
 	if name := o.Import.Name; name != "" && name != codegen.Identifier(name) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("name %q is no C identifier, which functions begin with", name), Help: "take " + codegen.Identifier(name)}

@@ -17,6 +17,15 @@ import (
 // ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
 func ParseEmit(list string) ([]codegen.Kind, error) { return codegen.ParseKinds(list) }
 
+// EmitKinds lists every kind of file, by its extension.
+func EmitKinds() []string {
+	var all []string
+	for _, k := range codegen.Kinds() {
+		all = append(all, string(k))
+	}
+	return all
+}
+
 // DefaultEmit lists the files that a user of a target, and perhaps of a back end, wants first: a shared library and its
 // header, or C where there are no libraries.
 func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ripc/internal/suggest"
 	"ripc/ir"
 )
 
@@ -71,7 +72,7 @@ func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 		}
 		return g, err
 	}
-	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: "operations: " + strings.Join(Ops(), ", ")}
+	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: suggest.DidYouMean(s.Op, Ops()) + "operations: " + strings.Join(Ops(), ", ")}
 }
 
 func runSplit(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {

@@ -108,6 +108,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 	threadsFlag(cmd, &r.Threads)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
+	completeLayer(cmd)
 	cmd.Flags().StringVar(&sortBy, "sort", sortStage, "order of the layers: "+strings.Join(sortOrders(), ", "))
 	cmd.Flags().BoolVar(&wide, "wide", false, "show all columns, however narrow the terminal is")
 	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less\nthan then, and exit with 1 if the network does by more than\n--tolerance")

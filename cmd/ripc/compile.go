@@ -36,7 +36,8 @@ so     shared library      a      static library     h   C header for so, a, o a
 o      relocatable object  ll     LLVM IR            s   assembly
 c      one file of C99     ripir  the scheduled program in ripc's own IR
 For chips without an operating system these are PREFIX.c and PREFIX.h.
-Files appear together when everything is done, or not at all.`,
+Files appear together when everything is done, or not at all. With --print-after none are
+written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
   ripc compile net.onnx --strict
   ripc compile digits.json --print-after lower`,
@@ -45,13 +46,14 @@ Files appear together when everything is done, or not at all.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name)")
+	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name),\nor - for standard output")
 	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
 	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
 	o.register(cmd)
 	complete(cmd, "print-after", ripc.Stages)
+	complete(cmd, "emit", ripc.EmitKinds)
 	return cmd
 }
 
@@ -69,36 +71,52 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	kinds := ripc.DefaultEmit(o.target, o.backend)
-	if cmd.Flags().Changed("emit") {
+	switch {
+	case cmd.Flags().Changed("emit"):
 		if kinds, err = ripc.ParseEmit(o.emit); err != nil {
 			return usagef("--emit: %v", err)
 		}
+	case len(o.printAfter) > 0 && o.prefix == "": // who looks at stages wants no files
+		kinds = nil
 	}
 	opt.Strict, opt.Emit = o.strict, kinds
 	if slices.Contains(o.printAfter, "codegen") {
 		opt.Emit = append(slices.Clone(kinds), ripc.CodeText(o.target, o.backend))
 	}
+	toStdout := o.prefix == "-"
+	switch {
+	case toStdout && (len(kinds) != 1 || !slices.Contains(texts(), string(kinds[0]))):
+		return usagef("--output -: standard output takes one kind of text: --emit with one of %s", strings.Join(texts(), ", "))
+	case toStdout && (o.json || len(o.printAfter) > 0):
+		return usagef("--output -: --json and --print-after print to standard output themselves")
+	}
 	var exts []string
 	for _, k := range kinds {
 		exts = append(exts, string(k))
 	}
-	undo, err := checkPlaces(o.prefix, exts)
-	if err != nil {
-		return err
+	// PREFIX.so is what others call -o; its files are PREFIX.so and PREFIX.h all the same.
+	if ext := strings.TrimPrefix(filepath.Ext(o.prefix), "."); slices.Contains(exts, ext) {
+		o.prefix = strings.TrimSuffix(o.prefix, "."+ext)
 	}
-	defer undo()
-	// With --print-after or --json standard output is for that alone.
+	if !toStdout && len(kinds) > 0 {
+		undo, err := checkPlaces(o.prefix, exts)
+		if err != nil {
+			return err
+		}
+		defer undo()
+	}
+	// With --print-after, --json or --output - standard output is for that alone.
 	summary := cmd.OutOrStdout()
-	if len(o.printAfter) > 0 {
+	if len(o.printAfter) > 0 || toStdout {
 		summary = os.Stderr
 	}
-	texts := cmd.OutOrStdout()
+	printed := cmd.OutOrStdout()
 	if o.json {
-		texts = os.Stderr
+		printed = os.Stderr
 	}
 	opt.Observe = func(stage string, text func() string) {
 		if slices.Contains(o.printAfter, stage) {
-			fmt.Fprintf(texts, "# after %s\n%s\n", stage, strings.TrimRight(text(), "\n"))
+			fmt.Fprintf(printed, "# after %s\n%s\n", stage, strings.TrimRight(text(), "\n"))
 		}
 	}
 	p := newProgress()
@@ -121,10 +139,15 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		res.order = append(res.order, string(k))
 		res.Files[string(k)] = fileResult{name, len(c.Files[k])}
 	}
-	if err := files.ReplaceAll(written...); err != nil {
+	if toStdout {
+		if _, err := cmd.OutOrStdout().Write(written[0].Data); err != nil {
+			return err
+		}
+		res.order = nil
+	} else if err := files.ReplaceAll(written...); err != nil {
 		return err
 	}
-	if !slices.Equal(exts, []string{"ripir"}) {
+	if len(exts) > 0 && !slices.Equal(exts, []string{"ripir"}) {
 		res.Functions = c.Functions()
 	}
 	res.count()
@@ -143,6 +166,9 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	res.print(summary)
 	return nil
 }
+
+// texts are the kinds of files that can be printed.
+func texts() []string { return []string{"h", "ll", "s", "c", "ripir"} }
 
 // longestName is what file systems take as a name, with room for an extension, in bytes.
 const longestName = 240

@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/suggest"
 	"ripc/runtime"
 	"ripc/targets"
 )
@@ -26,6 +28,8 @@ const (
 type usageError struct {
 	msg string
 	err error // the cause, or nil
+	// form says that the command line does not have the command's form, which the message then repeats.
+	form bool
 }
 
 func (e *usageError) Error() string {
@@ -52,14 +56,17 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		return exitFailure
 	case errors.As(err, &usage):
 		if usage.msg != "" {
-			fmt.Fprintf(stderr, "ripc: %v\nusage: %s\n       `%s --help` says more\n", err, cmd.UseLine(), cmd.CommandPath())
+			fmt.Fprintf(stderr, "ripc: %s\n", messageText(err))
+			if usage.form {
+				fmt.Fprintf(stderr, "usage: %s\n       `%s --help` says more\n", cmd.UseLine(), cmd.CommandPath())
+			}
 		}
 		return exitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "ripc: interrupted")
 		return exitFailure
 	}
-	fmt.Fprintf(stderr, "ripc: %v\n", err)
+	fmt.Fprintf(stderr, "ripc: %s\n", messageText(err))
 	if help := help(err); help != "" {
 		fmt.Fprintf(stderr, "    help: %s\n", help)
 	}
@@ -67,6 +74,15 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// messageText is what err says, in lines that a terminal shows as they are: names in files may hold anything.
+func messageText(err error) string {
+	lines := strings.Split(strings.ReplaceAll(err.Error(), "\t", "    "), "\n")
+	for i, l := range lines {
+		lines[i] = printable(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // help says what to change on the command line.
@@ -77,7 +93,10 @@ func help(err error) string {
 	var arch *runtime.ArchError
 	var features *runtime.FeatureError
 	var host *targets.HostError
+	var unknown *targets.UnknownTargetError
 	switch {
+	case errors.As(err, &unknown):
+		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
 	case errors.As(err, &target):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +19,7 @@ import (
 func inspectCommand() *cobra.Command {
 	var f compileFlags
 	var layer string
-	var withIR, strict bool
+	var withIR, strict, wide bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL|X.so [flags]",
 		Short: "Show what became of each layer",
@@ -49,7 +49,11 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
 			case layer == "" && !withIR:
-				err = printTable(cmd.OutOrStdout(), in)
+				width := widthOf(cmd.OutOrStdout())
+				if wide {
+					width = 0
+				}
+				err = printTable(cmd.OutOrStdout(), in, width)
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -60,6 +64,8 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
+	completeLayer(cmd)
+	cmd.Flags().BoolVar(&wide, "wide", false, "show all columns, however narrow the terminal is")
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	f.register(cmd)
@@ -82,8 +88,18 @@ func noteText(in *ripc.Inspection, i int) string {
 	return fmt.Sprintf("; note %q", in.InputNotes[i])
 }
 
-// printTable prints a line a layer and the sums.
-func printTable(w io.Writer, in *ripc.Inspection) error {
+// outputText is the shape of what a layer writes, as the model has it: of packed bits as levels, not as words.
+func outputText(t describe.Tensor) string {
+	if !t.Planes() || len(t.Shape) < 2 {
+		return tensorio.ShapeText(t.Shape)
+	}
+	shape := slices.Clone(t.Shape[1:])
+	shape[len(shape)-1] = t.Channels
+	return tensorio.ShapeText(shape) + " " + count(t.Bits, "bit")
+}
+
+// printTable prints a line a layer, of at most width characters if that is not 0, and the sums.
+func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
 	for i, t := range in.Inputs {
 		fmt.Fprintf(w, "input  %s%s%s\n", tensorText(t), layoutText(t), noteText(in, i))
@@ -91,8 +107,8 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 	for _, t := range in.Outputs {
 		fmt.Fprintf(w, "output %s%s\n", tensorText(t), layoutText(t))
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nLAYER\tOP\tBECAME\tOUTPUT\tMACS\tSHARE\tWEIGHTS\tAS FLOAT\tKERNEL\tGLUE, REASON, NOTE")
+	t := &table{columns: []column{{"LAYER", true, 0}, {"OP", true, 5}, {"BECAME", true, 0}, {"OUTPUT", true, 4}, {"MACS", true, 6}, {"SHARE", true, 0},
+		{"WEIGHTS", true, 3}, {"AS FLOAT", true, 2}, {"KERNEL", true, 1}, {"GLUE, REASON, NOTE", true, 7}}}
 	for _, l := range in.Layers {
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
@@ -103,7 +119,7 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 		}
 		out := ""
 		if len(l.Writes) > 0 {
-			out = tensorio.ShapeText(l.Writes[0].Shape)
+			out = outputText(l.Writes[0])
 		}
 		var notes []string
 		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l)} {
@@ -114,9 +130,10 @@ func printTable(w io.Writer, in *ripc.Inspection) error {
 		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
 			notes = append(notes, fmt.Sprintf("note %q", l.Note))
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, strings.Join(notes, "; "))
+		t.add(l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, strings.Join(notes, "; "))
 	}
-	if err := tw.Flush(); err != nil {
+	fmt.Fprintln(w)
+	if err := t.write(w, width); err != nil {
 		return err
 	}
 	share := 0.0

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +15,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ripc/internal/files"
+	"ripc/internal/suggest"
 )
 
 func main() { os.Exit(realMain(os.Args[1:])) }
@@ -42,7 +45,7 @@ func realMain(args []string) (code int) {
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !started { // cobra's own: unknown commands and flags, wrong numbers of arguments
-		err = &usageError{msg: err.Error()}
+		err = &usageError{msg: err.Error(), form: true}
 	}
 	if out.err != nil {
 		err = out.err
@@ -66,6 +69,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // newRoot builds the command tree.
 func newRoot() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "ripc COMMAND",
 		Short: "Compile binary neural networks to standalone libraries",
@@ -80,8 +84,11 @@ that ripc compiled.`,
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
+			switch {
+			case len(args) > 0:
 				return unknownCommand(cmd, args[0])
+			case version:
+				return printVersion(cmd.OutOrStdout(), false)
 			}
 			cmd.SetOut(os.Stderr)
 			_ = cmd.Help()
@@ -90,7 +97,9 @@ that ripc compiled.`,
 	}
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
 		recordsCommand(), hubCommand(), targetsCommand(), versionCommand(), manCommand())
-	root.InitDefaultHelpCmd()
+	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")
+	root.SetHelpCommand(helpCommand())
+	root.SetFlagErrorFunc(flagError)
 	// The second usage line is for commands that do nothing by themselves.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
 		"{{if and .HasAvailableSubCommands (not .Runnable)}}\n  {{.CommandPath}} [command]", 1))
@@ -102,14 +111,52 @@ func unknownCommand(root *cobra.Command, name string) error {
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		msg += "; did you mean " + near[0] + "?"
 	}
-	return &usageError{msg: msg}
+	return &usageError{msg: msg, form: true}
+}
+
+// helpCommand prints the help of a command, which there must be.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(cmd.Root(), strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, c := range cmd.Root().Commands() {
+				if c.IsAvailableCommand() && len(args) == 0 {
+					names = append(names, c.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// flagError says of a flag that there is not which one is like it.
+func flagError(cmd *cobra.Command, err error) error {
+	msg := err.Error()
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := suggest.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			msg += "; did you mean --" + near + "?"
+		}
+	}
+	return &usageError{msg: msg, form: true}
 }
 
 // args requires between least and most arguments; most < 0 is no limit.
 func args(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || (most >= 0 && len(args) > most) {
-			return &usageError{msg: "wants " + what}
+			return &usageError{msg: "wants " + what, form: true}
 		}
 		return nil
 	}

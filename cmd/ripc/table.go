@@ -86,6 +86,9 @@ const gap = "  "
 
 // widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere.
 func widthOf(w io.Writer) int {
+	if o, ok := w.(*output); ok {
+		w = o.to
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0

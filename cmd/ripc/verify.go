@@ -100,6 +100,7 @@ differs, or that a stage crashed or did not end.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
+	completeLayer(cmd)
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random and hard inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)

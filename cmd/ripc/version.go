@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -16,21 +17,26 @@ func versionCommand() *cobra.Command {
 		Short: "Print the versions of ripc and of the tools it uses",
 		Args:  args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			llvm, err := ripc.LLVM()
-			switch {
-			case err != nil:
-				llvm = err.Error()
-			case llvm == "":
-				llvm = "missing"
-			}
-			platform := runtime.GOOS + "/" + runtime.GOARCH
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]string{"ripc": ripc.Version, "llvm": llvm, "go": runtime.Version(), "platform": platform})
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "ripc %s (LLVM %s, %s, %s)\n", ripc.Version, llvm, runtime.Version(), platform)
-			return nil
+			return printVersion(cmd.OutOrStdout(), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// printVersion prints the versions of ripc and of what it uses.
+func printVersion(w io.Writer, asJSON bool) error {
+	llvm, err := ripc.LLVM()
+	switch {
+	case err != nil:
+		llvm = err.Error()
+	case llvm == "":
+		llvm = "missing"
+	}
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	if asJSON {
+		return printJSON(w, map[string]string{"ripc": ripc.Version, "llvm": llvm, "go": runtime.Version(), "platform": platform})
+	}
+	fmt.Fprintf(w, "ripc %s (LLVM %s, %s, %s)\n", ripc.Version, llvm, runtime.Version(), platform)
+	return nil
 }

@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "graph", "importer", "internal/files", "internal/suggest", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"ir", nil, nil},
@@ -57,7 +57,7 @@ func Table() []Row {
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/guests", nil, nil},
 		{"targets/isa", []string{"ir", "targets"}, nil},
-		{"schedule", []string{"internal/files", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
+		{"schedule", []string{"internal/files", "internal/suggest", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/cost/measured", []string{"graph", "graph/scalar", "ir"}, nil}, // layers and numbers, for tests and examples/costs
