@@ -12,12 +12,15 @@ import (
 type Options struct {
 	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
 	Through []string
+	// SSH is the command and its first arguments that stands for ssh; nil is ssh.
+	SSH []string
 }
 
 // Open makes the runner called name ready to measure kernels for a target:
 //
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
+//	ssh:A    on the machine at the address A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.
 func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner, error) {
@@ -46,6 +49,7 @@ func kinds() []kind {
 	return []kind{
 		{"local", false, "local", openLocal},
 		{"qemu", false, "qemu", openQemu},
+		{"ssh", true, "ssh:USER@HOST[:PORT]", openSSH},
 	}
 }
 
