@@ -40,13 +40,13 @@ type message struct {
 // Announcement is what a worker says of itself.
 type Announcement struct {
 	Protocol string   `json:"protocol"`
-	Program  string   `json:"program"` // SHA-256 of the worker
+	Version  string   `json:"version"` // of the worker: its SHA-256
 	Arch     string   `json:"arch"`    // as in descriptions
 	CPU      string   `json:"cpu"`
 	Features []string `json:"features"`
 	Memory   int64    `json:"memory"` // bytes; 0 where the system does not say it
-	// Simulated says that it simulates what it measures.
-	Simulated bool `json:"simulated,omitempty"`
+	// Simulates is the target whose code it simulates; "" of a worker that runs its own machine's.
+	Simulates string `json:"simulates,omitempty"`
 }
 
 // link is one end of a connection.

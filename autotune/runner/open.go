@@ -14,6 +14,10 @@ type Options struct {
 	Through []string
 	// SSH is the command and its first arguments that stands for ssh; nil is ssh.
 	SSH []string
+	// Key is the path of the key that lets into a fleet's hub (Fleet.Key).
+	Key string
+	// Log is told what happens to a connection; nil is nobody.
+	Log func(text string)
 }
 
 // Open makes the runner called name ready to measure kernels for a target:
@@ -21,6 +25,7 @@ type Options struct {
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
 //	ssh:A    on the machine at the address A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
+//	nats://  on the workers of a hub
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.
 func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner, error) {
@@ -50,6 +55,7 @@ func kinds() []kind {
 		{"local", false, "local", openLocal},
 		{"qemu", false, "qemu", openQemu},
 		{"ssh", true, "ssh:USER@HOST[:PORT]", openSSH},
+		{"nats", true, "nats://HOST[:PORT]", openFleet},
 	}
 }
 
@@ -66,5 +72,5 @@ func Names() []string {
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("no runner is called %q; there are %s", e.Name, strings.Join(Names(), ", "))
+	return fmt.Sprintf("no runner is called %q", e.Name)
 }

@@ -19,8 +19,11 @@ func Native(o Options) Runner { return newNative(o.Through) }
 
 // Announce is what a worker says of itself that lets r measure.
 func Announce(r Runner) Announcement {
-	m := r.Machine()
-	return Announcement{Protocol: Protocol, Program: ownHash(), Arch: runtime.HostArch(), CPU: m.CPU, Features: runtime.HostFeatures(), Memory: measure.Memory(), Simulated: m.Simulated}
+	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU, Features: runtime.HostFeatures(), Memory: measure.Memory()}
+	if q, ok := r.(*qemu); ok {
+		a.Simulates = q.target.Name
+	}
+	return a
 }
 
 // ownHash is the SHA-256 of this program, "" if it cannot be read.

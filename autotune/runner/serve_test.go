@@ -74,7 +74,7 @@ func TestServe(t *testing.T) {
 	f := &fake{stopped: make(chan struct{})}
 	c, sent, end := serve(t, f)
 	w := c.Worker()
-	if w.CPU != "fake" || !w.Simulated || w.Arch != runtime.HostArch() || len(w.Program) != 64 || w.Memory == 0 || !reflect.DeepEqual(w.Features, runtime.HostFeatures()) {
+	if w.CPU != "fake" || w.Simulates != "" || w.Arch != runtime.HostArch() || len(w.Version) != 64 || w.Memory == 0 || !reflect.DeepEqual(w.Features, runtime.HostFeatures()) {
 		t.Errorf("%+v", w)
 	}
 	in := [][]byte{bytes.Repeat([]byte{1}, 1<<20), {}}

@@ -22,9 +22,9 @@ import (
 const (
 	// patience is how long a worker may be silent beyond what the measurement itself may take.
 	patience = time.Minute
-	// attempts and pause say how a lost connection is made again: that often, after a pause that doubles.
-	attempts = 5
-	pause    = time.Second
+	// dials and firstPause say how a lost connection is made again: that often, after a pause that doubles.
+	dials      = 5
+	firstPause = time.Second
 	// noWorker is the exit code of a machine where the worker is not, or is damaged.
 	noWorker = 97
 	// lostConnection is ssh's own exit code.
@@ -186,7 +186,7 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		}
 		return nil, &noWorkerError{fmt.Sprintf("the worker does not start: %v: %.500s", err, text)} // a damaged one ends in any way
 	}
-	if c.worker.Program != s.hash {
+	if c.worker.Version != s.hash {
 		_ = c.end()
 		return nil, &noWorkerError{"the worker there is not the one that was put there"}
 	}
@@ -195,7 +195,7 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.machine = records.Machine{CPU: c.worker.CPU, Simulated: c.worker.Simulated, Host: s.host}
+	s.machine = records.Machine{CPU: c.worker.CPU, Host: s.host}
 	s.mu.Unlock()
 	return c, nil
 }
@@ -313,12 +313,12 @@ func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) er
 func (s *ssh) reconnect(ctx context.Context) error {
 	var err error
 	for k := 0; s.session == nil; k++ {
-		if k == attempts {
+		if k == dials {
 			return err
 		}
 		if k > 0 {
 			select {
-			case <-time.After(pause << (k - 1)):
+			case <-time.After(firstPause << (k - 1)):
 			case <-ctx.Done():
 				return ctx.Err()
 			}

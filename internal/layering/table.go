@@ -27,8 +27,8 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
-			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		{"cmd/ripc", []string{".", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
 
@@ -99,8 +99,8 @@ func Table() []Row {
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "measure", "runtime", "targets", "targets/cpu", "targets/guests"},
-			[]string{"github.com/nats-io/nats.go"}}, // small, as workers on boards have all of it
-		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
+			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
+		{"autotune/hub", []string{"autotune/runner", "internal/files"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
 		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
