@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
@@ -65,7 +65,7 @@ func Table() []Row {
 		{"schedule/cost/measured", []string{"graph", "graph/scalar", "ir"}, nil}, // layers and numbers, for tests and examples/costs
 		{"schedule/internal/primdoc", nil, nil},                                  // writes docs/primitives.md
 		{"lower", []string{"graph", "graph/scalar", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
-		{"lower/layout", []string{"graph", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
+		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},
 
@@ -106,8 +106,9 @@ func Table() []Row {
 		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/features", "autotune/search", "autotune/space", "codegen", "compile", "engine", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // searches beside each other
+
 		{"e2e", nil, nil}, // tests only
-		{"examples/digits/check", []string{"runtime/npy"}, nil},
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
