@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/autotune/runner"
 	"ripc/internal/suggest"
 	"ripc/runtime"
 	"ripc/targets"
@@ -94,6 +95,7 @@ func help(err error) string {
 	var features *runtime.FeatureError
 	var host *targets.HostError
 	var unknown *targets.UnknownTargetError
+	var name *runner.NameError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
@@ -110,6 +112,8 @@ func help(err error) string {
 		}[artifact.For]
 	case errors.As(err, &arch), errors.As(err, &features):
 		return "compile the model with --target host on this machine"
+	case errors.As(err, &name):
+		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &host):
 		return "choose another with --target; ripc targets lists them"
 	}

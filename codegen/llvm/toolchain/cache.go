@@ -120,6 +120,14 @@ func UserCache(name string) (*Cache, error) {
 	return c, err
 }
 
+// Dir is the folder; "" of nil.
+func (c *Cache) Dir() string {
+	if c == nil {
+		return ""
+	}
+	return c.dir
+}
+
 // DefaultCache is the user's cache of compiled modules.
 func DefaultCache() (*Cache, error) { return UserCache("objects") }
 
