@@ -92,6 +92,9 @@ func Build(ctx context.Context, in Input, backends ...Backend) (map[Kind][]byte,
 	files := map[Kind][]byte{}
 	for _, j := range jobs {
 		j.image.Description.ScratchBytes = scratch
+		if j.image.ABI = jobs[0].image.ABI; j.image.ABI == "" {
+			j.image.ABI = j.image.hash()
+		}
 		if err := j.run(ctx, files); err != nil {
 			return nil, err
 		}
