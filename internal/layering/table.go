@@ -27,8 +27,8 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
-			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
@@ -96,15 +96,16 @@ func Table() []Row {
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
-		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
-		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
+		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}},
+		{"autotune/hub", []string{"autotune/runner", "internal/files"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
 		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/features", "autotune/search", "autotune/space", "codegen", "compile", "engine", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // searches beside each other
+
 		{"e2e", nil, nil}, // tests only
-		{"examples/digits/check", []string{"runtime/npy"}, nil},
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
