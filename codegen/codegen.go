@@ -66,6 +66,9 @@ type Input struct {
 	Target  targets.Target
 	Version string // of the compiler
 	Emit    []Kind
+	// NoDescribe leaves the description out of the files. Nothing can load these but what knows the network: no runtime.Load,
+	// no run, bench or inspect.
+	NoDescribe bool
 	// Progress, if not nil, is called as kernels are compiled.
 	Progress func(done, total int)
 }

@@ -36,7 +36,7 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
 {pthread}
  */
 #if defined(RIPC_{NAME}_H) && !defined(RIPC_{NAME}_H_{hash})
-#error "another network called {name} was included before: compile one of them with --name"
+#error "another network called {name} was included before: give one of them another name when it is compiled"
 #endif
 #ifndef RIPC_{NAME}_H
 #define RIPC_{NAME}_H
@@ -129,7 +129,7 @@ int {name}_run_stages(const void *const *in, void *const *out, void *workspace, 
 /* Bytes of workspace for nthreads threads: {NAME}_WORKSPACE_BYTES(nthreads). */
 size_t {name}_workspace_size(uint32_t nthreads);
 
-/* JSON that describes the network (format "` + describe.Format + `"); "{}" if it was left out (compile --no-describe). */
+/* JSON that describes the network (format "` + describe.Format + `"); "{}" if it was left out. */
 const char *{name}_describe(void);
 
 /* RIPC_CPU_OK if this CPU and its operating system have all that {name}_run needs, RIPC_CPU_LACKS if not: the run would end with

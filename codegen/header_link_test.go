@@ -103,7 +103,7 @@ func TestHeaderOfAnotherBuild(t *testing.T) {
 			"main.c": "#include \"a.h\"\n#include \"b.h\"\n"})
 		cmd := exec.CommandContext(t.Context(), cc, "-fsyntax-only", "main.c")
 		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--name") {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "give one of them another name") {
 			t.Errorf("two networks of one name in one file: %v\n%s", err, out)
 		}
 	})

@@ -175,6 +175,10 @@ func archMacros() [][2]string {
 // writeDescription writes the description as numbers: C99 does not promise that a literal may be so long. The source is for
 // any chip, so the compiler says which it is, and no features of the target's are needed.
 func writeDescription(out *bytes.Buffer, m *codegen.Image) error {
+	if m.NoDescribe {
+		fmt.Fprintf(out, "static const unsigned char %s[] = {123, 125, 0};\n\n", abi.Describe)
+		return nil
+	}
 	portable, d := *m, *m.Description
 	portable.Description, d.Features = &d, []string{}
 	var texts [][]byte

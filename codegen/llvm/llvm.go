@@ -113,6 +113,9 @@ func (b Backend) newBuild(m *codegen.Image) (*build, error) {
 		Name: m.Name, Run: abi.Run(m.Name, m.ABI), Kernels: map[string]string{}, Offsets: m.Offsets,
 		Describe: abi.Describe, Arena: m.Description.ArenaBytes, Scratch: m.Description.ScratchBytes,
 	}
+	if m.NoDescribe {
+		info.Describe = ""
+	}
 	if len(m.Weights) > 0 {
 		info.Weights = abi.Weights
 	}
