@@ -130,9 +130,7 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 		subjectLost + r.pool:            func(*nats.Msg) { r.wakeAll() },
 		subjectWorker + "*": func(m *nats.Msg) {
 			if one, ok := decodeMember(m.Subject, m.Data); ok && one.pool() == p {
-				r.mu.Lock()
-				r.members[one.ID], r.heard = one, time.Now()
-				r.mu.Unlock()
+				r.meet(one)
 			}
 		},
 	} {
@@ -192,7 +190,7 @@ func (r *fleet) choose(ctx context.Context, t targets.Target) (pool, error) {
 		for _, m := range all {
 			if m.Alive && m.Resting == "" && m.Measures(t) {
 				have[m.pool()]++
-				r.members[m.ID] = m
+				r.meet(m)
 			}
 		}
 		var pools []pool
@@ -212,7 +210,6 @@ func (r *fleet) choose(ctx context.Context, t targets.Target) (pool, error) {
 					delete(r.members, id)
 				}
 			}
-			r.heard = time.Now()
 			return best, nil
 		}
 		if time.Now().After(end) {
@@ -264,11 +261,28 @@ func (a *Announcement) Measures(t targets.Target) bool {
 func (r *fleet) Machine() records.Machine { return r.machine }
 func (r *fleet) Unit() records.Unit       { return r.unit }
 
-// Slots is one more than there are workers, so that none waits for the next job.
+// meet takes note of what a worker of the pool says of itself.
+func (r *fleet) meet(m Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.Seen = time.Now()
+	r.members[m.ID] = m
+	if m.Resting == "" {
+		r.heard = m.Seen
+	}
+}
+
+// Slots is one more than there are workers that pull, so that none waits for the next job.
 func (r *fleet) Slots() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.members) + 1
+	n := 1
+	for _, m := range r.members {
+		if m.Resting == "" && time.Since(m.Seen) < lives*r.f.heartbeat() {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *fleet) Close() error {

@@ -73,7 +73,7 @@ func (e *HangError) Error() string {
 }
 
 // Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it by measure, answers, and pulls the
-// next. a says what measures. It fails with *KeyError, if the hub cannot be reached at first with *LostError, and with *HangError.
+// next. The hub need not be there yet. a says what measures. It fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
 	w := &fleetWorker{f: f, measure: measure, cache: blobCache{blobs: Blobs{}}, wake: make(chan struct{}, 1)}
