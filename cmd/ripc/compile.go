@@ -21,6 +21,7 @@ type compileOptions struct {
 	compileFlags
 	prefix     string
 	emit       string
+	noDescribe bool
 	strict     bool
 	timePasses bool
 	printAfter []string
@@ -48,6 +49,7 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 	fs.SortFlags = false
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name),\nor - for standard output")
 	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
+	fs.BoolVar(&o.noDescribe, "no-describe", false, "leave the description out: a few KiB less, but only programs that were written for\nthe network can load it (not run, bench, inspect, runtime.Load)")
 	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
@@ -79,7 +81,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	case len(o.printAfter) > 0 && o.prefix == "": // who looks at stages wants no files
 		kinds = nil
 	}
-	opt.Strict, opt.Emit = o.strict, kinds
+	opt.Strict, opt.Emit, opt.NoDescribe = o.strict, kinds, o.noDescribe
 	if slices.Contains(o.printAfter, "codegen") {
 		opt.Emit = append(slices.Clone(kinds), ripc.CodeText(o.target, o.backend))
 	}
