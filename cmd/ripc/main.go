@@ -61,8 +61,8 @@ that ripc compiled.`,
 			return &usageError{}
 		},
 	}
-	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
-		targetsCommand(), versionCommand(), manCommand())
+	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
+		recordsCommand(), hubCommand(), targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
 	// The second usage line is for commands that do nothing by themselves.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
