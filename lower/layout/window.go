@@ -67,9 +67,9 @@ func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
 	return ""
 }
 
-// across is Counts.Across for target t: pixels of one word, whose neighbours are read by neighbouring positions.
+// across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one.
 func across(f *graph.FusedConv, t targets.Target) bool {
-	return Words(f.In) == 1 && f.SW == 1 && t.WordShares().PieceAcross > 0
+	return Words(f.In) == 1 && f.SW <= 2 && t.WordShares().PieceAcross > 0
 }
 
 // pieces is how many Pieces there are, or, if these are too many, a number above maxPieces.
