@@ -82,7 +82,7 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 		results, err = c.run(request, blobs)
 		return err
 	})
-	if fault := (*faultError)(nil); errors.As(err, &fault) {
+	if fault := (*blame)(nil); errors.As(err, &fault) {
 		return nil, fault.err
 	}
 	return results, err
@@ -145,10 +145,10 @@ type runResult struct {
 	GHz       float64       `json:"ghz,omitempty"`
 }
 
-// faultError is what the artifact is to blame for: the connection is well.
-type faultError struct{ err error }
+// blame is what the artifact is to blame for: the connection is well.
+type blame struct{ err error }
 
-func (e *faultError) Error() string { return e.err.Error() }
+func (e *blame) Error() string { return e.err.Error() }
 
 // run answers a request to run.
 func (s *server) run(ctx context.Context, r *runRequest) error {
@@ -224,7 +224,7 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	return m.Run(ctx, jobs)
 }
 
-// run asks for a batch. Behind an error but *WorkerError and *faultError, the connection is of no more use.
+// run asks for a batch. Behind an error but *WorkerError and *blame, the connection is of no more use.
 func (c *client) run(r *runRequest, blobs Blobs) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
 	if err != nil {
@@ -234,11 +234,11 @@ func (c *client) run(r *runRequest, blobs Blobs) ([]simulate.Result, error) {
 	case a == nil:
 		return nil, &MessageError{Msg: "the worker does not say what it ran"}
 	case a.Died != nil:
-		return nil, &faultError{a.Died}
+		return nil, &blame{a.Died}
 	case a.Overran != nil:
-		return nil, &faultError{a.Overran}
+		return nil, &blame{a.Overran}
 	case a.Status != nil:
-		return nil, &faultError{a.Status}
+		return nil, &blame{a.Status}
 	case len(a.Results) != len(r.Jobs):
 		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
 	}

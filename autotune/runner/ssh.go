@@ -293,7 +293,7 @@ func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) er
 			break
 		}
 		err = s.session.within(ctx, limit+s.patience, do)
-		said, fault := (*WorkerError)(nil), (*faultError)(nil)
+		said, fault := (*WorkerError)(nil), (*blame)(nil)
 		if err == nil || errors.As(err, &said) || errors.As(err, &fault) {
 			return err
 		}
