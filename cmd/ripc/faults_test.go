@@ -407,3 +407,16 @@ func TestFaultsOutput(t *testing.T) {
 		t.Errorf("the files are %s, %v", s, err)
 	}
 }
+
+// TestFaultsNoexec has a folder for temporary files from which no code may run, as on hardened machines.
+func TestFaultsNoexec(t *testing.T) {
+	p := newPlace(t, writers(t)[2])
+	p.reset(t)
+	if err := exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs -o noexec none "+p.tmp).Run(); err != nil {
+		t.Skipf("this machine lets this user mount nothing (unshare -m: %v)", err)
+	}
+	out, code := p.run(t, []string{"unshare", "-m", "sh", "-c", `mount -t tmpfs -o noexec none "$0"; exec "$@"`, p.tmp})
+	if s, err := p.state(t, p.out); s != "old" || code != 1 || !strings.Contains(out, "set TMPDIR to another folder") {
+		t.Errorf("the files are %s, %v, exit code %d\n%s", s, err, code, out)
+	}
+}
