@@ -11,6 +11,7 @@ CASES ?= 10000
 FROM ?= 0
 FUZZTIME ?= 10m
 FUZZ ?= .
+MOMENTS ?= 40
 # package targets/boards, by go test ./e2e -run '^TestSections$' -update
 # boards: begin
 BOARDS := cortex-m4 cortex-m33
@@ -18,7 +19,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check property fuzz bench bench-peers bench-tuner shapes gobench clean
+.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check faults property fuzz bench bench-peers bench-tuner shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -87,6 +88,10 @@ apps: ## the programs in examples with a network in them, in C, Go and Python, h
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+
+# in its folder, go test shows what a test prints, such as why this machine cannot have a fault
+faults: setup ## faults at many moments: commands killed and ended, full disks, caches and tools that cannot be used; MOMENTS=40
+	cd cmd/ripc && RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m -v -run '^TestFaults' -moments $(MOMENTS)
 
 property: setup ## random networks on all targets; CASES=10000 FROM=0
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)

@@ -116,6 +116,9 @@ func findTarget(name string) (targets.Target, error) {
 }
 
 func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
+	if err := graph.CheckWork(g); err != nil {
+		return nil, err
+	}
 	f, err := fusedglue.Fuse(g, o.Disable, func(pass string, g *graph.Graph) {
 		if o.Observe != nil {
 			o.Observe("fusedglue."+pass, g.String)

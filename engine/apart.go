@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"ripc/engine/estimate"
 	"ripc/engine/simulate"
@@ -33,6 +34,9 @@ type apart struct {
 func openSimulated(path string, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
 		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "instructions of simulated code are counted with one thread"}
+	}
+	if o.Threads > simulate.MaxThreads {
+		return nil, &ThreadsError{Threads: o.Threads, Most: simulate.MaxThreads, Why: fmt.Sprintf("the simulator has room for %d", simulate.MaxThreads)}
 	}
 	m, err := simulate.Open(path, simulate.Options{Count: o.Count})
 	if err != nil {

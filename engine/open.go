@@ -56,9 +56,27 @@ func OpenLibrary(so []byte, o Options) (Engine, error) {
 	e, err := Open(path, o)
 	if err != nil {
 		_ = remove()
-		return nil, err
+		return nil, ownLibrary(err)
 	}
 	return &temporary{e, remove}, nil
+}
+
+// ownLibrary is err of a library that ripc itself has just made: where it cannot be loaded, its place is at fault.
+func ownLibrary(err error) error {
+	if e := (*runtime.FileError)(nil); errors.As(err, &e) {
+		return &PlaceError{Dir: os.TempDir(), Cause: e.Error()}
+	}
+	return err
+}
+
+// PlaceError says that what was compiled cannot be run from the folder for temporary files.
+type PlaceError struct {
+	Dir   string
+	Cause string
+}
+
+func (e *PlaceError) Error() string {
+	return fmt.Sprintf("what was compiled cannot be loaded from %s: %s (if code may not run there, as on a file system mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
 }
 
 // WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.
