@@ -760,7 +760,7 @@ func TestGuardedRows(t *testing.T) {
 			a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 64, Out: 64}
 			a.Epilogue = graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
 			c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, h, 5), m)
-			if instrs := isa.Query(isa.DotBytes, m); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
+			if instrs := append(isa.Query(isa.DotBytes, m), isa.Query(isa.DotPairs, m)...); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
 				t.Errorf("%s, %d rows: %d instructions, and\n%s", m.Name, h, len(instrs), c.Trace)
 			}
 		}
