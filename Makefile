@@ -22,7 +22,7 @@ TRACE := GODEBUG=tracebacklabels=1
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
-setup: ## install the LLVM tools, qemu-user and a C compiler if they are missing
+setup: ## install the LLVM tools, qemu-user, XGBoost and a C compiler if they are missing
 	@scripts/setup.sh
 	@$(GO) version >/dev/null || { echo "Go is missing: https://go.dev/dl" >&2; exit 1; }
 
@@ -43,6 +43,7 @@ vet:
 	$(GO) vet ./...
 
 test: setup fmt vet ## format, vet, and all tests with the real tools
+	@scripts/setup-browser.sh
 	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 

@@ -11,6 +11,7 @@ import (
 
 	"ripc/codegen"
 	"ripc/compile"
+	"ripc/floattwin"
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/lce"
@@ -38,8 +39,24 @@ func ModelKinds() []string { return slices.Sorted(maps.Keys(importers())) }
 // Load reads a model file of any format that ripc knows, as it is. Models of other programs are called like their file.
 func Load(path string) (*graph.Graph, error) { return load(path, Options{}) }
 
-// load is Load as o.Import and o.Recognize ask for it.
+// load is Load as o.Import, o.Recognize and o.FloatTwin ask for it.
 func load(path string, o Options) (*graph.Graph, error) {
+	g, err := recognized(path, o)
+	if err != nil || !o.FloatTwin {
+		return g, err
+	}
+	if g, err = floattwin.Of(g); err != nil {
+		return nil, err
+	}
+	if err := graph.Check(g); err != nil {
+		return nil, err
+	}
+	g.Name = cmp.Or(o.Import.Name, g.Name)
+	return g, nil
+}
+
+// recognized is the model in a file, with its bitserial layers found.
+func recognized(path string, o Options) (*graph.Graph, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	read, ok := importers()[ext]
 	if !ok {
@@ -78,7 +95,7 @@ type Imported struct {
 // and the weights beside it, once the pipeline up to code generation has passed. The same network compiles from either file to the
 // same bytes.
 func Import(ctx context.Context, path, out string, o Options) (*Imported, error) {
-	if strings.ToLower(filepath.Ext(path)) == ownModel && o.Import.AsItIs() {
+	if strings.ToLower(filepath.Ext(path)) == ownModel && o.Import.AsItIs() && !o.FloatTwin {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs, or changes one as options say"}
 	}
 	g, err := load(path, o)

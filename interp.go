@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func (e *ChoiceError) Error() string {
 
 // Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
 func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
-	src, err := os.ReadFile(r.Path)
+	src, err := files.ReadText(r.Path)
 	if err != nil {
 		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "cannot read it", Err: files.Cause(err)}
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
 	Import    importer.Options
 	Recognize recognize.Options
+	// FloatTwin takes the model's float twin (package floattwin) in its place.
+	FloatTwin bool
 	Emit      []codegen.Kind // what to build; nil: nothing is generated, the Programs only
 	// Backend is the name of the back end that builds; "" lets each kind be built by the first that can.
 	Backend string

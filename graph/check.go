@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ripc/graph/scalar"
+	"ripc/internal/names"
 	"ripc/ir"
 )
 
@@ -70,7 +71,7 @@ func (c *checker) node(n *Node, help, format string, args ...any) {
 
 // name checks a name: text of 1 to maxName characters, no control characters.
 func (c *checker) name(where, what, s string) {
-	if s == "" || utf8.RuneCountInString(s) > maxName || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+	if utf8.RuneCountInString(s) > maxName || !names.Printable(s) {
 		if where != "" {
 			where = fmt.Sprintf("node %q", where)
 		}

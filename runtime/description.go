@@ -1,14 +1,12 @@
 package runtime
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
 
-	"ripc/internal/abi"
+	"ripc/internal/files"
+	"ripc/internal/seal"
 	"ripc/runtime/describe"
 	"ripc/targets/cpu"
 )
@@ -17,7 +15,8 @@ import (
 const maxDescription = 64 << 20
 
 // ReadDescription reads the description out of an artifact of any architecture, without running any of it, and checks
-// it: format, architecture against the ELF header, names, sizes. Errors are *FileError or *FormatError.
+// it: the checksum of the file, the format, the architecture against the ELF header, names, sizes, and where operands lie.
+// Libraries that others have linked of ripc's archives or C source have no checksum. Errors are *FileError or *FormatError.
 func ReadDescription(path string) (*describe.Artifact, error) {
 	a, _, err := readDescription(path)
 	return a, err
@@ -25,11 +24,15 @@ func ReadDescription(path string) (*describe.Artifact, error) {
 
 // readDescription also returns the JSON text as it lies in the file, without the closing NUL.
 func readDescription(path string) (*describe.Artifact, []byte, error) {
-	f, err := elf.Open(path)
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, nil, &FileError{Path: path, Msg: "cannot open it", Err: files.Cause(err)}
+	}
+	defer file.Close()
+	f, err := elf.NewFile(file)
 	if err != nil {
 		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
 	}
-	defer f.Close()
 	s := f.Section(describe.Section)
 	if s == nil {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped", describe.Section)}
@@ -37,11 +40,17 @@ func readDescription(path string) (*describe.Artifact, []byte, error) {
 	if s.Size > maxDescription {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
 	}
-	text, err := s.Data()
+	content, err := s.Data()
 	if err != nil {
 		return nil, nil, &FileError{Path: path, Msg: "cannot read section " + describe.Section, Err: err}
 	}
-	text = bytes.TrimRight(text, "\x00")
+	text, sum, err := seal.Cut(content)
+	if err == nil && sum != nil {
+		err = seal.Check(f, file, sum)
+	}
+	if err != nil {
+		return nil, nil, &FileError{Path: path, Msg: "cannot be trusted", Err: err}
+	}
 	a, err := parseDescription(path, text)
 	if err != nil {
 		return nil, nil, err
@@ -72,31 +81,4 @@ func parseDescription(path string, text []byte) (*describe.Artifact, error) {
 		return nil, &FileError{Path: path, Msg: "the description is wrong", Err: err}
 	}
 	return a, nil
-}
-
-// checkDescription verifies what memory will be laid out by.
-func checkDescription(a *describe.Artifact) error {
-	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(a.Name) {
-		return fmt.Errorf("name %q is not a C identifier", a.Name)
-	}
-	for _, v := range []struct {
-		name  string
-		bytes int64
-	}{{"arena_bytes", a.ArenaBytes}, {"scratch_bytes", a.ScratchBytes}} {
-		if v.bytes < 0 || v.bytes > maxTensor || v.bytes%abi.Align != 0 {
-			return fmt.Errorf("%s is %d, not a multiple of %d from 0 to %d", v.name, v.bytes, abi.Align, int64(maxTensor))
-		}
-	}
-	if len(a.Inputs) == 0 || len(a.Outputs) == 0 {
-		return fmt.Errorf("%d inputs and %d outputs; at least one of each is needed", len(a.Inputs), len(a.Outputs))
-	}
-	for i, t := range slices.Concat(a.Inputs, a.Outputs) {
-		if _, err := TensorBytes(t); err != nil {
-			if i < len(a.Inputs) {
-				return fmt.Errorf("input %d: %w", i, err)
-			}
-			return fmt.Errorf("output %d: %w", i-len(a.Inputs), err)
-		}
-	}
-	return nil
 }

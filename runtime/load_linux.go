@@ -98,8 +98,10 @@ func (m *Module) check(text []byte) error {
 			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
 		}
 	}
-	if got, want := m.workspaceSize(3), m.desc.ArenaBytes+3*m.desc.ScratchBytes; got != want {
-		return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_workspace_size(3) returns %d, the description gives %d", m.desc.Name, got, want)}
+	for _, n := range []int64{3, 1} { // two points of a line
+		if got, want := m.workspaceSize(int(n)), m.desc.ArenaBytes+n*m.desc.ScratchBytes; got != want {
+			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_workspace_size(%d) returns %d, the description gives %d", m.desc.Name, n, got, want)}
+		}
 	}
 	return nil
 }

@@ -48,6 +48,31 @@ func TestRefusals(t *testing.T) {
 		"output 0: tensor \"z\": extent -1": func(d *describe.Artifact) { d.Outputs[0].Shape[0] = -1 },
 		"exceeds 1099511627776 bytes":       func(d *describe.Artifact) { d.Outputs[0].Shape = []int{1 << 30, 1 << 30, 1 << 30} },
 		"0 inputs and 1 outputs":            func(d *describe.Artifact) { d.Inputs = nil },
+		"workspace_size(1) returns 4160":    func(d *describe.Artifact) { d.ArenaBytes, d.ScratchBytes = 4096-192, 128 },
+		`cpu is "a\x1b[2J"`:                 func(d *describe.Artifact) { d.CPU = "a\x1b[2J" },
+		`features is "\u009b2J"`:            func(d *describe.Artifact) { d.Features = []string{"\u009b2J"} },
+		`label is "a\rb"`:                   func(d *describe.Artifact) { d.Inputs[1].Label = "a\rb" },
+		`where is "\a"`:                     func(d *describe.Artifact) { d.Stages[0].Layer = &describe.Layer{Reason: &describe.Reason{Where: "\a"}} },
+		`"scale": -1 multiply-adds`:         func(d *describe.Artifact) { d.Stages[0].MACs = -1 },
+		"weight_bytes is -1":                func(d *describe.Artifact) { d.WeightBytes = -1 },
+		`is i32 [1 512] here, input 0 is i32 [1 1024]`: func(d *describe.Artifact) {
+			d.Stages[0].Reads = []describe.Tensor{{Name: "x", DType: "i32", Shape: []int{1, 512}, Where: "input"}}
+		},
+		"is input 2 of 2": func(d *describe.Artifact) {
+			d.Stages[0].Reads = []describe.Tensor{{Name: "x", DType: "i32", Shape: []int{1, 1024}, Where: "input", Offset: 2}}
+		},
+		"4096 bytes at 64 of the arena, which has 4096": func(d *describe.Artifact) {
+			d.Stages[0].Writes = []describe.Tensor{{Name: "a", DType: "i32", Shape: []int{1, 1024}, Where: "arena", Offset: 64}}
+		},
+		"4 bytes at -64 of the arena": func(d *describe.Artifact) {
+			d.Stages[0].Writes = []describe.Tensor{{Name: "a", DType: "i32", Shape: []int{1}, Where: "arena", Offset: -64}}
+		},
+		"4 bytes at 0 of the const, which has 0": func(d *describe.Artifact) {
+			d.Stages[0].Reads = []describe.Tensor{{Name: "w", DType: "i32", Shape: []int{1}, Where: "const"}}
+		},
+		`tensor "x", written true, is in "input"`: func(d *describe.Artifact) {
+			d.Stages[0].Writes = []describe.Tensor{{Name: "x", DType: "i32", Shape: []int{1, 1024}, Where: "input"}}
+		},
 	} {
 		if _, err := runtime.Load(change(f)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -21,6 +21,19 @@ func elementSize(dtype string) int64 {
 	return 0
 }
 
+// operandSize is elementSize for the operands of stages, whose elements may be others than a caller's.
+func operandSize(dtype string) int64 {
+	switch dtype {
+	case "i16", "u16":
+		return 2
+	case "i64", "u64":
+		return 8
+	case "bool":
+		return 1
+	}
+	return elementSize(dtype)
+}
+
 // TensorBytes returns the size of t in memory, in bytes: the product of its shape times the element's size. A packed
 // tensor's shape counts words already. It fails if dtype or shape is unusable.
 func TensorBytes(t describe.Tensor) (int, error) {
@@ -28,6 +41,11 @@ func TensorBytes(t describe.Tensor) (int, error) {
 	if n == 0 {
 		return 0, fmt.Errorf("tensor %q: dtype %q is not f32, i32, u32, u8 or i8", t.Name, t.DType)
 	}
+	return shapeBytes(t, n)
+}
+
+// shapeBytes is the size of t, of elements of n bytes.
+func shapeBytes(t describe.Tensor, n int64) (int, error) {
 	empty := false
 	for i, d := range t.Shape {
 		switch {

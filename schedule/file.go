@@ -2,16 +2,16 @@ package schedule
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
+	"ripc/internal/files"
 	"ripc/ir"
 )
 
 // ReadFile reads a file of traces: sections that begin with "func NAME:", each followed by the steps of that Func's
 // schedule, one a line. "#" starts a comment. Package compile checks the names.
 func ReadFile(path string) (map[string]Trace, error) {
-	text, err := os.ReadFile(path)
+	text, err := files.ReadText(path)
 	if err != nil {
 		return nil, &ir.Error{Op: "schedules", Msg: "cannot read the file", Err: err}
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what ripc needs besides Go, git and make: the LLVM tools (opt, llc, llvm-mc, llvm-mca, ld.lld ...), qemu-user, which
-# runs artifacts of other machines, and a C compiler, with which the tests check the headers and ripc bench builds its
-# instruction counter. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
+# runs artifacts of other machines, XGBoost's library, with which tuning learns, and a C compiler, with which the tests check the
+# headers and ripc bench builds its instruction counter. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
 #
 #   scripts/setup.sh           install
 #   scripts/setup.sh --check   only say what is missing; exit 1 if anything is
@@ -48,13 +48,18 @@ done
 need_cc=no
 command -v cc >/dev/null && command -v c++ >/dev/null || need_cc=yes
 
-if [ "$need_llvm$need_qemu$need_cc" = nonono ]; then
-	say "LLVM, qemu-user and a C compiler are there; nothing to do"
+# ldconfig is in a folder of root's PATH.
+need_xgboost=no
+[[ $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null) == *libxgboost.so* ]] || need_xgboost=yes
+
+if [ "$need_llvm$need_qemu$need_cc$need_xgboost" = nononono ]; then
+	say "LLVM, qemu-user, XGBoost and a C compiler are there; nothing to do"
 	exit 0
 fi
 [ "$need_llvm" = no ] || say "missing: LLVM tools (llvm-22 and lld-22, or llvm-19 and lld-19)"
 [ "$need_qemu" = no ] || say "missing: qemu-user"
 [ "$need_cc" = no ] || say "missing: a C and C++ compiler (g++)"
+[ "$need_xgboost" = no ] || say "missing: XGBoost's library (libxgboost0)"
 [ "${1:-}" != --check ] || exit 1
 
 apt_update "and set RIPC_LLVM_BIN to the folder of the LLVM tools"
@@ -71,6 +76,7 @@ if [ "$need_llvm" = yes ]; then
 fi
 [ "$need_qemu" = no ] || packages+=(qemu-user)
 [ "$need_cc" = no ] || packages+=(g++ libc6-dev)
+[ "$need_xgboost" = no ] || packages+=(libxgboost0)
 
 apt_install "${packages[@]}"
 say "done"

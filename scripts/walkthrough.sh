@@ -25,7 +25,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 "$ripc" compile $model --target rpi3 --emit ll,s,ripir --print-after import,fusedglue -o "$tmp/rpi3" >"$tmp/graphs" 2>"$tmp/log" ||
 	die "$(cat "$tmp/log")"
-"$ripc" compile $model --target x86-64-v4 --emit s -o "$tmp/v4" >/dev/null
+"$ripc" compile $model --target x86-64-v4 --algorithm $layer=popcount --emit s -o "$tmp/v4" >/dev/null
 "$ripc" inspect $model --target rpi3 --layer $layer --ir >"$tmp/layer"
 kernel=$(sed -n 's/^  kernel  //p' "$tmp/layer")
 [ -n "$kernel" ] || die "ripc inspect names no kernel for $layer"
@@ -128,9 +128,9 @@ generated() {
 	echo "The same loop for rpi3 ($llvm, \`--target rpi3 --emit s\`). xor is \`eor\`; \`cnt\` counts the bits of each byte, and"
 	echo "\`uaddlp\` and \`uadalp\` add the bytes up to the 32-bit sums. \`[sp, ...]\` in this loop are spilled registers."
 	innermost_asm "$tmp/rpi3.s" "//" | ends 28 3 | listing asm-rpi3 asm
-	echo "And for x86-64-v4 (\`--target x86-64-v4 --emit s\`), which has 512-bit vectors but no instruction that counts bits in"
+	echo "And for x86-64-v4 (\`--target x86-64-v4 --algorithm $layer=popcount --emit s\`), which has 512-bit vectors but no instruction that counts bits in"
 	echo "them: LLVM counts by table, four bits at a time (\`vpshufb\`); \`vpmaddubsw\` and \`vpmaddwd\` add the bytes up. A host with"
-	echo "AVX512_VPOPCNTDQ needs \`vpxord\`, \`vpopcntd\` and \`vpaddd\` instead."
+	echo "AVX512_VPOPCNTDQ needs \`vpxord\`, \`vpopcntd\` and \`vpaddd\` instead. By default the layer looks its counts up there."
 	innermost_asm "$tmp/v4.s" "#" | ends 28 3 | listing asm-x86-64-v4 asm
 }
 

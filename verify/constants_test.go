@@ -11,6 +11,7 @@ import (
 
 	"ripc/codegen"
 	"ripc/ir"
+	"ripc/runtime"
 	"ripc/targets"
 	"ripc/verify"
 )
@@ -82,6 +83,7 @@ func TestConstantsBeyondTheEnd(t *testing.T) {
 	old, bad := []byte(`"where":"const","offset":0}`), []byte(`"where":"const","offset":9}`)
 	file := filepath.Join(t.TempDir(), "tiny.so")
 	write := func(data []byte) {
+		sealed(t, data)
 		if err := os.WriteFile(file, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -97,13 +99,13 @@ func TestConstantsBeyondTheEnd(t *testing.T) {
 	short[size] = '0' + (short[size]-'0')/2
 	short[size+1] = '.' // not an integer: refused when it is read
 	write(short)
-	var me *verify.MismatchError
-	if _, err := verify.Verify(context.Background(), in); err == nil || errors.As(err, &me) {
+	var fe *runtime.FileError
+	if _, err := verify.Verify(context.Background(), in); !errors.As(err, &fe) {
 		t.Errorf("damaged description: %v", err)
 	}
 	short[size], short[size+1] = '1', '0'
 	write(short)
-	if _, err := verify.Verify(context.Background(), in); !errors.As(err, &me) {
+	if _, err := verify.Verify(context.Background(), in); !errors.As(err, &fe) {
 		t.Errorf("constants too short: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
+	"ripc/internal/seal"
 	"ripc/ir"
 	"ripc/runtime/describe"
 	"ripc/targets"
@@ -52,11 +53,15 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := f.Section(describe.Section).Data()
+	content, err := f.Section(describe.Section).Data()
 	if err != nil {
 		t.Fatal(err)
 	}
-	desc, err := tools.Section(ctx, tg, describe.Section, "ripc_describe_text", bytes.TrimRight(text, "\x00"))
+	text, _, err := seal.Cut(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desc, err := tools.Section(ctx, tg, describe.Section, "ripc_describe_text", text, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,9 @@ type Job struct {
 	// Inputs are the contents of the kernel's inputs, in order.
 	Inputs   [][]byte
 	Settings Settings
+	// Program runs the library where it is measured, in a process of its own, if that is another machine: runners that reach
+	// one fill it in. It does not count for ID.
+	Program []byte
 }
 
 // Settings say how a kernel is measured. The zero value stands for Defaults.
@@ -39,12 +42,12 @@ type Settings struct {
 
 // Result is the answer to a Job.
 type Result struct {
-	ID string
+	ID string `json:"id"`
 	// Outputs are the SHA-256 of each output, in order, in hexadecimal: of the first run and, if that one differs, of the last.
 	// Who asked compares them with those of the interpreter; a worker is never told what they should be.
-	Outputs     []string
-	Measurement records.Measurement // its Failure says that the candidate failed, not the runner
-	Machine     records.Machine
+	Outputs     []string            `json:"outputs,omitempty"`
+	Measurement records.Measurement `json:"measurement"` // its Failure says that the candidate failed, not the runner
+	Machine     records.Machine     `json:"machine"`
 }
 
 // Runner measures kernels for one target. It may be used by several goroutines.

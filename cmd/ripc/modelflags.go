@@ -27,6 +27,7 @@ type modelFlags struct {
 	foldSTE    bool
 	trustTypes bool
 	signZero   int
+	floatTwin  bool
 	set        *pflag.FlagSet
 	names      []string // of the flags above
 }
@@ -49,6 +50,7 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set.BoolVar(&f.trustTypes, "trust-input-types", false, "take f32 inputs for levels of the types that the file declares\n(finn_datatype), such as BIPOLAR")
 	f.set.BoolVar(&f.foldSTE, "fold-ste", false, "take for quantizers what differs from one by rounding only, as\n(sign(x) - x) + x does from sign(x)")
 	f.set.IntVar(&f.signZero, "sign-zero", 0, "`+1` or -1, what sign makes of 0, so that it has 1 bit instead\nof 2; where no 0 can be, it has that anyway")
+	f.set.BoolVar(&f.floatTwin, "float-twin", false, "take the float network of the same layers and shapes in the model's\nplace, to compare speed and size with; its results mean nothing")
 	f.set.VisitAll(func(g *pflag.Flag) {
 		if !before[g.Name] {
 			f.names = append(f.names, g.Name)
@@ -79,6 +81,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	if f.set.Changed("sign-zero") && f.signZero != 1 && f.signZero != -1 {
 		return usagef("--sign-zero %d: give +1 or -1", f.signZero)
 	}
+	o.FloatTwin = f.floatTwin
 	o.Recognize = ripc.RecognizeOptions{FoldSTE: f.foldSTE, SignZero: f.signZero}
 	if f.set.Changed("batch") && f.batch < 1 {
 		return usagef("--batch %d: give 1 or more", f.batch)

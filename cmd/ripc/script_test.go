@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"debug/elf"
 	"image"
 	"image/color"
 	"image/png"
@@ -59,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": exitCode, "tamper": tamper, "flip": flip, "spoil": spoil,
+			"code": exitCode, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
 		},
 	})
 }
@@ -81,21 +79,6 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if args[0] != strconv.Itoa(got) {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
-}
-
-// tamper is "tamper FILE": it changes one byte of a library's constants.
-func tamper(ts *testscript.TestScript, _ bool, args []string) {
-	file := ts.MkAbs(args[0])
-	data, err := os.ReadFile(file)
-	ts.Check(err)
-	f, err := elf.NewFile(bytes.NewReader(data))
-	ts.Check(err)
-	s := f.Section(".rodata")
-	if s == nil {
-		ts.Fatalf("%s has no section .rodata", file)
-	}
-	data[s.Offset+s.Size/2] ^= 0x40
-	ts.Check(os.WriteFile(file, data, 0o755))
 }
 
 // testFiles writes inputs that are no text.

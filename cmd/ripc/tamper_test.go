@@ -9,9 +9,23 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"ripc/internal/seal"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
+
+// tamper is "tamper FILE": it changes one byte of a library's constants.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	data, _, _ := library(ts, args[0])
+	f, err := elf.NewFile(bytes.NewReader(data))
+	ts.Check(err)
+	s := f.Section(".rodata")
+	if s == nil {
+		ts.Fatalf("%s has no section .rodata", args[0])
+	}
+	data[s.Offset+s.Size/2] ^= 0x40
+	store(ts, args[0], data)
+}
 
 // flip is "flip FROM TO K": it writes FROM to TO with one bit of the constants changed, another one for each K, and sets
 // $STAGE and $BUFFER to whose it is.
@@ -36,7 +50,7 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	bit := uint32(k) * 2654435761 % uint32(8*n)
 	data[int64(symbols["ripc_weights"])+p.t.Offset+int64(bit/8)] ^= 1 << (bit % 8)
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o755))
+	store(ts, args[1], data)
 	ts.Setenv("STAGE", p.stage)
 	ts.Setenv("BUFFER", p.t.Name)
 }
@@ -54,6 +68,42 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("no stage %s, or no code to %s on %s", args[2], args[3], d.Arch)
 	}
 	copy(data[symbols[d.Stages[i].Kernel]:], bytes.Repeat([]byte(code), 64/len(code)))
+	store(ts, args[1], data)
+}
+
+// store writes a library with the checksum that belongs to it: what is wrong with it is for others to find.
+func store(ts *testscript.TestScript, name string, data []byte) {
+	ts.Check(seal.Seal(data))
+	ts.Check(os.WriteFile(ts.MkAbs(name), data, 0o755))
+}
+
+// edit is "edit FROM TO OLD NEW ...": it writes FROM to TO with each OLD replaced by NEW, which is as long.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	data, _, _ := library(ts, args[0])
+	for pair := range slices.Chunk(args[2:], 2) {
+		if len(pair) < 2 || len(pair[0]) != len(pair[1]) || !bytes.Contains(data, []byte(pair[0])) {
+			ts.Fatalf("cannot replace %q", pair)
+		}
+		data = bytes.ReplaceAll(data, []byte(pair[0]), []byte(pair[1]))
+	}
+	store(ts, args[1], data)
+}
+
+// damage is "damage FROM TO K": it writes FROM to TO with one bit changed of what a loader maps, another one for each K.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	k, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	data, _, _ := library(ts, args[0])
+	f, err := elf.NewFile(bytes.NewReader(data))
+	ts.Check(err)
+	var mapped uint64
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			mapped = max(mapped, p.Off+p.Filesz)
+		}
+	}
+	bit := uint64(k) * 2654435761 % (8 * mapped)
+	data[bit/8] ^= 1 << (bit % 8)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o755))
 }
 

@@ -11,6 +11,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
+	"ripc/internal/seal"
 	"ripc/runtime/describe"
 )
 
@@ -79,8 +80,8 @@ func (b *build) compile(ctx context.Context, kind toolchain.Kind) ([][]byte, err
 	return out, nil
 }
 
-// parts returns everything to be linked: modules, weights, description.
-func (b *build) parts(ctx context.Context) ([]toolchain.Object, error) {
+// parts returns everything to be linked: modules, weights, description with room bytes behind it.
+func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error) {
 	if b.objects == nil {
 		var err error
 		if b.objects, err = b.compile(ctx, toolchain.Obj); err != nil {
@@ -102,39 +103,46 @@ func (b *build) parts(ctx context.Context) ([]toolchain.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, err := b.tools.Section(ctx, b.Target, describe.Section, abi.Describe, text)
+	obj, err := b.tools.Section(ctx, b.Target, describe.Section, abi.Describe, text, room)
 	if err != nil {
 		return nil, err
 	}
 	return append(all, toolchain.Object{Name: "description", Data: obj}), nil
 }
 
-// shared links the shared library.
+// shared links the shared library, and seals it: a library is the one kind of file that nobody links on.
 func (b *build) shared(ctx context.Context) ([]byte, error) {
-	return b.link(ctx, func(objs []toolchain.Object, out string) error {
+	lib, err := b.link(ctx, seal.Size, func(objs []toolchain.Object, out string) error {
 		return b.tools.LinkShared(ctx, b.Target, objs, abi.Exports(b.Name), b.Name+".so", out)
 	}, os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := seal.Seal(lib); err != nil {
+		return nil, fmt.Errorf("checksum of %s.so: %w", b.Name, err)
+	}
+	return lib, nil
 }
 
 // archive makes the static library.
 func (b *build) archive(ctx context.Context) ([]byte, error) {
-	return b.link(ctx, func(objs []toolchain.Object, out string) error {
+	return b.link(ctx, 0, func(objs []toolchain.Object, out string) error {
 		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
 	}, os.ReadFile)
 }
 
 // object is the only member of the archive.
 func (b *build) object(ctx context.Context) ([]byte, error) {
-	return b.link(ctx, func(objs []toolchain.Object, out string) error {
+	return b.link(ctx, 0, func(objs []toolchain.Object, out string) error {
 		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
 	}, func(archive string) ([]byte, error) {
 		return b.tools.Run(ctx, "llvm-ar", nil, "p", archive)
 	})
 }
 
-// link calls make with all parts and the path of a temporary file, and reads that file.
-func (b *build) link(ctx context.Context, make func(objs []toolchain.Object, out string) error, read func(string) ([]byte, error)) ([]byte, error) {
-	objs, err := b.parts(ctx)
+// link calls make with all parts, room bytes behind the description, and the path of a temporary file, and reads that file.
+func (b *build) link(ctx context.Context, room int, make func(objs []toolchain.Object, out string) error, read func(string) ([]byte, error)) ([]byte, error) {
+	objs, err := b.parts(ctx, room)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +151,7 @@ func (b *build) link(ctx context.Context, make func(objs []toolchain.Object, out
 		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
 	}
 	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, b.Name)
+	out := filepath.Join(dir, "network")
 	if err := make(objs, out); err != nil {
 		return nil, err
 	}

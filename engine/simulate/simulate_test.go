@@ -161,7 +161,7 @@ func TestFaults(t *testing.T) {
 			jobs = []simulate.Job{good, {Inputs: in, Last: 2, Threads: 1}}
 		}
 		_, err = m.Run(context.Background(), jobs)
-		if c.name == "instruction" && !strings.Contains(fmt.Sprint(err), "simulation ended in job 1:") {
+		if c.name == "instruction" && !strings.Contains(fmt.Sprint(err), "ended in job 1:") {
 			t.Errorf("%s: error %v, want one that names job 1", c.name, err)
 		}
 		if !errors.As(err, c.as) || !strings.Contains(err.Error(), c.want) {
@@ -233,14 +233,14 @@ func TestOpenRefusals(t *testing.T) {
 		return s + "declare void @memset()\n@hook = constant ptr @memset\n"
 	}
 	for want, path := range map[string]string{
-		"the description has no qemu_cpu":                             build(t, bare, nil),
-		`needs symbol "memset"`:                                       build(t, d, foreign),
-		"thread-local":                                                build(t, d, func(s string) string { return s + "@tls = thread_local global i32 1\n" }),
-		"dynamic entry DT_INIT_ARRAY":                                 build(t, d, func(s string) string { return s + ctor }),
-		"no function twostage_run_stages":                             build(t, d, func(s string) string { return strings.ReplaceAll(s, "twostage_run_stages", "other") }),
-		`symbol "f" of type STT_LOOS`:                                 assemble(t, d, "\tret\n\t.globl f\n\t.type f, %gnu_indirect_function\nf:\tret\n\t.data\n\t.quad f"),
-		"has type 1032, which":                                        assemble(t, d, "\tret\n\t.type f, %gnu_indirect_function\nf:\tret\n\t.data\n\t.quad f"),
-		"x.so: not a readable ELF file, so it is no compiled network": "/nonexistent/x.so",
+		"the description has no qemu_cpu":                 build(t, bare, nil),
+		`needs symbol "memset"`:                           build(t, d, foreign),
+		"thread-local":                                    build(t, d, func(s string) string { return s + "@tls = thread_local global i32 1\n" }),
+		"dynamic entry DT_INIT_ARRAY":                     build(t, d, func(s string) string { return s + ctor }),
+		"no function twostage_run_stages":                 build(t, d, func(s string) string { return strings.ReplaceAll(s, "twostage_run_stages", "other") }),
+		`symbol "f" of type STT_LOOS`:                     assemble(t, d, "\tret\n\t.globl f\n\t.type f, %gnu_indirect_function\nf:\tret\n\t.data\n\t.quad f"),
+		"has type 1032, which":                            assemble(t, d, "\tret\n\t.type f, %gnu_indirect_function\nf:\tret\n\t.data\n\t.quad f"),
+		"x.so: cannot open it: no such file or directory": "/nonexistent/x.so",
 	} {
 		if _, err := simulate.Open(path, simulate.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

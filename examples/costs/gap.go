@@ -11,6 +11,7 @@ import (
 	"ripc"
 	"ripc/compile"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/measure"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
@@ -29,11 +30,12 @@ func (p point) String() string {
 
 // gap prints, for each layer, what its default schedule costs in terms of the best of random ones.
 func gap(ctx context.Context, args []string) error {
-	var target string
+	var target, by string
 	var n int
 	layers, err := flags("gap", func(f *flag.FlagSet) {
 		f.StringVar(&target, "target", "rpi3", "target")
 		f.IntVar(&n, "n", 100, "random points for each layer")
+		f.StringVar(&by, "by", "", "algorithm of the layers, instead of the cheapest by estimate")
 	}, args)
 	if err != nil {
 		return err
@@ -43,7 +45,15 @@ func gap(ctx context.Context, args []string) error {
 		if !ok {
 			return fmt.Errorf("%q: want MODEL:LAYER", name)
 		}
-		c, err := ripc.Compile(ctx, model, ripc.Options{Target: target})
+		o := ripc.Options{Target: target}
+		if by != "" {
+			a, err := layout.ParseAlgorithm(by)
+			if err != nil {
+				return err
+			}
+			o.Algorithms = map[string]layout.Algorithm{layer: a}
+		}
+		c, err := ripc.Compile(ctx, model, o)
 		if err != nil {
 			return err
 		}
@@ -57,8 +67,8 @@ func gap(ctx context.Context, args []string) error {
 			return fmt.Errorf("%s has no layer %s", model, layer)
 		}
 		f := c.Program.FuncByName(c.Program.Stages[stage].Func)
-		o := compile.KernelOptions{Constants: compile.StageConstants(c.Program, stage)}
-		usual, best, tried, err := search(ctx, f, o, c.Target, n)
+		k := compile.KernelOptions{Constants: compile.StageConstants(c.Program, stage)}
+		usual, best, tried, err := search(ctx, f, k, c.Target, n)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -10,7 +10,7 @@
 //
 // fits the constants of all targets to what is kept, and writes targets/sums_fitted.go.
 //
-//	go run ./examples/costs gap [-target T] [-n N] MODEL:LAYER...
+//	go run ./examples/costs gap [-target T] [-n N] [-by ALGORITHM] MODEL:LAYER...
 //
 // compares each layer's default schedule with the best of N random points of the strategies' spaces.
 package main

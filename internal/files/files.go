@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Cause drops the paths from an error of the file system, for messages that have them already.
@@ -22,6 +23,40 @@ func Cause(err error) error {
 		err = e.Err
 	}
 	return err
+}
+
+// ErrNotRegular says that a path names something else than a file with content: a device, a pipe, a socket. Reading such may
+// wait for ever, or never end.
+var ErrNotRegular = errors.New("it is no regular file")
+
+// Open opens a regular file, or fails with ErrNotRegular, or as os.Open does.
+func Open(path string) (*os.File, error) {
+	// Before it is opened: the opening of a pipe waits for its writer.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		err := ErrNotRegular
+		if info.IsDir() {
+			err = syscall.EISDIR
+		}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.Open(path)
+}
+
+// MaxText bounds texts that people write, such as schedules, in bytes.
+const MaxText = 64 << 20
+
+// ReadText reads a regular file of at most MaxText bytes.
+func ReadText(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := ReadUpTo(f, MaxText)
+	if err == nil && len(text) > MaxText {
+		err = fmt.Errorf("it is longer than %d bytes", MaxText)
+	}
+	return text, err
 }
 
 // ReadUpTo reads a file of at most limit bytes. Of a longer one it gives limit+1 bytes and no error.

@@ -50,3 +50,30 @@ func TestReadUpTo(t *testing.T) {
 		f.Close()
 	}
 }
+
+// What is no file with content is refused without waiting for it.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	for _, bad := range []string{os.DevNull, filepath.Join(dir, "none"), dir} {
+		if f, err := Open(bad); err == nil {
+			f.Close()
+			t.Errorf("%s was opened", bad)
+		}
+	}
+	if _, err := ReadText(os.DevNull); !errors.Is(err, ErrNotRegular) {
+		t.Error(err)
+	}
+	path := filepath.Join(dir, "a")
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := ReadText(path); err != nil || string(text) != "text" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := os.Truncate(path, MaxText+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadText(path); err == nil {
+		t.Error("a text that is too long was read")
+	}
+}

@@ -32,6 +32,9 @@ func machines() map[string][]aMachine {
 		"targets/": {{"", "machines as data"}},
 		"codegen/": {{"", "code for them"}},
 
+		"autotune/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
+		"autotune/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),
+
 		"runtime/load_linux.go":    build("amd64 || arm64 || arm"),
 		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm)"),
 		"runtime/session_linux.go": build("amd64 || arm64 || arm"),

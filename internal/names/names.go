@@ -1,7 +1,18 @@
-// Package names gives things names of their own.
+// Package names gives things names of their own, and says which texts can be names.
 package names
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable reports whether s is text without control characters, those of terminals included, and not empty. What passes can
+// be printed anywhere.
+func Printable(s string) bool {
+	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
 
 // Set is a set of names. The zero value has none.
 type Set struct {

@@ -16,3 +16,11 @@ func TestUnique(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]bool{"": false, "a": true, "é 猫/:": true, "a\nb": false, "\x1b[2J": false, "\u009b": false, "\x7f": false, "\xff": false} {
+		if Printable(s) != want {
+			t.Errorf("%q: %t", s, !want)
+		}
+	}
+}

@@ -49,6 +49,12 @@ func Board(t testing.TB, err error) {
 	}
 }
 
+// Browser finds the browser that pages are opened in, which set-up promises (scripts/setup-browser.sh); without it the test ends.
+func Browser(t testing.TB) string {
+	t.Helper()
+	return Tool(t, "chromium")
+}
+
 // CCompilers are the commands of the C compilers that code in C is tested with.
 func CCompilers() []string { return []string{"gcc", "clang"} }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"ripc/internal/files"
 )
@@ -74,7 +73,7 @@ const (
 
 // ReadFile reads the file at path. Every failure is an *Error that names the path.
 func ReadFile(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, &Error{Path: path, Msg: "cannot open", Err: files.Cause(err)}
 	}

@@ -7,7 +7,6 @@ import (
 	_ "image/jpeg" // pictures as inputs
 	_ "image/png"
 	"math"
-	"os"
 
 	"golang.org/x/image/draw"
 
@@ -30,7 +29,7 @@ func loadPicture(t describe.Tensor, file string) ([]byte, error) {
 	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || (t.Layout != "NHWC" && !planes) || (t.DType != "f32" && t.DType != "u8") {
 		return nil, bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, 1 or 3], NHWC, or [1, 1 or 3, H, W], NCHW", t.DType, ShapeText(t.Shape), t.Layout), nil)
 	}
-	f, err := os.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return nil, bad("cannot open the picture", files.Cause(err))
 	}

@@ -84,9 +84,7 @@ func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)
 	c.params = append(c.params, in(t))
 	c.consts = append(c.consts, Const{t.Name, b.Thresholds.Data})
-	var ge []ir.Expr
-	for j := range t.Shape[0] {
-		ge = append(ge, reaches(b.Threshold, t, ir.At(v, at...), ir.Int(j), at[3]))
-	}
-	return inverted(thermometer(ge, b.Threshold.Bits), b.Threshold.Enc)
+	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) },
+		func(t ir.Expr) ir.Expr { return reaches(b.Threshold, ir.At(v, at...), t) })
+	return inverted(bits, b.Threshold.Enc)
 }

@@ -38,7 +38,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	case e.Scale != nil:
 		bits = c.cut(bitsOf(ir.At(c.scaled(acc), i[0], i[1], i[2], o), e.OutBits), o)
 	default:
-		bits = c.levelBits(acc, i[:3], channel{o, i[3], ir.V("l")})
+		bits = c.floatBits(acc, i[:3], channel{o, i[3], ir.V("l")})
 	}
 	if e.OutEnc == ir.BipolarInv {
 		for n, bit := range bits {
@@ -72,19 +72,40 @@ func packBit(bit, l ir.Expr) ir.Expr {
 	return ir.Bin(ir.Shl, ir.CastTo(ir.U32, bit), ir.CastTo(ir.U32, l))
 }
 
-// thermometer turns "level >= j", j = 1..2^n-1, into the bits of level: bit k flips at every multiple of 2^k.
-func thermometer(atLeast []ir.Expr, bits int) []ir.Expr {
+// levelBits are the bits of the level of a value that reaches its threshold j, j = 0..2^n-2, if the level is j+1 or more, the lowest bit
+// first. Up to searchedBits bits are searched for, from the top: those above a bit select the threshold that decides it, so that there
+// is a comparison for each bit. Otherwise bit k flips at every multiple of 2^k.
+func levelBits(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) ir.Expr) []ir.Expr {
 	out := make([]ir.Expr, bits)
+	if bits <= searchedBits {
+		for k := bits - 1; k >= 0; k-- {
+			out[k] = reaches(selected(out[k+1:], 1<<k, k, threshold))
+		}
+		return out
+	}
 	for k := range out {
-		for j := 1 << k; j <= len(atLeast); j += 1 << k {
-			if out[k] == nil {
-				out[k] = atLeast[j-1]
+		for level := 1 << k; level < 1<<bits; level += 1 << k {
+			if r := reaches(threshold(level - 1)); out[k] == nil {
+				out[k] = r
 			} else {
-				out[k] = ir.Bin(ir.Xor, out[k], atLeast[j-1])
+				out[k] = ir.Bin(ir.Xor, out[k], r)
 			}
 		}
 	}
 	return out
+}
+
+// searchedBits is the number of bits of a level that are searched for: the expression of each holds those of all above it several times.
+const searchedBits = 3
+
+// selected is the threshold of a level whose bits from k+1 on are above, and which is level without them.
+func selected(above []ir.Expr, level, k int, threshold func(j int) ir.Expr) ir.Expr {
+	if len(above) == 0 {
+		return threshold(level - 1)
+	}
+	top, rest := above[len(above)-1], above[:len(above)-1]
+	set := level + 1<<(k+len(above))
+	return &ir.Select{Cond: top, A: selected(rest, set, k, threshold), B: selected(rest, level, k, threshold)}
 }
 
 // storeBytes adds the nest that stores levels as bytes.
@@ -100,7 +121,8 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	var v ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		v = countTrue(c.thresholdsReached(c.sum(acc, i[0], i[1], i[2], i[3]), i[3]))
+		threshold, reached := c.thresholds(i[3])
+		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.sum(acc, i[0], i[1], i[2], i[3]), t) })
 	case e.Shift != nil:
 		v = c.shiftLevel(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	case e.Scale != nil:
@@ -108,7 +130,7 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	case e.Quantizer != nil:
 		v = ir.At(c.quantized(acc), i...)
 	default:
-		v = countTrue(c.reached(c.floats(acc, i[:3], channel{index: i[3]}, 1<<e.OutBits-1), i[3]))
+		v = countReached(e.OutBits, c.levels(i[3]), atLeast(c.floats(acc, i[:3], channel{index: i[3]}, 1<<e.OutBits-1)))
 	}
 	if e.OutEnc == ir.BipolarInv {
 		v = sub(ir.Const(ir.I32, int64(t.Top())), v)
@@ -117,28 +139,31 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	return y
 }
 
-// countTrue is the number (i32) of conditions that hold.
-func countTrue(conditions []ir.Expr) ir.Expr {
-	var n ir.Expr
-	for _, e := range conditions {
-		if one := ir.CastTo(ir.I32, e); n == nil {
-			n = one
-		} else {
-			n = add(n, one)
-		}
+// countReached is the number (i32) of thresholds of a level of so many bits that are reached.
+func countReached(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) ir.Expr) ir.Expr {
+	n := ir.CastTo(ir.I32, reaches(threshold(0)))
+	for j := 1; j < 1<<bits-1; j++ {
+		n = add(n, ir.CastTo(ir.I32, reaches(threshold(j))))
 	}
 	return n
 }
 
-// thresholdBits compares sums with thresholds; those of padding channels are never reached.
-func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
-	return thermometer(c.thresholdsReached(p, o), c.Epilogue.OutBits)
+// atLeast says of a threshold whether v reaches it.
+func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
+	return func(t ir.Expr) ir.Expr { return ir.Bin(ir.Ge, v, t) }
 }
 
-// thresholdsReached says of each threshold whether the sum of p reaches it.
-func (c *conv) thresholdsReached(p, o ir.Expr) []ir.Expr {
+// thresholdBits compares sums with thresholds; those of padding channels are never reached.
+func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
+	threshold, reached := c.thresholds(o)
+	return levelBits(c.Epilogue.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, p, t) })
+}
+
+// thresholds are those of channel o, and how the sum of an accumulator compares with one that it reaches.
+func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
 	var t ir.Buffer
-	n, reached := len(c.Epilogue.Thresholds), ir.Ge
+	n := len(c.Epilogue.Thresholds)
+	reached = ir.Ge
 	switch k := c.Line(); {
 	case k == nil:
 		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), n)
@@ -147,11 +172,7 @@ func (c *conv) thresholdsReached(p, o ir.Expr) []ir.Expr {
 	default:
 		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
 	}
-	var ge []ir.Expr
-	for j := range n {
-		ge = append(ge, ir.Bin(reached, p, ir.At(t, ir.Int(j), o)))
-	}
-	return ge
+	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, reached
 }
 
 // sumOf is the i32 sum that belongs to accumulator p.
@@ -214,13 +235,13 @@ func bitsOf(level ir.Expr, bits int) []ir.Expr {
 	return out
 }
 
-func (c *conv) levelBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
+func (c *conv) floatBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
 	e := c.Epilogue
 	var bits []ir.Expr
 	if e.Quantizer != nil {
 		bits = bitsOf(ir.At(c.quantized(acc), append(slices.Clone(at), o.index)...), e.OutBits)
 	} else {
-		bits = thermometer(c.reached(c.floats(acc, at, o, 1<<e.OutBits-1), o.index), e.OutBits)
+		bits = levelBits(e.OutBits, c.levels(o.index), atLeast(c.floats(acc, at, o, 1<<e.OutBits-1)))
 	}
 	return c.cut(bits, o.index)
 }
@@ -235,20 +256,14 @@ func (c *conv) cut(bits []ir.Expr, o ir.Expr) []ir.Expr {
 	return bits
 }
 
-// reached says of each level whether v is as high.
-func (c *conv) reached(v, o ir.Expr) []ir.Expr {
+// levels are the thresholds of the float that becomes a level of channel o.
+func (c *conv) levels(o ir.Expr) func(j int) ir.Expr {
 	e := c.Epilogue
-	var ge []ir.Expr
-	for _, l := range e.Levels {
-		ge = append(ge, ir.Bin(ir.Ge, v, ir.Float(l)))
+	if e.LevelRows == nil {
+		return func(j int) ir.Expr { return ir.Float(e.Levels[j]) }
 	}
-	if e.LevelRows != nil {
-		rows := constant(c, "lv", ir.F32, slices.Concat(e.LevelRows...), 0, len(e.LevelRows))
-		for j := range e.LevelRows {
-			ge = append(ge, ir.Bin(ir.Ge, v, ir.At(rows, ir.Int(j), o)))
-		}
-	}
-	return ge
+	rows := constant(c, "lv", ir.F32, slices.Concat(e.LevelRows...), 0, len(e.LevelRows))
+	return func(j int) ir.Expr { return ir.At(rows, ir.Int(j), o) }
 }
 
 // quantized is a nest of the levels that the epilogue's quantizer makes, each of which is then cut into its bits.

@@ -45,9 +45,9 @@ func orElse(cond, v, other ir.Expr) ir.Expr {
 }
 
 // MaxPoolBits is the maximum of levels over each window, on bit planes: for one plane an OR, for more a comparison of
-// whole words from the top plane down (g marks the channels whose new level is greater, eq those still equal). Positions
-// outside the image count as the smallest level, all bits 0 (unipolar 0, bipolar -m). bipolar_inv does the same to the
-// complement.
+// whole words from the top plane down. above marks the channels whose new level is greater by the planes so far, below those where it is
+// less; where neither is decided, either level's bit is the maximum's. Positions outside the image count as the smallest level, all bits 0
+// (unipolar 0, bipolar -m). bipolar_inv does the same to the complement.
 // slice (in words) is the part of a concatenated output that it writes.
 func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	p := newPool(a, shape)
@@ -58,7 +58,7 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
 	}
 	m := buf("m", ir.U32, planes, words)
-	g, eq := buf("g", ir.U32, words), buf("eq", ir.U32, words)
+	above, below := buf("above", ir.U32, words), buf("below", ir.U32, words)
 	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
@@ -82,18 +82,16 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 		if planes == 1 {
 			return []ir.Stmt{update(ir.OrTo, m, xv(0, c), ir.Int(0), c)}
 		}
-		ss = append(ss, set(g, ir.Const(ir.U32, 0), c), set(eq, ir.Const(ir.U32, 0xffffffff), c))
+		ss = append(ss, set(above, ir.Const(ir.U32, 0), c), set(below, ir.Const(ir.U32, 0), c))
 		and := func(a, b ir.Expr) ir.Expr { return ir.Bin(ir.And, a, b) }
+		except := func(a ir.Expr, b ir.Buffer) ir.Expr { return and(a, ir.Un(ir.Not, ir.At(b, c))) }
 		for n := planes - 1; n >= 0; n-- {
 			mv := ir.At(m, ir.Int(n), c)
-			greater := and(and(ir.At(eq, c), ir.Un(ir.Not, mv)), xv(n, c))
-			same := ir.Un(ir.Not, ir.Bin(ir.Xor, mv, xv(n, c)))
-			ss = append(ss, update(ir.OrTo, g, greater, c), set(eq, and(ir.At(eq, c), same), c))
-		}
-		for n := range planes {
-			mv := ir.At(m, ir.Int(n), c)
-			keep := and(mv, ir.Un(ir.Not, ir.At(g, c)))
-			ss = append(ss, set(m, ir.Bin(ir.Or, keep, and(xv(n, c), ir.At(g, c))), ir.Int(n), c))
+			if n > 0 {
+				ss = append(ss, update(ir.OrTo, above, except(and(xv(n, c), ir.Un(ir.Not, mv)), below), c),
+					update(ir.OrTo, below, except(and(mv, ir.Un(ir.Not, xv(n, c))), above), c))
+			}
+			ss = append(ss, set(m, ir.Bin(ir.Or, except(mv, above), except(xv(n, c), below)), ir.Int(n), c))
 		}
 		return ss
 	})
@@ -110,7 +108,7 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 	win := ir.Nest(loops("", over(ir.TapRow, "i", a.Kernel[0]), over(ir.TapCol, "j", a.Kernel[1])), step)
 	bufs := []ir.Buffer{m}
 	if planes > 1 {
-		bufs = append(bufs, g, eq)
+		bufs = append(bufs, above, below)
 	}
 	body := ir.Nest(outer, allocs(bufs, ir.Seq(start, win, finish)))
 	return &ir.Func{Name: p.name(fmt.Sprintf("maxpool_a%d", planes)), Params: []ir.Param{in(x), out(y)}, Body: body}

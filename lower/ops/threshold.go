@@ -21,14 +21,10 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, sha
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
 	f.Params = append(f.Params, in(t), out(y))
 	around := func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) }
-	reached := func(v, j, o ir.Expr) ir.Expr { return reaches(a, t, v, j, o) }
 	if count == 1<<a.Bits-1 && count <= fewThresholds {
 		f.Body = packPixels(y, around, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
-			var ge []ir.Expr
-			for j := range count {
-				ge = append(ge, reached(v(o), ir.Int(j), o))
-			}
-			return inverted(thermometer(ge, a.Bits), a.Enc)
+			bits := levelBits(a.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), o) }, func(t ir.Expr) ir.Expr { return reaches(a, v(o), t) })
+			return inverted(bits, a.Enc)
 		})
 		return f
 	}
@@ -37,21 +33,26 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, sha
 	c := ir.V("c")
 	bufs, pixel = append(bufs, n), append(pixel,
 		ir.Nest(loops("", over(ir.Channel, "c0", s[3])), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reached(v(c), ir.V("j"), c)), c)))
+		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reaches(a, v(c), thresholdAt(t, ir.V("j"), c))), c)))
 	f.Body = packPixels(y, around,
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })
 	return f
 }
 
-// reaches says whether v reaches threshold j of a for channel o, in t.
-func reaches(a *graph.ThresholdAttrs, t ir.Buffer, v, j, o ir.Expr) ir.Expr {
+// thresholdAt is threshold j of channel o in t, [count, C] or [count, 1].
+func thresholdAt(t ir.Buffer, j, o ir.Expr) ir.Expr {
 	if t.Shape[1] == 1 {
 		o = ir.Int(0)
 	}
+	return ir.At(t, j, o)
+}
+
+// reaches says whether v reaches threshold t of a.
+func reaches(a *graph.ThresholdAttrs, v, t ir.Expr) ir.Expr {
 	if a.NotLess {
-		return ir.Bin(ir.Xor, ir.Bin(ir.Lt, v, ir.At(t, j, o)), ir.Const(ir.Bool, 1))
+		return ir.Bin(ir.Xor, ir.Bin(ir.Lt, v, t), ir.Const(ir.Bool, 1))
 	}
-	return ir.Bin(ir.Ge, v, ir.At(t, j, o))
+	return ir.Bin(ir.Ge, v, t)
 }
 
 // inverted are the bits of the level that bipolar has, as enc stores them.

@@ -120,7 +120,7 @@ func Read(r io.Reader) (*Array, error) {
 
 // ReadFile reads the file at path, which must hold exactly one array.
 func ReadFile(path string) (*Array, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, &Error{Path: path, Msg: "cannot open", Err: files.Cause(err)}
 	}

@@ -56,6 +56,8 @@ type Choice struct {
 	Values   Values
 	Trace    schedule.Trace
 	LeftOut  []LeftOut
+	// Func is what the trace leaves, with packed parameters in their new shapes.
+	Func *ir.Func
 }
 
 // All lists the strategies. Of those that cost the same, the first is the default.
@@ -119,7 +121,7 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}
 	}
-	return Choice{s.Name, all, b.trace, b.left}, nil
+	return Choice{s.Name, all, b.trace, b.left, b.f}, nil
 }
 
 // Defaults are the default values of a strategy's knobs.

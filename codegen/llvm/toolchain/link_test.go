@@ -32,7 +32,7 @@ func parts(t *testing.T, tools *Tools, tg targets.Target) []Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := tools.Section(ctx, tg, testSection, "net_text", []byte(`{"format":"x"}`))
+	text, err := tools.Section(ctx, tg, testSection, "net_text", []byte(`{"format":"x"}`), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,10 +209,10 @@ func TestObjectErrors(t *testing.T) {
 	if _, err := tools.Incbin(ctx, tg, []Blob{{"a", nil}, {"a", nil}}); !errors.As(err, &se) || !se.Repeated {
 		t.Errorf("repeated symbol: %v", err)
 	}
-	if _, err := tools.Section(ctx, tg, `.x"`, "s", nil); err == nil {
+	if _, err := tools.Section(ctx, tg, `.x"`, "s", nil, 0); err == nil {
 		t.Error("bad section name was accepted")
 	}
-	if _, err := tools.Section(ctx, tg, ".x", "s", []byte("a\x00b")); err == nil {
+	if _, err := tools.Section(ctx, tg, ".x", "s", []byte("a\x00b"), 0); err == nil {
 		t.Error("text with a NUL byte was accepted")
 	}
 	if err := CheckShared([]byte("not ELF"), nil); err == nil {

@@ -53,8 +53,8 @@ func (t *Tools) Incbin(ctx context.Context, tg targets.Target, blobs []Blob) ([]
 }
 
 // Section makes an object for tg with one read-only section that holds text and a NUL byte, starting at a hidden
-// symbol. The linker keeps it even if nothing refers to it. text must not contain a NUL byte.
-func (t *Tools) Section(ctx context.Context, tg targets.Target, section, symbol string, text []byte) ([]byte, error) {
+// symbol, and behind them room for room bytes. The linker keeps it even if nothing refers to it. text must not contain a NUL byte.
+func (t *Tools) Section(ctx context.Context, tg targets.Target, section, symbol string, text []byte, room int) ([]byte, error) {
 	if err := checkSymbols([]string{symbol}); err != nil {
 		return nil, err
 	}
@@ -73,6 +73,7 @@ func (t *Tools) Section(ctx context.Context, tg targets.Target, section, symbol 
 		var asm strings.Builder
 		fmt.Fprintf(&asm, "\t.section %s,\"aR\",%%progbits\n", section) // R: not for --gc-sections to drop
 		define(&asm, symbol, "text", len(data))
+		fmt.Fprintf(&asm, "\t.zero %d\n", room)
 		var err error
 		obj, err = t.assemble(ctx, dir, tg, asm.String())
 		return err

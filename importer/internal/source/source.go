@@ -4,7 +4,6 @@ package source
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +17,7 @@ func Read(path string, limit int, help string) ([]byte, error) {
 	fail := func(msg string, err error) ([]byte, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: msg, Err: files.Cause(err)}
 	}
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return fail("cannot open the model", err)
 	}

@@ -1,0 +1,261 @@
+package costmodel
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dmitryikh/leaves"
+)
+
+// threads is how many a training has. Tuners train on few samples, where more threads cost more than they bring, and one gives the
+// same model each time.
+const threads = 1
+
+// missing marks features that a sample does not have.
+func missing() float32 { return float32(math.NaN()) }
+
+// Objective is what a model learns.
+type Objective string
+
+// The objectives, by XGBoost's names.
+const (
+	// Rank learns which of two candidates of a group is the better one.
+	Rank Objective = "rank:pairwise"
+	// Squared learns the score itself.
+	Squared Objective = "reg:squarederror"
+)
+
+// Sample is a candidate that was measured.
+type Sample struct {
+	Features []float32 // NaN is none
+	// Cost is what it took, in any unit that is the same within the group; 0 says that it failed, which is worse than any cost.
+	Cost float64
+	// Group is what it can be compared within: a task.
+	Group string
+}
+
+// Options say how a model is trained.
+type Options struct {
+	Objective Objective
+	Names     []string // of the features, in order
+	Rounds    int      // trees
+	Depth     int      // of a tree
+	Rate      float64  // how much a tree counts
+	Seed      uint64
+	// Base, if not nil, is a model of the same features, which the new one corrects: what was learned elsewhere.
+	Base *Model
+}
+
+// Defaults are the options for features of the given names.
+func Defaults(names []string) Options {
+	return Options{Objective: Rank, Names: names, Rounds: 60, Depth: 5, Rate: 0.2}
+}
+
+// Model predicts scores. It never changes and may be used from several goroutines.
+type Model struct {
+	objective Objective
+	names     []string
+	constant  float32
+	trees     []tree
+	forest    *leaves.Ensemble
+}
+
+// Names are those of the features that the model was trained on.
+func (m *Model) Names() []string { return slices.Clone(m.names) }
+
+// Objective is what the model was trained for.
+func (m *Model) Objective() Objective { return m.objective }
+
+// Train makes a model of samples. It fails with *SamplesError where these make none, with *TrainError where XGBoost says so, and with
+// ctx's error if that ends first. Equal samples and options give an equal model.
+func (l *Library) Train(ctx context.Context, samples []Sample, o Options) (*Model, error) {
+	s := l.session()
+	defer s.close()
+	return train(ctx, s, samples, o)
+}
+
+func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model, error) {
+	if err := o.check(samples); err != nil {
+		return nil, err
+	}
+	d := newData(samples, len(o.Names))
+	constant := float32(0)
+	if o.Objective == Squared && o.Base == nil {
+		constant = mean(d.scores)
+	}
+	x := s.matrix(d.features, len(samples))
+	s.floats(x, "label", d.scores)
+	if o.Objective == Rank {
+		s.groups(x, d.sizes)
+	}
+	if o.Base != nil {
+		constant = o.Base.constant
+		margins := make([]float32, len(samples))
+		for i, v := range o.Base.Predict(d.rows) {
+			margins[i] = float32(v)
+		}
+		s.floats(x, "base_margin", margins)
+	}
+	s.boost(o.params(constant))
+	for i := range o.Rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.round(i, x)
+	}
+	text := s.json()
+	if s.err != nil {
+		return nil, s.err
+	}
+	trees, err := parse(text, len(o.Names))
+	if err != nil {
+		return nil, err
+	}
+	if o.Base != nil { // scores are sums over trees, of either
+		trees = slices.Concat(o.Base.trees, trees)
+	}
+	return newModel(o.Objective, o.Names, constant, trees)
+}
+
+// check reports what no model can be made of.
+func (o Options) check(samples []Sample) error {
+	switch {
+	case len(samples) == 0:
+		return &SamplesError{"no samples"}
+	case o.Objective != Rank && o.Objective != Squared:
+		return &SamplesError{fmt.Sprintf("no objective %q", o.Objective)}
+	case len(o.Names) == 0 || o.Rounds < 1 || o.Depth < 1 || !(o.Rate > 0):
+		return &SamplesError{"no features, rounds, depth or rate"}
+	case o.Base != nil && !slices.Equal(o.Base.names, o.Names):
+		return &SamplesError{"the base has other features"}
+	}
+	for i, s := range samples {
+		if len(s.Features) != len(o.Names) {
+			return &SamplesError{fmt.Sprintf("sample %d has %d features of %d", i, len(s.Features), len(o.Names))}
+		}
+		if !(s.Cost >= 0) || math.IsInf(s.Cost, 0) {
+			return &SamplesError{fmt.Sprintf("sample %d costs %v", i, s.Cost)}
+		}
+		for _, v := range s.Features {
+			if math.IsInf(float64(v), 0) {
+				return &SamplesError{fmt.Sprintf("sample %d has a feature %v", i, v)}
+			}
+		}
+	}
+	return nil
+}
+
+// params are the options by XGBoost's names. What has a default that differs between its versions is set, too.
+func (o Options) params(constant float32) [][2]string {
+	return [][2]string{
+		{"verbosity", "0"}, {"nthread", strconv.Itoa(threads)}, {"tree_method", "hist"}, {"booster", "gbtree"},
+		{"objective", string(o.Objective)}, {"base_score", strconv.FormatFloat(float64(constant), 'g', -1, 32)},
+		{"max_depth", strconv.Itoa(o.Depth)}, {"eta", strconv.FormatFloat(o.Rate, 'g', -1, 64)},
+		{"seed", strconv.FormatUint(o.Seed&math.MaxInt32, 10)}, {"min_child_weight", "1"}, {"lambda", "1"}, {"max_bin", "256"},
+	}
+}
+
+// data are samples as XGBoost takes them: those of a group one after the other.
+type data struct {
+	features []float32
+	rows     [][]float32
+	scores   []float32
+	sizes    []uint32
+}
+
+func newData(samples []Sample, width int) data {
+	order := map[string]int{}
+	best := map[string]float64{}
+	for _, s := range samples {
+		if _, ok := order[s.Group]; !ok {
+			order[s.Group] = len(order)
+		}
+		if b := best[s.Group]; s.Cost > 0 && (b == 0 || s.Cost < b) {
+			best[s.Group] = s.Cost
+		}
+	}
+	sorted := slices.Clone(samples)
+	slices.SortStableFunc(sorted, func(a, b Sample) int { return cmp.Compare(order[a.Group], order[b.Group]) })
+	d := data{features: make([]float32, 0, len(samples)*width), sizes: make([]uint32, len(order))}
+	for _, s := range sorted {
+		d.features = append(d.features, s.Features...)
+		d.rows = append(d.rows, s.Features)
+		d.sizes[order[s.Group]]++
+		score := float32(0)
+		if s.Cost > 0 {
+			score = float32(best[s.Group] / s.Cost)
+		}
+		d.scores = append(d.scores, score)
+	}
+	return d
+}
+
+func mean(v []float32) float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return float32(sum / float64(len(v)))
+}
+
+func newModel(o Objective, names []string, constant float32, trees []tree) (*Model, error) {
+	m := &Model{objective: o, names: slices.Clone(names), constant: constant, trees: trees}
+	var err error
+	m.forest, err = leaves.XGEnsembleFromReader(bufio.NewReader(bytes.NewReader(m.binary())), false)
+	if err != nil {
+		return nil, errors.Join(formatf("leaves cannot read what was converted"), err)
+	}
+	return m, nil
+}
+
+// Predict gives the score of each row of features, in the order of Names; higher is better. Scores of Rank mean something only beside
+// those of the same group; scores of Squared are the share of the speed of the group's best. Each row has to have all features.
+func (m *Model) Predict(rows [][]float32) []float64 {
+	out := make([]float64, len(rows))
+	x := make([]float64, len(m.names))
+	for i, r := range rows {
+		for j := range x {
+			x[j] = float64(r[j])
+		}
+		out[i] = m.forest.PredictSingle(x, 0)
+	}
+	return out
+}
+
+// Importance is how much a feature did for a model.
+type Importance struct {
+	Feature string  `json:"feature"`
+	Gain    float64 `json:"gain"`   // share of what all splits together took off the loss
+	Splits  int     `json:"splits"` // of trees
+}
+
+// Importance lists the features that the model asks for, those of the largest gain first.
+func (m *Model) Importance() []Importance {
+	all := make([]Importance, len(m.names))
+	total := 0.0
+	for i, n := range m.names {
+		all[i].Feature = n
+	}
+	for _, t := range m.trees {
+		for i, f := range t.Feature {
+			if f >= 0 {
+				all[f].Splits++
+				all[f].Gain += float64(t.Gain[i])
+				total += float64(t.Gain[i])
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(i Importance) bool { return i.Splits == 0 })
+	for i := range all {
+		all[i].Gain /= max(total, math.SmallestNonzeroFloat64)
+	}
+	slices.SortStableFunc(all, func(a, b Importance) int { return cmp.Compare(b.Gain, a.Gain) })
+	return all
+}

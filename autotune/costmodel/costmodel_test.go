@@ -1,0 +1,414 @@
+package costmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"ripc/internal/need"
+)
+
+func library(t testing.TB) *Library {
+	t.Helper()
+	l, err := Open("")
+	need.OK(t, err)
+	return l
+}
+
+func names(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("f%d", i)
+	}
+	return out
+}
+
+// awkward are rows of numbers that trees may stumble over: both zeros, subnormal ones, none at all.
+func awkward(r *rand.Rand, rows, width int) [][]float32 {
+	values := []float32{0, float32(math.Copysign(0, -1)), 1, 2, 3, 4, 8, -1, 1e-40, 0.1, missing()}
+	out := make([][]float32, rows)
+	for i := range out {
+		for range width {
+			out[i] = append(out[i], values[r.IntN(len(values))])
+		}
+	}
+	return out
+}
+
+// samples cost what a few of their features say, in several groups whose costs are far apart.
+func samples(r *rand.Rand, n, width int) []Sample {
+	var out []Sample
+	for i, x := range awkward(r, n, width) {
+		v := float64(x[0])
+		if v != v {
+			v = 7
+		}
+		w := 0.0
+		if width > 1 && x[1] > 1 {
+			w = 2
+		}
+		scale := []float64{1, 1000, 1e6}[i%3]
+		s := Sample{Features: x, Cost: scale * (3 + math.Sin(3*v) + w), Group: fmt.Sprint("task ", i%3)}
+		if i%17 == 0 {
+			s.Cost = 0
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// TestEqualsXGBoost compares the trees that leaves goes through with XGBoost's own margins.
+func TestEqualsXGBoost(t *testing.T) {
+	l := library(t)
+	for _, objective := range []Objective{Rank, Squared} {
+		for _, width := range []int{1, 12, 200} {
+			t.Run(fmt.Sprint(objective, " ", width), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(1, uint64(width)))
+				o := Defaults(names(width))
+				o.Objective = objective
+				s := l.session()
+				defer s.close()
+				m, err := train(t.Context(), s, samples(r, 400, width), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows := awkward(r, 10000, width)
+				x := s.matrix(slices.Concat(rows...), len(rows))
+				want := s.margins(x)
+				if s.err != nil {
+					t.Fatal(s.err)
+				}
+				compare(t, m.Predict(rows), want)
+				if slices.Min(want) == slices.Max(want) {
+					t.Error("the model says the same of all rows")
+				}
+			})
+		}
+	}
+}
+
+func compare(t *testing.T, got []float64, want []float32) {
+	t.Helper()
+	worst := 0.0
+	for i, w := range want {
+		worst = max(worst, math.Abs(got[i]-float64(w)))
+	}
+	if worst > 1e-5 {
+		t.Errorf("predictions differ from XGBoost's by %g", worst)
+	}
+}
+
+// TestConstant has nothing to split by: trees of one leaf.
+func TestConstant(t *testing.T) {
+	l := library(t)
+	for _, objective := range []Objective{Rank, Squared} {
+		o := Defaults(names(2))
+		o.Objective = objective
+		s := slices.Repeat([]Sample{{Features: []float32{1, 2}, Cost: 5}}, 4)
+		m, err := l.Train(t.Context(), s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[Objective]float64{Rank: 0, Squared: 1}[objective]
+		if got := m.Predict([][]float32{{1, 2}, {8, 9}}); math.Abs(got[0]-want) > 1e-6 || got[0] != got[1] {
+			t.Errorf("%s: %v, want %v", objective, got, want)
+		}
+		if len(m.Importance()) != 0 {
+			t.Errorf("%s: %v", objective, m.Importance())
+		}
+	}
+}
+
+// TestLearns asks for the order of costs in each group, whose scales differ, and that failures come last.
+func TestLearns(t *testing.T) {
+	l := library(t)
+	for _, objective := range []Objective{Rank, Squared} {
+		r := rand.New(rand.NewPCG(5, 5))
+		var all []Sample
+		for i := range 300 {
+			x := []float32{float32(r.IntN(10)), float32(r.IntN(10)), float32(i % 3)}
+			s := Sample{Features: x, Cost: math.Pow(100, float64(i%3)) * float64(1+x[0]), Group: fmt.Sprint(i % 3)}
+			if x[0] == 9 {
+				s.Cost = 0
+			}
+			all = append(all, s)
+		}
+		o := Defaults([]string{"matters", "noise", "group"})
+		o.Objective = objective
+		m, err := l.Train(t.Context(), all, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for group := range 3 {
+			var rows [][]float32
+			for v := range 10 {
+				rows = append(rows, []float32{float32(v), 4, float32(group)})
+			}
+			scores := m.Predict(rows)
+			if !slices.IsSortedFunc(scores, func(a, b float64) int {
+				if a > b+0.02 {
+					return -1
+				}
+				if a < b-0.02 {
+					return 1
+				}
+				return 0
+			}) {
+				t.Errorf("%s, group %d: scores of rising costs: %.3f", objective, group, scores)
+			}
+		}
+		if top := m.Importance()[0]; top.Feature != "matters" || top.Gain < 0.7 || top.Splits == 0 {
+			t.Errorf("%s: %+v", objective, top)
+		}
+	}
+}
+
+// TestBase continues a model of another task with few samples of this one.
+func TestBase(t *testing.T) {
+	l := library(t)
+	task := func(group string, from, to int) []Sample {
+		var out []Sample
+		for v := from; v < to; v++ {
+			out = append(out, Sample{Features: []float32{float32(v)}, Cost: float64(v + 1), Group: group})
+		}
+		return out
+	}
+	o := Defaults([]string{"v"})
+	base, err := l.Train(t.Context(), task("there", 0, 40), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Base = base
+	s := l.session()
+	defer s.close()
+	m, err := train(t.Context(), s, task("here", 0, 4), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := [][]float32{{0}, {10}, {20}, {39}}
+	for i, v := range m.Predict(rows) {
+		if i > 0 && v >= m.Predict(rows[i-1 : i])[0] {
+			t.Errorf("what the base knew is lost: %v", m.Predict(rows))
+		}
+	}
+	x := s.matrix(slices.Concat(rows...), len(rows))
+	var margins []float32
+	for _, v := range base.Predict(rows) {
+		margins = append(margins, float32(v))
+	}
+	s.floats(x, "base_margin", margins)
+	compare(t, m.Predict(rows), s.margins(x))
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	if o.Base, err = Decode(base.Encode(), []string{"v"}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := l.Train(t.Context(), task("here", 0, 4), o)
+	if err != nil || string(again.Encode()) != string(m.Encode()) {
+		t.Errorf("a base that was saved gives another model: %v", err)
+	}
+	o.Names = []string{"w"}
+	if _, err := l.Train(t.Context(), task("here", 0, 4), o); !errors.As(err, new(*SamplesError)) {
+		t.Errorf("base of other features: %v", err)
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	l := library(t)
+	var first string
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			m, err := l.Train(t.Context(), samples(rand.New(rand.NewPCG(9, 9)), 200, 20), Defaults(names(20)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if text := string(m.Encode()); first == "" {
+				first = text
+			} else if text != first {
+				t.Error("the same samples give another model")
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestEncode(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	m, err := library(t).Train(t.Context(), samples(r, 200, 8), Defaults(names(8)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(m.Encode(), m.Names())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := awkward(r, 1000, 8)
+	if !slices.Equal(got.Predict(rows), m.Predict(rows)) || !slices.Equal(got.Importance(), m.Importance()) || got.Objective() != m.Objective() {
+		t.Error("what was saved is another model")
+	}
+	if _, err := Decode(m.Encode(), names(9)); !errors.As(err, new(*FormatError)) {
+		t.Errorf("other features: %v", err)
+	}
+	text := string(m.Encode())
+	for _, change := range [][2]string{
+		{Format, "ripc.costmodel/0"}, {`"rank:pairwise"`, `"multi:softmax"`}, {`"feature":[`, `"feature":[77,`}, {`"right":[`, `"right":[0,`},
+		{`"trees":[`, `"trees":[],"x":[`}, {`"trees":[`, `"trees":[{"feature":[0,-1],"value":[0,0],"right":[0,0],"missing":[0,0],"gain":[0,0]},`},
+		{`"trees":[`, `"trees":[{"feature":[-2],"value":[0],"right":[0],"missing":[0],"gain":[0]},`}, {"{", "["},
+	} {
+		if !strings.Contains(text, change[0]) {
+			t.Fatalf("no %s in %.300s", change[0], text)
+		}
+		if _, err := Decode([]byte(strings.Replace(text, change[0], change[1], 1)), m.Names()); !errors.As(err, new(*FormatError)) {
+			t.Errorf("%s for %s: %v", change[1], change[0], err)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	_, err := Open("/nowhere/libxgboost.so.0")
+	var m *MissingError
+	if !errors.As(err, &m) || !strings.Contains(err.Error(), "apt-get install libxgboost0") {
+		t.Fatal(err)
+	}
+	// A library that is another one.
+	if _, err := Open("libc.so.6"); !errors.As(err, &m) {
+		t.Fatal(err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	l := library(t)
+	good := Sample{Features: []float32{1}, Cost: 1}
+	for name, c := range map[string]struct {
+		samples []Sample
+		change  func(*Options)
+	}{
+		"none":      {nil, func(*Options) {}},
+		"width":     {[]Sample{{Features: []float32{1, 2}, Cost: 1}}, func(*Options) {}},
+		"cost":      {[]Sample{{Features: []float32{1}, Cost: -1}}, func(*Options) {}},
+		"nan":       {[]Sample{{Features: []float32{1}, Cost: math.NaN()}}, func(*Options) {}},
+		"infinite":  {[]Sample{{Features: []float32{float32(math.Inf(1))}, Cost: 1}}, func(*Options) {}},
+		"objective": {[]Sample{good}, func(o *Options) { o.Objective = "count:poisson" }},
+		"rounds":    {[]Sample{good}, func(o *Options) { o.Rounds = 0 }},
+	} {
+		o := Defaults(names(1))
+		c.change(&o)
+		if _, err := l.Train(t.Context(), c.samples, o); !errors.As(err, new(*SamplesError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Train(ctx, []Sample{good}, Defaults(names(1))); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestErrorsOfThreads makes many sessions fail at once: each has to get the text of its own error.
+func TestErrorsOfThreads(t *testing.T) {
+	l := library(t)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for k := range 20 {
+				s := l.session()
+				x := s.matrix([]float32{1, 2, 3, 4}, 4)
+				name := fmt.Sprintf("no-such-objective-%d-%d", i, k)
+				s.boost([][2]string{{"verbosity", "0"}, {"objective", name}})
+				s.round(0, x)
+				var e *TrainError
+				if !errors.As(s.err, &e) || !strings.Contains(e.Text, name) {
+					t.Errorf("%v, want one about %s", s.err, name)
+				}
+				s.close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestLeaks trains many times from many goroutines and looks at the threads and the memory of the process.
+func TestLeaks(t *testing.T) {
+	l := library(t)
+	s := samples(rand.New(rand.NewPCG(3, 3)), 300, 100)
+	o := Defaults(names(100))
+	o.Rounds = 5
+	many := func(n int) {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range n {
+					if _, err := l.Train(t.Context(), s, o); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	many(20)
+	threads, memory := process(t)
+	many(80)
+	threadsLater, memoryLater := process(t)
+	if threadsLater > threads+8 {
+		t.Errorf("%d threads became %d", threads, threadsLater)
+	}
+	// A matrix of these samples has 120 KB, so 320 that were not freed would be 38 MB.
+	if memoryLater > memory+16<<20 {
+		t.Errorf("%d bytes became %d", memory, memoryLater)
+	}
+}
+
+// process counts the threads of this process and the bytes of memory that it has.
+func process(t *testing.T) (threads, memory int) {
+	t.Helper()
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(tasks), pages * os.Getpagesize()
+}
+
+func BenchmarkTrain(b *testing.B) {
+	l := library(b)
+	s := samples(rand.New(rand.NewPCG(1, 1)), 500, 150)
+	for b.Loop() {
+		if _, err := l.Train(b.Context(), s, Defaults(names(150))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPredict1000(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	m, err := library(b).Train(b.Context(), samples(r, 500, 150), Defaults(names(150)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := awkward(r, 1000, 150)
+	for b.Loop() {
+		m.Predict(rows)
+	}
+}

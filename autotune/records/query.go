@@ -1,0 +1,236 @@
+package records
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Class is what costs have to have in common to be compared: the CPU, whether it is simulated, and the unit.
+type Class struct {
+	CPU       string
+	Simulated bool
+	Unit      Unit
+}
+
+// Class of a record's machine and cost.
+func (r *Record) Class() Class {
+	return Class{CPU: r.Machine.CPU, Simulated: r.Machine.Simulated, Unit: r.Result.Unit}
+}
+
+// Key says which candidate of its workload c is: two with the same are the same code.
+func (c *Candidate) Key() string { return c.Algorithm + "\n" + strings.Join(c.Trace, "\n") }
+
+// Task is a workload on a target.
+type Task struct {
+	Workload string // its Key
+	Target   string
+}
+
+// Task that r is of.
+func (r *Record) Task() Task { return Task{Workload: r.Workload.Key, Target: r.Target} }
+
+// Tasks are those that s has records of, in the order of the file.
+func (s *Set) Tasks() []Task {
+	var out []Task
+	seen := map[Task]bool{}
+	for i := range s.Records {
+		if t := s.Records[i].Task(); !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Of are the records of a task, in the order of the file: costs and failures.
+func (s *Set) Of(t Task) []Record {
+	var out []Record
+	for i := range s.Records {
+		if s.Records[i].Task() == t {
+			out = append(out, s.Records[i])
+		}
+	}
+	return out
+}
+
+// Failures are the records of a task's candidates that failed, on whatever machine, in the order of the file.
+func (s *Set) Failures(t Task) []Record {
+	return slices.DeleteFunc(s.Of(t), func(r Record) bool { return r.Result.Failure == nil })
+}
+
+// Classes are those in which the task has costs. The one to trust most is first: what was measured goes before what was simulated, then
+// what was measured last, by the time of the best candidate.
+func (s *Set) Classes(t Task) []Class {
+	type standing struct {
+		class Class
+		time  time.Time
+		lost  bool // no candidate of it may be used
+	}
+	var all []standing
+	known := map[Class]bool{}
+	for _, r := range s.Of(t) {
+		c := r.Class()
+		if r.Result.Failure != nil || known[c] {
+			continue
+		}
+		known[c] = true
+		one := standing{class: c, lost: true}
+		if ranked := s.Ranked(t, c); len(ranked) > 0 {
+			one.lost = false
+			one.time, _ = time.Parse(time.RFC3339, ranked[0].Origin.Time) // without one it is the oldest
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b standing) int {
+		return cmp.Or(falseFirst(a.lost, b.lost), falseFirst(a.class.Simulated, b.class.Simulated), b.time.Compare(a.time),
+			strings.Compare(a.class.CPU, b.class.CPU), cmp.Compare(a.class.Unit, b.class.Unit))
+	})
+	var out []Class
+	for _, one := range all {
+		out = append(out, one.class)
+	}
+	return out
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once: of one that was measured several
+// times it is the record with the median cost (the lower of two), so that a candidate does not win by being measured often. One that
+// crashed or was wrong, on whatever machine, is not among them.
+func (s *Set) Ranked(t Task, c Class) []Record {
+	var order []string
+	times := map[string][]Record{}
+	bad := map[string]bool{}
+	for _, r := range s.Of(t) {
+		key := r.Candidate.Key()
+		switch {
+		case r.Result.Failure != nil:
+			bad[key] = bad[key] || r.Result.Failure.Kind == Wrong || r.Result.Failure.Kind == Crashed
+		case r.Class() == c:
+			if times[key] == nil {
+				order = append(order, key)
+			}
+			times[key] = append(times[key], r)
+		}
+	}
+	var out []Record
+	for _, key := range order {
+		if !bad[key] {
+			slices.SortStableFunc(times[key], byCost)
+			out = append(out, times[key][(len(times[key])-1)/2])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Record) int {
+		return cmp.Or(byCost(a, b), strings.Compare(a.Candidate.Key(), b.Candidate.Key()))
+	})
+	return out
+}
+
+func byCost(a, b Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }
+
+// Best is the cheapest candidate of a task in the class to trust most; ok is whether there is one. Who finds that its trace is stale
+// takes the next of Ranked.
+func (s *Set) Best(t Task) (best Record, ok bool) {
+	for _, c := range s.Classes(t) {
+		if ranked := s.Ranked(t, c); len(ranked) > 0 {
+			return ranked[0], true
+		}
+	}
+	return Record{}, false
+}
+
+// Default is the default schedule's record of a task in class c; ok is whether there is one. If default schedules changed
+// between runs it is the latest one's.
+func (s *Set) Default(t Task, c Class) (def Record, ok bool) {
+	var key string
+	for _, r := range s.Of(t) {
+		if r.Origin.Trial == 0 && r.Result.Failure == nil && r.Class() == c {
+			key, ok = r.Candidate.Key(), true
+		}
+	}
+	if !ok {
+		return Record{}, false
+	}
+	for _, r := range s.Ranked(t, c) {
+		if r.Candidate.Key() == key {
+			return r, true
+		}
+	}
+	return Record{}, false
+}
+
+// Merge is all of the sets, in their order. Records and foreign lines that are there already, equal to the last byte, are left out.
+func Merge(sets ...*Set) (*Set, error) {
+	out := &Set{}
+	seen := map[string]bool{}
+	for _, s := range sets {
+		for i := range s.Records {
+			line, err := s.Records[i].line()
+			if err != nil {
+				return nil, err
+			}
+			if !seen[string(line)] {
+				seen[string(line)] = true
+				out.Records = append(out.Records, s.Records[i])
+			}
+		}
+		for _, f := range s.Foreign {
+			if line := string(f.Text) + "\n"; !seen[line] {
+				seen[line] = true
+				out.Foreign = append(out.Foreign, f)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Prune is s with what is worth keeping: of each task and class the records of the best candidates, keep of them, and of the default
+// schedule, task by task; where versions of ripc are named, of these only. Failures and damaged lines are left out.
+func (s *Set) Prune(keep int, versions ...string) *Set {
+	var order []Task
+	tasks := map[Task]*Set{} // of one task each, so that nothing looks through all records again and again
+	for _, r := range s.Records {
+		if len(versions) > 0 && !slices.Contains(versions, r.Versions.Ripc) {
+			continue
+		}
+		t := r.Task()
+		if tasks[t] == nil {
+			tasks[t] = &Set{}
+			order = append(order, t)
+		}
+		tasks[t].Records = append(tasks[t].Records, r)
+	}
+	out := &Set{Foreign: s.Foreign}
+	for _, t := range order {
+		type candidate struct {
+			class Class
+			key   string
+		}
+		kept := map[candidate]bool{}
+		for _, c := range tasks[t].Classes(t) {
+			ranked := tasks[t].Ranked(t, c)
+			for _, r := range ranked[:min(keep, len(ranked))] {
+				kept[candidate{c, r.Candidate.Key()}] = true
+			}
+			if def, ok := tasks[t].Default(t, c); ok {
+				kept[candidate{c, def.Candidate.Key()}] = true
+			}
+		}
+		for _, r := range tasks[t].Records {
+			if r.Result.Failure == nil && kept[candidate{r.Class(), r.Candidate.Key()}] {
+				out.Records = append(out.Records, r)
+			}
+		}
+	}
+	return out
+}

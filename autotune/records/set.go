@@ -1,0 +1,178 @@
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Set is the contents of files of records.
+type Set struct {
+	Records []Record // in the order of the file
+	// Foreign are lines in formats of other versions of ripc. They are kept and not understood.
+	Foreign []Foreign
+	// Damaged are lines that are no records.
+	Damaged []Damaged
+}
+
+// Foreign is a line in the format of another version.
+type Foreign struct {
+	Line   int // from 1
+	Format string
+	Text   []byte // without the line's end
+}
+
+// Damaged is a line that is no record.
+type Damaged struct {
+	Line int // from 1
+	// Torn says that it is the last one and has no end: what was lost when a tuner was killed, or what one is writing right now.
+	// Who appends next cuts it off.
+	Torn bool
+	Err  error
+}
+
+func (d *Damaged) Error() string { return fmt.Sprintf("line %d: %v", d.Line, d.Err) }
+
+// Unwrap gives the cause.
+func (d *Damaged) Unwrap() error { return d.Err }
+
+// MaxLine is how many bytes a line may have: 4 MiB.
+const MaxLine = 4 << 20
+
+// formats is what the formats of all versions begin with.
+const formats = "ripc.record/"
+
+// Load reads a file. A file that is not there is one without records. What is damaged in it is said in the Set and is no error.
+func Load(path string) (*Set, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Set{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f)
+}
+
+// Read reads lines up to the end. It fails only where r does.
+func Read(r io.Reader) (*Set, error) {
+	s := &Set{}
+	in := bufio.NewReaderSize(r, 64<<10)
+	for n := 1; ; n++ {
+		line, whole, err := readLine(in)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		end := err == io.EOF
+		if text := bytes.TrimSpace(line); len(text) > 0 || !whole {
+			s.add(n, text, whole, end)
+		}
+		if end {
+			return s, nil
+		}
+	}
+}
+
+// readLine gives the next line without its end. Of one that is longer than MaxLine it gives nothing, and is not whole.
+func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
+	whole = true
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > MaxLine {
+			line, whole = nil, false
+		}
+		if whole {
+			line = append(line, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return bytes.TrimSuffix(line, []byte("\n")), whole, err
+		}
+	}
+}
+
+// add puts line n where it belongs.
+func (s *Set) add(n int, text []byte, whole, last bool) {
+	if !whole {
+		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: last, Err: fmt.Errorf("has more than %d bytes", MaxLine)})
+		return
+	}
+	rec, foreign, err := parse(text)
+	switch {
+	case err != nil:
+		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: last, Err: err})
+	case foreign != "":
+		s.Foreign = append(s.Foreign, Foreign{Line: n, Format: foreign, Text: bytes.Clone(text)})
+	default:
+		s.Records = append(s.Records, rec)
+	}
+}
+
+// parse reads one line: a record of this format, or the name of another version's.
+func parse(text []byte) (rec Record, foreign string, err error) {
+	var head struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return rec, "", fmt.Errorf("is no JSON object: %w", err)
+	}
+	switch {
+	case head.Format == Format:
+	case strings.HasPrefix(head.Format, formats):
+		return rec, head.Format, nil
+	default:
+		return rec, "", &FieldError{"format", fmt.Sprintf("%q is none of ripc's", head.Format)}
+	}
+	if err := json.Unmarshal(text, &rec); err != nil {
+		return Record{}, "", err
+	}
+	if err := rec.Check(); err != nil {
+		return Record{}, "", err
+	}
+	return rec, "", nil
+}
+
+// line is r as it stands in files, with the line's end: the same record always gives the same bytes.
+func (r *Record) line() ([]byte, error) {
+	c := *r
+	c.Format = Format
+	if c.Candidate.Trace == nil {
+		c.Candidate.Trace = []string{}
+	}
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(&c); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxLine {
+		return nil, fmt.Errorf("the record has %d bytes, more than %d", b.Len(), MaxLine)
+	}
+	return b.Bytes(), nil
+}
+
+// Write writes what s understands, and behind it what it does not: first the records, then foreign lines. Damaged lines are left out.
+func (s *Set) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i := range s.Records {
+		line, err := s.Records[i].line()
+		if err != nil {
+			return fmt.Errorf("record %d: %w", i, err)
+		}
+		b.Write(line) // keeps its error for Flush
+	}
+	for _, f := range s.Foreign {
+		b.Write(f.Text)
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}

@@ -1,0 +1,72 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ripc/targets"
+)
+
+// Options say how a runner is reached. The zero value is fine.
+type Options struct {
+	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
+	Through []string
+	// Key is the path of the key that lets into a fleet's hub (Fleet.Key).
+	Key string
+	// Log is told what happens to a connection; nil is nobody.
+	Log func(text string)
+}
+
+// Open makes the runner called name ready to measure kernels for a target:
+//
+//	local    on this machine, each candidate in a process of its own
+//	qemu     simulated here; costs are estimated cycles
+//	nats://  on the workers of a hub
+//
+// It fails with *NameError, or with *LostError if it cannot be made ready.
+func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner, error) {
+	kind, rest, _ := strings.Cut(name, ":")
+	for _, k := range kinds() {
+		if k.name == kind && k.address == (rest != "") {
+			r, err := k.open(ctx, name, rest, t, o)
+			if err != nil {
+				return nil, &LostError{Runner: name, Err: err}
+			}
+			return r, nil
+		}
+	}
+	return nil, &NameError{Name: name}
+}
+
+// kind is one way to reach what measures.
+type kind struct {
+	name    string
+	address bool   // a colon and an address follow the name
+	usage   string // for people
+	open    func(ctx context.Context, name, address string, t targets.Target, o Options) (Runner, error)
+}
+
+func kinds() []kind {
+	return []kind{
+		{"local", false, "local", openLocal},
+		{"qemu", false, "qemu", openQemu},
+		{"nats", true, "nats://HOST[:PORT]", openFleet},
+	}
+}
+
+// Names lists what Open takes, for people.
+func Names() []string {
+	var all []string
+	for _, k := range kinds() {
+		all = append(all, k.usage)
+	}
+	return all
+}
+
+// NameError says that no runner is called so.
+type NameError struct{ Name string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("no runner is called %q; there are %s", e.Name, strings.Join(Names(), ", "))
+}

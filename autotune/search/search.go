@@ -1,0 +1,160 @@
+// Package search proposes which candidates of a space to measure next, from what those measured before cost.
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"ripc/autotune/costmodel"
+	"ripc/autotune/space"
+)
+
+// Outcome is what a candidate turned out to cost.
+type Outcome struct {
+	Candidate space.Candidate
+	Cost      float64 // in whatever unit all costs of one search have; 0 if it failed
+	Failed    bool
+}
+
+// Search proposes candidates of one task. It depends on nothing but its options and what it was told, in order.
+type Search interface {
+	// Propose gives up to n candidates, all different from each other and from those that it proposed or was told before; none if there
+	// are no others. It fails with ctx's error, or where what it needs is missing.
+	Propose(ctx context.Context, n int) ([]space.Candidate, error)
+	// Tell says what candidates cost, of its own proposals and of others.
+	Tell([]Outcome)
+}
+
+// Options are for all searches. The zero value is fine.
+type Options struct {
+	Seed uint64
+	// Model is what was learned from other tasks, of ModelFeatures; nil is nothing.
+	Model *costmodel.Model
+}
+
+// kind is one way to search.
+type kind struct {
+	name, text string
+	open       func(s *space.Space, o Options) (Search, error)
+}
+
+func kinds() []kind {
+	return []kind{
+		{"xgb", "measures what a cost model takes for the best", openXGB},
+		{"evolve", "crosses and changes the best so far", openEvolve},
+		{"random", "draws points", openRandom},
+		{"grid", "goes through all points, spread over the space however early it ends", openGrid},
+		{"exhaustive", "goes through all points in order", openExhaustive},
+	}
+}
+
+// Names lists what New takes.
+func Names() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Default is the search that New takes for "".
+func Default() string { return kinds()[0].name }
+
+// NameError says that there is no search of that name.
+type NameError struct{ Name string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("no search is called %q; there are %s", e.Name, strings.Join(Names(), ", "))
+}
+
+// New begins a search. It fails with *NameError, or where what the search needs is missing.
+func New(name string, s *space.Space, o Options) (Search, error) {
+	for _, k := range kinds() {
+		if k.name == cmp.Or(name, Default()) {
+			return k.open(s, o)
+		}
+	}
+	return nil, &NameError{name}
+}
+
+// Fresh builds points of a space and lets each schedule pass once.
+type Fresh struct {
+	Space  *space.Space
+	points map[string]bool // that were built
+	plain  int             // those of them without steps behind their strategies
+	traces map[string]bool // that have passed
+}
+
+// NewFresh has let nothing pass yet.
+func NewFresh(s *space.Space) *Fresh {
+	return &Fresh{Space: s, points: map[string]bool{}, traces: map[string]bool{}}
+}
+
+// Take builds p; ok says that it can be built and that its schedule is new.
+func (f *Fresh) Take(p space.Point) (c space.Candidate, ok bool) {
+	key := f.Space.Key(p)
+	if f.points[key] {
+		return c, false
+	}
+	f.note(p, key)
+	c, err := f.Space.Build(p)
+	if err != nil || f.traces[c.Key()] {
+		return c, false
+	}
+	f.traces[c.Key()] = true
+	return c, true
+}
+
+// Seen says that the schedule of c is not new any more.
+func (f *Fresh) Seen(c space.Candidate) {
+	f.note(c.Point, f.Space.Key(c.Point))
+	f.traces[c.Key()] = true
+}
+
+func (f *Fresh) note(p space.Point, key string) {
+	if !f.points[key] && len(p.Steps) == 0 {
+		f.plain++
+	}
+	f.points[key] = true
+}
+
+// All reports whether all points without steps behind them have been built, as far as they were drawn one by one.
+func (f *Fresh) All() bool { return f.plain >= f.Space.Size() }
+
+// random draws points.
+type random struct {
+	*Fresh
+	r *rand.Rand
+}
+
+func openRandom(s *space.Space, o Options) (Search, error) {
+	return &random{NewFresh(s), rand.New(rand.NewPCG(o.Seed, streamOfRandom))}, nil
+}
+
+// streamOfRandom sets the numbers of this search apart from those that others draw from the same seed.
+const streamOfRandom = 0x72616e64
+
+// drawsEach is how often, on average, random draws for a candidate: in spaces where most points are none, or the same, it gives up at some time.
+const drawsEach = 50
+
+func (s *random) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
+	var out []space.Candidate
+	for draws := drawsEach * n; len(out) < n && draws > 0 && !s.All(); draws-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if c, ok := s.Take(s.Space.Random(s.r)); ok {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func (s *random) Tell(told []Outcome) {
+	for _, o := range told {
+		s.Seen(o.Candidate)
+	}
+}

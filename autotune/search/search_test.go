@@ -1,0 +1,76 @@
+package search_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"ripc/autotune/search"
+	"ripc/autotune/space"
+	"ripc/graph"
+	"ripc/internal/need"
+	"ripc/internal/testlayer"
+	"ripc/ir"
+	"ripc/lower/ops"
+	"ripc/targets"
+)
+
+// small is the space of a layer of few points.
+func small(t testing.TB) *space.Space {
+	t.Helper()
+	target, err := targets.Lookup("rpi3")
+	need.OK(t, err)
+	f := testlayer.Reals(&graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 3, Out: 8}, 1, 3, 4, ops.Slice{})
+	s, err := space.New(space.TaskOf(f, target, ir.Stage{Name: "layer"}, nil))
+	need.OK(t, err)
+	return s
+}
+
+// TestSearches: whatever the search and its seed, it proposes each schedule once, none that it was told, the same ones again for the same
+// seed, and comes to an end.
+func TestSearches(test *testing.T) {
+	s := small(test)
+	d, err := s.Default()
+	need.OK(test, err)
+	for _, name := range append(search.Names(), "") {
+		for seed, n := range map[uint64]int{1: 7, 1 << 40: 30} {
+			run := func() []string {
+				find, err := search.New(name, s, search.Options{Seed: seed})
+				if err != nil {
+					test.Fatal(err)
+				}
+				find.Tell([]search.Outcome{{Candidate: d, Cost: 100}})
+				keys := []string{d.Key()}
+				for {
+					cs, err := find.Propose(test.Context(), n)
+					if err != nil || len(cs) > n {
+						test.Fatalf("%d candidates of %d, %v", len(cs), n, err)
+					}
+					if len(cs) == 0 {
+						return keys
+					}
+					var told []search.Outcome
+					for i, c := range cs {
+						if slices.Contains(keys, c.Key()) {
+							test.Fatalf("again %v", c.Point)
+						}
+						keys = append(keys, c.Key())
+						told = append(told, search.Outcome{Candidate: c, Cost: float64(i%7 + 1)})
+						if i%5 == 4 {
+							told[i].Cost, told[i].Failed = 0, true
+						}
+					}
+					find.Tell(told)
+				}
+			}
+			keys := run()
+			if len(keys) < 10 || !slices.Equal(keys, run()) {
+				test.Fatalf("%q: %d candidates of %d points, or others the next time", name, len(keys), s.Size())
+			}
+		}
+	}
+	var bad *search.NameError
+	if _, err := search.New("none", s, search.Options{}); !errors.As(err, &bad) {
+		test.Errorf("no search: %v", err)
+	}
+}

@@ -1,0 +1,97 @@
+package space
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"ripc/autotune/records"
+	"ripc/ir"
+	"ripc/targets"
+)
+
+// Task is a kernel that is to be made fast: the Func of one layer, or of several equal ones, for one target.
+type Task struct {
+	Workload records.Workload
+	Func     *ir.Func // the definition
+	Target   targets.Target
+	// Algorithm is the layout.Algorithm by which the Func computes its layer, "" of stages without a choice.
+	Algorithm string
+	// Stage is the first of the network's stages that the Func is for, and Constants are the contents of its parameters that are constants.
+	Stage     ir.Stage
+	Constants map[string][]byte
+	// Layers are the names of all stages that it is for.
+	Layers []string
+}
+
+// TaskOf is the task to schedule f, by which a stage with these constants is computed.
+func TaskOf(f *ir.Func, t targets.Target, s ir.Stage, constants map[string][]byte) *Task {
+	return &Task{Workload: WorkloadOf(f, s), Func: f, Target: t, Algorithm: s.Layer.Algorithm.Name, Stage: s, Constants: constants, Layers: []string{s.Name}}
+}
+
+// WorkloadOf says what f computes, as records name it. s is the stage that it is for. The key is a hash of f's text without its name and
+// comments: names of loops and buffers count, since the steps of a trace are about these.
+func WorkloadOf(f *ir.Func, s ir.Stage) records.Workload {
+	return records.Workload{Op: s.Op, Shape: shapeText(f, s.Layer), Key: Key(f), MACs: s.MACs}
+}
+
+// Key is the same for Funcs that differ in nothing but their own names and comments.
+func Key(f *ir.Func) string {
+	g := *f
+	g.Name = ""
+	sum := sha256.New()
+	for line := range strings.Lines(g.String()) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "//") {
+			sum.Write([]byte(line))
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// shapeText is, for people, "28x28x128 -> 28x28x64, 3x3, 1 bit by 2": images, window, and bits of activations and weights.
+func shapeText(f *ir.Func, l ir.Layer) string {
+	var in, out string
+	for i, p := range f.Params {
+		switch {
+		case i == 0:
+			in = imageText(p.Buffer)
+		case p.Out && out == "":
+			out = imageText(p.Buffer)
+		}
+	}
+	text := in + " -> " + out
+	window := map[ir.Axis]int{}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && window[l.Axis] == 0 {
+			window[l.Axis] = l.Extent
+		}
+		return true
+	})
+	if h, w := window[ir.TapRow], window[ir.TapCol]; h > 0 && w > 0 {
+		text += fmt.Sprintf(", %dx%d", h, w)
+	}
+	if l.WeightBits > 0 {
+		text += fmt.Sprintf(", %s by %d", bitsText(l.ActivationBits), l.WeightBits)
+	}
+	return text
+}
+
+func bitsText(n int) string {
+	if n == 1 {
+		return "1 bit"
+	}
+	return fmt.Sprintf("%d bits", n)
+}
+
+// imageText is the shape of a tensor without a batch of 1: "28x28x128".
+func imageText(b ir.Buffer) string {
+	shape := b.Shape
+	if b.Enc.Kind != ir.NoEncoding && len(shape) > 1 { // [planes, ..., words]
+		shape = append(append([]int{}, shape[1:len(shape)-1]...), b.Enc.Channels)
+	}
+	if len(shape) > 1 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", "x"), "[]")
+}

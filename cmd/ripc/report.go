@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+	page "ripc/report"
+)
+
+func reportCommand() *cobra.Command {
+	var f compileFlags
+	var r ripc.ReportRequest
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report MODEL|X.so -o FILE.html [flags]",
+		Short: "Write a page of what became of a network, and what it costs",
+		Long: `Write one HTML page, which opens without a network and has no scripts: what each layer
+became and why, its time (of a simulated board the estimated cycles) beside that of the
+float network of the same layers, how close it comes to the machine's limits, the memory
+over the stages, and what could be changed in the model. With --json the same figures are
+printed as one JSON object; the page has them too.`,
+		Example: `  ripc report examples/squeezenet/squeezenet.json -o report.html
+  ripc report digits.json --target rpi3 -o digits_rpi3.html`,
+		Args: args(1, 1, "one MODEL or X.so"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Path = args[0]
+			if out == "" && !f.json {
+				return usagef("-o FILE.html says where the page goes; --json prints its figures instead")
+			}
+			var err error
+			if err = checkThreads(r.Threads); err != nil {
+				return err
+			}
+			if r.Options, err = f.options(r.Path); err != nil {
+				return err
+			}
+			p := newProgress()
+			r.Progress = p.step
+			res, err := ripc.Report(cmd.Context(), r)
+			p.done()
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				var html bytes.Buffer
+				if err := page.Write(&html, res); err != nil {
+					return err
+				}
+				if err := writeFile(out, html.Bytes()); err != nil {
+					return err
+				}
+			}
+			if f.json {
+				return printJSON(cmd.OutOrStdout(), res)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "wrote "+out)
+			return err
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write")
+	threadsFlag(cmd, &r.Threads)
+	f.register(cmd)
+	return cmd
+}

@@ -1,0 +1,99 @@
+package floattwin_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ripc/floattwin"
+	"ripc/graph"
+	"ripc/importer"
+	"ripc/importer/ripcjson"
+	"ripc/internal/randnet"
+)
+
+// products lists the geometry of the layers that multiply.
+func products(g *graph.Graph) [][]int {
+	var all [][]int
+	for _, n := range g.Nodes {
+		if graph.Products(n.Op) {
+			all = append(all, slices.Concat(n.Weights["w"].Shape, g.Value(n.Inputs[0]).Shape, g.Value(n.Output).Shape))
+		}
+	}
+	return all
+}
+
+// TestGeometry: the twin of each example has the layers, the shapes and the interface of the network, all of them floats.
+func TestGeometry(t *testing.T) {
+	for _, file := range []string{"digits/digits.json", "squeezenet/squeezenet.json", "squeezenet/squeezenet_a3.json"} {
+		g, err := ripcjson.Read(filepath.Join("../examples", file), importer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin, err := floattwin.Of(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := graph.Check(twin); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := products(g), products(twin); !slices.EqualFunc(a, b, slices.Equal[[]int]) {
+			t.Errorf("%s: layers\n%v\nbecame\n%v", file, a, b)
+		}
+		for name, v := range twin.Values {
+			if v.Encoded() || v.Whole {
+				t.Errorf("%s: %s is %s", file, name, v.LevelType)
+			}
+		}
+		for i, o := range g.Outputs {
+			if !slices.Equal(g.Value(o).Shape, twin.Value(twin.Outputs[i]).Shape) {
+				t.Errorf("%s: output %d has another shape", file, i)
+			}
+		}
+	}
+}
+
+// TestSqueezeNet: the twin of the binary SqueezeNet multiplies as the float SqueezeNet that was written by hand does.
+func TestSqueezeNet(t *testing.T) {
+	read := func(name string) *graph.Graph {
+		g, err := ripcjson.Read("../examples/squeezenet/"+name, importer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	twin, err := floattwin.Of(read("squeezenet.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := products(twin), products(read("squeezenet_float.json")); !slices.EqualFunc(a, b, slices.Equal[[]int]) {
+		t.Errorf("twin\n%v\nby hand\n%v", a, b)
+	}
+}
+
+// TestRandomNetworks: networks of all layers that ripc's own format can say have twins.
+func TestRandomNetworks(t *testing.T) {
+	for seed := range 100 {
+		file := filepath.Join(t.TempDir(), "n.json")
+		if err := os.WriteFile(file, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(seed), 79)), "")}, seed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		g, err := ripcjson.Read(file, importer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin, err := floattwin.Of(g)
+		if err != nil {
+			t.Errorf("%d: %v\n%s", seed, err, g)
+			continue
+		}
+		if err := graph.Check(twin); err != nil {
+			t.Errorf("%d: %v", seed, err)
+		}
+		if len(products(g)) != len(products(twin)) {
+			t.Errorf("%d: other layers", seed)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package ripc
+
+import (
+	"context"
+	"slices"
+
+	"ripc/bench/limits"
+	"ripc/ir"
+	"ripc/measure"
+	"ripc/runtime"
+	"ripc/targets"
+)
+
+// ReportRequest says what is to be reported on.
+type ReportRequest struct {
+	Path     string  // model or artifact
+	Options  Options // for models; Emit is ignored
+	Threads  int     // at least 1; simulated artifacts take 1 only
+	Progress func(done, total int, what string)
+}
+
+// ReportResult is all that is known of a network and of what it costs: what package report makes a page of.
+type ReportResult struct {
+	Ripc       string       `json:"ripc"` // version
+	LLVM       string       `json:"llvm,omitempty"`
+	CPU        string       `json:"cpu"` // that measured, or that is simulated
+	Inspection *Inspection  `json:"inspection"`
+	Bench      *BenchResult `json:"bench"`
+	// Twin is the float network of the same layers, measured behind this one; nil with the reason in NoTwin.
+	Twin   *TwinResult `json:"float_twin,omitempty"`
+	NoTwin string      `json:"no_float_twin,omitempty"`
+	Arena  []ArenaUse  `json:"arena"`
+	// Limits are what the machine can do at most, measured behind the networks; none of simulated machines.
+	Limits []Limit `json:"limits"`
+}
+
+// TwinResult is the size and the time of a float twin.
+type TwinResult struct {
+	WeightBytes int64        `json:"weight_bytes"`
+	ArenaBytes  int64        `json:"arena_bytes"`
+	Bench       *BenchResult `json:"bench"`
+}
+
+// ArenaUse is a tensor's place in the arena, and the first and the last stage that need it there.
+type ArenaUse struct {
+	Name   string `json:"name"`
+	Offset int64  `json:"offset"`
+	Bytes  int64  `json:"bytes"`
+	First  int    `json:"first"`
+	Last   int    `json:"last"`
+}
+
+// Limit is what one thread of a machine can do at most of one sort of multiply-add (package bench/limits).
+type Limit struct {
+	Name         string  `json:"name"` // "fp32", "int8", "bits" or "table"
+	What         string  `json:"what"`
+	MACsPerCycle float64 `json:"macs_per_cycle"`
+}
+
+// Report inspects and measures a network, measures its float twin and, for this machine, the machine's limits.
+func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
+	res := &ReportResult{Ripc: Version, CPU: measure.CPU(), Limits: []Limit{}}
+	var err error
+	if res.LLVM, err = LLVM(); err != nil {
+		return nil, err
+	}
+	if res.Inspection, err = Inspect(ctx, r.Path, r.Options, "", false); err != nil {
+		return nil, err
+	}
+	res.Arena = arenaUses(res.Inspection.Layers)
+	request := BenchRequest{Path: r.Path, Options: r.Options, Threads: r.Threads, PerLayer: true, Progress: r.Progress}
+	if res.Bench, err = Bench(ctx, request); err != nil {
+		return nil, err
+	}
+	if res.Bench.Simulated && res.Bench.Estimate != nil {
+		res.CPU = res.Bench.Estimate.Model
+	}
+	switch {
+	case IsArtifact(r.Path):
+		res.NoTwin = "it is made of a model, and this is a compiled network"
+	case r.Options.FloatTwin:
+		res.NoTwin = "this is one"
+	default:
+		if err := res.twin(ctx, request); err != nil {
+			return nil, err
+		}
+	}
+	if !res.Bench.Simulated {
+		if res.Limits, err = machineLimits(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+// twin measures the float twin of the model that r is for.
+func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
+	r.Options.FloatTwin = true
+	// What is asked of layers of levels does not hold for floats.
+	r.Options.Algorithms, r.Options.Bitserial, r.Options.Traces, r.Options.Strict = nil, nil, nil, false
+	in, err := Inspect(ctx, r.Path, r.Options, "", false)
+	if err != nil {
+		res.NoTwin = err.Error()
+		return ctx.Err()
+	}
+	b, err := Bench(ctx, r)
+	if err != nil {
+		return err
+	}
+	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, ArenaBytes: in.ArenaBytes, Bench: b}
+	return nil
+}
+
+// machineLimits measures the limits of this machine, one thread each.
+func machineLimits(ctx context.Context) (list []Limit, err error) {
+	t, err := targets.Host()
+	if err != nil {
+		return nil, err
+	}
+	set, err := limits.Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := set.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	best := map[string]Limit{}
+	for i, k := range set.Kernels {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		const times = 5
+		if rate := set.Measure(i, 1, times).PerCycle; rate > best[k.Limit].MACsPerCycle {
+			best[k.Limit] = Limit{Name: k.Limit, What: k.What, MACsPerCycle: rate}
+		}
+	}
+	for _, name := range limits.Names() {
+		if l, ok := best[name]; ok {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// arenaUses says which tensors lie where in the arena, and for how long, in the order in which they are first needed.
+func arenaUses(layers []Layer) []ArenaUse {
+	list := []ArenaUse{}
+	at := map[string]int{}
+	for i, l := range layers {
+		for _, t := range slices.Concat(l.Reads, l.Writes) {
+			n, err := runtime.TensorBytes(t)
+			if t.Where != ir.ArenaBuf.String() || err != nil {
+				continue
+			}
+			k, known := at[t.Name]
+			if !known {
+				k = len(list)
+				at[t.Name] = k
+				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i})
+			}
+			list[k].Last = i
+		}
+	}
+	return list
+}

@@ -1,0 +1,262 @@
+// Package report makes a page of what is known of a network: one HTML file without scripts, which asks no network for anything.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"ripc"
+	"ripc/internal/tensorio"
+)
+
+//go:embed page.html
+var pageHTML string
+
+// Write writes the page for r. All figures on it are those of r, which the page also carries as JSON.
+func Write(w io.Writer, r *ripc.ReportResult) error {
+	p, err := newPage(r)
+	if err != nil {
+		return err
+	}
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return fmt.Errorf("page.html: %w", err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, p); err != nil {
+		return err
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// page is what the template shows.
+type page struct {
+	*ripc.ReportResult
+	Inputs, Outputs []string
+	What            string // that costs are in, for people
+	Source          string // where they are from
+	Tiles           []tile
+	Rows            []row
+	Rails           rails
+	Bars            bars
+	Roof            *roof // nil without MACs per cycle
+	Arena           arena
+	Advice          []advice
+	Kinds           []kind
+	JSON            template.JS
+}
+
+// tile is a figure that stands out.
+type tile struct{ Value, Label string }
+
+// row is a stage in the table.
+type row struct {
+	Name, Op, Became, Kind, Output, MACs, MACShare, Cost, Share, Twin, Ratio, PerCycle, Weights, Float, Reason string
+}
+
+// advice is a change that would make the network faster.
+type advice struct{ Change, Layers, MACs, Time string }
+
+// kind is a colour of the legend.
+type kind struct{ Kind, Text string }
+
+// unit is what costs are counted in.
+type unit struct {
+	of      func(ripc.Figures) *float64
+	perMAC  func(ripc.Figures) *float64
+	text    func(v float64) string
+	name    string
+	cost    string // the heading of a column
+	perName string
+}
+
+func unitOf(b *ripc.BenchResult) unit {
+	switch {
+	case !b.Simulated:
+		return unit{func(f ripc.Figures) *float64 { return f.MinMS }, func(f ripc.Figures) *float64 { return f.MACsPerCycle },
+			func(v float64) string { return fmt.Sprintf("%.4f", v) }, "ms", "Time, ms", "MACs/cycle"}
+	case b.EstimatedCycles != nil:
+		return unit{func(f ripc.Figures) *float64 { return f.EstimatedCycles }, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle },
+			func(v float64) string { return fmt.Sprintf("%.0f", v) }, "estimated cycles", "Estimated cycles", "MACs/est. cycle"}
+	}
+	return unit{func(f ripc.Figures) *float64 {
+		if f.Instructions == nil {
+			return nil
+		}
+		v := float64(*f.Instructions)
+		return &v
+	}, func(ripc.Figures) *float64 { return nil }, func(v float64) string { return fmt.Sprintf("%.0f", v) }, "instructions", "Instructions", ""}
+}
+
+func newPage(r *ripc.ReportResult) (*page, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	in, u := r.Inspection, unitOf(r.Bench)
+	p := &page{ReportResult: r, What: u.cost, JSON: template.JS(data), Kinds: []kind{
+		{"binary", "bitserial: sums of few-bit integers"}, {"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
+	switch {
+	case !r.Bench.Simulated:
+		p.Source = fmt.Sprintf("measured on %s, fastest of %d runs, threads: %d", r.CPU, r.Bench.Runs, r.Bench.Threads)
+	case r.Bench.Estimate != nil:
+		p.Source = "simulated: estimated by LLVM’s model of " + r.CPU + ", without caches"
+	default:
+		p.Source = "simulated: instructions executed, which say little about time"
+	}
+	for _, t := range in.Inputs {
+		p.Inputs = append(p.Inputs, tensorText(t))
+	}
+	for _, t := range in.Outputs {
+		p.Outputs = append(p.Outputs, tensorText(t))
+	}
+	var total float64
+	cost, twin := map[string]float64{}, map[string]float64{}
+	for _, l := range r.Bench.Layers {
+		if v := u.of(l.Figures); v != nil {
+			cost[l.Name] += *v
+			total += *v
+		}
+	}
+	if r.Twin != nil {
+		for _, l := range r.Twin.Bench.Layers {
+			if v := u.of(l.Figures); v != nil {
+				twin[l.Name] += *v
+			}
+		}
+	}
+	for i, l := range in.Layers {
+		x := row{Name: l.Name, Op: l.Op, Became: l.Became, Kind: l.Kind, Weights: bytesText(l.WeightBytes)}
+		if len(l.Writes) > 0 {
+			x.Output = shapeText(l.Writes[0])
+		}
+		if l.MACs > 0 {
+			x.MACs, x.MACShare, x.Float = fmt.Sprint(l.MACs), percent(l.Share), bytesText(l.FloatBytes)
+		}
+		if l.Reason != nil {
+			x.Reason = l.Reason.Text
+		}
+		if i < len(r.Bench.Layers) {
+			f := r.Bench.Layers[i].Figures
+			if v := u.of(f); v != nil {
+				x.Cost = u.text(*v)
+				if total > 0 {
+					x.Share = percent(*v / total)
+				}
+				if t, ok := twin[l.Name]; ok && l.MACs > 0 && *v > 0 {
+					x.Twin, x.Ratio = u.text(t), times(t / *v)
+				}
+			}
+			if v := u.perMAC(f); v != nil {
+				x.PerCycle = fmt.Sprintf("%.1f", *v)
+			}
+		}
+		p.Rows = append(p.Rows, x)
+	}
+	p.Tiles = tiles(r, u)
+	p.Rails, p.Bars, p.Arena = newRails(in.Layers), newBars(r, u, twin), newArena(r)
+	p.Roof = newRoof(r, u)
+	for _, a := range in.Advice {
+		spent := 0.0
+		for _, name := range a.Layers {
+			spent += cost[name]
+		}
+		text := advice{Change: a.Change, Layers: strings.Join(a.Layers, ", "), MACs: percent(a.Share)}
+		if total > 0 {
+			text.Time = percent(spent / total)
+		}
+		p.Advice = append(p.Advice, text)
+	}
+	return p, nil
+}
+
+// tiles are the figures of the whole network.
+func tiles(r *ripc.ReportResult, u unit) []tile {
+	in := r.Inspection
+	var list []tile
+	v := u.of(r.Bench.Figures)
+	if v != nil {
+		list = append(list, tile{u.text(*v), u.name})
+	}
+	if r.Twin != nil && v != nil && *v > 0 {
+		if t := u.of(r.Twin.Bench.Figures); t != nil {
+			list = append(list, tile{times(*t / *v), "faster than its float twin (" + u.text(*t) + ")"})
+		}
+	}
+	if v := u.perMAC(r.Bench.Figures); v != nil {
+		list = append(list, tile{fmt.Sprintf("%.1f", *v), u.perName})
+	}
+	if in.MACs > 0 {
+		list = append(list, tile{percent(float64(in.BinaryMACs) / float64(in.MACs)), fmt.Sprintf("of %d MACs are bitserial", in.MACs)})
+	}
+	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", "activations"
+	if r.Twin != nil {
+		memory += "; " + bytesText(r.Twin.ArenaBytes) + " of the float twin"
+	}
+	return append(list, tile{bytesText(in.WeightBytes), weights}, tile{bytesText(in.ArenaBytes), memory})
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+func times(v float64) string { return fmt.Sprintf("%.1f×", v) }
+
+// bytesText is a size for people, "" for none.
+func bytesText(n int64) string {
+	switch {
+	case n == 0:
+		return ""
+	case n < 10<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// tensorText is what the caller brings or gets.
+func tensorText(t tensor) string {
+	return t.Title() + ": " + t.DType + " " + tensorio.ShapeText(t.Shape)
+}
+
+// shapeText is the logical shape of a tensor, "4×4×64, 2 bits" for planes of words.
+func shapeText(t tensor) string {
+	shape := t.Shape
+	if t.Packed && len(shape) > 0 {
+		if t.Planes() {
+			shape = shape[1:]
+		}
+		shape = append(append([]int{}, shape[:len(shape)-1]...), t.Channels)
+	}
+	if len(shape) > 1 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", "×")
+	switch {
+	case t.Bits == 1:
+		return text + ", 1 bit"
+	case t.Bits > 1:
+		return fmt.Sprintf("%s, %d bits", text, t.Bits)
+	}
+	return text
+}
+
+// nice is the smallest of 1, 2 and 5 times a power of ten that is at least v, for the end of an axis.
+func nice(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if m*unit >= v {
+			return m * unit
+		}
+	}
+	return 10 * unit
+}
