@@ -109,7 +109,9 @@ func (t Target) Sums() SumCosts {
 }
 
 // pairs says that t multiplies vectors of bytes and adds neighbouring products to sums of 32 bits, and has no products of four.
-func (t Target) pairs() bool { return (t.Arch == "aarch64" || t.Arch == "arm") && t.Has("neon") && !t.Has("dotprod") }
+func (t Target) pairs() bool {
+	return (t.Arch == "aarch64" || t.Arch == "arm") && t.Has("neon") && !t.Has("dotprod")
+}
 
 // vnni says that t adds products of four bytes to each sum of 32 bits.
 func (t Target) vnni() bool { return t.Has("avx512vnni") && t.Has("avx512bw") }
