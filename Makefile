@@ -17,7 +17,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers demo numbers test mcu c fmt vet check property fuzz bench bench-peers gobench clean
+.PHONY: help setup build workers demo numbers test mcu c fmt vet check property fuzz bench bench-peers bench-tuner gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -80,6 +80,9 @@ bench: setup ## measure ripc's layers and networks beside the machine's limits, 
 
 bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
 	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
+
+bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
+	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

@@ -766,3 +766,18 @@ func TestGuardedRows(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsWhole: a row of bytes that is one run is copied whole, also in layers of one row: no lane has a condition of its own.
+func TestRunsWhole(t *testing.T) {
+	for _, m := range machines(t) {
+		a := &graph.FusedConv{KH: 2, KW: 5, SH: 3, SW: 2, In: 31, Out: 31, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Left: 3, Right: 2}}
+		f := testlayer.Bytes(a, m, ir.BipolarInv, 8, 1, 1, 12)
+		r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := emit.Kernel(r.Func, "kernel", m); err != nil {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}
