@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ripc/autotune/runner"
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
@@ -52,7 +53,7 @@ func IsBadInput(err error) bool {
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
 		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
-		is[*runtime.FileError](err) || is[*runtime.FormatError](err)
+		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err)
 }
 
 func is[E error](err error) bool {

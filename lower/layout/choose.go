@@ -117,7 +117,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Bytes: x.Bits >= MinBytes,
 	}
 	_, _, dense := Dense.extent(f)
-	l.Dense = cost.DenseWords{Words: int64(dense), Pieces: int64(pieces(f) + f.KH*f.KW*(f.GroupIn()/WordBits))}
+	l.Dense = cost.DenseWords{Words: int64(dense), Pieces: int64(pieces(f) + f.KH*f.KW*(f.GroupIn()/WordBits)), Across: across(f, t)}
 	if l.Grouped {
 		lanes, merged := lanesOf(f), int64(0)
 		if DenseLanes.lacks(f, x) == "" {
