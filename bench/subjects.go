@@ -56,6 +56,7 @@ func subjects() []Subject {
 
 	squeezenet := []Entry{
 		{Engine: "ripc, 1 bit", Model: "examples/squeezenet/squeezenet.json", Own: true},
+		{Engine: "ripc, 1 bit, first layer of bytes", Model: "examples/squeezenet/squeezenet_u8.json", Own: true},
 		{Engine: "ripc, 2 bits", Model: "examples/squeezenet/squeezenet_a2.json", Own: true},
 		{Engine: "ripc, 3 bits", Model: "examples/squeezenet/squeezenet_a3.json", Own: true},
 		{Engine: "ripc, fp32, its own model", Model: "examples/squeezenet/squeezenet_float.json", Own: true},

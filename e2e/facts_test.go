@@ -128,7 +128,7 @@ func TestFactsAsFloats(t *testing.T) {
 			sum += want[n.Name]
 		}
 	}
-	for _, model := range []string{"squeezenet", "squeezenet_a2", "squeezenet_a3", "squeezenet_float"} {
+	for _, model := range []string{"squeezenet", "squeezenet_u8", "squeezenet_a2", "squeezenet_a3", "squeezenet_float"} {
 		in, err := ripc.Inspect(t.Context(), "../examples/squeezenet/"+model+".json", ripc.Options{Target: "rpi3"}, "", false)
 		if err != nil {
 			t.Fatal(err)

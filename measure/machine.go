@@ -7,8 +7,14 @@ import (
 	"strings"
 )
 
-// CPU is what Linux calls the processor, elsewhere the architecture in Go's words.
-func CPU() string { return valueOf("/proc/cpuinfo", "model name", ":", runtime.GOARCH) }
+// CPU is what Linux calls the processor, or, where it has no name for it, the board; elsewhere the architecture in Go's words.
+func CPU() string {
+	other := runtime.GOARCH
+	if board, err := os.ReadFile("/proc/device-tree/model"); err == nil {
+		other = strings.Trim(string(board), "\x00\n ")
+	}
+	return valueOf("/proc/cpuinfo", "model name", ":", other)
+}
 
 // System is what the system calls itself.
 func System() string {

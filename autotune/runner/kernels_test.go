@@ -11,6 +11,7 @@ import (
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
+	"ripc/internal/seal"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -75,6 +76,9 @@ func patched(t testing.TB, library []byte, code map[elf.Machine][]byte) []byte {
 		}
 		section := f.Sections[s.Section]
 		copy(out[s.Value-section.Addr+section.Offset:], code[f.Machine])
+	}
+	if err := seal.Seal(out); err != nil {
+		t.Fatal(err)
 	}
 	return out
 }

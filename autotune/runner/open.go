@@ -9,11 +9,15 @@ import (
 )
 
 // Options say how a runner is reached. The zero value is fine.
-type Options struct{}
+type Options struct {
+	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
+	Through []string
+}
 
 // Open makes the runner called name ready to measure kernels for a target:
 //
-//	qemu    simulated here; costs are estimated cycles
+//	local    on this machine, each candidate in a process of its own
+//	qemu     simulated here; costs are estimated cycles
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.
 func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner, error) {
@@ -40,6 +44,7 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
+		{"local", false, "local", openLocal},
 		{"qemu", false, "qemu", openQemu},
 	}
 }

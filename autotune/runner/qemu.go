@@ -2,14 +2,13 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"ripc/autotune/records"
-	"ripc/engine"
 	"ripc/engine/estimate"
+	"ripc/engine/simulate"
 	"ripc/targets"
 )
 
@@ -21,6 +20,7 @@ const simulatedLimit = 2 * time.Minute
 // the Job alone.
 type qemu struct {
 	target  targets.Target
+	core    *estimate.Estimator
 	machine records.Machine
 }
 
@@ -29,7 +29,7 @@ func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 	if err != nil {
 		return nil, err
 	}
-	return &qemu{target: t, machine: records.Machine{CPU: core.Model(), Simulated: true}}, nil
+	return &qemu{target: t, core: core, machine: records.Machine{CPU: core.Model(), Simulated: true}}, nil
 }
 
 func (q *qemu) Machine() records.Machine { return q.machine }
@@ -39,51 +39,26 @@ func (q *qemu) Close() error             { return nil }
 
 func (q *qemu) Measure(ctx context.Context, j Job) (Result, error) {
 	s := j.Settings.or(Settings{Threads: 1, Limit: simulatedLimit})
-	e, err := engine.OpenLibrary(j.Library, engine.Options{Threads: s.Threads, Simulate: true, Count: true, Limit: s.Limit / 2}) // of a stage, and of what is around it
+	m, err := simulate.OpenLibrary(j.Library, simulate.Options{Count: true})
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := q.run(ctx, e, j, s)
-	return r, errors.Join(err, e.Close())
-}
-
-func (q *qemu) run(ctx context.Context, e engine.Engine, j Job, s Settings) (Result, error) {
-	d := e.Describe()
-	if d.Target != q.target.Name {
+	if d := m.Description(); d.Target != q.target.Name {
 		return Result{}, fmt.Errorf("a kernel for %s cannot be measured by a simulator of %s", d.Target, q.target.Name)
 	}
 	answer := Result{ID: j.ID, Machine: q.machine}
-	done, err := e.Run(ctx, []engine.Job{{Last: len(d.Stages), Inputs: j.Inputs, Fill: fillPattern, Outputs: true}})
+	ctx, cancel := limited(ctx, s.Limit)
+	defer cancel()
+	done, err := m.Run(ctx, []simulate.Job{whole(m, j, s.Threads)})
 	if err != nil {
-		failure := failureOf(err, s)
-		if failure == nil {
-			return Result{}, err
-		}
-		answer.Measurement.Failure = failure
-		return answer, nil
+		return failed(ctx, answer, err, s)
 	}
-	c := done[0].Counters
-	if c.Estimate.Why != nil {
-		return Result{}, &LostError{Runner: "qemu", Err: c.Estimate.Why}
+	all, err := q.core.Jobs(ctx, m.Code, []*simulate.Profile{done[0].Profile})
+	if err != nil {
+		return failed(ctx, answer, err, s)
 	}
-	cycles := c.Estimate.Cycles
+	cycles := all[0].Cycles
 	answer.Outputs = hashes(done[0].Outputs)
-	answer.Measurement = records.Measurement{Cost: cycles, Unit: records.Cycles, Low: cycles, High: cycles, Samples: []float64{cycles}, Instructions: c.Instructions}
+	answer.Measurement = records.Measurement{Cost: cycles, Unit: records.Cycles, Low: cycles, High: cycles, Samples: []float64{cycles}, Instructions: done[0].Instructions}
 	return answer, nil
-}
-
-// fillPattern is what outputs and workspace hold before a kernel runs (engine.Job.Fill).
-const fillPattern = 0x5A
-
-// failureOf is what err says of a candidate; nil if it says nothing of it.
-func failureOf(err error, s Settings) *records.Failure {
-	var fault *engine.FaultError
-	if !errors.As(err, &fault) {
-		return nil
-	}
-	f := &records.Failure{Kind: records.Crashed, Text: "the compiled code " + fault.How()}
-	if fault.Fault == engine.TimedOut {
-		f.Kind, f.Text = records.TimedOut, fmt.Sprintf("it did not return within %v", s.Limit)
-	}
-	return f
 }

@@ -10,6 +10,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
 	"ripc/internal/need"
+	"ripc/runtime"
 	"ripc/targets"
 )
 
@@ -99,6 +100,44 @@ func TestQemu(t *testing.T) {
 				t.Errorf("%v, %d slots", r.Unit(), r.Slots())
 			}
 		})
+	}
+}
+
+func TestLocal(t *testing.T) {
+	r := open(t, "local", targets.HostName, runner.Options{})
+	behaves(t, r, targets.HostName)
+	library := kernel(t, targets.HostName, 1)
+	measure := func(s runner.Settings) records.Measurement {
+		t.Helper()
+		got, err := r.Measure(t.Context(), runner.NewJob(library, input(), s))
+		if err != nil || got.Measurement.Failure != nil || !reflect.DeepEqual(got.Outputs, output()) {
+			t.Fatalf("%+v: %+v, %v", s, got, err)
+		}
+		return got.Measurement
+	}
+	warm := measure(runner.Settings{})
+	if warm.GHz < 0.1 || warm.GHz > 10 || warm.Instructions != 0 {
+		t.Errorf("%+v", warm)
+	}
+	if cold := measure(runner.Settings{Cold: true}); cold.Cost < warm.Cost {
+		t.Errorf("%v ns with cold caches, %v with warm ones", cold.Cost, warm.Cost)
+	}
+	measure(runner.Settings{Threads: 2})
+	// What is beaten is not measured for long.
+	start := time.Now()
+	measure(runner.Settings{Best: warm.Cost / 100, Interval: 1e-9, MaxTime: 20 * time.Second})
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("what is clearly worse was measured for %v", took)
+	}
+	for _, target := range []string{"rpi3", "rpi2"} {
+		tg, err := targets.Lookup(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lost *runner.LostError
+		if _, err := runner.Open(t.Context(), "local", tg, runner.Options{}); tg.Arch != runtime.HostArch() && !errors.As(err, &lost) {
+			t.Errorf("local for %s: %v", target, err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
+	"ripc/targets/guests"
 )
 
 // tool finds an LLVM program.
@@ -110,7 +111,10 @@ func build(t testing.TB, d *describe.Artifact, edit func(string) string) string 
 		fmt.Fprintf(&hex, "\\%02X", c)
 	}
 	yield, size := `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`, "i64"
-	if d.Arch == "arm" {
+	switch d.Arch {
+	case "x86_64":
+		yield = `call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)`
+	case "arm":
 		yield, size = `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`, "i32"
 	}
 	s := strings.NewReplacer("{{JSON_SIZE}}", strconv.Itoa(len(desc)), "{{JSON}}", hex.String(), "{{NAME}}", "twostage",
@@ -131,10 +135,8 @@ func build(t testing.TB, d *describe.Artifact, edit func(string) string) string 
 }
 
 func triple(d *describe.Artifact) string {
-	if d.Arch == "arm" {
-		return "armv7-linux-gnueabihf"
-	}
-	return "aarch64-linux-gnu"
+	g, _ := guests.Of(d.Arch)
+	return g.Triple
 }
 
 // assemble makes an artifact of the given description whose run_stages is assembly text.

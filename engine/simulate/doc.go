@@ -6,5 +6,8 @@
 //	m, err := simulate.Open("squeezenet.so", simulate.Options{})
 //	results, err := m.Run(ctx, []simulate.Job{{Inputs: inputs, First: 0, Last: m.Stages(), Threads: 1}})
 //
-// A batch of jobs costs one process. qemu models instructions, not time: take counts from here, never durations.
+// A batch of jobs costs one process. qemu models instructions, not time: take counts from it, never durations.
+//
+// Artifacts of this machine can be run in the same way without qemu (Options.Direct): a crash then ends the process of the
+// artifact alone, and calls can be timed (Machine.Start).
 package simulate

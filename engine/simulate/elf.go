@@ -56,7 +56,7 @@ func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 		case elf.PT_TLS:
 			return nil, errors.New("it has thread-local data, which the simulator does not support")
 		case elf.PT_LOAD:
-			if err := p.add(h); err != nil {
+			if err := p.add(h, g.Page); err != nil {
 				return nil, err
 			}
 		}
@@ -100,7 +100,7 @@ func orNone(err error) error {
 }
 
 // add places one segment.
-func (p *program) add(h *elf.Prog) error {
+func (p *program) add(h *elf.Prog, page uint64) error {
 	if h.Filesz > h.Memsz || h.Vaddr > maxImage || h.Memsz > maxImage {
 		return fmt.Errorf("segment at %#x: %d bytes in the file, %d in memory", h.Vaddr, h.Filesz, h.Memsz)
 	}
@@ -117,11 +117,11 @@ func (p *program) add(h *elf.Prog) error {
 			s.prot |= f.prot
 		}
 	}
-	if n := len(p.segments); n > 0 && p.size > s.offset&^(pageSize-1) {
+	if n := len(p.segments); n > 0 && p.size > s.offset&^(page-1) {
 		return fmt.Errorf("segment at %#x shares a page with the one before", h.Vaddr)
 	}
 	p.segments = append(p.segments, s)
-	p.size = (s.offset + s.size + pageSize - 1) &^ (pageSize - 1)
+	p.size = (s.offset + s.size + page - 1) &^ (page - 1)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (e *ToolError) Error() string {
 // FileError says why an artifact cannot be simulated; it is the loader's own.
 type FileError = runtime.FileError
 
-// RunError says that the simulated process failed as a whole.
+// RunError says that the artifact's process failed as a whole.
 type RunError struct {
 	Path   string
 	Job    int    // the job that was running
@@ -37,7 +37,7 @@ type RunError struct {
 
 // Error prints status, meaning and output.
 func (e *RunError) Error() string {
-	s := fmt.Sprintf("%s: simulation ended in job %d: %s", e.Path, e.Job, e.Status)
+	s := fmt.Sprintf("%s: ended in job %d: %s", e.Path, e.Job, e.Status)
 	if e.Hint != "" {
 		s += " (" + e.Hint + ")"
 	}

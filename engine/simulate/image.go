@@ -15,8 +15,15 @@ import (
 //
 //	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
 //	          64 stacks: address, size of one   80 number of the job that runs (written)
+//	          88 more? At the end, 8 bytes are written to the standard output, and the number of the job to go on with is read
+//	          from the standard input, to 96; the input's end is the end
 //	job:      0 in   8 out   16 workspace   24 sync   32 threads   40 first   48 last
 //	          56 threads done + value << 32 (written)   64 captures: count, address   80 counted? 1 : 0
+//	          88 timing, or 0 for one call
+//	timing:   0 samples   8 calls in each   16 nanoseconds after which there are no more samples than one   24 memory to touch before each
+//	          sample: address, bytes   40 samples that were taken   48 nanoseconds of a chain of chainSteps operations behind them
+//	          56 stop   64 arrivals of threads   72 least nanoseconds of reading the clock (all five written)
+//	          128 nanoseconds of each sample
 //	capture:  0 to   8 from   16 bytes, a multiple of 64 (both ends have room for it)
 //	protection: 0 address   8 bytes   16 prot
 const (
@@ -24,6 +31,9 @@ const (
 	jobSize    = 128
 	progressAt = 80
 	statusAt   = 56
+	moreAt     = 88
+	samplesAt  = 128
+	chainSteps = 1 << 15
 	stackSize  = 256 << 10
 	guardByte  = 0xA5
 	guardSize  = 64
@@ -55,6 +65,7 @@ type image struct {
 	jobs    []jobPlaces
 	stacks  int64
 	threads int
+	timing  int64 // offset of the timing of the last job; 0 if it has none
 }
 
 // piece is data at an offset of the file.
@@ -119,8 +130,9 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	for _, s := range m.prog.segments {
 		start := int64(programAt) + int64(s.offset)
 		im.pieces = append(im.pieces, piece{start, s.data})
-		first := start &^ (pageSize - 1)
-		prot = append(prot, im.addr(first), uint64((start+int64(s.size)+pageSize-1)&^(pageSize-1)-first), s.prot)
+		page := int64(m.guest.Page)
+		first := start &^ (page - 1)
+		prot = append(prot, im.addr(first), uint64((start+int64(s.size)+page-1)&^(page-1)-first), s.prot)
 	}
 	for _, j := range jobs {
 		im.threads = max(im.threads, j.Threads)
@@ -166,15 +178,32 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			counted = 1
 		}
 		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads), uint64(j.First), uint64(j.Last),
-			0, copies, im.addr(copiesAt), counted)
+			0, copies, im.addr(copiesAt), counted, im.timed(j))
 		im.jobs = append(im.jobs, p)
 	}
 	im.take(0, pageSize)
 	im.words(16, uint64(im.size))
-	if limit := cmp.Or(m.guest.Limit, maxImage); im.size > limit {
+	limit := m.guest.Limit
+	if m.opts.Direct {
+		limit = m.guest.Direct
+	}
+	if limit = cmp.Or(limit, maxImage); im.size > limit {
 		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, limit)
 	}
 	return im, nil
+}
+
+// timed places what a job's timing needs, and returns its address; 0 if it is not timed.
+func (im *image) timed(j Job) uint64 {
+	if !j.timed {
+		return 0
+	}
+	cold := im.take(j.cold, pageSize)
+	im.timing = im.take(samplesAt+8*MaxSamples, pageSize)
+	im.pieces = append(im.pieces, piece{im.timing, timingStart(Timing{Samples: 1, Calls: 1})})
+	im.words(im.timing+24, im.addr(cold), uint64(j.cold))
+	im.words(moreAt, 1)
+	return im.addr(im.timing)
 }
 
 // tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it returns.
@@ -237,22 +266,20 @@ func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 }
 
 // write makes the image file; what no piece covers are holes.
-func (im *image) write(path string) error {
+func (im *image) write(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return fmt.Errorf("simulate: cannot make an image: %w", err)
+		return nil, fmt.Errorf("simulate: cannot make an image: %w", err)
 	}
-	defer f.Close()
-	if err := f.Truncate(im.size); err != nil {
-		return fmt.Errorf("simulate: cannot make an image of %d bytes: %w", im.size, err)
-	}
+	err = f.Truncate(im.size)
 	for _, p := range im.pieces {
-		if len(p.data) == 0 {
-			continue
-		}
-		if _, err := f.WriteAt(p.data, p.at); err != nil {
-			return fmt.Errorf("simulate: cannot write an image of %d bytes: %w", im.size, err)
+		if len(p.data) > 0 && err == nil {
+			_, err = f.WriteAt(p.data, p.at)
 		}
 	}
-	return f.Close()
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("simulate: cannot write an image of %d bytes: %w", im.size, err)
+	}
+	return f, nil
 }

@@ -29,92 +29,116 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
-	im, err := m.plan(jobs)
+	p, err := m.prepare(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(m.opts.TempDir, "ripc-simulate-")
-	if err != nil {
-		return nil, fmt.Errorf("simulate: %w", err)
+	defer p.remove()
+	p.cmd.Stdout = &p.messages
+	if err := p.cmd.Run(); err != nil {
+		return nil, p.failed(err)
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "image")
-	if err := im.write(path); err != nil {
-		return nil, err
-	}
-	counts := filepath.Join(dir, "counts")
-	runErr := m.execute(ctx, dir, path, counts)
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("simulate: %w", err)
-	}
-	defer f.Close()
-	if runErr != nil {
-		var e *RunError
-		if errors.As(runErr, &e) {
-			if word, err := read(f, place{at: progressAt, size: 8}); err == nil {
-				e.Job = int(binary.LittleEndian.Uint64(word))
-			}
-		}
-		return nil, runErr
-	}
-	results, err := im.results(f)
+	results, err := p.image.results(p.file)
 	if err != nil {
 		return nil, err
 	}
 	if m.plugin != nil {
-		if err := readProfiles(counts, results, m.guest.Base+programAt, m.prog.size); err != nil {
+		if err := readProfiles(p.counts, results, m.guest.Base+programAt, m.prog.size); err != nil {
 			return nil, err
 		}
 	}
 	return results, nil
 }
 
-// execute runs qemu on an image and waits for it. Runner and plugin are written to dir, which is nobody else's, so that
-// what runs is what was built, or read from the cache and found whole.
-func (m *Machine) execute(ctx context.Context, dir, image, counts string) error {
-	args := []string{"-cpu", m.cpu}
+// process is a batch that is ready to run, is running, or has run.
+type process struct {
+	m        *Machine
+	ctx      context.Context
+	image    *image
+	dir      string
+	counts   string // where the plugin writes
+	file     *os.File
+	cmd      *exec.Cmd
+	messages bytes.Buffer
+}
+
+// prepare lays out a checked batch and the command that runs it. Runner and plugin are written to a folder that is nobody
+// else's, so that what runs is what was built, or read from the cache and found whole.
+func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
+	p := &process{m: m, ctx: ctx}
+	var err error
+	if p.image, err = m.plan(jobs); err != nil {
+		return nil, err
+	}
+	if p.dir, err = os.MkdirTemp(m.opts.TempDir, "ripc-simulate-"); err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	if p.file, err = p.image.write(filepath.Join(p.dir, "image")); err != nil {
+		p.remove()
+		return nil, err
+	}
+	p.counts = filepath.Join(p.dir, "counts")
 	files := map[string][]byte{"runner": m.runner}
+	var command []string
+	if m.opts.Direct {
+		command = m.opts.Through
+	} else {
+		command = []string{m.qemu, "-cpu", m.cpu}
+	}
 	if m.plugin != nil {
 		files["count.so"] = m.plugin
-		args = append(args, "-plugin", "./count.so")
+		command = append(command, "-plugin", "./count.so")
 	}
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o700); err != nil {
-			return fmt.Errorf("simulate: %w", err)
+		if err := os.WriteFile(filepath.Join(p.dir, name), data, 0o700); err != nil {
+			p.remove()
+			return nil, fmt.Errorf("simulate: %w", err)
 		}
 	}
-	cmd := exec.CommandContext(ctx, m.qemu, append(args, "./runner", image)...)
-	cmd.Dir = dir // where a core dump would go
-	cmd.WaitDelay = 5 * time.Second
+	command = append(command[:len(command):len(command)], "./runner", "image")
+	p.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
+	p.cmd.Dir = p.dir // where a core dump would go
+	p.cmd.WaitDelay = 5 * time.Second
+	endWithParent(p.cmd)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "QEMU_") { // they would change CPU, plugins and more behind our back
-			cmd.Env = append(cmd.Env, v)
+			p.cmd.Env = append(p.cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, countVariable+"="+counts)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if err == nil {
-		return nil
+	p.cmd.Env = append(p.cmd.Env, countVariable+"=counts")
+	p.cmd.Stderr = &p.messages
+	return p, nil
+}
+
+// remove removes the files, when the process has ended.
+func (p *process) remove() {
+	if p.file != nil {
+		_ = p.file.Close()
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: simulation stopped: %w", m.path, ctx.Err())
+	_ = os.RemoveAll(p.dir)
+}
+
+// failed explains an error of the command's.
+func (p *process) failed(err error) error {
+	if p.ctx.Err() != nil {
+		return fmt.Errorf("%s: stopped: %w", p.m.path, p.ctx.Err())
 	}
-	text := out.String()
-	e := &RunError{Path: m.path, Status: err.Error(), Output: text[:min(len(text), maxOutput)]}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
-		return fmt.Errorf("%s: cannot start %s: %w", m.path, m.qemu, err)
+		return fmt.Errorf("%s: cannot start %s: %w", p.m.path, p.cmd.Path, err)
 	}
+	text := p.messages.String()
+	e := &RunError{Path: p.m.path, Status: err.Error(), Output: text[:min(len(text), maxOutput)]}
 	switch status := exit.String(); {
 	case strings.Contains(status, "illegal instruction") || strings.Contains(text, "Illegal instruction"):
-		e.Hint = "an instruction that " + m.cpu + " does not have"
+		e.Hint = "an instruction that " + p.m.cpu + " does not have"
 	case strings.Contains(status, "segmentation fault") || strings.Contains(text, "Segmentation fault"):
 		e.Hint = "an access outside of all buffers, or a write to constants"
 	default:
 		e.Hint = runnerFault(exit.ExitCode())
+	}
+	if word, err := read(p.file, place{at: progressAt, size: 8}); err == nil {
+		e.Job = int(binary.LittleEndian.Uint64(word))
 	}
 	return e
 }
@@ -131,7 +155,7 @@ func runnerFault(code int) string {
 	case 123:
 		return "the image's address is taken"
 	case 124:
-		return "memory cannot be protected"
+		return "memory cannot be protected, as where the temporary folder is mounted noexec"
 	case 125:
 		return "a thread cannot be started"
 	}

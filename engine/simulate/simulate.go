@@ -1,9 +1,13 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -28,6 +32,12 @@ type Options struct {
 	TempDir string
 	// Count makes Run count instructions. It needs a C compiler (once) and jobs with one thread.
 	Count bool
+	// Direct runs artifacts of this machine without a simulator, in processes of their own.
+	Direct bool
+	// Through is a command and its first arguments that runs programs of this machine, where the system cannot; with Direct.
+	Through []string
+	// Program is the program that runs jobs, as the function Program returns it; nil means that it is found or built.
+	Program []byte
 }
 
 // Range is a piece of the workspace, in bytes.
@@ -51,6 +61,9 @@ type Job struct {
 	// KeepWorkspace asks for the whole workspace as it is after the job, Capture for pieces of it.
 	KeepWorkspace bool
 	Capture       []Range
+
+	timed bool  // as Start wants it
+	cold  int64 // bytes to touch before each sample
 }
 
 // Result is what one job left.
@@ -87,22 +100,21 @@ const programAt = 1 << 16
 
 // Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with *runtime.FileError or
 // *runtime.FormatError if the file is no artifact, with *FileError if it cannot be simulated, with *ToolError if a
-// program is missing, and with *toolchain.FolderError if others can write to the cache.
+// program is missing, with *toolchain.FolderError if others can write to the cache, and with *runtime.ArchError or
+// *runtime.FeatureError if it is not of this machine and Options.Direct is set.
 func Open(path string, opts Options) (*Machine, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
 		return nil, err
 	}
 	m := &Machine{path: path, desc: desc, opts: opts, cpu: opts.CPU}
-	var ok bool
-	if m.guest, ok = guests.Of(desc.Arch); !ok {
-		return nil, &FileError{Path: path, Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", desc.Arch, archNames())}
+	if opts.Direct {
+		err = m.direct()
+	} else {
+		err = m.simulated()
 	}
-	if m.cpu == "" {
-		m.cpu = desc.QemuCPU
-	}
-	if m.cpu == "" {
-		return nil, &FileError{Path: path, Msg: "the description has no qemu_cpu; set Options.CPU"}
+	if err != nil {
+		return nil, err
 	}
 	f, err := elf.Open(path)
 	if err != nil {
@@ -116,12 +128,16 @@ func Open(path string, opts Options) (*Machine, error) {
 	if m.entry = m.prog.symbols[name]; m.entry == 0 {
 		return nil, &FileError{Path: path, Msg: "no function " + name}
 	}
-	if m.qemu, err = findTool(opts.Qemu, "to run artifacts for "+m.guest.Arch, "apt-get install qemu-user", m.guest.Qemu); err != nil {
-		return nil, err
+	if !opts.Direct {
+		if m.qemu, err = findTool(opts.Qemu, "to run artifacts for "+m.guest.Arch, "apt-get install qemu-user", m.guest.Qemu); err != nil {
+			return nil, err
+		}
 	}
 	ctx := context.Background() // a fraction of a second, once a machine
-	if m.runner, err = opts.buildRunner(ctx, m.guest); err != nil {
-		return nil, err
+	if m.runner = opts.Program; m.runner == nil {
+		if m.runner, err = opts.buildRunner(ctx, m.guest); err != nil {
+			return nil, err
+		}
 	}
 	if opts.Count {
 		if m.plugin, err = opts.buildCounter(ctx, m.qemu); err != nil {
@@ -131,22 +147,73 @@ func Open(path string, opts Options) (*Machine, error) {
 	return m, nil
 }
 
-// Supports reports whether artifacts of an architecture, as descriptions name it, can be simulated.
-func Supports(arch string) bool {
-	_, ok := guests.Of(arch)
-	return ok
+// OpenLibrary is Open for the contents of an artifact.
+func OpenLibrary(so []byte, opts Options) (*Machine, error) {
+	dir, err := os.MkdirTemp(opts.TempDir, "ripc-")
+	if err != nil {
+		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "library.so")
+	if err := os.WriteFile(path, so, 0o600); err != nil {
+		return nil, err
+	}
+	return Open(path, opts)
 }
 
-// archNames lists the architectures for messages.
-func archNames() string {
-	s := ""
-	for i, g := range guests.All() {
-		if i > 0 {
-			s += ", "
-		}
-		s += g.Arch
+// simulated finds out how the artifact is simulated.
+func (m *Machine) simulated() error {
+	if !Supports(m.desc.Arch) {
+		return &FileError{Path: m.path, Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", m.desc.Arch, archNames())}
 	}
-	return s
+	m.guest, _ = guests.Of(m.desc.Arch)
+	if m.cpu = cmp.Or(m.cpu, m.desc.QemuCPU); m.cpu == "" {
+		return &FileError{Path: m.path, Msg: "the description has no qemu_cpu; set Options.CPU"}
+	}
+	return nil
+}
+
+// direct checks that the artifact is of this machine.
+func (m *Machine) direct() error {
+	var ok bool
+	if host := runtime.HostArch(); m.desc.Arch != host {
+		return &runtime.ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
+	}
+	if m.guest, ok = guests.Of(m.desc.Arch); !ok {
+		return &FileError{Path: m.path, Msg: "nothing runs artifacts for " + m.desc.Arch + " in a process of their own"}
+	}
+	if m.opts.Count {
+		return &FileError{Path: m.path, Msg: "instructions are counted in simulation only"}
+	}
+	m.cpu = "this CPU"
+	return runtime.CheckFeatures(m.path, m.desc.CPU, m.desc.Features)
+}
+
+// Supports reports whether artifacts of an architecture, as descriptions name it, can be simulated.
+func Supports(arch string) bool {
+	g, ok := guests.Of(arch)
+	return ok && g.Qemu != ""
+}
+
+// archNames lists the architectures that are simulated, for messages.
+func archNames() string {
+	var all []string
+	for _, g := range guests.All() {
+		if g.Qemu != "" {
+			all = append(all, g.Arch)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Program is what runs the jobs of artifacts for an architecture, as descriptions name it, in a process of that architecture. It
+// is built by LLVM, once, which is not wherever such processes run. It fails as Open does.
+func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
+	g, ok := guests.Of(arch)
+	if !ok {
+		return nil, fmt.Errorf("simulate: no program runs artifacts for %q", arch)
+	}
+	return opts.buildRunner(ctx, g)
 }
 
 // Description returns what the artifact says of itself. The caller must not change it.

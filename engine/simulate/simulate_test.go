@@ -161,7 +161,7 @@ func TestFaults(t *testing.T) {
 			jobs = []simulate.Job{good, {Inputs: in, Last: 2, Threads: 1}}
 		}
 		_, err = m.Run(context.Background(), jobs)
-		if c.name == "instruction" && !strings.Contains(fmt.Sprint(err), "simulation ended in job 1:") {
+		if c.name == "instruction" && !strings.Contains(fmt.Sprint(err), "ended in job 1:") {
 			t.Errorf("%s: error %v, want one that names job 1", c.name, err)
 		}
 		if !errors.As(err, c.as) || !strings.Contains(err.Error(), c.want) {

@@ -1,6 +1,6 @@
-// Package guests says what the simulator of foreign machines, qemu-user, has to know of each architecture: programs,
-// files, addresses, relocations. A guest is data, and a small program in its assembly that runs jobs (package
-// engine/simulate says how they lie in memory). To add one, add a row and such a program.
+// Package guests says what has to be known of each architecture to run artifacts in processes of their own, of this machine or,
+// under qemu-user, of another: programs, files, addresses, relocations. A guest is data, and a small program in its assembly that
+// runs jobs (package engine/simulate says how they lie in memory). To add one, add a row and such a program.
 package guests
 
 import (
@@ -12,15 +12,17 @@ import (
 //go:embed runners
 var runners embed.FS
 
-// Guest is what is particular to one simulated architecture.
+// Guest is what is particular to one architecture.
 type Guest struct {
 	Arch    string // as in descriptions
 	Machine elf.Machine
-	Qemu    string // the program
+	Qemu    string // the program; "" if there is no simulation of it
 	Triple  string // the assembler's
 	Runner  string // assembly of the program that runs jobs
 	Base    uint64 // where an image lies; free in any process of qemu's
 	Limit   int64  // bytes that are free there; 0 means no limit
+	Direct  int64  // the same in a process without qemu
+	Page    uint64 // bytes of the largest page that the kernel may use, which segments are aligned to
 	Class   elf.Class
 	Pointer int // bytes of an address
 	// Relocations: added to the base; set to a symbol's address plus addend; and set to a symbol's address. They have
@@ -30,19 +32,25 @@ type Guest struct {
 	Plain    []uint32
 }
 
-// All lists what can be simulated. All are little endian.
+// All lists them. All are little endian.
 func All() []Guest {
 	return []Guest{{
 		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu",
-		Runner: runner("runners/aarch64.s"), Base: 0x20_0000_0000, Class: elf.ELFCLASS64, Pointer: 8,
+		Runner: runner("runners/aarch64.s"), Base: 0x20_0000_0000, Page: 1 << 16, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_AARCH64_RELATIVE),
 		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT)},
 	}, {
 		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf",
-		// qemu puts the program below 0x4000_0000, and stack and mappings from there on.
-		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Class: elf.ELFCLASS32, Pointer: 4,
+		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process of some kernels ends at
+		// 0x8000_0000, and its stack lies below.
+		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Direct: 0x2000_0000, Page: 1 << 12, Class: elf.ELFCLASS32, Pointer: 4,
 		Relative: uint32(elf.R_ARM_RELATIVE), Symbolic: []uint32{uint32(elf.R_ARM_ABS32)},
 		Plain: []uint32{uint32(elf.R_ARM_GLOB_DAT), uint32(elf.R_ARM_JUMP_SLOT)},
+	}, {
+		Arch: "x86_64", Machine: elf.EM_X86_64, Triple: "x86_64-linux-gnu",
+		Runner: runner("runners/x86_64.s"), Base: 0x20_0000_0000, Page: 1 << 12, Class: elf.ELFCLASS64, Pointer: 8,
+		Relative: uint32(elf.R_X86_64_RELATIVE),
+		Symbolic: []uint32{uint32(elf.R_X86_64_64), uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT)},
 	}}
 }
 

@@ -17,14 +17,16 @@ type value struct {
 	conv    *graph.Node // the bitserial op whose accumulators q holds
 }
 
-// pictures are random pixels in [0, 1).
-func pictures(n int, seed uint64) []*value {
+// pictures are random pixels, in [0, 1) or bytes, which are integers in f32.
+func pictures(n int, seed uint64, bytes bool) []*value {
 	var out []*value
 	for i := range n {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		v := &value{h: 224, w: 224, c: 3, f: make([]float32, 224*224*3)}
 		for j := range v.f {
-			v.f[j] = rng.Float32()
+			if v.f[j] = rng.Float32(); bytes {
+				v.f[j] = float32(int(256 * v.f[j]))
+			}
 		}
 		out = append(out, v)
 	}

@@ -34,8 +34,9 @@ func TestGlue(t *testing.T) {
 
 // TestFilesAreCurrent: the committed JSON is what the program writes.
 func TestFilesAreCurrent(t *testing.T) {
-	for bits, file := range []string{"squeezenet_float", "squeezenet", "squeezenet_a2", "squeezenet_a3"} {
-		want, err := squeezeNet(bits).text()
+	for _, v := range variants() {
+		file := v.name
+		want, err := v.network().text()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,13 +50,16 @@ func TestFilesAreCurrent(t *testing.T) {
 // TestBalance runs the committed networks on 8 pictures that neither the calibration nor the report saw: in every layer
 // 20 to 80 % of the bits are set and 90 % of the channels vary.
 func TestBalance(t *testing.T) {
-	for _, file := range []string{"squeezenet", "squeezenet_a2", "squeezenet_a3"} {
-		t.Run(file, func(t *testing.T) {
-			g, err := ripcjson.Read("../"+file+".json", importer.Options{})
+	for _, v := range variants() {
+		if v.bits == 0 {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			g, err := ripcjson.Read("../"+v.name+".json", importer.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := report(g, pictures(8, 77)); err != nil {
+			if err := report(g, pictures(8, 77, v.bytes)); err != nil {
 				t.Error(err)
 			}
 		})

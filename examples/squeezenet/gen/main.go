@@ -26,8 +26,8 @@ func main() {
 }
 
 func run(out string) error {
-	for _, bits := range []int{1, 2, 3, 0} {
-		if err := writeSqueezeNet(filepath.Join(out, "squeezenet"), bits); err != nil {
+	for _, v := range variants() {
+		if err := v.write(filepath.Join(out, "squeezenet")); err != nil {
 			return err
 		}
 	}

@@ -11,26 +11,43 @@ import (
 	"ripc/internal/safetensors"
 )
 
-// squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures with activations of so many bits, in the form
-// that Riptide gives networks; bits 0 is the float network. The binary network pools before it normalizes, as Riptide
-// does (its Algorithm 1), behind fire modules the integers of both expand convolutions: so bits stay balanced.
-func squeezeNet(bits int) *network {
-	n := &network{Name: "squeezenet", Outputs: []string{"prob"}}
-	gain, stem := 0.25, "squeezenet_a1"
-	switch bits {
-	case 0:
-		n.Name, gain = "squeezenet_float", 1
-		stem = n.Name
-	case 1:
-	default:
-		n.Name = fmt.Sprintf("squeezenet_a%d", bits)
-		stem = n.Name
+// variant is one SqueezeNet: what its files are called, the bits of its activations (0 is the float network), and whether pictures
+// are bytes and the weights of the first layer integers of 8 bits, which makes that one a layer of integers, too.
+type variant struct {
+	name, weights string
+	bits          int
+	bytes         bool
+}
+
+func variants() []variant {
+	return []variant{
+		{"squeezenet", "squeezenet_a1", 1, false},
+		{"squeezenet_u8", "squeezenet_u8", 1, true},
+		{"squeezenet_a2", "squeezenet_a2", 2, false},
+		{"squeezenet_a3", "squeezenet_a3", 3, false},
+		{"squeezenet_float", "squeezenet_float", 0, false},
+	}
+}
+
+// network is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures, in the form that Riptide gives networks. The binary
+// network pools before it normalizes, as Riptide does (its Algorithm 1), behind fire modules the integers of both expand
+// convolutions: so bits stay balanced.
+func (v variant) network() *network {
+	n := &network{Name: v.name, Outputs: []string{"prob"}}
+	gain, bits := 0.25, v.bits
+	if bits == 0 {
+		gain = 1
 	}
 	n.Inputs = []attrs{{"name": "image", "dtype": "f32", "shape": []int{1, 224, 224, 3}, "layout": "NHWC"}}
-	n.Weights = attrs{"init": "random", "seed": 1, "gain": gain, "file": stem + ".safetensors"}
+	stem := "conv2d"
+	if v.bytes {
+		stem = "int_conv2d"
+		n.Inputs[0]["dtype"], n.Inputs[0]["encoding"], n.Inputs[0]["bits"], n.Inputs[0]["scale"] = "u8", "unipolar", 8, 1.0/255
+	}
+	n.Weights = attrs{"init": "random", "seed": 1, "gain": gain, "file": v.weights + ".safetensors"}
 
 	pool := attrs{"kernel": []int{3, 3}, "strides": []int{2, 2}}
-	x := n.add("conv1", "conv2d", attrs{"filters": 64, "kernel": []int{3, 3}, "strides": []int{2, 2}}, "image")
+	x := n.add("conv1", stem, attrs{"filters": 64, "kernel": []int{3, 3}, "strides": []int{2, 2}}, "image")
 	if bits == 0 {
 		x = n.add("bn1", "batch_norm", nil, x)
 		x = n.add("relu1", "relu", nil, x)
@@ -80,15 +97,15 @@ func (n *network) layer(name string, bits, filters, kernel int, pooled bool, x s
 	return n.add(name+"_norm", "shift_norm", attrs{"mode": "riptide", "bits": bits}, x)
 }
 
-// writeSqueezeNet writes one network, calibrates its normalizations layer by layer, and reports the result.
-func writeSqueezeNet(dir string, bits int) error {
+// write writes one network, calibrates its normalizations layer by layer, and reports the result.
+func (v variant) write(dir string) error {
 	const calibrationImages, testImages = 6, 8
-	n := squeezeNet(bits)
+	n := v.network()
 	text, err := n.text()
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, map[bool]string{true: "squeezenet", false: n.Name}[bits == 1]+".json")
+	path := filepath.Join(dir, v.name+".json")
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return err
 	}
@@ -98,7 +115,7 @@ func writeSqueezeNet(dir string, bits int) error {
 		return err
 	}
 	cal := &calibrator{g: g}
-	if _, err := forward(g, pictures(calibrationImages, 1000), cal.visit); err != nil {
+	if _, err := forward(g, pictures(calibrationImages, 1000, v.bytes), cal.visit); err != nil {
 		return err
 	}
 	if err := saveStatistics(filepath.Join(dir, n.Weights["file"].(string)), cal.done); err != nil {
@@ -108,7 +125,7 @@ func writeSqueezeNet(dir string, bits int) error {
 	if g, err = ripcjson.Read(path, importer.Options{}); err != nil {
 		return err
 	}
-	return report(g, pictures(testImages, 1))
+	return report(g, pictures(testImages, 1, v.bytes))
 }
 
 // saveStatistics stores mean and var of the nodes.

@@ -1,9 +1,10 @@
-@ The guest half of the simulator for 32-bit Arm Linux: a static program without libc. It maps the image file argv[1]
+@ Runs jobs on 32-bit Arm Linux, simulated or not: a static program without libc. It maps the image file argv[1]
 @ where the image wants to be, runs the jobs in it, and ends with 0; results are in the file. Exit codes from 120 on
 @ say what failed here. The offsets are those of image.go; of its 64-bit words the low half is read.
 @
-@ Registers kept throughout: r4 = job, r5 = jobs left, r6 = threads of the job, r8 = this thread's number (0 or file
-@ at first), r9 = number of the job, r10 = header, r11 = exit code. r7 is the number of a system call.
+@ Registers kept throughout: r4 = job, r5 = where its timing lies, r6 = threads of the job, r8 = this thread's number (0 or
+@ file at first), r9 = number of the job, r10 = header, r11 = exit code, or the arrivals that meet waits for. r7 is the
+@ number of a system call.
 	.syntax	unified
 	.arch	armv7-a
 	.fpu	neon
@@ -72,13 +73,17 @@ protected:
 	ldr	r0, [r10, #64]		@ stacks
 	ldr	r1, [r10, #72]		@ size of one
 	add	sp, r0, r1		@ thread 0 has the first
-	ldr	r5, [r10, #32]
-	ldr	r4, [r10, #40]
 	mov	r9, #0
 
-job:	cmp	r5, #0
-	beq	end
+job:	ldr	r0, [r10, #32]		@ count and address of the jobs
+	ldr	r1, [r10, #40]
+	cmp	r9, r0
+	bhs	end
+	add	r4, r1, r9, lsl #7
 	str	r9, [r10, #80]		@ how far we are, for messages
+	mov	r0, #0
+	mov	r1, #0
+	strd	r0, r1, [r4, #56]	@ no thread is done
 	ldr	r6, [r4, #32]
 	mov	r8, #1
 	mov	r11, #125
@@ -99,7 +104,7 @@ spawn:	cmp	r8, r6
 	blt	fail
 	add	r8, r8, #1
 	b	spawn
-child:	bl	call
+child:	bl	work
 	bl	report			@ from here on the stack belongs to the next job
 	mov	r0, #0
 	mov	r7, #1			@ exit this thread
@@ -107,7 +112,7 @@ child:	bl	call
 
 spawned:
 	mov	r8, #0
-	bl	call
+	bl	work
 	bl	report
 join:	ldr	r0, [r4, #56]
 	dmb	ish
@@ -134,14 +139,168 @@ copy:	cmp	r12, #0
 copied:	sub	r0, r0, #1
 	b	capture
 captured:
-	add	r4, r4, #128
 	add	r9, r9, #1
-	sub	r5, r5, #1
 	b	job
+
+@ At the end, whoever made the image may want some of the jobs again: it says from which on.
 end:	mov	r11, #0
+	ldr	r0, [r10, #88]
+	cmp	r0, #0
+	beq	fail
+	mov	r0, #1
+	add	r1, r10, #80
+	mov	r2, #8
+	mov	r7, #4			@ write
+	svc	#0
+	mov	r0, #0
+	add	r1, r10, #96
+	mov	r2, #8
+	mov	r7, #3			@ read
+	svc	#0
+	cmp	r0, #8
+	bne	fail
+	ldr	r9, [r10, #96]
+	b	job
 fail:	mov	r0, r11
 	mov	r7, #248		@ exit all threads
 	svc	#0
+
+@ work does a thread's part of a job: one call, or many that are timed. The value of the entry point is in r12, of many
+@ calls all values combined. On the stack: 0 time at the start, 8 at the start of the sample, 16 calls left, 20 value.
+work:	ldr	r5, [r4, #88]
+	cmp	r5, #0
+	beq	call
+	push	{r3, lr}
+	sub	sp, sp, #24
+	mov	r11, #0
+	str	r11, [sp, #20]
+	bl	now
+	strd	r0, r1, [sp]
+sample:	cmp	r8, #0
+	bne	ready
+	ldr	r0, [r5, #40]
+	ldr	r1, [r5]
+	cmp	r0, r1
+	bhs	stop
+	cmp	r0, #0			@ there is one sample at least
+	beq	flush
+	bl	now
+	ldrd	r2, r3, [sp]
+	subs	r0, r0, r2
+	sbc	r1, r1, r3
+	ldrd	r2, r3, [r5, #16]
+	subs	r0, r0, r2
+	sbcs	r1, r1, r3
+	blo	flush
+stop:	mov	r0, #1
+	str	r0, [r5, #56]
+	b	ready
+flush:	ldr	r0, [r5, #24]		@ memory that takes the place of all else in the caches
+	ldr	r1, [r5, #32]
+1:	subs	r1, r1, #64
+	blo	ready
+	ldr	r2, [r0]
+	add	r2, r2, #1
+	str	r2, [r0], #64
+	b	1b
+ready:	bl	meet
+	ldr	r0, [r5, #56]
+	cmp	r0, #0
+	bne	enough
+	cmp	r8, #0
+	bne	2f
+	bl	now
+	strd	r0, r1, [sp, #8]
+	bl	now
+	ldr	r2, [sp, #8]
+	strd	r0, r1, [sp, #8]
+	sub	r0, r0, r2
+	ldr	r1, [r5, #72]
+	cmp	r0, r1
+	strlo	r0, [r5, #72]
+2:	ldr	r0, [r5, #8]
+	str	r0, [sp, #16]
+round:	bl	call
+	ldr	r0, [sp, #20]
+	orr	r0, r0, r12
+	str	r0, [sp, #20]
+	bl	meet
+	ldr	r0, [sp, #16]
+	subs	r0, r0, #1
+	str	r0, [sp, #16]
+	bne	round
+	cmp	r8, #0
+	bne	sample
+	bl	now
+	ldrd	r2, r3, [sp, #8]
+	subs	r0, r0, r2
+	sbc	r1, r1, r3
+	ldr	r2, [r5, #40]
+	add	r3, r5, #128
+	add	r3, r3, r2, lsl #3
+	strd	r0, r1, [r3]
+	add	r2, r2, #1
+	str	r2, [r5, #40]
+	b	sample
+enough:	cmp	r8, #0
+	bne	4f
+	bl	now
+	strd	r0, r1, [sp, #8]
+	mov	r2, #2048		@ a chain of 16 operations, of a cycle each, in each turn
+	mov	r1, #1
+	mov	r0, #1
+3:	.rept	8
+	add	r0, r0, r1
+	eor	r0, r0, r1
+	.endr
+	subs	r2, r2, #1
+	bne	3b
+	bl	now
+	ldr	r2, [sp, #8]
+	sub	r0, r0, r2
+	str	r0, [r5, #48]
+4:	ldr	r12, [sp, #20]
+	add	sp, sp, #24
+	pop	{r3, pc}
+
+@ meet returns when all threads of the job have called it as often as this one.
+meet:	cmp	r6, #1
+	bxeq	lr
+	add	r11, r11, r6
+	add	r1, r5, #64
+	dmb	ish
+1:	ldrex	r2, [r1]
+	add	r2, r2, #1
+	strex	r3, r2, [r1]
+	cmp	r3, #0
+	bne	1b
+	mov	r3, #4096
+2:	ldr	r2, [r1]
+	dmb	ish
+	cmp	r2, r11
+	bxhs	lr
+	subs	r3, r3, #1
+	bne	2b
+	mov	r12, r1
+	mov	r7, #158		@ sched_yield
+	svc	#0
+	mov	r1, r12
+	mov	r3, #1
+	b	2b
+
+@ now is the time in nanoseconds, in r0 and r1.
+now:	sub	sp, sp, #8
+	mov	r0, #1			@ monotonic
+	mov	r1, sp
+	movw	r7, #263		@ clock_gettime
+	svc	#0
+	pop	{r2, r3}
+	movw	r1, #0xca00		@ 1000000000
+	movt	r1, #0x3b9a
+	umull	r0, r1, r2, r1
+	adds	r0, r0, r3
+	adc	r1, r1, #0
+	bx	lr
 
 @ call runs the artifact's entry point; its value is left in r12. If the job is counted, thread 0 makes a system call
 @ that does not exist before and after, which the counter sees. Between them lie 10 instructions of this file.

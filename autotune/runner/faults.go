@@ -1,0 +1,68 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ripc/autotune/records"
+	"ripc/engine/simulate"
+	"ripc/runtime"
+)
+
+// errLimit says that a candidate was stopped because it took too long.
+var errLimit = errors.New("time is up")
+
+// limited is ctx for a candidate that may take limit.
+func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, errLimit)
+}
+
+// failed makes the answer to j of what err says of the candidate, which ran in ctx (of limited); it is err if that says nothing of it.
+func failed(ctx context.Context, answer Result, err error, s Settings) (Result, error) {
+	var died *simulate.RunError
+	var overrun *simulate.OverrunError
+	var status *runtime.StatusError
+	f := &records.Failure{Kind: records.Crashed}
+	switch {
+	case context.Cause(ctx) == errLimit:
+		f.Kind, f.Text = records.TimedOut, fmt.Sprintf("it did not return within %v", s.Limit)
+	case ctx.Err() != nil:
+		return Result{}, ctx.Err()
+	case errors.As(err, &died):
+		f.Text = died.Status
+		if died.Hint != "" {
+			f.Text += ": " + died.Hint
+		}
+	case errors.As(err, &overrun):
+		f.Text = "it wrote beyond the end of " + overrun.What
+	case errors.As(err, &status):
+		f.Text = status.Error()
+	default:
+		return Result{}, err
+	}
+	answer.Measurement = records.Measurement{Failure: f}
+	return answer, nil
+}
+
+// pattern is what outputs and workspace of a kernel hold before it runs, so that one that counts on zeros, or writes nothing, is
+// found out.
+func pattern(n int64) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i)*37 ^ byte(i>>8) ^ 0x5A
+	}
+	return b
+}
+
+// whole is a whole run of a kernel on its inputs.
+func whole(m *simulate.Machine, j Job, threads int) simulate.Job {
+	d := m.Description()
+	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads, Workspace: pattern(d.ArenaBytes + int64(threads)*d.ScratchBytes), Outputs: [][]byte{}}
+	for _, t := range d.Outputs {
+		n, _ := runtime.TensorBytes(t) // opening the library has checked it
+		run.Outputs = append(run.Outputs, pattern(int64(n)))
+	}
+	return run
+}

@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"ripc/autotune/records"
+	"ripc/engine/simulate"
+	"ripc/measure"
+	"ripc/runtime"
+	"ripc/targets"
+)
+
+const (
+	// sampleTime is how long the calls of a sample take together at least, so that reading the clock does not count.
+	sampleTime = 50 * time.Microsecond
+	// worse is how far beyond the cost to beat a candidate lies that is clearly worse.
+	worse = 1.1
+	// maxKept bounds the samples in a measurement.
+	maxKept = 24
+)
+
+// native measures on this machine, each candidate in a process of its own, and one at a time.
+type native struct {
+	through []string
+	machine records.Machine
+	cold    int64 // bytes to touch so that the caches hold nothing else
+	slot    chan struct{}
+}
+
+func newNative(through []string) *native {
+	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(), slot: make(chan struct{}, 1)}
+}
+
+func openLocal(_ context.Context, _, _ string, t targets.Target, o Options) (Runner, error) {
+	if host := runtime.HostArch(); t.Arch != host {
+		return nil, fmt.Errorf("kernels for %s are for %s, this machine is %s", t.Name, t.Arch, host)
+	}
+	if err := runtime.CheckFeatures("target "+t.Name, t.CPU, t.Features); err != nil {
+		return nil, err
+	}
+	return newNative(o.Through), nil
+}
+
+func (n *native) Machine() records.Machine { return n.machine }
+func (n *native) Unit() records.Unit       { return records.Nanoseconds }
+func (n *native) Slots() int               { return 1 }
+func (n *native) Close() error             { return nil }
+
+func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
+	select {
+	case n.slot <- struct{}{}:
+		defer func() { <-n.slot }()
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+	s := j.Settings.or(Defaults())
+	m, err := simulate.OpenLibrary(j.Library, simulate.Options{Direct: true, Through: n.through, Program: j.Program})
+	if err != nil {
+		return Result{}, err
+	}
+	answer := Result{ID: j.ID, Machine: n.machine}
+	ctx, cancel := limited(ctx, s.Limit)
+	defer cancel()
+	cold := int64(0)
+	if s.Cold {
+		cold = n.cold
+	}
+	p, err := m.Start(ctx, []simulate.Job{whole(m, j, s.Threads)}, cold)
+	if err != nil {
+		return failed(ctx, answer, err, s)
+	}
+	measured, err := sample(p.Time, s)
+	left, end := p.Finish()
+	if err == nil {
+		err = end
+	}
+	if err != nil {
+		return failed(ctx, answer, err, s)
+	}
+	answer.Outputs = hashes(left[0].Outputs)
+	if last := hashes(left[1].Outputs); !slices.Equal(answer.Outputs, last) {
+		answer.Outputs = append(answer.Outputs, last...)
+	}
+	measured.Celsius = measure.Celsius()
+	answer.Measurement = measured
+	return answer, nil
+}
+
+// sample takes samples by run until their interval is narrow, or what is measured is clearly worse than what is to be beaten, or
+// time is up.
+func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (records.Measurement, error) {
+	first, err := run(simulate.Timing{Samples: 3, Calls: 1, Budget: s.MinTime})
+	if err != nil {
+		return records.Measurement{}, err
+	}
+	calls := 1
+	if fastest := max(1, slices.Min(first.Samples)); !s.Cold {
+		calls = max(1, int(math.Ceil(float64(sampleTime.Nanoseconds())/fastest)))
+	}
+	// The clock of a core that was idle takes some milliseconds to rise.
+	if _, err := run(simulate.Timing{Samples: simulate.MaxSamples, Calls: calls, Budget: s.MinTime / 2}); err != nil {
+		return records.Measurement{}, err
+	}
+	var samples, clocks []float64
+	for start := time.Now(); ; {
+		round, err := run(simulate.Timing{Samples: simulate.MaxSamples, Calls: calls, Budget: s.MinTime})
+		if err != nil {
+			return records.Measurement{}, err
+		}
+		samples, clocks = append(samples, round.Samples...), append(clocks, round.GHz)
+		m := reduce(samples)
+		took := time.Since(start)
+		enough := took >= s.MinTime && len(samples) >= s.MinRuns
+		narrow := m.High-m.Low <= s.Interval*m.Cost
+		beaten := s.Best > 0 && m.Low > worse*s.Best
+		if enough && (narrow || beaten) || took >= s.MaxTime {
+			slices.Sort(clocks)
+			m.GHz = clocks[len(clocks)/2]
+			return m, nil
+		}
+	}
+}
+
+// reduce is the median of samples, in nanoseconds, with its confidence interval of 95 % by order statistics, which supposes
+// nothing of how times are distributed: of n samples, about half plus or minus 0.98 sqrt(n) lie below the median.
+func reduce(samples []float64) records.Measurement {
+	sorted := slices.Sorted(slices.Values(samples))
+	n := len(sorted)
+	half, spread := float64(n-1)/2, 0.98*math.Sqrt(float64(n))
+	low, high := max(0, int(math.Floor(half-spread))), min(n-1, int(math.Ceil(half+spread)))
+	m := records.Measurement{Cost: (sorted[(n-1)/2] + sorted[n/2]) / 2, Unit: records.Nanoseconds, Low: sorted[low], High: sorted[high]}
+	kept := min(n, maxKept)
+	for k := range kept {
+		m.Samples = append(m.Samples, samples[k*n/kept])
+	}
+	return m
+}

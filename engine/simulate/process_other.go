@@ -1,0 +1,8 @@
+//go:build !linux
+
+package simulate
+
+import "os/exec"
+
+// endWithParent does nothing here.
+func endWithParent(*exec.Cmd) {}

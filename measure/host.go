@@ -1,0 +1,68 @@
+package measure
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Celsius is the temperature of the processor, of the hottest part that the system tells of; 0 where it tells of none.
+func Celsius() float64 {
+	hottest := 0.0
+	for _, pattern := range []string{"/sys/class/thermal/thermal_zone*/temp", "/sys/class/hwmon/hwmon*/temp*_input"} {
+		for _, v := range numbers(pattern) {
+			if c := float64(v) / 1000; c > hottest && c < 150 {
+				hottest = c
+			}
+		}
+		if hottest > 0 {
+			break
+		}
+	}
+	return hottest
+}
+
+// Cache is the size in bytes of the largest cache of a core, or a large one where the system does not tell.
+func Cache() int64 {
+	largest := int64(0)
+	for _, v := range numbers("/sys/devices/system/cpu/cpu0/cache/index*/size") {
+		largest = max(largest, v)
+	}
+	if largest == 0 {
+		largest = 16 << 20
+	}
+	return min(largest, 64<<20)
+}
+
+// Memory is the size of the machine's memory in bytes; 0 where the system does not tell.
+func Memory() int64 {
+	return number(strings.TrimSuffix(valueOf("/proc/meminfo", "MemTotal", ":", "0"), " kB")) << 10
+}
+
+// numbers are those in the files that a pattern names.
+func numbers(pattern string) []int64 {
+	files, _ := filepath.Glob(pattern) // a bad pattern names none
+	var all []int64
+	for _, f := range files {
+		if data, err := os.ReadFile(f); err == nil {
+			all = append(all, number(strings.TrimSpace(string(data))))
+		}
+	}
+	return all
+}
+
+// number reads a number, with K or M for its unit; 0 of what is none.
+func number(text string) int64 {
+	unit := int64(1)
+	for suffix, u := range map[string]int64{"K": 1 << 10, "M": 1 << 20} {
+		if rest, ok := strings.CutSuffix(text, suffix); ok {
+			text, unit = rest, u
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n * unit
+}
