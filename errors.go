@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ripc/autotune/runner"
+	"ripc/autotune/search"
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
@@ -35,6 +37,7 @@ const (
 	ToVerify    Purpose = "compare it with its definition"
 	ToPrint     Purpose = "print its programs"
 	ToIsolate   Purpose = "build a layer by itself"
+	ToTune      Purpose = "tune it"
 )
 
 func (e *ArtifactError) Error() string {
@@ -51,7 +54,7 @@ func IsBadInput(err error) bool {
 		return false
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
+		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) || is[*search.NameError](err) || is[*runner.NameError](err) ||
 		is[*runtime.FileError](err) || is[*runtime.FormatError](err)
 }
 

@@ -61,7 +61,7 @@ that ripc compiled.`,
 			return &usageError{}
 		},
 	}
-	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
+	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(), reportCommand(), tuneCommand(), importCommand(), interpCommand(),
 		targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
 	// The second usage line is for commands that do nothing by themselves.
