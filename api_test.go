@@ -1,15 +1,20 @@
 package ripc_test
 
 import (
+	"errors"
 	"fmt"
 	"go/importer"
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+
+	"ripc"
 )
 
 // TestPublicTypes type-checks what programs outside of this module may import, the compiler's face and the runtime, and
@@ -117,5 +122,33 @@ func TestWalker(t *testing.T) {
 	w.visit("S", named("ripc/compile", "S", types.NewStruct([]*types.Var{field, unexported}, nil)))
 	if len(found) != 1 || found[0] != "S.F ripc/internal/x.T" {
 		t.Errorf("found %q", found)
+	}
+}
+
+// TestCompareBench: what is compared counts the same thing for the same machine, and layers that only one has are named.
+func TestCompareBench(t *testing.T) {
+	of := func(target string, cost float64, layers map[string]float64) *ripc.BenchResult {
+		r := &ripc.BenchResult{Target: target, Threads: 1, Figures: ripc.Figures{MinMS: &cost}}
+		for _, name := range slices.Sorted(maps.Keys(layers)) {
+			r.Layers = append(r.Layers, ripc.LayerBench{Name: name, Figures: ripc.Figures{MinMS: new(layers[name])}})
+		}
+		return r
+	}
+	before := of("host", 10, map[string]float64{"a": 4, "b": 6})
+	c, err := ripc.CompareBench(before, of("host", 11, map[string]float64{"a": 2, "c": 9}), 0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Slower || c.Network.Ratio != 1.1 || len(c.Layers) != 1 || c.Layers[0].Ratio != 0.5 || !slices.Equal(c.Gone, []string{"b"}) || !slices.Equal(c.Added, []string{"c"}) {
+		t.Errorf("%+v", c)
+	}
+	if c, err := ripc.CompareBench(before, of("host", 10.4, nil), 0.05); err != nil || c.Slower {
+		t.Errorf("4 %% are more than 5 %%: %+v, %v", c, err)
+	}
+	var not *ripc.IncomparableError
+	for _, now := range []*ripc.BenchResult{of("rpi3", 10, nil), {Target: "host", Threads: 1}, {Target: "host", Threads: 2, Figures: before.Figures}} {
+		if _, err := ripc.CompareBench(before, now, 0.05); !errors.As(err, &not) {
+			t.Errorf("%+v was compared: %v", now, err)
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package ripc
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"ripc/codegen"
 	"ripc/engine"
@@ -38,15 +40,57 @@ type BenchResult struct {
 	NoEstimate string         `json:"no_estimate,omitempty"`
 	MACs       int64          `json:"macs"`
 	Layers     []LayerBench   `json:"layers,omitempty"`
+	// Kinds are the sums of the layers by what became of them, the most costly first.
+	Kinds []KindBench `json:"kinds,omitempty"`
 }
 
 // LayerBench is the share of one stage.
 type LayerBench struct {
 	Name   string `json:"name"`
 	Op     string `json:"op"`
+	Kind   string `json:"kind"` // "binary", "float", "bits" or "glue", as in Layer; "" where an artifact does not say it
 	Kernel string `json:"kernel"`
 	MACs   int64  `json:"macs"`
+	// Share of the sum of all layers' costs (Figures.Cost), 0 to 1; nil if there is none.
+	Share *float64 `json:"share"`
 	Figures
+}
+
+// KindBench is the cost of all layers of a kind.
+type KindBench struct {
+	Kind   string       `json:"kind"`
+	Layers int          `json:"layers"`
+	MACs   int64        `json:"macs"`
+	Cost   float64      `json:"cost"`
+	Unit   measure.Unit `json:"unit"`
+	Share  float64      `json:"share"`
+}
+
+// sumUp fills in what follows from the figures of the layers.
+func (res *BenchResult) sumUp() {
+	total := 0.0
+	for _, l := range res.Layers {
+		cost, _ := l.Cost()
+		total += cost
+	}
+	if total == 0 {
+		return
+	}
+	at := map[string]int{}
+	for i := range res.Layers {
+		l := &res.Layers[i]
+		cost, unit := l.Cost()
+		l.Share = new(cost / total)
+		k, known := at[l.Kind]
+		if !known {
+			k = len(res.Kinds)
+			at[l.Kind] = k
+			res.Kinds = append(res.Kinds, KindBench{Kind: l.Kind, Unit: unit})
+		}
+		sum := &res.Kinds[k]
+		sum.Layers, sum.MACs, sum.Cost, sum.Share = sum.Layers+1, sum.MACs+l.MACs, sum.Cost+cost, (sum.Cost+cost)/total
+	}
+	slices.SortStableFunc(res.Kinds, func(a, b KindBench) int { return cmp.Compare(b.Cost, a.Cost) })
 }
 
 // Figures are one measurement.
@@ -97,7 +141,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	for _, s := range d.Stages {
 		res.MACs += s.MACs
 		if r.PerLayer {
-			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kernel: s.Kernel, MACs: s.MACs})
+			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs})
 		}
 	}
 	if !o.Count {
@@ -113,6 +157,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f
 	}
+	res.sumUp()
 	return res, err
 }
 
@@ -129,7 +174,7 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	s := codegen.Describe(u.Artifact()).Stages[0]
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
+		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
 	res.estimated(m.Estimate, u.Target.CPU)
 	return res, err
 }

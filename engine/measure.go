@@ -20,15 +20,11 @@ type Measurement struct {
 // Cost is one number to compare by: the nanoseconds of the fastest run; of simulated code the estimated cycles, or, for a core
 // that LLVM has no model of, the instructions. It is 0 if none is known.
 func (m *Measurement) Cost() float64 {
-	switch {
-	case m.Network.MinMS != nil:
-		return 1e6 * *m.Network.MinMS
-	case m.Network.EstimatedCycles != nil:
-		return *m.Network.EstimatedCycles
-	case m.Network.Instructions != nil:
-		return float64(*m.Network.Instructions)
+	cost, unit := m.Network.Cost()
+	if unit == measure.Milliseconds {
+		return 1e6 * cost
 	}
-	return 0
+	return cost
 }
 
 // MeasureOptions say what Measure measures. The zero value is fine.
@@ -83,6 +79,10 @@ func counted(r Result, macs int64) measure.Figures {
 	var f measure.Figures
 	if n := r.Counters.Instructions; n > 0 {
 		f.Instructions = &n
+		if macs > 0 {
+			v := float64(macs) / float64(n)
+			f.MACsPerInstruction = &v
+		}
 	}
 	if cycles := r.Counters.Estimate.Cycles; cycles > 0 {
 		f.EstimatedCycles = &cycles

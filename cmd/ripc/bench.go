@@ -1,18 +1,26 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/files"
+	"ripc/measure"
 )
 
 func benchCommand() *cobra.Command {
 	var f compileFlags
+	var sortBy, before string
+	var wide bool
+	tolerance := 0.05
 	r := ripc.BenchRequest{}
 	cmd := &cobra.Command{
 		Use:   "bench MODEL|X.so [flags]",
@@ -28,6 +36,9 @@ itself, with its own weights and the schedule that it has in the network or that
 gives: what a change of its schedule does shows without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
   ripc bench squeezenet_rpi3.so --json
+  ripc bench squeezenet.json --per-layer --sort cost
+  ripc bench squeezenet.json --json > before.json     # and later:
+  ripc bench squeezenet.json --compare before.json
   ripc bench squeezenet.json --layer fire8_squeeze --schedule my.schedule`,
 		Args: args(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +53,17 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if r.Layer != "" && r.PerLayer {
 				return usagef("--layer %s: it is measured by itself, leave --per-layer out", r.Layer)
 			}
-			r.PerLayer = r.PerLayer || f.json
+			if !slices.Contains(sortOrders(), sortBy) {
+				return usagef("--sort %s: it can be %s", sortBy, strings.Join(sortOrders(), ", "))
+			}
+			var old *ripc.BenchResult
+			if before != "" {
+				if old, err = readBench(before); err != nil {
+					return err
+				}
+				r.PerLayer = r.PerLayer || len(old.Layers) > 0 && r.Layer == ""
+			}
+			r.PerLayer = r.PerLayer || f.json || cmd.Flags().Changed("sort") && r.Layer == ""
 			p := newProgress()
 			r.Progress = p.step
 			res, err := ripc.Bench(cmd.Context(), r)
@@ -56,25 +77,70 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if res.NoEstimate != "" {
 				fmt.Fprintf(os.Stderr, "ripc: no cycles estimated: %s\n", res.NoEstimate)
 			}
+			w := cmd.OutOrStdout()
 			if f.json {
-				if jerr := printJSON(cmd.OutOrStdout(), res); jerr != nil {
+				if jerr := printJSON(w, res); jerr != nil {
 					return jerr
 				}
-			} else if perr := printBench(cmd.OutOrStdout(), res); perr != nil {
+			} else if perr := printBench(w, res, sortBy, widthOf(w), wide); perr != nil {
 				return perr
 			}
-			return err // an interruption: what there is was printed
+			if err != nil || old == nil {
+				return err // an interruption: what there is was printed
+			}
+			c, err := ripc.CompareBench(old, res, tolerance)
+			if err != nil {
+				return &usageError{msg: "--compare " + before, err: err}
+			}
+			if f.json {
+				w = os.Stderr
+			}
+			if err := printComparison(w, c, before, widthOf(w)); err != nil {
+				return err
+			}
+			if c.Slower {
+				return errFailed
+			}
+			return nil
 		},
 	}
 	cmd.Flags().SortFlags = false
 	threadsFlag(cmd, &r.Threads)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
+	cmd.Flags().StringVar(&sortBy, "sort", sortStage, "order of the layers: "+strings.Join(sortOrders(), ", "))
+	cmd.Flags().BoolVar(&wide, "wide", false, "show all columns, however narrow the terminal is")
+	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less\nthan then, and exit with 1 if the network does by more than\n--tolerance")
+	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
+	complete(cmd, "sort", sortOrders)
 	f.register(cmd)
 	return cmd
 }
 
-func printBench(w io.Writer, r *ripc.BenchResult) error {
+// Orders of layers.
+const (
+	sortStage = "stage" // as they run
+	sortCost  = "cost"
+	sortMACs  = "macs"
+	sortName  = "name"
+)
+
+func sortOrders() []string { return []string{sortStage, sortCost, sortMACs, sortName} }
+
+// readBench reads what bench --json printed.
+func readBench(path string) (*ripc.BenchResult, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &usageError{msg: "--compare " + path, err: files.Cause(err)}
+	}
+	r := &ripc.BenchResult{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, &usageError{msg: "--compare " + path + ": is not what bench --json prints", err: err}
+	}
+	return r, nil
+}
+
+func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int, wide bool) error {
 	what := r.Model
 	if r.Layer != "" {
 		what = "layer " + r.Layer + " of " + r.Model + ", by itself,"
@@ -99,59 +165,115 @@ func printBench(w io.Writer, r *ripc.BenchResult) error {
 		}
 		fmt.Fprint(w, "\n\n")
 	}
-	const whole = "whole network"
-	first := column{"LAYER", -len(whole)}
-	for _, l := range r.Layers {
-		first.width = min(first.width, -len(l.Name))
+	t := benchTable(r, sortBy)
+	if wide {
+		width = 0
 	}
-	columns := []column{first, {"MIN MS", 12}, {"MEDIAN MS", 10}, {"MACS", 9}, {"MACS/CYCLE", 10}, {"KERNEL", 0}}
-	switch {
-	case r.Estimate != nil:
-		columns = []column{first, {"INSTRUCTIONS", 12}, {"EST. CYCLES", 12}, {"MACS", 9}, {"MACS/EST. CYCLE", 15}, {"KERNEL", 0}}
-	case r.Simulated: // neither times nor cycles
-		columns = []column{first, {"INSTRUCTIONS", 12}, {"MACS", 9}, {"KERNEL", 0}}
+	if err := t.write(w, width); err != nil {
+		return err
 	}
-	var titles []string
-	for _, c := range columns {
-		titles = append(titles, c.title)
-	}
-	lines := [][]string{titles}
-	line := func(name string, f ripc.Figures, macs int64, kernel string) {
-		cells := []string{name, number(f.MinMS, 4), number(f.MedianMS, 4), thousands(macs), number(f.MACsPerCycle, 1), kernel}
-		if r.Simulated {
-			instructions := "-"
-			if f.Instructions != nil {
-				instructions = fmt.Sprint(*f.Instructions)
-			}
-			cells = []string{name, instructions, thousands(macs), kernel}
-			if r.Estimate != nil {
-				cells = []string{name, instructions, number(f.EstimatedCycles, 0), thousands(macs), number(f.MACsPerEstimatedCycle, 1), kernel}
-			}
-		}
-		lines = append(lines, cells)
-	}
-	for _, l := range r.Layers {
-		line(l.Name, l.Figures, l.MACs, l.Kernel)
-	}
-	if r.Layer == "" {
-		line(whole, r.Figures, r.MACs, "")
-	}
-	for _, cells := range lines {
-		text := ""
-		for i, c := range columns {
-			text += fmt.Sprintf("%*s  ", c.width, cells[i])
-		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(text, " ")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printKinds(w, r)
 }
 
-// column is a title, and the width of what stands below it: negative if it begins at the left.
-type column struct {
-	title string
-	width int
+// whole is the row of the network.
+const whole = "whole network"
+
+// benchTable has a row for each layer, and one for the network.
+func benchTable(r *ripc.BenchResult, sortBy string) *table {
+	t := &table{columns: []column{{"LAYER", true, 0}, {"MIN MS", false, 0}, {"MEDIAN MS", false, 4}, {"P90 MS", false, 3}, {"SHARE", false, 0}, {"SUM", false, 5}, {"MACS", false, 6}, {"MACS/CYCLE", false, 0}, {"KERNEL", true, 1}}}
+	switch {
+	case r.Estimate != nil:
+		t.columns = []column{{"LAYER", true, 0}, {"INSTRUCTIONS", false, 4}, {"EST. CYCLES", false, 0}, {"SHARE", false, 0}, {"SUM", false, 5}, {"MACS", false, 6}, {"MACS/INSTR.", false, 3}, {"MACS/EST. CYCLE", false, 0}, {"KERNEL", true, 1}}
+	case r.Simulated: // neither times nor cycles
+		t.columns = []column{{"LAYER", true, 0}, {"INSTRUCTIONS", false, 0}, {"SHARE", false, 0}, {"SUM", false, 5}, {"MACS", false, 6}, {"MACS/INSTR.", false, 0}, {"KERNEL", true, 1}}
+	}
+	row := func(name string, f ripc.Figures, share, sum string, macs int64, kernel string) {
+		instructions := "-"
+		if f.Instructions != nil {
+			instructions = fmt.Sprint(*f.Instructions)
+		}
+		switch {
+		case !r.Simulated:
+			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, thousands(macs), number(f.MACsPerCycle, 1), kernel)
+		case r.Estimate != nil:
+			t.add(name, instructions, number(f.EstimatedCycles, 0), share, sum, thousands(macs), number(f.MACsPerInstruction, 1), number(f.MACsPerEstimatedCycle, 1), kernel)
+		default:
+			t.add(name, instructions, share, sum, thousands(macs), number(f.MACsPerInstruction, 1), kernel)
+		}
+	}
+	layers := slices.Clone(r.Layers)
+	slices.SortStableFunc(layers, func(a, b ripc.LayerBench) int {
+		switch sortBy {
+		case sortCost:
+			x, _ := a.Cost()
+			y, _ := b.Cost()
+			return cmp.Compare(y, x)
+		case sortMACs:
+			return cmp.Compare(b.MACs, a.MACs)
+		case sortName:
+			return cmp.Compare(a.Name, b.Name)
+		}
+		return 0
+	})
+	sum := 0.0
+	for _, l := range layers {
+		share, total := "", ""
+		if l.Share != nil {
+			sum += *l.Share
+			share, total = percent(*l.Share), percent(sum)
+		}
+		row(l.Name, l.Figures, share, total, l.MACs, l.Kernel)
+	}
+	if r.Layer == "" {
+		row(whole, r.Figures, "", "", r.MACs, "")
+	}
+	return t
+}
+
+// printKinds says what the layers of each kind cost together.
+func printKinds(w io.Writer, r *ripc.BenchResult) error {
+	if len(r.Kinds) < 2 {
+		return nil
+	}
+	var parts []string
+	for _, k := range r.Kinds {
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), count(k.Layers, "stage")))
+	}
+	_, err := fmt.Fprintf(w, "\nby kind: %s\n", strings.Join(parts, ", "))
+	return err
+}
+
+// printComparison says what costs more or less than it did.
+func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
+	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
+	t := &table{columns: []column{{"LAYER", true, 0}, {"BEFORE", false, 2}, {"NOW", false, 1}, {"RATIO", false, 0}}}
+	row := func(l ripc.CostChange) {
+		decimals := 0
+		if c.Unit == measure.Milliseconds {
+			decimals = 4
+		}
+		t.add(l.Name, number(&l.Old, decimals), number(&l.New, decimals), fmt.Sprintf("%.2f", l.Ratio))
+	}
+	for _, l := range c.Layers {
+		row(l)
+	}
+	c.Network.Name = whole
+	row(c.Network)
+	if err := t.write(w, width); err != nil {
+		return err
+	}
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"only before", c.Gone}, {"only now", c.Added}} {
+		if len(list.names) > 0 {
+			fmt.Fprintf(w, "%s: %s\n", list.what, strings.Join(list.names, ", "))
+		}
+	}
+	if c.Slower {
+		fmt.Fprintf(w, "slower than before by more than %s\n", percent(c.Tolerance))
+	}
+	return nil
 }
 
 // number is *v with some decimals, "-" for nil.

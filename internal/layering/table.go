@@ -27,8 +27,8 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
-			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		{"cmd/ripc", []string{".", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
