@@ -12,7 +12,7 @@ const (
 )
 
 // isUsual says that the network has a's kernel without a tuner.
-func (t *tuner) isUsual(a *arm) bool {
+func (t *tuner) isUsual(a *study) bool {
 	for _, at := range a.places {
 		if t.usual[at] == a {
 			return true
@@ -25,7 +25,7 @@ func (t *tuner) isUsual(a *arm) bool {
 const maxEstimate = 1.5
 
 // promising says that an algorithm that a layer does not have without a tuner may be as good by estimate, or that there is none.
-func (t *tuner) promising(a *arm) bool {
+func (t *tuner) promising(a *study) bool {
 	costs := a.task.Stage.Layer.Algorithm.Costs
 	own, ok := costs[a.task.Algorithm]
 	if !ok {
@@ -40,9 +40,9 @@ func (t *tuner) promising(a *arm) bool {
 }
 
 // next is the task whose next round is expected to gain most for the network; nil if all are done.
-func (t *tuner) next() *arm {
-	var open []*arm
-	for _, a := range t.arms {
+func (t *tuner) next() *study {
+	var open []*study
+	for _, a := range t.studies {
 		if !a.exhausted && a.since < t.Patience && a.trials > 0 {
 			open = append(open, a)
 		}
@@ -64,7 +64,7 @@ func (t *tuner) next() *arm {
 
 // gain is what the network is expected to gain from a trial of a: of each stage that may be a, as much as the stage becomes cheaper than
 // by the best that is known of it.
-func (t *tuner) gain(a *arm) float64 {
+func (t *tuner) gain(a *study) float64 {
 	each := t.expected(a)
 	gain := 0.0
 	for _, at := range a.places {
@@ -74,7 +74,7 @@ func (t *tuner) gain(a *arm) float64 {
 }
 
 // expected is what a itself is expected to gain from a trial.
-func (t *tuner) expected(a *arm) float64 {
+func (t *tuner) expected(a *study) float64 {
 	if a.best == 0 { // nothing works yet
 		return 0
 	}
@@ -87,9 +87,9 @@ func (t *tuner) expected(a *arm) float64 {
 }
 
 // fastest is the most multiply-adds for a unit of cost that a task like a has.
-func (t *tuner) fastest(a *arm) float64 {
+func (t *tuner) fastest(a *study) float64 {
 	most := 0.0
-	for _, b := range t.arms {
+	for _, b := range t.studies {
 		if b.best > 0 && b.task.Workload.Op == a.task.Workload.Op && b.task.Algorithm == a.task.Algorithm {
 			most = max(most, float64(b.task.Workload.MACs)/b.best)
 		}

@@ -18,7 +18,7 @@ import (
 
 // trial is a candidate on its way.
 type trial struct {
-	arm       *arm
+	study       *study
 	candidate space.Candidate
 	tuner     string
 	number    int // of the task
@@ -26,7 +26,7 @@ type trial struct {
 
 // known says that a record has what came of it.
 func (tr trial) known() bool {
-	_, ok := tr.arm.records[tr.arm.key(tr.candidate)]
+	_, ok := tr.study.records[tr.study.key(tr.candidate)]
 	return ok
 }
 
@@ -41,7 +41,7 @@ type answer struct {
 // nothing asks for a Unit without files.
 var nothing = []codegen.Kind{}
 
-func (a *arm) options(emit []codegen.Kind) compile.KernelOptions {
+func (a *study) options(emit []codegen.Kind) compile.KernelOptions {
 	constants := a.task.Constants
 	if constants == nil {
 		constants = map[string][]byte{}
@@ -57,17 +57,17 @@ func (t *tuner) measure(ctx context.Context, trials []trial) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	began := time.Now()
-	counts := map[*arm]int{}
+	counts := map[*study]int{}
 	answers := make([]chan answer, len(trials))
 	for i := range trials {
 		tr := &trials[i]
-		if _, ok := counts[tr.arm]; !ok {
-			counts[tr.arm], tr.arm.before = tr.arm.trials, tr.arm.best
+		if _, ok := counts[tr.study]; !ok {
+			counts[tr.study], tr.study.before = tr.study.trials, tr.study.best
 		}
-		tr.number = counts[tr.arm]
-		counts[tr.arm]++
+		tr.number = counts[tr.study]
+		counts[tr.study]++
 		if answers[i] = make(chan answer, 1); tr.known() {
-			r := tr.arm.records[tr.arm.key(tr.candidate)]
+			r := tr.study.records[tr.study.key(tr.candidate)]
 			answers[i] <- answer{measurement: r.Result, machine: r.Machine, known: true}
 		}
 	}
@@ -126,10 +126,10 @@ func (t *tuner) try(ctx context.Context, tr trial, builders, slots chan struct{}
 	var u *compile.Unit
 	var want *reference
 	if err := within(ctx, builders, func() (err error) {
-		if want, err = tr.arm.reference(ctx); err != nil {
-			return fmt.Errorf("interpreting %s: %w", title(tr.arm.task), err)
+		if want, err = tr.study.reference(ctx); err != nil {
+			return fmt.Errorf("interpreting %s: %w", title(tr.study.task), err)
 		}
-		u, err = compile.Kernel(ctx, tr.arm.task.Func, tr.candidate.Trace, tr.arm.task.Target, tr.arm.options(nil))
+		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, tr.study.options(nil))
 		return err
 	}); err != nil {
 		if text, ok := unbuildable(ctx, err); ok && want != nil && tr.number > 0 {
@@ -138,7 +138,7 @@ func (t *tuner) try(ctx context.Context, tr trial, builders, slots chan struct{}
 		return lost(err)
 	}
 	settings := t.Settings
-	settings.Best = tr.arm.before
+	settings.Best = tr.study.before
 	var r runner.Result
 	if err := within(ctx, slots, func() (err error) {
 		r, err = t.Runner.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
@@ -185,8 +185,8 @@ func unbuildable(ctx context.Context, err error) (text string, ok bool) {
 func (t *tuner) keep(tr trial, a answer) error {
 	t.now++
 	r := records.Record{
-		Format: records.Format, Workload: tr.arm.task.Workload, Target: tr.arm.task.Target.Name,
-		Candidate: records.Candidate{Algorithm: tr.arm.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: traceLines(tr.candidate.Trace)},
+		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
+		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: traceLines(tr.candidate.Trace)},
 		Result:    a.measurement, Machine: a.machine,
 		Versions: records.Versions{Ripc: compile.Version, LLVM: t.LLVM},
 		Origin:   records.Origin{Tuner: tr.tuner, Seed: t.Seed, Trial: tr.number},
@@ -194,7 +194,7 @@ func (t *tuner) keep(tr trial, a answer) error {
 	if !a.machine.Simulated {
 		r.Origin.Time = time.Now().UTC().Format(time.RFC3339)
 	}
-	tr.arm.records[tr.arm.key(tr.candidate)] = r
+	tr.study.records[tr.study.key(tr.candidate)] = r
 	if t.file == nil {
 		return nil
 	}
@@ -203,10 +203,10 @@ func (t *tuner) keep(tr trial, a answer) error {
 
 // note lets the search and whoever listens know what came of a trial.
 func (t *tuner) note(tr trial, a answer, began time.Time, fresh int) {
-	tr.arm.tried(tr, a.measurement)
+	tr.study.tried(tr, a.measurement)
 	t.done++
-	e := Tried{Task: tr.arm.task, Trial: tr.number, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
-		Default: tr.arm.usual, Best: tr.arm.best, Done: t.done, Elapsed: time.Since(t.began)}
+	e := Tried{Task: tr.study.task, Trial: tr.number, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
+		Default: tr.study.usual, Best: tr.study.best, Done: t.done, Elapsed: time.Since(t.began)}
 	e.NetworkDefault, e.NetworkBest = t.sums()
 	e.Left = t.remaining(t.spent + time.Since(began))
 	t.tell(e)

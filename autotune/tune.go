@@ -97,9 +97,9 @@ func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 type tuner struct {
 	Options
 	network *Network
-	arms    []*arm
-	places  map[place][]*arm // what each stage may be
-	usual   map[place]*arm   // what it is without a tuner
+	studies    []*study
+	places  map[place][]*study // what each stage may be
+	usual   map[place]*study   // what it is without a tuner
 	file    *records.File
 	began   time.Time
 	random  interface{ Float64() float64 }
@@ -128,14 +128,14 @@ func (t *tuner) open(ctx context.Context) error {
 		return err
 	}
 	usual := kernels(p)
-	t.places, t.usual = map[place][]*arm{}, map[place]*arm{}
+	t.places, t.usual = map[place][]*study{}, map[place]*study{}
 	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
 	for _, task := range tasks {
-		a, err := newArm(task, t.Options, known, mine)
+		a, err := newStudy(task, t.Options, known, mine)
 		if err != nil {
 			return err
 		}
-		t.arms = append(t.arms, a)
+		t.studies = append(t.studies, a)
 		for _, l := range task.Layers {
 			at := place{l, task.Workload.Op}
 			t.places[at] = append(t.places[at], a)
@@ -146,7 +146,7 @@ func (t *tuner) open(ctx context.Context) error {
 		}
 	}
 	if t.Trials <= 0 && t.Time <= 0 {
-		different := map[*arm]bool{}
+		different := map[*study]bool{}
 		for _, a := range t.usual {
 			different[a] = true
 		}
@@ -176,7 +176,7 @@ func (t *tuner) left() int {
 // run tunes until the budget is spent, or nothing is left to try.
 func (t *tuner) run(ctx context.Context) error {
 	// What the network is without a tuner comes first.
-	for _, begin := range []func(*arm) bool{t.isUsual, t.promising} {
+	for _, begin := range []func(*study) bool{t.isUsual, t.promising} {
 		if _, err := t.begin(ctx, begin); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (t *tuner) run(ctx context.Context) error {
 	for t.left() > 0 {
 		a := t.next()
 		if a == nil {
-			more, err := t.begin(ctx, func(*arm) bool { return true })
+			more, err := t.begin(ctx, func(*study) bool { return true })
 			if err != nil || more == 0 {
 				return err
 			}
@@ -202,15 +202,15 @@ func (t *tuner) run(ctx context.Context) error {
 }
 
 // begin measures the default schedules of those tasks that are wanted and have not begun, and gives their number.
-func (t *tuner) begin(ctx context.Context, wanted func(*arm) bool) (int, error) {
+func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
 	var defaults []trial
-	for _, a := range t.arms {
+	for _, a := range t.studies {
 		if len(defaults) < t.left() && a.trials == 0 && wanted(a) {
 			c, err := a.space.Default()
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", title(a.task), err)
 			}
-			defaults = append(defaults, trial{arm: a, candidate: c, tuner: "default"})
+			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
 		}
 	}
 	return len(defaults), t.measure(ctx, defaults)
@@ -227,7 +227,7 @@ func (t *tuner) builders() int {
 
 func (t *tuner) result() *Result {
 	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began)}
-	for _, a := range t.arms {
+	for _, a := range t.studies {
 		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
 	}
 	r.Default, r.Best = t.sums()

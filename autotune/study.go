@@ -20,8 +20,8 @@ import (
 // randomOf is a source of numbers for seed, apart from those of searches.
 func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x74756e65)) }
 
-// arm is a task with what is known of it.
-type arm struct {
+// study is a task with what is known of it.
+type study struct {
 	task    *space.Task
 	space   *space.Space
 	search  search.Search
@@ -46,8 +46,8 @@ type reference struct {
 	outputs []string // hashes
 }
 
-// newArm has what known has of a task: what costs in the class mine may be taken over.
-func newArm(t *space.Task, o Options, known *records.Set, mine records.Class) (*arm, error) {
+// newStudy has what known has of a task: what costs in the class mine may be taken over.
+func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) (*study, error) {
 	s, err := space.New(t)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newArm(t *space.Task, o Options, known *records.Set, mine records.Class) (*
 	if err != nil {
 		return nil, err
 	}
-	a := &arm{task: t, space: s, search: find, records: map[string]records.Record{}}
+	a := &study{task: t, space: s, search: find, records: map[string]records.Record{}}
 	var others []search.Outcome
 	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
@@ -106,7 +106,7 @@ func traceLines(t schedule.Trace) []string {
 
 func traceKey(lines []string) string { return strings.Join(lines, "\n") }
 
-func (a *arm) key(c space.Candidate) string { return traceKey(traceLines(c.Trace)) }
+func (a *study) key(c space.Candidate) string { return traceKey(traceLines(c.Trace)) }
 
 // candidateOf is the point that a record says, if its schedule is still the one that was measured.
 func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
@@ -134,7 +134,7 @@ func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
 }
 
 // propose asks the search for candidates, none of which has been tried; with none, the task is done.
-func (a *arm) propose(ctx context.Context, n int) ([]space.Candidate, error) {
+func (a *study) propose(ctx context.Context, n int) ([]space.Candidate, error) {
 	a.search.Tell(a.untold)
 	a.untold = nil
 	cs, err := a.search.Propose(ctx, n)
@@ -145,23 +145,23 @@ func (a *arm) propose(ctx context.Context, n int) ([]space.Candidate, error) {
 }
 
 // trialsOf are trials of candidates that the search of that name proposed.
-func (a *arm) trialsOf(cs []space.Candidate, tuner string) []trial {
+func (a *study) trialsOf(cs []space.Candidate, tuner string) []trial {
 	var all []trial
 	for _, c := range cs {
-		all = append(all, trial{arm: a, candidate: c, tuner: tuner})
+		all = append(all, trial{study: a, candidate: c, tuner: tuner})
 	}
 	return all
 }
 
 // learn notes what a candidate costs.
-func (a *arm) learn(c space.Candidate, m records.Measurement) {
+func (a *study) learn(c space.Candidate, m records.Measurement) {
 	if m.Failure == nil && (a.best == 0 || m.Cost < a.best) {
 		a.best, a.point, a.since = m.Cost, c.Point, -1
 	}
 }
 
 // tried counts a candidate.
-func (a *arm) tried(tr trial, m records.Measurement) {
+func (a *study) tried(tr trial, m records.Measurement) {
 	a.learn(tr.candidate, m)
 	if tr.number == 0 && m.Failure == nil {
 		a.usual = m.Cost
@@ -177,7 +177,7 @@ func (a *arm) tried(tr trial, m records.Measurement) {
 const seedOfInputs = 1
 
 // reference interprets the task's definition, once.
-func (a *arm) reference(ctx context.Context) (*reference, error) {
+func (a *study) reference(ctx context.Context) (*reference, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.want != nil {
