@@ -12,12 +12,17 @@ import (
 type Options struct {
 	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
 	Through []string
+	// Key is the path of the key that lets into a fleet's hub (Fleet.Key).
+	Key string
+	// Log is told what happens to a connection; nil is nobody.
+	Log func(text string)
 }
 
 // Open makes the runner called name ready to measure kernels for a target:
 //
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
+//	nats://  on the workers of a hub
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.
 func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner, error) {
@@ -46,6 +51,7 @@ func kinds() []kind {
 	return []kind{
 		{"local", false, "local", openLocal},
 		{"qemu", false, "qemu", openQemu},
+		{"nats", true, "nats://HOST[:PORT]", openFleet},
 	}
 }
 

@@ -96,8 +96,8 @@ func Table() []Row {
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
-		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go"}},
-		{"autotune/hub", []string{"autotune/records", "autotune/runner"}, []string{"github.com/nats-io"}},
+		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}},
+		{"autotune/hub", []string{"autotune/runner", "internal/files"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
 		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out

@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// FleetKey is what lets a tuner or a worker into a fleet, and lets it know the hub.
+type FleetKey struct {
+	// Seed is an nkey's secret (SU...).
+	Seed []byte
+	// Certificate is the one that the hub has to show, in DER; nil of a hub without TLS.
+	Certificate []byte
+}
+
+// The blocks of a key's file, in PEM.
+const (
+	pemSeed        = "NKEY USER SEED"
+	pemCertificate = "CERTIFICATE"
+)
+
+// Encode gives the file that ReadFleetKey reads.
+func (k FleetKey) Encode() []byte {
+	text := pem.EncodeToMemory(&pem.Block{Type: pemSeed, Bytes: k.Seed})
+	if k.Certificate != nil {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: pemCertificate, Bytes: k.Certificate})...)
+	}
+	return text
+}
+
+// KeyError says that a file is no key of a fleet.
+type KeyError struct {
+	Path string
+	Err  error
+}
+
+func (e *KeyError) Error() string { return "key " + e.Path + ": " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// ReadFleetKey reads what Encode gave. It fails with *KeyError if it is something else.
+func ReadFleetKey(path string) (FleetKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return FleetKey{}, err
+	}
+	var k FleetKey
+	for {
+		var b *pem.Block
+		if b, text = pem.Decode(text); b == nil {
+			break
+		}
+		switch b.Type {
+		case pemSeed:
+			k.Seed = b.Bytes
+		case pemCertificate:
+			k.Certificate = b.Bytes
+		}
+	}
+	if k.Seed == nil {
+		return FleetKey{}, &KeyError{path, errors.New("there is no " + pemSeed + " in it")}
+	}
+	if _, err := k.public(); err != nil {
+		return FleetKey{}, &KeyError{path, err}
+	}
+	return k, nil
+}
+
+// public is the key by which the hub knows who has the seed.
+func (k FleetKey) public() (string, error) {
+	pair, err := nkeys.FromSeed(k.Seed)
+	if err != nil {
+		return "", err
+	}
+	return pair.PublicKey()
+}
+
+// options are those of a connection as the one who has the key. The hub must show the very certificate that the key has, whatever
+// names and dates are in it: who made the key trusts that one and no authority.
+func (k FleetKey) options() ([]nats.Option, error) {
+	public, err := k.public()
+	if err != nil {
+		return nil, err
+	}
+	o := []nats.Option{nats.Nkey(public, func(nonce []byte) ([]byte, error) {
+		pair, err := nkeys.FromSeed(k.Seed)
+		if err != nil {
+			return nil, err
+		}
+		return pair.Sign(nonce)
+	})}
+	if k.Certificate != nil {
+		o = append(o, nats.Secure(&tls.Config{
+			MinVersion:         tls.VersionTLS13,
+			InsecureSkipVerify: true, // VerifyConnection does it
+			VerifyConnection: func(s tls.ConnectionState) error {
+				if len(s.PeerCertificates) == 0 || !bytes.Equal(s.PeerCertificates[0].Raw, k.Certificate) {
+					return errors.New("the hub does not show the certificate that the key was made with")
+				}
+				return nil
+			},
+		}))
+	}
+	return o, nil
+}
+
+// connect connects to the hub, and again whenever it was lost, for ever. id is who this is; a key decides that itself.
+func (f Fleet) connect(id string, more ...nats.Option) (nc *nats.Conn, as string, err error) {
+	o := []nats.Option{
+		nats.Name("ripc"), nats.MaxReconnects(-1), nats.ReconnectWait(f.reconnect()), nats.ReconnectJitter(f.reconnect()/2, f.reconnect()/2),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(), nats.Timeout(5 * time.Second),
+	}
+	if f.Key != "" {
+		k, err := ReadFleetKey(f.Key)
+		if err != nil {
+			return nil, "", err
+		}
+		if id, err = k.public(); err != nil {
+			return nil, "", err
+		}
+		auth, err := k.options()
+		if err != nil {
+			return nil, "", err
+		}
+		o = append(o, auth...)
+	}
+	if !token(id) {
+		return nil, "", fmt.Errorf("%q cannot be the name of a worker", id)
+	}
+	o = append(o, nats.CustomInboxPrefix(subjectInbox+id))
+	nc, err = nats.Connect(f.URL, append(o, more...)...)
+	return nc, id, err
+}

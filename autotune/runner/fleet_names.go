@@ -1,0 +1,127 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A fleet is a NATS server with JetStream between tuners and workers. All that passes through it has a subject below "ripc.":
+//
+//	ripc.job.POOL.ID            a Header; one at most of each job, gone when it is done       stream RIPC_JOBS
+//	ripc.blob.HASH.N            part N of a blob                                              stream RIPC_BLOBS
+//	ripc.result.POOL.ID.WORKER  what a worker answered, kept for who asks again               stream RIPC_RESULTS
+//	ripc.stored.POOL.ID.WORKER  says that the same is stored now
+//	ripc.worker.WORKER          what a worker says of itself every few seconds, the last one  stream RIPC_WORKERS
+//	ripc.rest.WORKER            tells a worker whose answers are no good to pull no more jobs
+//	ripc.inbox.WORKER.>         answers to a worker's requests
+//
+// POOL is what measures, see pool. JetStream's own messages about jobs that were
+// given to workers again and again are kept in stream RIPC_LOST.
+const (
+	subjectJob    = "ripc.job."
+	subjectBlob   = "ripc.blob."
+	subjectResult = "ripc.result."
+	subjectStored = "ripc.stored."
+	subjectWorker = "ripc.worker."
+	subjectRest   = "ripc.rest."
+	subjectInbox  = "ripc.inbox."
+	subjectLost   = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RIPC_JOBS."
+
+	streamJobs    = "RIPC_JOBS"
+	streamBlobs   = "RIPC_BLOBS"
+	streamResults = "RIPC_RESULTS"
+	streamWorkers = "RIPC_WORKERS"
+	streamLost    = "RIPC_LOST"
+)
+
+// Headers of messages.
+const (
+	headerLease = "Ripc-Lease" // of a job: how long a worker may be silent before another gets it
+	headerFault = "Ripc-Fault" // of a result: why the worker could not measure; there is nothing else in it then
+	headerParts = "Ripc-Parts" // of a part of a blob: how many there are
+)
+
+// blobPart is how long a part of a blob is at most, in bytes; NATS takes messages of 1 MiB.
+const blobPart = 512 << 10
+
+// deliveries is how many workers may be lost with a job before the job is to blame.
+const deliveries = 4
+
+// fleetStreams are what a fleet keeps. What is old goes by itself: a tuner that still needs it sends it again.
+func fleetStreams() []jetstream.StreamConfig {
+	const day = 24 * time.Hour
+	return []jetstream.StreamConfig{
+		{Name: streamJobs, Subjects: []string{subjectJob + ">"}, Retention: jetstream.WorkQueuePolicy, MaxAge: 7 * day, AllowDirect: true,
+			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true},
+		{Name: streamBlobs, Subjects: []string{subjectBlob + ">"}, MaxAge: day, MaxBytes: 4 << 30, AllowDirect: true, MaxMsgsPerSubject: 1},
+		{Name: streamResults, Subjects: []string{subjectResult + ">"}, MaxAge: 30 * day, MaxBytes: 1 << 30, AllowDirect: true,
+			RePublish: &jetstream.RePublish{Source: subjectResult + ">", Destination: subjectStored + ">", HeadersOnly: true}},
+		{Name: streamWorkers, Subjects: []string{subjectWorker + ">"}, MaxAge: 7 * day, AllowDirect: true, MaxMsgsPerSubject: 1},
+		{Name: streamLost, Subjects: []string{subjectLost + ">"}, MaxAge: day, AllowDirect: true},
+	}
+}
+
+// SetUpFleet makes what a fleet needs of a server, where it is not there yet.
+func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
+	for _, c := range fleetStreams() {
+		_, err := js.CreateStream(ctx, c)
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return fmt.Errorf("stream %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// Rights are the subjects that a client of a fleet may use.
+type Rights struct{ Publish, Subscribe []string }
+
+// WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and to say that it is there. It cannot
+// ask for measurements, answer as another one, or see what others are sent.
+func WorkerRights(id string) Rights {
+	return Rights{
+		Publish: []string{
+			"$JS.API.CONSUMER.MSG.NEXT." + streamJobs + ".*",
+			"$JS.API.DIRECT.GET." + streamBlobs + ".>",
+			"$JS.ACK." + streamJobs + ".>",
+			subjectResult + "*.*." + id,
+			subjectWorker + id,
+		},
+		Subscribe: []string{subjectInbox + id + ".>", subjectRest + id},
+	}
+}
+
+// RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there is about.
+const RestSubject = subjectRest + "*"
+
+// RestedWorker is the worker's name in a subject like RestSubject.
+func RestedWorker(subject string) string { return strings.TrimPrefix(subject, subjectRest) }
+
+// resting is how long a worker pulls no jobs after it was told to.
+const resting = 10 * time.Minute
+
+// pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that simulate the same target.
+type pool struct {
+	Arch, CPU, Simulates string
+}
+
+func (a *Announcement) pool() pool {
+	if a.Simulates != "" {
+		return pool{Simulates: a.Simulates}
+	}
+	return pool{Arch: a.Arch, CPU: a.CPU}
+}
+
+// id is p in subjects and names of consumers.
+func (p pool) id() string { return Hash([]byte(p.Arch + "\n" + p.CPU + "\n" + p.Simulates))[:16] }
+
+// token reports whether s can be a part of a subject.
+func token(s string) bool {
+	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}

@@ -1,0 +1,389 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Fleet says how a fleet is reached and how long is waited for it.
+type Fleet struct {
+	// URL is nats://HOST[:PORT] of the hub.
+	URL string
+	// Key is the path of a file that `ripc hub keys` made; "" for a hub without keys.
+	Key string
+	// Lease is how long a worker may be silent before the job that it has is given to another; 0 is 15 s. Tuners decide it.
+	Lease time.Duration
+	// Patience is how long a tuner waits for a hub that is away and for a worker that fits; 0 is 1 min.
+	Patience time.Duration
+	// Heartbeat is how often a worker says that it is there; 0 is 2 s.
+	Heartbeat time.Duration
+	// Log is told what happens to the connection and to jobs; nil is nobody.
+	Log func(text string)
+	// runs makes the program that runs libraries for an architecture (Job.Program); nil of workers that need none.
+	runs func(arch string) ([]byte, error)
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+func (f Fleet) lease() time.Duration     { return or(f.Lease, 15*time.Second) }
+func (f Fleet) patience() time.Duration  { return or(f.Patience, time.Minute) }
+func (f Fleet) heartbeat() time.Duration { return or(f.Heartbeat, 2*time.Second) }
+func (f Fleet) reconnect() time.Duration { return f.heartbeat() / 2 }
+
+func (f Fleet) log(format string, args ...any) {
+	if f.Log != nil {
+		f.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+// Member is what a worker says of itself every few seconds.
+type Member struct {
+	Announcement
+	ID       string    `json:"id"`   // its public key, or what it called itself
+	Host     string    `json:"host"` // the machine's name
+	Since    time.Time `json:"since"`
+	Job      string    `json:"job,omitempty"`     // that it measures right now
+	Measured int       `json:"measured"`          // jobs since then
+	Faults   int       `json:"faults"`            // jobs that it could not do, since then
+	Resting  string    `json:"resting,omitempty"` // why it pulls no jobs
+	Seen     time.Time `json:"-"`                 // by the hub's clock, when it said this
+	Alive    bool      `json:"-"`                 // that is not long ago
+}
+
+// HangError says that a measurement neither ended nor could be ended. A worker cannot go on then.
+type HangError struct{ After time.Duration }
+
+func (e *HangError) Error() string {
+	return fmt.Sprintf("a measurement did not end within %v, and could not be ended", e.After)
+}
+
+// Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it by measure, answers, and pulls the
+// next. a says what measures. It fails with *KeyError, if the hub cannot be reached at first with *LostError, and with *HangError.
+func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
+	host, _ := os.Hostname()
+	w := &fleetWorker{f: f, measure: measure, cache: blobCache{blobs: Blobs{}}, wake: make(chan struct{}, 1)}
+	nc, id, err := f.connect(nats.NewInbox()[len("_INBOX."):],
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if ctx.Err() == nil {
+				f.log("the hub is away: %v", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); w.poke() }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
+		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); w.poke() }))
+	if err != nil {
+		return f.lost(err)
+	}
+	defer nc.Close()
+	w.nc = nc
+	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
+	if _, err := nc.Subscribe(subjectRest+id, func(m *nats.Msg) { w.rest(string(m.Data)) }); err != nil {
+		return f.lost(err)
+	}
+	beats, stop := context.WithCancel(ctx)
+	defer stop()
+	var wait sync.WaitGroup
+	wait.Go(func() { w.beat(beats) })
+	err = w.serve(ctx)
+	stop()
+	wait.Wait()
+	return err
+}
+
+func (f Fleet) lost(err error) error {
+	if key := (*KeyError)(nil); errors.As(err, &key) || errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return &LostError{Runner: f.URL, Err: err}
+}
+
+// fleetWorker is one run of Work.
+type fleetWorker struct {
+	f       Fleet
+	nc      *nats.Conn
+	measure func(context.Context, Job) (Result, error)
+	cache   blobCache
+	wake    chan struct{} // when there is a reason to say something or to pull again
+
+	mu     sync.Mutex
+	member Member
+	until  time.Time // of rest
+}
+
+func (w *fleetWorker) poke() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// change changes what the worker says of itself, and has it said.
+func (w *fleetWorker) change(f func(m *Member)) {
+	w.mu.Lock()
+	f(&w.member)
+	w.mu.Unlock()
+	w.poke()
+}
+
+func (w *fleetWorker) rest(why string) {
+	w.f.log("told to rest for %v: %s", resting, why)
+	w.mu.Lock()
+	w.until = time.Now().Add(resting)
+	w.mu.Unlock()
+	w.change(func(m *Member) { m.Resting = why })
+}
+
+func (w *fleetWorker) rests() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if time.Now().Before(w.until) {
+		return true
+	}
+	w.member.Resting = ""
+	return false
+}
+
+// beat says what the worker is and does, every few seconds and when that changes.
+func (w *fleetWorker) beat(ctx context.Context) {
+	t := time.NewTicker(w.f.heartbeat())
+	defer t.Stop()
+	for {
+		w.mu.Lock()
+		text, err := json.Marshal(w.member)
+		w.mu.Unlock()
+		if err == nil && w.nc.IsConnected() {
+			_ = w.nc.Publish(subjectWorker+w.member.ID, text) // what is lost is said again
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		case <-w.wake:
+		}
+	}
+}
+
+// serve pulls and does jobs.
+func (w *fleetWorker) serve(ctx context.Context) error {
+	inbox := w.nc.NewInbox()
+	sub, err := w.nc.SubscribeSync(inbox + ".*")
+	if err != nil {
+		return w.f.lost(err)
+	}
+	faults := 0 // one after the other
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			return nil
+		}
+		m := (*nats.Msg)(nil)
+		if !w.rests() {
+			m = w.pull(ctx, sub, inbox+"."+strconv.Itoa(n))
+		}
+		if m == nil {
+			pause(ctx, w.f.heartbeat()/8)
+			continue
+		}
+		good, err := w.do(ctx, m)
+		switch {
+		case err != nil:
+			return err
+		case good:
+			faults = 0
+		default:
+			faults++
+			pause(ctx, min(time.Duration(faults)*w.f.heartbeat()/2, time.Minute)) // others may do better
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// pull asks for one job and waits for a while. It gives nil if there is none: then it may be asked again after a moment.
+func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription, reply string) *nats.Msg {
+	wait := 2 * w.f.heartbeat()
+	ask, err := json.Marshal(map[string]int64{"batch": 1, "expires": wait.Nanoseconds()})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %v", err)) // numbers
+	}
+	if !w.nc.IsConnected() || w.nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+streamJobs+"."+w.member.pool().id(), reply, ask) != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+w.f.heartbeat())
+	defer cancel()
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		switch {
+		case err != nil:
+			return nil
+		case m.Header.Get("Status") == "":
+			return m // also one that was asked for before: it is this worker's now
+		case m.Subject == reply:
+			return nil // nothing to do, or nobody ever asked for this pool
+		}
+	}
+}
+
+// do does one job: good is whether its result is stored. It fails with *HangError alone.
+func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error) {
+	parts := strings.Split(m.Subject, ".")
+	if len(parts) != 4 || !strings.HasPrefix(m.Subject, subjectJob) {
+		_ = m.Respond([]byte("+TERM")) // no answer could name it
+		return false, nil
+	}
+	id := parts[3]
+	lease, err := time.ParseDuration(m.Header.Get(headerLease))
+	if err != nil || lease <= 0 {
+		lease = w.f.lease()
+	}
+	w.change(func(m *Member) { m.Job = id })
+	answer := nats.NewMsg(subjectResult + parts[2] + "." + id + "." + w.member.ID)
+	result, err := w.result(ctx, m, id, lease)
+	if err == nil {
+		answer.Data, err = EncodeResult(result)
+	}
+	if hang := (*HangError)(nil); errors.As(err, &hang) {
+		w.f.log("job %.8s: %v", id, err)
+		return false, err
+	}
+	if ctx.Err() != nil {
+		_ = m.Respond([]byte("-NAK")) // another may have it now
+		_ = w.nc.FlushTimeout(time.Second)
+		return false, nil
+	}
+	if err != nil {
+		w.f.log("job %.8s could not be done: %v", id, err)
+		answer.Header.Set(headerFault, oneLine(err.Error()))
+	}
+	stored := w.answer(ctx, m, answer)
+	w.change(func(m *Member) {
+		m.Job = ""
+		if err == nil {
+			m.Measured++
+		} else {
+			m.Faults++
+		}
+	})
+	return stored && err == nil, nil
+}
+
+// oneLine is text as it may stand in a header.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return text[:min(len(text), 1000)]
+}
+
+// answer stores the answer and takes the job from the queue. If it cannot, the job is another's when the lease ends.
+func (w *fleetWorker) answer(ctx context.Context, job, answer *nats.Msg) (stored bool) {
+	end := time.Now().Add(w.f.patience())
+	for {
+		err := publish(ctx, w.nc, answer)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			w.f.log("an answer could not be stored: %v", err)
+			return false
+		}
+		pause(ctx, w.f.reconnect())
+	}
+	_ = job.Respond([]byte("+ACK")) // if it gets lost, the job is done twice
+	return true
+}
+
+// result fetches a job's content, has it measured, and keeps the lease meanwhile.
+func (w *fleetWorker) result(ctx context.Context, m *nats.Msg, id string, lease time.Duration) (Result, error) {
+	alive := time.NewTicker(lease / 3)
+	defer alive.Stop()
+	type outcome struct {
+		result Result
+		err    error
+	}
+	h, err := DecodeHeader(m.Data)
+	if err != nil {
+		return Result{}, err
+	}
+	if h.ID != id {
+		return Result{}, &MessageError{Msg: "a job under another's ID"}
+	}
+	limit := 2*or(h.Settings.Limit, simulatedLimit) + 2*lease
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan outcome, 1)
+	go func() {
+		j, err := h.Job(func(hash string) ([]byte, error) {
+			return w.cache.get(hash, func() ([]byte, error) { return getBlob(ctx, w.nc, hash) })
+		})
+		if err != nil {
+			done <- outcome{err: err}
+			return
+		}
+		r, err := w.measure(ctx, j)
+		done <- outcome{r, err}
+	}()
+	ended := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case o := <-done:
+			return o.result, o.err
+		case <-alive.C:
+			if ended != nil {
+				_ = m.Respond([]byte("+WPI"))
+			}
+		case <-ended:
+			ended, late = nil, time.After(lease)
+		case <-late:
+			return Result{}, &HangError{After: limit}
+		}
+	}
+}
+
+// blobCache keeps contents that were asked for lately: inputs are the same in job after job.
+type blobCache struct {
+	blobs Blobs
+	order []string // the oldest first
+	bytes int
+}
+
+// cachedBytes is how much a worker keeps.
+const cachedBytes = 64 << 20
+
+func (c *blobCache) get(hash string, fetch func() ([]byte, error)) ([]byte, error) {
+	if content, ok := c.blobs[hash]; ok {
+		return content, nil
+	}
+	content, err := fetch()
+	if err != nil || Hash(content) != hash {
+		return content, err
+	}
+	c.blobs[hash], c.order, c.bytes = content, append(c.order, hash), c.bytes+len(content)
+	for c.bytes > cachedBytes {
+		old := c.order[0]
+		c.bytes -= len(c.blobs[old])
+		c.order = c.order[1:]
+		delete(c.blobs, old)
+	}
+	return content, nil
+}
