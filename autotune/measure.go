@@ -18,7 +18,7 @@ import (
 
 // trial is a candidate on its way.
 type trial struct {
-	study       *study
+	study     *study
 	candidate space.Candidate
 	tuner     string
 	number    int // of the task

@@ -10,7 +10,6 @@ import (
 	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/graph"
-	"ripc/internal/suggest"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
@@ -134,7 +133,7 @@ func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, e
 		}
 	}
 	if len(tasks) == 0 {
-		return nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages", Help: suggest.List(names, 20)}
+		return nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages"}
 	}
 	return tasks, nil
 }

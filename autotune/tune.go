@@ -97,7 +97,7 @@ func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 type tuner struct {
 	Options
 	network *Network
-	studies    []*study
+	studies []*study
 	places  map[place][]*study // what each stage may be
 	usual   map[place]*study   // what it is without a tuner
 	file    *records.File
