@@ -29,6 +29,7 @@ type RunRequest struct {
 	// or .jpg picture is scaled to the input's height and width and becomes gray or RGB, in the range 0 to 1 (f32), 0 to
 	// 255 (u8), or 0 to 2^bits-1, rounded (levels).
 	Inputs  []string
+	First   int    // if not 0, at most so many runs, of the first pictures of the inputs
 	Seed    uint64 // fills the inputs that are not given (runtime.FillRandom)
 	Threads int    // at least 1
 	Engine  string // "" is EngineNative
@@ -76,7 +77,9 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	if err != nil {
 		return nil, err
 	}
-	runs = feed.Runs
+	if runs = feed.Runs; r.First > 0 {
+		runs = min(runs, r.First)
+	}
 	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs}
 	together, what := 1, "running"
 	switch e.Kind() {

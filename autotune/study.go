@@ -13,7 +13,8 @@ import (
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 	"ripc/compile"
-	"ripc/engine"
+	"ripc/ir"
+	"ripc/ir/interp"
 	"ripc/schedule"
 )
 
@@ -188,11 +189,27 @@ func (a *study) reference(ctx context.Context) (*reference, error) {
 		return nil, err
 	}
 	r := &reference{inputs: u.Inputs(seedOfInputs)}
-	done, err := u.Definition().Run(ctx, []engine.Job{{Inputs: r.inputs, Last: 1, Outputs: true}})
+	run, err := interp.Compile(a.task.Func)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range done[0].Outputs {
+	var args, outputs [][]byte
+	inputs := r.inputs
+	for i, b := range u.Program.Buffers {
+		switch b.Kind {
+		case ir.ConstBuf:
+			args = append(args, b.Data)
+		case ir.InputBuf:
+			args, inputs = append(args, inputs[0]), inputs[1:]
+		default:
+			args = append(args, runner.Blank(int64(b.Bytes())))
+			outputs = append(outputs, args[i])
+		}
+	}
+	if err := run.Run(ctx, args); err != nil {
+		return nil, err
+	}
+	for _, o := range outputs {
 		r.outputs = append(r.outputs, runner.Hash(o))
 	}
 	a.want = r

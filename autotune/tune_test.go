@@ -52,12 +52,17 @@ func model(t testing.TB, layers ...layer) *graph.Graph {
 		}
 	}
 	text.WriteString("]}")
-	g, err := ripcjson.Parse("net.json", []byte(text.String()), nil)
+	return parsed(t, text.String())
+}
+
+func parsed(t testing.TB, text string) *graph.Graph {
+	t.Helper()
+	g, err := ripcjson.Parse("net.json", []byte(text), nil)
 	if err == nil {
 		g, err = fusedglue.Fuse(g, nil, nil)
 	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &text)
+		t.Fatalf("%v\n%s", err, text)
 	}
 	return g
 }
@@ -105,7 +110,7 @@ func (p *inProcess) Measure(ctx context.Context, j runner.Job) (runner.Result, e
 		return runner.Result{}, err
 	}
 	defer e.Close()
-	done, err := e.Run(ctx, []engine.Job{{Last: 1, Inputs: j.Inputs, Outputs: true}})
+	done, err := e.Run(ctx, []engine.Job{{Last: 1, Inputs: j.Inputs, Outputs: true, Fill: runner.Blank(1)[0]}})
 	if err != nil {
 		return runner.Result{}, err
 	}
@@ -239,6 +244,28 @@ func TestWrong(t *testing.T) {
 	}
 	if failures == 0 || failures != counted {
 		t.Errorf("%d failures, %d counted", failures, counted)
+	}
+}
+
+// TestPart: a layer that writes its part of a concatenation leaves the others as they were, and that is right.
+func TestPart(t *testing.T) {
+	n := network(t, layer{"a", 32})
+	n.Graph = parsed(t, `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "u8", "encoding": "bipolar", "bits": 1, "shape": [1, 5, 5, 32], "layout": "NHWC"}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["c"], "nodes": [
+{"name": "a", "op": "bitserial_conv2d", "inputs": ["x"], "attrs": {"filters": 32, "kernel": [1, 1]}},
+{"name": "qa", "op": "quantize", "inputs": ["a"], "attrs": {"bits": 1, "encoding": "bipolar"}},
+{"name": "b", "op": "bitserial_conv2d", "inputs": ["x"], "attrs": {"filters": 32, "kernel": [1, 1]}},
+{"name": "qb", "op": "quantize", "inputs": ["b"], "attrs": {"bits": 1, "encoding": "bipolar"}},
+{"name": "both", "op": "concat", "inputs": ["qa", "qb"]},
+{"name": "c", "op": "bitserial_conv2d", "inputs": ["both"], "attrs": {"filters": 8, "kernel": [1, 1]}}]}`)
+	r, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Trials: 6, Layers: []string{"a", "b"}})
+	if err != nil || r.Trials != 6 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, task := range r.Tasks {
+		if task.Failures > 0 {
+			t.Errorf("%v: %d of %d failed", task.Task.Layers, task.Failures, task.Trials)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"ripc/autotune/costmodel"
 	"ripc/autotune/space"
 )
 
@@ -30,6 +31,8 @@ type Search interface {
 // Options are for all searches. The zero value is fine.
 type Options struct {
 	Seed uint64
+	// Model is what was learned from other tasks, of ModelFeatures; nil is nothing.
+	Model *costmodel.Model
 }
 
 // kind is one way to search.
@@ -40,7 +43,11 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
+		{"xgb", "measures what a cost model takes for the best", openXGB},
+		{"evolve", "crosses and changes the best so far", openEvolve},
 		{"random", "draws points", openRandom},
+		{"grid", "goes through all points, spread over the space however early it ends", openGrid},
+		{"exhaustive", "goes through all points in order", openExhaustive},
 	}
 }
 
@@ -77,6 +84,7 @@ func New(name string, s *space.Space, o Options) (Search, error) {
 type Fresh struct {
 	Space  *space.Space
 	points map[string]bool // that were built
+	plain  int             // those of them without steps behind their strategies
 	traces map[string]bool // that have passed
 }
 
@@ -91,7 +99,7 @@ func (f *Fresh) Take(p space.Point) (c space.Candidate, ok bool) {
 	if f.points[key] {
 		return c, false
 	}
-	f.points[key] = true
+	f.note(p, key)
 	c, err := f.Space.Build(p)
 	if err != nil || f.traces[c.Key()] {
 		return c, false
@@ -102,11 +110,19 @@ func (f *Fresh) Take(p space.Point) (c space.Candidate, ok bool) {
 
 // Seen says that the schedule of c is not new any more.
 func (f *Fresh) Seen(c space.Candidate) {
-	f.points[f.Space.Key(c.Point)], f.traces[c.Key()] = true, true
+	f.note(c.Point, f.Space.Key(c.Point))
+	f.traces[c.Key()] = true
+}
+
+func (f *Fresh) note(p space.Point, key string) {
+	if !f.points[key] && len(p.Steps) == 0 {
+		f.plain++
+	}
+	f.points[key] = true
 }
 
 // All reports whether all points without steps behind them have been built, as far as they were drawn one by one.
-func (f *Fresh) All() bool { return len(f.points) >= f.Space.Size() }
+func (f *Fresh) All() bool { return f.plain >= f.Space.Size() }
 
 // random draws points.
 type random struct {

@@ -61,7 +61,8 @@ that ripc compiled.`,
 			return &usageError{}
 		},
 	}
-	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), inspectCommand(), reportCommand(), tuneCommand(), importCommand(), interpCommand(),
+	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
+		tuneCommand(),
 		targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
 	// The second usage line is for commands that do nothing by themselves.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,21 +46,51 @@ are not given are filled from --seed. Code for other machines runs in simulation
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg; may be repeated")
+	firstFlag(cmd, &r.First)
 	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	fs.StringVar(&o.output, "output", "", "folder for output_0.npy, output_1.npy ... and outputs.json")
 	threadsFlag(cmd, &r.Threads)
-	fs.StringVar(&r.Engine, "engine", ripc.EngineNative, "native: compiled code; interp: the model's definition, interpreted")
+	engineFlag(cmd, &r.Engine)
 	fs.IntVar(&o.top, "top", 0, "print the `K` largest values of each row of the first output")
 	fs.StringVar(&o.labels, "labels", "", "file with a name for each value of a row, one a line")
 	o.register(cmd)
-	complete(cmd, "engine", func() []string { return []string{ripc.EngineNative, ripc.EngineInterp} })
 	return cmd
+}
+
+// engineFlag adds --engine.
+func engineFlag(cmd *cobra.Command, engine *string) {
+	cmd.Flags().StringVar(engine, "engine", ripc.EngineNative, "native: compiled code; interp: the model's definition, interpreted")
+	complete(cmd, "engine", engines)
+}
+
+// firstFlag adds --first.
+func firstFlag(cmd *cobra.Command, n *int) {
+	cmd.Flags().IntVar(n, "first", 0, "take the first `N` pictures only")
+}
+
+func checkFirst(cmd *cobra.Command, n int) error {
+	if n < 1 && cmd.Flags().Changed("first") {
+		return usagef("--first %d: give 1 or more", n)
+	}
+	return nil
+}
+
+func engines() []string { return []string{ripc.EngineNative, ripc.EngineInterp} }
+
+func checkEngine(name string) error {
+	if !slices.Contains(engines(), name) {
+		return usagef("--engine %s: the engines are %s", name, strings.Join(engines(), " and "))
+	}
+	return nil
 }
 
 func (o *runOptions) run(cmd *cobra.Command) error {
 	r := &o.request
-	if !slices.Contains([]string{ripc.EngineNative, ripc.EngineInterp}, r.Engine) {
-		return usagef("--engine %s: the engines are %s and %s", r.Engine, ripc.EngineNative, ripc.EngineInterp)
+	if err := checkEngine(r.Engine); err != nil {
+		return err
+	}
+	if err := checkFirst(cmd, r.First); err != nil {
+		return err
 	}
 	if o.top < 1 && cmd.Flags().Changed("top") {
 		return usagef("--top %d: give 1 or more", o.top)

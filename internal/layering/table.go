@@ -103,8 +103,9 @@ func Table() []Row {
 		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/features", "autotune/search", "autotune/space", "codegen", "compile", "engine", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // searches beside each other
+
 		{"e2e", nil, nil}, // tests only
-		{"examples/digits/check", []string{"runtime/npy"}, nil},
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},

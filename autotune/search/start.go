@@ -1,0 +1,80 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"ripc/autotune/space"
+	"ripc/schedule/strategy"
+)
+
+// estimated lists points to begin with: of each strategy the default, then those of some that are drawn which schedule/cost takes for
+// the cheapest, strategy by strategy in turn.
+func estimated(s *space.Space, r *rand.Rand) []space.Point {
+	const drawn, kept = 64, 8
+	l := strategy.LayerOf(s.Task.Func, s.Task.Target)
+	var lists [][]space.Point
+	all := strategy.For(l)
+	slices.SortStableFunc(all, func(a, b strategy.Strategy) int {
+		return cmp.Compare(a.Cost(l, a.Defaults(l)), b.Cost(l, b.Defaults(l)))
+	})
+	for _, st := range all {
+		var points []space.Point
+		for range drawn {
+			points = append(points, space.Point{Strategy: st.Name, Values: st.Random(l, r)})
+		}
+		slices.SortStableFunc(points, func(p, q space.Point) int { return cmp.Compare(st.Cost(l, p.Values), st.Cost(l, q.Values)) })
+		lists = append(lists, append([]space.Point{{Strategy: st.Name, Values: st.Defaults(l)}}, points[:kept]...))
+	}
+	var out []space.Point
+	for i := range kept + 1 {
+		for _, points := range lists {
+			out = append(out, points[i])
+		}
+	}
+	return out
+}
+
+// begin takes candidates to start with: half of those that are estimated to be the cheapest, half that are drawn.
+func (f *Fresh) begin(ctx context.Context, n int, start *[]space.Point, r *rand.Rand) ([]space.Candidate, error) {
+	var out []space.Candidate
+	for len(*start) > 0 && len(out) < (n+1)/2 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, ok := f.Take((*start)[0])
+		if *start = (*start)[1:]; ok {
+			out = append(out, c)
+		}
+	}
+	rest, err := f.draw(ctx, n-len(out), r)
+	return append(out, rest...), err
+}
+
+// draw takes candidates at random, and the last ones of a space one by one.
+func (f *Fresh) draw(ctx context.Context, n int, r *rand.Rand) ([]space.Candidate, error) {
+	var out []space.Candidate
+	for draws := drawsEach * n; len(out) < n && draws > 0 && !f.All(); draws-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if c, ok := f.Take(f.Space.Random(r)); ok {
+			out = append(out, c)
+		}
+	}
+	const small = 1 << 13 // points, which can be gone through
+	if size := f.Space.Size(); len(out) < n && size <= small && !f.All() {
+		from := r.IntN(size)
+		for i := 0; i < size && len(out) < n; i++ {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if c, ok := f.Take(f.Space.At((from + i) % size)); ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}

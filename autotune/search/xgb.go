@@ -1,0 +1,310 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"ripc/autotune/costmodel"
+	"ripc/autotune/features"
+	"ripc/autotune/space"
+)
+
+// xgb measures what a model takes for the best. To build a candidate takes milliseconds, so there are two models: one of the values of
+// knobs, by which simulated annealing goes through thousands of points, and one of the features of kernels, which can know more, also
+// from other tasks, and which chooses among the few that are built.
+type xgb struct {
+	*Fresh
+	r       *rand.Rand
+	library *costmodel.Library
+	base    *costmodel.Model // of other tasks; nil if there is none
+	where   *coordinates
+	start   []space.Point
+	look    *looker
+
+	told []*entry // in order
+	pool []*entry // built, and not proposed
+}
+
+// entry is a candidate with what models ask about it.
+type entry struct {
+	space.Candidate
+	place    place
+	inside   bool // it has a place: no steps behind its strategy's
+	features []float32
+	outcome  Outcome
+}
+
+// streamOfXGB sets the numbers of this search apart.
+const streamOfXGB = 0x786762
+
+// What the search goes by.
+const (
+	enough    = 6    // candidates that have to be measured before a model of them is asked
+	chains    = 128  // of the annealing
+	walk      = 500  // steps of a chain at most
+	patience  = 60   // steps of all chains after which no better points are expected
+	atRandom  = 0.05 // share of proposals that no model chooses
+	shortlist = 3    // points that are built for each that is proposed
+	keep      = 256  // candidates that stay in the pool
+	likeness  = 0.3  // what being like one that is chosen already counts, in deviations of the scores
+)
+
+func openXGB(s *space.Space, o Options) (Search, error) {
+	l, err := costmodel.Open("")
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(o.Seed, streamOfXGB))
+	look, err := newLooker(s)
+	if err != nil {
+		return nil, err
+	}
+	return &xgb{Fresh: NewFresh(s), r: r, library: l, base: o.Model, where: newCoordinates(s), start: estimated(s, r), look: look}, nil
+}
+
+func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
+	if x.All() && len(x.pool) == 0 {
+		return nil, nil
+	}
+	best := x.best()
+	if x.base == nil && len(best) < enough {
+		return x.begin(ctx, n, &x.start, x.r)
+	}
+	if x.base != nil && len(best) < enough { // what the model is to choose from
+		first, err := x.begin(ctx, shortlist*n, &x.start, x.r)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range first {
+			x.pool = append(x.pool, x.entry(c))
+		}
+	}
+	model, err := x.model(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(best) > 0 {
+		places, err := x.promising(ctx, shortlist*n, best, model)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range places {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if c, ok := x.Take(x.Space.At(x.where.number(p))); ok {
+				x.pool = append(x.pool, x.entry(c))
+			}
+		}
+		if p, ok := x.Space.Extend(best[x.r.IntN(min(len(best), enough))].Point, x.r); ok && x.r.Float64() < extended*float64(n) {
+			if c, ok := x.Take(p); ok {
+				x.pool = append(x.pool, x.entry(c))
+			}
+		}
+	}
+	var out []space.Candidate
+	for range n { // some that nobody expects anything of
+		if x.r.Float64() < atRandom {
+			c, err := x.draw(ctx, 1, x.r)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c...)
+		}
+	}
+	out = append(out, x.choose(n-len(out), model)...)
+	rest, err := x.draw(ctx, n-len(out), x.r)
+	return append(out, rest...), err
+}
+
+// entry looks at a candidate.
+func (x *xgb) entry(c space.Candidate) *entry {
+	e := &entry{Candidate: c, features: x.look.features(c)}
+	e.place, e.inside = x.where.of(c.Point)
+	e.inside = e.inside && len(c.Point.Steps) == 0
+	return e
+}
+
+// best are those that did not fail, the best first.
+func (x *xgb) best() []*entry {
+	all := slices.DeleteFunc(slices.Clone(x.told), func(e *entry) bool { return e.outcome.Failed })
+	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(a.outcome.Cost, b.outcome.Cost) })
+	return all
+}
+
+// sample is what a model learns from an entry.
+func (e *entry) sample(features []float32) costmodel.Sample {
+	s := costmodel.Sample{Features: features, Cost: e.outcome.Cost, Group: "task"}
+	if e.outcome.Failed {
+		s.Cost = 0
+	}
+	return s
+}
+
+// model is of the kernels that were measured, and of other tasks.
+func (x *xgb) model(ctx context.Context) (*costmodel.Model, error) {
+	if len(x.told) < enough && x.base != nil {
+		return x.base, nil
+	}
+	var samples []costmodel.Sample
+	for _, e := range x.told {
+		samples = append(samples, e.sample(e.features))
+	}
+	o := costmodel.Defaults(x.look.names)
+	o.Base = x.base
+	return x.library.Train(ctx, samples, o)
+}
+
+// sketch is a model of the values of knobs: of what was measured, and of what the other model says of what is built.
+func (x *xgb) sketch(ctx context.Context, model *costmodel.Model) (*costmodel.Model, error) {
+	var samples []costmodel.Sample
+	for _, e := range x.told {
+		if e.inside {
+			samples = append(samples, e.sample(x.where.features(e.place)))
+		}
+	}
+	if x.base != nil {
+		for i, score := range model.Predict(rowsOf(x.pool)) {
+			if e := x.pool[i]; e.inside {
+				samples = append(samples, costmodel.Sample{Features: x.where.features(e.place), Cost: math.Exp(-score), Group: "expected"})
+			}
+		}
+	}
+	o := costmodel.Defaults(x.where.names)
+	o.Rounds, o.Depth = 30, 4
+	return x.library.Train(ctx, samples, o)
+}
+
+func rowsOf(entries []*entry) [][]float32 {
+	var rows [][]float32
+	for _, e := range entries {
+		rows = append(rows, e.features)
+	}
+	return rows
+}
+
+// promising lists n points that are not built yet, those that the sketch takes for the best first.
+func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmodel.Model) ([]place, error) {
+	sketch, err := x.sketch(ctx, model)
+	if err != nil {
+		return nil, err
+	}
+	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n}, skip: func(number int) bool {
+		return x.points[x.Space.Key(x.Space.At(number))]
+	}}
+	const few = 1 << 12 // points, which are all asked about
+	if size := x.Space.Size(); size <= few {
+		a.all(size)
+		return a.places(), nil
+	}
+	var from []place
+	for _, e := range best[:min(len(best), chains/2)] {
+		if e.inside {
+			from = append(from, e.place)
+		}
+	}
+	for len(from) < chains {
+		from = append(from, x.where.random(x.r))
+	}
+	if err := a.run(ctx, from); err != nil {
+		return nil, err
+	}
+	return a.places(), nil
+}
+
+// choose takes n of the pool, those of the highest score that are not too much like others.
+func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
+	scores := model.Predict(rowsOf(x.pool))
+	type ranked struct {
+		*entry
+		score, like float64
+	}
+	all := make([]ranked, len(x.pool))
+	for i, e := range x.pool {
+		all[i] = ranked{e, scores[i], 0}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	all = all[:min(len(all), keep)]
+	deviation := spread(scores)
+	var out []space.Candidate
+	for len(out) < n && len(all) > 0 {
+		at := 0
+		value := func(r ranked) float64 { return r.score - likeness*deviation*r.like }
+		for i, r := range all {
+			if value(r) > value(all[at]) {
+				at = i
+			}
+		}
+		chosen := all[at]
+		out = append(out, chosen.Candidate)
+		all = slices.Delete(all, at, at+1)
+		for i := range all {
+			all[i].like = max(all[i].like, alike(all[i].place, chosen.place))
+		}
+	}
+	x.pool = x.pool[:0]
+	for _, r := range all {
+		x.pool = append(x.pool, r.entry)
+	}
+	return out
+}
+
+// spread is the standard deviation.
+func spread(v []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, x := range v {
+		sum += x
+		squares += x * x
+	}
+	n := float64(max(1, len(v)))
+	return math.Sqrt(max(0, squares/n-sum*sum/n/n))
+}
+
+func (x *xgb) Tell(told []Outcome) {
+	for _, o := range told {
+		x.Seen(o.Candidate)
+		key := o.Candidate.Key()
+		x.pool = slices.DeleteFunc(x.pool, func(e *entry) bool { return e.Key() == key })
+		e := x.entry(o.Candidate)
+		e.outcome = o
+		x.told = append(x.told, e)
+	}
+}
+
+// looker gives the features of the candidates of a space.
+type looker struct {
+	names    []string
+	describe *features.Describer
+	from     []float32 // of the default schedule
+}
+
+func newLooker(s *space.Space) (*looker, error) {
+	d, err := s.Default()
+	if err != nil {
+		return nil, err
+	}
+	l := &looker{names: ModelFeatures(), describe: features.For(s.Task.Target)}
+	l.from = l.describe.Of(d.Func, d.Point.Values)
+	return l, nil
+}
+
+// ModelFeatures are the names of the features of models that searches use: those of a kernel, then by how much each differs from that
+// of the default schedule.
+func ModelFeatures() []string {
+	names := features.Names()
+	for _, n := range features.Names() {
+		names = append(names, "default."+n)
+	}
+	return names
+}
+
+func (l *looker) features(c space.Candidate) []float32 {
+	x := l.describe.Of(c.Func, c.Point.Values)
+	for i, v := range l.from {
+		x = append(x, x[i]-v)
+	}
+	return x
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"ripc/autotune/search"
+	"ripc/autotune/space"
+)
+
+// batch is how many candidates a search proposes at once.
+const batch = 16
+
+// result is a task's.
+type result struct {
+	Task      string  `json:"task"`
+	Points    int     `json:"points"`    // of the space
+	Reference int     `json:"reference"` // schedules that were measured to compare with
+	All       bool    `json:"all,omitempty"`
+	Default   float64 `json:"default"`
+	Best      float64 `json:"best"` // of the reference
+	// Curves are, by search and seed, the lowest cost after each trial; trial 0 is the default.
+	Curves map[string][][]float64 `json:"curves"`
+	// Seconds are what proposals took, by search, of all seeds; the first asks for each candidate's features.
+	Seconds map[string]float64 `json:"-"`
+}
+
+// compare runs the searches on a task whose reference has been measured.
+func (s settings) compare(ctx context.Context, t *task, c *costs, ref *reference) (*result, error) {
+	res := &result{Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
+	for _, name := range s.searches {
+		for seed := range s.seeds {
+			var curve []float64
+			var err error
+			start := time.Now()
+			if name == "random" {
+				curve = ref.random(uint64(seed+1), s.trials)
+			} else {
+				var spent time.Duration
+				curve, spent, err = s.search(ctx, t, c, ref, name, uint64(seed+1))
+				res.Seconds[name] += spent.Seconds()
+			}
+			if err != nil {
+				return nil, err
+			}
+			res.Curves[name] = append(res.Curves[name], curve)
+			last := curve[len(curve)-1]
+			fmt.Printf("%s: %s, seed %d: %.1f %% above the best after %d trials (%.0f s)\n", t.Name, name, seed+1, 100*(last/ref.best-1), len(curve)-1, time.Since(start).Seconds())
+		}
+	}
+	return res, nil
+}
+
+// random is the curve of a search that draws from the reference, whose points are drawn at random.
+func (r *reference) random(seed uint64, trials int) []float64 {
+	best := r.def
+	curve := []float64{best}
+	for _, i := range rand.New(rand.NewPCG(seed, 7)).Perm(len(r.points)) {
+		if len(curve) > trials {
+			break
+		}
+		if r.costs[i] > 0 {
+			best = min(best, r.costs[i])
+		}
+		curve = append(curve, best)
+	}
+	return curve
+}
+
+// search is the curve of a search.
+func (s settings) search(ctx context.Context, t *task, c *costs, ref *reference, name string, seed uint64) ([]float64, time.Duration, error) {
+	var spent time.Duration
+	start := time.Now()
+	find, err := search.New(name, t.space, search.Options{Seed: seed, Model: s.model})
+	if err != nil {
+		return nil, 0, err
+	}
+	d, err := t.space.Default()
+	if err != nil {
+		return nil, 0, err
+	}
+	find.Tell([]search.Outcome{{Candidate: d, Cost: ref.def}})
+	spent += time.Since(start)
+	best := ref.def
+	curve := []float64{best}
+	for len(curve) <= s.trials {
+		start := time.Now()
+		xs, err := find.Propose(ctx, min(batch, s.trials+1-len(curve)))
+		if err != nil {
+			return nil, 0, err
+		}
+		spent += time.Since(start)
+		if len(xs) == 0 {
+			break
+		}
+		found, err := c.ofAll(ctx, xs, s.jobs)
+		if err != nil {
+			return nil, 0, err
+		}
+		var told []search.Outcome
+		for i, x := range xs {
+			told = append(told, search.Outcome{Candidate: x, Cost: found[i], Failed: found[i] == 0})
+			if found[i] > 0 {
+				best = min(best, found[i])
+			}
+			curve = append(curve, best)
+		}
+		find.Tell(told)
+	}
+	return curve, spent, nil
+}
+
+// ofAll is what candidates cost, so many measured at once.
+func (c *costs) ofAll(ctx context.Context, xs []space.Candidate, jobs int) ([]float64, error) {
+	out, errs := make([]float64, len(xs)), make([]error, len(xs))
+	work := make(chan int)
+	var all sync.WaitGroup
+	for range jobs {
+		all.Go(func() {
+			for i := range work {
+				out[i], errs[i] = c.of(ctx, xs[i])
+			}
+		})
+	}
+	for i := range xs {
+		work <- i
+	}
+	close(work)
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// median of what the curves have after so many trials; a curve that ended has its last.
+func median(curves [][]float64, trial int) float64 {
+	var at []float64
+	for _, c := range curves {
+		at = append(at, c[min(trial, len(c)-1)])
+	}
+	slices.Sort(at)
+	if n := len(at); n%2 == 0 {
+		return (at[n/2-1] + at[n/2]) / 2
+	}
+	return at[len(at)/2]
+}

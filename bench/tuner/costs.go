@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ripc/autotune/space"
+	"ripc/compile"
+	"ripc/engine"
+)
+
+// costs are what candidates of a task cost, in a file of lines "KEY COST": all searches are told the same, and an interrupted
+// comparison goes on. A cost is the estimated cycles of a simulated core, or the instructions that it executes where LLVM has no model of
+// it. Both depend on the candidate alone. 0 is a candidate that cannot be built.
+type costs struct {
+	task *task
+
+	mu    sync.Mutex
+	known map[string]float64
+	file  *os.File
+}
+
+// openCosts reads the file of a task in a folder.
+func openCosts(dir string, t *task) (*costs, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, t.Name+".txt"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	c := &costs{task: t, known: map[string]float64{}, file: f}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		key, text, ok := strings.Cut(lines.Text(), " ")
+		cost, err := strconv.ParseFloat(text, 64)
+		if !ok || err != nil || len(key) != keyLength {
+			continue // a line that was cut off
+		}
+		c.known[key] = cost
+	}
+	return c, lines.Err()
+}
+
+const keyLength = 16
+
+// keyOf names a candidate of one task.
+func keyOf(c space.Candidate) string {
+	sum := sha256.Sum256([]byte(c.Key()))
+	return hex.EncodeToString(sum[:])[:keyLength]
+}
+
+// has reports whether a candidate's cost is known.
+func (c *costs) has(x space.Candidate) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.known[keyOf(x)]
+	return ok
+}
+
+// of is what a candidate costs; 0 if it cannot be built.
+func (c *costs) of(ctx context.Context, x space.Candidate) (float64, error) {
+	key := keyOf(x)
+	c.mu.Lock()
+	cost, ok := c.known[key]
+	c.mu.Unlock()
+	if ok {
+		return cost, nil
+	}
+	cost, err := c.measure(ctx, x)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.known[key]; ok {
+		return cost, nil
+	}
+	c.known[key] = cost
+	_, err = fmt.Fprintf(c.file, "%s %.0f\n", key, cost)
+	return cost, err
+}
+
+func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error) {
+	t := c.task.space.Task
+	u, err := compile.Kernel(ctx, t.Func, x.Trace, t.Target, compile.KernelOptions{Stage: t.Stage})
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		return 0, nil // too much code, say
+	}
+	e, err := u.Open(engine.Options{Threads: 1, Simulate: true, Count: true})
+	if err != nil {
+		return 0, err
+	}
+	done, err := e.Run(ctx, []engine.Job{{Last: 1, Inputs: u.Inputs(0)}})
+	if err = errors.Join(err, e.Close()); err != nil {
+		return 0, err
+	}
+	n := done[0].Counters
+	if n.Estimate.Why != nil {
+		return float64(n.Instructions), nil
+	}
+	return n.Estimate.Cycles, nil
+}
+
+func (c *costs) close() error { return c.file.Close() }

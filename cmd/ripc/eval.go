@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+func evalCommand() *cobra.Command {
+	var f compileFlags
+	var r ripc.EvalRequest
+	var least float64
+	var confusion bool
+	cmd := &cobra.Command{
+		Use:   "eval MODEL|X.so --input X.npy [--labels Y.npy] [--expect OUT.npy] [flags]",
+		Short: "Evaluate a network on pictures whose classes are known",
+		Long: `Run a network on many pictures and compare its first output, a row for each, with the true
+classes (--labels: how many are right, and which are taken for which) and with the outputs
+of the framework that it is from (--expect: the largest distance). On any engine: compiled
+code, here or simulated, or the interpreter. It exits with 1 if the output is off by more
+than --tol, or if fewer than --min-top1 of the pictures are right.`,
+		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
+  ripc eval model.onnx --target rpi3 --first 40 --input x.npy --labels y.npy --expect logits.npy --tol 1e-4`,
+		Args: args(1, 1, "one MODEL or X.so"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Run.Path = args[0]
+			if r.Labels == "" && r.Expect == "" {
+				return usagef("give --labels, --expect, or both: what the outputs are compared with")
+			}
+			if cmd.Flags().Changed("min-top1") && (r.Labels == "" || !(least >= 0 && least <= 1)) {
+				return usagef("--min-top1 %v: a share from 0 to 1 of pictures that --labels are given for", least)
+			}
+			if !(r.Tolerance >= 0) {
+				return usagef("--tol %v: give 0 or more", r.Tolerance)
+			}
+			if err := checkFirst(cmd, r.Run.First); err != nil {
+				return err
+			}
+			if err := checkEngine(r.Run.Engine); err != nil {
+				return err
+			}
+			var err error
+			if err = checkThreads(r.Run.Threads); err != nil {
+				return err
+			}
+			if r.Run.Options, err = f.options(r.Run.Path); err != nil {
+				return err
+			}
+			p := newProgress()
+			r.Run.Progress = p.step
+			res, err := ripc.Eval(cmd.Context(), r)
+			p.done()
+			var unfit *ripc.EvalError
+			if errors.As(err, &unfit) {
+				return &usageError{err: err, msg: "cannot compare"}
+			}
+			if err != nil {
+				return err
+			}
+			if f.json {
+				err = printJSON(cmd.OutOrStdout(), res)
+			} else {
+				err = printEval(cmd.OutOrStdout(), res, confusion)
+			}
+			if err != nil {
+				return err
+			}
+			if res.Difference != nil && !res.Difference.Within || res.Right != nil && float64(res.Right.Top1) < least*float64(res.Images) {
+				return errFailed
+			}
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringArrayVar(&r.Run.Inputs, "input", nil, "[NAME=]FILE.npy of all pictures; may be repeated")
+	fs.StringVar(&r.Labels, "labels", "", "`Y.npy`, the true class of each picture")
+	fs.StringVar(&r.Expect, "expect", "", "`OUT.npy`, what the first output should be")
+	fs.Float64Var(&r.Tolerance, "tol", 0, "how far from that it may be")
+	fs.Float64Var(&least, "min-top1", 0, "share of the pictures, 0 to 1, that must be right")
+	fs.BoolVar(&confusion, "confusion", false, "print which classes are taken for which")
+	firstFlag(cmd, &r.Run.First)
+	threadsFlag(cmd, &r.Run.Threads)
+	engineFlag(cmd, &r.Run.Engine)
+	f.register(cmd)
+	return cmd
+}
+
+// printEval prints a line for what was asked, and the confusion.
+func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
+	target := ""
+	if r.Target != "" { // the interpreter has none
+		target = " for " + r.Target
+	}
+	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, r.Engine, count(r.Images, "picture"))
+	if x := r.Right; x != nil {
+		share := func(n int) string { return percent(float64(n) / float64(r.Images)) }
+		fmt.Fprintf(w, "top 1  %d of %d right, %s\n", x.Top1, r.Images, share(x.Top1))
+		if len(x.Confusion) > 5 {
+			fmt.Fprintf(w, "top 5  %d of %d right, %s\n", x.Top5, r.Images, share(x.Top5))
+		}
+		if confusion {
+			for label, row := range x.Confusion {
+				for answer, n := range row {
+					if label != answer && n > 0 {
+						fmt.Fprintf(w, "%s of class %d taken for %d\n", count(n, "picture"), label, answer)
+					}
+				}
+			}
+		}
+	}
+	if d := r.Difference; d != nil {
+		verdict := "within"
+		if !d.Within {
+			verdict = "more than"
+		}
+		if _, err := fmt.Fprintf(w, "worst difference %.3g, %s %g: picture %d, value %d is %s, expected %s\n", d.Worst, verdict, d.Tolerance, d.Image, d.Index, d.Got, d.Want); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package ripc
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"ripc/ir"
+	"ripc/runtime/npy"
+)
+
+// EvalRequest says on what a classifier is evaluated.
+type EvalRequest struct {
+	// Run has the network, its inputs and how it is run.
+	Run RunRequest
+	// Labels is a .npy file of whole numbers: the true class of each picture. "" is none.
+	Labels string
+	// Expect is a .npy file of what the first output should be, and Tolerance how far off it may be. "" is none.
+	Expect    string
+	Tolerance float64
+}
+
+// EvalResult is how good a network is on pictures whose classes, or whose outputs, are known.
+type EvalResult struct {
+	Name    string `json:"model"`
+	Target  string `json:"target"`
+	Engine  string `json:"engine"`
+	Images  int    `json:"images"`
+	Classes int    `json:"classes"`
+	// Of Labels: how many pictures have the true class as the most likely one, or among the five most likely.
+	Right *Right `json:"right,omitempty"`
+	// Of Expect.
+	Difference *Difference `json:"difference,omitempty"`
+}
+
+// Right counts right answers. Of classes of the same value the first counts as more likely; a NaN is less likely than anything.
+type Right struct {
+	Top1 int `json:"top1"`
+	Top5 int `json:"top5"`
+	// Confusion has, for each true class (row), how often each class was the most likely one.
+	Confusion [][]int `json:"confusion"`
+}
+
+// Difference is the largest distance of an output from what it should be. A NaN is far from everything but a NaN.
+type Difference struct {
+	Worst     float64 `json:"worst"` // math.MaxFloat64 stands for the distance of a NaN
+	Image     int     `json:"image"`
+	Index     int     `json:"index"` // in the picture's row
+	Got       string  `json:"got"`
+	Want      string  `json:"want"`
+	Tolerance float64 `json:"tolerance"`
+	Within    bool    `json:"within"`
+}
+
+// EvalError says that a file does not fit the network or the other files.
+type EvalError struct{ File, Msg string }
+
+func (e *EvalError) Error() string { return e.File + ": " + e.Msg }
+
+// Eval runs a network on pictures and compares its first output with the labels and the outputs that are expected.
+func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
+	var labels, expected []float64
+	var err error
+	if r.Labels != "" {
+		if labels, err = readNumbers(r.Labels); err != nil {
+			return nil, err
+		}
+	}
+	if r.Expect != "" {
+		if expected, err = readNumbers(r.Expect); err != nil {
+			return nil, err
+		}
+	}
+	out, err := Run(ctx, r.Run)
+	if err != nil {
+		return nil, err
+	}
+	o := out.Outputs[0]
+	got, err := numbers(o.Tensor.DType, o.Data)
+	if err != nil {
+		return nil, err
+	}
+	res := &EvalResult{Name: out.Name, Target: out.Target, Engine: out.Engine}
+	if len(o.Tensor.Shape) > 0 {
+		res.Images = o.Tensor.Shape[0]
+	}
+	if res.Images < 1 || len(got) == 0 {
+		return nil, &EvalError{r.Run.Path, "the first output has no row for each picture"}
+	}
+	res.Classes = len(got) / res.Images
+	if labels != nil {
+		if len(labels) < res.Images || len(labels) > res.Images && r.Run.First == 0 {
+			return nil, &EvalError{r.Labels, fmt.Sprintf("%d labels for %d pictures", len(labels), res.Images)}
+		}
+		if res.Right, err = res.right(got, labels, o.Tensor.DType == ir.I32.String() && res.Classes == 1); err != nil {
+			return nil, &EvalError{r.Labels, err.Error()}
+		}
+	}
+	if expected != nil {
+		if len(expected) < len(got) || len(expected) > len(got) && r.Run.First == 0 {
+			return nil, &EvalError{r.Expect, fmt.Sprintf("%d numbers, and the output has %d (%d pictures, %d each)", len(expected), len(got), res.Images, res.Classes)}
+		}
+		res.Difference = res.difference(got, expected, r.Tolerance)
+	}
+	return res, nil
+}
+
+// right counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
+// picture has one.
+func (res *EvalResult) right(got, labels []float64, positions bool) (*Right, error) {
+	classes := res.Classes
+	if positions {
+		classes = 0
+		for i := range res.Images {
+			classes = max(classes, int(got[i])+1, int(labels[i])+1)
+		}
+	}
+	const most = 1 << 16
+	if classes > most {
+		return nil, fmt.Errorf("%d classes; %d are possible", classes, most)
+	}
+	r := &Right{}
+	for range classes {
+		r.Confusion = append(r.Confusion, make([]int, classes))
+	}
+	for i := range res.Images {
+		label := int(labels[i])
+		if label < 0 || label >= classes || float64(label) != labels[i] {
+			return nil, fmt.Errorf("label %v of picture %d is none of %d classes", labels[i], i, classes)
+		}
+		if positions {
+			answer := int(got[i])
+			if answer < 0 || answer >= classes {
+				return nil, fmt.Errorf("picture %d: the network gives class %d of %d", i, answer, classes)
+			}
+			r.Confusion[label][answer]++
+			if answer == label {
+				r.Top1, r.Top5 = r.Top1+1, r.Top5+1
+			}
+			continue
+		}
+		row := got[i*res.Classes:][:res.Classes]
+		answer, before := 0, 0
+		for c := range row {
+			if likelier(row, c, answer) {
+				answer = c
+			}
+			if likelier(row, c, label) {
+				before++
+			}
+		}
+		r.Confusion[label][answer]++
+		if before == 0 {
+			r.Top1++
+		}
+		const five = 5
+		if before < five {
+			r.Top5++
+		}
+	}
+	return r, nil
+}
+
+// likelier reports whether class a is more likely than b.
+func likelier(row []float64, a, b int) bool {
+	switch x, y := row[a], row[b]; {
+	case math.IsNaN(x) && math.IsNaN(y), x == y:
+		return a < b
+	case math.IsNaN(x) || math.IsNaN(y):
+		return math.IsNaN(y)
+	default:
+		return x > y
+	}
+}
+
+// difference finds the largest distance.
+func (res *EvalResult) difference(got, want []float64, tolerance float64) *Difference {
+	d := &Difference{Worst: -1, Tolerance: tolerance}
+	for i, v := range got {
+		off := math.Abs(v - want[i])
+		switch {
+		case v == want[i] || math.IsNaN(v) && math.IsNaN(want[i]):
+			off = 0
+		case math.IsNaN(off) || math.IsInf(off, 0):
+			off = math.MaxFloat64
+		}
+		if off > d.Worst {
+			d.Worst, d.Image, d.Index, d.Got, d.Want = off, i/res.Classes, i%res.Classes, fmt.Sprint(v), fmt.Sprint(want[i])
+		}
+	}
+	d.Within = d.Worst <= tolerance
+	return d
+}
+
+func readNumbers(path string) ([]float64, error) {
+	a, err := npy.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	v, err := numbers(a.DType, a.Data)
+	if err != nil {
+		return nil, &EvalError{path, err.Error()}
+	}
+	return v, nil
+}
+
+// numbers are the elements of a tensor or an array.
+func numbers(dtype string, data []byte) ([]float64, error) {
+	size := npy.Size(dtype)
+	if size == 0 {
+		return nil, fmt.Errorf("elements of type %s are no numbers", dtype)
+	}
+	out := make([]float64, len(data)/size)
+	for i := range out {
+		b := data[i*size:]
+		switch dtype {
+		case "f32":
+			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		case "f64":
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		case "i8":
+			out[i] = float64(int8(b[0]))
+		case "u8", "bool":
+			out[i] = float64(b[0])
+		case "i32":
+			out[i] = float64(int32(binary.LittleEndian.Uint32(b)))
+		case "u32":
+			out[i] = float64(binary.LittleEndian.Uint32(b))
+		case "i64":
+			out[i] = float64(int64(binary.LittleEndian.Uint64(b)))
+		case "u64":
+			out[i] = float64(binary.LittleEndian.Uint64(b))
+		default:
+			return nil, fmt.Errorf("elements of type %s are no numbers", dtype)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,77 @@
+package ripc
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestRank: the order of likelihood is a total one, so that each row has one most likely class and ranks count what stands before.
+func TestRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		row := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1, 2, -1, math.Inf(1), math.Inf(-1), math.NaN()}), 1, 8).Draw(t, "row")
+		order := make([]int, len(row))
+		for c := range row {
+			for d := range row {
+				if likelier(row, d, c) {
+					order[c]++
+				}
+			}
+		}
+		slices.Sort(order)
+		for i, n := range order {
+			if i != n {
+				t.Fatalf("%v: ranks %v", row, order)
+			}
+		}
+	})
+}
+
+// TestRight: top 1, top 5 and the confusion of a few rows; of equal values the first is the answer, and a NaN never is.
+func TestRight(t *testing.T) {
+	nan := math.NaN()
+	res := &EvalResult{Images: 4, Classes: 6}
+	r, err := res.right([]float64{
+		0, 5, 5, 0, 0, 0, // 1
+		nan, 1, 2, 3, 4, 5, // 5, and class 0 last
+		9, 8, 7, 6, 5, 4, // 0
+		nan, nan, nan, nan, nan, nan, // 0
+	}, []float64{2, 0, 0, 0}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Top1 != 2 || r.Top5 != 3 || r.Confusion[2][1] != 1 || r.Confusion[0][5] != 1 || r.Confusion[0][0] != 2 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := res.right(make([]float64, 24), []float64{0, 0, 0, 6}, false); err == nil {
+		t.Error("class 6 of 6 is a label")
+	}
+	if _, err := res.right(make([]float64, 24), []float64{0, 0, 0, nan}, false); err == nil {
+		t.Error("NaN is a label")
+	}
+}
+
+// TestDifference: the worst element is found, and numbers that are not there are as far off as can be.
+func TestDifference(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	res := &EvalResult{Images: 2, Classes: 2}
+	for _, c := range []struct {
+		got, want []float64
+		worst     float64
+		image     int
+		within    bool
+	}{
+		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}, 0, 0, true},
+		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3.5, 4}, 0.5, 1, true},
+		{[]float64{nan, inf, 3, 4}, []float64{nan, inf, 3, 4}, 0, 0, true},
+		{[]float64{1, 2, nan, 4}, []float64{1, 2, 3, 4}, math.MaxFloat64, 1, false},
+		{[]float64{1, inf, 3, 4}, []float64{1, -inf, 3, 4}, math.MaxFloat64, 0, false},
+	} {
+		d := res.difference(c.got, c.want, 0.5)
+		if d.Worst != c.worst || d.Image != c.image || d.Within != c.within {
+			t.Errorf("%v against %v: %+v", c.got, c.want, d)
+		}
+	}
+}
