@@ -18,24 +18,41 @@ func (l *lowering) planQuantizers() {
 		if n.Op != "quantize" && n.Op != "threshold" || l.passed[n.Name] != nil || l.written[n.Name] != nil {
 			continue
 		}
-		floats := n.Inputs[0]
-		if e := l.Producer(floats); e != nil && l.soleReader(floats) == n && l.taken[e.Name] == nil {
-			if s, ok := e.Attrs.(*graph.Elementwise); ok && !slices.ContainsFunc(s.Steps, scalar.Step.Long) {
-				l.before[n.Name], l.done[e.Name] = e, true
-				floats = e.Inputs[0]
-			}
+		e, floats := l.quantized(n)
+		if e != nil {
+			l.before[n.Name], l.done[e.Name] = e, true
 		}
-		p := l.Producer(floats)
-		if p == nil || l.soleReader(floats) != nil {
-			continue
-		}
-		if f, ok := p.Attrs.(*graph.FusedConv); ok {
-			if _, ok := layout.BesideOf(f, n); ok {
-				l.beside[p.Name] = append(l.beside[p.Name], n)
-				l.done[n.Name] = true
-			}
+		if p := l.besideLayer(n, floats); p != nil {
+			l.beside[p.Name] = append(l.beside[p.Name], n)
+			l.done[n.Name] = true
 		}
 	}
+}
+
+// quantized are the floats that n, a quantizer, makes levels of, and the float steps before it that its stage takes, nil for none.
+func (l *lowering) quantized(n *graph.Node) (e *graph.Node, floats string) {
+	floats = n.Inputs[0]
+	if e := l.Producer(floats); e != nil && l.soleReader(floats) == n && l.taken[e.Name] == nil {
+		if s, ok := e.Attrs.(*graph.Elementwise); ok && !slices.ContainsFunc(s.Steps, scalar.Step.Long) {
+			return e, e.Inputs[0]
+		}
+	}
+	return nil, floats
+}
+
+// besideLayer is the fused layer that makes floats and whose stage can write the levels of n, a quantizer of them, beside: others read
+// them, too. It is nil if there is none.
+func (l *lowering) besideLayer(n *graph.Node, floats string) *graph.Node {
+	p := l.Producer(floats)
+	if p == nil || l.soleReader(floats) != nil {
+		return nil
+	}
+	if f, ok := p.Attrs.(*graph.FusedConv); ok {
+		if _, ok := layout.BesideOf(f, n); ok {
+			return p
+		}
+	}
+	return nil
 }
 
 // stepsBefore are the float steps that the stage of n, a quantizer, takes before, what these read, and its buffer with the steps' operands.

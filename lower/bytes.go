@@ -9,58 +9,10 @@ import (
 	"ripc/lower/ops"
 )
 
-// planForms finds the levels that lie in memory as bytes, as all their readers take them.
-func (l *lowering) planForms() {
-	l.inBytes = map[string]bool{}
-	for _, n := range l.g.Nodes {
-		v := l.g.Values[n.Output]
-		if v == nil || !v.Encoded() || v.Bits < layout.MinBytes || l.g.IsOutput(v.Name) || !l.writesBytes(n) {
-			continue
-		}
-		readers := l.Consumers(v.Name)
-		l.inBytes[v.Name] = len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool {
-			return r.Op != "bconv2d" && r.Op != "window_sum" || !l.readsBytes(r, v.Name, bytesView{})
-		})
-	}
-}
-
-// writesBytes reports whether the stage of n can write levels as bytes.
-func (l *lowering) writesBytes(n *graph.Node) bool {
-	switch n.Op {
-	case "bconv2d", "fconv2d":
-		return true
-	case "quantize":
-		return !l.done[n.Name] && l.before[n.Name] == nil
-	}
-	return false
-}
-
-// bytesOf is the buffer in which the levels that n reads first lie as bytes.
-func (l *lowering) bytesOf(n *graph.Node) (buf string, ok bool) {
-	name := n.Inputs[0]
-	if v, ok := l.views[name]; ok && l.readsBytes(n, name, v) {
-		return v.buf, true
-	}
-	return l.at[name].buf, l.inBytes[name]
-}
-
-// bytesView is a tensor of levels that is not there as bits: it lies in the caller's buffer, one a byte, perhaps with its axes in
-// another order.
-type bytesView struct {
-	buf   string
-	shape []int                 // in the buffer
-	move  *graph.TransposeAttrs // from there to the tensor; nil for none
-}
-
-// planBytes finds the levels that nobody needs as bits: at the interface, inputs that become floats, and outputs that were floats;
-// inside, those that were floats and become floats again.
+// planBytes finds the levels that nobody needs as bits or bytes, between quantizers and floats, and the quantizers whose levels the caller
+// takes.
 func (l *lowering) planBytes() {
-	l.views, l.taken, l.written, l.passed = map[string]bytesView{}, map[string]*graph.Node{}, map[string]*graph.Node{}, map[string]*graph.Node{}
-	for _, name := range l.g.Inputs {
-		if v := l.g.Value(name); v.Encoded() && v.View == graph.Bytes {
-			l.view(name, bytesView{buf: name, shape: v.Shape})
-		}
-	}
+	l.written, l.passed = map[string]*graph.Node{}, map[string]*graph.Node{}
 	for _, name := range l.g.Outputs {
 		l.planOutput(l.g.Value(name))
 	}
@@ -72,70 +24,8 @@ func (l *lowering) planBytes() {
 		l.passed[n.Name] = n
 		for _, r := range readers {
 			l.passed[r.Name] = n
-			l.takeSteps(r)
 		}
 	}
-}
-
-// takeSteps lets the stage of n, a dequantize, do the float steps behind it, if nobody else reads it.
-func (l *lowering) takeSteps(n *graph.Node) {
-	if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
-		l.taken[e.Name] = n
-	}
-}
-
-// view makes a tensor of levels a view, and what moves of it, as far as floats come of that.
-func (l *lowering) view(name string, v bytesView) {
-	l.views[name] = v
-	for _, n := range l.Consumers(name) {
-		if !l.readsBytes(n, name, v) {
-			continue
-		}
-		switch n.Op {
-		case "bconv2d", "window_sum":
-		case "dequantize":
-			l.takeSteps(n)
-		case "transpose":
-			l.view(n.Output, bytesView{buf: v.buf, shape: v.shape, move: n.Attrs.(*graph.TransposeAttrs)})
-		default:
-			l.view(n.Output, bytesView{buf: v.buf, shape: l.g.Value(n.Output).Shape})
-		}
-	}
-}
-
-// readsBytes reports whether n, which reads v as a tensor, makes floats of it or sums of its bytes, or only moves that for others that do.
-func (l *lowering) readsBytes(n *graph.Node, tensor string, v bytesView) bool {
-	switch n.Op {
-	case "bconv2d", "window_sum":
-		return v.move == nil && !slices.Contains(n.Inputs[1:], tensor) && l.choices[n.Name].Algorithm.ReadsBytes()
-	case "dequantize":
-		return true
-	case "transpose", "reshape", "flatten":
-		if v.move != nil || l.g.IsOutput(n.Output) {
-			return false
-		}
-		var next bytesView
-		if n.Op == "transpose" {
-			next.move = n.Attrs.(*graph.TransposeAttrs)
-		}
-		readers := l.Consumers(n.Output)
-		return len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return !l.readsBytes(r, n.Output, next) })
-	}
-	return false
-}
-
-// bitsWanted reports whether a tensor of levels that is a view is needed as bits too.
-func (l *lowering) bitsWanted(name string) bool {
-	v, ok := l.views[name]
-	return !ok || l.g.IsOutput(name) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return !l.readsBytes(n, name, v) })
-}
-
-// soleReader is the only node that reads a tensor, nil where there are others, or the caller does.
-func (l *lowering) soleReader(name string) *graph.Node {
-	if readers := l.Consumers(name); len(readers) == 1 && !l.g.IsOutput(name) {
-		return readers[0]
-	}
-	return nil
 }
 
 // planOutput finds the quantizer whose levels the caller takes as bytes, if nobody else reads them.
@@ -154,12 +44,218 @@ func (l *lowering) planOutput(v *graph.Value) {
 	}
 }
 
+// planForms finds the levels that lie in memory as bytes: those of the caller, and inside whole families whose makers and readers all can.
+// It finds, too, the moves and float steps that the stages do which make floats of bytes.
+func (l *lowering) planForms() {
+	l.forms, l.turned, l.taken = map[string]layout.Form{}, map[string]*graph.Node{}, map[string]*graph.Node{}
+	for _, name := range l.g.Inputs {
+		if v := l.g.Value(name); v.Encoded() && v.View == graph.Bytes {
+			l.forms[name] = layout.BytesOf(v.LevelType)
+		}
+	}
+	for _, f := range l.families() {
+		if form, ok := l.bytesOf(f); ok {
+			for _, name := range f.members {
+				l.forms[name] = form
+			}
+		}
+	}
+	for _, n := range l.g.Nodes {
+		if readers := l.Consumers(n.Output); n.Op == "transpose" && l.formAt(n, n.Inputs[0]).Bytewise() && !l.g.IsOutput(n.Output) && len(readers) > 0 &&
+			!slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" }) {
+			l.turned[n.Output] = n
+		}
+	}
+	for _, n := range l.g.Nodes {
+		if n.Op == "dequantize" && (l.passed[n.Name] != nil || l.formAt(n, n.Inputs[0]).Bytewise()) {
+			l.takeSteps(n)
+		}
+	}
+}
+
+// takeSteps lets the stage of n, a dequantize, do the float steps behind it, if nobody else reads it.
+func (l *lowering) takeSteps(n *graph.Node) {
+	if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
+		l.taken[e.Name] = n
+	}
+}
+
+// family are tensors of levels that lie in memory in the same form, since ops lie between that only move or choose levels.
+type family struct {
+	members []string
+	sources []string // inputs of the network whose levels some members have
+	chosen  bool     // not all such ops only move levels
+}
+
+// keepsForm reports whether the levels that n makes lie as those lie that it reads. Chooses says that it does not only move them.
+func keepsForm(g *graph.Graph, n *graph.Node) (keeps, chooses bool) {
+	if n.Output == "" || len(n.Inputs) == 0 || !g.Value(n.Inputs[0]).Encoded() || !g.Value(n.Output).Encoded() {
+		return false, false
+	}
+	switch n.Op {
+	case "reshape", "flatten", "transpose", "slice", "depth_to_space", "space_to_depth", "resize":
+		return true, false
+	case "max_pool", "pad", "concat":
+		return true, true
+	}
+	return graph.OfLevels(g, n) && len(n.Inputs) == 1, false
+}
+
+// families are those of all tensors of levels that layers make, in the order of the layers.
+func (l *lowering) families() []*family {
+	of := map[string]*family{}
+	var all []*family
+	for _, n := range l.g.Nodes {
+		v := l.g.Values[n.Output]
+		if v == nil || !v.Encoded() || l.passed[n.Name] != nil || l.written[n.Name] != nil {
+			continue
+		}
+		f := &family{members: []string{v.Name}}
+		of[v.Name], all = f, append(all, f)
+		keeps, chooses := keepsForm(l.g, n)
+		if !keeps {
+			continue
+		}
+		f.chosen = chooses
+		for _, in := range n.Inputs {
+			if o := of[in]; o == nil {
+				f.sources = append(f.sources, in)
+			} else if o != f {
+				f.join(o, of)
+				all = slices.DeleteFunc(all, func(a *family) bool { return a == o })
+			}
+		}
+	}
+	return all
+}
+
+// join takes o's tensors in.
+func (f *family) join(o *family, of map[string]*family) {
+	for _, m := range o.members {
+		of[m] = f
+	}
+	f.members, f.sources, f.chosen = append(o.members, f.members...), append(o.sources, f.sources...), f.chosen || o.chosen
+}
+
+// bytesOf is the form of bytes in which f's levels lie; ok is false where they are planes of bits.
+func (l *lowering) bytesOf(f *family) (form layout.Form, ok bool) {
+	forms := map[layout.Form]bool{} // what the caller's have
+	few, shown, made := false, false, false
+	for _, name := range append(slices.Clone(f.members), f.sources...) {
+		v := l.g.Value(name)
+		few = few || v.Bits < layout.MinBytes
+		if slices.Contains(l.g.Inputs, name) || l.g.IsOutput(name) {
+			if v.View != graph.Bytes {
+				return 0, false
+			}
+			forms[layout.BytesOf(v.LevelType)] = true
+		}
+	}
+	for _, name := range f.members {
+		n := l.Producer(name)
+		keeps, _ := keepsForm(l.g, n)
+		if !keeps && !l.writesBytes(n) {
+			return 0, false
+		}
+		shown, made = shown || l.g.IsOutput(name), made || !keeps
+		for _, r := range l.Consumers(name) {
+			if keeps, _ := keepsForm(l.g, r); !keeps && !l.readsBytes(r, name) {
+				return 0, false
+			}
+		}
+	}
+	// Of the caller's bytes only some bits count, which layers see to, but not what passes bytes on.
+	masked := slices.ContainsFunc(f.sources, func(s string) bool { return l.masked(l.g.Value(s)) })
+	if len(forms) > 1 || masked && (shown || f.chosen) || few && made {
+		return 0, false
+	}
+	for form := range forms {
+		return form, true
+	}
+	if l.target.SignedBytes() && l.g.Value(f.members[0]).Bits == ir.U8.Bits() {
+		return layout.SignedBytes, true
+	}
+	return layout.Bytes, true
+}
+
+// writesBytes reports whether the stage of n can write levels as bytes.
+func (l *lowering) writesBytes(n *graph.Node) bool {
+	switch n.Op {
+	case "bconv2d", "fconv2d", "int_add":
+		return true
+	case "quantize":
+		_, floats := l.quantized(n)
+		return l.besideLayer(n, floats) == nil
+	}
+	return false
+}
+
+// readsBytes reports whether n, which does not keep the form of levels, can read a tensor of levels as bytes.
+func (l *lowering) readsBytes(n *graph.Node, tensor string) bool {
+	switch n.Op {
+	case "bconv2d", "window_sum":
+		return n.Inputs[0] != tensor || l.choices[n.Name].Algorithm.ReadsBytes()
+	case "fconv2d", "int_add", "dequantize":
+		return true
+	}
+	return false
+}
+
+// formAt is the form in which n reads a tensor: one of the caller's may be there as bits, too.
+func (l *lowering) formAt(n *graph.Node, tensor string) layout.Form {
+	v := l.g.Value(tensor)
+	form, ok := l.forms[tensor]
+	if !ok {
+		return layout.FormOf(v)
+	}
+	if slices.Contains(l.g.Inputs, tensor) {
+		keeps, _ := keepsForm(l.g, n)
+		if keeps && l.turned[n.Output] == nil && l.forms[n.Output] != form || !keeps && !l.readsBytes(n, tensor) {
+			return layout.Planes
+		}
+	}
+	return form
+}
+
+// read is a tensor as n reads it, and its buffer.
+func (l *lowering) read(n *graph.Node, tensor string) (t layout.Tensor, buf string) {
+	t = layout.Tensor{Value: *l.g.Value(tensor), Form: l.formAt(n, tensor)}
+	if bits, ok := l.bits[tensor]; ok && t.Form == layout.Planes {
+		return t, bits
+	}
+	return t, l.at[tensor].buf
+}
+
+// masked reports whether bits of v's bytes do not count, since the caller's may be any.
+func (l *lowering) masked(v *graph.Value) bool {
+	return slices.Contains(l.g.Inputs, v.Name) && v.Bits < ir.U8.Bits()
+}
+
+// bitsWanted reports whether an input of the caller's bytes is needed as bits.
+func (l *lowering) bitsWanted(name string) bool {
+	return l.g.IsOutput(name) && l.masked(l.g.Value(name)) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return l.formAt(n, name) == layout.Planes })
+}
+
+// made is the form of what n makes.
+func (l *lowering) made(n *graph.Node) layout.Form {
+	if form, ok := l.forms[n.Output]; ok {
+		return form
+	}
+	return layout.FormOf(l.g.Value(n.Output))
+}
+
+// soleReader is the only node that reads a tensor, nil where there are others, or the caller does.
+func (l *lowering) soleReader(name string) *graph.Node {
+	if readers := l.Consumers(name); len(readers) == 1 && !l.g.IsOutput(name) {
+		return readers[0]
+	}
+	return nil
+}
+
 // skipped reports whether n is done by another stage.
 func (l *lowering) skipped(n *graph.Node) bool {
-	if len(n.Inputs) == 1 && n.Op != "dequantize" {
-		if _, ok := l.views[n.Output]; ok {
-			return true
-		}
+	if l.turned[n.Output] != nil {
+		return true
 	}
 	if last := l.written[n.Name]; last != nil && last != n { // a quantizer whose result is moved: the transpose comes behind it
 		return true
@@ -174,23 +270,27 @@ func (l *lowering) skipped(n *graph.Node) bool {
 	return e != nil && l.taken[e.Name] == n
 }
 
-// floats makes floats of the levels that n, a dequantize, reads, of the caller's bytes or of the floats that they were, with the steps
-// of e behind it, if it is not nil.
+// floats makes floats of the levels that n, a dequantize, reads, of bytes or of the floats that they were, with the steps of e behind it,
+// if it is not nil.
 func (l *lowering) floats(n, e *graph.Node) {
-	v, view := l.views[n.Inputs[0]]
 	last, a := n, &graph.Elementwise{}
 	if e != nil {
 		last, a = e, e.Attrs.(*graph.Elementwise)
 	}
 	operand := asTheyAre
 	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
-	src := v.buf
+	var src string
 	var f *ir.Func
-	if view {
-		operand = func(w []float32) []float32 { return ops.BytesOperand(w, v.move, v.shape) }
-		f = ops.FromBytes(l.g.Value(n.Inputs[0]).LevelType, v.move, a.Steps, v.shape)
+	if q := l.passed[n.Name]; q == nil {
+		reader, tensor, move := n, n.Inputs[0], (*graph.TransposeAttrs)(nil)
+		if m := l.turned[tensor]; m != nil {
+			reader, tensor, move = m, m.Inputs[0], m.Attrs.(*graph.TransposeAttrs)
+		}
+		var x layout.Tensor
+		x, src = l.read(reader, tensor)
+		operand = func(w []float32) []float32 { return ops.BytesOperand(w, move, x.Shape) }
+		f = ops.FromBytes(x.Stored(), move, a.Steps, x.Shape)
 	} else {
-		q := l.passed[n.Name]
 		x := l.g.Value(q.Inputs[0])
 		levels := q.Attrs.(*graph.QuantizeAttrs)
 		src, f = l.at[x.Name].buf, ops.Requantize(levels, a.Steps, x.Shape)
@@ -219,11 +319,7 @@ func (l *lowering) bytes(n *graph.Node) {
 
 // unpacked reports whether n is a dequantize of levels that are not there as bits.
 func (l *lowering) unpacked(n *graph.Node) bool {
-	if n.Op != "dequantize" {
-		return false
-	}
-	_, view := l.views[n.Inputs[0]]
-	return view || l.passed[n.Name] != nil
+	return n.Op == "dequantize" && (l.passed[n.Name] != nil || l.turned[n.Inputs[0]] != nil || l.formAt(n, n.Inputs[0]).Bytewise())
 }
 
 // byteOutput reports whether bytes has made the caller's buffer of v.

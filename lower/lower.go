@@ -32,10 +32,10 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 		return nil, err
 	}
 	g, labels := rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}}
 	l.planBytes()
-	l.planQuantizers()
 	l.planForms()
+	l.planQuantizers()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -79,27 +79,15 @@ type lowering struct {
 	at      map[string]place
 	consts  map[string]string        // hash of contents and type -> buffer
 	funcs   map[string]string        // text without the name -> func
-	inBytes map[string]bool          // levels that lie in memory as bytes
-	views   map[string]bytesView     // levels that lie in the caller's bytes
+	forms   map[string]layout.Form   // of levels that lie in memory as bytes
+	bits    map[string]string        // by inputs of bytes: the buffer of their bits, where these are needed too
+	turned  map[string]*graph.Node   // by levels that lie as bytes in another order of axes, which is all that the node, a transpose, changes
 	taken   map[string]*graph.Node   // by float steps: the dequantize before them that their stage does too
 	passed  map[string]*graph.Node   // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
 	written map[string]*graph.Node   // by quantize, or transpose behind it: the node that makes the caller's bytes
 	before  map[string]*graph.Node   // by quantizer: the float steps before it that its stage does too
 	beside  map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
 	done    map[string]bool          // float steps and quantizers that another stage does
-}
-
-// physical is a tensor's buffer in memory: bit planes for levels, f32 or i32 otherwise; dense tensors are 1x1 images.
-func physical(v *graph.Value) ir.Buffer {
-	shape := ops.Spatial(v.Shape)
-	if v.Encoded() {
-		return ops.BitBuffer(v.Name, v.Bits, shape, v.Enc)
-	}
-	t := ir.F32
-	if v.Whole {
-		t = ir.I32
-	}
-	return ir.Buffer{Name: v.Name, Type: t, Shape: shape}
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
@@ -119,13 +107,15 @@ func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 }
 
 // direct reports whether the caller sees v as stages do.
-func direct(v *graph.Value) bool { return !v.Encoded() || v.View == graph.Planes }
+func (l *lowering) direct(v *graph.Value) bool {
+	return !v.Encoded() || v.View == graph.Planes || l.forms[v.Name].Bytewise()
+}
 
 func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.p.Buffers = append(l.p.Buffers, b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) || !l.bitsWanted(v.Name) {
+	if !v.Encoded() || v.View == graph.Bytes && !l.bitsWanted(v.Name) || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
 		return
 	}
 	var f *ir.Func
@@ -141,11 +131,14 @@ func (l *lowering) input(v *graph.Value) {
 	default:
 		return
 	}
-	t := physical(v)
+	t := ops.Buffer(layout.Tensor{Value: *v, Form: layout.Planes})
 	t.Name = l.unused(v.Name + ".bits")
 	l.arena(t)
 	l.stage(&graph.Node{Name: v.Name, Op: "bitpack", Inputs: []string{v.Name}}, f, 0, graph.NoReason, b.Name, t.Name)
-	l.at[v.Name] = place{buf: t.Name}
+	l.bits[v.Name] = t.Name
+	if v.View != graph.Bytes {
+		l.at[v.Name] = place{buf: t.Name}
+	}
 }
 
 // output copies or unpacks an output whose tensor does not lie in the caller's buffer already, and gives that buffer.
@@ -156,11 +149,11 @@ func (l *lowering) output(v *graph.Value) string {
 	b := interfaceBuffer(v, ir.OutputBuf)
 	b.Name = l.fresh(v.Name)
 	l.p.Buffers = append(l.p.Buffers, b)
-	n, why := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason
-	f := ops.Concat(0, v.Shape, v.Enc, ops.Slice{Total: v.Channels()})
+	n, why, src := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason, l.at[v.Name].buf
+	f := ops.Copy(v.DType(), v.Shape)
 	switch {
 	case v.Whole:
-		f = ops.CopyIntegers(v.Shape)
+	case l.forms[v.Name].Bytewise() && !l.masked(v):
 	case v.View == graph.IntWords:
 		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
 	case v.View == graph.Planes:
@@ -168,11 +161,14 @@ func (l *lowering) output(v *graph.Value) string {
 	case v.Signed:
 		n.Op, f = "unpack", ops.UnpackSigned(v.Shape, v.Enc)
 	case v.Encoded():
+		if bits, ok := l.bits[v.Name]; ok {
+			src = bits
+		}
 		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
 	default:
 		why = graph.WhyCopiesOutput
 	}
-	l.stage(n, f, 0, why, l.at[v.Name].buf, b.Name)
+	l.stage(n, f, 0, why, src, b.Name)
 	return b.Name
 }
 
@@ -199,11 +195,8 @@ func (l *lowering) result(n *graph.Node) place {
 	if at, ok := l.at[v.Name]; ok {
 		return at // planned by planConcats
 	}
-	b := ir.ProgBuf{Buffer: physical(v), Kind: ir.ArenaBuf, Layout: v.Layout}
-	if l.inBytes[v.Name] {
-		b.Buffer = ops.LevelBytes(v)
-	}
-	if l.g.IsOutput(v.Name) && direct(v) {
+	b := ir.ProgBuf{Buffer: ops.Buffer(layout.Tensor{Value: *v, Form: l.made(n)}), Kind: ir.ArenaBuf, Layout: v.Layout}
+	if l.g.IsOutput(v.Name) && l.direct(v) {
 		b = interfaceBuffer(v, ir.OutputBuf)
 	} else if l.g.IsOutput(v.Name) {
 		b.Name = l.unused(v.Name + ".bits") // the caller's buffer, which output adds, has the tensor's name

@@ -21,10 +21,11 @@ func (l *lowering) node(n *graph.Node) error {
 	if !ok {
 		return l.g.Errorf(n, "", "cannot be lowered")
 	}
-	var x *graph.Value
+	var x *layout.Tensor
 	src := ""
 	if len(n.Inputs) > 0 {
-		x, src = l.g.Value(n.Inputs[0]), l.at[n.Inputs[0]].buf
+		t, buf := l.read(n, n.Inputs[0])
+		x, src = &t, buf
 	}
 	switch e := l.taken[n.Name]; {
 	case l.skipped(n):
@@ -41,7 +42,7 @@ func (l *lowering) node(n *graph.Node) error {
 }
 
 // rule lowers n, whose first input is x in buffer src.
-type rule func(l *lowering, n *graph.Node, x *graph.Value, src string)
+type rule func(l *lowering, n *graph.Node, x *layout.Tensor, src string)
 
 // rules has those of all ops that are left after fusedglue.
 var rules = sync.OnceValue(func() map[string]rule {
@@ -67,26 +68,26 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
 		"resize":         with((*lowering).resize),
-		"matmul":         func(l *lowering, n *graph.Node, x *graph.Value, _ string) { l.matmul(n, x) },
+		"matmul":         func(l *lowering, n *graph.Node, x *layout.Tensor, _ string) { l.matmul(n, x) },
 
-		"concat":  func(l *lowering, n *graph.Node, _ *graph.Value, _ string) { l.concat(n) },
+		"concat":  func(l *lowering, n *graph.Node, _ *layout.Tensor, _ string) { l.concat(n) },
 		"bitpack": (*lowering).sameBuffer, // both ends are the caller's
 		"unpack":  (*lowering).sameBuffer,
-		"dequantize": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+		"dequantize": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
 			f := ops.Reals(x.Shape)
 			if !x.Whole {
 				f = ops.Dequantize(x.LevelType, x.Shape)
 			}
 			l.stage(n, f, 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},
-		"global_avg_pool": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+		"global_avg_pool": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
 			l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
 		},
-		"log_softmax": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+		"log_softmax": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
 			l.stage(n, ops.LogSoftmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 		},
 		"argmax": with((*lowering).arg), "argmin": with((*lowering).arg),
-		"softmax": func(l *lowering, n *graph.Node, x *graph.Value, src string) {
+		"softmax": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
 			l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
 		},
 	}
@@ -95,7 +96,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		if positions {
 			name = "top_k_indices"
 		}
-		all[name] = with(func(l *lowering, n *graph.Node, a *graph.TopKAttrs, x *graph.Value, src string) {
+		all[name] = with(func(l *lowering, n *graph.Node, a *graph.TopKAttrs, x *layout.Tensor, src string) {
 			l.stage(n, ops.TopK(positions, a, x.Shape), 0, graph.WhyPositions, src, l.result(n).buf)
 		})
 	}
@@ -105,42 +106,36 @@ var rules = sync.OnceValue(func() map[string]rule {
 	return all
 })
 
-func (l *lowering) arg(n *graph.Node, a *graph.ArgAttrs, x *graph.Value, src string) {
+func (l *lowering) arg(n *graph.Node, a *graph.ArgAttrs, x *layout.Tensor, src string) {
 	l.stage(n, ops.Arg(n.Op == "argmin", a, x.Shape), 0, graph.WhyPositions, src, l.result(n).buf)
 }
 
 // with is a rule that looks at the attributes.
-func with[A any](f func(l *lowering, n *graph.Node, a *A, x *graph.Value, src string)) rule {
-	return func(l *lowering, n *graph.Node, x *graph.Value, src string) { f(l, n, n.Attrs.(*A), x, src) }
+func with[A any](f func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src string)) rule {
+	return func(l *lowering, n *graph.Node, x *layout.Tensor, src string) { f(l, n, n.Attrs.(*A), x, src) }
 }
 
-func (l *lowering) constantNode(n *graph.Node, _ *graph.Value, _ string) {
+func (l *lowering) constantNode(n *graph.Node, _ *layout.Tensor, _ string) {
 	t := n.Weights["value"]
 	l.at[n.Output] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
 }
 
 // sameBuffer is for ops that change nothing in memory.
-func (l *lowering) sameBuffer(n *graph.Node, _ *graph.Value, src string) {
+func (l *lowering) sameBuffer(n *graph.Node, _ *layout.Tensor, src string) {
 	l.at[n.Output] = place{buf: src}
 }
 
-func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *graph.Value, src string) {
+func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *layout.Tensor, src string) {
 	args := append([]string{src}, l.operands(n.Name, a.Steps, asTheyAre)...)
 	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, l.notTakenIn(n), append(args, l.result(n).buf)...)
 }
 
-func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *graph.Value, _ string) {
+func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
-	f := ops.Quantize(a, steps, x.Shape)
-	if l.inBytes[n.Output] {
-		inside := *a
-		inside.Signed = false
-		f = ops.ToBytes(&inside, nil, x.Shape)
-	}
-	l.stage(n, f, 0, l.floatUntil(x), append(args, l.result(n).buf)...)
+	l.stage(n, ops.Quantize(a, steps, x.Shape, l.made(n)), 0, l.floatUntil(x), append(args, l.result(n).buf)...)
 }
 
-func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *graph.Value, _ string) {
+func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
@@ -148,22 +143,22 @@ func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *graph.Va
 }
 
 // levelThresholds lowers a quantizer of levels.
-func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *graph.Value, src string) {
+func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *layout.Tensor, src string) {
 	shape := []int{len(a.Thresholds), len(a.Thresholds[0])}
 	rows := l.constant(n.Name+".t", ir.I32, shape, slices.Concat(a.Thresholds...))
-	l.stage(n, ops.LevelThresholds(shape[0], shape[1], x, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
+	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
 }
 
 // intAdd lowers the sum of two tensors of levels.
-func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *graph.Value, src string) {
-	y := l.g.Value(n.Inputs[1])
-	l.stage(n, ops.IntAdd(a, x, y), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
+func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *layout.Tensor, src string) {
+	y, buf := l.read(n, n.Inputs[1])
+	l.stage(n, ops.IntAdd(a, *x, y, l.made(n)), 0, graph.NoReason, src, buf, l.result(n).buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
-func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *graph.Value, src string) {
+func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *layout.Tensor, src string) {
 	y := l.g.Value(n.Output)
-	f, consts := ops.ShiftLevels(a.Shift, x, y.LevelType)
+	f, consts := ops.ShiftLevels(a.Shift, &x.Value, y.LevelType)
 	args := []string{src}
 	for i, c := range consts {
 		p := f.Params[1+i]
@@ -172,10 +167,12 @@ func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *graph.Val
 	l.stage(n, f, 0, graph.NoReason, append(args, l.result(n).buf)...)
 }
 
-func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *graph.Value, src string) {
+func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src string) {
 	dst := l.result(n)
 	f, why := ops.PoolFloat(n.Op, a, x.Shape), graph.WhyAverages
 	switch {
+	case x.Form.Bytewise():
+		f, why = ops.MaxPoolBytes(a, *x, dst.slice), graph.NoReason
 	case x.Encoded():
 		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), graph.NoReason
 	case n.Op == "max_pool":
@@ -217,27 +214,21 @@ func (l *lowering) brought(tensor string) bool {
 }
 
 // conv lowers a fused convolution or dense layer.
-func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *graph.Value, src string) {
-	in := *x
+func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src string) {
+	in := x.Value
 	in.Shape = ops.Spatial(x.Shape)
-	in.Signed = x.Signed && !l.inBytes[x.Name]
 	shape := in.Shape
 	dst := l.result(n)
-	args, others := []string{src}, []graph.Value(nil)
+	args, others := []string{src}, []layout.Tensor(nil)
 	for _, name := range a.Others(n) {
-		v := *l.g.Value(name)
+		v, buf := l.read(n, name)
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
-		args, others = append(args, l.at[name].buf), append(others, v)
+		args, others = append(args, buf), append(others, v)
 	}
 	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
-	if buf, ok := l.bytesOf(n); ok {
-		args[0], c.From = buf, layout.Bytes
-	}
-	if l.inBytes[n.Output] {
-		c.To = layout.Bytes
-	}
+	c.From, c.To = x.Form, l.made(n)
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
@@ -278,10 +269,10 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 	return name
 }
 
-// reshape is only a view where the channels stay or fill whole words, or the tensor is float.
-func (l *lowering) reshape(n *graph.Node, x *graph.Value, to []int, src string) {
+// reshape is only a view where the channels stay or fill whole words, or the tensor is no planes of bits.
+func (l *lowering) reshape(n *graph.Node, x *layout.Tensor, to []int, src string) {
 	after := to[len(to)-1]
-	if c := x.Channels(); !x.Encoded() || c == after || c%ops.WordBits == 0 && after%ops.WordBits == 0 {
+	if c := x.Channels(); x.Form != layout.Planes || c == after || c%ops.WordBits == 0 && after%ops.WordBits == 0 {
 		l.at[n.Output] = place{buf: src}
 		return
 	}
@@ -300,13 +291,13 @@ func (l *lowering) planConcats() {
 			continue
 		}
 		y := l.g.Value(n.Output)
-		if l.g.IsOutput(y.Name) && !direct(y) {
+		if l.g.IsOutput(y.Name) && !l.direct(y) {
 			continue
 		}
 		if !slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) && n.DistinctInputs() {
 			at := l.result(n)
 			unit, off := 1, 0
-			if y.Encoded() {
+			if l.made(n) == layout.Planes {
 				unit = ops.WordBits
 			}
 			for _, in := range n.Inputs {
@@ -320,7 +311,7 @@ func (l *lowering) planConcats() {
 
 func (l *lowering) slices(name string) bool {
 	p, v := l.Producer(name), l.g.Value(name)
-	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 || (v.Encoded() && v.Channels()%ops.WordBits != 0) {
+	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 || (l.made(p) == layout.Planes && v.Channels()%ops.WordBits != 0) {
 		return false
 	}
 	return p.Op == "bconv2d" || p.Op == "fconv2d" || p.Op == "max_pool" && v.Encoded()
@@ -335,13 +326,16 @@ func (l *lowering) concat(n *graph.Node) {
 	total := l.g.Value(n.Output).Channels()
 	off := 0
 	for _, in := range n.Inputs {
-		v := l.g.Value(in)
+		v, buf := l.read(n, in)
 		s := ops.Slice{Offset: off, Total: total}
-		why := graph.WhyCopiesPart
+		f, why := ops.ConcatNumbers(v.Element(), v.Shape, s), graph.WhyCopiesPart
 		if v.Encoded() {
 			why = graph.NoReason
 		}
-		l.stage(n, ops.Concat(v.Bits, v.Shape, v.Enc, s), 0, why, l.at[in].buf, dst.buf)
+		if v.Form == layout.Planes {
+			f = ops.Concat(v.Bits, v.Shape, v.Enc, s)
+		}
+		l.stage(n, f, 0, why, buf, dst.buf)
 		off += v.Channels()
 	}
 }

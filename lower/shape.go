@@ -5,46 +5,59 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
-func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *graph.Value, src string) {
+func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *layout.Tensor, src string) {
 	f, why := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), graph.WhyMovesFloats
 	if x.Encoded() {
 		why = graph.NoReason
 		level, _ := x.Level(a.Value)
-		f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
+		if f = ops.SpatialPadBytes(a.Pad, level, *x); x.Form == layout.Planes {
+			f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
+		}
 	}
 	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
 
-func (l *lowering) slice(n *graph.Node, a *graph.SliceAttrs, x *graph.Value, src string) {
-	f, why := ops.SliceNumbers(a, x.DType(), x.Shape), graph.WhyMovesFloats
+func (l *lowering) slice(n *graph.Node, a *graph.SliceAttrs, x *layout.Tensor, src string) {
+	f, why := ops.SliceNumbers(a, x.Element(), x.Shape), graph.WhyMovesFloats
 	if x.Encoded() {
-		f, why = ops.SliceBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
+		why = graph.NoReason
+	}
+	if x.Form == layout.Planes {
+		f = ops.SliceBits(a, x.Bits, x.Shape, x.Enc)
 	}
 	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
 
 // reshapeNode is for ops that give the elements the shape of their result.
-func (l *lowering) reshapeNode(n *graph.Node, x *graph.Value, src string) {
+func (l *lowering) reshapeNode(n *graph.Node, x *layout.Tensor, src string) {
 	l.reshape(n, x, l.g.Value(n.Output).Shape, src)
 }
 
-func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *graph.Value, src string) {
-	if ops.TransposeIsView(a, x.Bits, x.Shape) {
+func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *layout.Tensor, src string) {
+	planes := 0
+	if x.Form == layout.Planes {
+		planes = x.Bits
+	}
+	if ops.TransposeIsView(a, planes, x.Shape) {
 		l.at[n.Output] = place{buf: src}
 		return
 	}
-	f, why := ops.TransposeNumbers(a, x.DType(), x.Shape), graph.WhyMovesFloats
+	f, why := ops.TransposeNumbers(a, x.Element(), x.Shape), graph.WhyMovesFloats
 	if x.Encoded() {
-		f, why = ops.TransposeBits(a, x.Bits, x.Shape, x.Enc), graph.NoReason
+		why = graph.NoReason
+	}
+	if planes > 0 {
+		f = ops.TransposeBits(a, planes, x.Shape, x.Enc)
 	}
 	l.stage(n, f, 0, why, src, l.result(n).buf)
 }
 
 // function lowers an op on single elements of several tensors, or of tensors and constants.
-func (l *lowering) function(n *graph.Node, x *graph.Value, src string) {
+func (l *lowering) function(n *graph.Node, x *layout.Tensor, src string) {
 	if graph.OfLevels(l.g, n) {
 		l.levelsOp(n, x, src)
 		return
@@ -64,17 +77,18 @@ func (l *lowering) function(n *graph.Node, x *graph.Value, src string) {
 			shapes, args = append(shapes, w.Shape), append(args, l.constant(n.Name+"."+o.Key, ir.F32, w.Shape, w.Data))
 			continue
 		}
-		shapes, args = append(shapes, l.g.Value(n.Inputs[o.Input]).Shape), append(args, l.at[n.Inputs[o.Input]].buf)
+		v, buf := l.read(n, n.Inputs[o.Input])
+		shapes, args = append(shapes, v.Shape), append(args, buf)
 	}
 	l.stage(n, ops.Function(f, shapes...), 0, why, append(args, l.result(n).buf)...)
 }
 
 // levelsOp lowers add and sub of two tensors of levels, and ops with a number, which change their scale, offset or zero point alone.
-func (l *lowering) levelsOp(n *graph.Node, x *graph.Value, src string) {
+func (l *lowering) levelsOp(n *graph.Node, x *layout.Tensor, src string) {
 	if len(n.Inputs) == 1 {
 		l.sameBuffer(n, x, src)
 		return
 	}
-	y := l.g.Value(n.Inputs[1])
-	l.stage(n, ops.AddLevels(x, y, n.Op == "sub"), 0, graph.NoReason, src, l.at[n.Inputs[1]].buf, l.result(n).buf)
+	y, buf := l.read(n, n.Inputs[1])
+	l.stage(n, ops.AddLevels(&x.Value, &y.Value, n.Op == "sub"), 0, graph.NoReason, src, buf, l.result(n).buf)
 }

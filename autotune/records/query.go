@@ -197,36 +197,30 @@ func Merge(sets ...*Set) (*Set, error) {
 // Prune is s with what is worth keeping: of each task and class the records of the best candidates, keep of them, and of the default
 // schedule, task by task; where versions of ripc are named, of these only. Failures and damaged lines are left out.
 func (s *Set) Prune(keep int, versions ...string) *Set {
-	var order []Task
-	tasks := map[Task]*Set{} // of one task each, so that nothing looks through all records again and again
+	current := &Set{}
 	for _, r := range s.Records {
-		if len(versions) > 0 && !slices.Contains(versions, r.Versions.Ripc) {
-			continue
+		if len(versions) == 0 || slices.Contains(versions, r.Versions.Ripc) {
+			current.Records = append(current.Records, r)
 		}
-		t := r.Task()
-		if tasks[t] == nil {
-			tasks[t] = &Set{}
-			order = append(order, t)
-		}
-		tasks[t].Records = append(tasks[t].Records, r)
 	}
 	out := &Set{Foreign: s.Foreign}
-	for _, t := range order {
+	for _, own := range current.byTask() {
 		type candidate struct {
 			class Class
 			key   string
 		}
+		t := own.Records[0].Task()
 		kept := map[candidate]bool{}
-		for _, c := range tasks[t].Classes(t) {
-			ranked := tasks[t].Ranked(t, c)
+		for _, c := range own.Classes(t) {
+			ranked := own.Ranked(t, c)
 			for _, r := range ranked[:min(keep, len(ranked))] {
 				kept[candidate{c, r.Candidate.Key()}] = true
 			}
-			if def, ok := tasks[t].Default(t, c); ok {
+			if def, ok := own.Default(t, c); ok {
 				kept[candidate{c, def.Candidate.Key()}] = true
 			}
 		}
-		for _, r := range tasks[t].Records {
+		for _, r := range own.Records {
 			if r.Result.Failure == nil && kept[candidate{r.Class(), r.Candidate.Key()}] {
 				out.Records = append(out.Records, r)
 			}

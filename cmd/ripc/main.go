@@ -62,8 +62,7 @@ that ripc compiled.`,
 		},
 	}
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
-		tuneCommand(),
-		targetsCommand(), versionCommand(), manCommand())
+		tuneCommand(), recordsCommand(), hubCommand(), targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
 	// The second usage line is for commands that do nothing by themselves.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",

@@ -22,12 +22,7 @@ func manCommand() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			pages := []*cobra.Command{cmd.Root()}
-			for _, c := range cmd.Root().Commands() {
-				if c.IsAvailableCommand() {
-					pages = append(pages, c)
-				}
-			}
+			pages := withCommands(cmd.Root())
 			for _, c := range pages {
 				if err := writeFile(filepath.Join(args[0], pageName(c)+".1"), manPage(c)); err != nil {
 					return err
@@ -37,6 +32,17 @@ func manCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// withCommands is c and all commands below it.
+func withCommands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() {
+			all = append(all, withCommands(below)...)
+		}
+	}
+	return all
 }
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
@@ -71,7 +77,7 @@ func manPage(c *cobra.Command) []byte {
 		section("EXAMPLES")
 		fmt.Fprintf(&b, ".nf\n%s\n.fi\n", troff(c.Example))
 	}
-	if !c.HasParent() {
+	if c.HasAvailableSubCommands() {
 		section("COMMANDS")
 		for _, s := range c.Commands() {
 			if s.IsAvailableCommand() {

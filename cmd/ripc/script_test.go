@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": exitCode, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
+			"code": exitCode, "hub": startHub, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
 		},
 	})
 }

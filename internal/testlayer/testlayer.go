@@ -48,9 +48,9 @@ func conv(l *layout.Conv, slice ops.Slice, beside []*graph.Node) *ir.Func {
 }
 
 // others are tensors for the joins of a: numbers, levels and one number a channel, in turn.
-func others(a *graph.FusedConv, batch, h, w int) []graph.Value {
+func others(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
 	oh, ow := a.OutSize(h, w)
-	var out []graph.Value
+	var out []layout.Tensor
 	for k := range a.Epilogue.Joins {
 		v := graph.Value{Shape: []int{batch, oh, ow, a.Out}}
 		switch (k + a.Out) % 3 {
@@ -59,7 +59,7 @@ func others(a *graph.FusedConv, batch, h, w int) []graph.Value {
 		case 2:
 			v.Shape[1], v.Shape[2] = 1, 1
 		}
-		out = append(out, v)
+		out = append(out, layout.Tensor{Value: v, Form: layout.FormOf(&v)})
 	}
 	return out
 }

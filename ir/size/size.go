@@ -20,32 +20,40 @@ const huge = 1 << 30
 
 // Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length,
 // unless its lanes go one by one; each of these makes addresses of its own then.
-func Of(s ir.Stmt) int { return of(s, "") }
+func Of(s ir.Stmt) int { return of(s, "", nil) }
 
-// of is Of inside a loop over that lane, whose lanes go one by one; "" for none.
-func of(s ir.Stmt, lane string) int {
+// of is Of inside a loop over that lane, whose lanes go one by one, "" for none, or inside vector, a loop whose lanes go together.
+func of(s ir.Stmt, lane string, vector *ir.For) int {
 	n := 0
 	switch s := s.(type) {
 	case *ir.For:
 		scattered := s.Kind == ir.Vectorize && arith.Scattered(s)
-		if scattered {
-			lane = s.Var
+		switch {
+		case scattered:
+			lane, vector = s.Var, nil
+		case s.Kind == ir.Vectorize:
+			vector = s
 		}
-		n = of(s.Body, lane)
+		n = of(s.Body, lane, vector)
 		if s.Kind == ir.Unroll || scattered {
 			n = min(n, huge/max(1, s.Extent)) * s.Extent
 		}
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			n = min(huge, n+of(t, lane))
+			n = min(huge, n+of(t, lane, vector))
 		}
 	case *ir.Alloc:
-		n = of(s.Body, lane)
+		n = of(s.Body, lane, vector)
 	case *ir.If:
-		n = 3 + expr(s.Cond, lane) + of(s.Then, lane)
-		if s.Else != nil {
-			n += of(s.Else, lane)
+		times := 1
+		if vector != nil && arith.Mentions(s.Cond, vector.Var) { // lanes that differ in the condition go one by one
+			times, vector = vector.Extent, nil
 		}
+		n = 3 + expr(s.Cond, lane) + of(s.Then, lane, vector)
+		if s.Else != nil {
+			n += of(s.Else, lane, vector)
+		}
+		n = min(n, huge/max(1, times)) * times
 	case *ir.Store:
 		n = 2 + expr(s.Val, lane) + address(s.Idx, lane)
 		if s.Op != ir.Assign {

@@ -41,6 +41,12 @@ func TestOf(t *testing.T) {
 	if n := size.Of(at(x, &ir.Binary{Op: ir.Div, A: ir.V("i"), B: ir.Int(3)})); n != 8*(one+2) {
 		t.Errorf("lanes that divide count as %d, want %d", n, 8*(one+2))
 	}
+	under := func(i ir.Expr) ir.Stmt {
+		return loop(ir.Vectorize, 8, &ir.If{Cond: ir.Bin(ir.Lt, i, ir.Int(5)), Then: body})
+	}
+	if same, differ := size.Of(under(ir.V("k"))), size.Of(under(ir.V("i"))); differ != 8*same {
+		t.Errorf("lanes that differ in a condition count as %d, want %d", differ, 8*same)
+	}
 	s := body
 	for range 10 {
 		s = loop(ir.Unroll, 1<<20, ir.Seq(s, s))

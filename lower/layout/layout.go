@@ -5,6 +5,7 @@ package layout
 
 import (
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -17,16 +18,55 @@ const (
 	Floats Form = iota
 	// Planes: u32[planes, batch, height, width, words], bit planes of levels, WordBits channels in a word.
 	Planes
-	// Bytes: u8[batch, height, width, channels], levels as the caller brings and takes them, or i8, where they are signed.
+	// Bytes: u8[batch, height, width, channels], a level a byte.
 	Bytes
+	// SignedBytes: i8[batch, height, width, channels], levels of 8 bits less 128.
+	SignedBytes
 )
 
-// MinBytes is the number of bits from which on levels that only layers read, as bytes or floats, lie in memory as bytes: below, what
-// makes bytes of planes costs less than what else the bytes take. It has not been measured against its neighbours.
+// BytesOf is the form of levels of type t where the caller brings or takes them one a byte.
+func BytesOf(t scalar.LevelType) Form {
+	if t.Signed {
+		return SignedBytes
+	}
+	return Bytes
+}
+
+// Bytewise reports whether levels lie one a byte.
+func (f Form) Bytewise() bool { return f == Bytes || f == SignedBytes }
+
+// Tensor is a tensor as it lies in memory.
+type Tensor struct {
+	graph.Value
+	Form Form
+}
+
+// Element is the type of t's elements, the words of planes included.
+func (t Tensor) Element() ir.Type {
+	switch t.Form {
+	case Planes:
+		return ir.U32
+	case Bytes:
+		return ir.U8
+	case SignedBytes:
+		return ir.I8
+	}
+	return t.DType()
+}
+
+// Stored is the type of t's levels, Signed being said of what lies in memory.
+func (t Tensor) Stored() scalar.LevelType {
+	s := t.LevelType
+	s.Signed = t.Form == SignedBytes
+	return s
+}
+
+// MinBytes is the number of bits from which on levels lie in memory as bytes where all that reads them can: below, what makes bytes of
+// planes costs less than what else the bytes take. It has not been measured against its neighbours.
 const MinBytes = 5
 
 // ReadsBytes reports whether sums by a can be made of levels that lie in memory as bytes.
-func (a Algorithm) ReadsBytes() bool { return a == Dot }
+func (a Algorithm) ReadsBytes() bool { return a == Dot || a == Float }
 
 // FormOf is the form in which stages of a Program pass v on, unless lowering lets it lie as Bytes.
 func FormOf(v *graph.Value) Form {
@@ -53,15 +93,15 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 // Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set, and Tables besides Counts.
 type Conv struct {
 	*graph.FusedConv
-	X      graph.Value   // the input, [B, H, W, C]
-	Others []graph.Value // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
-	Beside []Beside      // levels that are written beside the floats
-	From   Form          // of X
-	To     Form          // of the output
-	Counts *Counts       // Algorithm Popcount, of any Window, and Table4 and Table6
-	Tables *Tables       // Algorithms Table4 and Table6
-	Sums   *Sums         // Algorithm Float
-	Dots   *Dots         // Algorithm Dot
+	X      graph.Value // the input, [B, H, W, C]
+	Others []Tensor    // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Beside []Beside    // levels that are written beside the floats
+	From   Form        // of X
+	To     Form        // of the output
+	Counts *Counts     // Algorithm Popcount, of any Window, and Table4 and Table6
+	Tables *Tables     // Algorithms Table4 and Table6
+	Sums   *Sums       // Algorithm Float
+	Dots   *Dots       // Algorithm Dot
 }
 
 // Line is how the sums are made of what is added up in integers, nil where that is added up in floats.
@@ -77,7 +117,7 @@ func (c *Conv) Line() *Line {
 
 // NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
 // without its weights has the layout that any weights would have, with none in it.
-func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...graph.Value) *Conv {
+func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...Tensor) *Conv {
 	c := &Conv{FusedConv: f, X: x, Others: others, From: FormOf(&x)}
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes

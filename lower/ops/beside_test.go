@@ -107,7 +107,7 @@ func TestStepsBefore(t *testing.T) {
 		var f *ir.Func
 		switch a := n.Attrs.(type) {
 		case *graph.QuantizeAttrs:
-			f = ops.Quantize(a, steps.Steps, s)
+			f = ops.Quantize(a, steps.Steps, s, layout.Planes)
 		case *graph.ThresholdAttrs:
 			rows := n.Weights["thresholds"]
 			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, s), append(inputs, rows.Data)

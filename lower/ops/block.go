@@ -5,10 +5,11 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
-// DepthToSpace makes each pixel of x, f32 or packed levels of shape [B, H, W, C], a block of pixels.
-func DepthToSpace(a *graph.BlockAttrs, x *graph.Value) *ir.Func {
+// DepthToSpace makes each pixel of x, of shape [B, H, W, C], a block of pixels.
+func DepthToSpace(a *graph.BlockAttrs, x layout.Tensor) *ir.Func {
 	c := x.Shape[3] / a.Block[0] / a.Block[1]
 	to := []int{x.Shape[0], x.Shape[1] * a.Block[0], x.Shape[2] * a.Block[1], c}
 	m := &blocks{name: "depth_to_space_" + a.Order.String(), x: x, to: to, small: x.Shape, block: a.Block, inner: c}
@@ -19,8 +20,8 @@ func DepthToSpace(a *graph.BlockAttrs, x *graph.Value) *ir.Func {
 	return m.build()
 }
 
-// SpaceToDepth makes each block of pixels of x, f32 or packed levels of shape [B, H, W, C], one pixel.
-func SpaceToDepth(a *graph.BlockAttrs, x *graph.Value) *ir.Func {
+// SpaceToDepth makes each block of pixels of x, of shape [B, H, W, C], one pixel.
+func SpaceToDepth(a *graph.BlockAttrs, x layout.Tensor) *ir.Func {
 	c := x.Shape[3]
 	to := []int{x.Shape[0], x.Shape[1] / a.Block[0], x.Shape[2] / a.Block[1], c * a.Block[0] * a.Block[1]}
 	m := &blocks{name: "space_to_depth_" + a.Order.String(), x: x, to: to, small: to, block: a.Block, inner: c}
@@ -41,8 +42,8 @@ func SpaceToDepth(a *graph.BlockAttrs, x *graph.Value) *ir.Func {
 	return m.build()
 }
 
-// Resize repeats the pixels of x, f32 or packed levels of shape [B, H, W, C].
-func Resize(a *graph.ResizeAttrs, x *graph.Value) *ir.Func {
+// Resize repeats the pixels of x, of shape [B, H, W, C].
+func Resize(a *graph.ResizeAttrs, x layout.Tensor) *ir.Func {
 	to := []int{x.Shape[0], x.Shape[1] * a.Factor[0], x.Shape[2] * a.Factor[1], x.Shape[3]}
 	m := &blocks{name: "resize", x: x, to: to, small: x.Shape, block: a.Factor, inner: x.Shape[3], whole: true}
 	m.from = func(p pixel, _ int) []ir.Expr { return []ir.Expr{p.b, p.h, p.w, p.c} }
@@ -75,7 +76,7 @@ func (p pixel) channel(a *graph.BlockAttrs, c int) ir.Expr {
 // blocks moves elements between an image and one with blocks for its pixels.
 type blocks struct {
 	name  string
-	x     *graph.Value
+	x     layout.Tensor
 	to    []int // shape of the result
 	small []int // of the smaller image
 	block [2]int
@@ -90,12 +91,11 @@ type blocks struct {
 
 func (m *blocks) build() *ir.Func {
 	name := fmt.Sprintf("%s_%dx%d_%d_%dx%dx%d", m.name, m.block[0], m.block[1], m.x.Bits, m.x.Shape[1], m.x.Shape[2], m.x.Shape[3])
-	x, y := buf("x", ir.F32, m.x.Shape...), buf("y", ir.F32, m.to...)
+	x, y := tensorBuffer("x", m.x, m.x.Shape), tensorBuffer("y", m.x, m.to)
 	last, axis := m.inner, ir.Channel
 	ls := []ir.Loop{over(ir.Batch, "b", m.small[0]), over(ir.Row, "h", m.small[1]), over(ir.NoAxis, "i", m.block[0]), over(ir.Col, "w", m.small[2]), over(ir.NoAxis, "j", m.block[1])}
 	var plane []ir.Expr
-	if m.x.Encoded() {
-		x, y = BitBuffer("x", m.x.Bits, m.x.Shape, m.x.Enc), BitBuffer("y", m.x.Bits, m.to, m.x.Enc)
+	if m.x.Form == layout.Planes {
 		if !m.whole {
 			return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: m.repacked(x, y)}
 		}

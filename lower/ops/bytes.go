@@ -2,16 +2,18 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
-// Levels that the caller brings or takes one a byte, and that layers have as floats, never become bits: one stage goes
+// Levels that lie one a byte, the caller's among them, and that layers have as floats, never become bits: one stage goes
 // from one to the other, with the steps and the change of axes that stand between.
 
-// byteLevel is the level (i32) that byte v of the caller's stands for; bits above the type's are ignored.
+// byteLevel is the level (i32) that byte v stands for; bits above the type's, which the caller's may have, are ignored.
 func byteLevel(v ir.Expr, t scalar.LevelType) ir.Expr {
 	level := ir.CastTo(ir.I32, v)
 	switch {
@@ -23,7 +25,7 @@ func byteLevel(v ir.Expr, t scalar.LevelType) ir.Expr {
 	return level
 }
 
-// byteType is the type of the caller's bytes.
+// byteType is the type of bytes that hold levels of type t.
 func byteType(t scalar.LevelType) ir.Type {
 	if t.Signed {
 		return ir.I8
@@ -31,8 +33,32 @@ func byteType(t scalar.LevelType) ir.Type {
 	return ir.U8
 }
 
-// LevelBytes is the buffer of levels that lie in memory as bytes and that the caller does not see: they are unsigned.
-func LevelBytes(v *graph.Value) ir.Buffer { return buf(v.Name, ir.U8, Spatial(v.Shape)...) }
+// byteOf is the byte of type t for an i32 level.
+func byteOf(level ir.Expr, t scalar.LevelType) ir.Expr {
+	if t.Signed {
+		level = sub(level, ir.Const(ir.I32, signedOffset))
+	}
+	return ir.CastTo(byteType(t), level)
+}
+
+// Buffer is t as stages see it, an image.
+func Buffer(t layout.Tensor) ir.Buffer { return tensorBuffer(t.Name, t, Spatial(t.Shape)) }
+
+// tensorBuffer is a buffer of the given shape in t's form.
+func tensorBuffer(name string, t layout.Tensor, shape []int) ir.Buffer {
+	if t.Form == layout.Planes {
+		return BitBuffer(name, t.Bits, shape, t.Enc)
+	}
+	return buf(name, t.Element(), shape...)
+}
+
+// levelAt is the level (i32) of channel c at position i of x, a tensor of levels in t's form.
+func levelAt(t layout.Tensor, x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
+	if t.Form == layout.Planes {
+		return level(x, i, c)
+	}
+	return byteLevel(ir.At(x, append(slices.Clone(i), c)...), t.Stored())
+}
 
 // FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes steps on them. The levels have the given
 // shape; with move the result has their axes in that order. Parameters: x, the steps' operands, y. The result of Operands says which.
@@ -62,12 +88,9 @@ func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float3
 func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *ir.Func {
 	from, s, ls, at := pass(move, shape)
 	x, y := buf("x", ir.F32, from...), buf("y", byteType(a.LevelType), s...)
-	level := levelOf(a, ir.At(x, at...))
-	if a.Signed {
-		level = sub(level, ir.Const(ir.I32, signedOffset))
-	}
+	level := byteOf(levelOf(a, ir.At(x, at...)), a.LevelType)
 	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(ls, set(y, ir.CastTo(y.Type, level), vars(ls)...))}
+		Body: ir.Nest(ls, set(y, level, vars(ls)...))}
 }
 
 // levelOf is the level that a makes of x, as its encoding stores it.

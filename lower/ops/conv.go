@@ -106,7 +106,7 @@ func (c *conv) build(slice Slice) *ir.Func {
 	switch c.From {
 	case layout.Planes:
 		x = BitBuffer("x", c.X.Bits, c.X.Shape, c.X.Enc)
-	case layout.Bytes:
+	case layout.Bytes, layout.SignedBytes:
 		x = c.levelBytes()
 	}
 	c.params = append(c.params, in(x))
@@ -163,8 +163,10 @@ func (c *conv) weightPlanes() int {
 // input makes the copy of the input that the windows read, padded or of another form, or gives the input itself.
 func (c *conv) input(x ir.Buffer) ir.Buffer {
 	switch {
-	case c.From == layout.Bytes:
+	case c.From.Bytewise() && c.Dots != nil:
 		return c.copied(x)
+	case c.From.Bytewise():
+		return c.real(x)
 	case c.Counts != nil:
 		return c.windowWords(x)
 	case c.Dots != nil:
@@ -238,6 +240,22 @@ func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	}
 	c.bufs = append(c.bufs, xp)
 	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	return xp
+}
+
+// real is the copy of levels that lie as bytes as the f32 integers that they stand for.
+func (c *conv) real(x ir.Buffer) ir.Buffer {
+	p := c.Pad
+	xp := buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+	ls := loops("xp.", overAll(xp.Shape)...)
+	i := vars(ls)
+	byt := ir.At(x, i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left)), i[3])
+	v := ir.CastTo(ir.F32, integer(byteLevel(byt, c.stored()), c.X.LevelType))
+	if p.Any() {
+		v = &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
+	}
+	c.bufs = append(c.bufs, xp)
+	c.nests = append(c.nests, ir.Nest(ls, set(xp, v, i...)))
 	return xp
 }
 

@@ -1,7 +1,9 @@
 package ops
 
 import (
+	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of channels innermost.
@@ -55,15 +57,18 @@ func (c *conv) needed() int {
 // levelBytes is the input where levels lie as bytes: a row of pixels as one of bytes where a row of taps is a run of them.
 func (c *conv) levelBytes() ir.Buffer {
 	shape := c.X.Shape
-	if c.Dots.Runs {
+	if c.Dots != nil && c.Dots.Runs {
 		shape = []int{c.batch, c.h, 1, c.w * c.In}
 	}
-	return buf("x", byteType(c.X.LevelType), shape...)
+	return buf("x", byteType(c.stored()), shape...)
 }
+
+// stored is the type of the input's levels as they lie in memory.
+func (c *conv) stored() scalar.LevelType { return layout.Tensor{Value: c.X, Form: c.From}.Stored() }
 
 // sameBytes reports whether the input's bytes are those that are multiplied.
 func (c *conv) sameBytes() bool {
-	return c.X.Bits == ir.U8.Bits() && byteType(c.X.LevelType) == c.dotType() && c.X.Signed == (c.Dots.Offset > 0)
+	return c.X.Bits == ir.U8.Bits() && byteType(c.stored()) == c.dotType() && (c.From == layout.SignedBytes) == (c.Dots.Offset > 0)
 }
 
 // multiplied is the byte that is multiplied, of byte v of the input.
@@ -71,7 +76,7 @@ func (c *conv) multiplied(v ir.Expr) ir.Expr {
 	if c.sameBytes() {
 		return v
 	}
-	return c.byteOf(byteLevel(v, c.X.LevelType))
+	return c.byteOf(byteLevel(v, c.stored()))
 }
 
 // copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.

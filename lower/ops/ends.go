@@ -119,15 +119,15 @@ func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 }
 
 // Reals gives i32 integers as f32.
-func Reals(shape []int) *ir.Func { return integers("reals", ir.F32, shape) }
+func Reals(shape []int) *ir.Func { return converted("reals", ir.I32, ir.F32, shape) }
 
-// CopyIntegers copies i32 integers.
-func CopyIntegers(shape []int) *ir.Func { return integers("copy_i32", ir.I32, shape) }
+// Copy copies elements of type t.
+func Copy(t ir.Type, shape []int) *ir.Func { return converted("copy_"+t.String(), t, t, shape) }
 
-// integers gives i32 integers as elements of type t.
-func integers(name string, t ir.Type, shape []int) *ir.Func {
+// converted gives elements of type from as type t.
+func converted(name string, from, t ir.Type, shape []int) *ir.Func {
 	s := Spatial(shape)
-	x, y := buf("x", ir.I32, s...), buf("y", t, s...)
+	x, y := buf("x", from, s...), buf("y", t, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(ls)
 	return &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", name, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},

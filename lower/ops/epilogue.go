@@ -17,8 +17,8 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	switch c.To {
 	case layout.Floats:
 		return c.storeFloat(acc, slice)
-	case layout.Bytes:
-		return c.storeBytes(acc)
+	case layout.Bytes, layout.SignedBytes:
+		return c.storeBytes(acc, slice)
 	}
 	shape := []int{c.batch, c.ph, c.pw, c.Out}
 	y := BitBuffer("y", e.OutBits, shape, e.OutEnc)
@@ -109,10 +109,13 @@ func selected(above []ir.Expr, level, k int, threshold func(j int) ir.Expr) ir.E
 }
 
 // storeBytes adds the nest that stores levels as bytes.
-func (c *conv) storeBytes(acc ir.Buffer) ir.Buffer {
+func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	e := c.Epilogue
-	t := scalar.LevelType{Enc: e.OutEnc, Bits: e.OutBits}
+	t := scalar.LevelType{Enc: e.OutEnc, Bits: e.OutBits, Signed: c.To == layout.SignedBytes}
 	y := buf("y", byteType(t), c.batch, c.ph, c.pw, c.o)
+	if slice.Total > 0 {
+		y.Shape[3] = slice.Total
+	}
 	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	var v ir.Expr
@@ -132,7 +135,7 @@ func (c *conv) storeBytes(acc ir.Buffer) ir.Buffer {
 	if e.OutEnc == ir.BipolarInv {
 		v = sub(ir.Const(ir.I32, int64(t.Top())), v)
 	}
-	c.nests = append(c.nests, ir.Nest(outer, set(y, ir.CastTo(y.Type, v), i...)))
+	c.nests = append(c.nests, ir.Nest(outer, set(y, byteOf(v, t), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
 	return y
 }
 

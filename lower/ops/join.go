@@ -29,11 +29,8 @@ func (c *conv) links(at []ir.Expr, o channel) []link {
 
 // otherBuffer is the parameter of the tensor that join k meets.
 func (c *conv) otherBuffer(k int) ir.Buffer {
-	v, name := c.Others[k], fmt.Sprintf("r%d", k)
-	if layout.FormOf(&v) == layout.Planes {
-		return BitBuffer(name, v.Bits, v.Shape, v.Enc)
-	}
-	return buf(name, ir.F32, v.Shape...)
+	v := c.Others[k]
+	return tensorBuffer(fmt.Sprintf("r%d", k), v, v.Shape)
 }
 
 // other is the number that join k meets.
@@ -47,7 +44,7 @@ func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
 	switch {
 	case v.Channels() == 1:
 		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
-	case v.Encoded() && o.word == nil, !v.Encoded() && c.o != c.Out:
+	case v.Form == layout.Planes && o.word == nil, v.Form != layout.Planes && c.o != c.Out:
 		return ir.At(c.widened(k), append(slices.Clone(at), o.index)...)
 	}
 	return c.otherAt(k, pos, o)
@@ -56,10 +53,15 @@ func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
 // otherAt is the number of the tensor that join k meets at a position and channel of its own.
 func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
 	x, v := c.otherBuffer(k), c.Others[k]
-	if v.Encoded() {
-		return v.FloatExpr(ir.CastTo(ir.F32, integer(levelIn(x, pos, o.word, o.bit), v.LevelType)))
+	real := func(level ir.Expr) ir.Expr { return v.FloatExpr(ir.CastTo(ir.F32, integer(level, v.LevelType))) }
+	switch at := ir.At(x, append(slices.Clone(pos), o.index)...); {
+	case v.Form == layout.Planes:
+		return real(levelIn(x, pos, o.word, o.bit))
+	case v.Form.Bytewise():
+		return real(byteLevel(at, v.Stored()))
+	default:
+		return at
 	}
-	return ir.At(x, append(pos, o.index)...)
 }
 
 // widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there

@@ -6,6 +6,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // packLoop is the nest that fills the words of y from the bits of each channel: bits(idx, o) gives the planes' bits of
@@ -60,14 +61,25 @@ func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr)
 	return ir.Seq(body...)
 }
 
-// Quantize turns what steps make of f32 into packed levels; see scalar.Quantizer. Parameters: x, the steps' operands, y.
-func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Func {
-	s := Spatial(shape)
-	x, y := buf("x", ir.F32, s...), BitBuffer("y", a.Bits, s, a.Enc)
+// Quantize turns what steps make of f32 into levels in the form to; see scalar.Quantizer. Parameters: x, the steps' operands, y.
+func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layout.Form) *ir.Func {
+	s, t := Spatial(shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
+	if len(steps) == 0 && to.Bytewise() {
+		b := *a
+		b.LevelType = t.Stored()
+		return ToBytes(&b, nil, shape)
+	}
+	x, y := buf("x", ir.F32, s...), tensorBuffer("y", t, s)
 	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
-	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
+	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
+	i := vars(outer)
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
 	f.Params = append(f.Params, out(y))
+	if c := ir.V("c"); to.Bytewise() {
+		store := set(y, byteOf(levelOf(a, v(c)), t.Stored()), i[0], i[1], i[2], c)
+		f.Body = ir.Nest(outer, allocs(bufs, ir.Seq(append(pixel, ir.Nest(loops("", over(ir.Channel, "c", s[3])), store))...)))
+		return f
+	}
 	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) },
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(levelOf(a, v(o)), a.Bits) })
 	return f
@@ -158,19 +170,22 @@ func Dequantize(t scalar.LevelType, shape []int) *ir.Func {
 	return &ir.Func{Name: fmt.Sprintf("dequantize_%d_%dx%dx%d", t.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
-// Concat copies one input of a concatenation into its channels of y, Offset.. of Total channels. Packed inputs whose
-// Offset is no multiple of the word are merged bit by bit: the first (Offset 0) clears the words, the others OR into them.
+// ConcatNumbers copies one input of a concatenation, of elements of type t, into its channels of y, Offset.. of Total channels.
+func ConcatNumbers(t ir.Type, shape []int, slice Slice) *ir.Func {
+	s := Spatial(shape)
+	x, y := buf("x", t, s...), buf("y", t, s[0], s[1], s[2], slice.Total)
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
+	i := vars(ls)
+	return &ir.Func{Name: fmt.Sprintf("concat_%s_%dx%dx%d_at%d_%d", t, s[1], s[2], s[3], slice.Offset, slice.Total), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))}
+}
+
+// Concat is ConcatNumbers of packed levels. Where Offset is no multiple of the word they are merged bit by bit: the first input (Offset 0)
+// clears the words, the others OR into them.
 func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	wide := append(append([]int{}, s[:3]...), slice.Total)
 	name := fmt.Sprintf("concat_%d_%dx%dx%d_at%d_%d", bits, s[1], s[2], s[3], slice.Offset, slice.Total)
-	if bits == 0 {
-		x, y := buf("x", ir.F32, s...), buf("y", ir.F32, wide...)
-		ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-		i := vars(ls)
-		return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)},
-			Body: ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))}
-	}
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, wide, enc)
 	ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
 	i := vars(ls)

@@ -78,7 +78,10 @@ func TestConcat(t *testing.T) {
 				}
 				in = fs
 			}
-			f = ops.Concat(bits, []int{s[0], s[1], s[2], c}, enc, ops.Slice{Offset: off, Total: total})
+			f = ops.ConcatNumbers(ir.F32, []int{s[0], s[1], s[2], c}, ops.Slice{Offset: off, Total: total})
+			if bits > 0 {
+				f = ops.Concat(bits, []int{s[0], s[1], s[2], c}, enc, ops.Slice{Offset: off, Total: total})
+			}
 			y = runInto(t, f, y, in)
 			off += c
 		}

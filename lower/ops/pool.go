@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // window is the geometry of a pooling op over [batch, h, w, c].
@@ -113,11 +114,47 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 	return &ir.Func{Name: p.name(fmt.Sprintf("maxpool_a%d", planes)), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
+// MaxPoolBytes is MaxPoolBits where levels lie one a byte; slice is in channels.
+func MaxPoolBytes(a *graph.PoolAttrs, x layout.Tensor, slice Slice) *ir.Func {
+	p, t := newPool(a, x.Shape), x.Stored()
+	least, best := 0, ir.MaxTo
+	if t.Enc == ir.BipolarInv { // the largest value has the smallest level
+		least, best = t.Top(), ir.MinTo
+	}
+	src, channels := tensorBuffer("x", x, x.Shape), x.Shape[3]
+	y := tensorBuffer("y", x, []int{x.Shape[0], p.oh, p.ow, max(channels, slice.Total)})
+	f := p.maximum(src, y, best, byteOf(ir.Const(ir.I32, int64(least)), t), slice.Offset)
+	f.Name = p.name(fmt.Sprintf("maxpool_a%d_%s", x.Bits, y.Type))
+	return f
+}
+
+// maximum is the nest of the best number of each window of x, channels of which become those of y from offset on; positions outside count
+// as least.
+func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset int) *ir.Func {
+	acc := buf("m", x.Type, p.shape[3])
+	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
+	i := vars(outer)
+	per := func(name string, s func(c ir.Expr) ir.Stmt) ir.Stmt {
+		return ir.Nest(loops("", over(ir.Channel, name, p.shape[3])), s(ir.V(name)))
+	}
+	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
+	first := per("c0", func(c ir.Expr) ir.Stmt { return set(acc, least, c) })
+	step := per("c", func(c ir.Expr) ir.Stmt { return update(best, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), least), c) })
+	last := per("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.At(acc, c), i[0], i[1], i[2], add(c, ir.Int(offset))) })
+	window := ir.Nest(loops("", over(ir.TapRow, "i", p.a.Kernel[0]), over(ir.TapCol, "j", p.a.Kernel[1])), step)
+	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, window, last)))}
+}
+
 // PoolFloat is max_pool or avg_pool on f32. The mean divides by the number of positions inside the image.
 func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
 	p := newPool(a, shape)
 	x := buf("x", ir.F32, shape...)
 	y := buf("y", ir.F32, shape[0], p.oh, p.ow, shape[3])
+	if op == "max_pool" {
+		f := p.maximum(x, y, ir.MaxTo, ir.Float(negInf()), 0)
+		f.Name = p.name(op)
+		return f
+	}
 	acc, cnt := buf("m", ir.F32, shape[3]), buf("cnt", ir.F32)
 	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
@@ -134,11 +171,6 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
 		return ir.Nest(loops("", over(ir.Channel, "c1", shape[3])), set(y, v, i[0], i[1], i[2], ir.V("c1")))
 	}
 	f := &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)}}
-	if op == "max_pool" {
-		step := update(ir.MaxTo, acc, orElse(cond, xv, ir.Float(negInf())), c)
-		f.Body = ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first(negInf()), win(ir.Nest(loops("", over(ir.Channel, "c", shape[3])), step)), last(ir.At(acc, ir.V("c1"))))))
-		return f
-	}
 	step := update(ir.AddTo, acc, orElse(cond, xv, ir.Float(0)), c)
 	one := update(ir.AddTo, cnt, orElse(cond, ir.Float(1), ir.Float(0)))
 	mean := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.At(cnt))

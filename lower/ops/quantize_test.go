@@ -11,6 +11,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -68,7 +69,7 @@ func TestQuantize(t *testing.T) {
 			}
 			levels[i] = offset + int(a.Rounding.Eval(float32(u)))
 		}
-		f := ops.Quantize(a, nil, s)
+		f := ops.Quantize(a, nil, s, layout.Planes)
 		wantWords(t, f, words(run(t, f, x)), pack(levels, a.Bits, s[3]))
 	})
 }

@@ -5,13 +5,23 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // SpatialPad copies x, f32 [B, H, W, C], into an image of value.
 func SpatialPad(p graph.Padding, value float32, shape []int) *ir.Func {
-	x := buf("x", ir.F32, shape...)
-	y := buf("y", ir.F32, shape[0], shape[1]+p.Top+p.Bottom, shape[2]+p.Left+p.Right, shape[3])
-	return spatialPad(p, x, y, func(n, c ir.Expr) ir.Expr { return ir.Float(value) }, shape)
+	return padNumbers(p, ir.Float(value), shape)
+}
+
+// SpatialPadBytes is SpatialPad of levels that lie one a byte; level is that of the positions outside.
+func SpatialPadBytes(p graph.Padding, level int, x layout.Tensor) *ir.Func {
+	return padNumbers(p, byteOf(ir.Const(ir.I32, int64(level)), x.Stored()), x.Shape)
+}
+
+func padNumbers(p graph.Padding, value ir.Expr, shape []int) *ir.Func {
+	x := buf("x", value.Type(), shape...)
+	y := buf("y", value.Type(), shape[0], shape[1]+p.Top+p.Bottom, shape[2]+p.Left+p.Right, shape[3])
+	return spatialPad(p, x, y, func(ir.Expr, ir.Expr) ir.Expr { return value }, shape)
 }
 
 // SpatialPadBits is SpatialPad of packed levels; level is that of the positions outside.

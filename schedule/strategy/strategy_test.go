@@ -179,7 +179,25 @@ func slice(t *rapid.T, a *graph.FusedConv) ops.Slice {
 func other(t *rapid.T) *ir.Func {
 	s := []int{intRange(t, 1, 2, "batch"), intRange(t, 1, 9, "h"), intRange(t, 1, 9, "w"), channels(t, "c")}
 	bits, enc := intRange(t, 1, 3, "bits"), encoding(t)
-	switch intRange(t, 0, 17, "op") {
+	lies := rapid.SampledFrom([]layout.Form{layout.Planes, layout.Bytes, layout.SignedBytes})
+	switch intRange(t, 0, 20, "op") {
+	case 18:
+		right := slices.Clone(s)
+		right[intRange(t, 0, 3, "repeated")] = 1
+		a := &graph.IntAddAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.25}, A: 0.5, B: 0.25, C: 0.125, High: 255}
+		a.Form = rapid.SampledFrom([]graph.Requantization{graph.FloatRequantization, graph.FixedRequantization}).Draw(t, "requantization")
+		levels := func(shape []int, what string) layout.Tensor {
+			return layout.Tensor{Value: graph.Value{LevelType: a.LevelType, Shape: shape}, Form: lies.Draw(t, what)}
+		}
+		return ops.IntAdd(a, levels(s, "left form"), levels(rapid.SampledFrom([][]int{s, right, {s[3]}}).Draw(t, "right"), "right form"), lies.Draw(t, "form"))
+	case 19:
+		p := &graph.PoolAttrs{Kernel: [2]int{intRange(t, 1, 5, "kh"), intRange(t, 1, 5, "kw")}, Strides: [2]int{intRange(t, 1, 3, "sh"), intRange(t, 1, 3, "sw")}}
+		p.Pad = padding(t, p.Kernel[0], p.Kernel[1], s[1], s[2])
+		form := rapid.SampledFrom([]layout.Form{layout.Bytes, layout.SignedBytes}).Draw(t, "bytes")
+		return ops.MaxPoolBytes(p, layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: 8, Enc: enc}, Shape: s}, Form: form}, ops.Slice{Offset: 1, Total: 2 + s[3]})
+	case 20:
+		x := layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: 8, Enc: enc}, Shape: s}, Form: rapid.SampledFrom([]layout.Form{layout.Bytes, layout.SignedBytes}).Draw(t, "form")}
+		return ops.SpatialPadBytes(padding(t, 3, 3, s[1], s[2]), 7, x)
 	case 0, 1, 2, 3:
 		p := &graph.PoolAttrs{Kernel: [2]int{intRange(t, 1, 5, "kh"), intRange(t, 1, 5, "kw")}, Strides: [2]int{intRange(t, 1, 3, "sh"), intRange(t, 1, 3, "sw")}}
 		p.Pad = padding(t, p.Kernel[0], p.Kernel[1], s[1], s[2])
@@ -193,7 +211,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s)
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s, lies.Draw(t, "form"))
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
 	case 8:
@@ -202,7 +220,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Dequantize(scalar.LevelType{Enc: enc, Bits: intRange(t, 1, 8, "wide"), Scale: 0.5, Offset: rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "offset")}, s)
 	case 10:
 		off := intRange(t, 0, 70, "offset")
-		return ops.Concat(intRange(t, 0, 3, "concat"), s, enc, ops.Slice{Offset: off, Total: off + s[3] + intRange(t, 0, 40, "after")})
+		return ops.Concat(intRange(t, 1, 3, "concat"), s, enc, ops.Slice{Offset: off, Total: off + s[3] + intRange(t, 0, 40, "after")})
 	case 11:
 		return ops.FlattenBits(bits, s, enc)
 	case 12:

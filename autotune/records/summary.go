@@ -1,0 +1,142 @@
+package records
+
+import (
+	"maps"
+	"slices"
+)
+
+// Summary is what is known of a task on one kind of machine.
+type Summary struct {
+	Workload Workload
+	Target   string
+	Class    Class
+	Trials   int // records, those of failures included
+	Failed   int // records of failures
+	// Best and Default are the cheapest candidate and the default schedule; nil if there is none.
+	Best, Default *Record
+}
+
+// Gain is how many times cheaper the best is than the default; 0 if one of them is not known.
+func (s *Summary) Gain() float64 {
+	if s.Best == nil || s.Default == nil {
+		return 0
+	}
+	return s.Default.Result.Cost / s.Best.Result.Cost
+}
+
+// Summaries are those of all tasks, in the order of the file, each with its classes as Classes has them. Failures count for the
+// classes of the machine that they happened on; a task that has nothing else has one of no unit for each machine.
+func (s *Set) Summaries() []Summary {
+	var out []Summary
+	for _, own := range s.byTask() {
+		t := own.Records[0].Task()
+		classes := own.Classes(t)
+		for i := range own.Records {
+			r := &own.Records[i]
+			if r.Result.Failure != nil && !sameMachine(classes, r.Class()) {
+				classes = append(classes, r.Class())
+			}
+		}
+		for _, c := range classes {
+			one := Summary{Workload: own.Records[0].Workload, Target: t.Target, Class: c}
+			for i := range own.Records {
+				r := &own.Records[i]
+				switch {
+				case r.Result.Failure != nil && sameMachine([]Class{c}, r.Class()):
+					one.Trials, one.Failed = one.Trials+1, one.Failed+1
+				case r.Result.Failure == nil && r.Class() == c:
+					one.Trials++
+				}
+			}
+			if ranked := own.Ranked(t, c); len(ranked) > 0 {
+				one.Best = &ranked[0]
+			}
+			if def, ok := own.Default(t, c); ok {
+				one.Default = &def
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// sameMachine reports whether one of the classes is of the machine that c is of, whatever the unit.
+func sameMachine(classes []Class, c Class) bool {
+	for _, k := range classes {
+		if k.CPU == c.CPU && k.Simulated == c.Simulated {
+			return true
+		}
+	}
+	return false
+}
+
+// byTask splits s into sets of one task each, in the order of the file, so that nothing looks through all records again and again.
+func (s *Set) byTask() []*Set {
+	var order []*Set
+	sets := map[Task]*Set{}
+	for i := range s.Records {
+		t := s.Records[i].Task()
+		if sets[t] == nil {
+			sets[t] = &Set{}
+			order = append(order, sets[t])
+		}
+		sets[t].Records = append(sets[t].Records, s.Records[i])
+	}
+	return order
+}
+
+// Curve is how the best cost of a task fell while one tuner searched.
+type Curve struct {
+	Tuner string
+	Seed  uint64
+	// Points are where the best changed, by trial; the last one is that of the last trial, whether it changed there or not.
+	Points []Point
+}
+
+// Point of a Curve.
+type Point struct {
+	Trial int
+	Cost  float64 // the least up to there
+}
+
+// Curves are those of a task in class c, one for each tuner and seed, in the order of the file. Trials that failed count as trials.
+func (s *Set) Curves(t Task, c Class) []Curve {
+	type run struct {
+		tuner string
+		seed  uint64
+	}
+	var order []run
+	costs := map[run]map[int]float64{} // by trial; 0 of one that failed
+	for _, r := range s.Of(t) {
+		k := run{r.Origin.Tuner, r.Origin.Seed}
+		if r.Result.Failure == nil && r.Class() != c || !sameMachine([]Class{c}, r.Class()) {
+			continue
+		}
+		if costs[k] == nil {
+			costs[k] = map[int]float64{}
+			order = append(order, k)
+		}
+		if old := costs[k][r.Origin.Trial]; old == 0 || r.Result.Failure == nil && r.Result.Cost < old {
+			costs[k][r.Origin.Trial] = r.Result.Cost
+		}
+	}
+	var out []Curve
+	for _, k := range order {
+		one := Curve{Tuner: k.tuner, Seed: k.seed}
+		best := 0.0
+		trials := slices.Sorted(maps.Keys(costs[k]))
+		for i, n := range trials {
+			cost := costs[k][n]
+			if cost > 0 && (best == 0 || cost < best) {
+				best = cost
+				one.Points = append(one.Points, Point{n, best})
+			} else if i == len(trials)-1 && best > 0 {
+				one.Points = append(one.Points, Point{n, best})
+			}
+		}
+		if len(one.Points) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}

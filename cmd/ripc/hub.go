@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"ripc/autotune/hub"
+	"ripc/autotune/runner"
+	"ripc/targets"
+)
+
+// Where a hub keeps its files and listens unless it is said otherwise.
+const (
+	defaultHubDir    = "ripc-hub"
+	defaultHubListen = "127.0.0.1:4222"
+	defaultHubURL    = "nats://" + defaultHubListen
+)
+
+func hubCommand() *cobra.Command {
+	var o hub.Options
+	cmd := &cobra.Command{
+		Use:   "hub [flags]",
+		Short: "Serve a fleet of workers that measure for ripc tune",
+		Long: `Run a hub until it is stopped: workers (ripc worker nats://HOST) pull jobs from it, and
+tuners (ripc tune --runner nats://HOST) have them measured there. It is a NATS server with
+JetStream; what it keeps is in --dir and is there when it is started again.
+
+Who may ask for measurements runs code on the workers. So a hub without keys serves this
+machine alone. Make keys first, one for each worker and each tuner: they are files that hold
+a secret and the hub's certificate, and all that passes is encrypted then. A worker's key
+lets it pull jobs and answer, no more.`,
+		Example: `  ripc hub keys worker pi3 -o pi3.key
+  ripc hub keys tuner me -o me.key
+  ripc hub --listen 0.0.0.0:4222
+  ripc hub status --key me.key`,
+		Args: args(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if (o.Certificate == "") != (o.CertificateKey == "") {
+				return usagef("--tls-cert and --tls-key belong together")
+			}
+			o.Log = func(text string) { fmt.Fprintln(os.Stderr, printable(text)) }
+			h, err := hub.Start(cmd.Context(), o)
+			if open := (*hub.OpenHubError)(nil); errors.As(err, &open) {
+				return &usageError{msg: "--listen " + o.Listen, err: err}
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(os.Stderr, "listening on %s; Ctrl-C ends it\n", h.URL())
+			select {
+			case <-cmd.Context().Done():
+			case <-h.Done():
+				return errors.Join(errors.New("the server ended by itself"), h.Close())
+			}
+			return h.Close()
+		},
+	}
+	hubDirFlag(cmd, &o.Dir)
+	cmd.Flags().StringVar(&o.Listen, "listen", defaultHubListen, "`HOST:PORT` to listen on")
+	cmd.Flags().StringVar(&o.Certificate, "tls-cert", "", "`FILE` of a certificate in PEM (default one that the hub makes itself)")
+	cmd.Flags().StringVar(&o.CertificateKey, "tls-key", "", "`FILE` of its private key")
+	cmd.AddCommand(hubKeysCommand(), hubStatusCommand())
+	return cmd
+}
+
+func hubDirFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "dir", defaultHubDir, "`FOLDER` of the hub's files")
+}
+
+func hubKeysCommand() *cobra.Command {
+	var o hub.Options
+	var out string
+	cmd := &cobra.Command{
+		Use:   "keys [worker|tuner NAME -o FILE]",
+		Short: "Make a key for a worker or a tuner, or list those there are",
+		Long: `Make a key. FILE is a secret: take it to the machine that uses it (--key FILE) and nowhere
+else. Without arguments, list the hub's keys. They stand in the file "keys" in the hub's
+folder, one a line; who takes a line out locks the key's holder out. A running hub knows new
+keys at once, unless it was started without any.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 0 && (len(args) != 2 || args[0] != string(hub.Worker) && args[0] != string(hub.Tuner)) {
+				return &usageError{msg: "wants worker NAME, tuner NAME, or nothing"}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				keys, err := hub.Keys(o.Dir)
+				if err != nil {
+					return err
+				}
+				t := table{columns: []column{{title: "ROLE", left: true}, {title: "NAME", left: true}, {title: "KEY", left: true}}}
+				for _, k := range keys {
+					t.add(string(k.Role), printable(k.Name), k.Public)
+				}
+				return t.write(cmd.OutOrStdout(), 0)
+			}
+			if out == "" {
+				return usagef("-o FILE says where the key goes")
+			}
+			if _, err := hub.NewKey(o, hub.Role(args[0]), args[1], out); err != nil {
+				return cannotWrite(out, err)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote the key of %s %s to %s\n", args[0], args[1], out)
+			return err
+		},
+	}
+	hubDirFlag(cmd, &o.Dir)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write, which must not be there")
+	cmd.Flags().StringVar(&o.Certificate, "tls-cert", "", "`FILE` of the hub's certificate, if it is not its own")
+	cmd.Flags().StringVar(&o.CertificateKey, "tls-key", "", "`FILE` of its private key")
+	return cmd
+}
+
+// memberRow is a worker in `ripc hub status`.
+type memberRow struct {
+	Worker    string   `json:"worker"`
+	Host      string   `json:"host"`
+	State     string   `json:"state"` // "idle", "busy", "resting" or "gone"
+	Why       string   `json:"why,omitempty"`
+	CPU       string   `json:"cpu"`
+	Arch      string   `json:"arch"`
+	Simulates string   `json:"simulates,omitempty"`
+	Features  []string `json:"features"`
+	Targets   []string `json:"targets"`
+	Measured  int      `json:"measured"`
+	Faults    int      `json:"faults"`
+	Seen      string   `json:"seen"`
+	Version   string   `json:"version"`
+}
+
+func newMemberRow(m runner.Member) memberRow {
+	r := memberRow{Worker: m.ID, Host: m.Host, State: "idle", Why: m.Resting, CPU: m.CPU, Arch: m.Arch, Simulates: m.Simulates, Features: m.Features, Targets: []string{},
+		Measured: m.Measured, Faults: m.Faults, Seen: m.Seen.UTC().Format(time.RFC3339), Version: m.Version}
+	switch {
+	case !m.Alive:
+		r.State = "gone"
+	case m.Resting != "":
+		r.State = "resting"
+	case m.Job != "":
+		r.State = "busy"
+	}
+	for _, t := range targets.All() {
+		if t.Name != targets.HostName && m.Measures(t) {
+			r.Targets = append(r.Targets, t.Name)
+		}
+	}
+	return r
+}
+
+func hubStatusCommand() *cobra.Command {
+	f := runner.Fleet{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status [URL] [flags]",
+		Short: "Show a hub's workers and jobs",
+		Args:  args(0, 1, "one URL or none"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.URL = defaultHubURL
+			if len(args) > 0 {
+				f.URL = args[0]
+			}
+			s, err := f.Status(cmd.Context())
+			if err != nil {
+				return badKey(err)
+			}
+			rows := []memberRow{}
+			for _, m := range s.Members {
+				rows = append(rows, newMemberRow(m))
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued, "running": s.Running, "results": s.Results, "bytes": s.Bytes})
+			}
+			return printStatus(cmd.OutOrStdout(), rows, s)
+		},
+	}
+	cmd.Flags().StringVar(&f.Key, "key", "", "`FILE` of a tuner's key")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// badKey is err, as a mistake on the command line where it is one.
+func badKey(err error) error {
+	if key := (*runner.KeyError)(nil); errors.As(err, &key) || errors.Is(err, os.ErrNotExist) {
+		return &usageError{msg: "--key", err: err}
+	}
+	return err
+}
+
+func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus) error {
+	t := table{columns: []column{{title: "WORKER", left: true}, {title: "STATE", left: true}, {title: "CPU", left: true}, {title: "TARGETS", left: true, drop: 1},
+		{title: "MEASURED"}, {title: "FAULTS", drop: 2}, {title: "SEEN", left: true, drop: 3}}}
+	for _, r := range rows {
+		cpu := r.CPU
+		if r.Simulates != "" {
+			cpu = "simulated"
+		}
+		t.add(printable(r.Host), r.State, printable(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
+	}
+	if err := t.write(w, widthOf(w)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", count(int(s.Queued), "job"), s.Running, count(int(s.Results), "result"), size(int64(s.Bytes)))
+	return err
+}
+
+// printable is text of others as it may be shown on a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, text)
+}

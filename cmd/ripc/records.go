@@ -1,0 +1,261 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ripc/autotune/records"
+	"ripc/internal/files"
+)
+
+func recordsCommand() *cobra.Command {
+	var asJSON, wide bool
+	cmd := &cobra.Command{
+		Use:   "records FILE... [flags]",
+		Short: "Look at what ripc tune has measured, and tidy it up",
+		Long: `List what is in files of records (ripc tune writes them): for each workload, target and
+machine the number of candidates tried, what the best of them costs, what the default
+schedule costs, and how many times cheaper the best is. The other commands below merge
+files, prune them, and draw how the best cost fell.`,
+		Example: `  ripc records ripc.records
+  ripc records prune ripc.records --keep 3
+  ripc records curve ripc.records -o curve.svg`,
+		Args: args(1, -1, "one FILE or more"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := loadRecords(args)
+			if err != nil {
+				return err
+			}
+			rows := []recordsRow{}
+			for _, s := range set.Summaries() {
+				rows = append(rows, newRecordsRow(s))
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"tasks": rows})
+			}
+			width := widthOf(cmd.OutOrStdout())
+			if wide {
+				width = 0
+			}
+			return printRecords(cmd.OutOrStdout(), rows, width)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&wide, "wide", false, "all columns, however narrow the terminal")
+	cmd.AddCommand(mergeCommand(), pruneCommand(), curveCommand())
+	return cmd
+}
+
+// recordsRow is a line of `ripc records`.
+type recordsRow struct {
+	Op        string  `json:"op"`
+	Shape     string  `json:"shape"`
+	Key       string  `json:"key"`
+	Target    string  `json:"target"`
+	CPU       string  `json:"cpu"`
+	Simulated bool    `json:"simulated"`
+	Unit      string  `json:"unit,omitempty"`
+	Trials    int     `json:"trials"`
+	Failed    int     `json:"failed"`
+	Algorithm string  `json:"algorithm,omitempty"` // of the best
+	Strategy  string  `json:"strategy,omitempty"`  // of the best
+	Best      float64 `json:"best,omitempty"`      // in Unit
+	Default   float64 `json:"default,omitempty"`   // in Unit
+	Gain      float64 `json:"gain,omitempty"`
+}
+
+func newRecordsRow(s records.Summary) recordsRow {
+	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target, CPU: s.Class.CPU, Simulated: s.Class.Simulated,
+		Unit: string(s.Class.Unit), Trials: s.Trials, Failed: s.Failed, Gain: s.Gain()}
+	if s.Best != nil {
+		r.Algorithm, r.Strategy, r.Best = s.Best.Candidate.Algorithm, s.Best.Candidate.Strategy, s.Best.Result.Cost
+	}
+	if s.Default != nil {
+		r.Default = s.Default.Result.Cost
+	}
+	return r
+}
+
+func printRecords(w io.Writer, rows []recordsRow, width int) error {
+	t := table{columns: []column{{title: "WORKLOAD", left: true}, {title: "KEY", left: true, drop: 1}, {title: "TARGET", left: true}, {title: "ALGORITHM", left: true, drop: 3},
+		{title: "TRIALS"}, {title: "FAILED", drop: 2}, {title: "BEST"}, {title: "DEFAULT"}, {title: "GAIN"}, {title: "MACHINE", left: true, drop: 4}}}
+	for _, r := range rows {
+		cost := func(c float64) string {
+			if c == 0 {
+				return "-"
+			}
+			return records.Unit(r.Unit).Text(c)
+		}
+		gain, machine := "-", r.CPU
+		if r.Gain > 0 {
+			gain = fmt.Sprintf("%.2fx", r.Gain)
+		}
+		if r.Simulated {
+			machine += " (simulated)"
+		}
+		algorithm := r.Algorithm
+		if algorithm == "" {
+			algorithm = "-"
+		}
+		t.add(printable(r.Op+" "+r.Shape), printable(r.Key[:min(len(r.Key), 12)]), printable(r.Target), printable(algorithm), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
+			cost(r.Best), cost(r.Default), gain, printable(machine))
+	}
+	return t.write(w, width)
+}
+
+// loadRecords reads files one behind the other and says on standard error what could not be read. Unlike a tuner's, the files have to be there.
+func loadRecords(paths []string) (*records.Set, error) {
+	var sets []*records.Set
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return nil, cannotReadRecords(path, err)
+		}
+		s, err := records.Load(path)
+		if err != nil {
+			return nil, cannotReadRecords(path, err)
+		}
+		noteRecords(os.Stderr, path, s)
+		sets = append(sets, s)
+	}
+	return records.Merge(sets...)
+}
+
+func cannotReadRecords(path string, err error) error {
+	return &usageError{msg: "cannot read " + path, err: files.Cause(err)}
+}
+
+// namedLines is how many damaged lines are named one by one.
+const namedLines = 3
+
+// noteRecords says what in a file is no record that this version understands.
+func noteRecords(w io.Writer, path string, s *records.Set) {
+	if n := len(s.Foreign); n > 0 {
+		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, count(n, "record"), printable(s.Foreign[0].Format))
+	}
+	for i, d := range s.Damaged {
+		switch {
+		case d.Torn:
+			fmt.Fprintf(w, "ripc: %s: the last line is torn; a tuner was killed, or is writing it\n", path)
+		case i < namedLines:
+			fmt.Fprintf(w, "ripc: %s: line %d is damaged and ignored: %s\n", path, d.Line, printable(d.Err.Error()))
+		case i == namedLines:
+			fmt.Fprintf(w, "ripc: %s: %s in all are damaged\n", path, count(len(s.Damaged), "line"))
+		}
+	}
+}
+
+func mergeCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "merge FILE... -o FILE",
+		Short: "Write all records of several files into one, none twice",
+		Args:  args(1, -1, "one FILE or more"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("-o FILE says where the records go")
+			}
+			set, err := loadRecords(args)
+			if err != nil {
+				return err
+			}
+			if err := records.WriteFile(out, set); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s\n", count(len(set.Records), "record"), out)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write, which may be one of those read")
+	return cmd
+}
+
+func pruneCommand() *cobra.Command {
+	var out string
+	var keep int
+	var versions []string
+	cmd := &cobra.Command{
+		Use:   "prune FILE [flags]",
+		Short: "Keep the best candidates alone",
+		Long: `Keep of each workload, target and machine the best candidates and the default schedule.
+Records of failures and damaged lines go. The file is replaced as a whole; a tuner that
+has it open goes on with the new one.`,
+		Args: args(1, 1, "one FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if keep < 1 {
+				return usagef("--keep %d: give 1 or more", keep)
+			}
+			was, is := 0, 0
+			prune := func(s *records.Set) (*records.Set, error) {
+				noteRecords(os.Stderr, args[0], s)
+				pruned := s.Prune(keep, versions...)
+				was, is = len(s.Records), len(pruned.Records)
+				return pruned, nil
+			}
+			var err error
+			if out == "" || out == args[0] {
+				out = args[0]
+				err = records.Rewrite(out, prune)
+			} else {
+				var set, pruned *records.Set
+				if _, err = os.Stat(args[0]); err == nil {
+					set, err = records.Load(args[0])
+				}
+				if err == nil {
+					pruned, err = prune(set)
+				}
+				if err == nil {
+					err = records.WriteFile(out, pruned)
+				}
+			}
+			if errors.Is(err, os.ErrNotExist) {
+				return cannotReadRecords(args[0], err)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "kept %d of %s in %s\n", is, count(was, "record"), out)
+			return err
+		},
+	}
+	cmd.Flags().IntVar(&keep, "keep", 1, "candidates of each workload, target and machine")
+	cmd.Flags().StringArrayVar(&versions, "only", nil, "`VERSION` of ripc whose records are kept; may be repeated (default all)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write (default the one read)")
+	return cmd
+}
+
+func curveCommand() *cobra.Command {
+	var out string
+	var workloads []string
+	cmd := &cobra.Command{
+		Use:   "curve FILE... -o FILE.svg [flags]",
+		Short: "Draw how the best cost fell over the trials",
+		Long: `Draw one picture for each workload, target and machine: the best cost so far over the
+trials, a line for each tuner and seed, and what the default schedule costs.`,
+		Args: args(1, -1, "one FILE or more"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("-o FILE.svg says where the picture goes")
+			}
+			set, err := loadRecords(args)
+			if err != nil {
+				return err
+			}
+			picture, ok := set.DrawCurves(workloads...)
+			if !ok {
+				return usagef("no workload of these files has a cost and a key like that")
+			}
+			if err := writeFile(out, picture); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "wrote "+out)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
+	cmd.Flags().StringArrayVar(&workloads, "workload", nil, "beginning of the `KEY` of what to draw; may be repeated (default all)")
+	return cmd
+}
