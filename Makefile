@@ -17,17 +17,23 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build demo numbers test mcu c fmt vet check property fuzz bench bench-peers gobench clean
+.PHONY: help setup build workers demo numbers test mcu c fmt vet check property fuzz bench bench-peers gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
-setup: ## install the LLVM tools, qemu-user, XGBoost and a C compiler if they are missing
+setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler and sshd if they are missing
 	@scripts/setup.sh
 	@$(GO) version >/dev/null || { echo "Go is missing: https://go.dev/dl" >&2; exit 1; }
 
 build: ## build bin/ripc
 	$(GO) build -o bin/ripc ./cmd/ripc
+
+# static, so that they run wherever there is a kernel; as targets/guests says it
+workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-aarch64 ./cmd/ripc-worker
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-arm ./cmd/ripc-worker
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-x86_64 ./cmd/ripc-worker
 
 demo: setup build ## compile, check and run a network
 	scripts/demo.sh

@@ -71,49 +71,74 @@ func (a *agreement) tells(by layout.Algorithm) bool {
 	return false
 }
 
-// together is the best of choice, of what the network is without it, and of what comes of changing layers back.
+// maxAssignments is how many assignments of algorithms to layers are all looked at: each takes a lowering.
+const maxAssignments = 64
+
+// together is the best of the assignments of algorithms to layers where these depend on each other: of all, if there are few; else of
+// what the network is without a tuner, of one algorithm for all layers, of choice, and of what comes of these by changing layers to choice, one after the other, as long
+// as that helps.
 func (a *agreement) together(ctx context.Context, usual *ir.Program, choice map[string]layout.Algorithm, promised float64, free map[string][]layout.Algorithm) (map[string]layout.Algorithm, error) {
-	least := a.cost(usual, nil)
 	total, err := a.costOf(usual, choice)
 	if err != nil || total <= promised*(1+1e-9) { // sums in another order
 		return choice, err
 	}
-	best := map[string]layout.Algorithm(nil)
-	if total < least {
-		best, least = choice, total
+	best, least := map[string]layout.Algorithm{}, a.cost(usual, nil)
+	try := func(next map[string]layout.Algorithm) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		total, err := a.costOf(usual, next)
+		if err != nil || total >= least {
+			return false, err
+		}
+		best, least = maps.Clone(next), total
+		return true, nil
 	}
-	for _, by := range layout.Algorithms() {
-		if all := uniform(free, by); len(all) > 0 && a.tells(by) {
-			if total, err = a.costOf(usual, all); err != nil {
+	layers, options := slices.Sorted(maps.Keys(free)), map[string][]layout.Algorithm{}
+	assignments := 1
+	for _, l := range layers {
+		options[l] = slices.DeleteFunc(slices.Clone(free[l]), func(by layout.Algorithm) bool { return !a.tells(by) })
+		assignments = min(maxAssignments+1, assignments*max(1, len(options[l])))
+	}
+	if assignments <= maxAssignments {
+		for i := range assignments {
+			next := map[string]layout.Algorithm{}
+			for _, l := range layers {
+				if n := len(options[l]); n > 0 {
+					next[l] = options[l][i%n]
+					i /= n
+				}
+			}
+			if _, err := try(next); err != nil {
 				return nil, err
 			}
-			if total < least {
-				best, least = all, total
-			}
+		}
+		return best, nil
+	}
+	starts := []map[string]layout.Algorithm{choice}
+	for _, by := range layout.Algorithms() {
+		if all := uniform(free, by); len(all) > 0 && a.tells(by) {
+			starts = append(starts, all)
+		}
+	}
+	for _, next := range starts {
+		if _, err := try(next); err != nil {
+			return nil, err
 		}
 	}
 	for better := true; better; {
 		better = false
-		for _, layer := range slices.Sorted(maps.Keys(free)) {
-			if err := ctx.Err(); err != nil {
+		for _, l := range slices.Sorted(maps.Keys(choice)) {
+			next := maps.Clone(best)
+			if by, ok := best[l]; ok && by == choice[l] {
+				continue
+			}
+			next[l] = choice[l]
+			helps, err := try(next)
+			if err != nil {
 				return nil, err
 			}
-			for _, by := range free[layer] {
-				if b, ok := best[layer]; ok && b == by || !a.tells(by) {
-					continue
-				}
-				next := maps.Clone(best)
-				if next == nil {
-					next = map[string]layout.Algorithm{}
-				}
-				next[layer] = by
-				if total, err = a.costOf(usual, next); err != nil {
-					return nil, err
-				}
-				if total < least {
-					best, least, better = next, total, true
-				}
-			}
+			better = better || helps
 		}
 	}
 	return best, nil
@@ -130,11 +155,11 @@ func (a *agreement) costOf(usual *ir.Program, choice map[string]layout.Algorithm
 
 // cost is that of all stages of p. What has not been measured counts nothing if that is so in the other program too, else without end.
 func (a *agreement) cost(p, other *ir.Program) float64 {
-	unknown := map[string]bool{}
+	unknown := map[place]bool{}
 	if other != nil {
 		for _, s := range other.Stages {
 			if a.cheapest(other, other.FuncByName(s.Func)) == nil {
-				unknown[s.Func] = true
+				unknown[placeOf(s)] = true
 			}
 		}
 	}
@@ -143,7 +168,7 @@ func (a *agreement) cost(p, other *ir.Program) float64 {
 		switch m := a.cheapest(p, p.FuncByName(s.Func)); {
 		case m != nil:
 			total += m.cost
-		case other != nil && !unknown[s.Func]:
+		case other != nil && !unknown[placeOf(s)]:
 			return math.Inf(1)
 		}
 	}

@@ -17,6 +17,8 @@ type Began struct {
 	Unit    records.Unit
 	Trials  int           // budget; 0 is none
 	Time    time.Duration // budget; 0 is none
+	Search  string        // that proposes
+	Missing error         // why it is not the default one, which lacks something; nil if it is, or was named
 }
 
 // Tried is one candidate.

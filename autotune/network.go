@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"ripc/autotune/space"
 	"ripc/compile"
@@ -99,6 +100,12 @@ func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, e
 	}
 	var tasks []*space.Task
 	byKey := map[string]*space.Task{}
+	convolutions := map[string]*graph.Node{}
+	for _, node := range n.Graph.Nodes {
+		if _, ok := node.Attrs.(*graph.FusedConv); ok {
+			convolutions[node.Name] = node
+		}
+	}
 	var names []string
 	for k, p := range programs {
 		keys := map[string]string{}
@@ -119,6 +126,9 @@ func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, e
 			if t == nil {
 				t = space.TaskOf(f, n.Target, s, compile.StageConstants(p, i))
 				t.Layers = nil
+				if node, ok := convolutions[s.Name]; ok && t.Algorithm != "" {
+					t.Workload.Shape = n.shapeText(node, s.Layer)
+				}
 				byKey[key] = t
 				tasks = append(tasks, t)
 			}
@@ -138,7 +148,30 @@ func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, e
 	return tasks, nil
 }
 
-// kernels counts how often the network without a tuner has each kernel, by its key and place.
+// shapeText is, for people, "28x28x128 -> 14x14x64, 3x3 in steps of 2, 1 bit by 2" of a convolution, however it is laid out.
+func (n *Network) shapeText(node *graph.Node, l ir.Layer) string {
+	f := node.Attrs.(*graph.FusedConv)
+	image := func(tensor string) string {
+		shape := ops.Spatial(n.Graph.Value(tensor).Shape)
+		if shape[0] == 1 {
+			shape = shape[1:]
+		}
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", "x"), "[]")
+	}
+	text := fmt.Sprintf("%s -> %s, %dx%d", image(node.Inputs[0]), image(node.Output), f.KH, f.KW)
+	if f.SH > 1 || f.SW > 1 {
+		text += fmt.Sprintf(" in steps of %d", max(f.SH, f.SW))
+	}
+	if f.GroupCount() > 1 {
+		text += fmt.Sprintf(", %d groups", f.GroupCount())
+	}
+	if l.WeightBits > 0 {
+		text += ", " + space.BitsText(l)
+	}
+	return text
+}
+
+// kernels are the keys of p's kernels by place.
 func kernels(p *ir.Program) map[place]string {
 	all, keys := map[place]string{}, map[string]string{}
 	for _, s := range p.Stages {

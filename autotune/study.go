@@ -25,6 +25,7 @@ func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x7475
 type study struct {
 	task    *space.Task
 	space   *space.Space
+	begin   func() (search.Search, error) // what search is, when it is needed
 	search  search.Search
 	records map[string]records.Record // by the candidate's key: what need not be measured
 	untold  []search.Outcome          // what the search is to be told before it proposes again
@@ -53,12 +54,10 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 	if err != nil {
 		return nil, err
 	}
-	find, err := search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key)})
-	if err != nil {
-		return nil, err
+	a := &study{task: t, space: s, records: map[string]records.Record{}}
+	a.begin = func() (search.Search, error) {
+		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model})
 	}
-	a := &study{task: t, space: s, search: find, records: map[string]records.Record{}}
-	var others []search.Outcome
 	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
 		same := r.Machine.CPU == mine.CPU && r.Machine.Simulated == mine.Simulated
@@ -71,14 +70,13 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 		}
 		a.records[key] = r
 		// What another search has found is told at the beginning; this one's own is found again, in its order.
-		if own := r.Origin.Tuner == "default" || r.Origin.Seed == o.Seed && r.Origin.Tuner == searchName(o); !own {
+		if own := r.Origin.Tuner == "default" || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
 			if c, ok := candidateOf(s, r.Candidate); ok {
-				others = append(others, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
+				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
 				a.learn(c, r.Result)
 			}
 		}
 	}
-	find.Tell(others)
 	return a, nil
 }
 
@@ -87,13 +85,6 @@ func seedOf(key string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(key))
 	return h.Sum64()
-}
-
-func searchName(o Options) string {
-	if o.Search == "" {
-		return search.Default()
-	}
-	return o.Search
 }
 
 // traceLines are a trace's steps as records list them.
@@ -136,6 +127,12 @@ func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
 
 // propose asks the search for candidates, none of which has been tried; with none, the task is done.
 func (a *study) propose(ctx context.Context, n int) ([]space.Candidate, error) {
+	if a.search == nil {
+		var err error
+		if a.search, err = a.begin(); err != nil {
+			return nil, err
+		}
+	}
 	a.search.Tell(a.untold)
 	a.untold = nil
 	cs, err := a.search.Propose(ctx, n)

@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
+	"ripc/autotune/costmodel"
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
+	"ripc/autotune/search"
 	"ripc/autotune/space"
 )
 
@@ -27,9 +30,11 @@ type Options struct {
 	Trials int
 	// Time is after how long no new candidates are begun; 0 is no limit.
 	Time time.Duration
-	// Search is the name of the search (search.Names); "" is the default.
+	// Search is the name of the search (search.Names); "" is the default, or, where what that needs is missing, Instead.
 	Search string
 	Seed   uint64
+	// Model is what was learned from other tasks (search.Options); nil is nothing.
+	Model *costmodel.Model
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
 	// Round is how many candidates are proposed at a time; 0 stands for 16.
@@ -43,6 +48,9 @@ type Options struct {
 	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
 	Events func(Event)
 }
+
+// Instead is the search for those who name none and lack XGBoost's library.
+const Instead = "evolve"
 
 // Defaults of Options.
 const (
@@ -74,7 +82,7 @@ type TaskResult struct {
 
 // Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's error; what was measured is in the
 // records, and calling it again with the same options goes on from there, to the same result. It fails with *runner.LostError if the
-// runner can measure no more, and with *search.NameError, *ir.Error (no such layer) or an error of the tools or the file.
+// runner can measure no more, and with *search.NameError, *costmodel.MissingError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
 func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Round <= 0 {
 		o.Round = defaultRound
@@ -111,6 +119,10 @@ type tuner struct {
 // open finds the tasks and reads the records.
 func (t *tuner) open(ctx context.Context) error {
 	tasks, err := t.network.Tasks(ctx, t.Layers...)
+	if err != nil {
+		return err
+	}
+	missing, err := t.chooseSearch()
 	if err != nil {
 		return err
 	}
@@ -152,8 +164,24 @@ func (t *tuner) open(ctx context.Context) error {
 		}
 		t.Trials = TrialsEach * max(1, len(different))
 	}
-	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time})
+	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing})
 	return nil
+}
+
+// chooseSearch finds out which search it is, and what the default one lacks, if that is why it is another.
+func (t *tuner) chooseSearch() (missing, err error) {
+	if t.Search != "" {
+		if !slices.Contains(search.Names(), t.Search) {
+			return nil, &search.NameError{Name: t.Search}
+		}
+		return nil, nil
+	}
+	t.Search = search.Default()
+	var lacks *costmodel.MissingError
+	if _, err := costmodel.Open(""); errors.As(err, &lacks) {
+		t.Search, missing = Instead, lacks
+	}
+	return missing, nil
 }
 
 func (t *tuner) tell(e Event) {
@@ -194,7 +222,7 @@ func (t *tuner) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", title(a.task), err)
 		}
-		if err := t.measure(ctx, a.trialsOf(cs, searchName(t.Options))); err != nil {
+		if err := t.measure(ctx, a.trialsOf(cs, t.Search)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,12 +19,14 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
+	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/fusedglue"
 	"ripc/graph"
 	"ripc/importer/ripcjson"
 	"ripc/internal/need"
+	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/targets"
 )
@@ -309,6 +312,65 @@ func agreed(t *testing.T, n *autotune.Network, set *records.Set) (*autotune.Agre
 		t.Fatal(err)
 	}
 	return a, c, out
+}
+
+// TestAgreeTogether: where what a layer is depends on its neighbours, since levels lie as bytes if all that read them can, only what was
+// measured is put together, and it costs no more than the network without records.
+func TestAgreeTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	n := network(t, layer{"a", 32})
+	n.Graph = parsed(t, `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 5, 5, 32], "layout": "NHWC"}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["c"], "nodes": [
+{"name": "q0", "op": "quantize", "inputs": ["x"], "attrs": {"bits": 8, "encoding": "unipolar"}},
+{"name": "a", "op": "bitserial_conv2d", "inputs": ["q0"], "attrs": {"filters": 32, "kernel": [1, 1]}},
+{"name": "qa", "op": "quantize", "inputs": ["a"], "attrs": {"bits": 8, "encoding": "unipolar"}},
+{"name": "b", "op": "bitserial_conv2d", "inputs": ["qa"], "attrs": {"filters": 32, "kernel": [3, 3]}},
+{"name": "qb", "op": "quantize", "inputs": ["b"], "attrs": {"bits": 8, "encoding": "unipolar"}},
+{"name": "c", "op": "bitserial_conv2d", "inputs": ["qb"], "attrs": {"filters": 8, "kernel": [1, 1]}}]}`)
+	if _, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Records: file, Trials: 60, Round: 4}); err != nil {
+		t.Fatal(err)
+	}
+	set, err := records.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs := map[string]float64{} // the least by workload
+	for _, rec := range set.Records {
+		if c := costs[rec.Workload.Key]; rec.Result.Failure == nil && (c == 0 || rec.Result.Cost < c) {
+			costs[rec.Workload.Key] = rec.Result.Cost
+		}
+	}
+	total := func(p *ir.Program) float64 {
+		sum := 0.0
+		for _, s := range p.Stages {
+			c := costs[space.Key(p.FuncByName(s.Func))]
+			if sum += c; c == 0 {
+				t.Errorf("stage %s was not measured", s.Name)
+			}
+		}
+		return sum
+	}
+	_, usual, want := agreed(t, n, &records.Set{})
+	a, c, got := agreed(t, n, set)
+	if len(a.Notes) != 0 || !slices.EqualFunc(got, want, bytes.Equal) || total(c.Program) > total(usual.Program) {
+		t.Errorf("%+v: costs %v, without records %v", a, total(c.Program), total(usual.Program))
+	}
+	for seed := range uint64(8) { // other costs
+		r := rand.New(rand.NewPCG(seed, 0))
+		costs = map[string]float64{}
+		for i := range set.Records {
+			m := &set.Records[i].Result
+			m.Cost = float64(1000 + r.IntN(9000))
+			m.Low, m.High, m.Samples = m.Cost, m.Cost, nil
+			if c := costs[set.Records[i].Workload.Key]; c == 0 || m.Cost < c {
+				costs[set.Records[i].Workload.Key] = m.Cost
+			}
+		}
+		_, c, got := agreed(t, n, set)
+		if cost := total(c.Program); cost > total(usual.Program) || !slices.EqualFunc(got, want, bytes.Equal) {
+			t.Errorf("seed %d: costs %v, without records %v", seed, cost, total(usual.Program))
+		}
+	}
 }
 
 // TestAgree: each layer has the algorithm and the schedule that cost least by the records, the network computes the same, and what the

@@ -10,5 +10,6 @@
 //	s.Close(); m.Close()
 //
 // Sessions need Linux and a processor that the artifact is compiled for. ReadDescription and FillRandom work everywhere,
-// for artifacts of any architecture.
+// for artifacts of any architecture. Built with the tag ripc_static, so does a program without a dynamic linker, which has no
+// sessions.
 package runtime

@@ -52,14 +52,18 @@ command -v cc >/dev/null && command -v c++ >/dev/null || need_cc=yes
 need_xgboost=no
 [[ $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null) == *libxgboost.so* ]] || need_xgboost=yes
 
-if [ "$need_llvm$need_qemu$need_cc$need_xgboost" = nononono ]; then
-	say "LLVM, qemu-user, XGBoost and a C compiler are there; nothing to do"
+need_sshd=no
+PATH=$PATH:/sbin:/usr/sbin command -v sshd >/dev/null && command -v ssh >/dev/null || need_sshd=yes
+
+if [ "$need_llvm$need_qemu$need_cc$need_xgboost$need_sshd" = nonononono ]; then
+	say "LLVM, qemu-user, XGBoost, a C compiler and sshd are there; nothing to do"
 	exit 0
 fi
 [ "$need_llvm" = no ] || say "missing: LLVM tools (llvm-22 and lld-22, or llvm-19 and lld-19)"
 [ "$need_qemu" = no ] || say "missing: qemu-user"
 [ "$need_cc" = no ] || say "missing: a C and C++ compiler (g++)"
 [ "$need_xgboost" = no ] || say "missing: XGBoost's library (libxgboost0)"
+[ "$need_sshd" = no ] || say "missing: ssh and sshd (openssh-client and openssh-server)"
 [ "${1:-}" != --check ] || exit 1
 
 apt_update "and set RIPC_LLVM_BIN to the folder of the LLVM tools"
@@ -76,6 +80,7 @@ if [ "$need_llvm" = yes ]; then
 fi
 [ "$need_qemu" = no ] || packages+=(qemu-user)
 [ "$need_cc" = no ] || packages+=(g++ libc6-dev)
+[ "$need_sshd" = no ] || packages+=(openssh-client openssh-server)
 [ "$need_xgboost" = no ] || packages+=(libxgboost0)
 
 apt_install "${packages[@]}"

@@ -26,7 +26,7 @@ func failed(ctx context.Context, answer Result, err error, s Settings) (Result, 
 	var status *runtime.StatusError
 	f := &records.Failure{Kind: records.Crashed}
 	switch {
-	case context.Cause(ctx) == errLimit:
+	case context.Cause(ctx) == errLimit || errors.Is(err, errSilent):
 		f.Kind, f.Text = records.TimedOut, fmt.Sprintf("it did not return within %v", s.Limit)
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()

@@ -235,14 +235,3 @@ func hashes(outputs [][]byte) []string {
 	}
 	return all
 }
-
-// Announcement is what a worker says of itself.
-type Announcement struct {
-	Version  string   `json:"version"` // of ripc
-	Arch     string   `json:"arch"`    // as in descriptions
-	CPU      string   `json:"cpu"`
-	Features []string `json:"features"`
-	Memory   int64    `json:"memory"` // bytes; 0 where the system does not say it
-	// Simulates is the target whose code it simulates; "" of a worker that runs its own machine's.
-	Simulates string `json:"simulates,omitempty"`
-}

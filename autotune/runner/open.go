@@ -12,6 +12,8 @@ import (
 type Options struct {
 	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
 	Through []string
+	// SSH is the command and its first arguments that stands for ssh; nil is ssh.
+	SSH []string
 	// Key is the path of the key that lets into a fleet's hub (Fleet.Key).
 	Key string
 	// Log is told what happens to a connection; nil is nobody.
@@ -22,6 +24,7 @@ type Options struct {
 //
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
+//	ssh:A    on the machine at the address A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //	nats://  on the workers of a hub
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.
@@ -51,6 +54,7 @@ func kinds() []kind {
 	return []kind{
 		{"local", false, "local", openLocal},
 		{"qemu", false, "qemu", openQemu},
+		{"ssh", true, "ssh:USER@HOST[:PORT]", openSSH},
 		{"nats", true, "nats://HOST[:PORT]", openFleet},
 	}
 }
@@ -68,5 +72,5 @@ func Names() []string {
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("no runner is called %q; there are %s", e.Name, strings.Join(Names(), ", "))
+	return fmt.Sprintf("no runner is called %q", e.Name)
 }

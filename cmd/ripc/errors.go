@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/autotune/runner"
 	"ripc/runtime"
 	"ripc/targets"
 )
@@ -77,6 +79,7 @@ func help(err error) string {
 	var arch *runtime.ArchError
 	var features *runtime.FeatureError
 	var host *targets.HostError
+	var name *runner.NameError
 	switch {
 	case errors.As(err, &target):
 		return "leave --target out: an artifact knows its own"
@@ -92,6 +95,8 @@ func help(err error) string {
 		}[artifact.For]
 	case errors.As(err, &arch), errors.As(err, &features):
 		return "compile the model with --target host on this machine"
+	case errors.As(err, &name):
+		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &host):
 		return "choose another with --target; ripc targets lists them"
 	}

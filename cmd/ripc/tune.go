@@ -111,6 +111,9 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 	switch e := e.(type) {
 	case ripc.TuneBegan:
 		p.began = e
+		if e.Missing != nil {
+			fmt.Fprintf(os.Stderr, "ripc: --tuner %s instead of %s: %v\n", e.Search, ripc.Searches()[0], e.Missing)
+		}
 		if p.lines != nil {
 			_ = p.lines.Encode(newTuneBegin(e)) // who does not read on does not stop the tuner
 		}
@@ -207,6 +210,7 @@ type tuneBegin struct {
 	CPU    string `json:"cpu"`
 	Unit   string `json:"unit"`
 	Trials int    `json:"trials,omitempty"`
+	Tuner  string `json:"tuner"`
 }
 
 type tuneStep struct {
@@ -247,7 +251,7 @@ type tuneTask struct {
 }
 
 func newTuneBegin(e ripc.TuneBegan) tuneBegin {
-	return tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials}
+	return tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials, e.Search}
 }
 
 func newTuneStep(e ripc.TuneTried) tuneStep {

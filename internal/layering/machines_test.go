@@ -35,10 +35,10 @@ func machines() map[string][]aMachine {
 		"autotune/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
 		"autotune/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),
 
-		"runtime/load_linux.go":    build("amd64 || arm64 || arm"),
-		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm)"),
-		"runtime/session_linux.go": build("amd64 || arm64 || arm"),
-		"runtime/team_linux.go":    build("amd64 || arm64 || arm"),
+		"runtime/load_linux.go":    build("(amd64 || arm64 || arm) && !ripc_static"),
+		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm) || ripc_static"),
+		"runtime/session_linux.go": build("(amd64 || arm64 || arm) && !ripc_static"),
+		"runtime/team_linux.go":    build("(amd64 || arm64 || arm) && !ripc_static"),
 	}
 }
 

@@ -30,6 +30,8 @@ func Table() []Row {
 		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
+		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
+
 		{"ir", nil, nil},
 		{"ir/arith", []string{"internal/f32", "ir"}, nil},
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
@@ -96,7 +98,8 @@ func Table() []Row {
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
-		{"autotune/runner", join(compiler, []string{"autotune/records"}), []string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}},
+		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "measure", "runtime", "targets", "targets/cpu", "targets/guests"},
+			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
@@ -131,6 +134,7 @@ func Table() []Row {
 		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                           // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                            // plain arithmetic for tests
 		{"internal/seal", []string{"runtime/describe"}, nil},
+		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests

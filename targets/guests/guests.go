@@ -16,13 +16,14 @@ var runners embed.FS
 type Guest struct {
 	Arch    string // as in descriptions
 	Machine elf.Machine
-	Qemu    string // the program; "" if there is no simulation of it
-	Triple  string // the assembler's
-	Runner  string // assembly of the program that runs jobs
-	Base    uint64 // where an image lies; free in any process of qemu's
-	Limit   int64  // bytes that are free there; 0 means no limit
-	Direct  int64  // the same in a process without qemu
-	Page    uint64 // bytes of the largest page that the kernel may use, which segments are aligned to
+	Qemu    string   // the program; "" if there is no simulation of it
+	Triple  string   // the assembler's
+	Go      []string // Go's environment when it builds for it
+	Runner  string   // assembly of the program that runs jobs
+	Base    uint64   // where an image lies; free in any process of qemu's
+	Limit   int64    // bytes that are free there; 0 means no limit
+	Direct  int64    // the same in a process without qemu
+	Page    uint64   // bytes of the largest page that the kernel may use, which segments are aligned to
 	Class   elf.Class
 	Pointer int // bytes of an address
 	// Relocations: added to the base; set to a symbol's address plus addend; and set to a symbol's address. They have
@@ -35,19 +36,19 @@ type Guest struct {
 // All lists them. All are little endian.
 func All() []Guest {
 	return []Guest{{
-		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu",
+		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu", Go: []string{"GOARCH=arm64"},
 		Runner: runner("runners/aarch64.s"), Base: 0x20_0000_0000, Page: 1 << 16, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_AARCH64_RELATIVE),
 		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT)},
 	}, {
-		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf",
+		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf", Go: []string{"GOARCH=arm", "GOARM=7"},
 		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process of some kernels ends at
 		// 0x8000_0000, and its stack lies below.
 		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Direct: 0x2000_0000, Page: 1 << 12, Class: elf.ELFCLASS32, Pointer: 4,
 		Relative: uint32(elf.R_ARM_RELATIVE), Symbolic: []uint32{uint32(elf.R_ARM_ABS32)},
 		Plain: []uint32{uint32(elf.R_ARM_GLOB_DAT), uint32(elf.R_ARM_JUMP_SLOT)},
 	}, {
-		Arch: "x86_64", Machine: elf.EM_X86_64, Triple: "x86_64-linux-gnu",
+		Arch: "x86_64", Machine: elf.EM_X86_64, Triple: "x86_64-linux-gnu", Go: []string{"GOARCH=amd64"},
 		Runner: runner("runners/x86_64.s"), Base: 0x20_0000_0000, Page: 1 << 12, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_X86_64_RELATIVE),
 		Symbolic: []uint32{uint32(elf.R_X86_64_64), uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT)},

@@ -103,6 +103,14 @@ func UserCache(name string) (*Cache, error) {
 	return OpenCache(filepath.Join(dir, name), DefaultLimit)
 }
 
+// Dir is the folder; "" of nil.
+func (c *Cache) Dir() string {
+	if c == nil {
+		return ""
+	}
+	return c.dir
+}
+
 // DefaultCache is the user's cache of compiled modules.
 func DefaultCache() (*Cache, error) { return UserCache("objects") }
 

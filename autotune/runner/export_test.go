@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"io"
+	"time"
+)
+
+// SetPatience changes how long an ssh runner waits for its worker beyond a measurement.
+func SetPatience(r Runner, d time.Duration) { r.(*ssh).patience = d }
+
+// Client is a client of a worker.
+type Client struct{ c *client }
+
+// NewClient speaks with a worker by in and out.
+func NewClient(in io.Reader, out io.Writer) (Client, error) {
+	c, err := newClient(in, out)
+	return Client{c}, err
+}
+
+// Measure asks for a measurement.
+func (c Client) Measure(j Job) (Result, error) { return c.c.measure(j) }
+
+// Worker is what the worker said of itself.
+func (c Client) Worker() Announcement { return c.c.worker }
+
+// Store is what a worker keeps.
+type Store = store
+
+// NewStore makes a Store.
+func NewStore(limit int64) *Store { return newStore(limit) }
+
+// Put and Get are those of a store.
+func (s *store) Put(hash string, content []byte)           { s.put(hash, content) }
+func (s *store) Get(hash string) (content []byte, ok bool) { return s.get(hash) }
+
+// Frame makes a frame of the protocol.
+func Frame(kind byte, content []byte) []byte {
+	var b writeBuffer
+	l := newLink(nil, &b)
+	if err := l.write(kind, content); err != nil {
+		panic(err)
+	}
+	if err := l.out.Flush(); err != nil {
+		panic(err)
+	}
+	return b
+}
+
+type writeBuffer []byte
+
+func (b *writeBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}
+
+// Magic is what a worker begins with.
+const Magic = magic

@@ -1,0 +1,349 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ripc/autotune/records"
+	"ripc/engine/simulate"
+	"ripc/targets"
+)
+
+const (
+	// patience is how long a worker may be silent beyond what the measurement itself may take.
+	patience = time.Minute
+	// dials and firstPause say how a lost connection is made again: that often, after a pause that doubles.
+	dials      = 5
+	firstPause = time.Second
+	// noWorker is the exit code of a machine where the worker is not, or is damaged.
+	noWorker = 97
+	// lostConnection is ssh's own exit code.
+	lostConnection = 255
+)
+
+// ssh measures by a worker on a machine with nothing but sshd, where it puts the worker once.
+type ssh struct {
+	name     string // "ssh:pi@board"
+	host     string
+	command  []string // reaches the machine
+	through  []string
+	arch     string
+	features []string
+	worker   []byte
+	hash     string // of worker
+	program  []byte // runs the kernels there
+	patience time.Duration
+
+	slot    chan struct{} // one job at a time; holds also what follows
+	session *session      // nil without a connection
+	mu      sync.Mutex
+	machine records.Machine
+}
+
+func openSSH(ctx context.Context, name, address string, t targets.Target, o Options) (Runner, error) {
+	s, err := newSSH(ctx, name, address, t.Arch, t.Features, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// newSSH connects.
+func newSSH(ctx context.Context, name, address, arch string, features []string, o Options) (*ssh, error) {
+	command, host, err := sshCommand(address, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: patience, slot: make(chan struct{}, 1)}
+	if s.worker, err = workerProgram(ctx, arch); err != nil {
+		return nil, err
+	}
+	s.hash = Hash(s.worker)
+	if s.program, err = simulate.Program(ctx, arch, simulate.Options{}); err != nil {
+		return nil, err
+	}
+	if s.session, err = s.connect(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address without the port.
+func sshCommand(address string, o Options) (command []string, host string, err error) {
+	command = o.SSH
+	if command == nil {
+		command = []string{"ssh"}
+	}
+	command = append(command[:len(command):len(command)], "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-T")
+	host = address
+	if h, port, err := net.SplitHostPort(address); err == nil {
+		host, command = h, append(command, "-p", port)
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9_][^\s'"]*$`).MatchString(host) {
+		return nil, "", fmt.Errorf("%q is no address; give USER@HOST or USER@HOST:PORT", address)
+	}
+	for _, word := range o.Through {
+		if !regexp.MustCompile(`^[A-Za-z0-9_./=,+-]+$`).MatchString(word) {
+			return nil, "", fmt.Errorf("%q cannot be part of a command there", word)
+		}
+	}
+	return append(command, "--", host), host, nil
+}
+
+// folder is where workers lie, in the shell's words.
+const folder = `d="${XDG_CACHE_HOME:-$HOME/.cache}/ripc"; `
+
+// shell is the command that runs a script, which has no single quotes, on the machine, whatever shell its user has.
+func shell(ctx context.Context, command []string, script string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], "sh -c '"+folder+script+"'")...)
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// session is a connection with a worker that runs.
+type session struct {
+	*client
+	cmd      *exec.Cmd
+	in       io.Closer
+	messages *bytes.Buffer
+	cancel   context.CancelFunc
+}
+
+// end ends the worker: as it likes, or, if it does not, by force.
+func (s *session) end() error {
+	_ = s.in.Close()
+	timer := time.AfterFunc(3*time.Second, s.cancel)
+	defer timer.Stop()
+	err := s.cmd.Wait()
+	s.cancel()
+	return err
+}
+
+// connect starts the worker there, after putting it there if it is not there, or damaged.
+func (s *ssh) connect(ctx context.Context) (*session, error) {
+	c, err := s.start(ctx)
+	if isNone := (*noWorkerError)(nil); !errors.As(err, &isNone) {
+		return c, err
+	}
+	if err := s.install(ctx); err != nil {
+		return nil, err
+	}
+	return s.start(ctx)
+}
+
+// noWorkerError says that the worker is not there, or is not what it should be.
+type noWorkerError struct{ msg string }
+
+func (e *noWorkerError) Error() string { return e.msg }
+
+// start starts the worker there.
+func (s *ssh) start(ctx context.Context) (*session, error) {
+	// No exec: what a signal ends is told from a lost connection by the shell's own exit code.
+	run := strings.Join(append(append(slices.Clone(s.through), `"$w"`), s.through...), " ")
+	script := fmt.Sprintf(`w="$d/worker-%s"; test -x "$w" || exit %d; %s || exit %d`, s.hash, noWorker, run, noWorker)
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	cmd := shell(life, s.command, script)
+	c := &session{cmd: cmd, messages: new(bytes.Buffer), cancel: cancel}
+	cmd.Stderr = c.messages
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	c.in = in
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, cancel)
+	c.client, err = newClient(out, in)
+	if !stop() {
+		err = errors.Join(ctx.Err(), err)
+	}
+	if err != nil {
+		end := c.end()
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		text := strings.TrimSpace(c.messages.String())
+		var exit *exec.ExitError
+		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
+			return nil, fmt.Errorf("no connection: %w: %.500s", end, text)
+		}
+		return nil, &noWorkerError{fmt.Sprintf("the worker does not start: %v: %.500s", err, text)} // a damaged one ends in any way
+	}
+	if c.worker.Version != s.hash {
+		_ = c.end()
+		return nil, &noWorkerError{"the worker there is not the one that was put there"}
+	}
+	if err := c.worker.suits(s.arch, s.features); err != nil {
+		_ = c.end()
+		return nil, err
+	}
+	s.mu.Lock()
+	s.machine = records.Machine{CPU: c.worker.CPU, Host: s.host}
+	s.mu.Unlock()
+	return c, nil
+}
+
+// install puts the worker there, whole or not at all.
+func (s *ssh) install(ctx context.Context) error {
+	script := fmt.Sprintf(`umask 077; t="$d/.worker-%s.$$"; mkdir -p "$d" && cat > "$t" && test "$(wc -c < "$t")" -eq %d && chmod 700 "$t" && mv -f "$t" "$d/worker-%s" || { rm -f "$t"; exit 1; }`,
+		s.hash, len(s.worker), s.hash)
+	cmd := shell(ctx, s.command, script)
+	cmd.Stdin = bytes.NewReader(s.worker)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return interrupted(ctx, fmt.Errorf("the worker cannot be put there: %w: %.500s", err, bytes.TrimSpace(out)))
+	}
+	return nil
+}
+
+// Remove removes what Open has put on the machine that ssh:USER@HOST names.
+func Remove(ctx context.Context, name string, o Options) error {
+	kind, address, _ := strings.Cut(name, ":")
+	if kind != "ssh" || address == "" {
+		return &NameError{Name: name}
+	}
+	command, _, err := sshCommand(address, o)
+	if err == nil {
+		var out []byte
+		if out, err = shell(ctx, command, `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`).CombinedOutput(); err != nil {
+			err = interrupted(ctx, fmt.Errorf("%w: %.500s", err, bytes.TrimSpace(out)))
+		}
+	}
+	if err != nil {
+		return &LostError{Runner: name, Err: err}
+	}
+	return nil
+}
+
+func (s *ssh) Machine() records.Machine {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machine
+}
+
+func (s *ssh) Unit() records.Unit { return records.Nanoseconds }
+func (s *ssh) Slots() int         { return 1 }
+
+// Close ends the worker, and leaves it where it is for the next time.
+func (s *ssh) Close() error {
+	s.slot <- struct{}{}
+	defer func() { <-s.slot }()
+	s.drop()
+	return nil
+}
+
+// drop ends the connection, if there is one.
+func (s *ssh) drop() {
+	if s.session != nil {
+		_ = s.session.end() // it is of no more use, however it ends
+		s.session = nil
+	}
+}
+
+func (s *ssh) Measure(ctx context.Context, j Job) (Result, error) {
+	j.Program = s.program
+	limit := j.Settings.or(Defaults()).Limit
+	var r Result
+	err := s.with(ctx, limit, func(c *client) (err error) {
+		r, err = c.measure(j)
+		return err
+	})
+	if errors.Is(err, errSilent) {
+		return failed(ctx, Result{ID: j.ID, Machine: s.Machine()}, errSilent, Settings{Limit: limit})
+	}
+	r.Machine.Host = s.host
+	return r, err
+}
+
+// errSilent says that a worker did not answer in time.
+var errSilent = errors.New("no answer")
+
+// with lets do use the connection, which is made again if it is lost, and do with it. do may take limit.
+func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) error) error {
+	select {
+	case s.slot <- struct{}{}:
+		defer func() { <-s.slot }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	var err error
+	for again := range 2 {
+		if err = s.reconnect(ctx); err != nil {
+			break
+		}
+		err = s.session.within(ctx, limit+s.patience, do)
+		said := (*WorkerError)(nil)
+		if err == nil || errors.As(err, &said) {
+			return err
+		}
+		s.drop()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, errSilent) {
+			return err
+		}
+		if again == 1 {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &LostError{Runner: s.name, Err: err}
+}
+
+// reconnect makes the connection if there is none, in several attempts.
+func (s *ssh) reconnect(ctx context.Context) error {
+	var err error
+	for k := 0; s.session == nil; k++ {
+		if k == dials {
+			return err
+		}
+		if k > 0 {
+			select {
+			case <-time.After(firstPause << (k - 1)):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		s.session, err = s.connect(ctx)
+	}
+	return nil
+}
+
+// within lets do use the session, which ends if that takes longer than limit, or with ctx.
+func (s *session) within(ctx context.Context, limit time.Duration, do func(*client) error) error {
+	done := make(chan error, 1)
+	go func() { done <- do(s.client) }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		s.cancel()
+		<-done
+		return ctx.Err()
+	case <-timer.C:
+		s.cancel()
+		<-done
+		return errSilent
+	}
+}

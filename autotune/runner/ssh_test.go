@@ -1,0 +1,150 @@
+package runner_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/internal/need"
+	"ripc/internal/sshtest"
+	"ripc/targets"
+)
+
+func TestSSH(t *testing.T) {
+	server := sshtest.Start(t)
+	// A wrapper that leaves its process's number, so that connections can be cut.
+	pid := filepath.Join(t.TempDir(), "pid")
+	wrapper := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(wrapper, fmt.Appendf(nil, "#!/bin/sh\necho $$ > %s\nexec \"$@\"\n", pid), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := runner.Options{SSH: append([]string{wrapper}, server.SSH...)}
+	name := "ssh:" + server.Address
+	r := open(t, name, targets.HostName, o)
+	behaves(t, r, targets.HostName)
+	if m := r.Machine(); !strings.HasSuffix(m.Host, "@127.0.0.1") || m.Simulated || r.Slots() != 1 || r.Unit() != records.Nanoseconds {
+		t.Errorf("%+v, %d slots, %v", m, r.Slots(), r.Unit())
+	}
+	j := runner.NewJob(kernel(t, targets.HostName, 1), input(), runner.Settings{})
+	measures := func(what string, r runner.Runner) {
+		t.Helper()
+		if got, err := r.Measure(t.Context(), j); err != nil || !reflect.DeepEqual(got.Outputs, output()) {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+	}
+	cut := func() {
+		t.Helper()
+		text, err := os.ReadFile(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := os.FindProcess(n)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut()
+	measures("behind a cut", r)
+	time.AfterFunc(300*time.Millisecond, cut)
+	slow := runner.NewJob(j.Library, j.Inputs, runner.Settings{MinTime: time.Second, MaxTime: 2 * time.Second})
+	if got, err := r.Measure(t.Context(), slow); err != nil || !reflect.DeepEqual(got.Outputs, output()) {
+		t.Errorf("a cut in the middle: %+v, %v", got, err)
+	}
+
+	// A worker that does not answer is a candidate that hangs.
+	runner.SetPatience(r, -900*time.Millisecond)
+	slow = runner.NewJob(j.Library, j.Inputs, runner.Settings{Limit: time.Second, MinTime: 900 * time.Millisecond, MaxTime: 900 * time.Millisecond})
+	if got, err := r.Measure(t.Context(), slow); err != nil || got.Measurement.Failure == nil || got.Measurement.Failure.Kind != records.TimedOut {
+		t.Errorf("a worker that is silent: %+v, %v", got, err)
+	}
+	runner.SetPatience(r, time.Minute)
+	measures("behind silence", r)
+
+	workers := func() []string {
+		all, err := filepath.Glob(filepath.Join(server.Cache, "ripc", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	installed := workers()
+	if len(installed) != 1 {
+		t.Fatalf("there are %v", installed)
+	}
+	before, err := os.Stat(installed[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	measures("again", open(t, name, targets.HostName, o))
+	if after, err := os.Stat(installed[0]); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the worker was copied again: %v", err)
+	}
+	for what, damage := range map[string]func([]byte) []byte{
+		"cut off": func(b []byte) []byte { return b[:len(b)/2] },
+		"empty":   func([]byte) []byte { return nil },
+		"changed": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+		"another": func([]byte) []byte { return []byte("#!/bin/sh\necho hello\n") },
+	} {
+		program, err := os.ReadFile(installed[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(installed[0]); err != nil { // it runs, and cannot be written to
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(installed[0], damage(program), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		measures("a worker that is "+what, open(t, name, targets.HostName, o))
+	}
+	if err := runner.Remove(t.Context(), name, o); err != nil || len(workers()) != 0 {
+		t.Errorf("removed: %v, %v", workers(), err)
+	}
+
+	var lost *runner.LostError
+	tg, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runner.Open(t.Context(), name, tg, o); !errors.As(err, &lost) {
+		t.Errorf("for a target that the machine is not: %v", err)
+	}
+	host, err := targets.Lookup(targets.HostName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"ssh:nobody@127.0.0.1:1", "ssh:-oProxyCommand=x", "ssh:a b", "ssh:a'b"} {
+		if _, err := runner.Open(t.Context(), bad, host, o); !errors.As(err, &lost) || lost.Runner != bad {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestSSHBoards measures by the workers of boards, which qemu-user runs.
+func TestSSHBoards(t *testing.T) {
+	server := sshtest.Start(t)
+	for _, c := range []struct{ target, qemu, cpu string }{{"rpi3", "qemu-aarch64", "cortex-a53"}, {"rpi3-armv7", "qemu-arm", "max"}} {
+		t.Run(c.target, func(t *testing.T) {
+			qemu, err := exec.LookPath(c.qemu)
+			need.OK(t, err)
+			r := open(t, "ssh:"+server.Address, c.target, runner.Options{SSH: server.SSH, Through: []string{qemu, "-cpu", c.cpu}})
+			behaves(t, r, c.target)
+		})
+	}
+}
