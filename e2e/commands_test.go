@@ -23,6 +23,7 @@ var notRun = []struct{ command, why string }{
 	{"go run ./examples/squeezenet/", "measures, or writes models, for minutes"},
 	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
 	{"python3 ", "needs numpy"},
+	{"build/venv/", "installs PyTorch, and trains"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --per-layer", "measures for a minute"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --threads 1 --per-layer", "measures for a minute"},
 	{"bin/ripc bench examples/convs/", "measures; needs AVX-512 for some schedules"},
@@ -73,7 +74,7 @@ func blocks(page string) []block {
 }
 
 var (
-	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|go|gcc|grep|sed|mkdir|python3|build/bar) ?`)
+	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|go|gcc|grep|sed|mkdir|python3|build/bar|build/venv/bin/[a-z0-9]+) ?`)
 	says      = regexp.MustCompile("`(bin/ripc [^`]+)`(?:\\s+says\\s+`([^`]+)`)?")
 	example   = regexp.MustCompile(`\b[A-Z]{3,}\b|convX|--target T\b`) // placeholders
 )

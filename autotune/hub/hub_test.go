@@ -51,7 +51,8 @@ func TestMain(m *testing.M) {
 
 // quick is a fleet whose times are for tests.
 func quick(url, key string) runner.Fleet {
-	return runner.Fleet{URL: url, Key: key, Lease: 600 * time.Millisecond, Heartbeat: 200 * time.Millisecond, Patience: 20 * time.Second}
+	return runner.Fleet{URL: url, Key: key, Lease: 600 * time.Millisecond, Heartbeat: 200 * time.Millisecond, Patience: 20 * time.Second,
+		Program: func(context.Context, string) ([]byte, error) { return []byte("program"), nil }}
 }
 
 func rpi3(t testing.TB) targets.Target {
@@ -418,6 +419,20 @@ func TestHubRestarts(t *testing.T) {
 	}
 }
 
+// TestFaults wants a worker that cannot do jobs not to stand in the way of one that can, and a job that none can do to fail.
+func TestFaults(t *testing.T) {
+	f := quick(start(t, hub.Options{}).URL(), "")
+	broken := errors.New("no disk")
+	work(t, f, board(), func(context.Context, runner.Job) (runner.Result, error) { return runner.Result{}, broken })
+	r := open(t, f)
+	var lost *runner.LostError
+	if _, err := r.Measure(t.Context(), job(100)); !errors.As(err, &lost) || !strings.Contains(err.Error(), "no disk") {
+		t.Errorf("a job that none can do: %v", err)
+	}
+	work(t, f, board(), honest)
+	measureAll(t, r, 0, 10)
+}
+
 func TestNoWorker(t *testing.T) {
 	f := quick(start(t, hub.Options{}).URL(), "")
 	f.Patience = 500 * time.Millisecond
@@ -439,30 +454,33 @@ func TestNoWorker(t *testing.T) {
 	}
 }
 
-// TestCancel wants a tuner that is interrupted to take its job back.
+// TestCancel wants a tuner that is interrupted to take its jobs back, and the worker to end the one that it has.
 func TestCancel(t *testing.T) {
 	f := quick(start(t, hub.Options{}).URL(), "")
-	began := make(chan struct{}, 10)
+	began, ended := make(chan struct{}, 10), make(chan struct{}, 10)
 	work(t, f, board(), func(ctx context.Context, j runner.Job) (runner.Result, error) {
 		began <- struct{}{}
-		time.Sleep(300 * time.Millisecond)
-		return honest(ctx, j)
+		<-ctx.Done()
+		ended <- struct{}{}
+		return runner.Result{}, ctx.Err()
 	})
 	r := open(t, f)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
-	for n := range 3 {
-		wait.Go(func() {
-			if _, err := r.Measure(ctx, job(n)); !errors.Is(err, context.Canceled) {
-				t.Errorf("%v", err)
-			}
-		})
-	}
+	wait.Go(func() {
+		if _, err := r.Measure(ctx, job(0)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
 	<-began
-	time.Sleep(50 * time.Millisecond)
 	cancel()
 	wait.Wait()
-	if s, err := f.Status(t.Context()); err != nil || s.Queued > 0 {
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the worker goes on")
+	}
+	if s, err := f.Status(t.Context()); err != nil || s.Queued > 0 || s.Results > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

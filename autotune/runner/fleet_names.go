@@ -17,6 +17,7 @@ import (
 //	ripc.result.POOL.ID.WORKER  what a worker answered, kept for who asks again               stream RIPC_RESULTS
 //	ripc.stored.POOL.ID.WORKER  says that the same is stored now
 //	ripc.worker.WORKER          what a worker says of itself every few seconds, the last one  stream RIPC_WORKERS
+//	ripc.drop.POOL.ID           tells whoever measures the job that nobody waits for it any more
 //	ripc.rest.WORKER            tells a worker whose answers are no good to pull no more jobs
 //	ripc.inbox.WORKER.>         answers to a worker's requests
 //
@@ -28,6 +29,7 @@ const (
 	subjectResult = "ripc.result."
 	subjectStored = "ripc.stored."
 	subjectWorker = "ripc.worker."
+	subjectDrop   = "ripc.drop."
 	subjectRest   = "ripc.rest."
 	subjectInbox  = "ripc.inbox."
 	subjectLost   = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RIPC_JOBS."
@@ -91,7 +93,7 @@ func WorkerRights(id string) Rights {
 			subjectResult + "*.*." + id,
 			subjectWorker + id,
 		},
-		Subscribe: []string{subjectInbox + id + ".>", subjectRest + id},
+		Subscribe: []string{subjectInbox + id + ".>", subjectRest + id, subjectDrop + "*.*"},
 	}
 }
 

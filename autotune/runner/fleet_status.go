@@ -74,6 +74,9 @@ func (f Fleet) status(ctx context.Context, nc *nats.Conn) (FleetStatus, error) {
 	return s, nil
 }
 
+// lives is how many times a worker may fail to say that it is there before it is taken to be gone.
+const lives = 3
+
 // members are the workers that said something lately, by host and ID.
 func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duration) ([]Member, error) {
 	s, err := js.Stream(ctx, streamWorkers)
@@ -93,7 +96,7 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 		next = m.Sequence + 1
 		if one, ok := decodeMember(m.Subject, m.Data); ok {
 			one.Seen = m.Time
-			one.Alive = now.Sub(m.Time) < 3*heartbeat
+			one.Alive = now.Sub(m.Time) < lives*heartbeat
 			all = append(all, one)
 		}
 	}

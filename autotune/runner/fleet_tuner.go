@@ -21,7 +21,8 @@ import (
 // Bounds of what a tuner puts up with.
 const (
 	attempts = 12              // times that a job is asked for
-	mistakes = 3               // answers that are no good, or faults, until a worker is told to rest
+	mistakes = 3               // answers that are no good until a worker is told to rest
+	chances  = 2               // times that a worker may say that it cannot do a job until it is believed
 	lookup   = time.Second     // period at which a tuner looks by itself for what it was not told
 	request  = 5 * time.Second // limit of one request to the hub
 )
@@ -32,7 +33,7 @@ type fleet struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	pool    string
-	arch    string // of the workers' CPUs
+	program []byte // runs libraries on the workers' machines; nil for workers that simulate
 	machine records.Machine
 	unit    records.Unit
 
@@ -113,14 +114,18 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 	if err != nil {
 		return err
 	}
-	r.pool, r.arch = p.id(), p.Arch
-	r.machine, r.unit = records.Machine{CPU: p.CPU}, records.Nanoseconds
+	r.pool = p.id()
 	if p.Simulates != "" {
 		core, err := estimate.For(t.Name)
 		if err != nil {
 			return err
 		}
 		r.machine, r.unit = records.Machine{CPU: core.Model(), Simulated: true}, records.Cycles
+	} else {
+		if r.program, err = r.f.program(ctx, p.Arch); err != nil {
+			return err
+		}
+		r.machine, r.unit = records.Machine{CPU: p.CPU}, records.Nanoseconds
 	}
 	if err := r.serveable(ctx); err != nil {
 		return err
@@ -130,9 +135,7 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 		subjectLost + r.pool:            func(*nats.Msg) { r.wakeAll() },
 		subjectWorker + "*": func(m *nats.Msg) {
 			if one, ok := decodeMember(m.Subject, m.Data); ok && one.pool() == p {
-				r.mu.Lock()
-				r.members[one.ID], r.heard = one, time.Now()
-				r.mu.Unlock()
+				r.meet(one)
 			}
 		},
 	} {
@@ -192,7 +195,7 @@ func (r *fleet) choose(ctx context.Context, t targets.Target) (pool, error) {
 		for _, m := range all {
 			if m.Alive && m.Resting == "" && m.Measures(t) {
 				have[m.pool()]++
-				r.members[m.ID] = m
+				r.meet(m)
 			}
 		}
 		var pools []pool
@@ -212,7 +215,6 @@ func (r *fleet) choose(ctx context.Context, t targets.Target) (pool, error) {
 					delete(r.members, id)
 				}
 			}
-			r.heard = time.Now()
 			return best, nil
 		}
 		if time.Now().After(end) {
@@ -264,11 +266,33 @@ func (a *Announcement) Measures(t targets.Target) bool {
 func (r *fleet) Machine() records.Machine { return r.machine }
 func (r *fleet) Unit() records.Unit       { return r.unit }
 
-// Slots is one more than there are workers, so that none waits for the next job.
+// meet takes note of what a worker of the pool says of itself.
+func (r *fleet) meet(m Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.Seen = time.Now()
+	r.members[m.ID] = m
+	if m.Resting == "" {
+		r.heard = m.Seen
+	}
+}
+
+// Slots is one more than there are workers that pull, so that none waits for the next job.
 func (r *fleet) Slots() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.members) + 1
+	n := 1
+	for _, m := range r.members {
+		if r.pulls(m) {
+			n++
+		}
+	}
+	return n
+}
+
+// pulls reports whether a worker is there and takes jobs.
+func (r *fleet) pulls(m Member) bool {
+	return m.Resting == "" && time.Since(m.Seen) < lives*r.f.heartbeat()
 }
 
 func (r *fleet) Close() error {
@@ -317,16 +341,10 @@ func (r *fleet) wait(job string) (c chan struct{}, done func()) {
 
 // Measure has a worker do the job, unless one did it before: then its answer counts.
 func (r *fleet) Measure(ctx context.Context, j Job) (Result, error) {
-	if r.f.runs != nil && j.Program == nil {
-		program, err := r.f.runs(r.arch)
-		if err != nil {
-			return Result{}, &LostError{Runner: r.f.URL, Err: err}
-		}
-		j.Program = program
-	}
+	j.Program = r.program
 	wake, done := r.wait(j.ID)
 	defer done()
-	a := asked{fleet: r, job: j, next: 1}
+	a := asked{fleet: r, job: j, next: 1, cannot: map[string]int{}}
 	a.header, a.blobs = j.Pack()
 	answer, err := a.measure(ctx, wake)
 	if ctx.Err() != nil && err != nil {
@@ -345,11 +363,12 @@ type asked struct {
 	job    Job
 	header Header
 	blobs  Blobs
-	knows  int    // era of what follows
-	next   uint64 // place of the next answer to look at
-	queued uint64 // place of the job in the queue
-	times  int    // that it was asked for
-	last   error  // why the last answer was none
+	knows  int            // era of what follows
+	next   uint64         // place of the next answer to look at
+	queued uint64         // place of the job in the queue
+	times  int            // that it was asked for
+	last   error          // why the last answer was none
+	cannot map[string]int // by worker, how often it said that it cannot do the job
 }
 
 // measure looks for an answer; asks; and looks again whenever it is told that there is something, and from time to time.
@@ -484,21 +503,51 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 		}
 		a.next = m.Sequence + 1
 		worker := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
-		if r, err := a.take(m, worker); err == nil {
+		r, err := a.take(m, worker)
+		var fault *faultError
+		switch {
+		case err == nil:
 			a.judge(worker, nil)
+			for other := range a.cannot { // so the job was not to blame
+				a.judge(other, a.last)
+			}
 			a.forget(ctx)
 			return r, true, nil
-		} else if a.times > 0 { // those of earlier times were dealt with then
+		case a.times == 0: // those of earlier times were dealt with then
+		case errors.As(err, &fault):
+			a.last = fmt.Errorf("worker %s: %w", a.name(worker), err)
+			a.cannot[worker]++
+		default:
 			a.last = fmt.Errorf("worker %s: %w", a.name(worker), err)
 			a.judge(worker, err)
 		}
 	}
 }
 
+// faultError is what a worker said that could not do a job.
+type faultError struct{ text string }
+
+func (e *faultError) Error() string { return e.text }
+
+// hopeless reports whether all workers that pull have said that they cannot do the job.
+func (a *asked) hopeless() bool {
+	if len(a.cannot) == 0 {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, m := range a.members {
+		if a.pulls(m) && a.cannot[id] < chances {
+			return false
+		}
+	}
+	return true
+}
+
 // take reads an answer.
 func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 	if fault := m.Header.Get(headerFault); fault != "" {
-		return Result{}, errors.New(fault)
+		return Result{}, &faultError{fault}
 	}
 	r, err := DecodeResult(m.Data)
 	if err != nil {
@@ -543,7 +592,7 @@ func (r *fleet) judge(worker string, err error) {
 
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
-	if a.times >= attempts {
+	if a.times >= attempts || a.hopeless() {
 		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, or(a.last, errNotThere))
 	}
 	for hash, content := range a.blobs {
@@ -590,7 +639,7 @@ func (a *asked) forget(ctx context.Context) {
 	a.mu.Unlock()
 }
 
-// withdraw takes the job out of the queue if nobody has it yet. It is what a tuner that was interrupted does.
+// withdraw takes the job out of the queue and away from who has it. It is what a tuner that was interrupted does.
 func (a *asked) withdraw() {
 	if a.queued == 0 {
 		return
@@ -598,6 +647,7 @@ func (a *asked) withdraw() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = a.stream(streamJobs).DeleteMsg(ctx, a.queued) // another tuner that waits for it asks again
+	_ = a.nc.Publish(subjectDrop+a.pool+"."+a.job.ID, nil)
 }
 
 // givenUp reports whether the hub has given the job to workers as often as it may and none ever answered.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"ripc/engine/simulate"
 )
 
 // Fleet says how a fleet is reached and how long is waited for it.
@@ -28,8 +30,8 @@ type Fleet struct {
 	Heartbeat time.Duration
 	// Log is told what happens to the connection and to jobs; nil is nobody.
 	Log func(text string)
-	// runs makes the program that runs libraries for an architecture (Job.Program); nil of workers that need none.
-	runs func(arch string) ([]byte, error)
+	// Program makes what runs libraries on the workers' machines (Job.Program), for an architecture; nil is what ripc has for that.
+	Program func(ctx context.Context, arch string) ([]byte, error)
 }
 
 func or[T comparable](v, otherwise T) T {
@@ -38,6 +40,13 @@ func or[T comparable](v, otherwise T) T {
 		return otherwise
 	}
 	return v
+}
+
+func (f Fleet) program(ctx context.Context, arch string) ([]byte, error) {
+	if f.Program != nil {
+		return f.Program(ctx, arch)
+	}
+	return simulate.Program(ctx, arch, simulate.Options{})
 }
 
 func (f Fleet) lease() time.Duration     { return or(f.Lease, 15*time.Second) }
@@ -73,10 +82,10 @@ func (e *HangError) Error() string {
 }
 
 // Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it by measure, answers, and pulls the
-// next. a says what measures. It fails with *KeyError, if the hub cannot be reached at first with *LostError, and with *HangError.
+// next. The hub need not be there yet. a says what measures. It fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
-	w := &fleetWorker{f: f, measure: measure, cache: blobCache{blobs: Blobs{}}, wake: make(chan struct{}, 1)}
+	w := &fleetWorker{f: f, measure: measure, blobs: newStore(storeLimit()), wake: make(chan struct{}, 1)}
 	nc, id, err := f.connect(nats.NewInbox()[len("_INBOX."):],
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if ctx.Err() == nil {
@@ -92,8 +101,13 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	defer nc.Close()
 	w.nc = nc
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
-	if _, err := nc.Subscribe(subjectRest+id, func(m *nats.Msg) { w.rest(string(m.Data)) }); err != nil {
-		return f.lost(err)
+	for subject, handle := range map[string]nats.MsgHandler{
+		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
+		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.dropped(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]) },
+	} {
+		if _, err := nc.Subscribe(subject, handle); err != nil {
+			return f.lost(err)
+		}
 	}
 	beats, stop := context.WithCancel(ctx)
 	defer stop()
@@ -117,12 +131,25 @@ type fleetWorker struct {
 	f       Fleet
 	nc      *nats.Conn
 	measure func(context.Context, Job) (Result, error)
-	cache   blobCache
+	blobs   *store
 	wake    chan struct{} // when there is a reason to say something or to pull again
 
 	mu     sync.Mutex
 	member Member
-	until  time.Time // of rest
+	until  time.Time               // of rest
+	drop   context.CancelCauseFunc // ends what is being measured; nil if nothing is
+}
+
+// errDropped is the cause of the end of a job that nobody waits for any more.
+var errDropped = errors.New("nobody waits for it any more")
+
+// dropped ends a job, if it is the one at hand.
+func (w *fleetWorker) dropped(job string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.member.Job == job && w.drop != nil {
+		w.drop(errDropped)
+	}
 }
 
 func (w *fleetWorker) poke() {
@@ -245,7 +272,7 @@ func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription, reply st
 	}
 }
 
-// do does one job: good is whether its result is stored. It fails with *HangError alone.
+// do does one job: good is whether its result is stored, or nobody wants it. It fails with *HangError alone.
 func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error) {
 	parts := strings.Split(m.Subject, ".")
 	if len(parts) != 4 || !strings.HasPrefix(m.Subject, subjectJob) {
@@ -257,15 +284,21 @@ func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error
 	if err != nil || lease <= 0 {
 		lease = w.f.lease()
 	}
-	w.change(func(m *Member) { m.Job = id })
+	work, drop := context.WithCancelCause(ctx)
+	defer drop(nil)
+	w.change(func(m *Member) { m.Job, w.drop = id, drop })
 	answer := nats.NewMsg(subjectResult + parts[2] + "." + id + "." + w.member.ID)
-	result, err := w.result(ctx, m, id, lease)
+	result, err := w.result(work, m, id, lease)
 	if err == nil {
 		answer.Data, err = EncodeResult(result)
 	}
 	if hang := (*HangError)(nil); errors.As(err, &hang) {
 		w.f.log("job %.8s: %v", id, err)
 		return false, err
+	}
+	if err != nil && context.Cause(work) == errDropped {
+		w.change(func(m *Member) { m.Job, w.drop = "", nil })
+		return true, nil
 	}
 	if ctx.Err() != nil {
 		_ = m.Respond([]byte("-NAK")) // another may have it now
@@ -278,7 +311,7 @@ func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error
 	}
 	stored := w.answer(ctx, m, answer)
 	w.change(func(m *Member) {
-		m.Job = ""
+		m.Job, w.drop = "", nil
 		if err == nil {
 			m.Measured++
 		} else {
@@ -332,9 +365,7 @@ func (w *fleetWorker) result(ctx context.Context, m *nats.Msg, id string, lease 
 	defer cancel()
 	done := make(chan outcome, 1)
 	go func() {
-		j, err := h.Job(func(hash string) ([]byte, error) {
-			return w.cache.get(hash, func() ([]byte, error) { return getBlob(ctx, w.nc, hash) })
-		})
+		j, err := h.Job(func(hash string) ([]byte, error) { return w.blob(ctx, hash) })
 		if err != nil {
 			done <- outcome{err: err}
 			return
@@ -360,30 +391,14 @@ func (w *fleetWorker) result(ctx context.Context, m *nats.Msg, id string, lease 
 	}
 }
 
-// blobCache keeps contents that were asked for lately: inputs are the same in job after job.
-type blobCache struct {
-	blobs Blobs
-	order []string // the oldest first
-	bytes int
-}
-
-// cachedBytes is how much a worker keeps.
-const cachedBytes = 64 << 20
-
-func (c *blobCache) get(hash string, fetch func() ([]byte, error)) ([]byte, error) {
-	if content, ok := c.blobs[hash]; ok {
+// blob gets a blob's content, from the hub if it is not here: inputs are the same in job after job.
+func (w *fleetWorker) blob(ctx context.Context, hash string) ([]byte, error) {
+	if content, ok := w.blobs.get(hash); ok {
 		return content, nil
 	}
-	content, err := fetch()
-	if err != nil || Hash(content) != hash {
-		return content, err
+	content, err := getBlob(ctx, w.nc, hash)
+	if err == nil && Hash(content) == hash {
+		w.blobs.put(hash, content)
 	}
-	c.blobs[hash], c.order, c.bytes = content, append(c.order, hash), c.bytes+len(content)
-	for c.bytes > cachedBytes {
-		old := c.order[0]
-		c.bytes -= len(c.blobs[old])
-		c.order = c.order[1:]
-		delete(c.blobs, old)
-	}
-	return content, nil
+	return content, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +28,8 @@ type column struct {
 // add appends a row, a cell for each column.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// write prints the table in at most width characters a line, 0 being any number, and says which columns are missing.
+// write prints the table in at most width characters a line, 0 being any number, and says which columns are missing. Columns
+// without a word in any row are left out.
 func (t *table) write(w io.Writer, width int) error {
 	widths, total := make([]int, len(t.columns)), 0
 	for i, c := range t.columns {
@@ -38,6 +40,12 @@ func (t *table) write(w io.Writer, width int) error {
 		total += widths[i] + len(gap)
 	}
 	dropped := map[int]bool{}
+	for i := range t.columns { // what no row says needs no column
+		if !slices.ContainsFunc(t.rows, func(r []string) bool { return r[i] != "" }) {
+			dropped[i] = true
+			total -= widths[i] + len(gap)
+		}
+	}
 	var names []string
 	for total-len(gap) > width && width > 0 {
 		next := -1

@@ -7,9 +7,9 @@ import (
 
 // TestTableWidth: where a terminal is narrow, columns go in their order, and the table says which.
 func TestTableWidth(t *testing.T) {
-	tab := table{columns: []column{{"NAME", true, 0}, {"N", false, 2}, {"KERNEL", true, 1}}}
-	tab.add("a", "100", "long_kernel")
-	tab.add("bü", "2", "k")
+	tab := table{columns: []column{{"NAME", true, 0}, {"N", false, 2}, {"NOTHING", false, 0}, {"KERNEL", true, 1}}}
+	tab.add("a", "100", "", "long_kernel")
+	tab.add("bü", "2", "", "k")
 	for width, want := range map[int]string{
 		0:  "NAME    N  KERNEL\na     100  long_kernel\nbü      2  k\n",
 		22: "NAME    N  KERNEL\na     100  long_kernel\nbü      2  k\n",
