@@ -4,6 +4,7 @@
 GO := $(shell command -v go || echo /usr/local/go/bin/go)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCHFLAGS ?=
+BIN ?= bin
 BENCH ?= .
 BENCHTIME ?= 1s
 CASES ?= 10000
@@ -17,7 +18,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers demo numbers test mcu c fmt vet check property fuzz bench bench-peers gobench clean
+.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check property fuzz bench bench-peers bench-tuner gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -26,8 +27,8 @@ setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler and sshd if t
 	@scripts/setup.sh
 	@$(GO) version >/dev/null || { echo "Go is missing: https://go.dev/dl" >&2; exit 1; }
 
-build: ## build bin/ripc
-	$(GO) build -o bin/ripc ./cmd/ripc
+build: ## build bin/ripc; BIN=bin
+	$(GO) build -o $(BIN)/ripc ./cmd/ripc
 
 # static, so that they run wherever there is a kernel; as targets/guests says it
 workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
@@ -41,6 +42,19 @@ demo: setup build ## compile, check and run a network
 numbers: setup build ## measure the numbers in the documents, on a quiet machine: docs/numbers.json and the pages
 	$(GO) run ./examples/numbers
 
+PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+
+install: build ## ripc, manual pages, completions, CMake module and pkg-config file below PREFIX=/usr/local (and DESTDIR)
+	install -D $(BIN)/ripc $(DESTDIR)$(PREFIX)/bin/ripc
+	mkdir -p $(SHARE)/man $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	$(BIN)/ripc man $(SHARE)/man/man1
+	$(BIN)/ripc completion bash >$(SHARE)/bash-completion/completions/ripc
+	$(BIN)/ripc completion zsh >$(SHARE)/zsh/site-functions/_ripc
+	$(BIN)/ripc completion fish >$(SHARE)/fish/vendor_completions.d/ripc.fish
+	install -D -m 644 -t $(SHARE)/cmake/ripc share/cmake/ripc/*.cmake
+	install -D -m 644 -t $(SHARE)/pkgconfig share/pkgconfig/ripc.pc
+
 fmt:
 	@files=$$($(GO)fmt -l .) || exit 1; \
 	if [ -n "$$files" ]; then echo "run gofmt -w on:"; echo "$$files"; exit 1; fi
@@ -51,6 +65,7 @@ vet:
 test: setup fmt vet ## format, vet, and all tests with the real tools
 	@scripts/setup-browser.sh
 	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
+	@scripts/setup-apps.sh --check || echo "so the tests of programs in C and Python leave these out; make apps installs them and runs all"
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
@@ -64,6 +79,10 @@ c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all netw
 	@scripts/setup-c.sh
 	RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 30m ./codegen/c99
 	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run '^TestAllInC$$|^TestSanitizedNetwork$$'
+
+apps: ## the programs in examples with a network in them, in C, Go and Python, here and on simulated boards: set-up of its own
+	@scripts/setup-apps.sh
+	cd e2e && RIPC_REQUIRE_APPS=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 20m -run '^TestApps$$|^TestInstall$$|^TestStack$$|^TestCommands$$'
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...
@@ -80,6 +99,9 @@ bench: setup ## measure ripc's layers and networks beside the machine's limits, 
 
 bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
 	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
+
+bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
+	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

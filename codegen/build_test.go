@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,16 @@ func input(t testing.TB, tg targets.Target) codegen.Input {
 		Emit: append(llvm.Backend{}.Kinds(), codegen.Header, codegen.Ripir)}
 }
 
+// runName is the name that the header has for small_net_run.
+func runName(t testing.TB, files map[codegen.Kind][]byte) string {
+	t.Helper()
+	found := regexp.MustCompile(`\n#define small_net_run (small_net_run_[0-9a-f]{16})\n`).FindSubmatch(files[codegen.Header])
+	if found == nil {
+		t.Fatalf("the header has no hash:\n%s", files[codegen.Header])
+	}
+	return string(found[1])
+}
+
 func build(t testing.TB, in codegen.Input) map[codegen.Kind][]byte {
 	t.Helper()
 	tools, err := toolchain.Find()
@@ -87,7 +98,7 @@ func TestBuild(t *testing.T) {
 		calls := 0
 		in := input(t, tg)
 		in.Progress = func(done, total int) {
-			if calls++; done > total || total != 3 {
+			if calls++; done > total || total != 4 {
 				t.Errorf("progress %d of %d", done, total)
 			}
 		}
@@ -101,7 +112,7 @@ func TestBuild(t *testing.T) {
 				t.Errorf("%s: .%s: %d bytes, then %d others", name, k, len(files[k]), len(again[k]))
 			}
 		}
-		exports := []string{"small_net_run", "small_net_run_stages", "small_net_workspace_size", "small_net_describe"}
+		exports := []string{"small_net_run", "small_net_run_stages", "small_net_workspace_size", "small_net_describe", "small_net_cpu_ok", runName(t, files)}
 		if err := toolchain.CheckShared(files[codegen.SO], exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -66,6 +66,9 @@ type Input struct {
 	Target  targets.Target
 	Version string // of the compiler
 	Emit    []Kind
+	// NoDescribe leaves the description out of the files. Nothing can load these but what knows the network: no runtime.Load,
+	// no run, bench or inspect.
+	NoDescribe bool
 	// Progress, if not nil, is called as kernels are compiled.
 	Progress func(done, total int)
 }
@@ -92,6 +95,9 @@ func Build(ctx context.Context, in Input, backends ...Backend) (map[Kind][]byte,
 	files := map[Kind][]byte{}
 	for _, j := range jobs {
 		j.image.Description.ScratchBytes = scratch
+		if j.image.ABI = jobs[0].image.ABI; j.image.ABI == "" {
+			j.image.ABI = j.image.hash()
+		}
 		if err := j.run(ctx, files); err != nil {
 			return nil, err
 		}

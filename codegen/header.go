@@ -35,8 +35,12 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
  *
 {pthread}
  */
+#if defined(RIPC_{NAME}_H) && !defined(RIPC_{NAME}_H_{hash})
+#error "another network called {name} was included before: give one of them another name when it is compiled"
+#endif
 #ifndef RIPC_{NAME}_H
 #define RIPC_{NAME}_H
+#define RIPC_{NAME}_H_{hash}
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +49,40 @@ const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {versi
 extern "C" {
 #endif
 
-{common}`
+{common}{shared}
+/* What this was made by and for. */
+#define {NAME}_COMPILER {compiler}
+#define {NAME}_TARGET {targettext}
+#define {NAME}_TARGET_{TARGET} 1
+#define {NAME}_ARCH {arch}
+#define {NAME}_ARCH_{ARCH} 1
+#define {NAME}_CPU {cpu text}
+#define {NAME}_MACS {macs} /* multiply-accumulates of one run */
+`
+
+// shared declares what only callers want. {number} is the compiler's version.
+const shared = `#ifndef RIPC_STATUS_DEFINED
+#define RIPC_STATUS_DEFINED
+#define RIPC_VERSION {number} /* 10000 * major + 100 * minor + patch, of the first header that is included */
+/* What the functions cpu_ok return. */
+#define RIPC_CPU_OK 1
+#define RIPC_CPU_LACKS 0
+#define RIPC_CPU_UNKNOWN (-1)
+/* What one of the functions returned, in words. */
+static inline const char *ripc_status_text(int status)
+{
+    switch (status) {
+    case RIPC_OK:
+        return "ok";
+    case RIPC_BAD_THREADS:
+        return "bad threads: tid must be below nthreads, and several threads need a ripc_sync";
+    case RIPC_BAD_BUFFER:
+        return "bad buffer: inputs, outputs, workspace and ripc_sync must be aligned to 64 bytes, and none may be null";
+    }
+    return "unknown status";
+}
+#endif
+`
 
 // Common declares what the headers and the sources of all networks share.
 const Common = `/* Common to the headers of all networks. */
@@ -74,6 +111,11 @@ typedef struct ripc_sync {
 
 // headerEnd is the part after the tensors.
 const headerEnd = `
+/* The name has a hash of this build in it: with the library of another, a program does not link. In libraries it is {name}_run
+ * as well, for dlsym. */
+#define {name}_run {run}
+#define {NAME}_ABI "{hash}" /* the hash */
+
 /* Runs the network. in holds a pointer for each input, out one for each output. All nthreads threads must call it with
  * the same arguments but for tid = 0 .. nthreads-1; sync may be null if nthreads is 1. All outputs are complete when
  * any of the calls returns RIPC_OK. */
@@ -87,8 +129,13 @@ int {name}_run_stages(const void *const *in, void *const *out, void *workspace, 
 /* Bytes of workspace for nthreads threads: {NAME}_WORKSPACE_BYTES(nthreads). */
 size_t {name}_workspace_size(uint32_t nthreads);
 
-/* JSON that describes the network (format "` + describe.Format + `"). */
+/* JSON that describes the network (format "` + describe.Format + `"); "{}" if it was left out. */
 const char *{name}_describe(void);
+
+/* RIPC_CPU_OK if this CPU and its operating system have all that {name}_run needs, RIPC_CPU_LACKS if not: the run would end with
+ * SIGILL. RIPC_CPU_UNKNOWN if that cannot be found out: on Arm Linux tells it in /proc/self/auxv, which a sandbox may hide. What
+ * a compiler makes of {name}.c needs what the compiler was told to use, and says RIPC_CPU_OK. This function runs anywhere. */
+int {name}_cpu_ok(void);
 
 #ifdef __cplusplus
 }
@@ -122,11 +169,15 @@ thread((void *)0);
 for (int i = 1; i < 4; i++) pthread_join(threads[i], NULL);`
 )
 
-// header writes the C header of the network that d describes, which the model calls title.
-func header(d *describe.Artifact, title string) []byte {
+// HeaderText is the C header of the artifact.
+func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
+
+// header writes the C header for code whose build has the given hash.
+func (m *Image) header(hash string) []byte {
+	d := m.Description
 	upper := strings.ToUpper(d.Name)
 	fill := func(s string, more ...string) string {
-		return strings.NewReplacer(append(more, "{name}", d.Name, "{NAME}", upper)...).Replace(s)
+		return strings.NewReplacer(append(more, "{name}", d.Name, "{NAME}", upper, "{hash}", hash, "{run}", abi.Run(d.Name, hash))...).Replace(s)
 	}
 	example := func(s, threads string) string {
 		ins, inNames := arrays(upper, "INPUT", "input", len(d.Inputs))
@@ -134,20 +185,51 @@ func header(d *describe.Artifact, title string) []byte {
 		s = fill(s, "{arrays}", ins+"\n"+outs, "{ins}", inNames, "{outs}", outNames, "{threads}", threads)
 		return " *     " + strings.ReplaceAll(s, "\n", "\n *     ")
 	}
+	var macs, stack int64
+	for _, s := range d.Stages {
+		macs += s.MACs
+	}
+	for _, k := range m.Kernels {
+		stack = max(stack, k.Stack)
+	}
 	var b strings.Builder
-	b.WriteString(fill(headerBegin, "{common}", Common, "{title}", Comment(title), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target),
-		"{cpu}", Comment(d.CPU), "{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"),
-		"{pthread}", example(examplePthread, "4")))
+	b.WriteString(fill(headerBegin, "{common}", Common, "{shared}", strings.ReplaceAll(shared, "{number}", fmt.Sprint(versionNumber(d.Compiler))),
+		"{title}", Comment(m.Program.Name), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target), "{cpu}", Comment(d.CPU),
+		"{compiler}", literal("ripc "+d.Compiler), "{targettext}", literal(d.Target), "{TARGET}", strings.ToUpper(CleanName(d.Target)),
+		"{arch}", literal(d.Arch), "{ARCH}", strings.ToUpper(CleanName(d.Arch)), "{cpu text}", literal(d.CPU), "{macs}", fmt.Sprint(macs),
+		"{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"), "{pthread}", example(examplePthread, "4")))
 	tensors(&b, upper, "INPUT", "Input", d.Inputs)
 	tensors(&b, upper, "OUTPUT", "Output", d.Outputs)
 	fmt.Fprintf(&b, "\n#define %s_STAGES %d\n", upper, len(d.Stages))
+	fmt.Fprintf(&b, "#define %s_STACK_BYTES %d /* a call's at most, compiled with optimization */\n", upper, stack+stackFrames)
+	fmt.Fprintf(&b, "#define %[1]s_ARENA_BYTES %[2]d /* of the workspace, for all threads */\n#define %[1]s_SCRATCH_BYTES %[3]d /* for each thread */\n", upper, d.ArenaBytes, d.ScratchBytes)
 	if d.ArenaBytes+d.ScratchBytes > 0 {
-		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) (%d + %d * (size_t)(nthreads))\n", upper, d.ArenaBytes, d.ScratchBytes)
+		fmt.Fprintf(&b, "#define %[1]s_WORKSPACE_BYTES(nthreads) (%[1]s_ARENA_BYTES + %[1]s_SCRATCH_BYTES * (size_t)(nthreads))\n", upper)
 	} else {
 		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) %d /* not used */\n", upper, abi.Align)
 	}
 	b.WriteString(fill(headerEnd))
 	return []byte(b.String())
+}
+
+// stackFrames is what a call needs of the stack besides the buffers of its kernels, in bytes: return addresses, saved
+// registers, and values that do not fit into registers. A test compares it with what LLVM says of real kernels.
+const stackFrames = 6144
+
+// versionNumber makes one number of a version that begins with up to three numbers between dots.
+func versionNumber(version string) int {
+	sum := 0
+	for i, part := range append(strings.SplitN(version, ".", 3), "", "", "")[:3] {
+		n := 0
+		for _, c := range part {
+			if c < '0' || c > '9' {
+				break
+			}
+			n = min(10*n+int(c-'0'), 99)
+		}
+		sum += n * []int{10000, 100, 1}[i]
+	}
+	return sum
 }
 
 // arrays declares n arrays for an example, and lists their names.
@@ -193,9 +275,15 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 		c := ctypes()[t.DType]
 		b.WriteString(" */\n")
 		prefix := fmt.Sprintf("#define %s_%s_%d_", upper, macro, i)
+		fmt.Fprintf(b, "%sNAME %s\n", prefix, literal(t.Title()))
 		fmt.Fprintf(b, "%sTYPE %s\n%sELEMS %d\n%sBYTES %d\n%sRANK %d\n", prefix, c.name, prefix, n, prefix, n*c.bytes, prefix, len(t.Shape))
 		if len(t.Shape) > 0 {
 			fmt.Fprintf(b, "%sSHAPE {%s}\n", prefix, shape)
+		}
+		if t.Scale != 0 {
+			scale, offset := line(t)
+			fmt.Fprintf(b, "%sBITS %d\n%sSCALE %s /* of level l the value is SCALE * (l - ZERO_POINT) + REAL_OFFSET */\n%sZERO_POINT %d\n%sREAL_OFFSET %s\n",
+				prefix, t.Bits, prefix, float(scale), prefix, t.ZeroPoint, prefix, float(offset))
 		}
 	}
 }
@@ -220,6 +308,34 @@ func meaning(t describe.Tensor) string {
 	return fmt.Sprintf("Level l is the value %s * l%s", s, offset)
 }
 
+// line gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) + offset.
+func line(t describe.Tensor) (scale, offset float64) {
+	top := float64(int(1)<<t.Bits - 1)
+	switch t.Encoding {
+	case ir.Bipolar.String():
+		return 2 * t.Scale, t.RealOffset - top*t.Scale
+	case ir.BipolarInv.String():
+		return -2 * t.Scale, t.RealOffset + top*t.Scale
+	}
+	return t.Scale, t.RealOffset
+}
+
+// float is v as a literal of C: a float where v is one.
+func float(v float64) string {
+	bits, suffix := 64, ""
+	if float64(float32(v)) == v {
+		bits, suffix = 32, "f"
+	}
+	s := strconv.FormatFloat(v, 'g', -1, bits)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	if v < 0 {
+		return "(" + s + suffix + ")"
+	}
+	return s + suffix
+}
+
 // ctype is a type of C, and the size of an element in bytes.
 type ctype struct {
 	name  string
@@ -229,6 +345,20 @@ type ctype struct {
 // ctypes are the types of C by dtype.
 func ctypes() map[string]ctype {
 	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
+}
+
+// literal makes a string of C of s, which a file may have given: what means something to a compiler, or is no ASCII, is
+// escaped byte by byte.
+func literal(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' || strings.IndexByte(`"\?`, c) >= 0 {
+			fmt.Fprintf(&b, `\%03o`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return `"` + b.String() + `"`
 }
 
 // Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone

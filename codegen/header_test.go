@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,8 +77,10 @@ func named(t rapid.TB, name string) string {
 	return string(files[codegen.Header])
 }
 
-// code returns a header without its comments, and the comments.
+// code returns a header without its comments, what is in its strings, and the hash, and returns the comments.
 func code(header string) (code string, comments []string) {
+	header = regexp.MustCompile(`(_run_|_H_|_ABI ")[0-9a-f]{16}\b`).ReplaceAllString(header, "${1}HASH")
+	header = regexp.MustCompile(`(_NAME) "[ -~]*"\n`).ReplaceAllString(header, "$1 \"\"\n")
 	for {
 		before, rest, ok := strings.Cut(header, "/*")
 		code += before
@@ -102,7 +105,7 @@ func TestHeaderHostileNames(t *testing.T) {
 	texts := map[string]string{}
 	var source strings.Builder
 	for i, name := range hostile() {
-		h := strings.ReplaceAll(named(t, name), "SMALL_NET_", fmt.Sprintf("SMALL_NET_%d_", i)) // the compiler reads all
+		h := strings.NewReplacer("SMALL_NET_", fmt.Sprintf("SMALL_NET_%d_", i), "small_net_", fmt.Sprintf("small_net_%d_", i)).Replace(named(t, name)) // the compiler reads all
 		if c, _ := code(h); strings.Contains(c, "int evil") {
 			t.Errorf("%q leaves its comment", name)
 		}

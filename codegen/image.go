@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"ripc/internal/abi"
@@ -18,6 +20,7 @@ type Image struct {
 	Offsets     map[string]int64  // of constants in Weights, multiples of abi.Align
 	Weights     []byte            // all constants
 	Description *describe.Artifact
+	ABI         string // hash of the build, in hexadecimal digits: what header and code must have in common
 }
 
 // newImage generates the kernels, lays out the constants and writes the description.
@@ -90,5 +93,12 @@ func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
 	return offsets, size
 }
 
-// HeaderText is the C header of the artifact.
-func (m *Image) HeaderText() []byte { return header(m.Description, m.Program.Name) }
+// Exports are the names of the functions that the artifact shows.
+func (m *Image) Exports() []string { return append(abi.Exports(m.Name), abi.Run(m.Name, m.ABI)) }
+
+// hash is of all that callers rely on: the interface, as the header says it, and the network, as the Program's text says it,
+// which has the hashes of all constants in it.
+func (m *Image) hash() string {
+	sum := sha256.Sum256(append(m.header(""), m.Program.String()...))
+	return hex.EncodeToString(sum[:8])
+}

@@ -68,6 +68,15 @@ func TestLevels(t *testing.T) {
 	}
 	h := strings.Join(strings.Fields(string(files[codegen.Header])), " ")
 	for what, want := range map[string]string{
+		"scale of bytes":  "_0_BITS 3 #define MASKS_INPUT_0_SCALE 0.2 /* of level l the value is SCALE * (l - ZERO_POINT) + REAL_OFFSET */ #define MASKS_INPUT_0_ZERO_POINT 0 #define MASKS_INPUT_0_REAL_OFFSET (-0.9500000000000001) ",
+		"scale of planes": "_1_SCALE 0.3333333333333333 /* of level l the value is SCALE * (l - ZERO_POINT) + REAL_OFFSET */ #define MASKS_INPUT_1_ZERO_POINT 0 #define MASKS_INPUT_1_REAL_OFFSET 0.0f ",
+		"scale of words":  "_2_SCALE (-2.0f) /* of level l the value is SCALE * (l - ZERO_POINT) + REAL_OFFSET */ #define MASKS_INPUT_2_ZERO_POINT 0 #define MASKS_INPUT_2_REAL_OFFSET 1.0f ",
+	} {
+		if !strings.Contains(h, want) {
+			t.Errorf("%s: %q is not in\n%s", what, want, files[codegen.Header])
+		}
+	}
+	for what, want := range map[string]string{
 		"bytes":  "Levels of 3 bits, 0 to 7, one a byte (bipolar). Level l is the value 0.1 * (2*l - 7) - 0.25 */",
 		"planes": "least significant bit first. Level l is the value 0.3333333333333333 * l */",
 		"words":  "40 channels (bipolar_inv), a bit each, in the words of the last dimension, * least significant bit first. Level l is the value 1 * (1 - 2*l) */",

@@ -27,7 +27,7 @@ func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (tr schedule.Tr
 }
 
 // generate builds the files of the given kinds with the back end of that name; "" is any.
-func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, backend string, progress func(done, total int)) error {
+func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, backend string, noDescribe bool, progress func(done, total int)) error {
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, backend stri
 		return err
 	}
 	in := b.Artifact()
-	in.Emit, in.Progress = kinds, progress
+	in.Emit, in.NoDescribe, in.Progress = kinds, noDescribe, progress
 	b.Files, err = codegen.Build(ctx, in, use...)
 	return err
 }

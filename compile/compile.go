@@ -45,7 +45,9 @@ type Options struct {
 	Recognize recognize.Options
 	// FloatTwin takes the model's float twin (package floattwin) in its place.
 	FloatTwin bool
-	Emit      []codegen.Kind // what to build; nil: nothing is generated, the Programs only
+	// NoDescribe leaves the description out (codegen.Input).
+	NoDescribe bool
+	Emit       []codegen.Kind // what to build; nil: nothing is generated, the Programs only
 	// Backend is the name of the back end that builds; "" lets each kind be built by the first that can.
 	Backend string
 	// Observe, if not nil, is called with each stage's name and its result as text.
@@ -96,7 +98,7 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o.Emit, o.Backend, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
+		{"codegen", func() error { return c.generate(ctx, o.Emit, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()

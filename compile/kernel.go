@@ -67,7 +67,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	if emit == nil {
 		emit = []codegen.Kind{codegen.Runnable}
 	}
-	if err := u.generate(ctx, emit, o.Backend, o.Progress); err != nil {
+	if err := u.generate(ctx, emit, o.Backend, false, o.Progress); err != nil {
 		return nil, err
 	}
 	return u, nil

@@ -22,8 +22,11 @@ var notRun = []struct{ command, why string }{
 	{"go test ", "the test that it names runs as such"},
 	{"go run ./examples/squeezenet/", "measures, or writes models, for minutes"},
 	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
-	{"python3 ", "needs numpy"},
+	{"python3 -m venv ", "installs PyTorch"},
 	{"build/venv/", "installs PyTorch, and trains"},
+	{"python3 examples/digits/", "needs PyTorch and Brevitas"},
+	{"cd examples/go-app ", "TestApps does so in a copy"},
+	{"build/go-app ", "TestApps runs it"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --per-layer", "measures for a minute"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --threads 1 --per-layer", "measures for a minute"},
 	{"bin/ripc bench examples/convs/", "measures; needs AVX-512 for some schedules"},
@@ -74,7 +77,7 @@ func blocks(page string) []block {
 }
 
 var (
-	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|go|gcc|grep|sed|mkdir|python3|build/bar|build/venv/bin/[a-z0-9]+) ?`)
+	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|cmake|cd|go|gcc|g\+\+|aarch64-linux-gnu-gcc|qemu-aarch64|grep|sed|mkdir|python3|build/venv/bin/[a-z0-9]+|build/[a-z-]+(/[a-z_]+)?) ?`)
 	says      = regexp.MustCompile("`(bin/ripc [^`]+)`(?:\\s+says\\s+`([^`]+)`)?")
 	example   = regexp.MustCompile(`\b[A-Z]{3,}\b|convX|--target T\b`) // placeholders
 )
@@ -160,6 +163,7 @@ func TestCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := scratch(t, root, ripc)
+			python := tools(t, commands(string(text)), dir)
 			written(t, dir, root, string(text))
 			for _, c := range commands(string(text)) {
 				if name == "docs/numbers.md" { // measurements
@@ -173,7 +177,7 @@ func TestCommands(t *testing.T) {
 					continue
 				}
 				ran++
-				if err := c.run(t, dir); err != nil {
+				if err := c.run(t, dir, python); err != nil {
 					t.Errorf("%s:%d: %s\n%v", name, c.line, c.text, err)
 				}
 			}
@@ -204,7 +208,7 @@ func scratch(t *testing.T, root, ripc string) string {
 		}
 	}
 	links := map[string]string{"bin/ripc": ripc}
-	for _, d := range []string{"examples", "testdata", "schemas"} {
+	for _, d := range []string{"examples", "share", "testdata", "schemas"} {
 		links[d] = filepath.Join(root, d)
 	}
 	for name, to := range links {
@@ -255,11 +259,34 @@ func written(t *testing.T, dir, root, page string) {
 	}
 }
 
-// run runs a command in dir, and looks for what it should print.
-func (c shown) run(t *testing.T, dir string) error {
+// tools looks for what commands of a page need besides what set-up promises, and ends the test without it. It returns a folder where
+// python3 has numpy, if a command wants it.
+func tools(t *testing.T, all []shown, dir string) (python string) {
+	t.Helper()
+	for _, c := range all {
+		word, _, _ := strings.Cut(c.text, " ")
+		switch {
+		case word == "cmake", strings.HasSuffix(word, "-linux-gnu-gcc"):
+			need.App(t, word)
+		case word == "python3" && python == "" && !slices.ContainsFunc(notRun, func(n struct{ command, why string }) bool { return strings.HasPrefix(c.text, n.command) }):
+			python = filepath.Join(filepath.Dir(dir), "python")
+			if err := os.Mkdir(python, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(need.Numpy(t), filepath.Join(python, "python3")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return python
+}
+
+// run runs a command in dir, with the programs in the folder first, and looks for what it should print.
+func (c shown) run(t *testing.T, dir, first string) error {
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", c.text)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "GOPROXY=off", "GOWORK=off", "PATH="+first+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"PYTHONDONTWRITEBYTECODE=1")
 	if strings.HasPrefix(c.text, "go run .") {
 		cmd.Dir = filepath.Join(dir, "..", "bar")
 	}

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"ripc/internal/files"
 	"ripc/internal/seal"
@@ -29,13 +30,18 @@ func readDescription(path string) (*describe.Artifact, []byte, error) {
 		return nil, nil, &FileError{Path: path, Msg: "cannot open it", Err: files.Cause(err)}
 	}
 	defer file.Close()
+	return descriptionOf(path, file)
+}
+
+// descriptionOf does so for the artifact that file holds; path is for messages.
+func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, []byte, error) {
 	f, err := elf.NewFile(file)
 	if err != nil {
 		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
 	}
 	s := f.Section(describe.Section)
 	if s == nil {
-		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped", describe.Section)}
+		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a description", describe.Section)}
 	}
 	if s.Size > maxDescription {
 		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}

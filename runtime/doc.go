@@ -4,10 +4,14 @@
 //
 //	m, err := runtime.Load("./squeezenet.so")   // checks format, architecture and CPU features before dlopen
 //	s, err := m.NewSession(2)                   // memory and two threads
-//	copy(s.Input(0), picture)                   // off-heap, little endian, C order
+//	err = runtime.SetInput(s, 0, picture)       // []float32 for a tensor of type f32, in C order
 //	err = s.Run(ctx)
-//	use(s.Output(0))
+//	logits, err := runtime.Output[float32](s, 0)
+//	use(logits)
 //	s.Close(); m.Close()
+//
+// Input and Output give tensors as numbers, the methods of Session as bytes; none copies. LoadBytes loads what the program
+// brings with it (go:embed).
 //
 // Sessions need Linux and a processor that the artifact is compiled for. ReadDescription and FillRandom work everywhere,
 // for artifacts of any architecture. Built with the tag ripc_static, so does a program without a dynamic linker, which has no

@@ -5,12 +5,14 @@ package runtime
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	goruntime "runtime"
 	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
 
 	"ripc/runtime/describe"
 )
@@ -20,9 +22,10 @@ type Module struct {
 	path   string
 	desc   *describe.Artifact
 	handle uintptr
-	run    uintptr // int NAME_run(in, out, workspace, tid, nthreads, sync)
-	stages uintptr // int NAME_run_stages(..., first, last)
-	wsSize uintptr // size_t NAME_workspace_size(nthreads)
+	run    uintptr  // int NAME_run(in, out, workspace, tid, nthreads, sync)
+	stages uintptr  // int NAME_run_stages(..., first, last)
+	wsSize uintptr  // size_t NAME_workspace_size(nthreads)
+	memory *os.File // what LoadBytes loaded; nil for Load
 
 	mu       sync.Mutex
 	sessions int
@@ -39,19 +42,44 @@ func Load(path string) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host := HostArch(); desc.Arch != host {
-		return nil, &ArchError{Path: path, Got: desc.Arch, Host: host}
-	}
-	if err := CheckFeatures(path, desc.CPU, desc.Features); err != nil {
-		return nil, err
-	}
 	// The dynamic linker searches its own folders for names without a slash.
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, &FileError{Path: path, Msg: "cannot resolve the path", Err: err}
 	}
-	m := &Module{path: path, desc: desc}
-	if err := m.open(abs); err != nil {
+	return (&Module{path: path, desc: desc}).load(abs, text)
+}
+
+// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program; name stands for it in messages
+// and is what Path returns. It fails as Load does. The dynamic linker wants files, so the bytes are copied to one that has no
+// place on disk (memfd_create), which is opened as /proc/self/fd/N: without /proc, write the bytes to a file, and use Load.
+func LoadBytes(name string, artifact []byte) (*Module, error) {
+	desc, text, err := descriptionOf(name, bytes.NewReader(artifact))
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("ripc", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, &FileError{Path: name, Msg: "no file in memory (memfd_create)", Err: err}
+	}
+	// The file stays open as long as the code is loaded: the dynamic linker takes two files of one name for the same.
+	m := &Module{path: name, desc: desc, memory: os.NewFile(uintptr(fd), name)}
+	if _, err := m.memory.Write(artifact); err != nil {
+		m.memory.Close()
+		return nil, &FileError{Path: name, Msg: "cannot copy it to a file in memory", Err: err}
+	}
+	return m.load(fmt.Sprintf("/proc/self/fd/%d", fd), text)
+}
+
+// load maps file, the code of m, unless this machine cannot run it, and checks that text is its description. If it fails,
+// nothing stays open.
+func (m *Module) load(file string, text []byte) (*Module, error) {
+	err := m.fits()
+	if err == nil {
+		err = m.open(file)
+	}
+	if err != nil {
+		m.memory.Close() // of nil: nothing
 		return nil, err
 	}
 	if err := m.check(text); err != nil {
@@ -59,6 +87,14 @@ func Load(path string) (*Module, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// fits fails if this machine is not one that m was compiled for.
+func (m *Module) fits() error {
+	if host := HostArch(); m.desc.Arch != host {
+		return &ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
+	}
+	return CheckFeatures(m.path, m.desc.CPU, m.desc.Features)
 }
 
 // open maps the file and finds the entry points. dlerror's text belongs to the OS thread of the failing call.
@@ -118,7 +154,7 @@ func (m *Module) workspaceSize(n int) int64 {
 // Description returns what the artifact says of itself. The caller must not change it.
 func (m *Module) Description() *describe.Artifact { return m.desc }
 
-// Path returns the path given to Load.
+// Path returns the path given to Load, or the name given to LoadBytes.
 func (m *Module) Path() string { return m.path }
 
 // Close unloads the code. It fails, and unloads nothing, while sessions are open.
@@ -137,5 +173,6 @@ func (m *Module) Close() error {
 	if err := purego.Dlclose(m.handle); err != nil {
 		return &FileError{Path: m.path, Msg: "cannot unload", Err: err}
 	}
+	m.memory.Close() // of nil: nothing
 	return nil
 }

@@ -3,6 +3,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 
 	"ripc/runtime/describe"
@@ -17,6 +18,14 @@ type Session struct{}
 // Load checks the artifact at path and then returns ErrPlatform.
 func Load(path string) (*Module, error) {
 	if _, err := ReadDescription(path); err != nil {
+		return nil, err
+	}
+	return nil, ErrPlatform
+}
+
+// LoadBytes checks the artifact and then returns ErrPlatform.
+func LoadBytes(name string, artifact []byte) (*Module, error) {
+	if _, _, err := descriptionOf(name, bytes.NewReader(artifact)); err != nil {
 		return nil, err
 	}
 	return nil, ErrPlatform
@@ -42,6 +51,12 @@ func (s *Session) Output(i int) []byte { return nil }
 
 // Workspace returns nil.
 func (s *Session) Workspace() []byte { return nil }
+
+// Module returns nil.
+func (s *Session) Module() *Module { return nil }
+
+// describe returns ErrPlatform.
+func (s *Session) describe() (*describe.Artifact, error) { return nil, ErrPlatform }
 
 // Threads returns 0.
 func (s *Session) Threads() int { return 0 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ripc/internal/abi"
+	"ripc/runtime/describe"
 )
 
 const (
@@ -149,6 +150,19 @@ func (s *Session) Output(i int) []byte {
 
 // Workspace returns the workspace: ArenaBytes shared by all threads, then ScratchBytes for each.
 func (s *Session) Workspace() []byte { return s.work }
+
+// Module returns the artifact that s runs.
+func (s *Session) Module() *Module { return s.m }
+
+// describe is the description of the artifact. It fails if s is closed.
+func (s *Session) describe() (*describe.Artifact, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	return s.m.desc, nil
+}
 
 // Threads returns the number of threads.
 func (s *Session) Threads() int { return s.threads }

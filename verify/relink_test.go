@@ -11,7 +11,6 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/abi"
 	"ripc/internal/seal"
 	"ripc/ir"
 	"ripc/runtime/describe"
@@ -65,9 +64,17 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 	if err != nil {
 		t.Fatal(err)
 	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exports []string
+	for _, s := range symbols {
+		exports = append(exports, s.Name)
+	}
 	objs = append(objs, toolchain.Object{Name: "w", Data: obj}, toolchain.Object{Name: "d", Data: desc})
 	out := filepath.Join(t.TempDir(), "new.so")
-	if err := tools.LinkShared(ctx, tg, objs, abi.Exports("tiny"), "tiny.so", out); err != nil {
+	if err := tools.LinkShared(ctx, tg, objs, exports, "tiny.so", out); err != nil {
 		t.Fatal(err)
 	}
 	so, err := os.ReadFile(out)

@@ -260,8 +260,20 @@ func TestEncode(t *testing.T) {
 	if !slices.Equal(got.Predict(rows), m.Predict(rows)) || !slices.Equal(got.Importance(), m.Importance()) || got.Objective() != m.Objective() {
 		t.Error("what was saved is another model")
 	}
-	if _, err := Decode(m.Encode(), names(9)); !errors.As(err, new(*FormatError)) {
-		t.Errorf("other features: %v", err)
+	more := append([]string{"new"}, m.Names()...)
+	slices.Reverse(more)
+	if got, err = Decode(m.Encode(), more); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range rows {
+		y := slices.Concat([]float32{5}, x)
+		slices.Reverse(y)
+		if got.Predict([][]float32{y})[0] != m.Predict([][]float32{x})[0] {
+			t.Fatal("a model in which features are looked for by name says something else")
+		}
+	}
+	if _, err := Decode(m.Encode(), names(1)); !errors.As(err, new(*FormatError)) {
+		t.Errorf("features that are gone: %v", err)
 	}
 	text := string(m.Encode())
 	for _, change := range [][2]string{

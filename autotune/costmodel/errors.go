@@ -22,7 +22,7 @@ type SamplesError struct{ Text string }
 
 func (e *SamplesError) Error() string { return "cost model: " + e.Text }
 
-// FormatError says that what was to be read is no model of this version, or that it was made for other features.
+// FormatError says that what was to be read is no model of this version, or that it asks for features that there are no more.
 type FormatError struct{ Text string }
 
 func (e *FormatError) Error() string { return "cost model: " + e.Text }

@@ -2,7 +2,6 @@ package costmodel
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 )
 
@@ -27,8 +26,8 @@ func (m *Model) Encode() []byte {
 	return append(text, '\n')
 }
 
-// Decode reads a model for features of the given names. It fails with *FormatError: features change from version to version, and a
-// model of others says nothing of them.
+// Decode reads a model for features of the given names, which may be more than it was made for, and in another order. It fails with
+// *FormatError, also where the model asks for a feature that there is no more.
 func Decode(text []byte, names []string) (*Model, error) {
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -39,15 +38,24 @@ func Decode(text []byte, names []string) (*Model, error) {
 		return nil, formatf("format %q is not %q", f.Format, Format)
 	case f.Objective != Rank && f.Objective != Squared:
 		return nil, formatf("no objective %q", f.Objective)
-	case !slices.Equal(f.Features, names):
-		return nil, formatf("it was made for other features: %d, not %d, or of other names", len(f.Features), len(names))
-	case len(f.Trees) == 0 || math.IsInf(float64(f.Constant), 0):
+	case len(f.Trees) == 0:
 		return nil, formatf("no trees")
 	}
 	for k := range f.Trees {
-		if !f.Trees[k].check(len(names)) {
+		t := &f.Trees[k]
+		if !t.check(len(f.Features)) {
 			return nil, formatf("tree %d is none", k)
 		}
+		for i, feature := range t.Feature {
+			if feature == leaf {
+				continue
+			}
+			now := slices.Index(names, f.Features[feature])
+			if now < 0 {
+				return nil, formatf("it asks for the feature %q, which there is no more", f.Features[feature])
+			}
+			t.Feature[i] = int32(now)
+		}
 	}
-	return newModel(f.Objective, f.Features, f.Constant, f.Trees)
+	return newModel(f.Objective, names, f.Constant, f.Trees)
 }

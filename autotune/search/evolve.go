@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -26,11 +27,11 @@ func openEvolve(s *space.Space, o Options) (Search, error) {
 }
 
 const (
-	population = 24   // of the best, whose points have offspring
-	anywhere   = 0.1  // share of candidates that are drawn at random
-	crossed    = 0.4  // share of the others that have two parents
-	extended   = 0.05 // share of candidates with one more step
-	triesEach  = 50   // points that are tried for a candidate
+	population = 24  // of the best, whose points have offspring
+	anywhere   = 0.1 // share of candidates that are drawn at random
+	crossed    = 0.4 // share of the others that have two parents
+	extended   = 0.1 // share of candidates, at most, with more steps behind them
+	triesEach  = 50  // points that are tried for a candidate
 )
 
 func (e *evolve) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -38,6 +39,13 @@ func (e *evolve) Propose(ctx context.Context, n int) ([]space.Candidate, error) 
 		return e.begin(ctx, n, &e.start, e.r)
 	}
 	var out []space.Candidate
+	for more := int(math.Ceil(extended * float64(n))); more > 0 && !e.All(); more-- {
+		if p, ok := e.Space.Extend(e.parent(), e.r); ok {
+			if c, ok := e.Take(p); ok {
+				out = append(out, c)
+			}
+		}
+	}
 	for tries := triesEach * n; len(out) < n && tries > 0 && !e.All(); tries-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -61,11 +69,6 @@ func (e *evolve) offspring() space.Point {
 		return e.Space.Random(e.r)
 	}
 	p := e.parent()
-	if e.r.Float64() < extended {
-		if q, ok := e.Space.Extend(p, e.r); ok {
-			return q
-		}
-	}
 	if e.r.Float64() < crossed {
 		p = e.Space.Cross(p, e.parent(), e.r)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"ripc/autotune/costmodel"
@@ -31,23 +32,26 @@ type Search interface {
 // Options are for all searches. The zero value is fine.
 type Options struct {
 	Seed uint64
-	// Model is what was learned from other tasks, of ModelFeatures; nil is nothing.
+	// Model is what xgb knows from other tasks, of ModelFeatures (Learn); nil stands for the one that comes with ripc.
 	Model *costmodel.Model
+	// Alone says that it knows nothing.
+	Alone bool
 }
 
 // kind is one way to search.
 type kind struct {
 	name, text string
+	needs      func() error // nil if nothing
 	open       func(s *space.Space, o Options) (Search, error)
 }
 
 func kinds() []kind {
 	return []kind{
-		{"xgb", "measures what a cost model takes for the best", openXGB},
-		{"evolve", "crosses and changes the best so far", openEvolve},
-		{"random", "draws points", openRandom},
-		{"grid", "goes through all points, spread over the space however early it ends", openGrid},
-		{"exhaustive", "goes through all points in order", openExhaustive},
+		{"xgb", "measures what a cost model takes for the best", needsLibrary, openXGB},
+		{"evolve", "crosses and changes the best so far", nil, openEvolve},
+		{"random", "draws points", nil, openRandom},
+		{"grid", "goes through all points, spread over the space however early it ends", nil, openGrid},
+		{"exhaustive", "goes through all points in order", nil, openExhaustive},
 	}
 }
 
@@ -60,8 +64,26 @@ func Names() []string {
 	return names
 }
 
-// Default is the search that New takes for "".
-func Default() string { return kinds()[0].name }
+// Default is the search that New takes for "": the first that has here what it needs.
+func Default() string {
+	all := kinds()
+	return all[slices.IndexFunc(all, func(k kind) bool { return k.needs == nil || k.needs() == nil })].name
+}
+
+// Available fails, with *costmodel.MissingError, where what a search needs is missing.
+func Available(name string) error {
+	for _, k := range kinds() {
+		if k.name == name && k.needs != nil {
+			return k.needs()
+		}
+	}
+	return nil
+}
+
+func needsLibrary() error {
+	_, err := costmodel.Open("")
+	return err
+}
 
 // NameError says that there is no search of that name.
 type NameError struct{ Name string }

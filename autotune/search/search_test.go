@@ -33,7 +33,7 @@ func TestSearches(test *testing.T) {
 	d, err := s.Default()
 	need.OK(test, err)
 	for _, name := range append(search.Names(), "") {
-		for seed, n := range map[uint64]int{1: 7, 1 << 40: 30} {
+		for seed, n := range map[uint64]int{1: 23, 1 << 40: 40} {
 			run := func() []string {
 				find, err := search.New(name, s, search.Options{Seed: seed})
 				if err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"ripc/autotune/costmodel"
-	"ripc/autotune/features"
 	"ripc/autotune/space"
 )
 
@@ -24,13 +23,15 @@ type xgb struct {
 	start   []space.Point
 	look    *looker
 
-	told []*entry // in order
-	pool []*entry // built, and not proposed
+	told  []*entry     // in order
+	pool  []*entry     // built, and not proposed
+	taken map[int]bool // numbers of places that were built, or cannot be
 }
 
 // entry is a candidate with what models ask about it.
 type entry struct {
 	space.Candidate
+	key      string // the Candidate's
 	place    place
 	inside   bool // it has a place: no steps behind its strategy's
 	features []float32
@@ -47,8 +48,11 @@ const (
 	walk      = 500  // steps of a chain at most
 	patience  = 60   // steps of all chains after which no better points are expected
 	atRandom  = 0.05 // share of proposals that no model chooses
-	shortlist = 3    // points that are built for each that is proposed
+	shortlist = 2    // points that are built for each that is proposed
+	firstPool = 48   // candidates that are built for a model of other tasks to choose from
 	keep      = 256  // candidates that stay in the pool
+	longer    = 3    // for so many that are proposed, one with more steps is built
+	leaders   = 6    // of which these are
 	likeness  = 0.3  // what being like one that is chosen already counts, in deviations of the scores
 )
 
@@ -62,7 +66,13 @@ func openXGB(s *space.Space, o Options) (Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &xgb{Fresh: NewFresh(s), r: r, library: l, base: o.Model, where: newCoordinates(s), start: estimated(s, r), look: look}, nil
+	base := o.Model
+	if base == nil && !o.Alone {
+		if base, err = Shipped(); err != nil {
+			return nil, err
+		}
+	}
+	return &xgb{Fresh: NewFresh(s), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: estimated(s, r), look: look}, nil
 }
 
 func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -74,7 +84,7 @@ func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 		return x.begin(ctx, n, &x.start, x.r)
 	}
 	if x.base != nil && len(best) < enough { // what the model is to choose from
-		first, err := x.begin(ctx, shortlist*n, &x.start, x.r)
+		first, err := x.begin(ctx, max(shortlist*n, firstPool)-len(x.pool), &x.start, x.r)
 		if err != nil {
 			return nil, err
 		}
@@ -95,13 +105,17 @@ func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if c, ok := x.Take(x.Space.At(x.where.number(p))); ok {
+			number := x.where.number(p)
+			x.taken[number] = true
+			if c, ok := x.Take(x.Space.At(number)); ok {
 				x.pool = append(x.pool, x.entry(c))
 			}
 		}
-		if p, ok := x.Space.Extend(best[x.r.IntN(min(len(best), enough))].Point, x.r); ok && x.r.Float64() < extended*float64(n) {
-			if c, ok := x.Take(p); ok {
-				x.pool = append(x.pool, x.entry(c))
+		for range (n + longer - 1) / longer {
+			if p, ok := x.Space.Extend(best[min(x.r.IntN(min(len(best), leaders)), x.r.IntN(min(len(best), leaders)))].Point, x.r); ok {
+				if c, ok := x.Take(p); ok {
+					x.pool = append(x.pool, x.entry(c))
+				}
 			}
 		}
 	}
@@ -122,9 +136,11 @@ func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 
 // entry looks at a candidate.
 func (x *xgb) entry(c space.Candidate) *entry {
-	e := &entry{Candidate: c, features: x.look.features(c)}
+	e := &entry{Candidate: c, key: c.Key(), features: x.look.features(c)}
 	e.place, e.inside = x.where.of(c.Point)
-	e.inside = e.inside && len(c.Point.Steps) == 0
+	if e.inside = e.inside && len(c.Point.Steps) == 0; e.inside {
+		x.taken[x.where.number(e.place)] = true
+	}
 	return e
 }
 
@@ -137,7 +153,7 @@ func (x *xgb) best() []*entry {
 
 // sample is what a model learns from an entry.
 func (e *entry) sample(features []float32) costmodel.Sample {
-	s := costmodel.Sample{Features: features, Cost: e.outcome.Cost, Group: "task"}
+	s := costmodel.Sample{Features: features, Cost: e.outcome.Cost, Group: "measured"}
 	if e.outcome.Failed {
 		s.Cost = 0
 	}
@@ -154,7 +170,7 @@ func (x *xgb) model(ctx context.Context) (*costmodel.Model, error) {
 		samples = append(samples, e.sample(e.features))
 	}
 	o := costmodel.Defaults(x.look.names)
-	o.Base = x.base
+	o.Depth, o.Base = 3, x.base // of few samples
 	return x.library.Train(ctx, samples, o)
 }
 
@@ -174,7 +190,7 @@ func (x *xgb) sketch(ctx context.Context, model *costmodel.Model) (*costmodel.Mo
 		}
 	}
 	o := costmodel.Defaults(x.where.names)
-	o.Rounds, o.Depth = 30, 4
+	o.Rounds, o.Depth = 40, 5 // few features, each of which counts
 	return x.library.Train(ctx, samples, o)
 }
 
@@ -192,9 +208,7 @@ func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmo
 	if err != nil {
 		return nil, err
 	}
-	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n}, skip: func(number int) bool {
-		return x.points[x.Space.Key(x.Space.At(number))]
-	}}
+	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n}, skip: func(number int) bool { return x.taken[number] }}
 	const few = 1 << 12 // points, which are all asked about
 	if size := x.Space.Size(); size <= few {
 		a.all(size)
@@ -266,45 +280,9 @@ func spread(v []float64) float64 {
 func (x *xgb) Tell(told []Outcome) {
 	for _, o := range told {
 		x.Seen(o.Candidate)
-		key := o.Candidate.Key()
-		x.pool = slices.DeleteFunc(x.pool, func(e *entry) bool { return e.Key() == key })
 		e := x.entry(o.Candidate)
 		e.outcome = o
+		x.pool = slices.DeleteFunc(x.pool, func(p *entry) bool { return p.key == e.key })
 		x.told = append(x.told, e)
 	}
-}
-
-// looker gives the features of the candidates of a space.
-type looker struct {
-	names    []string
-	describe *features.Describer
-	from     []float32 // of the default schedule
-}
-
-func newLooker(s *space.Space) (*looker, error) {
-	d, err := s.Default()
-	if err != nil {
-		return nil, err
-	}
-	l := &looker{names: ModelFeatures(), describe: features.For(s.Task.Target)}
-	l.from = l.describe.Of(d.Func, d.Point.Values)
-	return l, nil
-}
-
-// ModelFeatures are the names of the features of models that searches use: those of a kernel, then by how much each differs from that
-// of the default schedule.
-func ModelFeatures() []string {
-	names := features.Names()
-	for _, n := range features.Names() {
-		names = append(names, "default."+n)
-	}
-	return names
-}
-
-func (l *looker) features(c space.Candidate) []float32 {
-	x := l.describe.Of(c.Func, c.Point.Values)
-	for i, v := range l.from {
-		x = append(x, x[i]-v)
-	}
-	return x
 }

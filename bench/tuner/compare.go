@@ -8,12 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"ripc/autotune/costmodel"
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 )
 
 // batch is how many candidates a search proposes at once.
-const batch = 16
+const batch = 8
 
 // result is a task's.
 type result struct {
@@ -29,21 +30,32 @@ type result struct {
 	Seconds map[string]float64 `json:"-"`
 }
 
-// compare runs the searches on a task whose reference has been measured.
-func (s settings) compare(ctx context.Context, t *task, c *costs, ref *reference) (*result, error) {
+// compare runs the searches on a task. Transfer is xgb with a model of the other tasks of all.
+func (s settings) compare(ctx context.Context, t *task, all []*task) (*result, error) {
+	ref := &t.ref
 	res := &result{Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
+	var model *costmodel.Model
 	for _, name := range s.searches {
 		for seed := range s.seeds {
 			var curve []float64
 			var err error
 			start := time.Now()
-			if name == "random" {
+			var spent time.Duration
+			switch name {
+			case "random":
 				curve = ref.random(uint64(seed+1), s.trials)
-			} else {
-				var spent time.Duration
-				curve, spent, err = s.search(ctx, t, c, ref, name, uint64(seed+1))
-				res.Seconds[name] += spent.Seconds()
+			case "transfer":
+				if model == nil {
+					others := slices.DeleteFunc(slices.Clone(all), func(o *task) bool { return o == t })
+					if model, err = learned(ctx, others); err != nil {
+						return nil, err
+					}
+				}
+				curve, spent, err = s.search(ctx, t, "xgb", search.Options{Seed: uint64(seed + 1), Model: model})
+			default:
+				curve, spent, err = s.search(ctx, t, name, search.Options{Seed: uint64(seed + 1), Alone: true})
 			}
+			res.Seconds[name] += spent.Seconds()
 			if err != nil {
 				return nil, err
 			}
@@ -72,10 +84,10 @@ func (r *reference) random(seed uint64, trials int) []float64 {
 }
 
 // search is the curve of a search.
-func (s settings) search(ctx context.Context, t *task, c *costs, ref *reference, name string, seed uint64) ([]float64, time.Duration, error) {
+func (s settings) search(ctx context.Context, t *task, name string, o search.Options) ([]float64, time.Duration, error) {
 	var spent time.Duration
 	start := time.Now()
-	find, err := search.New(name, t.space, search.Options{Seed: seed, Model: s.model})
+	find, err := search.New(name, t.space, o)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -83,9 +95,9 @@ func (s settings) search(ctx context.Context, t *task, c *costs, ref *reference,
 	if err != nil {
 		return nil, 0, err
 	}
-	find.Tell([]search.Outcome{{Candidate: d, Cost: ref.def}})
+	find.Tell([]search.Outcome{{Candidate: d, Cost: t.ref.def}})
 	spent += time.Since(start)
-	best := ref.def
+	best := t.ref.def
 	curve := []float64{best}
 	for len(curve) <= s.trials {
 		start := time.Now()
@@ -97,7 +109,7 @@ func (s settings) search(ctx context.Context, t *task, c *costs, ref *reference,
 		if len(xs) == 0 {
 			break
 		}
-		found, err := c.ofAll(ctx, xs, s.jobs)
+		found, err := t.costs.ofAll(ctx, xs, s.jobs)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -59,14 +59,6 @@ func keyOf(c space.Candidate) string {
 	return hex.EncodeToString(sum[:])[:keyLength]
 }
 
-// has reports whether a candidate's cost is known.
-func (c *costs) has(x space.Candidate) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, ok := c.known[keyOf(x)]
-	return ok
-}
-
 // of is what a candidate costs; 0 if it cannot be built.
 func (c *costs) of(ctx context.Context, x space.Candidate) (float64, error) {
 	key := keyOf(x)

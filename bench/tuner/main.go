@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
@@ -10,10 +12,10 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"slices"
 	"strings"
 
 	"ripc/autotune/costmodel"
+	"ripc/autotune/search"
 	"ripc/autotune/space"
 )
 
@@ -28,27 +30,27 @@ func main() {
 
 // settings are the flags.
 type settings struct {
-	dir           string
+	dir, out      string
 	only          *regexp.Regexp
 	points        int
 	jobs          int
-	known         bool
+	train         string
 	trials, seeds int
 	searches      []string
-	model         *costmodel.Model
 }
 
 func run(ctx context.Context, args []string) error {
 	fs := flag.NewFlagSet("tuner", flag.ContinueOnError)
 	var s settings
 	only := fs.String("only", ".", "tasks, a regular expression")
-	fs.StringVar(&s.dir, "costs", "bench/tuner/costs", "folder of measured costs")
+	fs.StringVar(&s.dir, "costs", "build/tuner", "folder of measured costs")
+	fs.StringVar(&s.out, "out", "", "write NAME.json, NAME.md and NAME.svg")
 	fs.IntVar(&s.points, "points", 2000, "random points to compare with, or all where there are no more")
 	fs.IntVar(&s.jobs, "jobs", 2, "candidates that are measured at once")
-	fs.BoolVar(&s.known, "known", false, "compare with those points that are measured already")
+	fs.StringVar(&s.train, "train", "", "compare nothing: write a model of all tasks' references to this file")
 	fs.IntVar(&s.trials, "trials", 128, "trials of a search")
 	fs.IntVar(&s.seeds, "seeds", 5, "runs of a search")
-	names := fs.String("searches", "random,evolve,xgb", "searches to compare")
+	names := fs.String("searches", "random,evolve,xgb,transfer", "searches to compare")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -61,44 +63,87 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	var tasks []*task
 	for _, r := range all {
 		if !s.only.MatchString(r.Name) {
 			continue
 		}
-		if err := s.task(ctx, r); err != nil {
+		t, err := r.open()
+		if err == nil {
+			err = s.measure(ctx, t)
+		}
+		if err != nil {
 			return fmt.Errorf("task %s: %w", r.Name, err)
+		}
+		defer t.costs.close()
+		tasks = append(tasks, t)
+	}
+	if s.train != "" {
+		return s.ship(ctx, tasks)
+	}
+	rep := report{Trials: s.trials, Seeds: s.seeds, Batch: batch}
+	for _, t := range tasks {
+		res, err := s.compare(ctx, t, tasks)
+		if err != nil {
+			return fmt.Errorf("task %s: %w", t.Name, err)
+		}
+		s.say(res)
+		rep.Tasks = append(rep.Tasks, *res)
+		if s.out != "" {
+			if err := rep.write(s.out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// task measures and compares one task.
-func (s settings) task(ctx context.Context, r row) error {
-	t, err := r.open()
-	if err != nil {
-		return err
-	}
-	c, err := openCosts(s.dir, t)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	ref, err := s.measure(ctx, t, c)
-	if err != nil {
-		return err
-	}
-	res, err := s.compare(ctx, t, c, ref)
-	if err != nil {
-		return err
-	}
+// say prints what was found out of a task.
+func (s settings) say(res *result) {
 	for _, name := range s.searches {
-		fmt.Printf("%s: %-8s median over the best", t.Name, name)
-		for _, n := range []int{16, 32, 64, 128} {
-			fmt.Printf("  %d: %.1f %%", n, 100*(median(res.Curves[name], n)/res.Best-1))
+		fmt.Printf("%s: %-8s median over the best", res.Task, name)
+		for _, n := range []int{8, 16, 32, 64, 128} {
+			fmt.Printf("  %d: %.1f %%", n, res.over(name, n))
 		}
 		fmt.Printf("  proposals %.2f s each\n", res.Seconds[name]/float64(s.seeds))
 	}
-	return nil
+}
+
+// learned is a model of the references of tasks.
+func learned(ctx context.Context, tasks []*task) (*costmodel.Model, error) {
+	l, err := costmodel.Open("")
+	if err != nil {
+		return nil, err
+	}
+	var all []search.Measured
+	for _, t := range tasks {
+		m := search.Measured{Space: t.space}
+		for i, x := range t.ref.points {
+			m.Outcomes = append(m.Outcomes, search.Outcome{Candidate: x, Cost: t.ref.costs[i], Failed: t.ref.costs[i] == 0})
+		}
+		all = append(all, m)
+	}
+	return search.Learn(ctx, l, nil, all)
+}
+
+// ship writes a model of all tasks.
+func (s settings) ship(ctx context.Context, tasks []*task) error {
+	m, err := learned(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	for _, i := range m.Importance()[:20] {
+		fmt.Printf("%-30s %.1f %%\n", i.Feature, 100*i.Gain)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(m.Encode()); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(s.train, b.Bytes(), 0o644)
 }
 
 // reference is what searches are compared with.
@@ -110,24 +155,26 @@ type reference struct {
 }
 
 // measure measures the reference of a task, as far as its costs are not known.
-func (s settings) measure(ctx context.Context, t *task, c *costs) (*reference, error) {
+func (s settings) measure(ctx context.Context, t *task) error {
+	c, err := openCosts(s.dir, t)
+	if err != nil {
+		return err
+	}
+	t.costs = c
 	d, err := t.space.Default()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ref := &reference{}
+	ref := &t.ref
 	if ref.def, err = c.of(ctx, d); err != nil {
-		return nil, err
+		return err
 	}
 	fmt.Printf("%s: %d points, default %s: %.0f\n", t.Name, t.space.Size(), d.Point, ref.def)
 	if ref.points, err = t.points(ctx, s.points); err != nil {
-		return nil, err
-	}
-	if s.known {
-		ref.points = slices.DeleteFunc(ref.points, func(x space.Candidate) bool { return !c.has(x) })
+		return err
 	}
 	if ref.costs, err = c.ofAll(ctx, ref.points, s.jobs); err != nil {
-		return nil, err
+		return err
 	}
 	ref.best = ref.def
 	at := d.Point
@@ -137,7 +184,7 @@ func (s settings) measure(ctx context.Context, t *task, c *costs) (*reference, e
 		}
 	}
 	fmt.Printf("%s: the best of %d schedules is %s: %.0f, %.1f %% of the default\n", t.Name, len(ref.points), at, ref.best, 100*ref.best/ref.def)
-	return ref, nil
+	return nil
 }
 
 // points are so many schedules that are drawn at random, or all, as far as draws find them.

@@ -42,6 +42,8 @@ func rows() ([]row, error) {
 type task struct {
 	row
 	space *space.Space
+	costs *costs
+	ref   reference
 }
 
 // open makes the task of a row.

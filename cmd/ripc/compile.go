@@ -20,6 +20,7 @@ type compileOptions struct {
 	compileFlags
 	prefix     string
 	emit       string
+	noDescribe bool
 	strict     bool
 	timePasses bool
 	printAfter []string
@@ -46,6 +47,7 @@ Files appear when everything is done, or not at all.`,
 	fs.SortFlags = false
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name)")
 	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
+	fs.BoolVar(&o.noDescribe, "no-describe", false, "leave the description out: a few KiB less, but only programs that were written for\nthe network can load it (not run, bench, inspect, runtime.Load)")
 	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
@@ -73,7 +75,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 			return usagef("--emit: %v", err)
 		}
 	}
-	opt.Strict, opt.Emit = o.strict, kinds
+	opt.Strict, opt.Emit, opt.NoDescribe = o.strict, kinds, o.noDescribe
 	if slices.Contains(o.printAfter, "codegen") {
 		opt.Emit = append(slices.Clone(kinds), ripc.CodeText(o.target, o.backend))
 	}

@@ -122,7 +122,7 @@ static inline int rc_opaque(int c)
 // file writes the whole source.
 func file(m *codegen.Image) ([]byte, error) {
 	u := newUnit()
-	for _, e := range abi.Exports(m.Name) {
+	for _, e := range m.Exports() {
 		u.names[e] = true
 	}
 	var kernels strings.Builder
@@ -175,6 +175,10 @@ func archMacros() [][2]string {
 // writeDescription writes the description as numbers: C99 does not promise that a literal may be so long. The source is for
 // any chip, so the compiler says which it is, and no features of the target's are needed.
 func writeDescription(out *bytes.Buffer, m *codegen.Image) error {
+	if m.NoDescribe {
+		fmt.Fprintf(out, "static const unsigned char %s[] = {123, 125, 0};\n\n", abi.Describe)
+		return nil
+	}
 	portable, d := *m, *m.Description
 	portable.Description, d.Features = &d, []string{}
 	var texts [][]byte
@@ -338,11 +342,12 @@ func (d *driver) write() error {
 		places[q.Name] = counts[q.Kind]
 		counts[q.Kind]++
 	}
-	n, stages := d.Name, len(d.Program.Stages)
+	n, run, stages := d.Name, abi.Run(d.Name, d.ABI), len(d.Program.Stages)
 	const args = "const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,\n    ripc_sync *sync"
-	d.line("int %s_run(%s);", n, args)
+	d.line("#undef %s_run /* should the header be included */\nint %s_run(%s);", n, n, args)
 	d.line("int %s_run_stages(%s, uint32_t first, uint32_t last);", n, args)
-	d.line("size_t %s_workspace_size(uint32_t nthreads);\nconst char *%s_describe(void);\n", n, n)
+	d.line("int %s(%s);", run, args)
+	d.line("size_t %[1]s_workspace_size(uint32_t nthreads);\nconst char *%[1]s_describe(void);\nint %[1]s_cpu_ok(void);\n", n)
 	d.line("int %s_run_stages(%s, uint32_t first, uint32_t last)\n{", n, args)
 	d.line("    unsigned char *const ws = (unsigned char *)workspace;")
 	arena, scratch := d.Description.ArenaBytes, d.Description.ScratchBytes
@@ -391,6 +396,8 @@ func (d *driver) write() error {
 	}
 	d.line("    return RIPC_OK;\n}\n")
 	d.line("int %s_run(%s)\n{\n    return %s_run_stages(in, out, workspace, tid, nthreads, sync, 0, %d);\n}\n", n, args, n, stages)
+	d.line("/* The name that the header of this build uses. */\nint %s(%s)\n{\n    return %s_run(in, out, workspace, tid, nthreads, sync);\n}\n", run, args, n)
+	d.line("/* What this needs of a CPU is what its compiler was told to use. */\nint %s_cpu_ok(void)\n{\n    return %d;\n}\n", n, abi.CPUOK)
 	d.line("size_t %s_workspace_size(uint32_t nthreads)\n{", n)
 	if scratch > 0 {
 		d.line("    return %d + (size_t)nthreads * %d;\n}\n", arena, scratch)

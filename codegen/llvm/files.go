@@ -58,7 +58,7 @@ func (b *build) join(mark string, texts [][]byte) []byte {
 func (b *build) compile(ctx context.Context, kind toolchain.Kind) ([][]byte, error) {
 	var jobs []toolchain.Job
 	for _, m := range b.modules {
-		jobs = append(jobs, toolchain.Job{Name: m.name, LL: m.ll, Target: b.Target, Kind: kind})
+		jobs = append(jobs, toolchain.Job{Name: m.name, LL: m.ll, Target: m.target, Kind: kind})
 	}
 	// To tell how far it is, CompileAll gets a few jobs at a time.
 	report, step := b.Progress, len(jobs)
@@ -99,6 +99,9 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 		}
 		all = append(all, toolchain.Object{Name: "weights", Data: obj})
 	}
+	if b.NoDescribe {
+		return all, nil
+	}
 	text, err := b.DescriptionText()
 	if err != nil {
 		return nil, err
@@ -110,13 +113,14 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 	return append(all, toolchain.Object{Name: "description", Data: obj}), nil
 }
 
-// shared links the shared library, and seals it: a library is the one kind of file that nobody links on.
+// shared links the shared library, and seals it: a library is the one kind of file that nobody links on. The checksum lies
+// behind the description; without one nothing would look for it.
 func (b *build) shared(ctx context.Context) ([]byte, error) {
 	lib, err := b.link(ctx, seal.Size, func(objs []toolchain.Object, out string) error {
-		return b.tools.LinkShared(ctx, b.Target, objs, abi.Exports(b.Name), b.Name+".so", out)
+		return b.tools.LinkShared(ctx, b.Target, objs, b.Exports(), b.Name+".so", out)
 	}, os.ReadFile)
-	if err != nil {
-		return nil, err
+	if err != nil || b.NoDescribe {
+		return lib, err
 	}
 	if err := seal.Seal(lib); err != nil {
 		return nil, fmt.Errorf("checksum of %s.so: %w", b.Name, err)
@@ -127,14 +131,14 @@ func (b *build) shared(ctx context.Context) ([]byte, error) {
 // archive makes the static library.
 func (b *build) archive(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, 0, func(objs []toolchain.Object, out string) error {
-		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
+		return b.tools.Archive(ctx, b.Target, objs, b.Exports(), b.Name, out)
 	}, os.ReadFile)
 }
 
 // object is the only member of the archive.
 func (b *build) object(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, 0, func(objs []toolchain.Object, out string) error {
-		return b.tools.Archive(ctx, b.Target, objs, abi.Exports(b.Name), b.Name, out)
+		return b.tools.Archive(ctx, b.Target, objs, b.Exports(), b.Name, out)
 	}, func(archive string) ([]byte, error) {
 		return b.tools.Run(ctx, "llvm-ar", nil, "p", archive)
 	})

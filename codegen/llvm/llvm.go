@@ -92,8 +92,9 @@ func (b Backend) find() (*toolchain.Tools, *toolchain.Cache, error) {
 
 // module is LLVM text that becomes one object.
 type module struct {
-	name string
-	ll   []byte
+	name   string
+	ll     []byte
+	target targets.Target // that it is compiled for
 }
 
 // build is an Image on its way to files.
@@ -109,8 +110,11 @@ type build struct {
 func (b Backend) newBuild(m *codegen.Image) (*build, error) {
 	w := &build{Image: m}
 	info := driver.DriverInfo{
-		Name: m.Name, Kernels: map[string]string{}, Offsets: m.Offsets,
+		Name: m.Name, Run: abi.Run(m.Name, m.ABI), Kernels: map[string]string{}, Offsets: m.Offsets,
 		Describe: abi.Describe, Arena: m.Description.ArenaBytes, Scratch: m.Description.ScratchBytes,
+	}
+	if m.NoDescribe {
+		info.Describe = ""
 	}
 	if len(m.Weights) > 0 {
 		info.Weights = abi.Weights
@@ -118,12 +122,17 @@ func (b Backend) newBuild(m *codegen.Image) (*build, error) {
 	for _, f := range m.Order {
 		k := m.Kernels[f]
 		info.Kernels[f] = k.Symbol
-		w.modules = append(w.modules, module{k.Symbol, k.Text})
+		w.modules = append(w.modules, module{k.Symbol, k.Text, m.Target})
 	}
 	ll, err := driver.Driver(m.Program, info, m.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Program.Name, err)
 	}
-	w.modules = append(w.modules, module{m.Name + "_driver", ll})
+	w.modules = append(w.modules, module{m.Name + "_driver", ll, m.Target})
+	check, base, err := driver.CPU(m.Name, m.Target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Program.Name, err)
+	}
+	w.modules = append(w.modules, module{m.Name + "_cpu", check, base})
 	return w, nil
 }

@@ -5,6 +5,11 @@
 //	int NAME_run_stages(..., uint32_t first, uint32_t last)
 //	size_t NAME_workspace_size(uint32_t nthreads)
 //	const char *NAME_describe(void)
+//	int NAME_cpu_ok(void)
+//	int NAME_run_HASH(...)
+//
+// NAME_run_HASH is NAME_run under the name that the header makes its callers use, so that a program with the header of
+// another build does not link.
 //
 // It has no dependencies, so that a deployed program stays small.
 package abi
@@ -27,16 +32,26 @@ const (
 	BadBuffer  = 2 // a buffer is null or not aligned to Align
 )
 
+// What NAME_cpu_ok returns.
+const (
+	CPULacks   = 0  // the code would crash here
+	CPUOK      = 1  // this CPU and its operating system have what the code was compiled for
+	CPUUnknown = -1 // that cannot be found out here
+)
+
 // Symbols of data inside an artifact, not visible from outside.
 const (
 	Weights  = "ripc_weights"       // the block of all constants
 	Describe = "ripc_describe_text" // what NAME_describe returns
 )
 
-// Exports lists the functions of the network called name, a C identifier.
+// Exports lists the functions of the network called name, a C identifier, that a caller finds by name (dlsym).
 func Exports(name string) []string {
-	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe"}
+	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe", name + "_cpu_ok"}
 }
+
+// Run is the other name of the network's run, with the hash of its build.
+func Run(name, hash string) string { return name + "_run_" + hash }
 
 // Sync is the type of what threads meet at, in C.
 const Sync = "ripc_sync"

@@ -102,3 +102,40 @@ func AllOfC(t testing.TB) {
 		t.Skip("skipped: make c runs it")
 	}
 }
+
+// App finds a program that the examples in C and Python are built with, on PATH; without it the test ends. make apps installs
+// and promises it, and sets RIPC_REQUIRE_APPS.
+func App(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	promisedApp(t, err)
+	return path
+}
+
+// Numpy finds a Python that has numpy; without one the test ends, as App does.
+func Numpy(t testing.TB) string {
+	t.Helper()
+	var err error
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		var path string
+		if path, err = exec.LookPath(python); err == nil {
+			if err = exec.Command(path, "-c", "import numpy").Run(); err == nil {
+				return path
+			}
+			err = fmt.Errorf("%s has no numpy: %w", path, err)
+		}
+	}
+	promisedApp(t, err)
+	return ""
+}
+
+func promisedApp(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("RIPC_REQUIRE_APPS") != "":
+		t.Fatalf("%v (scripts/setup-apps.sh installs it)", err)
+	default:
+		t.Skipf("skipped: %v (make apps installs it)", err)
+	}
+}

@@ -4,12 +4,21 @@ import "ripc/internal/abi"
 
 // arch is the text that differs between architectures.
 type arch struct {
-	declare string // declarations
-	enter   string // saves the float settings and sets ripc's
-	leave   string // brings back the saved ones
-	pause   string // lets the other hardware thread run
-	spins   int    // pauses, with a load each, that take about 20 microseconds
-	yield   string // the system call sched_yield
+	declare string           // declarations
+	enter   string           // saves the float settings and sets ripc's
+	leave   string           // brings back the saved ones
+	pause   string           // lets the other hardware thread run
+	spins   int              // pauses, with a load each, that take about 20 microseconds
+	yield   string           // the system call sched_yield
+	base    string           // the target whose code runs on every CPU of the architecture that runs Linux
+	cpu     string           // the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in "needs"
+	bits    map[string][]bit // by feature: all bits that must be set for it
+}
+
+// bit is one of a word of the body cpu.
+type bit struct {
+	word string
+	n    int
 }
 
 // archs finds the text of an architecture.
@@ -29,6 +38,7 @@ func archs(name string) (arch, bool) {
 			pause: `call void asm sideeffect "pause", "~{memory}"()`,
 			spins: 400,
 			yield: `call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)`,
+			base:  "x86-64", cpu: cpuX86(), bits: bitsX86(),
 		}, true
 	case "aarch64":
 		return arch{
@@ -41,6 +51,7 @@ func archs(name string) (arch, bool) {
 			pause: `call void asm sideeffect "yield", "~{memory}"()`,
 			spins: 4000,
 			yield: `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
+			base:  "generic-arm64", cpu: auxiliary("i64", callsARM64()), bits: bitsARM64(),
 		}, true
 	case "arm":
 		return arch{
@@ -53,6 +64,7 @@ func archs(name string) (arch, bool) {
 			pause: `call void asm sideeffect "yield", "~{memory}"()`,
 			spins: 2000,
 			yield: `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`,
+			base:  "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
 		}, true
 	}
 	return arch{}, false

@@ -6,6 +6,9 @@
 //	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync, i32 first, i32 last)
 //	size_t NAME_workspace_size(i32 nthreads)
 //	ptr NAME_describe()
+//	i32 NAME_run_HASH(...), which is NAME_run
+//
+// NAME_cpu_ok, which runs on CPUs that cannot run the rest, is a module of its own (CPU).
 //
 // in and out are arrays of pointers, in the order of the Program's input and output buffers; run_stages runs the stages
 // first..last-1. All threads must call it with the same arguments but for their tid. The result is 0, 1 if the thread
@@ -28,10 +31,11 @@ import (
 // DriverInfo names what a driver refers to. All symbols are hidden ones of other objects.
 type DriverInfo struct {
 	Name     string            // NAME, a C identifier
+	Run      string            // NAME_run_HASH; may be empty
 	Kernels  map[string]string // symbols, by name of the Func
 	Weights  string            // the object that holds all constants; may be empty if there are none
 	Offsets  map[string]int64  // of each constant buffer in Weights, multiples of 64
-	Describe string            // what NAME_describe returns the address of
+	Describe string            // what NAME_describe returns the address of; "" for a text of its own, "{}"
 	Arena    int64             // bytes of activations
 	Scratch  int64             // bytes of each thread
 }
@@ -134,9 +138,13 @@ define %[5]s @%[1]s_workspace_size(i32 %%n) #0 {
   %%scratch = mul i64 %%wide, %[3]d
   %%size = add i64 %%scratch, %[4]d
 %[6]s}`, n, len(w.p.Stages), w.scratch, w.arena, sizeType, result)
-	text := "null"
-	if w.d.Describe != "" {
-		text = "@" + w.d.Describe
+	text := w.d.Describe
+	if text == "" {
+		text = "nothing"
+		w.line("\n@nothing = internal constant [3 x i8] c\"{}\\00\"")
 	}
-	w.line("\ndefine ptr @%s_describe() #0 {\n  ret ptr %s\n}", n, text)
+	w.line("\ndefine ptr @%s_describe() #0 {\n  ret ptr @%s\n}", n, text)
+	if w.d.Run != "" {
+		w.line("\n@%s = alias i32 (ptr, ptr, ptr, i32, i32, ptr), ptr @%s_run", w.d.Run, n)
+	}
 }

@@ -87,7 +87,7 @@ func chain() (*ir.Program, driver.DriverInfo) {
 		}
 		p.Stages = append(p.Stages, ir.Stage{Name: fmt.Sprint("s", i), Func: "step", Args: []string{"w", src, dst}})
 	}
-	return p, driver.DriverInfo{Name: "m", Kernels: map[string]string{"step": "step"}, Scratch: 40,
+	return p, driver.DriverInfo{Name: "m", Run: "m_run_1", Kernels: map[string]string{"step": "step"}, Scratch: 40,
 		Weights: "weights", Offsets: map[string]int64{"w": 0}, Describe: "about", Arena: p.Arena}
 }
 
@@ -106,8 +106,17 @@ func link(t testing.TB, p *ir.Program, d driver.DriverInfo, tg targets.Target) s
 		}
 		objs = append(objs, toolchain.Object{Name: fmt.Sprint("o", i), Data: o})
 	}
+	check, base, err := driver.CPU(d.Name, tg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := ts.Compile(context.Background(), nil, check, base, toolchain.Obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objs = append(objs, toolchain.Object{Name: "cpu", Data: o})
 	out := filepath.Join(t.TempDir(), "m.so")
-	if err := ts.LinkShared(context.Background(), tg, objs, abi.Exports(d.Name), "m.so", out); err != nil {
+	if err := ts.LinkShared(context.Background(), tg, objs, append(abi.Exports(d.Name), d.Run), "m.so", out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -237,6 +246,9 @@ func TestStatus(t *testing.T) {
 			t.Errorf("case %d: %d, want %d", i, got, c.want)
 		}
 	}
+	if got := call("_run_1", at(in), at(in), a, 0, 1, 0); got != 0 {
+		t.Errorf("by its other name: %d", got)
+	}
 	if s := *(*[2]byte)(unsafe.Add(unsafe.Pointer(nil), call("_describe"))); string(s[:]) != "{}" {
 		t.Errorf("describe: %q", s)
 	}
@@ -247,12 +259,15 @@ func TestFlush(t *testing.T) {
 	p := &ir.Program{Name: "m", Buffers: []ir.ProgBuf{
 		{Buffer: ir.Buffer{Name: "x", Type: ir.F32}, Kind: ir.InputBuf}, {Buffer: ir.Buffer{Name: "y", Type: ir.F32}, Kind: ir.OutputBuf}},
 		Stages: []ir.Stage{{Name: "s", Func: "flush", Args: []string{"x", "y"}}}}
-	call := load(t, p, driver.DriverInfo{Name: "m", Kernels: map[string]string{"flush": "flush"}})
+	call := load(t, p, driver.DriverInfo{Name: "m", Run: "m_run_1", Kernels: map[string]string{"flush": "flush"}})
 	x, xAt := block(64)
 	y, yAt := block(64)
 	in, out := []uintptr{xAt}, []uintptr{yAt}
 	f := func(b []byte) *float32 { return (*float32)(unsafe.Pointer(&b[0])) }
 	*f(x), *f(y) = 0x1p-70, 1
+	if s := *(*[3]byte)(unsafe.Add(unsafe.Pointer(nil), call("_describe"))); string(s[:]) != "{}\x00" {
+		t.Errorf("without a description: %q", s)
+	}
 	if r := call("_run", uintptr(unsafe.Pointer(&in[0])), uintptr(unsafe.Pointer(&out[0])), 0, 0, 1, 0); r != 0 {
 		t.Fatal(r) // no workspace is needed, so null is fine
 	}

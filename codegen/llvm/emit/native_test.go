@@ -15,7 +15,6 @@ import (
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/abi"
 	"ripc/internal/difftest"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -103,7 +102,7 @@ func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
 	var exports []string
 	objs, mods := objects(t, tg, funcs)
 	for i, f := range funcs {
-		exports = append(exports, abi.Exports(f.Name)...)
+		exports = append(exports, f.Name+"_run")
 		lib.funcs[f.Name], lib.size[f.Name] = f, mods[i].Scratch
 	}
 	out := filepath.Join(t.TempDir(), "test.so")

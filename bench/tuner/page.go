@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+)
+
+// report is what a comparison found out.
+type report struct {
+	Trials int      `json:"trials"`
+	Seeds  int      `json:"seeds"`
+	Batch  int      `json:"batch"`
+	Tasks  []result `json:"tasks"`
+}
+
+// write writes the report and its page: OUT.json, OUT.md and OUT.svg. Tasks that an earlier report had, and that were not compared this time,
+// stay.
+func (r *report) write(out string) error {
+	var old report
+	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil && old.Trials == r.Trials && old.Seeds == r.Seeds && old.Batch == r.Batch {
+		for _, t := range old.Tasks {
+			if !slices.ContainsFunc(r.Tasks, func(u result) bool { return u.Task == t.Task }) {
+				r.Tasks = append(r.Tasks, t)
+			}
+		}
+	}
+	slices.SortFunc(r.Tasks, func(a, b result) int { return strings.Compare(a.Task, b.Task) })
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct{ name, text string }{{".json", string(text) + "\n"}, {".md", r.page(out)}, {".svg", r.curves()}} {
+		if err := os.WriteFile(out+f.name, []byte(f.text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searchesOf are those of all tasks, in the order of the page.
+func (r *report) searchesOf() []string {
+	all := map[string]bool{}
+	for _, t := range r.Tasks {
+		for n := range t.Curves {
+			all[n] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
+}
+
+// over is by how many percent the median of a search is above the best of the reference.
+func (t *result) over(search string, trial int) float64 {
+	return 100 * (median(t.Curves[search], trial)/t.Best - 1)
+}
+
+// page is the table.
+func (r *report) page(out string) string {
+	var b strings.Builder
+	name := out[strings.LastIndex(out, "/")+1:]
+	fmt.Fprintf(&b, `# Searches beside each other
+
+`+"`make bench-tuner`"+` makes this page. Each task is a small layer (bench/tuner/tasks.json). A cost is the estimated cycles of its simulated target, or
+the instructions that it executes where LLVM has no model of its pipeline, so it is the same each time; what is measured once is kept
+in `+"`build/tuner`"+`, and an interrupted comparison goes on. The reference of a task is its schedules that are drawn at random,
+without steps behind those of the strategies, which a search may add: it can be below the best of the reference.
+
+Figures are percent above the best of the reference, medians over %d seeds, after so many trials; "default" is the schedule without a tuner. `+"`random`"+`
+draws from the reference, the others propose %d candidates at a time. `+"`transfer`"+` is `+"`xgb`"+` with a model of the references of the other tasks.
+
+![curves](%s.svg)
+
+| task | points | reference | default |`, r.Seeds, r.Batch, name)
+	trials := []int{16, 32, 128}
+	trials = slices.DeleteFunc(trials, func(n int) bool { return n > r.Trials })
+	searches := r.searchesOf()
+	for _, s := range searches {
+		for _, n := range trials {
+			fmt.Fprintf(&b, " %s %d |", s, n)
+		}
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---:|", 3+len(searches)*len(trials)) + "\n")
+	ahead, near := 0, 0
+	for _, t := range r.Tasks {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.1f |", t.Task, t.Points, t.Reference, 100*(t.Default/t.Best-1))
+		for _, s := range searches {
+			for _, n := range trials {
+				fmt.Fprintf(&b, " %.1f |", t.over(s, n))
+			}
+		}
+		b.WriteString("\n")
+		if len(t.Curves["xgb"]) > 0 && len(t.Curves["random"]) > 0 {
+			if t.over("xgb", r.Trials) < t.over("random", r.Trials) {
+				ahead++
+			}
+			if t.over("xgb", r.Trials) <= 5 {
+				near++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nAfter %d trials `xgb` is ahead of `random` on %d of %d tasks, and within 5 %% of the best of the reference on %d.\n", r.Trials, ahead, len(r.Tasks), near)
+	return b.String()
+}
+
+// curves draws a panel for each task: what is above the best so far of all, in percent, after each trial.
+func (r *report) curves() string {
+	const columns, wide, high, margin = 3, 280, 170, 40
+	colours := map[string]string{"xgb": "#c0392b", "evolve": "#2471a3", "transfer": "#d68910", "random": "#7f8c8d"}
+	rows := (len(r.Tasks) + columns - 1) / columns
+	width, height := columns*wide, rows*high+20
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">
+<rect width="%d" height="%d" fill="white"/>
+`, width, height, width, height, width, height)
+	x := 10
+	for _, s := range r.searchesOf() {
+		fmt.Fprintf(&b, `<text x="%d" y="14" fill="%s">%s</text>`+"\n", x, colours[s], s)
+		x += 60
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		left, top := float64(i%columns*wide+margin), float64(i/columns*high+40)
+		w, h := float64(wide-margin-10), float64(high-60)
+		low, most := math.Inf(1), math.Inf(-1)
+		for s := range t.Curves {
+			low, most = min(low, t.over(s, r.Trials)), max(most, t.over(s, min(8, r.Trials)))
+		}
+		if most-low < 1 {
+			most = low + 1
+		}
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f">%s</text><path d="M%.0f %.0fv%.0fh%.0f" fill="none" stroke="#999"/>`+"\n", left, top-8, t.Task, left, top, h, w)
+		for _, v := range []float64{low, most} {
+			fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%.0f %%</text>`, left-4, top+h*(most-v)/(most-low)+4, v)
+		}
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%d</text>`+"\n", left+w, top+h+13, r.Trials)
+		for _, s := range r.searchesOf() {
+			var points strings.Builder
+			for n := 0; n <= r.Trials; n++ {
+				v := min(most, t.over(s, n))
+				fmt.Fprintf(&points, "%.1f,%.1f ", left+w*float64(n)/float64(r.Trials), top+h*(most-v)/(most-low))
+			}
+			fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.TrimSpace(points.String()), colours[s])
+		}
+	}
+	return b.String() + "</svg>\n"
+}

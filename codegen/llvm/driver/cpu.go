@@ -1,0 +1,195 @@
+package driver
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ripc/codegen/llvm/rows"
+	"ripc/internal/abi"
+	"ripc/targets"
+)
+
+// CPU emits the function that says whether a CPU can run what was compiled for t:
+//
+//	i32 NAME_cpu_ok()
+//
+// It returns abi.CPUOK, abi.CPULacks or abi.CPUUnknown. The text is to be compiled for the returned target, which every CPU of
+// the architecture fits, so that it can be called on any. On x86 it asks the processor, and which registers the operating
+// system saves. On Arm only the kernel knows: it puts two words of capabilities into each process's auxiliary vector, which
+// /proc/self/auxv shows to code without a C library. CPU fails if t has a feature that nothing tells of.
+func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
+	a, ok := archs(t.Arch)
+	if !ok {
+		return nil, targets.Target{}, fmt.Errorf("driver of %s: no driver for architecture %q", name, t.Arch)
+	}
+	base, err := targets.Lookup(a.base)
+	if err != nil {
+		return nil, targets.Target{}, fmt.Errorf("driver of %s: %w", name, err)
+	}
+	masks := map[string]uint64{}
+	for _, f := range t.Features {
+		if len(a.bits[f]) == 0 {
+			return nil, targets.Target{}, fmt.Errorf("driver of %s: nothing tells a program whether a CPU has %s, which target %s needs", name, f, t.Name)
+		}
+		for _, b := range a.bits[f] {
+			masks[b.word] |= 1 << b.n
+		}
+	}
+	row, _ := rows.Of(base)
+	var w strings.Builder
+	fmt.Fprintf(&w, "target triple = %q\n\n@auxv = internal constant [16 x i8] c\"/proc/self/auxv\\00\"\n\ndefine i32 @%s_cpu_ok() #0 {\nentry:\n%s", row.Triple, name, a.cpu)
+	all := "true"
+	for _, word := range slices.Sorted(maps.Keys(masks)) {
+		fmt.Fprintf(&w, "  %%%[1]s.has = and i64 %%%[1]s, %[2]d\n  %%%[1]s.ok = icmp eq i64 %%%[1]s.has, %[2]d\n  %%%[1]s.all = and i1 %[3]s, %%%[1]s.ok\n",
+			word, masks[word], all)
+		all = "%" + word + ".all"
+	}
+	fmt.Fprintf(&w, "  %%answer = select i1 %s, i32 %d, i32 %d\n  ret i32 %%answer\n}\n", all, abi.CPUOK, abi.CPULacks)
+	// noimplicitfloat: no vector registers, which a CPU may not have.
+	fmt.Fprintf(&w, "\nattributes #0 = { nounwind noimplicitfloat \"no-builtins\" }\n")
+	return []byte(w.String()), base, nil
+}
+
+// cpuX86 has cpuid's registers as words of 64 bits, zero where the CPU has no such leaf, and xcr0.
+func cpuX86() string {
+	return cpuid("l0", "0", "0") + `  %l0.max = extractvalue { i32, i32, i32, i32 } %l0, 0
+` + cpuid("l1", "1", "0") + cpuid("l7", "7", "0") + cpuid("l71", "7", "1") + cpuid("x0", "2147483648", "0") + cpuid("x1", "2147483649", "0") + `
+  %l1.there = icmp uge i32 %l0.max, 1
+  %l7.there = icmp uge i32 %l0.max, 7
+  %l7.eax = extractvalue { i32, i32, i32, i32 } %l7, 0
+  %l71.more = icmp uge i32 %l7.eax, 1
+  %l71.there = and i1 %l7.there, %l71.more
+  %x0.max = extractvalue { i32, i32, i32, i32 } %x0, 0
+  %x1.there = icmp uge i32 %x0.max, 2147483649
+` + register("l1", "ecx", 2) + register("l1", "edx", 3) + register("l7", "ebx", 1) + register("l7", "ecx", 2) +
+		register("l7", "edx", 3) + register("l71", "eax", 0) + register("x1", "ecx", 2) + `
+  %osxsave = and i64 %l1.ecx, 134217728
+  %saves = icmp ne i64 %osxsave, 0
+  br i1 %saves, label %ask, label %needs
+
+ask:
+  %xgetbv = call { i32, i32 } asm sideeffect "xgetbv", "={ax},={dx},{cx}"(i32 0)
+  %xgetbv.low = extractvalue { i32, i32 } %xgetbv, 0
+  %xcr0.saved = zext i32 %xgetbv.low to i64
+  br label %needs
+
+needs:
+  %xcr0 = phi i64 [ 0, %entry ], [ %xcr0.saved, %ask ]
+`
+}
+
+// cpuid asks for a leaf.
+func cpuid(name, leaf, sub string) string {
+	return fmt.Sprintf("  %%%s = call { i32, i32, i32, i32 } asm sideeffect \"cpuid\", \"={ax},={bx},={cx},={dx},{ax},{cx}\"(i32 %s, i32 %s)\n", name, leaf, sub)
+}
+
+// register is a word of a leaf.
+func register(leaf, name string, n int) string {
+	return fmt.Sprintf(`  %%%[1]s.%[2]s.raw = extractvalue { i32, i32, i32, i32 } %%%[1]s, %[3]d
+  %%%[1]s.%[2]s.or = select i1 %%%[1]s.there, i32 %%%[1]s.%[2]s.raw, i32 0
+  %%%[1]s.%[2]s = zext i32 %%%[1]s.%[2]s.or to i64
+`, leaf, name, n)
+}
+
+// bitsX86 are those of Intel's and AMD's manuals (CPUID), and of xcr0 the registers that a feature needs saved.
+func bitsX86() map[string][]bit {
+	avx := []bit{{"l1.ecx", 28}, {"xcr0", 1}, {"xcr0", 2}}
+	avx512 := append(slices.Clone(avx), bit{"l7.ebx", 16}, bit{"xcr0", 5}, bit{"xcr0", 6}, bit{"xcr0", 7})
+	with := func(all []bit, word string, n int) []bit { return append(slices.Clone(all), bit{word, n}) }
+	return map[string][]bit{
+		"sse2": {{"l1.edx", 26}}, "sse3": {{"l1.ecx", 0}}, "ssse3": {{"l1.ecx", 9}}, "sse4.1": {{"l1.ecx", 19}}, "sse4.2": {{"l1.ecx", 20}},
+		"popcnt": {{"l1.ecx", 23}}, "bmi": {{"l7.ebx", 3}}, "bmi2": {{"l7.ebx", 8}}, "lzcnt": {{"x1.ecx", 5}},
+		"avx": avx, "avx2": with(avx, "l7.ebx", 5), "fma": with(avx, "l1.ecx", 12), "f16c": with(avx, "l1.ecx", 29), "avxvnni": with(avx, "l71.eax", 4),
+		"avx512f": avx512, "avx512dq": with(avx512, "l7.ebx", 17), "avx512ifma": with(avx512, "l7.ebx", 21), "avx512cd": with(avx512, "l7.ebx", 28),
+		"avx512bw": with(avx512, "l7.ebx", 30), "avx512vl": with(avx512, "l7.ebx", 31), "avx512vbmi": with(avx512, "l7.ecx", 1),
+		"avx512vbmi2": with(avx512, "l7.ecx", 6), "avx512vnni": with(avx512, "l7.ecx", 11), "avx512bitalg": with(avx512, "l7.ecx", 12),
+		"avx512vpopcntdq": with(avx512, "l7.ecx", 14), "avx512fp16": with(avx512, "l7.edx", 23), "gfni": {{"l7.ecx", 8}},
+	}
+}
+
+// calls are the system calls of an architecture, in inline assembly: open, read and close.
+type calls struct{ open, read, close string }
+
+func callsARM64() calls {
+	return calls{
+		open:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
+		read:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
+		close: `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},~{memory}"(i64 57, i64 %file)`,
+	}
+}
+
+func callsARM() calls {
+	return calls{
+		open:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 5, ptr @auxv, i32 524288, i32 0)`,
+		read:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 3, i32 %file, ptr %vector, i32 1024)`,
+		close: `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},~{memory}"(i32 6, i32 %file)`,
+	}
+}
+
+// auxiliary reads the auxiliary vector, pairs of words of which the first says what the second is, and has the words hwcap (16)
+// and hwcap2 (26) of it. 0 ends it.
+func auxiliary(word string, c calls) string {
+	return strings.NewReplacer("WORD", word, "OPEN", c.open, "READ", c.read, "CLOSE", c.close, "UNKNOWN", fmt.Sprint(abi.CPUUnknown)).Replace(`  %vector = alloca [1024 x i8], align 16
+  %file = OPEN
+  %opened = icmp sge WORD %file, 0
+  br i1 %opened, label %read, label %unknown
+
+read:
+  %got = READ
+  %closed = CLOSE
+  %end = getelementptr i8, ptr %vector, WORD %got
+  %some = icmp sgt WORD %got, 0
+  br i1 %some, label %pair, label %unknown
+
+pair:
+  %at = phi ptr [ %vector, %read ], [ %next, %more ]
+  %hw = phi WORD [ 0, %read ], [ %hw.now, %more ]
+  %hw2 = phi WORD [ 0, %read ], [ %hw2.now, %more ]
+  %tag = load WORD, ptr %at
+  %value.at = getelementptr WORD, ptr %at, i32 1
+  %value = load WORD, ptr %value.at
+  %next = getelementptr WORD, ptr %at, i32 2
+  %is.hw = icmp eq WORD %tag, 16
+  %is.hw2 = icmp eq WORD %tag, 26
+  %hw.now = select i1 %is.hw, WORD %value, WORD %hw
+  %hw2.now = select i1 %is.hw2, WORD %value, WORD %hw2
+  %last = icmp eq WORD %tag, 0
+  br i1 %last, label %found, label %more
+
+more:
+  %inside = icmp ult ptr %next, %end
+  br i1 %inside, label %pair, label %found
+
+found:
+  %none = icmp eq WORD %hw.now, 0
+  br i1 %none, label %unknown, label %needs
+
+unknown:
+  ret i32 UNKNOWN
+
+needs:
+  %hwcap.wide = zext WORD %hw.now to i128 ; whatever WORD is, there are 64 bits in the end
+  %hwcap2.wide = zext WORD %hw2.now to i128
+  %hwcap = trunc i128 %hwcap.wide to i64
+  %hwcap2 = trunc i128 %hwcap2.wide to i64
+`)
+}
+
+// bitsARM64 are Linux's names for what 64-bit Arm CPUs have (asm/hwcap.h).
+func bitsARM64() map[string][]bit {
+	return map[string][]bit{
+		"fp-armv8": {{"hwcap", 0}}, "neon": {{"hwcap", 1}}, "crc": {{"hwcap", 7}}, "lse": {{"hwcap", 8}},
+		"fullfp16": {{"hwcap", 9}, {"hwcap", 10}}, "rdm": {{"hwcap", 12}}, "rcpc": {{"hwcap", 15}}, "dotprod": {{"hwcap", 20}},
+		"fp16fml": {{"hwcap", 23}}, "sve": {{"hwcap", 22}}, "sve2": {{"hwcap2", 1}}, "i8mm": {{"hwcap2", 13}}, "bf16": {{"hwcap2", 14}},
+	}
+}
+
+// bitsARM are Linux's names for what 32-bit Arm CPUs have (asm/hwcap.h).
+func bitsARM() map[string][]bit {
+	return map[string][]bit{
+		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}}, "neon": {{"hwcap", 12}},
+		"hwdiv-arm": {{"hwcap", 17}}, "hwdiv": {{"hwcap", 18}}, "crc": {{"hwcap2", 4}},
+	}
+}

@@ -1,0 +1,163 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ebitengine/purego"
+
+	"ripc/codegen/llvm/driver"
+	"ripc/codegen/llvm/rows"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
+	"ripc/internal/need"
+	"ripc/targets"
+	"ripc/targets/cpu"
+)
+
+// cpuObject compiles the function NAME_cpu_ok for t.
+func cpuObject(t testing.TB, name string, tg targets.Target) toolchain.Object {
+	t.Helper()
+	ll, base, err := driver.CPU(name, tg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := tools(t).Compile(context.Background(), nil, ll, base, toolchain.Obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return toolchain.Object{Name: name, Data: o}
+}
+
+// TestCPUHere asks for each feature by itself, and compares with what package cpu says of this machine.
+func TestCPUHere(t *testing.T) {
+	tg, err := targets.Host()
+	need.OK(t, err)
+	var objs []toolchain.Object
+	var names, exports []string
+	for _, f := range slices.Sorted(maps.Keys(cpu.Features())) {
+		one := tg
+		one.Features = []string{f}
+		if _, _, err := driver.CPU("x", one); err != nil {
+			continue // no target needs it
+		}
+		name := fmt.Sprintf("f%d", len(names))
+		names, exports = append(names, f), append(exports, name+"_cpu_ok")
+		objs = append(objs, cpuObject(t, name, one))
+	}
+	if len(names) < len(tg.Features) || len(names) < 8 {
+		t.Fatalf("only %v can be asked for", names)
+	}
+	out := filepath.Join(t.TempDir(), "f.so")
+	if err := tools(t).LinkShared(context.Background(), tg, objs, exports, "f.so", out); err != nil {
+		t.Fatal(err)
+	}
+	h, err := purego.Dlopen(out, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range names {
+		fn, err := purego.Dlsym(h, exports[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := abi.CPULacks
+		if cpu.Features()[f] {
+			want = abi.CPUOK
+		}
+		if r, _, _ := purego.SyscallN(fn); int(int32(r)) != want {
+			t.Errorf("%s: %d, want %d", f, int32(r), want)
+		}
+	}
+}
+
+// asking is a program without a C library whose exit code is 10 and what NAME_cpu_ok returns.
+const asking = `target triple = %q
+declare i32 @m_cpu_ok()
+define void @_start() naked {
+  %s
+}
+`
+
+// TestCPUElsewhere asks CPUs of the simulator, among them some that cannot run the code of the target.
+func TestCPUElsewhere(t *testing.T) {
+	start := map[string]string{
+		"x86_64":  `call void asm sideeffect "call m_cpu_ok; lea 10(%rax), %edi; mov $$231, %eax; syscall", ""() unreachable`,
+		"aarch64": `call void asm sideeffect "bl m_cpu_ok; add w0, w0, #10; mov x8, #94; svc #0", ""() unreachable`,
+		"arm":     `call void asm sideeffect "bl m_cpu_ok; add r0, r0, #10; mov r7, #248; svc #0", ""() unreachable`,
+	}
+	for _, c := range []struct {
+		target, cpu string
+		want        int
+	}{
+		{"x86-64", "qemu64", abi.CPUOK}, {"x86-64-v3", "max", abi.CPUOK}, {"x86-64-v3", "Nehalem", abi.CPULacks}, {"x86-64-v3", "kvm64", abi.CPULacks},
+		{"x86-64-v4", "max", abi.CPULacks}, // the simulator has no AVX-512
+		{"generic-arm64", "cortex-a53", abi.CPUOK}, {"rpi3", "cortex-a53", abi.CPUOK}, {"rpi5", "cortex-a76", abi.CPUOK}, {"rpi5", "cortex-a72", abi.CPULacks},
+		{"rpi2", "cortex-a7", abi.CPUOK}, {"generic-armv7", "cortex-a7", abi.CPUOK}, {"rpi3-armv7", "cortex-a15", abi.CPUOK},
+		{"rpi2", "cortex-a9", abi.CPULacks}, {"rpi3-armv7", "cortex-a8", abi.CPULacks},
+	} {
+		t.Run(c.target+" on "+c.cpu, func(t *testing.T) {
+			tg, err := targets.Lookup(c.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			qemu, err := exec.LookPath("qemu-" + tg.Arch)
+			if err != nil && tg.Arch == cpu.Arch() {
+				t.Skip("set-up installs no simulator of this machine's own architecture")
+			}
+			need.OK(t, err)
+			dir := t.TempDir()
+			row, _ := rows.Of(tg)
+			text := fmt.Sprintf(asking, row.Triple, strings.Replace(start[tg.Arch], " unreachable", "\n  unreachable", 1))
+			base, err := targets.Lookup(map[string]string{"x86_64": "x86-64", "aarch64": "generic-arm64", "arm": "generic-armv7"}[tg.Arch])
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := tools(t).Compile(context.Background(), nil, []byte(text), base, toolchain.Obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, data := range map[string][]byte{"start.o": o, "cpu.o": cpuObject(t, "m", tg).Data} {
+				if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			program := filepath.Join(dir, "program")
+			if _, err := tools(t).Run(t.Context(), "ld.lld", nil, "-static", "-m", row.Emulation, "-o", program, filepath.Join(dir, "start.o"), filepath.Join(dir, "cpu.o")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(program, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.CommandContext(t.Context(), qemu, "-cpu", c.cpu, program).CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 10+c.want {
+				t.Errorf("%v, want exit code %d\n%s", err, 10+c.want, out)
+			}
+		})
+	}
+}
+
+// TestCPUFeatures: of every feature of every target there is something that tells whether a CPU has it.
+func TestCPUFeatures(t *testing.T) {
+	for _, tg := range targets.All() {
+		if tg.Bare {
+			continue
+		}
+		if _, _, err := driver.CPU("m", tg); err != nil {
+			t.Error(err)
+		}
+		tg.Features = []string{"warp"}
+		if _, _, err := driver.CPU("m", tg); err == nil || !strings.Contains(err.Error(), "warp") {
+			t.Errorf("%s with a feature that nothing tells of: %v", tg.Name, err)
+		}
+	}
+}
