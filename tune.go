@@ -53,6 +53,7 @@ const (
 	RecordStale       = autotune.Stale
 	RecordsOfOtherCPU = autotune.OtherCPU
 	RecordsForeign    = autotune.Foreign
+	RecordsNewer      = autotune.Newer
 	RecordsDamaged    = autotune.Damaged
 )
 
@@ -77,13 +78,9 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	llvm, err := LLVM()
-	if err != nil {
-		return nil, errors.Join(err, run.Close())
-	}
 	n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: o.Algorithms, Bitserial: o.Bitserial}
 	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records, Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
-		Layers: r.Layers, LLVM: llvm, Events: r.Events})
+		Layers: r.Layers, Events: r.Events})
 	return res, errors.Join(err, run.Close())
 }
 

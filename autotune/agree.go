@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ripc/autotune/records"
@@ -41,6 +42,7 @@ const (
 	Stale                    // a layer's schedule does not fit any more
 	OtherCPU                 // records of another machine
 	Foreign                  // records in another version's format
+	Newer                    // records of a version of ripc that is newer than this one
 	Damaged                  // lines that are no records
 )
 
@@ -94,11 +96,13 @@ func (a *agreement) read(cpu string) {
 	if n := len(a.set.Damaged); n > 0 {
 		a.notes = append(a.notes, Note{Kind: Damaged, Count: n})
 	}
-	counts, others := map[records.Class]int{}, map[string]int{}
+	counts, others, newer := map[records.Class]int{}, map[string]int{}, 0
 	own := &records.Set{}
 	for _, r := range a.set.Records {
 		switch {
 		case r.Target != a.network.Target.Name:
+		case isNewer(r.Versions.Ripc, compile.Version):
+			newer++
 		case r.Target == targets.HostName && r.Machine.CPU != cpu && !r.Machine.Simulated:
 			others[r.Machine.CPU]++
 		default:
@@ -109,6 +113,9 @@ func (a *agreement) read(cpu string) {
 		}
 	}
 	a.set = own
+	if newer > 0 {
+		a.notes = append(a.notes, Note{Kind: Newer, Count: newer})
+	}
 	for _, c := range slices.Sorted(maps.Keys(others)) {
 		a.notes = append(a.notes, Note{Kind: OtherCPU, Count: others[c], CPU: c})
 	}
@@ -117,6 +124,22 @@ func (a *agreement) read(cpu string) {
 			a.any, a.class = true, c
 		}
 	}
+}
+
+// isNewer compares versions such as "0.12.1", number by number.
+func isNewer(v, than string) bool {
+	numbers := func(s string) []int {
+		var out []int
+		for part := range strings.SplitSeq(s, ".") {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				break
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+	return slices.Compare(numbers(v), numbers(than)) > 0
 }
 
 // before orders classes of n and m records.

@@ -49,6 +49,12 @@ func (a *study) options(emit []codegen.Kind) compile.KernelOptions {
 	return compile.KernelOptions{Constants: constants, Stage: a.task.Stage, Emit: emit}
 }
 
+// building adds to options for a kernel what the tuner builds with.
+func (t *tuner) building(o compile.KernelOptions) compile.KernelOptions {
+	o.With = t.backends
+	return o
+}
+
 // measure builds and measures trials, several at a time, and takes note of what came of them in their order. It ends with the first
 // that nothing can be learned of.
 func (t *tuner) measure(ctx context.Context, trials []trial) error {
@@ -129,7 +135,7 @@ func (t *tuner) try(ctx context.Context, tr trial, builders, slots chan struct{}
 		if want, err = tr.study.reference(ctx); err != nil {
 			return fmt.Errorf("interpreting %s: %w", title(tr.study.task), err)
 		}
-		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, tr.study.options(nil))
+		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, t.building(tr.study.options(nil)))
 		return err
 	}); err != nil {
 		if text, ok := unbuildable(ctx, err); ok && want != nil && tr.number > 0 {
@@ -188,7 +194,7 @@ func (t *tuner) keep(tr trial, a answer) error {
 		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
 		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: traceLines(tr.candidate.Trace)},
 		Result:    a.measurement, Machine: a.machine,
-		Versions: records.Versions{Ripc: compile.Version, LLVM: t.LLVM},
+		Versions: records.Versions{Ripc: compile.Version, LLVM: t.llvm},
 		Origin:   records.Origin{Tuner: tr.tuner, Seed: t.Seed, Trial: tr.number},
 	}
 	if !a.machine.Simulated {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -17,6 +18,9 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/autotune/space"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
+	"ripc/codegen/llvm/toolchain"
 )
 
 // Options say how to tune.
@@ -43,8 +47,6 @@ type Options struct {
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings
-	// Version is LLVM's, for records.
-	LLVM string
 	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
 	Events func(Event)
 }
@@ -109,11 +111,14 @@ type tuner struct {
 	places  map[place][]*study // what each stage may be
 	usual   map[place]*study   // what it is without a tuner
 	file    *records.File
-	began   time.Time
-	random  interface{ Float64() float64 }
-	done    int // candidates
-	now     int // of these, measured in this call
-	spent   time.Duration
+	// backends build; LLVM is found once, and its version is for records.
+	backends []codegen.Backend
+	llvm     string
+	began    time.Time
+	random   interface{ Float64() float64 }
+	done     int // candidates
+	now      int // of these, measured in this call
+	spent    time.Duration
 }
 
 // open finds the tasks and reads the records.
@@ -122,6 +127,15 @@ func (t *tuner) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	tools, err := toolchain.Find()
+	if err != nil {
+		return err
+	}
+	cache, err := toolchain.DefaultCache()
+	if err != nil {
+		return err
+	}
+	t.backends, t.llvm = []codegen.Backend{llvm.Backend{Tools: tools, Cache: cache}}, tools.Version()
 	missing, err := t.chooseSearch()
 	if err != nil {
 		return err
@@ -190,7 +204,7 @@ func (t *tuner) tell(e Event) {
 	}
 }
 
-// left is how many candidates there may still be; 0 where the time is over.
+// left is how many candidates may still be begun; 0 where the time is over.
 func (t *tuner) left() int {
 	switch {
 	case t.Time > 0 && time.Since(t.began) >= t.Time:
@@ -198,7 +212,7 @@ func (t *tuner) left() int {
 	case t.Trials > 0:
 		return t.Trials - t.done
 	}
-	return t.Round
+	return math.MaxInt
 }
 
 // run tunes until the budget is spent, or nothing is left to try.
@@ -233,7 +247,7 @@ func (t *tuner) run(ctx context.Context) error {
 func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
 	var defaults []trial
 	for _, a := range t.studies {
-		if len(defaults) < t.left() && a.trials == 0 && wanted(a) {
+		if a.trials == 0 && wanted(a) {
 			c, err := a.space.Default()
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", title(a.task), err)
@@ -241,7 +255,15 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
 		}
 	}
-	return len(defaults), t.measure(ctx, defaults)
+	begun := 0
+	for some := range slices.Chunk(defaults, t.Round) {
+		some = some[:min(len(some), t.left())]
+		if err := t.measure(ctx, some); err != nil {
+			return begun, err
+		}
+		begun += len(some)
+	}
+	return begun, nil
 }
 
 // builders is how many kernels are built at a time: a core that is timed is left alone.

@@ -280,6 +280,9 @@ func TestLost(t *testing.T) {
 	if set, _ := records.Load(file); !errors.As(err, &lost) || r.Trials > 5 || len(set.Records) != r.Trials {
 		t.Errorf("%+v, %v", r, err)
 	}
+	if r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{}, Time: 1}); err != nil || r.Trials != 0 {
+		t.Errorf("without time: %+v, %v", r, err)
+	}
 	var none *search.NameError
 	if _, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{}, Search: "none"}); !errors.As(err, &none) {
 		t.Errorf("no search: %v", err)
@@ -424,6 +427,9 @@ func TestAgree(t *testing.T) {
 		rec.Result.Cost, rec.Result.Low = 1, 1
 		rec.Candidate.Trace = []string{"unroll nowhere"}
 		stale.Records = append(stale.Records, rec)
+		rec.Versions.Ripc = "1.10.2"
+		stale.Records = append(stale.Records, rec)
+		rec.Versions.Ripc = compile.Version
 		rec.Machine = records.Machine{CPU: "another"}
 		stale.Records = append(stale.Records, rec)
 	}
@@ -435,7 +441,7 @@ func TestAgree(t *testing.T) {
 			t.Errorf("%+v", note)
 		}
 	}
-	if kinds[autotune.Stale] == 0 || kinds[autotune.Foreign] != 1 || kinds[autotune.Damaged] != 1 || kinds[autotune.OtherCPU] != 1 || kinds[autotune.Without] != 0 {
+	if kinds[autotune.Stale] == 0 || kinds[autotune.Foreign] != 1 || kinds[autotune.Damaged] != 1 || kinds[autotune.OtherCPU] != 1 || kinds[autotune.Newer] != 1 || kinds[autotune.Without] != 0 {
 		t.Errorf("%+v", b.Notes)
 	}
 	if !maps.EqualFunc(b.Traces(), a.Traces(), slices.Equal) || !slices.EqualFunc(got, want, bytes.Equal) {

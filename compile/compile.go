@@ -98,7 +98,7 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o.Emit, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
+		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()

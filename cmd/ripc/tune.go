@@ -304,6 +304,8 @@ func noteOfRecords(n ripc.RecordNote) string {
 		return fmt.Sprintf("%s of another CPU, %s, left out", count(n.Count, "record"), cmp.Or(n.CPU, "unknown"))
 	case ripc.RecordsForeign:
 		return fmt.Sprintf("%s in the format of another version of ripc, left out", count(n.Count, "record"))
+	case ripc.RecordsNewer:
+		return fmt.Sprintf("%s of a newer version of ripc, left out", count(n.Count, "record"))
 	default:
 		return fmt.Sprintf("%s damaged, left out", count(n.Count, "line"))
 	}
