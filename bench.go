@@ -20,6 +20,7 @@ type BenchRequest struct {
 	PerLayer bool
 	// Layer, if not "", is the name of the one layer to measure, built by itself: a model's, with PerLayer left out.
 	Layer    string
+	On       string                             // as in RunRequest
 	Progress func(done, total int, what string) // may be nil
 }
 
@@ -31,6 +32,7 @@ type BenchResult struct {
 	Target    string `json:"target"`
 	Threads   int    `json:"threads"`
 	Simulated bool   `json:"simulated,omitempty"`
+	On        string `json:"on,omitempty"` // where it was measured: BenchRequest.On
 	Runs      int    `json:"runs"`
 	Figures
 	ClockGHz *float64 `json:"clock_ghz"`        // of one core, directly behind the fastest runs
@@ -125,10 +127,10 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &BenchResult{Threads: r.Threads}
-	o := engine.Options{Threads: r.Threads, Count: true}
+	res := &BenchResult{Threads: r.Threads, On: r.On}
+	o := engine.Options{Threads: r.Threads, Count: true, Elsewhere: elsewhere(ctx, r.On)}
 	e, err := openLibrary(o)
-	if threads := (*ThreadsError)(nil); err != nil && !errors.As(err, &threads) {
+	if threads := (*ThreadsError)(nil); err != nil && r.On == "" && !errors.As(err, &threads) {
 		res.Reason, o.Count = err.Error(), false // does it run without counting?
 		e, err = openLibrary(o)
 	}
@@ -167,12 +169,14 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := u.Measure(ctx, r.Threads, measure.Thorough())
-	if m == nil {
+	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Elsewhere: elsewhere(ctx, r.On)})
+	if err != nil {
 		return nil, err
 	}
+	defer e.Close()
+	m, err := engine.Measure(ctx, e, u.Inputs(0), engine.MeasureOptions{})
 	s := codegen.Describe(u.Artifact()).Stages[0]
-	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, Simulated: m.Kind == engine.Simulated,
+	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
 		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
 	res.estimated(m.Estimate, u.Target.CPU)

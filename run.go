@@ -33,6 +33,7 @@ type RunRequest struct {
 	Seed    uint64 // fills the inputs that are not given (runtime.FillRandom)
 	Threads int    // at least 1
 	Engine  string // "" is EngineNative
+	On      string // "ssh:USER@HOST[:PORT]" of the machine that runs compiled code; "" is this one
 	// Progress, if not nil, is called now and then with what is being done.
 	Progress func(done, total int, what string)
 }
@@ -52,7 +53,7 @@ type Output struct {
 	Data   []byte // little endian, C order
 }
 
-// group is how many inferences are simulated by one process.
+// group is how many inferences are simulated by one process, or sent to another machine at once.
 const group = 20
 
 // Run runs a model or an artifact on its inputs, as often as they ask for. Artifacts of other machines run
@@ -85,6 +86,8 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	switch e.Kind() {
 	case engine.Simulated:
 		together, what = group, "simulating "+d.Target
+	case engine.Remote:
+		together, what = group, "running on "+r.On
 	case engine.Interpreted:
 		res.Engine, res.Threads = EngineInterp, 1
 	}
@@ -121,7 +124,7 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 	if err != nil {
 		return nil, err
 	}
-	return openLibrary(engine.Options{Threads: r.Threads})
+	return openLibrary(engine.Options{Threads: r.Threads, Elsewhere: elsewhere(ctx, r.On)})
 }
 
 // interpret gives the interpreter of a model's definition, ready to run.

@@ -25,6 +25,10 @@ type TuneRequest struct {
 	Options Options // target, and what of the model is fixed; Emit is ignored
 	// Runner is the name of what measures (TuneRunners); "" is local where this machine can run the target, else qemu.
 	Runner string
+	// Key is the path of the key that lets into a fleet's hub, where Runner is one.
+	Key string
+	// Log, if not nil, is told what happens to the connection to what measures.
+	Log func(text string)
 	// Records is the file that measurements are appended to; what it has is not measured again.
 	Records string
 	// Trials and Time are budgets, as in autotune.Options.
@@ -74,7 +78,7 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	if name == "" {
 		name = RunnerFor(c.Target)
 	}
-	run, err := runner.Open(ctx, name, c.Target, runner.Options{})
+	run, err := runner.Open(ctx, name, c.Target, runner.Options{Key: r.Key, Log: r.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ type VerifyRequest struct {
 	// Layer, if not "", is the name of the one layer to compare, built by itself; SO and Inputs must then be left out.
 	Layer    string
 	Threads  int
-	Limit    time.Duration                      // of a stage's compiled code under simulation; 0 means a minute
+	On       string                             // as in RunRequest
+	Limit    time.Duration                      // of a stage's compiled code under simulation, or elsewhere; 0 means a minute
 	Progress func(done, total int, what string) // may be nil
 	Watch    func(*VerifyReport, *VerifyRunning)
 }
@@ -47,7 +48,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.Threads, in.Limit, in.Watch = r.Threads, r.Limit, r.Watch
+	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, elsewhere(ctx, r.On)
 	in.Progress = func(done, total int, stage string) { progress(done, total, "verifying "+stage) }
 	return verify.Verify(ctx, in)
 }

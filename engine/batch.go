@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type step struct {
 // left is what a step left. memory has outputs if those were asked for, and Inputs only if they can be told.
 type left struct {
 	memory   *Memory
-	counters Counters // without Took
+	counters Counters // Took may be 0
 }
 
 // run runs jobs as one batch of the network d: fresh makes the memory that a job with Inputs starts on, process runs the
@@ -77,7 +78,7 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 	for k, l := range done {
 		r := &results[k]
 		r.Counters = l.counters
-		r.Counters.Took = took
+		r.Counters.Took = cmp.Or(l.counters.Took, took)
 		if l.memory == nil {
 			continue
 		}

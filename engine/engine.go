@@ -3,6 +3,7 @@
 //	interpreted  the Program itself, in package interp: the definition (Interpret)
 //	native       an artifact, in this process (Open)
 //	simulated    an artifact for another machine, under qemu (Open)
+//	remote       an artifact, on another machine (Open with Options.Elsewhere)
 //
 // Who runs, compares or measures networks knows nothing but Engine. A device, a board or another simulator is one more
 // implementation.
@@ -26,6 +27,7 @@ const (
 	Native      Kind = iota // compiled code, in this process, which it may take along
 	Simulated               // compiled code, in a simulator: its times mean nothing
 	Interpreted             // the definition
+	Remote                  // compiled code, on another machine
 )
 
 func (k Kind) String() string {
@@ -36,6 +38,8 @@ func (k Kind) String() string {
 		return "simulated"
 	case Interpreted:
 		return "interpreted"
+	case Remote:
+		return "remote"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
@@ -78,7 +82,7 @@ type Result struct {
 // Counters are what was measured of a job. What an engine cannot tell is 0.
 type Counters struct {
 	Took         time.Duration // of the job alone; of a simulated one, a share of its batch
-	GHz          float64       // clock of the core directly behind the job; with Options.Count
+	GHz          float64       // clock of the core directly behind the job; with Options.Count, or Remote
 	Instructions uint64        // that the network executed; with Options.Count
 	Estimate     Estimate      // of simulated code; with Options.Count
 }
@@ -125,8 +129,10 @@ type Options struct {
 	Simulate bool
 	// Count asks for counters: the clock of native code, the instructions and estimated cycles of simulated code.
 	Count bool
-	// Limit bounds the time of a stage of simulated code; 0 is no limit.
+	// Limit bounds the time of a stage of code that does not run in this process; 0 is no limit.
 	Limit time.Duration
+	// Elsewhere, if not nil, reaches another machine, on which Open then runs the artifact at path.
+	Elsewhere func(path string) (Far, error)
 }
 
 // ThreadsError says that an engine cannot use so many threads for what it was asked to do.
@@ -173,7 +179,7 @@ func (e *FaultError) Unwrap() error { return e.Err }
 func (e *FaultError) How() string {
 	switch e.Fault {
 	case Crashed:
-		return "crashed in simulation (" + e.Cause + ")"
+		return "crashed (" + e.Cause + ")"
 	case Overran:
 		return "wrote beyond the end of a buffer"
 	case TimedOut:

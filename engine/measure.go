@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"ripc/measure"
 )
@@ -43,8 +44,11 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if o.Budget == (measure.Budget{}) {
 		o.Budget = measure.Thorough()
 	}
-	if e.Kind() == Native {
+	switch e.Kind() {
+	case Native:
 		return sampled(ctx, e, inputs, o)
+	case Remote:
+		return batched(ctx, e, inputs, o)
 	}
 	stages := e.Describe().Stages
 	n := len(stages)
@@ -131,6 +135,78 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	timings, err = sample(each, "measuring layers")
 	for i, t := range timings {
 		m.Stages = append(m.Stages, measure.Reduce(t, d.Stages[i].MACs))
+	}
+	return m, err
+}
+
+// maxBatch bounds the jobs of a batch, as each takes memory.
+const maxBatch = 2000
+
+// batched measures times on another machine, many runs at once: what lies between batches is not measured.
+func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
+	stages := e.Describe().Stages
+	n := len(stages)
+	// sample runs rounds of jobs in one batch, and then as many more as the budget wants, behind a tenth that warms up.
+	sample := func(round []Job, what string) ([][]measure.Timing, error) {
+		timings := make([][]measure.Timing, len(round))
+		run := func(warm, rounds int) (time.Duration, error) {
+			jobs := []Job{{Inputs: inputs}}
+			for range warm + rounds {
+				jobs = append(jobs, round...)
+			}
+			results, err := e.Run(ctx, jobs)
+			if err != nil {
+				return 0, err
+			}
+			var took time.Duration
+			for k, r := range results[1+warm*len(round):] {
+				timings[k%len(round)] = append(timings[k%len(round)], measure.Timing{Took: r.Counters.Took, GHz: r.Counters.GHz})
+				took += r.Counters.Took
+			}
+			return took, nil
+		}
+		if o.Progress != nil {
+			o.Progress(0, o.Budget.Runs, what)
+		}
+		took, err := run(1, 1)
+		if err != nil {
+			return timings, err
+		}
+		each := max(took, time.Microsecond)
+		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round))) // less of what takes no time
+		if most := int(o.Budget.Limit / each); rounds > most {
+			rounds = max(o.Budget.Few, most)
+		}
+		for k := range timings {
+			timings[k] = nil
+		}
+		for done := 0; done < rounds; {
+			now := min(rounds-done, max(1, maxBatch/len(round)))
+			if _, err := run(1+now/10, now); err != nil {
+				return timings, err
+			}
+			done += now
+			if o.Progress != nil {
+				o.Progress(done, rounds, what)
+			}
+		}
+		return timings, nil
+	}
+	timings, err := sample([]Job{{Last: n}}, "measuring")
+	var macs int64
+	var each []Job
+	for i, s := range stages {
+		macs += s.MACs
+		each = append(each, Job{First: i, Last: i + 1})
+	}
+	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
+	m := &Measurement{Kind: Remote, Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
+	if err != nil || !o.Stages {
+		return m, err
+	}
+	timings, err = sample(each, "measuring layers")
+	for i, t := range timings {
+		m.Stages = append(m.Stages, measure.Reduce(t, stages[i].MACs))
 	}
 	return m, err
 }

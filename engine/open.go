@@ -14,6 +14,9 @@ import (
 
 // Choose says how Open runs an artifact for arch that needs features of a CPU.
 func Choose(arch string, features []string, o Options) Kind {
+	if o.Elsewhere != nil {
+		return Remote
+	}
 	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil && simulate.Supports(arch) {
 		return Simulated
 	}
@@ -21,7 +24,7 @@ func Choose(arch string, features []string, o Options) Kind {
 }
 
 // Open makes the artifact at path ready to run: in this process if this machine can, else in simulation; a program
-// for a board without an operating system on that board, simulated. It fails as runtime.Load, simulate.Open and
+// for a board without an operating system on that board, simulated; and anything where Options.Elsewhere says. It fails as runtime.Load, simulate.Open and
 // bareboard.Open do, or with *ThreadsError.
 func Open(path string, o Options) (Engine, error) {
 	d, err := runtime.ReadDescription(path)
@@ -29,6 +32,9 @@ func Open(path string, o Options) (Engine, error) {
 		return nil, err
 	}
 	o.Threads = cmp.Or(o.Threads, 1)
+	if o.Elsewhere != nil {
+		return openFar(path, o)
+	}
 	if bareboard.IsProgram(path, d) {
 		return openBoard(path, o)
 	}

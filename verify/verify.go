@@ -38,6 +38,8 @@ type Input struct {
 	More []Set
 	// Simulate makes Verify simulate although this machine could run the artifact.
 	Simulate bool
+	// Elsewhere, if not nil, reaches the machine on which the artifact runs (engine.Options).
+	Elsewhere func(path string) (engine.Far, error)
 	// Progress, if not nil, is called before each stage, and once more with done == total.
 	Progress func(done, total int, stage string)
 	// Watch, if not nil, is called before compiled code runs in this process, which may not survive that, and once it
@@ -107,7 +109,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 		r.Stages = append(r.Stages, s)
 	}
 	v := &verifier{in: in, report: r, tensors: tensors(d), compiled: map[*ir.Func]*interp.Compiled{}}
-	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit}
+	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit, Elsewhere: in.Elsewhere}
 	err = v.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
 		v.e, err = engine.Open(in.SO, o)
 		return err

@@ -32,9 +32,11 @@ const (
 type message struct {
 	Worker  *Announcement   `json:"worker,omitempty"`
 	Measure json.RawMessage `json:"measure,omitempty"` // a Header
-	Need    []string        `json:"need,omitempty"`    // hashes
-	Result  json.RawMessage `json:"result,omitempty"`  // a Result
-	Error   string          `json:"error,omitempty"`   // why the worker cannot do what it was asked to
+	Run     *runRequest     `json:"run,omitempty"`
+	Need    []string        `json:"need,omitempty"`   // hashes
+	Result  json.RawMessage `json:"result,omitempty"` // a Result
+	Ran     *runAnswer      `json:"ran,omitempty"`
+	Error   string          `json:"error,omitempty"` // why the worker cannot do what it was asked to
 }
 
 // Announcement is what a worker says of itself.

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
 	Through []string
-	// SSH is the command and its first arguments that stands for ssh; nil is ssh.
+	// SSH is the command and its first arguments that stands for ssh; nil is $RIPC_SSH, or ssh.
 	SSH []string
 	// Key is the path of the key that lets into a fleet's hub (Fleet.Key).
 	Key string

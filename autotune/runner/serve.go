@@ -109,6 +109,8 @@ func (s *server) serve(ctx context.Context) error {
 			return &MessageError{Msg: "a blob that nobody asked for"}
 		case m.Measure != nil:
 			err = s.measure(ctx, m.Measure)
+		case m.Run != nil:
+			err = s.run(ctx, m.Run)
 		default:
 			return &MessageError{Msg: "a message that asks for nothing"}
 		}

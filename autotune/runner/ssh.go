@@ -2,11 +2,13 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -78,11 +80,14 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	return s, nil
 }
 
+// EnvSSH is the environment variable with the command, and its first arguments, that stands for ssh.
+const EnvSSH = "RIPC_SSH"
+
 // sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address without the port.
 func sshCommand(address string, o Options) (command []string, host string, err error) {
 	command = o.SSH
 	if command == nil {
-		command = []string{"ssh"}
+		command = strings.Fields(cmp.Or(os.Getenv(EnvSSH), "ssh"))
 	}
 	command = append(command[:len(command):len(command)], "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-T")
 	host = address
@@ -288,8 +293,8 @@ func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) er
 			break
 		}
 		err = s.session.within(ctx, limit+s.patience, do)
-		said := (*WorkerError)(nil)
-		if err == nil || errors.As(err, &said) {
+		said, fault := (*WorkerError)(nil), (*blame)(nil)
+		if err == nil || errors.As(err, &said) || errors.As(err, &fault) {
 			return err
 		}
 		s.drop()

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +15,10 @@ import (
 
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
+	"ripc/engine"
 	"ripc/internal/need"
 	"ripc/internal/sshtest"
+	"ripc/measure"
 	"ripc/targets"
 )
 
@@ -146,5 +149,58 @@ func TestSSHBoards(t *testing.T) {
 			r := open(t, "ssh:"+server.Address, c.target, runner.Options{SSH: server.SSH, Through: []string{qemu, "-cpu", c.cpu}})
 			behaves(t, r, c.target)
 		})
+	}
+}
+
+// TestReach runs, measures and stops artifacts on a board, as an engine.
+func TestReach(t *testing.T) {
+	server := sshtest.Start(t)
+	qemu, err := exec.LookPath("qemu-aarch64")
+	need.OK(t, err)
+	o := runner.Options{SSH: server.SSH, Through: []string{qemu, "-cpu", "cortex-a53"}}
+	library := kernel(t, "rpi3", 1)
+	open := func(library []byte, limit time.Duration) engine.Engine {
+		t.Helper()
+		e, err := engine.OpenLibrary(library, engine.Options{Threads: 2, Limit: limit, Elsewhere: func(path string) (engine.Far, error) {
+			return runner.Reach(t.Context(), "ssh:"+server.Address, path, o)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return e
+	}
+	e := open(library, 0)
+	if e.Kind() != engine.Remote || e.Describe().Target != "rpi3" {
+		t.Errorf("%v, for %s", e.Kind(), e.Describe().Target)
+	}
+	for range 2 { // the second time, on what the first left
+		r, err := e.Run(t.Context(), []engine.Job{{Inputs: input(), Last: 1, Outputs: true, Fill: 9}, {Last: 1, Keep: true}})
+		if err != nil || runner.Hash(r[0].Outputs[0]) != output()[0] || runner.Hash(r[1].Memory.Outputs[0]) != output()[0] || r[1].Outputs != nil || r[0].Counters.Took <= 0 || r[0].Counters.GHz <= 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	m, err := engine.Measure(t.Context(), e, input(), engine.MeasureOptions{Stages: true, Budget: measure.Quick()})
+	if err != nil || m.Kind != engine.Remote || m.Runs < 5 || len(m.Stages) != 1 || m.Network.MinMS == nil || m.GHz == nil || m.Stages[0].MinMS == nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+	var fault *engine.FaultError
+	for what, c := range map[string]struct {
+		code  map[elf.Machine][]byte
+		fault engine.Fault
+	}{"crash": {crash, engine.Crashed}, "status": {status, engine.Failed}, "hang": {hang, engine.TimedOut}} {
+		if _, err := open(patched(t, library, c.code), time.Second).Run(t.Context(), []engine.Job{{Inputs: input(), Last: 1}}); !errors.As(err, &fault) || fault.Fault != c.fault {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := e.Run(t.Context(), []engine.Job{{Inputs: [][]byte{{1}}, Last: 1}}); err == nil {
+		t.Error("a wrong input: no error")
+	}
+	if _, err := e.Run(t.Context(), []engine.Job{{Inputs: input(), Last: 1}}); err != nil {
+		t.Errorf("behind a wrong input: %v", err)
 	}
 }

@@ -31,11 +31,13 @@ the fastest and the middle run in milliseconds, and multiply-accumulates (MACs) 
 of all threads together. The clock is measured in the same run, by a chain of dependent
 additions, one a cycle. Code for other machines is simulated, with one thread, and no time
 is given: its instructions are counted, and the cycles of the board's core estimated by
-LLVM's model of its pipeline (llvm-mca), which knows no caches (docs/estimates.md). With --layer one layer is built and measured by
+LLVM's model of its pipeline (llvm-mca), which knows no caches (docs/estimates.md). With --on
+it runs on a board, and is timed there as here. With --layer one layer is built and measured by
 itself, with its own weights and the schedule that it has in the network or that --schedule
 gives: what a change of its schedule does shows without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
   ripc bench squeezenet_rpi3.so --json
+  ripc bench squeezenet.json --target rpi4 --on ssh:pi@board --per-layer
   ripc bench squeezenet.json --per-layer --sort cost
   ripc bench squeezenet.json --json > before.json     # and later:
   ripc bench squeezenet.json --compare before.json
@@ -106,6 +108,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 	}
 	cmd.Flags().SortFlags = false
 	threadsFlag(cmd, &r.Threads)
+	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
 	cmd.Flags().StringVar(&sortBy, "sort", sortStage, "order of the layers: "+strings.Join(sortOrders(), ", "))
@@ -159,7 +162,11 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int, wide
 		}
 		fmt.Fprintln(w)
 	} else {
-		fmt.Fprintf(w, "%s for %s, threads: %d, %s", what, r.Target, r.Threads, count(r.Runs, "run"))
+		fmt.Fprintf(w, "%s for %s", what, r.Target)
+		if r.On != "" {
+			fmt.Fprintf(w, " on %s", r.On)
+		}
+		fmt.Fprintf(w, ", threads: %d, %s", r.Threads, count(r.Runs, "run"))
 		if r.ClockGHz != nil {
 			fmt.Fprintf(w, ", clock %.2f GHz", *r.ClockGHz)
 		}

@@ -80,6 +80,7 @@ func help(err error) string {
 	var features *runtime.FeatureError
 	var host *targets.HostError
 	var name *runner.NameError
+	var lost *runner.LostError
 	switch {
 	case errors.As(err, &target):
 		return "leave --target out: an artifact knows its own"
@@ -95,6 +96,8 @@ func help(err error) string {
 		}[artifact.For]
 	case errors.As(err, &arch), errors.As(err, &features):
 		return "compile the model with --target host on this machine"
+	case errors.As(err, &lost) && strings.HasPrefix(lost.Runner, "ssh:"):
+		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + strings.TrimPrefix(lost.Runner, "ssh:") + " true`"
 	case errors.As(err, &name):
 		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &host):

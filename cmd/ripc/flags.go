@@ -148,6 +148,11 @@ func threadsFlag(cmd *cobra.Command, n *int) {
 	cmd.Flags().IntVar(n, "threads", 1, "number of threads")
 }
 
+// onFlag adds --on.
+func onFlag(cmd *cobra.Command, on *string) {
+	cmd.Flags().StringVar(on, "on", "", "`ssh:USER@HOST[:PORT]` of the machine to run compiled code on; it\nneeds nothing but sshd")
+}
+
 // maxThreads bounds --threads; simulation allows fewer and says so.
 const maxThreads = 256
 

@@ -35,7 +35,7 @@ JetStream; what it keeps is in --dir and is there when it is started again.
 Who may ask for measurements runs code on the workers. So a hub without keys serves this
 machine alone. Make keys first, one for each worker and each tuner: they are files that hold
 a secret and the hub's certificate, and all that passes is encrypted then. A worker's key
-lets it pull jobs and answer, no more.`,
+lets it pull jobs and answer, no more. docs/fleet.md says more.`,
 		Example: `  ripc hub keys worker pi3 -o pi3.key
   ripc hub keys tuner me -o me.key
   ripc hub --listen 0.0.0.0:4222

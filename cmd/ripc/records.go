@@ -19,8 +19,8 @@ func recordsCommand() *cobra.Command {
 		Short: "Look at what ripc tune has measured, and tidy it up",
 		Long: `List what is in files of records (ripc tune writes them): for each workload, target and
 machine the number of candidates tried, what the best of them costs, what the default
-schedule costs, and how many times cheaper the best is. The other commands below merge
-files, prune them, and draw how the best cost fell.`,
+schedule costs, and how many times cheaper the best is. The commands below merge files,
+prune them, and draw how the best cost fell.`,
 		Example: `  ripc records ripc.records
   ripc records prune ripc.records --keep 3
   ripc records curve ripc.records -o curve.svg`,
@@ -46,7 +46,7 @@ files, prune them, and draw how the best cost fell.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().BoolVar(&wide, "wide", false, "all columns, however narrow the terminal")
-	cmd.AddCommand(mergeCommand(), pruneCommand(), curveCommand())
+	cmd.AddCommand(mergeCommand(), pruneCommand(), curveCommand(), importanceCommand())
 	return cmd
 }
 

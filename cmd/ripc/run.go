@@ -33,9 +33,11 @@ may be left out; K times the batch makes K runs, whose outputs are stacked), or 
 .png or .jpg, which are scaled to the input's size and to the range 0 to 1 (f32), 0 to 255
 (u8) or 0 to 2^bits-1 (levels); --mean and --std then make of that what the network
 was trained on. They fill the inputs in order, or by NAME=FILE. Inputs that
-are not given are filled from --seed. Code for other machines runs in simulation.`,
+are not given are filled from --seed. Code for other machines runs in simulation, or, with
+--on, on a board.`,
 		Example: `  ripc run digits.json --input examples/digits/data/x_test.npy --top 1
-  ripc run squeezenet.so --seed 7 --threads 4 --output out`,
+  ripc run squeezenet.so --seed 7 --threads 4 --output out
+  ripc run squeezenet.json --target rpi4 --on ssh:pi@board`,
 		Args: args(1, -1, "a MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
@@ -50,6 +52,7 @@ are not given are filled from --seed. Code for other machines runs in simulation
 	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	fs.StringVar(&o.output, "output", "", "folder for output_0.npy, output_1.npy ... and outputs.json")
 	threadsFlag(cmd, &r.Threads)
+	onFlag(cmd, &r.On)
 	engineFlag(cmd, &r.Engine)
 	fs.IntVar(&o.top, "top", 0, "print the `K` largest values of each row of the first output")
 	fs.StringVar(&o.labels, "labels", "", "file with a name for each value of a row, one a line")
@@ -88,6 +91,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	r := &o.request
 	if err := checkEngine(r.Engine); err != nil {
 		return err
+	}
+	if r.On != "" && r.Engine == ripc.EngineInterp {
+		return usagef("--on %s: the interpreter runs here, leave one of --on and --engine out", r.On)
 	}
 	if err := checkFirst(cmd, r.First); err != nil {
 		return err

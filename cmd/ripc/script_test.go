@@ -9,12 +9,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ripc"
+	"ripc/autotune/runner"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/sshtest"
+	"ripc/runtime"
 	"ripc/runtime/npy"
 )
 
@@ -57,9 +61,24 @@ func TestScripts(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": exitCode, "hub": startHub, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
+			"code": exitCode, "hub": startHub, "sshd": func(ts *testscript.TestScript, neg bool, args []string) { startSSHD(t, ts) }, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
 		},
 	})
+}
+
+// startSSHD is "sshd": an sshd at ssh:$ADDRESS, which needs no questions. The worker for this machine is put beside ripc, as make
+// workers does.
+func startSSHD(t *testing.T, ts *testscript.TestScript) {
+	server := sshtest.Start(t)
+	ts.Setenv("ADDRESS", server.Address)
+	ts.Setenv("CACHE", server.Cache)
+	ts.Setenv(runner.EnvSSH, strings.Join(server.SSH, " "))
+	beside := filepath.Join(filepath.Dir(ts.Getenv("RIPC")), runner.WorkerName(runtime.HostArch()))
+	cmd := exec.Command("go", "build", "-trimpath", "-tags=ripc_static", "-o", beside, "ripc/cmd/ripc-worker")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("go build: %v\n%s", err, out)
+	}
 }
 
 // exitCode is "code N command ...": the command must end with exit code N.

@@ -56,6 +56,10 @@ docs/tuning.md says more.`,
 			}
 			show := newTuneProgress(cmd.OutOrStdout(), f.json)
 			r.Events = show.event
+			r.Log = func(text string) {
+				show.progress.done()
+				fmt.Fprintln(os.Stderr, "ripc: "+text)
+			}
 			res, err := ripc.Tune(cmd.Context(), r)
 			show.progress.done()
 			if res == nil {
@@ -81,6 +85,7 @@ docs/tuning.md says more.`,
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
 	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+"\n(default "+ripc.Searches()[0]+")")
 	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+"\n(default local where this machine can run the target, else qemu)")
+	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	complete(cmd, "tuner", ripc.Searches)

@@ -61,7 +61,8 @@ differs, or that a stage crashed or did not end.`,
 		Example: `  ripc verify examples/digits/digits.json --target rpi3
   ripc verify digits.json --so digits.so --threads 4
   ripc verify digits.json --input examples/digits/data/x_test.npy
-  ripc verify digits.json --layer conv2 --schedule my.schedule`,
+  ripc verify digits.json --layer conv2 --schedule my.schedule
+  ripc verify digits.json --target rpi4 --on ssh:pi@board`,
 		Args: args(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
@@ -103,6 +104,7 @@ differs, or that a stage crashed or did not end.`,
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random and hard inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)
+	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
 	f.register(cmd)
 	return cmd

@@ -53,6 +53,8 @@ type jobPlaces struct {
 	outputs  []place // and as it left them
 	captured []place // those of Job.Capture, then the whole workspace for KeepWorkspace
 	keep     bool    // Job.KeepWorkspace
+	discard  bool    // Job.Discard
+	timing   int64   // offset; 0 if it is not timed
 }
 
 // image is the plan of an image file and the pieces that are not zero.
@@ -65,7 +67,6 @@ type image struct {
 	jobs    []jobPlaces
 	stacks  int64
 	threads int
-	timing  int64 // offset of the timing of the last job; 0 if it has none
 }
 
 // piece is data at an offset of the file.
@@ -151,7 +152,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		var p jobPlaces
 		if j.Continue {
 			p = im.jobs[k-1]
-			p.captured, p.outputs = nil, p.live
+			p.captured, p.outputs, p.timing = nil, p.live, 0
 		} else {
 			in, out = im.tensors(k, j, &p, stored)
 			switch {
@@ -165,20 +166,24 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 				p.work = shared
 			}
 		}
-		p.keep = j.KeepWorkspace
+		p.keep, p.discard = j.KeepWorkspace, j.Discard
 		p.desc = jobsAt + int64(k)*jobSize
 		sync := uint64(0)
 		if j.Threads > 1 {
 			sync = im.addr(im.take(2*abi.SyncBytes, abi.Align))
 		}
-		goesOn := k+1 < len(jobs) && jobs[k+1].Continue
+		goesOn := k+1 < len(jobs) && jobs[k+1].Continue && !j.Discard
 		copies, copiesAt := im.captures(j, &p, goesOn)
 		counted := uint64(0)
 		if m.plugin != nil {
 			counted = 1
 		}
+		timing := uint64(0)
+		if p.timing = im.timed(j); p.timing > 0 {
+			timing = im.addr(p.timing)
+		}
 		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads), uint64(j.First), uint64(j.Last),
-			0, copies, im.addr(copiesAt), counted, im.timed(j))
+			0, copies, im.addr(copiesAt), counted, timing)
 		im.jobs = append(im.jobs, p)
 	}
 	im.take(0, pageSize)
@@ -193,17 +198,23 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	return im, nil
 }
 
-// timed places what a job's timing needs, and returns its address; 0 if it is not timed.
-func (im *image) timed(j Job) uint64 {
-	if !j.timed {
+// timed places what a job's timing needs; 0 if it is not timed.
+func (im *image) timed(j Job) int64 {
+	room := j.samples
+	if j.Time {
+		room = 1
+	}
+	if room == 0 {
 		return 0
 	}
 	cold := im.take(j.cold, pageSize)
-	im.timing = im.take(samplesAt+8*MaxSamples, pageSize)
-	im.pieces = append(im.pieces, piece{im.timing, timingStart(Timing{Samples: 1, Calls: 1})})
-	im.words(im.timing+24, im.addr(cold), uint64(j.cold))
-	im.words(moreAt, 1)
-	return im.addr(im.timing)
+	at := im.take(samplesAt+int64(8*room), 64)
+	im.pieces = append(im.pieces, piece{at, timingStart(Timing{Samples: 1, Calls: 1})})
+	im.words(at+24, im.addr(cold), uint64(j.cold))
+	if j.samples > 0 {
+		im.words(moreAt, 1)
+	}
+	return at
 }
 
 // tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it returns.

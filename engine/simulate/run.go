@@ -199,7 +199,17 @@ func (im *image) results(f *os.File) ([]Result, error) {
 	}
 	for k, p := range im.jobs {
 		r := &results[k]
+		if p.timing > 0 {
+			times, err := im.times(f, p.timing, Timing{Samples: MaxSamples, Calls: 1})
+			if err != nil {
+				return nil, err
+			}
+			r.Took, r.GHz = time.Duration(times.Samples[0]), times.GHz
+		}
 		for _, o := range p.outputs {
+			if p.discard {
+				break
+			}
 			data, err := read(f, o)
 			if err != nil {
 				return nil, err

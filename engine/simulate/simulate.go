@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -61,9 +62,13 @@ type Job struct {
 	// KeepWorkspace asks for the whole workspace as it is after the job, Capture for pieces of it.
 	KeepWorkspace bool
 	Capture       []Range
+	// Discard leaves the outputs out of the result.
+	Discard bool
+	// Time asks how long the job takes, which is for artifacts that are not simulated.
+	Time bool
 
-	timed bool  // as Start wants it
-	cold  int64 // bytes to touch before each sample
+	samples int   // room for so many, as Start wants it
+	cold    int64 // bytes to touch before each sample
 }
 
 // Result is what one job left.
@@ -77,6 +82,9 @@ type Result struct {
 	Instructions uint64
 	// Profile says which they were; nil without Options.Count.
 	Profile *Profile
+	// Took and GHz are the job's time and the clock of its core directly behind it; 0 without Job.Time.
+	Took time.Duration
+	GHz  float64
 	// StackBytes is about how deep any thread's stack went in the whole batch.
 	StackBytes int
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"time"
 )
 
@@ -46,7 +47,7 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 		return nil, err
 	}
 	last := jobs[len(jobs)-1]
-	again := Job{Continue: true, First: last.First, Last: last.Last, Threads: last.Threads, timed: true, cold: cold}
+	again := Job{Continue: true, First: last.First, Last: last.Last, Threads: last.Threads, samples: MaxSamples, cold: cold}
 	prepared, err := m.prepare(ctx, append(jobs[:len(jobs):len(jobs)], again))
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (p *Process) Time(t Timing) (Times, error) {
 	if p.ended != nil {
 		return Times{}, p.ended
 	}
-	at := p.image.timing
+	at := p.image.jobs[p.jobs-1].timing
 	start := timingStart(t)
 	if _, err := p.file.WriteAt(start[:24], at); err != nil { // what follows does not change
 		return Times{}, fmt.Errorf("simulate: %w", err)
@@ -106,21 +107,21 @@ func (p *Process) Time(t Timing) (Times, error) {
 	if err := p.wait(); err != nil {
 		return Times{}, err
 	}
-	return p.times(t)
+	return p.image.times(p.file, at, t)
 }
 
-// times reads what was measured.
-func (p *Process) times(t Timing) (Times, error) {
-	head, err := read(p.file, place{at: p.image.timing, size: samplesAt})
+// times reads what was measured, as t says, to the timing at an offset.
+func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
+	head, err := read(f, place{at: at, size: samplesAt})
 	if err != nil {
 		return Times{}, err
 	}
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(head[at:]) }
 	taken, chain, clock := word(40), word(48), word(72)
 	if taken == 0 || taken > uint64(t.Samples) {
-		return Times{}, &OverrunError{Path: p.m.path, What: "all its buffers, over what was measured"}
+		return Times{}, &OverrunError{Path: im.m.path, What: "all its buffers, over what was measured"}
 	}
-	data, err := read(p.file, place{at: p.image.timing + samplesAt, size: int64(8 * taken)})
+	data, err := read(f, place{at: at + samplesAt, size: int64(8 * taken)})
 	if err != nil {
 		return Times{}, err
 	}
@@ -144,6 +145,7 @@ func (p *Process) Finish() ([]Result, error) {
 		return nil, p.failed(err)
 	}
 	p.ended = errors.New("the process has ended")
+	p.image.jobs[p.jobs-1].timing = 0 // Time has said it
 	return p.image.results(p.file)
 }
 

@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{"cmd/ripc", []string{".", "autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "graph", "importer", "internal/files", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
@@ -98,7 +98,7 @@ func Table() []Row {
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
-		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "measure", "runtime", "targets", "targets/cpu", "targets/guests"},
+		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "measure", "runtime", "runtime/describe", "targets", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files"}, []string{"github.com/nats-io"}},
 

@@ -9,12 +9,25 @@ import (
 	"ripc/runtime/describe"
 )
 
-// simulated runs an artifact under qemu.
-type simulated struct {
+// Far runs batches of the jobs of one artifact on another machine (autotune/runner.Board), as simulate.Machine runs them here.
+type Far interface {
+	Description() *describe.Artifact
+	Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error)
+	Close() error
+}
+
+// apart runs an artifact in processes of its own: under qemu, or on another machine.
+type apart struct {
 	batches
-	m      *simulate.Machine
+	kind Kind
+	m    interface {
+		Description() *describe.Artifact
+		Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error)
+	}
+	code   func(at, n uint64) []byte
 	core   *estimate.Estimator // nil without Options.Count, or because of noCore
 	noCore error
+	close  func() error
 }
 
 func openSimulated(path string, o Options) (Engine, error) {
@@ -25,23 +38,31 @@ func openSimulated(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulated{batches: batches{o: o}, m: m}
+	s := &apart{batches: batches{o: o}, kind: Simulated, m: m, code: m.Code, close: func() error { return nil }}
 	if o.Count {
 		s.core, s.noCore = estimate.For(m.Description().Target)
 	}
 	return s, nil
 }
 
-func (s *simulated) Describe() *describe.Artifact { return s.m.Description() }
-func (s *simulated) Kind() Kind                   { return Simulated }
-func (s *simulated) Close() error                 { return nil }
+func openFar(path string, o Options) (Engine, error) {
+	f, err := o.Elsewhere(path)
+	if err != nil {
+		return nil, err
+	}
+	return &apart{batches: batches{o: o}, kind: Remote, m: f, close: f.Close}, nil
+}
 
-func (s *simulated) Run(ctx context.Context, jobs []Job) ([]Result, error) {
+func (s *apart) Describe() *describe.Artifact { return s.m.Description() }
+func (s *apart) Kind() Kind                   { return s.kind }
+func (s *apart) Close() error                 { return s.close() }
+
+func (s *apart) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	return s.run(ctx, s.Describe(), jobs, s.fresh, s.process)
 }
 
 // fresh has a workspace and outputs full of j's pattern, if it names one.
-func (s *simulated) fresh(j Job) *Memory {
+func (s *apart) fresh(j Job) *Memory {
 	m := &Memory{Inputs: j.Inputs}
 	if j.Fill == 0 {
 		return m
@@ -55,10 +76,10 @@ func (s *simulated) fresh(j Job) *Memory {
 	return m
 }
 
-func (s *simulated) process(ctx context.Context, steps []step) ([]left, error) {
+func (s *apart) process(ctx context.Context, steps []step) ([]left, error) {
 	var jobs []simulate.Job
 	for _, st := range steps {
-		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, KeepWorkspace: st.keep, Continue: st.start == nil}
+		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, KeepWorkspace: st.keep, Continue: st.start == nil, Time: s.kind == Remote, Discard: s.kind == Remote && !st.Outputs && !st.keep}
 		if st.start != nil {
 			j.Inputs, j.Outputs, j.Workspace = st.start.Inputs, st.start.Outputs, st.start.Work
 		}
@@ -71,13 +92,13 @@ func (s *simulated) process(ctx context.Context, steps []step) ([]left, error) {
 	all := make([]left, len(done))
 	profiles := make([]*simulate.Profile, len(done))
 	for k, d := range done {
-		all[k] = left{&Memory{Outputs: d.Outputs, Work: d.Workspace}, Counters{Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
+		all[k] = left{&Memory{Outputs: d.Outputs, Work: d.Workspace}, Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
 		profiles[k] = d.Profile
 	}
 	if s.core == nil {
 		return all, nil
 	}
-	cycles, err := s.core.Jobs(ctx, s.m.Code, profiles)
+	cycles, err := s.core.Jobs(ctx, s.code, profiles)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}

@@ -1,0 +1,270 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"ripc/engine/simulate"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// Board is a machine on which one artifact runs (engine.Far).
+type Board struct {
+	ssh     *ssh
+	desc    *describe.Artifact
+	library []byte
+}
+
+// Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails with *NameError, as
+// runtime.ReadDescription, or with *LostError.
+func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
+	kind, address, _ := strings.Cut(name, ":")
+	if kind != "ssh" || address == "" {
+		return nil, &NameError{Name: name}
+	}
+	b := new(Board)
+	var err error
+	if b.desc, err = runtime.ReadDescription(path); err != nil {
+		return nil, err
+	}
+	if b.library, err = os.ReadFile(path); err != nil {
+		return nil, err
+	}
+	if b.ssh, err = newSSH(ctx, name, address, b.desc.Arch, b.desc.Features, o); err != nil {
+		return nil, &LostError{Runner: name, Err: err}
+	}
+	return b, nil
+}
+
+// Description is what the artifact says of itself.
+func (b *Board) Description() *describe.Artifact { return b.desc }
+
+// Close ends the worker there.
+func (b *Board) Close() error { return b.ssh.Close() }
+
+// runLimit is how long a batch may take of which the context says nothing.
+const runLimit = 10 * time.Minute
+
+// Run runs the jobs there, as simulate.Machine.Run does here; it may fail with *LostError, too.
+func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	blobs := Blobs{}
+	request := &runRequest{Library: blobs.Add(b.library), Program: blobs.Add(b.ssh.program)}
+	for _, j := range jobs {
+		if len(j.Capture) > 0 {
+			return nil, errors.New("pieces of the workspace cannot be asked for from afar")
+		}
+		r := runJob{First: j.First, Last: j.Last, Threads: j.Threads, Continue: j.Continue, Keep: j.KeepWorkspace, Discard: j.Discard, Time: j.Time}
+		for _, in := range j.Inputs {
+			r.Inputs = append(r.Inputs, blobs.Add(in))
+		}
+		for _, out := range j.Outputs {
+			r.Outputs = append(r.Outputs, blobs.Add(out))
+		}
+		if j.Workspace != nil {
+			r.Workspace = blobs.Add(j.Workspace)
+		}
+		request.Jobs = append(request.Jobs, r)
+	}
+	limit := runLimit
+	if end, ok := ctx.Deadline(); ok {
+		limit = time.Until(end)
+	}
+	var results []simulate.Result
+	err := b.ssh.with(ctx, limit, func(c *client) (err error) {
+		results, err = c.run(request, blobs)
+		return err
+	})
+	if fault := (*blame)(nil); errors.As(err, &fault) {
+		return nil, fault.err
+	}
+	return results, err
+}
+
+// runRequest asks for a batch.
+type runRequest struct {
+	Library string   `json:"library"`
+	Program string   `json:"program"`
+	Jobs    []runJob `json:"jobs"`
+}
+
+// runJob is a simulate.Job with hashes in place of contents.
+type runJob struct {
+	First     int      `json:"first"`
+	Last      int      `json:"last"`
+	Threads   int      `json:"threads"`
+	Continue  bool     `json:"continue,omitempty"`
+	Keep      bool     `json:"keep,omitempty"`
+	Discard   bool     `json:"discard,omitempty"`
+	Time      bool     `json:"time,omitempty"`
+	Inputs    []string `json:"inputs,omitempty"`
+	Outputs   []string `json:"outputs,omitempty"`
+	Workspace string   `json:"workspace,omitempty"`
+}
+
+// hashes lists the blobs that the batch needs, none twice.
+func (r *runRequest) hashes() []string {
+	var all []string
+	seen := map[string]bool{"": true}
+	add := func(hashes ...string) {
+		for _, h := range hashes {
+			if !seen[h] {
+				all, seen[h] = append(all, h), true
+			}
+		}
+	}
+	add(r.Library, r.Program)
+	for _, j := range r.Jobs {
+		add(j.Inputs...)
+		add(j.Outputs...)
+		add(j.Workspace)
+	}
+	return all
+}
+
+// runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.
+type runAnswer struct {
+	Results []runResult `json:"results,omitempty"`
+	// What the artifact is to blame for.
+	Died    *simulate.RunError     `json:"died,omitempty"`
+	Overran *simulate.OverrunError `json:"overran,omitempty"`
+	Status  *runtime.StatusError   `json:"status,omitempty"`
+}
+
+type runResult struct {
+	Outputs   int           `json:"outputs"`
+	Workspace bool          `json:"workspace,omitempty"`
+	Took      time.Duration `json:"took,omitempty"`
+	GHz       float64       `json:"ghz,omitempty"`
+}
+
+// blame is what the artifact is to blame for: the connection is well.
+type blame struct{ err error }
+
+func (e *blame) Error() string { return e.err.Error() }
+
+// run answers a request to run.
+func (s *server) run(ctx context.Context, r *runRequest) error {
+	for _, h := range r.hashes() {
+		if !isHash(h) {
+			return &MessageError{Msg: "a batch that cannot be"}
+		}
+	}
+	content, err := s.fetch(ctx, r.hashes())
+	if err != nil {
+		return err
+	}
+	results, err := s.batch(ctx, r, content)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	answer := &runAnswer{}
+	switch {
+	case err == nil:
+	case errors.As(err, &answer.Died), errors.As(err, &answer.Overran), errors.As(err, &answer.Status):
+	default:
+		return s.link.say(message{Error: err.Error()})
+	}
+	var blobs [][]byte
+	for _, res := range results {
+		answer.Results = append(answer.Results, runResult{Outputs: len(res.Outputs), Workspace: res.Workspace != nil, Took: res.Took, GHz: res.GHz})
+		blobs = append(blobs, res.Outputs...)
+		if res.Workspace != nil {
+			blobs = append(blobs, res.Workspace)
+		}
+	}
+	if err := s.link.say(message{Ran: answer}); err != nil {
+		return err
+	}
+	for _, b := range blobs {
+		if err := s.link.write(frameBlob, b); err != nil {
+			return err
+		}
+	}
+	return s.link.out.Flush()
+}
+
+// batch runs a batch.
+func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]simulate.Result, error) {
+	n, ok := s.runner.(*native)
+	if !ok {
+		return nil, errors.New("this worker measures and does not run")
+	}
+	select {
+	case n.slot <- struct{}{}:
+		defer func() { <-n.slot }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	m, err := simulate.OpenLibrary(content[r.Library], simulate.Options{Direct: true, Through: n.through, Program: content[r.Program]})
+	if err != nil {
+		return nil, err
+	}
+	var jobs []simulate.Job
+	for _, j := range r.Jobs {
+		job := simulate.Job{First: j.First, Last: j.Last, Threads: j.Threads, Continue: j.Continue, KeepWorkspace: j.Keep, Discard: j.Discard, Time: j.Time}
+		for _, h := range j.Inputs {
+			job.Inputs = append(job.Inputs, content[h])
+		}
+		for _, h := range j.Outputs {
+			job.Outputs = append(job.Outputs, content[h])
+		}
+		if j.Workspace != "" {
+			job.Workspace = content[j.Workspace]
+		}
+		jobs = append(jobs, job)
+	}
+	return m.Run(ctx, jobs)
+}
+
+// run asks for a batch. Behind an error but *WorkerError and *blame, the connection is of no more use.
+func (c *client) run(r *runRequest, blobs Blobs) ([]simulate.Result, error) {
+	m, err := c.ask(message{Run: r}, blobs)
+	if err != nil {
+		return nil, err
+	}
+	switch a := m.Ran; {
+	case a == nil:
+		return nil, &MessageError{Msg: "the worker does not say what it ran"}
+	case a.Died != nil:
+		return nil, &blame{a.Died}
+	case a.Overran != nil:
+		return nil, &blame{a.Overran}
+	case a.Status != nil:
+		return nil, &blame{a.Status}
+	case len(a.Results) != len(r.Jobs):
+		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
+	}
+	var all []simulate.Result
+	blob := func() []byte {
+		var f frame
+		if err == nil {
+			f, err = c.link.read()
+		}
+		if err == nil && f.message != nil {
+			err = &MessageError{Msg: "the worker sends a message in the place of a blob"}
+		}
+		return f.blob
+	}
+	for _, a := range m.Ran.Results {
+		res := simulate.Result{Took: a.Took, GHz: a.GHz}
+		if a.Outputs < 0 || a.Outputs > maxList {
+			return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d outputs", a.Outputs)}
+		}
+		for range a.Outputs {
+			res.Outputs = append(res.Outputs, blob())
+		}
+		if a.Workspace {
+			res.Workspace = blob()
+		}
+		all = append(all, res)
+	}
+	return all, err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ripc/autotune/costmodel"
+	"ripc/autotune/features"
+	"ripc/autotune/records"
+	"ripc/internal/files"
+)
+
+// maxModel bounds the file of a cost model, in bytes, packed and unpacked.
+const maxModel = 256 << 20
+
+func importanceCommand() *cobra.Command {
+	var out string
+	var top int
+	cmd := &cobra.Command{
+		Use:   "importance MODEL -o FILE.svg [flags]",
+		Short: "Draw which features of kernels a cost model goes by",
+		Long: `Draw which features of kernels a trained cost model goes by (a file of package costmodel,
+packed by gzip or not): a bar for each, as long as its share of what the model explains.`,
+		Args: args(1, 1, "one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case out == "":
+				return usagef("-o FILE.svg says where the picture goes")
+			case top < 1:
+				return usagef("--top %d: give 1 or more", top)
+			}
+			m, err := readCostModel(args[0])
+			if err != nil {
+				return &usageError{msg: "cannot read " + args[0], err: files.Cause(err)}
+			}
+			var shares []records.Share
+			for _, i := range m.Importance() {
+				shares = append(shares, records.Share{Name: i.Feature, Gain: i.Gain})
+			}
+			title := fmt.Sprintf("what the cost model goes by: %d of %s", min(top, len(shares)), count(len(shares), "feature"))
+			if err := writeFile(out, records.DrawImportance(title, shares[:min(top, len(shares))])); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "wrote "+out)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
+	cmd.Flags().IntVar(&top, "top", 30, "number of features")
+	return cmd
+}
+
+func readCostModel(path string) (*costmodel.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := files.ReadUpTo(f, maxModel)
+	if err != nil {
+		return nil, err
+	}
+	if z, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
+		if text, err = io.ReadAll(io.LimitReader(z, maxModel)); err != nil {
+			return nil, err
+		}
+	}
+	return costmodel.Decode(text, features.Names())
+}
