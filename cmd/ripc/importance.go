@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc/autotune/costmodel"
-	"ripc/autotune/features"
 	"ripc/autotune/records"
+	"ripc/autotune/search"
 	"ripc/internal/files"
 )
 
@@ -22,11 +22,12 @@ func importanceCommand() *cobra.Command {
 	var out string
 	var top int
 	cmd := &cobra.Command{
-		Use:   "importance MODEL -o FILE.svg [flags]",
+		Use:   "importance [MODEL] -o FILE.svg [flags]",
 		Short: "Draw which features of kernels a cost model goes by",
-		Long: `Draw which features of kernels a trained cost model goes by (a file of package costmodel,
-packed by gzip or not): a bar for each, as long as its share of what the model explains.`,
-		Args: args(1, 1, "one MODEL"),
+		Long: `Draw which features of kernels a cost model goes by: a bar for each, as long as its share of
+what the model explains. MODEL is a file of package costmodel, packed by gzip or not; without
+it, it is the model that comes with ripc and that tuners begin with.`,
+		Args: args(0, 1, "one MODEL or none"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":
@@ -34,9 +35,14 @@ packed by gzip or not): a bar for each, as long as its share of what the model e
 			case top < 1:
 				return usagef("--top %d: give 1 or more", top)
 			}
-			m, err := readCostModel(args[0])
+			m, err := search.Shipped()
+			if len(args) > 0 {
+				if m, err = readCostModel(args[0]); err != nil {
+					return &usageError{msg: "cannot read " + args[0], err: files.Cause(err)}
+				}
+			}
 			if err != nil {
-				return &usageError{msg: "cannot read " + args[0], err: files.Cause(err)}
+				return err
 			}
 			var shares []records.Share
 			for _, i := range m.Importance() {
@@ -70,5 +76,5 @@ func readCostModel(path string) (*costmodel.Model, error) {
 			return nil, err
 		}
 	}
-	return costmodel.Decode(text, features.Names())
+	return costmodel.Decode(text, search.ModelFeatures())
 }

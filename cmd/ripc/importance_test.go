@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"ripc/autotune/costmodel"
-	"ripc/autotune/features"
+	"ripc/autotune/search"
 )
 
 // TestImportance draws a model of one tree with two splits, packed and not.
 func TestImportance(t *testing.T) {
-	names := features.Names()
+	names := search.ModelFeatures()
 	model := map[string]any{"format": costmodel.Format, "objective": costmodel.Squared, "features": names, "constant": 0, "trees": []any{map[string]any{
 		"feature": []int{0, 1, -1, -1, -1}, "value": []float64{1, 2, 3, 4, 5}, "right": []int{4, 3, 0, 0, 0}, "missing": []int{1, 1, 0, 0, 0}, "gain": []float64{30, 10, 0, 0, 0}}}}
 	text, err := json.Marshal(model)
@@ -47,6 +47,12 @@ func TestImportance(t *testing.T) {
 		if err := os.Remove(out); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if code := realMain([]string{"records", "importance", "-o", out, "--top", "5"}); code != exitOK {
+		t.Fatalf("the model that ships: exit code %d", code)
+	}
+	if picture, err := os.ReadFile(out); err != nil || strings.Count(string(picture), "<rect class=\"f0\"") != 5 {
+		t.Errorf("the model that ships: %v\n%s", err, picture)
 	}
 	bad := filepath.Join(dir, "bad")
 	if err := os.WriteFile(bad, text[:len(text)/2], 0o600); err != nil {
