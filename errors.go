@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ripc/autotune/runner"
+	"ripc/autotune/search"
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
@@ -36,6 +37,7 @@ const (
 	ToVerify    Purpose = "compare it with its definition"
 	ToPrint     Purpose = "print its programs"
 	ToIsolate   Purpose = "build a layer by itself"
+	ToTune      Purpose = "tune it"
 )
 
 func (e *ArtifactError) Error() string {
@@ -53,7 +55,7 @@ func IsBadInput(err error) bool {
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
 		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
-		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err)
+		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err) || is[*search.NameError](err)
 }
 
 func is[E error](err error) bool {

@@ -26,17 +26,20 @@ func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (tr schedule.Tr
 	return err
 }
 
-// generate builds the files of the given kinds with the back end of that name; "" is any.
-func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, backend string, noDescribe bool, progress func(done, total int)) error {
+// generate builds the files of the given kinds with the back ends of use or, if that is nil, with the one of that name; "" is any.
+func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codegen.Backend, backend string, noDescribe bool, progress func(done, total int)) error {
 	if len(kinds) == 0 {
 		return nil
 	}
-	use, err := chosen(backend)
-	if err != nil {
-		return err
+	if use == nil {
+		var err error
+		if use, err = chosen(backend); err != nil {
+			return err
+		}
 	}
 	in := b.Artifact()
 	in.Emit, in.NoDescribe, in.Progress = kinds, noDescribe, progress
+	var err error
 	b.Files, err = codegen.Build(ctx, in, use...)
 	return err
 }

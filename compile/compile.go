@@ -8,6 +8,7 @@ package compile
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"ripc/codegen"
@@ -36,6 +37,9 @@ type Options struct {
 	Strict    bool // layers that stay float although the model is binary are errors
 	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
 	Traces map[string]schedule.Trace
+	// Tuned, if not nil, says what measurements have shown of a fused graph for a target: algorithms of layers that Algorithms and
+	// Bitserial leave open, and schedules of the Funcs that come of these, which Traces go before.
+	Tuned func(ctx context.Context, g *graph.Graph, t targets.Target) (Tuning, error)
 	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
 	Import    importer.Options
 	Recognize recognize.Options
@@ -52,13 +56,20 @@ type Options struct {
 	Progress func(done, total int)
 }
 
+// Tuning is what measurements say of how a network is to be compiled.
+type Tuning struct {
+	Algorithms map[string]layout.Algorithm // by layer
+	Schedules  map[string]strategy.Choice  // by Func
+}
+
 // Compiled is a compiled network.
 type Compiled struct {
 	Built
 	Graph *graph.Graph // after fusedglue
-	// Choices say where the traces that were not given come from, by Func.
+	// Choices say where the traces that were not given in Options.Traces come from, by Func.
 	Choices map[string]strategy.Choice
 	Times   []StageTime
+	tuned   Tuning
 }
 
 // Functions are the names of the functions that the network's code exports.
@@ -85,9 +96,9 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 	}{
 		{"import", func() error { g, err = load(); return err }, func() string { return g.String() }},
 		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
-		{"lower", func() error { return c.lower(o) }, func() string { return c.Program.String() }},
+		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o.Emit, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
+		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()
@@ -139,9 +150,18 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 }
 
 // lower makes the Program.
-func (c *Compiled) lower(o Options) error {
+func (c *Compiled) lower(ctx context.Context, o Options) error {
+	algorithms := o.Algorithms
 	var err error
-	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: o.Algorithms, Bitserial: o.Bitserial})
+	if o.Tuned != nil {
+		if c.tuned, err = o.Tuned(ctx, c.Graph, c.Target); err != nil {
+			return err
+		}
+		algorithms = map[string]layout.Algorithm{}
+		maps.Copy(algorithms, c.tuned.Algorithms)
+		maps.Copy(algorithms, o.Algorithms)
+	}
+	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial})
 	return err
 }
 
@@ -156,9 +176,12 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		if t, given := traces[f.Name]; given {
 			return t, true, nil
 		}
-		choice, err := strategy.Default(f, c.Target)
-		if err != nil {
-			return nil, false, &InternalError{"default schedule of " + f.Name, err}
+		choice, tuned := c.tuned.Schedules[f.Name]
+		if !tuned {
+			var err error
+			if choice, err = strategy.Default(f, c.Target); err != nil {
+				return nil, false, &InternalError{"default schedule of " + f.Name, err}
+			}
 		}
 		c.Choices[f.Name] = choice
 		return choice.Trace, false, nil

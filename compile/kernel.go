@@ -33,6 +33,8 @@ type KernelOptions struct {
 	Seed      uint64
 	Emit      []codegen.Kind // nil is the shared library
 	Backend   string         // as in Options
+	// With are the back ends that build, instead of those that Backend stands for: who builds many kernels looks for tools once.
+	With []codegen.Backend
 	// Stage is what reports say of the Unit: a layer's name, op and work. The zero value is called like the Func.
 	Stage ir.Stage
 	// Progress, if not nil, is called while the kernel is compiled.
@@ -67,7 +69,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	if emit == nil {
 		emit = []codegen.Kind{codegen.Runnable}
 	}
-	if err := u.generate(ctx, emit, o.Backend, false, o.Progress); err != nil {
+	if err := u.generate(ctx, emit, o.With, o.Backend, false, o.Progress); err != nil {
 		return nil, err
 	}
 	return u, nil

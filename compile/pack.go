@@ -29,10 +29,7 @@ func pack(ctx context.Context, s *ir.Program, f *ir.Func, packs []schedule.Pack)
 			}
 			from := s.BufferByName(st.Args[at])
 			if from.Kind != ir.ConstBuf {
-				return &ir.Error{
-					Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, st.Name, from.Kind, from.Name),
-					Help: "pack constants, such as weights; for activations use cache_read",
-				}
+				return notPacked(f, p, *st, from)
 			}
 			to := p.Func.Params[1].Buffer
 			data := make([]byte, to.Bytes())
@@ -46,6 +43,14 @@ func pack(ctx context.Context, s *ir.Program, f *ir.Func, packs []schedule.Pack)
 		}
 	}
 	return nil
+}
+
+// notPacked is the error that a parameter of f is to be packed which, in stage s, is no constant.
+func notPacked(f *ir.Func, p schedule.Pack, s ir.Stage, from *ir.ProgBuf) error {
+	return &ir.Error{
+		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
+		Help: "pack constants, such as weights; for activations use cache_read",
+	}
 }
 
 // addConstant adds b, under another name if its own is taken, unless there is one of the same contents.

@@ -7,6 +7,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/targets"
 	"ripc/targets/isa"
@@ -59,6 +60,27 @@ func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule
 		return r, fmt.Errorf("%w\nin\n%s", err, r.Func)
 	}
 	return r, nil
+}
+
+// Fits fails unless t can be the schedule of f, a Func of p: its steps are legal, what it leaves is proved right, and what it packs are
+// constants.
+func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) error {
+	r, err := applied(f, t, isa.For(target))
+	if err != nil {
+		return err
+	}
+	for _, k := range r.Packs {
+		at := slices.IndexFunc(f.Params, func(q ir.Param) bool { return q.Name == k.Param })
+		for _, s := range p.Stages {
+			if s.Func == f.Name && !k.View && p.BufferByName(s.Args[at]).Kind != ir.ConstBuf {
+				return notPacked(f, k, s, p.BufferByName(s.Args[at]))
+			}
+		}
+	}
+	if n := size.Of(r.Func.Body); n > size.Max && n > size.Of(f.Body) {
+		return fmt.Errorf("the code would have about %d instructions, more than %d", n, size.Max)
+	}
+	return nil
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer

@@ -44,7 +44,7 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 			weights = append(weights, b.Data...)
 		}
 	}
-	obj, err := tools.Incbin(ctx, tg, []toolchain.Blob{{Symbol: "ripc_weights", Data: weights}})
+	obj, err := toolchain.Constants(tg, []toolchain.Blob{{Symbol: "ripc_weights", Data: weights}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 	if err != nil {
 		t.Fatal(err)
 	}
-	desc, err := tools.Section(ctx, tg, describe.Section, "ripc_describe_text", text, 0)
+	desc, err := toolchain.Section(tg, describe.Section, "ripc_describe_text", text, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

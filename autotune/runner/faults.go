@@ -46,9 +46,9 @@ func failed(ctx context.Context, answer Result, err error, s Settings) (Result, 
 	return answer, nil
 }
 
-// pattern is what outputs and workspace of a kernel hold before it runs, so that one that counts on zeros, or writes nothing, is
-// found out.
-func pattern(n int64) []byte {
+// Blank is what an output of n bytes, and the workspace, hold before a kernel runs, so that one that counts on zeros, or writes nothing, is
+// found out. What a kernel does not write of its outputs, such as the other parts of a concatenation, still holds it.
+func Blank(n int64) []byte {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(i)*37 ^ byte(i>>8) ^ 0x5A
@@ -59,10 +59,10 @@ func pattern(n int64) []byte {
 // whole is a whole run of a kernel on its inputs.
 func whole(m *simulate.Machine, j Job, threads int) simulate.Job {
 	d := m.Description()
-	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads, Workspace: pattern(d.ArenaBytes + int64(threads)*d.ScratchBytes), Outputs: [][]byte{}}
+	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads, Workspace: Blank(d.ArenaBytes + int64(threads)*d.ScratchBytes), Outputs: [][]byte{}}
 	for _, t := range d.Outputs {
 		n, _ := runtime.TensorBytes(t) // opening the library has checked it
-		run.Outputs = append(run.Outputs, pattern(int64(n)))
+		run.Outputs = append(run.Outputs, Blank(int64(n)))
 	}
 	return run
 }

@@ -72,16 +72,17 @@ func shapeText(f *ir.Func, l ir.Layer) string {
 		text += fmt.Sprintf(", %dx%d", h, w)
 	}
 	if l.WeightBits > 0 {
-		text += fmt.Sprintf(", %s by %d", bitsText(l.ActivationBits), l.WeightBits)
+		text += ", " + BitsText(l)
 	}
 	return text
 }
 
-func bitsText(n int) string {
-	if n == 1 {
-		return "1 bit"
+// BitsText is, for people, "2 bits by 1": activations and weights.
+func BitsText(l ir.Layer) string {
+	if l.ActivationBits == 1 {
+		return fmt.Sprintf("1 bit by %d", l.WeightBits)
 	}
-	return fmt.Sprintf("%d bits", n)
+	return fmt.Sprintf("%d bits by %d", l.ActivationBits, l.WeightBits)
 }
 
 // imageText is the shape of a tensor without a batch of 1: "28x28x128".

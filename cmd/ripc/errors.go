@@ -92,6 +92,7 @@ func help(err error) string {
 			ripc.ToVerify:    "give the model, and the artifact with --so",
 			ripc.ToPrint:     "give the model, or leave --ir out",
 			ripc.ToIsolate:   "give the model, or leave --layer out",
+			ripc.ToTune:      "give the model that it was compiled from",
 		}[artifact.For]
 	case errors.As(err, &arch), errors.As(err, &features):
 		return "compile the model with --target host on this machine"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type compileFlags struct {
 	modelFlags
 	target   string
 	schedule string
+	records  string
 	backend  string
 	disable  []string
 	by       []string // LAYER=ALGORITHM
@@ -32,6 +34,7 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.target, "target", "", "machine to compile for, see ripc targets (default host)")
 	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func KERNEL:\" and steps, one a line")
+	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms\nare taken where no other option says which")
 	fs.StringVar(&f.backend, "backend", "", "what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what\ncosts least by estimate: "+strings.Join(algorithmNames(), ", "))
@@ -70,8 +73,8 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		if given := f.given(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
-		if f.schedule != "" || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
-			return o, usagef("%s is compiled already: --schedule, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
+		if f.schedule != "" || f.records != "" || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
+			return o, usagef("%s is compiled already: --schedule, --records, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
 		}
 		return o, nil
 	}
@@ -86,6 +89,9 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 	}
 	if err == nil && f.schedule != "" {
 		o.Traces, err = ripc.ReadSchedule(f.schedule)
+	}
+	if err == nil && f.records != "" {
+		o, err = ripc.WithRecords(o, f.records, recordNotes(os.Stderr, f.records))
 	}
 	return o, err
 }

@@ -64,6 +64,7 @@ that ripc compiled.`,
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
 		recordsCommand(), hubCommand(), workerCommand(), targetsCommand(), versionCommand(), manCommand())
 	root.InitDefaultHelpCmd()
+	root.AddCommand(tuneCommand())
 	// The second usage line is for commands that do nothing by themselves.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
 		"{{if and .HasAvailableSubCommands (not .Runnable)}}\n  {{.CommandPath}} [command]", 1))

@@ -35,11 +35,16 @@ func newProgress() *progress {
 
 // step is called by the work; what says what is being done.
 func (p *progress) step(done, total int, what string) {
+	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total) })
+}
+
+// say shows a line, if it is time for one.
+func (p *progress) say(text func() string) {
 	now := time.Now()
 	if now.Before(p.next) {
 		return
 	}
-	line := fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total)
+	line := text()
 	if !p.terminal {
 		p.next = now.Add(linePeriod)
 		fmt.Fprintln(p.w, line)

@@ -93,7 +93,7 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 		all = append(all, toolchain.Object{Name: m.name, Data: b.objects[i]})
 	}
 	if len(b.Weights) > 0 {
-		obj, err := b.tools.Incbin(ctx, b.Target, []toolchain.Blob{{Symbol: abi.Weights, Data: b.Weights}})
+		obj, err := toolchain.Constants(b.Target, []toolchain.Blob{{Symbol: abi.Weights, Data: b.Weights}})
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 	if err != nil {
 		return nil, err
 	}
-	obj, err := b.tools.Section(ctx, b.Target, describe.Section, abi.Describe, text, room)
+	obj, err := toolchain.Section(b.Target, describe.Section, abi.Describe, text, room)
 	if err != nil {
 		return nil, err
 	}

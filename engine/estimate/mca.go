@@ -46,14 +46,17 @@ func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) 
 	return costs, nil
 }
 
-// ask shares the lines out among as many processes as there are cores.
+// linesEach is how many lines make it worth to start another process.
+const linesEach = 256
+
+// ask shares the lines out among as many processes as there are cores, if there are many.
 func (e *Estimator) ask(ctx context.Context, lines []line) ([]lineCost, error) {
 	texts, err := e.disassemble(ctx, lines)
 	if err != nil {
 		return nil, err
 	}
 	costs := make([]lineCost, len(lines))
-	n := min(runtime.GOMAXPROCS(0), len(lines))
+	n := min(runtime.GOMAXPROCS(0), (len(lines)+linesEach-1)/linesEach)
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for k := range n {

@@ -24,7 +24,7 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	api, err := pluginVersion(ctx, qemu)
+	api, err := o.pluginVersion(ctx, qemu)
 	if err != nil {
 		return nil, err
 	}
@@ -41,15 +41,30 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 	})
 }
 
-// pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not know any more.
-func pluginVersion(ctx context.Context, qemu string) (int, error) {
-	out, err := exec.CommandContext(ctx, qemu, "--version").Output()
+// pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not know any more. It is asked once for each
+// program that qemu has been.
+func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
+	cache, err := o.cache()
 	if err != nil {
-		return 0, fmt.Errorf("simulate: %s --version: %w", qemu, err)
+		return 0, fmt.Errorf("simulate: %w", err)
+	}
+	info, err := os.Stat(qemu)
+	if err != nil {
+		return 0, fmt.Errorf("simulate: %w", err)
+	}
+	key := toolchain.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
+	out, ok := cache.Get(key)
+	if !ok {
+		if out, err = exec.CommandContext(ctx, qemu, "--version").Output(); err != nil {
+			return 0, fmt.Errorf("simulate: %s --version: %w", qemu, err)
+		}
 	}
 	v := regexp.MustCompile(`version (\d+)\.`).FindSubmatch(out)
 	if v == nil {
 		return 0, fmt.Errorf("simulate: %s --version prints %q, which names no version", qemu, out)
+	}
+	if !ok {
+		cache.Put(key, out)
 	}
 	if major, err := strconv.Atoi(string(v[1])); err == nil && major >= 9 {
 		return 2, nil

@@ -3,6 +3,7 @@
 package rows
 
 import (
+	"debug/elf"
 	"slices"
 	"strings"
 
@@ -22,7 +23,12 @@ type Row struct {
 	// Emulation is ld.lld's -m. PageSize is the largest page that a kernel for the target may use (Linux on Arm runs with 4,
 	// 16 or 64 KiB): it costs address space, but no byte of the file.
 	Emulation, PageSize string
-	CommentMark         string // starts a comment in assembly
+	// Machine, Class and Flags stand in the headers of ELF objects.
+	Machine elf.Machine
+	Class   elf.Class
+	Flags   uint32
+
+	CommentMark string // starts a comment in assembly
 	// Model is -mcpu for llvm-mca, which estimates cycles by LLVM's model of a pipeline: that of CPU, or of a core that is as much
 	// like it as any that LLVM has a model of. It is empty if there is none.
 	Model      string
@@ -50,6 +56,10 @@ const (
 type arch struct {
 	name, triple, emulation, pageSize, commentMark string
 
+	machine elf.Machine
+	class   elf.Class
+	flags   uint32
+
 	disabled map[string][]string // by CPU: what it implies that machines lack, or that no kernel uses
 	tuning   []tuning
 	order    func(cpu string) scheduling
@@ -67,12 +77,14 @@ func archs() []arch {
 	return []arch{
 		{
 			name: "x86_64", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: "4096", commentMark: "#",
+			machine: elf.EM_X86_64, class: elf.ELFCLASS64,
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
 		},
 		{
 			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: "65536", commentMark: "//",
+			machine: elf.EM_AARCH64, class: elf.ELFCLASS64,
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
@@ -91,6 +103,7 @@ func archs() []arch {
 		},
 		{
 			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: "65536", commentMark: "@",
+			machine: elf.EM_ARM, class: elf.ELFCLASS32, flags: 0x05000000, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-a53": {"v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
 				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
@@ -108,7 +121,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
 			return Row{Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
-				PageSize: a.pageSize, CommentMark: a.commentMark, Model: a.models[t.CPU], scheduling: a.order(t.CPU)}, true
+				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, Model: a.models[t.CPU], scheduling: a.order(t.CPU)}, true
 		}
 	}
 	return Row{CPU: t.CPU}, false

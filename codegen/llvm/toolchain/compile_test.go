@@ -13,7 +13,7 @@ import (
 )
 
 // popcountLL adds up the set bits of 16 bytes: cnt on Arm, and on x86 popcnt or a vector sequence. It takes the data
-// from a hidden symbol that Incbin defines.
+// from a hidden symbol that Constants defines.
 const popcountLL = `
 @weights = external hidden constant [16 x i8], align 64
 

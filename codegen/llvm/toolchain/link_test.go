@@ -26,13 +26,13 @@ func parts(t *testing.T, tools *Tools, tg targets.Target) []Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	weights, err := tools.Incbin(ctx, tg, []Blob{
+	weights, err := Constants(tg, []Blob{
 		{"other", []byte("xyz")}, {"weights", bytes.Repeat([]byte{7}, 16)}, {"empty", nil},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := tools.Section(ctx, tg, testSection, "net_text", []byte(`{"format":"x"}`), 0)
+	text, err := Section(tg, testSection, "net_text", []byte(`{"format":"x"}`), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,19 +200,18 @@ func TestArchiveInC(t *testing.T) {
 }
 
 func TestObjectErrors(t *testing.T) {
-	tools := needTools(t)
-	tg, ctx := target(t, "rpi3"), context.Background()
+	tg := target(t, "rpi3")
 	var se *SymbolError
-	if _, err := tools.Incbin(ctx, tg, []Blob{{"a b", nil}}); !errors.As(err, &se) || se.Repeated {
+	if _, err := Constants(tg, []Blob{{"a b", nil}}); !errors.As(err, &se) || se.Repeated {
 		t.Errorf("bad symbol: %v", err)
 	}
-	if _, err := tools.Incbin(ctx, tg, []Blob{{"a", nil}, {"a", nil}}); !errors.As(err, &se) || !se.Repeated {
+	if _, err := Constants(tg, []Blob{{"a", nil}, {"a", nil}}); !errors.As(err, &se) || !se.Repeated {
 		t.Errorf("repeated symbol: %v", err)
 	}
-	if _, err := tools.Section(ctx, tg, `.x"`, "s", nil, 0); err == nil {
+	if _, err := Section(tg, `.x"`, "s", nil, 0); err == nil {
 		t.Error("bad section name was accepted")
 	}
-	if _, err := tools.Section(ctx, tg, ".x", "s", []byte("a\x00b"), 0); err == nil {
+	if _, err := Section(tg, ".x", "s", []byte("a\x00b"), 0); err == nil {
 		t.Error("text with a NUL byte was accepted")
 	}
 	if err := CheckShared([]byte("not ELF"), nil); err == nil {

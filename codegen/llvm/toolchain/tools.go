@@ -5,7 +5,7 @@
 //	tools, err := toolchain.Find()
 //	cache, err := toolchain.DefaultCache()
 //	objs, err := tools.CompileAll(ctx, cache, jobs)           // opt | llc, in parallel, cached
-//	weights, err := tools.Incbin(ctx, target, blobs)          // llvm-mc
+//	weights, err := toolchain.Constants(target, blobs)
 //	err = tools.LinkShared(ctx, target, objs, exports, "net.so", "net.so")
 package toolchain
 

@@ -1,0 +1,223 @@
+package autotune
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ripc/autotune/records"
+	"ripc/autotune/space"
+	"ripc/compile"
+	"ripc/ir"
+	"ripc/lower/layout"
+	"ripc/schedule"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// Agreement is what records say of how a network is to be compiled.
+type Agreement struct {
+	compile.Tuning
+	Notes []Note
+}
+
+// Note is one thing to say of records and a network.
+type Note struct {
+	Kind   NoteKind
+	Layers []string // that it is about
+	Count  int      // of records or lines
+	CPU    string   // that other records are of
+	Err    error    // why a schedule does not fit
+}
+
+// NoteKind says what a Note is about.
+type NoteKind int
+
+// The kinds of notes.
+const (
+	Without  NoteKind = iota // layers of which the records say nothing
+	Stale                    // a layer's schedule does not fit any more
+	OtherCPU                 // records of another machine
+	Foreign                  // records in another version's format
+	Newer                    // records of a version of ripc that is newer than this one
+	Damaged                  // lines that are no records
+)
+
+// Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a choice and a schedule for each kernel, so
+// that the stages of the network cost least together. It depends on the network, the records and, for the target host, on cpu, the name
+// of this machine's CPU, and fails only where n cannot be lowered. Costs of different machines are never compared: it takes those of one.
+func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
+	a := &agreement{network: n, set: set, best: map[string]*measured{}}
+	a.read(cpu)
+	if !a.any {
+		return a.of(nil, nil)
+	}
+	usual, err := n.lowered(nil)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := a.choose(ctx, usual)
+	if err != nil {
+		return nil, err
+	}
+	p := usual
+	if len(choice) > 0 {
+		if p, err = n.lowered(choice); err != nil {
+			return nil, err
+		}
+	}
+	return a.of(p, choice)
+}
+
+// agreement is one call of Agree.
+type agreement struct {
+	network *Network
+	set     *records.Set
+	class   records.Class // that costs are of
+	any     bool          // there are records of the target in class
+	best    map[string]*measured
+	notes   []Note
+}
+
+// measured is the cheapest schedule of a kernel that fits it; nil where the records have none.
+type measured struct {
+	cost   float64
+	choice strategy.Choice
+}
+
+// read finds the class of costs to believe: measured rather than simulated, and then that of most records.
+func (a *agreement) read(cpu string) {
+	if n := len(a.set.Foreign); n > 0 {
+		a.notes = append(a.notes, Note{Kind: Foreign, Count: n})
+	}
+	if n := len(a.set.Damaged); n > 0 {
+		a.notes = append(a.notes, Note{Kind: Damaged, Count: n})
+	}
+	counts, others, newer := map[records.Class]int{}, map[string]int{}, 0
+	own := &records.Set{}
+	for _, r := range a.set.Records {
+		switch {
+		case r.Target != a.network.Target.Name:
+		case isNewer(r.Versions.Ripc, compile.Version):
+			newer++
+		case r.Target == targets.HostName && r.Machine.CPU != cpu && !r.Machine.Simulated:
+			others[r.Machine.CPU]++
+		default:
+			own.Records = append(own.Records, r)
+			if r.Result.Failure == nil {
+				counts[r.Class()]++
+			}
+		}
+	}
+	a.set = own
+	if newer > 0 {
+		a.notes = append(a.notes, Note{Kind: Newer, Count: newer})
+	}
+	for _, c := range slices.Sorted(maps.Keys(others)) {
+		a.notes = append(a.notes, Note{Kind: OtherCPU, Count: others[c], CPU: c})
+	}
+	for c, n := range counts {
+		if !a.any || before(c, a.class, n, counts[a.class]) {
+			a.any, a.class = true, c
+		}
+	}
+}
+
+// isNewer compares versions such as "0.12.1", number by number.
+func isNewer(v, than string) bool {
+	numbers := func(s string) []int {
+		var out []int
+		for part := range strings.SplitSeq(s, ".") {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				break
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+	return slices.Compare(numbers(v), numbers(than)) > 0
+}
+
+// before orders classes of n and m records.
+func before(c, d records.Class, n, m int) bool {
+	if c.Simulated != d.Simulated {
+		return d.Simulated
+	}
+	return cmp.Or(-cmp.Compare(n, m), strings.Compare(c.CPU, d.CPU), cmp.Compare(c.Unit, d.Unit)) < 0
+}
+
+// of is the agreement for p, nil where there are no records, which has the algorithms of choice.
+func (a *agreement) of(p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
+	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
+	without := Note{Kind: Without}
+	if p == nil {
+		var err error
+		if p, err = a.network.lowered(nil); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range p.Stages {
+		f := p.FuncByName(s.Func)
+		m := a.cheapest(p, f)
+		if m == nil {
+			without.Layers = append(without.Layers, s.Name)
+		} else if _, done := out.Schedules[f.Name]; !done {
+			out.Schedules[p.Stages[i].Func] = m.choice
+		}
+	}
+	if len(without.Layers) > 0 {
+		a.notes = append(a.notes, without)
+	}
+	out.Notes = a.notes
+	return out, nil
+}
+
+// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits.
+func (a *agreement) cheapest(p *ir.Program, f *ir.Func) *measured {
+	key := space.Key(f)
+	if m, ok := a.best[key]; ok {
+		return m
+	}
+	var found *measured
+	for _, r := range a.set.Ranked(records.Task{Workload: key, Target: a.network.Target.Name}, a.class) {
+		tr, err := traceOf(r.Candidate.Trace)
+		if err == nil {
+			err = compile.Fits(p, f, tr, a.network.Target)
+		}
+		if err == nil {
+			found = &measured{r.Result.Cost, strategy.Choice{Strategy: r.Candidate.Strategy, Values: r.Candidate.Values, Trace: tr}}
+			break
+		}
+		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale || !slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
+			a.notes = append(a.notes, Note{Kind: Stale, Layers: layersOf(p, f), Err: err})
+		}
+	}
+	a.best[key] = found
+	return found
+}
+
+func layersOf(p *ir.Program, f *ir.Func) []string {
+	var names []string
+	for _, s := range p.Stages {
+		if s.Func == f.Name {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func traceOf(lines []string) (schedule.Trace, error) {
+	var t schedule.Trace
+	for _, l := range lines {
+		s, err := schedule.ParseStep(l)
+		if err != nil {
+			return nil, err
+		}
+		t = append(t, s)
+	}
+	return t, nil
+}

@@ -1,0 +1,98 @@
+package autotune
+
+import "math"
+
+// How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): with the weight alpha a task is expected to go on gaining as
+// it did in its last round, else what it would gain if its cost fell to nothing as fast as trials grow, or if it became as fast as beta
+// times the fastest task of its kind. One of so many rounds goes to a task that is drawn.
+const (
+	alpha   = 0.2
+	beta    = 2
+	explore = 0.05
+)
+
+// isUsual says that the network has a's kernel without a tuner.
+func (t *tuner) isUsual(a *study) bool {
+	for _, at := range a.places {
+		if t.usual[at] == a {
+			return true
+		}
+	}
+	return false
+}
+
+// maxEstimate is how many times the estimated cost of the chosen algorithm another one may have to be tried at the beginning.
+const maxEstimate = 1.5
+
+// promising says that an algorithm that a layer does not have without a tuner may be as good by estimate, or that there is none.
+func (t *tuner) promising(a *study) bool {
+	costs := a.task.Stage.Layer.Algorithm.Costs
+	own, ok := costs[a.task.Algorithm]
+	if !ok {
+		return true
+	}
+	for _, c := range costs {
+		if float64(own) > maxEstimate*float64(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// next is the task whose next round is expected to gain most for the network; nil if all are done.
+func (t *tuner) next() *study {
+	var open []*study
+	for _, a := range t.studies {
+		if !a.exhausted && a.since < t.Patience && a.trials > 0 {
+			open = append(open, a)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	if i := int(t.random.Float64() / explore * float64(len(open))); i < len(open) {
+		return open[i]
+	}
+	best, most := open[0], math.Inf(-1)
+	for _, a := range open {
+		if g := t.gain(a); g > most {
+			best, most = a, g
+		}
+	}
+	return best
+}
+
+// gain is what the network is expected to gain from a trial of a: of each stage that may be a, as much as the stage becomes cheaper than
+// by the best that is known of it.
+func (t *tuner) gain(a *study) float64 {
+	each := t.expected(a)
+	gain := 0.0
+	for _, at := range a.places {
+		gain += each - max(0, a.best-t.least(at))/float64(t.Round)
+	}
+	return gain
+}
+
+// expected is what a itself is expected to gain from a trial.
+func (t *tuner) expected(a *study) float64 {
+	if a.best == 0 { // nothing works yet
+		return 0
+	}
+	recent := max(0, a.before-a.best) / float64(t.Round)
+	optimistic := a.best / float64(a.trials)
+	if fastest := t.fastest(a); fastest > 0 {
+		optimistic = min(optimistic, max(0, a.best-float64(a.task.Workload.MACs)/(beta*fastest)))
+	}
+	return alpha*recent + (1-alpha)*optimistic
+}
+
+// fastest is the most multiply-adds for a unit of cost that a task like a has.
+func (t *tuner) fastest(a *study) float64 {
+	most := 0.0
+	for _, b := range t.studies {
+		if b.best > 0 && b.task.Workload.Op == a.task.Workload.Op && b.task.Algorithm == a.task.Algorithm {
+			most = max(most, float64(b.task.Workload.MACs)/b.best)
+		}
+	}
+	return most
+}

@@ -1,0 +1,10 @@
+package autotune
+
+// Traces are the steps of an agreement's schedules, by Func.
+func (a *Agreement) Traces() map[string][]string {
+	all := map[string][]string{}
+	for f, c := range a.Schedules {
+		all[f] = traceLines(c.Trace)
+	}
+	return all
+}

@@ -1,0 +1,193 @@
+package autotune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ripc/autotune/space"
+	"ripc/compile"
+	"ripc/graph"
+	"ripc/ir"
+	"ripc/lower"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+	"ripc/targets"
+)
+
+// Network is a fused graph that is to be tuned for a target.
+type Network struct {
+	Graph  *graph.Graph // after fusedglue
+	Target targets.Target
+	// Given are the algorithms that are not to be chosen, by layer; Bitserial as in compile.Options.
+	Given     map[string]layout.Algorithm
+	Bitserial []string
+}
+
+// lowered is n's definition where some layers have the algorithms of choice.
+func (n *Network) lowered(choice map[string]layout.Algorithm) (*ir.Program, error) {
+	all := maps.Clone(n.Given)
+	if all == nil {
+		all = map[string]layout.Algorithm{}
+	}
+	maps.Copy(all, choice)
+	return lower.Program(n.Graph, lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial})
+}
+
+// free are the algorithms that layers may have which have a choice, by name.
+func (n *Network) free() map[string][]layout.Algorithm {
+	all := map[string][]layout.Algorithm{}
+	for _, node := range n.Graph.Nodes {
+		f, ok := node.Attrs.(*graph.FusedConv)
+		if _, given := n.Given[node.Name]; !ok || given || slices.Contains(n.Bitserial, node.Name) {
+			continue
+		}
+		x := *n.Graph.Value(node.Inputs[0])
+		x.Shape = ops.Spatial(x.Shape)
+		if by := layout.Applying(f, &x); len(by) > 1 {
+			all[node.Name] = by
+		}
+	}
+	return all
+}
+
+// uniform gives each layer with a choice algorithm a where it can have that.
+func uniform(free map[string][]layout.Algorithm, a layout.Algorithm) map[string]layout.Algorithm {
+	choice := map[string]layout.Algorithm{}
+	for layer, by := range free {
+		if slices.Contains(by, a) {
+			choice[layer] = a
+		}
+	}
+	return choice
+}
+
+// programs are the definition that is compiled without a tuner, and those in which all layers that can have one algorithm have it.
+func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
+	p, err := n.lowered(nil)
+	if err != nil {
+		return nil, err
+	}
+	all, free := []*ir.Program{p}, n.free()
+	for _, a := range layout.Algorithms() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if choice := uniform(free, a); len(choice) > 0 {
+			if p, err = n.lowered(choice); err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// place names a stage in all programs of a network.
+type place struct{ layer, op string }
+
+func placeOf(s ir.Stage) place { return place{s.Name, s.Op} }
+
+// Tasks are the different kernels that n may be made of: first those that it is made of without a tuner, in order, then those of other
+// algorithms. If layers are named, they are those of these layers alone; it fails with *ir.Error if there is none of that name.
+func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, error) {
+	programs, err := n.programs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []*space.Task
+	byKey := map[string]*space.Task{}
+	convolutions := map[string]*graph.Node{}
+	for _, node := range n.Graph.Nodes {
+		if _, ok := node.Attrs.(*graph.FusedConv); ok {
+			convolutions[node.Name] = node
+		}
+	}
+	var names []string
+	for k, p := range programs {
+		keys := map[string]string{}
+		for i, s := range p.Stages {
+			if k == 0 {
+				names = append(names, s.Name)
+			}
+			if len(layers) > 0 && !slices.Contains(layers, s.Name) {
+				continue
+			}
+			f := p.FuncByName(s.Func)
+			key, ok := keys[s.Func]
+			if !ok {
+				key = space.Key(f)
+				keys[s.Func] = key
+			}
+			t := byKey[key]
+			if t == nil {
+				t = space.TaskOf(f, n.Target, s, compile.StageConstants(p, i))
+				t.Layers = nil
+				if node, ok := convolutions[s.Name]; ok && t.Algorithm != "" {
+					t.Workload.Shape = n.shapeText(node, s.Layer)
+				}
+				byKey[key] = t
+				tasks = append(tasks, t)
+			}
+			if !slices.Contains(t.Layers, s.Name) {
+				t.Layers = append(t.Layers, s.Name)
+			}
+		}
+	}
+	for _, l := range layers {
+		if !slices.Contains(names, l) {
+			return nil, compile.UnknownLayer(n.Graph.File, l, slices.Compact(names))
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages"}
+	}
+	return tasks, nil
+}
+
+// shapeText is, for people, "28x28x128 -> 14x14x64, 3x3 in steps of 2, 1 bit by 2" of a convolution, however it is laid out.
+func (n *Network) shapeText(node *graph.Node, l ir.Layer) string {
+	f := node.Attrs.(*graph.FusedConv)
+	image := func(tensor string) string {
+		shape := ops.Spatial(n.Graph.Value(tensor).Shape)
+		if shape[0] == 1 {
+			shape = shape[1:]
+		}
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", "x"), "[]")
+	}
+	text := fmt.Sprintf("%s -> %s, %dx%d", image(node.Inputs[0]), image(node.Output), f.KH, f.KW)
+	if f.SH > 1 || f.SW > 1 {
+		text += fmt.Sprintf(" in steps of %d", max(f.SH, f.SW))
+	}
+	if f.GroupCount() > 1 {
+		text += fmt.Sprintf(", %d groups", f.GroupCount())
+	}
+	if l.WeightBits > 0 {
+		text += ", " + space.BitsText(l)
+	}
+	return text
+}
+
+// kernels are the keys of p's kernels by place.
+func kernels(p *ir.Program) map[place]string {
+	all, keys := map[place]string{}, map[string]string{}
+	for _, s := range p.Stages {
+		if keys[s.Func] == "" {
+			keys[s.Func] = space.Key(p.FuncByName(s.Func))
+		}
+		all[placeOf(s)] = keys[s.Func]
+	}
+	return all
+}
+
+// title is a task for people.
+func title(t *space.Task) string {
+	text := t.Workload.Op + " " + t.Workload.Shape
+	if t.Algorithm != "" {
+		text += " by " + t.Algorithm
+	}
+	return cmp.Or(text, fmt.Sprint(t.Layers))
+}

@@ -1,0 +1,227 @@
+package autotune
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/autotune/search"
+	"ripc/autotune/space"
+	"ripc/compile"
+	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/schedule"
+)
+
+// randomOf is a source of numbers for seed, apart from those of searches.
+func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x74756e65)) }
+
+// study is a task with what is known of it.
+type study struct {
+	task    *space.Task
+	space   *space.Space
+	begin   func() (search.Search, error) // what search is, when it is needed
+	search  search.Search
+	records map[string]records.Record // by the candidate's key: what need not be measured
+	untold  []search.Outcome          // what the search is to be told before it proposes again
+	places  []place
+
+	trials, failures int
+	usual, best      float64 // costs of the default schedule and of the best one, 0 if there is none
+	point            space.Point
+	since            int     // trials since the best one
+	before           float64 // the best cost before the last round
+	exhausted        bool
+
+	mu   sync.Mutex // of want
+	want *reference // once it is needed
+}
+
+// reference is what the task's definition computes.
+type reference struct {
+	inputs  [][]byte
+	outputs []string // hashes
+}
+
+// newStudy has what known has of a task: what costs in the class mine may be taken over.
+func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) (*study, error) {
+	s, err := space.New(t)
+	if err != nil {
+		return nil, err
+	}
+	a := &study{task: t, space: s, records: map[string]records.Record{}}
+	a.begin = func() (search.Search, error) {
+		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model})
+	}
+	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
+		f := r.Result.Failure
+		same := r.Machine.CPU == mine.CPU && r.Machine.Simulated == mine.Simulated
+		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !same {
+			continue
+		}
+		key := traceKey(r.Candidate.Trace)
+		if _, twice := a.records[key]; twice {
+			continue
+		}
+		a.records[key] = r
+		// What another search has found is told at the beginning; this one's own is found again, in its order.
+		if own := r.Origin.Tuner == "default" || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
+			if c, ok := candidateOf(s, r.Candidate); ok {
+				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
+				a.learn(c, r.Result)
+			}
+		}
+	}
+	return a, nil
+}
+
+// seedOf makes the random numbers of tasks different, and the same in each network.
+func seedOf(key string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	return h.Sum64()
+}
+
+// traceLines are a trace's steps as records list them.
+func traceLines(t schedule.Trace) []string {
+	lines := []string{}
+	for _, s := range t {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
+func traceKey(lines []string) string { return strings.Join(lines, "\n") }
+
+func (a *study) key(c space.Candidate) string { return traceKey(traceLines(c.Trace)) }
+
+// candidateOf is the point that a record says, if its schedule is still the one that was measured.
+func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
+	p := space.Point{Strategy: r.Strategy, Values: r.Values}
+	if !s.Contains(p) {
+		return space.Candidate{}, false
+	}
+	c, err := s.Build(p)
+	if err != nil || len(c.Trace) > len(r.Trace) {
+		return space.Candidate{}, false
+	}
+	for _, line := range r.Trace[len(c.Trace):] {
+		st, err := schedule.ParseStep(line)
+		if err != nil {
+			return space.Candidate{}, false
+		}
+		p.Steps = append(p.Steps, st)
+	}
+	if len(p.Steps) > 0 {
+		if c, err = s.Build(p); err != nil {
+			return space.Candidate{}, false
+		}
+	}
+	return c, slices.Equal(traceLines(c.Trace), r.Trace)
+}
+
+// propose asks the search for candidates, none of which has been tried; with none, the task is done.
+func (a *study) propose(ctx context.Context, n int) ([]space.Candidate, error) {
+	if a.search == nil {
+		var err error
+		if a.search, err = a.begin(); err != nil {
+			return nil, err
+		}
+	}
+	a.search.Tell(a.untold)
+	a.untold = nil
+	cs, err := a.search.Propose(ctx, n)
+	if err == nil && len(cs) == 0 {
+		a.exhausted = true
+	}
+	return cs, err
+}
+
+// trialsOf are trials of candidates that the search of that name proposed.
+func (a *study) trialsOf(cs []space.Candidate, tuner string) []trial {
+	var all []trial
+	for _, c := range cs {
+		all = append(all, trial{study: a, candidate: c, tuner: tuner})
+	}
+	return all
+}
+
+// learn notes what a candidate costs.
+func (a *study) learn(c space.Candidate, m records.Measurement) {
+	if m.Failure == nil && (a.best == 0 || m.Cost < a.best) {
+		a.best, a.point, a.since = m.Cost, c.Point, -1
+	}
+}
+
+// tried counts a candidate.
+func (a *study) tried(tr trial, m records.Measurement) {
+	a.learn(tr.candidate, m)
+	if tr.number == 0 && m.Failure == nil {
+		a.usual = m.Cost
+	}
+	a.trials, a.since = a.trials+1, a.since+1
+	if m.Failure != nil {
+		a.failures++
+	}
+	a.untold = append(a.untold, search.Outcome{Candidate: tr.candidate, Cost: m.Cost, Failed: m.Failure != nil})
+}
+
+// seedOfInputs makes the inputs that kernels are compared and measured on.
+const seedOfInputs = 1
+
+// reference interprets the task's definition, once.
+func (a *study) reference(ctx context.Context) (*reference, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.want != nil {
+		return a.want, nil
+	}
+	u, err := compile.Kernel(ctx, a.task.Func, nil, a.task.Target, a.options(nothing))
+	if err != nil {
+		return nil, err
+	}
+	r := &reference{inputs: u.Inputs(seedOfInputs)}
+	run, err := interp.Compile(a.task.Func)
+	if err != nil {
+		return nil, err
+	}
+	var args, outputs [][]byte
+	inputs := r.inputs
+	for i, b := range u.Program.Buffers {
+		switch b.Kind {
+		case ir.ConstBuf:
+			args = append(args, b.Data)
+		case ir.InputBuf:
+			args, inputs = append(args, inputs[0]), inputs[1:]
+		default:
+			args = append(args, runner.Blank(int64(b.Bytes())))
+			outputs = append(outputs, args[i])
+		}
+	}
+	if err := run.Run(ctx, args); err != nil {
+		return nil, err
+	}
+	for _, o := range outputs {
+		r.outputs = append(r.outputs, runner.Hash(o))
+	}
+	a.want = r
+	return r, nil
+}
+
+// equal reports whether the hashes of outputs, of one or more runs, are those of the definition.
+func (r *reference) equal(outputs []string) bool {
+	if len(outputs) == 0 || len(outputs)%len(r.outputs) != 0 {
+		return false
+	}
+	for i, o := range outputs {
+		if o != r.outputs[i%len(r.outputs)] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,307 @@
+// Package autotune finds schedules by measuring. Tune takes the kernels that a network may be made of (its tasks: what each layer is by
+// each algorithm), lets a search propose schedules for one of them after the other, builds them, has a runner measure them, compares
+// what they compute with the interpreter, and appends a record of each to a file. Which task is next is decided by what the network can
+// be expected to gain. Agree chooses from records the algorithms and the schedules that a network is compiled with.
+package autotune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"ripc/autotune/costmodel"
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/autotune/search"
+	"ripc/autotune/space"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
+	"ripc/codegen/llvm/toolchain"
+)
+
+// Options say how to tune.
+type Options struct {
+	// Runner measures. It is the caller's, who closes it.
+	Runner runner.Runner
+	// Records is a file of records: what it has is not measured again, and what is measured is appended. "" keeps nothing.
+	Records string
+	// Trials is how many candidates there are of all tasks together, those that records have included; 0 stands for TrialsEach for
+	// each task of the network as it is without a tuner, unless Time is given.
+	Trials int
+	// Time is after how long no new candidates are begun; 0 is no limit.
+	Time time.Duration
+	// Search is the name of the search (search.Names); "" is the default, or, where what that needs is missing, Instead.
+	Search string
+	Seed   uint64
+	// Model is what was learned from other tasks (search.Options); nil is nothing.
+	Model *costmodel.Model
+	// Layers, if any, are the only ones that are tuned.
+	Layers []string
+	// Round is how many candidates are proposed at a time; 0 stands for 16.
+	Round int
+	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128.
+	Patience int
+	// Settings say how kernels are measured.
+	Settings runner.Settings
+	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
+	Events func(Event)
+}
+
+// Instead is the search for those who name none and lack XGBoost's library.
+const Instead = "evolve"
+
+// Defaults of Options.
+const (
+	TrialsEach      = 64
+	defaultRound    = 16
+	defaultPatience = 128
+)
+
+// Result is what Tune found.
+type Result struct {
+	Tasks    []TaskResult
+	Unit     records.Unit
+	Trials   int // candidates, those that records had included
+	Measured int // candidates that were built and measured now
+	// Default and Best are the costs of all stages of the network together, with the default schedules and with the best ones: those
+	// of the tasks alone if only some layers were tuned.
+	Default, Best float64
+	Took          time.Duration
+}
+
+// TaskResult is what was found of one task.
+type TaskResult struct {
+	Task          *space.Task
+	Trials        int
+	Failures      int
+	Default, Best float64 // 0 if there is none
+	Point         space.Point
+}
+
+// Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's error; what was measured is in the
+// records, and calling it again with the same options goes on from there, to the same result. It fails with *runner.LostError if the
+// runner can measure no more, and with *search.NameError, *costmodel.MissingError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
+func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
+	if o.Round <= 0 {
+		o.Round = defaultRound
+	}
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
+	}
+	t := &tuner{Options: o, network: n, began: time.Now(), random: randomOf(o.Seed)}
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	err := t.run(ctx)
+	if t.file != nil {
+		err = errors.Join(err, t.file.Close())
+	}
+	return t.result(), err
+}
+
+// tuner is one call of Tune.
+type tuner struct {
+	Options
+	network *Network
+	studies []*study
+	places  map[place][]*study // what each stage may be
+	usual   map[place]*study   // what it is without a tuner
+	file    *records.File
+	// backends build; LLVM is found once, and its version is for records.
+	backends []codegen.Backend
+	llvm     string
+	began    time.Time
+	random   interface{ Float64() float64 }
+	done     int // candidates
+	now      int // of these, measured in this call
+	spent    time.Duration
+}
+
+// open finds the tasks and reads the records.
+func (t *tuner) open(ctx context.Context) error {
+	tasks, err := t.network.Tasks(ctx, t.Layers...)
+	if err != nil {
+		return err
+	}
+	tools, err := toolchain.Find()
+	if err != nil {
+		return err
+	}
+	cache, err := toolchain.DefaultCache()
+	if err != nil {
+		return err
+	}
+	t.backends, t.llvm = []codegen.Backend{llvm.Backend{Tools: tools, Cache: cache}}, tools.Version()
+	missing, err := t.chooseSearch()
+	if err != nil {
+		return err
+	}
+	known := &records.Set{}
+	if t.Records != "" {
+		if known, err = records.Load(t.Records); err != nil {
+			return fmt.Errorf("records: %w", err)
+		}
+		if t.file, err = records.Open(t.Records); err != nil {
+			return fmt.Errorf("records: %w", err)
+		}
+	}
+	p, err := t.network.lowered(nil)
+	if err != nil {
+		return err
+	}
+	usual := kernels(p)
+	t.places, t.usual = map[place][]*study{}, map[place]*study{}
+	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
+	for _, task := range tasks {
+		a, err := newStudy(task, t.Options, known, mine)
+		if err != nil {
+			return err
+		}
+		t.studies = append(t.studies, a)
+		for _, l := range task.Layers {
+			at := place{l, task.Workload.Op}
+			t.places[at] = append(t.places[at], a)
+			a.places = append(a.places, at)
+			if usual[at] == task.Workload.Key {
+				t.usual[at] = a
+			}
+		}
+	}
+	if t.Trials <= 0 && t.Time <= 0 {
+		different := map[*study]bool{}
+		for _, a := range t.usual {
+			different[a] = true
+		}
+		t.Trials = TrialsEach * max(1, len(different))
+	}
+	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing})
+	return nil
+}
+
+// chooseSearch finds out which search it is, and what the default one lacks, if that is why it is another.
+func (t *tuner) chooseSearch() (missing, err error) {
+	if t.Search != "" {
+		if !slices.Contains(search.Names(), t.Search) {
+			return nil, &search.NameError{Name: t.Search}
+		}
+		return nil, nil
+	}
+	t.Search = search.Default()
+	var lacks *costmodel.MissingError
+	if _, err := costmodel.Open(""); errors.As(err, &lacks) {
+		t.Search, missing = Instead, lacks
+	}
+	return missing, nil
+}
+
+func (t *tuner) tell(e Event) {
+	if t.Events != nil {
+		t.Events(e)
+	}
+}
+
+// left is how many candidates may still be begun; 0 where the time is over.
+func (t *tuner) left() int {
+	switch {
+	case t.Time > 0 && time.Since(t.began) >= t.Time:
+		return 0
+	case t.Trials > 0:
+		return t.Trials - t.done
+	}
+	return math.MaxInt
+}
+
+// run tunes until the budget is spent, or nothing is left to try.
+func (t *tuner) run(ctx context.Context) error {
+	// What the network is without a tuner comes first.
+	for _, begin := range []func(*study) bool{t.isUsual, t.promising} {
+		if _, err := t.begin(ctx, begin); err != nil {
+			return err
+		}
+	}
+	for t.left() > 0 {
+		a := t.next()
+		if a == nil {
+			more, err := t.begin(ctx, func(*study) bool { return true })
+			if err != nil || more == 0 {
+				return err
+			}
+			continue
+		}
+		cs, err := a.propose(ctx, min(t.Round, t.left()))
+		if err != nil {
+			return fmt.Errorf("%s: %w", title(a.task), err)
+		}
+		if err := t.measure(ctx, a.trialsOf(cs, t.Search)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// begin measures the default schedules of those tasks that are wanted and have not begun, and gives their number.
+func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
+	var defaults []trial
+	for _, a := range t.studies {
+		if a.trials == 0 && wanted(a) {
+			c, err := a.space.Default()
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", title(a.task), err)
+			}
+			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
+		}
+	}
+	begun := 0
+	for some := range slices.Chunk(defaults, t.Round) {
+		some = some[:min(len(some), t.left())]
+		if err := t.measure(ctx, some); err != nil {
+			return begun, err
+		}
+		begun += len(some)
+	}
+	return begun, nil
+}
+
+// builders is how many kernels are built at a time: a core that is timed is left alone.
+func (t *tuner) builders() int {
+	n := runtime.GOMAXPROCS(0)
+	if m := t.Runner.Machine(); !m.Simulated && m.Host == "" {
+		n--
+	}
+	return max(1, n)
+}
+
+func (t *tuner) result() *Result {
+	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began)}
+	for _, a := range t.studies {
+		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
+	}
+	r.Default, r.Best = t.sums()
+	return r
+}
+
+// sums are the costs of all stages whose default has been measured: with that, and with the best that is known.
+func (t *tuner) sums() (usual, best float64) {
+	for at, a := range t.usual {
+		if a.usual > 0 {
+			usual += a.usual
+			best += t.least(at)
+		}
+	}
+	return usual, best
+}
+
+// least is the lowest cost that a stage can have, 0 if none is known.
+func (t *tuner) least(at place) float64 {
+	least := 0.0
+	for _, a := range t.places[at] {
+		if a.best > 0 && (least == 0 || a.best < least) {
+			least = a.best
+		}
+	}
+	return least
+}

@@ -1,0 +1,450 @@
+package autotune_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ripc/autotune"
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/autotune/search"
+	"ripc/autotune/space"
+	"ripc/compile"
+	"ripc/engine"
+	"ripc/fusedglue"
+	"ripc/graph"
+	"ripc/importer/ripcjson"
+	"ripc/internal/need"
+	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/targets"
+)
+
+// layer is a convolution of a model, and conv how it is written.
+type layer struct {
+	name    string
+	filters int
+}
+
+// model is a network of binary layers over 5x5 pixels of 32 channels.
+func model(t testing.TB, layers ...layer) *graph.Graph {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString(`{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 5, 5, 32], "layout": "NHWC"}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["` + layers[len(layers)-1].name + `"],
+"nodes": [{"name": "q0", "op": "quantize", "inputs": ["x"], "attrs": {"bits": 1, "encoding": "bipolar"}}`)
+	last := "q0"
+	for i, l := range layers {
+		fmt.Fprintf(&text, `,
+{"name": %q, "op": "bitserial_conv2d", "inputs": [%q], "attrs": {"filters": %d, "kernel": [3, 3], "padding": "same"}}`, l.name, last, l.filters)
+		if i < len(layers)-1 {
+			last = fmt.Sprintf("q%d", i+1)
+			fmt.Fprintf(&text, `,
+{"name": %q, "op": "quantize", "inputs": [%q], "attrs": {"bits": 1, "encoding": "bipolar"}}`, last, l.name)
+		}
+	}
+	text.WriteString("]}")
+	return parsed(t, text.String())
+}
+
+func parsed(t testing.TB, text string) *graph.Graph {
+	t.Helper()
+	g, err := ripcjson.Parse("net.json", []byte(text), nil)
+	if err == nil {
+		g, err = fusedglue.Fuse(g, nil, nil)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return g
+}
+
+func network(t testing.TB, layers ...layer) *autotune.Network {
+	t.Helper()
+	target, err := targets.Lookup(targets.HostName)
+	need.OK(t, err)
+	return &autotune.Network{Graph: model(t, layers...), Target: target}
+}
+
+// inProcess runs kernels in this process. What they cost depends on their code alone.
+type inProcess struct {
+	mu     sync.Mutex
+	jobs   int
+	ending int    // after how many jobs it calls end
+	end    func() // nil for never
+	wrong  int    // each so many a candidate's outputs are garbage; 0 for none
+	lost   int    // after how many jobs it can do no more; 0 for never
+}
+
+func (*inProcess) Machine() records.Machine {
+	return records.Machine{CPU: "made up", Simulated: true}
+}
+func (*inProcess) Unit() records.Unit { return records.Cycles }
+func (*inProcess) Slots() int         { return 2 }
+func (*inProcess) Close() error       { return nil }
+
+func (p *inProcess) Measure(ctx context.Context, j runner.Job) (runner.Result, error) {
+	p.mu.Lock()
+	p.jobs++
+	n := p.jobs
+	if p.end != nil && n >= p.ending {
+		p.end()
+	}
+	p.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return runner.Result{}, err
+	}
+	if p.lost > 0 && n > p.lost {
+		return runner.Result{}, &runner.LostError{Runner: "made up", Err: errors.New("unplugged")}
+	}
+	e, err := engine.OpenLibrary(j.Library, engine.Options{Threads: 1})
+	if err != nil {
+		return runner.Result{}, err
+	}
+	defer e.Close()
+	done, err := e.Run(ctx, []engine.Job{{Last: 1, Inputs: j.Inputs, Outputs: true, Fill: runner.Blank(1)[0]}})
+	if err != nil {
+		return runner.Result{}, err
+	}
+	h := fnv.New32()
+	h.Write(j.Library)
+	sum := h.Sum32()
+	r := runner.Result{ID: j.ID, Machine: p.Machine()}
+	for _, o := range done[0].Outputs {
+		if p.wrong > 0 && int(sum)%p.wrong == 0 {
+			o[0]++
+		}
+		r.Outputs = append(r.Outputs, runner.Hash(o))
+	}
+	cost := float64(1000 + sum%9000)
+	r.Measurement = records.Measurement{Cost: cost, Unit: records.Cycles, Low: cost, High: cost, Samples: []float64{cost}}
+	return r, nil
+}
+
+func tune(t testing.TB, n *autotune.Network, o autotune.Options) (*autotune.Result, error) {
+	t.Helper()
+	t.Setenv("RIPC_CACHE_DIR", filepath.Join(os.TempDir(), "ripc-autotune-test"))
+	return autotune.Tune(t.Context(), n, o)
+}
+
+// TestResume: a run that is stopped again and again, after each so many measurements, leaves the same records as one that is not, whatever
+// the search; the same call once more measures nothing.
+func TestResume(t *testing.T) {
+	n := network(t, layer{"a", 32}, layer{"b", 16})
+	for _, name := range search.Names() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			whole, pieces := filepath.Join(dir, "whole"), filepath.Join(dir, "pieces")
+			o := autotune.Options{Runner: &inProcess{}, Records: whole, Trials: 40, Seed: 7, Round: 8, Search: name}
+			want, err := tune(t, n, o)
+			if err != nil || want.Trials != 40 || want.Measured != 40 || want.Best >= want.Default || want.Best <= 0 {
+				t.Fatalf("%+v, %v", want, err)
+			}
+			o.Records = pieces
+			stops := 0
+			for {
+				ctx, stop := context.WithCancel(t.Context())
+				o.Runner = &inProcess{ending: 7, end: stop}
+				got, err := autotune.Tune(ctx, n, o)
+				stop()
+				if err == nil {
+					if got.Trials != 40 || got.Best != want.Best || got.Default != want.Default {
+						t.Fatalf("%+v, want %+v", got, want)
+					}
+					break
+				}
+				if stops++; !errors.Is(err, context.Canceled) || got == nil || stops > 20 {
+					t.Fatalf("stop %d: %+v, %v", stops, got, err)
+				}
+			}
+			if stops < 3 || !bytes.Equal(read(t, whole), read(t, pieces)) {
+				t.Errorf("after %d stops the records differ:\n%s\n%s", stops, read(t, whole), read(t, pieces))
+			}
+			again := &inProcess{}
+			o.Runner = again
+			if got, err := tune(t, n, o); err != nil || again.jobs != 0 || got.Measured != 0 || got.Best != want.Best {
+				t.Errorf("%d jobs, %+v, %v", again.jobs, got, err)
+			}
+		})
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestShared: a network that shares a kernel with one that was tuned measures only what is new.
+func TestShared(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	first := &inProcess{}
+	if _, err := tune(t, network(t, layer{"a", 32}, layer{"b", 16}), autotune.Options{Runner: first, Records: file, Trials: 24, Layers: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	second := &inProcess{}
+	var known, fresh int
+	o := autotune.Options{Runner: second, Records: file, Trials: 20, Layers: []string{"other"}, Events: func(e autotune.Event) {
+		if e, ok := e.(autotune.Tried); ok && e.Known {
+			known++
+		} else if ok {
+			fresh++
+		}
+	}}
+	if _, err := tune(t, network(t, layer{"other", 32}, layer{"last", 8}), o); err != nil || second.jobs != 0 || known != 20 || fresh != 0 {
+		t.Errorf("%d jobs, %d known, %d new, %v", second.jobs, known, fresh, err)
+	}
+	o.Layers = []string{"last"}
+	if _, err := tune(t, network(t, layer{"other", 32}, layer{"last", 8}), o); err != nil || second.jobs != 20 || fresh != 20 {
+		t.Errorf("a new layer: %d jobs, %v", second.jobs, err)
+	}
+}
+
+// TestWrong: what does not compute what the definition does is recorded as wrong, and is never the best.
+func TestWrong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{wrong: 3}, Records: file, Trials: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := records.Load(file)
+	if err != nil || len(set.Damaged) > 0 || len(set.Records) != 30 {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	best, failures := map[string]float64{}, 0
+	for _, rec := range set.Records {
+		if f := rec.Result.Failure; f != nil {
+			if failures++; f.Kind != records.Wrong {
+				t.Errorf("%+v", f)
+			}
+		} else if b := best[rec.Workload.Key]; b == 0 || rec.Result.Cost < b {
+			best[rec.Workload.Key] = rec.Result.Cost
+		}
+		if rec.Versions.Ripc != compile.Version || rec.Origin.Time != "" || rec.Workload.Op == "" || rec.Target != "host" {
+			t.Errorf("%+v", rec)
+		}
+	}
+	counted := 0
+	for _, task := range r.Tasks {
+		counted += task.Failures
+		if task.Best != best[task.Task.Workload.Key] {
+			t.Errorf("%+v", task)
+		}
+	}
+	if failures == 0 || failures != counted {
+		t.Errorf("%d failures, %d counted", failures, counted)
+	}
+}
+
+// TestPart: a layer that writes its part of a concatenation leaves the others as they were, and that is right.
+func TestPart(t *testing.T) {
+	n := network(t, layer{"a", 32})
+	n.Graph = parsed(t, `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "u8", "encoding": "bipolar", "bits": 1, "shape": [1, 5, 5, 32], "layout": "NHWC"}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["c"], "nodes": [
+{"name": "a", "op": "bitserial_conv2d", "inputs": ["x"], "attrs": {"filters": 32, "kernel": [1, 1]}},
+{"name": "qa", "op": "quantize", "inputs": ["a"], "attrs": {"bits": 1, "encoding": "bipolar"}},
+{"name": "b", "op": "bitserial_conv2d", "inputs": ["x"], "attrs": {"filters": 32, "kernel": [1, 1]}},
+{"name": "qb", "op": "quantize", "inputs": ["b"], "attrs": {"bits": 1, "encoding": "bipolar"}},
+{"name": "both", "op": "concat", "inputs": ["qa", "qb"]},
+{"name": "c", "op": "bitserial_conv2d", "inputs": ["both"], "attrs": {"filters": 8, "kernel": [1, 1]}}]}`)
+	r, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Trials: 6, Layers: []string{"a", "b"}})
+	if err != nil || r.Trials != 6 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, task := range r.Tasks {
+		if task.Failures > 0 {
+			t.Errorf("%v: %d of %d failed", task.Task.Layers, task.Failures, task.Trials)
+		}
+	}
+}
+
+// TestLost: when nothing can be measured any more, the run ends with the runner's error and keeps what it has.
+func TestLost(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	var lost *runner.LostError
+	r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{lost: 5}, Records: file, Trials: 30})
+	if set, _ := records.Load(file); !errors.As(err, &lost) || r.Trials > 5 || len(set.Records) != r.Trials {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{}, Time: 1}); err != nil || r.Trials != 0 {
+		t.Errorf("without time: %+v, %v", r, err)
+	}
+	var none *search.NameError
+	if _, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{}, Search: "none"}); !errors.As(err, &none) {
+		t.Errorf("no search: %v", err)
+	}
+	if _, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: &inProcess{}, Layers: []string{"aa"}}); err == nil || !strings.Contains(err.Error(), `no layer is called "aa"`) {
+		t.Errorf("no layer: %v", err)
+	}
+}
+
+// agreed compiles n with what records say, and gives that, what it would cost by them, and the network's outputs.
+func agreed(t *testing.T, n *autotune.Network, set *records.Set) (*autotune.Agreement, *compile.Compiled, [][]byte) {
+	t.Helper()
+	var a *autotune.Agreement
+	load := func() (*graph.Graph, error) { return n.Graph, nil }
+	o := compile.Options{Target: n.Target.Name, Tuned: func(ctx context.Context, g *graph.Graph, target targets.Target) (compile.Tuning, error) {
+		var err error
+		a, err = autotune.Agree(ctx, &autotune.Network{Graph: g, Target: target}, set, "this one")
+		if err != nil {
+			return compile.Tuning{}, err
+		}
+		return a.Tuning, nil
+	}}
+	c, err := compile.Network(t.Context(), load, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := bytes.Repeat([]byte{0, 0, 0x80, 0x3f, 0, 0, 0x80, 0xbf, 0, 0, 0x80, 0x3f}, 5*5*32)[:4*5*5*32]
+	out, err := interp.RunProgram(t.Context(), c.Scheduled, [][]byte{x}, interp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, c, out
+}
+
+// TestAgreeTogether: where what a layer is depends on its neighbours, since levels lie as bytes if all that read them can, only what was
+// measured is put together, and it costs no more than the network without records.
+func TestAgreeTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	n := network(t, layer{"a", 32})
+	n.Graph = parsed(t, `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 5, 5, 32], "layout": "NHWC"}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["c"], "nodes": [
+{"name": "q0", "op": "quantize", "inputs": ["x"], "attrs": {"bits": 8, "encoding": "unipolar"}},
+{"name": "a", "op": "bitserial_conv2d", "inputs": ["q0"], "attrs": {"filters": 32, "kernel": [1, 1]}},
+{"name": "qa", "op": "quantize", "inputs": ["a"], "attrs": {"bits": 8, "encoding": "unipolar"}},
+{"name": "b", "op": "bitserial_conv2d", "inputs": ["qa"], "attrs": {"filters": 32, "kernel": [3, 3]}},
+{"name": "qb", "op": "quantize", "inputs": ["b"], "attrs": {"bits": 8, "encoding": "unipolar"}},
+{"name": "c", "op": "bitserial_conv2d", "inputs": ["qb"], "attrs": {"filters": 8, "kernel": [1, 1]}}]}`)
+	if _, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Records: file, Trials: 60, Round: 4}); err != nil {
+		t.Fatal(err)
+	}
+	set, err := records.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs := map[string]float64{} // the least by workload
+	for _, rec := range set.Records {
+		if c := costs[rec.Workload.Key]; rec.Result.Failure == nil && (c == 0 || rec.Result.Cost < c) {
+			costs[rec.Workload.Key] = rec.Result.Cost
+		}
+	}
+	total := func(p *ir.Program) float64 {
+		sum := 0.0
+		for _, s := range p.Stages {
+			c := costs[space.Key(p.FuncByName(s.Func))]
+			if sum += c; c == 0 {
+				t.Errorf("stage %s was not measured", s.Name)
+			}
+		}
+		return sum
+	}
+	_, usual, want := agreed(t, n, &records.Set{})
+	a, c, got := agreed(t, n, set)
+	if len(a.Notes) != 0 || !slices.EqualFunc(got, want, bytes.Equal) || total(c.Program) > total(usual.Program) {
+		t.Errorf("%+v: costs %v, without records %v", a, total(c.Program), total(usual.Program))
+	}
+	for seed := range uint64(8) { // other costs
+		r := rand.New(rand.NewPCG(seed, 0))
+		costs = map[string]float64{}
+		for i := range set.Records {
+			m := &set.Records[i].Result
+			m.Cost = float64(1000 + r.IntN(9000))
+			m.Low, m.High, m.Samples = m.Cost, m.Cost, nil
+			if c := costs[set.Records[i].Workload.Key]; c == 0 || m.Cost < c {
+				costs[set.Records[i].Workload.Key] = m.Cost
+			}
+		}
+		_, c, got := agreed(t, n, set)
+		if cost := total(c.Program); cost > total(usual.Program) || !slices.EqualFunc(got, want, bytes.Equal) {
+			t.Errorf("seed %d: costs %v, without records %v", seed, cost, total(usual.Program))
+		}
+	}
+}
+
+// TestAgree: each layer has the algorithm and the schedule that cost least by the records, the network computes the same, and what the
+// records cannot say is noted.
+func TestAgree(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	n := network(t, layer{"a", 32}, layer{"b", 16})
+	r, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Records: file, Trials: 60, Round: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := records.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, usual, want := agreed(t, n, &records.Set{})
+	if len(plain.Notes) != 1 || plain.Notes[0].Kind != autotune.Without || len(plain.Notes[0].Layers) != len(usual.Program.Stages) || len(plain.Schedules) != 0 {
+		t.Errorf("without records: %+v", plain)
+	}
+	a, c, got := agreed(t, n, set)
+	if len(a.Notes) != 0 || !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("with records: %+v, outputs %v, want %v", a, got, want)
+	}
+	costs := map[string]float64{} // by algorithm and trace
+	for _, rec := range set.Records {
+		costs[rec.Workload.Op+rec.Candidate.Key()] = rec.Result.Cost
+	}
+	total := 0.0
+	for _, s := range c.Program.Stages {
+		k := records.Candidate{Algorithm: s.Layer.Algorithm.Name}
+		for _, st := range c.Traces[s.Func] {
+			k.Trace = append(k.Trace, st.String())
+		}
+		cost := costs[s.Op+k.Key()]
+		if total += cost; cost == 0 {
+			t.Errorf("stage %s has a schedule that was not measured", s.Name)
+		}
+	}
+	if total != r.Best {
+		t.Errorf("the stages cost %v together, want %v", total, r.Best)
+	}
+	again, _, _ := agreed(t, n, set)
+	if !maps.EqualFunc(again.Traces(), a.Traces(), slices.Equal) {
+		t.Errorf("the same records give %v and %v", a.Traces(), again.Traces())
+	}
+
+	// The best schedule of each task is stale, and the file has lines of others.
+	stale := &records.Set{Foreign: []records.Foreign{{Line: 1, Format: "ripc.record/9"}}, Damaged: []records.Damaged{{Line: 2}}}
+	for _, rec := range set.Records {
+		stale.Records = append(stale.Records, rec)
+		rec.Result.Cost, rec.Result.Low = 1, 1
+		rec.Candidate.Trace = []string{"unroll nowhere"}
+		stale.Records = append(stale.Records, rec)
+		rec.Versions.Ripc = "1.10.2"
+		stale.Records = append(stale.Records, rec)
+		rec.Versions.Ripc = compile.Version
+		rec.Machine = records.Machine{CPU: "another"}
+		stale.Records = append(stale.Records, rec)
+	}
+	b, _, got := agreed(t, n, stale)
+	kinds := map[autotune.NoteKind]int{}
+	for _, note := range b.Notes {
+		kinds[note.Kind]++
+		if note.Kind == autotune.Stale && (note.Err == nil || len(note.Layers) == 0) || note.Kind == autotune.OtherCPU && (note.CPU != "another" || note.Count != len(set.Records)) {
+			t.Errorf("%+v", note)
+		}
+	}
+	if kinds[autotune.Stale] == 0 || kinds[autotune.Foreign] != 1 || kinds[autotune.Damaged] != 1 || kinds[autotune.OtherCPU] != 1 || kinds[autotune.Newer] != 1 || kinds[autotune.Without] != 0 {
+		t.Errorf("%+v", b.Notes)
+	}
+	if !maps.EqualFunc(b.Traces(), a.Traces(), slices.Equal) || !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("with stale records %v, without %v", b.Traces(), a.Traces())
+	}
+}

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+)
+
+// defaultRecords is the file of records of `ripc tune` unless one is named: networks and targets may share one.
+const defaultRecords = "ripc.records"
+
+func tuneCommand() *cobra.Command {
+	var f compileFlags
+	var r ripc.TuneRequest
+	var minutes float64
+	cmd := &cobra.Command{
+		Use:   "tune MODEL [flags]",
+		Short: "Find faster schedules for a model's layers by measuring them",
+		Long: `Try other schedules, and other algorithms, for the layers of a model, and measure each: on
+this machine, or, for others, in simulation, where costs are estimated cycles. Each
+candidate's results are compared with the interpreter's. What was found is appended to a
+file of records, one line a candidate, with which "ripc compile --records" compiles. What the
+file has is not measured again, so a run that was interrupted goes on where it was when the
+same command is given again, and networks that share layers share what is known of them.
+docs/tuning.md says more.`,
+		Example: `  ripc tune squeezenet.json --target rpi3 --trials 500
+  ripc tune squeezenet.json --minutes 30 --records my.records
+  ripc compile squeezenet.json --target rpi3 --records ripc.records`,
+		Args: args(1, 1, "one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Path = args[0]
+			switch {
+			case r.Trials < 0:
+				return usagef("--trials %d: give 1 or more", r.Trials)
+			case minutes < 0 || math.IsNaN(minutes) || minutes > maxMinutes:
+				return usagef("--minutes %g: 0 to %d are possible", minutes, maxMinutes)
+			case f.records == "":
+				f.records = defaultRecords
+			}
+			r.Time = time.Duration(minutes * float64(time.Minute))
+			r.Records, f.records = f.records, ""
+			var err error
+			if r.Options, err = f.options(r.Path); err != nil {
+				return err
+			}
+			show := newTuneProgress(cmd.OutOrStdout(), f.json)
+			r.Events = show.event
+			r.Log = func(text string) {
+				show.progress.done()
+				fmt.Fprintln(os.Stderr, "ripc: "+text)
+			}
+			res, err := ripc.Tune(cmd.Context(), r)
+			show.progress.done()
+			if res == nil {
+				return err
+			}
+			if f.json {
+				if jerr := show.lines.Encode(newTuneEnd(res)); jerr != nil {
+					return errors.Join(err, jerr)
+				}
+			} else {
+				printTuned(cmd.OutOrStdout(), res, r.Records)
+			}
+			if err != nil && cmd.Context().Err() != nil {
+				fmt.Fprintf(os.Stderr, "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", count(res.Trials, "candidate"), r.Records)
+			}
+			return err
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
+	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included\n(default 64 for each different layer, without --minutes)")
+	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
+	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+"\n(default "+ripc.Searches()[0]+")")
+	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+"\n(default local where this machine can run the target, else qemu)")
+	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
+	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
+	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
+	complete(cmd, "tuner", ripc.Searches)
+	complete(cmd, "runner", ripc.TuneRunners)
+	return cmd
+}
+
+// maxMinutes bounds --minutes: a year.
+const maxMinutes = 365 * 24 * 60
+
+// tuneProgress shows what a tuner does: on a terminal a line that is written over, elsewhere one every few seconds, with --json an object
+// a candidate.
+type tuneProgress struct {
+	progress *progress
+	lines    *json.Encoder // nil without --json
+	began    ripc.TuneBegan
+}
+
+func newTuneProgress(out io.Writer, asJSON bool) *tuneProgress {
+	p := &tuneProgress{progress: newProgress()}
+	if asJSON {
+		p.lines = json.NewEncoder(out)
+	}
+	return p
+}
+
+func (p *tuneProgress) event(e ripc.TuneEvent) {
+	switch e := e.(type) {
+	case ripc.TuneBegan:
+		p.began = e
+		if e.Missing != nil {
+			fmt.Fprintf(os.Stderr, "ripc: --tuner %s instead of %s: %v\n", e.Search, ripc.Searches()[0], e.Missing)
+		}
+		if p.lines != nil {
+			_ = p.lines.Encode(newTuneBegin(e)) // who does not read on does not stop the tuner
+		}
+	case ripc.TuneTried:
+		if p.lines != nil {
+			_ = p.lines.Encode(newTuneStep(e))
+			return
+		}
+		p.progress.say(func() string { return tuneLine(p.began, e) })
+	}
+}
+
+// barWidth is the number of characters of a bar.
+const barWidth = 20
+
+// tuneLine is, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount 1.21x  network 1.08x  3m20s left".
+func tuneLine(b ripc.TuneBegan, e ripc.TuneTried) string {
+	share := 0.0
+	if b.Trials > 0 {
+		share = float64(e.Done) / float64(b.Trials)
+	}
+	if b.Time > 0 {
+		share = max(share, float64(e.Elapsed)/float64(b.Time))
+	}
+	n := min(barWidth, int(share*barWidth))
+	text := fmt.Sprintf("[%s%s] %d", strings.Repeat("#", n), strings.Repeat(".", barWidth-n), e.Done)
+	if b.Trials > 0 {
+		text += fmt.Sprintf(" of %d", b.Trials)
+	}
+	text += "  " + taskName(e.Task.Layers, e.Task.Algorithm)
+	if e.Default > 0 && e.Best > 0 {
+		text += fmt.Sprintf(" %.2fx", e.Default/e.Best)
+	}
+	if e.NetworkBest > 0 {
+		text += fmt.Sprintf("  network %s, %.2fx", costText(e.NetworkBest, string(b.Unit)), e.NetworkDefault/e.NetworkBest)
+	}
+	if e.Left > 0 {
+		text += "  " + e.Left.Round(time.Second).String() + " left"
+	}
+	return text
+}
+
+// taskName is a layer, or the first of several equal ones, with its algorithm.
+func taskName(layers []string, algorithm string) string {
+	name := layers[0]
+	if len(layers) > 1 {
+		name += fmt.Sprintf(" and %d more", len(layers)-1)
+	}
+	if algorithm != "" {
+		name += " by " + algorithm
+	}
+	return name
+}
+
+// costText is a cost for people.
+func costText(cost float64, unit string) string {
+	switch {
+	case unit != "ns":
+		return thousands(int64(math.Round(cost))) + " " + unit
+	case cost >= 1e6:
+		return fmt.Sprintf("%.3g ms", cost/1e6)
+	default:
+		return fmt.Sprintf("%.3g us", cost/1e3)
+	}
+}
+
+// printTuned sums up, one line a task that was tried.
+func printTuned(w io.Writer, r *ripc.TuneResult, file string) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, x := range r.Tasks {
+		if x.Trials == 0 {
+			continue
+		}
+		found := "nothing that works"
+		if x.Best > 0 {
+			found = costText(x.Best, string(r.Unit))
+			if x.Default > 0 {
+				found = fmt.Sprintf("%s -> %s\t%.2fx", costText(x.Default, string(r.Unit)), found, x.Default/x.Best)
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", taskName(x.Task.Layers, x.Task.Algorithm), count(x.Trials, "candidate"), found)
+	}
+	t.Flush()
+	if r.Best > 0 {
+		fmt.Fprintf(w, "all stages  %s -> %s, %.2fx\n", costText(r.Default, string(r.Unit)), costText(r.Best, string(r.Unit)), r.Default/r.Best)
+	}
+	fmt.Fprintf(w, "%s, %d of them measured now, in %.1f s; records in %s\n", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), file)
+}
+
+// tuneBegin, tuneStep and tuneEnd are the lines of --json.
+type tuneBegin struct {
+	Event  string `json:"event"` // "begin"
+	Tasks  int    `json:"tasks"`
+	CPU    string `json:"cpu"`
+	Unit   string `json:"unit"`
+	Trials int    `json:"trials,omitempty"`
+	Tuner  string `json:"tuner"`
+}
+
+type tuneStep struct {
+	Event     string         `json:"event"` // "candidate"
+	Layers    []string       `json:"layers"`
+	Algorithm string         `json:"algorithm,omitempty"`
+	Trial     int            `json:"trial"`
+	Strategy  string         `json:"strategy"`
+	Values    map[string]int `json:"values,omitempty"`
+	Cost      float64        `json:"cost,omitempty"`
+	Failure   string         `json:"failure,omitempty"` // its kind
+	Known     bool           `json:"known,omitempty"`   // from the records
+	Default   float64        `json:"default,omitempty"`
+	Best      float64        `json:"best,omitempty"`
+	Done      int            `json:"done"`
+}
+
+type tuneEnd struct {
+	Event    string     `json:"event"` // "end"
+	Unit     string     `json:"unit"`
+	Trials   int        `json:"trials"`
+	Measured int        `json:"measured"`
+	Default  float64    `json:"default"` // of all stages that were measured
+	Best     float64    `json:"best"`
+	Seconds  float64    `json:"seconds"`
+	Tasks    []tuneTask `json:"tasks"`
+}
+
+type tuneTask struct {
+	Layers    []string `json:"layers"`
+	Op        string   `json:"op"`
+	Shape     string   `json:"shape"`
+	Algorithm string   `json:"algorithm,omitempty"`
+	Trials    int      `json:"trials"`
+	Failures  int      `json:"failures"`
+	Default   float64  `json:"default,omitempty"`
+	Best      float64  `json:"best,omitempty"`
+}
+
+func newTuneBegin(e ripc.TuneBegan) tuneBegin {
+	return tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials, e.Search}
+}
+
+func newTuneStep(e ripc.TuneTried) tuneStep {
+	s := tuneStep{Event: "candidate", Layers: e.Task.Layers, Algorithm: e.Task.Algorithm, Trial: e.Trial, Strategy: e.Point.Strategy, Values: e.Point.Values,
+		Cost: e.Result.Cost, Known: e.Known, Default: e.Default, Best: e.Best, Done: e.Done}
+	if e.Result.Failure != nil {
+		s.Failure = string(e.Result.Failure.Kind)
+	}
+	return s
+}
+
+func newTuneEnd(r *ripc.TuneResult) tuneEnd {
+	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{}}
+	for _, t := range r.Tasks {
+		if t.Trials > 0 {
+			w := t.Task.Workload
+			e.Tasks = append(e.Tasks, tuneTask{t.Task.Layers, w.Op, w.Shape, t.Task.Algorithm, t.Trials, t.Failures, t.Default, t.Best})
+		}
+	}
+	return e
+}
+
+// recordNotes prints what there is to say of records, each thing once, a line each.
+func recordNotes(w io.Writer, file string) func([]ripc.RecordNote) {
+	said := map[string]bool{}
+	return func(notes []ripc.RecordNote) {
+		for _, n := range notes {
+			if text := noteOfRecords(n); !said[text] {
+				said[text] = true
+				fmt.Fprintf(w, "ripc: %s: %s\n", file, text)
+			}
+		}
+	}
+}
+
+// maxListed is the number of layers that a line names.
+const maxListed = 8
+
+func noteOfRecords(n ripc.RecordNote) string {
+	layers := strings.Join(n.Layers[:min(len(n.Layers), maxListed)], ", ")
+	if more := len(n.Layers) - maxListed; more > 0 {
+		layers += fmt.Sprintf(" and %d more", more)
+	}
+	switch n.Kind {
+	case ripc.LayersWithout:
+		return "nothing is recorded of " + layers + ", which " + has(len(n.Layers)) + " the default schedule"
+	case ripc.RecordStale:
+		return "a recorded schedule of " + layers + " does not fit any more: " + firstLine(n.Err.Error())
+	case ripc.RecordsOfOtherCPU:
+		return fmt.Sprintf("%s of another CPU, %s, left out", count(n.Count, "record"), cmp.Or(n.CPU, "unknown"))
+	case ripc.RecordsForeign:
+		return fmt.Sprintf("%s in the format of another version of ripc, left out", count(n.Count, "record"))
+	case ripc.RecordsNewer:
+		return fmt.Sprintf("%s of a newer version of ripc, left out", count(n.Count, "record"))
+	default:
+		return fmt.Sprintf("%s damaged, left out", count(n.Count, "line"))
+	}
+}
+
+func has(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return first
+}

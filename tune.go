@@ -1,0 +1,128 @@
+package ripc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ripc/autotune"
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/autotune/search"
+	"ripc/compile"
+	"ripc/graph"
+	"ripc/internal/files"
+	"ripc/measure"
+	"ripc/runtime"
+	"ripc/targets"
+)
+
+// TuneRequest says what to tune, and how.
+type TuneRequest struct {
+	Path    string  // model
+	Options Options // target, and what of the model is fixed; Emit is ignored
+	// Runner is the name of what measures (TuneRunners); "" is local where this machine can run the target, else qemu.
+	Runner string
+	// Key is the path of the key that lets into a fleet's hub, where Runner is one.
+	Key string
+	// Log, if not nil, is told what happens to the connection to what measures.
+	Log func(text string)
+	// Records is the file that measurements are appended to; what it has is not measured again.
+	Records string
+	// Trials and Time are budgets, as in autotune.Options.
+	Trials int
+	Time   time.Duration
+	Search string // one of Searches; "" is the default
+	Seed   uint64
+	Layers []string // those to tune; none stands for all
+	// Events, if not nil, is called with what happens.
+	Events func(TuneEvent)
+}
+
+// What Tune tells, and what it returns.
+type (
+	TuneEvent  = autotune.Event
+	TuneBegan  = autotune.Began
+	TuneTried  = autotune.Tried
+	TuneResult = autotune.Result
+	// RecordNote is one thing to say of records that a network is compiled with.
+	RecordNote = autotune.Note
+)
+
+// What a RecordNote is about (autotune.NoteKind).
+const (
+	LayersWithout     = autotune.Without
+	RecordStale       = autotune.Stale
+	RecordsOfOtherCPU = autotune.OtherCPU
+	RecordsForeign    = autotune.Foreign
+	RecordsNewer      = autotune.Newer
+	RecordsDamaged    = autotune.Damaged
+)
+
+// Tune finds schedules for a model's layers by measuring, and keeps what it finds in a file of records, which WithRecords compiles with. If ctx
+// ends on the way it returns what was found until then, with ctx's error; called again, it goes on from there. It fails as Compile does,
+// with *ArtifactError, *search.NameError, *runner.NameError, or *runner.LostError where nothing can be measured.
+func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
+	if IsArtifact(r.Path) {
+		return nil, &ArtifactError{Path: r.Path, For: ToTune}
+	}
+	o := r.Options
+	o.Emit, o.Tuned = nil, nil
+	c, err := Compile(ctx, r.Path, o)
+	if err != nil {
+		return nil, err
+	}
+	name := r.Runner
+	if name == "" {
+		name = RunnerFor(c.Target)
+	}
+	run, err := runner.Open(ctx, name, c.Target, runner.Options{Key: r.Key, Log: r.Log})
+	if err != nil {
+		return nil, err
+	}
+	n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: o.Algorithms, Bitserial: o.Bitserial}
+	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records, Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
+		Layers: r.Layers, Events: r.Events})
+	return res, errors.Join(err, run.Close())
+}
+
+// RunnerFor is the runner that Tune takes for a target unless one is named: local, where this machine can run its code, else qemu.
+func RunnerFor(t targets.Target) string {
+	if t.Arch == runtime.HostArch() && runtime.CheckFeatures("", t.CPU, t.Features) == nil {
+		return "local"
+	}
+	return "qemu"
+}
+
+// TuneRunners lists what TuneRequest.Runner may be, for people.
+func TuneRunners() []string { return runner.Names() }
+
+// Searches lists what TuneRequest.Search may be; the first is the default.
+func Searches() []string { return search.Names() }
+
+// WithRecords is o with the schedules and algorithms that a file of records has for the network, where o leaves them open; what is to be
+// said of the records is told when they are looked at. It fails if the file cannot be read: records that are stale, damaged, of another
+// version or another machine are no failure.
+func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
+	if _, err := os.Stat(path); err != nil {
+		return o, fmt.Errorf("records: %s: %w", path, files.Cause(err))
+	}
+	set, err := records.Load(path)
+	if err != nil {
+		return o, fmt.Errorf("records: %s: %w", path, files.Cause(err))
+	}
+	given, bitserial := o.Algorithms, o.Bitserial
+	o.Tuned = func(ctx context.Context, g *graph.Graph, t targets.Target) (compile.Tuning, error) {
+		a, err := autotune.Agree(ctx, &autotune.Network{Graph: g, Target: t, Given: given, Bitserial: bitserial}, set, measure.CPU())
+		if err != nil {
+			return compile.Tuning{}, err
+		}
+		if tell != nil {
+			tell(a.Notes)
+		}
+		return a.Tuning, nil
+	}
+	return o, nil
+}
