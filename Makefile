@@ -18,7 +18,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check property fuzz bench bench-peers bench-tuner gobench clean
+.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check property fuzz bench bench-peers bench-tuner shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -93,6 +93,9 @@ property: setup ## random networks on all targets; CASES=10000 FROM=0
 
 fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NAME
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
+
+shapes: setup ## compare layers of all channels with those that fill words: docs/shapes.md; SHAPES="-target rpi3 -sample 60"
+	$(GO) run ./examples/costs shapes $(SHAPES)
 
 bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"
 	$(GO) run ./bench $(BENCHFLAGS)

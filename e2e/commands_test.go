@@ -333,7 +333,11 @@ func present(t *testing.T, root, ripc, page string, c shown) {
 	case "make":
 		dir := filepath.Join(root, filepath.Dir(page))
 		if len(words) > 2 && words[1] == "-C" {
-			dir, words = filepath.Join(dir, words[2]), words[2:]
+			below := filepath.Join(dir, words[2])
+			if _, err := os.Stat(below); err != nil { // from the top folder, then
+				below = filepath.Join(root, words[2])
+			}
+			dir, words = below, words[2:]
 		}
 		rules, err := os.ReadFile(filepath.Join(dir, "Makefile"))
 		if err != nil {

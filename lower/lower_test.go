@@ -251,6 +251,41 @@ func TestConcat(t *testing.T) {
 	})
 }
 
+// TestPartlyInPlace: of floats, a layer writes its part of a concatenation even if another part, which somebody else reads, is copied
+// there, as in the blocks of DenseNets.
+func TestPartlyInPlace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first, second := between(t, 1, 70, "first"), between(t, 1, 70, "second")
+		build := func() *net {
+			n := newNet(t, levels(false, 1, ir.Bipolar, 1, 3, 3, 5))
+			n.binary("a", "x", first)
+			n.binary("b", "a", second)
+			parts := []string{"a.sum", "b.sum"}
+			if rapid.Bool().Draw(t, "turned") {
+				slices.Reverse(parts)
+			}
+			n.add("all", "concat", &graph.ConcatAttrs{}, nil, parts...)
+			return n
+		}
+		x := drawLevels(t, 9*5, 1)
+		n := build()
+		inPlace := n.program("all")
+		copies := 0
+		for _, s := range inPlace.Stages {
+			if s.Op == "concat" {
+				copies++
+			}
+		}
+		if copies != 1 {
+			t.Fatalf("%d copies\n%s", copies, inPlace)
+		}
+		copied := n.program("all", "a.sum", "b.sum")
+		if got, want := n.run(inPlace, x)[0], n.run(copied, x)[0]; !bytes.Equal(got, want) {
+			t.Fatalf("in place %v, copied %v\n%s%s", got, want, inPlace, copied)
+		}
+	})
+}
+
 // TestFlattenDense: a dense layer on a flattened map is a convolution with a kernel as large as the map.
 func TestFlattenDense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

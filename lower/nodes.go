@@ -283,8 +283,8 @@ func (l *lowering) reshape(n *graph.Node, x *layout.Tensor, to []int, src string
 	l.stage(n, f, 0, graph.WhyRepacks, src, l.result(n).buf)
 }
 
-// planConcats lets the producers of a concatenation write their slices of it directly, where each is a layer that can,
-// is used by nothing else, and (for bits) fills whole words.
+// planConcats lets the producers of a concatenation write their slices of it directly: those that are layers that can, and are
+// used by nothing else; of bits, where each does and fills whole words.
 func (l *lowering) planConcats() {
 	for _, n := range l.g.Nodes {
 		if n.Op != "concat" {
@@ -294,17 +294,20 @@ func (l *lowering) planConcats() {
 		if l.g.IsOutput(y.Name) && !l.direct(y) {
 			continue
 		}
-		if !slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) && n.DistinctInputs() {
-			at := l.result(n)
-			unit, off := 1, 0
-			if l.made(n) == layout.Planes {
-				unit = ops.WordBits
+		unit, total := 1, y.Channels()
+		if l.made(n) == layout.Planes {
+			unit = ops.WordBits
+		}
+		// Copies of bits clear the words of all.
+		if !n.DistinctInputs() || unit > 1 && slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) {
+			continue
+		}
+		off := 0
+		for _, in := range n.Inputs {
+			if l.slices(in) {
+				l.at[in] = place{buf: l.result(n).buf, slice: ops.Slice{Offset: off / unit, Total: total / unit}}
 			}
-			for _, in := range n.Inputs {
-				c := l.g.Value(in).Channels() / unit
-				l.at[in] = place{buf: at.buf, slice: ops.Slice{Offset: off, Total: y.Channels() / unit}}
-				off += c
-			}
+			off += l.g.Value(in).Channels()
 		}
 	}
 }
@@ -319,13 +322,14 @@ func (l *lowering) slices(name string) bool {
 
 // concat copies those inputs that were not written in place.
 func (l *lowering) concat(n *graph.Node) {
-	if l.at[n.Inputs[0]].slice.Total > 0 && l.at[n.Inputs[0]].buf == l.at[n.Output].buf {
-		return
-	}
 	dst := l.result(n)
 	total := l.g.Value(n.Output).Channels()
 	off := 0
 	for _, in := range n.Inputs {
+		if at := l.at[in]; at.slice.Total > 0 && at.buf == dst.buf {
+			off += l.g.Value(in).Channels()
+			continue
+		}
 		v, buf := l.read(n, in)
 		s := ops.Slice{Offset: off, Total: total}
 		f, why := ops.ConcatNumbers(v.Element(), v.Shape, s), graph.WhyCopiesPart

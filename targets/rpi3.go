@@ -12,6 +12,7 @@ func rpi3() Target {
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
 		PairLoads:  true,
+		InOrder:    true,
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,

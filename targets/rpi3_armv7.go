@@ -11,6 +11,7 @@ func rpi3ARM() Target {
 		VectorBits: 128,
 		Registers:  16,
 		CountOps:   2, // vcnt, vpaddl; vpadal is the addition
+		InOrder:    true,
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,

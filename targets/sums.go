@@ -27,8 +27,9 @@ type SumCosts struct {
 
 // WordShares are what it takes to bring words together that are counted, each as a share of a Word: of words that filters do not share,
 // Scattered is for bringing one from anywhere into a vector, LaneWord is Word where they lie side by side, and Lane is for an
-// operation on one. Piece is for a part of a word that is put together for all filters.
-type WordShares struct{ Scattered, LaneWord, Lane, Piece float64 }
+// operation on one. Piece is for a part of a word that is put together for all filters, PieceAcross where that is done for a vector of
+// positions: 0 on Arm, where vectors are short and instructions count several words of a position, which have to lie together.
+type WordShares struct{ Scattered, LaneWord, Lane, Piece, PieceAcross float64 }
 
 // WordShares are t's, from layers of few channels and groups on 2026-11-22: instructions under qemu on Arm, times on an AMD EPYC (Zen 5) on
 // x86 with vpopcntd. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
@@ -38,13 +39,13 @@ func (t Target) WordShares() WordShares {
 	case t.Arch != "x86_64":
 		return WordShares{Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
 	case t.Has("avx512vpopcntdq"):
-		return WordShares{Scattered: 13.4, LaneWord: 1.16, Lane: 0.32, Piece: 7.1}
+		return WordShares{Scattered: 13.4, LaneWord: 1.16, Lane: 0.32, Piece: 7.1, PieceAcross: 1.8}
 	case t.Has("avx512f"):
-		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5}
+		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceAcross: 0.55}
 	case t.Has("fma"):
-		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2}
+		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceAcross: 0.57}
 	}
-	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4}
+	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceAcross: 0.36}
 }
 
 // Fitted are SumCosts that were fitted to measurements (schedule/cost/measured).

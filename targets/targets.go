@@ -33,6 +33,8 @@ type Target struct {
 	Ternary bool `json:"ternary,omitempty"`
 	// PairLoads says that one load fills two vector registers.
 	PairLoads bool `json:"pair_loads,omitempty"`
+	// InOrder says that the core waits for the operands of each instruction before it looks at the next.
+	InOrder bool `json:"in_order,omitempty"`
 
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86

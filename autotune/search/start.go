@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"ripc/autotune/space"
 	"ripc/schedule/strategy"
@@ -51,6 +54,43 @@ func (f *Fresh) begin(ctx context.Context, n int, start *[]space.Point, r *rand.
 	}
 	rest, err := f.draw(ctx, n-len(out), r)
 	return append(out, rest...), err
+}
+
+// takeAll takes those of points that Take would, in order; they are built side by side.
+func (f *Fresh) takeAll(ctx context.Context, points []space.Point) ([]space.Candidate, error) {
+	var fresh []space.Point
+	for _, p := range points {
+		if key := f.Space.Key(p); !f.points[key] {
+			f.note(p, key)
+			fresh = append(fresh, p)
+		}
+	}
+	built, errs := make([]space.Candidate, len(fresh)), make([]error, len(fresh))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(len(fresh), runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(fresh) {
+					return
+				}
+				built[i], errs[i] = f.Space.Build(fresh[i])
+			}
+		})
+	}
+	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var out []space.Candidate
+	for i, c := range built {
+		if errs[i] == nil && !f.traces[c.Key()] {
+			f.traces[c.Key()] = true
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }
 
 // draw takes candidates at random, and the last ones of a space one by one.

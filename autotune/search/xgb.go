@@ -43,17 +43,18 @@ const streamOfXGB = 0x786762
 
 // What the search goes by.
 const (
-	enough    = 6    // candidates that have to be measured before a model of them is asked
-	chains    = 128  // of the annealing
-	walk      = 500  // steps of a chain at most
-	patience  = 60   // steps of all chains after which no better points are expected
-	atRandom  = 0.05 // share of proposals that no model chooses
-	shortlist = 2    // points that are built for each that is proposed
-	firstPool = 48   // candidates that are built for a model of other tasks to choose from
-	keep      = 256  // candidates that stay in the pool
-	longer    = 3    // for so many that are proposed, one with more steps is built
-	leaders   = 6    // of which these are
-	likeness  = 0.3  // what being like one that is chosen already counts, in deviations of the scores
+	enough     = 6    // candidates that have to be measured before a model of them is asked
+	chains     = 128  // of the annealing
+	walk       = 500  // steps of a chain at most
+	patience   = 60   // steps of all chains after which no better points are expected
+	atRandom   = 0.05 // share of proposals that no model chooses
+	shortlist  = 2    // points that are built for each that is proposed
+	firstTurns = 4    // rounds of building before anything is measured, with a model of other tasks
+	firstPool  = 48   // candidates that are built for a model of other tasks to choose from
+	keep       = 256  // candidates that stay in the pool
+	longer     = 6    // for so many that are built, there is one with more steps
+	leaders    = 6    // of which these are
+	likeness   = 0.3  // what being like one that is chosen already counts, in deviations of the scores
 )
 
 func openXGB(s *space.Space, o Options) (Search, error) {
@@ -96,27 +97,13 @@ func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(best) > 0 {
-		places, err := x.promising(ctx, shortlist*n, best, model)
-		if err != nil {
+	turns := 1
+	if len(x.told) < enough { // nothing is known yet but what the model says, so it is asked more often
+		turns = firstTurns
+	}
+	for range turns {
+		if err := x.build(ctx, shortlist*n, best, model); err != nil {
 			return nil, err
-		}
-		for _, p := range places {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			number := x.where.number(p)
-			x.taken[number] = true
-			if c, ok := x.Take(x.Space.At(number)); ok {
-				x.pool = append(x.pool, x.entry(c))
-			}
-		}
-		for range (n + longer - 1) / longer {
-			if p, ok := x.Space.Extend(best[min(x.r.IntN(min(len(best), leaders)), x.r.IntN(min(len(best), leaders)))].Point, x.r); ok {
-				if c, ok := x.Take(p); ok {
-					x.pool = append(x.pool, x.entry(c))
-				}
-			}
 		}
 	}
 	var out []space.Candidate
@@ -132,6 +119,39 @@ func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 	out = append(out, x.choose(n-len(out), model)...)
 	rest, err := x.draw(ctx, n-len(out), x.r)
 	return append(out, rest...), err
+}
+
+// build adds n candidates to the pool that may be better than those that are there, and some of the best with steps behind them.
+func (x *xgb) build(ctx context.Context, n int, best []*entry, model *costmodel.Model) error {
+	places, err := x.promising(ctx, n, best, model)
+	if err != nil {
+		return err
+	}
+	var points []space.Point
+	for _, p := range places {
+		number := x.where.number(p)
+		x.taken[number] = true
+		points = append(points, x.Space.At(number))
+	}
+	built, err := x.takeAll(ctx, points)
+	if err != nil {
+		return err
+	}
+	for _, c := range built {
+		x.pool = append(x.pool, x.entry(c))
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	for range n / longer {
+		most := min(len(best), leaders)
+		if p, ok := x.Space.Extend(best[min(x.r.IntN(most), x.r.IntN(most))].Point, x.r); ok {
+			if c, ok := x.Take(p); ok {
+				x.pool = append(x.pool, x.entry(c))
+			}
+		}
+	}
+	return nil
 }
 
 // entry looks at a candidate.
@@ -174,7 +194,7 @@ func (x *xgb) model(ctx context.Context) (*costmodel.Model, error) {
 	return x.library.Train(ctx, samples, o)
 }
 
-// sketch is a model of the values of knobs: of what was measured, and of what the other model says of what is built.
+// sketch is a model of the values of knobs: of what was measured, and of what the other model says of what is built; nil of nothing.
 func (x *xgb) sketch(ctx context.Context, model *costmodel.Model) (*costmodel.Model, error) {
 	var samples []costmodel.Sample
 	for _, e := range x.told {
@@ -188,6 +208,9 @@ func (x *xgb) sketch(ctx context.Context, model *costmodel.Model) (*costmodel.Mo
 				samples = append(samples, costmodel.Sample{Features: x.where.features(e.place), Cost: math.Exp(-score), Group: "expected"})
 			}
 		}
+	}
+	if len(samples) == 0 { // all of them have steps behind their strategies
+		return nil, nil
 	}
 	o := costmodel.Defaults(x.where.names)
 	o.Rounds, o.Depth = 40, 5 // few features, each of which counts
@@ -205,7 +228,7 @@ func rowsOf(entries []*entry) [][]float32 {
 // promising lists n points that are not built yet, those that the sketch takes for the best first.
 func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmodel.Model) ([]place, error) {
 	sketch, err := x.sketch(ctx, model)
-	if err != nil {
+	if err != nil || sketch == nil {
 		return nil, err
 	}
 	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n}, skip: func(number int) bool { return x.taken[number] }}

@@ -16,13 +16,17 @@ import (
 	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/engine"
+	"ripc/engine/simulate"
+	"ripc/measure"
 )
 
 // costs are what candidates of a task cost, in a file of lines "KEY COST": all searches are told the same, and an interrupted
-// comparison goes on. A cost is the estimated cycles of a simulated core, or the instructions that it executes where LLVM has no model of
-// it. Both depend on the candidate alone. 0 is a candidate that cannot be built.
+// comparison goes on. A cost is the estimated cycles of a simulated core, which depend on the candidate alone, or nanoseconds here of code
+// that is not simulated. 0 is a candidate that cannot be built.
 type costs struct {
 	task *task
+
+	alone sync.Mutex // what is timed
 
 	mu    sync.Mutex
 	known map[string]float64
@@ -91,6 +95,15 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 	if err != nil {
 		return 0, nil // too much code, say
 	}
+	if !simulate.Supports(t.Target.Arch) {
+		c.alone.Lock()
+		defer c.alone.Unlock()
+		m, err := u.Measure(ctx, 1, measure.Thorough())
+		if err != nil {
+			return 0, err
+		}
+		return m.Cost(), nil
+	}
 	e, err := u.Open(engine.Options{Threads: 1, Simulate: true, Count: true})
 	if err != nil {
 		return 0, err
@@ -100,10 +113,7 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 		return 0, err
 	}
 	n := done[0].Counters
-	if n.Estimate.Why != nil {
-		return float64(n.Instructions), nil
-	}
-	return n.Estimate.Cycles, nil
+	return n.Estimate.Cycles, n.Estimate.Why
 }
 
 func (c *costs) close() error { return c.file.Close() }

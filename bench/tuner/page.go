@@ -64,8 +64,8 @@ func (r *report) page(out string) string {
 	name := out[strings.LastIndex(out, "/")+1:]
 	fmt.Fprintf(&b, `# Searches beside each other
 
-`+"`make bench-tuner`"+` makes this page. Each task is a small layer (bench/tuner/tasks.json). A cost is the estimated cycles of its simulated target, or
-the instructions that it executes where LLVM has no model of its pipeline, so it is the same each time; what is measured once is kept
+`+"`make bench-tuner`"+` makes this page. Each task is a small layer (bench/tuner/tasks.json). A cost is the estimated cycles of its simulated target,
+which are the same each time, or nanoseconds on this machine where its code is not simulated; what is measured once is kept
 in `+"`build/tuner`"+`, and an interrupted comparison goes on. The reference of a task is its schedules that are drawn at random,
 without steps behind those of the strategies, which a search may add: it can be below the best of the reference.
 

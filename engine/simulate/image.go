@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 
 	"ripc/internal/abi"
@@ -67,6 +68,7 @@ type image struct {
 	jobs    []jobPlaces
 	stacks  int64
 	threads int
+	clock   uint64 // least nanoseconds of reading the clock
 }
 
 // piece is data at an offset of the file.
@@ -126,7 +128,7 @@ func (im *image) addr(at int64) uint64 { return im.base + uint64(at) }
 
 // plan lays out a checked batch.
 func (m *Machine) plan(jobs []Job) (*image, error) {
-	im := &image{m: m, base: m.guest.Base, size: programAt + int64(m.prog.size)}
+	im := &image{m: m, base: m.guest.Base, clock: math.MaxInt32, size: programAt + int64(m.prog.size)}
 	var prot []uint64
 	for _, s := range m.prog.segments {
 		start := int64(programAt) + int64(s.offset)

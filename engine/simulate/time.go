@@ -110,7 +110,8 @@ func (p *Process) Time(t Timing) (Times, error) {
 	return p.image.times(p.file, at, t)
 }
 
-// times reads what was measured, as t says, to the timing at an offset.
+// times reads what was measured, as t says, to the timing at an offset, less what reading the clock takes at least, as far as is
+// known by now.
 func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	head, err := read(f, place{at: at, size: samplesAt})
 	if err != nil {
@@ -125,10 +126,11 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	if err != nil {
 		return Times{}, err
 	}
-	times := Times{GHz: chainSteps / float64(max(1, chain-min(chain, clock)))}
+	im.clock = min(im.clock, clock)
+	times := Times{GHz: chainSteps / float64(max(1, chain-min(chain, im.clock)))}
 	for ; len(data) > 0; data = data[8:] {
 		ns := binary.LittleEndian.Uint64(data)
-		times.Samples = append(times.Samples, float64(ns-min(ns, clock))/float64(t.Calls))
+		times.Samples = append(times.Samples, float64(max(1, ns-min(ns, im.clock)))/float64(t.Calls)) // nothing takes no time
 	}
 	return times, nil
 }

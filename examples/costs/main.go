@@ -13,6 +13,11 @@
 //	go run ./examples/costs gap [-target T] [-n N] [-by ALGORITHM] MODEL:LAYER...
 //
 // compares each layer's default schedule with the best of N random points of the strategies' spaces.
+//
+//	go run ./examples/costs shapes [-target T] [-sample N] [-anew]
+//
+// measures layers of all channels, kernels and strides, compares them with those whose channels fill words, keeps that in docs/shapes, and writes docs/shapes.md.
+// Stopped, it keeps what it has, and goes on there the next time.
 package main
 
 import (
@@ -21,10 +26,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "costs:", err)
@@ -33,9 +39,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context, []string) error{"measure": measureLayers, "fit": fit, "gap": gap}
+	commands := map[string]func(context.Context, []string) error{"measure": measureLayers, "fit": fit, "gap": gap, "shapes": measureShapes}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return fmt.Errorf("want a command: measure, fit or gap; go doc ./examples/costs says what it does")
+		return fmt.Errorf("want a command: measure, fit, gap or shapes; go doc ./examples/costs says what it does")
 	}
 	return commands[args[0]](ctx, args[1:])
 }

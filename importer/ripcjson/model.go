@@ -15,8 +15,11 @@ import (
 	"ripc/internal/safetensors"
 )
 
+// Tensor is a tensor of a weights file.
+type Tensor = safetensors.Tensor
+
 // Opener gives the tensors of the weights file that a model names. Parse has checked that name is a local path.
-type Opener func(name string) (map[string]safetensors.Tensor, error)
+type Opener func(name string) (map[string]Tensor, error)
 
 // limits bound what a small file can make Parse allocate.
 type limits struct {

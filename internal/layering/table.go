@@ -106,7 +106,7 @@ func Table() []Row {
 		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
-		{"bench/tuner", []string{"autotune/costmodel", "autotune/features", "autotune/search", "autotune/space", "codegen", "compile", "engine", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // searches beside each other
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "codegen", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "measure", "targets"}, nil}, // searches beside each other
 
 		{"e2e", nil, nil}, // tests only
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by

@@ -33,6 +33,47 @@ func Scattered(l *ir.For) bool {
 	return found
 }
 
+// Neighbours reports whether l's iterations store elements that lie side by side in memory, and load such, or every other one, or the
+// same ones; bufs are the buffers that its body names.
+func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
+	side := true
+	at := func(buf string, idx []ir.Expr, most int64) {
+		step, size := int64(0), int64(1) // elements from one iteration to the next; that an index of a dimension goes on by
+		shape := bufs[buf].Shape
+		for d := len(idx) - 1; d >= 0; d-- {
+			for _, t := range ToAffine(idx[d]).Terms {
+				v, ok := t.Atom.(*ir.Var)
+				switch {
+				case ok && v.Name == l.Var:
+					step += t.Coef * size
+				case Mentions(t.Atom, l.Var):
+					side = false
+				}
+			}
+			size *= int64(shape[d])
+		}
+		side = side && step >= 0 && step <= most
+	}
+	ir.Walk(l.Body, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Store:
+			at(s.Buf, s.Idx, 1)
+		case *ir.Call:
+			side = false
+		}
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(x ir.Expr) bool {
+				if ld, ok := x.(*ir.Load); ok {
+					at(ld.Buf, ld.Idx, 2)
+				}
+				return side
+			})
+		}
+		return side
+	})
+	return side
+}
+
 // Mentions reports whether a variable occurs in e.
 func Mentions(e ir.Expr, name string) bool {
 	found := false

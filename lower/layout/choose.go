@@ -116,7 +116,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()),
 	}
 	_, _, dense := Dense.extent(f)
-	l.Dense = cost.DenseWords{Words: int64(dense), Pieces: int64(pieces(f) + f.KH*f.KW*(f.GroupIn()/WordBits))}
+	l.Dense = cost.DenseWords{Words: int64(dense), Pieces: int64(pieces(f) + f.KH*f.KW*(f.GroupIn()/WordBits)), Across: across(f, t)}
 	if l.Grouped {
 		lanes, merged := lanesOf(f), int64(0)
 		if DenseLanes.lacks(f, x) == "" {

@@ -20,7 +20,10 @@ type Counts struct {
 	// Window is which words are counted: Rows x Cols pixels, or one, of Words words.
 	Window            Window
 	Rows, Cols, Words int
-	Lanes             *LaneWords // how they are made of the input's, of Lanes and DenseLanes
+	// Across says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
+	// several at once.
+	Across bool
+	Lanes  *LaneWords // how they are made of the input's, of Lanes and DenseLanes
 	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
 	ones    []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]

@@ -125,6 +125,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	switch by {
 	case Popcount, PopcountDense, PopcountLanes, PopcountDenseLanes:
 		c.Counts = newCounts(f, &x, windowOf(by))
+		c.Counts.Across = by == PopcountDense && across(f, t)
 	case Table4, Table6:
 		c.Counts = newCounts(f, &x, Pixels)
 		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])

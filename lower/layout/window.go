@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/enum"
+	"ripc/targets"
 )
 
 // Window is which words of 32 bits stand for a window of the input, of which a filter reads KH*KW pixels of GroupIn channels.
@@ -64,6 +65,11 @@ func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return "a word does not hold the channels of two pixels"
 	}
 	return ""
+}
+
+// across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one.
+func across(f *graph.FusedConv, t targets.Target) bool {
+	return Words(f.In) == 1 && f.SW <= 2 && t.WordShares().PieceAcross > 0
 }
 
 // pieces is how many Pieces there are, or, if these are too many, a number above maxPieces.

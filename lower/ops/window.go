@@ -25,7 +25,7 @@ func (c *conv) windowAt(n ir.Expr, i []ir.Expr, kh, kw, word ir.Expr) []ir.Expr 
 	h, w := c.pixel(i[1], i[2], kh, kw)
 	switch c.Counts.Window {
 	case layout.Dense:
-		return []ir.Expr{n, i[0], i[1], i[2], c.groupWord(i[3], word)}
+		return append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.groupWord(i[3], word))...)
 	case layout.Lanes:
 		return []ir.Expr{n, i[0], h, w, word, i[3]}
 	case layout.DenseLanes:
@@ -52,6 +52,14 @@ func (c *conv) groupWord(o, word ir.Expr) ir.Expr {
 	return ir.Bin(ir.Min, add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(n)), word), ir.Int(c.GroupCount()*n-1))
 }
 
+// denseWord is the index of word q of column w in words of layout.Dense.
+func (c *conv) denseWord(w, q ir.Expr) []ir.Expr {
+	if c.Counts.Across {
+		return []ir.Expr{q, w}
+	}
+	return []ir.Expr{w, q}
+}
+
 // denseWords makes the words of layout.Dense.
 func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	pieces, whole := layout.Pieces(c.FusedConv), 0
@@ -61,12 +69,15 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	taps := c.KH * c.KW
 	y := buf("xd", ir.U32, c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
+	if c.Counts.Across {
+		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]
+	}
 	i := vars(ls)
 	word := func(kh, kw, q ir.Expr) ir.Expr {
 		h, w := c.pixel(i[2], i[3], kh, kw)
 		return ir.At(x, i[0], i[1], h, w, q)
 	}
-	at := func(q ir.Expr) []ir.Expr { return append(slices.Clone(i), q) }
+	at := func(q ir.Expr) []ir.Expr { return append(slices.Clone(i[:3]), c.denseWord(i[3], q)...) }
 	var body []ir.Stmt
 	if whole > 0 {
 		copies := loops("xd.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Word, "c", whole))

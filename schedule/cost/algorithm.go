@@ -28,6 +28,7 @@ type Layer struct {
 // DenseWords is what words cost by that are made for each position, and hold all bits of a window.
 type DenseWords struct {
 	Words, Pieces int64 // of a group's window; that all groups' words are made of
+	Across        bool  // they are made for several positions at once
 }
 
 // LaneWords is what words cost by that are made for each filter.
@@ -51,6 +52,9 @@ func Popcount(t targets.Target, l Layer) Estimate {
 // PopcountDense is Popcount of words that are put together for each position of the output, number by number.
 func PopcountDense(t targets.Target, l Layer) Estimate {
 	piece := t.Sums().Word * t.WordShares().Piece
+	if l.Dense.Across {
+		piece = t.Sums().Word * t.WordShares().PieceAcross
+	}
 	return popcounts(t, l, l.Dense.Words, counted(t, l)) + Estimate(piece*float64(l.Outputs*l.ActivationPlanes*l.Dense.Pieces))
 }
 

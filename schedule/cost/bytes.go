@@ -35,7 +35,8 @@ func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 
 // breakEven is the number of words for which widening costs less than counting bytes saves. Measured in 2026 on layers of
 // SqueezeNet, as instructions of three boards under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
-// added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory.
+// added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory. On a core
+// that waits for its operands (estimated cycles of rpi3, go run ./examples/costs gap), tiles of bytes have too few words of a pixel to fill the time with.
 func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {
 	case t.CountOps < 2 && (s.Rows > 1 || vectors < 4):
@@ -43,6 +44,8 @@ func breakEven(t targets.Target, s Sum, vectors int) int {
 	case t.CountOps < 2:
 		return 12
 	case s.Planes && t.Registers < 32:
+		return 6
+	case t.InOrder && t.Registers >= 32 && s.Rows*s.Cols == 1:
 		return 6
 	}
 	return 2

@@ -189,7 +189,8 @@ func (b *builder) bring(t tiled) {
 	}
 }
 
-// pads makes vectors of the padded input's words or channels, those of a word where it is unpacked.
+// pads makes vectors of the padded input's words or channels, those of a word where it is unpacked, or of the positions of a row where each
+// has one word.
 func (b *builder) pads() {
 	if !b.pad.exists() {
 		return
@@ -204,7 +205,50 @@ func (b *builder) pads() {
 				b.vectorize(l.Var, maxVector)
 			}
 		}
+		for _, l := range on(b.serial(n.buf), ir.Col) {
+			if innermost(l) && arith.Neighbours(l, b.f.Buffers()) {
+				b.row(l)
+			}
+		}
 	}
+}
+
+// row makes vectors of a row of the padded input without its border. The last one overlaps the one before.
+func (b *builder) row(l *ir.For) {
+	left, right := border(l)
+	if left+right >= l.Extent || left+right > 0 && !b.may("peel %s %d %d", l.Var, left, right) {
+		return
+	}
+	lanes := min(cost.PowerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
+	if inner := l.Var + ".i"; lanes > 1 && b.may("split %s %d tail=%s -> %s.o %s", l.Var, lanes, schedule.TailShift, l.Var, inner) {
+		b.may("vectorize %s", inner)
+	}
+}
+
+// border is how many of the first and of the last iterations of l its body compares l's variable with, to do something else there.
+func border(l *ir.For) (left, right int) {
+	ir.Walk(l.Body, func(s ir.Stmt) bool {
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				c, ok := e.(*ir.Binary)
+				if !ok {
+					return true
+				}
+				v, isVar := c.A.(*ir.Var)
+				k, isConst := c.B.(*ir.IntImm)
+				switch {
+				case !isVar || !isConst || v.Name != l.Var:
+				case c.Op == ir.Ge:
+					left = max(left, int(k.V))
+				case c.Op == ir.Lt:
+					right = max(right, l.Extent-int(k.V))
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return left, right
 }
 
 // vectors makes a loop one of vectors of n lanes, and shorter ones for the rest.

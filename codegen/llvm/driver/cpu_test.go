@@ -89,6 +89,11 @@ define void @_start() naked {
 
 // TestCPUElsewhere asks CPUs of the simulator, among them some that cannot run the code of the target.
 func TestCPUElsewhere(t *testing.T) {
+	// Without the right to open one more file (RLIMIT_NOFILE), /proc/self/auxv is hidden.
+	hide := map[string]string{
+		"aarch64": "sub sp, sp, #16; stp xzr, xzr, [sp]; mov x0, #0; mov x1, #7; mov x2, sp; mov x3, #0; mov x8, #261; svc #0; ",
+		"arm":     "sub sp, sp, #16; mov r0, #0; str r0, [sp]; str r0, [sp, #4]; mov r0, #7; mov r1, sp; mov r7, #75; svc #0; ",
+	}
 	start := map[string]string{
 		"x86_64":  `call void asm sideeffect "call m_cpu_ok; lea 10(%rax), %edi; mov $$231, %eax; syscall", ""() unreachable`,
 		"aarch64": `call void asm sideeffect "bl m_cpu_ok; add w0, w0, #10; mov x8, #94; svc #0", ""() unreachable`,
@@ -98,13 +103,14 @@ func TestCPUElsewhere(t *testing.T) {
 		target, cpu string
 		want        int
 	}{
+		{"rpi3", "cortex-a53", abi.CPUUnknown}, {"rpi2", "cortex-a7", abi.CPUUnknown}, {"rpi2", "cortex-a9", abi.CPUUnknown},
 		{"x86-64", "qemu64", abi.CPUOK}, {"x86-64-v3", "max", abi.CPUOK}, {"x86-64-v3", "Nehalem", abi.CPULacks}, {"x86-64-v3", "kvm64", abi.CPULacks},
 		{"x86-64-v4", "max", abi.CPULacks}, // the simulator has no AVX-512
 		{"generic-arm64", "cortex-a53", abi.CPUOK}, {"rpi3", "cortex-a53", abi.CPUOK}, {"rpi5", "cortex-a76", abi.CPUOK}, {"rpi5", "cortex-a72", abi.CPULacks},
 		{"rpi2", "cortex-a7", abi.CPUOK}, {"generic-armv7", "cortex-a7", abi.CPUOK}, {"rpi3-armv7", "cortex-a15", abi.CPUOK},
 		{"rpi2", "cortex-a9", abi.CPULacks}, {"rpi3-armv7", "cortex-a8", abi.CPULacks},
 	} {
-		t.Run(c.target+" on "+c.cpu, func(t *testing.T) {
+		t.Run(fmt.Sprint(c.target, " on ", c.cpu, " is ", c.want), func(t *testing.T) {
 			tg, err := targets.Lookup(c.target)
 			if err != nil {
 				t.Fatal(err)
@@ -117,6 +123,9 @@ func TestCPUElsewhere(t *testing.T) {
 			dir := t.TempDir()
 			row, _ := rows.Of(tg)
 			text := fmt.Sprintf(asking, row.Triple, strings.Replace(start[tg.Arch], " unreachable", "\n  unreachable", 1))
+			if c.want == abi.CPUUnknown {
+				text = strings.Replace(text, "asm sideeffect \"", "asm sideeffect \""+hide[tg.Arch], 1)
+			}
 			base, err := targets.Lookup(map[string]string{"x86_64": "x86-64", "aarch64": "generic-arm64", "arm": "generic-armv7"}[tg.Arch])
 			if err != nil {
 				t.Fatal(err)

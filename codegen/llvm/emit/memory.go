@@ -2,6 +2,7 @@ package emit
 
 import (
 	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
@@ -15,11 +16,31 @@ func (e *emitter) load(p place) val {
 		return e.read(p.t, false, e.address(p), p.alignment())
 	case !p.scattered && p.stride == 1:
 		return e.read(p.t, true, e.address(p), p.alignment())
+	case !p.scattered && p.stride == 2 && p.t != ir.Bool:
+		return e.everyOther(p)
 	}
 	e.enter(e.laneVar, "vectorized", e.lanes)
 	defer e.leave()
 	at := e.addresses(p)
 	return e.fromLanes(p.t, func(k int) val { return e.read(p.t, false, at(k), p.elemAlignment()) })
+}
+
+// everyOther reads lanes that are two elements apart: what lies between the first and the last of them, in two vectors that overlap by one
+// element.
+func (e *emitter) everyOther(p place) val {
+	first := e.address(p)
+	a := e.read(p.t, true, first, p.alignment())
+	b := e.read(p.t, true, e.gep(first, p.elem, imm(ir.I64, int64(e.lanes-1))), p.elemAlignment())
+	var from []constant.Constant
+	for k := range e.lanes {
+		at := 2 * k
+		if at >= e.lanes {
+			at++ // b begins with the last element of a
+		}
+		from = append(from, constant.NewInt(types.I32, int64(at)))
+	}
+	a.v = e.b().NewShuffleVector(a.v, b.v, constant.NewVector(types.NewVector(uint64(e.lanes), types.I32), from...))
+	return a
 }
 
 // read loads one element or, if wide, the e.lanes elements that start there.

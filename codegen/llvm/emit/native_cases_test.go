@@ -52,6 +52,8 @@ func TestAddresses(t *testing.T) {
 	c := func(v int) ir.Expr { return ir.Int(v) }
 	checkAll(t,
 		lanes("stride1", 4, 16, ps, set(y, ir.At(x, vi, add(vv, c(3))), vi, vv)),
+		lanes("stride2", 4, 16, ps, set(y, ir.At(x, vi, add(mul(vv, c(2)), c(33))), vi, vv)),
+		lanes("stride2of4", 4, 4, ps, set(y, ir.At(x, vi, mul(vv, c(2))), vi, vv)),
 		lanes("stride4", 4, 16, ps, set(y, ir.At(x, vi, mul(vv, c(4))), vi, vv)),
 		lanes("reverse", 4, 16, ps, set(y, ir.At(x, vi, ir.Bin(ir.Sub, c(15), vv)), vi, vv)),
 		lanes("uniform", 4, 16, ps, set(y, ir.At(x, vi, vi), vi, vv)),
