@@ -192,8 +192,9 @@ func TestReach(t *testing.T) {
 	for what, c := range map[string]struct {
 		code  map[elf.Machine][]byte
 		fault engine.Fault
-	}{"crash": {crash, engine.Crashed}, "status": {status, engine.Failed}, "hang": {hang, engine.TimedOut}} {
-		if _, err := open(patched(t, library, c.code), time.Second).Run(t.Context(), []engine.Job{{Inputs: input(), Last: 1}}); !errors.As(err, &fault) || fault.Fault != c.fault {
+		limit time.Duration
+	}{"crash": {crash, engine.Crashed, time.Minute}, "status": {status, engine.Failed, time.Minute}, "hang": {hang, engine.TimedOut, time.Second}} {
+		if _, err := open(patched(t, library, c.code), c.limit).Run(t.Context(), []engine.Job{{Inputs: input(), Last: 1}}); !errors.As(err, &fault) || fault.Fault != c.fault {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

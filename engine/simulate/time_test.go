@@ -99,16 +99,19 @@ func TestDirect(t *testing.T) {
 func TestTimeFaults(t *testing.T) { each(t, testTimeFaults) }
 
 func testTimeFaults(t *testing.T, d *describe.Artifact, o simulate.Options) {
-	for what, c := range map[string]struct{ text, want string }{
-		"crash": {"call void @llvm.trap()\n  unreachable", "ended in job 1"},
-		"hang":  {"br label %second", "stopped"},
+	for what, c := range map[string]struct {
+		text, want string
+		limit      time.Duration
+	}{
+		"crash": {"call void @llvm.trap()\n  unreachable", "ended in job 1", time.Minute},
+		"hang":  {"br label %second", "stopped", 2 * time.Second},
 	} {
 		path := build(t, d, func(s string) string {
 			const counted = "  store i32 %calls1, ptr %mine\n  br label %head\n"
 			return strings.Replace(s, counted, "  store i32 %calls1, ptr %mine\n  %again = icmp ugt i32 %calls1, 1\n  br i1 %again, label %second, label %head\nsecond:\n  "+c.text+"\n", 1) +
 				"declare void @llvm.trap()\n"
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), c.limit)
 		m := open(t, path, o)
 		in, _, _ := inputs(t, m.Description(), 3)
 		_, err := m.Start(ctx, []simulate.Job{{Inputs: in, Last: 2, Threads: 1}}, 0)
