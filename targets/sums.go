@@ -100,10 +100,18 @@ func (t Target) Sums() SumCosts {
 		return *t.sums
 	}
 	c := FittedTo(t.MeasuredOn()).SumCosts
-	if t.Arch == "x86_64" && !t.vnni() {
+	switch {
+	case t.Arch == "x86_64" && !t.vnni():
 		c.Dot, c.UnpackByte = plainDot*c.Fma, c.Unpack
+	case t.pairs():
+		c.Dot = pairsDot * c.Fma
 	}
 	return c
+}
+
+// pairs says that t multiplies vectors of bytes and adds neighbouring products to sums of 32 bits, and has no products of four.
+func (t Target) pairs() bool {
+	return (t.Arch == "aarch64" || t.Arch == "arm") && t.Has("neon") && !t.Has("dotprod")
 }
 
 // vnni says that t adds products of four bytes to each sum of 32 bits.
@@ -130,14 +138,24 @@ func (t Target) FirstSums() SumCosts {
 	case "x86_64":
 		c = sumsX86(t)
 	}
-	if c.Dot == 0 { // no instruction
+	switch {
+	case c.Dot > 0:
+	case t.pairs():
+		c.Dot, c.UnpackByte = pairsDot*c.Fma, c.Unpack
+	default: // no instruction
 		c.Dot, c.UnpackByte = plainDot*c.Fma, c.Unpack
 	}
 	return c
 }
 
-// plainDot is what a Dot takes without an instruction for it, in multiplications and additions of f32: four of each, and conversions.
-const plainDot = 12
+// What a Dot of Quad products takes without an instruction for it, in multiplications and additions of f32.
+const (
+	plainDot = 12 // four of each, and conversions
+	pairsDot = 4  // smull and sadalp of two halves
+)
+
+// Quad is the number of channels whose products a Dot adds up.
+const Quad = 4
 
 // sumsARM64 are instructions of such layers under qemu, for rpi3.
 func sumsARM64() SumCosts {

@@ -295,7 +295,8 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 			}
 			return ir.At(constant(c, name, ir.I32, data, 0), i[3])
 		}
-		factor := fixedFactor(at, slices.ContainsFunc(s.By, func(f graph.FixedPoint) bool { return f.Shift > 0 }))
+		factor := fixedFactor(at, s.By...)
+		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // which it is, but so back ends know
 		high := set(y, factor.high(sum), i...)
 		body = ir.Seq(high, set(y, clipped(s, factor.shifted(ir.At(y, i...))), i...))
 	}

@@ -1,37 +1,39 @@
 package ops
 
 import (
+	"slices"
+
 	"ripc/graph"
 	"ripc/ir"
 )
 
-// fixed is a graph.FixedPoint in expressions: the multiplier, by how much to shift left before the product and right behind it, the bits that
-// leave on the right, and the half of these. All are i32; nil stands for 0.
+// fixed is a graph.FixedPoint in expressions: the multiplier, by how much to shift left before the product and right behind it, and, where
+// some factors shift nothing to the right, the bits that leave there, and the half of these. All are i32; nil stands for 0.
 type fixed struct{ multiplier, left, right, mask, half ir.Expr }
 
-// fixedFactor is a factor whose parts are operands, such as those of a channel. Large says that some are 1 or more.
-func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr, large bool) fixed {
-	mask := func(f graph.FixedPoint) int32 { return int32(int64(1)<<max(0, -f.Shift) - 1) }
-	var left ir.Expr
-	if large {
-		left = at("left", func(f graph.FixedPoint) int32 { return int32(max(0, f.Shift)) })
+// fixedFactor is one of factors all, whose parts are operands, such as those of a channel.
+func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr, all ...graph.FixedPoint) fixed {
+	f := fixed{multiplier: at("mult", func(f graph.FixedPoint) int32 { return f.Multiplier })}
+	if slices.ContainsFunc(all, func(f graph.FixedPoint) bool { return f.Shift > 0 }) {
+		f.left = at("left", func(f graph.FixedPoint) int32 { return int32(max(0, f.Shift)) })
 	}
-	return fixed{
-		multiplier: at("mult", func(f graph.FixedPoint) int32 { return f.Multiplier }),
-		left:       left,
-		right:      at("right", func(f graph.FixedPoint) int32 { return int32(max(0, -f.Shift)) }),
-		mask:       at("mask", mask),
-		half:       at("half", func(f graph.FixedPoint) int32 { return mask(f) >> 1 }),
+	shifts := func(f graph.FixedPoint) bool { return f.Shift < 0 }
+	stays := func(f graph.FixedPoint) bool { return f.Shift >= 0 && f.Multiplier != 0 } // whose products shifts would change
+	switch mask := func(f graph.FixedPoint) int32 { return int32(int64(1)<<max(0, -f.Shift) - 1) }; {
+	case !slices.ContainsFunc(all, shifts):
+	case !slices.ContainsFunc(all, stays):
+		f.right = at("right", func(f graph.FixedPoint) int32 { return int32(max(0, -f.Shift-1)) })
+	default:
+		f.right = at("right", func(f graph.FixedPoint) int32 { return int32(max(0, -f.Shift)) })
+		f.mask = at("mask", mask)
+		f.half = at("half", func(f graph.FixedPoint) int32 { return mask(f) >> 1 })
 	}
+	return f
 }
 
 // constantFactor is a factor that is known.
 func constantFactor(f graph.FixedPoint) fixed {
-	by := fixedFactor(func(_ string, of func(f graph.FixedPoint) int32) ir.Expr { return ir.Const(ir.I32, int64(of(f))) }, f.Shift > 0)
-	if f.Shift >= 0 {
-		by.right = nil
-	}
-	return by
+	return fixedFactor(func(_ string, of func(f graph.FixedPoint) int32) ir.Expr { return ir.Const(ir.I32, int64(of(f))) }, f)
 }
 
 // high is the high half of twice the product with the i32 v, rounded to the nearest, halves up.
@@ -43,11 +45,19 @@ func (f fixed) high(v ir.Expr) ir.Expr {
 	return ir.CastTo(ir.I32, ir.Bin(ir.Shr, add(product, ir.Const(ir.I64, 1<<30)), ir.Const(ir.I64, 31)))
 }
 
-// shifted is v, what high made, shifted to the right, rounded to the nearest, halves away from zero: by one more than the floor where what leaves is more than a half, or
-// a half of a number from 0. It has v three times, and cannot wrap.
+// shifted is v, what high made, shifted to the right, rounded to the nearest, halves away from zero. It has v up to three times, and cannot
+// wrap, since the magnitude of what high makes is less than 2^31.
+//
+// Where all factors shift, v is made one less if negative, which moves halves away from zero; it loses all bits but one that leave, and
+// then that one, rounded up. Else the result is one more than the floor where what leaves is more than a half, or a half of a number from 0.
 func (f fixed) shifted(v ir.Expr) ir.Expr {
-	if f.right == nil {
+	one := ir.Const(ir.I32, 1)
+	switch {
+	case f.right == nil:
 		return v
+	case f.mask == nil:
+		v = add(v, ir.Bin(ir.Shr, v, ir.Const(ir.I32, 31)))
+		return ir.Bin(ir.Shr, add(ir.Bin(ir.Shr, v, f.right), one), one)
 	}
 	half := add(f.half, ir.CastTo(ir.I32, ir.Bin(ir.Lt, v, ir.Const(ir.I32, 0))))
 	return add(ir.Bin(ir.Shr, v, f.right), ir.CastTo(ir.I32, ir.Bin(ir.Gt, ir.Bin(ir.And, v, f.mask), half)))

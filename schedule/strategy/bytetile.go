@@ -112,7 +112,7 @@ func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 }
 
 // lanes makes instructions of what sets the lanes of a buffer or, with flush, of what adds them up, one for each n filters.
-func (b *byteBuilder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
+func (b *builder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
 	if b.err != nil {
 		return
 	}
@@ -133,7 +133,7 @@ func (b *byteBuilder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
 }
 
 // lanesOf are the loops in which the lanes of a buffer are set or, with flush, added up, outermost first.
-func (b *byteBuilder) lanesOf(buf string, flush bool) []*ir.For {
+func (b *builder) lanesOf(buf string, flush bool) []*ir.For {
 	var out []*ir.For
 	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.For)

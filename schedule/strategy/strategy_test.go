@@ -760,9 +760,24 @@ func TestGuardedRows(t *testing.T) {
 			a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 64, Out: 64}
 			a.Epilogue = graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
 			c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, h, 5), m)
-			if instrs := isa.Query(isa.DotBytes, m); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
+			if instrs := append(isa.Query(isa.DotBytes, m), isa.Query(isa.DotPairs, m)...); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
 				t.Errorf("%s, %d rows: %d instructions, and\n%s", m.Name, h, len(instrs), c.Trace)
 			}
+		}
+	}
+}
+
+// TestRunsWhole: a row of bytes that is one run is copied whole, also in layers of one row: no lane has a condition of its own.
+func TestRunsWhole(t *testing.T) {
+	for _, m := range machines(t) {
+		a := &graph.FusedConv{KH: 2, KW: 5, SH: 3, SW: 2, In: 31, Out: 31, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Left: 3, Right: 2}}
+		f := testlayer.Bytes(a, m, ir.BipolarInv, 8, 1, 1, 12)
+		r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := emit.Kernel(r.Func, "kernel", m); err != nil {
+			t.Errorf("%s: %v", m.Name, err)
 		}
 	}
 }

@@ -170,7 +170,9 @@ func (b *builder) bring(t tiled) {
 		return
 	}
 	at := t.row
-	if b.dense() { // groups read parts of a pixel, which cannot be unpacked by themselves
+	// Groups read parts of a pixel, which cannot be unpacked by themselves. Rows that are one run of bytes are copied whole: parts of them
+	// begin and end anywhere, and each lane of a vector would have its own condition.
+	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !run {
 		at = t.home
 	}
 	copies := append([]nest{b.pad}, b.before...)

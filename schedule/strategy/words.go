@@ -31,13 +31,16 @@ func floats() Strategy {
 	}
 }
 
-func tileKnobs(l *Layer) []Knob {
+func tileKnobs(l *Layer) []Knob { return tilesOf(l, func(int) int { return 1 }) }
+
+// tilesOf are the knobs of tiles whose sums, of so many channels a position, have so many lanes each.
+func tilesOf(l *Layer, width func(channels int) int) []Knob {
 	ls := lanesKnobs(l)
 	n := l.out.extent(ir.Bit)
 	if len(ls) > 0 {
 		n = ls[0].Default
 	}
-	ks := append(ls, columnsKnob(l, cost.Positions(l.Target, cost.Vectors(l.Target, n))), rowsKnob(l))
+	ks := append(ls, columnsKnob(l, cost.Positions(l.Target, cost.Vectors(l.Target, n*width(n)))), rowsKnob(l))
 	return append(ks, orderKnobs(l)...)
 }
 

@@ -25,6 +25,10 @@ const (
 	XorCountTile
 	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k].
 	DotBytes
+	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up.
+	DotPairs
+	// AddPairs is acc[l] += sum over j < 2 of r[l, j].
+	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
 	PackCompare
 	// Clear sets lanes to 0.
@@ -62,9 +66,9 @@ func of(arch string) []Instr {
 	case "x86_64":
 		return append(x86(), x86Tables()...)
 	case "aarch64":
-		return append(arm64(), byteLanes(arch)...)
+		return slices.Concat(arm64(), byteLanes(arch), pairs(arch))
 	case "arm":
-		return append(arm(), byteLanes(arch)...)
+		return slices.Concat(arm(), byteLanes(arch), pairs(arch))
 	}
 	return nil
 }

@@ -65,6 +65,7 @@ type emitter struct {
 	sums   map[int]bool                // popcountAdd's functions, by lanes
 	udiv64 bool                        // divide64 is called
 	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
+	highs  map[int]bool                // high's functions, by lanes
 	parts  map[ir.Expr]val             // what parts of the statement's expression are (see once)
 	// Addresses of calls' windows (see window).
 	origins map[origin]value.Value
@@ -85,7 +86,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, origins: map[origin]value.Value{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, highs: map[int]bool{}, origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -194,6 +195,9 @@ func (e *emitter) print() []byte {
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
 		functions = append(functions, isa.Function{Text: fusedText(lanes)})
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.highs)) {
+		functions = append(functions, highText(lanes, e.target.Arch))
 	}
 	if e.udiv64 {
 		functions = append(functions, isa.Function{Text: divide64})

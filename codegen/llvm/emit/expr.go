@@ -78,6 +78,9 @@ func (e *emitter) compute(x ir.Expr) val {
 	case *ir.Select:
 		return e.choose(x)
 	case *ir.Cast:
+		if v, ok := e.high(x); ok {
+			return v
+		}
 		if a, ok := e.small(x.A, math.MinInt32); ok {
 			return e.convert(a, x.T)
 		}
