@@ -62,13 +62,13 @@ func (t *tuner) next() *study {
 	return best
 }
 
-// gain is what the network is expected to gain from a trial of a: of each stage that may be a, as much as the stage becomes cheaper than
+// gain is what the network is expected to gain from a trial of a: of each stage that may be a, by how much it becomes cheaper than
 // by the best that is known of it.
 func (t *tuner) gain(a *study) float64 {
 	each := t.expected(a)
 	gain := 0.0
 	for _, at := range a.places {
-		gain += each - max(0, a.best-t.least(at))/float64(t.Round)
+		gain += each - max(0, a.best-t.least(at))
 	}
 	return gain
 }

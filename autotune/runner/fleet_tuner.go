@@ -556,7 +556,9 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 	if err := plausible(r, a.job, a.machine, a.unit); err != nil {
 		return Result{}, fmt.Errorf("a result that cannot be: %w", err)
 	}
-	r.Machine.Host = a.name(worker)
+	if r.Machine.Host = ""; !r.Machine.Simulated { // where it is simulated does not matter
+		r.Machine.Host = a.name(worker)
+	}
 	return r, nil
 }
 

@@ -53,8 +53,11 @@ func (r *report) searchesOf() []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
 }
 
-// over is by how many percent the median of a search is above the best of the reference.
+// over is by how many percent the median of a search is above the best of the reference; NaN if it was not compared.
 func (t *result) over(search string, trial int) float64 {
+	if len(t.Curves[search]) == 0 {
+		return math.NaN()
+	}
 	return 100 * (median(t.Curves[search], trial)/t.Best - 1)
 }
 
@@ -89,7 +92,11 @@ draws from the reference, the others propose %d candidates at a time. `+"`transf
 		fmt.Fprintf(&b, "| %s | %d | %d | %.1f |", t.Task, t.Points, t.Reference, 100*(t.Default/t.Best-1))
 		for _, s := range searches {
 			for _, n := range trials {
-				fmt.Fprintf(&b, " %.1f |", t.over(s, n))
+				text := "-"
+				if v := t.over(s, n); v == v {
+					text = fmt.Sprintf("%.1f", v)
+				}
+				b.WriteString(" " + text + " |")
 			}
 		}
 		b.WriteString("\n")
@@ -101,6 +108,9 @@ draws from the reference, the others propose %d candidates at a time. `+"`transf
 				near++
 			}
 		}
+	}
+	if all, err := rows(); err == nil && len(r.Tasks) < len(all) {
+		fmt.Fprintf(&b, "\nOf %d tasks these have been compared so far.\n", len(all))
 	}
 	fmt.Fprintf(&b, "\nAfter %d trials `xgb` is ahead of `random` on %d of %d tasks, and within 5 %% of the best of the reference on %d.\n", r.Trials, ahead, len(r.Tasks), near)
 	return b.String()
@@ -138,6 +148,9 @@ func (r *report) curves() string {
 		}
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%d</text>`+"\n", left+w, top+h+13, r.Trials)
 		for _, s := range r.searchesOf() {
+			if len(t.Curves[s]) == 0 {
+				continue
+			}
 			var points strings.Builder
 			for n := 0; n <= r.Trials; n++ {
 				v := min(most, t.over(s, n))

@@ -153,7 +153,7 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried) string {
 		text += fmt.Sprintf(" %.2fx", e.Default/e.Best)
 	}
 	if e.NetworkBest > 0 {
-		text += fmt.Sprintf("  network %s, %.2fx", costText(e.NetworkBest, string(b.Unit)), e.NetworkDefault/e.NetworkBest)
+		text += fmt.Sprintf("  network %s, %.2fx", b.Unit.Text(e.NetworkBest), e.NetworkDefault/e.NetworkBest)
 	}
 	if e.Left > 0 {
 		text += "  " + e.Left.Round(time.Second).String() + " left"
@@ -173,18 +173,6 @@ func taskName(layers []string, algorithm string) string {
 	return name
 }
 
-// costText is a cost for people.
-func costText(cost float64, unit string) string {
-	switch {
-	case unit != "ns":
-		return thousands(int64(math.Round(cost))) + " " + unit
-	case cost >= 1e6:
-		return fmt.Sprintf("%.3g ms", cost/1e6)
-	default:
-		return fmt.Sprintf("%.3g us", cost/1e3)
-	}
-}
-
 // printTuned sums up, one line a task that was tried.
 func printTuned(w io.Writer, r *ripc.TuneResult, file string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -194,16 +182,16 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string) {
 		}
 		found := "nothing that works"
 		if x.Best > 0 {
-			found = costText(x.Best, string(r.Unit))
+			found = r.Unit.Text(x.Best)
 			if x.Default > 0 {
-				found = fmt.Sprintf("%s -> %s\t%.2fx", costText(x.Default, string(r.Unit)), found, x.Default/x.Best)
+				found = fmt.Sprintf("%s -> %s\t%.2fx", r.Unit.Text(x.Default), found, x.Default/x.Best)
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", taskName(x.Task.Layers, x.Task.Algorithm), count(x.Trials, "candidate"), found)
 	}
 	t.Flush()
 	if r.Best > 0 {
-		fmt.Fprintf(w, "all stages  %s -> %s, %.2fx\n", costText(r.Default, string(r.Unit)), costText(r.Best, string(r.Unit)), r.Default/r.Best)
+		fmt.Fprintf(w, "all stages  %s -> %s, %.2fx\n", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best)
 	}
 	fmt.Fprintf(w, "%s, %d of them measured now, in %.1f s; records in %s\n", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), file)
 }
