@@ -146,7 +146,7 @@ func TestCompareBench(t *testing.T) {
 		t.Errorf("4 %% are more than 5 %%: %+v, %v", c, err)
 	}
 	var not *ripc.IncomparableError
-	for _, now := range []*ripc.BenchResult{of("rpi3", 10, nil), {Target: "host", Threads: 1}, {Target: "host", Threads: 2, Figures: before.Figures}} {
+	for _, now := range []*ripc.BenchResult{{Model: "another", Target: "host", Threads: 1, Figures: before.Figures}, {Layer: "a", Target: "host", Threads: 1, Figures: before.Figures}, of("rpi3", 10, nil), {Target: "host", Threads: 1}, {Target: "host", Threads: 2, Figures: before.Figures}} {
 		if _, err := ripc.CompareBench(before, now, 0.05); !errors.As(err, &not) {
 			t.Errorf("%+v was compared: %v", now, err)
 		}

@@ -34,12 +34,20 @@ func (e *IncomparableError) Error() string {
 	return fmt.Sprintf("cannot be compared: %s before, %s now", e.Old, e.New)
 }
 
-// CompareBench compares two measurements, which must be of the same target and threads and count the same thing; it fails with
+// CompareBench compares two measurements, which must be of the same network or layer, target and threads, and count the same thing; it fails with
 // *IncomparableError.
 func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison, error) {
 	was, unit := before.Cost()
 	is, unitNow := now.Cost()
+	what := func(r *BenchResult) string {
+		if r.Layer != "" {
+			return fmt.Sprintf("layer %s of %q", r.Layer, r.Model)
+		}
+		return fmt.Sprintf("network %q", r.Model)
+	}
 	switch {
+	case before.Model != now.Model || before.Layer != now.Layer:
+		return nil, &IncomparableError{what(before), what(now)}
 	case before.Target != now.Target:
 		return nil, &IncomparableError{"for " + before.Target, "for " + now.Target}
 	case before.Threads != now.Threads:

@@ -34,7 +34,8 @@ type EvalResult struct {
 	Difference *Difference `json:"difference,omitempty"`
 }
 
-// Right counts right answers. Of classes of the same value the first counts as more likely; a NaN is less likely than anything.
+// Right counts right answers. Of classes of the same value the first counts as more likely; a NaN is less likely than anything, and no right
+// answer.
 type Right struct {
 	Top1 int `json:"top1"`
 	Top5 int `json:"top5"`
@@ -151,6 +152,9 @@ func (res *EvalResult) right(got, labels []float64, positions bool) (*Right, err
 			}
 		}
 		r.Confusion[label][answer]++
+		if math.IsNaN(row[label]) { // no answer, wherever it stands
+			continue
+		}
 		if before == 0 {
 			r.Top1++
 		}

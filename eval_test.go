@@ -37,12 +37,12 @@ func TestRight(t *testing.T) {
 		0, 5, 5, 0, 0, 0, // 1
 		nan, 1, 2, 3, 4, 5, // 5, and class 0 last
 		9, 8, 7, 6, 5, 4, // 0
-		nan, nan, nan, nan, nan, nan, // 0
+		nan, nan, nan, nan, nan, nan, // no answer, which stands as 0
 	}, []float64{2, 0, 0, 0}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Top1 != 2 || r.Top5 != 3 || r.Confusion[2][1] != 1 || r.Confusion[0][5] != 1 || r.Confusion[0][0] != 2 {
+	if r.Top1 != 1 || r.Top5 != 2 || r.Confusion[2][1] != 1 || r.Confusion[0][5] != 1 || r.Confusion[0][0] != 2 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := res.right(make([]float64, 24), []float64{0, 0, 0, 6}, false); err == nil {

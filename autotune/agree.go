@@ -176,6 +176,10 @@ func (a *agreement) of(p *ir.Program, choice map[string]layout.Algorithm) (*Agre
 	return out, nil
 }
 
+// maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at before all of these count as of no
+// use: each takes milliseconds, and where many do not fit, none does.
+const maxStale = 24
+
 // cheapest is the cheapest schedule of f, a Func of p, that is measured and fits.
 func (a *agreement) cheapest(p *ir.Program, f *ir.Func) *measured {
 	key := space.Key(f)
@@ -183,7 +187,11 @@ func (a *agreement) cheapest(p *ir.Program, f *ir.Func) *measured {
 		return m
 	}
 	var found *measured
+	stale := 0
 	for _, r := range a.set.Ranked(records.Task{Workload: key, Target: a.network.Target.Name}, a.class) {
+		if stale >= maxStale && r.Versions.Ripc != compile.Version {
+			continue
+		}
 		tr, err := traceOf(r.Candidate.Trace)
 		if err == nil {
 			err = compile.Fits(p, f, tr, a.network.Target)
@@ -191,6 +199,9 @@ func (a *agreement) cheapest(p *ir.Program, f *ir.Func) *measured {
 		if err == nil {
 			found = &measured{r.Result.Cost, strategy.Choice{Strategy: r.Candidate.Strategy, Values: r.Candidate.Values, Trace: tr}}
 			break
+		}
+		if r.Versions.Ripc != compile.Version {
+			stale++
 		}
 		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale || !slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
 			a.notes = append(a.notes, Note{Kind: Stale, Layers: layersOf(p, f), Err: err})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/codegen"
+	"ripc/codegen/llvm"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/size"
@@ -62,8 +64,8 @@ func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule
 	return r, nil
 }
 
-// Fits fails unless t can be the schedule of f, a Func of p: its steps are legal, what it leaves is proved right, and what it packs are
-// constants.
+// Fits fails unless t can be the schedule of f, a Func of p: its steps are legal, what it leaves is proved right, what it packs are
+// constants, and code can be made of it.
 func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) error {
 	r, err := applied(f, t, isa.For(target))
 	if err != nil {
@@ -80,7 +82,10 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 	if n := size.Of(r.Func.Body); n > size.Max && n > size.Of(f.Body) {
 		return fmt.Errorf("the code would have about %d instructions, more than %d", n, size.Max)
 	}
-	return nil
+	if b := (llvm.Backend{}); b.Accepts(target, codegen.Runnable) == nil {
+		_, err = b.Kernel(r.Func, f.Name, target) // what is written and not estimated
+	}
+	return err
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer

@@ -2,6 +2,7 @@ package records_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -367,4 +368,13 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("what was read is not what was written: %v", again.Damaged)
 		}
 	})
+}
+
+// TestLoadNoFile: what never ends, or is a folder, is not read.
+func TestLoadNoFile(t *testing.T) {
+	for _, path := range []string{"/dev/zero", t.TempDir()} {
+		if _, err := records.Load(path); !errors.Is(err, records.ErrNoFile) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 }

@@ -58,6 +58,9 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if !slices.Contains(sortOrders(), sortBy) {
 				return usagef("--sort %s: it can be %s", sortBy, strings.Join(sortOrders(), ", "))
 			}
+			if !(tolerance >= 0) {
+				return usagef("--tolerance %v: give a share, 0 or more", tolerance)
+			}
 			var old *ripc.BenchResult
 			if before != "" {
 				if old, err = readBench(before); err != nil {
