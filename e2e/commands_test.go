@@ -32,6 +32,9 @@ var notRun = []struct{ command, why string }{
 	{"bin/ripc bench examples/convs/", "measures; needs AVX-512 for some schedules"},
 	{"bin/ripc verify examples/squeezenet/squeezenet_a2.json --target rpi2", "takes long; TestRandomNetworks runs on rpi2"},
 	{"bin/ripc verify examples/digits/digits.json --target cortex-m4", "needs the tools of make mcu, which does it"},
+	{"bin/ripc bench examples/digits/digits.json --target rpi4 --on ssh:pi@board", "needs a board; the script on.txt of cmd/ripc does it with an sshd of its own"},
+	{"bin/ripc verify examples/digits/digits.json --target rpi4 --on ssh:pi@board", "the same"},
+	{"bin/ripc worker --remove ssh:pi@board", "the same"},
 	{"ripc ", "a user's own files"},
 }
 

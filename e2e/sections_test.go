@@ -234,7 +234,7 @@ func exitTable(t *testing.T) string {
 // environmentTable has the variables that users set; those by which ripc's own processes talk are no part of it.
 func environmentTable(t *testing.T) string {
 	rows := [][]string{{"variable", "meaning"}}
-	for _, file := range []string{"codegen/llvm/toolchain/tools.go", "codegen/llvm/toolchain/cache.go", "codegen/c99/compiler.go"} {
+	for _, file := range []string{"codegen/llvm/toolchain/tools.go", "codegen/llvm/toolchain/cache.go", "codegen/c99/compiler.go", "autotune/runner/ssh.go"} {
 		for _, c := range constants(t, file, "^Env") {
 			meaning, ok := strings.CutPrefix(c.comment, c.name+" is the environment variable with ")
 			if !ok {
@@ -248,7 +248,7 @@ func environmentTable(t *testing.T) string {
 
 // TestEnvironment: what ripc reads from its environment is documented, or is between its own processes.
 func TestEnvironment(t *testing.T) {
-	own := []string{"RIPC_COUNT_FILE", "RIPC_VERIFY_WORKER", "RIPC_REQUIRE_TOOLS", "RIPC_REQUIRE_MCU", "RIPC_REQUIRE_C"} // the last three: CONTRIBUTING
+	own := []string{"RIPC_COUNT_FILE", "RIPC_VERIFY_WORKER", "RIPC_REQUIRE_TOOLS", "RIPC_REQUIRE_MCU", "RIPC_REQUIRE_C", "RIPC_REQUIRE_APPS"} // the last four: CONTRIBUTING
 	known := environmentTable(t)
 	seen := 0
 	err := filepath.WalkDir("..", func(file string, d os.DirEntry, err error) error {

@@ -365,7 +365,7 @@ func TestDeadlyJob(t *testing.T) {
 			if err := nc.Publish("ripc.worker.silent", text); err != nil {
 				t.Error(err)
 			}
-			if s, err := js.Stream(ctx, "RIPC_JOBS"); err == nil {
+			if s, err := js.Stream(ctx, "ripc-jobs"); err == nil {
 				for name := range s.ConsumerNames(ctx).Name() {
 					if c, err := s.Consumer(ctx, name); err == nil {
 						_, _ = c.FetchNoWait(1)
@@ -523,8 +523,8 @@ func TestRights(t *testing.T) {
 	}
 	refused := make(chan error, 100)
 	nc := connect(t, h.URL(), k, refused)
-	for _, subject := range []string{"ripc.job.x.y", "ripc.blob.x.0", "ripc.result.x.y.other", "ripc.worker.other", "ripc.rest." + key.Public, "$JS.API.STREAM.LIST", "$JS.API.STREAM.DELETE.RIPC_JOBS",
-		"$JS.API.CONSUMER.CREATE.RIPC_JOBS.x", "$JS.API.DIRECT.GET.RIPC_RESULTS.ripc.result.x", "$JS.API.STREAM.MSG.DELETE.RIPC_JOBS", "$SYS.REQ.SERVER.PING"} {
+	for _, subject := range []string{"ripc.job.x.y", "ripc.blob.x.0", "ripc.result.x.y.other", "ripc.worker.other", "ripc.rest." + key.Public, "$JS.API.STREAM.LIST", "$JS.API.STREAM.DELETE.ripc-jobs",
+		"$JS.API.CONSUMER.CREATE.ripc-jobs.x", "$JS.API.DIRECT.GET.ripc-results.ripc.result.x", "$JS.API.STREAM.MSG.DELETE.ripc-jobs", "$SYS.REQ.SERVER.PING"} {
 		if err := nc.Publish(subject, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}

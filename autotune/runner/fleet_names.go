@@ -12,17 +12,17 @@ import (
 
 // A fleet is a NATS server with JetStream between tuners and workers. All that passes through it has a subject below "ripc.":
 //
-//	ripc.job.POOL.ID            a Header; one at most of each job, gone when it is done       stream RIPC_JOBS
-//	ripc.blob.HASH.N            part N of a blob                                              stream RIPC_BLOBS
-//	ripc.result.POOL.ID.WORKER  what a worker answered, kept for who asks again               stream RIPC_RESULTS
+//	ripc.job.POOL.ID            a Header; one at most of each job, gone when it is done       stream ripc-jobs
+//	ripc.blob.HASH.N            part N of a blob                                              stream ripc-blobs
+//	ripc.result.POOL.ID.WORKER  what a worker answered, kept for who asks again               stream ripc-results
 //	ripc.stored.POOL.ID.WORKER  says that the same is stored now
-//	ripc.worker.WORKER          what a worker says of itself every few seconds, the last one  stream RIPC_WORKERS
+//	ripc.worker.WORKER          what a worker says of itself every few seconds, the last one  stream ripc-workers
 //	ripc.drop.POOL.ID           tells whoever measures the job that nobody waits for it any more
 //	ripc.rest.WORKER            tells a worker whose answers are no good to pull no more jobs
 //	ripc.inbox.WORKER.>         answers to a worker's requests
 //
 // POOL is what measures, see pool. JetStream's own messages about jobs that were
-// given to workers again and again are kept in stream RIPC_LOST.
+// given to workers again and again are kept in stream ripc-lost.
 const (
 	subjectJob    = "ripc.job."
 	subjectBlob   = "ripc.blob."
@@ -32,13 +32,13 @@ const (
 	subjectDrop   = "ripc.drop."
 	subjectRest   = "ripc.rest."
 	subjectInbox  = "ripc.inbox."
-	subjectLost   = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RIPC_JOBS."
+	subjectLost   = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.ripc-jobs."
 
-	streamJobs    = "RIPC_JOBS"
-	streamBlobs   = "RIPC_BLOBS"
-	streamResults = "RIPC_RESULTS"
-	streamWorkers = "RIPC_WORKERS"
-	streamLost    = "RIPC_LOST"
+	streamJobs    = "ripc-jobs"
+	streamBlobs   = "ripc-blobs"
+	streamResults = "ripc-results"
+	streamWorkers = "ripc-workers"
+	streamLost    = "ripc-lost"
 )
 
 // Headers of messages.

@@ -80,7 +80,7 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	return s, nil
 }
 
-// EnvSSH is the environment variable with the command, and its first arguments, that stands for ssh.
+// EnvSSH is the environment variable with the command that reaches boards, and its first arguments, in the place of ssh.
 const EnvSSH = "RIPC_SSH"
 
 // sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address without the port.

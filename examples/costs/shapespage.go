@@ -61,8 +61,8 @@ Bits lie in words of 32 channels, so that some numbers of channels suit ripc bet
 3 kernels and 2 strides with those of the next number of channels that fills words: by how much they have fewer MACs a cycle. Layers have a border ("same" padding), and
 the algorithm and the schedule that ripc takes by itself. It is made by
 
-    make shapes                                  # measures this machine, in some minutes
-    make shapes SHAPES="-target rpi3 -sample 60" # estimates the cycles of a board, for some of the shapes
+    make shapes                          # measures this machine, in some minutes
+    make shapes SHAPES=-target=rpi3      # estimates the cycles of a board (-sample=60: for some of the shapes)
 
 which keep their figures in docs/shapes; a run that was stopped goes on where it was. A shape is *slow* here if it has less than half of the MACs a cycle. Few channels
 always are, somewhere: thresholds, the copy of the input and the loops around take the same time however little is summed between them.
