@@ -8,12 +8,8 @@ func Scattered(l *ir.For) bool {
 	found := false
 	index := func(idx []ir.Expr) {
 		for _, x := range idx {
-			for _, t := range ToAffine(x).Terms {
-				if v, ok := t.Atom.(*ir.Var); ok && v.Name == l.Var {
-					continue
-				}
-				found = found || Mentions(t.Atom, l.Var)
-			}
+			_, factor := ToAffine(x).Coef(l.Var)
+			found = found || !factor
 		}
 	}
 	ir.Walk(l.Body, func(s ir.Stmt) bool {
@@ -41,15 +37,9 @@ func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
 		step, size := int64(0), int64(1) // elements from one iteration to the next; that an index of a dimension goes on by
 		shape := bufs[buf].Shape
 		for d := len(idx) - 1; d >= 0; d-- {
-			for _, t := range ToAffine(idx[d]).Terms {
-				v, ok := t.Atom.(*ir.Var)
-				switch {
-				case ok && v.Name == l.Var:
-					step += t.Coef * size
-				case Mentions(t.Atom, l.Var):
-					side = false
-				}
-			}
+			c, factor := ToAffine(idx[d]).Coef(l.Var)
+			step += c * size
+			side = side && factor
 			size *= int64(shape[d])
 		}
 		side = side && step >= 0 && step <= most
