@@ -17,15 +17,20 @@ func (l *lowering) planBytes() {
 		l.planOutput(l.g.Value(name))
 	}
 	for _, n := range l.g.Nodes {
-		readers := l.Consumers(n.Output)
-		if n.Op != "quantize" || l.g.IsOutput(n.Output) || len(readers) == 0 || slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" }) {
+		if n.Op != "quantize" || !l.becomesFloats(n.Output) {
 			continue
 		}
 		l.passed[n.Name] = n
-		for _, r := range readers {
+		for _, r := range l.Consumers(n.Output) {
 			l.passed[r.Name] = n
 		}
 	}
+}
+
+// becomesFloats reports whether a tensor is read, and by nothing but what makes floats of levels.
+func (l *lowering) becomesFloats(name string) bool {
+	readers := l.Consumers(name)
+	return !l.g.IsOutput(name) && len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" })
 }
 
 // planOutput finds the quantizer whose levels the caller takes as bytes, if nobody else reads them.
@@ -61,8 +66,7 @@ func (l *lowering) planForms() {
 		}
 	}
 	for _, n := range l.g.Nodes {
-		if readers := l.Consumers(n.Output); n.Op == "transpose" && l.formAt(n, n.Inputs[0]).Bytewise() && !l.g.IsOutput(n.Output) && len(readers) > 0 &&
-			!slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" }) {
+		if n.Op == "transpose" && l.formAt(n, n.Inputs[0]).Bytewise() && l.becomesFloats(n.Output) {
 			l.turned[n.Output] = n
 		}
 	}

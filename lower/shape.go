@@ -14,8 +14,10 @@ func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *layout.Tensor
 	if x.Encoded() {
 		why = graph.NoReason
 		level, _ := x.Level(a.Value)
-		if f = ops.SpatialPadBytes(a.Pad, level, *x); x.Form == layout.Planes {
+		if x.Form == layout.Planes {
 			f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
+		} else {
+			f = ops.SpatialPadBytes(a.Pad, level, *x)
 		}
 	}
 	l.stage(n, f, 0, why, src, l.result(n).buf)
