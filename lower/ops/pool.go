@@ -8,7 +8,7 @@ import (
 	"ripc/lower/layout"
 )
 
-// window is the geometry of a pooling op over [batch, h, w, c].
+// poolGeom is the geometry of a pooling op over [batch, h, w, c].
 type poolGeom struct {
 	a      *graph.PoolAttrs
 	shape  []int // logical input
@@ -35,6 +35,16 @@ func (p poolGeom) at(h, w, i, j ir.Expr) (y, x, cond ir.Expr) {
 		cond = all(cs...)
 	}
 	return y, x, cond
+}
+
+// window is the nest of what is done at each position of a window.
+func (p poolGeom) window(s ir.Stmt) ir.Stmt {
+	return ir.Nest(loops("", over(ir.TapRow, "i", p.a.Kernel[0]), over(ir.TapCol, "j", p.a.Kernel[1])), s)
+}
+
+// channels is the nest of what is done for each channel.
+func (p poolGeom) channels(name string, s func(c ir.Expr) ir.Stmt) ir.Stmt {
+	return ir.Nest(loops("", over(ir.Channel, name, p.shape[3])), s(ir.V(name)))
 }
 
 func orElse(cond, v, other ir.Expr) ir.Expr {
@@ -105,12 +115,11 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 		}
 		return ss
 	})
-	win := ir.Nest(loops("", over(ir.TapRow, "i", a.Kernel[0]), over(ir.TapCol, "j", a.Kernel[1])), step)
 	bufs := []ir.Buffer{m}
 	if planes > 1 {
 		bufs = append(bufs, above, below)
 	}
-	body := ir.Nest(outer, allocs(bufs, ir.Seq(start, win, finish)))
+	body := ir.Nest(outer, allocs(bufs, ir.Seq(start, p.window(step), finish)))
 	return &ir.Func{Name: p.name(fmt.Sprintf("maxpool_a%d", planes)), Params: []ir.Param{in(x), out(y)}, Body: body}
 }
 
@@ -134,15 +143,11 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	acc := buf("m", x.Type, p.shape[3])
 	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
-	per := func(name string, s func(c ir.Expr) ir.Stmt) ir.Stmt {
-		return ir.Nest(loops("", over(ir.Channel, name, p.shape[3])), s(ir.V(name)))
-	}
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
-	first := per("c0", func(c ir.Expr) ir.Stmt { return set(acc, least, c) })
-	step := per("c", func(c ir.Expr) ir.Stmt { return update(best, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), least), c) })
-	last := per("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.At(acc, c), i[0], i[1], i[2], add(c, ir.Int(offset))) })
-	window := ir.Nest(loops("", over(ir.TapRow, "i", p.a.Kernel[0]), over(ir.TapCol, "j", p.a.Kernel[1])), step)
-	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, window, last)))}
+	first := p.channels("c0", func(c ir.Expr) ir.Stmt { return set(acc, least, c) })
+	step := p.channels("c", func(c ir.Expr) ir.Stmt { return update(best, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), least), c) })
+	last := p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.At(acc, c), i[0], i[1], i[2], add(c, ir.Int(offset))) })
+	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
 // PoolFloat is max_pool or avg_pool on f32. The mean divides by the number of positions inside the image.
@@ -159,24 +164,14 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
 	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
-	c := ir.V("c")
-	xv := ir.At(x, i[0], iy, ix, c)
-	win := func(body ir.Stmt) ir.Stmt {
-		return ir.Nest(loops("", over(ir.TapRow, "i", a.Kernel[0]), over(ir.TapCol, "j", a.Kernel[1])), body)
-	}
-	first := func(v float32) ir.Stmt {
-		return ir.Nest(loops("", over(ir.Channel, "c0", shape[3])), set(acc, ir.Float(v), ir.V("c0")))
-	}
-	last := func(v ir.Expr) ir.Stmt {
-		return ir.Nest(loops("", over(ir.Channel, "c1", shape[3])), set(y, v, i[0], i[1], i[2], ir.V("c1")))
-	}
-	f := &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)}}
-	step := update(ir.AddTo, acc, orElse(cond, xv, ir.Float(0)), c)
 	one := update(ir.AddTo, cnt, orElse(cond, ir.Float(1), ir.Float(0)))
-	mean := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.At(cnt))
-	f.Body = ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first(0), set(cnt, ir.Float(0)),
-		win(ir.Seq(one, ir.Nest(loops("", over(ir.Channel, "c", shape[3])), step))), last(mean))))
-	return f
+	first := p.channels("c0", func(c ir.Expr) ir.Stmt { return set(acc, ir.Float(0), c) })
+	step := p.channels("c", func(c ir.Expr) ir.Stmt {
+		return update(ir.AddTo, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), ir.Float(0)), c)
+	})
+	last := p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)), i[0], i[1], i[2], c) })
+	return &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))}
 }
 
 // GlobalAvgPool is the mean over height and width, summed row by row.
