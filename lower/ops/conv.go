@@ -102,12 +102,9 @@ func padLast[T any](v []T, from, to int, fill T) []T {
 }
 
 func (c *conv) build(slice Slice) *ir.Func {
-	x := buf("x", ir.F32, c.X.Shape...)
-	switch c.From {
-	case layout.Planes:
-		x = BitBuffer("x", c.X.Bits, c.X.Shape, c.X.Enc)
-	case layout.Bytes, layout.SignedBytes:
-		x = c.levelBytes()
+	x := tensorBuffer("x", c.read(), c.X.Shape)
+	if c.From.Bytewise() && c.Dots != nil && c.Dots.Runs { // a row of pixels is one of bytes, since a row of taps is a run of them
+		x.Shape = []int{c.batch, c.h, 1, c.w * c.In}
 	}
 	c.params = append(c.params, in(x))
 	for k := range c.Others {
@@ -166,7 +163,7 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 	case c.From.Bytewise() && c.Dots != nil:
 		return c.copied(x)
 	case c.From.Bytewise():
-		return c.real(x)
+		return c.unpackedBytes(x)
 	case c.Counts != nil:
 		return c.windowWords(x)
 	case c.Dots != nil:
@@ -218,17 +215,11 @@ func (c *conv) columns(w ir.Expr) []ir.Expr {
 // unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels by loops q and l, the
 // channels of a last word that they do not fill by loop r, as in packWords.
 func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
-	p := c.Pad
-	xp := buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+	xp := c.reals()
 	ls := loops("xp.", overAll(xp.Shape)[:3]...)
 	i := vars(ls)
 	store := func(q, bit ir.Expr) ir.Stmt {
-		at := []ir.Expr{i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left))}
-		v := ir.CastTo(ir.F32, integer(levelIn(x, at, q, bit), c.X.LevelType))
-		if p.Any() {
-			v = &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
-		}
-		return set(xp, v, append(slices.Clone(i), add(mul(q, ir.Int(WordBits)), bit))...)
+		return set(xp, c.real(levelIn(x, c.source(i), q, bit), i), append(slices.Clone(i), add(mul(q, ir.Int(WordBits)), bit))...)
 	}
 	var body []ir.Stmt
 	if n := c.In / WordBits; n > 0 {
@@ -243,20 +234,35 @@ func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	return xp
 }
 
-// real is the copy of levels that lie as bytes as the f32 integers that they stand for.
-func (c *conv) real(x ir.Buffer) ir.Buffer {
-	p := c.Pad
-	xp := buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+// unpackedBytes is unpacked of levels that lie as bytes.
+func (c *conv) unpackedBytes(x ir.Buffer) ir.Buffer {
+	xp := c.reals()
 	ls := loops("xp.", overAll(xp.Shape)...)
 	i := vars(ls)
-	byt := ir.At(x, i[0], sub(i[1], ir.Int(p.Top)), sub(i[2], ir.Int(p.Left)), i[3])
-	v := ir.CastTo(ir.F32, integer(byteLevel(byt, c.stored()), c.X.LevelType))
-	if p.Any() {
-		v = &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
-	}
+	level := byteLevel(ir.At(x, append(c.source(i), i[3])...), c.read().Stored())
 	c.bufs = append(c.bufs, xp)
-	c.nests = append(c.nests, ir.Nest(ls, set(xp, v, i...)))
+	c.nests = append(c.nests, ir.Nest(ls, set(xp, c.real(level, i), i...)))
 	return xp
+}
+
+// reals is the buffer of a copy of levels, with padding, as the f32 integers that they stand for.
+func (c *conv) reals() ir.Buffer {
+	p := c.Pad
+	return buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+}
+
+// source is the position of the input that stands at position i of a copy with padding.
+func (c *conv) source(i []ir.Expr) []ir.Expr {
+	return []ir.Expr{i[0], sub(i[1], ir.Int(c.Pad.Top)), sub(i[2], ir.Int(c.Pad.Left))}
+}
+
+// real is the number of reals that level stands for at position i, or that of padding.
+func (c *conv) real(level ir.Expr, i []ir.Expr) ir.Expr {
+	v := ir.CastTo(ir.F32, integer(level, c.X.LevelType))
+	if !c.Pad.Any() {
+		return v
+	}
+	return &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.Sums.Pad)}
 }
 
 // onesWord is word q of a pixel whose channels are all 1 bits.

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -54,21 +53,12 @@ func (c *conv) needed() int {
 	return (c.pw-1)*c.Pool.Strides[1] + c.Pool.Kernel[1]
 }
 
-// levelBytes is the input where levels lie as bytes: a row of pixels as one of bytes where a row of taps is a run of them.
-func (c *conv) levelBytes() ir.Buffer {
-	shape := c.X.Shape
-	if c.Dots != nil && c.Dots.Runs {
-		shape = []int{c.batch, c.h, 1, c.w * c.In}
-	}
-	return buf("x", byteType(c.stored()), shape...)
-}
-
-// stored is the type of the input's levels as they lie in memory.
-func (c *conv) stored() scalar.LevelType { return layout.Tensor{Value: c.X, Form: c.From}.Stored() }
+// read is the input as it lies in memory.
+func (c *conv) read() layout.Tensor { return layout.Tensor{Value: c.X, Form: c.From} }
 
 // sameBytes reports whether the input's bytes are those that are multiplied.
 func (c *conv) sameBytes() bool {
-	return c.X.Bits == ir.U8.Bits() && byteType(c.stored()) == c.dotType() && (c.From == layout.SignedBytes) == (c.Dots.Offset > 0)
+	return c.X.Bits == ir.U8.Bits() && c.read().Element() == c.dotType() && (c.From == layout.SignedBytes) == (c.Dots.Offset > 0)
 }
 
 // multiplied is the byte that is multiplied, of byte v of the input.
@@ -76,7 +66,7 @@ func (c *conv) multiplied(v ir.Expr) ir.Expr {
 	if c.sameBytes() {
 		return v
 	}
-	return c.byteOf(byteLevel(v, c.stored()))
+	return c.byteOf(byteLevel(v, c.read().Stored()))
 }
 
 // copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.
