@@ -19,6 +19,7 @@ import (
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/measure"
+	"ripc/schedule"
 	"ripc/schedule/cost/measured"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -115,7 +116,7 @@ func sweep(ctx context.Context, t targets.Target, layers []measured.Layer, only 
 					known[j.f.String()] = e
 				}
 				mu.Unlock()
-				e.once.Do(func() { e.cycles, e.machine, e.err = cycles(ctx, j.f, t) })
+				e.once.Do(func() { e.cycles, e.machine, e.err = defaultCycles(ctx, j.f, t) })
 				if e.err != nil {
 					cancel(fmt.Errorf("%s by %s: %w", layers[j.layer], j.by, e.err))
 					return
@@ -152,13 +153,18 @@ type entry struct {
 	err     error
 }
 
-// cycles measures f with its default schedule: by time and clock on this machine, by estimate on a board.
-func cycles(ctx context.Context, f *ir.Func, t targets.Target) (float64, string, error) {
+// defaultCycles measures f with its default schedule.
+func defaultCycles(ctx context.Context, f *ir.Func, t targets.Target) (float64, string, error) {
 	choice, err := strategy.Default(f, t)
 	if err != nil {
 		return 0, "", err
 	}
-	u, err := compile.Kernel(ctx, f, choice.Trace, t, compile.KernelOptions{})
+	return cycles(ctx, f, choice.Trace, t)
+}
+
+// cycles measures f with a schedule: by time and clock on this machine, by estimate on a board.
+func cycles(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target) (float64, string, error) {
+	u, err := compile.Kernel(ctx, f, tr, t, compile.KernelOptions{})
 	if err != nil {
 		return 0, "", err
 	}

@@ -192,7 +192,7 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 	machine := ""
 	for range max(1, rounds) {
 		var c float64
-		if c, machine, err = cycles(ctx, f, t); err != nil {
+		if c, machine, err = cycles(ctx, f, choice.Trace, t); err != nil {
 			return s, "", err
 		}
 		if s.Cycles == 0 || c < s.Cycles {
