@@ -46,10 +46,16 @@ func rowsKnob(l *Layer) Knob {
 
 // columnsKnob is the tile of output positions of which at most most have registers.
 func columnsKnob(l *Layer, most int) Knob {
-	w := l.out.extent(ir.Col)
+	k := tileKnob(l, most)
 	if l.scattered { // each lane reads a word of its own, one after the other
-		return Knob{tileW, "positions whose sums are in registers together", []int{1}, 1}
+		k.Domain, k.Default = []int{1}, 1
 	}
+	return k
+}
+
+// tileKnob is columnsKnob however the sums read what they add up.
+func tileKnob(l *Layer, most int) Knob {
+	w := l.out.extent(ir.Col)
 	tile := cost.Tile(w, most/max(1, l.window()))
 	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile}
 }

@@ -67,7 +67,7 @@ func (l *Layer) unit() int {
 }
 
 func tableKnobs(l *Layer) []Knob {
-	w, h, n, most := l.out.extent(ir.Col), l.out.extent(ir.Row), l.sum.extent(ir.Channel), l.runs()
+	h, n, most := l.out.extent(ir.Row), l.sum.extent(ir.Channel), l.runs()
 	domain, best := l.lookUps(n), 0
 	if domain == nil {
 		domain = []int{1}
@@ -77,7 +77,6 @@ func tableKnobs(l *Layer) []Knob {
 			best = i
 		}
 	}
-	tile := cost.Tile(w, cost.TablePositions(l.Target, max(1, domain[best]*8/l.Target.VectorBits))/max(1, l.window()))
 	taps := l.sum.extent(ir.TapCol)
 	length, groups := cost.Runs(most, l.sum.extent(ir.Reduce), taps)
 	where := cost.AtTap
@@ -86,7 +85,7 @@ func tableKnobs(l *Layer) []Knob {
 	}
 	return []Knob{
 		{filters, "filters that are looked up at once", domain, domain[best]},
-		{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile},
+		tileKnob(l, cost.TablePositions(l.Target, max(1, domain[best]*8/l.Target.VectorBits))),
 		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
 		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
