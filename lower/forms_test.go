@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/importer/ripcjson"
 	"ripc/ir"
 	"ripc/ir/interp"
@@ -37,23 +38,26 @@ const byteNet = `{
   "outputs": ["y", "y2"]
 }`
 
-// TestBytesStay: levels of many bits that layers multiply as bytes lie in memory as bytes, and the caller's are read where they lie; the
-// result is that of planes of bits, with unsigned and with signed products.
-func TestBytesStay(t *testing.T) {
-	g, err := ripcjson.Parse("net.json", []byte(byteNet), nil)
+// formNet is a network, and what lowers it and runs it with inputs of so many bytes.
+func formNet(t *testing.T, text string, sizes ...int) (*graph.Graph, func(lower.Options) (*ir.Program, [][]byte)) {
+	t.Helper()
+	g, err := ripcjson.Parse("net.json", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if g, err = fusedglue.Fuse(g, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	inputs := [][]byte{make([]byte, 2*9*11*3), make([]byte, 2*9*11*4)}
-	for _, in := range inputs {
+	var inputs [][]byte
+	for _, n := range sizes {
+		in := make([]byte, n)
 		for i := range in {
 			in[i] = byte(i * 37)
 		}
+		inputs = append(inputs, in)
 	}
-	run := func(o lower.Options) (*ir.Program, [][]byte) {
+	return g, func(o lower.Options) (*ir.Program, [][]byte) {
+		t.Helper()
 		p, err := lower.Program(g, o)
 		if err != nil {
 			t.Fatal(err)
@@ -64,6 +68,12 @@ func TestBytesStay(t *testing.T) {
 		}
 		return p, out
 	}
+}
+
+// TestBytesStay: levels of many bits that layers multiply as bytes lie in memory as bytes, and the caller's are read where they lie; the
+// result is that of planes of bits, with unsigned and with signed products.
+func TestBytesStay(t *testing.T) {
+	_, run := formNet(t, byteNet, 2*9*11*3, 2*9*11*4)
 	_, want := run(lower.Options{})
 	for _, arch := range []string{"", "aarch64"} {
 		o := lower.Options{Target: targets.Target{Arch: arch}, Algorithms: map[string]layout.Algorithm{}}
@@ -126,19 +136,7 @@ const movedNet = `{
 
 // TestMovedBytes: levels lie as bytes through all that moves or chooses them, up to outputs; the result is that of planes of bits.
 func TestMovedBytes(t *testing.T) {
-	g, err := ripcjson.Parse("net.json", []byte(movedNet), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g, err = fusedglue.Fuse(g, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	inputs := [][]byte{make([]byte, 2*9*11*3), make([]byte, 2*4*8*5)}
-	for _, in := range inputs {
-		for i := range in {
-			in[i] = byte(i * 37)
-		}
-	}
+	g, lowered := formNet(t, movedNet, 2*9*11*3, 2*4*8*5)
 	layers := []string{"stem", "left", "right", "more", "y2"}
 	run := func(arch string, by layout.Algorithm) (*ir.Program, [][]byte) {
 		o := lower.Options{Target: targets.Target{Arch: arch}, Algorithms: map[string]layout.Algorithm{}}
@@ -147,15 +145,7 @@ func TestMovedBytes(t *testing.T) {
 				o.Algorithms[n.Name] = by
 			}
 		}
-		p, err := lower.Program(g, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p, out
+		return lowered(o)
 	}
 	planes := func(p *ir.Program) (n int) {
 		for _, b := range p.Buffers {
