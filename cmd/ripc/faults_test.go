@@ -144,6 +144,33 @@ func (p *place) run(t *testing.T, before []string, env ...string) (string, int) 
 	return out.String(), c.ProcessState.ExitCode()
 }
 
+// moments are times in a run of the command, at equal distances.
+func (p *place) moments(t *testing.T) []time.Duration {
+	t.Helper()
+	start := time.Now()
+	p.run(t, nil)
+	took := time.Since(start)
+	var at []time.Duration
+	for i := range *moments {
+		at = append(at, took*time.Duration(i+1)/time.Duration(*moments+1))
+	}
+	return at
+}
+
+// signalled is run over old files of a command that gets a signal after a while.
+func (p *place) signalled(t *testing.T, s syscall.Signal, after time.Duration) (string, int) {
+	t.Helper()
+	p.reset(t)
+	c, out := p.cmd(t.Context(), nil)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(after)
+	_ = c.Process.Signal(s) // it may have ended
+	_ = c.Wait()
+	return out.String(), c.ProcessState.ExitCode()
+}
+
 // state is "old" or "new" where all files are that, "mixed" where some are old and some new, and an error where one is neither, or is
 // no file of the command's.
 func (p *place) state(t *testing.T, dir string) (string, error) {
@@ -172,18 +199,8 @@ func TestFaultsKilled(t *testing.T) {
 	for _, c := range writers(t) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t, c)
-			start := time.Now()
-			p.run(t, nil)
-			took := time.Since(start)
-			for i := range *moments {
-				p.reset(t)
-				c, _ := p.cmd(t.Context(), nil)
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(took * time.Duration(i+1) / time.Duration(*moments+1))
-				_ = c.Process.Kill() // it may have ended
-				_ = c.Wait()
+			for _, after := range p.moments(t) {
+				p.signalled(t, syscall.SIGKILL, after)
 				for name, data := range p.contents(t, p.out) {
 					if want, ok := p.want[name]; ok && data != want && data != old {
 						t.Errorf("%s has %d bytes", name, len(data))
@@ -206,22 +223,13 @@ func TestFaultsEnded(t *testing.T) {
 	for _, c := range writers(t) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t, c)
-			start := time.Now()
-			p.run(t, nil)
-			took := time.Since(start)
+			at := p.moments(t)
 			for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-				for i := range *moments {
-					p.reset(t)
-					c, out := p.cmd(t.Context(), nil)
-					if err := c.Start(); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(took * time.Duration(i+1) / time.Duration(*moments+1))
-					_ = c.Process.Signal(s) // it may have ended
-					_ = c.Wait()
+				for _, after := range at {
+					out, code := p.signalled(t, s, after)
 					state, err := p.state(t, p.out)
-					if ok := c.ProcessState.ExitCode() == 0; err != nil || ok && state != "new" || state == "mixed" {
-						t.Errorf("%v: the files are %s, %v, exit code %d\n%s", s, state, err, c.ProcessState.ExitCode(), out)
+					if err != nil || code == 0 && state != "new" || state == "mixed" {
+						t.Errorf("%v: the files are %s, %v, exit code %d\n%s", s, state, err, code, out)
 					}
 					if left := p.contents(t, p.tmp); len(left) > 0 {
 						t.Errorf("%v left %q", s, slices.Collect(maps.Keys(left)))
