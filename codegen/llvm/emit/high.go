@@ -79,14 +79,14 @@ func highText(lanes int, arch string) isa.Function {
 		fmt.Fprintf(&b, `  %%a%[2]d = shufflevector <%[1]d x i32> %%a, <%[1]d x i32> poison, %[3]s
   %%b%[2]d = shufflevector <%[1]d x i32> %%b, <%[1]d x i32> poison, %[3]s
   %%p%[2]d = call <4 x i32> @%[4]s(<4 x i32> %%a%[2]d, <4 x i32> %%b%[2]d)
-`, lanes, at, indices(4, func(i int) int { return at + i }), intrinsic)
+`, lanes, at, isa.ShuffleRun(at, 4, 4), intrinsic)
 		if at == 0 {
 			whole = "%p0"
 			continue
 		}
 		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%p%[1]d, <4 x i32> poison, %[2]s\n", at, indices(at, func(i int) int { return min(i, 3) }))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, whole, indices(at+4, func(i int) int { return i }))
+		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%p%[1]d, <4 x i32> poison, %[2]s\n", at, isa.Shuffle(at, func(i int) int { return min(i, 3) }))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, whole, isa.ShuffleRun(0, at+4, at+4))
 		whole = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, whole)
@@ -95,7 +95,7 @@ func highText(lanes int, arch string) isa.Function {
 
 // evenAndOdd multiplies even lanes, then odd ones, as lanes of 64 bits, and puts the results where these stood.
 func evenAndOdd(lanes int) string {
-	blend := indices(lanes, func(i int) int { return i + i%2*lanes })
+	blend := isa.Shuffle(lanes, func(i int) int { return i + i%2*lanes })
 	return strings.NewReplacer("LONG", fmt.Sprintf("<%d x i64>", lanes/2), "INT", fmt.Sprintf("<%d x i32>", lanes), "BLEND", blend).Replace(`  %x = bitcast INT %a to LONG
   %y = bitcast INT %b to LONG
   %xl = shl LONG %x, splat (i64 32)
@@ -116,13 +116,4 @@ func evenAndOdd(lanes int) string {
   ret INT %r
 }
 `)
-}
-
-// indices are those of a shuffle of n lanes.
-func indices(n int, at func(i int) int) string {
-	var is []string
-	for i := range n {
-		is = append(is, fmt.Sprintf("i32 %d", at(i)))
-	}
-	return fmt.Sprintf("<%d x i32> <%s>", n, strings.Join(is, ", "))
 }

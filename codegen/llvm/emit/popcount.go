@@ -35,17 +35,6 @@ func popcountAddArm(lanes int) isa.Function {
 		{Result: "<4 x i32>", Name: "llvm.arm.neon.vpadalu.v4i32.v8i16", Params: "<4 x i32>, <8 x i16>"},
 	}
 	fmt.Fprintf(&b, "define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {\n", lanes)
-	// lanes from, from+1, ..., n of them, and then as many that hold anything
-	mask := func(n, from, poison int) string {
-		var is []string
-		for i := range n {
-			is = append(is, fmt.Sprintf("i32 %d", from+i))
-		}
-		for range poison {
-			is = append(is, "i32 poison")
-		}
-		return fmt.Sprintf("<%d x i32> <%s>", n+poison, strings.Join(is, ", "))
-	}
 	sum := ""
 	for at := 0; at < lanes; at += 4 {
 		fmt.Fprintf(&b, `  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
@@ -54,14 +43,14 @@ func popcountAddArm(lanes int) isa.Function {
   %%c%[2]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%b%[2]d)
   %%h%[2]d = call <8 x i16> @llvm.arm.neon.vpaddlu.v8i16.v16i8(<16 x i8> %%c%[2]d)
   %%s%[2]d = call <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32> %%a%[2]d, <8 x i16> %%h%[2]d)
-`, lanes, at, mask(4, at, 0))
+`, lanes, at, isa.ShuffleRun(at, 4, 4))
 		if at == 0 {
 			sum = "%s0"
 			continue
 		}
 		// Both sides of a shuffle have the same length: the four new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at, mask(4, 0, at-4))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, sum, mask(at+4, 0, 0))
+		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at, isa.ShuffleRun(0, 4, at))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, sum, isa.ShuffleRun(0, at+4, at+4))
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)

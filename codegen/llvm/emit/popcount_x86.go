@@ -41,17 +41,6 @@ func popcountAddX86(lanes int, t targets.Target) isa.Function {
 		}
 	}
 	n := w.lanes
-	list := func(from, n, length int) string { // a shuffle's indices from.., the rest of length undefined
-		var is []string
-		for i := range length {
-			if i < n {
-				is = append(is, fmt.Sprintf("i32 %d", from+i))
-			} else {
-				is = append(is, "i32 poison")
-			}
-		}
-		return fmt.Sprintf("<%d x i32> <%s>", length, strings.Join(is, ", "))
-	}
 	var b strings.Builder
 	bytes, halves, words := fmt.Sprintf("<%d x i8>", 4*n), fmt.Sprintf("<%d x i16>", 2*n), fmt.Sprintf("<%d x i32>", n)
 	calls := []isa.Declaration{
@@ -69,14 +58,14 @@ func popcountAddX86(lanes int, t targets.Target) isa.Function {
   %%h%[2]d = call <%[6]d x i16> @%[7]s(<%[5]d x i8> %%c%[2]d, <%[5]d x i8> splat (i8 1))
   %%w%[2]d = call <%[4]d x i32> @%[8]s(<%[6]d x i16> %%h%[2]d, <%[6]d x i16> splat (i16 1))
   %%s%[2]d = add <%[4]d x i32> %%a%[2]d, %%w%[2]d
-`, lanes, at, list(at, n, n), n, 4*n, 2*n, w.bytes, w.halfword)
+`, lanes, at, isa.ShuffleRun(at, n, n), n, 4*n, 2*n, w.bytes, w.halfword)
 		if at == 0 {
 			sum = "%s0"
 			continue
 		}
 		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%l%[2]d = shufflevector <%[1]d x i32> %%s%[2]d, <%[1]d x i32> poison, %[3]s\n", n, at, list(0, n, at))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%l%[1]d, %[3]s\n", at, sum, list(0, at+n, at+n))
+		fmt.Fprintf(&b, "  %%l%[2]d = shufflevector <%[1]d x i32> %%s%[2]d, <%[1]d x i32> poison, %[3]s\n", n, at, isa.ShuffleRun(0, n, at))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%l%[1]d, %[3]s\n", at, sum, isa.ShuffleRun(0, at+n, at+n))
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)

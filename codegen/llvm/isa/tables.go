@@ -148,7 +148,7 @@ func lookUp(i isa.Instr) Function {
 		full, find = reg, map[int]string{32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[width]
 		n := width / 8
 		line("%%one = load <2 x i64>, ptr %%t, align 1")
-		line("%%all = shufflevector <2 x i64> %%one, <2 x i64> poison, <%d x i32> <%s>", n, list(n, func(k int) string { return fmt.Sprint("i32 ", k%2) }))
+		line("%%all = shufflevector <2 x i64> %%one, <2 x i64> poison, %s", Shuffle(n, func(k int) int { return k % 2 }))
 		line("%%ts = bitcast <%d x i64> %%all to %s", n, full)
 	} else {
 		line("%%ts = load %s, ptr %%t, align 1", full)
@@ -163,17 +163,12 @@ func lookUp(i isa.Instr) Function {
 			line("%%low%d = and %s %s, splat (i8 15)", k, reg, at)
 			at = fmt.Sprintf("%%low%d", k)
 		case width < 64:
-			line("%%wide%[1]d = shufflevector %[2]s %[3]s, %[2]s poison, <64 x i32> <%[4]s>", k, reg, at, list(64, func(k int) string {
-				if k < width {
-					return fmt.Sprint("i32 ", k)
-				}
-				return "i32 poison"
-			}))
+			line("%%wide%[1]d = shufflevector %[2]s %[3]s, %[2]s poison, %[4]s", k, reg, at, ShuffleRun(0, width, 64))
 			at = fmt.Sprintf("%%wide%d", k)
 		}
 		line("%[1]s = call %[2]s @%[3]s(%[2]s %%ts, %[2]s %[4]s)", found, full, find, at)
 		if full != reg {
-			line("%%part%[1]d = shufflevector %[2]s %[3]s, %[2]s poison, <%[4]d x i32> <%[5]s>", k, full, found, width, list(width, func(k int) string { return fmt.Sprint("i32 ", k) }))
+			line("%%part%[1]d = shufflevector %[2]s %[3]s, %[2]s poison, %[4]s", k, full, found, ShuffleRun(0, width, width))
 			found = fmt.Sprintf("%%part%d", k)
 		}
 		line("%%old%[1]d = load %[2]s, ptr %%to%[1]d, align 1", k, reg)
@@ -181,13 +176,4 @@ func lookUp(i isa.Instr) Function {
 		line("store %[2]s %%new%[1]d, ptr %%to%[1]d, align 1", k, reg)
 	}
 	return Function{[]Declaration{{full, find, full + ", " + full}}, b.String() + "  ret void\n}\n"}
-}
-
-// list is n texts with commas between them.
-func list(n int, of func(k int) string) string {
-	all := make([]string, n)
-	for k := range all {
-		all[k] = of(k)
-	}
-	return strings.Join(all, ", ")
 }
