@@ -165,13 +165,18 @@ func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint boo
 	return loop + ".o", loop + ".i", channels%n == 0
 }
 
+// sumsAt computes the sums, and what is between them and the output, in the iterations of a loop that use them.
+func (b *builder) sumsAt(home string) {
+	for _, buf := range b.between {
+		b.must("compute_at %s %s", buf, home)
+	}
+	b.must("compute_at %s %s", b.sum.buf, home)
+}
+
 // bring computes all stages where they are used: the sums and what is between them and the output in a tile, the padded
 // input for a group of rows.
 func (b *builder) bring(t tiled) {
-	for _, buf := range b.between {
-		b.must("compute_at %s %s", buf, t.home)
-	}
-	b.must("compute_at %s %s", b.sum.buf, t.home)
+	b.sumsAt(t.home)
 	if !b.pad.exists() {
 		return
 	}

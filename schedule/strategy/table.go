@@ -57,15 +57,6 @@ func (l *Layer) runs() int {
 	return max(1, int(cost.MaxByte/most))
 }
 
-// unit is the number of channels of the output that are computed for each position at once: those of a word, or, of floats, of a
-// vector.
-func (l *Layer) unit() int {
-	if l.packed {
-		return ir.U32.Bits()
-	}
-	return cost.PowerOfTwo(min(l.out.extent(ir.Channel), maxVector))
-}
-
 func tableKnobs(l *Layer) []Knob {
 	h, n, most := l.out.extent(ir.Row), l.sum.extent(ir.Channel), l.runs()
 	domain, best := l.lookUps(n), 0
@@ -105,24 +96,22 @@ func (b *tableBuilder) build() {
 	} else {
 		b.reorder(row, batch, col, channels)
 	}
+	unit := lanesOf(b.Layer, Values{lanes: maxVector}) // channels of the output that are computed for each position at once
 	t := tiled{inner: b.out.loop(ir.Bit), shared: true}
 	if !b.packed {
-		channels, t.inner, t.shared = b.blocks(channels, b.unit())
+		channels, t.inner, t.shared = b.blocks(channels, unit)
 	}
 	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
 	colTiles, position := b.split(col, b.v[tileW], schedule.TailShift)
 	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.inner}
 	t.home = colTiles
 	if b.dense() { // all blocks of filters read the same tables
-		channels, words := b.split(channels, max(1, b.v[filters]/b.unit()), schedule.TailGuard)
+		channels, words := b.split(channels, max(1, b.v[filters]/unit), schedule.TailGuard)
 		order = []string{channels, rowTiles, batch, colTiles, words, position, t.inner}
 	}
 	b.reorder(order...)
 	t.row, t.outer, t.position = rowTiles, order[0], position
-	for _, buf := range b.between {
-		b.must("compute_at %s %s", buf, t.home)
-	}
-	b.must("compute_at %s %s", b.sum.buf, t.home)
+	b.sumsAt(t.home)
 	if !b.dense() {
 		b.must("compute_at %s %s", b.table.buf, t.row)
 		if b.pad.exists() {
