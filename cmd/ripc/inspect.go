@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,12 +89,10 @@ func noteText(in *ripc.Inspection, i int) string {
 
 // outputText is the shape of what a layer writes, as the model has it: of packed bits as levels, not as words.
 func outputText(t describe.Tensor) string {
-	if !t.Planes() || len(t.Shape) < 2 {
+	if !t.Planes() {
 		return tensorio.ShapeText(t.Shape)
 	}
-	shape := slices.Clone(t.Shape[1:])
-	shape[len(shape)-1] = t.Channels
-	return tensorio.ShapeText(shape) + " " + count(t.Bits, "bit")
+	return tensorio.ShapeText(t.Logical()) + " " + count(t.Bits, "bit")
 }
 
 // printTable prints a line a layer, of at most width characters if that is not 0, and the sums.
