@@ -48,11 +48,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
 			case layer == "" && !withIR:
-				width := widthOf(cmd.OutOrStdout())
-				if wide {
-					width = 0
-				}
-				err = printTable(cmd.OutOrStdout(), in, width)
+				err = printTable(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -64,7 +60,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
 	completeLayer(cmd)
-	cmd.Flags().BoolVar(&wide, "wide", false, "show all columns, however narrow the terminal is")
+	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	f.register(cmd)
