@@ -140,8 +140,8 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	defer e.Close()
 	d := e.Describe()
 	res.Model, res.Target, res.Simulated = d.Name, d.Target, e.Kind() == engine.Simulated
+	res.MACs = d.MACs()
 	for _, s := range d.Stages {
-		res.MACs += s.MACs
 		if r.PerLayer {
 			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs})
 		}

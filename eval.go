@@ -2,7 +2,6 @@ package ripc
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -78,7 +77,7 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 		return nil, err
 	}
 	o := out.Outputs[0]
-	got, err := numbers(o.Tensor.DType, o.Data)
+	got, err := (&npy.Array{DType: o.Tensor.DType, Data: o.Data}).Float64s()
 	if err != nil {
 		return nil, err
 	}
@@ -202,42 +201,5 @@ func readNumbers(path string) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := numbers(a.DType, a.Data)
-	if err != nil {
-		return nil, &EvalError{path, err.Error()}
-	}
-	return v, nil
-}
-
-// numbers are the elements of a tensor or an array.
-func numbers(dtype string, data []byte) ([]float64, error) {
-	size := npy.Size(dtype)
-	if size == 0 {
-		return nil, fmt.Errorf("elements of type %s are no numbers", dtype)
-	}
-	out := make([]float64, len(data)/size)
-	for i := range out {
-		b := data[i*size:]
-		switch dtype {
-		case "f32":
-			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-		case "f64":
-			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-		case "i8":
-			out[i] = float64(int8(b[0]))
-		case "u8", "bool":
-			out[i] = float64(b[0])
-		case "i32":
-			out[i] = float64(int32(binary.LittleEndian.Uint32(b)))
-		case "u32":
-			out[i] = float64(binary.LittleEndian.Uint32(b))
-		case "i64":
-			out[i] = float64(int64(binary.LittleEndian.Uint64(b)))
-		case "u64":
-			out[i] = float64(binary.LittleEndian.Uint64(b))
-		default:
-			return nil, fmt.Errorf("elements of type %s are no numbers", dtype)
-		}
-	}
-	return out, nil
+	return a.Float64s()
 }

@@ -51,10 +51,7 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 	if err := s.Run(ctx); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}
-	g := greeting{Version: "ripc " + ripc.Version, Products: products(d)}
-	for _, s := range d.Stages {
-		g.MACs += s.MACs
-	}
+	g := greeting{Version: "ripc " + ripc.Version, Products: products(d), MACs: d.MACs()}
 	for _, t := range d.Inputs {
 		g.Inputs = append(g.Inputs, t.Shape)
 	}

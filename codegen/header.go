@@ -185,10 +185,7 @@ func (m *Image) header(hash string) []byte {
 		s = fill(s, "{arrays}", ins+"\n"+outs, "{ins}", inNames, "{outs}", outNames, "{threads}", threads)
 		return " *     " + strings.ReplaceAll(s, "\n", "\n *     ")
 	}
-	var macs, stack int64
-	for _, s := range d.Stages {
-		macs += s.MACs
-	}
+	var stack int64
 	for _, k := range m.Kernels {
 		stack = max(stack, k.Stack)
 	}
@@ -196,7 +193,7 @@ func (m *Image) header(hash string) []byte {
 	b.WriteString(fill(headerBegin, "{common}", Common, "{shared}", strings.ReplaceAll(shared, "{number}", fmt.Sprint(versionNumber(d.Compiler))),
 		"{title}", Comment(m.Program.Name), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target), "{cpu}", Comment(d.CPU),
 		"{compiler}", literal("ripc "+d.Compiler), "{targettext}", literal(d.Target), "{TARGET}", strings.ToUpper(CleanName(d.Target)),
-		"{arch}", literal(d.Arch), "{ARCH}", strings.ToUpper(CleanName(d.Arch)), "{cpu text}", literal(d.CPU), "{macs}", fmt.Sprint(macs),
+		"{arch}", literal(d.Arch), "{ARCH}", strings.ToUpper(CleanName(d.Arch)), "{cpu text}", literal(d.CPU), "{macs}", fmt.Sprint(d.MACs()),
 		"{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"), "{pthread}", example(examplePthread, "4")))
 	tensors(&b, upper, "INPUT", "Input", d.Inputs)
 	tensors(&b, upper, "OUTPUT", "Output", d.Outputs)

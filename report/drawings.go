@@ -144,8 +144,8 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 	b := bars{Width: barLeft + barWidth + 120, Twin: len(twin) > 0}
 	most := 0.0
 	for i, l := range r.Bench.Layers {
-		if v := u.of(l.Figures); v != nil {
-			most = max(most, *v)
+		if v, ok := u.of(l.Figures); ok {
+			most = max(most, v)
 		}
 		if r.Inspection.Layers[i].MACs > 0 {
 			most = max(most, twin[l.Name])
@@ -157,11 +157,11 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 		height = 24
 	}
 	for i, l := range r.Bench.Layers {
-		v := u.of(l.Figures)
-		if v == nil {
+		v, ok := u.of(l.Figures)
+		if !ok {
 			continue
 		}
-		x := bar{Y: b.Height, Text: b.Height + height/2 + 1, Name: l.Name, Kind: kindOf(r.Inspection.Layers[i]), Own: barWidth * *v / most, OwnText: u.text(*v)}
+		x := bar{Y: b.Height, Text: b.Height + height/2 + 1, Name: l.Name, Kind: kindOf(r.Inspection.Layers[i]), Own: barWidth * v / most, OwnText: u.text(v)}
 		if t, ok := twin[l.Name]; ok && r.Inspection.Layers[i].MACs > 0 {
 			x.Twin, x.TwinText = barWidth*t/most, u.text(t)
 		}

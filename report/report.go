@@ -13,6 +13,7 @@ import (
 
 	"ripc"
 	"ripc/internal/tensorio"
+	"ripc/measure"
 )
 
 //go:embed page.html
@@ -67,33 +68,33 @@ type advice struct{ Change, Layers, MACs, Time string }
 // kind is a colour of the legend.
 type kind struct{ Kind, Text string }
 
-// unit is what costs are counted in.
+// unit is what costs are counted in, and how they are shown.
 type unit struct {
-	of      func(ripc.Figures) *float64
+	measure.Unit
 	perMAC  func(ripc.Figures) *float64
-	text    func(v float64) string
-	name    string
+	format  string
 	cost    string // the heading of a column
 	perName string
 }
 
+// unitOf is the unit of a network's own cost.
 func unitOf(b *ripc.BenchResult) unit {
-	switch {
-	case !b.Simulated:
-		return unit{func(f ripc.Figures) *float64 { return f.MinMS }, func(f ripc.Figures) *float64 { return f.MACsPerCycle },
-			func(v float64) string { return fmt.Sprintf("%.4f", v) }, "ms", "Time, ms", "MACs/cycle"}
-	case b.EstimatedCycles != nil:
-		return unit{func(f ripc.Figures) *float64 { return f.EstimatedCycles }, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle },
-			func(v float64) string { return fmt.Sprintf("%.0f", v) }, "estimated cycles", "Estimated cycles", "MACs/est. cycle"}
+	switch _, u := b.Cost(); u {
+	case measure.Milliseconds:
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, "%.4f", "Time, ms", "MACs/cycle"}
+	case measure.EstimatedCycles:
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, "%.0f", "Estimated cycles", "MACs/est. cycle"}
 	}
-	return unit{func(f ripc.Figures) *float64 {
-		if f.Instructions == nil {
-			return nil
-		}
-		v := float64(*f.Instructions)
-		return &v
-	}, func(ripc.Figures) *float64 { return nil }, func(v float64) string { return fmt.Sprintf("%.0f", v) }, "instructions", "Instructions", ""}
+	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, "%.0f", "Instructions", ""}
 }
+
+// of is a cost in this unit, if there is one.
+func (u unit) of(f ripc.Figures) (cost float64, ok bool) {
+	cost, unit := f.Cost()
+	return cost, unit == u.Unit
+}
+
+func (u unit) text(cost float64) string { return fmt.Sprintf(u.format, cost) }
 
 func newPage(r *ripc.ReportResult) (*page, error) {
 	data, err := json.Marshal(r)
@@ -117,18 +118,16 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	for _, t := range in.Outputs {
 		p.Outputs = append(p.Outputs, tensorText(t))
 	}
-	var total float64
-	cost, twin := map[string]float64{}, map[string]float64{}
+	share, twin := map[string]float64{}, map[string]float64{} // by stage: of all cost, and the float twin's cost
 	for _, l := range r.Bench.Layers {
-		if v := u.of(l.Figures); v != nil {
-			cost[l.Name] += *v
-			total += *v
+		if l.Share != nil {
+			share[l.Name] += *l.Share
 		}
 	}
 	if r.Twin != nil {
 		for _, l := range r.Twin.Bench.Layers {
-			if v := u.of(l.Figures); v != nil {
-				twin[l.Name] += *v
+			if v, ok := u.of(l.Figures); ok {
+				twin[l.Name] += v
 			}
 		}
 	}
@@ -144,17 +143,17 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			x.Reason = l.Reason.Text
 		}
 		if i < len(r.Bench.Layers) {
-			f := r.Bench.Layers[i].Figures
-			if v := u.of(f); v != nil {
-				x.Cost = u.text(*v)
-				if total > 0 {
-					x.Share = percent(*v / total)
-				}
-				if t, ok := twin[l.Name]; ok && l.MACs > 0 && *v > 0 {
-					x.Twin, x.Ratio = u.text(t), times(t / *v)
+			b := r.Bench.Layers[i]
+			if v, ok := u.of(b.Figures); ok {
+				x.Cost = u.text(v)
+				if t, ok := twin[l.Name]; ok && l.MACs > 0 && v > 0 {
+					x.Twin, x.Ratio = u.text(t), times(t/v)
 				}
 			}
-			if v := u.perMAC(f); v != nil {
+			if b.Share != nil {
+				x.Share = percent(*b.Share)
+			}
+			if v := u.perMAC(b.Figures); v != nil {
 				x.PerCycle = fmt.Sprintf("%.1f", *v)
 			}
 		}
@@ -166,11 +165,11 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	for _, a := range in.Advice {
 		spent := 0.0
 		for _, name := range a.Layers {
-			spent += cost[name]
+			spent += share[name]
 		}
 		text := advice{Change: a.Change, Layers: strings.Join(a.Layers, ", "), MACs: percent(a.Share)}
-		if total > 0 {
-			text.Time = percent(spent / total)
+		if len(share) > 0 {
+			text.Time = percent(spent)
 		}
 		p.Advice = append(p.Advice, text)
 	}
@@ -181,13 +180,13 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 func tiles(r *ripc.ReportResult, u unit) []tile {
 	in := r.Inspection
 	var list []tile
-	v := u.of(r.Bench.Figures)
-	if v != nil {
-		list = append(list, tile{u.text(*v), u.name})
+	cost, known := u.of(r.Bench.Figures)
+	if known {
+		list = append(list, tile{u.text(cost), string(u.Unit)})
 	}
-	if r.Twin != nil && v != nil && *v > 0 {
-		if t := u.of(r.Twin.Bench.Figures); t != nil {
-			list = append(list, tile{times(*t / *v), "faster than its float twin (" + u.text(*t) + ")"})
+	if r.Twin != nil && known && cost > 0 {
+		if t, ok := u.of(r.Twin.Bench.Figures); ok {
+			list = append(list, tile{times(t / cost), "faster than its float twin (" + u.text(t) + ")"})
 		}
 	}
 	if v := u.perMAC(r.Bench.Figures); v != nil {
@@ -227,13 +226,7 @@ func tensorText(t tensor) string {
 
 // shapeText is the logical shape of a tensor, "4×4×64, 2 bits" for planes of words.
 func shapeText(t tensor) string {
-	shape := t.Shape
-	if t.Packed && len(shape) > 0 {
-		if t.Planes() {
-			shape = shape[1:]
-		}
-		shape = append(append([]int{}, shape[:len(shape)-1]...), t.Channels)
-	}
+	shape := t.Logical()
 	if len(shape) > 1 && shape[0] == 1 {
 		shape = shape[1:]
 	}

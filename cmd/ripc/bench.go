@@ -87,7 +87,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 				if jerr := printJSON(w, res); jerr != nil {
 					return jerr
 				}
-			} else if perr := printBench(w, res, sortBy, widthOf(w), wide); perr != nil {
+			} else if perr := printBench(w, res, sortBy, widthOf(w, wide)); perr != nil {
 				return perr
 			}
 			if err != nil || old == nil {
@@ -100,7 +100,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if f.json {
 				w = os.Stderr
 			}
-			if err := printComparison(w, c, before, widthOf(w)); err != nil {
+			if err := printComparison(w, c, before, widthOf(w, wide)); err != nil {
 				return err
 			}
 			if c.Slower {
@@ -116,7 +116,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
 	completeLayer(cmd)
 	cmd.Flags().StringVar(&sortBy, "sort", sortStage, "order of the layers: "+strings.Join(sortOrders(), ", "))
-	cmd.Flags().BoolVar(&wide, "wide", false, "show all columns, however narrow the terminal is")
+	wideFlag(cmd, &wide)
 	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less\nthan then, and exit with 1 if the network does by more than\n--tolerance")
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
 	complete(cmd, "sort", sortOrders)
@@ -147,7 +147,7 @@ func readBench(path string) (*ripc.BenchResult, error) {
 	return r, nil
 }
 
-func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int, wide bool) error {
+func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) error {
 	what := r.Model
 	if r.Layer != "" {
 		what = "layer " + r.Layer + " of " + r.Model + ", by itself,"
@@ -176,11 +176,7 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int, wide
 		}
 		fmt.Fprint(w, "\n\n")
 	}
-	t := benchTable(r, sortBy)
-	if wide {
-		width = 0
-	}
-	if err := t.write(w, width); err != nil {
+	if err := benchTable(r, sortBy).write(w, width); err != nil {
 		return err
 	}
 	return printKinds(w, r)

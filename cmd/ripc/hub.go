@@ -158,7 +158,7 @@ func newMemberRow(m runner.Member) memberRow {
 
 func hubStatusCommand() *cobra.Command {
 	f := runner.Fleet{}
-	var asJSON bool
+	var asJSON, wide bool
 	cmd := &cobra.Command{
 		Use:   "status [URL] [flags]",
 		Short: "Show a hub's workers and jobs",
@@ -179,11 +179,12 @@ func hubStatusCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued, "running": s.Running, "results": s.Results, "bytes": s.Bytes})
 			}
-			return printStatus(cmd.OutOrStdout(), rows, s)
+			return printStatus(cmd.OutOrStdout(), rows, s, widthOf(cmd.OutOrStdout(), wide))
 		},
 	}
 	cmd.Flags().StringVar(&f.Key, "key", "", "`FILE` of a tuner's key")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	wideFlag(cmd, &wide)
 	return cmd
 }
 
@@ -195,7 +196,7 @@ func badKey(err error) error {
 	return err
 }
 
-func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus) error {
+func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) error {
 	t := table{columns: []column{{title: "WORKER", left: true}, {title: "STATE", left: true}, {title: "CPU", left: true}, {title: "TARGETS", left: true, drop: 1},
 		{title: "MEASURED"}, {title: "FAULTS", drop: 2}, {title: "SEEN", left: true, drop: 3}}}
 	for _, r := range rows {
@@ -205,7 +206,7 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus) error {
 		}
 		t.add(printable(r.Host), r.State, printable(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
 	}
-	if err := t.write(w, widthOf(w)); err != nil {
+	if err := t.write(w, width); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", count(int(s.Queued), "job"), s.Running, count(int(s.Results), "result"), size(int64(s.Bytes)))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,11 +48,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
 			case layer == "" && !withIR:
-				width := widthOf(cmd.OutOrStdout())
-				if wide {
-					width = 0
-				}
-				err = printTable(cmd.OutOrStdout(), in, width)
+				err = printTable(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -65,7 +60,7 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
 	completeLayer(cmd)
-	cmd.Flags().BoolVar(&wide, "wide", false, "show all columns, however narrow the terminal is")
+	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
 	f.register(cmd)
@@ -90,12 +85,10 @@ func noteText(in *ripc.Inspection, i int) string {
 
 // outputText is the shape of what a layer writes, as the model has it: of packed bits as levels, not as words.
 func outputText(t describe.Tensor) string {
-	if !t.Planes() || len(t.Shape) < 2 {
+	if !t.Planes() {
 		return tensorio.ShapeText(t.Shape)
 	}
-	shape := slices.Clone(t.Shape[1:])
-	shape[len(shape)-1] = t.Channels
-	return tensorio.ShapeText(shape) + " " + count(t.Bits, "bit")
+	return tensorio.ShapeText(t.Logical()) + " " + count(t.Bits, "bit")
 }
 
 // printTable prints a line a layer, of at most width characters if that is not 0, and the sums.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"ripc/internal/files"
 	"ripc/internal/tensorio"
 	"ripc/runtime"
+	"ripc/runtime/npy"
 )
 
 // outputOptions say where outputs go and what is printed of them.
@@ -115,31 +115,7 @@ func values(o ripc.Output) ([]float64, error) {
 	if err != nil || n != len(o.Data) {
 		return nil, fmt.Errorf("output %s: %d bytes for shape %v (%v)", o.Tensor.Title(), len(o.Data), o.Tensor.Shape, err)
 	}
-	var out []float64
-	word := func(i int) uint32 { return binary.LittleEndian.Uint32(o.Data[i:]) }
-	switch o.Tensor.DType {
-	case "f32":
-		for i := 0; i < n; i += 4 {
-			out = append(out, float64(math.Float32frombits(word(i))))
-		}
-	case "i32":
-		for i := 0; i < n; i += 4 {
-			out = append(out, float64(int32(word(i))))
-		}
-	case "u32":
-		for i := 0; i < n; i += 4 {
-			out = append(out, float64(word(i)))
-		}
-	case "i8":
-		for _, b := range o.Data {
-			out = append(out, float64(int8(b)))
-		}
-	default:
-		for _, b := range o.Data {
-			out = append(out, float64(b))
-		}
-	}
-	return out, nil
+	return (&npy.Array{DType: o.Tensor.DType, Data: o.Data}).Float64s()
 }
 
 func newRunResult(r *ripc.RunResult, seed uint64, dir string) (*runResult, error) {

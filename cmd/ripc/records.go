@@ -37,15 +37,11 @@ prune them, and draw how the best cost fell.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"tasks": rows})
 			}
-			width := widthOf(cmd.OutOrStdout())
-			if wide {
-				width = 0
-			}
-			return printRecords(cmd.OutOrStdout(), rows, width)
+			return printRecords(cmd.OutOrStdout(), rows, widthOf(cmd.OutOrStdout(), wide))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().BoolVar(&wide, "wide", false, "all columns, however narrow the terminal")
+	wideFlag(cmd, &wide)
 	cmd.AddCommand(mergeCommand(), pruneCommand(), curveCommand(), importanceCommand())
 	return cmd
 }

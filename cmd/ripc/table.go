@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -92,13 +93,18 @@ func (t *table) write(w io.Writer, width int) error {
 // gap is between columns.
 const gap = "  "
 
-// widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere.
-func widthOf(w io.Writer) int {
+// wideFlag adds --wide, for commands that print tables.
+func wideFlag(cmd *cobra.Command, wide *bool) {
+	cmd.Flags().BoolVar(wide, "wide", false, "show all columns, however narrow the terminal is")
+}
+
+// widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere, and for --wide.
+func widthOf(w io.Writer, wide bool) int {
 	if o, ok := w.(*output); ok {
 		w = o.to
 	}
 	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if wide || !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}
 	width, _, err := term.GetSize(int(f.Fd()))

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestTableWidth: where a terminal is narrow, columns go in their order, and the table says which.
@@ -21,5 +24,28 @@ func TestTableWidth(t *testing.T) {
 		if err := tab.write(&b, width); err != nil || b.String() != want {
 			t.Errorf("width %d:\n%s\nwant\n%s (%v)", width, b.String(), want, err)
 		}
+	}
+}
+
+// TestWidthOfTerminal: tables fit the terminal that standard output is, and nothing else has a width.
+func TestWidthOfTerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	defer terminal.Close()
+	const width = 72
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
+		t.Fatal(err)
+	}
+	out := &output{to: terminal}
+	if w := widthOf(out, false); w != width {
+		t.Errorf("standard output is %d wide, want %d", w, width)
+	}
+	if w := widthOf(out, true); w != 0 {
+		t.Errorf("with --wide it is %d wide", w)
+	}
+	if w := widthOf(&output{to: &bytes.Buffer{}}, false); w != 0 {
+		t.Errorf("what is no terminal is %d wide", w)
 	}
 }

@@ -103,7 +103,7 @@ func Table() []Row {
 		{"autotune/hub", []string{"autotune/runner", "internal/files"}, []string{"github.com/nats-io"}},
 
 		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/tensorio", "runtime", "runtime/describe"}, nil},                                                                      // pages of what the root found out
+		{"report", []string{".", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                           // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
 		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "codegen", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "measure", "targets"}, nil}, // searches beside each other

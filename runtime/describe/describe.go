@@ -3,6 +3,8 @@
 // (runtime, simulate). It has no dependencies, so that a deployed program stays small.
 package describe
 
+import "slices"
+
 // Format names the version of the layout below; a loader refuses any other.
 const Format = "ripc.artifact/1"
 
@@ -54,6 +56,27 @@ type Tensor struct {
 
 // Planes reports whether t is packed with an axis of bit planes in front.
 func (t Tensor) Planes() bool { return t.Packed && t.DType != "i32" }
+
+// Logical is the shape that the model has, batch, true channels and all, where t is packed.
+func (t Tensor) Logical() []int {
+	shape := slices.Clone(t.Shape)
+	if t.Planes() && len(shape) > 1 {
+		shape = shape[1:]
+	}
+	if t.Packed && len(shape) > 0 {
+		shape[len(shape)-1] = t.Channels
+	}
+	return shape
+}
+
+// MACs counts the multiply-accumulates of all stages.
+func (a *Artifact) MACs() int64 {
+	var n int64
+	for _, s := range a.Stages {
+		n += s.MACs
+	}
+	return n
+}
 
 // Stage is one step between two barriers.
 type Stage struct {

@@ -161,3 +161,23 @@ func TestTrailingBytes(t *testing.T) {
 		t.Errorf("stream: %v", err)
 	}
 }
+
+// TestFloat64s: every type of element is read as the number that it is.
+func TestFloat64s(t *testing.T) {
+	for dtype, c := range map[string]struct {
+		data []byte
+		want float64
+	}{
+		"f32": {[]byte{0, 0, 0xc0, 0xbf}, -1.5}, "f64": {[]byte{0, 0, 0, 0, 0, 0, 0xf8, 0xbf}, -1.5}, "i8": {[]byte{0xfe}, -2}, "u8": {[]byte{0xfe}, 254}, "bool": {[]byte{1}, 1},
+		"i32": {[]byte{0xfe, 0xff, 0xff, 0xff}, -2}, "u32": {[]byte{0xfe, 0xff, 0xff, 0xff}, 1<<32 - 2},
+		"i64": {[]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, -2}, "u64": {[]byte{3, 0, 0, 0, 0, 0, 0, 0}, 3},
+	} {
+		v, err := (&npy.Array{DType: dtype, Data: c.data}).Float64s()
+		if err != nil || len(v) != 1 || v[0] != c.want {
+			t.Errorf("%s: %v, %v; want %v", dtype, v, err, c.want)
+		}
+	}
+	if _, err := (&npy.Array{DType: "c64"}).Float64s(); err == nil {
+		t.Error("complex numbers were read")
+	}
+}

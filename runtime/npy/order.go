@@ -89,3 +89,35 @@ func (a *Array) Int32s() ([]int32, error) {
 	}
 	return out, nil
 }
+
+// Float64s returns the elements of an array of any type in C order, as numbers; a bool is 0 or 1. Of i64 and u64 those beyond 2^53
+// are rounded.
+func (a *Array) Float64s() ([]float64, error) {
+	size := Size(a.DType)
+	if size == 0 {
+		return nil, &Error{Msg: fmt.Sprintf("the array holds %s, no numbers", a.DType)}
+	}
+	out := make([]float64, len(a.Data)/size)
+	for i := range out {
+		b := a.Data[i*size:]
+		switch a.DType {
+		case "f32":
+			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		case "f64":
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		case "i8":
+			out[i] = float64(int8(b[0]))
+		case "i32":
+			out[i] = float64(int32(binary.LittleEndian.Uint32(b)))
+		case "u32":
+			out[i] = float64(binary.LittleEndian.Uint32(b))
+		case "i64":
+			out[i] = float64(int64(binary.LittleEndian.Uint64(b)))
+		case "u64":
+			out[i] = float64(binary.LittleEndian.Uint64(b))
+		default: // a byte
+			out[i] = float64(b[0])
+		}
+	}
+	return out, nil
+}
