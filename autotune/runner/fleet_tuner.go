@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -595,7 +596,7 @@ func (r *fleet) judge(worker string, err error) {
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
 	if a.times >= attempts || a.hopeless() {
-		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, or(a.last, errNotThere))
+		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errNotThere))
 	}
 	for hash, content := range a.blobs {
 		a.mu.Lock()

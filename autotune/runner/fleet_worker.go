@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,14 +35,6 @@ type Fleet struct {
 	Program func(ctx context.Context, arch string) ([]byte, error)
 }
 
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
 func (f Fleet) program(ctx context.Context, arch string) ([]byte, error) {
 	if f.Program != nil {
 		return f.Program(ctx, arch)
@@ -49,9 +42,9 @@ func (f Fleet) program(ctx context.Context, arch string) ([]byte, error) {
 	return simulate.Program(ctx, arch, simulate.Options{})
 }
 
-func (f Fleet) lease() time.Duration     { return or(f.Lease, 15*time.Second) }
-func (f Fleet) patience() time.Duration  { return or(f.Patience, time.Minute) }
-func (f Fleet) heartbeat() time.Duration { return or(f.Heartbeat, 2*time.Second) }
+func (f Fleet) lease() time.Duration     { return cmp.Or(f.Lease, 15*time.Second) }
+func (f Fleet) patience() time.Duration  { return cmp.Or(f.Patience, time.Minute) }
+func (f Fleet) heartbeat() time.Duration { return cmp.Or(f.Heartbeat, 2*time.Second) }
 func (f Fleet) reconnect() time.Duration { return f.heartbeat() / 2 }
 
 func (f Fleet) log(format string, args ...any) {
@@ -360,7 +353,7 @@ func (w *fleetWorker) result(ctx context.Context, m *nats.Msg, id string, lease 
 	if h.ID != id {
 		return Result{}, &MessageError{Msg: "a job under another's ID"}
 	}
-	limit := 2*or(h.Settings.Limit, simulatedLimit) + 2*lease
+	limit := 2*cmp.Or(h.Settings.Limit, simulatedLimit) + 2*lease
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan outcome, 1)
