@@ -111,22 +111,11 @@ type runJob struct {
 
 // hashes lists the blobs that the batch needs, none twice.
 func (r *runRequest) hashes() []string {
-	var all []string
-	seen := map[string]bool{"": true}
-	add := func(hashes ...string) {
-		for _, h := range hashes {
-			if !seen[h] {
-				all, seen[h] = append(all, h), true
-			}
-		}
-	}
-	add(r.Library, r.Program)
+	all := []string{r.Library, r.Program}
 	for _, j := range r.Jobs {
-		add(j.Inputs...)
-		add(j.Outputs...)
-		add(j.Workspace)
+		all = append(append(append(all, j.Inputs...), j.Outputs...), j.Workspace)
 	}
-	return all
+	return distinct(all)
 }
 
 // runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.
@@ -152,12 +141,13 @@ func (e *blame) Error() string { return e.err.Error() }
 
 // run answers a request to run.
 func (s *server) run(ctx context.Context, r *runRequest) error {
-	for _, h := range r.hashes() {
+	hashes := r.hashes()
+	for _, h := range hashes {
 		if !isHash(h) {
 			return &MessageError{Msg: "a batch that cannot be"}
 		}
 	}
-	content, err := s.fetch(ctx, r.hashes())
+	content, err := s.fetch(ctx, hashes)
 	if err != nil {
 		return err
 	}

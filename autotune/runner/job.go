@@ -82,9 +82,14 @@ func (j Job) Pack() (Header, Blobs) {
 
 // Hashes lists the blobs that the Job needs, none twice.
 func (h Header) Hashes() []string {
+	return distinct(append([]string{h.Library, h.Program}, h.Inputs...))
+}
+
+// distinct are the hashes of a list in its order, none twice; "" is none.
+func distinct(list []string) []string {
 	var all []string
 	seen := map[string]bool{"": true}
-	for _, hash := range append([]string{h.Library, h.Program}, h.Inputs...) {
+	for _, hash := range list {
 		if !seen[hash] {
 			all, seen[hash] = append(all, hash), true
 		}
