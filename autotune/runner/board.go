@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"ripc/engine/simulate"
@@ -23,12 +22,11 @@ type Board struct {
 // Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails with *NameError, as
 // runtime.ReadDescription, or with *LostError.
 func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
-	kind, address, _ := strings.Cut(name, ":")
-	if kind != "ssh" || address == "" {
-		return nil, &NameError{Name: name}
+	address, err := sshAddress(name)
+	if err != nil {
+		return nil, err
 	}
 	b := new(Board)
-	var err error
 	if b.desc, err = runtime.ReadDescription(path); err != nil {
 		return nil, err
 	}
@@ -187,12 +185,10 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	if !ok {
 		return nil, errors.New("this worker measures and does not run")
 	}
-	select {
-	case n.slot <- struct{}{}:
-		defer func() { <-n.slot }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := n.turn.take(ctx); err != nil {
+		return nil, err
 	}
+	defer n.turn.end()
 	m, err := simulate.OpenLibrary(content[r.Library], simulate.Options{Direct: true, Through: n.through, Program: content[r.Program]})
 	if err != nil {
 		return nil, err
