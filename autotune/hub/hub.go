@@ -193,11 +193,8 @@ type auth struct {
 func (a *auth) rest(worker string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.rests[worker] = time.Now().Add(restTime)
+	a.rests[worker] = time.Now().Add(runner.Resting)
 }
-
-// restTime is how long a worker is kept out that was told to rest.
-const restTime = 10 * time.Minute
 
 // Check implements server.Authentication.
 func (a *auth) Check(c server.ClientAuthentication) bool {

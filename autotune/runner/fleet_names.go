@@ -103,8 +103,8 @@ const RestSubject = subjectRest + "*"
 // RestedWorker is the worker's name in a subject like RestSubject.
 func RestedWorker(subject string) string { return strings.TrimPrefix(subject, subjectRest) }
 
-// resting is how long a worker pulls no jobs after it was told to.
-const resting = 10 * time.Minute
+// Resting is how long a worker pulls no jobs after it was told to rest, and how long the hub keeps it out.
+const Resting = 10 * time.Minute
 
 // pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that simulate the same target.
 type pool struct {

@@ -306,22 +306,25 @@ func (r *fleet) wake(job string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.waiting[job] {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
+		poke(c)
 	}
 }
 
 func (r *fleet) wakeAll() {
 	r.mu.Lock()
-	var jobs []string
-	for j := range r.waiting {
-		jobs = append(jobs, j)
+	defer r.mu.Unlock()
+	for _, all := range r.waiting {
+		for _, c := range all {
+			poke(c)
+		}
 	}
-	r.mu.Unlock()
-	for _, j := range jobs {
-		r.wake(j)
+}
+
+// poke has who waits on c look, now or when it waits again.
+func poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -376,7 +379,7 @@ type asked struct {
 func (a *asked) measure(ctx context.Context, wake <-chan struct{}) (Result, error) {
 	away := time.Time{}
 	for {
-		r, state, err := a.step(ctx)
+		r, ok, err := a.step(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return Result{}, ctx.Err()
@@ -391,7 +394,7 @@ func (a *asked) measure(ctx context.Context, wake <-chan struct{}) (Result, erro
 			}
 			pause(ctx, a.f.reconnect())
 			continue
-		case state == answered:
+		case ok:
 			return r, nil
 		}
 		away = time.Time{}
@@ -417,32 +420,23 @@ func passing(err error) bool {
 	return errors.As(err, &api) && api.Code == 503
 }
 
-// Where a job is.
-type jobState int
-
-const (
-	underway jobState = iota
-	answered
-)
-
-// step looks at what was answered meanwhile, and asks if nobody has the job.
-func (a *asked) step(ctx context.Context) (Result, jobState, error) {
+// step looks at what was answered meanwhile, and asks if nobody has the job. ok is whether there is an answer.
+func (a *asked) step(ctx context.Context) (r Result, ok bool, err error) {
 	if err := a.catchUp(ctx); err != nil {
-		return Result{}, underway, err
+		return Result{}, false, err
 	}
-	r, ok, err := a.answers(ctx)
-	if err != nil || ok {
-		return r, answered, err
+	if r, ok, err = a.answers(ctx); err != nil || ok {
+		return r, ok, err
 	}
 	s := a.stream(streamJobs)
 	if a.queued != 0 {
 		gone, err := a.givenUp(ctx)
 		if err != nil {
-			return Result{}, underway, err
+			return Result{}, false, err
 		}
 		if gone {
 			_ = s.DeleteMsg(ctx, a.queued) // another tuner may have done it
-			return a.failed(), answered, nil
+			return a.failed(), true, nil
 		}
 	}
 	switch m, err := s.GetLastMsgForSubject(ctx, subjectJob+a.pool+"."+a.job.ID); {
@@ -452,17 +446,17 @@ func (a *asked) step(ctx context.Context) (Result, jobState, error) {
 		silent := time.Since(a.heard)
 		a.mu.Unlock()
 		if silent > a.f.patience()+a.f.lease() {
-			return Result{}, underway, fmt.Errorf("no worker was heard of for %v", silent.Round(time.Second))
+			return Result{}, false, fmt.Errorf("no worker was heard of for %v", silent.Round(time.Second))
 		}
-		return Result{}, underway, nil
+		return Result{}, false, nil
 	case !errors.Is(err, jetstream.ErrMsgNotFound):
-		return Result{}, underway, err
+		return Result{}, false, err
 	}
 	// It may have been answered since the first look.
 	if r, ok, err := a.answers(ctx); err != nil || ok {
-		return r, answered, err
+		return r, ok, err
 	}
-	return Result{}, underway, a.ask(ctx)
+	return Result{}, false, a.ask(ctx)
 }
 
 // catchUp finds the streams again after the hub was away.

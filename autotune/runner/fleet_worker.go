@@ -85,9 +85,9 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 				f.log("the hub is away: %v", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); w.poke() }),
+		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); poke(w.wake) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
-		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); w.poke() }))
+		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
 	if err != nil {
 		return f.lost(err)
 	}
@@ -145,27 +145,17 @@ func (w *fleetWorker) dropped(job string) {
 	}
 }
 
-func (w *fleetWorker) poke() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
 // change changes what the worker says of itself, and has it said.
 func (w *fleetWorker) change(f func(m *Member)) {
 	w.mu.Lock()
 	f(&w.member)
 	w.mu.Unlock()
-	w.poke()
+	poke(w.wake)
 }
 
 func (w *fleetWorker) rest(why string) {
-	w.f.log("told to rest for %v: %s", resting, why)
-	w.mu.Lock()
-	w.until = time.Now().Add(resting)
-	w.mu.Unlock()
-	w.change(func(m *Member) { m.Resting = why })
+	w.f.log("told to rest for %v: %s", Resting, why)
+	w.change(func(m *Member) { m.Resting, w.until = why, time.Now().Add(Resting) })
 }
 
 func (w *fleetWorker) rests() bool {
