@@ -248,22 +248,6 @@ func (e *NoWorkerError) Error() string {
 	return fmt.Sprintf("no worker measures for %s (workers that do not: %d)", e.Target, n)
 }
 
-// Measures reports whether a worker like a can measure code for t.
-func (a *Announcement) Measures(t targets.Target) bool {
-	if a.Simulates != "" {
-		return a.Simulates == t.Name
-	}
-	if a.Arch != t.Arch || t.Bare {
-		return false
-	}
-	for _, f := range t.Features {
-		if !slices.Contains(a.Features, f) {
-			return false
-		}
-	}
-	return true
-}
-
 func (r *fleet) Machine() records.Machine { return r.machine }
 func (r *fleet) Unit() records.Unit       { return r.unit }
 
