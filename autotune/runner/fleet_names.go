@@ -120,10 +120,3 @@ func (a *Announcement) pool() pool {
 
 // id is p in subjects and names of consumers.
 func (p pool) id() string { return Hash([]byte(p.Arch + "\n" + p.CPU + "\n" + p.Simulates))[:16] }
-
-// token reports whether s can be a part of a subject.
-func token(s string) bool {
-	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-	})
-}

@@ -59,7 +59,7 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var err error
-	r.nc, _, err = f.connect(nats.NewInbox()[len("_INBOX."):], f.refused(cancel),
+	r.nc, _, err = f.connect(f.refused(cancel),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				f.log("the hub is away: %v", err)

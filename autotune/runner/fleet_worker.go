@@ -79,7 +79,7 @@ func (e *HangError) Error() string {
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
 	w := &fleetWorker{f: f, measure: measure, blobs: newStore(storeLimit()), wake: make(chan struct{}, 1)}
-	nc, id, err := f.connect(nats.NewInbox()[len("_INBOX."):],
+	nc, id, err := f.connect(
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if ctx.Err() == nil {
 				f.log("the hub is away: %v", err)
