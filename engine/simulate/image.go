@@ -51,10 +51,9 @@ type jobPlaces struct {
 	desc     int64
 	work     place
 	live     []place // the outputs while it runs
-	outputs  []place // and as it left them
+	outputs  []place // and as it left them; none for Job.Discard
 	captured []place // those of Job.Capture, then the whole workspace for KeepWorkspace
 	keep     bool    // Job.KeepWorkspace
-	discard  bool    // Job.Discard
 	timing   int64   // offset; 0 if it is not timed
 }
 
@@ -168,7 +167,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 				p.work = shared
 			}
 		}
-		p.keep, p.discard = j.KeepWorkspace, j.Discard
+		p.keep = j.KeepWorkspace
 		p.desc = jobsAt + int64(k)*jobSize
 		sync := uint64(0)
 		if j.Threads > 1 {
@@ -176,6 +175,9 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		}
 		goesOn := k+1 < len(jobs) && jobs[k+1].Continue && !j.Discard
 		copies, copiesAt := im.captures(j, &p, goesOn)
+		if j.Discard {
+			p.outputs = nil
+		}
 		counted := uint64(0)
 		if m.plugin != nil {
 			counted = 1
