@@ -6,7 +6,6 @@ import (
 
 	"ripc/engine/estimate"
 	"ripc/engine/simulate"
-	"ripc/runtime"
 	"ripc/runtime/describe"
 )
 
@@ -71,12 +70,7 @@ func (s *apart) fresh(j Job) *Memory {
 	if j.Fill == 0 {
 		return m
 	}
-	d := s.Describe()
-	m.Work = Pattern(make([]byte, d.ArenaBytes+int64(s.o.Threads)*d.ScratchBytes), j.Fill)
-	for _, t := range d.Outputs {
-		n, _ := runtime.TensorBytes(t) // runtime.ReadDescription has checked it
-		m.Outputs = append(m.Outputs, Pattern(make([]byte, n), j.Fill))
-	}
+	m.Work, m.Outputs = simulate.Filled(s.Describe(), s.o.Threads, j.Fill)
 	return m
 }
 
