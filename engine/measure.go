@@ -176,9 +176,7 @@ func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 		if most := int(o.Budget.Limit / each); rounds > most {
 			rounds = max(o.Budget.Few, most)
 		}
-		for k := range timings {
-			timings[k] = nil
-		}
+		clear(timings)
 		for done := 0; done < rounds; {
 			now := min(rounds-done, max(1, maxBatch/len(round)))
 			if _, err := run(1+now/10, now); err != nil {

@@ -189,7 +189,7 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 		return nil, err
 	}
 	defer n.turn.end()
-	m, err := simulate.OpenLibrary(content[r.Library], simulate.Options{Direct: true, Through: n.through, Program: content[r.Program]})
+	m, err := n.library(content[r.Library], content[r.Program])
 	if err != nil {
 		return nil, err
 	}

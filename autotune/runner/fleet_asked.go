@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -158,7 +157,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 			return Result{}, false, err
 		}
 		a.next = m.Sequence + 1
-		worker := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+		worker := lastOf(m.Subject)
 		r, err := a.take(m, worker)
 		var fault *faultError
 		switch {

@@ -97,6 +97,9 @@ func WorkerRights(id string) Rights {
 	}
 }
 
+// lastOf is the last part of a subject.
+func lastOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+
 // RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there is about.
 const RestSubject = subjectRest + "*"
 

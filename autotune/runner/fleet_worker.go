@@ -96,7 +96,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
 	for subject, handle := range map[string]nats.MsgHandler{
 		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
-		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.dropped(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]) },
+		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.dropped(lastOf(m.Subject)) },
 	} {
 		if _, err := nc.Subscribe(subject, handle); err != nil {
 			return f.lost(err)

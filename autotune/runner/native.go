@@ -65,13 +65,18 @@ func (n *native) Unit() records.Unit       { return records.Nanoseconds }
 func (n *native) Slots() int               { return 1 }
 func (n *native) Close() error             { return nil }
 
+// library opens a library that program runs, nil for what is here.
+func (n *native) library(content, program []byte) (*simulate.Machine, error) {
+	return simulate.OpenLibrary(content, simulate.Options{Direct: true, Through: n.through, Program: program})
+}
+
 func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	if err := n.turn.take(ctx); err != nil {
 		return Result{}, err
 	}
 	defer n.turn.end()
 	s := j.Settings.or(Defaults())
-	m, err := simulate.OpenLibrary(j.Library, simulate.Options{Direct: true, Through: n.through, Program: j.Program})
+	m, err := n.library(j.Library, j.Program)
 	if err != nil {
 		return Result{}, err
 	}
