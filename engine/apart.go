@@ -6,7 +6,6 @@ import (
 
 	"ripc/engine/estimate"
 	"ripc/engine/simulate"
-	"ripc/runtime"
 	"ripc/runtime/describe"
 )
 
@@ -20,16 +19,17 @@ type Far interface {
 // apart runs an artifact in processes of its own: under qemu, or on another machine.
 type apart struct {
 	batches
-	kind Kind
-	m    interface {
-		Description() *describe.Artifact
-		Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error)
-	}
+	kind   Kind
+	m      Far
 	code   func(at, n uint64) []byte
 	core   *estimate.Estimator // nil without Options.Count, or because of noCore
 	noCore error
-	close  func() error
 }
+
+// here is a simulator on this machine as a Far.
+type here struct{ *simulate.Machine }
+
+func (here) Close() error { return nil }
 
 func openSimulated(path string, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
@@ -42,7 +42,7 @@ func openSimulated(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &apart{batches: batches{o: o}, kind: Simulated, m: m, code: m.Code, close: func() error { return nil }}
+	s := &apart{batches: batches{o: o}, kind: Simulated, m: here{m}, code: m.Code}
 	if o.Count {
 		s.core, s.noCore = estimate.For(m.Description().Target)
 	}
@@ -54,12 +54,12 @@ func openFar(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apart{batches: batches{o: o}, kind: Remote, m: f, close: f.Close}, nil
+	return &apart{batches: batches{o: o}, kind: Remote, m: f}, nil
 }
 
 func (s *apart) Describe() *describe.Artifact { return s.m.Description() }
 func (s *apart) Kind() Kind                   { return s.kind }
-func (s *apart) Close() error                 { return s.close() }
+func (s *apart) Close() error                 { return s.m.Close() }
 
 func (s *apart) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	return s.run(ctx, s.Describe(), jobs, s.fresh, s.process)
@@ -71,12 +71,7 @@ func (s *apart) fresh(j Job) *Memory {
 	if j.Fill == 0 {
 		return m
 	}
-	d := s.Describe()
-	m.Work = Pattern(make([]byte, d.ArenaBytes+int64(s.o.Threads)*d.ScratchBytes), j.Fill)
-	for _, t := range d.Outputs {
-		n, _ := runtime.TensorBytes(t) // runtime.ReadDescription has checked it
-		m.Outputs = append(m.Outputs, Pattern(make([]byte, n), j.Fill))
-	}
+	m.Work, m.Outputs = simulate.Filled(s.Describe(), s.o.Threads, j.Fill)
 	return m
 }
 

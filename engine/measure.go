@@ -98,18 +98,34 @@ func counted(r Result, macs int64) measure.Figures {
 	return f
 }
 
-// sampled measures times.
-func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
-	d := e.Describe()
-	whole := []Job{{Last: len(d.Stages)}}
+// timed makes a measurement of the times that sample takes of jobs: of the network, and, if they are asked for, of its stages.
+func timed(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
+	stages := e.Describe().Stages
+	var macs int64
 	var each []Job
-	for i := range d.Stages {
+	for i, s := range stages {
+		macs += s.MACs
 		each = append(each, Job{First: i, Last: i + 1})
 	}
+	timings, err := sample([]Job{{Last: len(stages)}}, "measuring")
+	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
+	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
+	if err != nil || !o.Stages {
+		return m, err
+	}
+	timings, err = sample(each, "measuring layers")
+	for i, t := range timings {
+		m.Stages = append(m.Stages, measure.Reduce(t, stages[i].MACs))
+	}
+	return m, err
+}
+
+// sampled measures times in this process.
+func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
 	if _, err := e.Run(ctx, []Job{{Inputs: inputs}}); err != nil { // brings the inputs, which the jobs go on with
 		return &Measurement{Kind: Native}, err
 	}
-	sample := func(jobs []Job, what string) ([][]measure.Timing, error) {
+	return timed(e, o, func(jobs []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(jobs))
 		err := measure.Sample(ctx, o.Budget, o.Progress, what, func(warm bool) error {
 			results, err := e.Run(ctx, jobs)
@@ -121,22 +137,7 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 			return err
 		})
 		return timings, err
-	}
-	timings, err := sample(whole, "measuring")
-	var macs int64
-	for _, s := range d.Stages {
-		macs += s.MACs
-	}
-	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
-	m := &Measurement{Kind: Native, Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
-	if err != nil || !o.Stages {
-		return m, err
-	}
-	timings, err = sample(each, "measuring layers")
-	for i, t := range timings {
-		m.Stages = append(m.Stages, measure.Reduce(t, d.Stages[i].MACs))
-	}
-	return m, err
+	})
 }
 
 // maxBatch bounds the jobs of a batch, as each takes memory.
@@ -144,10 +145,8 @@ const maxBatch = 2000
 
 // batched measures times on another machine, many runs at once: what lies between batches is not measured.
 func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
-	stages := e.Describe().Stages
-	n := len(stages)
-	// sample runs rounds of jobs in one batch, and then as many more as the budget wants, behind a tenth that warms up.
-	sample := func(round []Job, what string) ([][]measure.Timing, error) {
+	// A round of jobs runs in one batch, and then as many more as the budget wants, behind a tenth that warms up.
+	return timed(e, o, func(round []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(round))
 		run := func(warm, rounds int) (time.Duration, error) {
 			jobs := []Job{{Inputs: inputs}}
@@ -177,9 +176,7 @@ func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 		if most := int(o.Budget.Limit / each); rounds > most {
 			rounds = max(o.Budget.Few, most)
 		}
-		for k := range timings {
-			timings[k] = nil
-		}
+		clear(timings)
 		for done := 0; done < rounds; {
 			now := min(rounds-done, max(1, maxBatch/len(round)))
 			if _, err := run(1+now/10, now); err != nil {
@@ -191,22 +188,5 @@ func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 			}
 		}
 		return timings, nil
-	}
-	timings, err := sample([]Job{{Last: n}}, "measuring")
-	var macs int64
-	var each []Job
-	for i, s := range stages {
-		macs += s.MACs
-		each = append(each, Job{First: i, Last: i + 1})
-	}
-	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
-	m := &Measurement{Kind: Remote, Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
-	if err != nil || !o.Stages {
-		return m, err
-	}
-	timings, err = sample(each, "measuring layers")
-	for i, t := range timings {
-		m.Stages = append(m.Stages, measure.Reduce(t, stages[i].MACs))
-	}
-	return m, err
+	})
 }

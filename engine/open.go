@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
@@ -81,16 +80,7 @@ func (e *PlaceError) Error() string {
 
 // WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.
 func WriteLibrary(so []byte) (path string, remove func() error, err error) {
-	dir, err := os.MkdirTemp("", "ripc-")
-	if err != nil {
-		return "", nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
-	}
-	path = filepath.Join(dir, "library.so")
-	if err := os.WriteFile(path, so, 0o600); err != nil {
-		_ = os.RemoveAll(dir)
-		return "", nil, err
-	}
-	return path, func() error { return os.RemoveAll(dir) }, nil
+	return simulate.WriteLibrary("", so)
 }
 
 // temporary is an engine for an artifact in a folder that goes with it.
@@ -102,9 +92,4 @@ type temporary struct {
 func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), t.remove()) }
 
 // Pattern writes what Job.Fill stands for to b, which it returns.
-func Pattern(b []byte, seed byte) []byte {
-	for i := range b {
-		b[i] = byte(i)*37 ^ byte(i>>8) ^ seed
-	}
-	return b
-}
+func Pattern(b []byte, seed byte) []byte { return simulate.Pattern(b, seed) }

@@ -45,7 +45,6 @@ func (e *OpenHubError) Error() string {
 
 // Hub is a running server.
 type Hub struct {
-	o      Options
 	server *server.Server
 	auth   *auth
 	nc     *nats.Conn // its own, as a tuner
@@ -76,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hub{o: o, auth: &auth{file: filepath.Join(o.Dir, keysFile), own: public, rests: map[string]time.Time{}, log: orSilent(o.Log)}}
+	h := &Hub{auth: &auth{file: filepath.Join(o.Dir, keysFile), own: public, rests: map[string]time.Time{}, log: orSilent(o.Log)}}
 	keys, err := readKeys(h.auth.file)
 	if err != nil {
 		return nil, err
@@ -193,11 +192,8 @@ type auth struct {
 func (a *auth) rest(worker string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.rests[worker] = time.Now().Add(restTime)
+	a.rests[worker] = time.Now().Add(runner.Resting)
 }
-
-// restTime is how long a worker is kept out that was told to rest.
-const restTime = 10 * time.Minute
 
 // Check implements server.Authentication.
 func (a *auth) Check(c server.ClientAuthentication) bool {

@@ -2,8 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,8 +75,7 @@ func board() runner.Announcement {
 func outputs(j runner.Job) []string {
 	var all []string
 	for _, in := range j.Inputs {
-		sum := sha256.Sum256(append(in, j.Library...))
-		all = append(all, hex.EncodeToString(sum[:]))
+		all = append(all, runner.Hash(append(in, j.Library...)))
 	}
 	return all
 }

@@ -185,10 +185,11 @@ func certificate(o Options) (tls.Certificate, error) {
 	if err != nil {
 		return c, err
 	}
-	for path, block := range map[string]*pem.Block{key: {Type: "PRIVATE KEY", Bytes: secret}, cert: {Type: "CERTIFICATE", Bytes: der}} {
-		if err := files.Replace(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			return c, err
-		}
+	err = files.ReplaceAll(
+		files.New{Path: key, Data: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), Mode: 0o600},
+		files.New{Path: cert, Data: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), Mode: 0o600})
+	if err != nil {
+		return c, err
 	}
 	return tls.LoadX509KeyPair(cert, key)
 }

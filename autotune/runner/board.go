@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"ripc/engine/simulate"
@@ -23,12 +22,11 @@ type Board struct {
 // Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails with *NameError, as
 // runtime.ReadDescription, or with *LostError.
 func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
-	kind, address, _ := strings.Cut(name, ":")
-	if kind != "ssh" || address == "" {
-		return nil, &NameError{Name: name}
+	address, err := sshAddress(name)
+	if err != nil {
+		return nil, err
 	}
 	b := new(Board)
-	var err error
 	if b.desc, err = runtime.ReadDescription(path); err != nil {
 		return nil, err
 	}
@@ -111,22 +109,11 @@ type runJob struct {
 
 // hashes lists the blobs that the batch needs, none twice.
 func (r *runRequest) hashes() []string {
-	var all []string
-	seen := map[string]bool{"": true}
-	add := func(hashes ...string) {
-		for _, h := range hashes {
-			if !seen[h] {
-				all, seen[h] = append(all, h), true
-			}
-		}
-	}
-	add(r.Library, r.Program)
+	all := []string{r.Library, r.Program}
 	for _, j := range r.Jobs {
-		add(j.Inputs...)
-		add(j.Outputs...)
-		add(j.Workspace)
+		all = append(append(append(all, j.Inputs...), j.Outputs...), j.Workspace)
 	}
-	return all
+	return distinct(all)
 }
 
 // runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.
@@ -152,12 +139,13 @@ func (e *blame) Error() string { return e.err.Error() }
 
 // run answers a request to run.
 func (s *server) run(ctx context.Context, r *runRequest) error {
-	for _, h := range r.hashes() {
+	hashes := r.hashes()
+	for _, h := range hashes {
 		if !isHash(h) {
 			return &MessageError{Msg: "a batch that cannot be"}
 		}
 	}
-	content, err := s.fetch(ctx, r.hashes())
+	content, err := s.fetch(ctx, hashes)
 	if err != nil {
 		return err
 	}
@@ -197,13 +185,11 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	if !ok {
 		return nil, errors.New("this worker measures and does not run")
 	}
-	select {
-	case n.slot <- struct{}{}:
-		defer func() { <-n.slot }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := n.turn.take(ctx); err != nil {
+		return nil, err
 	}
-	m, err := simulate.OpenLibrary(content[r.Library], simulate.Options{Direct: true, Through: n.through, Program: content[r.Program]})
+	defer n.turn.end()
+	m, err := n.library(content[r.Library], content[r.Program])
 	if err != nil {
 		return nil, err
 	}

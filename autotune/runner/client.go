@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"ripc/targets"
 	"ripc/targets/cpu"
 )
 
@@ -97,8 +98,16 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 	}
 }
 
+// Measures reports whether a worker like a can measure code for t.
+func (a *Announcement) Measures(t targets.Target) bool {
+	if a.Simulates != "" {
+		return a.Simulates == t.Name
+	}
+	return !t.Bare && a.suits(t.Arch, t.Features) == nil
+}
+
 // suits fails unless the worker's machine runs code of an architecture with the given features.
-func (a Announcement) suits(arch string, features []string) error {
+func (a *Announcement) suits(arch string, features []string) error {
 	if a.Arch != arch {
 		return fmt.Errorf("the kernels are for %s, the machine there is %s", arch, a.Arch)
 	}

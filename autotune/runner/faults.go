@@ -48,21 +48,14 @@ func failed(ctx context.Context, answer Result, err error, s Settings) (Result, 
 
 // Blank is what an output of n bytes, and the workspace, hold before a kernel runs, so that one that counts on zeros, or writes nothing, is
 // found out. What a kernel does not write of its outputs, such as the other parts of a concatenation, still holds it.
-func Blank(n int64) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(i)*37 ^ byte(i>>8) ^ 0x5A
-	}
-	return b
-}
+func Blank(n int64) []byte { return simulate.Pattern(make([]byte, n), blank) }
+
+// blank is where Blank's pattern begins.
+const blank = 0x5A
 
 // whole is a whole run of a kernel on its inputs.
 func whole(m *simulate.Machine, j Job, threads int) simulate.Job {
-	d := m.Description()
-	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads, Workspace: Blank(d.ArenaBytes + int64(threads)*d.ScratchBytes), Outputs: [][]byte{}}
-	for _, t := range d.Outputs {
-		n, _ := runtime.TensorBytes(t) // opening the library has checked it
-		run.Outputs = append(run.Outputs, Blank(int64(n)))
-	}
+	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads}
+	run.Workspace, run.Outputs = simulate.Filled(m.Description(), threads, blank)
 	return run
 }

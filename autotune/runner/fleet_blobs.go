@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -57,7 +56,7 @@ var errNotThere = errors.New("is not on the hub")
 
 // directGet asks for the last message of a subject.
 func directGet(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, request)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil)
 	if err != nil {
@@ -75,7 +74,7 @@ func directGet(ctx context.Context, nc *nats.Conn, stream, subject string) (*nat
 
 // publish stores a message in the stream of its subject, with a worker's rights.
 func publish(ctx context.Context, nc *nats.Conn, m *nats.Msg) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, request)
 	defer cancel()
 	answer, err := nc.RequestMsgWithContext(ctx, m)
 	if err != nil {

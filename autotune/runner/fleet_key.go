@@ -2,10 +2,10 @@ package runner
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -84,13 +84,9 @@ func (k FleetKey) public() (string, error) {
 	return pair.PublicKey()
 }
 
-// options are those of a connection as the one who has the key. The hub must show the very certificate that the key has, whatever
+// options are those of a connection as the one who has the key, of which public is the other half. The hub must show the very certificate that the key has, whatever
 // names and dates are in it: who made the key trusts that one and no authority.
-func (k FleetKey) options() ([]nats.Option, error) {
-	public, err := k.public()
-	if err != nil {
-		return nil, err
-	}
+func (k FleetKey) options(public string) []nats.Option {
 	o := []nats.Option{nats.Nkey(public, func(nonce []byte) ([]byte, error) {
 		pair, err := nkeys.FromSeed(k.Seed)
 		if err != nil {
@@ -110,11 +106,12 @@ func (k FleetKey) options() ([]nats.Option, error) {
 			},
 		}))
 	}
-	return o, nil
+	return o
 }
 
-// connect connects to the hub, and again whenever it was lost, for ever. id is who this is; a key decides that itself.
-func (f Fleet) connect(id string, more ...nats.Option) (nc *nats.Conn, as string, err error) {
+// connect connects to the hub, and again whenever it was lost, for ever. id is who this is: the key, or, without one, anyone.
+func (f Fleet) connect(more ...nats.Option) (nc *nats.Conn, id string, err error) {
+	id = rand.Text()
 	o := []nats.Option{
 		nats.Name("ripc"), nats.MaxReconnects(-1), nats.ReconnectWait(f.reconnect()), nats.ReconnectJitter(f.reconnect()/2, f.reconnect()/2),
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(), nats.Timeout(5 * time.Second),
@@ -127,14 +124,7 @@ func (f Fleet) connect(id string, more ...nats.Option) (nc *nats.Conn, as string
 		if id, err = k.public(); err != nil {
 			return nil, "", err
 		}
-		auth, err := k.options()
-		if err != nil {
-			return nil, "", err
-		}
-		o = append(o, auth...)
-	}
-	if !token(id) {
-		return nil, "", fmt.Errorf("%q cannot be the name of a worker", id)
+		o = append(o, k.options(id)...)
 	}
 	o = append(o, nats.CustomInboxPrefix(subjectInbox+id))
 	nc, err = nats.Connect(f.URL, append(o, more...)...)

@@ -97,14 +97,17 @@ func WorkerRights(id string) Rights {
 	}
 }
 
+// lastOf is the last part of a subject.
+func lastOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+
 // RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there is about.
 const RestSubject = subjectRest + "*"
 
 // RestedWorker is the worker's name in a subject like RestSubject.
 func RestedWorker(subject string) string { return strings.TrimPrefix(subject, subjectRest) }
 
-// resting is how long a worker pulls no jobs after it was told to.
-const resting = 10 * time.Minute
+// Resting is how long a worker pulls no jobs after it was told to rest, and how long the hub keeps it out.
+const Resting = 10 * time.Minute
 
 // pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that simulate the same target.
 type pool struct {
@@ -120,10 +123,3 @@ func (a *Announcement) pool() pool {
 
 // id is p in subjects and names of consumers.
 func (p pool) id() string { return Hash([]byte(p.Arch + "\n" + p.CPU + "\n" + p.Simulates))[:16] }
-
-// token reports whether s can be a part of a subject.
-func token(s string) bool {
-	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-	})
-}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ func plausible(r Result, j Job, m records.Machine, unit records.Unit) error {
 		return nil
 	case got.Unit != unit:
 		return fmt.Errorf("its unit is %s, not %s", got.Unit, unit)
-	case got.Cost < 1 || unit == records.Nanoseconds && got.Cost > float64(or(j.Settings.Limit, Defaults().Limit)):
+	case got.Cost < 1 || unit == records.Nanoseconds && got.Cost > float64(cmp.Or(j.Settings.Limit, Defaults().Limit)):
 		return fmt.Errorf("a cost of %g %s", got.Cost, got.Unit)
 	case len(got.Samples) > 0 && (got.Cost < slices.Min(got.Samples)/2 || got.Cost > slices.Max(got.Samples)*2): // they need not be all of them
 		return fmt.Errorf("a cost of %g, of samples from %g to %g", got.Cost, slices.Min(got.Samples), slices.Max(got.Samples))

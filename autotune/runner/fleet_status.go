@@ -25,7 +25,7 @@ type FleetStatus struct {
 func (f Fleet) Status(ctx context.Context) (FleetStatus, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	nc, _, err := f.connect("status", f.refused(cancel))
+	nc, _, err := f.connect(f.refused(cancel))
 	if err != nil {
 		return FleetStatus{}, f.lost(err)
 	}

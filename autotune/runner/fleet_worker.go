@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,14 +35,6 @@ type Fleet struct {
 	Program func(ctx context.Context, arch string) ([]byte, error)
 }
 
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
 func (f Fleet) program(ctx context.Context, arch string) ([]byte, error) {
 	if f.Program != nil {
 		return f.Program(ctx, arch)
@@ -49,9 +42,9 @@ func (f Fleet) program(ctx context.Context, arch string) ([]byte, error) {
 	return simulate.Program(ctx, arch, simulate.Options{})
 }
 
-func (f Fleet) lease() time.Duration     { return or(f.Lease, 15*time.Second) }
-func (f Fleet) patience() time.Duration  { return or(f.Patience, time.Minute) }
-func (f Fleet) heartbeat() time.Duration { return or(f.Heartbeat, 2*time.Second) }
+func (f Fleet) lease() time.Duration     { return cmp.Or(f.Lease, 15*time.Second) }
+func (f Fleet) patience() time.Duration  { return cmp.Or(f.Patience, time.Minute) }
+func (f Fleet) heartbeat() time.Duration { return cmp.Or(f.Heartbeat, 2*time.Second) }
 func (f Fleet) reconnect() time.Duration { return f.heartbeat() / 2 }
 
 func (f Fleet) log(format string, args ...any) {
@@ -86,15 +79,15 @@ func (e *HangError) Error() string {
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
 	w := &fleetWorker{f: f, measure: measure, blobs: newStore(storeLimit()), wake: make(chan struct{}, 1)}
-	nc, id, err := f.connect(nats.NewInbox()[len("_INBOX."):],
+	nc, id, err := f.connect(
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if ctx.Err() == nil {
 				f.log("the hub is away: %v", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); w.poke() }),
+		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); poke(w.wake) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
-		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); w.poke() }))
+		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
 	if err != nil {
 		return f.lost(err)
 	}
@@ -103,7 +96,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
 	for subject, handle := range map[string]nats.MsgHandler{
 		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
-		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.dropped(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]) },
+		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.dropped(lastOf(m.Subject)) },
 	} {
 		if _, err := nc.Subscribe(subject, handle); err != nil {
 			return f.lost(err)
@@ -152,27 +145,17 @@ func (w *fleetWorker) dropped(job string) {
 	}
 }
 
-func (w *fleetWorker) poke() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
 // change changes what the worker says of itself, and has it said.
 func (w *fleetWorker) change(f func(m *Member)) {
 	w.mu.Lock()
 	f(&w.member)
 	w.mu.Unlock()
-	w.poke()
+	poke(w.wake)
 }
 
 func (w *fleetWorker) rest(why string) {
-	w.f.log("told to rest for %v: %s", resting, why)
-	w.mu.Lock()
-	w.until = time.Now().Add(resting)
-	w.mu.Unlock()
-	w.change(func(m *Member) { m.Resting = why })
+	w.f.log("told to rest for %v: %s", Resting, why)
+	w.change(func(m *Member) { m.Resting, w.until = why, time.Now().Add(Resting) })
 }
 
 func (w *fleetWorker) rests() bool {
@@ -360,7 +343,7 @@ func (w *fleetWorker) result(ctx context.Context, m *nats.Msg, id string, lease 
 	if h.ID != id {
 		return Result{}, &MessageError{Msg: "a job under another's ID"}
 	}
-	limit := 2*or(h.Settings.Limit, simulatedLimit) + 2*lease
+	limit := 2*cmp.Or(h.Settings.Limit, simulatedLimit) + 2*lease
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan outcome, 1)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,20 +18,13 @@ func Defaults() Settings {
 
 // or is s with what d says where s is zero.
 func (s Settings) or(d Settings) Settings {
-	fill(&s.Threads, d.Threads)
-	fill(&s.Limit, d.Limit)
-	fill(&s.MinRuns, d.MinRuns)
-	fill(&s.MinTime, d.MinTime)
-	fill(&s.MaxTime, d.MaxTime)
-	fill(&s.Interval, d.Interval)
+	s.Threads = cmp.Or(s.Threads, d.Threads)
+	s.Limit = cmp.Or(s.Limit, d.Limit)
+	s.MinRuns = cmp.Or(s.MinRuns, d.MinRuns)
+	s.MinTime = cmp.Or(s.MinTime, d.MinTime)
+	s.MaxTime = cmp.Or(s.MaxTime, d.MaxTime)
+	s.Interval = cmp.Or(s.Interval, d.Interval)
 	return s
-}
-
-func fill[T comparable](v *T, otherwise T) {
-	var zero T
-	if *v == zero {
-		*v = otherwise
-	}
 }
 
 // NewJob makes a Job with its ID.
@@ -88,9 +82,14 @@ func (j Job) Pack() (Header, Blobs) {
 
 // Hashes lists the blobs that the Job needs, none twice.
 func (h Header) Hashes() []string {
+	return distinct(append([]string{h.Library, h.Program}, h.Inputs...))
+}
+
+// distinct are the hashes of a list in its order, none twice; "" is none.
+func distinct(list []string) []string {
 	var all []string
 	seen := map[string]bool{"": true}
-	for _, hash := range append([]string{h.Library, h.Program}, h.Inputs...) {
+	for _, hash := range list {
 		if !seen[hash] {
 			all, seen[hash] = append(all, hash), true
 		}

@@ -28,11 +28,26 @@ type native struct {
 	through []string
 	machine records.Machine
 	cold    int64 // bytes to touch so that the caches hold nothing else
-	slot    chan struct{}
+	turn    turn
 }
 
+// turn lets one job after the other use what only one can use.
+type turn chan struct{}
+
+// take waits until nobody has it.
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) end() { <-t }
+
 func newNative(through []string) *native {
-	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(), slot: make(chan struct{}, 1)}
+	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(), turn: make(turn, 1)}
 }
 
 func openLocal(_ context.Context, _, _ string, t targets.Target, o Options) (Runner, error) {
@@ -50,15 +65,18 @@ func (n *native) Unit() records.Unit       { return records.Nanoseconds }
 func (n *native) Slots() int               { return 1 }
 func (n *native) Close() error             { return nil }
 
+// library opens a library that program runs, nil for what is here.
+func (n *native) library(content, program []byte) (*simulate.Machine, error) {
+	return simulate.OpenLibrary(content, simulate.Options{Direct: true, Through: n.through, Program: program})
+}
+
 func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
-	select {
-	case n.slot <- struct{}{}:
-		defer func() { <-n.slot }()
-	case <-ctx.Done():
-		return Result{}, ctx.Err()
+	if err := n.turn.take(ctx); err != nil {
+		return Result{}, err
 	}
+	defer n.turn.end()
 	s := j.Settings.or(Defaults())
-	m, err := simulate.OpenLibrary(j.Library, simulate.Options{Direct: true, Through: n.through, Program: j.Program})
+	m, err := n.library(j.Library, j.Program)
 	if err != nil {
 		return Result{}, err
 	}

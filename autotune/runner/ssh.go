@@ -46,8 +46,8 @@ type ssh struct {
 	program  []byte // runs the kernels there
 	patience time.Duration
 
-	slot    chan struct{} // one job at a time; holds also what follows
-	session *session      // nil without a connection
+	turn    turn     // holds also what follows
+	session *session // nil without a connection
 	mu      sync.Mutex
 	machine records.Machine
 }
@@ -66,7 +66,7 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	if err != nil {
 		return nil, err
 	}
-	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: patience, slot: make(chan struct{}, 1)}
+	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: patience, turn: make(turn, 1)}
 	if s.worker, err = workerProgram(ctx, arch); err != nil {
 		return nil, err
 	}
@@ -82,6 +82,15 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 
 // EnvSSH is the environment variable with the command that reaches boards, and its first arguments, in the place of ssh.
 const EnvSSH = "RIPC_SSH"
+
+// sshAddress is the address in the name of a machine behind ssh. It fails with *NameError.
+func sshAddress(name string) (string, error) {
+	kind, address, _ := strings.Cut(name, ":")
+	if kind != "ssh" || address == "" {
+		return "", &NameError{Name: name}
+	}
+	return address, nil
+}
 
 // sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address without the port.
 func sshCommand(address string, o Options) (command []string, host string, err error) {
@@ -219,9 +228,9 @@ func (s *ssh) install(ctx context.Context) error {
 
 // Remove removes what Open has put on the machine that ssh:USER@HOST names.
 func Remove(ctx context.Context, name string, o Options) error {
-	kind, address, _ := strings.Cut(name, ":")
-	if kind != "ssh" || address == "" {
-		return &NameError{Name: name}
+	address, err := sshAddress(name)
+	if err != nil {
+		return err
 	}
 	command, _, err := sshCommand(address, o)
 	if err == nil {
@@ -247,8 +256,8 @@ func (s *ssh) Slots() int         { return 1 }
 
 // Close ends the worker, and leaves it where it is for the next time.
 func (s *ssh) Close() error {
-	s.slot <- struct{}{}
-	defer func() { <-s.slot }()
+	s.turn <- struct{}{}
+	defer s.turn.end()
 	s.drop()
 	return nil
 }
@@ -281,14 +290,12 @@ var errSilent = errors.New("no answer")
 
 // with lets do use the connection, which is made again if it is lost, and do with it. do may take limit.
 func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) error) error {
-	select {
-	case s.slot <- struct{}{}:
-		defer func() { <-s.slot }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.turn.take(ctx); err != nil {
+		return err
 	}
+	defer s.turn.end()
 	var err error
-	for again := range 2 {
+	for range 2 {
 		if err = s.reconnect(ctx); err != nil {
 			break
 		}
@@ -303,9 +310,6 @@ func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) er
 		}
 		if errors.Is(err, errSilent) {
 			return err
-		}
-		if again == 1 {
-			break
 		}
 	}
 	if ctx.Err() != nil {
@@ -322,9 +326,7 @@ func (s *ssh) reconnect(ctx context.Context) error {
 			return err
 		}
 		if k > 0 {
-			select {
-			case <-time.After(firstPause << (k - 1)):
-			case <-ctx.Done():
+			if pause(ctx, firstPause<<(k-1)); ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}

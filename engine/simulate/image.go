@@ -51,10 +51,9 @@ type jobPlaces struct {
 	desc     int64
 	work     place
 	live     []place // the outputs while it runs
-	outputs  []place // and as it left them
+	outputs  []place // and as it left them; none for Job.Discard
 	captured []place // those of Job.Capture, then the whole workspace for KeepWorkspace
 	keep     bool    // Job.KeepWorkspace
-	discard  bool    // Job.Discard
 	timing   int64   // offset; 0 if it is not timed
 }
 
@@ -159,16 +158,16 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			in, out = im.tensors(k, j, &p, stored)
 			switch {
 			case j.Workspace != nil:
-				p.work = im.buffer(m.workspaceBytes(im.threads), fmt.Sprintf("the workspace of job %d", k))
+				p.work = im.buffer(workspaceBytes(m.desc, im.threads), fmt.Sprintf("the workspace of job %d", k))
 				im.pieces = append(im.pieces, piece{p.work.at, j.Workspace})
 			default:
 				if shared.at < 0 {
-					shared = im.buffer(m.workspaceBytes(im.threads), "the workspace")
+					shared = im.buffer(workspaceBytes(m.desc, im.threads), "the workspace")
 				}
 				p.work = shared
 			}
 		}
-		p.keep, p.discard = j.KeepWorkspace, j.Discard
+		p.keep = j.KeepWorkspace
 		p.desc = jobsAt + int64(k)*jobSize
 		sync := uint64(0)
 		if j.Threads > 1 {
@@ -176,6 +175,9 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		}
 		goesOn := k+1 < len(jobs) && jobs[k+1].Continue && !j.Discard
 		copies, copiesAt := im.captures(j, &p, goesOn)
+		if j.Discard {
+			p.outputs = nil
+		}
 		counted := uint64(0)
 		if m.plugin != nil {
 			counted = 1
@@ -253,7 +255,7 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	ranges := j.Capture
 	if j.KeepWorkspace {
-		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.workspaceBytes(j.Threads)})
+		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, workspaceBytes(im.m.desc, j.Threads)})
 	}
 	var list []uint64
 	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer is room enough.

@@ -212,9 +212,6 @@ func (im *image) results(f *os.File) ([]Result, error) {
 	for k, p := range im.jobs {
 		r := &results[k]
 		for _, o := range p.outputs {
-			if p.discard {
-				break
-			}
 			data, err := read(f, o)
 			if err != nil {
 				return nil, err

@@ -157,16 +157,26 @@ func Open(path string, opts Options) (*Machine, error) {
 
 // OpenLibrary is Open for the contents of an artifact.
 func OpenLibrary(so []byte, opts Options) (*Machine, error) {
-	dir, err := os.MkdirTemp(opts.TempDir, "ripc-")
+	path, remove, err := WriteLibrary(opts.TempDir, so)
 	if err != nil {
-		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "library.so")
-	if err := os.WriteFile(path, so, 0o600); err != nil {
 		return nil, err
 	}
+	defer remove()
 	return Open(path, opts)
+}
+
+// WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the system's, which remove removes.
+func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, err error) {
+	dir, err := os.MkdirTemp(tempDir, "ripc-")
+	if err != nil {
+		return "", nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+	}
+	path = filepath.Join(dir, "library.so")
+	if err := os.WriteFile(path, so, 0o600); err != nil {
+		_ = os.RemoveAll(dir)
+		return "", nil, err
+	}
+	return path, func() error { return os.RemoveAll(dir) }, nil
 }
 
 // simulated finds out how the artifact is simulated.
@@ -240,9 +250,24 @@ func (m *Machine) Code(at, n uint64) []byte {
 	return nil
 }
 
-// workspaceBytes returns the size of the workspace of n threads.
-func (m *Machine) workspaceBytes(n int) int64 {
-	return m.desc.ArenaBytes + int64(n)*m.desc.ScratchBytes
+// workspaceBytes returns the size of an artifact's workspace for n threads.
+func workspaceBytes(d *describe.Artifact, n int) int64 { return d.ArenaBytes + int64(n)*d.ScratchBytes }
+
+// Pattern fills b, which it returns, with a pattern that begins with seed.
+func Pattern(b []byte, seed byte) []byte {
+	for i := range b {
+		b[i] = byte(i)*37 ^ byte(i>>8) ^ seed
+	}
+	return b
+}
+
+// Filled makes what a job of an artifact may start on: a workspace and outputs full of the pattern of seed.
+func Filled(d *describe.Artifact, threads int, seed byte) (workspace []byte, outputs [][]byte) {
+	for _, t := range d.Outputs {
+		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it
+		outputs = append(outputs, Pattern(make([]byte, n), seed))
+	}
+	return Pattern(make([]byte, workspaceBytes(d, threads)), seed), outputs
 }
 
 // check verifies a batch before anything is laid out.
@@ -251,7 +276,7 @@ func (m *Machine) check(jobs []Job) error {
 		fail := func(format string, args ...any) error {
 			return fmt.Errorf("%s: job %d: %s", m.path, k, fmt.Sprintf(format, args...))
 		}
-		work := m.workspaceBytes(j.Threads)
+		work := workspaceBytes(m.desc, j.Threads)
 		switch {
 		case j.Threads < 1 || j.Threads > MaxThreads:
 			return fail("%d threads; 1 to %d are possible", j.Threads, MaxThreads)

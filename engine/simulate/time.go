@@ -30,7 +30,6 @@ type Times struct {
 // Process is a started batch whose last job can be timed, again and again. It is not for several goroutines at once.
 type Process struct {
 	*process
-	jobs  int
 	in    io.WriteCloser
 	out   io.ReadCloser
 	ended error // how the process ended before it should
@@ -52,7 +51,7 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{process: prepared, jobs: len(jobs) + 1}
+	p := &Process{process: prepared}
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
 		p.out, err = p.cmd.StdoutPipe()
 	}
@@ -94,7 +93,8 @@ func (p *Process) Time(t Timing) (Times, error) {
 	if p.ended != nil {
 		return Times{}, p.ended
 	}
-	at := p.image.jobs[p.jobs-1].timing
+	last := len(p.image.jobs) - 1
+	at := p.image.jobs[last].timing
 	start := timingStart(t)
 	if _, err := p.file.WriteAt(start[:24], at); err != nil { // what follows does not change
 		return Times{}, fmt.Errorf("simulate: %w", err)
@@ -103,7 +103,7 @@ func (p *Process) Time(t Timing) (Times, error) {
 		return Times{}, fmt.Errorf("simulate: %w", err)
 	}
 	// A process that has ended is found out by wait.
-	_, _ = p.in.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.jobs-1)))
+	_, _ = p.in.Write(binary.LittleEndian.AppendUint64(nil, uint64(last)))
 	if err := p.wait(); err != nil {
 		return Times{}, err
 	}
@@ -147,7 +147,7 @@ func (p *Process) Finish() ([]Result, error) {
 		return nil, p.failed(err)
 	}
 	p.ended = errors.New("the process has ended")
-	p.image.jobs[p.jobs-1].timing = 0 // Time has said it
+	p.image.jobs[len(p.image.jobs)-1].timing = 0 // Time has said it
 	return p.image.results(p.file)
 }
 
