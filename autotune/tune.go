@@ -34,7 +34,7 @@ type Options struct {
 	Trials int
 	// Time is after how long no new candidates are begun; 0 is no limit.
 	Time time.Duration
-	// Search is the name of the search (search.Names); "" is the default, or, where what that needs is missing, Instead.
+	// Search is the name of the search (search.Names); "" is search.Default.
 	Search string
 	Seed   uint64
 	// Model is what was learned from other tasks (search.Options); nil is nothing.
@@ -50,9 +50,6 @@ type Options struct {
 	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
 	Events func(Event)
 }
-
-// Instead is the search for those who name none and lack XGBoost's library.
-const Instead = "evolve"
 
 // Defaults of Options.
 const (
@@ -191,11 +188,7 @@ func (t *tuner) chooseSearch() (missing, err error) {
 		return nil, nil
 	}
 	t.Search = search.Default()
-	var lacks *costmodel.MissingError
-	if _, err := costmodel.Open(""); errors.As(err, &lacks) {
-		t.Search, missing = Instead, lacks
-	}
-	return missing, nil
+	return search.Available(search.Names()[0]), nil
 }
 
 func (t *tuner) tell(e Event) {
