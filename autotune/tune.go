@@ -120,7 +120,7 @@ type tuner struct {
 
 // open finds the tasks and reads the records.
 func (t *tuner) open(ctx context.Context) error {
-	tasks, err := t.network.Tasks(ctx, t.Layers...)
+	tasks, usual, err := t.network.tasks(ctx, t.Layers)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,6 @@ func (t *tuner) open(ctx context.Context) error {
 			return fmt.Errorf("records: %w", err)
 		}
 	}
-	p, err := t.network.lowered(nil)
-	if err != nil {
-		return err
-	}
-	usual := kernels(p)
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
 	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
 	for _, task := range tasks {
