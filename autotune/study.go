@@ -96,6 +96,19 @@ func traceLines(t schedule.Trace) []string {
 	return lines
 }
 
+// traceOf is the inverse of traceLines.
+func traceOf(lines []string) (schedule.Trace, error) {
+	var t schedule.Trace
+	for _, l := range lines {
+		s, err := schedule.ParseStep(l)
+		if err != nil {
+			return nil, err
+		}
+		t = append(t, s)
+	}
+	return t, nil
+}
+
 func traceKey(lines []string) string { return strings.Join(lines, "\n") }
 
 func (a *study) key(c space.Candidate) string { return traceKey(traceLines(c.Trace)) }
@@ -110,12 +123,8 @@ func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
 	if err != nil || len(c.Trace) > len(r.Trace) {
 		return space.Candidate{}, false
 	}
-	for _, line := range r.Trace[len(c.Trace):] {
-		st, err := schedule.ParseStep(line)
-		if err != nil {
-			return space.Candidate{}, false
-		}
-		p.Steps = append(p.Steps, st)
+	if p.Steps, err = traceOf(r.Trace[len(c.Trace):]); err != nil {
+		return space.Candidate{}, false
 	}
 	if len(p.Steps) > 0 {
 		if c, err = s.Build(p); err != nil {
