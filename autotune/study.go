@@ -60,8 +60,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 	}
 	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
-		same := r.Machine.CPU == mine.CPU && r.Machine.Simulated == mine.Simulated
-		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !same {
+		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !r.Class().SameMachine(mine) {
 			continue
 		}
 		key := traceKey(r.Candidate.Trace)
