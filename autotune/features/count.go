@@ -71,7 +71,7 @@ func product(path []*node, depend uint64) float64 {
 	for _, p := range slices.Backward(path) {
 		switch {
 		case p.lanes:
-		case p.written && !outside && depend&(1<<min(p.depth, 63)) == 0:
+		case p.written && !outside && depend&p.bit() == 0:
 		default:
 			outside = outside || !p.written
 			n *= float64(p.loop.Extent)
@@ -107,7 +107,7 @@ func (k *kernel) count(s *site) {
 	var vector uint64
 	lanes := 1
 	if l != nil {
-		vector, lanes = 1<<min(l.depth, 63), l.loop.Extent
+		vector, lanes = l.bit(), l.loop.Extent
 	}
 	for i := s.from; i < s.to; i++ {
 		k.move(s, &k.all[i], vector, lanes)
@@ -204,7 +204,7 @@ func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir
 	case *ir.Var:
 		for _, n := range s.path {
 			if n.loop.Var == e.Name {
-				d = 1 << min(n.depth, 63)
+				d = n.bit()
 			}
 		}
 	case *ir.Load:
@@ -243,7 +243,7 @@ func outer(path []*node) uint64 {
 	var d uint64
 	for _, n := range path {
 		if !n.written {
-			d |= 1 << min(n.depth, 63)
+			d |= n.bit()
 		}
 	}
 	return d

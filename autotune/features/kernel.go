@@ -47,6 +47,9 @@ type node struct {
 	bytes    float64
 }
 
+// bit is n's in sets of depths, where all loops that are too deep share the last.
+func (n *node) bit() uint64 { return 1 << min(n.depth, 63) }
+
 // buffer is one of the Func.
 type buffer struct {
 	ir.Buffer
