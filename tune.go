@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"ripc/autotune"
@@ -106,10 +105,7 @@ func Searches() []string { return search.Names() }
 // said of the records is told when they are looked at. It fails if the file cannot be read: records that are stale, damaged, of another
 // version or another machine are no failure.
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
-	if _, err := os.Stat(path); err != nil {
-		return o, fmt.Errorf("records: %s: %w", path, files.Cause(err))
-	}
-	set, err := records.Load(path)
+	set, err := records.LoadExisting(path)
 	if err != nil {
 		return o, fmt.Errorf("records: %s: %w", path, files.Cause(err))
 	}

@@ -13,7 +13,6 @@ import (
 	"ripc/compile"
 	"ripc/ir"
 	"ripc/lower/layout"
-	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
 )
@@ -50,26 +49,24 @@ const (
 // that the stages of the network cost least together. It depends on the network, the records and, for the target host, on cpu, the name
 // of this machine's CPU, and fails only where n cannot be lowered. Costs of different machines are never compared: it takes those of one.
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
-	a := &agreement{network: n, set: set, best: map[string]*measured{}}
+	a := &agreement{network: n, set: set, best: map[string]*measured{}, unknown: map[place]bool{}}
 	a.read(cpu)
-	if !a.any {
-		return a.of(nil, nil)
-	}
-	usual, err := n.lowered(nil)
+	p, err := n.lowered(nil)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := a.choose(ctx, usual)
-	if err != nil {
-		return nil, err
+	var choice map[string]layout.Algorithm
+	if a.any {
+		if choice, err = a.choose(ctx, p); err != nil {
+			return nil, err
+		}
 	}
-	p := usual
 	if len(choice) > 0 {
 		if p, err = n.lowered(choice); err != nil {
 			return nil, err
 		}
 	}
-	return a.of(p, choice)
+	return a.of(p, choice), nil
 }
 
 // agreement is one call of Agree.
@@ -79,6 +76,7 @@ type agreement struct {
 	class   records.Class // that costs are of
 	any     bool          // there are records of the target in class
 	best    map[string]*measured
+	unknown map[place]bool // stages without a tuner of which nothing is measured
 	notes   []Note
 }
 
@@ -150,30 +148,22 @@ func before(c, d records.Class, n, m int) bool {
 	return cmp.Or(-cmp.Compare(n, m), strings.Compare(c.CPU, d.CPU), cmp.Compare(c.Unit, d.Unit)) < 0
 }
 
-// of is the agreement for p, nil where there are no records, which has the algorithms of choice.
-func (a *agreement) of(p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
+// of is the agreement for p, which has the algorithms of choice.
+func (a *agreement) of(p *ir.Program, choice map[string]layout.Algorithm) *Agreement {
 	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
-	if p == nil {
-		var err error
-		if p, err = a.network.lowered(nil); err != nil {
-			return nil, err
-		}
-	}
-	for i, s := range p.Stages {
-		f := p.FuncByName(s.Func)
-		m := a.cheapest(p, f)
-		if m == nil {
+	for _, s := range p.Stages {
+		if m := a.cheapest(p, p.FuncByName(s.Func)); m == nil {
 			without.Layers = append(without.Layers, s.Name)
-		} else if _, done := out.Schedules[f.Name]; !done {
-			out.Schedules[p.Stages[i].Func] = m.choice
+		} else {
+			out.Schedules[s.Func] = m.choice
 		}
 	}
 	if len(without.Layers) > 0 {
 		a.notes = append(a.notes, without)
 	}
 	out.Notes = a.notes
-	return out, nil
+	return out
 }
 
 // maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at before all of these count as of no
@@ -219,16 +209,4 @@ func layersOf(p *ir.Program, f *ir.Func) []string {
 		}
 	}
 	return names
-}
-
-func traceOf(lines []string) (schedule.Trace, error) {
-	var t schedule.Trace
-	for _, l := range lines {
-		s, err := schedule.ParseStep(l)
-		if err != nil {
-			return nil, err
-		}
-		t = append(t, s)
-	}
-	return t, nil
 }

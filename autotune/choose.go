@@ -45,6 +45,7 @@ func (a *agreement) choose(ctx context.Context, usual *ir.Program) (map[string]l
 	for _, s := range usual.Stages {
 		m := a.cheapest(usual, usual.FuncByName(s.Func))
 		if m == nil {
+			a.unknown[placeOf(s)] = true
 			continue
 		}
 		least := m.cost
@@ -75,19 +76,19 @@ func (a *agreement) tells(by layout.Algorithm) bool {
 const maxAssignments = 64
 
 // together is the best of the assignments of algorithms to layers where these depend on each other: of all, if there are few; else of
-// what the network is without a tuner, of one algorithm for all layers, of choice, and of what comes of these by changing layers to choice, one after the other, as long
-// as that helps.
+// what the network is without a tuner, of one algorithm for all layers, of choice, and of what comes of these by changing layers to
+// choice, one after the other, as long as that helps.
 func (a *agreement) together(ctx context.Context, usual *ir.Program, choice map[string]layout.Algorithm, promised float64, free map[string][]layout.Algorithm) (map[string]layout.Algorithm, error) {
-	total, err := a.costOf(usual, choice)
+	total, err := a.costOf(choice)
 	if err != nil || total <= promised*(1+1e-9) { // sums in another order
 		return choice, err
 	}
-	best, least := map[string]layout.Algorithm{}, a.cost(usual, nil)
+	best, least := map[string]layout.Algorithm{}, a.cost(usual)
 	try := func(next map[string]layout.Algorithm) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		total, err := a.costOf(usual, next)
+		total, err := a.costOf(next)
 		if err != nil || total >= least {
 			return false, err
 		}
@@ -145,30 +146,22 @@ func (a *agreement) together(ctx context.Context, usual *ir.Program, choice map[
 }
 
 // costOf is the cost of the network with the algorithms of choice.
-func (a *agreement) costOf(usual *ir.Program, choice map[string]layout.Algorithm) (float64, error) {
+func (a *agreement) costOf(choice map[string]layout.Algorithm) (float64, error) {
 	p, err := a.network.lowered(choice)
 	if err != nil {
 		return 0, err
 	}
-	return a.cost(p, usual), nil
+	return a.cost(p), nil
 }
 
-// cost is that of all stages of p. What has not been measured counts nothing if that is so in the other program too, else without end.
-func (a *agreement) cost(p, other *ir.Program) float64 {
-	unknown := map[place]bool{}
-	if other != nil {
-		for _, s := range other.Stages {
-			if a.cheapest(other, other.FuncByName(s.Func)) == nil {
-				unknown[placeOf(s)] = true
-			}
-		}
-	}
+// cost is that of all stages of p. What has not been measured counts nothing if that is so without a tuner, too, else without end.
+func (a *agreement) cost(p *ir.Program) float64 {
 	total := 0.0
 	for _, s := range p.Stages {
 		switch m := a.cheapest(p, p.FuncByName(s.Func)); {
 		case m != nil:
 			total += m.cost
-		case other != nil && !unknown[placeOf(s)]:
+		case !a.unknown[placeOf(s)]:
 			return math.Inf(1)
 		}
 	}

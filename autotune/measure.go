@@ -24,12 +24,6 @@ type trial struct {
 	number    int // of the task
 }
 
-// known says that a record has what came of it.
-func (tr trial) known() bool {
-	_, ok := tr.study.records[tr.study.key(tr.candidate)]
-	return ok
-}
-
 // answer is what came of a trial.
 type answer struct {
 	measurement records.Measurement
@@ -49,12 +43,6 @@ func (a *study) options(emit []codegen.Kind) compile.KernelOptions {
 	return compile.KernelOptions{Constants: constants, Stage: a.task.Stage, Emit: emit}
 }
 
-// building adds to options for a kernel what the tuner builds with.
-func (t *tuner) building(o compile.KernelOptions) compile.KernelOptions {
-	o.With = t.backends
-	return o
-}
-
 // measure builds and measures trials, several at a time, and takes note of what came of them in their order. It ends with the first
 // that nothing can be learned of.
 func (t *tuner) measure(ctx context.Context, trials []trial) error {
@@ -72,8 +60,8 @@ func (t *tuner) measure(ctx context.Context, trials []trial) error {
 		}
 		tr.number = counts[tr.study]
 		counts[tr.study]++
-		if answers[i] = make(chan answer, 1); tr.known() {
-			r := tr.study.records[tr.study.key(tr.candidate)]
+		answers[i] = make(chan answer, 1)
+		if r, ok := tr.study.records[tr.study.key(tr.candidate)]; ok { // which says what came of it
 			answers[i] <- answer{measurement: r.Result, machine: r.Machine, known: true}
 		}
 	}
@@ -135,7 +123,9 @@ func (t *tuner) try(ctx context.Context, tr trial, builders, slots chan struct{}
 		if want, err = tr.study.reference(ctx); err != nil {
 			return fmt.Errorf("interpreting %s: %w", title(tr.study.task), err)
 		}
-		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, t.building(tr.study.options(nil)))
+		o := tr.study.options(nil)
+		o.With = t.backends
+		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, o)
 		return err
 	}); err != nil {
 		if text, ok := unbuildable(ctx, err); ok && want != nil && tr.number > 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"ripc/autotune/space"
 	"ripc/compile"
@@ -91,14 +90,15 @@ type place struct{ layer, op string }
 
 func placeOf(s ir.Stage) place { return place{s.Name, s.Op} }
 
-// Tasks are the different kernels that n may be made of: first those that it is made of without a tuner, in order, then those of other
-// algorithms. If layers are named, they are those of these layers alone; it fails with *ir.Error if there is none of that name.
-func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, error) {
+// tasks are the different kernels that n may be made of: first those that it is made of without a tuner, in order, then those of other
+// algorithms; usual are the keys of the former by place. If layers are named, they are those of these layers alone; it fails with
+// *ir.Error if there is none of that name.
+func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Task, usual map[place]string, err error) {
 	programs, err := n.programs(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var tasks []*space.Task
+	usual = map[place]string{}
 	byKey := map[string]*space.Task{}
 	convolutions := map[string]*graph.Node{}
 	for _, node := range n.Graph.Nodes {
@@ -122,6 +122,9 @@ func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, e
 				key = space.Key(f)
 				keys[s.Func] = key
 			}
+			if k == 0 {
+				usual[placeOf(s)] = key
+			}
 			t := byKey[key]
 			if t == nil {
 				t = space.TaskOf(f, n.Target, s, compile.StageConstants(p, i))
@@ -139,25 +142,19 @@ func (n *Network) Tasks(ctx context.Context, layers ...string) ([]*space.Task, e
 	}
 	for _, l := range layers {
 		if !slices.Contains(names, l) {
-			return nil, compile.UnknownLayer(n.Graph.File, l, slices.Compact(names))
+			return nil, nil, compile.UnknownLayer(n.Graph.File, l, slices.Compact(names))
 		}
 	}
 	if len(tasks) == 0 {
-		return nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages"}
+		return nil, nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages"}
 	}
-	return tasks, nil
+	return tasks, usual, nil
 }
 
 // shapeText is, for people, "28x28x128 -> 14x14x64, 3x3 in steps of 2, 1 bit by 2" of a convolution, however it is laid out.
 func (n *Network) shapeText(node *graph.Node, l ir.Layer) string {
 	f := node.Attrs.(*graph.FusedConv)
-	image := func(tensor string) string {
-		shape := ops.Spatial(n.Graph.Value(tensor).Shape)
-		if shape[0] == 1 {
-			shape = shape[1:]
-		}
-		return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", "x"), "[]")
-	}
+	image := func(tensor string) string { return space.ImageText(ops.Spatial(n.Graph.Value(tensor).Shape)) }
 	text := fmt.Sprintf("%s -> %s, %dx%d", image(node.Inputs[0]), image(node.Output), f.KH, f.KW)
 	if f.SH > 1 || f.SW > 1 {
 		text += fmt.Sprintf(" in steps of %d", max(f.SH, f.SW))
@@ -169,18 +166,6 @@ func (n *Network) shapeText(node *graph.Node, l ir.Layer) string {
 		text += ", " + space.BitsText(l)
 	}
 	return text
-}
-
-// kernels are the keys of p's kernels by place.
-func kernels(p *ir.Program) map[place]string {
-	all, keys := map[place]string{}, map[string]string{}
-	for _, s := range p.Stages {
-		if keys[s.Func] == "" {
-			keys[s.Func] = space.Key(p.FuncByName(s.Func))
-		}
-		all[placeOf(s)] = keys[s.Func]
-	}
-	return all
 }
 
 // title is a task for people.

@@ -60,8 +60,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 	}
 	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
-		same := r.Machine.CPU == mine.CPU && r.Machine.Simulated == mine.Simulated
-		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !same {
+		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !r.Class().SameMachine(mine) {
 			continue
 		}
 		key := traceKey(r.Candidate.Trace)
@@ -96,6 +95,19 @@ func traceLines(t schedule.Trace) []string {
 	return lines
 }
 
+// traceOf is the inverse of traceLines.
+func traceOf(lines []string) (schedule.Trace, error) {
+	var t schedule.Trace
+	for _, l := range lines {
+		s, err := schedule.ParseStep(l)
+		if err != nil {
+			return nil, err
+		}
+		t = append(t, s)
+	}
+	return t, nil
+}
+
 func traceKey(lines []string) string { return strings.Join(lines, "\n") }
 
 func (a *study) key(c space.Candidate) string { return traceKey(traceLines(c.Trace)) }
@@ -110,12 +122,8 @@ func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
 	if err != nil || len(c.Trace) > len(r.Trace) {
 		return space.Candidate{}, false
 	}
-	for _, line := range r.Trace[len(c.Trace):] {
-		st, err := schedule.ParseStep(line)
-		if err != nil {
-			return space.Candidate{}, false
-		}
-		p.Steps = append(p.Steps, st)
+	if p.Steps, err = traceOf(r.Trace[len(c.Trace):]); err != nil {
+		return space.Candidate{}, false
 	}
 	if len(p.Steps) > 0 {
 		if c, err = s.Build(p); err != nil {

@@ -34,7 +34,7 @@ type Options struct {
 	Trials int
 	// Time is after how long no new candidates are begun; 0 is no limit.
 	Time time.Duration
-	// Search is the name of the search (search.Names); "" is the default, or, where what that needs is missing, Instead.
+	// Search is the name of the search (search.Names); "" is search.Default.
 	Search string
 	Seed   uint64
 	// Model is what was learned from other tasks (search.Options); nil is nothing.
@@ -50,9 +50,6 @@ type Options struct {
 	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
 	Events func(Event)
 }
-
-// Instead is the search for those who name none and lack XGBoost's library.
-const Instead = "evolve"
 
 // Defaults of Options.
 const (
@@ -123,7 +120,7 @@ type tuner struct {
 
 // open finds the tasks and reads the records.
 func (t *tuner) open(ctx context.Context) error {
-	tasks, err := t.network.Tasks(ctx, t.Layers...)
+	tasks, usual, err := t.network.tasks(ctx, t.Layers)
 	if err != nil {
 		return err
 	}
@@ -149,11 +146,6 @@ func (t *tuner) open(ctx context.Context) error {
 			return fmt.Errorf("records: %w", err)
 		}
 	}
-	p, err := t.network.lowered(nil)
-	if err != nil {
-		return err
-	}
-	usual := kernels(p)
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
 	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
 	for _, task := range tasks {
@@ -191,11 +183,7 @@ func (t *tuner) chooseSearch() (missing, err error) {
 		return nil, nil
 	}
 	t.Search = search.Default()
-	var lacks *costmodel.MissingError
-	if _, err := costmodel.Open(""); errors.As(err, &lacks) {
-		t.Search, missing = Instead, lacks
-	}
-	return missing, nil
+	return search.Available(search.Names()[0]), nil
 }
 
 func (t *tuner) tell(e Event) {

@@ -76,7 +76,7 @@ func (k *kernel) moved(n *node) float64 {
 			continue
 		}
 		b := a.trips * a.width * float64(a.buf.Type.Bytes())
-		if l := lane(a.path); l != nil && a.depend&(1<<min(l.depth, 63)) != 0 {
+		if l := lane(a.path); l != nil && a.depend&l.bit() != 0 {
 			b *= float64(l.loop.Extent)
 		}
 		bytes += b

@@ -14,6 +14,9 @@ type Class struct {
 	Unit      Unit
 }
 
+// SameMachine reports whether c and d are of one kind of machine, whatever the unit: failures have none.
+func (c Class) SameMachine(d Class) bool { return c.CPU == d.CPU && c.Simulated == d.Simulated }
+
 // Class of a record's machine and cost.
 func (r *Record) Class() Class {
 	return Class{CPU: r.Machine.CPU, Simulated: r.Machine.Simulated, Unit: r.Result.Unit}

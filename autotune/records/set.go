@@ -51,16 +51,22 @@ const formats = "ripc.record/"
 // ErrNoFile is that records are to be read from what is no file: a pipe or a device, which may never end.
 var ErrNoFile = errors.New("is no regular file")
 
-// Load reads a file. A file that is not there is one without records. What is damaged in it is said in the Set and is no error. It fails
-// with ErrNoFile for pipes, devices and folders.
+// Load is LoadExisting of a tuner's file: one that is not there yet is one without records.
 func Load(path string) (*Set, error) {
+	s, err := LoadExisting(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Set{}, nil
+	}
+	return s, err
+}
+
+// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with ErrNoFile for pipes, devices and
+// folders.
+func LoadExisting(path string) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNoFile}
 	}
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Set{}, nil
-	}
 	if err != nil {
 		return nil, err
 	}

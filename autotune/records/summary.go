@@ -33,7 +33,7 @@ func (s *Set) Summaries() []Summary {
 		classes := own.Classes(t)
 		for i := range own.Records {
 			r := &own.Records[i]
-			if r.Result.Failure != nil && !sameMachine(classes, r.Class()) {
+			if r.Result.Failure != nil && !slices.ContainsFunc(classes, r.Class().SameMachine) {
 				classes = append(classes, r.Class())
 			}
 		}
@@ -42,7 +42,7 @@ func (s *Set) Summaries() []Summary {
 			for i := range own.Records {
 				r := &own.Records[i]
 				switch {
-				case r.Result.Failure != nil && sameMachine([]Class{c}, r.Class()):
+				case r.Result.Failure != nil && c.SameMachine(r.Class()):
 					one.Trials, one.Failed = one.Trials+1, one.Failed+1
 				case r.Result.Failure == nil && r.Class() == c:
 					one.Trials++
@@ -58,16 +58,6 @@ func (s *Set) Summaries() []Summary {
 		}
 	}
 	return out
-}
-
-// sameMachine reports whether one of the classes is of the machine that c is of, whatever the unit.
-func sameMachine(classes []Class, c Class) bool {
-	for _, k := range classes {
-		if k.CPU == c.CPU && k.Simulated == c.Simulated {
-			return true
-		}
-	}
-	return false
 }
 
 // byTask splits s into sets of one task each, in the order of the file, so that nothing looks through all records again and again.
@@ -109,7 +99,7 @@ func (s *Set) Curves(t Task, c Class) []Curve {
 	costs := map[run]map[int]float64{} // by trial; 0 of one that failed
 	for _, r := range s.Of(t) {
 		k := run{r.Origin.Tuner, r.Origin.Seed}
-		if r.Result.Failure == nil && r.Class() != c || !sameMachine([]Class{c}, r.Class()) {
+		if r.Result.Failure == nil && r.Class() != c || !c.SameMachine(r.Class()) {
 			continue
 		}
 		if costs[k] == nil {

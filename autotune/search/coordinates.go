@@ -18,7 +18,6 @@ type coordinates struct {
 
 // coordinate is a strategy.
 type coordinate struct {
-	name    string
 	knobs   []strategy.Knob
 	columns []int // of the knobs among the features
 	free    []int // knobs with a choice
@@ -39,7 +38,7 @@ func newCoordinates(s *space.Space) *coordinates {
 		c.names = append(c.names, "strategy."+name)
 	}
 	for _, name := range s.Strategies() {
-		k := coordinate{name: name, knobs: s.Knobs(name), first: first}
+		k := coordinate{knobs: s.Knobs(name), first: first}
 		n := 1
 		for i, knob := range k.knobs {
 			n *= len(knob.Domain)
@@ -60,19 +59,11 @@ func newCoordinates(s *space.Space) *coordinates {
 
 // of is the place of a point; false if it is of another space.
 func (c *coordinates) of(p space.Point) (place, bool) {
-	i := slices.IndexFunc(c.kinds, func(k coordinate) bool { return k.name == p.Strategy })
+	i := c.space.Index(p)
 	if i < 0 {
 		return place{}, false
 	}
-	out := place{kind: i, at: make([]uint16, len(c.kinds[i].knobs))}
-	for j, knob := range c.kinds[i].knobs {
-		at := slices.Index(knob.Domain, p.Values[knob.Name])
-		if at < 0 {
-			return place{}, false
-		}
-		out.at[j] = uint16(at)
-	}
-	return out, true
+	return c.place(i), true
 }
 
 // number is what space.At takes.

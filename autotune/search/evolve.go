@@ -85,8 +85,8 @@ func (e *evolve) parent() space.Point {
 }
 
 func (e *evolve) Tell(told []Outcome) {
+	e.Fresh.Tell(told)
 	for _, o := range told {
-		e.Seen(o.Candidate)
 		if !o.Failed {
 			e.told = append(e.told, o)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ripc/autotune/space"
+	"ripc/ir/arith"
 )
 
 // order goes through all points of a space that have no steps behind their strategies', each once.
@@ -24,18 +25,10 @@ func openGrid(s *space.Space, _ Options) (Search, error) {
 	const golden = 0.6180339887498949
 	n := s.Size()
 	stride := max(1, int(golden*float64(n)))
-	for common(stride, n) != 1 {
+	for arith.GCD(int64(stride), int64(n)) != 1 {
 		stride++
 	}
 	return &order{Fresh: NewFresh(s), stride: stride}, nil
-}
-
-// common is the greatest common divisor.
-func common(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 func (o *order) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -50,10 +43,4 @@ func (o *order) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 		o.next = (o.next + o.stride) % size
 	}
 	return out, nil
-}
-
-func (o *order) Tell(told []Outcome) {
-	for _, t := range told {
-		o.Seen(t.Candidate)
-	}
 }

@@ -79,11 +79,7 @@ func Learn(ctx context.Context, l *costmodel.Library, base *costmodel.Model, all
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			s := costmodel.Sample{Features: look.features(o.Candidate), Cost: o.Cost, Group: fmt.Sprint(i)}
-			if o.Failed {
-				s.Cost = 0
-			}
-			samples = append(samples, s)
+			samples = append(samples, o.sample(look.features(o.Candidate), fmt.Sprint(i)))
 		}
 	}
 	o := costmodel.Defaults(ModelFeatures())

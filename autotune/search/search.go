@@ -20,6 +20,15 @@ type Outcome struct {
 	Failed    bool
 }
 
+// sample is what a model learns from an outcome, beside those of its group.
+func (o Outcome) sample(features []float32, group string) costmodel.Sample {
+	s := costmodel.Sample{Features: features, Cost: o.Cost, Group: group}
+	if o.Failed {
+		s.Cost = 0
+	}
+	return s
+}
+
 // Search proposes candidates of one task. It depends on nothing but its options and what it was told, in order.
 type Search interface {
 	// Propose gives up to n candidates, all different from each other and from those that it proposed or was told before; none if there
@@ -136,6 +145,13 @@ func (f *Fresh) Seen(c space.Candidate) {
 	f.traces[c.Key()] = true
 }
 
+// Tell says that the schedules of candidates are not new any more, whatever they cost.
+func (f *Fresh) Tell(told []Outcome) {
+	for _, o := range told {
+		f.Seen(o.Candidate)
+	}
+}
+
 func (f *Fresh) note(p space.Point, key string) {
 	if !f.points[key] && len(p.Steps) == 0 {
 		f.plain++
@@ -159,24 +175,6 @@ func openRandom(s *space.Space, o Options) (Search, error) {
 // streamOfRandom sets the numbers of this search apart from those that others draw from the same seed.
 const streamOfRandom = 0x72616e64
 
-// drawsEach is how often, on average, random draws for a candidate: in spaces where most points are none, or the same, it gives up at some time.
-const drawsEach = 50
-
 func (s *random) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
-	var out []space.Candidate
-	for draws := drawsEach * n; len(out) < n && draws > 0 && !s.All(); draws-- {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if c, ok := s.Take(s.Space.Random(s.r)); ok {
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-func (s *random) Tell(told []Outcome) {
-	for _, o := range told {
-		s.Seen(o.Candidate)
-	}
+	return s.drawn(ctx, n, s.r)
 }

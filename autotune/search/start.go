@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"ripc/autotune/space"
 	"ripc/schedule/strategy"
@@ -66,20 +66,18 @@ func (f *Fresh) takeAll(ctx context.Context, points []space.Point) ([]space.Cand
 		}
 	}
 	built, errs := make([]space.Candidate, len(fresh)), make([]error, len(fresh))
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(len(fresh), runtime.GOMAXPROCS(0)) {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(fresh) {
-					return
-				}
-				built[i], errs[i] = f.Space.Build(fresh[i])
-			}
+	var all errgroup.Group // what each came to is in errs
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range fresh {
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() error {
+			built[i], errs[i] = f.Space.Build(p)
+			return nil
 		})
 	}
-	all.Wait()
+	_ = all.Wait() // for what never fails
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -93,8 +91,11 @@ func (f *Fresh) takeAll(ctx context.Context, points []space.Point) ([]space.Cand
 	return out, nil
 }
 
-// draw takes candidates at random, and the last ones of a space one by one.
-func (f *Fresh) draw(ctx context.Context, n int, r *rand.Rand) ([]space.Candidate, error) {
+// drawsEach is how often, on average, a candidate is drawn for: in spaces where most points are none, or the same, that ends at some time.
+const drawsEach = 50
+
+// drawn takes candidates at random.
+func (f *Fresh) drawn(ctx context.Context, n int, r *rand.Rand) ([]space.Candidate, error) {
 	var out []space.Candidate
 	for draws := drawsEach * n; len(out) < n && draws > 0 && !f.All(); draws-- {
 		if err := ctx.Err(); err != nil {
@@ -103,6 +104,15 @@ func (f *Fresh) draw(ctx context.Context, n int, r *rand.Rand) ([]space.Candidat
 		if c, ok := f.Take(f.Space.Random(r)); ok {
 			out = append(out, c)
 		}
+	}
+	return out, nil
+}
+
+// draw takes candidates at random, and the last ones of a space one by one.
+func (f *Fresh) draw(ctx context.Context, n int, r *rand.Rand) ([]space.Candidate, error) {
+	out, err := f.drawn(ctx, n, r)
+	if err != nil {
+		return nil, err
 	}
 	const small = 1 << 13 // points, which can be gone through
 	if size := f.Space.Size(); len(out) < n && size <= small && !f.All() {

@@ -41,6 +41,9 @@ type entry struct {
 // streamOfXGB sets the numbers of this search apart.
 const streamOfXGB = 0x786762
 
+// measured is the group of what was measured.
+const measured = "measured"
+
 // What the search goes by.
 const (
 	enough     = 6    // candidates that have to be measured before a model of them is asked
@@ -171,15 +174,6 @@ func (x *xgb) best() []*entry {
 	return all
 }
 
-// sample is what a model learns from an entry.
-func (e *entry) sample(features []float32) costmodel.Sample {
-	s := costmodel.Sample{Features: features, Cost: e.outcome.Cost, Group: "measured"}
-	if e.outcome.Failed {
-		s.Cost = 0
-	}
-	return s
-}
-
 // model is of the kernels that were measured, and of other tasks.
 func (x *xgb) model(ctx context.Context) (*costmodel.Model, error) {
 	if len(x.told) < enough && x.base != nil {
@@ -187,7 +181,7 @@ func (x *xgb) model(ctx context.Context) (*costmodel.Model, error) {
 	}
 	var samples []costmodel.Sample
 	for _, e := range x.told {
-		samples = append(samples, e.sample(e.features))
+		samples = append(samples, e.outcome.sample(e.features, measured))
 	}
 	o := costmodel.Defaults(x.look.names)
 	o.Depth, o.Base = 3, x.base // of few samples
@@ -199,7 +193,7 @@ func (x *xgb) sketch(ctx context.Context, model *costmodel.Model) (*costmodel.Mo
 	var samples []costmodel.Sample
 	for _, e := range x.told {
 		if e.inside {
-			samples = append(samples, e.sample(x.where.features(e.place)))
+			samples = append(samples, e.outcome.sample(x.where.features(e.place), measured))
 		}
 	}
 	if x.base != nil {

@@ -256,8 +256,8 @@ func (s *Space) step(f *ir.Func, st schedule.Step) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := size.Of(r.Func.Body); n > size.Max && n > size.Of(f.Body) {
-		return nil, fmt.Errorf("the code would have about %d instructions, more than %d", n, size.Max)
+	if err := size.Check(f.Body, r.Func.Body); err != nil {
+		return nil, err
 	}
 	return r.Func, arith.VerifyWidths(r.Func)
 }

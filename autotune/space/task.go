@@ -85,12 +85,17 @@ func BitsText(l ir.Layer) string {
 	return fmt.Sprintf("%d bits by %d", l.ActivationBits, l.WeightBits)
 }
 
-// imageText is the shape of a tensor without a batch of 1: "28x28x128".
+// imageText is ImageText of what a buffer holds.
 func imageText(b ir.Buffer) string {
 	shape := b.Shape
 	if b.Enc.Kind != ir.NoEncoding && len(shape) > 1 { // [planes, ..., words]
 		shape = append(append([]int{}, shape[1:len(shape)-1]...), b.Enc.Channels)
 	}
+	return ImageText(shape)
+}
+
+// ImageText is, for people, the shape of a tensor without a batch of 1: "28x28x128".
+func ImageText(shape []int) string {
 	if len(shape) > 1 && shape[0] == 1 {
 		shape = shape[1:]
 	}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ripc/autotune/costmodel"
 	"ripc/autotune/search"
@@ -21,7 +22,6 @@ type result struct {
 	Task      string  `json:"task"`
 	Points    int     `json:"points"`    // of the space
 	Reference int     `json:"reference"` // schedules that were measured to compare with
-	All       bool    `json:"all,omitempty"`
 	Default   float64 `json:"default"`
 	Best      float64 `json:"best"` // of the reference
 	// Curves are, by search and seed, the lowest cost after each trial; trial 0 is the default.
@@ -128,27 +128,16 @@ func (s settings) search(ctx context.Context, t *task, name string, o search.Opt
 
 // ofAll is what candidates cost, so many measured at once.
 func (c *costs) ofAll(ctx context.Context, xs []space.Candidate, jobs int) ([]float64, error) {
-	out, errs := make([]float64, len(xs)), make([]error, len(xs))
-	work := make(chan int)
-	var all sync.WaitGroup
-	for range jobs {
-		all.Go(func() {
-			for i := range work {
-				out[i], errs[i] = c.of(ctx, xs[i])
-			}
+	out := make([]float64, len(xs))
+	var all errgroup.Group
+	all.SetLimit(jobs)
+	for i, x := range xs {
+		all.Go(func() (err error) {
+			out[i], err = c.of(ctx, x)
+			return err
 		})
 	}
-	for i := range xs {
-		work <- i
-	}
-	close(work)
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, all.Wait()
 }
 
 // median of what the curves have after so many trials; a curve that ended has its last.

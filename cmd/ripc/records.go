@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -93,24 +94,17 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 		if r.Simulated {
 			machine += " (simulated)"
 		}
-		algorithm := r.Algorithm
-		if algorithm == "" {
-			algorithm = "-"
-		}
-		t.add(printable(r.Op+" "+r.Shape), printable(r.Key[:min(len(r.Key), 12)]), printable(r.Target), printable(algorithm), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
+		t.add(printable(r.Op+" "+r.Shape), printable(r.Key[:min(len(r.Key), 12)]), printable(r.Target), printable(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
 			cost(r.Best), cost(r.Default), gain, printable(machine))
 	}
 	return t.write(w, width)
 }
 
-// loadRecords reads files one behind the other and says on standard error what could not be read. Unlike a tuner's, the files have to be there.
+// loadRecords reads files one behind the other and says on standard error what could not be read.
 func loadRecords(paths []string) (*records.Set, error) {
 	var sets []*records.Set
 	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil {
-			return nil, cannotReadRecords(path, err)
-		}
-		s, err := records.Load(path)
+		s, err := records.LoadExisting(path)
 		if err != nil {
 			return nil, cannotReadRecords(path, err)
 		}
@@ -197,10 +191,7 @@ has it open goes on with the new one.`,
 				err = records.Rewrite(out, prune)
 			} else {
 				var set, pruned *records.Set
-				if _, err = os.Stat(args[0]); err == nil {
-					set, err = records.Load(args[0])
-				}
-				if err == nil {
+				if set, err = records.LoadExisting(args[0]); err == nil {
 					pruned, err = prune(set)
 				}
 				if err == nil {

@@ -96,7 +96,7 @@ func Table() []Row {
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/features", compiler, nil},
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
-		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "lower/layout", "schedule", "schedule/strategy"}, []string{"gonum.org/v1/gonum"}},
+		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "ir/arith", "schedule/strategy"}, []string{"golang.org/x/sync"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "measure", "runtime", "runtime/describe", "targets", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
@@ -106,7 +106,7 @@ func Table() []Row {
 		{"report", []string{".", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                           // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
-		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "codegen", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "measure", "targets"}, nil}, // searches beside each other
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "measure", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
 		{"e2e", nil, nil}, // tests only
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by

@@ -3,6 +3,8 @@
 package size
 
 import (
+	"fmt"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -15,6 +17,15 @@ const (
 	// Preferred is where default schedules stop unrolling, which leaves room for what the estimate does not see.
 	Preferred = 1500
 )
+
+// Check fails if after, which a schedule made of before, is more than Max by estimate. What is too large without a schedule is left to
+// the back end, which counts.
+func Check(before, after ir.Stmt) error {
+	if n := Of(after); n > Max && n > Of(before) {
+		return fmt.Errorf("the code would have about %d instructions, more than %d", n, Max)
+	}
+	return nil
+}
 
 const huge = 1 << 30
 

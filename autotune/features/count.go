@@ -1,0 +1,357 @@
+package features
+
+import (
+	"math"
+	"slices"
+
+	"ripc/ir"
+)
+
+// Kinds of operations and widths of their elements.
+const (
+	opAdd = iota
+	opMul
+	opFma
+	opBits
+	opShift
+	opCount
+	opCompare
+	opCast
+	opDivide
+	opRound
+	operationKinds
+)
+
+func operationNames() [operationKinds]string {
+	return [...]string{"add", "mul", "fma", "bits", "shift", "count", "compare", "cast", "divide", "round"}
+}
+
+const (
+	w8 = iota
+	w16
+	w32
+	w64
+	wFloat
+	widths
+)
+
+func widthNames() [widths]string { return [...]string{".8", ".16", ".32", ".64", ".f32"} }
+
+func widthOf(t ir.Type) int {
+	switch {
+	case t.IsFloat():
+		return wFloat
+	case t.Bits() <= 8:
+		return w8
+	case t.Bits() <= 16:
+		return w16
+	case t.Bits() <= 32:
+		return w32
+	}
+	return w64
+}
+
+// Ways to get at memory.
+const (
+	neighbours = iota // a vector of neighbours
+	one               // one element, for all lanes if there are several
+	scattered         // an element for each lane
+	window            // an operand of an instruction
+	accessKinds
+)
+
+func accessNames() [accessKinds]string {
+	return [...]string{"neighbours", "one", "scattered", "window"}
+}
+
+// product is how often something is executed that depends on the loops at some depths: loops that are written out count where it depends
+// on them, up to the first that is not. Lanes of a vector are executed together.
+func product(path []*node, depend uint64) float64 {
+	n, outside := 1.0, false
+	for _, p := range slices.Backward(path) {
+		switch {
+		case p.lanes:
+		case p.written && !outside && depend&p.bit() == 0:
+		default:
+			outside = outside || !p.written
+			n *= float64(p.loop.Extent)
+		}
+	}
+	return n
+}
+
+// lane is the loop whose iterations are lanes, nil if there is none.
+func lane(path []*node) *node {
+	for _, p := range slices.Backward(path) {
+		if p.lanes {
+			return p
+		}
+	}
+	return nil
+}
+
+// vectorBits are those of a register; chips without vectors have words.
+func (k *kernel) vectorBits() float64 { return float64(max(ir.U32.Bits(), k.target.VectorBits)) }
+
+// registers is how many vector registers hold n elements, 1 if they are one.
+func (k *kernel) registers(n int, t ir.Type) float64 {
+	if n <= 1 {
+		return 1
+	}
+	return max(1, math.Ceil(float64(n*max(8, t.Bits()))/k.vectorBits()))
+}
+
+// count counts the instructions of a statement.
+func (k *kernel) count(s *site) {
+	l := lane(s.path)
+	var vector uint64
+	lanes := 1
+	if l != nil {
+		vector, lanes = l.bit(), l.loop.Extent
+	}
+	for i := s.from; i < s.to; i++ {
+		k.move(s, &k.all[i], vector, lanes)
+	}
+	if c, ok := s.stmt.(*ir.Call); ok {
+		n, bits := product(s.path, math.MaxUint64), k.bitsOf(c.Fn)
+		if m, ok := k.Describer.instructions[c.Fn.Name]; ok {
+			k.called[m] += n
+		}
+		k.work += n * bits
+		n *= max(1, bits/k.vectorBits())
+		k.calls += n
+		s.cost += n
+	}
+	if s.value == nil {
+		return
+	}
+	seen := map[ir.Expr]uint64{}
+	k.value(s, s.value, vector, lanes, seen)
+	if st, ok := s.stmt.(*ir.Store); ok && st.Op != ir.Assign {
+		op := opAdd
+		switch st.Op {
+		case ir.OrTo:
+			op = opBits
+		case ir.MinTo, ir.MaxTo:
+			op = opCompare
+		}
+		k.operate(s, op, st.Val.Type(), math.MaxUint64, vector, lanes)
+	}
+}
+
+// move counts a load or store of memory; a store that adds loads, too.
+func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
+	depend := a.depend
+	if st, ok := s.stmt.(*ir.Store); ok && a.store && st.Op == ir.Assign {
+		depend = math.MaxUint64
+	}
+	a.trips = product(s.path, depend)
+	if a.buf.kept {
+		return
+	}
+	kind, n := one, 1.0
+	switch {
+	case a.size != nil:
+		kind, n = window, k.registers(int(a.width), a.buf.Type)
+	case depend&vector != 0 && a.depend&vector != 0:
+		kind, n = neighbours, k.registers(lanes, a.buf.Type)
+		if !a.contiguous(vector) {
+			kind, n = scattered, float64(lanes)
+		}
+	}
+	n *= a.trips
+	m, moves := &k.memory[kind], n
+	st, isStore := s.stmt.(*ir.Store)
+	switch {
+	case !a.store:
+		m.loads += n
+	case isStore && st.Op == ir.Assign:
+		m.stores += n
+	default: // adds to what is there
+		m.loads += n
+		m.stores += n
+		moves *= 2
+	}
+	s.cost += moves
+}
+
+// contiguous reports whether the lanes are neighbours in memory.
+func (a *access) contiguous(vector uint64) bool {
+	if len(a.dims) == 0 {
+		return false
+	}
+	last := len(a.dims) - 1
+	for _, x := range a.dims[:last] {
+		if x.depths()&vector != 0 {
+			return false
+		}
+	}
+	for _, t := range a.dims[last].terms {
+		if vector == 1<<t.depth {
+			return t.coef == 1 && !a.dims[last].any
+		}
+	}
+	return false
+}
+
+// value counts the operations of an expression, parts that are equal once, and gives the depths that it depends on.
+func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir.Expr]uint64) uint64 {
+	if d, ok := seen[e]; ok {
+		return d
+	}
+	var d uint64
+	switch e := e.(type) {
+	case *ir.Var:
+		for _, n := range s.path {
+			if n.loop.Var == e.Name {
+				d = n.bit()
+			}
+		}
+	case *ir.Load:
+		d = k.all[s.loads[e]].depend
+		if e.Idx == nil || k.all[s.loads[e]].buf.local { // it may change from one iteration to the next
+			d |= outer(s.path)
+		}
+	case *ir.Binary:
+		d = k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen)
+		k.operate(s, binaryKind(e.Op), e.A.Type(), d, vector, lanes)
+	case *ir.Unary:
+		d = k.value(s, e.A, vector, lanes, seen)
+		k.operate(s, unaryKind(e.Op), e.Type(), d, vector, lanes)
+	case *ir.Select:
+		d = k.value(s, e.Cond, vector, lanes, seen) | k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen)
+		k.operate(s, opCompare, e.Type(), d, vector, lanes)
+	case *ir.Cast:
+		d = k.value(s, e.A, vector, lanes, seen)
+		t := e.T
+		if e.A.Type().Bits() > t.Bits() {
+			t = e.A.Type()
+		}
+		k.operate(s, opCast, t, d, vector, lanes)
+	case *ir.Bitcast:
+		d = k.value(s, e.A, vector, lanes, seen)
+	case *ir.Fma:
+		d = k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen) | k.value(s, e.C, vector, lanes, seen)
+		k.operate(s, opFma, ir.F32, d, vector, lanes)
+	}
+	seen[e] = d
+	return d
+}
+
+// outer are the depths of loops that are not written out.
+func outer(path []*node) uint64 {
+	var d uint64
+	for _, n := range path {
+		if !n.written {
+			d |= n.bit()
+		}
+	}
+	return d
+}
+
+// operate counts one operation of a statement.
+func (k *kernel) operate(s *site, op int, t ir.Type, depend, vector uint64, lanes int) {
+	if t == ir.Bool {
+		t = ir.U8
+	}
+	n, trips := 1.0, product(s.path, depend)
+	elements := trips
+	if depend&vector != 0 {
+		n, elements = k.registers(lanes, t), trips*float64(lanes)
+		k.vector += n * trips
+	}
+	n *= trips
+	if op == opCount {
+		n *= float64(max(1, k.target.CountOps))
+	}
+	k.ops[op][widthOf(t)] += n
+	k.operations += n
+	k.work += elements * float64(t.Bits())
+	s.cost += n
+}
+
+func binaryKind(op ir.BinOp) int {
+	switch op {
+	case ir.Add, ir.Sub:
+		return opAdd
+	case ir.Mul:
+		return opMul
+	case ir.Div, ir.Mod:
+		return opDivide
+	case ir.And, ir.Or, ir.Xor:
+		return opBits
+	case ir.Shl, ir.Shr:
+		return opShift
+	}
+	return opCompare
+}
+
+func unaryKind(op ir.UnOp) int {
+	switch op {
+	case ir.Neg:
+		return opAdd
+	case ir.Not:
+		return opBits
+	case ir.Popcount:
+		return opCount
+	case ir.Sqrt:
+		return opDivide
+	}
+	return opRound
+}
+
+// bitsOf is what an instruction of targets/isa means in bits of elements that are computed.
+func (k *kernel) bitsOf(f *ir.Func) float64 {
+	bits := 0.0
+	var walk func(s ir.Stmt, trips float64)
+	walk = func(s ir.Stmt, trips float64) {
+		switch s := s.(type) {
+		case *ir.For:
+			walk(s.Body, trips*float64(s.Extent))
+		case *ir.Block:
+			for _, t := range s.Stmts {
+				walk(t, trips)
+			}
+		case *ir.Store:
+			n := 1.0
+			ir.WalkExpr(s.Val, func(e ir.Expr) bool {
+				switch e := e.(type) {
+				case *ir.Load:
+					return false
+				case *ir.Binary:
+					n++
+				case *ir.Unary:
+					n++
+					if e.Op == ir.Popcount && e.Type().Bits() > 8 {
+						n += float64(k.target.CountOps - 1)
+					}
+				}
+				return true
+			})
+			bits += n * trips * float64(s.Val.Type().Bits())
+		}
+	}
+	walk(f.Body, 1)
+	return bits
+}
+
+func (k *kernel) loads() float64 {
+	n := 0.0
+	for _, m := range k.memory {
+		n += m.loads
+	}
+	return n
+}
+
+func (k *kernel) stores() float64 {
+	n := 0.0
+	for _, m := range k.memory {
+		n += m.stores
+	}
+	return n
+}
+
+// instructions is about how many there are.
+func (k *kernel) instructions() float64 {
+	return k.operations + k.calls + k.loads() + k.stores() + 2*k.iterations + k.branches + k.spills
+}
