@@ -67,11 +67,7 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if err != nil {
 		return &Measurement{Kind: e.Kind()}, err
 	}
-	var macs int64
-	for _, s := range stages {
-		macs += s.MACs
-	}
-	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: counted(results[0], macs), Estimate: results[0].Counters.Estimate}
+	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: counted(results[0], e.Describe().MACs()), Estimate: results[0].Counters.Estimate}
 	for i, r := range results[1:] {
 		m.Stages = append(m.Stages, counted(r, stages[i].MACs))
 	}
@@ -101,15 +97,13 @@ func counted(r Result, macs int64) measure.Figures {
 // timed makes a measurement of the times that sample takes of jobs: of the network, and, if they are asked for, of its stages.
 func timed(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
 	stages := e.Describe().Stages
-	var macs int64
 	var each []Job
-	for i, s := range stages {
-		macs += s.MACs
+	for i := range stages {
 		each = append(each, Job{First: i, Last: i + 1})
 	}
 	timings, err := sample([]Job{{Last: len(stages)}}, "measuring")
 	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
-	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]), Network: measure.Reduce(timings[0], macs), GHz: &ghz}
+	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]), Network: measure.Reduce(timings[0], e.Describe().MACs()), GHz: &ghz}
 	if err != nil || !o.Stages {
 		return m, err
 	}
