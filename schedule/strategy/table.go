@@ -110,7 +110,7 @@ func (b *tableBuilder) build() {
 		order = []string{channels, rowTiles, batch, colTiles, words, position, t.inner}
 	}
 	b.reorder(order...)
-	t.row, t.outer, t.position = rowTiles, order[0], position
+	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
 	b.sumsAt(t.home)
 	if !b.dense() {
 		b.must("compute_at %s %s", b.table.buf, t.row)
@@ -123,6 +123,9 @@ func (b *tableBuilder) build() {
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
+	if b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
+		b.unroll(b.find(t.block))
+	}
 }
 
 // entries makes the tables, by an instruction where there is one for them.

@@ -66,7 +66,7 @@ func of(arch string) []Instr {
 	case "x86_64":
 		return append(x86(), x86Tables()...)
 	case "aarch64":
-		return slices.Concat(arm64(), byteLanes(arch), pairs(arch))
+		return slices.Concat(arm64(), byteLanes(arch), pairs(arch), arm64Tables())
 	case "arm":
 		return slices.Concat(arm(), byteLanes(arch), pairs(arch))
 	}

@@ -29,10 +29,29 @@ func x86Tables() []Instr {
 			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words)
 			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "x86_64", Needs: needs, Lanes: groups, Words: 1 << bits, Type: ir.U8})
 		}
-		made("avx512_tables64_x11", with(vbmi, "avx512bitalg"), 11, 6, 2)
-		made("avx512_tables64_x6", with(vbmi, "avx512bitalg"), 6, 6, 1)
-		made("avx512_tables16_x8", avx512, 8, 4, 1)
-		made("avx2_tables16_x8", avx2, 8, 4, 1)
+		for _, c := range []struct{ groups, words int }{{11, 2}, {8, 2}, {6, 1}, {4, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
+			made(fmt.Sprintf("avx512_tables64_x%d", c.groups), with(vbmi, "avx512bitalg"), c.groups, 6, c.words)
+		}
+		for _, g := range []int{8, 4} {
+			made(fmt.Sprintf("avx512_tables16_x%d", g), avx512, g, 4, 1)
+			made(fmt.Sprintf("avx2_tables16_x%d", g), avx2, g, 4, 1)
+		}
+	}
+	return is
+}
+
+// arm64Tables are the instructions that make tables of 4 channels, a register each, and look counts up in them: tbl.
+func arm64Tables() []Instr {
+	neon := []string{"neon"}
+	var is []Instr
+	for _, n := range []int{16, 32, 64} {
+		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), n, 16), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8})
+	}
+	for n := 1; n <= MaxPlanes; n++ {
+		for _, g := range []int{8, 4} {
+			f := makeTables(fmt.Sprintf("neon_tables16_x%d_a%d", g, n), n, g, 4, 1)
+			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "aarch64", Needs: neon, Lanes: g, Words: 16, Type: ir.U8})
+		}
 	}
 	return is
 }
