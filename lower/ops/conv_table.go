@@ -43,6 +43,10 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 
 // lookUp is what filters look up for the bits of their weights w at row h, column w and group g of tables tb.
 func (c *conv) lookUp(tb ir.Buffer, weights ir.Expr, b, h, w, g ir.Expr) ir.Expr {
-	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, int64(c.Tables.Entries()-1))))
-	return ir.At(tb, b, h, w, g, entry)
+	entries := int64(c.Tables.Entries())
+	found := ir.At(tb, b, h, w, g, ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, entries-1))))
+	if c.Tables.Bounded {
+		return &ir.Select{Cond: ir.Bin(ir.Lt, weights, ir.Const(ir.U8, entries)), A: found, B: ir.Const(ir.U8, 0)}
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -34,12 +35,23 @@ func tables() Strategy {
 func (l *Layer) lookUps(n int) []int {
 	var out []int
 	for _, i := range isa.Query(isa.LookUp, l.Target) {
-		if i.Words == l.table.extent(ir.Entry) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
+		if l.looksUp(i) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
 			out = append(out, i.Lanes)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// looksUp reports whether i looks up in the layer's tables, and what is no entry as the layer does.
+func (l *Layer) looksUp(i isa.Instr) bool {
+	bounded := false
+	ir.WalkExpr(l.term(), func(e ir.Expr) bool {
+		_, chosen := e.(*ir.Select)
+		bounded = bounded || chosen
+		return true
+	})
+	return i.Words == l.table.extent(ir.Entry) && i.Bounded == bounded
 }
 
 // runs is the number of look-ups whose sum fits a byte.
@@ -63,9 +75,15 @@ func tableKnobs(l *Layer) []Knob {
 	if domain == nil {
 		domain = []int{1}
 	}
-	for i, n := range domain { // two registers of filters share the tables that are read, where there are registers for it
-		if n*8 <= l.Target.VectorBits || n*8 == 2*l.Target.VectorBits && l.Target.Registers >= 32 {
-			best = i
+	tile, least := tileKnob(l, cost.TablePositions(l.Target, 1)), math.Inf(1)
+	for i, n := range domain { // several registers of filters share the tables that are read, where there are registers for it
+		registers := max(1, n*8/l.Target.VectorBits)
+		if registers > 1 && l.Target.Registers < 32 {
+			continue
+		}
+		k := tileKnob(l, cost.TablePositions(l.Target, registers))
+		if c := cost.LookUps(cost.Row{Width: l.out.extent(ir.Col), Tile: k.Default}, registers); c <= least {
+			best, tile, least = i, k, c
 		}
 	}
 	taps := l.sum.extent(ir.TapCol)
@@ -76,7 +94,7 @@ func tableKnobs(l *Layer) []Knob {
 	}
 	return []Knob{
 		{filters, "filters that are looked up at once", domain, domain[best]},
-		tileKnob(l, cost.TablePositions(l.Target, max(1, domain[best]*8/l.Target.VectorBits))),
+		tile,
 		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
 		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
@@ -222,7 +240,7 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		from = bufs[1]
 	}
 	b.must("narrow_accumulate %s %s u8 -> %s", from, around, bufs[0])
-	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return i.Words == b.table.extent(ir.Entry) && i.Lanes == b.v[filters] }); i != nil {
+	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] }); i != nil {
 		b.must("tensorize %s %s", lane, i.Func.Name)
 	}
 	return bufs

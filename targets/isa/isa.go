@@ -55,6 +55,8 @@ type Instr struct {
 	Type   ir.Type // of what is written
 	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide   bool    // weights are loaded two registers at a time
+	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
+	Bounded bool
 }
 
 // All lists the instructions of all CPUs. Each call makes new Funcs.

@@ -17,7 +17,7 @@ func x86Tables() []Instr {
 	var is []Instr
 	look := func(needs []string, entries int, lanes ...int) {
 		for _, n := range lanes {
-			f := lookUp(fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n), n, entries)
+			f := lookUp(fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n), n, entries, false)
 			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: n, Words: entries, Type: ir.U8})
 		}
 	}
@@ -45,7 +45,7 @@ func arm64Tables() []Instr {
 	neon := []string{"neon"}
 	var is []Instr
 	for _, n := range []int{16, 32, 64} {
-		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), n, 16), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8})
+		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), n, 16, true), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8, Bounded: true})
 	}
 	for n := 1; n <= MaxPlanes; n++ {
 		for _, g := range []int{8, 4} {
@@ -56,14 +56,18 @@ func arm64Tables() []Instr {
 	return is
 }
 
-// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two; higher bits of w do not count.
-func lookUp(name string, lanes, entries int) *ir.Func {
+// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two. Higher bits of w do not count, or, if bounded,
+// what is no entry gives 0.
+func lookUp(name string, lanes, entries int, bounded bool) *ir.Func {
 	acc, t, w := out("acc", ir.U8, lanes), in("t", ir.U8, entries), in("w", ir.U8, lanes)
 	l := ir.V("l")
-	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1))))
+	var found ir.Expr = ir.At(t.Buffer, ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1)))))
+	if bounded {
+		found = &ir.Select{Cond: ir.Bin(ir.Lt, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries))), A: found, B: ir.Const(ir.U8, 0)}
+	}
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, t, w},
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.At(t.Buffer, entry)}},
+		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: found}},
 	}
 }
 

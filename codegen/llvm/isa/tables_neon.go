@@ -7,8 +7,8 @@ import (
 	"ripc/targets/isa"
 )
 
-// arm64LookUp is the function of isa.LookUp on 64-bit Arm: tbl, which gives 0 for what is no entry, hence the mask. Several registers of
-// filters read one table.
+// arm64LookUp is the function of isa.LookUp on 64-bit Arm: tbl, which gives 0 for what is no entry. Several registers of filters read one
+// table.
 func arm64LookUp(i isa.Instr, a additions) Function {
 	const find = "llvm.aarch64.neon.tbl1.v16i8"
 	var b strings.Builder
@@ -17,8 +17,7 @@ func arm64LookUp(i isa.Instr, a additions) Function {
 		fmt.Fprintf(&b, `  %%from%[1]d = getelementptr inbounds i8, ptr %%w, i64 %[2]d
   %%to%[1]d = getelementptr inbounds i8, ptr %%acc, i64 %[2]d
   %%w%[1]d = load <16 x i8>, ptr %%from%[1]d, align 1
-  %%low%[1]d = and <16 x i8> %%w%[1]d, splat (i8 15)
-  %%found%[1]d = call <16 x i8> @%[3]s(<16 x i8> %%ts, <16 x i8> %%low%[1]d)
+  %%found%[1]d = call <16 x i8> @%[3]s(<16 x i8> %%ts, <16 x i8> %%w%[1]d)
   %%old%[1]d = load <16 x i8>, ptr %%to%[1]d, align 1
   %%new%[1]d = %[4]s
   store <16 x i8> %%new%[1]d, ptr %%to%[1]d, align 1
