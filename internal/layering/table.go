@@ -114,6 +114,8 @@ func Table() []Row {
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/squeezenet/gen", []string{"graph", "importer", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
 
+		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
+
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
