@@ -26,7 +26,7 @@ func Table() []Row {
 	autotune := []string{"autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
 		{"cmd/ripc", []string{".", "autotune/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "graph", "importer", "internal/files", "internal/suggest", "internal/tensorio", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
