@@ -112,7 +112,8 @@ func Table() []Row {
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
-		{"examples/squeezenet/gen", []string{"graph", "importer", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
+		{"examples/networks", []string{"examples/networks/zoo"}, nil},
+		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
 
