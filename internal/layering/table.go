@@ -115,6 +115,8 @@ func Table() []Row {
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
+		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
+
 		{"schemas", nil, nil},
 
 		{"internal/abi", nil, nil},
