@@ -97,7 +97,7 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
 	r.Options.FloatTwin = true
 	// What is asked of layers of levels does not hold for floats.
-	r.Options.Algorithms, r.Options.Bitserial, r.Options.Traces, r.Options.Strict = nil, nil, nil, false
+	r.Options.Algorithms, r.Options.Bitserial, r.Options.Schedules, r.Options.Strict = nil, nil, nil, false
 	in, err := Inspect(ctx, r.Path, r.Options, "", false)
 	if err != nil {
 		res.NoTwin = err.Error()
