@@ -18,9 +18,8 @@ import (
 
 func inspectCommand() *cobra.Command {
 	var f compileFlags
-	var layer string
-	var withIR, strict, wide bool
-	var sortBy string
+	var layer, picture, sortBy string
+	var withIR, strict, wide, memory bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL|X.so [flags]",
 		Short: "Show what became of each layer",
@@ -29,8 +28,10 @@ func inspectCommand() *cobra.Command {
 dense layers are bitserial, and what would make more of them so. One layer is shown with its schedule, and with --ir
 with its program before and after scheduling, with -v also what chose the schedule and the
 steps that were left out of it. With --strict it fails after that, as compile
-does, if something stays float that was meant to be binary. Needs no LLVM.`,
+does, if something stays float that was meant to be binary. With --memory, where the
+activations lie in memory, and when. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
+  ripc inspect examples/squeezenet/squeezenet.json --memory -o arena.svg
   ripc inspect digits.json --layer conv2 --ir`,
 		Args: args(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,13 +46,32 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 				return err
 			}
 			opt.Strict = strict
-			in, strictErr := ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
+			switch {
+			case memory && (layer != "" || withIR):
+				return usagef("--memory is of all layers; leave --layer and --ir out")
+			case picture != "" && !memory:
+				return usagef("-o draws the memory; give --memory")
+			}
+			var in *ripc.Inspection
+			var strictErr error
+			if memory {
+				in, strictErr = ripc.InspectMemory(cmd.Context(), args[0], opt)
+			} else {
+				in, strictErr = ripc.Inspect(cmd.Context(), args[0], opt, layer, withIR)
+			}
 			if in == nil {
 				return strictErr
+			}
+			if picture != "" {
+				if err := drawMemory(picture, in); err != nil {
+					return err
+				}
 			}
 			switch {
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
+			case memory:
+				err = printMemory(cmd.OutOrStdout(), in)
 			case layer == "" && !withIR:
 				sortLayers(in.Layers, sortBy)
 				err = printTable(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
@@ -69,6 +89,8 @@ does, if something stays float that was meant to be binary. Needs no LLVM.`,
 	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
+	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and what the float twin's would take")
+	cmd.Flags().StringVarP(&picture, "output", "o", "", "with --memory: draw that, in SVG, into this file")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
 	f.register(cmd)
 	return cmd

@@ -1,0 +1,79 @@
+package zoo
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/ir"
+)
+
+// Papers that several networks are of.
+const (
+	riptidePaper = "Fromm et al., Riptide, MLSys 2020"
+	bnnPaper     = "Hubara et al., Binarized Neural Networks, NIPS 2016"
+	xnorPaper    = "Rastegari et al., XNOR-Net, ECCV 2016"
+	gpuPaper     = "Khan, Huttunen, Boutellier, Binarized Convolutional Neural Networks for Efficient Inference on GPUs, EUSIPCO 2018"
+	fpgaPaper    = "survey of binary networks on FPGAs (FINN and HLS4ML)"
+	larqPaper    = "Bannink et al., Larq Compute Engine, MLSys 2021"
+)
+
+// imageNet are pictures of 224x224.
+func imageNet() []int { return []int{1, 224, 224, 3} }
+
+// Networks is the table of all networks, without the small twins.
+func Networks() []Network {
+	return slices.Concat(squeezeNets(), riptideRows())
+}
+
+// squeezeNets are those of examples/squeezenet.
+func squeezeNets() []Network {
+	all := []Network{
+		{Name: "squeezenet", Paper: riptidePaper, Note: "activations of 1 bit", Bits: 1, blocks: squeezeNet, stats: "squeezenet_a1"},
+		{Name: "squeezenet_u8", Paper: riptidePaper, Note: "pictures are bytes, and the first layer has integers of 8 bits", Bits: 1, blocks: squeezeNet, bytes: true},
+		{Name: "squeezenet_a2", Paper: riptidePaper, Bits: 2, blocks: squeezeNet},
+		{Name: "squeezenet_a3", Paper: riptidePaper, Bits: 3, blocks: squeezeNet},
+		{Name: "squeezenet_float", Paper: riptidePaper, Note: "floats throughout, written by hand", blocks: squeezeNet, gain: 1},
+	}
+	for i, n := range all {
+		all[i].Input = imageNet()
+		if n.gain == 0 {
+			all[i].gain = riptideGain
+		}
+		if n.Bits > 0 {
+			all[i].Encoding = ir.Unipolar
+		}
+	}
+	return all
+}
+
+// riptideGain keeps the mean of the weights' magnitudes below 1, as training with clipped weights does: shift_norm wants that.
+const riptideGain = 0.25
+
+// riptideRows are the networks of Riptide's Table 1 in all of their forms.
+func riptideRows() (all []Network) {
+	families := []struct {
+		name                   string
+		blocks                 func(b *builder, x string) string
+		unipolar, bipolar, two []int // bits of activations; two: with weights of two bits
+	}{
+		{"alexnet", alexNet, []int{1, 2, 3}, []int{1, 2, 3}, nil},
+		{"vggnet", vggNet, []int{1, 2, 3}, []int{1, 2, 3}, nil},
+		{"resnet18", resNet([4]int{2, 2, 2, 2}, false), []int{1, 2, 3}, []int{1, 2}, []int{1, 2}},
+		{"resnet50", resNet([4]int{3, 4, 6, 3}, true), []int{1, 2, 3}, []int{1, 2}, []int{1, 2}},
+		{"squeezenet", squeezeNet, nil, []int{1, 2, 3}, nil},
+	}
+	for _, f := range families {
+		row := Network{Paper: riptidePaper, Input: imageNet(), blocks: f.blocks, gain: riptideGain}
+		add := func(bits []int, enc ir.EncodingKind, weights int, suffix, note string) {
+			for _, n := range bits {
+				r := row
+				r.Name, r.Bits, r.Encoding, r.Weights, r.Note = fmt.Sprintf("%s_a%d%s", f.name, n, suffix), n, enc, weights, note
+				all = append(all, r)
+			}
+		}
+		add(f.unipolar, ir.Unipolar, 1, "", "")
+		add(f.bipolar, ir.Bipolar, 1, "_bipolar", "bipolar activations")
+		add(f.two, ir.Unipolar, 2, "_w2", "weights of 2 bits, as the paper's ResNets")
+	}
+	return all
+}
