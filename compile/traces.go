@@ -64,7 +64,7 @@ func (c *Compiled) scheduleNames(s schedule.Section, layers, kernels map[string]
 		}
 	}
 	slices.Sort(busy)
-	return "layers are " + suggest.List(busy, most) + "; `ripc inspect` lists all, with their kernels"
+	return "layers with sums are " + suggest.List(busy, most)
 }
 
 // hasPlace reports whether err names a file.
