@@ -10,6 +10,7 @@ BENCHTIME ?= 1s
 CASES ?= 10000
 FROM ?= 0
 FUZZTIME ?= 10m
+RELEASE ?= build/release
 FUZZ ?= .
 MOMENTS ?= 40
 # package targets/boards, by go test ./e2e -run '^TestSections$' -update
@@ -19,7 +20,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check faults property fuzz bench bench-peers bench-tuner shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps fmt vet check faults property fuzz bench bench-peers bench-tuner shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -31,11 +32,11 @@ setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler and sshd if t
 build: ## build bin/ripc; BIN=bin
 	$(GO) build -o $(BIN)/ripc ./cmd/ripc
 
-# static, so that they run wherever there is a kernel; as targets/guests says it
 workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-aarch64 ./cmd/ripc-worker
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-arm ./cmd/ripc-worker
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-x86_64 ./cmd/ripc-worker
+	$(GO) run ./scripts/release -workers $(BIN)
+
+release: ## what is shipped for linux on amd64, arm64 and armv7: archives, checksums and lists of parts in RELEASE=build/release
+	$(GO) run ./scripts/release -out $(RELEASE)
 
 demo: setup build ## compile, check and run a network
 	scripts/demo.sh

@@ -201,7 +201,7 @@ func parseShape(text string) ([]int, error) {
 	var shape []int
 	for _, part := range strings.FieldsFunc(inner, func(r rune) bool { return r == ',' || r == 'x' || r == ' ' }) {
 		n, err := strconv.Atoi(part)
-		if err != nil || n < 1 || n > 1<<31 {
+		if err != nil || n < 1 || n > 1<<31-1 {
 			return nil, fmt.Errorf("%q is no extent; give numbers from 1 up, such as 1,3,32,32", part)
 		}
 		shape = append(shape, n)
