@@ -2,12 +2,9 @@ package ripc
 
 import (
 	"context"
-	"slices"
 
 	"ripc/bench/limits"
-	"ripc/ir"
 	"ripc/measure"
-	"ripc/runtime"
 	"ripc/targets"
 )
 
@@ -29,7 +26,6 @@ type ReportResult struct {
 	// Twin is the float network of the same layers, measured behind this one; nil with the reason in NoTwin.
 	Twin   *TwinResult `json:"float_twin,omitempty"`
 	NoTwin string      `json:"no_float_twin,omitempty"`
-	Arena  []ArenaUse  `json:"arena"`
 	// Limits are what the machine can do at most, measured behind the networks; none of simulated machines.
 	Limits []Limit `json:"limits"`
 }
@@ -39,15 +35,6 @@ type TwinResult struct {
 	WeightBytes int64        `json:"weight_bytes"`
 	ArenaBytes  int64        `json:"arena_bytes"`
 	Bench       *BenchResult `json:"bench"`
-}
-
-// ArenaUse is a tensor's place in the arena, and the first and the last stage that need it there.
-type ArenaUse struct {
-	Name   string `json:"name"`
-	Offset int64  `json:"offset"`
-	Bytes  int64  `json:"bytes"`
-	First  int    `json:"first"`
-	Last   int    `json:"last"`
 }
 
 // Limit is what one thread of a machine can do at most of one sort of multiply-add (package bench/limits).
@@ -67,7 +54,6 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	if res.Inspection, err = Inspect(ctx, r.Path, r.Options, "", false); err != nil {
 		return nil, err
 	}
-	res.Arena = arenaUses(res.Inspection.Layers)
 	request := BenchRequest{Path: r.Path, Options: r.Options, Threads: r.Threads, PerLayer: true, Progress: r.Progress}
 	if res.Bench, err = Bench(ctx, request); err != nil {
 		return nil, err
@@ -75,12 +61,7 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	if res.Bench.Simulated && res.Bench.Estimate != nil {
 		res.CPU = res.Bench.Estimate.Model
 	}
-	switch {
-	case IsArtifact(r.Path):
-		res.NoTwin = "it is made of a model, and this is a compiled network"
-	case r.Options.FloatTwin:
-		res.NoTwin = "this is one"
-	default:
+	if res.NoTwin = noTwin(r.Path, r.Options); res.NoTwin == "" {
 		if err := res.twin(ctx, request); err != nil {
 			return nil, err
 		}
@@ -95,9 +76,7 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 
 // twin measures the float twin of the model that r is for.
 func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
-	r.Options.FloatTwin = true
-	// What is asked of layers of levels does not hold for floats.
-	r.Options.Algorithms, r.Options.Bitserial, r.Options.Traces, r.Options.Strict = nil, nil, nil, false
+	r.Options = twinOptions(r.Options)
 	in, err := Inspect(ctx, r.Path, r.Options, "", false)
 	if err != nil {
 		res.NoTwin = err.Error()
@@ -142,26 +121,4 @@ func machineLimits(ctx context.Context) (list []Limit, err error) {
 		}
 	}
 	return list, nil
-}
-
-// arenaUses says which tensors lie where in the arena, and for how long, in the order in which they are first needed.
-func arenaUses(layers []Layer) []ArenaUse {
-	list := []ArenaUse{}
-	at := map[string]int{}
-	for i, l := range layers {
-		for _, t := range slices.Concat(l.Reads, l.Writes) {
-			n, err := runtime.TensorBytes(t)
-			if t.Where != ir.ArenaBuf.String() || err != nil {
-				continue
-			}
-			k, known := at[t.Name]
-			if !known {
-				k = len(list)
-				at[t.Name] = k
-				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i})
-			}
-			list[k].Last = i
-		}
-	}
-	return list
 }

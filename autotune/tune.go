@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -39,6 +38,8 @@ type Options struct {
 	Seed   uint64
 	// Model is what was learned from other tasks (search.Options); nil is nothing.
 	Model *costmodel.Model
+	// Known are records of elsewhere: the best of them of a kernel is measured behind its default schedule. nil is none.
+	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
 	// Round is how many candidates are proposed at a time; 0 stands for 16.
@@ -68,6 +69,7 @@ type Result struct {
 	// of the tasks alone if only some layers were tuned.
 	Default, Best float64
 	Took          time.Duration
+	Proposing     time.Duration // of Took: what was spent on models and on proposals
 }
 
 // TaskResult is what was found of one task.
@@ -116,6 +118,8 @@ type tuner struct {
 	done     int // candidates
 	now      int // of these, measured in this call
 	spent    time.Duration
+	// proposing is what it took to propose candidates.
+	proposing time.Duration
 }
 
 // open finds the tasks and reads the records.
@@ -210,6 +214,9 @@ func (t *tuner) run(ctx context.Context) error {
 		if _, err := t.begin(ctx, begin); err != nil {
 			return err
 		}
+		if err := t.recall(ctx); err != nil {
+			return err
+		}
 	}
 	for t.left() > 0 {
 		a := t.next()
@@ -218,9 +225,14 @@ func (t *tuner) run(ctx context.Context) error {
 			if err != nil || more == 0 {
 				return err
 			}
+			if err := t.recall(ctx); err != nil {
+				return err
+			}
 			continue
 		}
+		began := time.Now()
 		cs, err := a.propose(ctx, min(t.Round, t.left()))
+		t.proposing += time.Since(began)
 		if err != nil {
 			return fmt.Errorf("%s: %w", title(a.task), err)
 		}
@@ -243,28 +255,37 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
 		}
 	}
-	begun := 0
-	for some := range slices.Chunk(defaults, t.Round) {
-		some = some[:min(len(some), t.left())]
-		if err := t.measure(ctx, some); err != nil {
-			return begun, err
-		}
-		begun += len(some)
-	}
-	return begun, nil
+	return t.measureAll(ctx, defaults)
 }
 
-// builders is how many kernels are built at a time: a core that is timed is left alone.
-func (t *tuner) builders() int {
-	n := runtime.GOMAXPROCS(0)
-	if m := t.Runner.Machine(); !m.Simulated && m.Host == "" {
-		n--
+// recall measures what others have found of those tasks that have begun.
+func (t *tuner) recall(ctx context.Context) error {
+	var all []trial
+	for _, a := range t.studies {
+		if a.trials > 0 {
+			all = append(all, a.trialsOf(a.recalled, recalled)...)
+			a.recalled = nil
+		}
 	}
-	return max(1, n)
+	_, err := t.measureAll(ctx, all)
+	return err
+}
+
+// measureAll measures as many of the trials as the budget has room for, some at a time, and gives their number.
+func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
+	done := 0
+	for some := range slices.Chunk(all, t.Round) {
+		some = some[:min(len(some), t.left())]
+		if err := t.measure(ctx, some); err != nil {
+			return done, err
+		}
+		done += len(some)
+	}
+	return done, nil
 }
 
 func (t *tuner) result() *Result {
-	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began)}
+	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Proposing: t.proposing}
 	for _, a := range t.studies {
 		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
 	}

@@ -150,8 +150,8 @@ func TestReport(t *testing.T) {
 	if n := strings.Count(dom, "<circle"); n < len(r.Inspection.Layers) {
 		t.Errorf("%d dots for %d stages", n, len(r.Inspection.Layers))
 	}
-	if n := strings.Count(dom, `class="box`); n != len(r.Arena) || n == 0 {
-		t.Errorf("%d boxes for %d tensors of the arena", n, len(r.Arena))
+	if n := strings.Count(dom, `class="box`); n != len(r.Inspection.Memory.Arena) || n == 0 {
+		t.Errorf("%d boxes for %d tensors of the arena", n, len(r.Inspection.Memory.Arena))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"ripc"
 	"ripc/runtime"
@@ -270,53 +269,3 @@ func (roof) Left() float64   { return roofLeft }
 func (roof) Right() float64  { return roofWidth - roofRight }
 func (roof) Top() float64    { return roofTop }
 func (roof) Bottom() float64 { return roofHeight - roofBottomSpace }
-
-// arena draws the places of tensors over the stages that need them.
-type arena struct {
-	Width, Height float64
-	Boxes         []box
-	Marks         []mark // of bytes
-	Stages        []mark
-	Left          float64
-}
-
-type box struct {
-	X, Y, W, H float64
-	Name, Text string
-	Shade      int
-	Label      bool // wide enough for its name
-}
-
-// Size of the drawing of the arena, in pixels.
-const (
-	arenaLeft, arenaHeight = 80.0, 320.0
-	arenaField             = 700.0
-	shades                 = 6
-)
-
-func newArena(r *ripc.ReportResult) arena {
-	a := arena{Width: arenaLeft + arenaField + 20, Height: arenaHeight, Left: arenaLeft}
-	total, stages := float64(max(1, r.Inspection.ArenaBytes)), len(r.Inspection.Layers)
-	if stages == 0 {
-		return a
-	}
-	step := arenaField / float64(stages)
-	for i, t := range r.Arena {
-		b := box{X: arenaLeft + float64(t.First)*step, W: float64(t.Last-t.First+1) * step, H: arenaHeight * float64(t.Bytes) / total, Name: t.Name, Shade: i % shades}
-		b.Y = arenaHeight - arenaHeight*float64(t.Offset)/total - b.H
-		b.Text = fmt.Sprintf("%s: %s at %d, stages %d to %d", t.Name, bytesText(t.Bytes), t.Offset, t.First, t.Last)
-		const character = 6.5
-		b.Label = b.H >= 12 && b.W >= character*float64(len([]rune(t.Name)))+4
-		a.Boxes = append(a.Boxes, b)
-	}
-	const steps = 4
-	for i := range steps + 1 {
-		a.Marks = append(a.Marks, mark{arenaHeight - arenaHeight*float64(i)/steps, strings.TrimSpace(bytesText(int64(total * float64(i) / steps)))})
-	}
-	for i := range stages {
-		if stages <= 16 || i%(stages/8) == 0 {
-			a.Stages = append(a.Stages, mark{arenaLeft + (float64(i)+0.5)*step, fmt.Sprint(i)})
-		}
-	}
-	return a
-}

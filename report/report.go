@@ -29,6 +29,9 @@ func Write(w io.Writer, r *ripc.ReportResult) error {
 	if err != nil {
 		return fmt.Errorf("page.html: %w", err)
 	}
+	if _, err := t.New("arena.svg").Parse(arenaSVG); err != nil {
+		return fmt.Errorf("arena.svg: %w", err)
+	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
 		return err
@@ -160,7 +163,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		p.Rows = append(p.Rows, x)
 	}
 	p.Tiles = tiles(r, u)
-	p.Rails, p.Bars, p.Arena = newRails(in.Layers), newBars(r, u, twin), newArena(r)
+	p.Rails, p.Bars, p.Arena = newRails(in.Layers), newBars(r, u, twin), newArena(in.Memory)
 	p.Roof = newRoof(r, u)
 	for _, a := range in.Advice {
 		spent := 0.0

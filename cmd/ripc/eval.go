@@ -24,7 +24,7 @@ of the framework that it is from (--expect: the largest distance). On any engine
 code, here or simulated, or the interpreter. It exits with 1 if the output is off by more
 than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
-  ripc eval model.onnx --target rpi3 --first 40 --input x.npy --labels y.npy --expect logits.npy --tol 1e-4`,
+  ripc eval net.onnx --target rpi3 --input x.npy --expect logits.npy --tol 1e-4`,
 		Args: args(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Run.Path = args[0]
@@ -96,7 +96,11 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	if r.Target != "" { // the interpreter has none
 		target = " for " + r.Target
 	}
-	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, r.Engine, count(r.Images, "picture"))
+	how := r.Engine
+	if r.Simulated {
+		how = "simulated"
+	}
+	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, how, count(r.Images, "picture"))
 	if x := r.Right; x != nil {
 		share := func(n int) string { return percent(float64(n) / float64(r.Images)) }
 		fmt.Fprintf(w, "top 1  %d of %d right, %s\n", x.Top1, r.Images, share(x.Top1))

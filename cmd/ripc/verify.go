@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,9 +21,11 @@ type verifyResult struct {
 	Seed      uint64        `json:"seed"`
 	Stages    []verifyStage `json:"stages"`
 	Network   []string      `json:"network"` // differences of a run as a whole
-	Crash     string        `json:"crash,omitempty"`
-	Footprint *footprint    `json:"footprint,omitempty"` // of programs for chips without an operating system
-	crash     *ripc.VerifyCrash
+	// NetworkWhere is Where of these.
+	NetworkWhere []whereIn  `json:"network_where,omitempty"`
+	Crash        string     `json:"crash,omitempty"`
+	Footprint    *footprint `json:"footprint,omitempty"` // of programs for chips without an operating system
+	crash        *ripc.VerifyCrash
 }
 
 // footprint is memory in bytes.
@@ -42,10 +46,13 @@ type verifyStage struct {
 	Ran     bool           `json:"ran"`
 	Differs []string       `json:"differs,omitempty"`
 	Suspect verify.Suspect `json:"suspect,omitempty"`
+	// Where says where in each tensor that the stage writes wrong elements lie.
+	Where []whereIn `json:"where,omitempty"`
 }
 
 func verifyCommand() *cobra.Command {
 	var f compileFlags
+	var wide bool
 	r := ripc.VerifyRequest{}
 	cmd := &cobra.Command{
 		Use:   "verify MODEL [flags]",
@@ -89,7 +96,7 @@ differs, or that a stage crashed or did not end.`,
 				return err
 			}
 			res := newVerifyResult(rep, r.Seed)
-			if err := res.print(cmd, f.json); err != nil {
+			if err := res.print(cmd.OutOrStdout(), f.json, wide); err != nil {
 				return err
 			}
 			if !res.OK {
@@ -107,6 +114,7 @@ differs, or that a stage crashed or did not end.`,
 	threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
+	wideFlag(cmd, &wide)
 	f.register(cmd)
 	return cmd
 }
@@ -121,41 +129,45 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
-			Differs: s.Findings(), Suspect: s.Suspect})
+			Differs: s.Findings(), Suspect: s.Suspect, Where: whereOf(s.Differences)})
 	}
 	for _, d := range rep.Network {
 		res.Network = append(res.Network, d.String())
 	}
+	res.NetworkWhere = whereOf(rep.Network)
 	return res
 }
 
-func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
+func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), r)
+		return printJSON(w, r)
 	}
-	w := cmd.OutOrStdout()
+	t := &table{columns: []column{{title: ""}, {title: "STAGE", left: true, cut: cutHead}, {title: "OP", left: true, drop: 1}, {title: "RESULT", left: true}}}
 	bad := 0
 	for i, s := range r.Stages {
 		if !s.OK {
 			bad++
 		}
-		verdict := r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0)
-		fmt.Fprintf(w, "%3d  %-24s %-16s %s\n", i, s.Name, s.Op, verdict)
+		t.add(fmt.Sprint(i), s.Name, s.Op, r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0))
 		for _, d := range s.Differs {
-			fmt.Fprintf(w, "       %s\n", d)
+			t.below("%s", d)
 		}
+		belowWhere(t, s.Where)
 		switch s.Suspect {
 		case verify.Unknown:
 		case verify.Constants:
-			fmt.Fprintln(w, "       the library is damaged, or made of another model")
+			t.below("the library is damaged, or made of another model")
 		default:
-			fmt.Fprintf(w, "       the fault is in %s of @%s\n", s.Suspect, s.Func)
+			t.below("the fault is in %s of @%s", s.Suspect, s.Func)
 		}
 	}
-	verdict := r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0)
-	fmt.Fprintf(w, "     %-24s %-16s %s\n", "network", "", verdict)
+	t.add("", "network", "", r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0))
 	for _, d := range r.Network {
-		fmt.Fprintf(w, "       %s\n", d)
+		t.below("%s", d)
+	}
+	belowWhere(t, r.NetworkWhere)
+	if err := t.write(w, widthOf(w, wide)); err != nil {
+		return err
 	}
 	if r.Crash != "" {
 		fmt.Fprintln(w, r.Crash)
@@ -168,6 +180,9 @@ func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
 		fmt.Fprintf(w, "flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s\n", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 	}
 	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad, len(r.Stages), how, r.Threads, r.Seed)
+	if first := slices.IndexFunc(r.Stages, func(s verifyStage) bool { return s.Ran && !s.OK }); first >= 0 && bad > 1 {
+		fmt.Fprintf(w, "the first that differs is %d, %s\n", first, r.Stages[first].Name)
+	}
 	return nil
 }
 

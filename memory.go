@@ -1,0 +1,139 @@
+package ripc
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"ripc/codegen"
+	"ripc/internal/abi"
+	"ripc/ir"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// Memory is where a network's activations lie, and when.
+type Memory struct {
+	ArenaBytes int64 `json:"arena_bytes"`
+	// LowerBound is the most that a stage needs at once. No placement of the same tensors takes less.
+	LowerBound int64 `json:"lower_bound_bytes"`
+	Peak       int   `json:"peak_stage"` // the first stage that needs so much
+	// ScratchBytes is what each thread needs beside the arena, for buffers of a kernel that are too big for the stack.
+	ScratchBytes int64         `json:"scratch_bytes"`
+	Stages       []StageMemory `json:"stages"`
+	// Arena has the tensors in the order in which they are first needed.
+	Arena []ArenaUse `json:"arena"`
+	// FloatTwin is the same of the float network of the same layers where that was asked for; nil with the reason in NoTwin.
+	FloatTwin *Memory `json:"float_twin,omitempty"`
+	NoTwin    string  `json:"no_float_twin,omitempty"`
+}
+
+// StageMemory is what of the arena a stage needs: what it reads and writes, and what later stages read.
+type StageMemory struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// ArenaUse is a tensor's place in the arena, and the first and the last stage that need it there.
+type ArenaUse struct {
+	Name   string `json:"name"`
+	Offset int64  `json:"offset"`
+	Bytes  int64  `json:"bytes"`
+	First  int    `json:"first"`
+	Last   int    `json:"last"`
+}
+
+// at reports whether the tensor is needed in a stage.
+func (u ArenaUse) at(stage int) bool { return u.First <= stage && stage <= u.Last }
+
+// memoryOf reads an artifact's description; c is nil where it was read from a file.
+func memoryOf(d *describe.Artifact, c *Compiled) *Memory {
+	m := &Memory{ArenaBytes: d.ArenaBytes, ScratchBytes: d.ScratchBytes, Stages: []StageMemory{}, Arena: arenaUses(d.Stages)}
+	if c != nil { // nothing was generated that would say it
+		for _, f := range c.Scheduled.Funcs {
+			m.ScratchBytes = max(m.ScratchBytes, abi.RoundUp(codegen.Layout(f).Scratch))
+		}
+	}
+	for i, s := range d.Stages {
+		n := covered(slices.DeleteFunc(slices.Clone(m.Arena), func(u ArenaUse) bool { return !u.at(i) }))
+		m.Stages = append(m.Stages, StageMemory{s.Name, n})
+		if n > m.LowerBound {
+			m.LowerBound, m.Peak = n, i
+		}
+	}
+	return m
+}
+
+// covered is the number of bytes that tensors take which may share some.
+func covered(uses []ArenaUse) (n int64) {
+	slices.SortFunc(uses, func(a, b ArenaUse) int { return cmp.Compare(a.Offset, b.Offset) })
+	end := int64(0)
+	for _, u := range uses {
+		last := u.Offset + abi.RoundUp(u.Bytes)
+		n += max(0, last-max(end, u.Offset))
+		end = max(end, last)
+	}
+	return n
+}
+
+// arenaUses says which tensors lie where in the arena, and for how long.
+func arenaUses(stages []describe.Stage) []ArenaUse {
+	list := []ArenaUse{}
+	at := map[string]int{}
+	for i, s := range stages {
+		for _, t := range slices.Concat(s.Reads, s.Writes) {
+			n, err := runtime.TensorBytes(t)
+			if t.Where != ir.ArenaBuf.String() || err != nil {
+				continue
+			}
+			k, known := at[t.Name]
+			if !known {
+				k = len(list)
+				at[t.Name] = k
+				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i})
+			}
+			list[k].Last = i
+		}
+	}
+	return list
+}
+
+// InspectMemory is Inspect of all layers, with the memory of the network's float twin beside its own.
+func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, error) {
+	in, strictErr := Inspect(ctx, path, o, "", false)
+	if in == nil {
+		return nil, strictErr
+	}
+	m := in.Memory
+	if m.NoTwin = noTwin(path, o); m.NoTwin != "" {
+		return in, strictErr
+	}
+	twin, err := Inspect(ctx, path, twinOptions(o), "", false)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		m.NoTwin = err.Error()
+	default:
+		m.FloatTwin = twin.Memory
+	}
+	return in, strictErr
+}
+
+// noTwin is why a network has no float twin to be compared with, "" where it may have one.
+func noTwin(path string, o Options) string {
+	switch {
+	case IsArtifact(path):
+		return "it is made of a model, and this is a compiled network"
+	case o.FloatTwin:
+		return "this is one"
+	}
+	return ""
+}
+
+// twinOptions are o for the float twin: what is asked of layers of levels does not hold for floats.
+func twinOptions(o Options) Options {
+	o.FloatTwin = true
+	o.Algorithms, o.Bitserial, o.Schedules, o.Strict = nil, nil, nil, false
+	return o
+}
