@@ -163,9 +163,9 @@ func (c *conv) compared(acc ir.Buffer, i []ir.Expr, o ir.Expr) ir.Expr {
 }
 
 // short says that sums are compared in the type in which they are added up, of which more fit a vector than of 32 bits: they are
-// corrected by nothing, and one more than the largest still fits.
+// corrected by nothing.
 func (c *conv) short() bool {
-	return c.Tables != nil && c.Pool == nil && c.Counts.Padding == nil && c.Tables.Largest(c.FusedConv) < math.MaxUint16
+	return c.Tables != nil && c.Pool == nil && c.Counts.Padding == nil && c.lookedUpSum() != ir.I32
 }
 
 // thresholds are those of channel o, and how what is compared (compared) reaches one; those of channels that only fill words are never
@@ -180,11 +180,13 @@ func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.
 	case k.Rising:
 		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, n)
 	case c.short():
-		var above []uint16
-		for _, v := range slices.Concat(k.Thresholds...) {
-			above = append(above, uint16(min(v, int32(c.Tables.Largest(c.FusedConv)))+1))
+		most := int32(c.Tables.Largest(c.FusedConv))
+		if c.lookedUpSum() == ir.U8 {
+			t = constant(c, "t", ir.U8, limitsAbove[uint8](k, most), 0, n)
+		} else {
+			t = constant(c, "t", ir.U16, limitsAbove[uint16](k, most), 0, n)
 		}
-		t, reached = constant(c, "t", ir.U16, above, 0, n), ir.Lt
+		reached = ir.Lt
 	case c.Epilogue.OutBits > 1:
 		above := slices.Concat(k.Thresholds...)
 		for i := range above {
@@ -195,6 +197,15 @@ func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.
 		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
 	}
 	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, reached
+}
+
+// limitsAbove are the least counts that reach no threshold of k, of counts up to most.
+func limitsAbove[T uint8 | uint16](k *layout.Line, most int32) []T {
+	var out []T
+	for _, v := range slices.Concat(k.Thresholds...) {
+		out = append(out, T(min(v, most)+1))
+	}
+	return out
 }
 
 // sumOf is the i32 sum that belongs to accumulator p.

@@ -174,7 +174,7 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	case l.Filters%lanes != 0:
 		each *= float64(lanes) / WordChannels
 	}
-	rows := int64(TableRows(int(l.Rows)))
+	rows := int64(TableRows(int(l.Rows), int(l.TapRows)))
 	twice := float64(rows+l.TapRows-1) / float64(rows) // rows that two blocks of rows read
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
@@ -235,8 +235,13 @@ func Runs(most, groups, taps int) (lookups, run int) {
 }
 
 // TableRows is the number of rows of the output that share the tables that are made for them: half as many tasks as Rows makes, since
-// tables are dear.
-func TableRows(h int) int { return min(h, 2*Rows(h)) }
+// tables are dear. Windows of one row share none with those of the next, so that tables need not leave the first cache.
+func TableRows(h, window int) int {
+	if window == 1 {
+		return 1
+	}
+	return min(h, 2*Rows(h))
+}
 
 // TablePositions is how many positions have registers for sums of bytes, of so many registers of filters each, beside the entries that
 // are looked up and two temporaries.

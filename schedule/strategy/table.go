@@ -95,7 +95,7 @@ func tableKnobs(l *Layer) []Knob {
 	return []Knob{
 		{filters, "filters that are looked up at once", domain, domain[best]},
 		tile,
-		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
+		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h, l.sum.extent(ir.TapRow))},
 		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
 	}
@@ -223,25 +223,31 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		b.must("split %s %d tail=perfect -> %s %s", all, n, blocks, lane)
 	}
 	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], lane)
-	// An iteration of a loop of one sums in bytes, and one around that in 16 bits where more are needed.
-	around, bufs, from := loops[ir.TapCol], []string{name + ".b"}, b.sum.buf
-	if cost.At(b.v[at]) == cost.AtTap {
-		around = groups
+	var bufs []string
+	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() {
+		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
-	inside := func(loop string) string {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.one %[1]s", loop, b.extent(loop))
-		return loop + ".one"
-	}
-	around = inside(around)
-	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
-		bufs = append(bufs, name+".h")
-		b.must("split %[1]s 1 tail=perfect -> %[1]s.h %[1]s", around)
-		b.must("narrow_accumulate %s %s.h u16 -> %s", from, around, bufs[1])
-		from = bufs[1]
-	}
-	b.must("narrow_accumulate %s %s u8 -> %s", from, around, bufs[0])
 	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] }); i != nil {
 		b.must("tensorize %s %s", lane, i.Func.Name)
 	}
+	return bufs
+}
+
+// inBytes sums what an iteration of a loop looks up in bytes, in 16 bits around that where the sums have more, and gives their buffers.
+func (b *tableBuilder) inBytes(taps, groups, name string) []string {
+	around, bufs, from := taps, []string{name + ".b"}, b.sum.buf
+	if cost.At(b.v[at]) == cost.AtTap {
+		around = groups
+	}
+	// A loop of one around it.
+	one := around + ".one"
+	b.must("split %[1]s %[2]d tail=perfect -> %[3]s %[1]s", around, b.extent(around), one)
+	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
+		bufs = append(bufs, name+".h")
+		b.must("split %[1]s 1 tail=perfect -> %[1]s.h %[1]s", one)
+		b.must("narrow_accumulate %s %s.h u16 -> %s", from, one, bufs[1])
+		from = bufs[1]
+	}
+	b.must("narrow_accumulate %s %s u8 -> %s", from, one, bufs[0])
 	return bufs
 }
