@@ -38,7 +38,7 @@ func balance(g *graph.Graph, in [][]float32, log io.Writer) error {
 		case v.Encoded() && v.Bits <= 4 && n.Op != "add":
 			bits, planes := density(x, v)
 			fmt.Fprintf(log, "%s, bits set %.3f, by plane %.3f\n", line, bits, planes)
-			if bits < 0.2 || bits > 0.8 || live < 0.9 && len(x[0].F) > 16*v.Channels() {
+			if quantizes(n.Op) && (bits < 0.2 || bits > 0.8 || live < 0.9 && len(x[0].F) > 16*v.Channels()) {
 				bad = append(bad, n.Output)
 			}
 		case n.Op == "relu" || n.Op == "softmax":
@@ -54,6 +54,9 @@ func balance(g *graph.Graph, in [][]float32, log io.Writer) error {
 	}
 	return err
 }
+
+// quantizes reports whether an op makes levels, and does not only move or choose among them.
+func quantizes(op string) bool { return op == "quantize" || op == "threshold" || op == "shift_norm" }
 
 // classes lists the most likely class of each picture with its probability.
 func classes(x []*refnet.Tensor) string {

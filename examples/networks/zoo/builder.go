@@ -70,8 +70,11 @@ func geometry(filters, kernel, stride int) attrs {
 	return a
 }
 
-// conv is a float convolution.
+// conv is a float convolution. Small twins have no large windows, which the interpreter takes long for.
 func (b *builder) conv(name string, filters, kernel, stride int, x string) string {
+	if b.small {
+		kernel = min(kernel, 5)
+	}
 	return b.add(name, "conv2d", geometry(filters, kernel, stride), x)
 }
 

@@ -34,6 +34,16 @@ func (m *model) add(name, op string, a attrs, inputs ...string) string {
 	return name
 }
 
+// store gives a weight of a node.
+func (m *model) store(name string, shape []int, data ...float32) {
+	if m.stored == nil {
+		m.stored = map[string]safetensors.Tensor{}
+	}
+	t := stored(data)
+	t.Shape = shape
+	m.stored[name] = t
+}
+
 // text is the model as JSON, one node a line.
 func (m *model) text() ([]byte, error) {
 	var b bytes.Buffer

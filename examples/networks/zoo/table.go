@@ -22,7 +22,7 @@ func imageNet() []int { return []int{1, 224, 224, 3} }
 
 // Networks is the table of all networks, without the small twins.
 func Networks() []Network {
-	return slices.Concat(squeezeNets(), riptideRows())
+	return slices.Concat(squeezeNets(), riptideRows(), others())
 }
 
 // squeezeNets are those of examples/squeezenet.
@@ -35,7 +35,7 @@ func squeezeNets() []Network {
 		{Name: "squeezenet_float", Paper: riptidePaper, Note: "floats throughout, written by hand", blocks: squeezeNet, gain: 1},
 	}
 	for i, n := range all {
-		all[i].Input = imageNet()
+		all[i].Input, all[i].Family = imageNet(), "squeezenet"
 		if n.gain == 0 {
 			all[i].gain = riptideGain
 		}
@@ -63,7 +63,7 @@ func riptideRows() (all []Network) {
 		{"squeezenet", squeezeNet, nil, []int{1, 2, 3}, nil},
 	}
 	for _, f := range families {
-		row := Network{Paper: riptidePaper, Input: imageNet(), blocks: f.blocks, gain: riptideGain}
+		row := Network{Family: f.name, Paper: riptidePaper, Input: imageNet(), blocks: f.blocks, gain: riptideGain}
 		add := func(bits []int, enc ir.EncodingKind, weights int, suffix, note string) {
 			for _, n := range bits {
 				r := row
@@ -74,6 +74,45 @@ func riptideRows() (all []Network) {
 		add(f.unipolar, ir.Unipolar, 1, "", "")
 		add(f.bipolar, ir.Bipolar, 1, "_bipolar", "bipolar activations")
 		add(f.two, ir.Unipolar, 2, "_w2", "weights of 2 bits, as the paper's ResNets")
+	}
+	return all
+}
+
+// others are the networks of other papers.
+func others() []Network {
+	larqZoo := "as larq-zoo has it"
+	m, l := [4]int{4, 4, 4, 4}, [4]int{6, 8, 12, 6}
+	wide, narrow := [4]int{64, 128, 256, 512}, [4]int{32, 64, 256, 512}
+	vehicles, digits := []int{1, 96, 96, 3}, []int{1, 28, 28, 1}
+	all := []Network{
+		{Name: "binaryalexnet", Paper: bnnPaper, Note: larqZoo, blocks: binaryAlexNet, values: 2},
+		{Name: "xnornet", Paper: xnorPaper, Note: larqZoo + ": without the map K", blocks: xnorNet},
+		{Name: "birealnet", Paper: "Liu et al., Bi-Real Net, ECCV 2018", Note: larqZoo, blocks: biRealNet},
+		{Name: "binarydensenet28", Paper: "Bethge et al., BinaryDenseNet, ICCV workshops 2019", Note: larqZoo, blocks: binaryDenseNet},
+		{Name: "meliusnet22", Paper: "Bethge et al., MeliusNet, WACV 2021", Note: larqZoo, blocks: meliusNet},
+		{Name: "realtobinary", Paper: "Martinez et al., Real-to-Binary, ICLR 2020", Note: larqZoo, blocks: realToBinary},
+		{Name: "reactnet_a", Paper: "Liu et al., ReActNet, ECCV 2020", blocks: reactNet},
+		{Name: "quicknet_small", Family: "quicknet", Paper: larqPaper, Note: larqZoo, blocks: quickNet(m, narrow)},
+		{Name: "quicknet", Family: "quicknet", Paper: larqPaper, Note: larqZoo, blocks: quickNet(m, wide)},
+		{Name: "quicknet_large", Family: "quicknet", Paper: larqPaper, Note: larqZoo, blocks: quickNet(l, wide)},
+		{Name: "vehicle_float", Family: "vehicle", Paper: gpuPaper, Note: "reads the picture in floats", Input: vehicles, blocks: vehicle(vehicleFloat)},
+		{Name: "vehicle_rgb", Family: "vehicle", Paper: gpuPaper, Note: "reads colours above thresholds", Input: vehicles, blocks: vehicle(vehicleRGB)},
+		{Name: "vehicle_gray", Family: "vehicle", Paper: gpuPaper, Note: "reads brightness above a threshold", Input: vehicles, blocks: vehicle(vehicleGray)},
+		{Name: "vehicle_lbp", Family: "vehicle", Paper: gpuPaper, Note: "reads local binary patterns", Input: vehicles, blocks: vehicle(vehicleLBP)},
+		{Name: "mlp4", Paper: fpgaPaper, Note: "widths of FINN's SFC", Input: []int{1, 784}, blocks: mlp4},
+		{Name: "cnv4", Paper: fpgaPaper, Note: "the survey gives no widths", Input: digits, blocks: cnv4},
+		{Name: "cnv8", Paper: fpgaPaper, Note: "VGG-small", Input: []int{1, 32, 32, 3}, blocks: cnv8},
+		{Name: "unet", Paper: "Ronneberger et al., U-Net, MICCAI 2015", Note: "with binary layers", Input: []int{1, 128, 128, 3}, blocks: uNet},
+		{Name: "ecg", Paper: "one of the kind that electrocardiograms are classified by", Note: "one axis", Input: []int{1, 1, 2048, 1}, blocks: ecg},
+	}
+	for i := range all {
+		if all[i].Family == "" {
+			all[i].Family = all[i].Name
+		}
+		all[i].Bits, all[i].Encoding = 1, ir.Bipolar
+		if all[i].Input == nil {
+			all[i].Input = imageNet()
+		}
 	}
 	return all
 }

@@ -19,9 +19,11 @@ import (
 
 // Network is a row of the table: what a network is called, where it comes from, what it is made of.
 type Network struct {
-	Name  string
-	Paper string // who published it, where
-	Note  string // what is to be known of this form of it; may be ""
+	Name string
+	// Family is what networks of the same layers have in common; they differ in bits and in what they read.
+	Family string
+	Paper  string // who published it, where
+	Note   string // what is to be known of this form of it; may be ""
 	// Input is the shape of its input: [1, H, W, C] or [1, C].
 	Input []int
 	// Bits of the activations of binary layers, and how they are encoded; Bits is 0 of the network in floats.
@@ -70,11 +72,8 @@ func (n Network) Small() Network {
 	return n
 }
 
-// WithMode is n with another arithmetic of shift_norm.
-func (n Network) WithMode(m graph.ShiftMode) Network {
-	n.Mode = m
-	return n
-}
+// Riptide reports whether n's glue is shift_norm.
+func (n Network) Riptide() bool { return n.Paper == riptidePaper && n.Bits > 0 }
 
 // model is the network without its statistics.
 func (n Network) model() *model {
