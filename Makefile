@@ -20,7 +20,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults property fuzz bench bench-peers bench-tuner shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults property fuzz bench bench-peers bench-tuner shipped-records shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -119,6 +119,9 @@ bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a qu
 
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
 	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)
+
+shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
+	nice -n 15 $(GO) run ./bench/shipped $(BENCHFLAGS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...
