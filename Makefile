@@ -12,6 +12,7 @@ FROM ?= 0
 FUZZTIME ?= 10m
 RELEASE ?= build/release
 FUZZ ?= .
+ONLY ?=
 MOMENTS ?= 40
 INFERENCES ?= 1000000
 RACE ?= ./runtime/... ./engine/... ./compile ./codegen/... ./autotune/... ./measure ./verify ./internal/files
@@ -22,7 +23,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner shipped-records shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner networks table shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -114,6 +115,12 @@ property: setup ## random networks on all targets; CASES=10000 FROM=0
 fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NAME
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
 
+networks: setup ## compile the networks of examples/networks at full size and compare them with their definitions; ONLY=regexp
+	nice -n 15 $(GO) run ./examples/networks/measure -verify -only '$(ONLY)'
+
+table: setup ## measure the networks beside their float twins, on a quiet machine: docs/networks.json and docs/networks.md
+	$(GO) run ./examples/networks/measure
+
 shapes: setup ## compare layers of all channels with those that fill words: docs/shapes.md; SHAPES="-target rpi3 -sample 60"
 	$(GO) run ./examples/costs shapes $(SHAPES)
 
@@ -126,6 +133,7 @@ bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a qu
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
 	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)
 
+.PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
 	nice -n 15 $(GO) run ./bench/shipped $(BENCHFLAGS)
 
