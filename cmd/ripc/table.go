@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,8 @@ type column struct {
 	// drop says when the column is left out: 1 first, then 2 ..., 0 never.
 	drop int
 	cut  cutting
+	// least is how many characters are left of a cell that is cut, 16 if it is 0.
+	least int
 }
 
 // row is one of a table, with lines below it that belong to it and have no columns.
@@ -114,7 +117,7 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	}
 	least := func(i int) int {
 		if t.columns[i].cut != uncut {
-			return min(widths[i], leastCell)
+			return min(widths[i], cmp.Or(t.columns[i].least, leastCell))
 		}
 		return widths[i]
 	}
@@ -167,8 +170,8 @@ func shortened(s string, width int, cut cutting) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. All
-// lines are indented.
+// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where
+// lines are indented, those after the first are by 2 more.
 func wrapped(s string, width, indent int) string {
 	space := strings.Repeat(" ", indent)
 	if width == 0 {
@@ -176,24 +179,27 @@ func wrapped(s string, width, indent int) string {
 	}
 	width = max(width, 40)
 	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
+	line := space
+	for i, word := range strings.Fields(s) {
 		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width-indent:
-			lines, line = append(lines, space+line), word
+		case i == 0:
+			line += word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines = append(lines, line)
+			if line = space + word; indent > 0 {
+				line = space + "  " + word
+			}
 		default:
 			line += " " + word
 		}
 	}
-	return strings.Join(append(lines, space+line), "\n")
+	return strings.Join(append(lines, line), "\n")
 }
 
 const (
 	gap         = "  " // between columns
 	belowIndent = 7    // of lines below a row
-	leastCell   = 16   // characters that are left of a cell that is cut
+	leastCell   = 16   // column.least
 )
 
 // wideFlag adds --wide, for commands that print tables.
