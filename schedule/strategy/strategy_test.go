@@ -141,7 +141,8 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
 	batch := intRange(t, 1, 2, "batch")
-	if by.ReadsBytes() && rapid.Bool().Draw(t, "bytes") {
+	const most = 1<<31/(255*128) - 1 // bytes of which a sum of products with 8-bit weights fits i32: more are no layer
+	if by.ReadsBytes() && a.KH*a.KW*in <= most && rapid.Bool().Draw(t, "bytes") {
 		return testlayer.Bytes(a, target, enc, planes, batch, h, w, beside...)
 	}
 	return testlayer.Integers(a, target, by, enc, planes, batch, h, w, slice(t, a), beside...)
