@@ -30,7 +30,7 @@ func (l *lowering) meanLayer(n *graph.Node) *graph.Node {
 		return nil
 	}
 	f, ok := p.Attrs.(*graph.FusedConv)
-	if !ok || p.Op == "window_sum" || !layout.Means(f, l.choices[p.Name].Algorithm, l.g.Value(p.Inputs[0]).Encoded()) {
+	if !ok || p.Op == "window_sum" || !layout.Means(f, l.choices[p.Name].Algorithm) {
 		return nil
 	}
 	return p

@@ -183,13 +183,16 @@ func (b *builder) sumsAt(home string) {
 // input for a group of rows.
 func (b *builder) bring(t tiled) {
 	b.sumsAt(t.home)
-	if !b.pad.exists() || b.mean.exists() { // all blocks of channels read all rows
+	if !b.pad.exists() || b.mean.exists() && !b.float() { // all blocks of channels read all rows, which are small
 		return
 	}
 	at := t.row
+	if b.mean.exists() {
+		at = b.mean.loop(ir.TapRow)
+	}
 	// Groups read parts of a pixel, which cannot be unpacked by themselves. Rows that are one run of bytes are copied whole: parts of them
 	// begin and end anywhere, and each lane of a vector would have its own condition.
-	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !run {
+	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !b.mean.exists() && !run {
 		at = t.home
 	}
 	copies := append([]nest{b.pad}, b.before...)
