@@ -10,6 +10,7 @@ BENCHTIME ?= 1s
 CASES ?= 10000
 FROM ?= 0
 FUZZTIME ?= 10m
+RELEASE ?= build/release
 FUZZ ?= .
 MOMENTS ?= 40
 # package targets/boards, by go test ./e2e -run '^TestSections$' -update
@@ -19,7 +20,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers install demo numbers test mcu c apps fmt vet check faults property fuzz bench bench-peers bench-tuner shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults property fuzz bench bench-peers bench-tuner shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -31,11 +32,11 @@ setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler and sshd if t
 build: ## build bin/ripc; BIN=bin
 	$(GO) build -o $(BIN)/ripc ./cmd/ripc
 
-# static, so that they run wherever there is a kernel; as targets/guests says it
 workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-aarch64 ./cmd/ripc-worker
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-arm ./cmd/ripc-worker
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -tags ripc_static -ldflags='-s -w' -o bin/ripc-worker-x86_64 ./cmd/ripc-worker
+	$(GO) run ./scripts/release -workers $(BIN)
+
+release: ## what is shipped for linux on amd64, arm64 and armv7: archives, checksums and lists of parts in RELEASE=build/release
+	$(GO) run ./scripts/release -out $(RELEASE)
 
 demo: setup build ## compile, check and run a network
 	scripts/demo.sh
@@ -67,6 +68,7 @@ test: setup fmt vet ## format, vet, and all tests with the real tools
 	@scripts/setup-browser.sh
 	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
 	@scripts/setup-apps.sh --check || echo "so the tests of programs in C and Python leave these out; make apps installs them and runs all"
+	@echo "the training twin's own tests need PyTorch: make twin installs it and runs them; what it trained and exported is compared here"
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
 
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
@@ -84,6 +86,13 @@ c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all netw
 apps: ## the programs in examples with a network in them, in C, Go and Python, here and on simulated boards: set-up of its own
 	@scripts/setup-apps.sh
 	cd e2e && RIPC_REQUIRE_APPS=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 20m -run '^TestApps$$|^TestInstall$$|^TestStack$$|^TestCommands$$'
+
+TWIN_PYTHON ?= $(CURDIR)/build/venv/bin/python
+twin: export TWIN_PYTHON := $(TWIN_PYTHON)
+twin: build ## the training twin: PyTorch in build/venv, some gigabytes (or TWIN_PYTHON), its tests, and the commands of docs/twin.md
+	@scripts/setup-twin.sh
+	cd twin && PYTHONDONTWRITEBYTECODE=1 RIPC=$(abspath $(BIN))/ripc $(TWIN_PYTHON) -m pytest -q
+	cd e2e && RIPC_REQUIRE_TWIN=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 20m -run '^TestTwin'
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ripc/codegen"
@@ -66,8 +67,20 @@ func exported(ext string) string {
 	return ""
 }
 
+// roomy fails on machines of 32 bits: sizes of tensors are ints throughout the compiler, and may be more than such a machine's
+// hold. What was compiled elsewhere runs there all the same.
+func roomy(path string) error {
+	if strconv.IntSize < 64 {
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "networks are compiled, checked and interpreted on machines of 64 bits only", Help: "compile it on one of these for this target, and bring the library here"}
+	}
+	return nil
+}
+
 // recognized is the model in a file, with its bitserial layers found.
 func recognized(path string, o Options) (*graph.Graph, error) {
+	if err := roomy(path); err != nil {
+		return nil, err
+	}
 	ext := strings.ToLower(filepath.Ext(path))
 	read, ok := importers()[ext]
 	if !ok {

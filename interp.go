@@ -55,6 +55,9 @@ func (e *ChoiceError) Error() string {
 
 // Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
 func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
+	if err := roomy(r.Path); err != nil {
+		return nil, err
+	}
 	src, err := files.ReadText(r.Path)
 	if err != nil {
 		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "cannot read it", Err: files.Cause(err)}

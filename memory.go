@@ -134,6 +134,6 @@ func noTwin(path string, o Options) string {
 // twinOptions are o for the float twin: what is asked of layers of levels does not hold for floats.
 func twinOptions(o Options) Options {
 	o.FloatTwin = true
-	o.Algorithms, o.Bitserial, o.Traces, o.Strict = nil, nil, nil, false
+	o.Algorithms, o.Bitserial, o.Schedules, o.Strict = nil, nil, nil, false
 	return o
 }

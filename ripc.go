@@ -51,8 +51,8 @@ func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
 	return compile.Network(ctx, func() (*graph.Graph, error) { return load(path, o) }, o)
 }
 
-// ReadSchedule reads a file of traces, for Options.Traces (schedule.ReadFile).
-func ReadSchedule(path string) (map[string]schedule.Trace, error) { return schedule.ReadFile(path) }
+// ReadSchedule reads a file of schedules, for Options.Schedules (schedule.ReadFile).
+func ReadSchedule(path string) ([]schedule.Section, error) { return schedule.ReadFile(path) }
 
 // Stages lists the names that Options.Observe sees, in order.
 func Stages() []string { return compile.Stages() }

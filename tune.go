@@ -3,7 +3,6 @@ package ripc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"ripc/autotune"
@@ -13,6 +12,7 @@ import (
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/internal/files"
+	"ripc/ir"
 	"ripc/measure"
 	"ripc/runtime"
 	"ripc/targets"
@@ -107,7 +107,7 @@ func Searches() []string { return search.Names() }
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
 	set, err := records.LoadExisting(path)
 	if err != nil {
-		return o, fmt.Errorf("records: %s: %w", path, files.Cause(err))
+		return o, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the records", Err: files.Cause(err)}
 	}
 	given, bitserial := o.Algorithms, o.Bitserial
 	o.Tuned = func(ctx context.Context, g *graph.Graph, t targets.Target) (compile.Tuning, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -65,10 +66,9 @@ func (t *tuner) measure(ctx context.Context, trials []trial) error {
 			answers[i] <- answer{measurement: r.Result, machine: r.Machine, known: true}
 		}
 	}
-	slots := make(chan struct{}, max(1, t.Runner.Slots()))
+	room := t.room()
 	var build errgroup.Group // feeds the runner; what each job came to is in its answer
-	build.SetLimit(t.builders() + cap(slots))
-	builders := make(chan struct{}, t.builders())
+	build.SetLimit(cap(room.cores) + cap(room.slots))
 	todo := trials[:0:0]
 	var to []chan answer
 	for i, tr := range trials {
@@ -81,7 +81,7 @@ func (t *tuner) measure(ctx context.Context, trials []trial) error {
 		defer close(fed)
 		for i, tr := range todo {
 			build.Go(func() error {
-				to[i] <- t.try(ctx, tr, builders, slots)
+				to[i] <- t.try(ctx, tr, room)
 				return nil
 			})
 		}
@@ -111,15 +111,27 @@ func (t *tuner) measure(ctx context.Context, trials []trial) error {
 	return nil
 }
 
+// room is what candidates under way share: the cores of this machine and the runner.
+type room struct {
+	cores chan struct{} // each builds a kernel, or measures one
+	slots chan struct{} // of the runner
+	here  bool          // it measures on these cores
+}
+
+// room is all of it. What is timed here has a core of its own, as has each kernel that is built.
+func (t *tuner) room() room {
+	return room{make(chan struct{}, runtime.GOMAXPROCS(0)), make(chan struct{}, max(1, t.Runner.Slots())), t.Runner.Here()}
+}
+
 // try builds and measures one candidate, each when there is room.
-func (t *tuner) try(ctx context.Context, tr trial, builders, slots chan struct{}) answer {
+func (t *tuner) try(ctx context.Context, tr trial, in room) answer {
 	lost := func(err error) answer { return answer{err: err} }
 	failed := func(kind records.FailureKind, text string) answer {
 		return answer{measurement: records.Measurement{Failure: &records.Failure{Kind: kind, Text: text}}, machine: t.Runner.Machine()}
 	}
 	var u *compile.Unit
 	var want *reference
-	if err := within(ctx, builders, func() (err error) {
+	if err := within(ctx, in.cores, func() (err error) {
 		if want, err = tr.study.reference(ctx); err != nil {
 			return fmt.Errorf("interpreting %s: %w", title(tr.study.task), err)
 		}
@@ -136,9 +148,15 @@ func (t *tuner) try(ctx context.Context, tr trial, builders, slots chan struct{}
 	settings := t.Settings
 	settings.Best = tr.study.before
 	var r runner.Result
-	if err := within(ctx, slots, func() (err error) {
+	measure := func() (err error) {
 		r, err = t.Runner.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
 		return err
+	}
+	if err := within(ctx, in.slots, func() error {
+		if !in.here {
+			return measure()
+		}
+		return within(ctx, in.cores, measure)
 	}); err != nil {
 		return lost(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -68,6 +67,7 @@ type Result struct {
 	// of the tasks alone if only some layers were tuned.
 	Default, Best float64
 	Took          time.Duration
+	Proposing     time.Duration // of Took: what was spent on models and on proposals
 }
 
 // TaskResult is what was found of one task.
@@ -116,6 +116,8 @@ type tuner struct {
 	done     int // candidates
 	now      int // of these, measured in this call
 	spent    time.Duration
+	// proposing is what it took to propose candidates.
+	proposing time.Duration
 }
 
 // open finds the tasks and reads the records.
@@ -220,7 +222,9 @@ func (t *tuner) run(ctx context.Context) error {
 			}
 			continue
 		}
+		began := time.Now()
 		cs, err := a.propose(ctx, min(t.Round, t.left()))
+		t.proposing += time.Since(began)
 		if err != nil {
 			return fmt.Errorf("%s: %w", title(a.task), err)
 		}
@@ -254,17 +258,8 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 	return begun, nil
 }
 
-// builders is how many kernels are built at a time: a core that is timed is left alone.
-func (t *tuner) builders() int {
-	n := runtime.GOMAXPROCS(0)
-	if m := t.Runner.Machine(); !m.Simulated && m.Host == "" {
-		n--
-	}
-	return max(1, n)
-}
-
 func (t *tuner) result() *Result {
-	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began)}
+	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Proposing: t.proposing}
 	for _, a := range t.studies {
 		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
 	}

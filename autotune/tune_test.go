@@ -91,6 +91,7 @@ func (*inProcess) Machine() records.Machine {
 	return records.Machine{CPU: "made up", Simulated: true}
 }
 func (*inProcess) Unit() records.Unit { return records.Cycles }
+func (*inProcess) Here() bool         { return true }
 func (*inProcess) Slots() int         { return 2 }
 func (*inProcess) Close() error       { return nil }
 

@@ -35,10 +35,10 @@ type Options struct {
 	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
 	Bitserial []string
 	Strict    bool // layers that stay float although the model is binary are errors
-	// Traces gives the schedule of a Func by its name, instead of the default strategy's.
-	Traces map[string]schedule.Trace
+	// Schedules are for the Funcs that they name, instead of the default strategy's.
+	Schedules []schedule.Section
 	// Tuned, if not nil, says what measurements have shown of a fused graph for a target: algorithms of layers that Algorithms and
-	// Bitserial leave open, and schedules of the Funcs that come of these, which Traces go before.
+	// Bitserial leave open, and schedules of the Funcs that come of these, which Schedules go before.
 	Tuned func(ctx context.Context, g *graph.Graph, t targets.Target) (Tuning, error)
 	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
 	Import    importer.Options
@@ -66,7 +66,7 @@ type Tuning struct {
 type Compiled struct {
 	Built
 	Graph *graph.Graph // after fusedglue
-	// Choices say where the traces that were not given in Options.Traces come from, by Func.
+	// Choices say where the traces that were not given in Options.Schedules come from, by Func.
 	Choices map[string]strategy.Choice
 	Times   []StageTime
 	tuned   Tuning
@@ -173,7 +173,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 
 // schedule chooses a trace for every Func, and schedules the Program with them.
 func (c *Compiled) schedule(ctx context.Context, o Options) error {
-	traces, err := c.checkTraces(o.Traces)
+	traces, err := c.checkSchedules(o.Schedules)
 	if err != nil {
 		return err
 	}

@@ -26,16 +26,16 @@ func TestWhoseMistake(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, c := range map[string]struct {
-		f      *ir.Func
-		traces map[string]schedule.Trace
-		want   string
-		user   bool
+		f     *ir.Func
+		given []schedule.Section
+		want  string
+		user  bool
 	}{
 		"sound":          {fill(4), nil, "", false},
 		"definition":     {fill(5), nil, "internal error: definition of f: ", false},
-		"user's mistake": {fill(4), map[string]schedule.Trace{"f": bad}, "user.txt:1: unroll nothing: @f: ", true},
+		"user's mistake": {fill(4), []schedule.Section{{Name: "f", Trace: bad}}, "user.txt:1: unroll nothing: @f: ", true},
 	} {
-		err := (&Compiled{Built: Built{Program: &ir.Program{Name: "p", Funcs: []*ir.Func{c.f}}, Target: target}}).schedule(t.Context(), Options{Traces: c.traces})
+		err := (&Compiled{Built: Built{Program: &ir.Program{Name: "p", Funcs: []*ir.Func{c.f}}, Target: target}}).schedule(t.Context(), Options{Schedules: c.given})
 		if (c.want == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), c.want) || (err != nil && !internal(err)) != c.user {
 			t.Errorf("%s: %v, internal %v; want %q", what, err, internal(err), c.want)
 		}

@@ -13,35 +13,58 @@ import (
 	"ripc/schedule"
 )
 
-// checkTraces returns traces (Options.Traces) by the names of c's Funcs, and fails if c does not have one of them. The
-// names of a Func's kernel, as inspect prints it, and of a layer that it computes stand for the Func.
-func (c *Compiled) checkTraces(traces map[string]schedule.Trace) (map[string]schedule.Trace, error) {
-	var have []string
-	for _, f := range c.Program.Funcs {
-		have = append(have, f.Name)
-	}
-	funcOf := map[string]string{} // by layer and kernel
+// checkSchedules returns the traces of sections (Options.Schedules) by the names of c's Funcs, and fails if c does not have one of them,
+// or two are of one. The names of a Func's kernel, as inspect prints it, and of a layer that it computes stand for the Func.
+func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]schedule.Trace, error) {
+	layers, kernels := map[string]string{}, map[string]string{} // Funcs by the names that stand for them
 	for _, s := range c.Program.Stages {
-		funcOf[s.Name] = s.Func
+		layers[s.Name] = s.Func
+	}
+	for _, f := range c.Program.Funcs {
+		kernels[f.Name] = f.Name
 	}
 	for fn, kernel := range codegen.Symbols(c.Program) {
-		funcOf[kernel] = fn
+		kernels[kernel] = fn
 	}
-	byFunc := map[string]schedule.Trace{}
-	for _, name := range slices.Sorted(maps.Keys(traces)) {
-		fn := name
-		if !slices.Contains(have, fn) {
-			fn = funcOf[name]
+	traces, given := map[string]schedule.Trace{}, map[string]schedule.Section{}
+	for _, s := range sections {
+		fn, ok := "", false
+		if !s.Layer {
+			fn, ok = kernels[s.Name]
 		}
-		if !slices.Contains(have, fn) {
-			return nil, &ir.Error{Op: "schedules", Msg: "the network has no func " + name, Help: suggest.DidYouMean(name, slices.Concat(slices.Sorted(maps.Keys(funcOf)), have)) + "there are " + strings.Join(slices.Sorted(slices.Values(have)), ", ")}
+		if !ok {
+			fn, ok = layers[s.Name]
 		}
-		if _, twice := byFunc[fn]; twice {
-			return nil, &ir.Error{Op: "schedules", Msg: fmt.Sprintf("%s and %s are the same func", fn, name), Help: "leave one of the two sections out"}
+		if !ok {
+			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: "the network has no " + s.Title(), Help: c.scheduleNames(s, layers, kernels)}
 		}
-		byFunc[fn] = traces[name]
+		if other, twice := given[fn]; twice {
+			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: fmt.Sprintf("%s and %s are the same kernel", other.Title(), s.Title()), Help: "leave one of the two sections out"}
+		}
+		traces[fn], given[fn] = s.Trace, s
 	}
-	return byFunc, nil
+	return traces, nil
+}
+
+// scheduleNames says which names section s could have.
+func (c *Compiled) scheduleNames(s schedule.Section, layers, kernels map[string]string) string {
+	const most = 8
+	near := slices.Collect(maps.Keys(layers))
+	if !s.Layer {
+		near = slices.AppendSeq(near, maps.Keys(kernels))
+	}
+	slices.Sort(near)
+	if help := suggest.DidYouMean(s.Name, near); help != "" {
+		return strings.TrimSpace(help)
+	}
+	var busy []string // layers with sums, which schedules are for
+	for _, st := range c.Program.Stages {
+		if st.MACs > 0 && !slices.Contains(busy, st.Name) {
+			busy = append(busy, st.Name)
+		}
+	}
+	slices.Sort(busy)
+	return "layers with sums are " + suggest.List(busy, most)
 }
 
 // hasPlace reports whether err names a file.

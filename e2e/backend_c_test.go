@@ -90,7 +90,7 @@ func randomInC(t *testing.T, b int) (path string, o ripc.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Traces = randomTraces(c, rand.New(rand.NewPCG(uint64(b), 78)))
+	o.Schedules = randomTraces(c, rand.New(rand.NewPCG(uint64(b), 78)))
 	return path, o
 }
 

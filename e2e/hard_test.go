@@ -124,7 +124,7 @@ func TestHardMaximaInMemory(t *testing.T) {
 			if !tg.Native() {
 				need.Tool(t, "qemu-"+tg.Arch)
 			}
-			o := ripc.Options{Target: board, Traces: traces}
+			o := ripc.Options{Target: board, Schedules: traces}
 			rep, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: model, Options: o, Threads: 1})
 			if err != nil {
 				t.Fatal(err)

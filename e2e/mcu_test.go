@@ -110,7 +110,7 @@ func TestMicrocontrollersRandom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Traces, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable}
+			o.Schedules, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable}
 			c, err = ripc.Compile(t.Context(), path, o)
 			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
 				need.Board(t, err)

@@ -20,14 +20,13 @@ func withStep(t *testing.T, path, step string) (*ripc.Compiled, ripc.Options, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Traces = map[string]schedule.Trace{}
 	s, err := schedule.ParseStep(step)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range c.Program.Funcs {
 		if strings.HasPrefix(f.Name, "bconv2d") {
-			o.Traces[f.Name] = append(slices.Clone(c.Traces[f.Name]), s)
+			o.Schedules = append(o.Schedules, schedule.Section{Name: f.Name, Trace: append(slices.Clone(c.Traces[f.Name]), s)})
 		}
 	}
 	c, err = ripc.Compile(context.Background(), path, o)

@@ -137,14 +137,14 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	var rep *ripc.VerifyReport
 	threads := 1 + g.IntN(4)
 	if err == nil {
-		o.Traces = randomTraces(c, g)
+		o.Schedules = randomTraces(c, g)
 		rep, err = ripc.Verify(ctx, ripc.VerifyRequest{Path: path, Options: o, Seed: uint64(b), Threads: threads})
 	}
 	if ctx.Err() != nil {
 		return
 	}
 	if err == nil && rep.OK {
-		r.done(t, target, len(rep.Stages), len(c.Program.Funcs), len(o.Traces))
+		r.done(t, target, len(rep.Stages), len(c.Program.Funcs), len(o.Schedules))
 		return
 	}
 	if err == nil {
@@ -157,9 +157,9 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 		}
 	}
 	fmt.Fprintf(&which, "algorithms asked for: %v\n", o.Algorithms)
-	for name, tr := range o.Traces {
-		if strings.Contains(err.Error(), "@"+name) {
-			fmt.Fprintf(&which, "random schedule of @%s:\n%s\n", name, tr)
+	for _, s := range o.Schedules {
+		if strings.Contains(err.Error(), "@"+s.Name) {
+			fmt.Fprintf(&which, "random schedule of @%s:\n%s\n", s.Name, s.Trace)
 		}
 	}
 	t.Errorf("%s, %d threads: %v\n%srepeat it with: go test ./e2e -run '^TestRandomNetworks$' -from %d -cases %d", target, threads, err, which.String(), b*batch, batch)

@@ -15,8 +15,8 @@ import (
 )
 
 // randomTraces draws schedules for half of the Funcs.
-func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
-	traces := map[string]schedule.Trace{}
+func randomTraces(c *ripc.Compiled, r *rand.Rand) []schedule.Section {
+	var drawn []schedule.Section
 	for _, f := range c.Program.Funcs {
 		if r.IntN(2) == 0 {
 			continue
@@ -30,9 +30,9 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) map[string]schedule.Trace {
 		if len(f.Params) > 1 && f.Params[1].Name == "wt" && !packed && r.IntN(2) == 0 {
 			tr = append(tr, packFilters(f.Params[1].Shape)...)
 		}
-		traces[f.Name] = tr
+		drawn = append(drawn, schedule.Section{Name: f.Name, Trace: tr})
 	}
-	return traces
+	return drawn
 }
 
 // randomAlgorithms draws algorithms for half of the layers that have a choice.

@@ -49,7 +49,7 @@ func TestLanesOfTheSum(t *testing.T) {
 			}
 			need.Tool(t, "qemu-"+tg.Arch)
 		}
-		rep, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: model, Options: ripc.Options{Target: board, Traces: traces}, Threads: 1})
+		rep, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: model, Options: ripc.Options{Target: board, Schedules: traces}, Threads: 1})
 		if err != nil || !rep.OK {
 			t.Errorf("%s: %v %v", board, err, rep)
 		}

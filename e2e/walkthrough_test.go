@@ -67,7 +67,7 @@ func TestScheduleExample(t *testing.T) {
 	if err != nil || len(tr) == 0 {
 		t.Fatalf("%d steps, %v", len(tr), err)
 	}
-	o := ripc.Options{Target: "rpi3", Traces: map[string]schedule.Trace{"bconv2d_a1w1_3x3s1_27x27x32_128": tr}}
+	o := ripc.Options{Target: "rpi3", Schedules: []schedule.Section{{Name: "bconv2d_a1w1_3x3s1_27x27x32_128", Trace: tr}}}
 	in, err := ripc.Inspect(context.Background(), "../examples/squeezenet/squeezenet.json", o, "fire4_expand3", true)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestScheduleExample(t *testing.T) {
 		t.Errorf("the trace of %s was not taken: the layer has\n%s", page, strings.Join(in.Layers[0].Trace, "\n"))
 	}
 	file, err := ripc.ReadSchedule("../examples/squeezenet/fire4.schedule")
-	if err != nil || !slices.Equal(lines(file["bconv2d_a1w1_3x3s1_27x27x32_128"]), shown) {
+	if err != nil || len(file) != 1 || !slices.Equal(lines(file[0].Trace), shown) {
 		t.Errorf("fire4.schedule is not the trace of %s: %v", page, err)
 	}
 	after := listings(string(text))["fire4_expand3.after"]

@@ -167,8 +167,8 @@ func inferTopK(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
 	if a.K < 1 || a.K > c {
 		return nil, g.Errorf(n, "", "k is %d; the last axis of %v has %d elements", a.K, x.Shape, c)
 	}
-	if rows := x.Elems() / c; a.K*c > MaxSorted/rows {
-		return nil, g.Errorf(n, "ask for fewer elements", "takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, MaxSorted)
+	if rows := x.Elems() / c; int64(a.K)*int64(c) > MaxSorted/int64(rows) {
+		return nil, g.Errorf(n, "ask for fewer elements", "takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted))
 	}
 	shape := slices.Clone(x.Shape)
 	shape[len(shape)-1] = a.K

@@ -342,7 +342,7 @@ func largest(e Expr, extent map[string]int) (int64, bool) {
 		return e.V, e.V >= 0 && e.V < limit
 	case *Var:
 		n, ok := extent[e.Name]
-		return int64(n) - 1, ok && n < limit
+		return int64(n) - 1, ok && int64(n) < limit
 	case *Cast:
 		return largest(e.A, extent)
 	case *Binary:
@@ -415,12 +415,12 @@ func CheckBuffer(b Buffer) error {
 	if b.Type == Invalid || b.Type > F32 {
 		return wrong("the element type is invalid", "")
 	}
-	n := 1
+	n := int64(1)
 	for _, d := range b.Shape {
-		if d < 1 || d > limit || n*d > limit {
+		if d < 1 || int64(d) > limit/n {
 			return wrong(fmt.Sprintf("the shape %v is not possible", b.Shape), "dimensions are 1 or more, and at most 1<<40 elements in all")
 		}
-		n *= d
+		n *= int64(d)
 	}
 	if b.Enc.Kind == NoEncoding {
 		if b.Enc.Channels != 0 {
@@ -435,7 +435,7 @@ func CheckBuffer(b Buffer) error {
 		return wrong("bit planes need the dimensions [planes, ..., words]", "")
 	}
 	w := b.Type.Bits()
-	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || b.Enc.Channels > limit || words != (b.Enc.Channels+w-1)/w {
+	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit || words != (b.Enc.Channels+w-1)/w {
 		return wrong(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
 			"the last dimension is the number of channels divided by the width, rounded up")
 	}

@@ -48,6 +48,10 @@ func fakeQuants(r *rewriter) error {
 				*d, r.changed = *f, true
 				r.SetInputs(d, inputs...)
 				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
+				if quantizer, own := n.Name, d.Name; len(readers) == 1 { // so does the name by which users know it
+					r.RenameNode(n, own)
+					r.RenameNode(d, quantizer)
+				}
 			}
 		}
 	}

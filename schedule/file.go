@@ -2,53 +2,76 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ripc/internal/files"
 	"ripc/ir"
 )
 
-// ReadFile reads a file of traces: sections that begin with "func NAME:", each followed by the steps of that Func's
+// Section is a schedule, and what it is for.
+type Section struct {
+	Pos   ir.Pos // of its first line; the zero value if it is of no file
+	Layer bool   // Name is that of a layer, and of nothing else
+	Name  string // of a Func, of its kernel, or of a layer that it computes
+	Trace Trace
+}
+
+// Title is what the section begins with in a file.
+func (s Section) Title() string {
+	if s.Layer {
+		return "layer " + s.Name
+	}
+	return "func " + s.Name
+}
+
+// ReadFile reads a file of schedules: sections that begin with "func NAME:" or "layer NAME:", each followed by the steps of that
 // schedule, one a line. "#" starts a comment. Package compile checks the names.
-func ReadFile(path string) (map[string]Trace, error) {
+func ReadFile(path string) ([]Section, error) {
 	text, err := files.ReadText(path)
 	if err != nil {
 		return nil, &ir.Error{Op: "schedules", Msg: "cannot read the file", Err: err}
 	}
-	traces := map[string]Trace{}
+	var all []Section
 	bad := func(line int, msg string) error {
-		return &ir.Error{Pos: ir.Pos{File: path, Line: line + 1}, Msg: msg, Help: "write `func NAME:`, then one step a line"}
+		return &ir.Error{Pos: ir.Pos{File: path, Line: line + 1}, Msg: msg, Help: "write `func NAME:` or `layer NAME:`, then one step a line"}
 	}
-	name, lines := "", strings.Split(string(text), "\n")
-	section := make([]string, len(lines)) // other lines stay empty, so that messages count right
-	finish := func() error {
-		if name == "" {
-			return nil
+	lines := strings.Split(string(text), "\n")
+	steps := make([]string, len(lines)) // other lines stay empty, so that messages count right
+	finish := func() (err error) {
+		if len(all) > 0 {
+			all[len(all)-1].Trace, err = ParseTrace(path, strings.Join(steps, "\n"))
+			clear(steps)
 		}
-		t, err := ParseTrace(path, strings.Join(section, "\n"))
-		traces[name] = t
-		clear(section)
 		return err
 	}
 	for i, line := range lines {
 		line, _, _ = strings.Cut(line, "#")
 		word := strings.TrimSpace(line)
-		head, isHead := strings.CutPrefix(word, "func ")
+		name, isFunc := strings.CutPrefix(word, "func ")
+		name, isLayer := strings.CutPrefix(name, "layer ")
 		switch {
-		case isHead:
+		case isFunc != isLayer:
 			if err := finish(); err != nil {
 				return nil, err
 			}
-			head, colon := strings.CutSuffix(strings.TrimSpace(head), ":")
-			name = strings.TrimPrefix(strings.TrimSpace(head), "@")
-			if _, twice := traces[name]; twice || !colon || name == "" {
-				return nil, bad(i, fmt.Sprintf("%q begins no section (or one that was there before)", word))
+			name, colon := strings.CutSuffix(strings.TrimSpace(name), ":")
+			s := Section{Pos: ir.Pos{File: path, Line: i + 1}, Layer: isLayer, Name: strings.TrimSpace(name)}
+			if isFunc {
+				s.Name = strings.TrimPrefix(s.Name, "@")
 			}
-		case word != "" && name == "":
+			if !colon || s.Name == "" {
+				return nil, bad(i, fmt.Sprintf("%q begins no section", word))
+			}
+			if at := slices.IndexFunc(all, func(o Section) bool { return o.Title() == s.Title() }); at >= 0 {
+				return nil, bad(i, fmt.Sprintf("%s has a section in line %d", s.Title(), all[at].Pos.Line))
+			}
+			all = append(all, s)
+		case word != "" && len(all) == 0:
 			return nil, bad(i, fmt.Sprintf("step %q stands before the first section", word))
 		default:
-			section[i] = line
+			steps[i] = line
 		}
 	}
-	return traces, finish()
+	return all, finish()
 }

@@ -18,7 +18,7 @@ type extent struct {
 // regionOf is what one iteration of loop l touches of buffer b by the accesses as: the smallest index and a constant
 // extent in each dimension, or the whole dimension where they are not known.
 func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string) ([]extent, error) {
-	still := deps.With(sc.Outer[l.Var], l.Var)
+	still := sc.Outer[l.Var].With(l.Var)
 	if hasCall(as) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: op + " before tensorize"}
 	}

@@ -242,6 +242,7 @@ func (e *NoWorkerError) Error() string {
 
 func (r *fleet) Machine() records.Machine { return r.machine }
 func (r *fleet) Unit() records.Unit       { return r.unit }
+func (r *fleet) Here() bool               { return false }
 
 // meet takes note of what a worker of the pool says of itself.
 func (r *fleet) meet(m Member) {

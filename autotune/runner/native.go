@@ -62,6 +62,7 @@ func openLocal(_ context.Context, _, _ string, t targets.Target, o Options) (Run
 
 func (n *native) Machine() records.Machine { return n.machine }
 func (n *native) Unit() records.Unit       { return records.Nanoseconds }
+func (n *native) Here() bool               { return true }
 func (n *native) Slots() int               { return 1 }
 func (n *native) Close() error             { return nil }
 

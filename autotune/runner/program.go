@@ -79,9 +79,10 @@ func buildWorker(ctx context.Context, dir string, g guests.Guest) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=ripc_static", "-ldflags=-s -w", "-o", out, workerPackage)
+	args, env := g.GoBuild(workerPackage, out, true)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS="), g.Go...)
+	cmd.Env = append(os.Environ(), env...)
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	if err := cmd.Run(); err != nil {

@@ -34,6 +34,7 @@ func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 
 func (q *qemu) Machine() records.Machine { return q.machine }
 func (q *qemu) Unit() records.Unit       { return records.Cycles }
+func (q *qemu) Here() bool               { return true }
 func (q *qemu) Slots() int               { return runtime.NumCPU() }
 func (q *qemu) Close() error             { return nil }
 

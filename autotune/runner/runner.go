@@ -58,6 +58,8 @@ type Runner interface {
 	Unit() records.Unit
 	// Slots is how many jobs it makes sense to have under way at once: 1 for a core that is timed, more for simulators and fleets.
 	Slots() int
+	// Here says that jobs take cores of this machine.
+	Here() bool
 	// Measure does one job. It fails with *LostError if what measures is lost, and with ctx's error if that ends first: then nothing
 	// is known of the candidate. What the candidate did wrong is in the Result.
 	Measure(ctx context.Context, j Job) (Result, error)

@@ -24,6 +24,7 @@ type fake struct {
 
 func (f *fake) Machine() records.Machine { return records.Machine{CPU: "fake", Simulated: true} }
 func (f *fake) Unit() records.Unit       { return records.Nanoseconds }
+func (f *fake) Here() bool               { return true }
 func (f *fake) Slots() int               { return 1 }
 func (f *fake) Close() error             { return nil }
 

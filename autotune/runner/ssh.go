@@ -252,6 +252,7 @@ func (s *ssh) Machine() records.Machine {
 }
 
 func (s *ssh) Unit() records.Unit { return records.Nanoseconds }
+func (s *ssh) Here() bool         { return false }
 func (s *ssh) Slots() int         { return 1 }
 
 // Close ends the worker, and leaves it where it is for the next time.

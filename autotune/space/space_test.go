@@ -158,3 +158,24 @@ func TestWorkload(t *testing.T) {
 		t.Errorf("%v, %v", s, err)
 	}
 }
+
+// BenchmarkBuild is the schedules of random points of a convolution as digits has it, of which a tuner builds several for each that it measures.
+func BenchmarkBuild(b *testing.B) {
+	for _, name := range []string{"x86-64-v4", "rpi3"} {
+		b.Run(name, func(b *testing.B) {
+			target, err := targets.Lookup(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f := testlayer.Integers(&graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 128}, target, layout.Popcount, ir.Bipolar, 1, 1, 14, 14, ops.Slice{})
+			s, err := space.New(space.TaskOf(f, target, ir.Stage{Name: "layer", Op: "bconv2d"}, nil))
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(1, 0))
+			for b.Loop() {
+				_, _ = s.Build(s.Random(r))
+			}
+		})
+	}
+}

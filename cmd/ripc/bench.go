@@ -55,8 +55,8 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if r.Layer != "" && r.PerLayer {
 				return usagef("--layer %s: it is measured by itself, leave --per-layer out", r.Layer)
 			}
-			if !slices.Contains(sortOrders(), sortBy) {
-				return usagef("--sort %s: it can be %s", sortBy, strings.Join(sortOrders(), ", "))
+			if !slices.Contains(benchOrders(), sortBy) {
+				return usagef("--sort %s: it can be %s", sortBy, strings.Join(benchOrders(), ", "))
 			}
 			if !(tolerance >= 0) {
 				return usagef("--tolerance %v: give a share, 0 or more", tolerance)
@@ -115,11 +115,10 @@ gives: what a change of its schedule does shows without the rest of the network.
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
 	completeLayer(cmd)
-	cmd.Flags().StringVar(&sortBy, "sort", sortStage, "order of the layers: "+strings.Join(sortOrders(), ", "))
+	sortFlag(cmd, &sortBy, benchOrders)
 	wideFlag(cmd, &wide)
-	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less\nthan then, and exit with 1 if the network does by more than\n--tolerance")
+	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
-	complete(cmd, "sort", sortOrders)
 	f.register(cmd)
 	return cmd
 }
@@ -130,13 +129,21 @@ const (
 	sortCost  = "cost"
 	sortMACs  = "macs"
 	sortName  = "name"
+	// sortWeights is by the bytes of weights and tables.
+	sortWeights = "weights"
 )
 
-func sortOrders() []string { return []string{sortStage, sortCost, sortMACs, sortName} }
+func benchOrders() []string { return []string{sortStage, sortCost, sortMACs, sortName} }
+
+// sortFlag adds --sort, by one of some orders.
+func sortFlag(cmd *cobra.Command, by *string, orders func() []string) {
+	cmd.Flags().StringVar(by, "sort", sortStage, "order of the layers: "+strings.Join(orders(), ", "))
+	complete(cmd, "sort", orders)
+}
 
 // readBench reads what bench --json printed.
 func readBench(path string) (*ripc.BenchResult, error) {
-	data, err := os.ReadFile(path)
+	data, err := files.ReadText(path)
 	if err != nil {
 		return nil, &usageError{msg: "--compare " + path, err: files.Cause(err)}
 	}
@@ -179,7 +186,7 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 	if err := benchTable(r, sortBy).write(w, width); err != nil {
 		return err
 	}
-	return printKinds(w, r)
+	return printKinds(w, r, width)
 }
 
 // whole is the row of the network.
@@ -187,12 +194,12 @@ const whole = "whole network"
 
 // benchTable has a row for each layer, and one for the network.
 func benchTable(r *ripc.BenchResult, sortBy string) *table {
-	t := &table{columns: []column{{"LAYER", true, 0}, {"MIN MS", false, 0}, {"MEDIAN MS", false, 4}, {"P90 MS", false, 3}, {"SHARE", false, 0}, {"SUM", false, 5}, {"MACS", false, 6}, {"MACS/CYCLE", false, 0}, {"KERNEL", true, 1}}}
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "MIN MS"}, {title: "MEDIAN MS", drop: 4}, {title: "P90 MS", drop: 3}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/CYCLE"}, {title: "KERNEL", left: true, drop: 1}}}
 	switch {
 	case r.Estimate != nil:
-		t.columns = []column{{"LAYER", true, 0}, {"INSTRUCTIONS", false, 4}, {"EST. CYCLES", false, 0}, {"SHARE", false, 0}, {"SUM", false, 5}, {"MACS", false, 6}, {"MACS/INSTR.", false, 3}, {"MACS/EST. CYCLE", false, 0}, {"KERNEL", true, 1}}
+		t.columns = []column{{title: "LAYER", left: true, cut: cutHead}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
 	case r.Simulated: // neither times nor cycles
-		t.columns = []column{{"LAYER", true, 0}, {"INSTRUCTIONS", false, 0}, {"SHARE", false, 0}, {"SUM", false, 5}, {"MACS", false, 6}, {"MACS/INSTR.", false, 0}, {"KERNEL", true, 1}}
+		t.columns = []column{{title: "LAYER", left: true, cut: cutHead}, {title: "INSTRUCTIONS"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR."}, {title: "KERNEL", left: true, drop: 1}}
 	}
 	row := func(name string, f ripc.Figures, share, sum string, macs int64, kernel string) {
 		instructions := "-"
@@ -238,7 +245,7 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 }
 
 // printKinds says what the layers of each kind cost together.
-func printKinds(w io.Writer, r *ripc.BenchResult) error {
+func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	if len(r.Kinds) < 2 {
 		return nil
 	}
@@ -246,14 +253,14 @@ func printKinds(w io.Writer, r *ripc.BenchResult) error {
 	for _, k := range r.Kinds {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), count(k.Layers, "stage")))
 	}
-	_, err := fmt.Fprintf(w, "\nby kind: %s\n", strings.Join(parts, ", "))
+	_, err := fmt.Fprintf(w, "\n%s\n", wrapped("by kind: "+strings.Join(parts, ", "), width, 0))
 	return err
 }
 
 // printComparison says what costs more or less than it did.
 func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
-	t := &table{columns: []column{{"LAYER", true, 0}, {"BEFORE", false, 2}, {"NOW", false, 1}, {"RATIO", false, 0}}}
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
 	row := func(l ripc.CostChange) {
 		decimals := 0
 		if c.Unit == measure.Milliseconds {

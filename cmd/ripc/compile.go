@@ -33,9 +33,11 @@ func compileCommand() *cobra.Command {
 		Use:   "compile MODEL [flags]",
 		Short: "Compile a model to a library and its header",
 		Long: `Compile a model to PREFIX.so and PREFIX.h, or to the kinds of files that --emit lists:
-so     shared library      a      static library     h   C header for so, a, o and c
-o      relocatable object  ll     LLVM IR            s   assembly
-c      one file of C99     ripir  the scheduled program in ripc's own IR
+
+  so     shared library      a      static library     h  C header of these
+  o      relocatable object  ll     LLVM IR            s  assembly
+  c      one file of C99     ripir  the scheduled program in ripc's own IR
+
 For chips without an operating system these are PREFIX.c and PREFIX.h.
 Files appear together when everything is done, or not at all. With --print-after none are
 written unless --emit or -o asks for them; -o - prints one kind of text.`,
@@ -47,10 +49,10 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name),\nor - for standard output")
+	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name), or - for standard output")
 	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
-	fs.BoolVar(&o.noDescribe, "no-describe", false, "leave the description out: a few KiB less, but only programs that were written for\nthe network can load it (not run, bench, inspect, runtime.Load)")
-	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
+	fs.BoolVar(&o.noDescribe, "no-describe", false, "leave the description out: a few KiB less, but only programs that were written for the network can load it (not run, bench, inspect, runtime.Load)")
+	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
 	o.register(cmd)

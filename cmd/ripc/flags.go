@@ -32,14 +32,14 @@ type compileFlags struct {
 func (f *compileFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.target, "target", "", "machine to compile for, see ripc targets (default host)")
-	fs.StringVar(&f.schedule, "schedule", "", "file of schedules: \"func KERNEL:\" and steps, one a line")
-	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms\nare taken where no other option says which")
-	fs.StringVar(&f.backend, "backend", "", "what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
-	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph pass not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
-	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what\ncosts least by estimate: "+strings.Join(algorithmNames(), ", "))
-	fs.StringSliceVar(&f.float, "float", nil, "layers LAYER=float")
-	fs.StringSliceVar(&f.bits, "bitserial", nil, "layers that count bits, by the cheapest algorithm that does")
+	fs.StringVar(&f.target, "target", "", "`TARGET` to compile for, see ripc targets (default host)")
+	fs.StringVar(&f.schedule, "schedule", "", "`FILE` of schedules: \"layer NAME:\" and steps, one a line")
+	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which")
+	fs.StringVar(&f.backend, "backend", "", "`NAME` of what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
+	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph `PASS` not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
+	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what costs least by estimate: "+strings.Join(algorithmNames(), ", "))
+	fs.StringSliceVar(&f.float, "float", nil, "`LAYER` to compute in floats; may be repeated")
+	fs.StringSliceVar(&f.bits, "bitserial", nil, "`LAYER` to compute by counting bits, in the cheapest way that does; may be repeated")
 	f.modelFlags.register(cmd)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
@@ -106,7 +106,7 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		err = f.fill(&o)
 	}
 	if err == nil && f.schedule != "" {
-		o.Traces, err = ripc.ReadSchedule(f.schedule)
+		o.Schedules, err = ripc.ReadSchedule(f.schedule)
 	}
 	if err == nil && f.records != "" {
 		o, err = ripc.WithRecords(o, f.records, recordNotes(os.Stderr, f.records))
@@ -168,7 +168,7 @@ func threadsFlag(cmd *cobra.Command, n *int) {
 
 // onFlag adds --on.
 func onFlag(cmd *cobra.Command, on *string) {
-	cmd.Flags().StringVar(on, "on", "", "`ssh:USER@HOST[:PORT]` of the machine to run compiled code on; it\nneeds nothing but sshd")
+	cmd.Flags().StringVar(on, "on", "", "`ssh:USER@HOST[:PORT]` of the machine to run compiled code on; it needs nothing but sshd")
 }
 
 // maxThreads bounds --threads; simulation allows fewer and says so.

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +61,7 @@ it, it is the model that comes with ripc and that tuners begin with.`,
 }
 
 func readCostModel(path string) (*costmodel.Model, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ import (
 
 func inspectCommand() *cobra.Command {
 	var f compileFlags
-	var layer, picture string
+	var layer, picture, sortBy string
 	var withIR, strict, wide, memory bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL|X.so [flags]",
@@ -36,6 +37,9 @@ activations lie in memory, and when. Needs no LLVM.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strict && ripc.IsArtifact(args[0]) {
 				return usagef("--strict: %s is compiled already; give the model", args[0])
+			}
+			if !slices.Contains(inspectOrders(), sortBy) {
+				return usagef("--sort %s: it can be %s", sortBy, strings.Join(inspectOrders(), ", "))
 			}
 			opt, err := f.options(args[0])
 			if err != nil {
@@ -69,6 +73,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 			case memory:
 				err = printMemory(cmd.OutOrStdout(), in)
 			case layer == "" && !withIR:
+				sortLayers(in.Layers, sortBy)
 				err = printTable(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
@@ -81,13 +86,31 @@ activations lie in memory, and when. Needs no LLVM.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
 	completeLayer(cmd)
+	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
-	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and what the float\ntwin's would take")
+	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and what the float twin's would take")
 	cmd.Flags().StringVarP(&picture, "output", "o", "", "with --memory: draw that, in SVG, into this file")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float,\nor convolutions of few-bit weights or activations do")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
 	f.register(cmd)
 	return cmd
+}
+
+func inspectOrders() []string { return []string{sortStage, sortMACs, sortWeights, sortName} }
+
+// sortLayers puts layers in an order, the largest first.
+func sortLayers(layers []ripc.Layer, by string) {
+	slices.SortStableFunc(layers, func(a, b ripc.Layer) int {
+		switch by {
+		case sortMACs:
+			return cmp.Compare(b.MACs, a.MACs)
+		case sortWeights:
+			return cmp.Compare(b.WeightBytes, a.WeightBytes)
+		case sortName:
+			return cmp.Compare(a.Name, b.Name)
+		}
+		return 0
+	})
 }
 
 // layoutText is the order of an image's axes.
@@ -106,12 +129,22 @@ func noteText(in *ripc.Inspection, i int) string {
 	return fmt.Sprintf("; note %q", in.InputNotes[i])
 }
 
-// outputText is the shape of what a layer writes, as the model has it: of packed bits as levels, not as words.
+// outputText is the shape and type of what a layer writes, as the model has it: of packed bits as levels, not as words, and of one
+// picture without its batch of 1.
 func outputText(t describe.Tensor) string {
-	if !t.Planes() {
-		return tensorio.ShapeText(t.Shape)
+	shape := t.Logical()
+	if len(shape) > 1 && shape[0] == 1 {
+		shape = shape[1:]
 	}
-	return tensorio.ShapeText(t.Logical()) + " " + count(t.Bits, "bit")
+	var extents []string
+	for _, e := range shape {
+		extents = append(extents, fmt.Sprint(e))
+	}
+	kind := t.DType
+	if t.Encoding != "" {
+		kind = count(t.Bits, "bit")
+	}
+	return strings.Join(extents, "x") + " " + kind
 }
 
 // printTable prints a line a layer, of at most width characters if that is not 0, and the sums.
@@ -123,8 +156,9 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 	for _, t := range in.Outputs {
 		fmt.Fprintf(w, "output %s%s\n", tensorText(t), layoutText(t))
 	}
-	t := &table{columns: []column{{"LAYER", true, 0}, {"OP", true, 5}, {"BECAME", true, 0}, {"OUTPUT", true, 4}, {"MACS", true, 6}, {"SHARE", true, 0},
-		{"WEIGHTS", true, 3}, {"AS FLOAT", true, 2}, {"KERNEL", true, 1}, {"GLUE, REASON, NOTE", true, 7}}}
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "OP", left: true, drop: 4}, {title: "BECAME", left: true}, {title: "OUTPUT", left: true, drop: 6},
+		{title: "MACS", drop: 5}, {title: "SHARE"}, {title: "WEIGHTS", drop: 3}, {title: "AS FLOAT", drop: 2}, {title: "KERNEL", left: true, drop: 1},
+		{title: "GLUE", left: true, drop: 2, cut: cutTail}, {title: "REASON, NOTE", left: true, drop: 7, cut: cutTail}}}
 	for _, l := range in.Layers {
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
@@ -138,7 +172,7 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 			out = outputText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range []string{l.Glue, reasonText(l), algorithmText(l)} {
+		for _, n := range []string{reasonText(l), algorithmText(l)} {
 			if n != "" {
 				notes = append(notes, n)
 			}
@@ -146,12 +180,13 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
 			notes = append(notes, fmt.Sprintf("note %q", l.Note))
 		}
-		t.add(l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, strings.Join(notes, "; "))
+		t.add(l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, "; "))
 	}
 	fmt.Fprintln(w)
 	if err := t.write(w, width); err != nil {
 		return err
 	}
+	printLegend(w, in)
 	share := 0.0
 	if in.MACs > 0 {
 		share = float64(in.BinaryMACs) / float64(in.MACs)
@@ -159,13 +194,24 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 	if in.Convolutions > 0 {
 		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(share))
 	}
-	fmt.Fprintf(w, "\n%s, %s MACs, weights and tables %s (weights as floats %s), activations %s\n",
+	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s), activations %s",
 		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
-	return printAdvice(w, in)
+	fmt.Fprintf(w, "\n%s\n", wrapped(sums, width, 0))
+	return printAdvice(w, in, width)
+}
+
+// printLegend says how to read the kinds of the layers that there are bits of.
+func printLegend(w io.Writer, in *ripc.Inspection) {
+	for _, l := range in.Layers {
+		if l.Kind == graph.Binary.String() {
+			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became, count(l.ActivationBits, "bit"), count(l.WeightBits, "bit"))
+			return
+		}
+	}
 }
 
 // printAdvice says what would make more of the network bits, or fewer bits of these.
-func printAdvice(w io.Writer, in *ripc.Inspection) error {
+func printAdvice(w io.Writer, in *ripc.Inspection, width int) error {
 	if len(in.Advice) == 0 {
 		return nil
 	}
@@ -173,7 +219,8 @@ func printAdvice(w io.Writer, in *ripc.Inspection) error {
 		return err
 	}
 	for _, a := range in.Advice {
-		if _, err := fmt.Fprintf(w, "  %s (%s of the MACs): %s%s\n", names(a.Layers), percent(a.Share), a.Change, cure(a.Code)); err != nil {
+		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", names(a.Layers), percent(a.Share), a.Change, cure(a.Code))
+		if _, err := fmt.Fprintln(w, wrapped(advice, width, 2)); err != nil {
 			return err
 		}
 	}

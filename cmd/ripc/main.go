@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func realMain(args []string) (code int) {
 			code = crashed(os.Stderr, r)
 		}
 	}()
-	root := newRoot()
+	root := newRoot(helpWidth(os.Stdout))
 	root.SetArgs(args)
 	out := &output{to: os.Stdout}
 	root.SetOut(out)
@@ -67,8 +68,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newRoot builds the command tree.
-func newRoot() *cobra.Command {
+// newRoot builds the command tree, with help of at most width characters a line.
+func newRoot(width int) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "ripc COMMAND",
@@ -100,16 +101,67 @@ that ripc compiled.`,
 	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
-	// The second usage line is for commands that do nothing by themselves.
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
-		"{{if and .HasAvailableSubCommands (not .Runnable)}}\n  {{.CommandPath}} [command]", 1))
+	fitHelp(root, width)
 	return root
+}
+
+// fitHelp lets the help of root and of all commands below it have at most width characters a line.
+func fitHelp(root *cobra.Command, width int) {
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(cmp.Or(c.Long, c.Short), width), c.UsageString())
+	})
+	flags := func(which string) (string, string) {
+		return which + ".FlagUsages |", fmt.Sprintf("%s.FlagUsagesWrapped %d |", which, width)
+	}
+	local, localFit := flags(".LocalFlags")
+	inherited, inheritedFit := flags(".InheritedFlags")
+	// The second usage line is for commands that do nothing by themselves.
+	root.SetUsageTemplate(strings.NewReplacer(local, localFit, inherited, inheritedFit, "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
+		"{{if and .HasAvailableSubCommands (not .Runnable)}}\n  {{.CommandPath}} [command]").Replace(root.UsageTemplate()))
+}
+
+// helpWidth is how wide help is: as wide as the terminal, where lines stay short enough to be read.
+func helpWidth(stdout *os.File) int {
+	const least, usual, most = 40, 80, 100
+	if width := widthOf(stdout, false); width > 0 {
+		return min(max(width, least), most)
+	}
+	return usual
+}
+
+// reflowed is text in lines of at most width characters. Lines that begin with a blank stay as they are.
+func reflowed(text string, width int) string {
+	var out []string
+	joined := false // the last line goes on
+	for _, line := range strings.Split(text, "\n") {
+		flows := line != "" && !strings.HasPrefix(line, " ")
+		if flows && joined {
+			out[len(out)-1] += " " + line
+		} else {
+			out = append(out, line)
+		}
+		joined = flows
+	}
+	for i, line := range out {
+		if line != "" && !strings.HasPrefix(line, " ") {
+			out[i] = wrapped(line, width, 0)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 func unknownCommand(root *cobra.Command, name string) error {
 	msg := "unknown command \"" + name + "\""
-	if near := root.SuggestionsFor(name); len(near) > 0 {
-		msg += "; did you mean " + near[0] + "?"
+	var known []string
+	for _, c := range withCommands(root)[1:] {
+		known = append(known, strings.TrimPrefix(c.CommandPath(), root.Name()+" "))
+	}
+	near := suggest.Nearest(name, known)
+	if starts := root.SuggestionsFor(name); near == "" && len(starts) > 0 {
+		near = starts[0]
+	}
+	if near != "" {
+		msg += "; did you mean " + near + "?"
 	}
 	return &usageError{msg: msg, form: true}
 }

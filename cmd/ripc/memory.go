@@ -43,7 +43,7 @@ func printMemory(w io.Writer, in *ripc.Inspection) error {
 	if len(m.Arena) == 0 {
 		return nil
 	}
-	stages := &table{columns: []column{{"STAGE", false, 0}, {"LAYER", true, 0}, {"NEEDS", false, 0}, {fmt.Sprintf("ARENA, %s A CHARACTER", size((m.ArenaBytes+mapWidth-1)/mapWidth)), true, 0}}}
+	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutHead}, {title: "NEEDS"}, {title: fmt.Sprintf("ARENA, %s A CHARACTER", size((m.ArenaBytes+mapWidth-1)/mapWidth)), left: true}}}
 	for i, s := range m.Stages {
 		stages.add(fmt.Sprint(i), s.Name, size(s.Bytes), "|"+arenaMap(m, i)+"|")
 	}
@@ -51,7 +51,7 @@ func printMemory(w io.Writer, in *ripc.Inspection) error {
 	if err := stages.write(w, 0); err != nil {
 		return err
 	}
-	tensors := &table{columns: []column{{"", true, 0}, {"TENSOR", true, 0}, {"BYTES", false, 0}, {"AT", false, 0}, {"STAGES", true, 0}}}
+	tensors := &table{columns: []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutHead}, {title: "BYTES"}, {title: "AT"}, {title: "STAGES", left: true}}}
 	for i, t := range m.Arena {
 		tensors.add(mark(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last))
 	}

@@ -12,10 +12,11 @@ import (
 	"golang.org/x/term"
 )
 
-// table is text in columns. On a terminal that is too narrow for all of them, the columns that matter least are left out.
+// table is text in columns. On a terminal that is too narrow for all of them, the columns that matter least are left out, and long
+// names and sentences are cut.
 type table struct {
 	columns []column
-	rows    [][]string
+	rows    []row
 }
 
 // column is one of a table.
@@ -24,81 +25,184 @@ type column struct {
 	left  bool // it begins at the left; numbers end at the right
 	// drop says when the column is left out: 1 first, then 2 ..., 0 never.
 	drop int
+	cut  cutting
 }
 
-// add appends a row, a cell for each column.
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// row is one of a table, with lines below it that belong to it and have no columns.
+type row struct {
+	cells []string
+	below []string
+}
 
-// write prints the table in at most width characters a line, 0 being any number, and says which columns are missing. Columns
-// without a word in any row are left out.
+// cutting says which part of a long cell may be left out.
+type cutting int
+
+const (
+	uncut   cutting = iota // none
+	cutHead                // of a path: its end tells it from others
+	cutTail                // of a sentence
+)
+
+// add appends a row, a cell for each column.
+func (t *table) add(cells ...string) { t.rows = append(t.rows, row{cells: cells}) }
+
+// below adds a line below the last row.
+func (t *table) below(format string, args ...any) {
+	last := &t.rows[len(t.rows)-1]
+	last.below = append(last.below, fmt.Sprintf(format, args...))
+}
+
+// write prints the table in at most width characters a line, 0 being any number, and says what is missing. Columns without a word in
+// any row are left out.
 func (t *table) write(w io.Writer, width int) error {
-	widths, total := make([]int, len(t.columns)), 0
+	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
 		widths[i] = utf8.RuneCountInString(c.title)
 		for _, r := range t.rows {
-			widths[i] = max(widths[i], utf8.RuneCountInString(r[i]))
+			widths[i] = max(widths[i], utf8.RuneCountInString(r.cells[i]))
 		}
-		total += widths[i] + len(gap)
-	}
-	dropped := map[int]bool{}
-	for i := range t.columns { // what no row says needs no column
-		if !slices.ContainsFunc(t.rows, func(r []string) bool { return r[i] != "" }) {
-			dropped[i] = true
-			total -= widths[i] + len(gap)
+		if !slices.ContainsFunc(t.rows, func(r row) bool { return r.cells[i] != "" }) { // what no row says needs no column
+			widths[i] = 0
 		}
 	}
-	var names []string
-	for total-len(gap) > width && width > 0 {
+	dropped, cut := t.fit(widths, width)
+	var titles []string
+	for _, c := range t.columns {
+		titles = append(titles, c.title)
+	}
+	for _, r := range append([]row{{cells: titles}}, t.rows...) {
+		var b strings.Builder
+		for i, c := range t.columns {
+			if widths[i] == 0 {
+				continue
+			}
+			cell := shortened(r.cells[i], widths[i], c.cut)
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if c.left {
+				b.WriteString(cell + pad + gap)
+			} else {
+				b.WriteString(pad + cell + gap)
+			}
+		}
+		lines := []string{strings.TrimRight(b.String(), " ")}
+		for _, l := range r.below {
+			lines = append(lines, wrapped(l, width, belowIndent))
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+	}
+	var missing []string
+	if len(dropped) > 0 {
+		missing = append(missing, "without "+strings.Join(dropped, ", "))
+	}
+	if len(cut) > 0 {
+		missing = append(missing, strings.Join(cut, ", ")+" cut")
+	}
+	if len(missing) > 0 {
+		_, err := fmt.Fprintln(w, "\n"+wrapped("("+strings.Join(missing, "; ")+", for want of width: --wide shows all)", width, 0))
+		return err
+	}
+	return nil
+}
+
+// fit makes columns narrower, to 0 where they are left out, until the table is at most width wide. It gives the titles of the columns
+// that are left out, and of those that are cut. A table that is still too wide stays so.
+func (t *table) fit(widths []int, width int) (dropped, cut []string) {
+	if width == 0 {
+		return nil, nil
+	}
+	least := func(i int) int {
+		if t.columns[i].cut != uncut {
+			return min(widths[i], leastCell)
+		}
+		return widths[i]
+	}
+	room := func() int { // what is left of width where all that can be cut is
+		left := width + len(gap)
+		for i := range widths {
+			if widths[i] > 0 {
+				left -= least(i) + len(gap)
+			}
+		}
+		return left
+	}
+	for room() < 0 {
 		next := -1
 		for i, c := range t.columns {
-			if c.drop > 0 && !dropped[i] && (next < 0 || c.drop < t.columns[next].drop) {
+			if c.drop > 0 && widths[i] > 0 && (next < 0 || c.drop < t.columns[next].drop) {
 				next = i
 			}
 		}
 		if next < 0 {
 			break
 		}
-		dropped[next] = true
-		names = append(names, t.columns[next].title)
-		total -= widths[next] + len(gap)
+		widths[next] = 0
+		dropped = append(dropped, t.columns[next].title)
 	}
-	var titles []string
-	for _, c := range t.columns {
-		titles = append(titles, c.title)
-	}
-	for _, r := range append([][]string{titles}, t.rows...) {
-		var b strings.Builder
-		for i, c := range t.columns {
-			if dropped[i] {
-				continue
-			}
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(r[i]))
-			if c.left {
-				b.WriteString(r[i] + pad + gap)
-			} else {
-				b.WriteString(pad + r[i] + gap)
-			}
+	left := max(0, room())
+	for i, c := range t.columns {
+		if c.cut == uncut || widths[i] == 0 {
+			continue
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
-			return err
+		natural, short := widths[i], least(i)
+		widths[i] = min(natural, short+left)
+		left -= widths[i] - short
+		if widths[i] < natural {
+			cut = append(cut, c.title)
 		}
 	}
-	if len(names) > 0 {
-		_, err := fmt.Fprintf(w, "\n(without %s, for want of width: --wide shows all)\n", strings.Join(names, ", "))
-		return err
-	}
-	return nil
+	return dropped, cut
 }
 
-// gap is between columns.
-const gap = "  "
+// shortened is s in at most width characters.
+func shortened(s string, width int, cut cutting) string {
+	runes := []rune(s)
+	if len(runes) <= width || cut == uncut || width < 1 {
+		return s
+	}
+	if cut == cutHead {
+		return "…" + string(runes[len(runes)-width+1:])
+	}
+	return string(runes[:width-1]) + "…"
+}
+
+// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. All
+// lines are indented.
+func wrapped(s string, width, indent int) string {
+	space := strings.Repeat(" ", indent)
+	if width == 0 {
+		return space + s
+	}
+	width = max(width, 40)
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width-indent:
+			lines, line = append(lines, space+line), word
+		default:
+			line += " " + word
+		}
+	}
+	return strings.Join(append(lines, space+line), "\n")
+}
+
+const (
+	gap         = "  " // between columns
+	belowIndent = 7    // of lines below a row
+	leastCell   = 16   // characters that are left of a cell that is cut
+)
 
 // wideFlag adds --wide, for commands that print tables.
 func wideFlag(cmd *cobra.Command, wide *bool) {
 	cmd.Flags().BoolVar(wide, "wide", false, "show all columns, however narrow the terminal is")
 }
 
-// widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere, and for --wide.
+// widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere, where other programs read
+// it and nothing may be missing, and for --wide.
 func widthOf(w io.Writer, wide bool) int {
 	if o, ok := w.(*output); ok {
 		w = o.to

@@ -10,15 +10,33 @@ import (
 
 // TestTableWidth: where a terminal is narrow, columns go in their order, and the table says which.
 func TestTableWidth(t *testing.T) {
-	tab := table{columns: []column{{"NAME", true, 0}, {"N", false, 2}, {"NOTHING", false, 0}, {"KERNEL", true, 1}}}
+	tab := table{columns: []column{{title: "NAME", left: true}, {title: "N", drop: 2}, {title: "NOTHING"}, {title: "KERNEL", left: true, drop: 1}}}
 	tab.add("a", "100", "", "long_kernel")
 	tab.add("bü", "2", "", "k")
 	for width, want := range map[int]string{
 		0:  "NAME    N  KERNEL\na     100  long_kernel\nbü      2  k\n",
 		22: "NAME    N  KERNEL\na     100  long_kernel\nbü      2  k\n",
-		21: "NAME    N\na     100\nbü      2\n\n(without KERNEL, for want of width: --wide shows all)\n",
-		8:  "NAME\na\nbü\n\n(without KERNEL, N, for want of width: --wide shows all)\n",
-		1:  "NAME\na\nbü\n\n(without KERNEL, N, for want of width: --wide shows all)\n",
+		21: "NAME    N\na     100\nbü      2\n\n(without KERNEL, for want of width:\n--wide shows all)\n",
+		8:  "NAME\na\nbü\n\n(without KERNEL, N, for want of width:\n--wide shows all)\n",
+		1:  "NAME\na\nbü\n\n(without KERNEL, N, for want of width:\n--wide shows all)\n",
+	} {
+		var b bytes.Buffer
+		if err := tab.write(&b, width); err != nil || b.String() != want {
+			t.Errorf("width %d:\n%s\nwant\n%s (%v)", width, b.String(), want, err)
+		}
+	}
+}
+
+// Where that is enough, long cells are cut: of names the end is left, of sentences the beginning. What belongs below a row is wrapped.
+func TestTableCuts(t *testing.T) {
+	tab := table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "KERNEL", left: true, drop: 1}, {title: "REASON", left: true, cut: cutTail}}}
+	tab.add("model/first/FusedBatchNorm", "kernel", "its input is not quantized")
+	tab.below("one word behind another, in lines that fit")
+	tab.add("fc", "k", "")
+	for width, want := range map[int]string{
+		0:  "LAYER                       KERNEL  REASON\nmodel/first/FusedBatchNorm  kernel  its input is not quantized\n       one word behind another, in lines that fit\nfc                          k\n",
+		46: "LAYER                 KERNEL  REASON\n…irst/FusedBatchNorm  kernel  its input is no…\n       one word behind another, in lines that\n       fit\nfc                    k\n\n(LAYER, REASON cut, for want of width: --wide\nshows all)\n",
+		36: "LAYER               REASON\n…st/FusedBatchNorm  its input is no…\n       one word behind another, in lines\n       that fit\nfc\n\n(without KERNEL; LAYER, REASON cut, for\nwant of width: --wide shows all)\n",
 	} {
 		var b bytes.Buffer
 		if err := tab.write(&b, width); err != nil || b.String() != want {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -48,6 +49,9 @@ docs/tuning.md says more.`,
 			case f.records == "":
 				f.records = defaultRecords
 			}
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(collectLess)
+			}
 			r.Time = time.Duration(minutes * float64(time.Minute))
 			r.Records, f.records = f.records, ""
 			var err error
@@ -81,10 +85,10 @@ docs/tuning.md says more.`,
 	f.register(cmd)
 	fs := cmd.Flags()
 	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
-	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included\n(default 64 for each different layer, without --minutes)")
+	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
-	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+"\n(default "+ripc.Searches()[0]+")")
-	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+"\n(default local where this machine can run the target, else qemu)")
+	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+" (default "+ripc.Searches()[0]+")")
+	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default local where this machine can run the target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
@@ -193,8 +197,19 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string) {
 	if r.Best > 0 {
 		fmt.Fprintf(w, "all stages  %s -> %s, %.2fx\n", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best)
 	}
-	fmt.Fprintf(w, "%s, %d of them measured now, in %.1f s; records in %s\n", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), file)
+	fmt.Fprintf(w, "%s, %d of them measured now, in %.1f s%s; records in %s\n", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
 }
+
+// rate is " (12.3 a second, 8 % of the time for proposals)"; nothing where nothing was measured.
+func rate(r *ripc.TuneResult) string {
+	if r.Measured == 0 || r.Took <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.1f a second, %.0f %% of the time for proposals)", float64(r.Measured)/r.Took.Seconds(), 100*r.Proposing.Seconds()/r.Took.Seconds())
+}
+
+// collectLess is Go's GOGC for a tuner: what it builds and throws away by the hundred would else be looked through more often than it is used.
+const collectLess = 400
 
 // tuneBegin, tuneStep and tuneEnd are the lines of --json.
 type tuneBegin struct {
@@ -222,14 +237,16 @@ type tuneStep struct {
 }
 
 type tuneEnd struct {
-	Event    string     `json:"event"` // "end"
-	Unit     string     `json:"unit"`
-	Trials   int        `json:"trials"`
-	Measured int        `json:"measured"`
-	Default  float64    `json:"default"` // of all stages that were measured
-	Best     float64    `json:"best"`
-	Seconds  float64    `json:"seconds"`
-	Tasks    []tuneTask `json:"tasks"`
+	Event    string  `json:"event"` // "end"
+	Unit     string  `json:"unit"`
+	Trials   int     `json:"trials"`
+	Measured int     `json:"measured"`
+	Default  float64 `json:"default"` // of all stages that were measured
+	Best     float64 `json:"best"`
+	Seconds  float64 `json:"seconds"`
+	// Proposing is how many of the seconds went into models and proposals.
+	Proposing float64    `json:"proposing"`
+	Tasks     []tuneTask `json:"tasks"`
 }
 
 type tuneTask struct {
@@ -257,7 +274,7 @@ func newTuneStep(e ripc.TuneTried) tuneStep {
 }
 
 func newTuneEnd(r *ripc.TuneResult) tuneEnd {
-	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{}}
+	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Proposing: r.Proposing.Seconds(), Tasks: []tuneTask{}}
 	for _, t := range r.Tasks {
 		if t.Trials > 0 {
 			w := t.Task.Workload

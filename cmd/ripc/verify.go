@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -46,6 +47,7 @@ type verifyStage struct {
 
 func verifyCommand() *cobra.Command {
 	var f compileFlags
+	var wide bool
 	r := ripc.VerifyRequest{}
 	cmd := &cobra.Command{
 		Use:   "verify MODEL [flags]",
@@ -89,7 +91,7 @@ differs, or that a stage crashed or did not end.`,
 				return err
 			}
 			res := newVerifyResult(rep, r.Seed)
-			if err := res.print(cmd, f.json); err != nil {
+			if err := res.print(cmd.OutOrStdout(), f.json, wide); err != nil {
 				return err
 			}
 			if !res.OK {
@@ -107,6 +109,7 @@ differs, or that a stage crashed or did not end.`,
 	threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
+	wideFlag(cmd, &wide)
 	f.register(cmd)
 	return cmd
 }
@@ -129,33 +132,34 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 	return res
 }
 
-func (r *verifyResult) print(cmd *cobra.Command, asJSON bool) error {
+func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), r)
+		return printJSON(w, r)
 	}
-	w := cmd.OutOrStdout()
+	t := &table{columns: []column{{title: ""}, {title: "STAGE", left: true, cut: cutHead}, {title: "OP", left: true, drop: 1}, {title: "RESULT", left: true}}}
 	bad := 0
 	for i, s := range r.Stages {
 		if !s.OK {
 			bad++
 		}
-		verdict := r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0)
-		fmt.Fprintf(w, "%3d  %-24s %-16s %s\n", i, s.Name, s.Op, verdict)
+		t.add(fmt.Sprint(i), s.Name, s.Op, r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0))
 		for _, d := range s.Differs {
-			fmt.Fprintf(w, "       %s\n", d)
+			t.below("%s", d)
 		}
 		switch s.Suspect {
 		case verify.Unknown:
 		case verify.Constants:
-			fmt.Fprintln(w, "       the library is damaged, or made of another model")
+			t.below("the library is damaged, or made of another model")
 		default:
-			fmt.Fprintf(w, "       the fault is in %s of @%s\n", s.Suspect, s.Func)
+			t.below("the fault is in %s of @%s", s.Suspect, s.Func)
 		}
 	}
-	verdict := r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0)
-	fmt.Fprintf(w, "     %-24s %-16s %s\n", "network", "", verdict)
+	t.add("", "network", "", r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0))
 	for _, d := range r.Network {
-		fmt.Fprintf(w, "       %s\n", d)
+		t.below("%s", d)
+	}
+	if err := t.write(w, widthOf(w, wide)); err != nil {
+		return err
 	}
 	if r.Crash != "" {
 		fmt.Fprintln(w, r.Crash)

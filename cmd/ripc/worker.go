@@ -15,7 +15,7 @@ func workerCommand() *cobra.Command {
 	var f runner.Fleet
 	cmd := &cobra.Command{
 		Use:   "worker [nats://HOST[:PORT]] [flags]",
-		Short: "Measure kernels for a ripc elsewhere: one that speaks over standard input and output, or a fleet's",
+		Short: "Measure kernels for a ripc elsewhere",
 		Long: `Measure kernels for a ripc elsewhere. With the address of a hub (ripc hub), pull jobs from
 it, one at a time, until it is stopped; when the hub is away, wait for it. Without, a ripc
 speaks over standard input and output: one that measures on a board (ssh:USER@HOST) puts a
@@ -48,7 +48,7 @@ A worker runs the code that it is sent.`,
 			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&simulate, "simulate", "", "`TARGET` whose kernels are simulated here; their costs are estimated\ncycles")
+	cmd.Flags().StringVar(&simulate, "simulate", "", "`TARGET` whose kernels are simulated here; their costs are estimated cycles")
 	cmd.Flags().StringVar(&f.Key, "key", "", "`FILE` of the worker's key, which ripc hub keys made")
 	cmd.Flags().StringVar(&remove, "remove", "", "`ssh:USER@HOST` to take the worker away from, and nothing else")
 	return cmd

@@ -36,7 +36,7 @@ type Process struct {
 }
 
 // Start runs the jobs, and then the last of them once more, on what it left, in a process that waits for more until Finish or
-// the end of ctx. cold is how many bytes are touched before each sample that Time takes, so that caches hold nothing else. It
+// the end of ctx. With Options.Direct it stays on as many cores as it has threads, where the machine has more. cold is how many bytes are touched before each sample that Time takes, so that caches hold nothing else. It
 // fails as Run does.
 func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, error) {
 	if len(jobs) == 0 || m.opts.Count {
@@ -62,6 +62,9 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 		err = p.failed(err)
 		p.remove()
 		return nil, err
+	}
+	if m.opts.Direct {
+		settle(p.cmd.Process.Pid, last.Threads)
 	}
 	if err := p.wait(); err != nil {
 		p.remove()

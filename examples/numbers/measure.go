@@ -68,7 +68,7 @@ func (b bench) measure(ctx context.Context, first bool) (Figure, *float64, error
 		if err != nil {
 			return f, nil, err
 		}
-		o.Traces = traces
+		o.Schedules = traces
 	}
 	if first && b.size {
 		o := o

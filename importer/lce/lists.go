@@ -115,7 +115,7 @@ func (b *builder) list() []int {
 }
 
 // maxElements bounds the numbers that are computed, which are positions and sizes.
-const maxElements = 1 << 31
+const maxElements = 1<<31 - 1
 
 // combined is an operation of two lists, of which one may be a single number.
 func combined(op string, x, y []int) []int {

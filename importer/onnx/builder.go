@@ -79,6 +79,7 @@ func (b *builder) node(index int, p *pb.NodeProto) {
 	if !bad {
 		b.n = n
 		outs, err = b.evaluate(n)
+		n.nameLayer()
 	}
 	if err != nil {
 		b.unread[index] = true

@@ -9,19 +9,17 @@ import (
 	"ripc/ir"
 )
 
-// unused makes a name unique among values and nodes.
+// unused makes a name unique among values.
 func (b *builder) unused(name string) string {
 	return b.used.Unique(cmp.Or(name, "tensor"))
 }
 
-// emit adds a node to the graph and gives its output's name. Node and output share a name, which is provisional for the
-// last node of an op (rename).
+// emit adds a node to the graph and gives its output. The names of both are provisional (rename, nameLayer).
 func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) (*graph.Value, error) {
-	gn := &graph.Node{Name: b.unused(b.n.base + "." + op), Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
+	gn := &graph.Node{Name: b.g.NodeName(b.n.called() + "." + op), Output: b.unused(b.n.base + "." + op), Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
 	for _, v := range in {
 		gn.Inputs = append(gn.Inputs, v.Name)
 	}
-	gn.Output = gn.Name
 	v, err := b.g.Append(gn)
 	if err != nil {
 		var e *ir.Error
@@ -36,11 +34,33 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	if _, err := elements(v.Shape); err != nil {
 		return nil, b.n.fail("", "its result: %v", err)
 	}
+	b.n.made = append(b.n.made, gn)
 	b.n.unnamed = append(b.n.unnamed, v)
 	return v, nil
 }
 
-// rename gives the node that made t's value the name of the file's tensor, if it was made for it and the name is free.
+// layer is what n is to users: the first of the nodes that it became which is no move or change of form, or else the last; nil if it
+// became none.
+func (n *node) layer() *graph.Node {
+	for _, gn := range n.made {
+		if op := gn.Op; op != "dequantize" && op != "reshape" && op != "transpose" && op != "constant" {
+			return gn
+		}
+	}
+	if len(n.made) == 0 {
+		return nil
+	}
+	return n.made[len(n.made)-1]
+}
+
+// nameLayer gives n's layer n's own name.
+func (n *node) nameLayer() {
+	if layer := n.layer(); layer != nil {
+		n.b.g.RenameNode(layer, n.b.g.NodeName(n.called()))
+	}
+}
+
+// rename gives t's value the name of the file's tensor, if it was made for it and the name is free.
 func (b *builder) rename(t *tensor, name string) {
 	k := slices.Index(b.n.unnamed, t.value)
 	if k < 0 || b.used.Has(name) {
@@ -50,11 +70,9 @@ func (b *builder) rename(t *tensor, name string) {
 	b.renameValue(t.value, name)
 }
 
-// renameValue renames a value and the node that makes it.
+// renameValue renames a value.
 func (b *builder) renameValue(v *graph.Value, name string) {
 	b.used.Take(name)
-	n := b.g.Producer(v.Name)
 	b.behind.Renamed(v.Name, name)
 	b.g.RenameTensor(v.Name, name)
-	b.g.RenameNode(n, name)
 }

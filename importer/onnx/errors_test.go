@@ -264,7 +264,7 @@ func TestAbsentData(t *testing.T) {
 	if err == nil {
 		t.Fatal("read without its data")
 	}
-	for _, want := range []string{`cannot read "none.bin", the file with the data of 2 constants: no such file or directory`, `cannot read "lfs.bin", the file with the data of a constant: is a pointer of Git LFS`} {
+	for _, want := range []string{`cannot read "none.bin", the file with the data of 2 constants: no such file or directory`, `cannot read "lfs.bin", the file with the data of a constant: it is a pointer of Git LFS`} {
 		if strings.Count(err.Error(), want) != 1 {
 			t.Errorf("%v\nwant once: %s", err, want)
 		}

@@ -14,7 +14,7 @@ func foldMatMul(n *node, in []*array) ([]*array, error) {
 	}
 	m, k, c := x.shape[0], x.shape[1], y.shape[1]
 	if m*c > 0 {
-		if err := n.b.mem.spend(min(k, maxWork/(m*c)+1) * m * c); err != nil {
+		if err := n.b.mem.spend(int(min(int64(k), maxWork/int64(m*c)+1)) * m * c); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func (b *builder) absent(list map[string]*absence, lost *absentError) {
 	if a == nil {
 		a = &absence{fault: &ir.Error{Pos: ir.Pos{File: b.file}, Err: lost.err}}
 		if !errors.Is(lost.err, files.ErrLFS) {
-			a.fault.Help = "keep it in the model's folder, under this name"
+			a.fault.Help = "copy it along with the model, into the same folder and under this name"
 		}
 		list[lost.location] = a
 		b.faults.Add(a.fault)

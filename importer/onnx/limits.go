@@ -15,7 +15,7 @@ const (
 	maxNesting  = 64            // messages inside messages; a graph with its attributes has some eight
 	messageCost = 320           // bytes that a message takes in memory, at most
 	baseMemory  = 256 << 20     // bytes that any file may use, whatever its length
-	maxElements = 1 << 31       // of one tensor
+	maxElements = 1<<31 - 1     // of one tensor
 )
 
 // checkWire walks the file's protocol buffer without building anything. It finds where a damaged file breaks off, and what
@@ -95,7 +95,7 @@ func (w *wire) field(fd protoreflect.FieldDescriptor, typ protowire.Type, value 
 // budget counts the bytes of the arrays that one file leads to, and the steps of work that arrays do not bound.
 type budget struct{ left, work int64 }
 
-const maxWork = 1 << 33
+const maxWork int64 = 1 << 33
 
 // spend counts n steps.
 func (b *budget) spend(n int) error {

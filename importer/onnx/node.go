@@ -15,12 +15,13 @@ type node struct {
 	b     *builder
 	op    *op
 	label string // how messages call it
-	base  string // what its graph nodes are named after
+	base  string // what its graph values are named after
 	opset int64  // version of its operator set
 	in    []*tensor
 	attrs map[string]*pb.AttributeProto
 	// unnamed are the values that were made for it and have provisional names.
 	unnamed []*graph.Value
+	made    []*graph.Node // the nodes of the graph that it became
 }
 
 // fail is an error at n.

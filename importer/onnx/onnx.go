@@ -60,10 +60,6 @@ func folder(dir string) Opener {
 		if err != nil {
 			return nil, err
 		}
-		head := make([]byte, len(files.LFSPrefix))
-		if n, _ := f.ReadAt(head, 0); files.CheckLFS(head[:n]) != nil {
-			return nil, files.ErrLFS
-		}
 		if length > info.Size() || offset > info.Size()-length {
 			return nil, fmt.Errorf("has %d bytes, want %d at %d", info.Size(), length, offset)
 		}

@@ -52,7 +52,7 @@ func (n *node) pads(rank int) (before, after []int, value float32, err error) {
 	before, after = make([]int, rank), make([]int, rank)
 	for i, a := range axes {
 		before[a], after[a] = list[i], list[len(axes)+i]
-		if max(before[a], after[a]) > 1<<20 || min(before[a], after[a]) < -1<<40 {
+		if max(before[a], after[a]) > 1<<20 || min(before[a], after[a]) < -1<<31 {
 			return nil, nil, 0, n.fail("", "pads %v", list)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
 // DequantizeLinear, an op and QuantizeLinear in a row are how files say that the op is of integers. onnxruntime makes QLinearConv and its like of
@@ -90,11 +91,25 @@ func (b *builder) narrow(v *graph.Value, low, high int) {
 	}
 }
 
-// integersOf is what p makes, as levels of q; nil if p is no op of integers.
+// integersOf is what p makes, as levels of q; nil if p is no op of integers. The layer that makes them is called p from then on.
 func (n *node) integersOf(p *graph.Node, q *quantParams) (*graph.Value, error) {
+	reading := n.b.n
+	defer func() { n.b.n = reading }()
+	of := &node{NodeProto: &pb.NodeProto{Name: new(p.Name)}, b: n.b, base: p.Output, label: n.label}
+	n.b.n = of
+	v, err := n.integersBy(p, q)
+	if v != nil && err == nil {
+		if layer, name := of.layer(), p.Name; layer != nil {
+			n.b.g.RenameNode(p, layer.Name)
+			n.b.g.RenameNode(layer, name)
+		}
+	}
+	return v, err
+}
+
+// integersBy is integersOf, whose nodes are called after what is being read.
+func (n *node) integersBy(p *graph.Node, q *quantParams) (*graph.Value, error) {
 	b, values := n.b, n.b.g.Graph().Values
-	defer func(reading *node) { b.n = reading }(b.n)
-	b.n = &node{NodeProto: n.NodeProto, b: b, base: p.Name, label: n.label} // nodes are called after what they come of
 	switch {
 	case b.scaled[p] != nil:
 		v, err := b.scaled[p].integers(q)

@@ -68,7 +68,7 @@ func (b *builder) output(name string, t *tensor) error {
 	if err != nil {
 		return err
 	}
-	if gn := b.g.Producer(v.Name); gn == nil || slices.Contains(b.g.Graph().Outputs, v.Name) || gn.Name == name {
+	if gn := b.g.Producer(v.Name); gn == nil || slices.Contains(b.g.Graph().Outputs, v.Name) || gn.Output == name {
 		// An input or another output: a copy of its own.
 		if v, err = b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(v.Shape)}, nil, v); err != nil {
 			return err

@@ -27,7 +27,13 @@ func Cause(err error) error {
 // wait for ever, or never end.
 var ErrNotRegular = errors.New("it is no regular file")
 
-// Open opens a regular file, or fails with ErrNotRegular, or as os.Open does.
+// ErrLFS says that a file holds a pointer of Git LFS, and not what it points to.
+var ErrLFS = errors.New("it is a pointer of Git LFS, not the file itself: fetch it with `git lfs pull`")
+
+// lfsPrefix is what such a pointer begins with.
+const lfsPrefix = "version https://git-lfs.github.com/spec/"
+
+// Open opens a regular file, or fails with ErrNotRegular or ErrLFS, or as os.Open does.
 func Open(path string) (*os.File, error) { return open(path, os.Stat, os.Open) }
 
 // OpenIn is Open of a file below a folder.
@@ -43,7 +49,16 @@ func open(path string, stat func(string) (fs.FileInfo, error), open func(string)
 	case !info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
-	return open(path)
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, len(lfsPrefix))
+	if n, _ := f.ReadAt(head, 0); string(head[:n]) == lfsPrefix {
+		f.Close()
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrLFS}
+	}
+	return f, nil
 }
 
 // MaxText bounds texts that people write, such as schedules, in bytes.
@@ -71,18 +86,4 @@ func ReadUpTo(f fs.File, limit int) ([]byte, error) {
 	}
 	_, err := b.ReadFrom(io.LimitReader(f, int64(limit)+1))
 	return b.Bytes(), err
-}
-
-// ErrLFS says that a file holds a pointer of Git LFS, and not what it points to.
-var ErrLFS = errors.New("is a pointer of Git LFS, not the file itself: fetch it with `git lfs pull`")
-
-// LFSPrefix is what such a pointer begins with.
-const LFSPrefix = "version https://git-lfs.github.com/spec/"
-
-// CheckLFS is ErrLFS for content that begins as a pointer.
-func CheckLFS(content []byte) error {
-	if bytes.HasPrefix(content, []byte(LFSPrefix)) {
-		return ErrLFS
-	}
-	return nil
 }

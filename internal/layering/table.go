@@ -87,7 +87,7 @@ func Table() []Row {
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"internal/abi", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
-		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets/guests"}, nil},
+		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
@@ -112,7 +112,10 @@ func Table() []Row {
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
-		{"examples/squeezenet/gen", []string{"graph", "importer", "importer/ripcjson", "internal/safetensors", "ir"}, nil},
+		{"examples/networks", []string{"examples/networks/zoo"}, nil},
+		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
+
+		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
 
 		{"schemas", nil, nil},
 

@@ -139,3 +139,17 @@ func promisedApp(t testing.TB, err error) {
 		t.Skipf("skipped: %v (make apps installs it)", err)
 	}
 }
+
+// Twin gives the Python that has PyTorch and what else twin/ needs: TWIN_PYTHON names it. make twin sets it up and promises it by
+// RIPC_REQUIRE_TWIN; since that takes gigabytes and trains networks, tests of the twin run there alone.
+func Twin(t testing.TB) string {
+	t.Helper()
+	if os.Getenv("RIPC_REQUIRE_TWIN") == "" {
+		t.Skip("skipped: make twin runs it")
+	}
+	python := os.Getenv("TWIN_PYTHON")
+	if out, err := exec.Command(python, "-c", "import torch, numpy, sklearn").CombinedOutput(); err != nil {
+		t.Fatalf("TWIN_PYTHON=%s: %v (scripts/setup-twin.sh installs it)\n%.1000s", python, err, out)
+	}
+	return python
+}

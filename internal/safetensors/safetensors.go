@@ -93,12 +93,6 @@ func Read(r io.Reader) (*File, error) {
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, &Error{Msg: "shorter than the 8 bytes of the header's length", Err: err}
 	}
-	if string(prefix[:]) == files.LFSPrefix[:8] { // as a length, more than maxHeader
-		more, _ := readExactly(r, len(files.LFSPrefix)-8)
-		if err := files.CheckLFS(append(prefix[:], more...)); err != nil {
-			return nil, &Error{Msg: err.Error()}
-		}
-	}
 	n := binary.LittleEndian.Uint64(prefix[:])
 	if n < 2 || n > maxHeader {
 		return nil, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n), Help: fmt.Sprintf("2 to %d are read", maxHeader)}

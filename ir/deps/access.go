@@ -90,14 +90,33 @@ func Written(as []Access) bool {
 type Scope struct {
 	Ranges arith.Ranges
 	// Outer maps a loop to those around it: they hold still while the loop runs.
-	Outer map[string]map[string]bool
+	Outer map[string]*Loops
+}
+
+// Loops is a set of loops, one inside the other: the innermost, and those around it, which sets of its neighbours share. nil is none.
+type Loops struct {
+	name  string
+	outer *Loops
+}
+
+// With is l and the loop called name inside it.
+func (l *Loops) With(name string) *Loops { return &Loops{name, l} }
+
+// Has reports whether a loop of l is called name.
+func (l *Loops) Has(name string) bool {
+	for ; l != nil; l = l.outer {
+		if l.name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // ScopeOf is the Scope of the loops below body.
 func ScopeOf(body ir.Stmt) Scope {
-	sc := Scope{arith.Ranges{}, map[string]map[string]bool{}}
-	var walk func(s ir.Stmt, outer map[string]bool)
-	walk = func(s ir.Stmt, outer map[string]bool) {
+	sc := Scope{arith.Ranges{}, map[string]*Loops{}}
+	var walk func(s ir.Stmt, outer *Loops)
+	walk = func(s ir.Stmt, outer *Loops) {
 		ir.Walk(s, func(t ir.Stmt) bool {
 			l, ok := t.(*ir.For)
 			if !ok {
@@ -105,21 +124,12 @@ func ScopeOf(body ir.Stmt) Scope {
 			}
 			sc.Ranges[l.Var] = arith.Interval{Lo: 0, Hi: max(int64(l.Extent)-1, 0)}
 			sc.Outer[l.Var] = outer
-			walk(l.Body, With(outer, l.Var))
+			walk(l.Body, outer.With(l.Var))
 			return false
 		})
 	}
-	walk(body, map[string]bool{})
+	walk(body, nil)
 	return sc
-}
-
-// With is a set of loops and one more.
-func With(set map[string]bool, name string) map[string]bool {
-	out := map[string]bool{name: true}
-	for k := range set {
-		out[k] = true
-	}
-	return out
 }
 
 // Shorten puts text into quotes, without the newline at its end and only as much of it as a message can bear.

@@ -55,7 +55,7 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 // meeting compares accesses; each index is taken apart once and compared with many.
 type meeting struct {
 	sc    Scope
-	still map[string]bool
+	still *Loops
 	forms map[formKey]form
 }
 
@@ -108,7 +108,7 @@ func (m *meeting) partsApart(a, b Access, v string) bool {
 	}
 	a, b = split(a), split(b)
 	outer := meeting{sc: in, still: m.still, forms: map[formKey]form{}}
-	inner := meeting{sc: in, still: With(m.still, q), forms: map[formKey]form{}}
+	inner := meeting{sc: in, still: m.still.With(q), forms: map[formKey]form{}}
 	return outer.apart(a, b, q) && inner.apart(a, b, r)
 }
 
@@ -134,7 +134,7 @@ func (m *meeting) form(e ir.Expr, v string) form {
 	return f
 }
 
-func (sc Scope) form(e ir.Expr, v string, still map[string]bool) form {
+func (sc Scope) form(e ir.Expr, v string, still *Loops) form {
 	a := arith.ToAffine(e)
 	f := form{ok: !Large(a.Const), k: a.Const}
 	for _, t := range a.Terms {
@@ -218,7 +218,7 @@ func (f form) zero(by int64) bool {
 }
 
 // Split takes an index apart: fixed is what holds still with the given loops, and moving the rest, with a.Const.
-func Split(e ir.Expr, still map[string]bool) (fixed, moving arith.Affine) {
+func Split(e ir.Expr, still *Loops) (fixed, moving arith.Affine) {
 	a := arith.ToAffine(e)
 	moving.Const = a.Const
 	for _, t := range a.Terms {
@@ -232,12 +232,12 @@ func Split(e ir.Expr, still map[string]bool) (fixed, moving arith.Affine) {
 }
 
 // holds reports whether e keeps its value while the loops in still do: it is made of them alone, and reads no buffer.
-func holds(e ir.Expr, still map[string]bool) bool {
+func holds(e ir.Expr, still *Loops) bool {
 	ok := true
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Var:
-			ok = ok && still[e.Name]
+			ok = ok && still.Has(e.Name)
 		case *ir.Load:
 			ok = false
 		}

@@ -19,6 +19,7 @@ type Guest struct {
 	Qemu    string   // the program; "" if there is no simulation of it
 	Triple  string   // the assembler's
 	Go      []string // Go's environment when it builds for it
+	Loader  string   // the system's dynamic linker, where Go names another one; "" where it does not
 	Runner  string   // assembly of the program that runs jobs
 	Base    uint64   // where an image lies; free in any process of qemu's
 	Limit   int64    // bytes that are free there; 0 means no limit
@@ -42,6 +43,7 @@ func All() []Guest {
 		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT)},
 	}, {
 		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf", Go: []string{"GOARCH=arm", "GOARM=7"},
+		Loader: "/lib/ld-linux-armhf.so.3", // Go's is that of systems without a float unit
 		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process of some kernels ends at
 		// 0x8000_0000, and its stack lies below.
 		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Direct: 0x2000_0000, Page: 1 << 12, Class: elf.ELFCLASS32, Pointer: 4,
@@ -63,6 +65,21 @@ func Of(arch string) (Guest, bool) {
 		}
 	}
 	return Guest{}, false
+}
+
+// GoBuild are the arguments of Go, and what its environment has besides, that build a package of this module as a program for
+// g's machines. The same source and Go make the same bytes, wherever they lie. A static program runs wherever there is a kernel, and
+// cannot load libraries (package runtime); another one needs glibc.
+func (g Guest) GoBuild(pkg, out string, static bool) (args, env []string) {
+	args, ld := []string{"build", "-trimpath", "-buildvcs=false"}, "-s -w"
+	switch {
+	case static:
+		args = append(args, "-tags=ripc_static")
+	case g.Loader != "":
+		ld += " -I " + g.Loader
+	}
+	env = append([]string{"CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=", "GOARM64="}, g.Go...)
+	return append(args, "-ldflags="+ld, "-o", out, pkg), env
 }
 
 // runner is the text of an embedded file.

@@ -31,8 +31,10 @@ type Row struct {
 	CommentMark string // starts a comment in assembly
 	// Model is -mcpu for llvm-mca, which estimates cycles by LLVM's model of a pipeline: that of CPU, or of a core that is as much
 	// like it as any that LLVM has a model of. It is empty if there is none.
-	Model      string
-	scheduling scheduling
+	Model string
+	// ModelInOrder says that the model's core begins instructions in their order, and so has few under way at a time.
+	ModelInOrder bool
+	scheduling   scheduling
 }
 
 // scheduling says in which order LLVM is to put instructions.
@@ -63,7 +65,13 @@ type arch struct {
 	disabled map[string][]string // by CPU: what it implies that machines lack, or that no kernel uses
 	tuning   []tuning
 	order    func(cpu string) scheduling
-	models   map[string]string // Row.Model by CPU
+	models   map[string]model // by CPU
+}
+
+// model is Row.Model and Row.ModelInOrder.
+type model struct {
+	name    string
+	inOrder bool
 }
 
 // tuning are features of LLVM that steer instruction selection and need nothing from the machine, for targets that have a
@@ -99,7 +107,8 @@ func archs() []arch {
 				return bottomUp
 			},
 			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model, as it has for the A72.
-			models: map[string]string{"cortex-a53": "cortex-a53", "cortex-a57": "cortex-a57", "cortex-a72": "cortex-a72", "cortex-a76": "neoverse-n1", "kryo": "kryo"},
+			models: map[string]model{"cortex-a53": {"cortex-a53", true}, "cortex-a57": {"cortex-a57", false}, "cortex-a72": {"cortex-a72", false},
+				"cortex-a76": {"neoverse-n1", false}, "kryo": {"kryo", false}},
 		},
 		{
 			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: "65536", commentMark: "@",
@@ -111,7 +120,7 @@ func archs() []arch {
 			order: func(string) scheduling { return fewestRegisters },
 			// In its 32-bit part LLVM has no model of the A53, but of the R52, which also issues two instructions in order and adds in
 			// vectors of 64 bits twice a cycle. It has none that is like the A7.
-			models: map[string]string{"cortex-a53": "cortex-r52"},
+			models: map[string]model{"cortex-a53": {"cortex-r52", true}},
 		},
 	}
 }
@@ -121,7 +130,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
 			return Row{Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
-				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, Model: a.models[t.CPU], scheduling: a.order(t.CPU)}, true
+				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder, scheduling: a.order(t.CPU)}, true
 		}
 	}
 	return Row{CPU: t.CPU}, false

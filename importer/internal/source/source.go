@@ -29,9 +29,6 @@ func Read(path string, limit int, help string) ([]byte, error) {
 	if len(data) > limit {
 		return nil, TooLong(path, limit, help)
 	}
-	if files.CheckLFS(data) != nil {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a pointer of Git LFS, not the model itself", Help: "fetch the model with `git lfs pull`"}
-	}
 	return data, nil
 }
 

@@ -1,5 +1,7 @@
 package source
 
+import "math"
+
 // Span is what is taken of an axis: Count positions from Begin on, each Step further.
 type Span struct{ Begin, Count, Step int }
 
@@ -19,7 +21,7 @@ func Cut(extent, start, end, step int) Span {
 	s := Span{Begin: clamp(start), Step: step}
 	distance, by := clamp(end)-s.Begin, step
 	if step < 0 {
-		if step == -1<<63 { // its negative is no number
+		if step == math.MinInt { // its negative is no number
 			s.Step = -extent - 1
 		}
 		distance, by = -distance, -s.Step

@@ -1,0 +1,95 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ripc"
+	"ripc/internal/need"
+)
+
+// TestTwin: networks that were trained with twin (docs/twin.md) give, compiled for this machine and for boards of 64 and 32 bits, the
+// integers that the twin's evaluation gave, on all 360 digits.
+func TestTwin(t *testing.T) {
+	_, err := ripc.LLVM()
+	need.OK(t, err)
+	const folder = "../testdata/twin"
+	networks := map[string]int{ // how many digits they are right about at least
+		"patterns": 0, "reactnet": 0, "quantizers": 0, // every layer of the package, hardly trained
+	}
+	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil || len(found) != len(networks) {
+		t.Fatalf("%d networks in %s, %v; want %d", len(found), folder, err, len(networks))
+	}
+	for name, least := range networks {
+		for _, target := range []string{"host", "rpi3", "rpi3-armv7"} {
+			t.Run(name+" "+target, func(t *testing.T) {
+				t.Parallel()
+				path := filepath.Join(folder, name)
+				res, err := ripc.Eval(t.Context(), ripc.EvalRequest{
+					Run: ripc.RunRequest{Path: path + ".json", Options: ripc.Options{Target: target}, Threads: 1,
+						Inputs: []string{"../examples/digits/data/x_test.npy"}},
+					Labels: "../examples/digits/data/y_test.npy", Expect: path + "_logits.npy",
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := res.Difference; res.Images != 360 || d.Worst != 0 {
+					t.Errorf("%d images, %+v", res.Images, d)
+				}
+				if res.Right.Top1 < least {
+					t.Errorf("%d right, want %d", res.Right.Top1, least)
+				}
+			})
+		}
+	}
+}
+
+// TestTwinPage runs all commands of docs/twin.md with a network that they train themselves, in the place of the one in examples/twin: make
+// twin runs it, and sets PyTorch up for it.
+func TestTwinPage(t *testing.T) {
+	python := need.Twin(t)
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "twin.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ripc := filepath.Join(t.TempDir(), "ripc")
+	a := apps{root: root, dir: root}
+	a.run(t, nil, "", "go", "build", "-o", ripc, "./cmd/ripc")
+	dir := scratch(t, root, ripc)
+	written(t, dir, root, string(page))
+	t.Setenv("PYTHONPATH", filepath.Join(root, "twin"))
+	trained, ran := 0, 0
+	for _, c := range commands(string(page)) {
+		switch words := strings.Fields(c.text); {
+		case words[0] == "python3", strings.HasSuffix(words[0], "/pip"):
+			continue // the set-up has done it
+		case strings.Contains(c.text, "ripc_twin.sweep"):
+			c.text = python + " -m ripc_twin.sweep --help" // the rest takes minutes
+		case strings.HasSuffix(words[0], "/python"):
+			c.text = python + strings.TrimPrefix(c.text, words[0])
+			trained++
+		case words[0] == "aarch64-linux-gnu-gcc":
+			need.App(t, words[0])
+		}
+		if trained > 0 {
+			for _, f := range []string{"model.json", "logits.npy"} {
+				c.text = strings.ReplaceAll(c.text, "examples/twin/"+f, "build/mine/"+f)
+			}
+		}
+		ran++
+		c.prints = nil // of the network in examples/twin; another PyTorch trains another one
+		if err := c.run(t, dir, ""); err != nil {
+			t.Fatalf("docs/twin.md:%d: %s\n%v", c.line, c.text, err)
+		}
+	}
+	if trained != 1 || ran < 10 {
+		t.Errorf("%d commands, %d of them train", ran, trained)
+	}
+}

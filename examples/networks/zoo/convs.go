@@ -1,0 +1,85 @@
+package zoo
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"ripc/graph"
+	"ripc/importer/ripcjson"
+	"ripc/internal/safetensors"
+)
+
+// convLayer is a single layer to measure: 3x3, stride 1, same padding, as many channels out as in.
+type convLayer struct {
+	name           string
+	size, channels int
+}
+
+// writeConvs writes the single-layer models of examples/convs. Their statistics are computed, not measured: with levels that are uniform
+// and independent, an accumulator has mean (2^N-1)/2 * sum(w) and variance K*(4^N-1)/12.
+func writeConvs(dir string) error {
+	for _, l := range []convLayer{{"convA", 56, 64}, {"convB", 28, 128}, {"convC", 14, 256}, {"convD", 7, 512}} {
+		for bits := 1; bits <= 3; bits++ {
+			if err := writeConv(dir, l, bits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeConv(dir string, l convLayer, bits int) error {
+	name := fmt.Sprintf("%s_n%d_unipolar", l.name, bits)
+	m := &model{Name: name, Outputs: []string{"y"}}
+	m.Inputs = []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "unipolar", "bits": bits,
+		"shape": []int{1, l.size, l.size, l.channels}, "layout": "NHWC"}}
+	m.Source = attrs{"init": "random", "seed": 1, "gain": 0.25, "file": name + ".safetensors"}
+	m.add("conv", "bitserial_conv2d", attrs{"filters": l.channels, "kernel": []int{3, 3}, "padding": "same", "weight_scale": "mean"}, "x")
+	m.add("norm", "shift_norm", attrs{"mode": "riptide", "bits": bits}, "conv")
+	m.add("y", "bitpack", nil, "norm")
+	text, err := m.text()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name+".json")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return err
+	}
+	g, err := ripcjson.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return nil, nil })
+	if err != nil {
+		return err
+	}
+	if err := analyticStatistics(g, bits); err != nil {
+		return err
+	}
+	norm := g.Nodes[1]
+	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
+		"norm.mean": stored(norm.Weights["mean"].Data), "norm.var": stored(norm.Weights["var"].Data)}, nil)
+}
+
+// analyticStatistics sets the shift_norm's mean and var.
+func analyticStatistics(g *graph.Graph, bits int) error {
+	conv, norm := g.Nodes[0], g.Nodes[1]
+	a := norm.Attrs.(*graph.ShiftNormAttrs)
+	ints, alpha, err := integers(conv, conv.Attrs.(*graph.Conv2DAttrs).Binary, conv.Weights["w"].Shape)
+	if err != nil {
+		return err
+	}
+	u := &unit{step: g.Value("x").Scale, largest: float64(int(1)<<bits - 1), alpha: alpha}
+	sum := make([]float64, len(alpha))
+	for i, s := range ints {
+		sum[i%len(sum)] += float64(s)
+	}
+	levels := float64(int(1) << bits)
+	std := math.Sqrt(float64(len(ints)/len(sum)) * (levels*levels - 1) / 12)
+	step := std
+	if bits > 1 {
+		step = 2 * std * math.Sqrt2 * math.Erfinv(1-2/levels) / (levels - 2)
+	}
+	for k := range sum {
+		norm.Weights["mean"].Data[k], norm.Weights["var"].Data[k] = u.statistics(math.Ceil((levels-1)/2*sum[k]), step, k, a)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+// Package zoo makes the networks of the literature as files of ripc's own format: the layers of each, from one table, with weights
+// that are generated from a seed and statistics of the normalizations that keep the bits of every layer balanced.
+package zoo
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ripc/graph"
+	"ripc/importer"
+	"ripc/importer/ripcjson"
+	"ripc/internal/safetensors"
+	"ripc/ir"
+)
+
+// Network is a row of the table: what a network is called, where it comes from, what it is made of.
+type Network struct {
+	Name string
+	// Family is what networks of the same layers have in common; they differ in bits and in what they read.
+	Family string
+	Paper  string // who published it, where
+	Note   string // what is to be known of this form of it; may be ""
+	// Input is the shape of its input: [1, H, W, C] or [1, C].
+	Input []int
+	// Bits of the activations of binary layers, and how they are encoded; Bits is 0 of the network in floats.
+	Bits     int
+	Encoding ir.EncodingKind
+	// Weights is the number of bits of the weights of binary layers, 1 if left out.
+	Weights int
+	// Mode is the arithmetic of shift_norm, where there is any.
+	Mode graph.ShiftMode
+
+	blocks func(b *builder, x string) string // adds the layers, and gives the network's output
+	gain   float64                           // of the weights that are generated; 1 if left out
+	values int                               // that weights have; any if left out
+	bytes  bool                              // pictures are bytes
+	small  bool                              // a small twin: few channels and repetitions
+	stats  string                            // name of the file of statistics, Name if left out
+}
+
+// Find is the network of a name. A name with _32 at its end is the small twin of the one without.
+func Find(name string) (Network, error) {
+	big, small := strings.CutSuffix(name, smallSuffix)
+	for _, n := range Networks() {
+		if n.Name == big {
+			if small {
+				return n.Small(), nil
+			}
+			return n, nil
+		}
+	}
+	return Network{}, fmt.Errorf("there is no network %q", name)
+}
+
+const smallSuffix = "_32"
+
+// Small is the small twin of n, for tests: the same blocks, with an eighth of the channels or less, few repetitions and pictures of 32x32.
+func (n Network) Small() Network {
+	n.Name += smallSuffix
+	if n.stats != "" {
+		n.stats += smallSuffix
+	}
+	n.small = true
+	n.Input = slices.Clone(n.Input)
+	for d := 1; d < len(n.Input)-1; d++ { // of a sequence the rows stay one
+		n.Input[d] = min(n.Input[d], 32)
+	}
+	return n
+}
+
+// Riptide reports whether n's glue is shift_norm.
+func (n Network) Riptide() bool { return n.Paper == riptidePaper && n.Bits > 0 }
+
+// model is the network without its statistics.
+func (n Network) model() *model {
+	b := &builder{Network: n, model: &model{Name: n.Name}}
+	in := attrs{"name": "image", "dtype": "f32", "shape": n.Input}
+	if len(n.Input) == 4 {
+		in["layout"] = "NHWC"
+	}
+	if n.bytes {
+		in["dtype"], in["encoding"], in["bits"], in["scale"] = "u8", "unipolar", 8, 1.0/255
+	}
+	b.Inputs = []attrs{in}
+	b.Source = attrs{"init": "random", "seed": 1, "gain": max(n.gain, 0), "file": n.statistics()}
+	if n.gain == 0 {
+		b.Source["gain"] = 1
+	}
+	if n.values > 0 {
+		b.Source["values"] = n.values
+	}
+	b.Outputs = []string{n.blocks(b, "image")}
+	return b.model
+}
+
+// statistics is the name of the file of statistics.
+func (n Network) statistics() string {
+	if n.stats != "" {
+		return n.stats + ".safetensors"
+	}
+	return n.Name + ".safetensors"
+}
+
+// How many pictures statistics are taken on, and how many others the balance is measured on.
+const calibrationPictures, testPictures = 6, 8
+
+// Write writes the network into a folder: NAME.json, whose path it returns, and a safetensors file of statistics, which are taken layer by
+// layer on random pictures.
+func (n Network) Write(dir string) (path string, err error) {
+	m := n.model()
+	text, err := m.text()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, n.Name+".json")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return "", err
+	}
+	g, err := ripcjson.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return m.stored, nil })
+	if err != nil {
+		return "", err
+	}
+	cal := &calibrator{g: g, e: newEvaluator(g), stored: m.stored}
+	if err := cal.e.forward(n.pictures(calibrationPictures, 1000), cal.visit, nil); err != nil {
+		return "", err
+	}
+	if cal.worst > 1.5 {
+		return "", fmt.Errorf("%s: |mean|/S is up to %.2f, and Riptide's formula clips it at 1", path, cal.worst)
+	}
+	return path, safetensors.WriteFile(filepath.Join(dir, n.statistics()), cal.stored, nil)
+}
+
+// Balance measures how balanced the bits of the network in a file are on random pictures of a seed, and fails if a layer is out of balance.
+func (n Network) Balance(path string, seed uint64, log io.Writer) error {
+	g, err := ripcjson.Read(path, importer.Options{})
+	if err != nil {
+		return err
+	}
+	return balance(g, n.pictures(testPictures, seed), log)
+}
+
+// WriteCommitted writes the networks that are files of the repository: those of examples/squeezenet, and the layers of examples/convs.
+func WriteCommitted(examples string) error {
+	for _, n := range Committed() {
+		if _, err := n.Write(filepath.Join(examples, "squeezenet")); err != nil {
+			return err
+		}
+	}
+	return writeConvs(filepath.Join(examples, "convs"))
+}
+
+// Committed are the networks that are files of the repository, in examples/squeezenet.
+func Committed() []Network { return squeezeNets() }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+)
+
+// file is one of an archive: its path below the archive's folder.
+type file struct {
+	path    string
+	mode    int64
+	content []byte
+}
+
+// archive is a compressed tar of the files below folder base, in an order of its own. Nothing in it says when, where or by whom it
+// was made: the time is the oldest that tar does not warn of.
+func archive(base string, files []file) ([]byte, error) {
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	w := tar.NewWriter(packed)
+	files = slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	for i, f := range files {
+		if i > 0 && files[i-1].path == f.path {
+			return nil, fmt.Errorf("two files are called %s", f.path)
+		}
+		h := &tar.Header{Name: base + "/" + f.path, Mode: f.mode, Size: int64(len(f.content)), ModTime: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), Format: tar.FormatUSTAR}
+		if err := w.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if err := packed.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func keys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }

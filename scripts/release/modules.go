@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ripc"
+)
+
+// module is one that programs are linked of.
+type module struct {
+	path, version string
+	sum           string // go.sum's
+	dir           string // its source
+}
+
+// purl is the module's name among all packages (https://github.com/package-url/purl-spec).
+func (m module) purl() string { return "pkg:golang/" + m.path + "@" + m.version }
+
+// modules are what programs are linked of, Go's own library first, then by path.
+type modules []module
+
+// modulesOf reads in the programs themselves what they are linked of, and asks Go where that lies.
+func modulesOf(ctx context.Context, programs ...string) (modules, error) {
+	in, version := map[string]module{}, ""
+	for _, p := range programs {
+		info, err := buildinfo.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		version = strings.TrimPrefix(info.GoVersion, "go")
+		for _, d := range info.Deps {
+			if d.Replace != nil {
+				return nil, fmt.Errorf("%s: module %s is replaced by %s, which nobody else has", p, d.Path, d.Replace.Path)
+			}
+			in[d.Path] = module{path: d.Path, version: d.Version, sum: d.Sum}
+		}
+	}
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	all := modules{{path: "std", version: version, dir: strings.TrimSpace(string(root))}}
+	paths := slices.Sorted(keys(in))
+	listed, err := exec.CommandContext(ctx, "go", append([]string{"list", "-m", "-json"}, paths...)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(listed)); ; {
+		var m struct{ Path, Version, Dir string }
+		if err := d.Decode(&m); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		linked := in[m.Path]
+		if linked.version != m.Version || m.Dir == "" {
+			return nil, fmt.Errorf("module %s is linked in version %s, and Go has version %s in %q", m.Path, linked.version, m.Version, m.Dir)
+		}
+		linked.dir = m.Dir
+		all = append(all, linked)
+	}
+	if len(all) != len(paths)+1 {
+		return nil, fmt.Errorf("%d modules are linked, and Go lists %d", len(paths), len(all)-1)
+	}
+	return all, nil
+}
+
+// component is one of a bill of materials.
+type component struct {
+	Type       string     `json:"type"`
+	Ref        string     `json:"bom-ref"`
+	Name       string     `json:"name"`
+	Version    string     `json:"version"`
+	Purl       string     `json:"purl"`
+	Properties []property `json:"properties,omitempty"`
+}
+
+type property struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without what differs each time: a serial number
+// and a date. Hashes there are of files; a module has that of go.sum, as a property.
+func (ms modules) bill(product string) ([]byte, error) {
+	type dependency struct {
+		Ref string   `json:"ref"`
+		On  []string `json:"dependsOn"`
+	}
+	ripcItself := component{Type: "application", Ref: "pkg:golang/ripc@" + ripc.Version, Name: "ripc", Version: ripc.Version, Purl: "pkg:golang/ripc@" + ripc.Version,
+		Properties: []property{{"ripc:archive", product}}}
+	components, on := []component{}, []string{}
+	for _, m := range ms {
+		c := component{Type: "library", Ref: m.purl(), Name: m.path, Version: m.version, Purl: m.purl()}
+		if m.sum != "" {
+			c.Properties = []property{{"go:sum", m.sum}}
+		}
+		components, on = append(components, c), append(on, c.Ref)
+	}
+	text, err := json.MarshalIndent(struct {
+		Format       string         `json:"bomFormat"`
+		Spec         string         `json:"specVersion"`
+		Version      int            `json:"version"`
+		Metadata     map[string]any `json:"metadata"`
+		Components   []component    `json:"components"`
+		Dependencies []dependency   `json:"dependencies"`
+	}{"CycloneDX", "1.5", 1, map[string]any{"component": ripcItself}, components, []dependency{{ripcItself.Ref, on}}}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// licenceFile is what licences and their notices are called.
+var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)([.-].*)?$`)
+
+// licences are the texts that have to go with the programs.
+func (ms modules) licences() ([]byte, error) {
+	var all bytes.Buffer
+	fmt.Fprintf(&all, "The programs hold code of these modules, each under its own licence, which follows.\n")
+	for _, m := range ms {
+		entries, err := os.ReadDir(m.dir)
+		if err != nil {
+			return nil, err
+		}
+		found := false
+		for _, e := range entries {
+			if e.IsDir() || !licenceFile.MatchString(e.Name()) {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(m.dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			found = true
+			fmt.Fprintf(&all, "\n==== %s %s: %s\n\n%s\n", m.path, m.version, e.Name(), bytes.TrimSpace(text))
+		}
+		if !found {
+			return nil, fmt.Errorf("no licence lies in %s", m.dir)
+		}
+	}
+	return all.Bytes(), nil
+}
