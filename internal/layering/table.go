@@ -109,6 +109,7 @@ func Table() []Row {
 		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "measure", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
 		{"e2e", nil, nil}, // tests only
+		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "ir", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},         // leaves optimizations out
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
