@@ -12,7 +12,10 @@ FROM ?= 0
 FUZZTIME ?= 10m
 RELEASE ?= build/release
 FUZZ ?= .
+ONLY ?=
 MOMENTS ?= 40
+INFERENCES ?= 1000000
+RACE ?= ./runtime/... ./engine/... ./compile ./codegen/... ./autotune/... ./measure ./verify ./internal/files
 # package targets/boards, by go test ./e2e -run '^TestSections$' -update
 # boards: begin
 BOARDS := cortex-m4 cortex-m33
@@ -20,7 +23,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults property fuzz bench bench-peers bench-tuner ablation shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -99,14 +102,24 @@ check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) mod tidy -diff
 
 # in its folder, go test shows what a test prints, such as why this machine cannot have a fault
-faults: setup ## faults at many moments: commands killed and ended, full disks, caches and tools that cannot be used; MOMENTS=40
+faults: setup ## faults at many moments: commands killed and ended, full disks, caches and tools that cannot be used, and a million inferences; MOMENTS=40 INFERENCES=1000000
 	cd cmd/ripc && RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m -v -run '^TestFaults' -moments $(MOMENTS)
+	cd e2e && RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 0 -v -run '^TestLoad$$' -inferences $(INFERENCES)
+
+race: setup ## the race detector, at low priority, on what has goroutines: RACE="./runtime ./engine"
+	RIPC_REQUIRE_TOOLS=1 nice -n 15 $(GO) test -race -count 1 -timeout 90m $(RACE)
 
 property: setup ## random networks on all targets; CASES=10000 FROM=0
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
 
 fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NAME
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
+
+networks: setup ## compile the networks of examples/networks at full size and compare them with their definitions; ONLY=regexp
+	nice -n 15 $(GO) run ./examples/networks/measure -verify -only '$(ONLY)'
+
+table: setup ## measure the networks beside their float twins, on a quiet machine: docs/networks.json and docs/networks.md
+	$(GO) run ./examples/networks/measure
 
 shapes: setup ## compare layers of all channels with those that fill words: docs/shapes.md; SHAPES="-target rpi3 -sample 60"
 	$(GO) run ./examples/costs shapes $(SHAPES)

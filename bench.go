@@ -127,6 +127,11 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	return benchLibrary(ctx, r, openLibrary)
+}
+
+// benchLibrary measures what openLibrary makes ready.
+func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*BenchResult, error) {
 	res := &BenchResult{Threads: r.Threads, On: r.On}
 	o := engine.Options{Threads: r.Threads, Count: true, Elsewhere: elsewhere(ctx, r.On)}
 	e, err := openLibrary(o)

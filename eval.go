@@ -22,11 +22,13 @@ type EvalRequest struct {
 
 // EvalResult is how good a network is on pictures whose classes, or whose outputs, are known.
 type EvalResult struct {
-	Name    string `json:"model"`
-	Target  string `json:"target"`
-	Engine  string `json:"engine"`
-	Images  int    `json:"images"`
-	Classes int    `json:"classes"`
+	Name   string `json:"model"`
+	Target string `json:"target"`
+	Engine string `json:"engine"`
+	// Simulated says that the code was another machine's, and so executed in simulation.
+	Simulated bool `json:"simulated"`
+	Images    int  `json:"images"`
+	Classes   int  `json:"classes"`
 	// Of Labels: how many pictures have the true class as the most likely one, or among the five most likely.
 	Right *Right `json:"right,omitempty"`
 	// Of Expect.
@@ -81,7 +83,7 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &EvalResult{Name: out.Name, Target: out.Target, Engine: out.Engine}
+	res := &EvalResult{Name: out.Name, Target: out.Target, Engine: out.Engine, Simulated: out.Simulated}
 	if len(o.Tensor.Shape) > 0 {
 		res.Images = o.Tensor.Shape[0]
 	}

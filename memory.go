@@ -54,8 +54,14 @@ func memoryOf(d *describe.Artifact, c *Compiled) *Memory {
 			m.ScratchBytes = max(m.ScratchBytes, abi.RoundUp(codegen.Layout(f).Scratch))
 		}
 	}
+	next := 0
+	var live []ArenaUse // in the stage; m.Arena is in the order of first stages
 	for i, s := range d.Stages {
-		n := covered(slices.DeleteFunc(slices.Clone(m.Arena), func(u ArenaUse) bool { return !u.at(i) }))
+		live = slices.DeleteFunc(live, func(u ArenaUse) bool { return !u.at(i) })
+		for ; next < len(m.Arena) && m.Arena[next].First == i; next++ {
+			live = append(live, m.Arena[next])
+		}
+		n := covered(live)
 		m.Stages = append(m.Stages, StageMemory{s.Name, n})
 		if n > m.LowerBound {
 			m.LowerBound, m.Peak = n, i

@@ -51,11 +51,8 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	if res.LLVM, err = LLVM(); err != nil {
 		return nil, err
 	}
-	if res.Inspection, err = Inspect(ctx, r.Path, r.Options, "", false); err != nil {
-		return nil, err
-	}
 	request := BenchRequest{Path: r.Path, Options: r.Options, Threads: r.Threads, PerLayer: true, Progress: r.Progress}
-	if res.Bench, err = Bench(ctx, request); err != nil {
+	if res.Inspection, res.Bench, err = inspectAndBench(ctx, request); err != nil {
 		return nil, err
 	}
 	if res.Bench.Simulated && res.Bench.Estimate != nil {
@@ -74,18 +71,37 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	return res, nil
 }
 
+// inspectAndBench is Inspect and Bench of a network that is compiled once.
+func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchResult, error) {
+	if IsArtifact(r.Path) {
+		in, err := Inspect(ctx, r.Path, r.Options, "", false)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := Bench(ctx, r)
+		return in, b, err
+	}
+	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := benchLibrary(ctx, r, open)
+	return InspectCompiled(c), b, err
+}
+
 // twin measures the float twin of the model that r is for.
 func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
 	r.Options = twinOptions(r.Options)
-	in, err := Inspect(ctx, r.Path, r.Options, "", false)
+	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		res.NoTwin = err.Error()
 		return ctx.Err()
 	}
-	b, err := Bench(ctx, r)
+	b, err := benchLibrary(ctx, r, open)
 	if err != nil {
 		return err
 	}
+	in := InspectCompiled(c)
 	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, ArenaBytes: in.ArenaBytes, Bench: b}
 	return nil
 }

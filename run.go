@@ -171,19 +171,28 @@ func IsArtifact(path string) bool {
 	return string(magic[:n]) == "\x7fELF" || filepath.Ext(path) == ".so"
 }
 
+// opener makes a network ready to run.
+type opener func(engine.Options) (engine.Engine, error)
+
+// runnable compiles what is at path to what can be run.
+func runnable(ctx context.Context, path string, o Options, progress func(int, int, string)) (*Compiled, opener, error) {
+	o.Emit = []codegen.Kind{codegen.Runnable}
+	if progress != nil {
+		o.Progress = func(done, total int) { progress(done, total, "compiling") }
+	}
+	c, err := Compile(ctx, path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
+}
+
 // library reads or compiles what is at path, and gives the function that makes it ready to run. An artifact must be for
 // the Target that o names, if it names one.
-func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (func(engine.Options) (engine.Engine, error), error) {
+func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (opener, error) {
 	if !IsArtifact(path) {
-		o.Emit = []codegen.Kind{codegen.Runnable}
-		if progress != nil {
-			o.Progress = func(done, total int) { progress(done, total, "compiling") }
-		}
-		c, err := Compile(ctx, path, o)
-		if err != nil {
-			return nil, err
-		}
-		return func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
+		_, open, err := runnable(ctx, path, o, progress)
+		return open, err
 	}
 	if o.Target != "" {
 		d, err := runtime.ReadDescription(path)

@@ -30,6 +30,8 @@ type study struct {
 	records map[string]records.Record // by the candidate's key: what need not be measured
 	untold  []search.Outcome          // what the search is to be told before it proposes again
 	places  []place
+	// recalled are what others have found, and are to be tried first.
+	recalled []space.Candidate
 
 	trials, failures int
 	usual, best      float64 // costs of the default schedule and of the best one, 0 if there is none
@@ -58,6 +60,13 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 	a.begin = func() (search.Search, error) {
 		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model})
 	}
+	if err := a.recall(o.Known); err != nil {
+		return nil, err
+	}
+	mineToo := map[string]bool{}
+	for _, c := range a.recalled {
+		mineToo[a.key(c)] = true
+	}
 	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
 		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !r.Class().SameMachine(mine) {
@@ -69,7 +78,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 		}
 		a.records[key] = r
 		// What another search has found is told at the beginning; this one's own is found again, in its order.
-		if own := r.Origin.Tuner == "default" || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
+		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
 			if c, ok := candidateOf(s, r.Candidate); ok {
 				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
 				a.learn(c, r.Result)
@@ -77,6 +86,46 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 		}
 	}
 	return a, nil
+}
+
+// recalled is the tuner of records of candidates that others had found.
+const recalled = "recalled"
+
+// maxRecalled is how many of these are tried.
+const maxRecalled = 2
+
+// recall finds what known has of the task that is not its default schedule: the best of its target, and, where there is none, the best of others.
+func (a *study) recall(known *records.Set) error {
+	if known == nil {
+		return nil
+	}
+	usual, err := a.space.Default()
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{a.key(usual): true}
+	take := func(t records.Task) {
+		for _, class := range known.Classes(t) {
+			for _, r := range known.Ranked(t, class)[:1] {
+				c, ok := candidateOf(a.space, r.Candidate)
+				if ok && len(a.recalled) < maxRecalled && !seen[a.key(c)] {
+					seen[a.key(c)] = true
+					a.recalled = append(a.recalled, c)
+				}
+			}
+		}
+	}
+	own := records.Task{Workload: a.task.Workload.Key, Target: a.task.Target.Name}
+	if len(known.Classes(own)) > 0 {
+		take(own)
+		return nil
+	}
+	for _, t := range known.Tasks() {
+		if t.Workload == own.Workload {
+			take(t)
+		}
+	}
+	return nil
 }
 
 // seedOf makes the random numbers of tasks different, and the same in each network.

@@ -38,6 +38,8 @@ type Options struct {
 	Seed   uint64
 	// Model is what was learned from other tasks (search.Options); nil is nothing.
 	Model *costmodel.Model
+	// Known are records of elsewhere: the best of them of a kernel is measured behind its default schedule. nil is none.
+	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
 	// Round is how many candidates are proposed at a time; 0 stands for 16.
@@ -212,12 +214,18 @@ func (t *tuner) run(ctx context.Context) error {
 		if _, err := t.begin(ctx, begin); err != nil {
 			return err
 		}
+		if err := t.recall(ctx); err != nil {
+			return err
+		}
 	}
 	for t.left() > 0 {
 		a := t.next()
 		if a == nil {
 			more, err := t.begin(ctx, func(*study) bool { return true })
 			if err != nil || more == 0 {
+				return err
+			}
+			if err := t.recall(ctx); err != nil {
 				return err
 			}
 			continue
@@ -247,15 +255,33 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
 		}
 	}
-	begun := 0
-	for some := range slices.Chunk(defaults, t.Round) {
+	return t.measureAll(ctx, defaults)
+}
+
+// recall measures what others have found of those tasks that have begun.
+func (t *tuner) recall(ctx context.Context) error {
+	var all []trial
+	for _, a := range t.studies {
+		if a.trials > 0 {
+			all = append(all, a.trialsOf(a.recalled, recalled)...)
+			a.recalled = nil
+		}
+	}
+	_, err := t.measureAll(ctx, all)
+	return err
+}
+
+// measureAll measures as many of the trials as the budget has room for, some at a time, and gives their number.
+func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
+	done := 0
+	for some := range slices.Chunk(all, t.Round) {
 		some = some[:min(len(some), t.left())]
 		if err := t.measure(ctx, some); err != nil {
-			return begun, err
+			return done, err
 		}
-		begun += len(some)
+		done += len(some)
 	}
-	return begun, nil
+	return done, nil
 }
 
 func (t *tuner) result() *Result {

@@ -215,6 +215,67 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestRecall: what others have found of a kernel is measured behind its default schedule, whatever it is measured on; a run that is stopped
+// and goes on does so, too, and schedules that cannot be any more are left out.
+func TestRecall(t *testing.T) {
+	dir := t.TempDir()
+	n := network(t, layer{"a", 32}, layer{"b", 16})
+	found := filepath.Join(dir, "found")
+	if _, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Records: found, Trials: 30, Seed: 1, Search: "random"}); err != nil {
+		t.Fatal(err)
+	}
+	known, err := records.Load(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := map[string]string{} // traces by workload
+	for i := range known.Records {
+		known.Records[i].Machine.CPU = "another"
+		known.Records[i].Result.Samples = nil
+	}
+	for _, task := range known.Tasks() {
+		r, _ := known.Best(task)
+		best[task.Workload] = strings.Join(r.Candidate.Trace, "\n")
+	}
+	stale := known.Records[0]
+	stale.Candidate.Trace, stale.Result.Cost, stale.Result.Low = []string{"unroll nothing"}, 1, 1
+	whole, pieces := filepath.Join(dir, "whole"), filepath.Join(dir, "pieces")
+	o := autotune.Options{Runner: &inProcess{}, Records: whole, Trials: 24, Seed: 2, Round: 4, Search: "random", Known: known}
+	if _, err := tune(t, n, o); err != nil {
+		t.Fatal(err)
+	}
+	got, err := records.Load(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalled := 0
+	for _, r := range got.Records {
+		if r.Origin.Tuner != "recalled" {
+			continue
+		}
+		recalled++
+		if r.Origin.Trial != 1 || strings.Join(r.Candidate.Trace, "\n") != best[r.Workload.Key] || r.Machine.CPU != "made up" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if recalled < 2 {
+		t.Errorf("%d were recalled", recalled)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	o.Records, o.Runner = pieces, &inProcess{ending: 9, end: stop}
+	if _, err := autotune.Tune(ctx, n, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	o.Runner = &inProcess{}
+	if _, err := tune(t, n, o); err != nil || !bytes.Equal(read(t, whole), read(t, pieces)) {
+		t.Errorf("%v, or the records differ", err)
+	}
+	o.Records, o.Known = "", &records.Set{Records: []records.Record{stale}}
+	if r, err := tune(t, n, o); err != nil || r.Trials != 24 {
+		t.Errorf("a stale schedule: %+v, %v", r, err)
+	}
+}
+
 // TestWrong: what does not compute what the definition does is recorded as wrong, and is never the best.
 func TestWrong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "records")

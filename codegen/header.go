@@ -78,6 +78,8 @@ static inline const char *ripc_status_text(int status)
         return "bad threads: tid must be below nthreads, and several threads need a ripc_sync";
     case RIPC_BAD_BUFFER:
         return "bad buffer: inputs, outputs, workspace and ripc_sync must be aligned to 64 bytes, and none may be null";
+    case RIPC_BAD_STAGES:
+        return "bad stages: first must not be above last, nor last above the number of stages";
     }
     return "unknown status";
 }
@@ -105,7 +107,8 @@ typedef struct ripc_sync {
 /* What the functions return. */
 #define RIPC_OK 0
 #define RIPC_BAD_THREADS 1 /* tid >= nthreads, or no sync for several threads */
-#define RIPC_BAD_BUFFER 2  /* a buffer is null or not aligned */
+#define RIPC_BAD_BUFFER 2  /* a buffer or an array of buffers is null, or a buffer is not aligned */
+#define RIPC_BAD_STAGES 3  /* first > last, or last beyond the number of stages */
 #endif
 `
 
@@ -122,7 +125,7 @@ const headerEnd = `
 int {name}_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,
     ripc_sync *sync);
 
-/* Runs the stages first .. last-1 on what the workspace holds, for debugging and measuring. */
+/* Runs the stages first .. last-1, of {stages}, on what the workspace holds, for debugging and measuring: none if first is last. */
 int {name}_run_stages(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,
     ripc_sync *sync, uint32_t first, uint32_t last);
 
@@ -205,7 +208,7 @@ func (m *Image) header(hash string) []byte {
 	} else {
 		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) %d /* not used */\n", upper, abi.Align)
 	}
-	b.WriteString(fill(headerEnd))
+	b.WriteString(fill(headerEnd, "{stages}", fmt.Sprint(len(d.Stages))))
 	return []byte(b.String())
 }
 

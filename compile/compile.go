@@ -168,7 +168,10 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, o.Algorithms)
 	}
 	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial})
-	return err
+	if err != nil {
+		return err
+	}
+	return addressable(c.Program, c.Target)
 }
 
 // schedule chooses a trace for every Func, and schedules the Program with them.

@@ -24,6 +24,8 @@ var notRun = []struct{ command, why string }{
 	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
 	{"python3 -m venv ", "installs PyTorch"},
 	{"build/venv/", "installs PyTorch, and trains"},
+	{"python3.11 -m venv ", "installs TensorFlow"},
+	{"build/larq/", "installs TensorFlow"},
 	{"python3 examples/digits/", "needs PyTorch and Brevitas"},
 	{"cd examples/go-app ", "TestApps does so in a copy"},
 	{"build/go-app ", "TestApps runs it"},
@@ -80,7 +82,7 @@ func blocks(page string) []block {
 }
 
 var (
-	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|cmake|cd|go|gcc|g\+\+|aarch64-linux-gnu-gcc|qemu-aarch64|grep|sed|mkdir|python3|build/venv/bin/[a-z0-9]+|build/[a-z-]+(/[a-z_]+)?) ?`)
+	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|cmake|cd|go|gcc|g\+\+|aarch64-linux-gnu-gcc|qemu-aarch64|grep|sed|cp|mkdir|python3|build/venv/bin/[a-z0-9]+|build/[a-z-]+(/[a-z_]+)?) ?`)
 	says      = regexp.MustCompile("`(bin/ripc [^`]+)`(?:\\s+says\\s+`([^`]+)`)?")
 	example   = regexp.MustCompile(`\b[A-Z]{3,}\b|convX|--target T\b`) // placeholders
 )

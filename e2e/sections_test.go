@@ -46,6 +46,7 @@ func TestSections(t *testing.T) {
 	golden.CheckSection(t, "../examples/mcu/Makefile", "# boards: begin", "# boards: end", boardVariables())
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
 	section(t, "docs/estimates.md", "models", modelTable())
+	section(t, "docs/boards.md", "boards", boardTable())
 	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
 }
 
@@ -150,6 +151,35 @@ func modelTable() string {
 		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" {
 			out = append(out, []string{"`" + t.Name + "`", t.CPU, cmp.Or(r.Model, "none")})
 		}
+	}
+	return table(out)
+}
+
+// boardTable says of each target where it runs, here and there, and what is known of its speed.
+func boardTable() string {
+	out := [][]string{{"target", "board", "`uname -m`", "runs here", "speed in `bench`", "choices are by costs"}}
+	for _, t := range targets.All() {
+		if t.Name == targets.HostName {
+			continue
+		}
+		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "x86_64": "x86_64"}[t.Arch], "", ""
+		board, simulated := boards.Of(t.Name)
+		r, known := rows.Of(t)
+		switch {
+		case simulated:
+			system, here, speed = "no system", "simulated: "+board.Title, "flash and RAM only"
+		case t.Arch == "x86_64":
+			here, speed = "natively, where this machine has its features", "time, measured"
+		case known && r.Model != "":
+			here, speed = "simulated: qemu's "+t.QemuCPU, "cycles, estimated: LLVM's "+r.Model
+		default:
+			here, speed = "simulated: qemu's "+t.QemuCPU, "instructions, counted"
+		}
+		costs := "none"
+		if on := t.MeasuredOn(); on != "" {
+			costs = "of `" + on + "`, " + targets.FittedTo(on).Machine
+		}
+		out = append(out, []string{"`" + t.Name + "`", t.Board, system, here, speed, costs})
 	}
 	return table(out)
 }

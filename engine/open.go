@@ -55,13 +55,13 @@ func OpenLibrary(so []byte, o Options) (Engine, error) {
 	e, err := Open(path, o)
 	if err != nil {
 		_ = remove()
-		return nil, ownLibrary(err)
+		return nil, OwnLibrary(err)
 	}
 	return &temporary{e, remove}, nil
 }
 
-// ownLibrary is err of a library that ripc itself has just made: where it cannot be loaded, its place is at fault.
-func ownLibrary(err error) error {
+// OwnLibrary is err of a library that ripc itself has just made: where it cannot be loaded, its place is at fault.
+func OwnLibrary(err error) error {
 	if e := (*runtime.FileError)(nil); errors.As(err, &e) {
 		return &PlaceError{Dir: os.TempDir(), Cause: e.Error()}
 	}

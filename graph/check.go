@@ -20,8 +20,9 @@ const (
 	maxTensors = 64   // inputs, outputs
 	maxName    = 1024 // characters
 	maxLayout  = 32
-	maxNodes   = 100_000
 	maxReads   = 1024 // of one node
+	// MaxNodes is the most nodes of a network.
+	MaxNodes = 100_000
 	// MaxWeights is the most elements of all weights together.
 	MaxWeights = 1 << 28
 )
@@ -33,8 +34,8 @@ func Check(g *Graph) error {
 	if len(g.Inputs) < 1 || len(g.Inputs) > maxTensors || len(g.Outputs) < 1 || len(g.Outputs) > maxTensors {
 		c.fail("", "", "the network has %d inputs and %d outputs, want 1 to %d", len(g.Inputs), len(g.Outputs), maxTensors)
 	}
-	if len(g.Nodes) < 1 || len(g.Nodes) > maxNodes {
-		c.fail("", "", "the network has %d nodes, want 1 to %d", len(g.Nodes), maxNodes)
+	if len(g.Nodes) < 1 || len(g.Nodes) > MaxNodes {
+		c.fail("", "", "the network has %d nodes, want 1 to %d", len(g.Nodes), MaxNodes)
 	}
 	c.name("", "the network", g.Name)
 	for _, in := range g.Inputs {

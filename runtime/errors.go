@@ -84,7 +84,7 @@ func (e *FeatureError) Error() string {
 // StatusError is a non-zero return value of an artifact's entry point.
 type StatusError struct {
 	Name string // the artifact's name
-	Code int    // 1: tid >= nthreads, or no sync for several threads; 2: a buffer is null or not aligned
+	Code int    // 1: tid >= nthreads, or no sync for several threads; 2: a buffer is null or not aligned; 3: no such stages
 }
 
 // Error explains the code.
@@ -95,6 +95,8 @@ func (e *StatusError) Error() string {
 		why = "bad number of threads"
 	case abi.BadBuffer:
 		why = fmt.Sprintf("a buffer is null or not aligned to %d bytes", abi.Align)
+	case abi.BadStages:
+		why = "no such stages"
 	}
 	return fmt.Sprintf("%s_run returned %d: %s", e.Name, e.Code, why)
 }

@@ -193,6 +193,53 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestCloseMeanwhile closes a session that other goroutines use: each call is done or refused, and the race detector is content.
+func TestCloseMeanwhile(t *testing.T) {
+	m, err := runtime.Load(build(t, twoStage(), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for range 50 {
+		s, err := m.NewSession(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers, err := runtime.Input[int32](s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := make([]byte, len(s.Input(0)))
+		own := make([]int32, len(numbers))
+		var all sync.WaitGroup
+		for _, use := range []func() error{
+			func() error { return s.SetInput(0, data) },
+			func() error { return runtime.SetInput(s, 0, own) },
+			func() error { _, err := runtime.Output[int32](s, 0); return err },
+			func() error { return s.Run(context.Background()) },
+			func() error { s.Input(0); s.Output(0); s.Workspace(); return nil },
+		} {
+			all.Go(func() {
+				for range 20 {
+					if err := use(); err != nil && !errors.Is(err, runtime.ErrClosed) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+		if err := s.SetInput(0, data); !errors.Is(err, runtime.ErrClosed) {
+			t.Errorf("SetInput after Close: %v", err)
+		}
+		if s.Input(0) != nil || s.Output(0) != nil || s.Workspace() != nil {
+			t.Error("memory after Close")
+		}
+	}
+}
+
 func BenchmarkRun(b *testing.B) {
 	path := build(b, twoStage(), nil)
 	for _, threads := range []int{1, 2, 4} {

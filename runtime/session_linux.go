@@ -131,25 +131,33 @@ func (s *Session) allocate() error {
 	return nil
 }
 
-// Input returns input i's bytes, to be filled before Run; nil if there is no such input. Slices of a session must not
-// be used after Close.
+// Input returns input i's bytes, to be filled before Run; nil if there is no such input, or after Close. Slices of a session must
+// not be used after Close. All methods may be called from any goroutine: each waits for a run that is under way.
 func (s *Session) Input(i int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if i < 0 || i >= len(s.inputs) {
 		return nil
 	}
 	return s.inputs[i]
 }
 
-// Output returns output i's bytes; nil if there is no such output.
+// Output returns output i's bytes; nil if there is no such output, or after Close.
 func (s *Session) Output(i int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if i < 0 || i >= len(s.outputs) {
 		return nil
 	}
 	return s.outputs[i]
 }
 
-// Workspace returns the workspace: ArenaBytes shared by all threads, then ScratchBytes for each.
-func (s *Session) Workspace() []byte { return s.work }
+// Workspace returns the workspace: ArenaBytes shared by all threads, then ScratchBytes for each; nil after Close.
+func (s *Session) Workspace() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.work
+}
 
 // Module returns the artifact that s runs.
 func (s *Session) Module() *Module { return s.m }
@@ -167,8 +175,13 @@ func (s *Session) describe() (*describe.Artifact, error) {
 // Threads returns the number of threads.
 func (s *Session) Threads() int { return s.threads }
 
-// SetInput copies data to input i. It fails if the size is another.
+// SetInput copies data to input i. It fails if the size is another, or with ErrClosed after Close.
 func (s *Session) SetInput(i int, data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
 	if i < 0 || i >= len(s.inputs) {
 		return fmt.Errorf("%s: input %d; there are %d", s.m.path, i, len(s.inputs))
 	}

@@ -65,11 +65,11 @@ func SetInput[T Element](s *Session, i int, numbers []T) error {
 		return err
 	}
 	if len(in) != len(numbers) {
-		d, _ := s.describe()
+		d := s.Module().Description()
 		return fmt.Errorf("%s: input %d (%s) has %d numbers, %v, there are %d", s.Module().Path(), i, d.Inputs[i].Title(), len(in), d.Inputs[i].Shape, len(numbers))
 	}
-	copy(in, numbers)
-	return nil
+	// s may be closed by now, and its memory gone.
+	return s.SetInput(i, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(*new(T)))))
 }
 
 // view is tensor i of ts, whose bytes of gives, as numbers.
@@ -82,7 +82,10 @@ func view[T Element](s *Session, kind string, ts []describe.Tensor, i int, of fu
 		return nil, &ElementError{Path: path, Tensor: ts[i], Got: got}
 	}
 	bytes := of(i)
-	if len(bytes) == 0 {
+	switch {
+	case bytes == nil:
+		return nil, ErrClosed
+	case len(bytes) == 0:
 		return nil, nil
 	}
 	// Tensors begin at multiples of 64 bytes, and their bytes are in this machine's order: artifacts are for little-endian ones.

@@ -92,6 +92,7 @@ type Difference struct {
 	Count     int    // how many elements differ
 	Elems     int    // of how many
 	Inputs    string // the Set that shows it
+	Where     *Where // of what stages and the network write; nil for constants
 }
 
 // String is, for example, "%y[0, 3]: got 5, want 7; 2 of 64 elements differ".

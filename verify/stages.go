@@ -63,8 +63,9 @@ func (v *verifier) run(ctx context.Context) error {
 	i := 0
 	for _, b := range v.in.Program.Buffers {
 		if b.Kind == ir.OutputBuf {
-			if d, ok := compare(b.Buffer, written(b.Buffer, got[i], outputs[i]), outputs[i]); !ok {
-				d.Inputs = v.set.Name
+			wrote := written(b.Buffer, got[i], outputs[i])
+			if d, ok := compare(b.Buffer, wrote, outputs[i]); !ok {
+				d.Inputs, d.Where = v.set.Name, locate(v.tensors[b.Name], b.Buffer, wrote, outputs[i])
 				v.report.Network = append(v.report.Network, d)
 			}
 			i++
@@ -125,7 +126,7 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 	s := p.Stages[i]
 	f := p.FuncByName(s.Func)
 	r := &v.report.Stages[i]
-	if r.Ran && !r.OK {
+	if r.Ran && len(r.Differences)+len(r.Stray) > 0 {
 		return nil // as earlier inputs have shown
 	}
 	r.Ran = true
@@ -192,7 +193,7 @@ func (v *verifier) differences(f *ir.Func, s ir.Stage, after *engine.Memory, wan
 		b := v.in.Program.BufferByName(s.Args[k])
 		if q.Out {
 			if d, ok := compare(b.Buffer, v.at(after, b), want[k]); !ok {
-				d.Inputs = v.set.Name
+				d.Inputs, d.Where = v.set.Name, locate(v.tensors[b.Name], b.Buffer, v.at(after, b), want[k])
 				all = append(all, d)
 			}
 		}

@@ -112,6 +112,9 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit, Elsewhere: in.Elsewhere}
 	err = v.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
 		v.e, err = engine.Open(in.SO, o)
+		if err != nil && in.Library != nil {
+			err = engine.OwnLibrary(err)
+		}
 		return err
 	})
 	if err != nil {

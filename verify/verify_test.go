@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,12 +143,14 @@ func TestFlippedConstant(t *testing.T) {
 				if d := s.Differences[0]; s.Name != "fire/bits" || d.Buffer != "h" || d.Count != rows || d.Index[2] != 0 {
 					t.Errorf("%+v", s)
 				}
+				alongChannel(t, s.Differences[0].Where, hidden, 5)
 			})
 			t.Run("weight", func(t *testing.T) { // a bit of class 4
 				s := wrong(t, check(t, flip(t, so, p, "w2", 4*64+40), p, 1), 1, verify.Constants)
 				if d := s.Differences[0]; s.Name != "fire/scores" || d.Count != rows || d.Index[0] != 0 || d.Index[1] != 4 {
 					t.Errorf("%+v", s)
 				}
+				alongChannel(t, s.Differences[0].Where, classes, 4)
 			})
 			t.Run("scale", func(t *testing.T) { // the lowest bit of s[9], which both halves of the output use
 				r := check(t, flip(t, so, p, "s", 9*32), nil, 1)
@@ -156,6 +159,21 @@ func TestFlippedConstant(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// alongChannel wants each row wrong in one channel of so many, and nowhere else.
+func alongChannel(t *testing.T, w *verify.Where, channels, c int) {
+	t.Helper()
+	if w == nil || len(w.Axes) == 0 {
+		t.Fatal("nothing says where the differences lie")
+	}
+	last := w.Axes[len(w.Axes)-1]
+	if w.Wrong != rows || w.Elems != rows*channels || w.Padding != 0 || last.Name != "channel" || last.Extent != channels || !slices.Equal(last.Wrong, []int{c}) {
+		t.Errorf("%+v; want channel %d of %d, in all rows", w, c, channels)
+	}
+	if m := w.Map; m.Across != "channel" || m.Wrong[0][c] != rows {
+		t.Errorf("map %+v", m)
 	}
 }
 

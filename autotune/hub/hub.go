@@ -101,6 +101,9 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	if h.server, err = server.NewServer(so); err != nil {
 		return nil, err
 	}
+	if err := h.auth.rooms.open(h.server); err != nil {
+		return nil, err
+	}
 	h.server.Start()
 	if !h.server.ReadyForConnections(ready) {
 		h.server.Shutdown()
@@ -184,6 +187,7 @@ type auth struct {
 	closed bool   // there were keys at the start
 	own    string // the hub's own
 	log    func(string)
+	rooms  rooms
 
 	mu    sync.Mutex
 	rests map[string]time.Time // workers, until when
@@ -246,6 +250,9 @@ func (a *auth) check(c server.ClientAuthentication) error {
 		}
 		if key.Role == Worker {
 			r := runner.WorkerRights(o.Nkey)
+			if user.Account, err = a.rooms.of(o.Nkey, r); err != nil {
+				return err
+			}
 			user.Permissions = &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish}, Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}
 		}
 	}

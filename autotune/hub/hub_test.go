@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 
 	"ripc/autotune/hub"
 	"ripc/autotune/records"
@@ -601,6 +602,115 @@ func TestOpenHub(t *testing.T) {
 		refused := (*hub.OpenHubError)(nil)
 		if errors.As(err, &refused) == ok {
 			t.Errorf("%s: %v", listen, err)
+		}
+	}
+}
+
+// TestRefused: a worker that the hub does not let in says so, and the hub does.
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	var mu sync.Mutex
+	var said, logged []string
+	o := hub.Options{Dir: dir, Listen: "127.0.0.1:0", Log: func(text string) { mu.Lock(); logged = append(logged, text); mu.Unlock() }}
+	path := filepath.Join(dir, "w.key")
+	key, err := hub.NewKey(o, hub.Worker, "w", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := hub.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600); err != nil { // taken out again
+		t.Fatal(err)
+	}
+	f := quick(h.URL(), path)
+	f.Log = func(text string) { mu.Lock(); said = append(said, text); mu.Unlock() }
+	work(t, f, board(), honest)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		mu.Lock()
+		here, there := strings.Join(said, "\n"), strings.Join(logged, "\n")
+		mu.Unlock()
+		if strings.Contains(here, "the hub does not let this worker in") && strings.Contains(there, "key "+key.Public+" is not one of this hub's") {
+			if strings.Count(here, "does not let") != 1 {
+				t.Errorf("it says so again and again:\n%s", here)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the worker says:\n%s\nthe hub says:\n%s", here, there)
+		}
+	}
+}
+
+// TestReplies: the answers to a worker's requests reach nobody else, whatever subject it asks for them on. The server would send them
+// there in its own name, which may do anything.
+func TestReplies(t *testing.T) {
+	dir := t.TempDir()
+	o := hub.Options{Dir: dir}
+	nkey := func(role hub.Role, name string) runner.FleetKey {
+		path := filepath.Join(dir, name+".key")
+		if _, err := hub.NewKey(o, role, name, path); err != nil {
+			t.Fatal(err)
+		}
+		k, err := runner.ReadFleetKey(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	worker, other, tuner := nkey(hub.Worker, "w"), nkey(hub.Worker, "o"), nkey(hub.Tuner, "t")
+	h := start(t, o)
+	public := func(k runner.FleetKey) string {
+		pair, err := nkeys.FromSeed(k.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pair.PublicKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	heard := make(chan string, 100)
+	listen := func(k runner.FleetKey, subjects ...string) {
+		nc := connect(t, h.URL(), k, make(chan error, 100))
+		for _, s := range subjects {
+			if _, err := nc.Subscribe(s, func(m *nats.Msg) { heard <- m.Subject }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listen(tuner, "ripc.>", "_INBOX.>", "$JS.API.STREAM.>")
+	listen(other, "ripc.rest."+public(other), "ripc.inbox."+public(other)+".>")
+	nc := connect(t, h.URL(), worker, make(chan error, 100))
+	own, err := nc.SubscribeSync("ripc.inbox." + public(worker) + ".>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := []string{"$JS.API.DIRECT.GET.ripc-blobs.ripc.blob.x.0", "$JS.API.CONSUMER.MSG.NEXT.ripc-jobs.x", "ripc.result.x.y." + public(worker), "$JS.ACK.ripc-jobs.x"}
+	for _, subject := range requests {
+		for _, reply := range []string{"ripc.job.x.y", "ripc.worker." + public(other), "ripc.rest." + public(other), "ripc.inbox." + public(other) + ".1", "_INBOX.x", "$JS.API.STREAM.PURGE.ripc-jobs"} {
+			if err := nc.PublishRequest(subject, reply, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Its own are answered, and behind the others.
+	if err := nc.PublishRequest(requests[0], "ripc.inbox."+public(worker)+".1", nil); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := own.NextMsg(5 * time.Second); err != nil || m.Header.Get("Status") != "404" {
+		t.Errorf("the answer to its own request: %v %v", m, err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	for len(heard) > 0 {
+		if s := <-heard; !strings.HasPrefix(s, "ripc.result.x.y.") && !strings.HasPrefix(s, "ripc.stored.x.y.") && !strings.HasPrefix(s, "$JS.API.STREAM.INFO") {
+			t.Errorf("somebody else hears of %s", s)
 		}
 	}
 }

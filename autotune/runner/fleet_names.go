@@ -79,13 +79,16 @@ func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	return nil
 }
 
-// Rights are the subjects that a client of a fleet may use.
-type Rights struct{ Publish, Subscribe []string }
+// Rights are the subjects that a client of a fleet may use: where it publishes and subscribes, and of the latter those that others
+// tell it something on, which are no answers to itself.
+type Rights struct{ Publish, Subscribe, Told []string }
 
 // WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and to say that it is there. It cannot
 // ask for measurements, answer as another one, or see what others are sent.
 func WorkerRights(id string) Rights {
+	told := []string{subjectRest + id, subjectDrop + "*.*"}
 	return Rights{
+		Told: told,
 		Publish: []string{
 			"$JS.API.CONSUMER.MSG.NEXT." + streamJobs + ".*",
 			"$JS.API.DIRECT.GET." + streamBlobs + ".>",
@@ -93,7 +96,7 @@ func WorkerRights(id string) Rights {
 			subjectResult + "*.*." + id,
 			subjectWorker + id,
 		},
-		Subscribe: []string{subjectInbox + id + ".>", subjectRest + id, subjectDrop + "*.*"},
+		Subscribe: append([]string{subjectInbox + id + ".>"}, told...),
 	}
 }
 

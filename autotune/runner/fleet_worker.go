@@ -86,6 +86,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); poke(w.wake) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { w.notLetIn(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
 		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
 	if err != nil {
@@ -131,6 +132,21 @@ type fleetWorker struct {
 	member Member
 	until  time.Time               // of rest
 	drop   context.CancelCauseFunc // ends what is being measured; nil if nothing is
+	// refusal is why the hub did not let it in last, "" if it did so far.
+	refusal string
+}
+
+// notLetIn says why the hub cannot be reached or lets no one in with this key, once for each reason: it is tried for ever.
+func (w *fleetWorker) notLetIn(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text := err.Error(); text != w.refusal {
+		w.refusal = text
+		if errors.Is(err, nats.ErrAuthorization) {
+			text = "its key is not one that the hub knows, or the worker is to rest; the hub's messages say which (" + text + ")"
+		}
+		w.f.log("the hub does not let this worker in, it tries again: %s", text)
+	}
 }
 
 // errDropped is the cause of the end of a job that nobody waits for any more.

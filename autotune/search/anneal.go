@@ -20,10 +20,11 @@ type annealing struct {
 	top    ranking
 }
 
-// ranking are the places of the highest scores.
+// ranking are the places of the highest scores. Of those that the model cannot tell apart, since a knob with many values means nothing to
+// it, there are few: they would fill it.
 type ranking struct {
-	most int
-	best []scored // the highest first
+	most, same int
+	best       []scored // the highest first
 }
 
 type scored struct {
@@ -39,6 +40,14 @@ func (t *ranking) offer(s scored) bool {
 	i, _ := slices.BinarySearchFunc(t.best, s, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
 	})
+	from, _ := slices.BinarySearchFunc(t.best, s.score, func(a scored, score float64) int { return cmp.Compare(score, a.score) })
+	n := 0
+	for n < t.same && from+n < len(t.best) && t.best[from+n].score == s.score {
+		n++
+	}
+	if t.same > 0 && n == t.same {
+		return false
+	}
 	t.best = slices.Insert(t.best, i, s)
 	t.best = t.best[:min(len(t.best), t.most)]
 	return true

@@ -58,6 +58,7 @@ const (
 	longer     = 6    // for so many that are built, there is one with more steps
 	leaders    = 6    // of which these are
 	likeness   = 0.3  // what being like one that is chosen already counts, in deviations of the scores
+	sameness   = 0.3  // what having the score of others that are measured or chosen counts, by the logarithm of their number
 )
 
 func openXGB(s *space.Space, o Options) (Search, error) {
@@ -225,7 +226,7 @@ func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmo
 	if err != nil || sketch == nil {
 		return nil, err
 	}
-	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n}, skip: func(number int) bool { return x.taken[number] }}
+	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n, same: max(2, n/8)}, skip: func(number int) bool { return x.taken[number] }}
 	const few = 1 << 12 // points, which are all asked about
 	if size := x.Space.Size(); size <= few {
 		a.all(size)
@@ -246,7 +247,8 @@ func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmo
 	return a.places(), nil
 }
 
-// choose takes n of the pool, those of the highest score that are not too much like others.
+// choose takes n of the pool, those of the highest score that are not too much like others, nor, for all that the model knows, what has been
+// measured: loops of many lengths that make no difference would be tried one after the other.
 func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
 	scores := model.Predict(rowsOf(x.pool))
 	type ranked struct {
@@ -260,10 +262,16 @@ func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	all = all[:min(len(all), keep)]
 	deviation := spread(scores)
+	same := map[float64]int{}
+	for _, s := range model.Predict(rowsOf(x.told)) {
+		same[s]++
+	}
 	var out []space.Candidate
 	for len(out) < n && len(all) > 0 {
 		at := 0
-		value := func(r ranked) float64 { return r.score - likeness*deviation*r.like }
+		value := func(r ranked) float64 {
+			return r.score - deviation*(likeness*r.like+sameness*math.Log1p(float64(same[r.score])))
+		}
 		for i, r := range all {
 			if value(r) > value(all[at]) {
 				at = i
@@ -271,6 +279,7 @@ func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
 		}
 		chosen := all[at]
 		out = append(out, chosen.Candidate)
+		same[chosen.score]++
 		all = slices.Delete(all, at, at+1)
 		for i := range all {
 			all[i].like = max(all[i].like, alike(all[i].place, chosen.place))

@@ -174,3 +174,26 @@ func TestAnnealing(t *testing.T) {
 		}
 	}
 }
+
+// TestRankingTellsApart: of places that a model cannot tell apart there are few, whatever the order in which they come, and better ones have room.
+func TestRankingTellsApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var all []scored
+	for i := range 300 {
+		all = append(all, scored{i, float64(i % 6)})
+	}
+	for range 20 {
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		top := ranking{most: 8, same: 2}
+		for _, s := range all {
+			top.offer(s)
+		}
+		var scores []float64
+		for _, s := range top.best {
+			scores = append(scores, s.score)
+		}
+		if want := []float64{5, 5, 4, 4, 3, 3, 2, 2}; !slices.Equal(scores, want) {
+			t.Fatalf("%v, want %v", scores, want)
+		}
+	}
+}

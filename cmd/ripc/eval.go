@@ -96,7 +96,11 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	if r.Target != "" { // the interpreter has none
 		target = " for " + r.Target
 	}
-	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, r.Engine, count(r.Images, "picture"))
+	how := r.Engine
+	if r.Simulated {
+		how = "simulated"
+	}
+	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, how, count(r.Images, "picture"))
 	if x := r.Right; x != nil {
 		share := func(n int) string { return percent(float64(n) / float64(r.Images)) }
 		fmt.Fprintf(w, "top 1  %d of %d right, %s\n", x.Top1, r.Images, share(x.Top1))

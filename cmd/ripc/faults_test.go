@@ -427,4 +427,9 @@ func TestFaultsNoexec(t *testing.T) {
 	if s, err := p.state(t, p.out); s != "old" || code != 1 || !strings.Contains(out, "set TMPDIR to another folder") {
 		t.Errorf("the files are %s, %v, exit code %d\n%s", s, err, code, out)
 	}
+	p.args = []string{"verify", p.args[1]}
+	out, code = p.run(t, []string{"unshare", "-m", "sh", "-c", `mount -t tmpfs -o noexec none "$0"; exec "$@"`, p.tmp})
+	if code != 1 || !strings.Contains(out, "set TMPDIR to another folder") {
+		t.Errorf("verify: exit code %d\n%s", code, out)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,8 @@ type column struct {
 	// drop says when the column is left out: 1 first, then 2 ..., 0 never.
 	drop int
 	cut  cutting
+	// least is how many characters are left of a cell that is cut, 16 if it is 0.
+	least int
 }
 
 // row is one of a table, with lines below it that belong to it and have no columns.
@@ -114,7 +117,7 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	}
 	least := func(i int) int {
 		if t.columns[i].cut != uncut {
-			return min(widths[i], leastCell)
+			return min(widths[i], cmp.Or(t.columns[i].least, leastCell))
 		}
 		return widths[i]
 	}
@@ -193,7 +196,7 @@ func wrapped(s string, width, indent int) string {
 const (
 	gap         = "  " // between columns
 	belowIndent = 7    // of lines below a row
-	leastCell   = 16   // characters that are left of a cell that is cut
+	leastCell   = 16   // column.least
 )
 
 // wideFlag adds --wide, for commands that print tables.

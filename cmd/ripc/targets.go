@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +19,7 @@ type targetLine struct {
 }
 
 func targetsCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, wide bool
 	cmd := &cobra.Command{
 		Use:   "targets [flags]",
 		Short: "List the machines that ripc compiles for",
@@ -37,33 +37,39 @@ there is no board.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"targets": lines})
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "  NAME\tCPU\tVECTORS\tCORES\tRUNS\tBOARD")
-			for _, l := range lines {
-				mark := " "
-				if l.Host {
-					mark = "*"
-				}
-				vectors := fmt.Sprintf("%d bits", l.VectorBits)
-				if l.Bare {
-					vectors = "none"
-				}
-				fmt.Fprintf(w, "%s %s\t%s\t%s\t%d\t%s\t%s\n", mark, l.Name, l.CPU, vectors, l.Cores, l.RunsBy, l.Board)
-			}
-			if err := w.Flush(); err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout())
-			for _, l := range lines {
-				if len(l.Features) > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", l.Name, strings.Join(l.Features, " "))
-				}
-			}
-			return nil
+			return printTargets(cmd.OutOrStdout(), lines, widthOf(cmd.OutOrStdout(), wide))
 		},
 	}
+	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// printTargets prints a line a target, and the features of each.
+func printTargets(w io.Writer, lines []targetLine, width int) error {
+	t := &table{columns: []column{{title: "", left: true}, {title: "NAME", left: true}, {title: "CPU", left: true, drop: 3}, {title: "VECTORS", left: true, drop: 2}, {title: "CORES", drop: 1},
+		{title: "RUNS", left: true}, {title: "BOARD", left: true, cut: cutTail, least: 40}}}
+	for _, l := range lines {
+		mark := ""
+		if l.Host {
+			mark = "*"
+		}
+		vectors := fmt.Sprintf("%d bits", l.VectorBits)
+		if l.Bare {
+			vectors = "none"
+		}
+		t.add(mark, l.Name, l.CPU, vectors, fmt.Sprint(l.Cores), l.RunsBy, l.Board)
+	}
+	if err := t.write(w, width); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, l := range lines {
+		if len(l.Features) > 0 {
+			fmt.Fprintln(w, wrapped(l.Name+": "+strings.Join(l.Features, " "), width, 0))
+		}
+	}
+	return nil
 }
 
 func runs(t targets.Target) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,11 @@ type verifyResult struct {
 	Seed      uint64        `json:"seed"`
 	Stages    []verifyStage `json:"stages"`
 	Network   []string      `json:"network"` // differences of a run as a whole
-	Crash     string        `json:"crash,omitempty"`
-	Footprint *footprint    `json:"footprint,omitempty"` // of programs for chips without an operating system
-	crash     *ripc.VerifyCrash
+	// NetworkWhere is Where of these.
+	NetworkWhere []whereIn  `json:"network_where,omitempty"`
+	Crash        string     `json:"crash,omitempty"`
+	Footprint    *footprint `json:"footprint,omitempty"` // of programs for chips without an operating system
+	crash        *ripc.VerifyCrash
 }
 
 // footprint is memory in bytes.
@@ -43,6 +46,8 @@ type verifyStage struct {
 	Ran     bool           `json:"ran"`
 	Differs []string       `json:"differs,omitempty"`
 	Suspect verify.Suspect `json:"suspect,omitempty"`
+	// Where says where in each tensor that the stage writes wrong elements lie.
+	Where []whereIn `json:"where,omitempty"`
 }
 
 func verifyCommand() *cobra.Command {
@@ -124,11 +129,12 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
-			Differs: s.Findings(), Suspect: s.Suspect})
+			Differs: s.Findings(), Suspect: s.Suspect, Where: whereOf(s.Differences)})
 	}
 	for _, d := range rep.Network {
 		res.Network = append(res.Network, d.String())
 	}
+	res.NetworkWhere = whereOf(rep.Network)
 	return res
 }
 
@@ -146,6 +152,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		for _, d := range s.Differs {
 			t.below("%s", d)
 		}
+		belowWhere(t, s.Where)
 		switch s.Suspect {
 		case verify.Unknown:
 		case verify.Constants:
@@ -158,6 +165,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	for _, d := range r.Network {
 		t.below("%s", d)
 	}
+	belowWhere(t, r.NetworkWhere)
 	if err := t.write(w, widthOf(w, wide)); err != nil {
 		return err
 	}
@@ -172,6 +180,9 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		fmt.Fprintf(w, "flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s\n", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 	}
 	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad, len(r.Stages), how, r.Threads, r.Seed)
+	if first := slices.IndexFunc(r.Stages, func(s verifyStage) bool { return s.Ran && !s.OK }); first >= 0 && bad > 1 {
+		fmt.Fprintf(w, "the first that differs is %d, %s\n", first, r.Stages[first].Name)
+	}
 	return nil
 }
 

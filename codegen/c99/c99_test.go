@@ -423,10 +423,13 @@ int main(int argc, char **argv)
     rewind(f);
     if (fread(ws, 1, size, f) > size) return 1;
     fclose(f);
-    for (uint32_t i = 1; i < %d; i += 2) {
+    for (uint32_t i = 1; i < %[1]d; i += 2) {
         if (test_run_stages(in, out, ws, 0, 1, NULL, i, i + 1) != RIPC_OK) return 1;
     }
     if (test_run(in, out, ws + 4, 0, 1, NULL) != RIPC_BAD_BUFFER || test_run(in, out, ws, 1, 1, NULL) != RIPC_BAD_THREADS || test_run(in, out, ws, 0, 2, NULL) != RIPC_BAD_THREADS) return 2;
+    if (test_run(NULL, out, ws, 0, 1, NULL) != RIPC_BAD_BUFFER || test_run(in, NULL, ws, 0, 1, NULL) != RIPC_BAD_BUFFER) return 3;
+    if (test_run_stages(in, out, ws, 0, 1, NULL, 1, 0) != RIPC_BAD_STAGES || test_run_stages(in, out, ws, 0, 1, NULL, 0, %[1]d + 1) != RIPC_BAD_STAGES) return 4;
+    if (test_run_stages(in, out, ws, 0, 1, NULL, 0xffffffffu, 0xffffffffu) != RIPC_BAD_STAGES || test_run_stages(in, out, ws, 0, 1, NULL, %[1]d, %[1]d) != RIPC_OK) return 5;
     fwrite(ws, 1, size, stdout);
     free(ws); free(x); free(y);
     return 0;

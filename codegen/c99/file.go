@@ -368,9 +368,13 @@ func (d *driver) write() error {
 		array string
 		n     int
 	}{{"in", counts[ir.InputBuf]}, {"out", counts[ir.OutputBuf]}} {
+		if a.n > 0 {
+			d.line("    if (%s == NULL) {\n        return RIPC_BAD_BUFFER;\n    }", a.array)
+		}
 		d.line("    for (i = 0; i < %[2]d; i++) {\n        low |= (uintptr_t)%[1]s[i];\n        if (%[1]s[i] == NULL) {\n            return RIPC_BAD_BUFFER;\n        }\n    }", a.array, a.n)
 	}
 	d.line("    if (low %% RIPC_ALIGN != 0) {\n        return RIPC_BAD_BUFFER;\n    }")
+	d.line("    if (first > last || last > %du) {\n        return RIPC_BAD_STAGES;\n    }", stages)
 	if arena+scratch > 0 {
 		d.line("    scratch = ws + (%s);", skip)
 	} else {

@@ -170,6 +170,9 @@ func Glue(g ir.Glue) string {
 		}
 	}
 	if g.Beside > 0 {
+		if len(parts) == 0 {
+			parts = append(parts, "floats")
+		}
 		parts = append(parts, fmt.Sprintf("and levels(%s)", bits(g.Beside)))
 	}
 	if g.MaxH > 0 {

@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	lim := limits{bytes: 1 << 20, depth: 16, index: 16 << 20, tensor: 1 << 18, weights: 1 << 16}
+	lim := limits{bytes: 1 << 20, depth: 16, nodes: 1 << 10, index: 16 << 20, tensor: 1 << 18, weights: 1 << 16}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		g, err := parse("f.json", data, fuzzFile, importer.Options{}, v, lim)
 		if err != nil {

@@ -28,10 +28,14 @@ type locator struct {
 	dec   *json.Decoder
 	ends  []int // offset of each newline
 	depth int
-	// budget bounds the memory of the maps: each value costs its pointer and some more.
+	// budget bounds the memory of the maps: each value costs its pointer and valueCost.
 	budget int
+	nodes  int // that the network may have
 	doc    *document
 }
+
+// valueCost is about what a value takes in memory: itself, and its places in the maps.
+const valueCost = 400
 
 // locate parses data. Besides syntax it refuses what encoding/json lets pass: keys given twice, and numbers that
 // float64 cannot hold.
@@ -39,7 +43,7 @@ func locate(file string, data []byte, lim limits) (*document, error) {
 	if len(data) > lim.bytes {
 		return nil, source.TooLong(file, lim.bytes, tooLong)
 	}
-	l := &locator{file: file, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index,
+	l := &locator{file: file, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index, nodes: lim.nodes,
 		doc: &document{values: map[string]any{}, lines: map[string]int{}}}
 	for i, c := range data {
 		if c == '\n' {
@@ -79,7 +83,7 @@ func (l *locator) value(pointer string, depth int) (v any, err error) {
 	if err != nil {
 		return nil, l.fail(line, "", "not valid JSON: %v", err)
 	}
-	if l.budget -= len(pointer) + 64; l.budget < 0 {
+	if l.budget -= len(pointer) + valueCost; l.budget < 0 {
 		return nil, l.fail(line, "", "too many values")
 	}
 	if _, ok := l.doc.lines[pointer]; !ok {
@@ -133,6 +137,9 @@ func (l *locator) object(pointer string, depth int) (any, error) {
 func (l *locator) array(pointer string, depth int) (any, error) {
 	out := []any{}
 	for l.dec.More() {
+		if pointer == "/nodes" && len(out) == l.nodes {
+			return nil, l.fail(l.line(int(l.dec.InputOffset())), "", "the network has more than %d nodes", l.nodes)
+		}
 		v, err := l.value(join(pointer, strconv.Itoa(len(out))), depth)
 		if err != nil {
 			return nil, err
@@ -145,7 +152,10 @@ func (l *locator) array(pointer string, depth int) (any, error) {
 
 // join appends a step to a JSON pointer.
 func join(pointer, key string) string {
-	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	if strings.ContainsAny(key, "~/") {
+		key = strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	}
+	return pointer + "/" + key
 }
 
 // The accessors below are for documents that the schema has passed; a value that is absent gives the default.

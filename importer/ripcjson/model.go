@@ -25,14 +25,15 @@ type Opener func(name string) (map[string]Tensor, error)
 type limits struct {
 	bytes   int // of the JSON
 	depth   int // of its nesting
-	index   int // bytes of the table of its values, about
+	nodes   int
+	index   int // bytes that its values take in memory, about
 	tensor  int // elements of any tensor
 	weights int // elements of all weights together
 }
 
 // defaultLimits allow 1 GiB of weights and as much for each activation.
 func defaultLimits() limits {
-	return limits{bytes: 64 << 20, depth: 64, index: 256 << 20, tensor: graph.MaxElems, weights: graph.MaxWeights}
+	return limits{bytes: 64 << 20, depth: 64, nodes: graph.MaxNodes, index: 512 << 20, tensor: graph.MaxElems, weights: graph.MaxWeights}
 }
 
 // tooLong is what to do about a model that is.

@@ -1,9 +1,11 @@
 package ripcjson
 
 import (
+	"bytes"
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"ripc/graph"
@@ -147,6 +149,19 @@ func TestExamples(t *testing.T) {
 	for _, file := range files {
 		if _, err := Read(file, importer.Options{}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestManyNodes: more nodes than a network may have are refused while they are read.
+func TestManyNodes(t *testing.T) {
+	lim := defaultLimits()
+	lim.nodes = 1000
+	node := []byte(`{"name": "n", "op": "relu", "inputs": ["x"]},` + "\n")
+	for _, n := range []int{lim.nodes - 1, lim.nodes} {
+		_, err := locate("m.json", slices.Concat([]byte(`{"nodes": [`), bytes.Repeat(node, n), []byte(`{}]}`)), lim)
+		if want := "m.json:1000: the network has more than 1000 nodes"; (n < lim.nodes) != (err == nil) || err != nil && err.Error() != want {
+			t.Errorf("%d nodes: %v", n+1, err)
 		}
 	}
 }

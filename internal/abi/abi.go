@@ -29,7 +29,8 @@ const (
 const (
 	OK         = 0
 	BadThreads = 1 // tid >= nthreads, or no sync for several threads
-	BadBuffer  = 2 // a buffer is null or not aligned to Align
+	BadBuffer  = 2 // a buffer, or an array of pointers to some, is null, or a buffer is not aligned to Align
+	BadStages  = 3 // first > last, or last beyond the number of stages
 )
 
 // What NAME_cpu_ok returns.

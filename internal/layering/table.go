@@ -114,6 +114,7 @@ func Table() []Row {
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
+		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "measure"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped

@@ -9,8 +9,11 @@ import (
 )
 
 // ShiftLevels gives each element of x, levels or integers in f32, the level of type y that s says, and the constants of the Func's
-// parameters between x and y, in order.
+// parameters between x and y, in order. Levels of few bits are looked up in words.
 func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType) (*ir.Func, []Const) {
+	if x.Encoded() && x.Bits <= mappedBits {
+		return mapLevels("shift", x, y, func(o, integer int) int { return s.Level(o, int64(integer), y.Bits) })
+	}
 	shape := Spatial(x.Shape)
 	src, dst := buf("x", ir.F32, shape...), BitBuffer("y", y.Bits, shape, y.Enc)
 	if x.Encoded() {

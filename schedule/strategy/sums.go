@@ -14,6 +14,7 @@ const (
 	lanes  = "lanes"
 	outer  = "filters_outer"
 	unroll = "unroll"
+	part   = "part"
 )
 
 // upTo lists 1 to n.

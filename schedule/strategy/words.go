@@ -1,7 +1,10 @@
 package strategy
 
 import (
+	"slices"
+
 	"ripc/ir"
+	"ripc/schedule"
 	"ripc/schedule/cost"
 )
 
@@ -12,7 +15,7 @@ func words() Strategy {
 		Applies: func(l *Layer) (bool, string) {
 			return l.sum.exists() && !l.float() && !l.dots() && !l.table.exists(), "it does not add up counts over windows"
 		},
-		Knobs: tileKnobs,
+		Knobs: partedKnobs,
 		Cost:  func(l *Layer, v Values) float64 { return cost.Words(l.Target, sumOf(l), rowOf(l, v)) },
 		build: buildTile,
 	}
@@ -25,10 +28,24 @@ func floats() Strategy {
 		Applies: func(l *Layer) (bool, string) {
 			return l.sum.exists() && l.float(), "it does not add up floats over windows"
 		},
-		Knobs: tileKnobs,
+		Knobs: partedKnobs,
 		Cost:  func(l *Layer, v Values) float64 { return cost.Floats(sumOf(l).Terms(), rowOf(l, v)) },
 		build: buildTile,
 	}
+}
+
+// partedKnobs are those of tiles, and, where the channels of a packed word are many, how many of them have their sums in registers together.
+func partedKnobs(l *Layer) []Knob {
+	ks := tileKnobs(l)
+	if !l.packed {
+		return ks
+	}
+	n := l.out.extent(ir.Bit)
+	domain := slices.DeleteFunc([]int{8, 16, 32}, func(k int) bool { return k >= n || n%k != 0 })
+	if len(domain) == 0 {
+		return ks
+	}
+	return append(ks, Knob{part, "channels of a word whose sums are in registers together", append(domain, n), n})
 }
 
 func tileKnobs(l *Layer) []Knob { return tilesOf(l, func(int) int { return 1 }) }
@@ -48,7 +65,12 @@ func buildTile(b *builder, v Values) {
 	t := b.tiles(v)
 	b.bring(t)
 	b.pads()
-	b.reorder(b.reduction()...)
+	loops := b.reduction()
+	if c := b.sum.loop(ir.Channel); v[part] > 0 && c != "" && v[part] < b.extent(c) {
+		b.must("split %s %d tail=%s -> %s.o %[1]s.i", c, v[part], schedule.TailPerfect, c)
+		loops = append([]string{c + ".o"}, append(loops[:len(loops)-1], c+".i")...)
+	}
+	b.reorder(loops...)
 	b.registers(b.sum.buf)
 	b.stagesBetween()
 	b.finish(t)

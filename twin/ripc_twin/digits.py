@@ -13,8 +13,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from .layers import BitConv2d, Flatten, IntLinear, MaxPool2d, Quantize, ShiftNorm
+from .moves import Flatten, MaxPool2d
 from .network import Network
+from .norms import ShiftNorm
+from .quantizers import Quantize
+from .weights import BitConv2d, IntLinear
 
 
 def deterministic(seed: int):

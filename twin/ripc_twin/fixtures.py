@@ -8,9 +8,11 @@ import pathlib
 import numpy as np
 
 from .digits import data, deterministic, train
-from .layers import (LBP, BatchNorm, BitConv2d, BitLinear, Flatten, IntLinear, MaxPool2d, Quantize, RPReLU, RSign, ShiftNorm,
-                     Threshold)
+from .moves import Flatten, MaxPool2d
 from .network import Network
+from .norms import BatchNorm, RPReLU, ShiftNorm
+from .quantizers import LBP, Quantize, RSign, Threshold
+from .weights import BitConv2d, BitLinear, IntLinear
 
 
 def patterns() -> Network:

@@ -6,7 +6,8 @@ import struct
 import torch
 from torch import nn
 
-from .layers import Layer, ShiftNorm, Spec
+from .layer import Layer, Spec
+from .norms import ShiftNorm
 from .tensors import Levels, Sums
 
 

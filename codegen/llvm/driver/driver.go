@@ -12,8 +12,8 @@
 //
 // in and out are arrays of pointers, in the order of the Program's input and output buffers; run_stages runs the stages
 // first..last-1. All threads must call it with the same arguments but for their tid. The result is 0, 1 if the thread
-// numbers make no sense or sync is null where it is needed, or 2 if a buffer is null or a buffer or sync is not 64-byte
-// aligned. Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings come back at
+// numbers make no sense or sync is null where it is needed, 2 if a buffer or an array of pointers is null or a buffer or sync is
+// not 64-byte aligned, or 3 if first is above last or last above the number of stages. Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings come back at
 // the end.
 package driver
 

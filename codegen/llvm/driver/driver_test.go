@@ -215,7 +215,7 @@ func TestRunStages(t *testing.T) {
 	if got := i32s(y)[0]; got != 0 {
 		t.Errorf("the last stage ran: %d", got)
 	}
-	run(99, 1000)
+	run(99, stages)
 	if got := i32s(y)[0]; got != 5+99*stages {
 		t.Errorf("got %d", got)
 	}
@@ -241,9 +241,18 @@ func TestStatus(t *testing.T) {
 		{at(in), at(in), a + 32, 0, 1, 0, 2},
 		{at(in), at(in), a, 0, 2, a + 32, 2},
 		{at(in), at(in), 0, 0, 1, 0, 2},
+		{0, at(in), a, 0, 1, 0, 2},
+		{at(in), 0, a, 0, 1, 0, 2},
 	} {
 		if got := call("_run", c.in, c.out, c.ws, c.tid, c.n, c.sync); got != c.want {
 			t.Errorf("case %d: %d, want %d", i, got, c.want)
+		}
+	}
+	for _, c := range []struct{ first, last, want uintptr }{
+		{0, stages, 0}, {stages, stages, 0}, {3, 3, 0}, {0, stages + 1, 3}, {4, 3, 3}, {stages + 1, stages + 1, 3}, {1<<32 - 1, 1<<32 - 1, 3}, {1, 1<<32 - 1, 3},
+	} {
+		if got := call("_run_stages", at(in), at(in), a, 0, 1, 0, c.first, c.last); got != c.want {
+			t.Errorf("stages %d to %d: %d, want %d", c.first, c.last, got, c.want)
 		}
 	}
 	if got := call("_run_1", at(in), at(in), a, 0, 1, 0); got != 0 {

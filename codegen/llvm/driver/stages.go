@@ -18,7 +18,7 @@ entry:
   %%sync.there = icmp ne ptr %%sync, null
   %%sync.ok = or i1 %%one, %%sync.there
   %%threads.ok = and i1 %%tid.ok, %%sync.ok
-  br i1 %%threads.ok, label %%buffers, label %%bad.threads
+  br i1 %%threads.ok, label %%arrays, label %%bad.threads
 
 bad.threads:
   ret i32 %d
@@ -26,7 +26,21 @@ bad.threads:
 bad.alignment:
   ret i32 %d
 
-buffers:`, abi.BadThreads, abi.BadBuffer)
+bad.stages:
+  ret i32 %d
+
+arrays:`, abi.BadThreads, abi.BadBuffer, abi.BadStages)
+	arrays := "true"
+	for _, a := range []struct {
+		name string
+		n    int
+	}{{"in", len(w.inputs)}, {"out", len(w.outputs)}} {
+		if a.n > 0 {
+			w.line("  %%%[1]s.there = icmp ne ptr %%%[1]s, null\n  %%%[1]s.ok = and i1 %[2]s, %%%[1]s.there", a.name, arrays)
+			arrays = "%" + a.name + ".ok"
+		}
+	}
+	w.line("  br i1 %s, label %%buffers, label %%bad.alignment\n\nbuffers:", arrays)
 	var oks []string
 	check := func(ptr, name string) {
 		w.line("  %%%[2]s.int = ptrtoint ptr %[1]s to i64", ptr, name)
@@ -59,8 +73,15 @@ buffers:`, abi.BadThreads, abi.BadBuffer)
 		w.line("  %%ok.%d = and i1 %s, %s", i, all, ok)
 		all = fmt.Sprintf("%%ok.%d", i)
 	}
-	w.line("  br i1 %s, label %%ready, label %%bad.alignment", all)
-	w.line("\nready:")
+	w.line("  br i1 %s, label %%range, label %%bad.alignment", all)
+	w.line(`
+range:
+  %%first.ok = icmp ule i32 %%first, %%last
+  %%last.ok = icmp ule i32 %%last, %d
+  %%range.ok = and i1 %%first.ok, %%last.ok
+  br i1 %%range.ok, label %%ready, label %%bad.stages
+
+ready:`, len(w.p.Stages))
 	w.WriteString(w.arch.enter)
 	w.line("  %%tid64 = zext i32 %%tid to i64")
 	w.line("  %%scratch.skip = mul i64 %%tid64, %d", w.scratch)

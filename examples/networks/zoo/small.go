@@ -68,10 +68,10 @@ func vehicle(in vehicleInput) func(b *builder, x string) string {
 	}
 }
 
-// mlp4 is the survey's, with the widths of FINN's smallest network: four binary dense layers on bits of a picture.
+// mlp4 is the survey's, with the widths of FINN's large one: four binary dense layers on bits of a picture.
 func mlp4(b *builder, x string) string {
 	x = b.threshold("bits", x)
-	return b.dense(x, b.units(256*4), b.units(256*4), b.units(256*4))
+	return b.dense(x, b.units(1024), b.units(1024), b.units(1024))
 }
 
 // dense is binary dense layers of so many units, with normalization and sign, and the last one of 10.

@@ -22,7 +22,17 @@ func imageNet() []int { return []int{1, 224, 224, 3} }
 
 // Networks is the table of all networks, without the small twins.
 func Networks() []Network {
-	return slices.Concat(squeezeNets(), riptideRows(), others())
+	all := slices.Concat(squeezeNets(), riptideRows(), others())
+	for i, n := range all {
+		all[i].Listed = !n.Riptide() && n.Bits > 0 || slices.Contains(listed(), n.Name)
+	}
+	return all
+}
+
+// listed are the forms of Riptide's networks that are measured.
+func listed() []string {
+	return []string{"squeezenet", "squeezenet_a2", "squeezenet_a1_bipolar", "alexnet_a1", "alexnet_a2", "alexnet_a1_bipolar", "vggnet_a1", "vggnet_a2", "vggnet_a1_bipolar",
+		"resnet18_a1", "resnet18_a1_w2", "resnet18_a2_w2", "resnet50_a1", "resnet50_a1_w2", "resnet50_a2_w2"}
 }
 
 // squeezeNets are those of examples/squeezenet.
@@ -99,7 +109,7 @@ func others() []Network {
 		{Name: "vehicle_rgb", Family: "vehicle", Paper: gpuPaper, Note: "reads colours above thresholds", Input: vehicles, blocks: vehicle(vehicleRGB)},
 		{Name: "vehicle_gray", Family: "vehicle", Paper: gpuPaper, Note: "reads brightness above a threshold", Input: vehicles, blocks: vehicle(vehicleGray)},
 		{Name: "vehicle_lbp", Family: "vehicle", Paper: gpuPaper, Note: "reads local binary patterns", Input: vehicles, blocks: vehicle(vehicleLBP)},
-		{Name: "mlp4", Paper: fpgaPaper, Note: "widths of FINN's SFC", Input: []int{1, 784}, blocks: mlp4},
+		{Name: "mlp4", Paper: fpgaPaper, Note: "widths of FINN's LFC", Input: []int{1, 784}, blocks: mlp4},
 		{Name: "cnv4", Paper: fpgaPaper, Note: "the survey gives no widths", Input: digits, blocks: cnv4},
 		{Name: "cnv8", Paper: fpgaPaper, Note: "VGG-small", Input: []int{1, 32, 32, 3}, blocks: cnv8},
 		{Name: "unet", Paper: "Ronneberger et al., U-Net, MICCAI 2015", Note: "with binary layers", Input: []int{1, 128, 128, 3}, blocks: uNet},

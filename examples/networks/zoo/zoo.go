@@ -31,6 +31,8 @@ type Network struct {
 	Encoding ir.EncodingKind
 	// Weights is the number of bits of the weights of binary layers, 1 if left out.
 	Weights int
+	// Listed networks are in the table of measured figures.
+	Listed bool
 	// Mode is the arithmetic of shift_norm, where there is any.
 	Mode graph.ShiftMode
 

@@ -1,0 +1,97 @@
+package zoo
+
+import (
+	"fmt"
+	"strings"
+
+	"ripc/graph"
+	"ripc/importer/ripcjson"
+	"ripc/internal/safetensors"
+)
+
+// Facts are what a network is made of, whatever it is compiled for.
+type Facts struct {
+	Nodes                 int
+	Binary, Float         int   // layers that multiply: levels by weights of few bits, and others
+	BinaryMACs, FloatMACs int64 // of these, for one input
+	Bytes, FloatBytes     int64 // weights, those of few bits packed; and all of them as f32
+}
+
+// Facts counts what n is made of.
+func (n Network) Facts() (*Facts, error) {
+	m := n.model()
+	text, err := m.text()
+	if err != nil {
+		return nil, err
+	}
+	g, err := ripcjson.Parse(n.Name+".json", text, func(string) (map[string]safetensors.Tensor, error) { return m.stored, nil })
+	if err != nil {
+		return nil, err
+	}
+	f := &Facts{Nodes: len(g.Nodes)}
+	for _, node := range g.Nodes {
+		for key, w := range node.Weights {
+			bits := 32
+			if key == "w" && graph.Bitserial(node.Op) {
+				bits = max(1, n.Weights)
+			}
+			f.FloatBytes += 4 * int64(w.Elems())
+			f.Bytes += (int64(bits)*int64(w.Elems()) + 7) / 8
+		}
+		if !graph.Products(node.Op) {
+			continue
+		}
+		w := node.Weights["w"]
+		pixels := graph.Elems(g.Value(node.Output).Shape) / w.Shape[len(w.Shape)-1]
+		if strings.Contains(node.Op, "transpose") { // each pixel of the input meets each weight
+			pixels = graph.Elems(g.Value(node.Inputs[0]).Shape) / w.Shape[2]
+		}
+		macs := int64(pixels) * int64(w.Elems())
+		if graph.Bitserial(node.Op) {
+			f.Binary, f.BinaryMACs = f.Binary+1, f.BinaryMACs+macs
+		} else {
+			f.Float, f.FloatMACs = f.Float+1, f.FloatMACs+macs
+		}
+	}
+	return f, nil
+}
+
+// Page is the table of the networks in Markdown. Riptide's have a row for each architecture, with the names of its other forms.
+func Page() (string, error) {
+	var b strings.Builder
+	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | what is to be known |\n|" + strings.Repeat("---|", 8) + "\n")
+	all := Networks()
+	shown := map[string]bool{}
+	for _, n := range all {
+		if n.Riptide() && shown[n.Family] || n.Bits == 0 {
+			continue
+		}
+		shown[n.Family] = true
+		f, err := n.Facts()
+		if err != nil {
+			return "", err
+		}
+		note := n.Note
+		if n.Riptide() {
+			var forms []string
+			for _, o := range all {
+				if o.Family == n.Family && o.Name != n.Name {
+					forms = append(forms, "`"+o.Name+"`")
+				}
+			}
+			note = "also " + strings.Join(forms, ", ")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, n.Paper, strings.Trim(strings.ReplaceAll(fmt.Sprint(n.Input[1:]), " ", "x"), "[]"),
+			f.Binary, f.Float, millions(f.BinaryMACs), millions(f.FloatMACs), kib(f.Bytes), kib(f.FloatBytes), note)
+	}
+	return b.String(), nil
+}
+
+func millions(n int64) string { return fmt.Sprintf("%.1f M", float64(n)/1e6) }
+
+func kib(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
