@@ -73,8 +73,7 @@ func TestChosenAlgorithm(t *testing.T) {
 			t.Errorf("%s takes %.0f cycles by %s, and %.0f by the other", l.Name, took, l.Algorithm, instead)
 		}
 		for _, e := range [][2]float64{{float64(l.Why.Costs[want]), took}, {float64(l.Why.Costs[against]), instead}} {
-			// The upper bound is wide as long as the costs of dot are those from before smull: layers with it take less than they count.
-			if q := e[0] / e[1]; q < 0.7 || q > 1.7 {
+			if q := e[0] / e[1]; q < 0.7 || q > 1.4 {
 				t.Errorf("%s: %s; it took %.0f, %.0f by the other", l.Name, l.Why.Text, took, instead)
 			}
 		}

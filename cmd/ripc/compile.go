@@ -167,7 +167,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), res)
 	}
-	res.print(summary)
+	res.print(summary, widthOf(summary, false))
 	return nil
 }
 
@@ -252,44 +252,48 @@ func (r *compileResult) count() {
 	}
 }
 
-func (r *compileResult) print(w io.Writer) {
-	fmt.Fprintf(w, "%s for %s: %s, %s", r.Model, r.Target, count(r.Stages, "stage"), count(r.Binary, "binary layer"))
+// print says what was made, in lines of at most width characters if that is not 0.
+func (r *compileResult) print(w io.Writer, width int) {
+	line := func(indent int, format string, args ...any) {
+		fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, indent))
+	}
+	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, count(r.Stages, "stage"), count(r.Binary, "binary layer"))
 	if r.f32Sums > 0 {
-		fmt.Fprintf(w, " (%d with float sums)", r.f32Sums)
+		head += fmt.Sprintf(" (%d with float sums)", r.f32Sums)
 	}
-	fmt.Fprintf(w, ", %d float", len(r.Float)-r.f32Sums)
+	head += fmt.Sprintf(", %d float", len(r.Float)-r.f32Sums)
 	if r.MACs > 0 {
-		fmt.Fprintf(w, "; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
+		head += fmt.Sprintf("; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
 	}
-	fmt.Fprintln(w)
+	line(0, "%s", head)
 	for _, f := range r.changeable {
-		fmt.Fprintf(w, "  stays float: %s\n", f)
+		line(2, "stays float: %s", f)
 	}
 	switch rest := len(r.Float); {
 	case len(r.changeable) > 0 || rest == 0:
 	case r.Binary == 0 && !r.fewBits:
-		fmt.Fprintf(w, "  %d of %d stages float: the model has no binary weights\n", rest, r.Stages)
+		line(2, "%d of %d stages float: the model has no binary weights", rest, r.Stages)
 	case r.Binary > 0:
-		fmt.Fprintf(w, "  fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits\n", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
+		line(2, "fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
 	default:
 		for _, f := range r.layers {
-			fmt.Fprintf(w, "  stays float: %s\n", f)
+			line(2, "stays float: %s", f)
 		}
 	}
 	for i, t := range r.in.Inputs {
 		if note := noteText(r.in, i); note != "" {
-			fmt.Fprintf(w, "  input %s%s\n", t.Title(), note)
+			line(2, "input %s%s", t.Title(), note)
 		}
 	}
 	for _, c := range r.Computed {
-		fmt.Fprintf(w, "  same sums otherwise: %s\n", c)
+		line(2, "same sums otherwise: %s", c)
 	}
-	fmt.Fprintf(w, "weights and tables %s (weights as floats %s), activations %s\n", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
+	line(0, "weights and tables %s (weights as floats %s), activations %s", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
 	for _, k := range r.order {
-		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes)))
+		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes))) // a path stays whole
 	}
-	fmt.Fprintf(w, "%.2f s\n", r.Seconds)
+	line(0, "%.2f s", r.Seconds)
 	if len(r.Functions) > 0 {
-		fmt.Fprintf(w, "functions %s\n", strings.Join(r.Functions, ", "))
+		line(0, "functions %s", strings.Join(r.Functions, ", "))
 	}
 }

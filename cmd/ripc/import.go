@@ -96,6 +96,6 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	if json {
 		return printJSON(cmd.OutOrStdout(), res)
 	}
-	res.print(cmd.OutOrStdout())
+	res.print(cmd.OutOrStdout(), widthOf(cmd.OutOrStdout(), false))
 	return nil
 }

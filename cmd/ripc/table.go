@@ -170,8 +170,8 @@ func shortened(s string, width int, cut cutting) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. All
-// lines are indented.
+// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where
+// lines are indented, those after the first are by 2 more.
 func wrapped(s string, width, indent int) string {
 	space := strings.Repeat(" ", indent)
 	if width == 0 {
@@ -179,18 +179,21 @@ func wrapped(s string, width, indent int) string {
 	}
 	width = max(width, 40)
 	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
+	line := space
+	for i, word := range strings.Fields(s) {
 		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width-indent:
-			lines, line = append(lines, space+line), word
+		case i == 0:
+			line += word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines = append(lines, line)
+			if line = space + word; indent > 0 {
+				line = space + "  " + word
+			}
 		default:
 			line += " " + word
 		}
 	}
-	return strings.Join(append(lines, space+line), "\n")
+	return strings.Join(append(lines, line), "\n")
 }
 
 const (

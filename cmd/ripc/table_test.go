@@ -35,8 +35,8 @@ func TestTableCuts(t *testing.T) {
 	tab.add("fc", "k", "")
 	for width, want := range map[int]string{
 		0:  "LAYER                       KERNEL  REASON\nmodel/first/FusedBatchNorm  kernel  its input is not quantized\n       one word behind another, in lines that fit\nfc                          k\n",
-		46: "LAYER                 KERNEL  REASON\n…irst/FusedBatchNorm  kernel  its input is no…\n       one word behind another, in lines that\n       fit\nfc                    k\n\n(LAYER, REASON cut, for want of width: --wide\nshows all)\n",
-		36: "LAYER               REASON\n…st/FusedBatchNorm  its input is no…\n       one word behind another, in lines\n       that fit\nfc\n\n(without KERNEL; LAYER, REASON cut, for\nwant of width: --wide shows all)\n",
+		46: "LAYER                 KERNEL  REASON\n…irst/FusedBatchNorm  kernel  its input is no…\n       one word behind another, in lines that\n         fit\nfc                    k\n\n(LAYER, REASON cut, for want of width: --wide\nshows all)\n",
+		36: "LAYER               REASON\n…st/FusedBatchNorm  its input is no…\n       one word behind another, in lines\n         that fit\nfc\n\n(without KERNEL; LAYER, REASON cut, for\nwant of width: --wide shows all)\n",
 	} {
 		var b bytes.Buffer
 		if err := tab.write(&b, width); err != nil || b.String() != want {

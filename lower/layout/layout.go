@@ -130,6 +130,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	case Table4, Table6:
 		c.Counts = newCounts(f, &x, Pixels)
 		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
+		c.Tables.Bounded = t.BoundedLookups()
 	case Float:
 		c.Sums = newSums(f, &x)
 	case Dot:

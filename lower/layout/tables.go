@@ -14,6 +14,9 @@ type Tables struct {
 	Bits int // channels of a group
 	cost.Groups
 	most int // what an entry counts
+	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
+	// instruction looks up in this way (isa.LookUp).
+	Bounded bool
 	// Weights [KH, KW, Used, Out] are the entries to look up: those of a group are the bits of one weight each, the first
 	// channel's lowest.
 	Weights []uint8

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"ripc/ir"
@@ -14,8 +13,8 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	}
 	k, t := c.Counts, ir.F32
 	switch {
-	case c.Tables != nil && c.Tables.Largest(c.FusedConv) <= math.MaxUint16:
-		t = ir.U16
+	case c.Tables != nil:
+		t = c.lookedUpSum()
 	case k != nil:
 		t = ir.I32
 	}

@@ -1,6 +1,22 @@
 package ops
 
-import "ripc/ir"
+import (
+	"math"
+
+	"ripc/ir"
+)
+
+// lookedUpSum is the type of sums of what is looked up: the narrowest that holds them and one more, with which thresholds say that they are
+// always reached.
+func (c *conv) lookedUpSum() ir.Type {
+	switch n := c.Tables.Largest(c.FusedConv); {
+	case n < math.MaxUint8:
+		return ir.U8
+	case n < math.MaxUint16:
+		return ir.U16
+	}
+	return ir.I32
+}
 
 // tables is the nest of the tables of the positions of x, bits of levels, that the windows read: [b, h, w, group, entry]. An entry
 // is what its group counts against that many bits of weights, over all planes.
@@ -43,6 +59,10 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 
 // lookUp is what filters look up for the bits of their weights w at row h, column w and group g of tables tb.
 func (c *conv) lookUp(tb ir.Buffer, weights ir.Expr, b, h, w, g ir.Expr) ir.Expr {
-	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, int64(c.Tables.Entries()-1))))
-	return ir.At(tb, b, h, w, g, entry)
+	entries := int64(c.Tables.Entries())
+	found := ir.At(tb, b, h, w, g, ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, entries-1))))
+	if c.Tables.Bounded {
+		return &ir.Select{Cond: ir.Bin(ir.Lt, weights, ir.Const(ir.U8, entries)), A: found, B: ir.Const(ir.U8, 0)}
+	}
+	return found
 }

@@ -34,7 +34,8 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	var bits []ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		bits = c.thresholdBits(c.sum(acc, i[0], i[1], i[2], o), o)
+		threshold, reached := c.thresholds(o)
+		bits = levelBits(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.compared(acc, i, o), t) })
 	case e.Shift != nil:
 		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
 	case e.Scale != nil:
@@ -124,7 +125,7 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	switch {
 	case e.Thresholds != nil:
 		threshold, reached := c.thresholds(i[3])
-		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.sum(acc, i[0], i[1], i[2], i[3]), t) })
+		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.compared(acc, i, i[3]), t) })
 	case e.Shift != nil:
 		v = c.shiftLevel(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	case e.Scale != nil:
@@ -155,13 +156,22 @@ func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
 	return func(t ir.Expr) ir.Expr { return ir.Bin(ir.Ge, v, t) }
 }
 
-// thresholdBits compares sums with thresholds; those of padding channels are never reached.
-func (c *conv) thresholdBits(p, o ir.Expr) []ir.Expr {
-	threshold, reached := c.thresholds(o)
-	return levelBits(c.Epilogue.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, p, t) })
+// compared is what thresholds are compared with at position i, channel o.
+func (c *conv) compared(acc ir.Buffer, i []ir.Expr, o ir.Expr) ir.Expr {
+	if c.short() {
+		return ir.At(acc, i[0], i[1], i[2], o)
+	}
+	return c.sum(acc, i[0], i[1], i[2], o)
 }
 
-// thresholds are those of channel o, and how the sum of an accumulator compares with one that it reaches.
+// short says that sums are compared in the type in which they are added up, of which more fit a vector than of 32 bits: they are
+// corrected by nothing.
+func (c *conv) short() bool {
+	return c.Tables != nil && c.Pool == nil && c.Counts.Padding == nil && c.lookedUpSum() != ir.I32
+}
+
+// thresholds are those of channel o, and how what is compared (compared) reaches one; those of channels that only fill words are never
+// reached. Levels of several bits compare by < only: of <= LLVM makes > where a comparison chooses a threshold, and computes both.
 func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
 	var t ir.Buffer
 	n := len(c.Epilogue.Thresholds)
@@ -171,10 +181,33 @@ func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.
 		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), n)
 	case k.Rising:
 		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, n)
+	case c.short():
+		most := int32(c.Tables.Largest(c.FusedConv))
+		if c.lookedUpSum() == ir.U8 {
+			t = constant(c, "t", ir.U8, limitsAbove[uint8](k, most), 0, n)
+		} else {
+			t = constant(c, "t", ir.U16, limitsAbove[uint16](k, most), 0, n)
+		}
+		reached = ir.Lt
+	case c.Epilogue.OutBits > 1:
+		above := slices.Concat(k.Thresholds...)
+		for i := range above {
+			above[i]++
+		}
+		t, reached = constant(c, "t", ir.I32, above, 0, n), ir.Lt
 	default:
 		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
 	}
 	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, reached
+}
+
+// limitsAbove are the least counts that reach no threshold of k, of counts up to most.
+func limitsAbove[T uint8 | uint16](k *layout.Line, most int32) []T {
+	var out []T
+	for _, v := range slices.Concat(k.Thresholds...) {
+		out = append(out, T(min(v, most)+1))
+	}
+	return out
 }
 
 // sumOf is the i32 sum that belongs to accumulator p.

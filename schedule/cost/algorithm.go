@@ -174,11 +174,12 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	case l.Filters%lanes != 0:
 		each *= float64(lanes) / WordChannels
 	}
-	rows := int64(TableRows(int(l.Rows)))
+	rows := int64(TableRows(int(l.Rows), int(l.TapRows)))
 	twice := float64(rows+l.TapRows-1) / float64(rows) // rows that two blocks of rows read
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l))
+	// Sums of 16 bits are compared, twice as many as of 32.
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)/2)
 }
 
 // Groups is how the channels of a pixel are cut into groups that have a table each: words of WordChannels in chunks, and chunks in groups,
@@ -186,7 +187,7 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 type Groups struct {
 	Chunk    int // words that are cut together
 	Chunks   int
-	PerChunk int // groups
+	PerChunk int // groups that have tables
 	Used     int // groups that hold channels: those of the last chunk may be fewer than PerChunk
 }
 
@@ -199,9 +200,16 @@ func GroupsOf(channels, bits int) Groups {
 	}
 	whole := func(channels int) int { return (channels + bits - 1) / bits }
 	g.Chunks, g.PerChunk = words/g.Chunk, whole(g.Chunk*WordChannels)
-	g.Used = (g.Chunks-1)*g.PerChunk + whole(channels-(g.Chunks-1)*g.Chunk*WordChannels)
+	last := whole(channels - (g.Chunks-1)*g.Chunk*WordChannels)
+	g.Used = (g.Chunks-1)*g.PerChunk + last
+	if g.Chunks == 1 { // tables of channels that there are not are left out, but for those that are made with others
+		g.PerChunk = min(g.PerChunk, (last+madeTogether-1)/madeTogether*madeTogether)
+	}
 	return g
 }
+
+// madeTogether is how many tables instructions make at a time.
+const madeTogether = 4
 
 // MaxByte is the largest sum that a byte holds.
 const MaxByte = 255
@@ -227,8 +235,13 @@ func Runs(most, groups, taps int) (lookups, run int) {
 }
 
 // TableRows is the number of rows of the output that share the tables that are made for them: half as many tasks as Rows makes, since
-// tables are dear.
-func TableRows(h int) int { return min(h, 2*Rows(h)) }
+// tables are dear. Windows of one row share none with those of the next, so that tables need not leave the first cache.
+func TableRows(h, window int) int {
+	if window == 1 {
+		return 1
+	}
+	return min(h, 2*Rows(h))
+}
 
 // TablePositions is how many positions have registers for sums of bytes, of so many registers of filters each, beside the entries that
 // are looked up and two temporaries.

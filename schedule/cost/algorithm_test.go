@@ -90,11 +90,12 @@ func TestFewBitsStay(t *testing.T) {
 }
 
 // TestLookedUp: what tables were measured to cost, in cycles of one thread of the machine of the other measurements (examples/convs, 64
-// to 512 channels, ripc bench --algorithm conv=TABLE), is estimated to a factor of 1.6, and tables are chosen for 2 and 3 bits, and for 1 bit where a
+// to 512 channels, ripc bench --algorithm conv=TABLE), or estimated cycles of boards, is estimated to a factor of 1.6, and tables are chosen for 2 and 3 bits, and for 1 bit where a
 // popcount takes many operations.
 func TestLookedUp(t *testing.T) {
 	v3, v4, zen := lookup(t, "x86-64-v3"), lookup(t, "x86-64-v4"), lookup(t, "zen5")
 	zen.Features = append(zen.Features, "avx512vbmi", "avx512bitalg")
+	a53, a76 := lookup(t, "rpi3"), lookup(t, "rpi5")
 	for _, m := range []struct {
 		target   targets.Target
 		size, ch int64
@@ -106,6 +107,7 @@ func TestLookedUp(t *testing.T) {
 		{zen, 56, 64, 3, 6, 404e3}, {zen, 28, 128, 3, 6, 325e3}, {zen, 14, 256, 3, 6, 289e3}, {zen, 7, 512, 3, 6, 271e3},
 		{v4, 28, 128, 1, 4, 387e3}, {v4, 28, 128, 2, 4, 405e3},
 		{v3, 28, 128, 1, 4, 683e3}, {v3, 28, 128, 2, 4, 702e3},
+		{a53, 28, 128, 2, 4, 6061e3}, {a53, 28, 128, 3, 4, 7608e3}, {a53, 7, 512, 2, 4, 6028e3}, {a76, 28, 128, 2, 4, 2510e3}, {a76, 28, 128, 3, 4, 3243e3},
 	} {
 		l := cost.Layer{Outputs: m.size * m.size, Rows: m.size, Cols: m.size, Filters: m.ch, Taps: 9, TapRows: 3, Channels: m.ch, Words: m.ch / 32,
 			ActivationPlanes: m.bits, WeightPlanes: 1, Inputs: (m.size + 2) * (m.size + 2) * m.ch, Levels: 1<<m.bits - 1}
@@ -116,7 +118,7 @@ func TestLookedUp(t *testing.T) {
 		if table > pop {
 			t.Errorf("%s, %d channels, %d bits: popcounts are estimated to take %.0f cycles, tables %.0f", m.target.Name, m.ch, m.bits, pop, table)
 		}
-		if l.ActivationPlanes, l.Levels = 1, 1; m.group == 6 && cost.Table(m.target, l, 6) < cost.Popcount(m.target, l) {
+		if l.ActivationPlanes, l.Levels = 1, 1; (m.group == 6 || m.target.Arch == "aarch64") && cost.Table(m.target, l, m.group) < cost.Popcount(m.target, l) {
 			t.Errorf("%s, %d channels: tables for 1 bit", m.target.Name, m.ch)
 		}
 	}

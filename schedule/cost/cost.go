@@ -59,6 +59,12 @@ func CarrySave(t targets.Target, s Sum, r Row, vectors int) float64 {
 // inUse is the number of registers that a count of words by look-up takes, with its tables and masks.
 const inUse = 9
 
+// LookUps is the cost of a row for a group of channels and a register of filters: a look-up, an addition, a share of adding bytes to wider
+// sums, and the loads of tables and of entries, which a tile of so many registers of filters shares.
+func LookUps(r Row, registers int) float64 {
+	return float64(r.positions()) * (3 + 1/float64(registers) + 1/float64(r.Tile))
+}
+
 // Dots is the cost of a row of sums of n steps of products of bytes.
 func Dots(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }
 

@@ -703,10 +703,10 @@ func layers() map[string]*ir.Func {
 	dots := func(arch string, h, in, out, k, stride int) *ir.Func {
 		return testlayer.Integers(layer(h, in, out, k, stride, 1), targets.Target{Arch: arch}, layout.Dot, ir.Unipolar, 8, 1, h, h, ops.Slice{})
 	}
-	looked := func(in, out, planes int, by layout.Algorithm) *ir.Func {
-		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: in, Out: out, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
+	looked := func(arch string, in, out, k, planes int, by layout.Algorithm) *ir.Func {
+		a := &graph.FusedConv{KH: k, KW: k, SH: 1, SW: 1, In: in, Out: out, Pad: graph.Padding{Top: k / 2, Bottom: k / 2, Left: k / 2, Right: k / 2}}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
-		return testlayer.Integers(a, targets.Target{}, by, ir.Unipolar, planes, 1, 13, 13, ops.Slice{})
+		return testlayer.Integers(a, targets.Target{Arch: arch, Features: []string{"neon"}}, by, ir.Unipolar, planes, 1, 13, 13, ops.Slice{})
 	}
 	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
 	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
@@ -726,8 +726,10 @@ func layers() map[string]*ir.Func {
 		"few":        few(layout.PopcountDense, 33, 96, 1),
 		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
 		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
-		"table4":     looked(48, 64, 1, layout.Table4),
-		"table6":     looked(128, 128, 3, layout.Table6),
+		"table4":     looked("", 48, 64, 3, 1, layout.Table4),
+		"table4_arm": looked("aarch64", 48, 64, 3, 2, layout.Table4),
+		"table6":     looked("", 128, 128, 3, 3, layout.Table6),
+		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6), // sums of bytes
 	}
 }
 

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -34,12 +35,23 @@ func tables() Strategy {
 func (l *Layer) lookUps(n int) []int {
 	var out []int
 	for _, i := range isa.Query(isa.LookUp, l.Target) {
-		if i.Words == l.table.extent(ir.Entry) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
+		if l.looksUp(i) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
 			out = append(out, i.Lanes)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// looksUp reports whether i looks up in the layer's tables, and what is no entry as the layer does.
+func (l *Layer) looksUp(i isa.Instr) bool {
+	bounded := false
+	ir.WalkExpr(l.term(), func(e ir.Expr) bool {
+		_, chosen := e.(*ir.Select)
+		bounded = bounded || chosen
+		return true
+	})
+	return i.Words == l.table.extent(ir.Entry) && i.Bounded == bounded
 }
 
 // runs is the number of look-ups whose sum fits a byte.
@@ -63,9 +75,15 @@ func tableKnobs(l *Layer) []Knob {
 	if domain == nil {
 		domain = []int{1}
 	}
-	for i, n := range domain { // two registers of filters share the tables that are read, where there are registers for it
-		if n*8 <= l.Target.VectorBits || n*8 == 2*l.Target.VectorBits && l.Target.Registers >= 32 {
-			best = i
+	tile, least := tileKnob(l, cost.TablePositions(l.Target, 1)), math.Inf(1)
+	for i, n := range domain { // several registers of filters share the tables that are read, where there are registers for it
+		registers := max(1, n*8/l.Target.VectorBits)
+		if registers > 1 && l.Target.Registers < 32 {
+			continue
+		}
+		k := tileKnob(l, cost.TablePositions(l.Target, registers))
+		if c := cost.LookUps(cost.Row{Width: l.out.extent(ir.Col), Tile: k.Default}, registers); c <= least {
+			best, tile, least = i, k, c
 		}
 	}
 	taps := l.sum.extent(ir.TapCol)
@@ -76,8 +94,8 @@ func tableKnobs(l *Layer) []Knob {
 	}
 	return []Knob{
 		{filters, "filters that are looked up at once", domain, domain[best]},
-		tileKnob(l, cost.TablePositions(l.Target, max(1, domain[best]*8/l.Target.VectorBits))),
-		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h)},
+		tile,
+		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h, l.sum.extent(ir.TapRow))},
 		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
 	}
@@ -110,7 +128,7 @@ func (b *tableBuilder) build() {
 		order = []string{channels, rowTiles, batch, colTiles, words, position, t.inner}
 	}
 	b.reorder(order...)
-	t.row, t.outer, t.position = rowTiles, order[0], position
+	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
 	b.sumsAt(t.home)
 	if !b.dense() {
 		b.must("compute_at %s %s", b.table.buf, t.row)
@@ -123,6 +141,9 @@ func (b *tableBuilder) build() {
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
+	if b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
+		b.unroll(b.find(t.block))
+	}
 }
 
 // entries makes the tables, by an instruction where there is one for them.
@@ -202,25 +223,31 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		b.must("split %s %d tail=perfect -> %s %s", all, n, blocks, lane)
 	}
 	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], lane)
-	// An iteration of a loop of one sums in bytes, and one around that in 16 bits where more are needed.
-	around, bufs, from := loops[ir.TapCol], []string{name + ".b"}, b.sum.buf
+	var bufs []string
+	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() {
+		bufs = b.inBytes(loops[ir.TapCol], groups, name)
+	}
+	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] }); i != nil {
+		b.must("tensorize %s %s", lane, i.Func.Name)
+	}
+	return bufs
+}
+
+// inBytes sums what an iteration of a loop looks up in bytes, in 16 bits around that where the sums have more, and gives their buffers.
+func (b *tableBuilder) inBytes(taps, groups, name string) []string {
+	around, bufs, from := taps, []string{name + ".b"}, b.sum.buf
 	if cost.At(b.v[at]) == cost.AtTap {
 		around = groups
 	}
-	inside := func(loop string) string {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.one %[1]s", loop, b.extent(loop))
-		return loop + ".one"
-	}
-	around = inside(around)
+	// A loop of one around it.
+	one := around + ".one"
+	b.must("split %[1]s %[2]d tail=perfect -> %[3]s %[1]s", around, b.extent(around), one)
 	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
 		bufs = append(bufs, name+".h")
-		b.must("split %[1]s 1 tail=perfect -> %[1]s.h %[1]s", around)
-		b.must("narrow_accumulate %s %s.h u16 -> %s", from, around, bufs[1])
+		b.must("split %[1]s 1 tail=perfect -> %[1]s.h %[1]s", one)
+		b.must("narrow_accumulate %s %s.h u16 -> %s", from, one, bufs[1])
 		from = bufs[1]
 	}
-	b.must("narrow_accumulate %s %s u8 -> %s", from, around, bufs[0])
-	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return i.Words == b.table.extent(ir.Entry) && i.Lanes == b.v[filters] }); i != nil {
-		b.must("tensorize %s %s", lane, i.Func.Name)
-	}
+	b.must("narrow_accumulate %s %s u8 -> %s", from, one, bufs[0])
 	return bufs
 }

@@ -55,6 +55,8 @@ type Instr struct {
 	Type   ir.Type // of what is written
 	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide   bool    // weights are loaded two registers at a time
+	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
+	Bounded bool
 }
 
 // All lists the instructions of all CPUs. Each call makes new Funcs.
@@ -66,7 +68,7 @@ func of(arch string) []Instr {
 	case "x86_64":
 		return append(x86(), x86Tables()...)
 	case "aarch64":
-		return slices.Concat(arm64(), byteLanes(arch), pairs(arch))
+		return slices.Concat(arm64(), byteLanes(arch), pairs(arch), arm64Tables())
 	case "arm":
 		return slices.Concat(arm(), byteLanes(arch), pairs(arch))
 	}

@@ -17,7 +17,7 @@ func x86Tables() []Instr {
 	var is []Instr
 	look := func(needs []string, entries int, lanes ...int) {
 		for _, n := range lanes {
-			f := lookUp(fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n), n, entries)
+			f := lookUp(fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n), n, entries, false)
 			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: n, Words: entries, Type: ir.U8})
 		}
 	}
@@ -29,22 +29,45 @@ func x86Tables() []Instr {
 			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words)
 			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "x86_64", Needs: needs, Lanes: groups, Words: 1 << bits, Type: ir.U8})
 		}
-		made("avx512_tables64_x11", with(vbmi, "avx512bitalg"), 11, 6, 2)
-		made("avx512_tables64_x6", with(vbmi, "avx512bitalg"), 6, 6, 1)
-		made("avx512_tables16_x8", avx512, 8, 4, 1)
-		made("avx2_tables16_x8", avx2, 8, 4, 1)
+		for _, c := range []struct{ groups, words int }{{11, 2}, {8, 2}, {6, 1}, {4, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
+			made(fmt.Sprintf("avx512_tables64_x%d", c.groups), with(vbmi, "avx512bitalg"), c.groups, 6, c.words)
+		}
+		for _, g := range []int{8, 4} {
+			made(fmt.Sprintf("avx512_tables16_x%d", g), avx512, g, 4, 1)
+			made(fmt.Sprintf("avx2_tables16_x%d", g), avx2, g, 4, 1)
+		}
 	}
 	return is
 }
 
-// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two; higher bits of w do not count.
-func lookUp(name string, lanes, entries int) *ir.Func {
+// arm64Tables are the instructions that make tables of 4 channels, a register each, and look counts up in them: tbl.
+func arm64Tables() []Instr {
+	neon := []string{"neon"}
+	var is []Instr
+	for _, n := range []int{16, 32, 64} {
+		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), n, 16, true), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8, Bounded: true})
+	}
+	for n := 1; n <= MaxPlanes; n++ {
+		for _, g := range []int{8, 4} {
+			f := makeTables(fmt.Sprintf("neon_tables16_x%d_a%d", g, n), n, g, 4, 1)
+			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "aarch64", Needs: neon, Lanes: g, Words: 16, Type: ir.U8})
+		}
+	}
+	return is
+}
+
+// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two. Higher bits of w do not count, or, if bounded,
+// what is no entry gives 0.
+func lookUp(name string, lanes, entries int, bounded bool) *ir.Func {
 	acc, t, w := out("acc", ir.U8, lanes), in("t", ir.U8, entries), in("w", ir.U8, lanes)
 	l := ir.V("l")
-	entry := ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1))))
+	var found ir.Expr = ir.At(t.Buffer, ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1)))))
+	if bounded {
+		found = &ir.Select{Cond: ir.Bin(ir.Lt, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries))), A: found, B: ir.Const(ir.U8, 0)}
+	}
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, t, w},
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: ir.At(t.Buffer, entry)}},
+		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: found}},
 	}
 }
 

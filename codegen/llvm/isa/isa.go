@@ -52,8 +52,14 @@ func function(i isa.Instr, inOrder bool) Function {
 	case isa.WidenAddMemory:
 		return addToMemory(name, i.Lanes, a)
 	case isa.LookUp:
+		if i.Arch == "aarch64" {
+			return arm64LookUp(i, a)
+		}
 		return lookUp(i)
 	case isa.Tables:
+		if i.Arch == "aarch64" {
+			return arm64Tables(i)
+		}
 		return tables(i)
 	case isa.PackCompare:
 		if a.pairwise != "" {

@@ -96,6 +96,8 @@ func TestAssembly(t *testing.T) {
 		"avx512_lookup64_":   {"vpermb", "vpaddb"},
 		"avx512_lookup16_":   {"vbroadcasti32x4", "vpshufb", "vpaddb"},
 		"avx2_lookup16_":     {"vbroadcasti128", "vpshufb", "vpaddb"},
+		"neon_lookup16_":     {"tbl\tv"},
+		"neon_tables16_":     {"dup\tv", "eor\tv", "cnt\tv"},
 		"avx512_tables64_":   {"vpmultishiftqb", "vpopcntb", "vpermb"},
 		"avx512_tables16_":   {"vpshufb", "zmm"},
 		"avx2_tables16_":     {"vpshufb", "vpsrlvd", "ymm"},
@@ -114,7 +116,7 @@ func TestAssembly(t *testing.T) {
 		}
 		testAssembly(t, llc, i, false, wants[i.Func.Name])
 		inOrder := slices.Clone(wants[i.Func.Name])
-		if i.Meaning == isa.XorCountTile && i.Arch == "aarch64" {
+		if (i.Meaning == isa.XorCountTile || i.Meaning == isa.LookUp) && i.Arch == "aarch64" {
 			inOrder = append(inOrder, "uqadd\tv")
 		}
 		testAssembly(t, llc, i, true, inOrder)
