@@ -9,6 +9,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
+	"ripc/autotune/shipped"
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/internal/files"
@@ -36,6 +37,8 @@ type TuneRequest struct {
 	Search string // one of Searches; "" is the default
 	Seed   uint64
 	Layers []string // those to tune; none stands for all
+	// Alone leaves out the schedules that come with ripc (ShippedRecords), which else are tried first.
+	Alone bool
 	// Events, if not nil, is called with what happens.
 	Events func(TuneEvent)
 }
@@ -77,13 +80,19 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	if name == "" {
 		name = RunnerFor(c.Target)
 	}
+	known := &records.Set{}
+	if !r.Alone {
+		if known, err = shipped.Records(); err != nil {
+			return nil, err
+		}
+	}
 	run, err := runner.Open(ctx, name, c.Target, runner.Options{Key: r.Key, Log: r.Log})
 	if err != nil {
 		return nil, err
 	}
 	n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: o.Algorithms, Bitserial: o.Bitserial}
 	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records, Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
-		Layers: r.Layers, Events: r.Events})
+		Layers: r.Layers, Known: known, Events: r.Events})
 	return res, errors.Join(err, run.Close())
 }
 
@@ -101,11 +110,14 @@ func TuneRunners() []string { return runner.Names() }
 // Searches lists what TuneRequest.Search may be; the first is the default.
 func Searches() []string { return search.Names() }
 
+// ShippedRecords is the name, for WithRecords, of the records that come with ripc.
+const ShippedRecords = shipped.Name
+
 // WithRecords is o with the schedules and algorithms that a file of records has for the network, where o leaves them open; what is to be
 // said of the records is told when they are looked at. It fails if the file cannot be read: records that are stale, damaged, of another
 // version or another machine are no failure.
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
-	set, err := records.LoadExisting(path)
+	set, err := shipped.Load(path)
 	if err != nil {
 		return o, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the records", Err: files.Cause(err)}
 	}

@@ -47,7 +47,7 @@ const (
 
 // Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a choice and a schedule for each kernel, so
 // that the stages of the network cost least together. It depends on the network, the records and, for the target host, on cpu, the name
-// of this machine's CPU, and fails only where n cannot be lowered. Costs of different machines are never compared: it takes those of one.
+// of this machine's CPU, and fails only where n cannot be lowered, or with ctx's error. Costs of different machines are never compared: it takes those of one.
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
 	a := &agreement{network: n, set: set, best: map[string]*measured{}, unknown: map[place]bool{}}
 	a.read(cpu)
@@ -66,7 +66,7 @@ func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agre
 			return nil, err
 		}
 	}
-	return a.of(p, choice), nil
+	return a.of(ctx, p, choice)
 }
 
 // agreement is one call of Agree.
@@ -149,13 +149,17 @@ func before(c, d records.Class, n, m int) bool {
 }
 
 // of is the agreement for p, which has the algorithms of choice.
-func (a *agreement) of(p *ir.Program, choice map[string]layout.Algorithm) *Agreement {
+func (a *agreement) of(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
 	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
 	for _, s := range p.Stages {
-		if m := a.cheapest(p, p.FuncByName(s.Func)); m == nil {
+		m, err := a.cheapest(ctx, p, p.FuncByName(s.Func))
+		switch {
+		case err != nil:
+			return nil, err
+		case m == nil:
 			without.Layers = append(without.Layers, s.Name)
-		} else {
+		default:
 			out.Schedules[s.Func] = m.choice
 		}
 	}
@@ -163,22 +167,25 @@ func (a *agreement) of(p *ir.Program, choice map[string]layout.Algorithm) *Agree
 		a.notes = append(a.notes, without)
 	}
 	out.Notes = a.notes
-	return out
+	return out, nil
 }
 
 // maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at before all of these count as of no
 // use: each takes milliseconds, and where many do not fit, none does.
 const maxStale = 24
 
-// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits.
-func (a *agreement) cheapest(p *ir.Program, f *ir.Func) *measured {
+// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is none. It fails with ctx's error alone.
+func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*measured, error) {
 	key := space.Key(f)
 	if m, ok := a.best[key]; ok {
-		return m
+		return m, nil
 	}
 	var found *measured
 	stale := 0
 	for _, r := range a.set.Ranked(records.Task{Workload: key, Target: a.network.Target.Name}, a.class) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if stale >= maxStale && r.Versions.Ripc != compile.Version {
 			continue
 		}
@@ -198,7 +205,7 @@ func (a *agreement) cheapest(p *ir.Program, f *ir.Func) *measured {
 		}
 	}
 	a.best[key] = found
-	return found
+	return found, nil
 }
 
 func layersOf(p *ir.Program, f *ir.Func) []string {

@@ -32,7 +32,11 @@ func (a *agreement) choose(ctx context.Context, usual *ir.Program) (map[string]l
 			if choice[s.Name] != by || s.Layer.Algorithm.Name != by.String() {
 				continue
 			}
-			if m := a.cheapest(p, p.FuncByName(s.Func)); m != nil {
+			m, err := a.cheapest(ctx, p, p.FuncByName(s.Func))
+			if err != nil {
+				return nil, err
+			}
+			if m != nil {
 				at := placeOf(s)
 				if costs[at] == nil {
 					costs[at] = map[layout.Algorithm]float64{}
@@ -43,7 +47,10 @@ func (a *agreement) choose(ctx context.Context, usual *ir.Program) (map[string]l
 	}
 	choice, promised := map[string]layout.Algorithm{}, 0.0
 	for _, s := range usual.Stages {
-		m := a.cheapest(usual, usual.FuncByName(s.Func))
+		m, err := a.cheapest(ctx, usual, usual.FuncByName(s.Func))
+		if err != nil {
+			return nil, err
+		}
 		if m == nil {
 			a.unknown[placeOf(s)] = true
 			continue
@@ -79,16 +86,17 @@ const maxAssignments = 64
 // what the network is without a tuner, of one algorithm for all layers, of choice, and of what comes of these by changing layers to
 // choice, one after the other, as long as that helps.
 func (a *agreement) together(ctx context.Context, usual *ir.Program, choice map[string]layout.Algorithm, promised float64, free map[string][]layout.Algorithm) (map[string]layout.Algorithm, error) {
-	total, err := a.costOf(choice)
+	total, err := a.costOf(ctx, choice)
 	if err != nil || total <= promised*(1+1e-9) { // sums in another order
 		return choice, err
 	}
-	best, least := map[string]layout.Algorithm{}, a.cost(usual)
+	best := map[string]layout.Algorithm{}
+	least, err := a.cost(ctx, usual)
+	if err != nil {
+		return nil, err
+	}
 	try := func(next map[string]layout.Algorithm) (bool, error) {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		total, err := a.costOf(next)
+		total, err := a.costOf(ctx, next)
 		if err != nil || total >= least {
 			return false, err
 		}
@@ -146,24 +154,30 @@ func (a *agreement) together(ctx context.Context, usual *ir.Program, choice map[
 }
 
 // costOf is the cost of the network with the algorithms of choice.
-func (a *agreement) costOf(choice map[string]layout.Algorithm) (float64, error) {
+func (a *agreement) costOf(ctx context.Context, choice map[string]layout.Algorithm) (float64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	p, err := a.network.lowered(choice)
 	if err != nil {
 		return 0, err
 	}
-	return a.cost(p), nil
+	return a.cost(ctx, p)
 }
 
 // cost is that of all stages of p. What has not been measured counts nothing if that is so without a tuner, too, else without end.
-func (a *agreement) cost(p *ir.Program) float64 {
+func (a *agreement) cost(ctx context.Context, p *ir.Program) (float64, error) {
 	total := 0.0
 	for _, s := range p.Stages {
-		switch m := a.cheapest(p, p.FuncByName(s.Func)); {
+		m, err := a.cheapest(ctx, p, p.FuncByName(s.Func))
+		switch {
+		case err != nil:
+			return 0, err
 		case m != nil:
 			total += m.cost
 		case !a.unknown[placeOf(s)]:
-			return math.Inf(1)
+			return math.Inf(1), nil
 		}
 	}
-	return total
+	return total, nil
 }

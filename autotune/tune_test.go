@@ -477,6 +477,11 @@ func TestAgree(t *testing.T) {
 	if total != r.Best {
 		t.Errorf("the stages cost %v together, want %v", total, r.Best)
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if a, err := autotune.Agree(ended, n, set, "this one"); !errors.Is(err, context.Canceled) {
+		t.Errorf("when it is over: %+v, %v", a, err)
+	}
 	again, _, _ := agreed(t, n, set)
 	if !maps.EqualFunc(again.Traces(), a.Traces(), slices.Equal) {
 		t.Errorf("the same records give %v and %v", a.Traces(), again.Traces())

@@ -121,7 +121,8 @@ const headerEnd = `
 
 /* Runs the network. in holds a pointer for each input, out one for each output. All nthreads threads must call it with
  * the same arguments but for tid = 0 .. nthreads-1; sync may be null if nthreads is 1. All outputs are complete when
- * any of the calls returns RIPC_OK. */
+ * any of the calls returns RIPC_OK. Threads that wait for each other yield, so give them one priority: under a
+ * real-time policy (SCHED_FIFO), one of lower priority might never get to run. */
 int {name}_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,
     ripc_sync *sync);
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc/autotune/records"
+	"ripc/autotune/shipped"
 	"ripc/internal/files"
 )
 
@@ -20,8 +21,8 @@ func recordsCommand() *cobra.Command {
 		Short: "Look at what ripc tune has measured, and tidy it up",
 		Long: `List what is in files of records (ripc tune writes them): for each workload, target and
 machine the number of candidates tried, what the best of them costs, what the default
-schedule costs, and how many times cheaper the best is. The commands below merge files,
-prune them, and draw how the best cost fell.`,
+schedule costs, and how many times cheaper the best is. "shipped" stands for the records that
+come with ripc. The commands below merge files, prune them, and draw how the best cost fell.`,
 		Example: `  ripc records ripc.records
   ripc records prune ripc.records --keep 3
   ripc records curve ripc.records -o curve.svg`,
@@ -104,7 +105,7 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 func loadRecords(paths []string) (*records.Set, error) {
 	var sets []*records.Set
 	for _, path := range paths {
-		s, err := records.LoadExisting(path)
+		s, err := shipped.Load(path)
 		if err != nil {
 			return nil, cannotReadRecords(path, err)
 		}
@@ -191,7 +192,7 @@ has it open goes on with the new one.`,
 				err = records.Rewrite(out, prune)
 			} else {
 				var set, pruned *records.Set
-				if set, err = records.LoadExisting(args[0]); err == nil {
+				if set, err = shipped.Load(args[0]); err == nil {
 					pruned, err = prune(set)
 				}
 				if err == nil {

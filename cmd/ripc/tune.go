@@ -42,10 +42,12 @@ docs/tuning.md says more.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			switch {
-			case r.Trials < 0:
+			case r.Trials < 0, r.Trials == 0 && cmd.Flags().Changed("trials"):
 				return usagef("--trials %d: give 1 or more", r.Trials)
 			case minutes < 0 || math.IsNaN(minutes) || minutes > maxMinutes:
 				return usagef("--minutes %g: 0 to %d are possible", minutes, maxMinutes)
+			case f.records == ripc.ShippedRecords:
+				return usagef("--records %s are those that come with ripc; name a file that can be written to", f.records)
 			case f.records == "":
 				f.records = defaultRecords
 			}
@@ -91,6 +93,7 @@ docs/tuning.md says more.`,
 	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default local where this machine can run the target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
+	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	complete(cmd, "tuner", ripc.Searches)
 	complete(cmd, "runner", ripc.TuneRunners)

@@ -49,7 +49,7 @@ def test_files(images, tmp_path):
     net.export(tmp_path / "net.json", name="mine")
     model = json.loads((tmp_path / "net.json").read_text())
     assert model["name"] == "mine" and model["weights"] == "net.safetensors" and model["outputs"] == ["dense1"]
-    assert [n["op"] for n in model["nodes"]][:4] == ["quantize", "bitserial_conv2d", "shift_norm", "max_pool"]
+    assert [n["op"] for n in model["nodes"]][:4] == ["quantize", "bitserial_conv2d", "max_pool", "shift_norm"]
     header, blob = read(tmp_path / "net.safetensors")
     assert header["conv2.w"]["dtype"] == "I8" and header["conv2.w"]["shape"] == [3, 3, 32, 32]
     ends = sorted(t["data_offsets"] for t in header.values())

@@ -1,0 +1,222 @@
+// Command shipped makes the records that come with ripc (autotune/shipped) and the page that says what they are: it tunes the networks of
+// runs.json, each for its target, and keeps the best schedule of each kernel beside the default one. What is measured lies in a folder, so
+// that it can be interrupted; boards are simulated, and give the same records each time.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"ripc"
+	"ripc/autotune/records"
+	"ripc/examples/networks/zoo"
+)
+
+//go:embed runs.json
+var runsText []byte
+
+// run is a network that is tuned for a target.
+type run struct {
+	Target  string `json:"target"`
+	Network string `json:"network"` // of examples/networks
+	Trials  int    `json:"trials"`
+	Runner  string `json:"runner"`
+}
+
+// seed is that of all runs.
+const seed = 1
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := produce(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "shipped:", err)
+		os.Exit(1)
+	}
+}
+
+func produce(ctx context.Context, args []string) error {
+	fs := flag.NewFlagSet("shipped", flag.ContinueOnError)
+	dir := fs.String("dir", "build/shipped", "folder of what is measured")
+	out := fs.String("out", "autotune/shipped/records.jsonl.gz", "the records that come with ripc")
+	page := fs.String("page", "docs/shipped-records.md", "what says what they are")
+	pattern := fs.String("only", ".", "TARGET/NETWORK of the runs, a regular expression")
+	asItIs := fs.Bool("pack", false, "tune nothing: make records and page of what the folder has")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	only, err := regexp.Compile(*pattern)
+	if err != nil {
+		return err
+	}
+	var runs []run
+	if err := json.Unmarshal(runsText, &runs); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*dir, 0o755); err != nil {
+		return err
+	}
+	var names []string
+	for _, r := range runs {
+		if !only.MatchString(r.Target + "/" + r.Network) {
+			continue
+		}
+		if !*asItIs {
+			if err := r.tune(ctx, *dir); err != nil {
+				return fmt.Errorf("%s for %s: %w", r.Network, r.Target, err)
+			}
+		}
+		if !slices.Contains(names, r.file(*dir)) {
+			names = append(names, r.file(*dir))
+		}
+	}
+	all, err := load(names)
+	if err != nil {
+		return err
+	}
+	set := kept(all)
+	packed, err := pack(set)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(*out, packed, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(*page, pageOf(all, set, len(packed), time.Now()), 0o644)
+}
+
+// file is where what is measured for r's target lies in a folder.
+func (r run) file(dir string) string { return filepath.Join(dir, r.Target+".records") }
+
+// tune does a run, as far as its measurements are not in the folder.
+func (r run) tune(ctx context.Context, dir string) error {
+	n, err := zoo.Find(r.Network)
+	if err != nil {
+		return err
+	}
+	path, err := n.Write(dir)
+	if err != nil {
+		return err
+	}
+	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: r.file(dir), Trials: r.Trials, Seed: seed, Alone: true})
+	if err == nil {
+		fmt.Printf("%s for %s: %s -> %s\n", r.Network, r.Target, res.Unit.Text(res.Default), res.Unit.Text(res.Best))
+	}
+	return err
+}
+
+// load is what files of records have together; one that is not there has none.
+func load(files []string) (*records.Set, error) {
+	var sets []*records.Set
+	for _, f := range files {
+		s, err := records.Load(f)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, s)
+	}
+	return records.Merge(sets...)
+}
+
+// kept is what ships of records: of each kernel the default schedule and the best one, without the samples.
+func kept(all *records.Set) *records.Set {
+	s := all.Prune(1)
+	s.Foreign = nil
+	for i := range s.Records {
+		s.Records[i].Result.Samples = nil
+	}
+	return s
+}
+
+// pack is the text of s, the same bytes for the same records.
+func pack(s *records.Set) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Write(z); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// pageOf is docs/shipped-records.md: s ships of all that was measured, in so many bytes.
+func pageOf(all, s *records.Set, size int, now time.Time) []byte {
+	var b strings.Builder
+	var versions, order []string
+	type row struct {
+		machine                     string
+		candidates, kernels, better int
+		usual, best                 float64
+		unit                        records.Unit
+	}
+	rows := map[string]*row{}
+	for i := range s.Records {
+		v := s.Records[i].Versions
+		if text := fmt.Sprintf("ripc %s with LLVM %s", v.Ripc, v.LLVM); !slices.Contains(versions, text) {
+			versions = append(versions, text)
+		}
+	}
+	for _, t := range s.Tasks() {
+		for _, class := range s.Classes(t) {
+			usual, ok := s.Default(t, class)
+			if !ok {
+				continue
+			}
+			key := t.Target + " " + class.CPU
+			r := rows[key]
+			if r == nil {
+				r = &row{machine: class.CPU, unit: class.Unit}
+				if class.Simulated {
+					r.machine += ", simulated"
+				}
+				rows[key], order = r, append(order, key)
+			}
+			best := s.Ranked(t, class)[0].Result.Cost
+			r.kernels++
+			r.usual, r.best = r.usual+usual.Result.Cost, r.best+best
+			if best < usual.Result.Cost {
+				r.better++
+			}
+		}
+	}
+	for i := range all.Records {
+		r := &all.Records[i]
+		if row := rows[r.Target+" "+r.Machine.CPU]; row != nil {
+			row.candidates++
+		}
+	}
+	fmt.Fprintf(&b, `# The records that come with ripc
+
+`+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB): it tunes the networks of bench/shipped/runs.json with seed %d, each for its
+target, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
+
+Made on %s by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)): the same each time, and good
+for telling schedules apart. Times are of the CPU that is named. A target of runs.json that is not in the table has not been tuned yet.
+
+| target | machine | candidates | kernels | with a better schedule | all kernels by default | at their best | |
+|---|---|---:|---:|---:|---:|---:|---:|
+`, (size+1023)/1024, seed, now.UTC().Format(time.DateOnly), strings.Join(versions, ", "))
+	for _, key := range order {
+		r := rows[key]
+		target, _, _ := strings.Cut(key, " ")
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.candidates, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
+	}
+	return []byte(b.String())
+}
