@@ -23,7 +23,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner networks table shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -129,6 +129,9 @@ bench: setup ## measure ripc's layers and networks beside the machine's limits, 
 
 bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
 	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
+
+ablation: setup ## what each optimization is worth, at low priority; it can be interrupted: docs/ablation.md; ABLATION="-targets rpi3 -sample 8 -anew"
+	nice -n 15 $(GO) run ./examples/ablation $(ABLATION)
 
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
 	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)

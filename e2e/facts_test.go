@@ -35,7 +35,7 @@ func models(t *testing.T) []string {
 // things lie in memory.
 func facts(in *ripc.Inspection) ripc.Inspection {
 	out := *in
-	out.Target, out.WeightBytes, out.ArenaBytes = "", 0, 0
+	out.Target, out.WeightBytes, out.ArenaBytes, out.Memory = "", 0, 0, nil
 	// Whether bytes of the caller's become planes is a matter of the algorithm that reads them.
 	out.Layers = slices.DeleteFunc(slices.Clone(in.Layers), func(l ripc.Layer) bool { return l.Op == "bitpack" })
 	for i := range out.Layers {

@@ -40,6 +40,7 @@ type Glue struct {
 	Beside     int      // bits of the levels that it writes beside floats, 0: none
 	PerChannel bool     // the levels behind float steps differ from channel to channel
 	MaxH, MaxW int      // rows and columns of sums of which the largest counts; 0: each counts
+	Mean       int      // positions whose mean it stores, all that there are; 0: each of them
 }
 
 // Reason is why a layer, or its glue, stays float.
@@ -74,7 +75,7 @@ func (l *Layer) Facts() []Fact {
 	facts := []Fact{
 		{"layer", &l.Kind}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
-		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW},
+		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
 		{"reason", &r.Code}, {"where", &r.Where},
 		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs}, {"unit", &l.Algorithm.Unit},
 	}

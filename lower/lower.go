@@ -36,6 +36,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	l.planBytes()
 	l.planForms()
 	l.planQuantizers()
+	l.planMeans()
 	for _, name := range g.Inputs {
 		l.input(g.Value(name))
 	}
@@ -87,7 +88,8 @@ type lowering struct {
 	written map[string]*graph.Node   // by quantize, or transpose behind it: the node that makes the caller's bytes
 	before  map[string]*graph.Node   // by quantizer: the float steps before it that its stage does too
 	beside  map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
-	done    map[string]bool          // float steps and quantizers that another stage does
+	means   map[string]*graph.Node   // by fused layer that makes floats: the mean of them that its stage makes in their place
+	done    map[string]bool          // float steps, quantizers and means that another stage does
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
@@ -229,7 +231,7 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 	}
 	layer := layerOf(l.g, n, why)
 	if _, ok := n.Attrs.(*graph.FusedConv); ok { // stages that copy a layer's output bear its name, too
-		layer.Glue.Beside = l.besideBits(n)
+		layer.Glue.Beside, layer.Glue.Mean = l.besideBits(n), l.positions(n)
 		layer.Algorithm = algorithmOf(l.choices[n.Name])
 	}
 	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})

@@ -218,7 +218,11 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	in := x.Value
 	in.Shape = ops.Spatial(x.Shape)
 	shape := in.Shape
-	dst := l.result(n)
+	made := n
+	if m := l.means[n.Name]; m != nil {
+		made = m
+	}
+	dst := l.result(made)
 	args, others := []string{src}, []layout.Tensor(nil)
 	for _, name := range a.Others(n) {
 		v, buf := l.read(n, name)
@@ -228,7 +232,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
-	c.From, c.To = x.Form, l.made(n)
+	c.From, c.To, c.Mean = x.Form, l.made(n), made != n
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
@@ -247,7 +251,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		why = graph.WhyFloatWeights
 	case n.Op == "window_sum":
 		macs, why = 0, graph.WhyWeightOffset // the model asks for none
-	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(n.Output):
+	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(made.Output):
 		why = graph.WhySumsLeave
 	}
 	l.stage(n, f, macs, why, append(append(args, dst.buf), levels...)...)

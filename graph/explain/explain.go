@@ -178,6 +178,9 @@ func Glue(g ir.Glue) string {
 	if g.MaxH > 0 {
 		parts = append(parts, fmt.Sprintf("after max_pool %dx%d", g.MaxH, g.MaxW))
 	}
+	if g.Mean > 0 {
+		parts = append(parts, fmt.Sprintf("mean of %d positions", g.Mean))
+	}
 	return strings.Join(parts, ", ")
 }
 

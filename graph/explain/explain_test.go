@@ -64,6 +64,7 @@ func TestBecame(t *testing.T) {
 func TestGlue(t *testing.T) {
 	for want, g := range map[string]ir.Glue{
 		"thresholds(2 bits), after max_pool 2x2": {Form: "thresholds", Bits: 2, MaxH: 2, MaxW: 2},
+		"mul, mean of 169 positions":             {Form: "steps", Steps: []string{"mul"}, Mean: 169},
 		"add, shift, clip(1 bit)":                {Form: "shift", Bits: 1},
 		"mul fma":                                {Form: "steps", Steps: []string{"mul", "fma"}},
 		"mul levels(2 bits)":                     {Form: "steps", Steps: []string{"mul"}, Bits: 2},

@@ -172,7 +172,15 @@ func (b *modelBuilder) bitserial() {
 		if b.quantize(); !dense && b.r.IntN(4) == 0 {
 			b.shortcut(floats)
 		}
+	} else if !dense && b.r.IntN(2) == 0 {
+		b.mean()
 	}
+}
+
+// mean adds the mean over all positions.
+func (b *modelBuilder) mean() {
+	b.add("global_avg_pool", nil)
+	b.shape = []int{b.shape[0], b.shape[3]}
 }
 
 func (b *modelBuilder) pool(op string) {
@@ -230,14 +238,15 @@ func (b *modelBuilder) step() {
 	case len(b.shape) == 4:
 		switch b.r.IntN(8) {
 		case 0:
-			b.conv("conv2d")
+			if b.conv("conv2d"); b.r.IntN(4) == 0 {
+				b.mean()
+			}
 		case 1:
 			b.activation()
 		case 2:
 			b.pool([]string{"max_pool", "avg_pool"}[b.r.IntN(2)])
 		case 3:
-			b.add("global_avg_pool", nil)
-			b.shape = []int{b.shape[0], b.shape[3]}
+			b.mean()
 		case 4:
 			b.add("batch_norm", nil)
 		default:

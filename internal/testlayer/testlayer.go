@@ -11,20 +11,20 @@ import (
 )
 
 // Integers is the Func of a for target t, a layer of +-1 weights over levels [batch, h, w, a.In] of so many bits. It sets a's weights,
-// but for their values, and pads with the level 0 or, bipolar, with the highest. It writes the levels of the quantizers beside it where
-// it makes floats and can.
-func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
-	return conv(integers(a, t, by, enc, bits, batch, h, w), slice, beside)
+// but for their values, and pads with the level 0 or, bipolar, with the highest. Where it makes floats and can, it writes the levels of those
+// of the readers beside them that are quantizers or, in their place, the mean of all positions, if that is the only reader.
+func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
+	return conv(integers(a, t, by, enc, bits, batch, h, w), by, slice, readers)
 }
 
 // Bytes is Integers by products of bytes where levels lie in memory as bytes.
-func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int, beside ...*graph.Node) *ir.Func {
+func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int, readers ...*graph.Node) *ir.Func {
 	l := integers(a, t, layout.Dot, enc, bits, batch, h, w)
 	l.From = layout.Bytes
 	if l.To == layout.Planes {
 		l.To = layout.Bytes
 	}
-	return conv(l, ops.Slice{}, beside)
+	return conv(l, layout.Dot, ops.Slice{}, readers)
 }
 
 func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int) *layout.Conv {
@@ -36,9 +36,12 @@ func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.
 	return layout.NewConv(a, x, t, by, others(a, batch, h, w)...)
 }
 
-// conv is l's Func, with the levels of those quantizers beside it that it can have there.
-func conv(l *layout.Conv, slice ops.Slice, beside []*graph.Node) *ir.Func {
-	for _, n := range beside {
+// conv is l's Func, with what it can make for readers.
+func conv(l *layout.Conv, by layout.Algorithm, slice ops.Slice, readers []*graph.Node) *ir.Func {
+	if len(readers) == 1 && readers[0].Op == "global_avg_pool" && layout.Means(l.FusedConv, by) {
+		l.Mean, slice = true, ops.Slice{}
+	}
+	for _, n := range readers {
 		if b, ok := layout.BesideOf(l.FusedConv, n); ok {
 			l.Beside = append(l.Beside, b)
 		}
@@ -65,6 +68,6 @@ func others(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
 }
 
 // Reals is the Func of a, a layer over real numbers.
-func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, beside ...*graph.Node) *ir.Func {
-	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), slice, beside)
+func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
+	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
 }

@@ -96,6 +96,7 @@ type Conv struct {
 	X      graph.Value // the input, [B, H, W, C]
 	Others []Tensor    // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
 	Beside []Beside    // levels that are written beside the floats
+	Mean   bool        // of the floats of all positions, which is written in their place
 	From   Form        // of X
 	To     Form        // of the output
 	Counts *Counts     // Algorithm Popcount, of any Window, and Table4 and Table6

@@ -23,7 +23,7 @@ type Const struct {
 // counts, looked up. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
 // products of bytes, a step of channels together; levels are made bytes before, likewise. slice is the part of a concatenated output
-// that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y.
+// that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y. With Mean, y is [B, Out].
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
 	c.oh, c.ow = l.OutSize(c.h, c.w)
@@ -33,8 +33,8 @@ func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 		c.pw = (c.ow-l.Pool.Kernel[1])/l.Pool.Strides[1] + 1
 	}
 	c.o = l.Out
-	if l.To == layout.Planes {
-		c.o = Words(l.Out) * WordBits // padding channels exist so that whole words are written
+	if l.To == layout.Planes || l.Mean {
+		c.o = Words(l.Out) * WordBits // padding channels exist so that whole words are written, or blocks of channels computed
 	}
 	return c.build(slice), c.consts
 }
@@ -55,6 +55,9 @@ type conv struct {
 // name says what is computed, and of which size.
 func (c *conv) name() string {
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
+	if c.Mean {
+		size += "_mean"
+	}
 	switch {
 	case c.Tables != nil:
 		return fmt.Sprintf("tconv2d_a%dt%d_%s", c.Counts.Planes, c.Tables.Bits, size)

@@ -14,10 +14,12 @@ import (
 // epilogue adds the nest that turns accumulators into the output, and the parameters it needs.
 func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	e := c.Epilogue
-	switch c.To {
-	case layout.Floats:
+	switch {
+	case c.Mean:
+		return c.storeMean(acc)
+	case c.To == layout.Floats:
 		return c.storeFloat(acc, slice)
-	case layout.Bytes, layout.SignedBytes:
+	case c.To.Bytewise():
 		return c.storeBytes(acc, slice)
 	}
 	shape := []int{c.batch, c.ph, c.pw, c.Out}

@@ -10,17 +10,75 @@ import (
 )
 
 // Arena gives each ArenaBuf of p an offset and returns the arena's size in bytes. A buffer lives from the first stage
-// that uses it to the last. Larger buffers are placed first, each at the lowest offset that is free for its lifetime.
+// that uses it to the last. Buffers are placed one after the other, each at the lowest offset that is free for its lifetime, in the best
+// of several orders; where a stage needs all that an order takes, none is better.
 func Arena(p *ir.Program) int64 {
-	type life struct {
-		buf         *ir.ProgBuf
-		first, last int
+	all := lives(p)
+	least := needed(all, len(p.Stages))
+	var best []int64
+	var size int64
+	try := func(order []*life) bool {
+		if n := place(order); best == nil || n < size {
+			size, best = n, best[:0]
+			for _, l := range all {
+				best = append(best, l.at)
+			}
+		}
+		return size == least
 	}
+	found := false
+	for i, before := range orders() {
+		if i > 0 && len(all) > maxTried {
+			break
+		}
+		order := slices.Clone(all)
+		slices.SortStableFunc(order, before)
+		if found = try(order); found {
+			break
+		}
+		// What ends highest was placed too late.
+		for range min(len(order), maxMoves) {
+			if len(all) > maxTried {
+				break
+			}
+			top := slices.MaxFunc(order, func(a, b *life) int { return cmp.Compare(a.at+a.bytes, b.at+b.bytes) })
+			i := slices.Index(order, top)
+			order = slices.Insert(slices.Delete(order, i, i+1), 0, top)
+			if found = try(order); found || i == 0 {
+				break
+			}
+		}
+		if found {
+			break
+		}
+	}
+	for i, l := range all {
+		l.buf.Offset = best[i]
+	}
+	return size
+}
+
+// How often an order is changed at most, and of how many buffers more than one order is tried.
+const maxMoves, maxTried = 32, 1000
+
+// life is a buffer with the first and the last stage that use it, -1 where none does, and its place.
+type life struct {
+	buf         *ir.ProgBuf
+	bytes       int64
+	first, last int
+	at          int64
+	widest      int64 // the most that a stage needs of the arena which needs it
+}
+
+func (l *life) overlaps(o *life) bool { return o.first <= l.last && l.first <= o.last }
+
+// lives are those of p's buffers in the arena.
+func lives(p *ir.Program) []*life {
 	byName := map[string]*life{}
 	var all []*life
 	for i := range p.Buffers {
 		if b := &p.Buffers[i]; b.Kind == ir.ArenaBuf {
-			l := &life{buf: b, first: -1}
+			l := &life{buf: b, bytes: abi.RoundUp(int64(b.Bytes())), first: -1}
 			byName[b.Name] = l
 			all = append(all, l)
 		}
@@ -35,26 +93,58 @@ func Arena(p *ir.Program) int64 {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *life) int { return cmp.Compare(b.buf.Bytes(), a.buf.Bytes()) })
-	var size int64
-	for i, l := range all {
-		n := abi.RoundUp(int64(l.buf.Bytes()))
-		var busy [][2]int64
-		for _, o := range all[:i] {
-			if o.first <= l.last && l.first <= o.last {
-				busy = append(busy, [2]int64{o.buf.Offset, o.buf.Offset + abi.RoundUp(int64(o.buf.Bytes()))})
+	return all
+}
+
+// needed is the most that a stage needs at once, or one buffer that no stage uses; no placement takes less.
+func needed(all []*life, stages int) (most int64) {
+	at := make([]int64, stages)
+	for _, l := range all {
+		most = max(most, l.bytes)
+		for i := max(l.first, 0); l.first >= 0 && i <= l.last; i++ {
+			at[i] += l.bytes
+			most = max(most, at[i])
+		}
+	}
+	for _, l := range all {
+		for i := max(l.first, 0); l.first >= 0 && i <= l.last; i++ {
+			l.widest = max(l.widest, at[i])
+		}
+	}
+	return most
+}
+
+// orders are those in which buffers may be placed: large ones first; those of the stages that need most first; those that live longest
+// first; in the order of the stages.
+func orders() []func(a, b *life) int {
+	size := func(a, b *life) int { return cmp.Compare(b.bytes, a.bytes) }
+	return []func(a, b *life) int{
+		size,
+		func(a, b *life) int { return cmp.Or(cmp.Compare(b.widest, a.widest), size(a, b)) },
+		func(a, b *life) int { return cmp.Or(cmp.Compare(b.last-b.first, a.last-a.first), size(a, b)) },
+		func(a, b *life) int { return cmp.Or(cmp.Compare(a.first, b.first), size(a, b)) },
+	}
+}
+
+// place puts buffers at the lowest offsets that are free, in their order, and returns where the highest ends.
+func place(order []*life) (size int64) {
+	var busy [][2]int64
+	for i, l := range order {
+		busy = busy[:0]
+		for _, o := range order[:i] {
+			if o.overlaps(l) {
+				busy = append(busy, [2]int64{o.at, o.at + o.bytes})
 			}
 		}
 		slices.SortFunc(busy, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
-		at := int64(0)
+		l.at = 0
 		for _, b := range busy {
-			if at+n <= b[0] {
+			if l.at+l.bytes <= b[0] {
 				break
 			}
-			at = max(at, b[1])
+			l.at = max(l.at, b[1])
 		}
-		l.buf.Offset = at
-		size = max(size, at+n)
+		size = max(size, l.at+l.bytes)
 	}
 	return size
 }

@@ -33,6 +33,7 @@ type Glue struct {
 	PerChannel bool     `json:"per_channel,omitempty"` // levels behind float steps differ from channel to channel
 	MaxH       int      `json:"max_h,omitempty"`       // rows and columns of sums of which the largest counts
 	MaxW       int      `json:"max_w,omitempty"`
+	Mean       int      `json:"mean,omitempty"` // positions whose mean is written
 }
 
 // Reason is why a layer, or its glue, stays float.

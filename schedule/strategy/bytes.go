@@ -73,7 +73,7 @@ func byteTile(l *Layer) cost.ByteTile {
 }
 
 func byteKnobs(l *Layer) []Knob {
-	s, t, w, h := sumOf(l), byteTile(l), l.out.extent(ir.Col), l.out.extent(ir.Row)
+	s, t, w, h := sumOf(l), byteTile(l), l.out.extent(ir.Col), l.rows()
 	words, where := cost.ByteSteps(s)
 	rows := cost.Rows(h)
 	ks := lanesKnobs(l)
@@ -137,6 +137,9 @@ func byteCopies(l *Layer, t cost.ByteTile, where cost.At, rows *int) (copies, gr
 	if !l.pad.exists() || l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
 		return -1, 0
 	}
+	if l.mean.exists() { // the whole input is copied
+		return 0, 0
+	}
 	h := l.out.extent(ir.Row)
 	bytes := perVector(l) * 4 * l.pad.extent(ir.Col) * max(1, l.pad.extent(ir.Word)) * max(1, l.pad.extent(ir.Plane))
 	stride := max(1, (l.pad.extent(ir.Row)-l.sum.extent(ir.TapRow))/max(1, h-1))
@@ -174,7 +177,7 @@ func (b *byteBuilder) build() {
 		b.may("parallel %s", t.outer)
 	}
 	b.positions(t)
-	if i := b.instr(isa.PackCompare, func(i isa.Instr) bool { return i.Lanes == b.extent(t.inner) }); !b.packed || i == nil || !b.may("tensorize %s %s", t.inner, i.Func.Name) {
+	if i := b.instr(isa.PackCompare, func(i isa.Instr) bool { return i.Lanes == b.extent(t.inner) }); !b.packed || b.mean.exists() || i == nil || !b.may("tensorize %s %s", t.inner, i.Func.Name) {
 		b.may("vectorize %s", t.inner)
 	}
 }

@@ -14,7 +14,11 @@ type Layer struct {
 	Func   *ir.Func
 	Target targets.Target
 
-	out nest // writes the output
+	// out writes the output or, where that is the mean of all positions, what the mean is of.
+	out nest
+	// mean adds up what out writes, and final writes the output, a block of channels in each iteration of its loop over words; the zero
+	// nests where the output is no mean.
+	mean, final nest
 	// The stages of a sum over windows; the zero nest where there is none.
 	sum  nest // adds up
 	pad  nest // copies the input, with a border or in other words: what the sums read, if that is not the input itself
@@ -26,7 +30,7 @@ type Layer struct {
 	// between are the stages from the sums to the output, the last first: values that the output is made of, then the pool.
 	between []string
 
-	packed    bool // the output is words of bits
+	packed    bool // the output is words of bits, or the mean of blocks of as many channels
 	scattered bool // neighbouring sums read addresses that are no neighbours
 	own       bool // each channel has words of the input of its own
 	joined    bool // other tensors meet the sums on their way to the output
@@ -97,6 +101,9 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			l.sum = n
 		}
 	}
+	if l.sum.exists() {
+		l.averaged(nests, params)
+	}
 	l.packed = l.out.loops[ir.Bit] != nil
 	if !l.sum.exists() {
 		return l
@@ -118,7 +125,7 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 	l.counted(term)
 	all := allocs(f.Body)
 	for i := len(all) - 1; i >= 0; i-- {
-		if n := nests[all[i]]; !copies[n.buf] {
+		if n := nests[all[i]]; !copies[n.buf] && n.buf != l.mean.buf && n.buf != l.out.buf {
 			l.between = append(l.between, n.buf)
 			if n.loops[ir.TapRow] != nil {
 				l.pool = n
@@ -134,6 +141,16 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 		}
 	}
 	return l
+}
+
+// averaged looks for the nest that adds up what is computed for all positions.
+func (l *Layer) averaged(nests map[string]nest, params map[string]bool) {
+	for _, b := range allocs(l.Func.Body) {
+		if n := nests[b]; n.loops[ir.TapRow] != nil && n.loops[ir.Row] == nil && n.buf != l.sum.buf {
+			l.mean, l.final = n, l.out
+			l.out = l.source(n, nests, params)
+		}
+	}
 }
 
 // lookedUp looks at sums of what is looked up: the buffer that is read in the place of the input is one of tables then.
@@ -251,8 +268,16 @@ func (l *Layer) dots() bool {
 
 func isLoad(e ir.Expr) bool { _, ok := e.(*ir.Load); return ok }
 
-// dense says that there is one row, so that what can be shared out are the channels.
-func (l *Layer) dense() bool { return l.out.extent(ir.Row) == 1 }
+// dense says that there is one row, or that rows are added up in their order, so that what can be shared out are the channels.
+func (l *Layer) dense() bool { return l.out.extent(ir.Row) == 1 || l.mean.exists() }
+
+// rows is the number of rows of the output that can be computed apart.
+func (l *Layer) rows() int {
+	if l.mean.exists() {
+		return 1
+	}
+	return l.out.extent(ir.Row)
+}
 
 // window is the number of positions that the pool makes one of, 0 if there is no pool.
 func (l *Layer) window() int { return l.pool.extent(ir.TapRow) * l.pool.extent(ir.TapCol) }

@@ -22,7 +22,7 @@ func pairs() Strategy {
 				return false, "it does not add up differences of words over windows"
 			case pairInstr(l) == nil:
 				return false, "the target has no instruction that counts two words at once"
-			case !l.packed || l.pool.exists() || len(l.between) > 0:
+			case !l.packed || l.pool.exists() || l.mean.exists() || len(l.between) > 0:
 				return false, "the sums are not what the bits of the output are made of"
 			case !l.pad.exists():
 				return false, "the input has no copy to keep pairs in"

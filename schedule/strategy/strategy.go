@@ -117,7 +117,9 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 			return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("there is no knob %s", n)}
 		}
 	}
+	b.average()
 	s.build(b, all)
+	b.averaged()
 	b.judge()
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}

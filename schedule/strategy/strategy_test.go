@@ -148,9 +148,12 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	return testlayer.Integers(a, target, by, enc, planes, batch, h, w, slice(t, a), beside...)
 }
 
-// drawBeside draws levels that a makes beside floats, none in most cases; a layer that makes no floats has none.
+// drawBeside draws levels that a makes beside floats, or their mean in their place, none in most cases; a layer that makes no floats has none.
 func drawBeside(t *rapid.T, a *graph.FusedConv, enc ir.EncodingKind) []*graph.Node {
 	var nodes []*graph.Node
+	if rapid.IntRange(0, 3).Draw(t, "mean") == 3 {
+		return []*graph.Node{{Op: "global_avg_pool"}}
+	}
 	for range max(0, intRange(t, -3, 2, "beside")) {
 		lt := scalar.LevelType{Enc: enc, Bits: intRange(t, 1, 3, "beside bits"), Scale: 0.1}
 		if rapid.Bool().Draw(t, "beside formula") {
@@ -708,7 +711,12 @@ func layers() map[string]*ir.Func {
 	}
 	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
 	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
+	last := func(k int) *ir.Func {
+		return testlayer.Integers(layer(13, 512, 1000, k, 1, 0), targets.Target{}, layout.Popcount, ir.Unipolar, 1, 1, 13, 13, ops.Slice{}, &graph.Node{Op: "global_avg_pool"})
+	}
 	return map[string]*ir.Func{
+		"mean_1x1":   last(1),
+		"mean_3x3":   last(3),
 		"3x3_64":     conv(13, 64, 256, 3, 1, 1),
 		"1x1_512":    conv(13, 512, 64, 1, 1, 1),
 		"dense":      conv(1, 4096, 1000, 1, 1, 0),

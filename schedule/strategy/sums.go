@@ -41,7 +41,7 @@ func among(list []int, n int) []int {
 
 // rowsKnob shares rows out.
 func rowsKnob(l *Layer) Knob {
-	h := l.out.extent(ir.Row)
+	h := l.rows()
 	return Knob{tileH, "rows of the output that a thread computes at once", upTo(h), cost.Rows(h)}
 }
 
@@ -150,6 +150,12 @@ func (b *builder) tiles(v Values) tiled {
 	if t.block = channels; !filtersOuter || !b.packed {
 		t.block = rowTiles
 	}
+	if b.mean.exists() {
+		t.outer = b.final.loop(ir.Word)
+		if b.find(t.home) == nil { // one column
+			t.home = b.mean.loop(ir.TapRow)
+		}
+	}
 	return t
 }
 
@@ -178,13 +184,16 @@ func (b *builder) sumsAt(home string) {
 // input for a group of rows.
 func (b *builder) bring(t tiled) {
 	b.sumsAt(t.home)
-	if !b.pad.exists() {
+	if !b.pad.exists() || b.mean.exists() && !b.float() { // all blocks of channels read all rows, which are small
 		return
 	}
 	at := t.row
+	if b.mean.exists() {
+		at = b.mean.loop(ir.TapRow)
+	}
 	// Groups read parts of a pixel, which cannot be unpacked by themselves. Rows that are one run of bytes are copied whole: parts of them
 	// begin and end anywhere, and each lane of a vector would have its own condition.
-	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !run {
+	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !b.mean.exists() && !run {
 		at = t.home
 	}
 	copies := append([]nest{b.pad}, b.before...)
@@ -299,6 +308,33 @@ func (b *builder) registers(bufs ...string) {
 	b.unroll(on(b.serial(bufs...), ir.Col)...)
 }
 
+// average brings what a mean is of to a row of it, and the mean to its block of channels, which threads can share.
+func (b *builder) average() {
+	if !b.mean.exists() {
+		return
+	}
+	m := func(a ir.Axis) string { return b.mean.loop(a) }
+	b.reorder(b.final.loop(ir.Word), b.final.loop(ir.Batch))
+	b.must("compute_at %s %s", b.mean.buf, b.final.loop(ir.Batch))
+	b.reorder(m(ir.TapRow), m(ir.TapCol), m(ir.Bit))
+	b.must("compute_at %s %s", b.out.buf, m(ir.TapRow))
+}
+
+// averaged schedules the mean itself.
+func (b *builder) averaged() {
+	if !b.mean.exists() {
+		return
+	}
+	for _, l := range on(b.serial(b.mean.buf, b.final.buf), ir.Bit) {
+		if innermost(l) {
+			b.vectorize(l.Var, maxVector)
+		}
+	}
+	for _, l := range on(b.serial(b.mean.buf), ir.TapCol) {
+		b.unroll(l)
+	}
+}
+
 // stagesBetween schedules what is between the sums and the output.
 func (b *builder) stagesBetween() {
 	for _, buf := range b.between {
@@ -329,7 +365,7 @@ const maxJoined = 7
 func (b *builder) positions(t tiled) {
 	switch {
 	case t.position == "":
-	case b.joined && !b.packed && b.extent(t.position) > maxJoined:
+	case b.joined && (!b.packed || b.mean.exists()) && b.extent(t.position) > maxJoined:
 		_, inner, tail := b.cut(t.position, maxJoined)
 		for _, part := range []string{inner, tail} {
 			if l := b.find(part); l != nil {

@@ -2,6 +2,7 @@ package emit_test
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // instructions gives a Func for each instruction of a CPU, by name: it calls the instruction three times. Sums of bytes begin below
-// 128: instructions are for sums that do not wrap, which is proved before code is made.
+// 128, and entries of tables are below 32: instructions are for sums that do not wrap, which is proved before code is made.
 func instructions(tg targets.Target) []*ir.Func {
 	var fs []*ir.Func
 	for _, fn := range isa.For(tg) {
@@ -25,15 +26,23 @@ func instructions(tg targets.Target) []*ir.Func {
 			call.Args = append(call.Args, w)
 		}
 		f.Body = loop(ir.Serial, "again", 3, call)
-		if acc := fn.Params[0]; acc.Out && acc.Type == ir.U8 {
+		below := func(p *ir.Param, mask int64) {
+			p.Out = true
 			var loops []ir.Loop
 			var at []ir.Expr
-			for d, n := range acc.Shape {
+			for d, n := range p.Shape {
 				v := fmt.Sprintf("d%d", d)
 				loops, at = append(loops, ir.Loop{Var: v, Extent: n}), append(at, ir.V(v))
 			}
-			low := ir.Bin(ir.And, ir.At(acc.Buffer, at...), ir.Const(ir.U8, 127))
-			f.Body = ir.Seq(ir.Nest(loops, &ir.Store{Buf: acc.Name, Idx: at, Val: low}), f.Body)
+			low := ir.Bin(ir.And, ir.At(p.Buffer, at...), ir.Const(ir.U8, mask))
+			f.Body = ir.Seq(ir.Nest(loops, &ir.Store{Buf: p.Name, Idx: at, Val: low}), f.Body)
+		}
+		f.Params = slices.Clone(f.Params)
+		if acc := &f.Params[0]; acc.Out && acc.Type == ir.U8 {
+			below(acc, 127)
+			if slices.ContainsFunc(isa.All(), func(i isa.Instr) bool { return i.Func.Name == fn.Name && i.Meaning == isa.LookUp }) {
+				below(&f.Params[1], 31) // entries, three of which are added
+			}
 		}
 		fs = append(fs, f)
 	}

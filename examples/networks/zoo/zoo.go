@@ -99,6 +99,18 @@ func (n Network) model() *model {
 	return b.model
 }
 
+// Graph is the network with statistics that are generated like its weights: what it computes is out of balance, its layers and shapes are
+// the network's. It is there at once.
+func (n Network) Graph() (*graph.Graph, error) {
+	m := n.model()
+	delete(m.Source, "file")
+	text, err := m.text()
+	if err != nil {
+		return nil, err
+	}
+	return ripcjson.Parse(n.Name+".json", text, nil)
+}
+
 // statistics is the name of the file of statistics.
 func (n Network) statistics() string {
 	if n.stats != "" {

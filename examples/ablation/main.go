@@ -1,0 +1,126 @@
+// Command ablation measures what each of ripc's optimizations is worth: on SqueezeNet with 1-bit activations, added one after the other
+// and left out one by one, as Riptide's Figures 8 and 5 do; glue's share of the time of whole networks; and binary convolutions beside
+// float ones over the shapes of Larq Compute Engine's Figure 3. It runs in the module's root:
+//
+//	go run ./examples/ablation [-targets host,rpi3,rpi4] [-sample N] [-anew]
+//
+// On this machine it measures time, on simulated boards cycles that are estimated (docs/estimates.md). What it finds it keeps in
+// docs/ablation.json, from which it writes docs/ablation.md and docs/ablation.svg. Stopped, it goes on there the next time.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"ripc/measure"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "ablation:", err)
+		os.Exit(1)
+	}
+}
+
+// results are all that was measured. Figures that are there already are not measured again.
+type results struct {
+	Date    string   `json:"date"`
+	CPU     string   `json:"cpu"` // that times are of
+	Load    float64  `json:"load"`
+	Command string   `json:"command"`
+	Figures []figure `json:"figures"`
+}
+
+// figure is what a network costs on a target.
+type figure struct {
+	Target  string  `json:"target"`
+	Network string  `json:"network"`
+	Variant string  `json:"variant"` // what is on (set.String), or floatTwin
+	Cost    float64 `json:"cost"`
+	Unit    string  `json:"unit"`
+	MACs    int64   `json:"macs"`
+	// Glue is the share of stages that are neither convolutions nor dense layers, 0 to 1; of networks that were measured by stages.
+	Glue *float64 `json:"glue,omitempty"`
+}
+
+func (r *results) find(target, network, variant string) *figure {
+	for i := range r.Figures {
+		if f := &r.Figures[i]; f.Target == target && f.Network == network && f.Variant == variant {
+			return f
+		}
+	}
+	return nil
+}
+
+func run(ctx context.Context) error {
+	list := flag.String("targets", "host,rpi3,rpi4", "targets to measure")
+	sample := flag.Int("sample", 0, "of the convolutions, measure so many only; 0 for all")
+	anew := flag.Bool("anew", false, "measure what docs/ablation.json has again")
+	out := flag.String("out", "docs/ablation", "where .json, .md and .svg go")
+	flag.Parse()
+	r := &results{}
+	if !*anew {
+		data, err := os.ReadFile(*out + ".json")
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		default:
+			if err := json.Unmarshal(data, r); err != nil {
+				return fmt.Errorf("%s.json: %w", *out, err)
+			}
+		}
+	}
+	names := strings.Split(*list, ",")
+	r.Date, r.CPU, r.Load = time.Now().Format(time.DateOnly), measure.CPU(), measure.Load()
+	r.Command = strings.TrimSpace("go run ./examples/ablation " + strings.Join(os.Args[1:], " "))
+	dir := filepath.Join("build", "ablation")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	tasks, err := allTasks(names, dir, *sample)
+	if err != nil {
+		return err
+	}
+	for i, t := range tasks {
+		if r.find(t.target, t.network, t.variant) != nil {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%d of %d: %s on %s, %s\n", i+1, len(tasks), t.network, t.target, t.variant)
+		f, err := t.measure(ctx)
+		if err != nil {
+			return fmt.Errorf("%s on %s, %s: %w", t.network, t.target, t.variant, err)
+		}
+		r.Figures = append(r.Figures, f)
+		if err := r.write(*out); err != nil {
+			return err
+		}
+	}
+	return r.write(*out)
+}
+
+// write writes the figures, the page and the picture.
+func (r *results) write(out string) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	for ext, text := range map[string]string{".json": string(data) + "\n", ".md": r.page(), ".svg": r.bars()} {
+		if err := os.WriteFile(out+ext, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"ripc/measure"
+	"ripc/targets"
+)
+
+// reasons say why a step costs what it does where it makes a network slower, by the feature that is added. The page shows one beside a step
+// that was measured to do so.
+var reasons = map[feature]string{
+	tiling:    "written out and in tiles, sums are in scalar registers, of which there are too few for a tile",
+	vectorize: "without an instruction that counts bits in lanes, the compiler counts them by shifts and masks",
+	parallel:  "threads wait for each other behind each stage, and cores that other work keeps busy make all wait",
+	popcount:  "strategies are chosen by estimates, which were wrong here",
+	glue:      "the kernels compare with thresholds where stages of their own would have run on all threads",
+}
+
+// slower is from where on a step counts as slower than the one before.
+const slower = 1.02
+
+func (r *results) page() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Ablation\n\n<!-- Made by go run ./examples/ablation from ablation.json; do not edit. -->\n\nWhat each optimization is worth. Measured on %s: %s. Command: `%s`.\n\n", r.Date, r.CPU, r.Command)
+	if r.Load > 0.5 {
+		fmt.Fprintf(&b, "**The machine was busy with other work** (load %.1f before the run): times of this machine say little. Estimated cycles are not disturbed by that.\n\n", r.Load)
+	}
+	b.WriteString("Costs are milliseconds on this machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, one thread ([estimates.md](estimates.md)).\n\n")
+	b.WriteString("| optimization | |\n|---|---|\n")
+	for _, f := range features(targets.HostName) {
+		fmt.Fprintf(&b, "| %s | %s |\n", f, f.what())
+	}
+	b.WriteString("\nRiptide's bitpack fusion has no switch here: levels are packed where they are made, by every kernel that makes some.\n\n![the ladder](ablation.svg)\n")
+	for _, t := range r.targets() {
+		r.pageOf(&b, t)
+	}
+	return b.String()
+}
+
+// targets are those of the figures, in their order.
+func (r *results) targets() (all []string) {
+	seen := map[string]bool{}
+	for _, f := range r.Figures {
+		if !seen[f.Target] {
+			seen[f.Target] = true
+			all = append(all, f.Target)
+		}
+	}
+	return all
+}
+
+func (r *results) pageOf(b *strings.Builder, t string) {
+	twin := r.find(t, ladderNetwork, floatTwin)
+	fmt.Fprintf(b, "\n## %s\n\nSqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other:\n\n| with | cost | times the float twin's speed | times the step before | |\n|---|---|---|---|---|\n", t)
+	var last *figure
+	for _, s := range ladder(t) {
+		f := r.find(t, ladderNetwork, s.on.String())
+		if f == nil {
+			continue
+		}
+		added, ratio, why := "nothing", "", ""
+		if s.of != "" {
+			added = "+ " + string(s.of)
+		}
+		if last != nil {
+			if ratio = fmt.Sprintf("%.2f", last.Cost/f.Cost); f.Cost > slower*last.Cost {
+				why = "slower: " + reasons[s.of]
+			}
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", added, f.text(), f.against(twin), ratio, why)
+		last = f
+	}
+	if twin != nil {
+		fmt.Fprintf(b, "| %s | %s | 1.00 | | |\n", floatTwin, twin.text())
+	}
+	fmt.Fprintf(b, "\nEach left out of the whole:\n\n| without | cost | times the float twin's speed | times as slow |\n|---|---|---|---|\n")
+	all := r.find(t, ladderNetwork, setOf(features(t)...).String())
+	for _, s := range leaveOneOut(t) {
+		if f := r.find(t, ladderNetwork, s.on.String()); f != nil && all != nil {
+			fmt.Fprintf(b, "| %s | %s | %s | %.2f |\n", s.of, f.text(), f.against(twin), f.Cost/all.Cost)
+		}
+	}
+	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost | glue | times the float twin's speed |\n|---|---|---|---|\n")
+	for _, n := range gluedNetworks() {
+		if f := r.find(t, n, setOf(features(t)...).String()); f != nil && f.Glue != nil {
+			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100**f.Glue, f.against(r.find(t, n, floatTwin)))
+		}
+	}
+	for _, s := range leaveOneOut(t) {
+		if f := r.find(t, ladderNetwork, s.on.String()); s.of == glue && f != nil && f.Glue != nil {
+			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100**f.Glue, f.against(twin))
+		}
+	}
+	r.sweepOf(b, t)
+}
+
+// sweepOf compares convolutions with their float twins.
+func (r *results) sweepOf(b *strings.Builder, t string) {
+	var rows strings.Builder
+	sum, own, float, least, most, n := 0.0, 0.0, 0.0, 0.0, 0.0, 0
+	for _, s := range sweep() {
+		f, twin := r.find(t, s.name(), setOf(features(t)...).String()), r.find(t, s.name(), floatTwin)
+		if f == nil || twin == nil {
+			continue
+		}
+		x := twin.Cost / f.Cost
+		if n == 0 {
+			least, most = x, x
+		}
+		sum, own, float, least, most, n = sum+x, own+twin.Cost*x, float+twin.Cost, min(least, x), max(most, x), n+1
+		fmt.Fprintf(&rows, "| %dx%d | %dx%dx%d | %.1f M | %s | %s | %.1f |\n", s.kernel, s.kernel, s.size, s.size, s.channels, float64(f.MACs)/1e6, f.text(), twin.text(), x)
+	}
+	if n == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nBinary convolutions beside the same in floats, %d of the shapes of Larq Compute Engine's Figure 3: mean speedup %.1f, weighted by the floats' cost %.1f, from %.1f to %.1f.\n\n", n, sum/float64(n), own/float, least, most)
+	b.WriteString("| kernel | input and output | MACs | binary | float | times |\n|---|---|---|---|---|---|\n" + rows.String())
+}
+
+// text is the cost with its unit.
+func (f *figure) text() string {
+	if f.Unit == string(measure.Milliseconds) {
+		return fmt.Sprintf("%.3f ms", f.Cost)
+	}
+	return fmt.Sprintf("%.3f M", f.Cost/1e6)
+}
+
+// against is how often f goes into the float twin's cost.
+func (f *figure) against(twin *figure) string {
+	if twin == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", twin.Cost/f.Cost)
+}
+
+// bars draws the ladders: speed beside the float twin's.
+func (r *results) bars() string {
+	const left, width, line = 230, 520, 22
+	var b strings.Builder
+	y := 10
+	for _, t := range r.targets() {
+		twin := r.find(t, ladderNetwork, floatTwin)
+		if twin == nil {
+			continue
+		}
+		most := 1.0
+		for _, s := range ladder(t) {
+			if f := r.find(t, ladderNetwork, s.on.String()); f != nil {
+				most = max(most, twin.Cost/f.Cost)
+			}
+		}
+		fmt.Fprintf(&b, "<text x=\"10\" y=\"%d\" font-weight=\"bold\">%s: times the float twin's speed</text>\n", y+14, escaped(t))
+		y += 24
+		for _, s := range ladder(t) {
+			f := r.find(t, ladderNetwork, s.on.String())
+			if f == nil {
+				continue
+			}
+			name, x := "nothing", twin.Cost/f.Cost
+			if s.of != "" {
+				name = "+ " + string(s.of)
+			}
+			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"14\" fill=\"#2b6cb0\"/><text x=\"%.1f\" y=\"%d\">%.2f</text>\n",
+				left-8, y+13, escaped(name), left, y+2, width*x/most, left+width*x/most+6, y+13, x)
+			y += line
+		}
+		fmt.Fprintf(&b, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#999999\" stroke-dasharray=\"4 3\"/>\n", left+width/most, left+width/most, y-line*len(ladder(t)), y)
+		y += 16
+	}
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n", left+width+80, y, b.String())
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes all
+	return b.String()
+}

@@ -1,0 +1,42 @@
+package ops
+
+import "ripc/ir"
+
+// storeMean adds the nests that make the mean of the floats of all positions, summed as GlobalAvgPool does: row by row, from 0. All have
+// blocks of channels, so that one of them needs no more than its own part of the sums and of the floats.
+func (c *conv) storeMean(acc ir.Buffer) ir.Buffer {
+	words := c.o / WordBits
+	fl := buf("fl", ir.F32, c.batch, c.oh, c.ow, words, WordBits)
+	m := buf("m", ir.F32, c.batch, words, WordBits)
+	y := buf("y", ir.F32, c.batch, c.Out)
+	c.bufs = append(c.bufs, fl, m)
+
+	values := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Word, "q", words), over(ir.Bit, "l", WordBits))
+	i := vars(values)
+	o := channel{index: add(mul(i[3], ir.Int(WordBits)), i[4]), word: i[3], bit: i[4]}
+	v := c.start(acc, []ir.Expr{i[0], i[1], i[2], o.index})
+	c.nests = append(c.nests, ir.Nest(values, storeLinks(fl, c.links(i[:3], o), v, i)))
+
+	sums := loops("m.", over(ir.Batch, "b", c.batch), over(ir.Word, "q", words), over(ir.Bit, "l", WordBits))
+	s := vars(sums)
+	positions := loops("m.", over(ir.TapRow, "h", c.oh), over(ir.TapCol, "w", c.ow))
+	p := vars(positions)
+	step := update(ir.AddTo, m, ir.At(fl, s[0], p[0], p[1], s[1], s[2]), s...)
+	c.nests = append(c.nests, ir.Nest(sums, ir.Seq(set(m, ir.Float(0), s...), ir.Nest(positions, step))))
+
+	b, q := ir.V("b"), ir.V("q")
+	mean := func(name string, n int) ir.Stmt {
+		l := ir.V(name)
+		div := ir.Bin(ir.Div, ir.At(m, b, q, l), ir.Float(float32(c.oh*c.ow)))
+		return ir.Nest(loops("", over(ir.Bit, name, n)), set(y, div, b, add(mul(q, ir.Int(WordBits)), l)))
+	}
+	body := mean("l", WordBits)
+	if rest := c.Out % WordBits; rest > 0 {
+		body = mean("r", rest)
+		if words > 1 {
+			body = &ir.If{Cond: ir.Bin(ir.Lt, q, ir.Int(words-1)), Then: mean("l", WordBits), Else: body}
+		}
+	}
+	c.nests = append(c.nests, ir.Nest(loops("", over(ir.Batch, "b", c.batch), over(ir.Word, "q", words)), body))
+	return y
+}
