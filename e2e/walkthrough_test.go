@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/lower/layout"
 	"ripc/schedule"
 )
 
@@ -28,7 +29,7 @@ func TestWalkthrough(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := map[string]string{"json": string(source)}
-	o := ripc.Options{Target: "rpi3", Observe: func(stage string, text func() string) { full[stage] = text() }}
+	o := ripc.Options{Target: "rpi3", Algorithms: map[string]layout.Algorithm{"conv2": layout.Popcount}, Observe: func(stage string, text func() string) { full[stage] = text() }}
 	in, err := ripc.Inspect(context.Background(), model, o, "conv2", true)
 	if err != nil {
 		t.Fatal(err)

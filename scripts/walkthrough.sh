@@ -23,10 +23,10 @@ done
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-"$ripc" compile $model --target rpi3 --emit ll,s,ripir --print-after import,fusedglue -o "$tmp/rpi3" >"$tmp/graphs" 2>"$tmp/log" ||
+"$ripc" compile $model --target rpi3 --algorithm $layer=popcount --emit ll,s,ripir --print-after import,fusedglue -o "$tmp/rpi3" >"$tmp/graphs" 2>"$tmp/log" ||
 	die "$(cat "$tmp/log")"
 "$ripc" compile $model --target x86-64-v4 --algorithm $layer=popcount --emit s -o "$tmp/v4" >/dev/null
-"$ripc" inspect $model --target rpi3 --layer $layer --ir >"$tmp/layer"
+"$ripc" inspect $model --target rpi3 --layer $layer --algorithm $layer=popcount --ir >"$tmp/layer"
 kernel=$(sed -n 's/^  kernel  //p' "$tmp/layer")
 [ -n "$kernel" ] || die "ripc inspect names no kernel for $layer"
 llvm=$("$ripc" version | sed 's/.*(\(LLVM [0-9.]*\).*/\1/')
@@ -101,14 +101,14 @@ generated() {
 
 	echo "## 3. What to compute: .ripir before scheduling"
 	echo
-	echo "From \`ripc inspect $model --target rpi3 --layer $layer --ir\`. This Func, run by the interpreter, is the definition of the"
+	echo "From \`ripc inspect $model --target rpi3 --layer $layer --algorithm $layer=popcount --ir\`, since by default this layer looks its counts up. This Func, run by the interpreter, is the definition of the"
 	echo "layer. \`%xp\` is the padded input, \`%acc\` the sums, \`%pl\` the pooled sums; planes (\`%acc.n\`) are added from the top one"
 	echo "down, doubling the sum in between. \`%t\` holds the thresholds, three for each filter, since the output has two bits."
 	sed -n '/^# before scheduling/,/^# after scheduling/p' "$tmp/layer" | grep -v '^#' | fold | listing before text
 
 	echo "## 4. How: the schedule"
 	echo
-	echo "The same command prints the trace that is the default for rpi3. docs/schedule.md explains the steps."
+	echo "The same command prints the trace that is the default for popcounts on rpi3. docs/schedule.md explains the steps."
 	sed -n '/^  trace/,/^# before/s/^    //p' "$tmp/layer" | listing trace text
 
 	echo "## 5. .ripir after scheduling"
@@ -119,7 +119,7 @@ generated() {
 
 	echo "## 6. LLVM IR"
 	echo
-	echo "The innermost loop over the sum, from \`ripc compile $model --target rpi3 --emit ll\`. It is the text before LLVM's"
+	echo "The innermost loop over the sum, from \`ripc compile $model --target rpi3 --algorithm $layer=popcount --emit ll\`. It is the text before LLVM's"
 	echo "optimizer: index arithmetic is repeated for every access, and accumulators are still in memory."
 	innermost_ll "$tmp/rpi3.ll" | ends 20 4 | listing ll llvm
 

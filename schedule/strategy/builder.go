@@ -81,7 +81,7 @@ func (b *builder) may(format string, args ...any) bool {
 		return false
 	}
 	if b.frugal {
-		if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
+		if n := size.Of(b.f.Body); n > size.Sure && n > size.Of(before.Body) {
 			b.f, b.trace = before, trace
 			b.left = append(b.left, LeftOut{text, tooLarge})
 			return false

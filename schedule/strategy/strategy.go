@@ -146,7 +146,7 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 }
 
 // Default is the schedule of f for a target that nothing has been measured for: at their defaults, the cheapest strategy's of which code
-// can be made; where that is none, or more than size.Preferred by an estimate that may be far too low, the cheapest one's without the
+// can be made; where that is none, or more than size.Sure by estimate, the cheapest one's without the
 // steps that make it too much.
 func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	l := LayerOf(f, t)
@@ -165,7 +165,7 @@ func Default(f *ir.Func, t targets.Target) (Choice, error) {
 			b := newBuilder(l)
 			b.frugal = frugal
 			c, err := s.buildWith(b, l, nil)
-			if err == nil && !frugal && size.Of(c.Func.Body) > size.Preferred {
+			if err == nil && !frugal && size.Of(c.Func.Body) > size.Sure {
 				break
 			}
 			if err == nil {

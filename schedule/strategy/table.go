@@ -116,10 +116,10 @@ func (b *tableBuilder) build() {
 	}
 	unit := lanesOf(b.Layer, Values{lanes: maxVector}) // channels of the output that are computed for each position at once
 	t := tiled{inner: b.out.loop(ir.Bit), shared: true}
-	if n := b.v[filters]; b.dense() && n > 1 && b.extent(channels)%unit != 0 {
-		unit = n // a last block that is shifted would begin where weights are not packed from
-	}
 	if !b.packed {
+		if n := b.v[filters]; b.dense() && n > 1 && b.extent(channels)%unit != 0 {
+			unit = n // a last block that is shifted would begin where weights are not packed from
+		}
 		channels, t.inner, t.shared = b.blocks(channels, unit)
 	}
 	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
