@@ -68,10 +68,20 @@ func fleetStreams() []jetstream.StreamConfig {
 	}
 }
 
-// SetUpFleet makes what a fleet needs of a server, where it is not there yet.
+// noStorage is the code of NATS's error for a stream that may become larger than what is left of the server's disk.
+const noStorage jetstream.ErrorCode = 10047
+
+// leastStream is what a stream with a limit must be able to hold, in bytes: the kernels of some hundred candidates.
+const leastStream = 64 << 20
+
+// SetUpFleet makes what a fleet needs of a server, where it is not there yet. Streams that may become large get less where the disk is small.
 func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	for _, c := range fleetStreams() {
 		_, err := js.CreateStream(ctx, c)
+		for full := (*jetstream.APIError)(nil); errors.As(err, &full) && full.ErrorCode == noStorage && c.MaxBytes/2 >= leastStream; {
+			c.MaxBytes /= 2
+			_, err = js.CreateStream(ctx, c)
+		}
 		if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			return fmt.Errorf("stream %s: %w", c.Name, err)
 		}
