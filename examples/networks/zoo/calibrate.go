@@ -15,6 +15,7 @@ import (
 // calibrator chooses statistics of each normalization from the values that reach it.
 type calibrator struct {
 	g      *graph.Graph
+	index  *graph.Index
 	e      *evaluator
 	stored map[string]safetensors.Tensor
 	worst  float64 // largest |mean|/S of any channel: above 1 Riptide's formula would clip it
@@ -40,9 +41,7 @@ func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 		c.stored = map[string]safetensors.Tensor{}
 	}
 	for _, key := range keys {
-		t := stored(n.Weights[key].Data)
-		t.Shape = n.Weights[key].Shape
-		c.stored[n.Name+"."+key] = t
+		c.stored[n.Name+"."+key] = stored(n.Weights[key].Shape, n.Weights[key].Data)
 	}
 	return nil
 }
@@ -75,7 +74,7 @@ func (c *calibrator) batchNorm(n *graph.Node, x []*refnet.Tensor, a *graph.Batch
 
 // quantizer finds the quantize node behind n.
 func (c *calibrator) quantizer(n *graph.Node) *graph.QuantizeAttrs {
-	if next := graph.NewIndex(c.g).Consumers(n.Output); len(next) == 1 && next[0].Op == "quantize" {
+	if next := c.index.Consumers(n.Output); len(next) == 1 && next[0].Op == "quantize" {
 		return next[0].Attrs.(*graph.QuantizeAttrs)
 	}
 	return nil
@@ -183,9 +182,9 @@ func moments(v []float64) (mean, std float64) {
 	return mean, math.Sqrt(std)
 }
 
-// stored is a vector for a safetensors file.
-func stored(v []float32) safetensors.Tensor {
-	t := safetensors.Tensor{DType: "f32", Shape: []int{len(v)}}
+// stored is a tensor for a safetensors file.
+func stored(shape []int, v []float32) safetensors.Tensor {
+	t := safetensors.Tensor{DType: "f32", Shape: shape}
 	for _, x := range v {
 		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(x))
 	}

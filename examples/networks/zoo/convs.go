@@ -56,7 +56,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	}
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
-		"norm.mean": stored(norm.Weights["mean"].Data), "norm.var": stored(norm.Weights["var"].Data)}, nil)
+		"norm.mean": stored(norm.Weights["mean"].Shape, norm.Weights["mean"].Data), "norm.var": stored(norm.Weights["var"].Shape, norm.Weights["var"].Data)}, nil)
 }
 
 // analyticStatistics sets the shift_norm's mean and var.

@@ -99,7 +99,7 @@ func (e *evaluator) unit(tensor string) *unit {
 	return u
 }
 
-// sums are the integers of channel c in x.
+// sum is the integer of channel c that f, an element of v, stands for.
 func (u *unit) sum(v *graph.Value, f float32, c int) int {
 	if v.Encoded() {
 		return int(f)

@@ -33,25 +33,35 @@ func (b *builder) head(x string) string {
 // unscaled are binary weights of +1 and -1, as those of Larq's ste_sign.
 func unscaled() attrs { return attrs{"weight_scale": "none"} }
 
-// binaryAlexNet is larq-zoo's: all layers have binary weights, the first one reads floats.
-func binaryAlexNet(b *builder, x string) string {
-	stride := 4
+// alexStride is that of AlexNet's first layer.
+func (b *builder) alexStride() int {
 	if b.small {
-		stride = 2 // pictures of 32x32 are pooled three times
+		return 2 // pictures of 32x32 are pooled three times
 	}
-	x = b.conv("conv1", b.ch(64), 11, stride, x)
-	x = b.norm("conv1_bn", b.maxPool("conv1_pool", 3, 2, false, x))
+	return 4
+}
+
+// alexConvs are AlexNet's binary convolutions, the first one of so many filters, with attributes more of the weights.
+func (b *builder) alexConvs(first int, more attrs, x string) string {
 	for i, l := range []struct {
 		filters, kernel int
 		pool            bool
-	}{{192, 5, true}, {384, 3, false}, {384, 3, false}, {256, 3, true}} {
+	}{{first, 5, true}, {384, 3, false}, {384, 3, false}, {256, 3, true}} {
 		name := fmt.Sprintf("conv%d", i+2)
-		x = b.signConv(name, b.ch(l.filters), l.kernel, 1, unscaled(), x)
+		x = b.signConv(name, b.ch(l.filters), l.kernel, 1, more, x)
 		if l.pool {
 			x = b.maxPool(name+"_pool", 3, 2, false, x)
 		}
 		x = b.norm(name+"_bn", x)
 	}
+	return x
+}
+
+// binaryAlexNet is larq-zoo's: all layers have binary weights, the first one reads floats.
+func binaryAlexNet(b *builder, x string) string {
+	x = b.conv("conv1", b.ch(64), 11, b.alexStride(), x)
+	x = b.norm("conv1_bn", b.maxPool("conv1_pool", 3, 2, false, x))
+	x = b.alexConvs(192, unscaled(), x)
 	x = b.add("flat", "flatten", nil, x)
 	for i, units := range []int{b.units(4096), b.units(4096), b.classes(1000)} {
 		name := fmt.Sprintf("fc%d", i+6)
@@ -63,23 +73,13 @@ func binaryAlexNet(b *builder, x string) string {
 
 // xnorNet is larq-zoo's, without the map K of the paper: its last layers are convolutions, and the classifier is one of floats.
 func xnorNet(b *builder, x string) string {
-	stride, last := 4, 6
+	last := 6
 	if b.small {
-		stride, last = 2, 1
+		last = 1
 	}
-	x = b.relu("conv1_relu", b.norm("conv1_bn", b.conv("conv1", b.ch(96), 11, stride, x)))
+	x = b.relu("conv1_relu", b.norm("conv1_bn", b.conv("conv1", b.ch(96), 11, b.alexStride(), x)))
 	x = b.norm("conv1_out", b.maxPool("conv1_pool", 3, 2, false, x))
-	for i, l := range []struct {
-		filters, kernel int
-		pool            bool
-	}{{256, 5, true}, {384, 3, false}, {384, 3, false}, {256, 3, true}} {
-		name := fmt.Sprintf("conv%d", i+2)
-		x = b.signConv(name, b.ch(l.filters), l.kernel, 1, nil, x)
-		if l.pool {
-			x = b.maxPool(name+"_pool", 3, 2, false, x)
-		}
-		x = b.norm(name+"_bn", x)
-	}
+	x = b.alexConvs(256, nil, x)
 	x = b.norm("conv6_bn", b.signConv("conv6", b.units(4096), last, 1, attrs{"padding": "valid"}, x))
 	x = b.norm("conv7_bn", b.signConv("conv7", b.units(4096), 1, 1, nil, x))
 	x = b.add("flat", "flatten", nil, b.relu("conv7_relu", x))
@@ -99,17 +99,22 @@ func (b *builder) shortcut(name string, filters int, x string) string {
 	return b.norm(name+"_down_bn", b.conv(name+"_down_conv", filters, 1, 1, x))
 }
 
+// around is what leads around a block, and the stride of the block: of one that halves the picture the shortcut does so too.
+func (b *builder) around(name string, filters int, halves bool, x string) (stride int, short string) {
+	if halves {
+		return 2, b.shortcut(name, filters, x)
+	}
+	return 1, x
+}
+
 // biRealNet is larq-zoo's: a shortcut around each binary convolution. It is normalized behind the pool, not before it: the signs of maxima
 // would nearly all be +1 without training.
 func biRealNet(b *builder, x string) string {
 	x = b.norm("conv1_bn", b.maxPool("conv1_pool", 3, 2, true, b.conv("conv1", b.ch(64), 7, 2, x)))
 	for stage := range b.stages(4) {
 		for i := range b.times(4) {
-			name, filters, stride, short := blockName(stage, i), b.ch(64<<stage), 1, x
-			if i == 0 && stage > 0 {
-				stride = 2
-				short = b.shortcut(name, filters, x)
-			}
+			name, filters := blockName(stage, i), b.ch(64<<stage)
+			stride, short := b.around(name, filters, i == 0 && stage > 0, x)
 			x = b.norm(name+"_bn", b.signConv(name+"_conv", filters, 3, stride, nil, x))
 			x = b.add(name, "add", nil, x, short)
 		}
@@ -123,11 +128,8 @@ func realToBinary(b *builder, x string) string {
 	channels := b.ch(64)
 	for stage := range b.stages(4) {
 		for i := range b.times(4) {
-			name, filters, stride, short := blockName(stage, i), b.ch(64<<stage), 1, x
-			if i == 0 && stage > 0 {
-				stride = 2
-				short = b.shortcut(name, filters, x)
-			}
+			name, filters := blockName(stage, i), b.ch(64<<stage)
+			stride, short := b.around(name, filters, i == 0 && stage > 0, x)
 			y := b.norm(name+"_bn", x)
 			x = b.signConv(name+"_conv", filters, 3, stride, unscaled(), y)
 			z := b.add(name+"_mean", "global_avg_pool", nil, y)

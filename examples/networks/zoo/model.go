@@ -39,9 +39,7 @@ func (m *model) store(name string, shape []int, data ...float32) {
 	if m.stored == nil {
 		m.stored = map[string]safetensors.Tensor{}
 	}
-	t := stored(data)
-	t.Shape = shape
-	m.stored[name] = t
+	m.stored[name] = stored(shape, data)
 }
 
 // text is the model as JSON, one node a line.

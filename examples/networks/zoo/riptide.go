@@ -26,12 +26,8 @@ func (b *builder) hidden(name string, units int, x string) string {
 
 // alexNet is Riptide's (riptide/models/alexnet.py), with the dense layers binary, as the paper has them.
 func alexNet(b *builder, x string) string {
-	stride := 4
-	if b.small {
-		stride = 2 // pictures of 32x32 are pooled three times
-	}
 	two := []int{2, 2}
-	x = b.stem(b.ch(64), 11, stride, 2, 2, false, x)
+	x = b.stem(b.ch(64), 11, b.alexStride(), 2, 2, false, x)
 	x = b.riptide("conv2", b.ch(192), 5, 1, two, x)
 	x = b.riptide("conv3", b.ch(384), 3, 1, nil, x)
 	x = b.riptide("conv4", b.ch(384), 3, 1, nil, x)

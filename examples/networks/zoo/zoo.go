@@ -3,6 +3,7 @@
 package zoo
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -88,10 +89,7 @@ func (n Network) model() *model {
 		in["dtype"], in["encoding"], in["bits"], in["scale"] = "u8", "unipolar", 8, 1.0/255
 	}
 	b.Inputs = []attrs{in}
-	b.Source = attrs{"init": "random", "seed": 1, "gain": max(n.gain, 0), "file": n.statistics()}
-	if n.gain == 0 {
-		b.Source["gain"] = 1
-	}
+	b.Source = attrs{"init": "random", "seed": 1, "gain": cmp.Or(n.gain, 1), "file": n.statistics()}
 	if n.values > 0 {
 		b.Source["values"] = n.values
 	}
@@ -113,10 +111,7 @@ func (n Network) Graph() (*graph.Graph, error) {
 
 // statistics is the name of the file of statistics.
 func (n Network) statistics() string {
-	if n.stats != "" {
-		return n.stats + ".safetensors"
-	}
-	return n.Name + ".safetensors"
+	return cmp.Or(n.stats, n.Name) + ".safetensors"
 }
 
 // How many pictures statistics are taken on, and how many others the balance is measured on.
@@ -138,7 +133,7 @@ func (n Network) Write(dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	cal := &calibrator{g: g, e: newEvaluator(g), stored: m.stored}
+	cal := &calibrator{g: g, index: graph.NewIndex(g), e: newEvaluator(g), stored: m.stored}
 	if err := cal.e.forward(n.pictures(calibrationPictures, 1000), cal.visit, nil); err != nil {
 		return "", err
 	}
