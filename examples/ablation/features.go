@@ -49,7 +49,7 @@ type set map[feature]bool
 
 func (s set) String() string {
 	var on []string
-	for _, f := range []feature{tiling, vectorize, parallel, popcount, glue} {
+	for _, f := range features(targets.HostName) { // all that there are
 		if s[f] {
 			on = append(on, string(f))
 		}

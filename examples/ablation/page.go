@@ -1,8 +1,8 @@
 package main
 
 import (
-	"encoding/xml"
 	"fmt"
+	"html"
 	"strings"
 
 	"ripc/measure"
@@ -152,7 +152,7 @@ func (r *results) bars() string {
 				most = max(most, twin.Cost/f.Cost)
 			}
 		}
-		fmt.Fprintf(&b, "<text x=\"10\" y=\"%d\" font-weight=\"bold\">%s: times the float twin's speed</text>\n", y+14, escaped(t))
+		fmt.Fprintf(&b, "<text x=\"10\" y=\"%d\" font-weight=\"bold\">%s: times the float twin's speed</text>\n", y+14, html.EscapeString(t))
 		y += 24
 		for _, s := range ladder(t) {
 			f := r.find(t, ladderNetwork, s.on.String())
@@ -164,17 +164,11 @@ func (r *results) bars() string {
 				name = "+ " + string(s.of)
 			}
 			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"14\" fill=\"#2b6cb0\"/><text x=\"%.1f\" y=\"%d\">%.2f</text>\n",
-				left-8, y+13, escaped(name), left, y+2, width*x/most, left+width*x/most+6, y+13, x)
+				left-8, y+13, html.EscapeString(name), left, y+2, width*x/most, left+width*x/most+6, y+13, x)
 			y += line
 		}
 		fmt.Fprintf(&b, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#999999\" stroke-dasharray=\"4 3\"/>\n", left+width/most, left+width/most, y-line*len(ladder(t)), y)
 		y += 16
 	}
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n", left+width+80, y, b.String())
-}
-
-func escaped(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes all
-	return b.String()
 }

@@ -50,6 +50,7 @@ func allTasks(names []string, dir string, sample int) ([]task, error) {
 	}
 	var all []task
 	for _, target := range names {
+		full := setOf(features(target)...)
 		add := func(t task) {
 			t.target = target
 			if !slices.ContainsFunc(all, func(o task) bool {
@@ -63,7 +64,6 @@ func allTasks(names []string, dir string, sample int) ([]task, error) {
 			add(task{network: ladderNetwork, variant: s.on.String(), on: s.on, layers: all || !s.on[glue], path: file(ladderNetwork)})
 		}
 		for _, n := range gluedNetworks() {
-			full := ladder(target)[len(features(target))].on
 			add(task{network: n, variant: full.String(), on: full, layers: true, path: file(n)})
 			add(task{network: n, variant: floatTwin, on: full, twin: true, path: file(n)})
 		}
@@ -71,7 +71,6 @@ func allTasks(names []string, dir string, sample int) ([]task, error) {
 			if sample > 0 && i%max(1, len(sweep())/sample) != 0 {
 				continue
 			}
-			full := ladder(target)[len(features(target))].on
 			for _, twin := range []bool{false, true} {
 				t := task{network: c.name(), variant: full.String(), on: full, twin: twin, path: func() (string, error) { return c.write(dir) }}
 				if twin {
