@@ -26,30 +26,28 @@ func Arena(p *ir.Program) int64 {
 		}
 		return size == least
 	}
-	found := false
-	for i, before := range orders() {
-		if i > 0 && len(all) > maxTried {
-			break
-		}
+	tried, moves := orders(), maxMoves
+	if len(all) > maxTried {
+		tried, moves = tried[:1], 0
+	}
+search:
+	for _, before := range tried {
 		order := slices.Clone(all)
 		slices.SortStableFunc(order, before)
-		if found = try(order); found {
+		if try(order) {
 			break
 		}
 		// What ends highest was placed too late.
-		for range min(len(order), maxMoves) {
-			if len(all) > maxTried {
-				break
-			}
+		for range min(len(order), moves) {
 			top := slices.MaxFunc(order, func(a, b *life) int { return cmp.Compare(a.at+a.bytes, b.at+b.bytes) })
 			i := slices.Index(order, top)
 			order = slices.Insert(slices.Delete(order, i, i+1), 0, top)
-			if found = try(order); found || i == 0 {
+			if try(order) {
+				break search
+			}
+			if i == 0 {
 				break
 			}
-		}
-		if found {
-			break
 		}
 	}
 	for i, l := range all {

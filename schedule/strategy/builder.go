@@ -235,8 +235,8 @@ func (b *builder) judge() {
 	if b.err != nil {
 		return
 	}
-	if n := size.Of(b.f.Body); n > size.Max && n > size.Of(b.Func.Body) {
-		b.errorf("the code would have about %d instructions, more than %d", n, size.Max)
+	if err := size.Check(b.Func.Body, b.f.Body); err != nil {
+		b.fail("", err)
 		return
 	}
 	if err := arith.VerifyWidths(b.f); err != nil {

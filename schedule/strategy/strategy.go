@@ -146,8 +146,7 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 }
 
 // Default is the schedule of f for a target that nothing has been measured for: at their defaults, the cheapest strategy's of which code
-// can be made; where that is none, or more than size.Sure by estimate, the cheapest one's without the
-// steps that make it too much.
+// can be made; where that is none, or more than size.Sure by estimate, the cheapest one's without the steps that make it too much.
 func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
