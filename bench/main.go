@@ -193,12 +193,9 @@ func (s Subject) hasPeers() bool {
 
 // cacheFolder is where the other engines are, beside ripc's caches.
 func cacheFolder() (string, error) {
-	if dir := os.Getenv(toolchain.EnvCache); dir != "" {
-		return filepath.Join(dir, "peers"), nil
-	}
-	dir, err := os.UserCacheDir()
+	dir, err := toolchain.CacheFolder()
 	if err != nil {
 		return "", fmt.Errorf("no place for the other engines, give -dir: %w", err)
 	}
-	return filepath.Join(dir, "ripc", "peers"), nil
+	return filepath.Join(dir, "peers"), nil
 }

@@ -100,18 +100,24 @@ func intruders(owner, group uint32, mode fs.FileMode, me int) string {
 	return ""
 }
 
+// CacheFolder is where all of ripc's caches are: $RIPC_CACHE_DIR or, without that, the folder ripc of the user's cache folder. It fails for a
+// user who has neither.
+func CacheFolder() (string, error) {
+	if dir := os.Getenv(EnvCache); dir != "" {
+		return dir, nil
+	}
+	base, err := os.UserCacheDir()
+	return filepath.Join(base, "ripc"), err
+}
+
 // UserCache opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of the user's cache
 // folder, with DefaultLimit. A user who has neither, as without HOME in a container or under cron, gets nil: there is no
 // other place that is certainly the user's own, and without a cache everything works but takes its time. So it does where
 // the folder cannot be made, on a read-only system say. It fails with *FolderError where the folder is not safe.
 func UserCache(name string) (*Cache, error) {
-	dir := os.Getenv(EnvCache)
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return nil, nil
-		}
-		dir = filepath.Join(base, "ripc")
+	dir, err := CacheFolder()
+	if err != nil {
+		return nil, nil
 	}
 	c, err := OpenCache(filepath.Join(dir, name), DefaultLimit)
 	if unsafe := (*FolderError)(nil); err != nil && !errors.As(err, &unsafe) {

@@ -226,8 +226,8 @@ type peer struct{ python, version string }
 // findPeer looks where make bench-peers keeps it, and for python3.
 func findPeer(ctx context.Context) peer {
 	pythons := []string{"python3"}
-	if dir, err := os.UserCacheDir(); err == nil {
-		pythons = append([]string{filepath.Join(dir, "ripc", "peers", "onnx", "bin", "python")}, pythons...)
+	if dir, err := toolchain.CacheFolder(); err == nil {
+		pythons = append([]string{filepath.Join(dir, "peers", "onnx", "bin", "python")}, pythons...)
 	}
 	for _, python := range pythons {
 		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; print(onnxruntime.__version__)").Output()
