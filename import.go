@@ -26,8 +26,8 @@ import (
 const ownModel = ".json"
 
 // importers reads model files, by extension. All but ripc's own give graphs of plain ops.
-func importers() map[string]func(path string, o importer.Options) (*graph.Graph, error) {
-	return map[string]func(path string, o importer.Options) (*graph.Graph, error){
+func importers() map[string]func(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
+	return map[string]func(ctx context.Context, path string, o importer.Options) (*graph.Graph, error){
 		ownModel:  ripcjson.Read,
 		".tflite": lce.Read,
 		".onnx":   onnx.Read,
@@ -38,11 +38,11 @@ func importers() map[string]func(path string, o importer.Options) (*graph.Graph,
 func ModelKinds() []string { return slices.Sorted(maps.Keys(importers())) }
 
 // Load reads a model file of any format that ripc knows, as it is. Models of other programs are called like their file.
-func Load(path string) (*graph.Graph, error) { return load(path, Options{}) }
+func Load(ctx context.Context, path string) (*graph.Graph, error) { return load(ctx, path, Options{}) }
 
 // load is Load as o.Import, o.Recognize and o.FloatTwin ask for it.
-func load(path string, o Options) (*graph.Graph, error) {
-	g, err := recognized(path, o)
+func load(ctx context.Context, path string, o Options) (*graph.Graph, error) {
+	g, err := recognized(ctx, path, o)
 	if err != nil || !o.FloatTwin {
 		return g, err
 	}
@@ -77,7 +77,7 @@ func roomy(path string) error {
 }
 
 // recognized is the model in a file, with its bitserial layers found.
-func recognized(path string, o Options) (*graph.Graph, error) {
+func recognized(ctx context.Context, path string, o Options) (*graph.Graph, error) {
 	if err := roomy(path); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func recognized(path string, o Options) (*graph.Graph, error) {
 	if name := o.Import.Name; name != "" && name != codegen.Identifier(name) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("name %q is no C identifier, which functions begin with", name), Help: "take " + codegen.Identifier(name)}
 	}
-	g, err := read(path, o.Import)
+	g, err := read(ctx, path, o.Import)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func recognized(path string, o Options) (*graph.Graph, error) {
 		}
 		return g, nil
 	}
-	if g, err = recognize.Run(g, o.Recognize); err != nil {
+	if g, err = recognize.Run(ctx, g, o.Recognize); err != nil {
 		return nil, err
 	}
 	if err := graph.Check(g); err != nil {
@@ -122,16 +122,16 @@ func Import(ctx context.Context, path, out string, o Options) (*Imported, error)
 	if strings.ToLower(filepath.Ext(path)) == ownModel && o.Import.AsItIs() && !o.FloatTwin {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs, or changes one as options say"}
 	}
-	g, err := load(path, o)
+	g, err := load(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
 	o.Emit = nil
-	c, err := compile.Network(ctx, func() (*graph.Graph, error) { return g, nil }, o)
+	c, err := compile.Network(ctx, func(context.Context) (*graph.Graph, error) { return g, nil }, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := ripcjson.Write(out, g); err != nil {
+	if err := ripcjson.Write(ctx, out, g); err != nil {
 		return nil, err
 	}
 	return &Imported{Files: []string{out, strings.TrimSuffix(out, ownModel) + ".safetensors"}, Compiled: c}, nil

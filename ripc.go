@@ -48,7 +48,7 @@ func LLVM() (version string, err error) {
 
 // Compile runs the pipeline on a model file.
 func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
-	return compile.Network(ctx, func() (*graph.Graph, error) { return load(path, o) }, o)
+	return compile.Network(ctx, func(ctx context.Context) (*graph.Graph, error) { return load(ctx, path, o) }, o)
 }
 
 // ReadSchedule reads a file of schedules, for Options.Schedules (schedule.ReadFile).

@@ -118,7 +118,7 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 // open gives the engine that r asks for, ready to run. progress receives the interpreter's progress.
 func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if r.Engine == EngineInterp {
-		return r.interpret(progress)
+		return r.interpret(ctx, progress)
 	}
 	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
@@ -128,15 +128,15 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 }
 
 // interpret gives the interpreter of a model's definition, ready to run.
-func (r RunRequest) interpret(progress func(stage, stages int, name string)) (engine.Engine, error) {
+func (r RunRequest) interpret(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
 	}
-	g, err := load(r.Path, r.Options)
+	g, err := load(ctx, r.Path, r.Options)
 	if err != nil {
 		return nil, err
 	}
-	p, err := compile.Definition(g, r.Options)
+	p, err := compile.Definition(ctx, g, r.Options)
 	if err != nil {
 		return nil, err
 	}

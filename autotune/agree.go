@@ -51,7 +51,7 @@ const (
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
 	a := &agreement{network: n, set: set, best: map[string]*measured{}, unknown: map[place]bool{}}
 	a.read(cpu)
-	p, err := n.lowered(nil)
+	p, err := n.lowered(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agre
 		}
 	}
 	if len(choice) > 0 {
-		if p, err = n.lowered(choice); err != nil {
+		if p, err = n.lowered(ctx, choice); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ func (a *agreement) choose(ctx context.Context, usual *ir.Program) (map[string]l
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p, err := a.network.lowered(choice)
+		p, err := a.network.lowered(ctx, choice)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (a *agreement) costOf(ctx context.Context, choice map[string]layout.Algorit
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	p, err := a.network.lowered(choice)
+	p, err := a.network.lowered(ctx, choice)
 	if err != nil {
 		return 0, err
 	}

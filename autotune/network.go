@@ -27,13 +27,13 @@ type Network struct {
 }
 
 // lowered is n's definition where some layers have the algorithms of choice.
-func (n *Network) lowered(choice map[string]layout.Algorithm) (*ir.Program, error) {
+func (n *Network) lowered(ctx context.Context, choice map[string]layout.Algorithm) (*ir.Program, error) {
 	all := maps.Clone(n.Given)
 	if all == nil {
 		all = map[string]layout.Algorithm{}
 	}
 	maps.Copy(all, choice)
-	return lower.Program(n.Graph, lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial})
+	return lower.Program(ctx, n.Graph, lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial})
 }
 
 // free are the algorithms that layers may have which have a choice, by name.
@@ -66,7 +66,7 @@ func uniform(free map[string][]layout.Algorithm, a layout.Algorithm) map[string]
 
 // programs are the definition that is compiled without a tuner, and those in which all layers that can have one algorithm have it.
 func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
-	p, err := n.lowered(nil)
+	p, err := n.lowered(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
 			return nil, err
 		}
 		if choice := uniform(free, a); len(choice) > 0 {
-			if p, err = n.lowered(choice); err != nil {
+			if p, err = n.lowered(ctx, choice); err != nil {
 				return nil, err
 			}
 			all = append(all, p)

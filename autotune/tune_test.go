@@ -62,7 +62,7 @@ func parsed(t testing.TB, text string) *graph.Graph {
 	t.Helper()
 	g, err := ripcjson.Parse("net.json", []byte(text), nil)
 	if err == nil {
-		g, err = fusedglue.Fuse(g, nil, nil)
+		g, err = fusedglue.Fuse(t.Context(), g, nil, nil)
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -358,7 +358,7 @@ func TestLost(t *testing.T) {
 func agreed(t *testing.T, n *autotune.Network, set *records.Set) (*autotune.Agreement, *compile.Compiled, [][]byte) {
 	t.Helper()
 	var a *autotune.Agreement
-	load := func() (*graph.Graph, error) { return n.Graph, nil }
+	load := func(context.Context) (*graph.Graph, error) { return n.Graph, nil }
 	o := compile.Options{Target: n.Target.Name, Tuned: func(ctx context.Context, g *graph.Graph, target targets.Target) (compile.Tuning, error) {
 		var err error
 		a, err = autotune.Agree(ctx, &autotune.Network{Graph: g, Target: target}, set, "this one")

@@ -85,7 +85,7 @@ type StageTime struct {
 }
 
 // Network runs the pipeline on what load gives.
-func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) (*Compiled, error) {
+func Network(ctx context.Context, load func(context.Context) (*graph.Graph, error), o Options) (*Compiled, error) {
 	c := &Compiled{}
 	var err error
 	if c.Target, err = findTarget(o.Target); err != nil {
@@ -97,8 +97,8 @@ func Network(ctx context.Context, load func() (*graph.Graph, error), o Options) 
 		run  func() error
 		text func() string
 	}{
-		{"import", func() error { g, err = load(); return err }, func() string { return g.String() }},
-		{"fusedglue", func() error { c.Graph, err = fuse(g, o); return err }, func() string { return c.Graph.String() }},
+		{"import", func() error { g, err = load(ctx); return err }, func() string { return g.String() }},
+		{"fusedglue", func() error { c.Graph, err = fuse(ctx, g, o); return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
@@ -126,11 +126,11 @@ func findTarget(name string) (targets.Target, error) {
 	return targets.Lookup(name)
 }
 
-func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
+func fuse(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) {
 	if err := graph.CheckWork(g); err != nil {
 		return nil, err
 	}
-	f, err := fusedglue.Fuse(g, o.Disable, func(pass string, g *graph.Graph) {
+	f, err := fusedglue.Fuse(ctx, g, o.Disable, func(pass string, g *graph.Graph) {
 		if o.Observe != nil {
 			o.Observe("fusedglue."+pass, g.String)
 		}
@@ -142,8 +142,8 @@ func fuse(g *graph.Graph, o Options) (*graph.Graph, error) {
 }
 
 // Definition is the unscheduled Program of g.
-func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
-	f, err := fuse(g, o)
+func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
+	f, err := fuse(ctx, g, o)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {
 		return nil, err
 	}
-	return lower.Program(f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial})
+	return lower.Program(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial})
 }
 
 // lower makes the Program.
@@ -167,7 +167,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, c.tuned.Algorithms)
 		maps.Copy(algorithms, o.Algorithms)
 	}
-	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial})
+	c.Program, err = lower.Program(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial})
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
 	traces := map[string]schedule.Trace{}
 	for _, f := range p.Funcs {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		if err := prove(f); err != nil {
 			return nil, nil, &InternalError{"definition of " + f.Name, err}
 		}

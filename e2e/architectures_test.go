@@ -141,7 +141,7 @@ func TestArchitectures(t *testing.T) {
 // refused reports whether ripc cannot read a network; other errors fail the test.
 func refused(t *testing.T, a architecture) bool {
 	t.Helper()
-	_, err := ripc.Load(a.file())
+	_, err := ripc.Load(t.Context(), a.file())
 	if err != nil && !ripc.IsBadInput(err) {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func complete(t *testing.T, in *ripc.Inspection) {
 
 // TestFactsAsFloats: the size of a network's weights as floats is what its float twin stores.
 func TestFactsAsFloats(t *testing.T) {
-	twin, err := ripc.Load("../examples/squeezenet/squeezenet_float.json")
+	twin, err := ripc.Load(t.Context(), "../examples/squeezenet/squeezenet_float.json")
 	if err != nil {
 		t.Fatal(err)
 	}

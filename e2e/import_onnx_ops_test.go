@@ -109,11 +109,11 @@ func sameAsJSON(t *testing.T, path string) {
 	if _, err := ripc.Import(context.Background(), path, out, ripc.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := ripc.Load(path)
+	a, err := ripc.Load(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := ripc.Load(out)
+	b, err := ripc.Load(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
@@ -37,7 +38,7 @@ func needed(p *ir.Program) (most int64) {
 }
 
 // planned is the Program of g, or of its float twin, with its arena.
-func planned(g *graph.Graph, twin bool) (*ir.Program, error) {
+func planned(ctx context.Context, g *graph.Graph, twin bool) (*ir.Program, error) {
 	var err error
 	if twin {
 		if g, err = floattwin.Of(g); err != nil {
@@ -47,7 +48,7 @@ func planned(g *graph.Graph, twin bool) (*ir.Program, error) {
 	if err := graph.Check(g); err != nil {
 		return nil, err
 	}
-	return compile.Definition(g, compile.Options{Target: "rpi3"})
+	return compile.Definition(ctx, g, compile.Options{Target: "rpi3"})
 }
 
 // TestArenaPlacement: buffers of networks lie as close together as what is needed at once allows, within a few percent.
@@ -56,12 +57,12 @@ func TestArenaPlacement(t *testing.T) {
 	for _, file := range models(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			g, err := ripc.Load(file)
+			g, err := ripc.Load(t.Context(), file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, twin := range []bool{false, true} {
-				p, err := planned(g, twin)
+				p, err := planned(t.Context(), g, twin)
 				if err != nil && twin {
 					return // it has no twin
 				}
@@ -94,7 +95,7 @@ func TestActivations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := planned(g, twin)
+				p, err := planned(t.Context(), g, twin)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -39,7 +39,7 @@ func TestReference(t *testing.T) {
 }
 
 func compareWithReference(path string, r *rand.Rand) error {
-	g, err := ripc.Load(path)
+	g, err := ripc.Load(context.Background(), path)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestWrittenModels(t *testing.T) {
 		files = append(files, path)
 	}
 	for _, file := range files {
-		g, err := ripc.Load(file)
+		g, err := ripc.Load(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestWrittenModels(t *testing.T) {
 			continue // more of the same
 		}
 		path := filepath.Join(dir, "written.json")
-		if err := ripcjson.Write(path, g); err != nil {
+		if err := ripcjson.Write(t.Context(), path, g); err != nil {
 			t.Fatal(err)
 		}
 		sameFiles(t, file, path, codegen.Ripir, codegen.LL, codegen.Header)
@@ -50,12 +50,12 @@ func TestWrittenModels(t *testing.T) {
 	// The library too.
 	_, err = toolchain.Find()
 	need.OK(t, err)
-	g, err := ripc.Load("../examples/digits/digits.json")
+	g, err := ripc.Load(t.Context(), "../examples/digits/digits.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "written.json")
-	if err := ripcjson.Write(path, g); err != nil {
+	if err := ripcjson.Write(t.Context(), path, g); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "../examples/digits/digits.json", path, codegen.SO)

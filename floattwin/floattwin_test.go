@@ -28,7 +28,7 @@ func products(g *graph.Graph) [][]int {
 // TestGeometry: the twin of each example has the layers, the shapes and the interface of the network, all of them floats.
 func TestGeometry(t *testing.T) {
 	for _, file := range []string{"digits/digits.json", "squeezenet/squeezenet.json", "squeezenet/squeezenet_a3.json"} {
-		g, err := ripcjson.Read(filepath.Join("../examples", file), importer.Options{})
+		g, err := ripcjson.Read(t.Context(), filepath.Join("../examples", file), importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestGeometry(t *testing.T) {
 // TestSqueezeNet: the twin of the binary SqueezeNet multiplies as the float SqueezeNet that was written by hand does.
 func TestSqueezeNet(t *testing.T) {
 	read := func(name string) *graph.Graph {
-		g, err := ripcjson.Read("../examples/squeezenet/"+name, importer.Options{})
+		g, err := ripcjson.Read(t.Context(), "../examples/squeezenet/"+name, importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestRandomNetworks(t *testing.T) {
 		if err := os.WriteFile(file, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(seed), 79)), "")}, seed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		g, err := ripcjson.Read(file, importer.Options{})
+		g, err := ripcjson.Read(t.Context(), file, importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

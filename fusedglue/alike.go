@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -9,8 +10,8 @@ import (
 )
 
 // shareAlike keeps one number of operands and thresholds that all channels have alike.
-func shareAlike(r *rewriter) error {
-	for _, n := range r.g.Nodes {
+func shareAlike(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		switch a := n.Attrs.(type) {
 		case *graph.Elementwise:
 			n.Attrs = &graph.Elementwise{Steps: sharedSteps(a.Steps)}

@@ -26,7 +26,7 @@ func TestAlike(t *testing.T) {
 		y := n.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": scale}, n.conv(x, 1, 3, graph.PadSame))
 		q := n.quantize(n.plain("relu", x), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})
 		n.Outputs = []string{x, y, q}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -11,8 +12,8 @@ import (
 
 // quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their f32 input, together with
 // the increasing steps before them: comparisons cost less than division and rounding. For many levels it is the other way round.
-func quantizersAlone(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func quantizersAlone(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		q, ok := quantizerOf(n)
 		if !ok {
 			continue

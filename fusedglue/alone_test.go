@@ -51,7 +51,7 @@ func TestQuantizersAlone(t *testing.T) {
 			}
 			return 0
 		}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestSignAlone(t *testing.T) {
 	n, _ := chain(t, ir.Unipolar, 1)
 	x := n.bn(n.input(1, 2, 2, 3), 1)
 	n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}, Rounding: scalar.HalfUp})}
-	g, err := Fuse(n.Graph, nil, nil)
+	g, err := Fuse(t.Context(), n.Graph, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

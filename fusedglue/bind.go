@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,9 +11,9 @@ import (
 	"ripc/ir"
 )
 
-func bind(r *rewriter) error {
+func bind(ctx context.Context, r *rewriter) error {
 	windows := map[string]string{}
-	for _, n := range slices.Clone(r.g.Nodes) {
+	for n := range r.Each(ctx) {
 		var err error
 		switch a := n.Attrs.(type) {
 		case *graph.ConvTranspose2DAttrs:
@@ -205,8 +206,8 @@ func ap2(scales []float64) []float64 {
 }
 
 // dropIdentities takes out bitpack, unpack and one-input concats.
-func dropIdentities(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func dropIdentities(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
 			r.bypass(n)
 		}

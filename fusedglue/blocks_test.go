@@ -19,7 +19,7 @@ func TestBlocks(t *testing.T) {
 		y = n.add("resize", &graph.ResizeAttrs{Factor: [2]int{2, 1}}, nil, y)
 		y = n.plain("relu", n.bn(y, 1))
 		n.Outputs = []string{n.add("quantize", &graph.QuantizeAttrs{LevelType: n.Value(x).LevelType}, nil, y)}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestBlocksOfChannels(t *testing.T) {
 			y = n.bn(y, 1)
 		}
 		n.Outputs = []string{y}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestPoolFalls(t *testing.T) {
 			norm.Weights["gamma"].Data[2] = -0.5
 		}
 		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func TestFire(t *testing.T) {
 			w.Data = append(w.Data, float32(i/8)+float32(i%8)/10)
 		}
 		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, y)}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

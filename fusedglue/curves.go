@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"slices"
 
 	"ripc/graph"
@@ -12,8 +13,8 @@ func long(steps []scalar.Step) bool { return slices.ContainsFunc(steps, scalar.S
 
 // curves turns the increasing steps between a long one, such as sigmoid, and a quantizer of few bits into thresholds, which
 // convolutions take in as they do any quantizer's. Nothing of the curve is left to compute.
-func curves(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func curves(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		q, ok := quantizerOf(n)
 		if !ok || q.bits > maxThresholdBits {
 			continue

@@ -28,7 +28,7 @@ func TestCurves(t *testing.T) {
 		}
 		q := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: c.bits, Scale: 0.1}}
 		n.Outputs = []string{n.quantize(n.plain("relu6", n.plain("sigmoid", n.plain("tanh", n.plain("relu", x)))), q)}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func TestEvenAlone(t *testing.T) {
 				w.Data = append(w.Data, (float32(j)-127.5)/64)
 			}
 			n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: scale, Zero: 128}}, map[string]*graph.Tensor{"thresholds": w}, x)}
-			g, err := Fuse(n.Graph, nil, nil)
+			g, err := Fuse(t.Context(), n.Graph, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,14 +20,14 @@ import (
 // interpret runs the network that Fuse makes with some passes disabled.
 func interpret(t *rapid.T, n *net, disabled []string, inputs [][]byte) ([][]byte, *graph.Graph) {
 	text := n.String()
-	g, err := Fuse(n.Graph, disabled, nil)
+	g, err := Fuse(t.Context(), n.Graph, disabled, nil)
 	if err != nil {
 		t.Fatalf("disabled %v: %v\n%s", disabled, err, n)
 	}
 	if n.String() != text {
 		t.Fatalf("Fuse changed its input:\n%s%s", text, n)
 	}
-	p, err := lower.Program(g, lower.Options{})
+	p, err := lower.Program(t.Context(), g, lower.Options{})
 	if err != nil {
 		t.Fatalf("disabled %v: %v\n%s%s", disabled, err, n, g)
 	}
@@ -91,7 +91,7 @@ func TestFolding(t *testing.T) {
 	x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1.0 / 3}})
 	n.Outputs = []string{x}
 	var passes []string
-	g, err := Fuse(n.Graph, nil, func(pass string, g *graph.Graph) { passes = append(passes, pass) })
+	g, err := Fuse(t.Context(), n.Graph, nil, func(pass string, g *graph.Graph) { passes = append(passes, pass) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestStrict(t *testing.T) {
 	x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}})
 	x = n.bconv(x, 1, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean}) // the last layer may leave as floats
 	n.Outputs = append(n.Outputs, n.plain("relu", x))
-	g, err := Fuse(n.Graph, nil, nil)
+	g, err := Fuse(t.Context(), n.Graph, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestErrors(t *testing.T) {
 	} {
 		n, x := chain(t, c.enc, 2)
 		n.Outputs = append(n.Outputs, c.build(n, x))
-		_, err := Fuse(n.Graph, nil, nil)
+		_, err := Fuse(t.Context(), n.Graph, nil, nil)
 		var e *ir.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", what, err, c.want)
@@ -166,11 +166,11 @@ func TestErrors(t *testing.T) {
 	}
 	n, x := chain(t, ir.Bipolar, 2)
 	n.Outputs = []string{n.bconv(x, 3, 2, graph.PadValid, bin)}
-	if _, err := Fuse(n.Graph, nil, nil); err != nil {
+	if _, err := Fuse(t.Context(), n.Graph, nil, nil); err != nil {
 		t.Errorf("bipolar without padding: %v", err)
 	}
 	for _, name := range []string{"bind", "nothing"} {
-		if _, err := Fuse(n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "moves, curves, fold_steps") {
+		if _, err := Fuse(t.Context(), n.Graph, []string{name}, nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "moves, curves, fold_steps") {
 			t.Errorf("disabling %q: %v", name, err)
 		}
 	}
@@ -179,32 +179,46 @@ func TestErrors(t *testing.T) {
 // TestFuseMany: what it takes to fuse a network grows with its nodes, not with their square: chains whose steps join, pools
 // that pass every step behind them, and a tensor that everybody reads.
 func TestFuseMany(t *testing.T) {
-	lookups := func(count int) int {
-		n := newNet(func(args ...any) { t.Fatal(args...) }, func() float64 { return 1 })
-		x := n.input(1, 4, 4, 2)
-		y := x
-		for i := range count {
+	for name, add := range map[string]func(n *net, i, count int, x, y string) string{
+		"mixed": func(n *net, i, count int, x, y string) string {
 			switch i % 3 {
 			case 0:
-				y = n.pool(y, 1, 1, graph.PadValid)
+				return n.pool(y, 1, 1, graph.PadValid)
 			case 1:
-				y = n.plain("relu", y)
-			case 2:
-				y = n.add("add", &graph.BinaryOpAttrs{}, nil, x, y)
+				return n.plain("relu", y)
 			}
-		}
-		n.Outputs = []string{y}
-		r := newRewriter(n.Graph)
-		if err := r.run(Passes(), nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		if len(r.g.Nodes) != count {
-			t.Errorf("%d nodes became %d", count, len(r.g.Nodes))
-		}
-		return r.Lookups()
-	}
-	half, whole := lookups(3000), lookups(6000)
-	if whole > half*5/2 {
-		t.Errorf("3000 nodes take %d lookups, 6000 take %d", half, whole)
+			return n.add("add", &graph.BinaryOpAttrs{}, nil, x, y)
+		},
+		// All steps may move behind all transposes.
+		"steps before transposes": func(n *net, i, count int, x, y string) string {
+			if i < count/2 || i == count-1 {
+				return n.plain("relu", y)
+			}
+			return n.add("transpose", &graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, nil, y)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lookups := func(count int) int {
+				n := newNet(func(args ...any) { t.Fatal(args...) }, func() float64 { return 1 })
+				x := n.input(1, 4, 4, 2)
+				y := x
+				for i := range count {
+					y = add(n, i, count, x, y)
+				}
+				n.Outputs = []string{y}
+				r := newRewriter(n.Graph)
+				if err := r.run(t.Context(), Passes(), nil, nil); err != nil {
+					t.Fatal(err)
+				}
+				if len(r.g.Nodes) == 0 {
+					t.Error("nothing is left")
+				}
+				return r.Lookups()
+			}
+			half, whole := lookups(3000), lookups(6000)
+			if whole > half*5/2 {
+				t.Errorf("3000 nodes take %d lookups, 6000 take %d", half, whole)
+			}
+		})
 	}
 }

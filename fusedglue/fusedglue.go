@@ -5,6 +5,7 @@
 package fusedglue
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -67,7 +68,7 @@ func order() [][3]string {
 }
 
 // Fuse runs the passes that are not disabled. observe, if not nil, sees the graph after each.
-func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
+func Fuse(ctx context.Context, g *graph.Graph, disabled []string, observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
 	passes := Passes()
 	for _, d := range disabled {
 		if i := slices.Index(passorder.Names(passes), d); i < 0 || passes[i].Required {
@@ -76,19 +77,19 @@ func Fuse(g *graph.Graph, disabled []string, observe func(pass string, g *graph.
 		}
 	}
 	r := newRewriter(g)
-	if err := r.run(passes, disabled, observe); err != nil {
+	if err := r.run(ctx, passes, disabled, observe); err != nil {
 		return nil, err
 	}
 	return r.g, nil
 }
 
-func (r *rewriter) run(passes []Pass, disabled []string, observe func(pass string, g *graph.Graph)) error {
+func (r *rewriter) run(ctx context.Context, passes []Pass, disabled []string, observe func(pass string, g *graph.Graph)) error {
 	ran := func(pass string) {
 		if observe != nil {
 			observe(pass, r.g)
 		}
 	}
-	return passorder.Run(passes, order(), r, disabled, ran)
+	return passorder.Run(ctx, passes, order(), r, disabled, ran)
 }
 
 // rewriter rewrites a copy of the graph.

@@ -84,11 +84,11 @@ func TestStepsAreTheIR(t *testing.T) {
 			data[i] = hard(t, r)
 			input = binary.LittleEndian.AppendUint32(input, math.Float32bits(data[i]))
 		}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := lower.Program(g, lower.Options{})
+		p, err := lower.Program(t.Context(), g, lower.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func TestJoins(t *testing.T) {
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		n.Outputs = c.build(n, x)
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

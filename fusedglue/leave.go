@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 
@@ -10,9 +11,9 @@ import (
 )
 
 // sumsThatLeave says of bitserial layers whose sums leave as f32, and not to the caller, why they do.
-func sumsThatLeave(r *rewriter) error {
+func sumsThatLeave(ctx context.Context, r *rewriter) error {
 	s := &strict{Index: graph.NewIndex(r.g), g: r.g}
-	for _, n := range r.g.Nodes {
+	for n := range r.Each(ctx) {
 		f, ok := n.Attrs.(*graph.FusedConv)
 		if ok && n.Op == "bconv2d" && f.Epilogue.OutBits == 0 && !r.g.IsOutput(n.Output) && n.Verdict.Reason == graph.NoReason {
 			n.Verdict = s.leave(n, f)

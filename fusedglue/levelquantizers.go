@@ -1,15 +1,15 @@
 package fusedglue
 
 import (
-	"slices"
+	"context"
 
 	"ripc/graph"
 )
 
 // levelQuantizers makes thresholds on integers of those on the real values of levels, as behind the sum of two tensors of levels: levels
 // have few real values, each of which is tried.
-func levelQuantizers(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func levelQuantizers(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.ThresholdAttrs)
 		if !ok {
 			continue

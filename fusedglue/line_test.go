@@ -88,7 +88,7 @@ func TestNoLine(t *testing.T) {
 			w.Data = append(w.Data, float32(math.Trunc(float64((j-15)*(j-15)*(j-15))/400)))
 		}
 		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 5, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, x)}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -92,9 +93,9 @@ func spaceToDepth(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 
 // moves puts steps and quantizers in front of the movers before them, where a convolution there may take them in, or where the
 // mover costs less behind them. Each input of a concat gets its own channels' operands.
-func moves(r *rewriter) error {
+func moves(ctx context.Context, r *rewriter) error {
 	kinds := movers()
-	for i := 0; i < len(r.g.Nodes); i++ {
+	for i := 0; i < len(r.g.Nodes) && ctx.Err() == nil; i++ {
 		n := r.g.Nodes[i]
 		m := r.only(n)
 		if m == nil {
@@ -102,7 +103,7 @@ func moves(r *rewriter) error {
 		}
 		if k, ok := kinds[m.Op]; ok {
 			if first := r.passes(n, m, k); first != nil {
-				i = slices.Index(r.g.Nodes, first) - 1 // what is before is as it was
+				i = r.Place(first) - 1 // what is before is as it was
 			}
 		}
 	}
@@ -275,14 +276,19 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 
 // stepsBehind moves steps behind what moves their tensor, where other steps or a quantizer stand there, with which they become
 // one. Nothing before took them in.
-func stepsBehind(r *rewriter) error {
-	kinds := movers()
-	for _, m := range slices.Clone(r.g.Nodes) {
+func stepsBehind(ctx context.Context, r *rewriter) error {
+	kinds, joins := movers(), r.joining(ctx)
+	for m := range r.Each(ctx) { // nothing changes behind m before it is its turn
 		k, ok := kinds[m.Op]
-		if !ok || k.pays || len(m.Inputs) != 1 || !r.joins(m) {
+		if !ok || k.pays || len(m.Inputs) != 1 || !joins[m] {
 			continue
 		}
-		for e := r.only(m); e != nil; e = r.only(m) {
+		// No more of them become one layer, and rows of movers would each pass all steps.
+		for range maxSteps {
+			e := r.only(m)
+			if e == nil {
+				break
+			}
 			if _, steps := e.Attrs.(*graph.Elementwise); !steps {
 				break
 			}
@@ -300,23 +306,20 @@ func stepsBehind(r *rewriter) error {
 	return nil
 }
 
-// joins reports whether what reads m's tensor alone, directly or behind other movers, are steps or a quantizer.
-func (r *rewriter) joins(m *graph.Node) bool {
-	kinds := movers()
-	for {
-		readers := r.Consumers(m.Output)
-		if len(readers) != 1 || r.g.IsOutput(m.Output) {
-			return false
+// joining are the nodes whose tensor steps or a quantizer alone read, directly or behind movers.
+func (r *rewriter) joining(ctx context.Context) map[*graph.Node]bool {
+	kinds, joining := movers(), map[*graph.Node]bool{}
+	for _, n := range slices.Backward(slices.Collect(r.Each(ctx))) {
+		if r.ConsumerCount(n.Output) != 1 || r.g.IsOutput(n.Output) {
+			continue
 		}
-		m = readers[0]
+		m := r.Consumers(n.Output)[0]
 		_, steps := m.Attrs.(*graph.Elementwise)
-		if _, quantizes := quantizerOf(m); steps || quantizes {
-			return true
-		}
-		if k, ok := kinds[m.Op]; !ok || k.pays || len(m.Inputs) != 1 {
-			return false
-		}
+		_, quantizes := quantizerOf(m)
+		k, moves := kinds[m.Op]
+		joining[n] = steps || quantizes || moves && !k.pays && len(m.Inputs) == 1 && joining[m]
 	}
+	return joining
 }
 
 // behind is e as it is behind mover m; nil where a channel there would need several operands at once.
@@ -343,8 +346,8 @@ func (r *rewriter) behind(e, m *graph.Node, k mover) *graph.Node {
 }
 
 // mergeMoves makes one of two reshapes or transposes in a row, and none of one that leaves its tensor as it is.
-func mergeMoves(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func mergeMoves(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		shape, order := shapeAfter(r.g, n)
 		if shape == nil {
 			continue

@@ -59,7 +59,7 @@ func TestMoves(t *testing.T) {
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		n.Outputs = []string{c.glue(n, n.bconv(x, 3, 6, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean}))}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -77,7 +77,7 @@ func TestStepsBehind(t *testing.T) {
 	x = n.add("transpose", &graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, nil, x)
 	x = n.add("reshape", &graph.ReshapeAttrs{Shape: []int{1, 16}}, nil, x)
 	n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.1}})}
-	g, err := Fuse(n.Graph, nil, nil)
+	g, err := Fuse(t.Context(), n.Graph, nil, nil)
 	if err != nil || len(g.Nodes) != 3 || g.Nodes[2].Op != "threshold" {
 		t.Errorf("%v: %s", err, g)
 	}

@@ -29,7 +29,7 @@ func TestOffset(t *testing.T) {
 		x := n.quantize(n.input(1, 5, 5, 8), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 0.7, Offset: 0.3}})
 		x = n.bn(n.bconv(x, 3, 6, c.pad, graph.BinaryAttrs{WeightScale: graph.ScaleMean, PadValue: c.outside}), 0)
 		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: c.bits, Enc: ir.Bipolar, Scale: 0.7, Offset: -0.1}})}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestWeightOffset(t *testing.T) {
 		}
 		n.Outputs = append(n.Outputs, y)
 	}
-	g, err := Fuse(n.Graph, nil, nil)
+	g, err := Fuse(t.Context(), n.Graph, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

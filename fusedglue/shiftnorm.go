@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -20,23 +21,25 @@ const maxExactSum = 1 << 24
 // shiftNorms brings each shift_norm next to the bitserial layer whose sums it normalizes, or next to levels, through what moves or
 // pools the sums, constants that are added, and relu, and makes integer glue of it: the epilogue of the layer where nobody else reads
 // its sums, else a layer of its own.
-func shiftNorms(r *rewriter) error {
+func shiftNorms(ctx context.Context, r *rewriter) error {
 	var todo []*graph.Node
-	for _, n := range r.g.Nodes {
+	for n := range r.Each(ctx) {
 		if _, ok := n.Attrs.(*graph.ShiftNormAttrs); ok {
 			todo = append(todo, n)
 		}
 	}
+	slices.Reverse(todo)
 	behind := map[*graph.Node][]*graph.Node{} // a bitserial layer -> those that normalize its sums
-	for len(todo) > 0 {
-		n := todo[0]
+	for len(todo) > 0 && ctx.Err() == nil {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
 		more, err := r.nearer(n)
 		switch p := r.Producer(n.Inputs[0]); {
 		case err != nil:
 			return err
 		case more != nil:
-			todo = append(more, todo[1:]...)
-			continue
+			slices.Reverse(more)
+			todo = append(todo, more...)
 		case r.g.Value(n.Inputs[0]).Encoded():
 			if err := r.shiftLevels(n); err != nil {
 				return err
@@ -44,9 +47,8 @@ func shiftNorms(r *rewriter) error {
 		default:
 			behind[p] = append(behind[p], n)
 		}
-		todo = todo[1:]
 	}
-	for _, p := range slices.Clone(r.g.Nodes) {
+	for p := range r.Each(ctx) {
 		if err := r.normalizeSums(p, behind[p]); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"slices"
 
 	"ripc/graph"
@@ -8,8 +9,8 @@ import (
 
 // eltwise makes the ops on single elements float steps (op "eltwise", attribute *graph.Elementwise). b / x, whose operands
 // are the wrong way round for a step, stays what it is.
-func eltwise(r *rewriter) error {
-	for _, n := range r.g.Nodes {
+func eltwise(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		steps := graph.Steps(r.g, n)
 		if len(steps) == 0 {
 			continue
@@ -27,8 +28,8 @@ func eltwise(r *rewriter) error {
 const maxSteps = 32
 
 // mergeSteps joins neighbouring eltwise nodes whose tensor between them nobody else reads.
-func mergeSteps(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func mergeSteps(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		s, ok := n.Attrs.(*graph.Elementwise)
 		if !ok {
 			continue

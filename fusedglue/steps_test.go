@@ -28,7 +28,7 @@ func TestMergeSteps(t *testing.T) {
 		}
 		x = n.add("fake_quant", &graph.FakeQuantAttrs{Min: -2, Max: 1, Rounding: scalar.Floor}, map[string]*graph.Tensor{"scale": ones(3, 0.5), "zero_point": ones(1, 0)}, x)
 		n.Outputs = append(n.Outputs, n.add("div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": ones(3, 1)}, x))
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestTurning(t *testing.T) {
 		}
 		x = n.add(c.op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": ones(5, c.b)}, x)
 		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 		x := n.conv(n.input(1, 4, 4, 3), 3, 2, graph.PadSame)
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: c.notLess}
 		n.Outputs = []string{n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: c.shape, Data: c.data}}, x)}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestStrictFloatLayers(t *testing.T) {
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		n.Outputs = []string{c.build(n, x)}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestLongChains(t *testing.T) {
 			x = n.plain("relu", x)
 		}
 		n.Outputs = []string{x}
-		g, err := Fuse(n.Graph, nil, nil)
+		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

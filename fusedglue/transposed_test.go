@@ -38,7 +38,7 @@ func TestTransposed(t *testing.T) {
 			}
 			y := n.quantize(n.add(op, a, w, x), &graph.QuantizeAttrs{LevelType: n.Value("x").LevelType})
 			n.Outputs = []string{y}
-			g, err := Fuse(n.Graph, nil, nil)
+			g, err := Fuse(t.Context(), n.Graph, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,8 @@ package graph
 
 import (
 	"cmp"
+	"context"
+	"iter"
 	"maps"
 	"slices"
 
@@ -103,6 +105,19 @@ func (b *Builder) ConsumerCount(tensor string) int {
 	return b.Index.ConsumerCount(tensor)
 }
 
+// Each gives the nodes that there are now, whatever becomes of the graph meanwhile, until ctx is done: it is for those who look at
+// ctx themselves when they are through.
+func (b *Builder) Each(ctx context.Context) iter.Seq[*Node] {
+	nodes := slices.Clone(b.g.Nodes)
+	return func(yield func(*Node) bool) {
+		for _, n := range nodes {
+			if ctx.Err() != nil || !yield(n) {
+				return
+			}
+		}
+	}
+}
+
 // Graph is the graph as far as it is made.
 func (b *Builder) Graph() *Graph { return b.g }
 
@@ -137,7 +152,7 @@ func (b *Builder) Append(n *Node) (*Value, error) {
 func (b *Builder) InsertAfter(other, n *Node) (*Value, error) {
 	v, err := b.infer(n)
 	if err == nil {
-		b.place(b.at(other)+1, n)
+		b.place(b.Place(other)+1, n)
 	}
 	return v, err
 }
@@ -146,7 +161,7 @@ func (b *Builder) InsertAfter(other, n *Node) (*Value, error) {
 func (b *Builder) InsertBefore(other, n *Node, v *Value) {
 	v.Name = n.Output
 	b.register(v)
-	b.place(b.at(other), n)
+	b.place(b.Place(other), n)
 }
 
 // Retype infers the tensor of n, which is in the graph and has come to do something else.
@@ -168,8 +183,8 @@ func (b *Builder) infer(n *Node) (*Value, error) {
 // Before reports whether n stands before m in the graph.
 func (b *Builder) Before(n, m *Node) bool { return b.places[n] < b.places[m] }
 
-// at is the index of n among the nodes.
-func (b *Builder) at(n *Node) int {
+// Place is the index of n among the nodes.
+func (b *Builder) Place(n *Node) int {
 	i, ok := slices.BinarySearchFunc(b.g.Nodes, b.places[n], func(m *Node, place int64) int { return cmp.Compare(b.places[m], place) })
 	if !ok {
 		panic("BUG: node " + n.Name + " is not in graph " + b.g.Name)
@@ -225,7 +240,7 @@ func (b *Builder) search(list []*Node, n *Node) (i int, there bool) {
 
 // Remove takes n out of the graph. Its tensor keeps its type: another node may come to make it.
 func (b *Builder) Remove(n *Node) {
-	i := b.at(n)
+	i := b.Place(n)
 	b.unlink(n)
 	b.g.Nodes = slices.Delete(b.g.Nodes, i, i+1)
 	delete(b.places, n)
@@ -247,7 +262,7 @@ func (b *Builder) SetOutput(n *Node, tensor string) {
 
 // Exchange gives two nodes each other's place, inputs and output.
 func (b *Builder) Exchange(n, m *Node) {
-	i, j := b.at(n), b.at(m)
+	i, j := b.Place(n), b.Place(m)
 	b.unlink(n)
 	b.unlink(m)
 	b.g.Nodes[i], b.g.Nodes[j] = m, n

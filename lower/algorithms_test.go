@@ -31,7 +31,7 @@ func fused(t *rapid.T, seed uint64) *graph.Graph {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if g, err = fusedglue.Fuse(g, nil, nil); err != nil {
+	if g, err = fusedglue.Fuse(t.Context(), g, nil, nil); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return g
@@ -44,7 +44,7 @@ func TestAlgorithmsAgree(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "network")
 		g := fused(t, seed)
 		run := func(o lower.Options) [][]byte {
-			p, err := lower.Program(g, o)
+			p, err := lower.Program(t.Context(), g, o)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, g)
 			}

@@ -315,7 +315,7 @@ func (l *lowering) bytes(n *graph.Node) {
 	x, y := l.g.Value(q.Inputs[0]), l.g.Value(n.Output)
 	b := interfaceBuffer(y, ir.OutputBuf)
 	b.Name = l.fresh(y.Name)
-	l.p.Buffers = append(l.p.Buffers, b)
+	l.add(b)
 	l.at[y.Name] = place{buf: b.Name}
 	stage := &graph.Node{Name: q.Name, Op: q.Op, Inputs: q.Inputs, Output: n.Output, Verdict: q.Verdict, Note: q.Note}
 	l.stage(stage, ops.ToBytes(q.Attrs.(*graph.QuantizeAttrs), move, x.Shape), 0, l.floatUntil(x), l.at[x.Name].buf, b.Name)

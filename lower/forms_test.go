@@ -45,7 +45,7 @@ func formNet(t *testing.T, text string, sizes ...int) (*graph.Graph, func(lower.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err = fusedglue.Fuse(g, nil, nil); err != nil {
+	if g, err = fusedglue.Fuse(t.Context(), g, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	var inputs [][]byte
@@ -58,7 +58,7 @@ func formNet(t *testing.T, text string, sizes ...int) (*graph.Graph, func(lower.
 	}
 	return g, func(o lower.Options) (*ir.Program, [][]byte) {
 		t.Helper()
-		p, err := lower.Program(g, o)
+		p, err := lower.Program(t.Context(), g, o)
 		if err != nil {
 			t.Fatal(err)
 		}

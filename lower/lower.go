@@ -4,6 +4,7 @@
 package lower
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -24,15 +25,16 @@ type Options struct {
 	Bitserial []string
 }
 
-// Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have.
-func Program(g *graph.Graph, o Options) (*ir.Program, error) {
+// Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have, and when ctx
+// is done.
+func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
 	g = glued(g, o.Target)
 	choices, err := choose(g, o)
 	if err != nil {
 		return nil, err
 	}
 	g, labels := rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}, versions: map[string]int{}, buffers: map[string]int{}}
 	l.planBytes()
 	l.planForms()
 	l.planQuantizers()
@@ -42,13 +44,16 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 	}
 	l.planConcats()
 	for _, n := range g.Nodes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := l.node(n); err != nil {
 			return nil, err
 		}
 	}
 	var outputs []ir.ProgBuf
 	for _, name := range g.Outputs {
-		outputs = append(outputs, *l.p.BufferByName(l.output(g.Value(name))))
+		outputs = append(outputs, *l.buffer(l.output(g.Value(name))))
 	}
 	// The caller counts outputs in the model's order, not in that of the layers.
 	l.p.Buffers = slices.DeleteFunc(l.p.Buffers, func(b ir.ProgBuf) bool { return b.Kind == ir.OutputBuf })
@@ -73,23 +78,25 @@ type place struct {
 
 type lowering struct {
 	*graph.Index
-	g       *graph.Graph
-	p       *ir.Program
-	target  targets.Target
-	choices map[string]layout.Choice // of nodes, by name
-	at      map[string]place
-	consts  map[string]string        // hash of contents and type -> buffer
-	funcs   map[string]string        // text without the name -> func
-	forms   map[string]layout.Form   // of levels that lie in memory as bytes
-	bits    map[string]string        // by inputs of bytes: the buffer of their bits, where these are needed too
-	turned  map[string]*graph.Node   // by levels that lie as bytes in another order of axes, which is all that the node, a transpose, changes
-	taken   map[string]*graph.Node   // by float steps: the dequantize before them that their stage does too
-	passed  map[string]*graph.Node   // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
-	written map[string]*graph.Node   // by quantize, or transpose behind it: the node that makes the caller's bytes
-	before  map[string]*graph.Node   // by quantizer: the float steps before it that its stage does too
-	beside  map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
-	means   map[string]*graph.Node   // by fused layer that makes floats: the mean of them that its stage makes in their place
-	done    map[string]bool          // float steps, quantizers and means that another stage does
+	g        *graph.Graph
+	p        *ir.Program
+	target   targets.Target
+	choices  map[string]layout.Choice // of nodes, by name
+	at       map[string]place
+	consts   map[string]string        // hash of contents and type -> buffer
+	funcs    map[string]string        // text without the name -> func
+	versions map[string]int           // by name of Funcs: the last version of it
+	buffers  map[string]int           // by name: the place among the Program's buffers
+	forms    map[string]layout.Form   // of levels that lie in memory as bytes
+	bits     map[string]string        // by inputs of bytes: the buffer of their bits, where these are needed too
+	turned   map[string]*graph.Node   // by levels that lie as bytes in another order of axes, which is all that the node, a transpose, changes
+	taken    map[string]*graph.Node   // by float steps: the dequantize before them that their stage does too
+	passed   map[string]*graph.Node   // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
+	written  map[string]*graph.Node   // by quantize, or transpose behind it: the node that makes the caller's bytes
+	before   map[string]*graph.Node   // by quantizer: the float steps before it that its stage does too
+	beside   map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
+	means    map[string]*graph.Node   // by fused layer that makes floats: the mean of them that its stage makes in their place
+	done     map[string]bool          // float steps, quantizers and means that another stage does
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
@@ -115,7 +122,7 @@ func (l *lowering) direct(v *graph.Value) bool {
 
 func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
-	l.p.Buffers = append(l.p.Buffers, b)
+	l.add(b)
 	l.at[v.Name] = place{buf: b.Name}
 	if !v.Encoded() || v.View == graph.Bytes && !l.bitsWanted(v.Name) || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
 		return
@@ -145,12 +152,12 @@ func (l *lowering) input(v *graph.Value) {
 
 // output copies or unpacks an output whose tensor does not lie in the caller's buffer already, and gives that buffer.
 func (l *lowering) output(v *graph.Value) string {
-	if b := l.p.BufferByName(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && (b.Name == v.Name || l.byteOutput(v)) {
+	if b := l.buffer(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && (b.Name == v.Name || l.byteOutput(v)) {
 		return b.Name
 	}
 	b := interfaceBuffer(v, ir.OutputBuf)
 	b.Name = l.fresh(v.Name)
-	l.p.Buffers = append(l.p.Buffers, b)
+	l.add(b)
 	n, why, src := &graph.Node{Name: v.Name, Op: "copy", Inputs: []string{v.Name}}, graph.NoReason, l.at[v.Name].buf
 	f := ops.Copy(v.DType(), v.Shape)
 	switch {
@@ -176,7 +183,7 @@ func (l *lowering) output(v *graph.Value) string {
 
 // fresh is the name of an output: its tensor's, or, where the caller's own input has that one, another.
 func (l *lowering) fresh(name string) string {
-	if l.p.BufferByName(name) == nil {
+	if _, taken := l.buffers[name]; !taken {
 		return name
 	}
 	return l.unused(name + "_out")
@@ -184,10 +191,12 @@ func (l *lowering) fresh(name string) string {
 
 // unused is name, or name with a suffix where a tensor of the model or a buffer has it.
 func (l *lowering) unused(name string) string {
-	for l.p.BufferByName(name) != nil || l.g.Values[name] != nil {
+	for {
+		if _, taken := l.buffers[name]; !taken && l.g.Values[name] == nil {
+			return name
+		}
 		name += "_"
 	}
-	return name
 }
 
 // result makes the place that node n writes its output to: the caller's buffer where it can, a slice of a
@@ -203,13 +212,27 @@ func (l *lowering) result(n *graph.Node) place {
 	} else if l.g.IsOutput(v.Name) {
 		b.Name = l.unused(v.Name + ".bits") // the caller's buffer, which output adds, has the tensor's name
 	}
-	l.p.Buffers = append(l.p.Buffers, b)
+	l.add(b)
 	l.at[v.Name] = place{buf: b.Name}
 	return l.at[v.Name]
 }
 
+// add adds a buffer, whose name is free.
+func (l *lowering) add(b ir.ProgBuf) {
+	l.buffers[b.Name] = len(l.p.Buffers)
+	l.p.Buffers = append(l.p.Buffers, b)
+}
+
+// buffer finds a buffer, nil if there is none.
+func (l *lowering) buffer(name string) *ir.ProgBuf {
+	if i, ok := l.buffers[name]; ok {
+		return &l.p.Buffers[i]
+	}
+	return nil
+}
+
 func (l *lowering) arena(b ir.Buffer) {
-	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: b, Kind: ir.ArenaBuf})
+	l.add(ir.ProgBuf{Buffer: b, Kind: ir.ArenaBuf})
 }
 
 // stage adds a stage and its Func; equal Funcs are shared. why is said of the stage unless n has a reason already.
@@ -221,9 +244,11 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 	name, ok := l.funcs[key]
 	if !ok {
 		name = f.Name
-		for i := 2; l.p.FuncByName(name) != nil; i++ {
-			name = fmt.Sprintf("%s_v%d", f.Name, i)
+		for l.versions[name] > 0 {
+			l.versions[f.Name]++
+			name = fmt.Sprintf("%s_v%d", f.Name, l.versions[f.Name])
 		}
+		l.versions[name] = 1
 		g := *f
 		g.Name = name
 		l.p.Funcs = append(l.p.Funcs, &g)

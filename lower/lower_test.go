@@ -78,11 +78,11 @@ func (n *net) binary(out, x string, filters int) string {
 // program lowers n; lower.Program verifies what it makes.
 func (n *net) program(outputs ...string) *ir.Program {
 	n.Outputs = outputs
-	g, err := fusedglue.Fuse(n.Graph, nil, nil)
+	g, err := fusedglue.Fuse(n.t.Context(), n.Graph, nil, nil)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	p, err := lower.Program(g, lower.Options{})
+	p, err := lower.Program(n.t.Context(), g, lower.Options{})
 	if err != nil {
 		n.t.Fatalf("%v\n%s", err, g)
 	}

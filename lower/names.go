@@ -1,12 +1,12 @@
 package lower
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"ripc/graph"
+	"ripc/internal/names"
 	"ripc/ir"
 )
 
@@ -15,22 +15,20 @@ import (
 func rename(g *graph.Graph) (out *graph.Graph, labels map[string]string) {
 	labels = map[string]string{}
 	to := map[string]string{}
-	taken := map[string]bool{}
-	names := slices.Sorted(maps.Keys(g.Values))
-	for _, n := range names {
+	var taken names.Set
+	tensors := slices.Sorted(maps.Keys(g.Values))
+	for _, n := range tensors {
 		if ir.IsName(n) {
-			to[n], taken[n] = n, true
+			to[n] = n
+			taken.Take(n)
 		}
 	}
-	for _, n := range names {
+	for _, n := range tensors {
 		if _, ok := to[n]; ok {
 			continue
 		}
-		c := clean(n)
-		for i := 2; taken[c]; i++ {
-			c = fmt.Sprintf("%s_%d", clean(n), i)
-		}
-		to[n], taken[c], labels[c] = c, true, n
+		c := taken.Unique(clean(n))
+		to[n], labels[c] = c, n
 	}
 	all := func(ns []string) []string {
 		var out []string

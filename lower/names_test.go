@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 			{Name: "a/b", Op: "softmax", Inputs: []string{"in:0"}, Output: "a/b", Attrs: &graph.NoAttrs{}},
 			{Name: "9", Op: "softmax", Inputs: []string{"a/b"}, Output: "a_b", Attrs: &graph.NoAttrs{}},
 		}}
-	p, err := lower.Program(g, lower.Options{})
+	p, err := lower.Program(t.Context(), g, lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

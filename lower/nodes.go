@@ -269,7 +269,7 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 	}
 	name = l.unused(clean(name))
 	l.consts[key] = name
-	l.p.Buffers = append(l.p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: b.Bytes()})
+	l.add(ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: b.Bytes()})
 	return name
 }
 

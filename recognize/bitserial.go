@@ -1,16 +1,16 @@
 package recognize
 
 import (
-	"slices"
+	"context"
 
 	"ripc/graph"
 	"ripc/ir"
 )
 
 // bitserial turns the convolutions and dense layers that can be into bitserial ones, and says of the others why they cannot.
-func bitserial(r *rewriter) error {
+func bitserial(ctx context.Context, r *rewriter) error {
 	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
-	for _, n := range slices.Clone(r.g.Nodes) {
+	for n := range r.Each(ctx) {
 		b, ok := binaryAttrs(n)
 		if !ok {
 			continue

@@ -82,7 +82,7 @@ func TestSignOfSums(t *testing.T) {
 		y := n.conv(x, n.ones(1, 1, n.c(x), 2), valid, false)
 		for zero, bits := range map[int]int{0: c.bits, 1: 1, -1: 1} {
 			n.Outputs = []string{y}
-			g, err := Run(n.Graph, Options{SignZero: zero})
+			g, err := Run(t.Context(), n.Graph, Options{SignZero: zero})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"context"
 	"slices"
 
 	"ripc/graph"
@@ -8,8 +9,8 @@ import (
 )
 
 // mergePads gives the zeros of a pad node to the convolutions that read it, as far as padding stays less than the kernel.
-func mergePads(r *rewriter) error {
-	for _, n := range r.g.Nodes {
+func mergePads(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.Conv2DAttrs)
 		if !ok || a.Binary != nil {
 			continue
@@ -33,8 +34,8 @@ func mergePads(r *rewriter) error {
 }
 
 // fakeQuants lets a quantizer whose levels only dequantize nodes read give their real values at once.
-func fakeQuants(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func fakeQuants(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
 		readers := r.Consumers(n.Output)
 		if !ok || r.g.IsOutput(n.Output) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {

@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -354,8 +355,8 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 
 // requantize takes out quantizers that give the levels which their input is made from: who reads their real values reads
 // that input, and who reads the levels gets those.
-func requantize(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func requantize(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
 		if !ok {
 			continue

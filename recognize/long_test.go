@@ -34,7 +34,7 @@ func TestLongRows(t *testing.T) {
 				}
 				n.Outputs = []string{n.conv(x, n.few([]int{-1, 1}, 3, 3, 3, 4), same, false)}
 				r := newRewriter(n.Graph)
-				if err := r.run(); err != nil {
+				if err := r.run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				return r.Lookups()

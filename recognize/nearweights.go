@@ -1,11 +1,14 @@
 package recognize
 
-import "ripc/graph"
+import (
+	"context"
+	"ripc/graph"
+)
 
 // foldWeights takes weights that have few bits but for roundings for those, if that is asked for, and otherwise notes what they
 // nearly are: as sign(w) - clip(w) + clip(w), a straight-through estimator, nearly is sign(w).
-func foldWeights(r *rewriter) error {
-	for _, n := range r.g.Nodes {
+func foldWeights(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || r.nearly[n] != nil {
 			continue
 		}

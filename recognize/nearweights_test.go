@@ -20,7 +20,7 @@ func TestFoldWeights(t *testing.T) {
 			w.Data = append(w.Data, f32.Add(f32.Sub(v, c), c))
 		}
 		n.Outputs = []string{n.conv(x, w, same, true)}
-		g, err := Run(n.Graph, Options{FoldSTE: fold})
+		g, err := Run(t.Context(), n.Graph, Options{FoldSTE: fold})
 		if err != nil {
 			t.Fatal(err)
 		}

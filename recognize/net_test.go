@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -124,14 +125,14 @@ func dump(g *graph.Graph) string {
 func (n *net) run(outputs ...string) *graph.Graph {
 	n.Outputs = outputs
 	before := dump(n.Graph)
-	g, err := Run(n.Graph, Options{})
+	g, err := Run(context.Background(), n.Graph, Options{})
 	if err != nil {
 		n.fail(err)
 	}
 	if after := dump(n.Graph); after != before {
 		n.fail("Run changed its input:\n" + before + after)
 	}
-	again, err := Run(g, Options{})
+	again, err := Run(context.Background(), g, Options{})
 	if err != nil {
 		n.fail(err)
 	}

@@ -113,11 +113,11 @@ func (n *net) drawLayer(t *rapid.T, x string, weights func(ints []int, shape ...
 
 // results interprets g as the compiler would compile it.
 func results(t *rapid.T, g *graph.Graph, inputs [][]byte) [][]byte {
-	f, err := fusedglue.Fuse(g, nil, nil)
+	f, err := fusedglue.Fuse(t.Context(), g, nil, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, g)
 	}
-	p, err := lower.Program(f, lower.Options{})
+	p, err := lower.Program(t.Context(), f, lower.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, f)
 	}

@@ -7,6 +7,7 @@
 package recognize
 
 import (
+	"context"
 	"ripc/graph"
 	"ripc/internal/passorder"
 )
@@ -40,22 +41,22 @@ func order() [][3]string {
 	}
 }
 
-// Run gives g with its bitserial layers found. g itself is not changed.
-func Run(g *graph.Graph, o Options) (*graph.Graph, error) {
+// Run gives g with its bitserial layers found. g itself is not changed. Errors are *ir.Error, or that of ctx.
+func Run(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) {
 	r := newRewriter(g)
 	r.options = o
-	if err := r.run(); err != nil {
+	if err := r.run(ctx); err != nil {
 		return nil, err
 	}
 	return r.g, nil
 }
 
-func (r *rewriter) run() error {
+func (r *rewriter) run(ctx context.Context) error {
 	for r.changed = true; r.changed; { // a quantizer that became a fake_quant may tell more of its values
 		r.changed = false
 		clear(r.levels)
 		r.forget()
-		if err := passorder.Run(Passes(), order(), r, nil, nil); err != nil {
+		if err := passorder.Run(ctx, Passes(), order(), r, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (r *rewriter) insert(after, n *graph.Node, out string) error {
 }
 
 // dropDead drops the nodes whose tensors nobody reads, and these tensors.
-func dropDead(r *rewriter) error {
+func dropDead(_ context.Context, r *rewriter) error {
 	r.Prune()
 	return nil
 }

@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"context"
 	"slices"
 
 	"ripc/graph"
@@ -9,8 +10,8 @@ import (
 
 // foldScales gives a scale of each channel, between levels and a convolution or dense layer, to the weights of that layer, where
 // these have few bits then: those of a depthwise layer, whose filters read one channel each, or weights that undo the scale.
-func foldScales(r *rewriter) error {
-	for _, n := range r.g.Nodes {
+func foldScales(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
 			continue
 		}

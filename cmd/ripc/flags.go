@@ -60,10 +60,10 @@ func complete(cmd *cobra.Command, flag string, names func() []string) {
 
 // completeLayer offers the names of the layers of the model on the command line for --layer.
 func completeLayer(cmd *cobra.Command) {
-	err := cmd.RegisterFlagCompletionFunc("layer", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	err := cmd.RegisterFlagCompletionFunc("layer", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var names []string
 		if len(args) > 0 {
-			if g, err := ripc.Load(args[0]); err == nil {
+			if g, err := ripc.Load(cmd.Context(), args[0]); err == nil {
 				for _, n := range g.Nodes {
 					names = append(names, n.Name)
 				}

@@ -95,7 +95,7 @@ func leaveOneOut(target string) (steps []step) {
 // options compile a model with what is on.
 func (s set) options(ctx context.Context, path, target string) (ripc.Options, error) {
 	o := ripc.Options{Target: target}
-	g, err := ripc.Load(path)
+	g, err := ripc.Load(ctx, path)
 	if err != nil {
 		return o, err
 	}

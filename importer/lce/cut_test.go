@@ -44,7 +44,7 @@ func TestCut(t *testing.T) {
 		{importer.Options{Begin: []string{"model/a;model/conv"}, End: []string{"c"}}, "model/a;model/conv", "c", 1},
 		{importer.Options{Begin: []string{"model/a"}, End: []string{"b", "c"}, Batch: 5}, "model/a;model/conv", "b c", 5},
 	} {
-		g, err := parse("m.tflite", m.Bytes(), c.o, maxWeights)
+		g, err := parse(t.Context(), "m.tflite", m.Bytes(), c.o, maxWeights)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestCut(t *testing.T) {
 			t.Errorf("batch %d, want %d", got, c.batch)
 		}
 	}
-	if _, err := parse("m.tflite", m.Bytes(), importer.Options{End: []string{"nothing"}}, maxWeights); err == nil {
+	if _, err := parse(t.Context(), "m.tflite", m.Bytes(), importer.Options{End: []string{"nothing"}}, maxWeights); err == nil {
 		t.Error("no error of a tensor that there is not")
 	}
 }

@@ -202,7 +202,7 @@ func TestManyErrors(t *testing.T) {
 
 // TestOpen: a file that is not there.
 func TestOpen(t *testing.T) {
-	_, err := Read(filepath.Join(t.TempDir(), "none.tflite"), importer.Options{})
+	_, err := Read(t.Context(), filepath.Join(t.TempDir(), "none.tflite"), importer.Options{})
 	var e *ir.Error
 	if !errors.As(err, &e) || !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

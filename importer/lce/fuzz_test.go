@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := parse("f.tflite", data, importer.Options{}, fuzzLimit)
+		g, err := parse(t.Context(), "f.tflite", data, importer.Options{}, fuzzLimit)
 		if err != nil {
 			var e *ir.Error
 			if !errors.As(err, &e) || e.Pos.File != "f.tflite" {
@@ -110,7 +110,7 @@ func checkGraph(t *testing.T, g *graph.Graph) {
 // TestSeeds runs what FuzzParse starts from, every single changed byte of a small file, and every beginning of it.
 func TestSeeds(t *testing.T) {
 	check := func(data []byte) {
-		if g, err := parse("f.tflite", data, importer.Options{}, fuzzLimit); err == nil {
+		if g, err := parse(t.Context(), "f.tflite", data, importer.Options{}, fuzzLimit); err == nil {
 			checkGraph(t, g)
 		}
 	}
@@ -155,7 +155,7 @@ func TestMemory(t *testing.T) {
 	for name, data := range map[string][]byte{"many operators": file, "overlapping tables": overlap, "padding": pads.Bytes(), "slopes": wide.Bytes()} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := parse("m.tflite", data, importer.Options{}, fuzzLimit)
+		_, err := parse(t.Context(), "m.tflite", data, importer.Options{}, fuzzLimit)
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(64*len(data)+8*fuzzLimit) {
 			t.Errorf("%s: %d bytes for a file of %d (%v)", name, n, len(data), err)

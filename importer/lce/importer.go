@@ -1,6 +1,7 @@
 package lce
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,22 +13,22 @@ import (
 )
 
 // Read reads the .tflite file at path.
-func Read(path string, o importer.Options) (*graph.Graph, error) {
+func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "")
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, data, o, maxWeights)
+	return parse(ctx, path, data, o, maxWeights)
 }
 
-// Parse reads a model from data. file is its name in messages, and, without folder and extension, the graph's.
+// Parse reads a model from data, to the end. file is its name in messages, and, without folder and extension, the graph's.
 // Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
 func Parse(file string, data []byte) (*graph.Graph, error) {
-	return parse(file, data, importer.Options{}, maxWeights)
+	return parse(context.Background(), file, data, importer.Options{}, maxWeights)
 }
 
 // parse reads data as o asks for it, and allows constants of at most limit elements in all.
-func parse(name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
+func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
 	f, err := decode(name, data)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func parse(name string, data []byte, o importer.Options, limit int) (*graph.Grap
 		name, err := b.add(op, attrs, nil, names...)
 		return b.g.Values[name], err
 	})
-	return b.build()
+	return b.build(ctx)
 }
 
 // builder makes the graph of a file.
@@ -86,7 +87,7 @@ type builder struct {
 }
 
 // build goes through the operators once; faults that do not depend on each other are reported together.
-func (b *builder) build() (*graph.Graph, error) {
+func (b *builder) build(ctx context.Context) (*graph.Graph, error) {
 	for _, i := range b.file.outputs {
 		b.outputs[i] = true
 	}
@@ -97,6 +98,9 @@ func (b *builder) build() (*graph.Graph, error) {
 	}
 	handlers := supported()
 	for i := range b.file.ops {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom

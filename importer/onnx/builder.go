@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,8 +41,8 @@ type builder struct {
 	n       *node // the node that is being read
 }
 
-func newBuilder(file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
-	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
+func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
+	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
 		readers: map[string]bool{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {

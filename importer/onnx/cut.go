@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -44,7 +45,7 @@ func wiring(file string, g *pb.GraphProto) *source.Wiring {
 }
 
 // cut is what the options ask for of m: nodes, what they read, and the interface. What is outside is never looked at.
-func (r *reading) cut(m *pb.ModelProto, o importer.Options) (*pb.ModelProto, error) {
+func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options) (*pb.ModelProto, error) {
 	if len(o.Begin)+len(o.End) == 0 {
 		return m, nil
 	}
@@ -66,7 +67,7 @@ func (r *reading) cut(m *pb.ModelProto, o importer.Options) (*pb.ModelProto, err
 			inputs = append(inputs, v)
 			continue
 		}
-		if v, err = r.describe(m, name, v, o); err != nil {
+		if v, err = r.describe(ctx, m, name, v, o); err != nil {
 			return nil, err
 		}
 		inputs = append(inputs, v)
@@ -116,14 +117,14 @@ func (r *reading) cut(m *pb.ModelProto, o importer.Options) (*pb.ModelProto, err
 
 // describe gives type and shape of a tensor that is to become an input: as the caller says, as the file does, v, or as
 // reading the network up to there shows.
-func (r *reading) describe(m *pb.ModelProto, name string, v *pb.ValueInfoProto, o importer.Options) (*pb.ValueInfoProto, error) {
+func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v *pb.ValueInfoProto, o importer.Options) (*pb.ValueInfoProto, error) {
 	if tt := v.GetType().GetTensorType(); tt.GetShape() != nil && tt.GetElemType() != 0 {
 		return v, nil
 	}
 	if shape, ok := o.Shapes[name]; ok {
 		return valueInfo(name, dtFloat, shape), nil
 	}
-	b, err := r.network(m, importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}})
+	b, err := r.network(ctx, m, importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}})
 	var e *ir.Error
 	switch {
 	case err != nil && errors.As(err, &e):

@@ -26,7 +26,7 @@ func TestDeclared(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, trust := range []bool{false, true} {
-			g, err := parse("m.onnx", data, nil, importer.Options{TrustTypes: trust}, 1<<20)
+			g, err := parse(t.Context(), "m.onnx", data, nil, importer.Options{TrustTypes: trust}, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 
 // checkParse wants a graph that hangs together, or an error that names the file.
 func checkParse(t *testing.T, data []byte) {
-	g, err := parse("f.onnx", data, nil, importer.Options{}, 16<<20)
+	g, err := parse(t.Context(), "f.onnx", data, nil, importer.Options{}, 16<<20)
 	if err != nil {
 		var e *ir.Error
 		if !errors.As(err, &e) || e.Pos.File != "f.onnx" {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -93,12 +94,18 @@ func (w *wire) field(fd protoreflect.FieldDescriptor, typ protowire.Type, value 
 }
 
 // budget counts the bytes of the arrays that one file leads to, and the steps of work that arrays do not bound.
-type budget struct{ left, work int64 }
+type budget struct {
+	left, work int64
+	ctx        context.Context // of the reading that the work is done for
+}
 
 const maxWork int64 = 1 << 33
 
-// spend counts n steps.
+// spend counts n steps, which are to be done next, if anybody still waits for them.
 func (b *budget) spend(n int) error {
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
 	if b.work += int64(n); b.work > maxWork {
 		return fmt.Errorf("its constants take more than %d operations to compute", int64(maxWork))
 	}

@@ -10,6 +10,7 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,12 +33,12 @@ import (
 type Opener func(name string, offset, length int64) ([]byte, error)
 
 // Read reads the model in the file at path, and external data from the folder that it lies in.
-func Read(path string, o importer.Options) (*graph.Graph, error) {
+func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "keep weights outside of the file (save_as_external_data)")
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, data, folder(filepath.Dir(path)), o, baseMemory)
+	return parse(ctx, path, data, folder(filepath.Dir(path)), o, baseMemory)
 }
 
 // folder reads external data inside one folder, which neither names nor symbolic links leave.
@@ -69,14 +70,14 @@ func folder(dir string) Opener {
 	}
 }
 
-// Parse reads a model from data; file is its name in messages. Ops that are not supported are reported all at once, as
+// Parse reads a model from data, to the end; file is its name in messages. Ops that are not supported are reported all at once, as
 // errors joined. A batch size that the file leaves open becomes 1, which the input notes.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
-	return parse(file, data, open, importer.Options{}, baseMemory)
+	return parse(context.Background(), file, data, open, importer.Options{}, baseMemory)
 }
 
 // parse is Parse as o asks for it, with another bound for what reading any file may take.
-func parse(file string, data []byte, open Opener, o importer.Options, memory int64) (*graph.Graph, error) {
+func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -96,7 +97,7 @@ func parse(file string, data []byte, open Opener, o importer.Options, memory int
 		return fail("the file has no graph: it is no ONNX model")
 	}
 	r := &reading{file: file, open: open, memory: 2*memory + 8*int64(len(data))}
-	b, err := r.network(m, o)
+	b, err := r.network(ctx, m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +117,13 @@ type reading struct {
 }
 
 // network reads the nodes of m that o asks for, but not its outputs.
-func (r *reading) network(m *pb.ModelProto, o importer.Options) (*builder, error) {
+func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Options) (*builder, error) {
 	whole := m
-	m, err := r.cut(m, o)
+	m, err := r.cut(ctx, m, o)
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(r.file, m, r.open, o, r.memory)
+	b := newBuilder(ctx, r.file, m, r.open, o, r.memory)
 	if err := b.opsets(m); err != nil {
 		return nil, err
 	}
@@ -135,6 +136,9 @@ func (r *reading) network(m *pb.ModelProto, o importer.Options) (*builder, error
 		b.sizes.Written(writtenBatch(whole.Graph), b.g.Graph().Values[in[0]].Shape[0])
 	}
 	for _, i := range b.order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		b.node(i, m.Graph.Node[i])
 	}
 	b.adviseCut()

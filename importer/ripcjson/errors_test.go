@@ -79,13 +79,13 @@ func TestErrors(t *testing.T) {
 
 func TestReadMissing(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Read(filepath.Join(dir, "none.json"), importer.Options{})
+	_, err := Read(t.Context(), filepath.Join(dir, "none.json"), importer.Options{})
 	if e := (*ir.Error)(nil); !errors.As(err, &e) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want an *ir.Error that wraps os.ErrNotExist", err)
 	}
 	path := filepath.Join(dir, "m.json")
 	write(t, path, strings.Replace(minimal, `"w.safetensors"`, `"sub/none.safetensors"`, 1))
-	_, err = Read(path, importer.Options{})
+	_, err = Read(t.Context(), path, importer.Options{})
 	if err == nil || !strings.Contains(err.Error(), `m.json:4: cannot read the weights file "sub/none.safetensors"`) {
 		t.Errorf("got %v", err)
 	}
@@ -103,7 +103,7 @@ func TestSymlinkDoesNotEscape(t *testing.T) {
 	}
 	path := filepath.Join(dir, "m.json")
 	write(t, path, minimal)
-	if _, err := Read(path, importer.Options{}); err == nil {
+	if _, err := Read(t.Context(), path, importer.Options{}); err == nil {
 		t.Error("read a weights file outside the model's folder")
 	}
 }

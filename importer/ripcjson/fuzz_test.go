@@ -32,7 +32,7 @@ func FuzzRead(f *testing.F) {
 	}
 	lim := limits{bytes: 1 << 20, depth: 16, nodes: 1 << 10, index: 16 << 20, tensor: 1 << 18, weights: 1 << 16}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := parse("f.json", data, fuzzFile, importer.Options{}, v, lim)
+		g, err := parse(t.Context(), "f.json", data, fuzzFile, importer.Options{}, v, lim)
 		if err != nil {
 			_ = err.Error()
 			return
@@ -62,7 +62,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("no node makes output %q", out)
 			}
 		}
-		if text, _, err := encode(g, "f.safetensors"); err != nil {
+		if text, _, err := encode(t.Context(), g, "f.safetensors"); err != nil {
 			t.Fatalf("cannot be written: %v\n%s", err, text)
 		}
 	})

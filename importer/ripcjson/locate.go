@@ -2,6 +2,7 @@ package ripcjson
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type document struct {
 type locator struct {
 	file  string
 	dec   *json.Decoder
-	ends  []int // offset of each newline
+	done  func() bool // nobody waits for the document any more
+	ends  []int       // offset of each newline
 	depth int
 	// budget bounds the memory of the maps: each value costs its pointer and valueCost.
 	budget int
@@ -38,12 +40,12 @@ type locator struct {
 const valueCost = 400
 
 // locate parses data. Besides syntax it refuses what encoding/json lets pass: keys given twice, and numbers that
-// float64 cannot hold.
-func locate(file string, data []byte, lim limits) (*document, error) {
+// float64 cannot hold. It ends early with the error of ctx.
+func locate(ctx context.Context, file string, data []byte, lim limits) (*document, error) {
 	if len(data) > lim.bytes {
 		return nil, source.TooLong(file, lim.bytes, tooLong)
 	}
-	l := &locator{file: file, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index, nodes: lim.nodes,
+	l := &locator{file: file, done: func() bool { return ctx.Err() != nil }, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index, nodes: lim.nodes,
 		doc: &document{values: map[string]any{}, lines: map[string]int{}}}
 	for i, c := range data {
 		if c == '\n' {
@@ -60,6 +62,9 @@ func locate(file string, data []byte, lim limits) (*document, error) {
 	}
 	l.dec.UseNumber()
 	root, err := l.value("", 0)
+	if done := ctx.Err(); done != nil {
+		return nil, done
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +119,7 @@ func (l *locator) value(pointer string, depth int) (v any, err error) {
 
 func (l *locator) object(pointer string, depth int) (any, error) {
 	out := map[string]any{}
-	for l.dec.More() {
+	for l.dec.More() && !l.done() {
 		tok, err := l.dec.Token()
 		key, ok := tok.(string)
 		line := l.line(int(l.dec.InputOffset()) - 1)
@@ -136,7 +141,7 @@ func (l *locator) object(pointer string, depth int) (any, error) {
 
 func (l *locator) array(pointer string, depth int) (any, error) {
 	out := []any{}
-	for l.dec.More() {
+	for l.dec.More() && !l.done() {
 		if pointer == "/nodes" && len(out) == l.nodes {
 			return nil, l.fail(l.line(int(l.dec.InputOffset())), "", "the network has more than %d nodes", l.nodes)
 		}

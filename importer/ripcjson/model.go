@@ -5,6 +5,7 @@
 package ripcjson
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
@@ -40,12 +41,12 @@ func defaultLimits() limits {
 const tooLong = "weights belong in a safetensors file"
 
 // Read reads the model at path, and the weights file that it names, which must lie in the model's folder or below.
-func Read(path string, o importer.Options) (*graph.Graph, error) {
+func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, defaultLimits().bytes, tooLong)
 	if err != nil {
 		return nil, err
 	}
-	return checked(path, data, func(name string) (map[string]safetensors.Tensor, error) {
+	return checked(ctx, path, data, func(name string) (map[string]safetensors.Tensor, error) {
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
 			return nil, files.Cause(err)
@@ -64,27 +65,30 @@ func Read(path string, o importer.Options) (*graph.Graph, error) {
 	}, o)
 }
 
-// Parse reads a model from data. file is its name in messages and in the graph; open gives the weights.
+// Parse reads a model from data, to the end. file is its name in messages and in the graph; open gives the weights.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
-	return checked(file, data, open, importer.Options{})
+	return checked(context.Background(), file, data, open, importer.Options{})
 }
 
 // checked is Parse as o asks for it.
-func checked(file string, data []byte, open Opener, o importer.Options) (*graph.Graph, error) {
+func checked(ctx context.Context, file string, data []byte, open Opener, o importer.Options) (*graph.Graph, error) {
 	v, err := newValidator()
 	if err != nil {
 		return nil, err
 	}
-	return parse(file, data, open, o, v, defaultLimits())
+	return parse(ctx, file, data, open, o, v, defaultLimits())
 }
 
-func parse(file string, data []byte, open Opener, o importer.Options, v *validator, lim limits) (*graph.Graph, error) {
-	doc, err := locate(file, data, lim)
+func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, v *validator, lim limits) (*graph.Graph, error) {
+	doc, err := locate(ctx, file, data, lim)
 	if err != nil {
 		return nil, err
 	}
 	p := &problems{file: file}
-	if v.check(doc, p); p.any() {
+	if err := v.check(ctx, doc, p); err != nil {
+		return nil, err
+	}
+	if p.any() {
 		return nil, p.join()
 	}
 	b := &builder{
@@ -99,6 +103,9 @@ func parse(file string, data []byte, open Opener, o importer.Options, v *validat
 	b.weights = b.openWeights(open)
 	if b.weights != nil {
 		for _, n := range nodes {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			b.build(n)
 		}
 	}

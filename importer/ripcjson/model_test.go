@@ -147,7 +147,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("%d models, want at least 17 (error %v)", len(files), err)
 	}
 	for _, file := range files {
-		if _, err := Read(file, importer.Options{}); err != nil {
+		if _, err := Read(t.Context(), file, importer.Options{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestManyNodes(t *testing.T) {
 	lim.nodes = 1000
 	node := []byte(`{"name": "n", "op": "relu", "inputs": ["x"]},` + "\n")
 	for _, n := range []int{lim.nodes - 1, lim.nodes} {
-		_, err := locate("m.json", slices.Concat([]byte(`{"nodes": [`), bytes.Repeat(node, n), []byte(`{}]}`)), lim)
+		_, err := locate(t.Context(), "m.json", slices.Concat([]byte(`{"nodes": [`), bytes.Repeat(node, n), []byte(`{}]}`)), lim)
 		if want := "m.json:1000: the network has more than 1000 nodes"; (n < lim.nodes) != (err == nil) || err != nil && err.Error() != want {
 			t.Errorf("%d nodes: %v", n+1, err)
 		}

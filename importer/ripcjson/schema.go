@@ -2,6 +2,8 @@ package ripcjson
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,44 +18,113 @@ import (
 	"ripc/schemas"
 )
 
-// validator is schemas/model.json, ready for use.
+// validator is schemas/model.json, ready for use: in parts, so that a node is compared with what the schema says of its own op and
+// not with the conditions of all ops, and so that one may stop between nodes.
 type validator struct {
-	plain    any // the schema as plain values
-	compiled *jsonschema.Schema
+	plain       any                           // the schema as plain values
+	model, node *jsonschema.Schema            // of all but the nodes; of a node, whatever its op
+	ops         map[string]*jsonschema.Schema // of nodes by op
 }
 
 // newValidator fails only if the embedded schema is faulty.
 func newValidator() (*validator, error) {
-	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Model()))
+	v, err := compiled(schemas.Model())
 	if err != nil {
 		return nil, fmt.Errorf("schemas/model.json: %w", err)
 	}
-	comp := jsonschema.NewCompiler()
-	if err := comp.AddResource(schemas.ModelURL, plain); err != nil {
-		return nil, fmt.Errorf("schemas/model.json: %w", err)
-	}
-	compiled, err := comp.Compile(schemas.ModelURL)
-	if err != nil {
-		return nil, fmt.Errorf("schemas/model.json: %w", err)
-	}
-	return &validator{plain: plain, compiled: compiled}, nil
+	return v, nil
 }
 
-// check notes every violation of the schema in p.
-func (v *validator) check(doc *document, p *problems) {
-	err := v.compiled.Validate(doc.root)
-	if ve := (*jsonschema.ValidationError)(nil); errors.As(err, &ve) {
-		(&checker{problems: p, doc: doc, schema: v.plain}).walk(ve)
-	} else if err != nil {
-		p.addError(err)
+// compiled is the validator of a schema whose definition "node" says in allOf, for each op, which definition its nodes are of.
+func compiled(schema []byte) (*validator, error) {
+	v := &validator{ops: map[string]*jsonschema.Schema{}}
+	var parts struct {
+		Defs struct {
+			Node struct {
+				AllOf []struct {
+					If struct {
+						Properties struct{ Op struct{ Const string } }
+					}
+					Then struct {
+						Ref string `json:"$ref"`
+					}
+				}
+			}
+		} `json:"$defs"`
 	}
+	if err := json.Unmarshal(schema, &parts); err != nil {
+		return nil, err
+	}
+	var err error
+	if v.plain, err = jsonschema.UnmarshalJSON(bytes.NewReader(schema)); err != nil {
+		return nil, err
+	}
+	cut, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	delete(at(cut, "properties", "nodes"), "items")
+	delete(at(cut, "$defs", "node"), "allOf")
+	comp := jsonschema.NewCompiler()
+	if err := comp.AddResource(schemas.ModelURL, cut); err != nil {
+		return nil, err
+	}
+	if v.model, err = comp.Compile(schemas.ModelURL); err != nil {
+		return nil, err
+	}
+	if v.node, err = comp.Compile(schemas.ModelURL + "#/$defs/node"); err != nil {
+		return nil, err
+	}
+	for _, o := range parts.Defs.Node.AllOf {
+		if v.ops[o.If.Properties.Op.Const], err = comp.Compile(schemas.ModelURL + o.Then.Ref); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// at is the object that lies in nested objects under these keys.
+func at(v any, keys ...string) map[string]any {
+	m, _ := v.(map[string]any)
+	for _, k := range keys {
+		m, _ = m[k].(map[string]any)
+	}
+	return m
+}
+
+// check notes every violation of the schema in p. Its error is that of ctx.
+func (v *validator) check(ctx context.Context, doc *document, p *problems) error {
+	c := &checker{problems: p, doc: doc, schema: v.plain}
+	c.compare(v.model, doc.root)
+	for i, n := range doc.list("/nodes") {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.in = []string{"nodes", strconv.Itoa(i)}
+		c.compare(v.node, n)
+		if op, ok := at(n)["op"].(string); ok && v.ops[op] != nil {
+			c.compare(v.ops[op], n)
+		}
+	}
+	return nil
 }
 
 // checker turns the validator's tree of faults into messages.
 type checker struct {
 	*problems
 	doc    *document
-	schema any // model.json as plain values
+	schema any      // model.json as plain values
+	in     []string // where in the document the value lies that is compared
+}
+
+// compare notes what a schema finds wrong with a value.
+func (c *checker) compare(s *jsonschema.Schema, value any) {
+	err := s.Validate(value)
+	if ve := (*jsonschema.ValidationError)(nil); errors.As(err, &ve) {
+		c.walk(ve)
+	} else if err != nil {
+		c.addError(err)
+	}
 }
 
 // walk reports the leaves below e: the inner nodes only say that something below them failed.
@@ -112,7 +183,7 @@ func (c *checker) leaf(e *jsonschema.ValidationError) {
 		c.report(e, "", "", "got %d characters, want at most %d", k.Got, k.Want)
 	case *kind.Pattern:
 		help := "names have at least one character and no control characters"
-		if loc := e.InstanceLocation; loc[len(loc)-1] == "layout" {
+		if loc := c.location(e); loc[len(loc)-1] == "layout" {
 			help = "a label is letters, digits and _"
 		}
 		c.report(e, "", help, "got %s", show(k.Got))
@@ -124,10 +195,10 @@ func (c *checker) leaf(e *jsonschema.ValidationError) {
 // report notes a fault at the value that e speaks of, or at its member key.
 func (c *checker) report(e *jsonschema.ValidationError, key, help, format string, args ...any) {
 	pointer := ""
-	for _, step := range e.InstanceLocation {
+	for _, step := range c.location(e) {
 		pointer = join(pointer, step)
 	}
-	where, path := c.place(e.InstanceLocation)
+	where, path := c.place(c.location(e))
 	if path != "" {
 		format = strings.ReplaceAll(path, "%", "%%") + ": " + format
 	}
@@ -136,6 +207,11 @@ func (c *checker) report(e *jsonschema.ValidationError, key, help, format string
 		line = l
 	}
 	c.add(line, where, help, format, args...)
+}
+
+// location is where in the document a fault is.
+func (c *checker) location(e *jsonschema.ValidationError) []string {
+	return slices.Concat(c.in, e.InstanceLocation)
 }
 
 // place splits a location into the node or input that it lies in and the rest, written like attrs.kernel[1].

@@ -2,6 +2,7 @@ package ripcjson
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"ripc/graph"
+	"ripc/importer"
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
 	"ripc/ir"
@@ -20,12 +22,12 @@ import (
 // Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside it (.safetensors for .json),
 // replacing what is there. Read gives the same graph again. Equal graphs give equal bytes; the
 // files appear together or not at all. It fails with *files.WriteError where they cannot be written.
-func Write(path string, g *graph.Graph) error {
+func Write(ctx context.Context, path string, g *graph.Graph) error {
 	base, ok := strings.CutSuffix(filepath.Base(path), ".json")
 	if !ok || base == "" {
 		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "a model's file does not end in .json", Help: "call it NAME.json; the weights become NAME.safetensors"}
 	}
-	text, weights, err := encode(g, base+".safetensors")
+	text, weights, err := encode(ctx, g, base+".safetensors")
 	if err != nil {
 		return err
 	}
@@ -34,7 +36,7 @@ func Write(path string, g *graph.Graph) error {
 }
 
 // encode gives the two files that Write writes, weights being called file.
-func encode(g *graph.Graph, file string) (text, weights []byte, err error) {
+func encode(ctx context.Context, g *graph.Graph, file string) (text, weights []byte, err error) {
 	if err := graph.Check(g); err != nil {
 		return nil, nil, err
 	}
@@ -45,7 +47,10 @@ func encode(g *graph.Graph, file string) (text, weights []byte, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", g.File, err)
 	}
 	// What was written is what was meant, or ripc is at fault.
-	h, err := Parse(g.File, text, func(string) (map[string]safetensors.Tensor, error) { return w.tensors, nil })
+	h, err := checked(ctx, g.File, text, func(string) (map[string]safetensors.Tensor, error) { return w.tensors, nil }, importer.Options{})
+	if done := ctx.Err(); done != nil {
+		return nil, nil, done
+	}
 	if err == nil && (h.String() != g.String() || h.Name != g.Name) {
 		err = fmt.Errorf("it reads as\n%s\nwant\n%s", h, g)
 	}

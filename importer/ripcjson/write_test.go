@@ -104,10 +104,10 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, name+".json")
-		if err := Write(path, g); err != nil {
+		if err := Write(t.Context(), path, g); err != nil {
 			t.Fatal(err)
 		}
-		h, err := Read(path, importer.Options{})
+		h, err := Read(t.Context(), path, importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestWrite(t *testing.T) {
 			t.Error(err)
 		}
 		first := written(t, dir, name)
-		if err := Write(path, h); err != nil {
+		if err := Write(t.Context(), path, h); err != nil {
 			t.Fatal(err)
 		}
 		if second := written(t, dir, name); !slices.EqualFunc(first, second, bytes.Equal) {
@@ -163,7 +163,7 @@ func TestWriteWeights(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		text, bin, err := encode(g, "g.safetensors")
+		text, bin, err := encode(t.Context(), g, "g.safetensors")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestWriteErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(g)
-		err = Write(filepath.Join(dir, "m.json"), g)
+		err = Write(t.Context(), filepath.Join(dir, "m.json"), g)
 		if e := (*ir.Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -225,11 +225,11 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"m.txt", ".json"} {
-		if err := Write(filepath.Join(dir, path), g); !errors.As(err, new(*ir.Error)) {
+		if err := Write(t.Context(), filepath.Join(dir, path), g); !errors.As(err, new(*ir.Error)) {
 			t.Errorf("%s: got %v, want an *ir.Error", path, err)
 		}
 	}
-	if err := Write(filepath.Join(dir, "none", "m.json"), g); !errors.As(err, new(*files.WriteError)) || errors.As(err, new(*ir.Error)) {
+	if err := Write(t.Context(), filepath.Join(dir, "none", "m.json"), g); !errors.As(err, new(*files.WriteError)) || errors.As(err, new(*ir.Error)) {
 		t.Errorf("no folder: %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {

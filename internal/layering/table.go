@@ -64,7 +64,7 @@ func Table() []Row {
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/cost/measured", []string{"graph", "graph/scalar", "ir"}, nil}, // layers and numbers, for tests and examples/costs
 		{"schedule/internal/primdoc", nil, nil},                                  // writes docs/primitives.md
-		{"lower", []string{"graph", "graph/scalar", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
+		{"lower", []string{"graph", "graph/scalar", "internal/names", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir"}, nil},

@@ -2,6 +2,7 @@
 package passorder
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -11,7 +12,8 @@ type Pass[R any] struct {
 	Name     string
 	Doc      string
 	Required bool
-	Run      func(R) error
+	// Run may end early, and leave R half done, when its context is done.
+	Run func(context.Context, R) error
 }
 
 // Names lists the names of passes.
@@ -24,8 +26,8 @@ func Names[R any](passes []Pass[R]) []string {
 }
 
 // Run runs passes on r, but for those that are disabled; observe, if not nil, hears of each that ran. Errors are those of the
-// passes: a table that Check finds fault with is a mistake of its package, and panics.
-func Run[R any](passes []Pass[R], rules [][3]string, r R, disabled []string, observe func(pass string)) error {
+// passes and of ctx: a table that Check finds fault with is a mistake of its package, and panics.
+func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, disabled []string, observe func(pass string)) error {
 	if err := Check(Names(passes), rules); err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -33,7 +35,11 @@ func Run[R any](passes []Pass[R], rules [][3]string, r R, disabled []string, obs
 		if slices.Contains(disabled, p.Name) {
 			continue
 		}
-		if err := p.Run(r); err != nil {
+		err := p.Run(ctx, r)
+		if done := ctx.Err(); done != nil {
+			return done
+		}
+		if err != nil {
 			return err
 		}
 		if observe != nil {

@@ -1,6 +1,7 @@
 package passorder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,11 +31,11 @@ func TestCheck(t *testing.T) {
 func TestRun(t *testing.T) {
 	bad := errors.New("bad")
 	pass := func(name string, err error) Pass[*[]string] {
-		return Pass[*[]string]{Name: name, Run: func(ran *[]string) error { *ran = append(*ran, name); return err }}
+		return Pass[*[]string]{Name: name, Run: func(_ context.Context, ran *[]string) error { *ran = append(*ran, name); return err }}
 	}
 	passes := []Pass[*[]string]{pass("a", nil), pass("b", nil), pass("c", bad), pass("d", nil)}
 	var ran, seen []string
-	err := Run(passes, nil, &ran, []string{"b"}, func(p string) { seen = append(seen, p) })
+	err := Run(t.Context(), passes, nil, &ran, []string{"b"}, func(p string) { seen = append(seen, p) })
 	if err != bad || !slices.Equal(ran, []string{"a", "c"}) || !slices.Equal(seen, []string{"a"}) {
 		t.Errorf("ran %v, seen %v: %v", ran, seen, err)
 	}
@@ -43,5 +44,5 @@ func TestRun(t *testing.T) {
 			t.Error("a wrong order is taken")
 		}
 	}()
-	t.Error(Run(passes, [][3]string{{"b", "a", "y"}}, &ran, nil, nil))
+	t.Error(Run(t.Context(), passes, [][3]string{{"b", "a", "y"}}, &ran, nil, nil))
 }

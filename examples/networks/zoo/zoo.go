@@ -4,6 +4,7 @@ package zoo
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -145,7 +146,7 @@ func (n Network) Write(dir string) (path string, err error) {
 
 // Balance measures how balanced the bits of the network in a file are on random pictures of a seed, and fails if a layer is out of balance.
 func (n Network) Balance(path string, seed uint64, log io.Writer) error {
-	g, err := ripcjson.Read(path, importer.Options{})
+	g, err := ripcjson.Read(context.Background(), path, importer.Options{})
 	if err != nil {
 		return err
 	}
