@@ -43,6 +43,7 @@ const (
 	Foreign                  // records in another version's format
 	Newer                    // records of a version of ripc that is newer than this one
 	Damaged                  // lines that are no records
+	Inexact                  // a network too large for all assignments of algorithms: what was chosen may not be the best
 )
 
 // Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a choice and a schedule for each kernel, so
