@@ -61,7 +61,6 @@ const (
 	RecordsForeign    = autotune.Foreign
 	RecordsNewer      = autotune.Newer
 	RecordsDamaged    = autotune.Damaged
-	ChoiceInexact     = autotune.Inexact
 )
 
 // Tune finds schedules for a model's layers by measuring, and keeps what it finds in a file of records, which WithRecords compiles with. If ctx

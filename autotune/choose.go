@@ -34,9 +34,7 @@ func (a *agreement) choose(ctx context.Context, usual *ir.Program) (map[string]l
 	if !ok {
 		values = c.descend(sizes)
 	}
-	if !ok || c.missing {
-		a.notes = append(a.notes, Note{Kind: Inexact})
-	}
+	a.inexact = !ok || c.missing
 	return c.choice(values), nil
 }
 

@@ -319,8 +319,6 @@ func noteOfRecords(n ripc.RecordNote) string {
 		return fmt.Sprintf("%s in the format of another version of ripc, left out", count(n.Count, "record"))
 	case ripc.RecordsNewer:
 		return fmt.Sprintf("%s of a newer version of ripc, left out", count(n.Count, "record"))
-	case ripc.ChoiceInexact:
-		return "its layers depend on each other in too many ways to look at all: their algorithms may not be the best together"
 	default:
 		return fmt.Sprintf("%s damaged, left out", count(n.Count, "line"))
 	}
