@@ -23,9 +23,10 @@ const (
 	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]),
 	// which schedule.SetEncoding and schedule.Rfactor make of words.
 	XorCountTile
-	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k].
+	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes: x[4s+k] * w[s, l, k].
 	DotBytes
-	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up.
+	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
+	// words likewise.
 	DotPairs
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j].
 	AddPairs
@@ -51,7 +52,8 @@ type Instr struct {
 	Needs   []string // CPU features, in the names that targets have for them
 
 	Lanes  int     // sums, filters or bits
-	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table
+	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
+	Ops    int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type   ir.Type // of what is written
 	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide   bool    // weights are loaded two registers at a time
@@ -66,11 +68,11 @@ func All() []Instr { return slices.Concat(of("x86_64"), of("aarch64"), of("arm")
 func of(arch string) []Instr {
 	switch arch {
 	case "x86_64":
-		return append(x86(), x86Tables()...)
+		return slices.Concat(x86(), products(), x86Tables())
 	case "aarch64":
-		return slices.Concat(arm64(), byteLanes(arch), pairs(arch), arm64Tables())
+		return slices.Concat(arm64(), byteLanes(arch), productPairs(arch), arm64Tables())
 	case "arm":
-		return slices.Concat(arm(), byteLanes(arch), pairs(arch))
+		return slices.Concat(arm(), byteLanes(arch), productPairs(arch))
 	}
 	return nil
 }
