@@ -6,6 +6,7 @@ package isa
 
 import (
 	"slices"
+	"sync"
 
 	"ripc/ir"
 	"ripc/targets"
@@ -61,21 +62,21 @@ type Instr struct {
 	Bounded bool
 }
 
-// All lists the instructions of all CPUs. Each call makes new Funcs.
+// All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
 func All() []Instr { return slices.Concat(of("x86_64"), of("aarch64"), of("arm")) }
 
 // of lists the instructions of an architecture.
-func of(arch string) []Instr {
-	switch arch {
-	case "x86_64":
-		return slices.Concat(x86(), products(), x86Tables())
-	case "aarch64":
-		return slices.Concat(arm64(), byteLanes(arch), productPairs(arch), arm64Tables())
-	case "arm":
-		return slices.Concat(arm(), byteLanes(arch), productPairs(arch))
+func of(arch string) []Instr { return slices.Clone(byArch()[arch]) }
+
+// byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of.
+var byArch = sync.OnceValue(func() map[string][]Instr {
+	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables())}
+	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
+		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
 	}
-	return nil
-}
+	all["aarch64"] = append(all["aarch64"], arm64Tables()...)
+	return all
+})
 
 // on lists the instructions that t has.
 func on(t targets.Target) []Instr {
@@ -84,7 +85,7 @@ func on(t targets.Target) []Instr {
 	})
 }
 
-// For gives the instructions of t by name, as traces write them. Each call makes new Funcs.
+// For gives the instructions of t by name, as traces write them.
 func For(t targets.Target) map[string]*ir.Func {
 	out := map[string]*ir.Func{}
 	for _, i := range on(t) {
