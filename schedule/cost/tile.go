@@ -48,9 +48,9 @@ func Positions(t targets.Target, vectors int) int {
 }
 
 // NarrowPositions is Positions of so many channels that have two sums each, of products of bytes that are added in 16 bits for so many steps of
-// four. The weights of all steps lie in registers, 8 bytes each, of which 32-bit Arm, with 16 registers, has two in one. A fifth of the
+// four. The weights of all steps lie in registers, 8 bytes each; machines with 16 registers have two in one. A fifth of the
 // registers is for products on their way: cores that work in order wait for each, and LLVM puts others in between; with fewer registers for them it
-// spills sums. By estimated cycles of 3x3 layers of 128 and 256 channels on rpi3, rpi4 and rpi3-armv7.
+// spills sums. By estimated cycles of 3x3 layers of 128 and 256 channels.
 func NarrowPositions(t targets.Target, channels, steps int) int {
 	vectors, weights := Vectors(t, 2*channels), channels*steps/2
 	if t.Registers < 32 {
