@@ -24,9 +24,10 @@ const (
 	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]),
 	// which schedule.SetEncoding and schedule.Rfactor make of words.
 	XorCountTile
-	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k].
+	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes: x[4s+k] * w[s, l, k].
 	DotBytes
-	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up.
+	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
+	// words likewise.
 	DotPairs
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j].
 	AddPairs
@@ -52,7 +53,8 @@ type Instr struct {
 	Needs   []string // CPU features, in the names that targets have for them
 
 	Lanes  int     // sums, filters or bits
-	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table
+	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
+	Ops    int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type   ir.Type // of what is written
 	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide   bool    // weights are loaded two registers at a time
@@ -68,9 +70,9 @@ func of(arch string) []Instr { return slices.Clone(byArch()[arch]) }
 
 // byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of.
 var byArch = sync.OnceValue(func() map[string][]Instr {
-	all := map[string][]Instr{"x86_64": append(x86(), x86Tables()...)}
+	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables())}
 	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
-		all[arch] = slices.Concat(own, byteLanes(arch), pairs(arch))
+		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
 	}
 	all["aarch64"] = append(all["aarch64"], arm64Tables()...)
 	return all
