@@ -1,6 +1,7 @@
 package fusedglue
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -13,8 +14,8 @@ const wholeWords = 32
 // parts lets what reads a concatenation read the tensors that it consists of, where no reader needs it in one piece, as in the blocks of
 // networks that keep all their features: slices that are one of these tensors, other concatenations, and quantizers with the steps before
 // them. Levels are joined in place of floats, and the layers that make the floats can write their levels beside them.
-func parts(r *rewriter) error {
-	for _, n := range slices.Clone(r.g.Nodes) {
+func parts(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
 		if part := r.sliceOfPart(n); part != "" && !r.g.IsOutput(n.Output) {
 			m := r.Producer(n.Inputs[0])
 			r.Redirect(n.Output, part)
@@ -22,7 +23,7 @@ func parts(r *rewriter) error {
 			r.removeUnread(m)
 		}
 	}
-	for _, m := range slices.Clone(r.g.Nodes) {
+	for m := range r.Each(ctx) {
 		if m.Op != "concat" || r.g.Value(m.Output).Encoded() || !r.readInParts(m) {
 			continue
 		}
