@@ -68,12 +68,12 @@ func TestParts(t *testing.T) {
 		run := func(disabled ...string) (*ir.Program, [][]byte) {
 			g, err := ripcjson.Parse("net.json", text, nil)
 			if err == nil {
-				g, err = fusedglue.Fuse(g, disabled, nil)
+				g, err = fusedglue.Fuse(t.Context(), g, disabled, nil)
 			}
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			p, err := lower.Program(g, lower.Options{PackApart: rapid.Bool().Draw(t, "packed apart")})
+			p, err := lower.Program(t.Context(), g, lower.Options{PackApart: rapid.Bool().Draw(t, "packed apart")})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, g)
 			}
