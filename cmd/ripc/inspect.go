@@ -71,7 +71,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
 			case memory:
-				err = printMemory(cmd.OutOrStdout(), in)
+				err = printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			case layer == "" && !withIR:
 				sortLayers(in.Layers, sortBy)
 				err = printTable(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))

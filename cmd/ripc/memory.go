@@ -20,43 +20,59 @@ func drawMemory(file string, in *ripc.Inspection) error {
 	return files.Replace(file, svg.Bytes(), 0o666)
 }
 
-// mapWidth is the number of characters that stand for the arena in each stage's line.
-const mapWidth = 48
-
-// printMemory prints a line for each stage, with a map of the arena there, and one for each tensor in it.
-func printMemory(w io.Writer, in *ripc.Inspection) error {
-	m := in.Memory
-	fmt.Fprintf(w, "%s for %s: activations %s", in.Name, in.Target, size(m.ArenaBytes))
-	if len(m.Arena) > 0 {
-		fmt.Fprintf(w, "; at least %s, which stage %d (%s) needs", size(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
+// mapWidth is the number of characters that stand for the arena in each stage's line: 48, or fewer where a line may have width.
+func mapWidth(width int) int64 {
+	const most, least, beside = 48, 16, 38 // what stands before the map, where names are cut
+	if width == 0 {
+		return most
 	}
-	fmt.Fprintf(w, "\n%s of scratch memory for each thread\n", size(m.ScratchBytes))
+	return int64(min(max(width-beside, least), most))
+}
+
+// printMemory prints a line for each stage, with a map of the arena there, and one for each tensor in it, of at most width characters if
+// that is not 0.
+func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
+	m := in.Memory
+	line := func(format string, args ...any) { fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, 0)) }
+	least := ""
+	if len(m.Arena) > 0 {
+		least = fmt.Sprintf("; at least %s, which stage %d (%s) needs", size(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
+	}
+	line("%s for %s: activations %s%s", in.Name, in.Target, size(m.ArenaBytes), least)
+	line("%s of scratch memory for each thread", size(m.ScratchBytes))
 	switch {
 	case m.FloatTwin == nil:
-		fmt.Fprintf(w, "no float twin: %s\n", m.NoTwin)
+		line("no float twin: %s", m.NoTwin)
 	case m.ArenaBytes == 0:
-		fmt.Fprintf(w, "float twin: activations %s\n", size(m.FloatTwin.ArenaBytes))
+		line("float twin: activations %s", size(m.FloatTwin.ArenaBytes))
 	default:
-		fmt.Fprintf(w, "float twin: activations %s, %.1f times as much; scratch memory %s\n", size(m.FloatTwin.ArenaBytes),
+		line("float twin: activations %s, %.1f times as much; scratch memory %s", size(m.FloatTwin.ArenaBytes),
 			float64(m.FloatTwin.ArenaBytes)/float64(m.ArenaBytes), size(m.FloatTwin.ScratchBytes))
 	}
 	if len(m.Arena) == 0 {
 		return nil
 	}
-	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutHead}, {title: "NEEDS"}, {title: fmt.Sprintf("ARENA, %s A CHARACTER", size((m.ArenaBytes+mapWidth-1)/mapWidth)), left: true}}}
+	room := mapWidth(width)
+	each, title := fmt.Sprintf("ARENA, %s A CHARACTER", size((m.ArenaBytes+room-1)/room)), "ARENA"
+	if int64(len(each)) <= room+2 {
+		title = each
+	} else {
+		line("a character of the arena is %s", size((m.ArenaBytes+room-1)/room))
+	}
+	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutHead, least: 10}, {title: "NEEDS", drop: 1}, {title: title, left: true}}}
 	for i, s := range m.Stages {
-		stages.add(fmt.Sprint(i), s.Name, size(s.Bytes), "|"+arenaMap(m, i)+"|")
+		stages.add(fmt.Sprint(i), s.Name, size(s.Bytes), "|"+arenaMap(m, i, room)+"|")
 	}
 	fmt.Fprintln(w)
-	if err := stages.write(w, 0); err != nil {
+	if err := stages.write(w, width); err != nil {
 		return err
 	}
-	tensors := &table{columns: []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutHead}, {title: "BYTES"}, {title: "AT"}, {title: "STAGES", left: true}}}
+	tensors := &table{columns: []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutHead, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}}
 	for i, t := range m.Arena {
 		tensors.add(mark(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last))
 	}
 	fmt.Fprintln(w)
-	return tensors.write(w, 0)
+	return tensors.write(w, width)
 }
 
 // mark is the letter of the i-th tensor on maps; after the last letter they begin anew.
@@ -65,16 +81,16 @@ func mark(i int) string {
 	return letters[i%len(letters):][:1]
 }
 
-// arenaMap shows which tensors lie where during a stage: a tensor has each character that its place begins, ends or lies in, the one
+// arenaMap shows in room characters which tensors lie where during a stage: a tensor has each character that its place begins, ends or lies in, the one
 // that begins last where there are several.
-func arenaMap(m *ripc.Memory, stage int) string {
-	line := []byte(strings.Repeat(".", mapWidth))
+func arenaMap(m *ripc.Memory, stage int, room int64) string {
+	line := []byte(strings.Repeat(".", int(room)))
 	for i, t := range m.Arena {
 		if t.First > stage || t.Last < stage {
 			continue
 		}
-		first := t.Offset * mapWidth / m.ArenaBytes
-		last := (t.Offset + t.Bytes - 1) * mapWidth / m.ArenaBytes
+		first := t.Offset * room / m.ArenaBytes
+		last := (t.Offset + t.Bytes - 1) * room / m.ArenaBytes
 		for k := first; k <= last; k++ {
 			line[k] = mark(i)[0]
 		}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +24,7 @@ func tuneCommand() *cobra.Command {
 	var f compileFlags
 	var r ripc.TuneRequest
 	var minutes float64
+	var wide bool
 	cmd := &cobra.Command{
 		Use:   "tune MODEL [flags]",
 		Short: "Find faster schedules for a model's layers by measuring them",
@@ -76,7 +76,7 @@ docs/tuning.md says more.`,
 					return errors.Join(err, jerr)
 				}
 			} else {
-				printTuned(cmd.OutOrStdout(), res, r.Records)
+				err = errors.Join(err, printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide)))
 			}
 			if err != nil && cmd.Context().Err() != nil {
 				fmt.Fprintf(os.Stderr, "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", count(res.Trials, "candidate"), r.Records)
@@ -84,6 +84,7 @@ docs/tuning.md says more.`,
 			return err
 		},
 	}
+	wideFlag(cmd, &wide)
 	f.register(cmd)
 	fs := cmd.Flags()
 	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
@@ -180,27 +181,33 @@ func taskName(layers []string, algorithm string) string {
 	return name
 }
 
-// printTuned sums up, one line a task that was tried.
-func printTuned(w io.Writer, r *ripc.TuneResult, file string) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// printTuned sums up, one line a task that was tried, of at most width characters if that is not 0.
+func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
 	for _, x := range r.Tasks {
 		if x.Trials == 0 {
 			continue
 		}
-		found := "nothing that works"
+		found, faster := "nothing that works", ""
 		if x.Best > 0 {
 			found = r.Unit.Text(x.Best)
 			if x.Default > 0 {
-				found = fmt.Sprintf("%s -> %s\t%.2fx", r.Unit.Text(x.Default), found, x.Default/x.Best)
+				found, faster = fmt.Sprintf("%s -> %s", r.Unit.Text(x.Default), found), fmt.Sprintf("%.2fx", x.Default/x.Best)
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", taskName(x.Task.Layers, x.Task.Algorithm), count(x.Trials, "candidate"), found)
+		t.add(taskName(x.Task.Layers, x.Task.Algorithm), count(x.Trials, "candidate"), found, faster)
 	}
-	t.Flush()
+	if len(t.rows) > 0 {
+		if err := t.write(w, width); err != nil {
+			return err
+		}
+	}
 	if r.Best > 0 {
-		fmt.Fprintf(w, "all stages  %s -> %s, %.2fx\n", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best)
+		fmt.Fprintln(w, wrapped(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
 	}
-	fmt.Fprintf(w, "%s, %d of them measured now, in %.1f s%s; records in %s\n", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
+	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
+	_, err := fmt.Fprintln(w, wrapped(end, width, 0))
+	return err
 }
 
 // rate is " (12.3 a second, 8 % of the time for proposals)"; nothing where nothing was measured.

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"ripc"
+	"ripc/autotune"
+	"ripc/autotune/space"
+)
+
+// TestNarrowTerminals: the tables of the memory and of a tuner's end fit terminals of 40 to 80 columns; elsewhere nothing is missing.
+func TestNarrowTerminals(t *testing.T) {
+	const long = "model/stage3/unit2/residual/conv_7"
+	in := &ripc.Inspection{Name: "network", Target: "rpi3", Memory: &ripc.Memory{ArenaBytes: 1 << 20, LowerBound: 1 << 19, NoTwin: "it is made of a model, and this is a compiled network"}}
+	for i := range 12 {
+		in.Memory.Stages = append(in.Memory.Stages, ripc.StageMemory{Name: long, Bytes: 123456})
+		in.Memory.Arena = append(in.Memory.Arena, ripc.ArenaUse{Name: long + "_output_0", Offset: int64(i) << 16, Bytes: 1 << 16, First: i, Last: i})
+	}
+	tuned := &ripc.TuneResult{Unit: "estimated cycles", Default: 1.25e6, Best: 1e6, Trials: 128, Measured: 100, Took: time.Minute, Proposing: time.Second}
+	for _, best := range []float64{0, 9.5e5} {
+		task := autotune.TaskResult{Trials: 17, Default: 1.2e6, Best: best, Task: &space.Task{Layers: []string{long, long}, Algorithm: "popcount"}}
+		tuned.Tasks = append(tuned.Tasks, task)
+	}
+	for name, print := range map[string]func(b *bytes.Buffer, width int) error{
+		"memory": func(b *bytes.Buffer, width int) error { return printMemory(b, in, width) },
+		"tuned":  func(b *bytes.Buffer, width int) error { return printTuned(b, tuned, "ripc.records", width) },
+	} {
+		for width := 40; width <= 80; width++ {
+			var b bytes.Buffer
+			if err := print(&b, width); err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range strings.Split(b.String(), "\n") {
+				if n := utf8.RuneCountInString(line); n > width {
+					t.Errorf("%s: %d characters in a line of %d:\n%s", name, n, width, b.String())
+					break
+				}
+			}
+		}
+		var b bytes.Buffer
+		if err := print(&b, 0); err != nil || !strings.Contains(b.String(), long) || strings.Contains(b.String(), "…") {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+}
