@@ -49,9 +49,9 @@ func Positions(t targets.Target, vectors int) int {
 // PairPositions is Positions for counting by pairs: a sum, carries and two temporaries for each.
 func PairPositions(t targets.Target) int { return (t.Registers - 4) / 4 }
 
-// Vectors is how many registers hold lanes sums.
-func Vectors(t targets.Target, lanes int) int {
-	n := t.VectorBits / LaneBits
+// Vectors is how many registers hold lanes sums of so many bits.
+func Vectors(t targets.Target, lanes, bits int) int {
+	n := t.VectorBits / bits
 	return max(1, (lanes+n-1)/n)
 }
 
