@@ -34,6 +34,8 @@ type Options struct {
 	Algorithms map[string]layout.Algorithm
 	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
 	Bitserial []string
+	// PackApart packs levels in stages of their own (lower.Options), of which Tuned says nothing.
+	PackApart bool
 	Strict    bool // layers that stay float although the model is binary are errors
 	// Schedules are for the Funcs that they name, instead of the default strategy's.
 	Schedules []schedule.Section
@@ -152,14 +154,14 @@ func Definition(g *graph.Graph, o Options) (*ir.Program, error) {
 	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {
 		return nil, err
 	}
-	return lower.Program(f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial})
+	return lower.Program(f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 }
 
 // lower makes the Program.
 func (c *Compiled) lower(ctx context.Context, o Options) error {
 	algorithms := o.Algorithms
 	var err error
-	if o.Tuned != nil {
+	if o.Tuned != nil && !o.PackApart {
 		if c.tuned, err = o.Tuned(ctx, c.Graph, c.Target); err != nil {
 			return err
 		}
@@ -167,7 +169,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, c.tuned.Algorithms)
 		maps.Copy(algorithms, o.Algorithms)
 	}
-	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial})
+	c.Program, err = lower.Program(c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 	if err != nil {
 		return err
 	}

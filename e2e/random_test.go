@@ -128,7 +128,7 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 		t.Error(err)
 		return
 	}
-	o := ripc.Options{Target: target}
+	o := ripc.Options{Target: target, PackApart: rand.New(rand.NewPCG(uint64(b), 78)).IntN(4) == 0}
 	c, err := ripc.Compile(ctx, path, o)
 	if err == nil {
 		o.Algorithms = randomAlgorithms(t, c, g)
@@ -156,7 +156,7 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 			fmt.Fprintf(&which, "case %d:\n%s\n", b*batch+i, randnet.Encode(text))
 		}
 	}
-	fmt.Fprintf(&which, "algorithms asked for: %v\n", o.Algorithms)
+	fmt.Fprintf(&which, "algorithms asked for: %v, packed apart: %v\n", o.Algorithms, o.PackApart)
 	for _, s := range o.Schedules {
 		if strings.Contains(err.Error(), "@"+s.Name) {
 			fmt.Fprintf(&which, "random schedule of @%s:\n%s\n", s.Name, s.Trace)

@@ -28,7 +28,7 @@ func StmtString(s Stmt) string {
 	return p.String()
 }
 
-// BufferString is b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64".
+// BufferString is b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64", "%w: i8[8, 4] from -127 to 127".
 func BufferString(b Buffer) string {
 	s := fmt.Sprintf("%%%s: %s", b.Name, b.Type)
 	if len(b.Shape) > 0 {
@@ -36,6 +36,9 @@ func BufferString(b Buffer) string {
 	}
 	if b.Enc.Kind != NoEncoding {
 		s += fmt.Sprintf(" %s c=%d", b.Enc.Kind, b.Enc.Channels)
+	}
+	if !b.Range.Any() {
+		s += fmt.Sprintf(" from %d to %d", b.Range.From, b.Range.To)
 	}
 	return s
 }

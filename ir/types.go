@@ -1,6 +1,9 @@
 package ir
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Type is the type of an element or of an expression.
 type Type uint8
@@ -126,6 +129,60 @@ type Buffer struct {
 	Type  Type
 	Shape []int
 	Enc   Encoding
+	// Range holds every element that is ever written, of integers; the zero Range is that of the type.
+	Range Range
+}
+
+// Range is the numbers from From to To. The zero Range stands for all numbers that there are.
+type Range struct{ From, To int64 }
+
+// Any reports whether r stands for all numbers.
+func (r Range) Any() bool { return r == Range{} }
+
+// Has reports whether r has all numbers of o.
+func (r Range) Has(o Range) bool {
+	return r.Any() || !o.Any() && r.From <= o.From && o.To <= r.To
+}
+
+// Limits are the least and the largest integer that type t holds; those of u64 are as i64 has them.
+func (t Type) Limits() Range {
+	switch {
+	case t.Signed():
+		return Range{math.MinInt64 >> (64 - t.Bits()), math.MaxInt64 >> (64 - t.Bits())}
+	case t == U64:
+		return Range{0, math.MaxInt64}
+	}
+	return Range{0, 1<<t.Bits() - 1}
+}
+
+// Within is the range of b's elements, which are integers: what it says, or what its type holds.
+func (b Buffer) Within() Range {
+	if b.Range.Any() {
+		return b.Type.Limits()
+	}
+	return b.Range
+}
+
+// Outside finds the first of data's elements, little-endian as b has them, that is not in b's Range.
+func (b Buffer) Outside(data []byte) (element int, found bool) {
+	if b.Range.Any() {
+		return 0, false
+	}
+	size := b.Type.Bytes()
+	for i := 0; i+size <= len(data); i += size {
+		u := uint64(0)
+		for k := range size {
+			u |= uint64(data[i+k]) << (8 * k)
+		}
+		v := int64(u)
+		if b.Type.Signed() {
+			v = int64(u<<(64-8*size)) >> (64 - 8*size)
+		}
+		if v < b.Range.From || v > b.Range.To {
+			return i / size, true
+		}
+	}
+	return 0, false
 }
 
 // Elems is the number of elements; 1 for a scalar (empty shape).

@@ -422,6 +422,9 @@ func CheckBuffer(b Buffer) error {
 		}
 		n *= int64(d)
 	}
+	if err := checkRange(b); err != nil {
+		return err
+	}
 	if b.Enc.Kind == NoEncoding {
 		if b.Enc.Channels != 0 {
 			return wrong("there are channels but no encoding", "")
@@ -438,6 +441,20 @@ func CheckBuffer(b Buffer) error {
 	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit || words != (b.Enc.Channels+w-1)/w {
 		return wrong(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
 			"the last dimension is the number of channels divided by the width, rounded up")
+	}
+	return nil
+}
+
+// checkRange checks the numbers that b says it holds.
+func checkRange(b Buffer) error {
+	if b.Range.Any() {
+		return nil
+	}
+	if !b.Type.IsInt() || b.Enc.Kind != NoEncoding {
+		return wrong("only integers have a range of numbers", "leave it out")
+	}
+	if l := b.Type.Limits(); b.Range.From >= b.Range.To || !l.Has(b.Range) {
+		return wrong(fmt.Sprintf("from %d to %d are no numbers of %s", b.Range.From, b.Range.To, b.Type), fmt.Sprintf("numbers rise, from %d to %d at most", l.From, l.To))
 	}
 	return nil
 }
@@ -472,6 +489,9 @@ func (v *verifier) call(c *Call) error {
 		}
 		if b.Type != p.Type {
 			return v.fail(arg, wrong(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
+		}
+		if !p.Out && !p.Range.Has(b.Range) {
+			return v.fail(arg, wrong(fmt.Sprintf("elements of %s can be others", BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
 		}
 		skip := len(b.Shape) - len(p.Shape)
 		if skip < 0 {

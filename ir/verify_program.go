@@ -88,6 +88,9 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 		if int64(len(b.Data)) != size {
 			return v.fail(op, "", fmt.Sprintf("the constant has %d bytes of contents, not %d", len(b.Data), size), "")
 		}
+		if e, found := b.Outside(b.Data); found {
+			return v.fail(op, "", fmt.Sprintf("element %d of the constant is another", e), "")
+		}
 		v.written[b.Name] = true
 	case InputBuf:
 		v.written[b.Name] = true
@@ -141,6 +144,15 @@ func (v *programVerifier) stage(s Stage) error {
 		}
 		if !q.Takes(b.Buffer) {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("the argument is %s", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+		}
+		if !q.Out && !q.Range.Has(b.Range) && b.Kind != ConstBuf {
+			return v.fail("%"+name, s.Name, fmt.Sprintf("elements of %s can be others", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+		}
+		if q.Out && !b.Range.Has(q.Range) {
+			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage may write others than %s has", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+		}
+		if e, out := q.Outside(b.Data); out && b.Kind == ConstBuf {
+			return v.fail("%"+name, s.Name, fmt.Sprintf("element %d of the constant is another", e), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
 		}
 		if q.Out && (b.Kind == InputBuf || b.Kind == ConstBuf) {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage writes the %s %%%s", b.Kind, name), "write to an output or arena buffer")

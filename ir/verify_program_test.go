@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,12 @@ func TestVerifyProgram(t *testing.T) {
 				{Name: "three", Op: "add", Func: "add", Args: []string{"t", "u", "out"}},
 			},
 		}
+	}
+	within := func(f *ir.Func, param int) *ir.Func { // whose parameter has numbers up to 7
+		g := *f
+		g.Params = slices.Clone(f.Params)
+		g.Params[param].Range = ir.Range{From: 0, To: 7}
+		return &g
 	}
 	tests := []struct {
 		name   string
@@ -74,6 +81,16 @@ func TestVerifyProgram(t *testing.T) {
 		{"arguments", func(p *ir.Program) { p.Stages[0].Args = []string{"in", "t"} }, "2 arguments"},
 		{"no buffer", func(p *ir.Program) { p.Stages[0].Args = []string{"in", "w", "v"} }, "there is no buffer %v"},
 		{"type", func(p *ir.Program) { p.Buffers[0].Type = ir.I8 }, "the argument is %in: i8[64]"},
+		{"range that the argument has not", func(p *ir.Program) { p.Funcs[0] = within(add, 0) }, "elements of %in: u8[64] can be others"},
+		{"range that the argument has", func(p *ir.Program) {
+			p.Funcs[0], p.Buffers[0].Range, p.Buffers[2].Range = within(add, 0), ir.Range{From: 1, To: 5}, ir.Range{From: 1, To: 7}
+		}, "the stage may write others than %t: u8[64] from 1 to 7 has"},
+		{"range of a constant", func(p *ir.Program) {
+			p.Stages[2].Args[1] = "w"
+			p.Funcs[0], p.Buffers[1].Data[63] = within(add, 1), 7
+		}, ""},
+		{"constant outside", func(p *ir.Program) { p.Funcs[0], p.Buffers[1].Data[63] = within(add, 1), 8 }, "element 63 of the constant is another"},
+		{"range of floats", func(p *ir.Program) { p.Buffers[0].Type, p.Buffers[0].Range = ir.F32, ir.Range{From: 0, To: 5} }, "only integers have a range"},
 		{"another shape", func(p *ir.Program) { p.Buffers[0].Shape = []int{8, 8} }, ""},
 		{"size", func(p *ir.Program) { p.Buffers[0].Shape = []int{8, 9} }, "the argument is %in: u8[8, 9]"},
 		{"encoding", func(p *ir.Program) {

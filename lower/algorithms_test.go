@@ -37,7 +37,7 @@ func fused(t *rapid.T, seed uint64) *graph.Graph {
 	return g
 }
 
-// TestAlgorithmsAgree: whatever algorithms that apply the layers of a network get, it gives the same bits.
+// TestAlgorithmsAgree: whatever algorithms that apply the layers of a network get, and wherever its levels are packed, it gives the same bits.
 func TestAlgorithmsAgree(t *testing.T) {
 	choices := map[layout.Algorithm]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,6 +86,7 @@ func TestAlgorithmsAgree(t *testing.T) {
 			}
 			drawn.Algorithms[n.Name] = rapid.SampledFrom(apply).Draw(t, n.Name)
 		}
+		drawn.PackApart = true
 		for _, o := range append(slices.Collect(maps.Values(all)), drawn) {
 			for i, got := range run(o) {
 				if !bytes.Equal(got, want[i]) {

@@ -44,7 +44,7 @@ func (l *lowering) quantized(n *graph.Node) (e *graph.Node, floats string) {
 // them, too. It is nil if there is none.
 func (l *lowering) besideLayer(n *graph.Node, floats string) *graph.Node {
 	p := l.Producer(floats)
-	if p == nil || l.soleReader(floats) != nil {
+	if p == nil || l.soleReader(floats) != nil || l.packApart {
 		return nil
 	}
 	if f, ok := p.Attrs.(*graph.FusedConv); ok {

@@ -22,6 +22,9 @@ type Options struct {
 	Algorithms map[string]layout.Algorithm
 	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
 	Bitserial []string
+	// PackApart lets stages write levels one a byte, and stages of their own pack them: what packing where levels are made is worth. The
+	// result is the same.
+	PackApart bool
 }
 
 // Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have.
@@ -32,7 +35,7 @@ func Program(g *graph.Graph, o Options) (*ir.Program, error) {
 		return nil, err
 	}
 	g, labels := rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, p: &ir.Program{Name: g.Name}, at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}}
+	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, packApart: o.PackApart, p: &ir.Program{Name: g.Name}, at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}}
 	l.planBytes()
 	l.planForms()
 	l.planQuantizers()
@@ -90,6 +93,9 @@ type lowering struct {
 	beside  map[string][]*graph.Node // by fused layer that makes floats: the quantizers of these that its stage does too
 	means   map[string]*graph.Node   // by fused layer that makes floats: the mean of them that its stage makes in their place
 	done    map[string]bool          // float steps, quantizers and means that another stage does
+
+	packApart bool       // as in Options
+	loose     []loosened // levels that have not been packed yet
 }
 
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
@@ -127,7 +133,7 @@ func (l *lowering) input(v *graph.Value) {
 	case v.View == graph.Bytes && v.Signed:
 		f = ops.PackSigned(v.Shape, v.Enc)
 	case v.View == graph.Bytes:
-		f = ops.PackLevels(v.Bits, v.Shape, v.Enc)
+		f = ops.PackLevels(v.Bits, v.Shape, v.Enc, ops.Slice{})
 	case v.Channels()%ops.WordBits != 0:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
 	default:

@@ -38,6 +38,7 @@ func (l *lowering) node(n *graph.Node) error {
 	default:
 		rule(l, n, x, src)
 	}
+	l.packLoose()
 	return nil
 }
 
@@ -132,39 +133,46 @@ func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *layout.Tensor
 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
-	l.stage(n, ops.Quantize(a, steps, x.Shape, l.made(n)), 0, l.floatUntil(x), append(args, l.result(n).buf)...)
+	form, dst := l.store(n)
+	l.stage(n, ops.Quantize(a, steps, x.Shape, form), 0, l.floatUntil(x), append(args, dst.buf)...)
 }
 
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
-	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Shape), 0, l.floatUntil(x), append(args, rows, l.result(n).buf)...)
+	form, dst := l.store(n)
+	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Shape, form), 0, l.floatUntil(x), append(args, rows, dst.buf)...)
 }
 
 // levelThresholds lowers a quantizer of levels.
 func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *layout.Tensor, src string) {
 	shape := []int{len(a.Thresholds), len(a.Thresholds[0])}
 	rows := l.constant(n.Name+".t", ir.I32, shape, slices.Concat(a.Thresholds...))
-	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType), 0, graph.NoReason, src, rows, l.result(n).buf)
+	form, dst := l.store(n)
+	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType, form), 0, graph.NoReason, src, rows, dst.buf)
 }
 
 // intAdd lowers the sum of two tensors of levels.
 func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *layout.Tensor, src string) {
 	y, buf := l.read(n, n.Inputs[1])
-	l.stage(n, ops.IntAdd(a, *x, y, l.made(n)), 0, graph.NoReason, src, buf, l.result(n).buf)
+	form, dst := l.store(n)
+	l.stage(n, ops.IntAdd(a, *x, y, form), 0, graph.NoReason, src, buf, dst.buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
 func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *layout.Tensor, src string) {
-	y := l.g.Value(n.Output)
-	f, consts := ops.ShiftLevels(a.Shift, &x.Value, y.LevelType)
+	form, dst := layout.Planes, l.result(n)
+	if !ops.Mapped(&x.Value) {
+		form, dst = l.store(n)
+	}
+	f, consts := ops.ShiftLevels(a.Shift, &x.Value, l.g.Value(n.Output).LevelType, form)
 	args := []string{src}
 	for i, c := range consts {
 		p := f.Params[1+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
-	l.stage(n, f, 0, graph.NoReason, append(args, l.result(n).buf)...)
+	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
 }
 
 func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src string) {
@@ -222,7 +230,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	if m := l.means[n.Name]; m != nil {
 		made = m
 	}
-	dst := l.result(made)
+	form, dst := l.store(made)
 	args, others := []string{src}, []layout.Tensor(nil)
 	for _, name := range a.Others(n) {
 		v, buf := l.read(n, name)
@@ -232,7 +240,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
-	c.From, c.To, c.Mean = x.Form, l.made(n), made != n
+	c.From, c.To, c.Mean = x.Form, form, made != n
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]

@@ -61,7 +61,7 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 	if err != nil {
 		return nil, Pack{}, err
 	}
-	to := ir.Buffer{Name: param, Type: from.Type}
+	to := ir.Buffer{Name: param, Type: from.Type, Range: from.Range}
 	for _, d := range layout {
 		n := from.Shape[d.of]
 		switch d.part {
@@ -71,6 +71,9 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 			n = factor
 		}
 		to.Shape = append(to.Shape, n)
+	}
+	if !to.Range.Any() && to.Elems() > from.Elems() { // zeros are added
+		to.Range = ir.Range{From: min(0, to.Range.From), To: max(0, to.Range.To)}
 	}
 	ranges := deps.ScopeOf(f.Body).Ranges
 	body := ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {

@@ -28,6 +28,8 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 		return nil, nil, noBuffer(f, buffer)
 	case !b.Type.IsInt():
 		return refuse("", "%%%s has elements of type %s, not words", buffer, b.Type)
+	case !b.Range.Any():
+		return refuse("", "%s are numbers, not words", ir.BufferString(b))
 	case dim < 0 || dim >= len(b.Shape):
 		return refuse(fmt.Sprintf("dimensions are 0 to %d", len(b.Shape)-1), "%%%s has no dimension %d", buffer, dim)
 	case b.Shape[dim]%2 != 0:

@@ -43,7 +43,7 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 		return refuse("give other names after ->", "the name %%%s is taken", loop)
 	}
 	e.parts = b.Type.Bits() / t.Bits()
-	e.to.Type, e.to.Enc = t, ir.Encoding{}
+	e.to.Type, e.to.Enc, e.to.Range = t, ir.Encoding{}, ir.Range{}
 	e.to.Shape = append(append([]int{}, b.Shape...), e.parts)
 	g := f.WithBody(f.Body)
 	var view *Pack

@@ -211,6 +211,10 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 	if buf.Type != param.Type {
 		return differ(" of type " + buf.Type.String())
 	}
+	if !param.Out && !param.Range.Has(buf.Range) {
+		r := buf.Within()
+		return &mismatch{where, fmt.Sprintf("%s from %d to %d", pe, param.Range.From, param.Range.To), fmt.Sprintf("%s from %d to %d", be, r.From, r.To)}
+	}
 	if lead < 0 {
 		return differ(" of fewer dimensions")
 	}

@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ripc/autotune/records"
+	"ripc/internal/files"
 )
 
 // sample is a record of trial n at a cost.
@@ -372,9 +374,9 @@ func FuzzRead(f *testing.F) {
 
 // TestLoadNoFile: what never ends, or is a folder, is not read.
 func TestLoadNoFile(t *testing.T) {
-	for _, path := range []string{"/dev/zero", t.TempDir()} {
-		if _, err := records.Load(path); !errors.Is(err, records.ErrNoFile) {
-			t.Errorf("%s: %v", path, err)
+	for path, want := range map[string]error{"/dev/zero": files.ErrNotRegular, t.TempDir(): syscall.EISDIR} {
+		if _, err := records.Load(path); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"ripc/internal/files"
@@ -50,9 +49,6 @@ const MaxLine = 4 << 20
 // formats is what the formats of all versions begin with.
 const formats = "ripc.record/"
 
-// ErrNoFile is that records are to be read from what is no file: a pipe or a device, which may never end.
-var ErrNoFile = errors.New("is no regular file")
-
 // Load is LoadExisting of a tuner's file: one that is not there yet is one without records.
 func Load(path string) (*Set, error) {
 	s, err := LoadExisting(path)
@@ -62,12 +58,9 @@ func Load(path string) (*Set, error) {
 	return s, err
 }
 
-// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with ErrNoFile for pipes, devices and
-// folders.
+// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with files.ErrNotRegular for pipes
+// and devices, which may never end, and as files.Open does.
 func LoadExisting(path string) (*Set, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNoFile}
-	}
 	f, err := files.Open(path)
 	if err != nil {
 		return nil, err

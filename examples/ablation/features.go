@@ -23,14 +23,15 @@ const (
 	parallel  feature = "parallel"
 	popcount  feature = "fast popcount"
 	glue      feature = "fused glue"
+	packing   feature = "bitpack fusion"
 )
 
 // features are those of a target, in the order of Riptide's ladder. Simulated boards run one thread.
 func features(target string) []feature {
 	if target == targets.HostName {
-		return []feature{tiling, vectorize, parallel, popcount, glue}
+		return []feature{tiling, vectorize, parallel, popcount, glue, packing}
 	}
-	return []feature{tiling, vectorize, popcount, glue}
+	return []feature{tiling, vectorize, popcount, glue, packing}
 }
 
 // what the features are, for the page.
@@ -41,6 +42,7 @@ func (f feature) what() string {
 		parallel:  "steps parallel, and a thread for each core",
 		popcount:  "sums by the algorithm and the strategy of least estimated cost, with the target's instructions for them; off: words, one after the other, and the compiler's popcount",
 		glue:      "normalization and quantizers in the kernels of convolutions; off: sums go to memory as f32, and stages of their own read them there",
+		packing:   "levels are packed into bit planes by the kernels that make them; off: these write them one a byte, and stages of their own pack them",
 	}[f]
 }
 
@@ -94,7 +96,7 @@ func leaveOneOut(target string) (steps []step) {
 
 // options compile a model with what is on.
 func (s set) options(ctx context.Context, path, target string) (ripc.Options, error) {
-	o := ripc.Options{Target: target}
+	o := ripc.Options{Target: target, PackApart: !s[packing]}
 	g, err := ripc.Load(path)
 	if err != nil {
 		return o, err

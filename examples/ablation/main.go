@@ -1,6 +1,7 @@
 // Command ablation measures what each of ripc's optimizations is worth: on SqueezeNet with 1-bit activations, added one after the other
-// and left out one by one, as Riptide's Figures 8 and 5 do; glue's share of the time of whole networks; and binary convolutions beside
-// float ones over the shapes of Larq Compute Engine's Figure 3. It runs in the module's root:
+// and left out one by one, as Riptide's Figures 8 and 5 do; glue's share of the time of whole networks; binary convolutions beside those of 8
+// bits and of floats, as Larq Compute Engine's Figures 2 and 3 and its Tables 1 and 2 do; and the networks of Riptide's Table 1. It runs in the
+// module's root:
 //
 //	go run ./examples/ablation [-targets host,rpi3,rpi4] [-sample N] [-anew]
 //

@@ -17,6 +17,7 @@ var reasons = map[feature]string{
 	parallel:  "threads wait for each other behind each stage, and cores that other work keeps busy make all wait",
 	popcount:  "strategies are chosen by estimates, which were wrong here",
 	glue:      "the kernels compare with thresholds where stages of their own would have run on all threads",
+	packing:   "the kernels make words of the levels that they hold, where a stage of its own packs more of them at once",
 }
 
 // slower is from where on a step counts as slower than the one before.
@@ -33,7 +34,7 @@ func (r *results) page() string {
 	for _, f := range features(targets.HostName) {
 		fmt.Fprintf(&b, "| %s | %s |\n", f, f.what())
 	}
-	b.WriteString("\nRiptide's bitpack fusion has no switch here: levels are packed where they are made, by every kernel that makes some.\n\n![the ladder](ablation.svg)\n")
+	b.WriteString("\n![the ladder](ablation.svg)\n")
 	for _, t := range r.targets() {
 		r.pageOf(&b, t)
 	}
@@ -94,30 +95,8 @@ func (r *results) pageOf(b *strings.Builder, t string) {
 			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100**f.Glue, f.against(twin))
 		}
 	}
-	r.sweepOf(b, t)
-}
-
-// sweepOf compares convolutions with their float twins.
-func (r *results) sweepOf(b *strings.Builder, t string) {
-	var rows strings.Builder
-	sum, own, float, least, most, n := 0.0, 0.0, 0.0, 0.0, 0.0, 0
-	for _, s := range sweep() {
-		f, twin := r.find(t, s.name(), setOf(features(t)...).String()), r.find(t, s.name(), floatTwin)
-		if f == nil || twin == nil {
-			continue
-		}
-		x := twin.Cost / f.Cost
-		if n == 0 {
-			least, most = x, x
-		}
-		sum, own, float, least, most, n = sum+x, own+twin.Cost*x, float+twin.Cost, min(least, x), max(most, x), n+1
-		fmt.Fprintf(&rows, "| %dx%d | %dx%dx%d | %.1f M | %s | %s | %.1f |\n", s.kernel, s.kernel, s.size, s.size, s.channels, float64(f.MACs)/1e6, f.text(), twin.text(), x)
-	}
-	if n == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\nBinary convolutions beside the same in floats, %d of the shapes of Larq Compute Engine's Figure 3: mean speedup %.1f, weighted by the floats' cost %.1f, from %.1f to %.1f.\n\n", n, sum/float64(n), own/float, least, most)
-	b.WriteString("| kernel | input and output | MACs | binary | float | times |\n|---|---|---|---|---|---|\n" + rows.String())
+	r.convsOf(b, t)
+	r.publishedOf(b, t)
 }
 
 // text is the cost with its unit.

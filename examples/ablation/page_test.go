@@ -12,7 +12,7 @@ import (
 func TestPage(t *testing.T) {
 	r := &results{Figures: []figure{{Target: "rpi3", Network: ladderNetwork, Variant: floatTwin, Cost: 100, Unit: "estimated cycles"}}}
 	for i, s := range ladder("rpi3") {
-		cost := []float64{50, 60, 20, 10, 5}[i] // tiling is slower here
+		cost := []float64{50, 60, 20, 10, 5, 4}[i] // tiling is slower here
 		r.Figures = append(r.Figures, figure{Target: "rpi3", Network: ladderNetwork, Variant: s.on.String(), Cost: cost * 1e6, Unit: "estimated cycles"})
 	}
 	page := r.page()
@@ -48,6 +48,43 @@ func TestTrace(t *testing.T) {
 		}
 		if s.on[tiling] && s.on[vectorize] && len(trace) == 0 || len(s.on) == 0 && len(trace) > 0 {
 			t.Errorf("%s: trace\n%s", s.on, trace)
+		}
+	}
+}
+
+// TestConvs: the page compares the precisions of convolutions that were measured in all of them, and says of how many.
+func TestConvs(t *testing.T) {
+	r, full := &results{}, setOf(features("rpi3")...).String()
+	add := func(s shape, cost map[string]float64) {
+		for variant, c := range cost {
+			r.Figures = append(r.Figures, figure{Target: "rpi3", Network: s.name(), Variant: variant, Cost: c * 1e6, MACs: 80e6, Unit: "estimated cycles"})
+		}
+	}
+	add(sweep()[0], map[string]float64{full: 1, eightBits: 5, floatTwin: 10})
+	add(sweep()[1], map[string]float64{full: 2, eightBits: 20, floatTwin: 60})
+	add(sweep()[2], map[string]float64{full: 2})
+	page := r.page()
+	for _, want := range []string{"2 of the 48 convolutions", "| binary beside | mean |", "| 8 bits | 7.5 | 9.0 | 5.0 to 10.0 |", "| floats | 20.0 | 27.1 | 10.0 to 30.0 |",
+		"| binary | 80.0 | 3x3, 8x8x32 | 78 |", "| 5x5 | 8x8x32 | 80.0 M | 2.000 M | 20.000 M | 60.000 M | 10.0 | 30.0 |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+// TestSample: samples are distinct, have all extents soon, and smaller ones are parts of larger ones.
+func TestSample(t *testing.T) {
+	for n := 1; n <= len(sweep()); n++ {
+		seen := map[shape]bool{}
+		extents := map[int]bool{}
+		for i, s := range sampled(sweep(), n) {
+			seen[s], extents[s.size] = true, true
+			if n > 1 && i < n-1 && sampled(sweep(), n-1)[i] != s {
+				t.Fatalf("sample of %d has another shape at %d", n, i)
+			}
+		}
+		if len(seen) != n || n >= 6 && len(extents) != 4 {
+			t.Errorf("%d shapes of %d, extents %v", len(seen), n, extents)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +23,9 @@ type task struct {
 
 // floatTwin is the variant of the network in floats.
 const floatTwin = "float twin"
+
+// eightBits is the variant of a convolution with 8-bit levels and weights.
+const eightBits = "8 bits"
 
 // ladderNetwork is what the optimizations are added to and left out of.
 const ladderNetwork = "squeezenet"
@@ -67,17 +68,15 @@ func allTasks(names []string, dir string, sample int) ([]task, error) {
 			add(task{network: n, variant: full.String(), on: full, layers: true, path: file(n)})
 			add(task{network: n, variant: floatTwin, on: full, twin: true, path: file(n)})
 		}
-		for i, c := range sweep() {
-			if sample > 0 && i%max(1, len(sweep())/sample) != 0 {
-				continue
-			}
-			for _, twin := range []bool{false, true} {
-				t := task{network: c.name(), variant: full.String(), on: full, twin: twin, path: func() (string, error) { return c.write(dir) }}
-				if twin {
-					t.variant = floatTwin
-				}
-				add(t)
-			}
+		for _, c := range append(resnetShapes(), sampled(sweep(), sample)...) {
+			binary, integers := func() (string, error) { return c.write(dir, c.name(), c.binary()) }, func() (string, error) { return c.write(dir, c.name()+"_int8", c.integers()) }
+			add(task{network: c.name(), variant: full.String(), on: full, path: binary})
+			add(task{network: c.name(), variant: eightBits, on: full, path: integers})
+			add(task{network: c.name(), variant: floatTwin, on: full, twin: true, path: binary})
+		}
+		for _, p := range published() {
+			add(task{network: p.network, variant: full.String(), on: full, path: file(p.network)})
+			add(task{network: p.float, variant: floatTwin, on: full, twin: true, path: file(p.float)})
 		}
 	}
 	return all, nil
@@ -117,42 +116,4 @@ func (t task) measure(ctx context.Context) (figure, error) {
 		f.Glue = &share
 	}
 	return f, nil
-}
-
-// shape is a convolution that keeps its input's shape.
-type shape struct{ channels, size, kernel int }
-
-// sweep are the convolutions of Larq Compute Engine's Figure 3.
-func sweep() (all []shape) {
-	for _, c := range []int{32, 64, 96, 128, 160, 256} {
-		for _, s := range []int{8, 16, 32, 64} {
-			for _, k := range []int{3, 5} {
-				all = append(all, shape{c, s, k})
-			}
-		}
-	}
-	return all
-}
-
-func (s shape) name() string {
-	return fmt.Sprintf("conv%dx%d_%dx%dx%d", s.kernel, s.kernel, s.size, s.size, s.channels)
-}
-
-// write writes a network of the convolution alone, with packed bits in and out, into a folder.
-func (s shape) write(dir string) (string, error) {
-	type attrs = map[string]any
-	m := attrs{"format": "ripc.model/1", "name": s.name(), "weights": attrs{"init": "random", "seed": 1},
-		"inputs":  []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "bipolar", "bits": 1, "shape": []int{1, s.size, s.size, s.channels}, "layout": "NHWC"}},
-		"outputs": []string{"y"},
-		"nodes": []attrs{
-			{"name": "conv", "op": "bitserial_conv2d", "inputs": []string{"x"}, "attrs": attrs{"filters": s.channels, "kernel": []int{s.kernel, s.kernel}, "padding": "same"}},
-			{"name": "act", "op": "quantize", "inputs": []string{"conv"}, "attrs": attrs{"bits": 1, "encoding": "bipolar"}},
-			{"name": "y", "op": "bitpack", "inputs": []string{"act"}},
-		}}
-	data, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, s.name()+".json")
-	return path, os.WriteFile(path, data, 0o644)
 }

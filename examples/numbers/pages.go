@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ripc/internal/section"
 )
 
 // fill gives each page that has measured numbers, by its path below root, with the numbers of n.
@@ -23,14 +25,10 @@ func fill(root string, n *Numbers) (map[string]string, error) {
 			return nil, err
 		}
 		text := string(data)
-		for name, section := range sections {
-			begin, end := "<!-- numbers: "+name+" begin -->\n", "<!-- numbers: "+name+" end -->\n"
-			before, rest, ok1 := strings.Cut(text, begin)
-			_, after, ok2 := strings.Cut(rest, end)
-			if !ok1 || !ok2 {
-				return nil, fmt.Errorf("%s has no lines %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
+		for name, table := range sections {
+			if text, err = section.Replace(text, "<!-- numbers: "+name+" begin -->", "<!-- numbers: "+name+" end -->", table); err != nil {
+				return nil, fmt.Errorf("%s: %w", page, err)
 			}
-			text = before + begin + section + end + after
 		}
 		if begins := strings.Count(text, "<!-- numbers: "); begins != 2*len(sections) {
 			return nil, fmt.Errorf("%s has %d marks of numbers, want %d", page, begins, 2*len(sections))

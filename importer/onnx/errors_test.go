@@ -34,6 +34,8 @@ func TestErrors(t *testing.T) {
 	short.Graph.Initializer = []*pb.TensorProto{floatTensor("c", []float32{1}, 3, 1, 1)}
 	text := newFile(13).node("Add x c -> y")
 	text.Graph.Initializer = []*pb.TensorProto{{Name: proto.String("c"), DataType: proto.Int32(8), Dims: []int64{1}, StringData: [][]byte{[]byte("a")}}}
+	passed := newFile(13).node("Relu x -> y")
+	passed.output("x")
 	doubles := file{&pb.ModelProto{OpsetImport: newFile(13).OpsetImport, Graph: &pb.GraphProto{}}}
 	doubles.input("x", dtDouble, 2, 3)
 	doubles.output("y")
@@ -62,6 +64,7 @@ func TestErrors(t *testing.T) {
 		{"channels last", newFile(13, 1, 8).node("qonnx.custom_op.channels_last:MaxPool x -> y", "kernel_shape", []int64{2, 2})},
 		{"made twice", newFile(13).node("Relu x -> y").node("Neg x -> y")},
 		{"no such output", newFile(13).node("Relu x -> z")},
+		{"output that is an input", passed},
 		{"sparse", sparse},
 		{"huge constant", huge},
 		{"short constant", short},

@@ -23,6 +23,10 @@ func (b *builder) outputs() {
 			b.faults.Add(b.errorf("", "output %q is made by no node", name))
 			continue
 		}
+		if slices.Contains(b.g.Graph().Inputs, name) {
+			b.faults.Add(b.errorf("put Identity behind it, and make that the output", "output %q is an input; an output must be made by a node", name))
+			continue
+		}
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
 		if err := b.output(name, t); err != nil {
 			b.faults.Add(err)
@@ -69,7 +73,7 @@ func (b *builder) output(name string, t *tensor) error {
 		return err
 	}
 	if gn := b.g.Producer(v.Name); gn == nil || slices.Contains(b.g.Graph().Outputs, v.Name) || gn.Output == name {
-		// An input or another output: a copy of its own.
+		// Made of an input or of another output: a copy of its own.
 		if v, err = b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(v.Shape)}, nil, v); err != nil {
 			return err
 		}

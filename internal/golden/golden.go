@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"ripc/internal/section"
 )
 
 const updateFlag = "update"
@@ -56,12 +58,11 @@ func CheckSection(t testing.TB, path, begin, end, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, ok1 := strings.Cut(string(data), begin+"\n")
-	_, after, ok2 := strings.Cut(rest, end+"\n")
-	if !ok1 || !ok2 {
-		t.Fatalf("%s has no lines %q and %q", path, begin, end)
+	page, err := section.Replace(string(data), begin, end, got)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	Check(t, path, []byte(before+begin+"\n"+got+end+"\n"+after))
+	Check(t, path, []byte(page))
 }
 
 // packagePath is the tested package as go test is told it in the module's root: a test runs in its package's folder.

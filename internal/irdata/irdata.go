@@ -10,7 +10,7 @@ import (
 )
 
 // Random makes contents for f's parameters, outputs included; the same for the same seed and parameters. Integers
-// are of their whole range, except in buffers that f shifts by or indexes with directly: those stay in range. Encoded
+// are of their whole Range, except in buffers that f shifts by or indexes with directly: those stay in range. Encoded
 // buffers have padding bits of zero. Floats are 0 or within 2^-60..2^60, mostly near 1.
 func Random(f *ir.Func, seed uint64) [][]byte {
 	limits := limits(f)
@@ -33,6 +33,14 @@ func fill(r *rand.Rand, b ir.Buffer, limit int) []byte {
 			u = uint64(math.Float32bits(randomFloat(r)))
 		case b.Type == ir.Bool:
 			u &= 1
+		case !b.Range.Any():
+			from, to := b.Range.From, b.Range.To
+			if limit > 0 {
+				from, to = max(from, 0), min(to, int64(limit)-1)
+			}
+			if n := uint64(to-from) + 1; n != 0 {
+				u = uint64(from) + u%n
+			}
 		case limit > 0:
 			if b.Type.Signed() {
 				u &= 1<<(b.Type.Bits()-1) - 1

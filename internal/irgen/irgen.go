@@ -31,6 +31,8 @@ func Func(t *rapid.T) *ir.Func {
 		b := g.buffer(ir.Invalid)
 		if g.chance(5) {
 			b = g.planes()
+		} else if b.Type.IsInt() && g.chance(4) {
+			b.Range = g.numbers(b.Type)
 		}
 		f.Params = append(f.Params, ir.Param{Buffer: b})
 		g.read = append(g.read, b)
@@ -72,6 +74,15 @@ func (g *gen) buffer(t ir.Type) ir.Buffer {
 		b.Shape = append(b.Shape, g.count(1, 5))
 	}
 	return b
+}
+
+// numbers draws some of those of a type, 0 among them.
+func (g *gen) numbers(t ir.Type) ir.Range {
+	r := ir.Range{To: int64(g.count(1, 100))}
+	if t.Signed() {
+		r.From = -int64(g.count(0, 100))
+	}
+	return r
 }
 
 func (g *gen) planes() ir.Buffer {

@@ -114,10 +114,10 @@ func Table() []Row {
 		{"e2e", nil, nil}, // tests only
 		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "ir", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},         // leaves optimizations out
 		{"examples/costs", []string{".", "compile", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
-		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "measure"}, nil},                                                                                        // measures what the documents say of speed
+		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure"}, nil},                                                                    // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "measure"}, nil},
+		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
@@ -131,7 +131,7 @@ func Table() []Row {
 		{"internal/f32", nil, nil},
 		{"internal/suggest", nil, nil},
 		{"internal/files", nil, nil},
-		{"internal/golden", nil, []string{"github.com/rogpeppe/go-internal/diff"}},
+		{"internal/golden", []string{"internal/section"}, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/layering", nil, nil},
@@ -141,6 +141,7 @@ func Table() []Row {
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // fused layers for tests
 		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                           // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                            // plain arithmetic for tests
+		{"internal/section", nil, nil},
 		{"internal/seal", []string{"runtime/describe"}, nil},
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},

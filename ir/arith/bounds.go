@@ -23,15 +23,11 @@ type env struct {
 const unbounded = math.MaxInt64
 
 func whole(t ir.Type) Interval {
-	switch {
-	case t == ir.Bool:
+	if t == ir.Bool {
 		return Interval{0, 1}
-	case t == ir.U64:
-		return Interval{0, unbounded}
-	case t.Signed():
-		return Interval{math.MinInt64 >> (64 - t.Bits()), math.MaxInt64 >> (64 - t.Bits())}
 	}
-	return Interval{0, 1<<t.Bits() - 1}
+	l := t.Limits() // of u64, up to unbounded
+	return Interval{l.From, l.To}
 }
 
 func (v env) bounds(e ir.Expr) (Interval, bool) {

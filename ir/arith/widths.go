@@ -8,7 +8,7 @@ import (
 )
 
 // VerifyWidths proves that no integer accumulator of f wraps: that for every buffer that is allocated or written by f,
-// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like add up to stays inside the buffer's type. It follows one
+// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like add up to stays inside the buffer's type, or the Range that it has. It follows one
 // interval per buffer, with the loops' extents, and counts an element as updated again by an iteration unless the index
 // shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
 //
@@ -21,7 +21,8 @@ func (w *widths) verify() error {
 		if !p.Out || !p.Type.IsInt() {
 			continue
 		}
-		start := typeLine(p.Type)
+		lo, hi := limitsOf(p.Buffer)
+		start := constLine(lo, hi)
 		if err := w.report(p.Buffer, w.effect(p.Name, f.Body, Ranges{}), start); err != nil {
 			return err
 		}
@@ -63,6 +64,11 @@ type scope struct {
 
 func newWidths(f *ir.Func) *widths {
 	w := &widths{f: f, bufs: f.Buffers(), scopes: map[string]scope{}, values: map[string]Interval{}}
+	for _, p := range f.Params {
+		if !p.Range.Any() {
+			w.values[p.Name] = Interval{p.Range.From, p.Range.To}
+		}
+	}
 	w.collect(f.Body, Ranges{})
 	return w
 }
@@ -89,6 +95,14 @@ func typeLine(t ir.Type) lines {
 	return constLine(lo, hi)
 }
 
+// limitsOf are the numbers that elements of b may be: those of its Range, or of its type.
+func limitsOf(b ir.Buffer) (lo, hi *big.Int) {
+	if b.Range.Any() {
+		return limits(b.Type)
+	}
+	return big.NewInt(b.Range.From), big.NewInt(b.Range.To)
+}
+
 func limits(t ir.Type) (lo, hi *big.Int) {
 	if t == ir.U64 {
 		return new(big.Int), new(big.Int).SetUint64(1<<64 - 1)
@@ -107,7 +121,8 @@ func (w *widths) load(l *ir.Load) (Interval, bool) {
 	if !ok || !b.Type.IsInt() {
 		return Interval{}, false
 	}
-	all := whole(b.Type)
+	within := b.Within()
+	all := Interval{within.From, within.To}
 	w.values[l.Buf] = all
 	e := w.effect(l.Buf, sc.body, sc.r)
 	if e == nil || e.lost {
@@ -122,6 +137,9 @@ func (w *widths) load(l *ir.Load) (Interval, bool) {
 			return all, true
 		}
 		iv := fit(b.Type, Interval{p.lo.Int64(), p.hi.Int64()}, true)
+		if iv.Lo < all.Lo || all.Hi < iv.Hi { // report says so
+			iv = all
+		}
 		if found {
 			iv = hull(iv, out)
 		}
@@ -312,7 +330,7 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 	if e.lost {
 		return fail("split what adds to it with tail=cut, shift or perfect: under a condition, or where tiles overlap, too many sums are possible", "cannot bound the sums that %%%s accumulates", b.Name)
 	}
-	lo, hi := limits(b.Type)
+	lo, hi := limitsOf(b)
 	written := false
 	for _, p := range e.peak {
 		if p.a.Sign() == 0 {
@@ -327,6 +345,9 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 			worst = p.lo
 		} else if p.hi.Cmp(hi) <= 0 {
 			continue
+		}
+		if !b.Range.Any() {
+			return fail("declare what is stored, or leave the range out", "elements can be %s, but are said to be from %s to %s", worst, lo, hi)
 		}
 		return fail(wider(b.Type, p), "the accumulator can reach %s, but %s holds %s..%s", worst, b.Type, lo, hi)
 	}

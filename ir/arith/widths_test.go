@@ -59,6 +59,44 @@ func TestVerifyWidthsAtTheLimit(t *testing.T) {
 	}
 }
 
+// What buffers say of their elements bounds the sums of them, and is proved of what is stored: two products of such weights and levels
+// fit 16 bits, as the instructions that add them there want it.
+func TestVerifyWidthsOfRanges(t *testing.T) {
+	pair := func(from, to int64, levels ir.Type, top int64) *ir.Func {
+		w, x, y, xp := buf("w", ir.I8, 2), buf("x", ir.U32, 2), buf("y", ir.I16), buf("xp", levels, 2)
+		if from != 0 {
+			w.Range = ir.Range{From: from, To: to}
+		}
+		xp.Range = ir.Range{From: 0, To: top}
+		product := ir.Bin(ir.Mul, &ir.Cast{T: ir.I16, A: ir.At(xp, ir.V("k"))}, &ir.Cast{T: ir.I16, A: ir.At(w, ir.V("k"))})
+		return &ir.Func{Name: "f", Params: []ir.Param{{Buffer: w}, {Buffer: x}, {Buffer: y, Out: true}}, Body: &ir.Alloc{Buf: xp, Body: ir.Seq(
+			loop("i", 2, store(ir.Assign, xp, &ir.Cast{T: levels, A: ir.Bin(ir.And, ir.At(x, ir.V("i")), ir.Const(ir.U32, 127))}, ir.V("i"))),
+			store(ir.Assign, y, ir.Const(ir.I16, 0)),
+			loop("k", 2, store(ir.AddTo, y, product)))}}
+	}
+	for _, c := range []struct {
+		name     string
+		from, to int64
+		levels   ir.Type
+		top      int64
+		want     string
+	}{
+		{"levels of 7 bits", -127, 127, ir.U8, 127, ""},
+		{"no range of weights", 0, 0, ir.U8, 127, ""},
+		{"levels of 8 bits", -127, 127, ir.U8, 255, ""}, // what is stored has 7
+		{"levels of fewer", -127, 127, ir.U8, 126, "elements can be 127, but are said to be from 0 to 126"},
+	} {
+		check(t, arith.VerifyWidths(pair(c.from, c.to, c.levels, c.top)), c.want)
+	}
+	f := pair(-127, 127, ir.U8, 127)
+	f.Params[2].Type = ir.I8
+	product := ir.Bin(ir.Mul, ir.At(f.Params[0].Buffer, ir.V("k")), ir.Const(ir.I8, 1))
+	f.Body = ir.Seq(store(ir.Assign, f.Params[2].Buffer, ir.Const(ir.I8, 0)), loop("k", 2, store(ir.AddTo, f.Params[2].Buffer, product)))
+	check(t, arith.VerifyWidths(f), "can reach -254, but i8 holds -128..127")
+	f.Params[0].Range = ir.Range{From: -63, To: 63}
+	check(t, arith.VerifyWidths(f), "")
+}
+
 // A tile and what is left beside it are different elements, each doubled once between planes.
 func TestVerifyWidthsOfTails(t *testing.T) {
 	sums := func(acc ir.Type, planes, taps int) *ir.Func {

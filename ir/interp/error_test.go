@@ -53,6 +53,39 @@ func TestRuntimeErrors(t *testing.T) {
 	}
 }
 
+// TestRange: what a buffer's range has not is neither stored, by whatever store or instruction, nor brought.
+func TestRange(t *testing.T) {
+	x, y, a := buffer("x", ir.I8, 4), buffer("y", ir.I8, 4), buffer("a", ir.I8)
+	x.Range, y.Range, a.Range = ir.Range{From: -5, To: 5}, ir.Range{From: -3, To: 4}, ir.Range{From: 0, To: 9}
+	i := ir.V("i")
+	q, r := buffer("q", ir.I8, 4), buffer("yr", ir.I8, 4)
+	instr := fn(loop("k", 4, update(r, ir.AddTo, ir.At(q, ir.V("k")), ir.V("k"))), q, r)
+	instr.Name = "addto"
+	for name, c := range map[string]struct {
+		body  ir.Stmt
+		bytes []byte
+		want  string
+	}{
+		"inside":      {loop("i", 4, set(y, ir.At(x, i), i)), []byte{0xFD, 0, 4, 1}, ""},
+		"above":       {loop("i", 4, set(y, ir.At(x, i), i)), []byte{0, 0, 5, 1}, "@f: 5 is stored, and %y: i8[4] from -3 to 4: %y[2] of shape [4] at %i=2"},
+		"below":       {loop("i", 4, set(y, ir.At(x, i), i)), []byte{0, 0xFC, 0, 1}, "@f: -4 is stored, and %y: i8[4] from -3 to 4: %y[1] of shape [4] at %i=1"},
+		"brought":     {loop("i", 4, set(y, ir.At(x, i), i)), []byte{0, 0, 6, 1}, "@f: element 2 of argument 0 is not one of %x: i8[4] from -5 to 5"},
+		"accumulated": {&ir.Alloc{Buf: a, Body: ir.Seq(set(a, ir.Const(ir.I8, 7)), loop("i", 4, update(a, ir.AddTo, ir.Const(ir.I8, 1))))}, []byte{0, 0, 0, 0}, "@f: 10 is stored, and %a: i8 from 0 to 9: %a at %i=2"},
+		"in an instruction": {ir.Seq(loop("i", 4, set(y, ir.Const(ir.I8, 2), i)), &ir.Call{Fn: instr, Args: []ir.Window{{Buf: "x", Idx: []ir.Expr{ir.Int(0)}}, {Buf: "y", Idx: []ir.Expr{ir.Int(0)}}}}),
+			[]byte{0, 3, 0, 0}, "@f: in @addto: 5 is stored, and %yr: i8[4] from -3 to 4: %yr[1] of shape [4] at %k=1"},
+	} {
+		err := run(t, fn(c.body, x, y), c.bytes, make([]byte, 4))
+		if got := ""; err != nil || c.want != "" {
+			if err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("%s: got %s\nwant %s", name, got, c.want)
+			}
+		}
+	}
+}
+
 func TestCompileErrors(t *testing.T) {
 	x, y, b := buffer("x", ir.U8, 2), buffer("y", ir.U8, 2), buffer("yb", ir.Bool)
 	fl := buffer("yf", ir.F32)

@@ -93,6 +93,9 @@ func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 		if len(args[i]) != p.Bytes() {
 			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("argument %d has %d bytes, but %s needs %d", i, len(args[i]), ir.BufferString(p.Buffer), p.Bytes())}
 		}
+		if e, found := p.Outside(args[i]); found && !p.Out {
+			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("element %d of argument %d is not one of %s", e, i, ir.BufferString(p.Buffer))}
+		}
 		a := aligned(args[i])
 		fr.mem = append(fr.mem, a)
 		if p.Out && len(a) > 0 && &a[0] != &args[i][0] {

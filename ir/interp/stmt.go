@@ -120,10 +120,24 @@ func (c *compiler) store(s *ir.Store) stmtFn {
 			return a.updateF32(v, f32.Max)
 		}
 	} else if fn := kindOf(b.Type).store(a, s.Op, c.int(s.Val)); fn != nil {
-		return fn
+		return a.within(fn)
 	}
 	c.fail("%q does not work on %s", s.Op.String(), b.Type)
 	return nil
+}
+
+// within is store, and complains about an element that the buffer's Range has not.
+func (a *access) within(store stmtFn) stmtFn {
+	if a.Range.Any() {
+		return store
+	}
+	element := kindOf(a.Type).load(a)
+	return func(fr *frame) {
+		store(fr)
+		if x := element(fr); x < a.Range.From || x > a.Range.To {
+			panic(a.describe(fr, a.site.error(fr, "%d is stored, and %s", x, ir.BufferString(a.Buffer))))
+		}
+	}
 }
 
 func (a *access) updateF32(v f32Fn, op func(old, x float32) float32) stmtFn {

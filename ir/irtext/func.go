@@ -45,7 +45,7 @@ func (p *parser) function() (*ir.Func, error) {
 	return f, nil
 }
 
-// declaration reads %x: u32[2, 8] unipolar c=64 and brings it into scope.
+// declaration reads %x: u32[2, 8] unipolar c=64, or %w: i8[8, 4] from -127 to 127, and brings it into scope.
 func (p *parser) declaration() (ir.Buffer, error) {
 	b := ir.Buffer{}
 	at, err := p.fresh("a buffer, such as %x,")
@@ -87,6 +87,9 @@ func (p *parser) declaration() (ir.Buffer, error) {
 			b.Enc.Channels = int(n)
 		}
 	}
+	if b.Range, err = p.numbers(); err != nil {
+		return b, err
+	}
 	if err := ir.CheckBuffer(b); err != nil {
 		return b, p.wrap(at, err)
 	}
@@ -94,6 +97,44 @@ func (p *parser) declaration() (ir.Buffer, error) {
 		p.bufs[b.Name] = b
 	}
 	return b, nil
+}
+
+// numbers reads from -127 to 127, if it is there.
+func (p *parser) numbers() (r ir.Range, err error) {
+	at := p.tok
+	if ok, err := p.accept("from"); !ok || err != nil {
+		return r, err
+	}
+	if r.From, err = p.integer(); err != nil {
+		return r, err
+	}
+	if err := p.expect("to"); err != nil {
+		return r, err
+	}
+	if r.To, err = p.integer(); err == nil && r.Any() {
+		err = p.fail(at, "leave it out", "from 0 to 0 stands for all numbers")
+	}
+	return r, err
+}
+
+// integer reads a number without type.
+func (p *parser) integer() (int64, error) {
+	sign := ""
+	if p.is("-") {
+		sign = "-"
+		if err := p.advance(); err != nil {
+			return 0, err
+		}
+	}
+	at, err := p.take(number, "a number")
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(sign+at.s, 10, 64)
+	if err != nil {
+		return 0, p.fail(at, "", "%s is no integer", at)
+	}
+	return n, nil
 }
 
 // fresh takes a name that is not in use yet.

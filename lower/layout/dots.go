@@ -3,6 +3,7 @@ package layout
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"ripc/graph"
 	"ripc/ir"
@@ -24,7 +25,10 @@ type Dots struct {
 	Runs        bool
 	// Weights are [KH, KW, Steps, Out, Step], [KH, 1, Steps, Out, Step] of Runs; 0 for channels that there are not, negated in falling
 	// channels.
-	Weights  []int8
+	Weights []int8
+	// Within is the narrowest of a few ranges, of -1 to 1, -3 to 3, and so on up to -127 to 127, that has all Weights; the zero one where they
+	// are others, or are not known. Layers share code where it is the same.
+	Within   ir.Range
 	PadLevel int // the level that positions outside the image hold
 }
 
@@ -94,6 +98,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 			d.Weights[(((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step+c%d.Step] = int8(v)
 			sums[o] += int32(v)
 		}
+		d.Within = rangeOf(d.Weights)
 	}
 	// The integer of level b + Offset, times the weight's sign, is b less first, or twice that.
 	first := int32(x.Zero - d.Offset)
@@ -120,6 +125,19 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 		d.Thresholds = append(d.Thresholds, d.limits(row))
 	}
 	return d
+}
+
+// rangeOf is the Within of weights.
+func rangeOf(weights []int8) ir.Range {
+	largest := 1
+	for _, w := range weights {
+		largest = max(largest, int(w), -int(w))
+	}
+	top := int64(1)<<bits.Len(uint(largest)) - 1
+	if top > math.MaxInt8 {
+		return ir.Range{}
+	}
+	return ir.Range{From: -top, To: top}
 }
 
 // correction is what P lacks at each class of positions: what f's Border adds, and, unless levels stand for it exactly, what padding

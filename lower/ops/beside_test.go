@@ -110,7 +110,7 @@ func TestStepsBefore(t *testing.T) {
 			f = ops.Quantize(a, steps.Steps, s, layout.Planes)
 		case *graph.ThresholdAttrs:
 			rows := n.Weights["thresholds"]
-			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, s), append(inputs, rows.Data)
+			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, s, layout.Planes), append(inputs, rows.Data)
 		}
 		wantWords(t, f, words(run(t, f, inputs...)), pack(levels, lt.Bits, channels))
 	})

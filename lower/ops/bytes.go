@@ -52,6 +52,11 @@ func tensorBuffer(name string, t layout.Tensor, shape []int) ir.Buffer {
 	return buf(name, t.Element(), shape...)
 }
 
+// levelBuffer is a tensor of levels of type t that a stage writes in the form to.
+func levelBuffer(name string, t scalar.LevelType, shape []int, to layout.Form) ir.Buffer {
+	return tensorBuffer(name, layout.Tensor{Value: graph.Value{LevelType: t}, Form: to}, shape)
+}
+
 // levelAt is the level (i32) of channel c at position i of x, a tensor of levels in t's form.
 func levelAt(t layout.Tensor, x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 	if t.Form == layout.Planes {

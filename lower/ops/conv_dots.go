@@ -12,6 +12,7 @@ func (c *conv) byteWeights() ir.Buffer {
 		cols = 1
 	}
 	b := buf("wt", ir.I8, c.KH, cols, d.Steps, c.o, d.Step)
+	b.Range = d.Within
 	c.params = append(c.params, in(b))
 	c.consts = append(c.consts, Const{b.Name, padLast(d.Weights, c.Out*d.Step, c.o*d.Step, 0)})
 	return b
@@ -35,6 +36,15 @@ func (c *conv) dotType() ir.Type {
 		return ir.I8
 	}
 	return ir.U8
+}
+
+// bytesTo is a buffer of bytes that are multiplied, as many numbers as the levels have.
+func (c *conv) bytesTo(shape ...int) ir.Buffer {
+	xp := buf("xp", c.dotType(), shape...)
+	if r := (ir.Range{From: -int64(c.Dots.Offset), To: int64(c.X.Top() - c.Dots.Offset)}); !r.Has(xp.Type.Limits()) {
+		xp.Range = r
+	}
+	return xp
 }
 
 // byteOf is the byte of an i32 level.
@@ -72,7 +82,7 @@ func (c *conv) multiplied(v ir.Expr) ir.Expr {
 // copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.
 func (c *conv) copied(x ir.Buffer) ir.Buffer {
 	d, p := c.Dots, c.Pad
-	xp := buf("xp", c.dotType(), c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
+	xp := c.bytesTo(c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
 	left, width := 0, c.In
 	if d.Runs {
 		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
@@ -118,7 +128,7 @@ func (c *conv) copied(x ir.Buffer) ir.Buffer {
 func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 	d, p := c.Dots, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
-	xp := buf("xp", c.dotType(), c.batch, hp, wp, cp)
+	xp := c.bytesTo(c.batch, hp, wp, cp)
 	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, o} }
 	rest := 0 // bytes behind the last pixel that is needed as a whole
 	if d.Runs {

@@ -6,13 +6,14 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
-// LevelThresholds counts, for each element of x, levels, the thresholds t, [count, C] or [count, 1], that its integer reaches, and packs
-// the counts as levels of type y. Parameters: x, t, y.
-func LevelThresholds(count, row int, x *graph.Value, y scalar.LevelType) *ir.Func {
+// LevelThresholds counts, for each element of x, levels, the thresholds t, [count, C] or [count, 1], that its integer reaches, and stores
+// the counts as levels of type y in the form to. Parameters: x, t, y.
+func LevelThresholds(count, row int, x *graph.Value, y scalar.LevelType, to layout.Form) *ir.Func {
 	s := Spatial(x.Shape)
-	src, t, dst := BitBuffer("x", x.Bits, s, x.Enc), buf("t", ir.I32, count, row), BitBuffer("y", y.Bits, s, y.Enc)
+	src, t, dst := BitBuffer("x", x.Bits, s, x.Enc), buf("t", ir.I32, count, row), levelBuffer("y", y, s, to)
 	v, n := buf("v", ir.I32, s[3]), buf("n", ir.I32, s[3])
 	f := &ir.Func{Name: fmt.Sprintf("levels_%s%d_%d_%dx%dx%d", y.Enc, y.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(src), in(t), out(dst)}}
 	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))

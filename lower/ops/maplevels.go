@@ -13,6 +13,9 @@ import (
 // 32 channels: with 4 bits that is half a selection for each channel, where one after the other takes a dozen operations.
 const mappedBits = 4
 
+// Mapped reports whether what adds to levels x and shifts them is looked up in words.
+func Mapped(x *graph.Value) bool { return x.Encoded() && x.Bits <= mappedBits }
+
 // mapLevels gives each element of x, levels, a level of type y: level(o, integer) in channel o. It works in words, 32 channels at once: the
 // constant masks has, for each plane of y and each level of x, the channels in which the bit becomes 1, and the planes of x choose
 // among these. Bits beyond the channels are 0 in all masks. Parameters: x, masks, y.

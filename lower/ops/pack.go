@@ -16,15 +16,39 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 	return packPixels(y, func(words ir.Stmt) ir.Stmt { return words }, bits)
 }
 
-// packPixels is packLoop where around puts more into the loops over pixels.
+// packPixels is packLoop where around puts more into the loops over pixels. A y of bytes gets the levels that the bits are of.
 func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	if y.Type == ir.U8 {
+		return bytePixels(y, around, bits)
+	}
+	return packSlice(y, Slice{}, y.Enc.Channels, around, bits)
+}
+
+// packSlice is packPixels of so many channels, which are a slice of y's.
+func packSlice(y ir.Buffer, slice Slice, channels int, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
 	outer := loops("", over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
 	var planes []ir.Expr
 	for n := range y.Shape[0] {
 		planes = append(planes, ir.Int(n))
 	}
-	return ir.Nest(outer, around(packWords(y, planes, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
+	return ir.Nest(outer, around(packWords(y, slice, channels, planes, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
+}
+
+// bytePixels is packPixels for a y of bytes.
+func bytePixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	outer := loops("", over(ir.Batch, "b", y.Shape[0]), over(ir.Row, "h", y.Shape[1]), over(ir.Col, "w", y.Shape[2]))
+	i, o := vars(outer), ir.V("o")
+	var v ir.Expr
+	for n, b := range bits(i, o) {
+		if b = ir.Bin(ir.Shl, ir.CastTo(ir.I32, b), ir.Const(ir.I32, int64(n))); v == nil {
+			v = b
+		} else {
+			v = ir.Bin(ir.Or, v, b)
+		}
+	}
+	store := set(y, ir.CastTo(ir.U8, v), i[0], i[1], i[2], o)
+	return ir.Nest(outer, around(ir.Nest(loops("", over(ir.Channel, "o", y.Shape[3])), store)))
 }
 
 // repackLoop is packLoop for levels that are packed already and only move: plane after plane, the outer loop p. at gives
@@ -32,25 +56,25 @@ func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx [
 func repackLoop(x, y ir.Buffer, at func(idx []ir.Expr, o ir.Expr) (pos []ir.Expr, c ir.Expr)) ir.Stmt {
 	outer := loops("", over(ir.Plane, "p", y.Shape[0]), over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
-	return ir.Nest(outer, packWords(y, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
+	return ir.Nest(outer, packWords(y, Slice{}, y.Enc.Channels, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
 		pos, c := at(i[1:], o)
 		return []ir.Expr{ir.Bin(ir.Ne, bitOf(x, i[0], pos, c), ir.Const(ir.U32, 0))}
 	}))
 }
 
-// packWords fills the words of y's planes at position i.
-func packWords(y ir.Buffer, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr) ir.Stmt {
+// packWords fills the words of so many channels of y's planes at position i; slice says which words.
+func packWords(y ir.Buffer, slice Slice, channels int, planes, i []ir.Expr, bits func(o ir.Expr) []ir.Expr) ir.Stmt {
 	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
 		l := ir.V(bit)
 		var zero, or []ir.Stmt
 		for n, b := range bits(add(mul(q, ir.Int(WordBits)), l)) {
-			idx := append(append([]ir.Expr{planes[n]}, i...), q)
+			idx := append(append([]ir.Expr{planes[n]}, i...), add(q, ir.Int(slice.Offset)))
 			zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 			or = append(or, update(ir.OrTo, y, packBit(b, l), idx...))
 		}
 		return append(zero, ir.Nest(loops("", over(ir.Bit, bit, n)), ir.Seq(or...)))
 	}
-	full, rest := y.Enc.Channels/WordBits, y.Enc.Channels%WordBits
+	full, rest := channels/WordBits, channels%WordBits
 	var body []ir.Stmt
 	if full > 0 {
 		body = append(body, ir.Nest(loops("", over(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
@@ -85,11 +109,15 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layou
 	return f
 }
 
-// PackLevels packs u8 levels (the caller's input); bits above the type's are ignored.
-func PackLevels(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+// PackLevels packs u8 levels, such as the caller's; bits above the type's are ignored. slice is the part of a wider output, in words, that
+// they become.
+func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.U8, s...), BitBuffer("y", bits, s, enc)
-	body := packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+	if slice.Total > 0 {
+		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
+	}
+	body := packSlice(y, slice, s[3], func(words ir.Stmt) ir.Stmt { return words }, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
 	})
 	return &ir.Func{Name: fmt.Sprintf("bitpack_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: body}

@@ -31,7 +31,7 @@ func TestPacking(t *testing.T) {
 			reals = append(reals, f32.Add(f32.Mul(float32(v), float32(scale)), float32(offset)))
 		}
 		packed := pack(levels, bits, s[3])
-		f := ops.PackLevels(bits, s, enc)
+		f := ops.PackLevels(bits, s, enc, ops.Slice{})
 		wantWords(t, f, words(run(t, f, dirty)), packed)
 		f = ops.Unpack(bits, s, enc)
 		if got := run(t, f, packed); !slices.Equal(got, bytes) {

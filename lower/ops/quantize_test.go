@@ -114,7 +114,7 @@ func TestThreshold(t *testing.T) {
 				levels[i] = 1<<bits - 1 - levels[i]
 			}
 		}
-		f := ops.Threshold(a, count, row, nil, s)
+		f := ops.Threshold(a, count, row, nil, s, layout.Planes)
 		wantWords(t, f, words(run(t, f, x, rows)), pack(levels, bits, s[len(s)-1]))
 	})
 }

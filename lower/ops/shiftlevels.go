@@ -6,16 +6,17 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // ShiftLevels gives each element of x, levels or integers in f32, the level of type y that s says, and the constants of the Func's
-// parameters between x and y, in order. Levels of few bits are looked up in words.
-func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType) (*ir.Func, []Const) {
-	if x.Encoded() && x.Bits <= mappedBits {
+// parameters between x and y, in order; y is in the form to. Levels that are Mapped are so from planes to planes.
+func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType, to layout.Form) (*ir.Func, []Const) {
+	if Mapped(x) {
 		return mapLevels("shift", x, y, func(o, integer int) int { return s.Level(o, int64(integer), y.Bits) })
 	}
 	shape := Spatial(x.Shape)
-	src, dst := buf("x", ir.F32, shape...), BitBuffer("y", y.Bits, shape, y.Enc)
+	src, dst := buf("x", ir.F32, shape...), levelBuffer("y", y, shape, to)
 	if x.Encoded() {
 		src = BitBuffer("x", x.Bits, shape, x.Enc)
 	}

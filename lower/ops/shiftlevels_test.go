@@ -8,6 +8,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -70,7 +71,7 @@ func TestShiftLevels(t *testing.T) {
 				want[i] = y.Top() - want[i]
 			}
 		}
-		f, consts := ops.ShiftLevels(s, x, y)
+		f, consts := ops.ShiftLevels(s, x, y, layout.Planes)
 		args := []any{in}
 		for _, c := range consts {
 			args = append(args, c.Data)

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"math/bits"
+	"slices"
 
 	"ripc/targets"
 )
@@ -44,6 +45,38 @@ func Tile(w, most int) int {
 // temporaries.
 func Positions(t targets.Target, vectors int) int {
 	return max(1, min(MaxPositions, (t.Registers-vectors-2)/vectors))
+}
+
+// partInUse is how many registers a product takes beside its sums and operands: with fewer, LLVM spills sums.
+const partInUse = 3
+
+// Part is how many of the channels of a packed word, the last of parts, have float sums of a window of taps in registers together, and at most
+// how many positions beside them, in rows of width w and with window positions pooled into one. A tile multiplies each of its inputs with
+// each of its weights, part by part, and loads the weights once and the inputs once a part. Where a core begins instructions in their order,
+// each load takes the place of a product: there smaller parts of more positions are taken if loads and products are fewer. Others load
+// beside products, and windows of one tap gained nothing where it was tried.
+func Part(t targets.Target, parts []int, taps, w, window int) (part, positions int) {
+	channels := parts[len(parts)-1]
+	all := Vectors(t, channels)
+	part, positions = channels, Positions(t, all)
+	if !t.InOrder || taps == 1 {
+		return part, positions
+	}
+	least := -1
+	for _, p := range slices.Backward(parts) {
+		v := Vectors(t, p)
+		most := min(MaxPositions, (t.Registers-partInUse-v)/(v+1))
+		if most < 1 {
+			continue
+		}
+		tile := Tile(w, most/max(1, window))
+		tiles := (w + tile - 1) / tile
+		tile *= max(1, window)
+		if n := tiles * (all*tile + all + all/v*tile); least < 0 || n < least {
+			part, positions, least = p, most, n
+		}
+	}
+	return part, positions
 }
 
 // PairPositions is Positions for counting by pairs: a sum, carries and two temporaries for each.

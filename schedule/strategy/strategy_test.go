@@ -217,7 +217,7 @@ func other(t *rapid.T) *ir.Func {
 		bits = intRange(t, 1, 8, "wide")
 		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s, lies.Draw(t, "form"))
 	case 7:
-		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc)
+		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc, ops.Slice{})
 	case 8:
 		return ops.Unpack(intRange(t, 1, 8, "wide"), s, enc)
 	case 9:
@@ -229,7 +229,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), s)
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), s, layout.Form(rapid.IntRange(int(layout.Planes), int(layout.Bytes)).Draw(t, "form")))
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {

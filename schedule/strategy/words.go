@@ -28,7 +28,7 @@ func floats() Strategy {
 		Applies: func(l *Layer) (bool, string) {
 			return l.sum.exists() && l.float(), "it does not add up floats over windows"
 		},
-		Knobs: partedKnobs,
+		Knobs: floatKnobs,
 		Cost:  func(l *Layer, v Values) float64 { return cost.Floats(sumOf(l).Terms(), rowOf(l, v)) },
 		build: buildTile,
 	}
@@ -49,6 +49,23 @@ func partedKnobs(l *Layer) []Knob {
 		return ks
 	}
 	return append(ks, Knob{part, "channels of a word whose sums are in registers together", append(domain, n), n})
+}
+
+// floatKnobs are partedKnobs with the part of a word and the tile whose loads and products take least.
+func floatKnobs(l *Layer) []Knob {
+	ks := partedKnobs(l)
+	last := len(ks) - 1
+	if ks[last].Name != part {
+		return ks
+	}
+	var positions int
+	ks[last].Default, positions = cost.Part(l.Target, ks[last].Domain, l.sum.extent(ir.TapRow)*l.sum.extent(ir.TapCol), l.out.extent(ir.Col), l.window())
+	for i, k := range ks {
+		if k.Name == tileW {
+			ks[i] = columnsKnob(l, positions)
+		}
+	}
+	return ks
 }
 
 func tileKnobs(l *Layer) []Knob { return tilesOf(l, func(int) int { return 1 }) }

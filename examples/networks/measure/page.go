@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"ripc/internal/section"
 )
 
 const (
 	page       = "docs/networks.md"
-	begin, end = "<!-- networks: measured begin -->\n", "<!-- networks: measured end -->\n"
+	begin, end = "<!-- networks: measured begin -->", "<!-- networks: measured end -->"
 )
 
 // readTable reads docs/networks.json.
@@ -32,12 +34,11 @@ func writePage(from, page string) error {
 	if err != nil {
 		return err
 	}
-	before, rest, ok1 := strings.Cut(string(data), begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok1 || !ok2 {
-		return fmt.Errorf("%s has no lines %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
+	text, err := section.Replace(string(data), begin, end, t.markdown())
+	if err != nil {
+		return fmt.Errorf("%s: %w", page, err)
 	}
-	return os.WriteFile(page, []byte(before+begin+t.markdown()+end+after), 0o644)
+	return os.WriteFile(page, []byte(text), 0o644)
 }
 
 // markdown is the table as it stands in the page.

@@ -1,0 +1,38 @@
+package lower
+
+import (
+	"ripc/graph"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+)
+
+// loosened are levels that the stage of node wrote one a byte to buf, and that are to be packed at to.
+type loosened struct {
+	node *graph.Node
+	buf  string
+	to   place
+}
+
+// store is where the stage of n writes what n makes, and in which form: with Options.PackApart, levels that others read as planes of bits
+// go to bytes of their own first.
+func (l *lowering) store(n *graph.Node) (layout.Form, place) {
+	form, at := l.made(n), l.result(n)
+	if !l.packApart || form != layout.Planes {
+		return form, at
+	}
+	b := ops.Buffer(layout.Tensor{Value: *l.g.Value(n.Output), Form: layout.Bytes})
+	b.Name = l.unused(n.Output + ".levels")
+	l.arena(b)
+	l.loose = append(l.loose, loosened{n, b.Name, at})
+	return layout.Bytes, place{buf: b.Name}
+}
+
+// packLoose adds the stages that pack what the last stage wrote one a byte.
+func (l *lowering) packLoose() {
+	for _, p := range l.loose {
+		v := l.g.Value(p.node.Output)
+		n := &graph.Node{Name: p.node.Name, Op: "bitpack", Inputs: []string{v.Name}}
+		l.stage(n, ops.PackLevels(v.Bits, v.Shape, v.Enc, p.to.slice), 0, graph.NoReason, p.buf, p.to.buf)
+	}
+	l.loose = nil
+}
