@@ -57,14 +57,14 @@ const partInUse = 3
 // beside products, and windows of one tap gained nothing where it was tried.
 func Part(t targets.Target, parts []int, taps, w, window int) (part, positions int) {
 	channels := parts[len(parts)-1]
-	all := Vectors(t, channels)
+	all := Vectors(t, channels, LaneBits)
 	part, positions = channels, Positions(t, all)
 	if !t.InOrder || taps == 1 {
 		return part, positions
 	}
 	least := -1
 	for _, p := range slices.Backward(parts) {
-		v := Vectors(t, p)
+		v := Vectors(t, p, LaneBits)
 		most := min(MaxPositions, (t.Registers-partInUse-v)/(v+1))
 		if most < 1 {
 			continue
