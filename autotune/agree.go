@@ -20,6 +20,8 @@ import (
 // Agreement is what records say of how a network is to be compiled.
 type Agreement struct {
 	compile.Tuning
+	// Exact says that no other algorithms cost less together by the records; without that there were too many to know.
+	Exact bool
 	Notes []Note
 }
 
@@ -77,6 +79,7 @@ type agreement struct {
 	any     bool          // there are records of the target in class
 	best    map[string]*measured
 	unknown map[place]bool // stages without a tuner of which nothing is measured
+	inexact bool
 	notes   []Note
 }
 
@@ -150,7 +153,7 @@ func before(c, d records.Class, n, m int) bool {
 
 // of is the agreement for p, which has the algorithms of choice.
 func (a *agreement) of(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
-	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
+	out := &Agreement{Exact: !a.inexact, Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
 	for _, s := range p.Stages {
 		m, err := a.cheapest(ctx, p, p.FuncByName(s.Func))

@@ -28,12 +28,17 @@ type Network struct {
 
 // lowered is n's definition where some layers have the algorithms of choice.
 func (n *Network) lowered(choice map[string]layout.Algorithm) (*ir.Program, error) {
+	return lower.Program(n.Graph, n.options(choice))
+}
+
+// options are those of lower.Program for choice.
+func (n *Network) options(choice map[string]layout.Algorithm) lower.Options {
 	all := maps.Clone(n.Given)
 	if all == nil {
 		all = map[string]layout.Algorithm{}
 	}
 	maps.Copy(all, choice)
-	return lower.Program(n.Graph, lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial})
+	return lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial}
 }
 
 // free are the algorithms that layers may have which have a choice, by name.

@@ -47,6 +47,18 @@ func Positions(t targets.Target, vectors int) int {
 	return max(1, min(MaxPositions, (t.Registers-vectors-2)/vectors))
 }
 
+// NarrowPositions is Positions of so many channels that have two sums each, of products of bytes that are added in 16 bits for so many steps of
+// four. The weights of all steps lie in registers, 8 bytes each; machines with 16 registers have two in one. A fifth of the
+// registers is for products on their way: cores that work in order wait for each, and LLVM puts others in between; with fewer registers for them it
+// spills sums. By estimated cycles of 3x3 layers of 128 and 256 channels.
+func NarrowPositions(t targets.Target, channels, steps int) int {
+	vectors, weights := Vectors(t, 2*channels, LaneBits), channels*steps/2
+	if t.Registers < 32 {
+		weights /= 2
+	}
+	return max(1, min(MaxPositions, (t.Registers-weights-t.Registers/5)/vectors))
+}
+
 // partInUse is how many registers a product takes beside its sums and operands: with fewer, LLVM spills sums.
 const partInUse = 3
 

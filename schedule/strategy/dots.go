@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"slices"
 
 	"ripc/ir"
@@ -15,10 +16,14 @@ func dots() Strategy {
 		Applies: func(l *Layer) (bool, string) { return l.dots(), "it does not add up products of bytes over windows" },
 		Knobs: func(l *Layer) []Knob {
 			return tilesOf(l, func(channels int) int {
-				if dotInstr(l, isa.DotBytes, channels) == nil && dotInstr(l, isa.DotPairs, channels) != nil {
-					return 2
+				pairs := dotInstrs(l, isa.DotPairs, channels)
+				switch {
+				case len(pairs) == 0 || len(dotInstrs(l, isa.DotBytes, channels)) > 0:
+					return cost.Positions(l.Target, cost.Vectors(l.Target, channels, l.sumBits()))
+				case pairs[0].Words == 1:
+					return cost.Positions(l.Target, cost.Vectors(l.Target, 2*channels, l.sumBits()))
 				}
-				return 1
+				return cost.NarrowPositions(l.Target, channels, pairs[0].Words)
 			})
 		},
 		Cost:  func(l *Layer, v Values) float64 { return cost.Dots(sumOf(l).Terms(), rowOf(l, v)) },
@@ -26,44 +31,30 @@ func dots() Strategy {
 	}
 }
 
-// dotInstr is the instruction of meaning m that adds products of four channels to the most of n sums, nil if there is none that fits.
-func dotInstr(l *Layer, m isa.Meaning, n int) *isa.Instr {
+// dotInstrs are the instructions of meaning m that add products of channels, four at a time, to the most of n sums, and of steps that the
+// layer has; the one of fewest operations first.
+func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
 	if n == 0 || l.scattered || l.sum.extent(ir.Part) != cost.Quad {
 		return nil
 	}
-	var types []ir.Type
-	for _, ld := range loads(l.term()) {
-		types = append(types, ld.T)
-	}
-	var best *isa.Instr
-	for _, i := range isa.Query(m, l.Target) {
-		x, w := i.Func.Params[1].Type, i.Func.Params[2].Type
-		if n%i.Lanes == 0 && x == types[0] && w == types[1] && (best == nil || i.Lanes > best.Lanes) {
-			best = &i
+	bufs, terms := l.Func.Buffers(), loads(l.term())
+	fit := slices.DeleteFunc(isa.Query(m, l.Target), func(i isa.Instr) bool {
+		for p, ld := range terms {
+			if q := i.Func.Params[1+p]; q.Type != ld.T || !q.Range.Has(bufs[ld.Buf].Range) {
+				return true
+			}
 		}
-	}
-	return best
+		return n%i.Lanes != 0 || max(1, l.sum.extent(ir.Reduce))%i.Words != 0
+	})
+	slices.SortStableFunc(fit, func(a, b isa.Instr) int { return cmp.Compare(a.Ops*b.Lanes*b.Words, b.Ops*a.Lanes*a.Words) })
+	return fit
 }
 
 func buildDots(b *builder, v Values) {
 	t := b.tiles(v)
 	b.bring(t)
 	b.pads()
-	filters, part := b.sum.loop(ir.Channel), b.sum.loop(ir.Part)
-	order, sums := b.reduction(), []string{b.sum.buf}
-	around := order[: len(order)-1 : len(order)-1]
-	whole, pairs := dotInstr(b.Layer, isa.DotBytes, b.extent(filters)), dotInstr(b.Layer, isa.DotPairs, b.extent(filters))
-	switch {
-	case whole != nil:
-		b.dotLanes(whole, around, filters, part)
-	case pairs != nil && b.attempt(func() { b.dotPairs(pairs, around, filters, part, t.home) }):
-		sums = append(sums, sumsOfPairs(b.Layer))
-	default:
-		if part != "" { // neighbouring filters are lanes
-			b.must("pack %s 0 1 2 4 3", loads(b.Layer.term())[1].Buf)
-		}
-		b.reorder(slices.Insert(order, slices.Index(order, b.sum.loop(ir.Reduce))+1, part)...)
-	}
+	sums := b.products(t.home)
 	b.registers(sums...)
 	b.unroll(on(b.serial(sums...), ir.Channel)...) // of vectors
 	b.stagesBetween()
@@ -73,15 +64,56 @@ func buildDots(b *builder, v Values) {
 	}
 }
 
-// dotLanes makes instructions of the sums of filters, with the loops over parts of a step inside and those around outside.
-func (b *builder) dotLanes(instr *isa.Instr, around []string, filters string, parts ...string) {
-	vectors, lane := "", filters
+// products makes instructions of the sums, the best of those that are legal, and gives the buffers in which they are.
+func (b *builder) products(home string) []string {
+	filters, part, sum := b.sum.loop(ir.Channel), b.sum.loop(ir.Part), b.sum.buf
+	order := b.reduction()
+	around := order[:len(order)-1]
+	for _, i := range dotInstrs(b.Layer, isa.DotBytes, b.extent(filters)) {
+		if b.attempt(func() { b.dotLanes(i, around, filters, part) }) {
+			return []string{sum}
+		}
+	}
+	for _, i := range dotInstrs(b.Layer, isa.DotPairs, b.extent(filters)) {
+		if b.attempt(func() { b.dotPairs(i, around, filters, part, home) }) {
+			return []string{sum, sumsOfPairs(b.Layer)}
+		}
+	}
+	if part != "" { // neighbouring filters are lanes
+		b.must("pack %s 0 1 2 4 3", loads(b.Layer.term())[1].Buf)
+	}
+	b.reorder(slices.Insert(order, slices.Index(order, b.sum.loop(ir.Reduce))+1, part)...)
+	return []string{sum}
+}
+
+// dotLanes makes instructions of the sums of filters, with the loops over parts of a step inside, then that over the steps of an
+// instruction, and those around outside.
+func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, parts ...string) {
+	vectors, lane, steps := "", filters, b.sum.loop(ir.Reduce)
 	if b.extent(filters) > instr.Lanes {
 		vectors, lane = filters+".o", filters+".i"
 		b.must("split %s %d tail=perfect", filters, instr.Lanes)
 	}
-	b.reorder(slices.Concat(around, []string{vectors, lane}, parts)...)
-	b.must("tensorize %s %s", lane, instr.Func.Name)
+	around = slices.Clone(around)
+	at := slices.Index(around, steps)
+	switch {
+	case instr.Words == 1:
+		steps = lane
+	case b.extent(steps) == instr.Words:
+		around = slices.Delete(around, at, at+1)
+	default:
+		around[at], steps = steps+".o", steps+".i"
+		b.must("split %s %d tail=perfect", b.sum.loop(ir.Reduce), instr.Words)
+	}
+	if w := loads(b.Layer.term())[1].Buf; instr.Words > 1 && b.Func.Buffers()[w].Shape[3] > instr.Lanes { // the weights of several steps lie together
+		b.must("pack %s 0 1 3.o 2 3.i 4 factor=%d", w, instr.Lanes)
+	}
+	inner := append([]string{vectors, steps}, lane)
+	if steps == lane {
+		inner = inner[:2]
+	}
+	b.reorder(slices.Concat(around, inner, parts)...)
+	b.must("tensorize %s %s", steps, instr.Func.Name)
 	if vectors != "" {
 		b.unroll(b.find(vectors))
 	}
@@ -91,7 +123,7 @@ func (b *builder) dotLanes(instr *isa.Instr, around []string, filters string, pa
 func sumsOfPairs(l *Layer) string { return l.sum.buf + ".r" }
 
 // dotPairs is dotLanes by instructions that add up each half of a step apart. An iteration of loop home adds the halves up.
-func (b *builder) dotPairs(instr *isa.Instr, around []string, filters, part, home string) {
+func (b *builder) dotPairs(instr isa.Instr, around []string, filters, part, home string) {
 	sums := sumsOfPairs(b.Layer)
 	b.must("split %s 2 tail=perfect", part)
 	b.reorder(slices.Concat(around, []string{filters, part + ".o", part + ".i"})...)

@@ -68,10 +68,12 @@ func floatKnobs(l *Layer) []Knob {
 	return ks
 }
 
-func tileKnobs(l *Layer) []Knob { return tilesOf(l, func(int) int { return 1 }) }
+func tileKnobs(l *Layer) []Knob {
+	return tilesOf(l, func(channels int) int { return cost.Positions(l.Target, cost.Vectors(l.Target, channels, l.sumBits())) })
+}
 
-// tilesOf are the knobs of tiles whose sums, of so many channels a position, have so many lanes each.
-func tilesOf(l *Layer, width func(channels int) int) []Knob {
+// tilesOf are the knobs of tiles, of which so many positions of so many channels have registers.
+func tilesOf(l *Layer, positions func(channels int) int) []Knob {
 	ls := lanesKnobs(l)
 	n := l.out.extent(ir.Bit)
 	switch {
@@ -80,7 +82,7 @@ func tilesOf(l *Layer, width func(channels int) int) []Knob {
 	case len(ls) > 0:
 		n = ls[0].Default
 	}
-	ks := append(ls, columnsKnob(l, cost.Positions(l.Target, cost.Vectors(l.Target, n*width(n), l.sumBits()))), rowsKnob(l))
+	ks := append(ls, columnsKnob(l, positions(n)), rowsKnob(l))
 	return append(ks, orderKnobs(l)...)
 }
 

@@ -6,6 +6,7 @@ package isa
 
 import (
 	"slices"
+	"sync"
 
 	"ripc/ir"
 	"ripc/targets"
@@ -23,9 +24,10 @@ const (
 	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]),
 	// which schedule.SetEncoding and schedule.Rfactor make of words.
 	XorCountTile
-	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k].
+	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes: x[4s+k] * w[s, l, k].
 	DotBytes
-	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up.
+	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
+	// words likewise.
 	DotPairs
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j].
 	AddPairs
@@ -51,7 +53,8 @@ type Instr struct {
 	Needs   []string // CPU features, in the names that targets have for them
 
 	Lanes  int     // sums, filters or bits
-	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table
+	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
+	Ops    int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type   ir.Type // of what is written
 	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide   bool    // weights are loaded two registers at a time
@@ -59,21 +62,21 @@ type Instr struct {
 	Bounded bool
 }
 
-// All lists the instructions of all CPUs. Each call makes new Funcs.
+// All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
 func All() []Instr { return slices.Concat(of("x86_64"), of("aarch64"), of("arm")) }
 
 // of lists the instructions of an architecture.
-func of(arch string) []Instr {
-	switch arch {
-	case "x86_64":
-		return append(x86(), x86Tables()...)
-	case "aarch64":
-		return slices.Concat(arm64(), byteLanes(arch), pairs(arch), arm64Tables())
-	case "arm":
-		return slices.Concat(arm(), byteLanes(arch), pairs(arch))
+func of(arch string) []Instr { return slices.Clone(byArch()[arch]) }
+
+// byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of.
+var byArch = sync.OnceValue(func() map[string][]Instr {
+	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables())}
+	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
+		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
 	}
-	return nil
-}
+	all["aarch64"] = append(all["aarch64"], arm64Tables()...)
+	return all
+})
 
 // on lists the instructions that t has.
 func on(t targets.Target) []Instr {
@@ -82,7 +85,7 @@ func on(t targets.Target) []Instr {
 	})
 }
 
-// For gives the instructions of t by name, as traces write them. Each call makes new Funcs.
+// For gives the instructions of t by name, as traces write them.
 func For(t targets.Target) map[string]*ir.Func {
 	out := map[string]*ir.Func{}
 	for _, i := range on(t) {

@@ -1,6 +1,7 @@
 package isa
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -58,5 +59,29 @@ func TestNames(t *testing.T) {
 			t.Errorf("two instructions have the name %s", i.Func.Name)
 		}
 		seen[i.Func.Name] = true
+	}
+}
+
+// TestNarrowProducts: products that are added in 16 bits fit there, whatever their parameters hold, and what takes all bytes adds up one step.
+func TestNarrowProducts(t *testing.T) {
+	most := func(b ir.Buffer) int64 { r := b.Within(); return max(-r.From, r.To) }
+	for _, i := range All() {
+		if i.Meaning != DotBytes && i.Meaning != DotPairs {
+			continue
+		}
+		x, w := i.Func.Params[1].Buffer, i.Func.Params[2].Buffer
+		if x.Range.Any() && w.Range.Any() {
+			if i.Words != 1 {
+				t.Errorf("%s adds up %d steps of any bytes", i.Func.Name, i.Words)
+			}
+			continue
+		}
+		products := int64(i.Words) // a lane of 16 bits has one of a step on NEON, and two on x86
+		if i.Arch == "x86_64" {
+			products *= 2
+		}
+		if sum := products * most(x) * most(w); sum > math.MaxInt16 {
+			t.Errorf("%s: %d products can reach %d in 16 bits", i.Func.Name, products, sum)
+		}
 	}
 }

@@ -60,18 +60,6 @@ func pairPopcount(name string, lanes int) *ir.Func {
 	}
 }
 
-// dot4 is acc[l] += sum over k < 4 of x[k] * w[l, k]: four products a lane, x being the same for all lanes.
-func dot4(name string, lanes int, levels, weights ir.Type) *ir.Func {
-	acc, x, w := out("acc", ir.I32, lanes), in("x", levels, 4), in("w", weights, lanes)
-	w.Shape = []int{lanes, 4}
-	l, k := ir.V("l"), ir.V("k")
-	product := ir.Bin(ir.Mul, ir.CastTo(ir.I32, ir.At(x.Buffer, k)), ir.CastTo(ir.I32, ir.At(w.Buffer, l, k)))
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, x, w},
-		Body: ir.Nest([]ir.Loop{{Var: "l", Extent: lanes}, {Var: "k", Extent: 4}}, &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: product}),
-	}
-}
-
 // xorPopcountBytes is acc[l] += popcount(x[0] ^ w[l]) on bytes; 31 of them fit, then the sums have to be widened.
 func xorPopcountBytes(name string, lanes int) *ir.Func {
 	acc, x, w := out("acc", ir.U8, lanes), in("x", ir.U8, 1), in("w", ir.U8, lanes)

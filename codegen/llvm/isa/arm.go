@@ -3,8 +3,6 @@ package isa
 // armTexts are the instructions of 32-bit Arm that are written out.
 func armTexts() map[string]Function {
 	return map[string]Function{
-		"armv7_vmull_pairs_x4": dotPairs("armv7_vmull_pairs_x4", "llvm.arm.neon.vpadals.v4i32.v8i16", true),
-		"armv7_vpadd_i32_x4":   addPairs("armv7_vpadd_i32_x4"),
 		// veor, vcnt on bytes, vpaddl to 16 bits, vpadal into the accumulator. LLVM adds the halves up separately unless asked
 		// for vpadal by name.
 		"armv7_xor_vcnt_vpadal_x4": {[]Declaration{

@@ -42,10 +42,8 @@ func arm64Texts() map[string]Function {
   ret void
 }
 `},
-		"neon_smull_pairs_x4": dotPairs("neon_smull_pairs_x4", "llvm.aarch64.neon.saddlp.v4i32.v8i16", false),
-		"neon_addp_i32_x4":    addPairs("neon_addp_i32_x4"),
-		"neon_sdot_x4":        dotBytes("neon_sdot_x4", "sdot"),
-		"neon_udot_x4":        dotBytes("neon_udot_x4", "udot"),
+		"neon_sdot_x4": dotBytes("neon_sdot_x4", "sdot"),
+		"neon_udot_x4": dotBytes("neon_udot_x4", "udot"),
 	}
 }
 

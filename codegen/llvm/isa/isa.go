@@ -61,6 +61,17 @@ func function(i isa.Instr, inOrder bool) Function {
 			return arm64Tables(i)
 		}
 		return tables(i)
+	case isa.DotPairs:
+		if i.Arch == "x86_64" {
+			return multiplyAddPairs(i)
+		}
+		return dotPairs(i)
+	case isa.AddPairs:
+		return addPairs(name, i.Lanes)
+	case isa.DotBytes:
+		if i.Arch == "x86_64" && i.Ops > 1 {
+			return multiplyAdd(i)
+		}
 	case isa.PackCompare:
 		if a.pairwise != "" {
 			return packLE(name, a.packed, a.pairwise)

@@ -102,6 +102,14 @@ func TestAssembly(t *testing.T) {
 		"avx512_tables16_":   {"vpshufb", "zmm"},
 		"avx2_tables16_":     {"vpshufb", "vpsrlvd", "ymm"},
 		"armv7_vpadal_u16_x": {"vpadal.u8"},
+		"neon_smlal_pairs_":  {"smull\tv", "smlal\tv", "sadalp\tv"},
+		"armv7_vmlal_pairs_": {"vmull.s8", "vmlal.s8", "vpadal.s16"},
+		"avx512_maddubs_":    {"vpmaddubsw", "vpmaddwd", "zmm"},
+		"avx512_maddwd_":     {"vpmovsxbw", "vpmaddwd", "zmm"},
+		"avx2_maddwd_":       {"vpmovsxbw", "vpmaddwd", "ymm"},
+		"avx512_phaddd_":     {"vpaddd", "ymm"},
+		"avx2_phaddd_":       {"vpaddd"},
+		"avx2_maddubs_":      {"vpmaddubsw", "vpmaddwd", "ymm"},
 	}
 	for _, i := range isa.All() {
 		for p, want := range prefixes {

@@ -1,0 +1,155 @@
+package lower
+
+import (
+	"maps"
+	"slices"
+
+	"ripc/graph"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+)
+
+// Coupling says which stages of a network depend on the algorithms of which layers. A layer's own stage does, and a stage that touches levels
+// whose form is not the same in all programs: they are bytes where all layers that sum them read bytes, else planes of bits.
+type Coupling struct {
+	// Forms are such levels, each by the layers that have to read bytes.
+	Forms [][]string
+	// Scopes are by the stages' names; a stage that is not there depends on nothing.
+	Scopes map[string]Scope
+}
+
+// Scope is what the stages of a name depend on.
+type Scope struct {
+	Layers []string // whose algorithms they depend on
+	Forms  []int    // of Coupling.Forms
+}
+
+// Couple finds the Coupling of the programs of g, a graph that fusedglue.Fuse made, that differ in the algorithms of layers which o leaves
+// open. It fails as Program does.
+func Couple(g *graph.Graph, o Options) (*Coupling, error) {
+	g = glued(g, o.Target)
+	choices, err := choose(g, o)
+	if err != nil {
+		return nil, err
+	}
+	g, _ = rename(g)
+	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices}
+	for _, n := range g.Nodes {
+		l.chooseBytes(n, o)
+	}
+	l.planBytes()
+	c := &coupler{lowering: l, of: map[string]int{}, Coupling: Coupling{Scopes: map[string]Scope{}}}
+	for _, f := range l.families() {
+		if _, ok := l.bytesOf(f); ok { // else they are planes by any algorithms
+			form := c.form(f.members...)
+			for _, name := range f.members {
+				c.of[name] = form
+			}
+		}
+	}
+	for _, name := range g.Inputs {
+		if v := g.Value(name); v.Encoded() && v.View == graph.Bytes {
+			c.input(name)
+		}
+	}
+	for _, n := range g.Nodes {
+		c.node(n)
+	}
+	for _, name := range g.Outputs { // copies of outputs are called as their tensors
+		if f, ok := c.of[name]; ok {
+			c.add(name, Scope{Forms: []int{f}})
+		}
+	}
+	return &c.Coupling, nil
+}
+
+// chooseBytes gives n, if it is a layer whose algorithm is open, one that reads bytes if it has one.
+func (l *lowering) chooseBytes(n *graph.Node, o Options) {
+	f, ok := n.Attrs.(*graph.FusedConv)
+	if _, given := o.Algorithms[n.Name]; !ok || given || slices.Contains(o.Bitserial, n.Name) {
+		return
+	}
+	x := *l.g.Value(n.Inputs[0])
+	x.Shape = ops.Spatial(x.Shape)
+	for _, by := range layout.Applying(f, &x) {
+		if by.ReadsBytes() {
+			l.choices[n.Name] = layout.Choice{Algorithm: by}
+			return
+		}
+	}
+}
+
+type coupler struct {
+	*lowering
+	Coupling
+	of map[string]int // forms by tensor of a family
+}
+
+// form adds the form of tensors that lie alike.
+func (c *coupler) form(tensors ...string) int {
+	var layers []string
+	for _, name := range tensors {
+		for _, r := range c.Consumers(name) {
+			if (r.Op == "bconv2d" || r.Op == "window_sum") && r.Inputs[0] == name {
+				layers = union(layers, []string{r.Name})
+			}
+		}
+	}
+	c.Forms = append(c.Forms, layers)
+	return len(c.Forms) - 1
+}
+
+// input adds the stage that packs the caller's bytes: it is there where a reader wants bits, be it what moves them into levels of a family.
+func (c *coupler) input(name string) {
+	s := Scope{Forms: []int{c.form(name)}}
+	for _, r := range c.Consumers(name) {
+		if f, ok := c.of[r.Output]; ok {
+			s.Forms = append(s.Forms, f)
+		}
+	}
+	c.add(name, s)
+}
+
+// node adds n's stage: it depends on n's own algorithm, on the forms of what n reads and makes, and, since stages take in means, levels that
+// become floats, and float steps, on what these depend on.
+func (c *coupler) node(n *graph.Node) {
+	var s Scope
+	if _, ok := n.Attrs.(*graph.FusedConv); ok {
+		s.Layers = []string{n.Name}
+	} else {
+		for _, in := range n.Inputs {
+			p := c.Producer(in)
+			switch {
+			case p == nil:
+			case p.Op == "dequantize" || p.Op == "eltwise":
+				s = s.with(c.Scopes[p.Name])
+			case c.overAll(n):
+				s.Layers = append(s.Layers, c.Scopes[p.Name].Layers...)
+			}
+		}
+	}
+	for _, name := range append(slices.Clone(n.Inputs), n.Output) {
+		if f, ok := c.of[name]; ok {
+			s.Forms = append(s.Forms, f)
+		}
+	}
+	c.add(n.Name, s)
+}
+
+func (c *coupler) add(stage string, s Scope) {
+	c.Scopes[stage] = Scope{}.with(c.Scopes[stage]).with(s)
+}
+
+// with is what depends on s and on o.
+func (s Scope) with(o Scope) Scope {
+	return Scope{union(s.Layers, o.Layers), union(s.Forms, o.Forms)}
+}
+
+// union has what a or b have, each once, in order.
+func union[T string | int](a, b []T) []T {
+	all := map[T]bool{}
+	for _, x := range append(slices.Clone(a), b...) {
+		all[x] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
