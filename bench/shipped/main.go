@@ -52,7 +52,7 @@ func produce(ctx context.Context, args []string) error {
 	dir := fs.String("dir", "build/shipped", "folder of what is measured")
 	out := fs.String("out", "autotune/shipped/records.jsonl.gz", "the records that come with ripc")
 	page := fs.String("page", "docs/shipped-records.md", "what says what they are")
-	pattern := fs.String("only", ".", "TARGET/NETWORK of the runs, a regular expression")
+	pattern := fs.String("only", ".", "TARGET/NETWORK of what is tuned now, a regular expression; what the folder has of others is packed, too")
 	asItIs := fs.Bool("pack", false, "tune nothing: make records and page of what the folder has")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -70,10 +70,7 @@ func produce(ctx context.Context, args []string) error {
 	}
 	var names []string
 	for _, r := range runs {
-		if !only.MatchString(r.Target + "/" + r.Network) {
-			continue
-		}
-		if !*asItIs {
+		if !*asItIs && only.MatchString(r.Target+"/"+r.Network) {
 			if err := r.tune(ctx, *dir); err != nil {
 				return fmt.Errorf("%s for %s: %w", r.Network, r.Target, err)
 			}
@@ -94,7 +91,7 @@ func produce(ctx context.Context, args []string) error {
 	if err := os.WriteFile(*out, packed, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(*page, pageOf(all, set, len(packed), time.Now()), 0o644)
+	return os.WriteFile(*page, pageOf(set, len(packed), time.Now()), 0o644)
 }
 
 // file is where what is measured for r's target lies in a folder.
@@ -156,15 +153,15 @@ func pack(s *records.Set) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pageOf is docs/shipped-records.md: s ships of all that was measured, in so many bytes.
-func pageOf(all, s *records.Set, size int, now time.Time) []byte {
+// pageOf is docs/shipped-records.md: s ships, in so many bytes.
+func pageOf(s *records.Set, size int, now time.Time) []byte {
 	var b strings.Builder
 	var versions, order []string
 	type row struct {
-		machine                     string
-		candidates, kernels, better int
-		usual, best                 float64
-		unit                        records.Unit
+		machine         string
+		kernels, better int
+		usual, best     float64
+		unit            records.Unit
 	}
 	rows := map[string]*row{}
 	for i := range s.Records {
@@ -196,27 +193,21 @@ func pageOf(all, s *records.Set, size int, now time.Time) []byte {
 			}
 		}
 	}
-	for i := range all.Records {
-		r := &all.Records[i]
-		if row := rows[r.Target+" "+r.Machine.CPU]; row != nil {
-			row.candidates++
-		}
-	}
 	fmt.Fprintf(&b, `# The records that come with ripc
 
 `+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB): it tunes the networks of bench/shipped/runs.json with seed %d, each for its
-target, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
+target, with as many candidates as it says there, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
 
 Made on %s by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)): the same each time, and good
 for telling schedules apart. Times are of the CPU that is named. A target of runs.json that is not in the table has not been tuned yet.
 
-| target | machine | candidates | kernels | with a better schedule | all kernels by default | at their best | |
-|---|---|---:|---:|---:|---:|---:|---:|
+| target | machine | kernels | with a better schedule | all kernels by default | at their best | |
+|---|---|---:|---:|---:|---:|---:|
 `, (size+1023)/1024, seed, now.UTC().Format(time.DateOnly), strings.Join(versions, ", "))
 	for _, key := range order {
 		r := rows[key]
 		target, _, _ := strings.Cut(key, " ")
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.candidates, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
 	}
 	return []byte(b.String())
 }
