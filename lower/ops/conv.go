@@ -295,7 +295,7 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	var p ir.Expr = ir.At(acc, b, h, w, o)
 	k := c.Line()
-	if k != nil && k.Padding != nil {
+	if k != nil && (k.Padding != nil || c.Pool != nil) {
 		p = ir.CastTo(ir.I32, p)
 	}
 	switch {

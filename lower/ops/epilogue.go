@@ -164,7 +164,7 @@ func (c *conv) compared(acc ir.Buffer, i []ir.Expr, o ir.Expr) ir.Expr {
 // short says that sums are compared in the type in which they are added up, of which more fit a vector than of 32 bits: they are
 // corrected by nothing.
 func (c *conv) short() bool {
-	return c.Counts != nil && c.Counts.Padding == nil && c.sumType() != ir.I32
+	return c.Counts != nil && c.Pool == nil && c.Counts.Padding == nil && c.sumType() != ir.I32
 }
 
 // thresholds are those of channel o, and how what is compared (compared) reaches one; those of channels that only fill words are never
