@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime/npy"
 )
@@ -92,6 +94,9 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	}
 	res.Classes = len(got) / res.Images
 	if labels != nil {
+		if long := slices.DeleteFunc(slices.Clone(o.Tensor.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
+			return nil, &EvalError{r.Labels, fmt.Sprintf("labels are of pictures that have a number for each class, and the first output, %s, has %s", o.Tensor.Title(), tensorio.ShapeText(o.Tensor.Shape))}
+		}
 		if len(labels) < res.Images || len(labels) > res.Images && r.Run.First == 0 {
 			return nil, &EvalError{r.Labels, fmt.Sprintf("%d labels for %d pictures", len(labels), res.Images)}
 		}

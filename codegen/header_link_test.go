@@ -16,7 +16,7 @@ import (
 
 // caller is a program of C and C++ that uses all that a header declares.
 const caller = `#include "small_net.h"
-#if SMALL_NET_MACS != 7 || SMALL_NET_ARENA_BYTES != 320 || SMALL_NET_SCRATCH_BYTES != 0 || SMALL_NET_STACK_BYTES < 1000 || RIPC_VERSION != 10203
+#if SMALL_NET_MACS != 7 || SMALL_NET_ARENA_BYTES != 320 || SMALL_NET_WORKSPACE_BYTES(2) != 320 || SMALL_NET_SCRATCH_BYTES != 0 || SMALL_NET_STACK_BYTES < 1000 || RIPC_VERSION != 10203
 #error "numbers"
 #endif
 #if !SMALL_NET_TARGET_HOST || SMALL_NET_TARGET_RPI3 || !defined(SMALL_NET_ARCH_X86_64) && !defined(SMALL_NET_ARCH_AARCH64)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"ripc/codegen"
@@ -17,6 +18,7 @@ import (
 	"ripc/graph/explain"
 	"ripc/importer"
 	"ripc/internal/abi"
+	"ripc/internal/files"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
@@ -79,6 +81,27 @@ func (c *Compiled) Prefix() string { return codegen.Identifier(c.Program.Name) }
 
 // Functions are the names of the functions that the network's code exports.
 func (c *Compiled) Functions() []string { return abi.Exports(c.Prefix()) }
+
+// Write writes files of the network, PREFIX.KIND each: all that it has if no kinds are named. They appear together or not at all, in place of
+// what was there; shared libraries are executable by custom. A kind that Options.Emit did not ask for is a *MissingKindError.
+func (c *Compiled) Write(prefix string, kinds ...codegen.Kind) error {
+	if len(kinds) == 0 {
+		kinds = slices.Sorted(maps.Keys(c.Files))
+	}
+	var all []files.New
+	for _, k := range kinds {
+		data, ok := c.Files[k]
+		if !ok {
+			return &MissingKindError{k}
+		}
+		f := files.New{Path: prefix + "." + string(k), Data: data, Mode: 0o666}
+		if k == codegen.SO {
+			f.Mode = 0o777
+		}
+		all = append(all, f)
+	}
+	return files.ReplaceAll(all...)
+}
 
 // StageTime is how long one stage took.
 type StageTime struct {

@@ -1,5 +1,7 @@
 package compile
 
+import "ripc/codegen"
+
 // InternalError is a mistake in ripc, even where its cause is of a type that stands for bad input elsewhere.
 type InternalError struct {
 	what string
@@ -8,3 +10,10 @@ type InternalError struct {
 
 func (e *InternalError) Error() string { return "internal error: " + e.what + ": " + e.err.Error() }
 func (e *InternalError) Unwrap() error { return e.err }
+
+// MissingKindError is that a network was compiled without a kind of file (Options.Emit) that is to be written.
+type MissingKindError struct{ Kind codegen.Kind }
+
+func (e *MissingKindError) Error() string {
+	return "the network was compiled without a file of kind " + string(e.Kind)
+}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"ripc"
 	"ripc/internal/need"
@@ -114,6 +115,36 @@ func TestApps(t *testing.T) {
 				}
 			})
 		}
+		t.Run("weights of a network with a dot in its name", func(t *testing.T) {
+			dir := filepath.Join(a.dir, "dotted")
+			text := "cmake_minimum_required(VERSION 3.16)\nproject(x C)\nfind_package(ripc 0.1 REQUIRED)\nripc_add_network(dotted MODEL digits.v2.json KIND c)\n"
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			model, err := os.ReadFile("../examples/digits/digits.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			weights, err := os.ReadFile("../examples/digits/digits.safetensors")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, data := range map[string][]byte{"CMakeLists.txt": []byte(text), "digits.v2.json": bytes.ReplaceAll(model, []byte("digits.safetensors"), []byte("digits.v2.safetensors")), "digits.v2.safetensors": weights} {
+				if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			build := filepath.Join(dir, "b")
+			a.run(t, nil, "", "cmake", "-S", dir, "-B", build, "-DCMAKE_PREFIX_PATH="+a.dir)
+			a.run(t, nil, "", "cmake", "--build", build)
+			later := time.Now().Add(time.Minute)
+			if err := os.Chtimes(filepath.Join(dir, "digits.v2.safetensors"), later, later); err != nil {
+				t.Fatal(err)
+			}
+			if out := a.run(t, nil, "", "cmake", "--build", build); !strings.Contains(out, "ripc compile") {
+				t.Errorf("new weights changed nothing:\n%s", out)
+			}
+		})
 		t.Run("another machine without its name", func(t *testing.T) {
 			need.App(t, "aarch64-linux-gnu-gcc")
 			dir := filepath.Join(a.dir, "nameless")

@@ -87,7 +87,9 @@ func (l *lowering) levelsBeside(n *graph.Node, f *graph.FusedConv) (all []layout
 		if e := l.before[q.Name]; e != nil {
 			b.Steps = e.Attrs.(*graph.Elementwise)
 		}
-		all, args = append(all, b), append(args, l.result(q).buf)
+		at := l.result(q)
+		b.Offset, b.Total = at.slice.Offset, at.slice.Total
+		all, args = append(all, b), append(args, at.buf)
 	}
 	return all, args
 }

@@ -128,13 +128,14 @@ func (l *lowering) sameBuffer(n *graph.Node, _ *layout.Tensor, src string) {
 
 func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *layout.Tensor, src string) {
 	args := append([]string{src}, l.operands(n.Name, a.Steps, asTheyAre)...)
-	l.stage(n, ops.Eltwise(a.Steps, x.Shape), 0, l.notTakenIn(n), append(args, l.result(n).buf)...)
+	dst := l.result(n)
+	l.stage(n, ops.Eltwise(a.Steps, x.Shape, dst.slice), 0, l.notTakenIn(n), append(args, dst.buf)...)
 }
 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
 	form, dst := l.store(n)
-	l.stage(n, ops.Quantize(a, steps, x.Shape, form), 0, l.floatUntil(x), append(args, dst.buf)...)
+	l.stage(n, ops.Quantize(a, steps, x.Shape, form, dst.slice), 0, l.floatUntil(x), append(args, dst.buf)...)
 }
 
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.Tensor, _ string) {
@@ -142,7 +143,7 @@ func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.T
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
 	form, dst := l.store(n)
-	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Shape, form), 0, l.floatUntil(x), append(args, rows, dst.buf)...)
+	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Shape, form, dst.slice), 0, l.floatUntil(x), append(args, rows, dst.buf)...)
 }
 
 // levelThresholds lowers a quantizer of levels.
@@ -329,7 +330,17 @@ func (l *lowering) slices(name string) bool {
 	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 || (l.made(p) == layout.Planes && v.Channels()%ops.WordBits != 0) {
 		return false
 	}
-	return p.Op == "bconv2d" || p.Op == "fconv2d" || p.Op == "max_pool" && v.Encoded()
+	switch p.Op {
+	case "bconv2d", "fconv2d":
+		return true
+	case "eltwise":
+		return l.taken[p.Name] == nil && !l.done[p.Name]
+	case "max_pool":
+		return v.Encoded()
+	case "quantize", "threshold":
+		return l.made(p) == layout.Planes
+	}
+	return false
 }
 
 // concat copies those inputs that were not written in place.

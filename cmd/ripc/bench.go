@@ -82,28 +82,20 @@ gives: what a change of its schedule does shows without the rest of the network.
 			if res.NoEstimate != "" {
 				fmt.Fprintf(os.Stderr, "ripc: no cycles estimated: %s\n", res.NoEstimate)
 			}
-			w := cmd.OutOrStdout()
-			if f.json {
-				if jerr := printJSON(w, res); jerr != nil {
-					return jerr
+			var c *ripc.BenchComparison
+			if err == nil && old != nil { // no interruption
+				if c, err = ripc.CompareBench(old, res, tolerance); err != nil {
+					err = &usageError{msg: "--compare " + before, err: err}
 				}
-			} else if perr := printBench(w, res, sortBy, widthOf(w, wide)); perr != nil {
+			}
+			// Whatever went wrong, what there is gets printed.
+			if perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide); perr != nil {
 				return perr
 			}
-			if err != nil || old == nil {
-				return err // an interruption: what there is was printed
-			}
-			c, err := ripc.CompareBench(old, res, tolerance)
 			if err != nil {
-				return &usageError{msg: "--compare " + before, err: err}
-			}
-			if f.json {
-				w = os.Stderr
-			}
-			if err := printComparison(w, c, before, widthOf(w, wide)); err != nil {
 				return err
 			}
-			if c.Slower {
+			if c != nil && c.Slower {
 				return errFailed
 			}
 			return nil
@@ -121,6 +113,23 @@ gives: what a change of its schedule does shows without the rest of the network.
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
 	f.register(cmd)
 	return cmd
+}
+
+// benchOutput is what --json prints.
+type benchOutput struct {
+	*ripc.BenchResult
+	Comparison *ripc.BenchComparison `json:"comparison,omitempty"`
+}
+
+// printBench prints figures, and their comparison with those of the file before, if there is one.
+func (f *compileFlags) printBench(w io.Writer, o benchOutput, sortBy, before string, wide bool) error {
+	if f.json {
+		return printJSON(w, o)
+	}
+	if err := printBench(w, o.BenchResult, sortBy, widthOf(w, wide)); err != nil || o.Comparison == nil {
+		return err
+	}
+	return printComparison(w, o.Comparison, before, widthOf(w, wide))
 }
 
 // Orders of layers.

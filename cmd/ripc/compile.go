@@ -13,7 +13,6 @@ import (
 
 	"ripc"
 	"ripc/graph"
-	"ripc/internal/files"
 	"ripc/lower/layout"
 )
 
@@ -136,20 +135,20 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		prefix = fileName(c)
 	}
 	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(c)}
-	var written []files.New
 	for _, k := range kinds {
-		name := prefix + "." + string(k)
-		written = append(written, files.New{Path: name, Data: c.Files[k], Mode: fileMode(name)})
-		res.order = append(res.order, string(k))
-		res.Files[string(k)] = fileResult{name, len(c.Files[k])}
+		res.Files[string(k)] = fileResult{prefix + "." + string(k), len(c.Files[k])}
 	}
 	if toStdout {
-		if _, err := cmd.OutOrStdout().Write(written[0].Data); err != nil {
+		if _, err := cmd.OutOrStdout().Write(c.Files[kinds[0]]); err != nil {
 			return err
 		}
-		res.order = nil
-	} else if err := files.ReplaceAll(written...); err != nil {
-		return err
+	} else {
+		if err := c.Write(prefix, kinds...); err != nil {
+			return err
+		}
+		for _, k := range kinds {
+			res.order = append(res.order, string(k))
+		}
 	}
 	if len(exts) > 0 && !slices.Equal(exts, []string{"ripir"}) {
 		res.Functions = c.Functions()

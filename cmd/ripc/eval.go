@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,15 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 			r.Run.Path = args[0]
 			if r.Labels == "" && r.Expect == "" {
 				return usagef("give --labels, --expect, or both: what the outputs are compared with")
+			}
+			if r.Labels != "" && len(r.Run.Inputs) == 0 {
+				return usagef("--labels %s: give --input too, the pictures that they are of", r.Labels)
+			}
+			if confusion && r.Labels == "" {
+				return usagef("--confusion: give --labels, the true classes")
+			}
+			if cmd.Flags().Changed("tol") && r.Expect == "" {
+				return usagef("--tol %v: give --expect, the outputs that may be so far off", r.Tolerance)
 			}
 			if cmd.Flags().Changed("min-top1") && (r.Labels == "" || !(least >= 0 && least <= 1)) {
 				return usagef("--min-top1 %v: a share from 0 to 1 of pictures that --labels are given for", least)
@@ -118,11 +128,14 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 		}
 	}
 	if d := r.Difference; d != nil {
-		verdict := "within"
-		if !d.Within {
-			verdict = "more than"
+		worst := fmt.Sprintf("%.3g, within", d.Worst)
+		switch {
+		case d.Worst == math.MaxFloat64:
+			worst = "infinite, more than"
+		case !d.Within:
+			worst = fmt.Sprintf("%.3g, more than", d.Worst)
 		}
-		if _, err := fmt.Fprintf(w, "worst difference %.3g, %s %g: picture %d, value %d is %s, expected %s\n", d.Worst, verdict, d.Tolerance, d.Image, d.Index, d.Got, d.Want); err != nil {
+		if _, err := fmt.Fprintf(w, "worst difference %s %g: picture %d, value %d is %s, expected %s\n", worst, d.Tolerance, d.Image, d.Index, d.Got, d.Want); err != nil {
 			return err
 		}
 	}

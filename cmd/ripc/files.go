@@ -21,20 +21,25 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 	if info, err := os.Stat(prefix); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, usagef("--output %s names a device; it is the files' path without extension, or - for standard output", prefix)
 	}
-	first := prefix
-	for i, k := range kinds {
-		name := prefix + "." + k
-		if i == 0 {
-			first = name
-		}
+	first := "files here"
+	var names []string
+	for _, k := range kinds {
+		names = append(names, prefix+"."+k)
+	}
+	if prefix != "" {
+		first = append(names, prefix)[0]
+	}
+	return makePlaces(first, names)
+}
+
+// makePlaces makes the folder of files, which are all in one, and fails unless they can be made there; first is what an error names.
+func makePlaces(first string, names []string) (undo func(), err error) {
+	for _, name := range names {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
 			return nil, &files.WriteError{Path: name, Err: errors.New("a folder has this name")}
 		}
 	}
-	dir := filepath.Dir(prefix)
-	if prefix == "" {
-		first = "files here"
-	}
+	dir := filepath.Dir(append(names, first)[0])
 	var made []string // innermost first
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(d); err == nil || d == filepath.Dir(d) {
@@ -59,14 +64,6 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 	f.Close()
 	os.Remove(f.Name())
 	return undo, nil
-}
-
-// fileMode is what the umask is applied to; shared libraries are executable by custom.
-func fileMode(path string) os.FileMode {
-	if filepath.Ext(path) == ".so" {
-		return 0o777
-	}
-	return 0o666
 }
 
 // printJSON writes v as one indented JSON object.

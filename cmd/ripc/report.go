@@ -31,6 +31,17 @@ printed as one JSON object; the page has them too.`,
 			if out == "" && !f.json {
 				return usagef("-o FILE.html says where the page goes; --json prints its figures instead")
 			}
+			toStdout := out == "-"
+			if toStdout && f.json {
+				return usagef("--output -: --json prints to standard output itself")
+			}
+			if out != "" && !toStdout {
+				undo, err := makePlaces(out, []string{out})
+				if err != nil {
+					return err
+				}
+				defer undo()
+			}
 			var err error
 			if err = checkThreads(r.Threads); err != nil {
 				return err
@@ -50,6 +61,10 @@ printed as one JSON object; the page has them too.`,
 				if err := page.Write(&html, res); err != nil {
 					return err
 				}
+				if toStdout {
+					_, err := html.WriteTo(cmd.OutOrStdout())
+					return err
+				}
 				if err := files.Replace(out, html.Bytes(), 0o666); err != nil {
 					return err
 				}
@@ -62,7 +77,7 @@ printed as one JSON object; the page has them too.`,
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; - prints it")
 	threadsFlag(cmd, &r.Threads)
 	f.register(cmd)
 	return cmd

@@ -12,6 +12,8 @@ type Beside struct {
 	Formula    *graph.QuantizeAttrs
 	Threshold  *graph.ThresholdAttrs
 	Thresholds *graph.Tensor // [count, Out] or [count, 1]
+	// Total, if not 0, is how many words the planes have that the levels are a part of, from word Offset on.
+	Offset, Total int
 }
 
 // maxBeside is the number of thresholds that a float is compared with at most where others read it as well: each is a comparison in the

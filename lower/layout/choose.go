@@ -114,7 +114,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
 		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()), Direct: f.GroupCount() > 1 && f.GroupIn() == 1 && f.GroupOut() == 1,
-		Bytes: x.Bits >= MinBytes,
+		Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
 	for _, by := range Algorithms() {
 		c := by.counted()

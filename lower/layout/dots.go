@@ -8,6 +8,7 @@ import (
 	"ripc/graph"
 	"ripc/ir"
 	"ripc/schedule/cost"
+	"ripc/targets"
 )
 
 // Dots is a layer over levels whose products of bytes are added up in i32:
@@ -138,6 +139,30 @@ func rangeOf(weights []int8) ir.Range {
 		return ir.Range{}
 	}
 	return ir.Range{From: -top, To: top}
+}
+
+// maxNarrow is the largest number of steps whose products instructions add in 16 bits.
+const maxNarrow = 4
+
+// narrowSteps is the number of steps of f's windows over x whose products 16 bits hold the sum of on t, if its weights are known.
+func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
+	step, steps, _ := stepsOf(f)
+	if len(f.Ints) == 0 || step != cost.Quad {
+		return 0
+	}
+	weight, level := 1, min(x.Top(), math.MaxUint8)
+	for _, w := range f.Ints {
+		weight = max(weight, int(w), -int(w))
+	}
+	if t.SignedBytes() && level > math.MaxInt8 {
+		level = maxByte
+	}
+	for n := maxNarrow; n > 0; n-- {
+		if steps%n == 0 && n*t.NarrowProducts()*level*weight <= math.MaxInt16 {
+			return n
+		}
+	}
+	return 0
 }
 
 // correction is what P lacks at each class of positions: what f's Border adds, and, unless levels stand for it exactly, what padding

@@ -13,7 +13,11 @@ func (c *conv) levelsBeside() []ir.Buffer {
 	var out []ir.Buffer
 	for k, b := range c.Beside {
 		bits, enc := b.Levels()
-		out = append(out, BitBuffer(fmt.Sprintf("z%d", k), bits, []int{c.batch, c.ph, c.pw, c.Out}, enc))
+		z := BitBuffer(fmt.Sprintf("z%d", k), bits, []int{c.batch, c.ph, c.pw, c.Out}, enc)
+		if b.Total > 0 {
+			z.Shape[4], z.Enc.Channels = b.Total, b.Total*WordBits
+		}
+		out = append(out, z)
 	}
 	return out
 }
@@ -31,7 +35,7 @@ func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 	lane := []ir.Stmt{set(y, ir.At(v, at...), to...)}
 	for k, z := range c.levelsBeside() {
 		for n, bit := range c.besideBits(k, v, at) {
-			idx := append([]ir.Expr{ir.Int(n)}, i...)
+			idx := []ir.Expr{ir.Int(n), i[0], i[1], i[2], add(i[3], ir.Int(c.Beside[k].Offset))}
 			zero = append(zero, set(z, ir.Const(ir.U32, 0), idx...))
 			lane = append(lane, update(ir.OrTo, z, packBit(bit, ir.V("l")), idx...))
 		}

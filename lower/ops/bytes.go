@@ -72,7 +72,7 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	x, y := buf("x", byteType(t), from...), buf("y", ir.F32, s...)
 	f := &ir.Func{Name: "floats_" + bytesName(t, move), Params: []ir.Param{in(x)}}
 	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, at...), t), t)))
-	withSteps(f, steps, v, y, ls)
+	withSteps(f, steps, v, y, ls, Slice{})
 	return f
 }
 
@@ -116,7 +116,7 @@ func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Fu
 	i := vars(ls)
 	level := levelOf(a, ir.At(x, i...))
 	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{in(x)}}
-	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls)
+	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls, Slice{})
 	return f
 }
 

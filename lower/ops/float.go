@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -11,21 +12,27 @@ import (
 // negInf is the identity of max.
 func negInf() float32 { return float32(math.Inf(-1)) }
 
-// Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in.
-func Eltwise(steps []scalar.Step, shape []int) *ir.Func {
+// Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in. slice is the part of a wider
+// output that it writes.
+func Eltwise(steps []scalar.Step, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	f := &ir.Func{Params: []ir.Param{in(x)}}
-	withSteps(f, steps, ir.At(x, vars(ls)...), y, ls)
+	withSteps(f, steps, ir.At(x, vars(ls)...), y, ls, slice)
 	return f
 }
 
 // withSteps lets f, which has the beginning of its name and its input so far, store what steps make of v at each position of y, which
-// ls go through.
-func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.Loop) {
+// ls go through; slice makes y wider.
+func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.Loop, slice Slice) {
 	s, i := y.Shape, vars(ls)
+	at := slices.Clone(i)
+	if slice.Total > 0 {
+		y.Shape = append(slices.Clone(s[:3]), slice.Total)
+		at[3] = add(i[3], ir.Int(slice.Offset))
+	}
 	f.Name += stepsName(steps) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
-	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), v, i))
+	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), v, at))
 	f.Params = append(f.Params, out(y))
 }

@@ -16,16 +16,16 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 	return packPixels(y, func(words ir.Stmt) ir.Stmt { return words }, bits)
 }
 
-// packPixels is packLoop where around puts more into the loops over pixels. A y of bytes gets the levels that the bits are of.
+// packPixels is packLoop where around puts more into the loops over pixels.
 func packPixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
-	if y.Type == ir.U8 {
-		return bytePixels(y, around, bits)
-	}
 	return packSlice(y, Slice{}, y.Enc.Channels, around, bits)
 }
 
-// packSlice is packPixels of so many channels, which are a slice of y's.
+// packSlice is packPixels of so many channels, which are a slice of y's. A y of bytes gets the levels that the bits are of.
 func packSlice(y ir.Buffer, slice Slice, channels int, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
+	if y.Type == ir.U8 {
+		return bytePixels(y, around, bits)
+	}
 	outer := loops("", over(ir.Batch, "b", y.Shape[1]), over(ir.Row, "h", y.Shape[2]), over(ir.Col, "w", y.Shape[3]))
 	i := vars(outer)
 	var planes []ir.Expr
@@ -35,7 +35,7 @@ func packSlice(y ir.Buffer, slice Slice, channels int, around func(words ir.Stmt
 	return ir.Nest(outer, around(packWords(y, slice, channels, planes, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
 }
 
-// bytePixels is packPixels for a y of bytes.
+// bytePixels is packSlice for a y of bytes.
 func bytePixels(y ir.Buffer, around func(words ir.Stmt) ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stmt {
 	outer := loops("", over(ir.Batch, "b", y.Shape[0]), over(ir.Row, "h", y.Shape[1]), over(ir.Col, "w", y.Shape[2]))
 	i, o := vars(outer), ir.V("o")
@@ -85,15 +85,24 @@ func packWords(y ir.Buffer, slice Slice, channels int, planes, i []ir.Expr, bits
 	return ir.Seq(body...)
 }
 
-// Quantize turns what steps make of f32 into levels in the form to; see scalar.Quantizer. Parameters: x, the steps' operands, y.
-func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layout.Form) *ir.Func {
+// wide is y with as many words as slice says, if it has words.
+func wide(y ir.Buffer, slice Slice) ir.Buffer {
+	if slice.Total > 0 && y.Enc.Kind != ir.NoEncoding {
+		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
+	}
+	return y
+}
+
+// Quantize turns what steps make of f32 into levels in the form to; see scalar.Quantizer. slice is the part of wider planes that these
+// are, in words. Parameters: x, the steps' operands, y.
+func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layout.Form, slice Slice) *ir.Func {
 	s, t := Spatial(shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
 	if len(steps) == 0 && to.Bytewise() {
 		b := *a
 		b.LevelType = t.Stored()
 		return ToBytes(&b, nil, shape)
 	}
-	x, y := buf("x", ir.F32, s...), tensorBuffer("y", t, s)
+	x, y := buf("x", ir.F32, s...), wide(tensorBuffer("y", t, s), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
 	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
 	i := vars(outer)
@@ -104,7 +113,7 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layou
 		f.Body = ir.Nest(outer, allocs(bufs, ir.Seq(append(pixel, ir.Nest(loops("", over(ir.Channel, "c", s[3])), store))...)))
 		return f
 	}
-	f.Body = packPixels(y, func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) },
+	f.Body = packSlice(y, slice, s[3], func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) },
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(levelOf(a, v(o)), a.Bits) })
 	return f
 }
@@ -113,10 +122,7 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layou
 // they become.
 func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, y := buf("x", ir.U8, s...), BitBuffer("y", bits, s, enc)
-	if slice.Total > 0 {
-		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
-	}
+	x, y := buf("x", ir.U8, s...), wide(BitBuffer("y", bits, s, enc), slice)
 	body := packSlice(y, slice, s[3], func(words ir.Stmt) ir.Stmt { return words }, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
 	})

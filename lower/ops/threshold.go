@@ -13,17 +13,17 @@ import (
 const fewThresholds = 7
 
 // Threshold counts, for each f32 element, the thresholds t, [count, C] or [count, 1], that what steps make of it reaches, and stores the
-// counts as levels in the form to; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
-func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, shape []int, to layout.Form) *ir.Func {
+// counts as levels in the form to, a slice of wider planes; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
+func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, shape []int, to layout.Form, slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, t, y := buf("x", ir.F32, s...), buf("t", ir.F32, count, row), levelBuffer("y", a.LevelType, s, to)
+	x, t, y := buf("x", ir.F32, s...), buf("t", ir.F32, count, row), wide(levelBuffer("y", a.LevelType, s, to), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
 	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
 	f.Params = append(f.Params, in(t), out(y))
 	around := func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) }
 	if count == 1<<a.Bits-1 && count <= fewThresholds {
-		f.Body = packPixels(y, around, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
+		f.Body = packSlice(y, slice, s[3], around, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
 			bits := levelBits(a.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), o) }, func(t ir.Expr) ir.Expr { return reaches(a, v(o), t) })
 			return inverted(bits, a.Enc)
 		})
@@ -35,7 +35,7 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, sha
 	bufs, pixel = append(bufs, n), append(pixel,
 		ir.Nest(loops("", over(ir.Channel, "c0", s[3])), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
 		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reaches(a, v(c), thresholdAt(t, ir.V("j"), c))), c)))
-	f.Body = packPixels(y, around,
+	f.Body = packSlice(y, slice, s[3], around,
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })
 	return f
 }

@@ -19,6 +19,7 @@ type Layer struct {
 	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where Grouped
 	ActivationPlanes, WeightPlanes int64
 	Inputs                         int64 // elements of the input with its padding
+	Narrow                         int64 // of Steps, how many have products that 16 bits hold the sum of
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
 	Grouped                        bool  // output channels read different input channels
 	GroupFilters                   int64 // how many read the same, if Grouped
@@ -136,6 +137,9 @@ func Float(t targets.Target, l Layer) Estimate {
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
 	op := c.Dot
+	if !l.Grouped {
+		op *= t.NarrowDot(l.Narrow)
+	}
 	if l.Direct && l.Bytes { // one product a sum: such layers take 0.5 to 0.7 of those of f32, by measurement for rpi3, rpi4 and Zen 5
 		op = 0.6 * c.Fma
 	}

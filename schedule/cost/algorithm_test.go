@@ -131,3 +131,20 @@ func lookup(t *testing.T, name string) targets.Target {
 	}
 	return m
 }
+
+// TestNarrowDot: sums of products of bytes cost less where several are added in 16 bits first, and as much where an instruction adds them in 32 bits
+// at once, or none adds them at all.
+func TestNarrowDot(t *testing.T) {
+	for name, less := range map[string]bool{"rpi3": true, "rpi4": true, "rpi3-armv7": true, "x86-64-v3": true, "x86-64-v4": true, "rpi5": false, "x86-64": false} {
+		tg, err := targets.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := cost.Layer{Outputs: 196, Rows: 14, Cols: 14, Filters: 256, Taps: 9, TapRows: 3, Channels: 256, Steps: 576, ActivationPlanes: 8, WeightPlanes: 8, Inputs: 65536, Bytes: true}
+		wide := cost.Dot(tg, l)
+		l.Narrow = 4
+		if narrow := cost.Dot(tg, l); (narrow < wide) != less || narrow > wide {
+			t.Errorf("%s: %.3g, and %.3g where 4 steps are added in 16 bits", name, wide, narrow)
+		}
+	}
+}

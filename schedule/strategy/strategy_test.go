@@ -184,6 +184,12 @@ func other(t *rapid.T) *ir.Func {
 	s := []int{intRange(t, 1, 2, "batch"), intRange(t, 1, 9, "h"), intRange(t, 1, 9, "w"), channels(t, "c")}
 	bits, enc := intRange(t, 1, 3, "bits"), encoding(t)
 	lies := rapid.SampledFrom([]layout.Form{layout.Planes, layout.Bytes, layout.SignedBytes})
+	var words, floats ops.Slice // parts of wider outputs; of levels, where their channels fill words
+	if rapid.Bool().Draw(t, "part") {
+		if floats = (ops.Slice{Offset: 3, Total: s[3] + 5}); s[3]%ops.WordBits == 0 {
+			words = ops.Slice{Offset: 1, Total: ops.Words(s[3]) + 2}
+		}
+	}
 	switch intRange(t, 0, 20, "op") {
 	case 18:
 		right := slices.Clone(s)
@@ -215,9 +221,9 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s, lies.Draw(t, "form"))
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s, lies.Draw(t, "form"), words)
 	case 7:
-		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc, ops.Slice{})
+		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc, words)
 	case 8:
 		return ops.Unpack(intRange(t, 1, 8, "wide"), s, enc)
 	case 9:
@@ -229,7 +235,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), s, layout.Form(rapid.IntRange(int(layout.Planes), int(layout.Bytes)).Draw(t, "form")))
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), s, layout.Form(rapid.IntRange(int(layout.Planes), int(layout.Bytes)).Draw(t, "form")), words)
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
@@ -257,7 +263,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.MaskBits(bits, s, enc)
 	}
 	kind := rapid.SampledFrom(scalar.Kinds())
-	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s)
+	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s, floats)
 }
 
 // stepsBefore draws float steps before a quantizer, none in most cases.

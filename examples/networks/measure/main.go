@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 
 	"ripc/examples/networks/zoo"
@@ -37,6 +38,31 @@ func main() {
 	}
 }
 
+// network is one to be measured: its name, and what gives its file, which may write it into a folder. Of one that was trained there are
+// pictures and their classes, .npy files.
+type network struct {
+	name             string
+	model            func(dir string) (string, error)
+	pictures, labels string
+}
+
+// trained are the networks with weights that were trained: on the digits of examples/digits, by examples/digits and by the training twin.
+func trained() (all []network) {
+	const data = "examples/digits/data"
+	add := func(name, path string) {
+		model := func(string) (string, error) { return path, nil }
+		all = append(all, network{name, model, filepath.Join(data, "x_test.npy"), filepath.Join(data, "y_test.npy")})
+	}
+	add("digits", "examples/digits/digits.json")
+	for _, encoding := range []string{"unipolar", "bipolar"} {
+		for bits := range 3 {
+			name := fmt.Sprintf("%s%d", encoding, bits+1)
+			add("digits_"+name, filepath.Join("testdata", "twin", name+".json"))
+		}
+	}
+	return all
+}
+
 type flags struct {
 	verify, pages bool
 	json, dir     string
@@ -54,9 +80,14 @@ func (f flags) run(ctx context.Context, only string) error {
 			return err
 		}
 	}
-	var chosen []zoo.Network
+	var chosen []network
 	for _, n := range zoo.Networks() {
 		if names == nil && n.Listed || names != nil && names.MatchString(n.Name) {
+			chosen = append(chosen, network{name: n.Name, model: n.Write})
+		}
+	}
+	for _, n := range trained() {
+		if names == nil || names.MatchString(n.name) {
 			chosen = append(chosen, n)
 		}
 	}

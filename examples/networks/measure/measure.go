@@ -17,7 +17,6 @@ import (
 	"ripc"
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/examples/networks/zoo"
 	"ripc/measure"
 )
 
@@ -51,6 +50,7 @@ type Row struct {
 	FloatMem  int64              `json:"float_twin_activations_bytes"`
 	StemShare float64            `json:"float_share_of_time"` // of the layers that stay float, 0 to 1, with one thread
 	GlueShare float64            `json:"glue_share_of_time"`
+	Accuracy  float64            `json:"accuracy,omitempty"` // share of right answers, of one that was trained
 }
 
 // boards are the targets whose cycles are estimated.
@@ -92,34 +92,34 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 }
 
 // compare compares networks with their definitions.
-func (f flags) compare(ctx context.Context, networks []zoo.Network) error {
+func (f flags) compare(ctx context.Context, networks []network) error {
 	var bad []error
 	for _, n := range networks {
-		path, err := n.Write(f.dir)
+		path, err := n.model(f.dir)
 		if err != nil {
 			return err
 		}
-		lib, err := compile(ctx, path, filepath.Join(f.dir, n.Name+".so"), false)
+		lib, err := compile(ctx, path, filepath.Join(f.dir, n.name+".so"), false)
 		if err != nil {
 			return err
 		}
 		start := time.Now()
 		r, err := ripc.Verify(ctx, ripc.VerifyRequest{Path: path, SO: lib.path, Threads: 2})
 		if err != nil {
-			return fmt.Errorf("%s: %w", n.Name, err)
+			return fmt.Errorf("%s: %w", n.name, err)
 		}
 		verdict := "equal the interpreter"
 		if !r.OK {
 			verdict = "DIFFER FROM THE INTERPRETER"
-			bad = append(bad, fmt.Errorf("%s differs from the interpreter", n.Name))
+			bad = append(bad, fmt.Errorf("%s differs from the interpreter", n.name))
 		}
-		fmt.Printf("%-22s compiled in %4.1f s, its %d stages %s (%.0f s)\n", n.Name, lib.took.Seconds(), len(r.Stages), verdict, time.Since(start).Seconds())
+		fmt.Printf("%-22s compiled in %4.1f s, its %d stages %s (%.0f s)\n", n.name, lib.took.Seconds(), len(r.Stages), verdict, time.Since(start).Seconds())
 	}
 	return errors.Join(bad...)
 }
 
 // measure takes all figures.
-func (f flags) measure(ctx context.Context, networks []zoo.Network) (*Table, error) {
+func (f flags) measure(ctx context.Context, networks []network) (*Table, error) {
 	tools, err := toolchain.Find()
 	if err != nil {
 		return nil, err
@@ -128,10 +128,10 @@ func (f flags) measure(ctx context.Context, networks []zoo.Network) (*Table, err
 	peer := findPeer(ctx)
 	t.ONNX = peer.version
 	for i, n := range networks {
-		fmt.Fprintf(os.Stderr, "%d of %d: %s\n", i+1, len(networks), n.Name)
+		fmt.Fprintf(os.Stderr, "%d of %d: %s\n", i+1, len(networks), n.name)
 		row, err := f.row(ctx, n, peer)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", n.Name, err)
+			return nil, fmt.Errorf("%s: %w", n.name, err)
 		}
 		t.Networks = append(t.Networks, *row)
 	}
@@ -139,21 +139,21 @@ func (f flags) measure(ctx context.Context, networks []zoo.Network) (*Table, err
 }
 
 // row measures one network.
-func (f flags) row(ctx context.Context, n zoo.Network, p peer) (*Row, error) {
-	model, err := n.Write(f.dir)
+func (f flags) row(ctx context.Context, n network, p peer) (*Row, error) {
+	model, err := n.model(f.dir)
 	if err != nil {
 		return nil, err
 	}
-	binary, err := compile(ctx, model, filepath.Join(f.dir, n.Name+".so"), false)
+	binary, err := compile(ctx, model, filepath.Join(f.dir, n.name+".so"), false)
 	if err != nil {
 		return nil, err
 	}
-	twin, err := compile(ctx, model, filepath.Join(f.dir, n.Name+"_float.so"), true)
+	twin, err := compile(ctx, model, filepath.Join(f.dir, n.name+"_float.so"), true)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(twin.path) }() // up to half a gigabyte
-	r := &Row{Name: n.Name, MACs: binary.compiled.MACs, Binary: float64(binary.compiled.BinaryMACs) / float64(max(1, binary.compiled.MACs)), CompileS: binary.took.Seconds(),
+	r := &Row{Name: n.name, MACs: binary.compiled.MACs, Binary: float64(binary.compiled.BinaryMACs) / float64(max(1, binary.compiled.MACs)), CompileS: binary.took.Seconds(),
 		Library: binary.bytes, FloatLib: twin.bytes, Memory: binary.compiled.ArenaBytes, FloatMem: twin.compiled.ArenaBytes, Cycles: map[string]float64{}}
 	for range f.rounds {
 		for _, one := range []struct {
@@ -186,6 +186,13 @@ func (f flags) row(ctx context.Context, n zoo.Network, p peer) (*Row, error) {
 		case "bits", "glue":
 			r.GlueShare += k.Share
 		}
+	}
+	if n.labels != "" {
+		e, err := ripc.Eval(ctx, ripc.EvalRequest{Run: ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures}, Threads: 1}, Labels: n.labels})
+		if err != nil {
+			return nil, err
+		}
+		r.Accuracy = float64(e.Right.Top1) / float64(e.Images)
 	}
 	for _, target := range boards() {
 		b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: ripc.Options{Target: target}, Threads: 1})

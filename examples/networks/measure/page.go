@@ -49,14 +49,14 @@ func (t *Table) markdown() string {
 		fmt.Fprintf(&b, ", onnxruntime %s", t.ONNX)
 	}
 	fmt.Fprintf(&b, "; %s; the least of %d rounds.\n\n", t.Date, t.Rounds)
-	b.WriteString("| network | ms, 1 thread | 2 threads | float twin, 1 thread | 2 threads | ratio | onnxruntime in floats | ratio | rpi3, Mcycles | rpi4, Mcycles | float layers' share | glue's share | library | twin's | memory | twin's | compile |\n")
-	b.WriteString("|" + strings.Repeat("---|", 17) + "\n")
+	b.WriteString("| network | ms, 1 thread | 2 threads | float twin, 1 thread | 2 threads | ratio | onnxruntime in floats | ratio | rpi3, Mcycles | rpi4, Mcycles | float layers' share | glue's share | library | twin's | memory | twin's | compile | accuracy |\n")
+	b.WriteString("|" + strings.Repeat("---|", 18) + "\n")
 	for _, r := range t.Networks {
 		cells := []string{r.Name, ms(r.OneMS), ms(r.TwoMS), ms(r.FloatMS), ms(r.FloatTwo), ratio(r.FloatMS, r.OneMS), ms(r.ONNXMS), ratio(r.ONNXMS, r.OneMS)}
 		for _, target := range boards() {
 			cells = append(cells, mega(r.Cycles[target]))
 		}
-		cells = append(cells, percent(r.StemShare), percent(r.GlueShare), bytesText(r.Library), bytesText(r.FloatLib), bytesText(r.Memory), bytesText(r.FloatMem), fmt.Sprintf("%.1f s", r.CompileS))
+		cells = append(cells, percent(r.StemShare), percent(r.GlueShare), bytesText(r.Library), bytesText(r.FloatLib), bytesText(r.Memory), bytesText(r.FloatMem), fmt.Sprintf("%.1f s", r.CompileS), accuracy(r.Accuracy))
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	return b.String()
@@ -86,6 +86,13 @@ func mega(v float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", v/1e6)
+}
+
+func accuracy(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*v)
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }

@@ -1,0 +1,148 @@
+package fusedglue
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+)
+
+// wholeWords is the number of channels whose multiples join as words, wherever levels are packed: parts of others would be merged bit by bit.
+const wholeWords = 32
+
+// parts lets what reads a concatenation read the tensors that it consists of, where no reader needs it in one piece, as in the blocks of
+// networks that keep all their features: slices that are one of these tensors, other concatenations, and quantizers with the steps before
+// them. Levels are joined in place of floats, and the layers that make the floats can write their levels beside them.
+func parts(r *rewriter) error {
+	for _, n := range slices.Clone(r.g.Nodes) {
+		if part := r.sliceOfPart(n); part != "" && !r.g.IsOutput(n.Output) {
+			m := r.Producer(n.Inputs[0])
+			r.Redirect(n.Output, part)
+			r.Remove(n)
+			r.removeUnread(m)
+		}
+	}
+	for _, m := range slices.Clone(r.g.Nodes) {
+		if m.Op != "concat" || r.g.Value(m.Output).Encoded() || !r.readInParts(m) {
+			continue
+		}
+		for _, n := range r.Consumers(m.Output) {
+			if n.Op == "concat" {
+				i := slices.Index(n.Inputs, m.Output)
+				r.SetInputs(n, slices.Concat(n.Inputs[:i], m.Inputs, n.Inputs[i+1:])...)
+				continue
+			}
+			r.split(r.untilLevels(n), m)
+		}
+		r.removeUnread(m)
+	}
+	return nil
+}
+
+// removeUnread drops n, a concatenation, and what made it so, if nothing reads it any more.
+func (r *rewriter) removeUnread(n *graph.Node) {
+	if r.ConsumerCount(n.Output) == 0 && !r.g.IsOutput(n.Output) {
+		r.Remove(n)
+	}
+}
+
+// sliceOfPart is the tensor of a concatenation that n, a slice of it, is; "" where it is none.
+func (r *rewriter) sliceOfPart(n *graph.Node) string {
+	a, ok := n.Attrs.(*graph.SliceAttrs)
+	if !ok {
+		return ""
+	}
+	m, whole, last := r.Producer(n.Inputs[0]), r.g.Value(n.Inputs[0]).Shape, len(a.Begin)-1
+	if m == nil || m.Op != "concat" {
+		return ""
+	}
+	for d := range last {
+		if a.Begin[d] != 0 || a.Size[d] != whole[d] || a.Stride[d] != 1 {
+			return ""
+		}
+	}
+	first := 0
+	for _, in := range m.Inputs {
+		n := r.g.Value(in).Channels()
+		if a.Begin[last] == first && a.Size[last] == n && a.Stride[last] == 1 {
+			return in
+		}
+		first += n
+	}
+	return ""
+}
+
+// readInParts reports whether all that reads m, a concatenation of floats, can read its parts, and it is worth it: parts are read elsewhere
+// too, so that quantizers do not pass m by themselves, and a convolution makes one of them.
+func (r *rewriter) readInParts(m *graph.Node) bool {
+	readers := r.Consumers(m.Output)
+	if r.g.IsOutput(m.Output) || !m.DistinctInputs() || len(readers) == 0 {
+		return false
+	}
+	quantized, shared := false, len(readers) > 1
+	for _, in := range m.Inputs {
+		shared = shared || r.sole(in) == nil
+		if r.g.Value(in).Channels()%wholeWords != 0 {
+			return false
+		}
+	}
+	for _, n := range readers {
+		if n.Op == "concat" {
+			if slices.ContainsFunc(n.Inputs, func(in string) bool { return slices.Contains(m.Inputs, in) }) || !n.DistinctInputs() {
+				return false
+			}
+			continue
+		}
+		if r.untilLevels(n) == nil {
+			return false
+		}
+		quantized = true
+	}
+	return quantized && shared && slices.ContainsFunc(m.Inputs, r.madeOpen)
+}
+
+// madeOpen reports whether a convolution makes a tensor, steps and sums with others between.
+func (r *rewriter) madeOpen(tensor string) bool {
+	p := r.Producer(tensor)
+	if p == nil || open(p) != nil {
+		return p != nil
+	}
+	_, joins := joinOf(p)
+	return (joins || p.Op == "eltwise") && slices.ContainsFunc(p.Inputs, r.reachesOpen)
+}
+
+// untilLevels are n and what reads it alone, steps one behind the other and the quantizer behind them; nil where there is none.
+func (r *rewriter) untilLevels(n *graph.Node) (chain []*graph.Node) {
+	for {
+		chain = append(chain, n)
+		if _, ok := quantizerOf(n); ok {
+			return chain
+		}
+		readers := r.Consumers(n.Output)
+		if _, ok := n.Attrs.(*graph.Elementwise); !ok || len(n.Inputs) != 1 || len(readers) != 1 || r.g.IsOutput(n.Output) {
+			return nil
+		}
+		n = readers[0]
+	}
+}
+
+// split lets chain, a quantizer and the steps before it, read the parts of m, and joins the levels.
+func (r *rewriter) split(chain []*graph.Node, m *graph.Node) {
+	k, last := movers()[m.Op], chain[len(chain)-1]
+	joined := &graph.Node{Name: r.NodeName(fmt.Sprintf("%s.%s", m.Name, last.Name)), Op: m.Op, Attrs: m.Attrs, Pos: m.Pos, Output: last.Output}
+	for i, in := range m.Inputs {
+		x := r.g.Value(in)
+		for _, n := range chain {
+			v, part := *r.g.Value(n.Output), r.partOf(n, m, k, i)
+			v.Shape, v.Layout, v.View = slices.Clone(x.Shape), x.Layout, graph.Bytes
+			part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in}, r.TensorName(fmt.Sprintf("%s.%s", m.Inputs[i], n.Name))
+			r.InsertBefore(last, part, &v)
+			in = part.Output
+		}
+		joined.Inputs = append(joined.Inputs, in)
+	}
+	r.InsertBefore(last, joined, r.g.Value(last.Output))
+	for _, n := range slices.Backward(chain) {
+		r.Remove(n)
+	}
+}
