@@ -26,7 +26,7 @@ func limitOf(l *describe.Layer) string {
 		return "fp32"
 	}
 	switch l.Algorithm.Name {
-	case "popcount", "popcount_dense", "popcount_lanes", "popcount_dense_lanes":
+	case "popcount", "popcount_dense", "popcount_lanes", "popcount_dense_lanes", "popcount_dense8", "popcount_dense16":
 		return "bits"
 	case "table4", "table6":
 		return "table"

@@ -39,13 +39,49 @@ func (t Target) WordShares() WordShares {
 	case t.Arch != "x86_64":
 		return WordShares{Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
 	case t.Has("avx512vpopcntdq"):
-		return WordShares{Scattered: 13.4, LaneWord: 1.16, Lane: 0.32, Piece: 7.1, PieceAcross: 1.8}
+		return WordShares{Scattered: 17, LaneWord: 1.16, Lane: 0.32, Piece: 7.1, PieceAcross: 1.8}
 	case t.Has("avx512f"):
 		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceAcross: 0.55}
 	case t.Has("fma"):
 		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceAcross: 0.57}
 	}
 	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceAcross: 0.36}
+}
+
+// NarrowWords are what words of fewer bits than 32 cost, of which a vector holds more. Byte and Short are what a bit of one of 8 and of 16 bits costs
+// for a filter, as a share of what a bit of a Word does; Level is what a comparison of the narrower sums costs, as a share of a Level; Piece is what a
+// part of a word costs that is put together for a vector of positions, as a share of a Word.
+type NarrowWords struct{ Byte, Short, Level, Piece float64 }
+
+// Bit is what a bit of a word of so many bits costs, as a share of what one of a Word does.
+func (n NarrowWords) Bit(bits int) float64 {
+	if bits == 8 {
+		return n.Byte
+	}
+	return n.Short
+}
+
+// NarrowWords are t's, from layers of 1x1 and 3x3 windows of 1 to 24 channels on 2026-11-22: estimated cycles on Arm, times on an AMD EPYC (Zen 5) with
+// t's features on x86.
+func (t Target) NarrowWords() NarrowWords {
+	piece := t.WordShares().PieceAcross
+	switch t.MeasuredOn() {
+	case rpi3().Name:
+		return NarrowWords{Byte: 0.75, Short: 0.79, Level: 0.9, Piece: 0.6}
+	case rpi3ARM().Name:
+		return NarrowWords{Byte: 1, Short: 0.8, Level: 0.9, Piece: 0.8}
+	case rpi5().Name:
+		return NarrowWords{Byte: 1.1, Short: 1.2, Level: 0.9, Piece: 1}
+	case rpi4().Name, jetsonTX2().Name, pixel1().Name:
+		return NarrowWords{Byte: 1.2, Short: 1.65, Level: 0.93, Piece: 1.2}
+	case zen5:
+		return NarrowWords{Byte: 1.1, Short: 1.3, Level: 0.94, Piece: piece}
+	case x86v4().Name:
+		return NarrowWords{Byte: 0.7, Short: 1.1, Level: 0.98, Piece: piece}
+	case x86v3().Name:
+		return NarrowWords{Byte: 0.75, Short: 1.12, Level: 0.7, Piece: piece}
+	}
+	return NarrowWords{Byte: 1.05, Short: 1.1, Level: 0.9, Piece: piece}
 }
 
 // Fitted are SumCosts that were fitted to measurements (schedule/cost/measured).

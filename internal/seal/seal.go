@@ -79,7 +79,7 @@ func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 	}
 	h.Write(head)
 	for _, p := range f.Progs {
-		for _, v := range []uint64{uint64(p.Type), uint64(p.Flags), p.Vaddr, p.Paddr, p.Filesz, p.Memsz, p.Align} {
+		for _, v := range []uint64{uint64(p.Type), uint64(p.Flags), within(p, f.Progs), p.Vaddr, p.Paddr, p.Filesz, p.Memsz, p.Align} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, v))
 		}
 	}
@@ -96,6 +96,16 @@ func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 		}
 	}
 	return h.Sum(nil), nil
+}
+
+// within is where a program header's part of the file lies in the loadable segment that holds it; in the file if none does.
+func within(p *elf.Prog, all []*elf.Prog) uint64 {
+	for _, l := range all {
+		if l.Type == elf.PT_LOAD && p.Vaddr-l.Vaddr < l.Memsz {
+			return p.Off - l.Off
+		}
+	}
+	return p.Off
 }
 
 // header is the ELF header, without what it says of sections, and where the table of program headers lies.

@@ -27,11 +27,15 @@ const (
 	Table4
 	// Table6 looks up what groups of 6 channels count.
 	Table6
+	// PopcountDense8 and PopcountDense16 are PopcountDense of words of 8 and of 16 bits.
+	PopcountDense8
+	PopcountDense16
 )
 
 // algorithm is what there is to know of one.
 type algorithm struct {
-	name string
+	name    string
+	counted Counted // of no bits where it counts no words
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 	// cost is what it takes on a target that something is known of.
@@ -42,31 +46,38 @@ type algorithm struct {
 // is taken.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount:           {Pixels.algorithm(), Pixels.lacks, cost.Popcount},
-		PopcountDense:      {Dense.algorithm(), Dense.lacks, cost.PopcountDense},
-		PopcountLanes:      {Lanes.algorithm(), Lanes.lacks, cost.PopcountLanes},
-		PopcountDenseLanes: {DenseLanes.algorithm(), DenseLanes.lacks, cost.PopcountDenseLanes},
-		Float: {"float", func(f *graph.FusedConv, x *graph.Value) string {
+		Popcount:           Counted{Pixels, WordBits}.algorithm(cost.Popcount),
+		PopcountDense:      dense(WordBits),
+		PopcountLanes:      Counted{Lanes, WordBits}.algorithm(cost.PopcountLanes),
+		PopcountDenseLanes: Counted{DenseLanes, WordBits}.algorithm(cost.PopcountDenseLanes),
+		Float: {name: "float", lacks: func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
 				return ""
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
-		}, cost.Float},
-		Dot:    {"dot", lacksDots, cost.Dot},
-		Table4: tables(4),
-		Table6: tables(6),
+		}, cost: cost.Float},
+		Dot:             {name: "dot", lacks: lacksDots, cost: cost.Dot},
+		Table4:          tables(4),
+		Table6:          tables(6),
+		PopcountDense8:  dense(8),
+		PopcountDense16: dense(16),
 	}
 }
 
 // realNumbers is what a layer lacks for all algorithms but Float that is not one of integers.
 const realNumbers = "its weights or its input are real numbers"
 
+// dense counts words of Dense of so many bits.
+func dense(bits int) algorithm {
+	return Counted{Dense, bits}.algorithm(func(t targets.Target, l cost.Layer) cost.Estimate { return cost.PopcountDense(t, l, bits) })
+}
+
 // tables looks up counts of groups of so many channels.
 func tables(bits int) algorithm {
 	return algorithm{
-		fmt.Sprintf("table%d", bits),
-		func(f *graph.FusedConv, x *graph.Value) string { return lacksTables(f, x, bits) },
-		func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits) },
+		name:  fmt.Sprintf("table%d", bits),
+		lacks: func(f *graph.FusedConv, x *graph.Value) string { return lacksTables(f, x, bits) },
+		cost:  func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits) },
 	}
 }
 

@@ -116,12 +116,18 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()), Direct: f.GroupCount() > 1 && f.GroupIn() == 1 && f.GroupOut() == 1,
 		Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
-	_, _, dense := Dense.extent(f)
-	l.Dense = cost.DenseWords{Words: int64(dense), Pieces: int64(pieces(f) + f.KH*f.KW*(f.GroupIn()/WordBits)), Across: across(f, t)}
+	for _, by := range Algorithms() {
+		c := by.counted()
+		if c.Window != Dense || c.lacks(f, x) != "" {
+			continue
+		}
+		_, _, n := c.extent(f)
+		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f) + f.KH*f.KW*c.Whole(f)), Across: c.across(f, t)})
+	}
 	if l.Grouped {
 		lanes, merged := lanesOf(f), int64(0)
-		if DenseLanes.lacks(f, x) == "" {
-			_, _, n := DenseLanes.extent(f)
+		if c := PopcountDenseLanes.counted(); c.lacks(f, x) == "" {
+			_, _, n := c.extent(f)
 			merged = int64(n)
 		}
 		l.Lanes = cost.LaneWords{Words: int64(lanes.Words), Sources: int64(lanes.Sources), Merged: merged, Pixels: l.Inputs / int64(x.Shape[3])}

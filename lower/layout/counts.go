@@ -17,8 +17,8 @@ type Counts struct {
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut
 	Ones   bool
-	// Window is which words are counted: Rows x Cols pixels, or one, of Words words.
-	Window            Window
+	// Counted is which words are counted: Rows x Cols pixels, or one, of Words words.
+	Counted           Counted
 	Rows, Cols, Words int
 	// Across says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
 	// several at once.
@@ -26,7 +26,9 @@ type Counts struct {
 	Lanes  *LaneWords // how they are made of the input's, of Lanes and DenseLanes
 	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
-	ones    []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
+	// Most is what planes of words add up to at most, where these are narrow.
+	Most int
+	ones []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
 	// PadLevel is the level that positions outside the image hold.
 	PadLevel int
 }
@@ -54,11 +56,14 @@ type Correction struct {
 	Sums       []int32 // [Rows.Count(), Cols.Count(), Out]
 }
 
-func newCounts(f *graph.FusedConv, x *graph.Value, w Window) *Counts {
+func newCounts(f *graph.FusedConv, x *graph.Value, w Counted) *Counts {
 	by, sign := cutOf(f), signs(f)
-	c := &Counts{Planes: x.Bits, Window: w, Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
+	c := &Counts{Planes: x.Bits, Counted: w, Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
-	if w == Lanes || w == DenseLanes {
+	if w.narrow() {
+		c.Most = w.most(f, c.Planes)
+	}
+	if w.Window == Lanes || w.Window == DenseLanes {
 		c.Lanes = laneWords(f)
 	}
 	planes := make([][]bool, len(by.coefs))
@@ -135,7 +140,7 @@ func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
 				continue
 			}
 			o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-			word, bit := c.Window.place(f, tap, ch)
+			word, bit := c.Counted.place(f, tap, ch)
 			c.Weights[(word*len(planes)+j)*f.Out+o] |= 1 << bit
 			c.ones[(tap*len(planes)+j)*f.Out+o]++
 		}

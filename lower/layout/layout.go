@@ -80,7 +80,9 @@ func FormOf(v *graph.Value) Form {
 const WordBits = 32
 
 // Words is the number of words that n channels take.
-func Words(n int) int { return (n + WordBits - 1) / WordBits }
+func Words(n int) int { return ceilDiv(n, WordBits) }
+
+func ceilDiv(n, by int) int { return (n + by - 1) / by }
 
 // BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.
 func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buffer {
@@ -99,7 +101,7 @@ type Conv struct {
 	Mean   bool        // of the floats of all positions, which is written in their place
 	From   Form        // of X
 	To     Form        // of the output
-	Counts *Counts     // Algorithm Popcount, of any Window, and Table4 and Table6
+	Counts *Counts     // the Algorithms that count words, and Table4 and Table6
 	Tables *Tables     // Algorithms Table4 and Table6
 	Sums   *Sums       // Algorithm Float
 	Dots   *Dots       // Algorithm Dot
@@ -123,12 +125,12 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes
 	}
-	switch by {
-	case Popcount, PopcountDense, PopcountLanes, PopcountDenseLanes:
-		c.Counts = newCounts(f, &x, windowOf(by))
-		c.Counts.Across = by == PopcountDense && across(f, t)
+	switch words := by.counted(); by {
+	default:
+		c.Counts = newCounts(f, &x, words)
+		c.Counts.Across = words.across(f, t)
 	case Table4, Table6:
-		c.Counts = newCounts(f, &x, Pixels)
+		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits})
 		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
 		c.Tables.Bounded = t.BoundedLookups()
 	case Float:

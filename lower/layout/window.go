@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/enum"
+	"ripc/schedule/cost"
 	"ripc/targets"
 )
 
@@ -29,23 +30,42 @@ func windowNames() []string { return []string{"", "dense", "lanes", "dense_lanes
 // String is what tells w from Pixels in names.
 func (w Window) String() string { return enum.Name(windowNames(), w) }
 
-// algorithm is the name of the algorithm that counts words of w.
-func (w Window) algorithm() string {
-	if w == Pixels {
-		return "popcount"
-	}
-	return "popcount_" + w.String()
+// Counted is what an algorithm counts that counts words: which stand for a window, and how many bits each has. Words of Dense may be narrower
+// than WordBits, so that few bits fill them; a vector then holds more filters.
+type Counted struct {
+	Window Window
+	Bits   int
 }
 
-// windowOf is what an algorithm counts that counts words.
-func windowOf(by Algorithm) Window { return Window(by - Popcount) }
+// String is what tells c from words of pixels in names.
+func (c Counted) String() string {
+	if c.Bits == WordBits {
+		return c.Window.String()
+	}
+	return fmt.Sprintf("%s%d", c.Window, c.Bits)
+}
+
+// narrow says that c's words have fewer bits than those of pixels.
+func (c Counted) narrow() bool { return c.Bits < WordBits }
+
+// algorithm is the row of the algorithm that counts words of c.
+func (c Counted) algorithm(price func(t targets.Target, l cost.Layer) cost.Estimate) algorithm {
+	name := "popcount"
+	if c.Window != Pixels {
+		name += "_" + c.String()
+	}
+	return algorithm{name: name, counted: c, lacks: c.lacks, cost: price}
+}
+
+// counted is what a counts; nothing, of no bits, where it counts no words.
+func (a Algorithm) counted() Counted { return algorithms()[a].counted }
 
 // Counts reports whether algorithm a counts words.
-func (a Algorithm) Counts() bool { return a >= Popcount && a <= PopcountDenseLanes }
+func (a Algorithm) Counts() bool { return a.counted().Bits > 0 }
 
-// lacks says why the sums of f over x are no counts of words of w; "" where they are.
-func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
-	in, taps, grouped := f.GroupIn(), f.KH*f.KW, f.GroupCount() > 1
+// lacks says why the sums of f over x are no counts of words of c; "" where they are.
+func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
+	w, in, taps, grouped := c.Window, f.GroupIn(), f.KH*f.KW, f.GroupCount() > 1
 	switch {
 	case !x.Encoded():
 		return realNumbers
@@ -53,11 +73,21 @@ func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
 	case w == Pixels && grouped && in%WordBits != 0:
 		return "its groups do not have words of their own"
-	case w == Dense && in%WordBits == 0:
+	case c.narrow() && len(cutOf(f).coefs) > 1:
+		return fmt.Sprintf("its weights have %d planes", len(cutOf(f).coefs))
+	case c.narrow() && grouped && f.GroupOut()%WordBits != 0:
+		return "its groups are no blocks of filters"
+	case c.narrow() && cutOf(f).ones:
+		return "its weights are 0 and 1"
+	case c.narrow() && c.most(f, x.Bits) >= 1<<c.Bits-1:
+		return fmt.Sprintf("its counts may reach %d, more than %d bits hold", c.most(f, x.Bits), c.Bits)
+	case c.Bits == 16 && Counted{w, 8}.lacks(f, x) == "":
+		return "8 bits hold its counts"
+	case w == Dense && !c.narrow() && in%WordBits == 0:
 		return "its channels fill words"
-	case w == Dense && taps == 1 && !grouped:
+	case w == Dense && !c.narrow() && taps == 1 && !grouped:
 		return "its windows are single pixels"
-	case w == Dense && pieces(f) > maxPieces:
+	case w == Dense && c.pieces(f) > maxPieces:
 		return "it would take too much code"
 	case (w == Lanes || w == DenseLanes) && !grouped:
 		return "it has no groups"
@@ -67,18 +97,32 @@ func (w Window) lacks(f *graph.FusedConv, x *graph.Value) string {
 	return ""
 }
 
+// most is what counts of planes of the input add up to at most, as far as the words tell.
+func (c Counted) most(f *graph.FusedConv, planes int) int {
+	rows, cols, words := c.extent(f)
+	return min(rows*cols*words*c.Bits, math.MaxInt32) * (1<<planes - 1)
+}
+
 // across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one.
-func across(f *graph.FusedConv, t targets.Target) bool {
-	return Words(f.In) == 1 && f.SW <= 2 && t.WordShares().PieceAcross > 0
+func (c Counted) across(f *graph.FusedConv, t targets.Target) bool {
+	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceAcross > 0)
+}
+
+// Whole is how many words of each pixel of the window are words of Dense as they lie in memory.
+func (c Counted) Whole(f *graph.FusedConv) int {
+	if c.Window != Dense || c.narrow() || f.GroupCount() > 1 {
+		return 0
+	}
+	return f.In / WordBits
 }
 
 // pieces is how many Pieces there are, or, if these are too many, a number above maxPieces.
-func pieces(f *graph.FusedConv) int {
+func (c Counted) pieces(f *graph.FusedConv) int {
 	if f.GroupCount()*f.KH*f.KW > maxPieces {
 		return maxPieces + 1
 	}
 	n := 0
-	for _, word := range Pieces(f) {
+	for _, word := range c.Pieces(f) {
 		n += len(word)
 	}
 	return n
@@ -92,28 +136,25 @@ const maxPieces = 128
 type Piece struct {
 	Tap, Word int
 	Shift     int
-	Mask      uint32 // all bits where the word has no others
+	Mask      uint32 // all bits where the word has no others that are kept
 }
 
 // Pieces are what the words of Dense are made of that are no words of a pixel, [groups, words of a group].
-func Pieces(f *graph.FusedConv) [][]Piece {
-	n, first := f.GroupIn(), 0
-	if f.GroupCount() == 1 {
-		first = n / WordBits * WordBits
-		n -= first
-	}
-	words := Words(f.KH * f.KW * n)
+func (c Counted) Pieces(f *graph.FusedConv) [][]Piece {
+	first := c.Whole(f) * WordBits
+	n := f.GroupIn() - first
+	words := ceilDiv(f.KH*f.KW*n, c.Bits)
 	out := make([][]Piece, f.GroupCount()*words)
 	for g := range f.GroupCount() {
 		for tap := range f.KH * f.KW {
 			for ch := 0; ch < n; {
 				from, to := first+g*n+ch, tap*n+ch
-				size := min(n-ch, WordBits-from%WordBits, WordBits-to%WordBits)
-				p := Piece{Tap: tap, Word: from / WordBits, Shift: to%WordBits - from%WordBits, Mask: bitRange(to%WordBits, size)}
-				if has := shifted(bitRange(0, min(WordBits, f.In-p.Word*WordBits)), p.Shift); has == p.Mask {
+				size := min(n-ch, WordBits-from%WordBits, c.Bits-to%c.Bits)
+				p := Piece{Tap: tap, Word: from / WordBits, Shift: to%c.Bits - from%WordBits, Mask: bitRange(to%c.Bits, size)}
+				if has := shifted(bitRange(0, min(WordBits, f.In-p.Word*WordBits)), p.Shift) & bitRange(0, c.Bits); has == p.Mask {
 					p.Mask = allBits
 				}
-				q := g*words + to/WordBits
+				q := g*words + to/c.Bits
 				out[q] = append(out[q], p)
 				ch += size
 			}
@@ -179,14 +220,13 @@ func laneWords(f *graph.FusedConv) *LaneWords {
 func PixelsPerWord(f *graph.FusedConv) int { return min(WordBits/f.GroupIn(), f.KH*f.KW) }
 
 // extent is the size of what f's sums add up over: rows and columns of pixels, and words of each.
-func (w Window) extent(f *graph.FusedConv) (rows, cols, words int) {
+func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
-	switch {
-	case w == Dense && f.GroupCount() == 1:
-		return 1, 1, taps*(in/WordBits) + Words(taps*(in%WordBits))
-	case w == Dense:
-		return 1, 1, Words(taps * in)
-	case w == DenseLanes:
+	switch c.Window {
+	case Dense:
+		whole := c.Whole(f)
+		return 1, 1, taps*whole + ceilDiv(taps*(in-whole*WordBits), c.Bits)
+	case DenseLanes:
 		n := PixelsPerWord(f)
 		return 1, 1, (taps + n - 1) / n
 	}
@@ -194,18 +234,15 @@ func (w Window) extent(f *graph.FusedConv) (rows, cols, words int) {
 }
 
 // place is the word, of all that f's sums add up, and the bit in it that channel ch of its group has in pixel tap of a window.
-func (w Window) place(f *graph.FusedConv, tap, ch int) (word, bit int) {
+func (c Counted) place(f *graph.FusedConv, tap, ch int) (word, bit int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
-	switch whole := in / WordBits; {
-	case w == Dense && f.GroupCount() == 1 && ch < whole*WordBits:
+	switch whole := c.Whole(f); {
+	case c.Window == Dense && ch < whole*WordBits:
 		return tap*whole + ch/WordBits, ch % WordBits
-	case w == Dense && f.GroupCount() == 1:
-		i := tap*(in%WordBits) + ch%WordBits
-		return taps*whole + i/WordBits, i % WordBits
-	case w == Dense:
-		i := tap*in + ch
-		return i / WordBits, i % WordBits
-	case w == DenseLanes:
+	case c.Window == Dense:
+		i := tap*(in-whole*WordBits) + ch - whole*WordBits
+		return taps*whole + i/c.Bits, i % c.Bits
+	case c.Window == DenseLanes:
 		n := PixelsPerWord(f)
 		return tap / n, tap%n*in + ch
 	}

@@ -61,8 +61,8 @@ func (c *conv) name() string {
 	switch {
 	case c.Tables != nil:
 		return fmt.Sprintf("tconv2d_a%dt%d_%s", c.Counts.Planes, c.Tables.Bits, size)
-	case c.Counts != nil && c.Counts.Window != layout.Pixels:
-		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Window)
+	case c.Counts != nil && c.Counts.Counted.Window != layout.Pixels:
+		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Counted)
 	case c.Counts != nil:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s", c.Counts.Planes, len(c.Counts.Coefs), size)
 	case c.Dots != nil:
@@ -146,10 +146,23 @@ func (c *conv) weights() ir.Buffer {
 		return constant(c, "wt", ir.U32, p.Words, 0, len(p.Words)/c.Out)
 	case k == nil:
 		return constant(c, "wt", ir.F32, c.Sums.Weights, 0, c.KH, c.KW, c.GroupIn())
+	case k.Counted.Bits == 8:
+		return constant(c, "wt", ir.U8, narrowed[uint8](k.Weights), 0, k.Rows, k.Cols, k.Words)
+	case k.Counted.Bits == 16:
+		return constant(c, "wt", ir.U16, narrowed[uint16](k.Weights), 0, k.Rows, k.Cols, k.Words)
 	case c.weightPlanes() > 1:
 		return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words, c.weightPlanes())
 	}
 	return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words)
+}
+
+// narrowed are words, which fit T.
+func narrowed[T uint8 | uint16](words []uint32) []T {
+	out := make([]T, len(words))
+	for i, w := range words {
+		out[i] = T(w)
+	}
+	return out
 }
 
 // weightPlanes is the number of bit planes of the weights, 0 if these are floats.
@@ -281,10 +294,11 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 // raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	var p ir.Expr = ir.At(acc, b, h, w, o)
-	if c.Tables != nil {
+	k := c.Line()
+	if k != nil && (k.Padding != nil || c.Pool != nil) {
 		p = ir.CastTo(ir.I32, p)
 	}
-	switch k := c.Line(); {
+	switch {
 	case k == nil && c.Sums.Border == nil, k != nil && k.Padding == nil:
 		return p
 	case k == nil:

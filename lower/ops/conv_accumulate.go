@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -11,13 +12,7 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	if c.Dots != nil {
 		return c.dots(x, wt)
 	}
-	k, t := c.Counts, ir.F32
-	switch {
-	case c.Tables != nil:
-		t = c.lookedUpSum()
-	case k != nil:
-		t = ir.I32
-	}
+	k, t := c.Counts, c.sumType()
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
 	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
@@ -61,7 +56,7 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	if k.Ones {
 		differ = ir.Bin(ir.And, xv, wv)
 	}
-	bits := c.times(ir.CastTo(ir.I32, ir.Un(ir.Popcount, differ)))
+	bits := c.times(ir.CastTo(t, ir.Un(ir.Popcount, differ)))
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
 	if k.Planes > 1 {
 		double := set(acc, add(ir.At(acc, i...), ir.At(acc, i...)), i...)
@@ -69,8 +64,29 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	} else {
 		body = ir.SubstStmt(body, map[string]ir.Expr{"acc.n": ir.Int(0)})
 	}
-	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(ir.I32, 0), i...), body)))
+	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), body)))
 	return acc
+}
+
+// sumType is the type of the sums of a layer that adds up no products of bytes. Those of bytes that are looked up, and of narrow words, have the
+// narrowest that holds them and one more, with which thresholds say that they are always reached.
+func (c *conv) sumType() ir.Type {
+	most := math.MaxInt32
+	switch {
+	case c.Counts == nil:
+		return ir.F32
+	case c.Tables != nil:
+		most = c.Tables.Largest(c.FusedConv)
+	case c.Counts.Most > 0:
+		most = c.Counts.Most
+	}
+	switch {
+	case most < math.MaxUint8:
+		return ir.U8
+	case most < math.MaxUint16:
+		return ir.U16
+	}
+	return ir.I32
 }
 
 // channel is the input channel of what output channel o multiplies in step "acc."+loop of its reduction. The loop is called gc

@@ -1,22 +1,8 @@
 package ops
 
 import (
-	"math"
-
 	"ripc/ir"
 )
-
-// lookedUpSum is the type of sums of what is looked up: the narrowest that holds them and one more, with which thresholds say that they are
-// always reached.
-func (c *conv) lookedUpSum() ir.Type {
-	switch n := c.Tables.Largest(c.FusedConv); {
-	case n < math.MaxUint8:
-		return ir.U8
-	case n < math.MaxUint16:
-		return ir.U16
-	}
-	return ir.I32
-}
 
 // tables is the nest of the tables of the positions of x, bits of levels, that the windows read: [b, h, w, group, entry]. An entry
 // is what its group counts against that many bits of weights, over all planes.

@@ -158,16 +158,13 @@ func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
 
 // compared is what thresholds are compared with at position i, channel o.
 func (c *conv) compared(acc ir.Buffer, i []ir.Expr, o ir.Expr) ir.Expr {
-	if c.short() {
-		return ir.At(acc, i[0], i[1], i[2], o)
-	}
 	return c.sum(acc, i[0], i[1], i[2], o)
 }
 
 // short says that sums are compared in the type in which they are added up, of which more fit a vector than of 32 bits: they are
 // corrected by nothing.
 func (c *conv) short() bool {
-	return c.Tables != nil && c.Pool == nil && c.Counts.Padding == nil && c.lookedUpSum() != ir.I32
+	return c.Counts != nil && c.Pool == nil && c.Counts.Padding == nil && c.sumType() != ir.I32
 }
 
 // thresholds are those of channel o, and how what is compared (compared) reaches one; those of channels that only fill words are never
@@ -182,11 +179,10 @@ func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.
 	case k.Rising:
 		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, n)
 	case c.short():
-		most := int32(c.Tables.Largest(c.FusedConv))
-		if c.lookedUpSum() == ir.U8 {
-			t = constant(c, "t", ir.U8, limitsAbove[uint8](k, most), 0, n)
+		if c.sumType() == ir.U8 {
+			t = constant(c, "t", ir.U8, limitsAbove[uint8](k), 0, n)
 		} else {
-			t = constant(c, "t", ir.U16, limitsAbove[uint16](k, most), 0, n)
+			t = constant(c, "t", ir.U16, limitsAbove[uint16](k), 0, n)
 		}
 		reached = ir.Lt
 	case c.Epilogue.OutBits > 1:
@@ -201,11 +197,11 @@ func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.
 	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, reached
 }
 
-// limitsAbove are the least counts that reach no threshold of k, of counts up to most.
-func limitsAbove[T uint8 | uint16](k *layout.Line, most int32) []T {
+// limitsAbove are the least counts that reach no threshold of k, of counts that are less than what T holds.
+func limitsAbove[T uint8 | uint16](k *layout.Line) []T {
 	var out []T
 	for _, v := range slices.Concat(k.Thresholds...) {
-		out = append(out, T(min(v, most)+1))
+		out = append(out, T(min(v, int32(^T(0))-1)+1))
 	}
 	return out
 }
@@ -222,6 +218,7 @@ func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
 	if k == nil {
 		return added(ir.CastTo(ir.I32, p), c.Sums.Add)
 	}
+	p = ir.CastTo(ir.I32, p)
 	v, by := ir.Expr(ir.At(constant(c, "base", ir.I32, k.Base, 0), o)), mul(p, ir.Const(ir.I32, int64(k.Mul)))
 	if k.Rising {
 		return add(v, by)

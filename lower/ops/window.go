@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -9,7 +10,7 @@ import (
 
 // windowWords is the buffer of the words that are counted, made of x where these are not its own.
 func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
-	switch c.Counts.Window {
+	switch c.Counts.Counted.Window {
 	case layout.Dense:
 		return c.denseWords(c.padded(x))
 	case layout.Lanes:
@@ -23,7 +24,7 @@ func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 // windowAt is the index into windowWords of plane n for the sums at i, [b, h, w, o], in step kh, kw, word of their reduction.
 func (c *conv) windowAt(n ir.Expr, i []ir.Expr, kh, kw, word ir.Expr) []ir.Expr {
 	h, w := c.pixel(i[1], i[2], kh, kw)
-	switch c.Counts.Window {
+	switch c.Counts.Counted.Window {
 	case layout.Dense:
 		return append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.groupWord(i[3], word))...)
 	case layout.Lanes:
@@ -60,14 +61,23 @@ func (c *conv) denseWord(w, q ir.Expr) []ir.Expr {
 	return []ir.Expr{w, q}
 }
 
+// wordType is the type of a word that is counted.
+func (c *conv) wordType() ir.Type {
+	switch c.Counts.Counted.Bits {
+	case 8:
+		return ir.U8
+	case 16:
+		return ir.U16
+	}
+	return ir.U32
+}
+
 // denseWords makes the words of layout.Dense.
 func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
-	pieces, whole := layout.Pieces(c.FusedConv), 0
-	if c.GroupCount() == 1 {
-		whole = c.In / WordBits
-	}
+	k := c.Counts.Counted
+	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
-	y := buf("xd", ir.U32, c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
+	y := buf("xd", c.wordType(), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
 	if c.Counts.Across {
 		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]
@@ -81,9 +91,9 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	var body []ir.Stmt
 	if whole > 0 {
 		copies := loops("xd.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Word, "c", whole))
-		k := vars(copies)
-		to := add(mul(add(mul(k[0], ir.Int(c.KW)), k[1]), ir.Int(whole)), k[2])
-		body = append(body, ir.Nest(copies, set(y, word(k[0], k[1], k[2]), at(to)...)))
+		j := vars(copies)
+		to := add(mul(add(mul(j[0], ir.Int(c.KW)), j[1]), ir.Int(whole)), j[2])
+		body = append(body, ir.Nest(copies, set(y, word(j[0], j[1], j[2]), at(to)...)))
 	}
 	for q, parts := range pieces {
 		var v ir.Expr
@@ -95,12 +105,12 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 			case p.Shift < 0:
 				part = ir.Bin(ir.Shr, part, ir.Const(ir.U32, int64(-p.Shift)))
 			}
-			if p.Mask != 1<<WordBits-1 {
+			if p.Mask != math.MaxUint32 {
 				part = ir.Bin(ir.And, part, ir.Const(ir.U32, int64(p.Mask)))
 			}
 			v = either(v, part)
 		}
-		body = append(body, set(y, v, at(ir.Int(taps*whole+q))...))
+		body = append(body, set(y, ir.CastTo(y.Type, v), at(ir.Int(taps*whole+q))...))
 	}
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))

@@ -6,6 +6,7 @@ package cost
 
 import (
 	"math"
+	"slices"
 
 	"ripc/targets"
 )
@@ -24,12 +25,13 @@ type Layer struct {
 	GroupFilters                   int64 // how many read the same, if Grouped
 	Direct                         bool  // Grouped, and each output channel reads the input channel of its number
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
-	Dense                          DenseWords
+	Dense                          []DenseWords
 	Lanes                          LaneWords
 }
 
 // DenseWords is what words cost by that are made for each position, and hold all bits of a window.
 type DenseWords struct {
+	Bits          int   // of a word
 	Words, Pieces int64 // of a group's window; that all groups' words are made of
 	Across        bool  // they are made for several positions at once
 }
@@ -52,13 +54,26 @@ func Popcount(t targets.Target, l Layer) Estimate {
 	return popcounts(t, l, l.Taps*l.Words, counted(t, l))
 }
 
-// PopcountDense is Popcount of words that are put together for each position of the output, number by number.
-func PopcountDense(t targets.Target, l Layer) Estimate {
-	piece := t.Sums().Word * t.WordShares().Piece
-	if l.Dense.Across {
-		piece = t.Sums().Word * t.WordShares().PieceAcross
+// PopcountDense is Popcount of words of so many bits that are put together for each position of the output, number by number.
+func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
+	d := l.Dense[slices.IndexFunc(l.Dense, func(d DenseWords) bool { return d.Bits == bits })]
+	c, shares, narrow := t.Sums(), t.WordShares(), t.NarrowWords()
+	piece := shares.Piece
+	switch {
+	case d.Across && bits == WordChannels:
+		piece = shares.PieceAcross
+	case d.Across:
+		piece = narrow.Piece
 	}
-	return popcounts(t, l, l.Dense.Words, counted(t, l)) + Estimate(piece*float64(l.Outputs*l.ActivationPlanes*l.Dense.Pieces))
+	made := Estimate(c.Word * piece * float64(l.Outputs*l.ActivationPlanes*d.Pieces))
+	if bits == WordChannels {
+		return popcounts(t, l, d.Words, counted(t, l)) + made
+	}
+	each := counted(t, l) * narrow.Bit(bits) * float64(bits) / WordChannels
+	lanes := int64(max(1, t.VectorBits/bits))
+	filters := (l.Filters + lanes - 1) / lanes * lanes // vectors are full, or take as long
+	n := float64(l.Outputs * filters * d.Words * l.ActivationPlanes)
+	return Estimate(n*each+streamed(t, l, d.Words*int64(bits)/8)+levels(c, l)*narrow.Level) + made
 }
 
 // PopcountLanes is Popcount of words that each filter has for itself, made of Sources words of each pixel.

@@ -52,7 +52,7 @@ func Positions(t targets.Target, vectors int) int {
 // registers is for products on their way: cores that work in order wait for each, and LLVM puts others in between; with fewer registers for them it
 // spills sums. By estimated cycles of 3x3 layers of 128 and 256 channels.
 func NarrowPositions(t targets.Target, channels, steps int) int {
-	vectors, weights := Vectors(t, 2*channels), channels*steps/2
+	vectors, weights := Vectors(t, 2*channels, LaneBits), channels*steps/2
 	if t.Registers < 32 {
 		weights /= 2
 	}
@@ -69,14 +69,14 @@ const partInUse = 3
 // beside products, and windows of one tap gained nothing where it was tried.
 func Part(t targets.Target, parts []int, taps, w, window int) (part, positions int) {
 	channels := parts[len(parts)-1]
-	all := Vectors(t, channels)
+	all := Vectors(t, channels, LaneBits)
 	part, positions = channels, Positions(t, all)
 	if !t.InOrder || taps == 1 {
 		return part, positions
 	}
 	least := -1
 	for _, p := range slices.Backward(parts) {
-		v := Vectors(t, p)
+		v := Vectors(t, p, LaneBits)
 		most := min(MaxPositions, (t.Registers-partInUse-v)/(v+1))
 		if most < 1 {
 			continue
@@ -94,9 +94,9 @@ func Part(t targets.Target, parts []int, taps, w, window int) (part, positions i
 // PairPositions is Positions for counting by pairs: a sum, carries and two temporaries for each.
 func PairPositions(t targets.Target) int { return (t.Registers - 4) / 4 }
 
-// Vectors is how many registers hold lanes sums.
-func Vectors(t targets.Target, lanes int) int {
-	n := t.VectorBits / LaneBits
+// Vectors is how many registers hold lanes sums of so many bits.
+func Vectors(t targets.Target, lanes, bits int) int {
+	n := t.VectorBits / bits
 	return max(1, (lanes+n-1)/n)
 }
 

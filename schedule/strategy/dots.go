@@ -19,9 +19,9 @@ func dots() Strategy {
 				pairs := dotInstrs(l, isa.DotPairs, channels)
 				switch {
 				case len(pairs) == 0 || len(dotInstrs(l, isa.DotBytes, channels)) > 0:
-					return cost.Positions(l.Target, cost.Vectors(l.Target, channels))
+					return cost.Positions(l.Target, cost.Vectors(l.Target, channels, l.sumBits()))
 				case pairs[0].Words == 1:
-					return cost.Positions(l.Target, cost.Vectors(l.Target, 2*channels))
+					return cost.Positions(l.Target, cost.Vectors(l.Target, 2*channels, l.sumBits()))
 				}
 				return cost.NarrowPositions(l.Target, channels, pairs[0].Words)
 			})

@@ -245,6 +245,9 @@ func (l *Layer) term() ir.Expr {
 	return term
 }
 
+// sumBits is the width of a sum.
+func (l *Layer) sumBits() int { return l.Func.Buffers()[l.sum.buf].Type.Bits() }
+
 // float says that the sums are floats.
 func (l *Layer) float() bool { return l.Func.Buffers()[l.sum.buf].Type.IsFloat() }
 

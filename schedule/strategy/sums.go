@@ -15,6 +15,7 @@ const (
 	outer  = "filters_outer"
 	unroll = "unroll"
 	part   = "part"
+	blocks = "blocks"
 )
 
 // upTo lists 1 to n.
@@ -61,10 +62,21 @@ func tileKnob(l *Layer, most int) Knob {
 	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile}
 }
 
-// lanesKnobs is the number of channels that are computed together; those of a packed output are the bits of a word.
+// lanesKnobs is the number of channels that are computed together; those of a packed output are the bits of a word, or of several where sums are
+// so narrow that a vector holds them.
 func lanesKnobs(l *Layer) []Knob {
 	if l.packed {
-		return nil
+		most := l.Target.VectorBits / l.sumBits() / l.out.extent(ir.Bit)
+		var domain []int
+		for n := 1; n <= min(most, l.out.extent(ir.Word)); n *= 2 {
+			if l.out.extent(ir.Word)%n == 0 || !l.dense() { // threads share blocks of channels, which cannot overlap then
+				domain = append(domain, n)
+			}
+		}
+		if len(domain) < 2 || l.mean.exists() {
+			return nil
+		}
+		return []Knob{{blocks, "words of channels that are computed together", domain, domain[len(domain)-1]}}
 	}
 	n := cost.Lanes(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col))
 	return []Knob{{lanes, "channels that are computed together", among([]int{4, 8, 16, 32, 64}, n), n}}
@@ -73,7 +85,7 @@ func lanesKnobs(l *Layer) []Knob {
 // lanesOf is the number of sums of a position that a tile has.
 func lanesOf(l *Layer, v Values) int {
 	if l.packed {
-		return l.out.extent(ir.Bit)
+		return l.out.extent(ir.Bit) * max(1, v[blocks])
 	}
 	return cost.PowerOfTwo(min(v[lanes], l.out.extent(ir.Channel)))
 }
@@ -109,6 +121,7 @@ type tiled struct {
 	block    string // the loop in it over words of channels, where these are outside; else the same
 	outer    string // the outermost loop
 	position string // the positions of a tile, "" if it has one
+	words    string // the words of channels of a tile, "" if it has one
 	inner    string // the channels of a tile
 	shared   bool   // blocks of channels do not overlap, so threads can share them
 }
@@ -134,13 +147,25 @@ func (b *builder) tiles(v Values) tiled {
 	}
 	rowTiles, rows := b.split(row, v[tileH], schedule.TailGuard)
 	colTiles, position := b.split(col, v[tileW], schedule.TailShift)
-	order := []string{rowTiles, batch, rows, colTiles, channels, position}
+	if v[blocks] > 1 {
+		if b.extent(channels) == v[blocks] { // a loop of one around it, in which the sums are computed
+			b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, v[blocks])
+			channels, t.words = channels+".o", channels+".i"
+		} else {
+			tail := schedule.TailPerfect
+			if b.extent(channels)%v[blocks] != 0 {
+				tail = schedule.TailShift
+			}
+			channels, t.words = b.split(channels, v[blocks], tail)
+		}
+	}
+	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.words}
 	t.home = channels
 	switch {
 	case dense:
-		order, t.home = []string{channels, rowTiles, batch, colTiles, position}, colTiles
+		order, t.home = []string{channels, rowTiles, batch, colTiles, position, t.words}, colTiles
 	case filtersOuter:
-		order, t.home = []string{rowTiles, batch, channels, rows, colTiles, position}, colTiles
+		order, t.home = []string{rowTiles, batch, channels, rows, colTiles, position, t.words}, colTiles
 	}
 	if !b.packed {
 		order = append(order, t.inner)
@@ -354,6 +379,9 @@ func (b *builder) finish(t tiled) {
 		b.may("parallel %s", t.outer)
 	}
 	b.positions(t)
+	if t.words != "" {
+		b.unroll(b.find(t.words))
+	}
 	b.may("vectorize %s", t.inner)
 }
 

@@ -41,6 +41,9 @@ func partedKnobs(l *Layer) []Knob {
 		return ks
 	}
 	n := l.out.extent(ir.Bit)
+	if ks[0].Name == blocks {
+		n *= ks[0].Default
+	}
 	domain := slices.DeleteFunc([]int{8, 16, 32}, func(k int) bool { return k >= n || n%k != 0 })
 	if len(domain) == 0 {
 		return ks
@@ -66,14 +69,17 @@ func floatKnobs(l *Layer) []Knob {
 }
 
 func tileKnobs(l *Layer) []Knob {
-	return tilesOf(l, func(channels int) int { return cost.Positions(l.Target, cost.Vectors(l.Target, channels)) })
+	return tilesOf(l, func(channels int) int { return cost.Positions(l.Target, cost.Vectors(l.Target, channels, l.sumBits())) })
 }
 
 // tilesOf are the knobs of tiles, of which so many positions of so many channels have registers.
 func tilesOf(l *Layer, positions func(channels int) int) []Knob {
 	ls := lanesKnobs(l)
 	n := l.out.extent(ir.Bit)
-	if len(ls) > 0 {
+	switch {
+	case l.packed && len(ls) > 0:
+		n *= ls[0].Default
+	case len(ls) > 0:
 		n = ls[0].Default
 	}
 	ks := append(ls, columnsKnob(l, positions(n)), rowsKnob(l))
@@ -118,14 +124,14 @@ func carrySave() Strategy {
 			ks := tileKnobs(l)
 			for i, k := range ks {
 				if k.Name == tileW {
-					n := min(cost.MaxCarried, cost.Positions(l.Target, cost.Vectors(l.Target, lanesOf(l, Values{lanes: ks[0].Default}))))
+					n := min(cost.MaxCarried, cost.Positions(l.Target, cost.Vectors(l.Target, lanesOf(l, Values{lanes: ks[0].Default}), l.sumBits())))
 					ks[i] = columnsKnob(l, n)
 				}
 			}
 			return ks
 		},
 		Cost: func(l *Layer, v Values) float64 {
-			return cost.CarrySave(l.Target, sumOf(l), rowOf(l, v), max(1, l.window())*cost.Vectors(l.Target, lanesOf(l, v)))
+			return cost.CarrySave(l.Target, sumOf(l), rowOf(l, v), max(1, l.window())*cost.Vectors(l.Target, lanesOf(l, v), l.sumBits()))
 		},
 		build: func(b *builder, v Values) {
 			t := b.tiles(v)
