@@ -69,7 +69,7 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	if bits == WordChannels {
 		return popcounts(t, l, d.Words, counted(t, l)) + made
 	}
-	each := counted(t, l) * narrow.Bit(bits) * float64(bits) / WordChannels
+	each := counted(t, l) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.Grouped) * float64(bits) / WordChannels
 	lanes := int64(max(1, t.VectorBits/bits))
 	filters := (l.Filters + lanes - 1) / lanes * lanes // vectors are full, or take as long
 	n := float64(l.Outputs * filters * d.Words * l.ActivationPlanes)
