@@ -6,7 +6,7 @@
 //	go run ./examples/networks/measure -only '^resnet18' -json build/networks/some.json
 //
 // Models and libraries are written to build/networks. A network, its float twin and onnxruntime take turns, several rounds; the least time
-// counts. onnxruntime runs the same float network where a Python has it: that of make bench-peers, or python3.
+// counts. A measurement that was stopped goes on where it was, on the same day. onnxruntime runs the same float network where a Python has it: that of make bench-peers, or python3.
 package main
 
 import (

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -127,15 +129,42 @@ func (f flags) measure(ctx context.Context, networks []network) (*Table, error) 
 	t := &Table{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Cores: runtime.NumCPU(), System: measure.System(), LLVM: tools.Version(), Rounds: f.rounds}
 	peer := findPeer(ctx)
 	t.ONNX = peer.version
+	unfinished := filepath.Join(f.dir, "unfinished.json")
+	t.resume(unfinished)
 	for i, n := range networks {
+		if slices.ContainsFunc(t.Networks, func(r Row) bool { return r.Name == n.name }) {
+			continue
+		}
 		fmt.Fprintf(os.Stderr, "%d of %d: %s\n", i+1, len(networks), n.name)
 		row, err := f.row(ctx, n, peer)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n.name, err)
 		}
 		t.Networks = append(t.Networks, *row)
+		if err := t.write(unfinished); err != nil {
+			return nil, err
+		}
 	}
-	return t, nil
+	var done []Row // of these networks, in their order
+	for _, n := range networks {
+		i := slices.IndexFunc(t.Networks, func(r Row) bool { return r.Name == n.name })
+		done = append(done, t.Networks[i])
+	}
+	t.Networks = done
+	return t, os.Remove(unfinished)
+}
+
+// resume takes over what a measurement that was stopped had found, if it was made on the same day by the same machine and tools.
+func (t *Table) resume(unfinished string) {
+	old, err := readTable(unfinished)
+	if err != nil { // there is none, or it is damaged
+		return
+	}
+	was := *old
+	was.Networks = nil
+	if reflect.DeepEqual(was, *t) {
+		t.Networks = old.Networks
+	}
 }
 
 // row measures one network.

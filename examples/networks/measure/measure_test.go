@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,5 +23,20 @@ func TestMarkdown(t *testing.T) {
 	const want = "| n | 2.00 | - | 18.00 | - | 9.0x | - | - | 3.00 | - | 0 % | 0 % | 2.0 MiB | 0 KiB | 2 KiB | 0 KiB | 0.0 s | - |\n"
 	if got := table.markdown(); !strings.HasSuffix(got, want) {
 		t.Errorf("%s\nends otherwise than\n%s", got, want)
+	}
+}
+
+// TestResume: what was measured by the same machine and tools on the same day is taken over, other figures are not.
+func TestResume(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unfinished.json")
+	old := Table{Date: "2026-11-22", CPU: "a", Rounds: 3, Networks: []Row{{Name: "n", OneMS: 2}}}
+	if err := old.write(path); err != nil {
+		t.Fatal(err)
+	}
+	same, other := Table{Date: "2026-11-22", CPU: "a", Rounds: 3}, Table{Date: "2026-11-23", CPU: "a", Rounds: 3}
+	same.resume(path)
+	other.resume(path)
+	if len(same.Networks) != 1 || same.Networks[0].OneMS != 2 || len(other.Networks) != 0 {
+		t.Errorf("%v, %v", same, other)
 	}
 }
