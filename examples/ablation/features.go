@@ -7,6 +7,7 @@ import (
 
 	"ripc"
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/lower/layout"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
@@ -137,7 +138,8 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 	return o, nil
 }
 
-// trace is the schedule of f: that of its strategy, without the steps of features that are off, and without those that need these.
+// trace is the schedule of f: that of its strategy, without the steps of features that are off, and without those that need these: that
+// cannot be done without them, or leave what cannot be proved right.
 func (s set) trace(f *ir.Func, t targets.Target) (schedule.Trace, error) {
 	choice, err := s.choice(f, t)
 	if err != nil {
@@ -148,7 +150,8 @@ func (s set) trace(f *ir.Func, t targets.Target) (schedule.Trace, error) {
 		if !s[featureOf(st.Op)] {
 			continue
 		}
-		if next, err := (schedule.Trace{st}).ApplyAll(f, schedule.WithInstrs(isa.For(t))); err == nil {
+		next, err := (schedule.Trace{st}).ApplyAll(f, schedule.WithInstrs(isa.For(t)))
+		if err == nil && arith.VerifyBounds(next.Func) == nil && arith.VerifyWidths(next.Func) == nil {
 			f, kept = next.Func, append(kept, st)
 		}
 	}
