@@ -91,12 +91,12 @@ func (a *agreement) newChooser(usual *ir.Program) (*chooser, error) {
 		for _, form := range coupling.Scopes[name].Forms {
 			f.vars = append(f.vars, len(c.layers)+form)
 		}
-		if n := sizeOf(sizes, f.vars); n <= maxTable {
-			f.costs = slices.Repeat([]float64{math.NaN()}, n)
-		} else {
+		n := sizeOf(sizes, f.vars)
+		if n > maxTable {
 			c.missing = true
 			continue
 		}
+		f.costs = slices.Repeat([]float64{math.NaN()}, n)
 		c.stages, c.tables = append(c.stages, name), append(c.tables, f)
 	}
 	return c, nil

@@ -13,9 +13,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/space"
 	"ripc/compile"
-	"ripc/fusedglue"
 	"ripc/graph"
-	"ripc/importer/ripcjson"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
@@ -72,14 +70,7 @@ func coupled(t *rapid.T) *graph.Graph {
 	}
 	text := fmt.Sprintf(`{"format": "ripc.model/1", "name": "net", "inputs": [%s], "weights": {"init": "random", "seed": 4}, "outputs": ["%s"], "nodes": [
 %s]}`, input, strings.Join(outputs, `", "`), strings.Join(nodes, ",\n"))
-	g, err := ripcjson.Parse("net.json", []byte(text), nil)
-	if err == nil {
-		g, err = fusedglue.Fuse(t.Context(), g, nil, nil)
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return g
+	return parsed(t, text)
 }
 
 // assignments are all that the layers of g may be computed by.

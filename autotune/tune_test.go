@@ -58,7 +58,12 @@ func model(t testing.TB, layers ...layer) *graph.Graph {
 	return parsed(t, text.String())
 }
 
-func parsed(t testing.TB, text string) *graph.Graph {
+// parsed is the network of a text, fused; t is a test's or rapid's.
+func parsed(t interface {
+	Helper()
+	Context() context.Context
+	Fatalf(format string, args ...any)
+}, text string) *graph.Graph {
 	t.Helper()
 	g, err := ripcjson.Parse("net.json", []byte(text), nil)
 	if err == nil {

@@ -130,15 +130,20 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 
 // rangeOf is the Within of weights.
 func rangeOf(weights []int8) ir.Range {
-	largest := 1
-	for _, w := range weights {
-		largest = max(largest, int(w), -int(w))
-	}
-	top := int64(1)<<bits.Len(uint(largest)) - 1
+	top := int64(1)<<bits.Len(uint(farthest(weights))) - 1
 	if top > math.MaxInt8 {
 		return ir.Range{}
 	}
 	return ir.Range{From: -top, To: top}
+}
+
+// farthest is how far from 0 weights are at most, at least 1.
+func farthest[T int8 | int16](weights []T) int {
+	n := 1
+	for _, w := range weights {
+		n = max(n, int(w), -int(w))
+	}
+	return n
 }
 
 // maxNarrow is the largest number of steps whose products instructions add in 16 bits.
@@ -150,10 +155,7 @@ func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
 	if len(f.Ints) == 0 || step != cost.Quad {
 		return 0
 	}
-	weight, level := 1, min(x.Top(), math.MaxUint8)
-	for _, w := range f.Ints {
-		weight = max(weight, int(w), -int(w))
-	}
+	weight, level := farthest(f.Ints), min(x.Top(), math.MaxUint8)
 	if t.SignedBytes() && level > math.MaxInt8 {
 		level = maxByte
 	}

@@ -125,10 +125,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes
 	}
-	switch words := by.counted(); by {
-	default:
-		c.Counts = newCounts(f, &x, words)
-		c.Counts.Across = words.across(f, t)
+	switch by {
 	case Table4, Table6:
 		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits})
 		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
@@ -137,6 +134,10 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.Sums = newSums(f, &x)
 	case Dot:
 		c.Dots = newDots(f, &x, t.SignedBytes())
+	default:
+		words := by.counted()
+		c.Counts = newCounts(f, &x, words)
+		c.Counts.Across = words.across(f, t)
 	}
 	return c
 }
