@@ -41,6 +41,7 @@ func operations() []operation {
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
 		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"set_encoding", "set_encoding BUFFER TYPE [-> LOOP]", 2, 1, nil, runSetEncoding},
+		{"flatten", "flatten BUFFER DIM", 2, 0, nil, runFlatten},
 		{"replicate", "replicate BUFFER LOOP [-> LOOP]", 2, 1, nil, runReplicate},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
@@ -172,6 +173,27 @@ func runSetEncoding(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	return g, err
 }
 
+// dimOf is the number of a dimension.
+func dimOf(word string) (int, error) {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		return 0, &ir.Error{Msg: fmt.Sprintf("dimension %q is not a number", word)}
+	}
+	return n, nil
+}
+
+func runFlatten(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	dim, err := dimOf(s.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	g, view, err := Flatten(f, s.Args[0], dim)
+	if view != nil {
+		a.packs = append(a.packs, *view)
+	}
+	return g, err
+}
+
 func runPack(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	factor := 0
 	if v, ok := s.Get("factor"); ok {
@@ -194,9 +216,9 @@ func runCarrySave(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 }
 
 func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
-	dim, err := strconv.Atoi(s.Args[1])
+	dim, err := dimOf(s.Args[1])
 	if err != nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("dimension %q is not a number", s.Args[1])}
+		return nil, err
 	}
 	g, p, err := Pair(f, s.Args[0], dim)
 	if p != nil {
