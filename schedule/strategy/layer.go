@@ -177,7 +177,7 @@ func (l *Layer) scatters() bool {
 		return arith.Scattered(loop)
 	}
 	const word = "word"
-	f, err := schedule.Split(l.Func, loop.Var, ir.U32.Bits(), schedule.TailPerfect, loop.Var+word, loop.Var)
+	f, err := schedule.Split(l.Func, loop.Var, l.out.extent(ir.Bit), schedule.TailPerfect, loop.Var+word, loop.Var)
 	if err != nil {
 		return true
 	}
