@@ -14,6 +14,7 @@ type Layer struct {
 	Func   *ir.Func
 	Target targets.Target
 
+	steps *steps // applies those of its schedules
 	// out writes the output or, where that is the mean of all positions, what the mean is of.
 	out nest
 	// mean adds up what out writes, and final writes the output, a block of channels in each iteration of its loop over words; the zero
@@ -85,7 +86,7 @@ func (n nest) along(idx []ir.Expr) []ir.Axis {
 
 // LayerOf looks at f.
 func LayerOf(f *ir.Func, t targets.Target) *Layer {
-	l := &Layer{Func: f, Target: t}
+	l := &Layer{Func: f, Target: t, steps: newSteps(t)}
 	params := map[string]bool{}
 	for _, p := range f.Params {
 		params[p.Name] = true
