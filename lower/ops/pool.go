@@ -54,75 +54,6 @@ func orElse(cond, v, other ir.Expr) ir.Expr {
 	return &ir.Select{Cond: cond, A: v, B: other}
 }
 
-// MaxPoolBits is the maximum of levels over each window, on bit planes: for one plane an OR, for more a comparison of
-// whole words from the top plane down. above marks the channels whose new level is greater by the planes so far, below those where it is
-// less; where neither is decided, either level's bit is the maximum's. Positions outside the image count as the smallest level, all bits 0
-// (unipolar 0, bipolar -m). bipolar_inv does the same to the complement.
-// slice (in words) is the part of a concatenated output that it writes.
-func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
-	p := newPool(a, shape)
-	x := BitBuffer("x", planes, shape, enc)
-	words := x.Shape[4]
-	y := BitBuffer("y", planes, []int{shape[0], p.oh, p.ow, shape[3]}, enc)
-	if slice.Total > 0 {
-		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
-	}
-	m := buf("m", ir.U32, planes, words)
-	above, below := buf("above", ir.U32, words), buf("below", ir.U32, words)
-	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
-	i := vars(outer)
-	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
-	xv := func(n int, c ir.Expr) ir.Expr {
-		v := ir.At(x, ir.Int(n), i[0], iy, ix, c)
-		if enc == ir.BipolarInv { // the largest value has the smallest level
-			v = ir.Un(ir.Not, v)
-		}
-		return orElse(cond, v, ir.Const(ir.U32, 0))
-	}
-	per := func(name string, ss func(c ir.Expr) []ir.Stmt) ir.Stmt {
-		return ir.Nest(loops("", over(ir.Word, name, words)), ir.Seq(ss(ir.V(name))...))
-	}
-	start := per("c0", func(c ir.Expr) (ss []ir.Stmt) {
-		for n := range planes {
-			ss = append(ss, set(m, ir.Const(ir.U32, 0), ir.Int(n), c))
-		}
-		return ss
-	})
-	step := per("c", func(c ir.Expr) (ss []ir.Stmt) {
-		if planes == 1 {
-			return []ir.Stmt{update(ir.OrTo, m, xv(0, c), ir.Int(0), c)}
-		}
-		ss = append(ss, set(above, ir.Const(ir.U32, 0), c), set(below, ir.Const(ir.U32, 0), c))
-		and := func(a, b ir.Expr) ir.Expr { return ir.Bin(ir.And, a, b) }
-		except := func(a ir.Expr, b ir.Buffer) ir.Expr { return and(a, ir.Un(ir.Not, ir.At(b, c))) }
-		for n := planes - 1; n >= 0; n-- {
-			mv := ir.At(m, ir.Int(n), c)
-			if n > 0 {
-				ss = append(ss, update(ir.OrTo, above, except(and(xv(n, c), ir.Un(ir.Not, mv)), below), c),
-					update(ir.OrTo, below, except(and(mv, ir.Un(ir.Not, xv(n, c))), above), c))
-			}
-			ss = append(ss, set(m, ir.Bin(ir.Or, except(mv, above), except(xv(n, c), below)), ir.Int(n), c))
-		}
-		return ss
-	})
-	finish := per("c1", func(c ir.Expr) (ss []ir.Stmt) {
-		for n := range planes {
-			v := ir.At(m, ir.Int(n), c)
-			if enc == ir.BipolarInv {
-				v = ir.Bin(ir.And, ir.Un(ir.Not, v), onesWord(shape[3], c))
-			}
-			ss = append(ss, set(y, v, ir.Int(n), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
-		}
-		return ss
-	})
-	bufs := []ir.Buffer{m}
-	if planes > 1 {
-		bufs = append(bufs, above, below)
-	}
-	body := ir.Nest(outer, allocs(bufs, ir.Seq(start, p.window(step), finish)))
-	return &ir.Func{Name: p.name(fmt.Sprintf("maxpool_a%d", planes)), Params: []ir.Param{in(x), out(y)}, Body: body}
-}
-
 // MaxPoolBytes is MaxPoolBits where levels lie one a byte; slice is in channels.
 func MaxPoolBytes(a *graph.PoolAttrs, x layout.Tensor, slice Slice) *ir.Func {
 	p, t := newPool(a, x.Shape), x.Stored()
@@ -150,13 +81,13 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
-// PoolFloat is max_pool or avg_pool on f32. The mean divides by the number of positions inside the image.
-func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
+// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of positions inside the image.
+func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func {
 	p := newPool(a, shape)
 	x := buf("x", ir.F32, shape...)
-	y := buf("y", ir.F32, shape[0], p.oh, p.ow, shape[3])
+	y := buf("y", ir.F32, shape[0], p.oh, p.ow, max(shape[3], slice.Total))
 	if op == "max_pool" {
-		f := p.maximum(x, y, ir.MaxTo, ir.Float(negInf()), 0)
+		f := p.maximum(x, y, ir.MaxTo, ir.Float(negInf()), slice.Offset)
 		f.Name = p.name(op)
 		return f
 	}
@@ -169,7 +100,9 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
 	step := p.channels("c", func(c ir.Expr) ir.Stmt {
 		return update(ir.AddTo, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), ir.Float(0)), c)
 	})
-	last := p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)), i[0], i[1], i[2], c) })
+	last := p.channels("c1", func(c ir.Expr) ir.Stmt {
+		return set(y, ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
+	})
 	return &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)},
 		Body: ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))}
 }
