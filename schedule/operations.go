@@ -35,7 +35,7 @@ func operations() []operation {
 		{"compute_inline", "compute_inline BUFFER", 1, 0, nil, runComputeInline},
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
-		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
+		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [apart=N] [-> BUFFER]", 3, 1, []string{"apart"}, runNarrowAccumulate},
 		{"rfactor", "rfactor BUFFER LANES LOOP [type=TYPE] [-> BUFFER]", 3, 1, []string{"type"}, runRfactor},
 		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
@@ -147,7 +147,13 @@ func runNarrowAccumulate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	if err != nil {
 		return nil, &ir.Error{Msg: err.Error()}
 	}
-	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, s.result())
+	apart := 0
+	if v, ok := s.Get("apart"); ok {
+		if apart, err = strconv.Atoi(v); err != nil || apart < 1 {
+			return nil, &ir.Error{Msg: fmt.Sprintf("apart %q is no number of elements", v)}
+		}
+	}
+	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, apart, s.result())
 }
 
 func runRfactor(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {

@@ -116,7 +116,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	case 32, 33:
 		return fmt.Sprintf("flatten %s %d", anyBuf(), draw("dim", 4))
 	case 18:
-		return fmt.Sprintf("narrow_accumulate acc %s %s", nested()[1], []string{"u8", "i16", "u16"}[draw("type", 3)])
+		return fmt.Sprintf("narrow_accumulate acc %s %s%s", nested()[1], []string{"u8", "i16", "u16"}[draw("type", 3)], []string{"", "", " apart=2", " apart=4"}[draw("apart", 4)])
 	case 19:
 		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}
