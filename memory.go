@@ -41,6 +41,8 @@ type ArenaUse struct {
 	Bytes  int64  `json:"bytes"`
 	First  int    `json:"first"`
 	Last   int    `json:"last"`
+	// Over is the tensor that ends in stage First and in whose place the stage writes this one; "" if none does.
+	Over string `json:"over,omitempty"`
 }
 
 // at reports whether the tensor is needed in a stage.
@@ -87,6 +89,12 @@ func arenaUses(stages []describe.Stage) []ArenaUse {
 	list := []ArenaUse{}
 	at := map[string]int{}
 	for i, s := range stages {
+		read := map[int64]string{} // by offset
+		for _, t := range s.Reads {
+			if t.Where == ir.ArenaBuf.String() {
+				read[t.Offset] = t.Title()
+			}
+		}
 		for _, t := range slices.Concat(s.Reads, s.Writes) {
 			n, err := runtime.TensorBytes(t)
 			if t.Where != ir.ArenaBuf.String() || err != nil {
@@ -96,7 +104,7 @@ func arenaUses(stages []describe.Stage) []ArenaUse {
 			if !known {
 				k = len(list)
 				at[t.Name] = k
-				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i})
+				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i, Over: read[t.Offset]})
 			}
 			list[k].Last = i
 		}

@@ -38,7 +38,7 @@ type Backend interface {
 //
 //	(scratch, uint32 tid, uint32 nthreads)
 //
-// All pointers are aligned to abi.Align, and no two overlap. All nthreads threads call it, each with its own tid; a
+// All pointers are aligned to abi.Align, and no two overlap, but where an output lies over an input (ir.Param). All nthreads threads call it, each with its own tid; a
 // parallel loop is divided among them, and what has none is run by thread 0.
 type Kernel struct {
 	Symbol  string

@@ -126,7 +126,8 @@ const headerEnd = `
 int {name}_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,
     ripc_sync *sync);
 
-/* Runs the stages first .. last-1, of {stages}, on what the workspace holds, for debugging and measuring: none if first is last. */
+/* Runs the stages first .. last-1, of {stages}, on what the workspace holds, for debugging and measuring: none if first is last. A
+ * stage may write where it reads, so its input may be gone then. */
 int {name}_run_stages(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,
     ripc_sync *sync, uint32_t first, uint32_t last);
 

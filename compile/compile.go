@@ -193,10 +193,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, o.Algorithms)
 	}
 	c.Program, err = lower.Program(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
-	if err != nil {
-		return err
-	}
-	return addressable(c.Program, c.Target)
+	return err
 }
 
 // schedule chooses a trace for every Func, and schedules the Program with them.
@@ -206,7 +203,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		return err
 	}
 	c.Choices = map[string]strategy.Choice{}
-	return c.apply(ctx, func(f *ir.Func) (schedule.Trace, bool, error) {
+	err = c.apply(ctx, func(f *ir.Func) (schedule.Trace, bool, error) {
 		if t, given := traces[f.Name]; given {
 			return t, true, nil
 		}
@@ -220,6 +217,10 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		c.Choices[f.Name] = choice
 		return choice.Trace, false, nil
 	})
+	if err != nil {
+		return err
+	}
+	return addressable(c.Scheduled, c.Target)
 }
 
 // Version is ripc's version, which every artifact carries.

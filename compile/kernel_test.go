@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/codegen"
+	"ripc/codegen/llvm"
+	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/internal/need"
@@ -66,6 +69,40 @@ func TestKernel(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSchedulesShareDriver: of two schedules of a kernel that an engine is to load, what differs is compiled, the kernel; a library that is
+// linked has a name with its hash, which its driver knows.
+func TestSchedulesShareDriver(t *testing.T) {
+	target, err := targets.Lookup("rpi3")
+	need.OK(t, err)
+	tools, err := toolchain.Find()
+	need.OK(t, err)
+	cache, err := toolchain.OpenCache(t.TempDir(), toolchain.DefaultLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := compile.KernelOptions{With: []codegen.Backend{llvm.Backend{Tools: tools, Cache: cache}}}
+	misses := 0
+	for _, c := range []struct {
+		trace    string
+		kind     codegen.Kind
+		compiled int
+	}{
+		{"", codegen.Runnable, 3}, // the kernel, its driver, the check of the CPU
+		{"split o 16", codegen.Runnable, 1},
+		{"split o 16", codegen.SO, 1},
+		{"split o 32", codegen.SO, 2},
+	} {
+		o.Emit = []codegen.Kind{c.kind}
+		if _, err := compile.Kernel(t.Context(), matvec(), trace(t, c.trace), target, o); err != nil {
+			t.Fatal(err)
+		}
+		if got := cache.Stats().Misses - misses; got != c.compiled {
+			t.Errorf("%s with %q: %d modules were compiled, want %d", c.kind, c.trace, got, c.compiled)
+		}
+		misses = cache.Stats().Misses
 	}
 }
 

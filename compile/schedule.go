@@ -10,6 +10,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/size"
+	"ripc/lower/plan"
 	"ripc/schedule"
 	"ripc/targets"
 	"ripc/targets/isa"
@@ -49,6 +50,7 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 		}
 	}
 	dropUnused(&s)
+	s.Arena = plan.InPlace(&s)
 	if err := ir.VerifyProgram(&s); err != nil {
 		return nil, nil, fmt.Errorf("scheduling %s: %w", s.Name, err)
 	}

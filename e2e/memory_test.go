@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ripc"
@@ -11,10 +12,13 @@ import (
 	"ripc/floattwin"
 	"ripc/graph"
 	"ripc/internal/abi"
+	"ripc/internal/need"
 	"ripc/ir"
+	"ripc/targets"
 )
 
-// needed is the most that the arena's buffers take that a stage of p needs at once: no placement takes less.
+// needed is the most of the arena that a stage of p needs at once, where what is written over something takes no more: no placement of
+// these takes less.
 func needed(p *ir.Program) (most int64) {
 	first, last := map[string]int{}, map[string]int{}
 	for i, s := range p.Stages {
@@ -27,8 +31,10 @@ func needed(p *ir.Program) (most int64) {
 	}
 	for i := range p.Stages {
 		var n int64
+		counted := map[int64]bool{} // offsets
 		for _, b := range p.Buffers {
-			if f, ok := first[b.Name]; b.Kind == ir.ArenaBuf && ok && f <= i && i <= last[b.Name] {
+			if f, ok := first[b.Name]; b.Kind == ir.ArenaBuf && ok && f <= i && i <= last[b.Name] && !counted[b.Offset] {
+				counted[b.Offset] = true
 				n += abi.RoundUp(int64(b.Bytes()))
 			}
 		}
@@ -37,8 +43,8 @@ func needed(p *ir.Program) (most int64) {
 	return most
 }
 
-// planned is the Program of g, or of its float twin, with its arena.
-func planned(ctx context.Context, g *graph.Graph, twin bool) (*ir.Program, error) {
+// planned is g, or its float twin, as it is compiled, with its arena; nothing is generated.
+func planned(ctx context.Context, g *graph.Graph, twin bool) (*compile.Compiled, error) {
 	var err error
 	if twin {
 		if g, err = floattwin.Of(g); err != nil {
@@ -48,7 +54,7 @@ func planned(ctx context.Context, g *graph.Graph, twin bool) (*ir.Program, error
 	if err := graph.Check(g); err != nil {
 		return nil, err
 	}
-	return compile.Definition(ctx, g, compile.Options{Target: "rpi3"})
+	return compile.Network(ctx, func(context.Context) (*graph.Graph, error) { return g, nil }, compile.Options{Target: "rpi3"})
 }
 
 // TestArenaPlacement: buffers of networks lie as close together as what is needed at once allows, within a few percent.
@@ -69,8 +75,11 @@ func TestArenaPlacement(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := needed(p); float64(p.Arena) > slack*float64(n) {
-					t.Errorf("float twin %v: an arena of %d bytes; %d are needed at once", twin, p.Arena, n)
+				if n := needed(p.Scheduled); float64(p.Scheduled.Arena) > slack*float64(n) {
+					t.Errorf("float twin %v: an arena of %d bytes; %d are needed at once", twin, p.Scheduled.Arena, n)
+				}
+				if p.Scheduled.Arena > p.Program.Arena {
+					t.Errorf("float twin %v: an arena of %d bytes, and %d without writing in place", twin, p.Scheduled.Arena, p.Program.Arena)
 				}
 			}
 		})
@@ -99,13 +108,62 @@ func TestActivations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				arena[i] = p.Arena
+				arena[i] = p.Scheduled.Arena
 			}
 			times := float64(arena[1]) / float64(arena[0])
 			t.Logf("%d bytes, %.1f times as much in floats", arena[0], times)
 			if times < want {
 				t.Errorf("activations take %d bytes, and %d in floats: %.2f times as much, want %.0f", arena[0], arena[1], times, want)
 			}
+		})
+	}
+}
+
+// TestWrittenInPlace: stages of networks with shortcuts write over what they read, on every target, and compute what the definition does, by
+// any number of threads, on memory that holds both.
+func TestWrittenInPlace(t *testing.T) {
+	for name, least := range map[string]int{"birealnet": 5, "quicknet": 2, "realtobinary": 6, "reactnet_a": 2} {
+		n, err := zoo.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := n.Small().Write(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
+			t.Run(name+"/"+target, func(t *testing.T) {
+				t.Parallel()
+				o := ripc.Options{Target: target}
+				c, err := ripc.Compile(t.Context(), path, o)
+				need.OK(t, err)
+				stages := 0
+				for _, s := range c.Scheduled.Stages {
+					f := c.Scheduled.FuncByName(s.Func)
+					for k, q := range f.Params {
+						j := slices.IndexFunc(f.Params, func(r ir.Param) bool { return r.Name == q.Over })
+						if j < 0 {
+							continue
+						}
+						out, in := c.Scheduled.BufferByName(s.Args[k]), c.Scheduled.BufferByName(s.Args[j])
+						if out.Kind == ir.ArenaBuf && in.Kind == ir.ArenaBuf && out.Offset == in.Offset {
+							stages++
+						}
+					}
+				}
+				if stages < least {
+					t.Errorf("%d stages write over what they read, want %d", stages, least)
+				}
+				rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: o, Threads: 1 + i})
+				need.OK(t, err)
+				if !rep.OK {
+					t.Error(faults(rep))
+				}
+			})
+		}
+		t.Run(name+"/c", func(t *testing.T) {
+			t.Parallel()
+			verifyC(t, path, ripc.Options{}, 2)
 		})
 	}
 }

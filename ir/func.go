@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -13,10 +14,13 @@ type Func struct {
 	Body   Stmt
 }
 
-// Param is a buffer that the caller brings. Parameters never overlap.
+// Param is a buffer that the caller brings. Parameters never overlap, but for those that say so.
 type Param struct {
 	Buffer
 	Out bool // written (and maybe read) by the Func; others are only read
+	// Over, of an output, names an input in whose very place it may lie: the Func writes no element there that it still reads
+	// (ir/deps proves it). "" is none.
+	Over string
 }
 
 // Takes reports whether b can be the argument for p: as many elements of the same type and encoding. A parameter that is
@@ -28,6 +32,11 @@ func (p Param) Takes(b Buffer) bool {
 	}
 	words := b.Type.IsInt() && !b.Type.Signed() && p.Type.IsInt() && !p.Type.Signed() && p.Type.Bits() < b.Type.Bits()
 	return words && !p.Out && p.Enc.Kind == NoEncoding && b.Bytes() == p.Bytes()
+}
+
+// Apart reports whether the memory of parameter p of f is reached through p alone while f runs: it lies over no other, and none over it.
+func (f *Func) Apart(p Param) bool {
+	return p.Over == "" && !slices.ContainsFunc(f.Params, func(q Param) bool { return q.Over == p.Name })
 }
 
 // WithBody is f with another body.

@@ -75,6 +75,9 @@ func (p *printer) fn(kind string, f *Func) {
 		if q.Out {
 			s = "out " + s
 		}
+		if q.Over != "" {
+			s += " over %" + q.Over
+		}
 		ps = append(ps, s)
 	}
 	p.line("%s @%s(%s) {", kind, f.Name, strings.Join(ps, ", "))

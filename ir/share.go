@@ -5,51 +5,106 @@ import "math"
 // Share is e with parts that are equal made one node: whoever goes through it by node meets each part once. Parts are equal if they print
 // equal and have the same types, NaN and the signs of zeros told apart.
 func Share(e Expr) Expr {
-	nodes, number := map[part]Expr{}, map[Expr]int{}
-	return MapExpr(e, func(x Expr) Expr {
-		p := part{}
-		switch x := x.(type) {
-		case *IntImm:
-			p.kind, p.t, p.bits = 'i', x.T, x.V
-		case *FloatImm:
-			p.kind, p.bits = 'f', int64(math.Float32bits(x.V))
-		case *Var:
-			p.kind, p.name = 'v', x.Name
-		case *Load:
-			p.kind, p.t, p.name = 'l', x.T, x.Buf
-		case *Binary:
-			p.kind, p.bits = 'b', int64(x.Op)
-		case *Unary:
-			p.kind, p.bits = 'u', int64(x.Op)
-		case *Select:
-			p.kind = 's'
-		case *Cast:
-			p.kind, p.t = 'c', x.T
-		case *Bitcast:
-			p.kind, p.t = 'r', x.T
-		case *Fma:
-			p.kind = 'm'
-		}
-		for i, y := range operands(x) {
-			if i < len(p.operands) {
-				p.operands[i] = number[y]
-			} else { // of a load from a buffer of many dimensions
-				p.more += "," + ExprString(y)
-			}
-		}
-		if y, ok := nodes[p]; ok {
-			return y
-		}
-		nodes[p], number[x] = x, len(number)+1
-		return x
-	})
+	return sharing{}.of(e).node
 }
 
-// part is what two nodes are compared by; operands are numbered from 1.
+// sharing are the nodes by what they consist of.
+type sharing map[part]shared
+
+// shared is a node with its number, from 1.
+type shared struct {
+	node   Expr
+	number int32
+}
+
+// part is what two nodes are compared by. Operands are numbers, 0 is none.
 type part struct {
-	kind       byte
-	t          Type
-	bits       int64
-	name, more string
-	operands   [6]int
+	kind     byte
+	t        Type
+	operands [3]int32
+	bits     int64
+	name     string
+}
+
+// note gives the node that is there, or the one that make makes.
+func (s sharing) note(p part, node func() Expr) shared {
+	n, ok := s[p]
+	if !ok {
+		n = shared{node(), int32(len(s) + 1)}
+		s[p] = n
+	}
+	return n
+}
+
+// of is e with its parts shared. A node whose operands stay is itself.
+func (s sharing) of(e Expr) shared {
+	as := func() Expr { return e }
+	switch x := e.(type) {
+	case *IntImm:
+		return s.note(part{kind: 'i', t: x.T, bits: x.V}, as)
+	case *FloatImm:
+		return s.note(part{kind: 'f', bits: int64(math.Float32bits(x.V))}, as)
+	case *Var:
+		return s.note(part{kind: 'v', name: x.Name}, as)
+	case *Load:
+		return s.load(x)
+	case *Binary:
+		a, b := s.of(x.A), s.of(x.B)
+		if a.node != x.A || b.node != x.B {
+			as = func() Expr { return &Binary{x.Op, a.node, b.node} }
+		}
+		return s.note(part{kind: 'b', bits: int64(x.Op), operands: [3]int32{a.number, b.number}}, as)
+	case *Unary:
+		a := s.of(x.A)
+		if a.node != x.A {
+			as = func() Expr { return &Unary{x.Op, a.node} }
+		}
+		return s.note(part{kind: 'u', bits: int64(x.Op), operands: [3]int32{a.number}}, as)
+	case *Select:
+		c, a, b := s.of(x.Cond), s.of(x.A), s.of(x.B)
+		if c.node != x.Cond || a.node != x.A || b.node != x.B {
+			as = func() Expr { return &Select{c.node, a.node, b.node} }
+		}
+		return s.note(part{kind: 's', operands: [3]int32{c.number, a.number, b.number}}, as)
+	case *Cast:
+		a := s.of(x.A)
+		if a.node != x.A {
+			as = func() Expr { return &Cast{x.T, a.node} }
+		}
+		return s.note(part{kind: 'c', t: x.T, operands: [3]int32{a.number}}, as)
+	case *Bitcast:
+		a := s.of(x.A)
+		if a.node != x.A {
+			as = func() Expr { return &Bitcast{x.T, a.node} }
+		}
+		return s.note(part{kind: 'r', t: x.T, operands: [3]int32{a.number}}, as)
+	case *Fma:
+		a, b, c := s.of(x.A), s.of(x.B), s.of(x.C)
+		if a.node != x.A || b.node != x.B || c.node != x.C {
+			as = func() Expr { return &Fma{a.node, b.node, c.node} }
+		}
+		return s.note(part{kind: 'm', operands: [3]int32{a.number, b.number, c.number}}, as)
+	}
+	return shared{e, 0}
+}
+
+// load is of of a load. Its indices, of which there may be many, are a list: each is a part with those before it.
+func (s sharing) load(x *Load) shared {
+	idx, list, stays := x.Idx, shared{}, true
+	for i, y := range x.Idx {
+		n := s.of(y)
+		if n.node != y && stays {
+			idx, stays = append(make([]Expr, 0, len(x.Idx)), x.Idx...), false
+		}
+		if !stays {
+			idx[i] = n.node
+		}
+		list = s.note(part{kind: ',', operands: [3]int32{list.number, n.number}}, func() Expr { return nil })
+	}
+	return s.note(part{kind: 'l', t: x.T, name: x.Buf, operands: [3]int32{list.number}}, func() Expr {
+		if stays {
+			return x
+		}
+		return &Load{x.Buf, x.T, idx}
+	})
 }

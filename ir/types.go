@@ -185,6 +185,12 @@ func (b Buffer) Outside(data []byte) (element int, found bool) {
 	return 0, false
 }
 
+// SamePlaces reports whether element i of a and of b lie in the same bytes where both begin at one address, and there are as many of each.
+// Floats and integers never do, since C may not see them in one place.
+func SamePlaces(a, b Buffer) bool {
+	return a.Elems() == b.Elems() && a.Type.Bytes() == b.Type.Bytes() && a.Type.IsFloat() == b.Type.IsFloat()
+}
+
 // Elems is the number of elements; 1 for a scalar (empty shape).
 func (b Buffer) Elems() int {
 	n := 1

@@ -33,11 +33,30 @@ func verifyFunc(f *Func, checked map[*Func]bool) error {
 			return err
 		}
 	}
+	for _, p := range f.Params {
+		if p.Over != "" && !f.overInput(p) {
+			return v.fail(BufferString(p.Buffer), wrong(fmt.Sprintf("it cannot lie in the place of %%%s", p.Over),
+				"an output may lie over an input of as many elements of the same size, both floats or both integers, and no other output over the same"))
+		}
+	}
 	if err := v.stmt(f.Body); err != nil {
 		return err
 	}
 	checked[f] = true
 	return nil
+}
+
+// overInput reports whether p, a parameter of f, may be over what it names, as far as sizes go.
+func (f *Func) overInput(p Param) bool {
+	ok := false
+	for _, q := range f.Params {
+		if q.Name == p.Over {
+			ok = p.Out && !q.Out && SamePlaces(p.Buffer, q.Buffer)
+		} else if q.Over == p.Over && q.Name != p.Name {
+			return false
+		}
+	}
+	return ok
 }
 
 // fail adds the place to err: op is the text of what is wrong.

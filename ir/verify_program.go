@@ -161,8 +161,9 @@ func (v *programVerifier) stage(s Stage) error {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s is read, but not written before, or overwritten since", name), "")
 		}
 		for j, other := range s.Args[:i] {
-			if (q.Out || f.Params[j].Out) && (other == name || overlap(b, v.bufs[other])) {
-				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written", other, name), "parameters never overlap")
+			o := v.bufs[other]
+			if (q.Out || f.Params[j].Out) && (other == name || overlap(b, o) && !inPlace(b, q, o, f.Params[j]) && !inPlace(o, f.Params[j], b, q)) {
+				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written", other, name), "parameters never overlap, unless an output is over an input")
 			}
 		}
 	}
@@ -189,6 +190,11 @@ func (v *programVerifier) write(b *ProgBuf) {
 		}
 	}
 	v.arena = slices.Replace(v.arena, from, to, b)
+}
+
+// inPlace reports whether output out, which is parameter p, lies where input in, which is q, does, and may.
+func inPlace(out *ProgBuf, p Param, in *ProgBuf, q Param) bool {
+	return p.Over != "" && p.Over == q.Name && out.Offset == in.Offset && out.Bytes() == in.Bytes()
 }
 
 func overlap(a, b *ProgBuf) bool {

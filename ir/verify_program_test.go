@@ -36,6 +36,12 @@ func TestVerifyProgram(t *testing.T) {
 		g.Params[param].Range = ir.Range{From: 0, To: 7}
 		return &g
 	}
+	over := func(input string) *ir.Func { // whose output may lie over that input
+		g := *add
+		g.Params = slices.Clone(add.Params)
+		g.Params[2].Over = input
+		return &g
+	}
 	tests := []struct {
 		name   string
 		change func(p *ir.Program)
@@ -102,6 +108,26 @@ func TestVerifyProgram(t *testing.T) {
 		{"reads what is gone", func(p *ir.Program) { p.Buffers[3].Offset = 0; p.Stages[1].Args = []string{"w", "w", "u"} }, "%t is read, but not written before, or overwritten since"},
 		{"in place", func(p *ir.Program) { p.Stages[1].Args = []string{"t", "w", "t"} }, "%t and %t are in the same place"},
 		{"overlap", func(p *ir.Program) { p.Buffers[3].Offset = 0 }, "%t and %u are in the same place"},
+		{"an output over an input", func(p *ir.Program) {
+			p.Buffers[3].Offset, p.Funcs, p.Stages[2].Args[0] = 0, []*ir.Func{over("p")}, "w"
+		}, ""},
+		{"over an input that is read again", func(p *ir.Program) { p.Buffers[3].Offset, p.Funcs = 0, []*ir.Func{over("p")} }, "%t is read, but not written before, or overwritten since"},
+		{"over another input", func(p *ir.Program) {
+			p.Buffers[3].Offset, p.Funcs, p.Stages[2].Args[0] = 0, []*ir.Func{over("q")}, "w"
+		}, "%t and %u are in the same place"},
+		{"beside the place of the input", func(p *ir.Program) {
+			p.Buffers[2].Shape, p.Buffers[3].Shape, p.Buffers[3].Offset, p.Funcs = []int{128}, []int{128}, 64, []*ir.Func{over("p")}
+			for k := range 3 {
+				p.Funcs[0].Params[k].Shape = []int{128}
+			}
+			p.Buffers[0].Shape, p.Buffers[1].Shape, p.Buffers[1].Data = []int{128}, []int{128}, make([]byte, 128)
+		}, "%t and %u are in the same place"},
+		{"over no parameter", func(p *ir.Program) { p.Funcs = []*ir.Func{over("z")} }, "it cannot lie in the place of %z"},
+		{"over itself", func(p *ir.Program) { p.Funcs = []*ir.Func{over("r")} }, "it cannot lie in the place of %r"},
+		{"over a smaller input", func(p *ir.Program) {
+			p.Funcs = []*ir.Func{over("p")}
+			p.Funcs[0].Params[0].Shape = []int{32}
+		}, "it cannot lie in the place of %p"},
 		{"output not written", func(p *ir.Program) { p.Stages = p.Stages[:2] }, "no stage writes this output"},
 	}
 	for _, tt := range tests {

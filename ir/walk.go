@@ -27,8 +27,28 @@ func WalkExpr(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
 	}
-	for _, c := range operands(e) {
-		WalkExpr(c, f)
+	switch e := e.(type) { // as operands lists them, without a list
+	case *Load:
+		for _, x := range e.Idx {
+			WalkExpr(x, f)
+		}
+	case *Binary:
+		WalkExpr(e.A, f)
+		WalkExpr(e.B, f)
+	case *Unary:
+		WalkExpr(e.A, f)
+	case *Select:
+		WalkExpr(e.Cond, f)
+		WalkExpr(e.A, f)
+		WalkExpr(e.B, f)
+	case *Cast:
+		WalkExpr(e.A, f)
+	case *Bitcast:
+		WalkExpr(e.A, f)
+	case *Fma:
+		WalkExpr(e.A, f)
+		WalkExpr(e.B, f)
+		WalkExpr(e.C, f)
 	}
 }
 

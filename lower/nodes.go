@@ -183,7 +183,7 @@ func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src
 	case x.Form.Bytewise():
 		f, why = ops.MaxPoolBytes(a, *x, dst.slice), graph.NoReason
 	case x.Encoded():
-		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, dst.slice), graph.NoReason
+		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, l.target.VectorBits/layout.WordBits, dst.slice), graph.NoReason
 	case n.Op == "max_pool":
 		why = graph.WhyFloatInput
 	}

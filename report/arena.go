@@ -69,10 +69,20 @@ func newArena(m *ripc.Memory) arena {
 		return a
 	}
 	step := arenaField / float64(stages)
+	over := map[string]bool{} // tensors in whose place others begin: their last stage is shown as that of these
+	for _, t := range m.Arena {
+		over[t.Over] = true
+	}
 	for i, t := range m.Arena {
 		b := box{X: arenaLeft + float64(t.First)*step, W: float64(t.Last-t.First+1) * step, H: arenaHeight * float64(t.Bytes) / total, Name: t.Name, Shade: i % shades}
 		b.Y = arenaHeight - arenaHeight*float64(t.Offset)/total - b.H
 		b.Text = fmt.Sprintf("%s: %s at %d, stages %d to %d", t.Name, bytesText(t.Bytes), t.Offset, t.First, t.Last)
+		if over[t.Name] {
+			b.W -= step
+		}
+		if t.Over != "" {
+			b.Text += ", in place of " + t.Over
+		}
 		const character = 6.5
 		b.Label = b.H >= 12 && b.W >= character*float64(len([]rune(t.Name)))+4
 		a.Boxes = append(a.Boxes, b)

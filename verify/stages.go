@@ -236,15 +236,16 @@ func (v *verifier) stray(f *ir.Func, s ir.Stage, before, after *engine.Memory) [
 		if b := p.BufferByName(s.Args[k]); q.Out {
 			written[b.Name] = true
 			if b.Kind == ir.ArenaBuf {
-				arena = append(arena, [2]int64{b.Offset, b.Offset + int64(b.Bytes())})
+				at := v.tensors[b.Name].Offset
+				arena = append(arena, [2]int64{at, at + int64(b.Bytes())})
 			}
 		}
 	}
 	slices.SortFunc(arena, func(a, b [2]int64) int { return int(a[0] - b[0]) })
 	var all []Stray
 	st := Stray{Where: "arena"}
-	from := int64(0)
-	for _, piece := range append(arena, [2]int64{p.Arena, p.Arena}) {
+	from, end := int64(0), v.e.Describe().ArenaBytes
+	for _, piece := range append(arena, [2]int64{end, end}) {
 		if from < piece[0] {
 			st.add(from, before.Work[from:piece[0]], after.Work[from:piece[0]])
 		}

@@ -204,8 +204,10 @@ func TestVerifyErrors(t *testing.T) {
 	for what, change := range map[string]func(in *verify.Input){
 		"stages": func(in *verify.Input) { in.Program.Stages = in.Program.Stages[:3] },
 		"name":   func(in *verify.Input) { in.Program.Stages[1].Name = "x" },
-		"offset": func(in *verify.Input) { in.Program.Buffers[3].Offset = 0 },
-		"arena":  func(in *verify.Input) { in.Program.Arena = 1 << 20 },
+		"offset": func(in *verify.Input) {
+			in.Scheduled = tiny(true, ir.Xor)
+			in.Scheduled.Buffers[3].Offset = 0
+		},
 		"output": func(in *verify.Input) { in.Program.Buffers[7].Name = "z9" },
 	} {
 		if err := call(context.Background(), change); !errors.As(err, &me) {

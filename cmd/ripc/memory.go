@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"ripc"
@@ -67,9 +68,14 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	if err := stages.write(w, width); err != nil {
 		return err
 	}
-	tensors := &table{columns: []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutHead, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}}
+	columns := []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutHead, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}
+	if slices.ContainsFunc(m.Arena, func(t ripc.ArenaUse) bool { return t.Over != "" }) {
+		columns = append(columns, column{title: "IN PLACE OF", left: true, cut: cutHead, least: 11, drop: 3})
+	}
+	tensors := &table{columns: columns}
 	for i, t := range m.Arena {
-		tensors.add(mark(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last))
+		row := []string{mark(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
+		tensors.add(row[:len(columns)]...)
 	}
 	fmt.Fprintln(w)
 	return tensors.write(w, width)

@@ -173,6 +173,25 @@ func randomFuncs(t *testing.T, first, n int) []*ir.Func {
 	return fs
 }
 
+// TestInPlace: an output that may lie over an input, and that input, are not restrict.
+func TestInPlace(t *testing.T) {
+	x, z, y, i := buf("x", ir.F32, 8), buf("z", ir.F32, 8), buf("y", ir.F32, 8), ir.V("i")
+	for over, want := range map[string]string{
+		"":  "static void f(const rc_f32 *restrict x, const rc_f32 *restrict z, rc_f32 *restrict y,",
+		"z": "static void f(const rc_f32 *restrict x, const rc_f32 *z, rc_f32 *y,",
+	} {
+		f := &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: z}, {Buffer: y, Out: true, Over: over}},
+			Body: &ir.For{Var: "i", Extent: 8, Kind: ir.Vectorize, Body: &ir.Store{Buf: "y", Idx: []ir.Expr{i}, Val: ir.Bin(ir.Add, ir.At(x, i), ir.At(z, i))}}}
+		k, err := c99.Backend{}.Kernel(f, "f", anyTarget(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(k.Text), want) {
+			t.Errorf("over %q: no %s in\n%s", over, want, k.Text)
+		}
+	}
+}
+
 // TestRandomFuncs compares random nests of loops on all types with the interpreter.
 func TestRandomFuncs(t *testing.T) {
 	fs := randomFuncs(t, 0, 100)

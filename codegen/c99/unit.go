@@ -70,7 +70,7 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 	defer recovered(f, &err)
 	w := newWriter(u, f)
 	parallel := w.parallel()
-	w.line("static void %s(%s,", symbol, strings.Join(w.params("restrict "), ", "))
+	w.line("static void %s(%s,", symbol, strings.Join(w.params(true), ", "))
 	w.line("    unsigned char *restrict scratch, uint32_t tid, uint32_t nthreads)")
 	w.open("{")
 	if !w.scratch {
@@ -96,7 +96,7 @@ func (u *unit) instruction(f *ir.Func) string {
 	w := newWriter(u, f)
 	w.instr = true
 	name := unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
-	w.line("static inline void %s(%s)", name, strings.Join(w.params(""), ", "))
+	w.line("static inline void %s(%s)", name, strings.Join(w.params(false), ", "))
 	w.open("{")
 	w.body()
 	w.close("}")

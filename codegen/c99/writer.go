@@ -69,13 +69,16 @@ func (w *writer) name(s string) string {
 	return c
 }
 
-// params declares the parameters of f.
-func (w *writer) params(qualifier string) []string {
+// params declares the parameters of f; apart says that they are restrict, but those that may lie in one place.
+func (w *writer) params(apart bool) []string {
 	var out []string
 	for _, p := range w.f.Params {
-		c := "const "
+		c, qualifier := "const ", ""
 		if p.Out {
 			c = ""
+		}
+		if apart && w.f.Apart(p) {
+			qualifier = "restrict "
 		}
 		out = append(out, c+memory(p.Type)+" *"+qualifier+w.name(p.Name))
 	}

@@ -117,7 +117,7 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 // behind the description; without one nothing would look for it.
 func (b *build) shared(ctx context.Context) ([]byte, error) {
 	lib, err := b.link(ctx, seal.Size, func(objs []toolchain.Object, out string) error {
-		return b.tools.LinkShared(ctx, b.Target, objs, b.Exports(), b.Name+".so", out)
+		return b.tools.LinkShared(ctx, b.Target, objs, b.exports, b.Name+".so", out)
 	}, os.ReadFile)
 	if err != nil || b.NoDescribe {
 		return lib, err
@@ -131,14 +131,14 @@ func (b *build) shared(ctx context.Context) ([]byte, error) {
 // archive makes the static library.
 func (b *build) archive(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, 0, func(objs []toolchain.Object, out string) error {
-		return b.tools.Archive(ctx, b.Target, objs, b.Exports(), b.Name, out)
+		return b.tools.Archive(ctx, b.Target, objs, b.exports, b.Name, out)
 	}, os.ReadFile)
 }
 
 // object is the only member of the archive.
 func (b *build) object(ctx context.Context) ([]byte, error) {
 	return b.link(ctx, 0, func(objs []toolchain.Object, out string) error {
-		return b.tools.Archive(ctx, b.Target, objs, b.Exports(), b.Name, out)
+		return b.tools.Archive(ctx, b.Target, objs, b.exports, b.Name, out)
 	}, func(archive string) ([]byte, error) {
 		return b.tools.Run(ctx, "llvm-ar", nil, "p", archive)
 	})

@@ -11,6 +11,7 @@ package llvm
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ripc/codegen"
 	"ripc/codegen/llvm/driver"
@@ -59,7 +60,7 @@ func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target) (codegen.Kern
 
 // Files makes files. Of the kinds, LL alone needs no tools.
 func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Kind) (map[codegen.Kind][]byte, error) {
-	w, err := b.newBuild(m)
+	w, err := b.newBuild(m, kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -102,16 +103,21 @@ type build struct {
 	*codegen.Image
 	tools   *toolchain.Tools
 	cache   *toolchain.Cache
+	exports []string
 	modules []module
 	objects [][]byte // of modules, once compiled
 }
 
-// newBuild writes the driver beside the kernels.
-func (b Backend) newBuild(m *codegen.Image) (*build, error) {
-	w := &build{Image: m}
+// newBuild writes the driver beside the kernels. The name with the hash is for programs that are linked with a header. What only an
+// engine loads goes without: then schedules of a kernel have equal drivers, and a tuner compiles one for all of them.
+func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error) {
+	w := &build{Image: m, exports: abi.Exports(m.Name)}
 	info := driver.DriverInfo{
-		Name: m.Name, Run: abi.Run(m.Name, m.ABI), Kernels: map[string]string{}, Offsets: m.Offsets,
+		Name: m.Name, Kernels: map[string]string{}, Offsets: m.Offsets,
 		Describe: abi.Describe, Arena: m.Description.ArenaBytes, Scratch: m.Description.ScratchBytes,
+	}
+	if slices.ContainsFunc(kinds, func(k codegen.Kind) bool { return k != codegen.Runnable }) {
+		info.Run, w.exports = abi.Run(m.Name, m.ABI), m.Exports()
 	}
 	if m.NoDescribe {
 		info.Describe = ""

@@ -46,8 +46,12 @@ func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) 
 	return costs, nil
 }
 
-// linesEach is how many lines make it worth to start another process.
-const linesEach = 256
+const (
+	// linesEach is how many lines make it worth to start another process.
+	linesEach = 256
+	// together is how many lines, one behind the other, are laid over each other: those of a job, most of which follow each other.
+	together = 64
+)
 
 // ask shares the lines out among as many processes as there are cores, if there are many.
 func (e *Estimator) ask(ctx context.Context, lines []line) ([]lineCost, error) {
@@ -56,17 +60,15 @@ func (e *Estimator) ask(ctx context.Context, lines []line) ([]lineCost, error) {
 		return nil, err
 	}
 	costs := make([]lineCost, len(lines))
-	n := min(runtime.GOMAXPROCS(0), (len(lines)+linesEach-1)/linesEach)
-	errs := make([]error, n)
+	shares := make([][]tape, min(runtime.GOMAXPROCS(0), (len(lines)+linesEach-1)/linesEach))
+	for first := 0; first < len(lines); first += together {
+		mine := &shares[first/together%len(shares)]
+		*mine = append(*mine, tapes(lines, first, min(first+together, len(lines)))...)
+	}
+	errs := make([]error, len(shares))
 	var wg sync.WaitGroup
-	for k := range n {
-		wg.Go(func() {
-			var mine []int
-			for i := k; i < len(lines); i += n {
-				mine = append(mine, i)
-			}
-			errs[k] = e.analyze(ctx, texts, mine, costs)
-		})
+	for k, share := range shares {
+		wg.Go(func() { errs[k] = e.analyze(ctx, texts, share, costs) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -77,8 +79,8 @@ func (e *Estimator) ask(ctx context.Context, lines []line) ([]lineCost, error) {
 	return costs, nil
 }
 
-// disassemble turns lines into assembly, one slice of instructions a line.
-func (e *Estimator) disassemble(ctx context.Context, lines []line) ([][][]byte, error) {
+// disassemble gives the assembly of each instruction of the lines.
+func (e *Estimator) disassemble(ctx context.Context, lines []line) (map[[step]byte][]byte, error) {
 	texts := map[[step]byte][]byte{} // each instruction once
 	var order [][step]byte
 	for _, l := range lines {
@@ -107,13 +109,7 @@ func (e *Estimator) disassemble(ctx context.Context, lines []line) ([][][]byte, 
 	for k, i := range order {
 		texts[i] = got[k]
 	}
-	all := make([][][]byte, len(lines))
-	for k, l := range lines {
-		for ; len(l) > 0; l = l[step:] {
-			all[k] = append(all[k], texts[[step]byte(l)])
-		}
-	}
-	return all, nil
+	return texts, nil
 }
 
 // report is the part of llvm-mca's JSON that is read.
@@ -124,14 +120,29 @@ type report struct {
 	}
 }
 
-// analyze lets llvm-mca cost the lines mine and stores the results in costs. A call costs a cycle, not llvm-mca's hundred: what
+// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs a cycle, not llvm-mca's hundred: what
 // is called is counted as well. Lines of which it knows nothing are not in its report, which must not be empty, hence the addition.
-func (e *Estimator) analyze(ctx context.Context, texts [][][]byte, mine []int, costs []lineCost) error {
+func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, tapes []tape, costs []lineCost) error {
 	var asm bytes.Buffer
-	for _, i := range mine {
-		fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN %[2]d\n%[3]s\n%[1]s LLVM-MCA-END\n", e.row.CommentMark, i, bytes.Join(texts[i], []byte("\n")))
+	for _, t := range tapes {
+		begin, end := map[int][]int{}, map[int][]int{} // lines by where they do
+		for _, s := range t.spans {
+			begin[s.first], end[s.end] = append(begin[s.first], s.line), append(end[s.end], s.line)
+		}
+		for i := range len(t.code)/step + 1 {
+			for _, l := range end[i] {
+				fmt.Fprintf(&asm, "%s LLVM-MCA-END %d\n", e.row.CommentMark, l)
+			}
+			for _, l := range begin[i] {
+				fmt.Fprintf(&asm, "%s LLVM-MCA-BEGIN %d\n", e.row.CommentMark, l)
+			}
+			if i*step < len(t.code) {
+				asm.Write(texts[[step]byte(t.code[i*step:])])
+				asm.WriteByte('\n')
+			}
+		}
 	}
-	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\nadd sp, sp, #16\n%[1]s LLVM-MCA-END\n", e.row.CommentMark)
+	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\nadd sp, sp, #16\n%[1]s LLVM-MCA-END end\n", e.row.CommentMark)
 	out, err := e.tools.Run(ctx, "llvm-mca", asm.Bytes(), "-mtriple="+e.row.Triple, "-mcpu="+e.row.Model, "-mattr="+e.row.Attrs, "-iterations=1",
 		"-call-latency=1", "-skip-unsupported-instructions=any", "-instruction-info=false", "-resource-pressure=false", "-json")
 	if err != nil {
@@ -148,14 +159,17 @@ func (e *Estimator) analyze(ctx context.Context, texts [][][]byte, mine []int, c
 	if _, ok := known["end"]; !ok {
 		return fmt.Errorf("llvm-mca's report ends early, after %d pieces of code", len(known))
 	}
-	for _, i := range mine {
-		c := lineCost{unknown: len(texts[i])}
-		if k, ok := known[strconv.Itoa(i)]; ok {
-			s := r.CodeRegions[k].SummaryView
-			c = lineCost{cycles: s.TotalCycles, unknown: len(texts[i]) - s.Instructions}
+	for _, t := range tapes {
+		for _, s := range t.spans {
+			n := s.end - s.first
+			c := lineCost{unknown: n}
+			if k, ok := known[strconv.Itoa(s.line)]; ok {
+				v := r.CodeRegions[k].SummaryView
+				c = lineCost{cycles: v.TotalCycles, unknown: n - v.Instructions}
+			}
+			c.cycles += c.unknown
+			costs[s.line] = c
 		}
-		c.cycles += c.unknown
-		costs[i] = c
 	}
 	return nil
 }

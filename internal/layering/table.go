@@ -68,7 +68,7 @@ func Table() []Row {
 		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/inline", []string{"graph", "ir", "ir/arith", "targets"}, nil},
-		{"lower/plan", []string{"internal/abi", "ir"}, nil},
+		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
 
 		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
@@ -79,7 +79,7 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"engine", "internal/abi", "internal/files", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "measure", "recognize"}), nil},
+		{"compile", join(middle, []string{"engine", "internal/abi", "internal/files", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), nil},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},

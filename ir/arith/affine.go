@@ -25,14 +25,14 @@ type Affine struct {
 // ToAffine gives the affine form of an i64 expression: sums, differences, products by constants and shifts left, nested
 // at will. Everything else is an atom.
 func ToAffine(e ir.Expr) Affine {
-	s := sum{terms: map[string]*Term{}}
+	var s sum
 	s.add(e, 1)
 	return s.affine()
 }
 
 // Plus is a + k*b.
 func (a Affine) Plus(k int64, b Affine) Affine {
-	s := sum{c: a.Const + k*b.Const, terms: map[string]*Term{}}
+	s := sum{c: a.Const + k*b.Const, terms: make([]term, 0, len(a.Terms)+len(b.Terms))}
 	for _, t := range a.Terms {
 		s.atom(t.Atom, t.Coef)
 	}
@@ -120,9 +120,17 @@ func (v env) affine(a Affine) (Interval, bool) {
 	return out, true
 }
 
+// sum collects terms, of which there are few.
 type sum struct {
 	c     int64
-	terms map[string]*Term
+	terms []term
+}
+
+// term is a Term with what tells its atom from others: a variable's name, or the text of what is none.
+type term struct {
+	Term
+	plain bool // a variable
+	key   string
 }
 
 func (s *sum) add(e ir.Expr, k int64) {
@@ -196,38 +204,37 @@ func constant(e ir.Expr) (int64, bool) {
 }
 
 func (s *sum) atom(e ir.Expr, k int64) {
-	key := ir.ExprString(e)
-	t, ok := s.terms[key]
-	if !ok {
-		t = &Term{Atom: e}
-		s.terms[key] = t
+	t := term{Term: Term{Atom: e}}
+	if v, ok := e.(*ir.Var); ok {
+		t.plain, t.key = true, v.Name
+	} else {
+		t.key = ir.ExprString(e)
 	}
-	t.Coef += k
+	at := slices.IndexFunc(s.terms, func(u term) bool { return u.plain == t.plain && u.key == t.key })
+	if at < 0 {
+		at, s.terms = len(s.terms), append(s.terms, t)
+	}
+	s.terms[at].Coef += k
 }
 
 func (s *sum) affine() Affine {
-	type keyed struct {
-		Term
-		key string
-	}
-	var ts []keyed
-	for k, t := range s.terms {
-		if t.Coef != 0 {
-			ts = append(ts, keyed{*t, k})
-		}
-	}
-	slices.SortFunc(ts, func(a, b keyed) int {
-		return cmp.Or(-cmp.Compare(abs(a.Coef), abs(b.Coef)), rank(a.Atom)-rank(b.Atom), cmp.Compare(a.key, b.key))
+	ts := slices.DeleteFunc(s.terms, func(t term) bool { return t.Coef == 0 })
+	slices.SortFunc(ts, func(a, b term) int {
+		return cmp.Or(-cmp.Compare(abs(a.Coef), abs(b.Coef)), rank(a)-rank(b), cmp.Compare(a.key, b.key))
 	})
 	a := Affine{Const: s.c}
-	for _, t := range ts {
-		a.Terms = append(a.Terms, t.Term)
+	if len(ts) > 0 {
+		a.Terms = make([]Term, len(ts))
+	}
+	for i, t := range ts {
+		a.Terms[i] = t.Term
 	}
 	return a
 }
 
-func rank(atom ir.Expr) int {
-	if _, ok := atom.(*ir.Var); ok {
+// rank puts variables first.
+func rank(t term) int {
+	if t.plain {
 		return 0
 	}
 	return 1

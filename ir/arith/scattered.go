@@ -8,8 +8,10 @@ func Scattered(l *ir.For) bool {
 	found := false
 	index := func(idx []ir.Expr) {
 		for _, x := range idx {
-			_, factor := ToAffine(x).Coef(l.Var)
-			found = found || !factor
+			if Mentions(x, l.Var) {
+				_, factor := ToAffine(x).Coef(l.Var)
+				found = found || !factor
+			}
 		}
 	}
 	ir.Walk(l.Body, func(s ir.Stmt) bool {

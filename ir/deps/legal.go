@@ -11,7 +11,8 @@ import (
 // MaxLanes is the largest extent of a vectorize loop. It may be any number of machine vectors.
 const MaxLanes = 256
 
-// Check refuses f unless the kinds of its loops are legal, whatever the number of threads and lanes:
+// Check refuses f unless outputs that may lie over inputs may do so (InPlace), and the kinds of its loops are legal, whatever the number of
+// threads and lanes:
 //
 //   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds no call. Its iterations
 //     touch different elements, but for integer reductions.
@@ -26,6 +27,13 @@ func Check(f *ir.Func) error {
 	if err := c.stmt(f.Body, nil); err != nil {
 		err.Node = "@" + f.Name
 		return err
+	}
+	for _, p := range f.Params {
+		if p.Over != "" {
+			if err := InPlace(f, p.Name, p.Over); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -52,6 +52,20 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	return Pair{}, false
 }
 
+// touch looks for an access of as and one of bs, one of them a write, that may be to the same element while the loops in still keep their
+// iterations and all others are anywhere.
+func (sc Scope) touch(as, bs []Access, still *Loops) (Pair, bool) {
+	m := meeting{sc: sc, still: still, forms: map[formKey]form{}}
+	for _, a := range as {
+		for _, b := range bs {
+			if (a.Write || b.Write) && !m.apart(a, b, anyLoop) {
+				return Pair{a, b}, true
+			}
+		}
+	}
+	return Pair{}, false
+}
+
 // meeting compares accesses; each index is taken apart once and compared with many.
 type meeting struct {
 	sc    Scope
@@ -68,6 +82,9 @@ type formKey struct {
 // apart.
 func (m *meeting) apart(a, b Access, v string) bool {
 	extent := m.sc.Ranges[v].Hi + 1
+	if v == anyLoop {
+		extent = 2
+	}
 	for d := range min(len(a.Idx), len(b.Idx)) {
 		if m.sc.differ(m.form(a.Idx[d], v), m.form(b.Idx[d], v), a.width(d), b.width(d), extent) {
 			return true
@@ -207,6 +224,9 @@ func (sc Scope) differ(x, y form, nx, ny, extent int64) bool {
 	}
 	return true
 }
+
+// anyLoop is the name of a loop that occurs in no index.
+const anyLoop = ""
 
 // loopVar stands for the loop in question where its two values are unrelated.
 const loopVar = "v"

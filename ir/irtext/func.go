@@ -31,8 +31,22 @@ func (p *parser) function() (*ir.Func, error) {
 			}
 		}
 		b, err := p.declaration()
-		f.Params = append(f.Params, ir.Param{Buffer: b, Out: out})
-		return err
+		if err != nil {
+			return err
+		}
+		q := ir.Param{Buffer: b, Out: out}
+		if p.is("over") {
+			if err := p.advance(); err != nil {
+				return err
+			}
+			at, err := p.take(local, "the input in whose place the output may lie, such as %x,")
+			if err != nil {
+				return err
+			}
+			q.Over = at.s
+		}
+		f.Params = append(f.Params, q)
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -53,6 +53,26 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestOver: an output that may lie over an input.
+func TestOver(t *testing.T) {
+	const text = `func @f(%x: f32[8], out %y: f32[8] over %x) {
+  for %i in 0:8 {
+    %y[%i] = %x[%i]
+  }
+}
+`
+	f, err := irtext.ParseFunc("f.ripir", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(text, f.String()); d != "" || f.Params[1].Over != "x" {
+		t.Errorf("over %q, printed again (-want +got):\n%s", f.Params[1].Over, d)
+	}
+	if _, err := irtext.ParseFunc("f.ripir", []byte("func @f(%x: f32, out %y: f32 over) { }")); err == nil || !strings.Contains(err.Error(), "the input in whose place the output may lie") {
+		t.Error(err)
+	}
+}
+
 func TestProgramRoundTrip(t *testing.T) {
 	src := read(t, "testdata/program.ripir")
 	f, err := irtext.Parse("program.ripir", src)

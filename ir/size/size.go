@@ -105,6 +105,9 @@ func expr(e ir.Expr, lane string) int {
 // address counts the operations of an address that each lane computes for itself, because it is no multiple of the lane's number
 // plus something else; 0 of others.
 func address(idx []ir.Expr, lane string) int {
+	if lane == "" {
+		return 0
+	}
 	n, own := 0, false
 	for _, x := range idx {
 		for _, t := range arith.ToAffine(x).Terms {

@@ -105,8 +105,8 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 	}
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
 	filters := f.Out
-	if f.Epilogue.OutBits > 0 { // whole words are written
-		filters = Words(f.Out) * WordBits
+	if f.Epilogue.OutBits > 0 { // whole words are written, or a part of one
+		filters = Words(f.Out) * Block(f.Out)
 	}
 	l := cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),

@@ -82,6 +82,19 @@ const WordBits = 32
 // Words is the number of words that n channels take.
 func Words(n int) int { return ceilDiv(n, WordBits) }
 
+// Block is the number of channels that a layer of n computes for a word of its packed output: all of the word, or, where there is just one that
+// n channels leave half empty, the next power of two, from leastBlock on.
+func Block(n int) int {
+	size := leastBlock
+	for size < min(n, WordBits) {
+		size *= 2
+	}
+	return size
+}
+
+// leastBlock is the least number of channels that is computed at once: as many sums of 32 bits as a register of 256 bits holds.
+const leastBlock = 8
+
 func ceilDiv(n, by int) int { return (n + by - 1) / by }
 
 // BitBuffer is a packed tensor: planes x the logical shape, with the channels packed.

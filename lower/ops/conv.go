@@ -32,9 +32,11 @@ func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 		c.ph = (c.oh-l.Pool.Kernel[0])/l.Pool.Strides[0] + 1
 		c.pw = (c.ow-l.Pool.Kernel[1])/l.Pool.Strides[1] + 1
 	}
-	c.o = l.Out
-	if l.To == layout.Planes || l.Mean {
-		c.o = Words(l.Out) * WordBits // padding channels exist so that whole words are written, or blocks of channels computed
+	switch c.o = l.Out; {
+	case l.Mean:
+		c.o = Words(l.Out) * WordBits // padding channels exist so that blocks of channels are computed
+	case l.To == layout.Planes:
+		c.o = Words(l.Out) * layout.Block(l.Out) // and whole words are written
 	}
 	return c.build(slice), c.consts
 }

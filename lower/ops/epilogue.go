@@ -46,7 +46,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	if e.OutEnc == ir.BipolarInv {
 		for n, bit := range bits {
 			bits[n] = ir.Bin(ir.Xor, bit, ir.Const(ir.Bool, 1))
-			if c.Out%WordBits != 0 {
+			if c.o != c.Out {
 				bits[n] = ir.Bin(ir.And, bits[n], ir.Bin(ir.Lt, o, ir.Int(c.Out)))
 			}
 		}
@@ -57,7 +57,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
 		or = append(or, update(ir.OrTo, y, packBit(bit, ir.V("l")), idx...))
 	}
-	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", WordBits)), ir.Seq(or...)))...)
+	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
 }

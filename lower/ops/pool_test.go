@@ -23,7 +23,7 @@ func TestMaxPoolBits(t *testing.T) {
 			}
 		})
 		a := &graph.PoolAttrs{Kernel: [2]int{g.kh, g.kw}, Strides: [2]int{g.sh, g.sw}, Pad: g.pad}
-		f := ops.MaxPoolBits(a, planes, []int{g.b, g.h, g.w, c}, enc, ops.Slice{})
+		f := ops.MaxPoolBits(a, planes, []int{g.b, g.h, g.w, c}, enc, rapid.SampledFrom([]int{0, 4, 16}).Draw(t, "vector"), ops.Slice{})
 		wantWords(t, f, words(run(t, f, pack(x, planes, c))), pack(want, planes, c))
 	})
 }

@@ -1,4 +1,5 @@
-// Package plan lays out a Program's activations in one arena: buffers whose lifetimes overlap get disjoint places.
+// Package plan lays out a Program's activations in one arena: buffers whose lifetimes overlap get disjoint places, but for an output
+// that lies where an input ends its life.
 package plan
 
 import (
@@ -13,10 +14,16 @@ import (
 // that uses it to the last. Buffers are placed one after the other, each at the lowest offset that is free for its lifetime, in the best
 // of several orders; where a stage needs all that an order takes, none is better.
 func Arena(p *ir.Program) int64 {
-	all := lives(p)
-	least := needed(all, len(p.Stages))
+	all := lives(p, nil)
+	size := arrange(all, len(p.Stages))
+	settle(all)
+	return size
+}
+
+// arrange gives lives their places, and returns where the highest ends.
+func arrange(all []*life, stages int) (size int64) {
+	least := needed(all, stages)
 	var best []int64
-	var size int64
 	try := func(order []*life) bool {
 		if n := place(order); best == nil || n < size {
 			size, best = n, best[:0]
@@ -51,17 +58,27 @@ search:
 		}
 	}
 	for i, l := range all {
-		l.buf.Offset = best[i]
+		l.at = best[i]
 	}
 	return size
+}
+
+// settle puts the buffers into the places of their lives.
+func settle(all []*life) {
+	for _, l := range all {
+		for _, b := range l.bufs {
+			b.Offset = l.at
+		}
+	}
 }
 
 // How often an order is changed at most, and of how many buffers more than one order is tried.
 const maxMoves, maxTried = 32, 1000
 
-// life is a buffer with the first and the last stage that use it, -1 where none does, and its place.
+// life is a buffer, or several of which each lies where the one before it ends, with the first and the last stage that use it, -1 where
+// none does, and its place.
 type life struct {
-	buf         *ir.ProgBuf
+	bufs        []*ir.ProgBuf
 	bytes       int64
 	first, last int
 	at          int64
@@ -70,13 +87,13 @@ type life struct {
 
 func (l *life) overlaps(o *life) bool { return o.first <= l.last && l.first <= o.last }
 
-// lives are those of p's buffers in the arena.
-func lives(p *ir.Program) []*life {
+// lives are those of p's buffers in the arena, of which pairs are in one place.
+func lives(p *ir.Program, pairs []pair) []*life {
 	byName := map[string]*life{}
 	var all []*life
 	for i := range p.Buffers {
 		if b := &p.Buffers[i]; b.Kind == ir.ArenaBuf {
-			l := &life{buf: b, bytes: abi.RoundUp(int64(b.Bytes())), first: -1}
+			l := &life{bufs: []*ir.ProgBuf{b}, bytes: abi.RoundUp(int64(b.Bytes())), first: -1}
 			byName[b.Name] = l
 			all = append(all, l)
 		}
@@ -90,6 +107,12 @@ func lives(p *ir.Program) []*life {
 				l.last = i
 			}
 		}
+	}
+	for _, q := range pairs {
+		in, out := byName[q.in], byName[q.out]
+		in.bufs, in.last = append(in.bufs, out.bufs...), out.last
+		byName[q.out] = in
+		all = slices.DeleteFunc(all, func(l *life) bool { return l == out })
 	}
 	return all
 }

@@ -12,16 +12,14 @@ import (
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
-	"ripc/targets/isa"
 )
 
 // builder writes a trace and applies it as it goes. After a step that has to be legal and is not, nothing more happens.
 type builder struct {
 	*Layer
-	f      *ir.Func // as the trace leaves it
-	trace  schedule.Trace
-	left   []LeftOut
-	instrs map[string]*ir.Func
+	f     *ir.Func // as the trace leaves it
+	trace schedule.Trace
+	left  []LeftOut
 	// frugal leaves steps out that only make the code faster and make too much of it.
 	frugal bool
 
@@ -29,23 +27,17 @@ type builder struct {
 	failed string // the step that err is about
 }
 
-func newBuilder(l *Layer) *builder {
-	return &builder{Layer: l, f: l.Func, instrs: isa.For(l.Target)}
-}
+func newBuilder(l *Layer) *builder { return &builder{Layer: l, f: l.Func} }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // try applies a step, written as in a schedule, if it is legal.
 func (b *builder) try(text string) error {
-	st, err := schedule.ParseStep(text)
-	if err != nil {
-		panic("BUG: a strategy wrote " + text + ": " + err.Error())
+	r := b.steps.apply(b.f, text)
+	if r.err != nil {
+		return r.err
 	}
-	r, err := schedule.Trace{st}.ApplyAll(b.f, schedule.WithInstrs(b.instrs))
-	if err != nil {
-		return err
-	}
-	b.f, b.trace = r.Func, append(b.trace, st)
+	b.f, b.trace = r.f, append(b.trace, r.step)
 	return nil
 }
 
@@ -81,7 +73,7 @@ func (b *builder) may(format string, args ...any) bool {
 		return false
 	}
 	if b.frugal {
-		if n := size.Of(b.f.Body); n > size.Sure && n > size.Of(before.Body) {
+		if n := b.steps.size(b.f); n > size.Sure && n > b.steps.size(before) {
 			b.f, b.trace = before, trace
 			b.left = append(b.left, LeftOut{text, tooLarge})
 			return false
@@ -221,7 +213,7 @@ func (b *builder) unroll(loops ...*ir.For) {
 	for _, l := range loops {
 		b.may("unroll %s", l.Var)
 	}
-	if n := size.Of(b.f.Body); n > size.Preferred && n > size.Of(before.Body) {
+	if n := b.steps.size(b.f); n > size.Preferred && n > b.steps.size(before) {
 		for _, st := range b.trace[trace:] {
 			b.left = append(b.left, LeftOut{st.String(), tooLarge})
 		}

@@ -14,7 +14,7 @@ import (
 
 // TestDefaultBuilds: where the cheapest strategy would make too much code, the next one is taken.
 func TestDefaultBuilds(t *testing.T) {
-	a := &graph.FusedConv{KH: 1, KW: 2, SH: 1, SW: 1, In: 4096, Out: 3, Pad: graph.Padding{Mode: graph.PadExplicit, Left: 1, Right: 1}}
+	a := &graph.FusedConv{KH: 1, KW: 2, SH: 1, SW: 1, In: 4096, Out: 20, Pad: graph.Padding{Mode: graph.PadExplicit, Left: 1, Right: 1}}
 	a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
 	f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Bipolar, 1, 1, 1, 2, ops.Slice{})
 	m := machines(t)[0]

@@ -14,6 +14,7 @@ type Layer struct {
 	Func   *ir.Func
 	Target targets.Target
 
+	steps *steps // applies those of its schedules
 	// out writes the output or, where that is the mean of all positions, what the mean is of.
 	out nest
 	// mean adds up what out writes, and final writes the output, a block of channels in each iteration of its loop over words; the zero
@@ -85,7 +86,7 @@ func (n nest) along(idx []ir.Expr) []ir.Axis {
 
 // LayerOf looks at f.
 func LayerOf(f *ir.Func, t targets.Target) *Layer {
-	l := &Layer{Func: f, Target: t}
+	l := &Layer{Func: f, Target: t, steps: newSteps(t)}
 	params := map[string]bool{}
 	for _, p := range f.Params {
 		params[p.Name] = true
@@ -176,7 +177,7 @@ func (l *Layer) scatters() bool {
 		return arith.Scattered(loop)
 	}
 	const word = "word"
-	f, err := schedule.Split(l.Func, loop.Var, ir.U32.Bits(), schedule.TailPerfect, loop.Var+word, loop.Var)
+	f, err := schedule.Split(l.Func, loop.Var, l.out.extent(ir.Bit), schedule.TailPerfect, loop.Var+word, loop.Var)
 	if err != nil {
 		return true
 	}

@@ -45,7 +45,7 @@ func pairs() Strategy {
 // target's vectors, as the code of the other strategies does: half a vector of pairs is no more than a vector of words.
 func pairInstr(l *Layer) *isa.Instr {
 	return l.instr(isa.XorCountPair, func(i isa.Instr) bool {
-		return ir.U32.Bits()%i.Lanes == 0 && i.Lanes*i.Type.Bits() == l.Target.VectorBits
+		return l.out.extent(ir.Bit)%i.Lanes == 0 && i.Lanes*i.Type.Bits() == l.Target.VectorBits
 	})
 }
 

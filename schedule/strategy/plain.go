@@ -1,8 +1,12 @@
 package strategy
 
 import (
+	"slices"
+
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/schedule"
+	"ripc/schedule/cost"
 )
 
 // plain schedules what has no sums over windows: rows in parallel, channels in vectors.
@@ -29,8 +33,16 @@ func buildPlain(b *builder, v Values) {
 	planes := b.out.loops[ir.Plane] != nil // one after the other
 	if row != nil && batch != nil && row.Extent > 1 && !planes {
 		b.reorder(row.Var, batch.Var)
-		b.may("parallel %s", row.Var)
+		outer := row.Var
+		if before := b.beforeRows(); len(before) > 0 {
+			outer, _ = b.split(row.Var, cost.Rows(row.Extent), schedule.TailGuard)
+			for _, buf := range before {
+				b.must("compute_at %s %s", buf, outer)
+			}
+		}
+		b.may("parallel %s", outer)
 	}
+	b.runs(v["lanes"])
 	for _, l := range on(b.serial(b.buffers()...), ir.Channel, ir.Word, ir.Bit) {
 		switch {
 		case !innermost(l):
@@ -55,6 +67,38 @@ func buildPlain(b *builder, v Values) {
 			b.unroll(l)
 		}
 	}
+}
+
+// beforeRows are the buffers of which rows are filled before those of the output, which reads them.
+func (b *builder) beforeRows() []string {
+	nests := nestsOf(b.f, map[string]bool{})
+	return slices.DeleteFunc(allocs(b.f.Body), func(buf string) bool {
+		return nests[buf].loops[ir.Row] == nil || nests[buf].loops[ir.Row] == b.out.loops[ir.Row]
+	})
+}
+
+// runs cuts runs of words that are each what a window has into vectors, which then go through their windows together. The last one
+// overlaps the one before.
+func (b *builder) runs(lanes int) {
+	for _, l := range on(b.serial(b.buffers()...), ir.Word) {
+		window, isWindow := last(l.Body).(*ir.For)
+		if !isWindow || window.Axis != ir.TapRow && window.Axis != ir.TapCol {
+			continue
+		}
+		lane := l.Var
+		if n := min(lanes, b.Target.VectorBits/ir.U32.Bits()); n > 0 && l.Extent > n {
+			_, lane = b.split(l.Var, n, schedule.TailShift)
+		}
+		b.reorder(window.Var, lane)
+	}
+}
+
+// last is the last statement of a body.
+func last(s ir.Stmt) ir.Stmt {
+	if bl, ok := s.(*ir.Block); ok && len(bl.Stmts) > 0 {
+		return bl.Stmts[len(bl.Stmts)-1]
+	}
+	return s
 }
 
 // buffers are all that the Func writes.

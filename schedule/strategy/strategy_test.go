@@ -214,7 +214,7 @@ func other(t *rapid.T) *ir.Func {
 		if f := intRange(t, 0, 2, "pool"); f > 0 {
 			return ops.PoolFloat([]string{"max_pool", "avg_pool"}[f-1], p, s)
 		}
-		return ops.MaxPoolBits(p, bits, s, enc, ops.Slice{Offset: 1, Total: 2 + ops.Words(s[3])})
+		return ops.MaxPoolBits(p, bits, s, enc, rapid.SampledFrom([]int{0, 4, 16}).Draw(t, "vector"), ops.Slice{Offset: 1, Total: 2 + ops.Words(s[3])})
 	case 4:
 		return ops.GlobalAvgPool(s)
 	case 5:
@@ -732,7 +732,7 @@ func layers() map[string]*ir.Func {
 		"dot_signed": dots("aarch64", 13, 64, 256, 3, 1),
 		"few":        few(layout.PopcountDense, 33, 96, 1),
 		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
-		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, ops.Slice{}),
+		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, 0, ops.Slice{}),
 		"table4":     looked("", 48, 64, 3, 1, layout.Table4),
 		"table4_arm": looked("aarch64", 48, 64, 3, 2, layout.Table4),
 		"table6":     looked("", 128, 128, 3, 3, layout.Table6),

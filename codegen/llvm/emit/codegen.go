@@ -23,7 +23,8 @@ const maxVisits = 200_000
 //
 //	void symbol(ptr noalias p0, ..., ptr noalias scratch, i32 tid, i32 nthreads)
 //
-// has one pointer per parameter of the Func. All pointers are 64-byte aligned, and no two overlap.
+// has one pointer per parameter of the Func. All pointers are 64-byte aligned, and no two overlap, but that an output may lie over an input if the
+// Func says so: these two are not noalias.
 type Module struct {
 	Symbol  string
 	LL      []byte

@@ -43,6 +43,25 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
+// TestInPlace: an output that may lie over an input, and that input, are not noalias.
+func TestInPlace(t *testing.T) {
+	x, z, y := buf("x", ir.F32, 8), buf("z", ir.F32, 8), buf("y", ir.F32, 8)
+	for over, want := range map[string]string{
+		"":  "ptr noalias align 64 readonly %x, ptr noalias align 64 readonly %z, ptr noalias align 64 %y,",
+		"z": "ptr noalias align 64 readonly %x, ptr align 64 readonly %z, ptr align 64 %y,",
+	} {
+		f := &ir.Func{Name: "f", Params: []ir.Param{in(x), in(z), {Buffer: y, Out: true, Over: over}},
+			Body: loop(ir.Vectorize, "i", 8, set(y, add(ir.At(x, vi), ir.At(z, vi)), vi))}
+		if ll := string(generate(t, f, target(t, "rpi3")).LL); !strings.Contains(ll, want) {
+			t.Errorf("over %q: no %s in\n%s", over, want, ll)
+		}
+		f.Body = loop(ir.Vectorize, "i", 8, set(y, add(ir.At(x, vi), ir.At(z, ir.Bin(ir.Sub, ir.Int(7), vi))), vi))
+		if _, err := emit.Kernel(f, "f", target(t, "rpi3")); (err != nil) != (over != "") {
+			t.Errorf("over %q, read in another order: %v", over, err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	x, y := buf("x", ir.I32, 4096), buf("y", ir.I32, 4096)
 	ps := []ir.Param{in(x), out(y)}

@@ -100,7 +100,10 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	}
 	var ps []*llir.Param
 	for _, p := range f.Params {
-		attrs := []llir.ParamAttribute{enum.ParamAttrNoAlias, llir.Align(64)}
+		attrs := []llir.ParamAttribute{llir.Align(64)}
+		if f.Apart(p) {
+			attrs = []llir.ParamAttribute{enum.ParamAttrNoAlias, llir.Align(64)}
+		}
 		if !p.Out {
 			attrs = append(attrs, enum.ParamAttrReadOnly)
 		}

@@ -133,7 +133,8 @@ func (t *tableText) fours() Function {
 }
 
 // lookUp is the function of isa.LookUp on x86: vpermb, which takes no more of an index than 6 bits, or vpshufb of a table that is in
-// each 128 bits of a register; of indices of 128 and more that would give 0, hence vpand. Several registers of filters read one table.
+// each 128 bits of a register; of indices of 128 and more that would give 0, hence vpand. Several registers of filters read one table. The
+// addition is opaque: of those that LLVM knows it makes trees of the sums of a whole loop body, which do not fit the registers.
 func lookUp(i isa.Instr) Function {
 	width := min(64, i.Lanes)
 	if !slices.Contains(i.Needs, "avx512bw") {
@@ -172,7 +173,7 @@ func lookUp(i isa.Instr) Function {
 			found = fmt.Sprintf("%%part%d", k)
 		}
 		line("%%old%[1]d = load %[2]s, ptr %%to%[1]d, align 1", k, reg)
-		line("%%new%[1]d = add %[2]s %%old%[1]d, %[3]s", k, reg, found)
+		line("%%new%[1]d = call %[2]s asm \"vpaddb $2, $1, $0\", \"=v,v,v\"(%[2]s %%old%[1]d, %[2]s %[3]s)", k, reg, found)
 		line("store %[2]s %%new%[1]d, ptr %%to%[1]d, align 1", k, reg)
 	}
 	return Function{[]Declaration{{full, find, full + ", " + full}}, b.String() + "  ret void\n}\n"}

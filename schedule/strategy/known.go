@@ -1,0 +1,85 @@
+package strategy
+
+import (
+	"sync"
+
+	"ripc/ir"
+	"ripc/ir/size"
+	"ripc/schedule"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// steps applies steps to what became of one Func, and knows what came of the last ones: schedules of a layer begin alike, so that
+// more than half of the steps that a tuner asks for are known. It may be used by several goroutines.
+type steps struct {
+	instrs  map[string]*ir.Func
+	applied recent[application, applied]
+	sizes   recent[*ir.Func, int]
+}
+
+func newSteps(t targets.Target) *steps { return &steps{instrs: isa.For(t)} }
+
+// application is a step, written as in a schedule, to a Func. Funcs are not changed, so each is itself as long as it is known.
+type application struct {
+	f    *ir.Func
+	step string
+}
+
+// applied is what an application came to.
+type applied struct {
+	step schedule.Step
+	f    *ir.Func
+	err  error
+}
+
+// apply applies a step.
+func (s *steps) apply(f *ir.Func, text string) applied {
+	return s.applied.get(application{f, text}, func() applied {
+		st, err := schedule.ParseStep(text)
+		if err != nil {
+			panic("BUG: a strategy wrote " + text + ": " + err.Error())
+		}
+		r, err := schedule.Trace{st}.ApplyAll(f, schedule.WithInstrs(s.instrs))
+		return applied{st, r.Func, err}
+	})
+}
+
+// size is size.Of f's body.
+func (s *steps) size(f *ir.Func) int {
+	return s.sizes.get(f, func() int { return size.Of(f.Body) })
+}
+
+// recent keeps values that were asked for lately. The zero value has none.
+type recent[K comparable, V any] struct {
+	mu sync.Mutex
+	// young and old have what is known. A full young one becomes the old one; what that had and nobody asked for since is forgotten.
+	young, old map[K]V
+}
+
+// most is how many values are young, the largest of which, Funcs, have some ten kilobytes each.
+const most = 1024
+
+// get gives the value of k, which is what made returns each time.
+func (r *recent[K, V]) get(k K, made func() V) V {
+	r.mu.Lock()
+	v, young := r.young[k]
+	known := young
+	if !young {
+		v, known = r.old[k]
+	}
+	r.mu.Unlock()
+	if young {
+		return v
+	}
+	if !known {
+		v = made()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.young == nil || len(r.young) >= most {
+		r.young, r.old = map[K]V{}, r.young
+	}
+	r.young[k] = v
+	return v
+}
