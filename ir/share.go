@@ -1,6 +1,9 @@
 package ir
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Share is e with parts that are equal made one node: whoever goes through it by node meets each part once. Parts are equal if they print
 // equal and have the same types, NaN and the signs of zeros told apart.
@@ -107,4 +110,41 @@ func (s sharing) load(x *Load) shared {
 		}
 		return &Load{x.Buf, x.T, idx}
 	})
+}
+
+// Equal reports whether a and b are equal as Share takes it.
+func Equal(a, b Expr) bool {
+	switch a := a.(type) {
+	case *IntImm:
+		b, ok := b.(*IntImm)
+		return ok && *a == *b
+	case *FloatImm:
+		b, ok := b.(*FloatImm)
+		return ok && math.Float32bits(a.V) == math.Float32bits(b.V)
+	case *Var:
+		b, ok := b.(*Var)
+		return ok && a.Name == b.Name
+	case *Load:
+		b, ok := b.(*Load)
+		return ok && a.Buf == b.Buf && a.T == b.T && slices.EqualFunc(a.Idx, b.Idx, Equal)
+	case *Binary:
+		b, ok := b.(*Binary)
+		return ok && a.Op == b.Op && Equal(a.A, b.A) && Equal(a.B, b.B)
+	case *Unary:
+		b, ok := b.(*Unary)
+		return ok && a.Op == b.Op && Equal(a.A, b.A)
+	case *Select:
+		b, ok := b.(*Select)
+		return ok && Equal(a.Cond, b.Cond) && Equal(a.A, b.A) && Equal(a.B, b.B)
+	case *Cast:
+		b, ok := b.(*Cast)
+		return ok && a.T == b.T && Equal(a.A, b.A)
+	case *Bitcast:
+		b, ok := b.(*Bitcast)
+		return ok && a.T == b.T && Equal(a.A, b.A)
+	case *Fma:
+		b, ok := b.(*Fma)
+		return ok && Equal(a.A, b.A) && Equal(a.B, b.B) && Equal(a.C, b.C)
+	}
+	return false
 }

@@ -38,6 +38,9 @@ func TestShare(t *testing.T) {
 		if got, want := ir.ExprString(s), ir.ExprString(c.e); got != want {
 			t.Errorf("%s: %s became %s", c.name, want, got)
 		}
+		if b, ok := c.e.(*ir.Binary); !ok || ir.Equal(b.A, b.B) != (s.(*ir.Binary).A == s.(*ir.Binary).B) || !ir.Equal(s, c.e) {
+			t.Errorf("%s: Share and Equal disagree on %s", c.name, ir.ExprString(c.e))
+		}
 		if _, n := nodes(s); n != c.different {
 			t.Errorf("%s: %d different parts, want %d", c.name, n, c.different)
 		}

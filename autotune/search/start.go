@@ -44,13 +44,12 @@ func estimated(s *space.Space, r *rand.Rand) []space.Point {
 func (f *Fresh) begin(ctx context.Context, n int, start *[]space.Point, r *rand.Rand) ([]space.Candidate, error) {
 	var out []space.Candidate
 	for len(*start) > 0 && len(out) < (n+1)/2 {
-		if err := ctx.Err(); err != nil {
+		some := (*start)[:min((n+1)/2-len(out), len(*start))]
+		more, err := f.takeAll(ctx, some)
+		if err != nil {
 			return nil, err
 		}
-		c, ok := f.Take((*start)[0])
-		if *start = (*start)[1:]; ok {
-			out = append(out, c)
-		}
+		*start, out = (*start)[len(some):], append(out, more...)
 	}
 	rest, err := f.draw(ctx, n-len(out), r)
 	return append(out, rest...), err
@@ -97,13 +96,16 @@ const drawsEach = 50
 // drawn takes candidates at random.
 func (f *Fresh) drawn(ctx context.Context, n int, r *rand.Rand) ([]space.Candidate, error) {
 	var out []space.Candidate
-	for draws := drawsEach * n; len(out) < n && draws > 0 && !f.All(); draws-- {
-		if err := ctx.Err(); err != nil {
+	for draws := drawsEach * n; len(out) < n && draws > 0 && !f.All(); {
+		points := make([]space.Point, min(n-len(out), draws))
+		for i := range points {
+			points[i] = f.Space.Random(r)
+		}
+		more, err := f.takeAll(ctx, points)
+		if err != nil {
 			return nil, err
 		}
-		if c, ok := f.Take(f.Space.Random(r)); ok {
-			out = append(out, c)
-		}
+		draws, out = draws-len(points), append(out, more...)
 	}
 	return out, nil
 }

@@ -114,7 +114,14 @@ func (l *Loops) Has(name string) bool {
 
 // ScopeOf is the Scope of the loops below body.
 func ScopeOf(body ir.Stmt) Scope {
-	sc := Scope{arith.Ranges{}, map[string]*Loops{}}
+	n := 0
+	ir.Walk(body, func(s ir.Stmt) bool {
+		if _, ok := s.(*ir.For); ok {
+			n++
+		}
+		return true
+	})
+	sc := Scope{make(arith.Ranges, n), make(map[string]*Loops, n)}
 	var walk func(s ir.Stmt, outer *Loops)
 	walk = func(s ir.Stmt, outer *Loops) {
 		ir.Walk(s, func(t ir.Stmt) bool {

@@ -81,18 +81,16 @@ func of(s ir.Stmt, lane string, vector *ir.For) int {
 
 // expr counts operations, those that stand in e several times once; loads have an address, and a select may be a branch.
 func expr(e ir.Expr, lane string) int {
-	n, seen := 0, map[ir.Expr]bool{}
-	ir.WalkExpr(ir.Share(e), func(e ir.Expr) bool {
-		if seen[e] {
+	n := 0
+	e, known := once(e)
+	operations(e, func(e ir.Expr) bool {
+		if known(e) {
 			return false
 		}
-		seen[e] = true
 		switch e := e.(type) {
-		case *ir.IntImm, *ir.FloatImm, *ir.Var:
-			return false
 		case *ir.Load:
 			n += 3 + address(e.Idx, lane)
-			return false
+			return true
 		case *ir.Select:
 			n += 6
 		}
@@ -100,6 +98,47 @@ func expr(e ir.Expr, lane string) int {
 		return true
 	})
 	return n
+}
+
+// operations calls f on all of e but leaves and what is below loads, while f returns true.
+func operations(e ir.Expr, f func(ir.Expr) bool) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		switch e.(type) {
+		case *ir.IntImm, *ir.FloatImm, *ir.Var:
+			return false
+		case *ir.Load:
+			f(e)
+			return false
+		}
+		return f(e)
+	})
+}
+
+// few is how many operations are compared with each other. Of more, equal ones are made one.
+const few = 24
+
+// once gives e, and what says of each of its operations whether an equal one was asked about before.
+func once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
+	n := 0
+	operations(e, func(ir.Expr) bool { n++; return n <= few })
+	if n <= few {
+		seen := make([]ir.Expr, 0, few)
+		return e, func(e ir.Expr) bool {
+			for _, s := range seen {
+				if ir.Equal(s, e) {
+					return true
+				}
+			}
+			seen = append(seen, e)
+			return false
+		}
+	}
+	seen := map[ir.Expr]bool{}
+	return ir.Share(e), func(e ir.Expr) bool {
+		was := seen[e]
+		seen[e] = true
+		return was
+	}
 }
 
 // address counts the operations of an address that each lane computes for itself, because it is no multiple of the lane's number

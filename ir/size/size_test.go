@@ -41,6 +41,17 @@ func TestOf(t *testing.T) {
 	if n := size.Of(at(x, &ir.Binary{Op: ir.Div, A: ir.V("i"), B: ir.Int(3)})); n != 8*(one+2) {
 		t.Errorf("lanes that divide count as %d, want %d", n, 8*(one+2))
 	}
+	// what stands in an expression twice counts once, however many operations it has
+	for n := 1; n < 100; n += 7 {
+		var sum ir.Expr = ir.V("i")
+		for k := range n {
+			sum = &ir.Binary{Op: ir.Add, A: sum, B: ir.At(x, ir.Int(k))}
+		}
+		value := &ir.Binary{Op: ir.Mul, A: sum, B: sum}
+		if got, want := size.Of(&ir.Store{Buf: y.Name, Val: value}), 2+1+n*(1+3); got != want {
+			t.Errorf("the square of a sum of %d loads counts as %d, want %d", n, got, want)
+		}
+	}
 	under := func(i ir.Expr) ir.Stmt {
 		return loop(ir.Vectorize, 8, &ir.If{Cond: ir.Bin(ir.Lt, i, ir.Int(5)), Then: body})
 	}
