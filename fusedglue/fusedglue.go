@@ -35,6 +35,7 @@ func Passes() []Pass {
 		{Name: "quantizers_alone", Doc: "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", Run: quantizersAlone},
 		{Name: "level_quantizers", Doc: "quantizers of levels' real values become thresholds on the levels' integers", Run: levelQuantizers},
 		{Name: "merge_steps", Doc: "float steps in a row, which no convolution took in, become one layer", Run: mergeSteps},
+		{Name: "pool_parts", Doc: "a max_pool or avg_pool of floats behind a concatenation pools its parts, so that what is joined is smaller", Run: poolParts},
 		{Name: "reasons", Doc: "bitserial layers whose sums leave as f32 say why they do", Required: true, Run: sumsThatLeave},
 		{Name: "alike", Doc: "operands and thresholds that all channels have alike are kept once", Run: shareAlike},
 	}
@@ -64,6 +65,9 @@ func order() [][3]string {
 		{"fold_quantize", "merge_moves", "movers come next to each other where what stood between them was taken in"},
 		{"quantizers_alone", "level_quantizers", "it makes thresholds of quantizers and the steps before them"},
 		{"quantizers_alone", "merge_steps", "it takes increasing steps only, which is decided for each"},
+		{"merge_steps", "pool_parts", "a pool takes floats of one layer, with all steps behind each other"},
+		{"fold_pool", "pool_parts", "pools of sums are the convolution's"},
+		{"pool_parts", "reasons", "what reads sums is said as it is left"},
 		{"merge_steps", "reasons", "what stands between is what is left"},
 		{"merge_steps", "alike", "the passes before it count channels by operands"},
 		{"fold_steps", "merge_steps", "what a convolution takes in needs no layer of its own"},

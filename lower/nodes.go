@@ -178,7 +178,7 @@ func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *layout.Te
 
 func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src string) {
 	dst := l.result(n)
-	f, why := ops.PoolFloat(n.Op, a, x.Shape), graph.WhyAverages
+	f, why := ops.PoolFloat(n.Op, a, x.Shape, dst.slice), graph.WhyAverages
 	switch {
 	case x.Form.Bytewise():
 		f, why = ops.MaxPoolBytes(a, *x, dst.slice), graph.NoReason
@@ -335,8 +335,8 @@ func (l *lowering) slices(name string) bool {
 		return true
 	case "eltwise":
 		return l.taken[p.Name] == nil && !l.done[p.Name]
-	case "max_pool":
-		return v.Encoded()
+	case "max_pool", "avg_pool":
+		return !l.done[p.Name]
 	case "quantize", "threshold":
 		return l.made(p) == layout.Planes
 	}

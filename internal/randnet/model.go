@@ -236,7 +236,11 @@ func (b *modelBuilder) step() {
 	case b.bits > 0:
 		b.bitserial()
 	case len(b.shape) == 4:
-		switch b.r.IntN(8) {
+		switch b.r.IntN(9) {
+		case 5:
+			b.addTo([]string{b.cur, b.twin()}, "concat", nil)
+			b.shape = append(append([]int{}, b.shape[:3]...), 2*b.shape[3])
+			b.pool([]string{"max_pool", "avg_pool"}[b.r.IntN(2)])
 		case 0:
 			if b.conv("conv2d"); b.r.IntN(4) == 0 {
 				b.mean()

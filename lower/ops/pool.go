@@ -81,13 +81,13 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
-// PoolFloat is max_pool or avg_pool on f32. The mean divides by the number of positions inside the image.
-func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
+// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of positions inside the image.
+func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func {
 	p := newPool(a, shape)
 	x := buf("x", ir.F32, shape...)
-	y := buf("y", ir.F32, shape[0], p.oh, p.ow, shape[3])
+	y := buf("y", ir.F32, shape[0], p.oh, p.ow, max(shape[3], slice.Total))
 	if op == "max_pool" {
-		f := p.maximum(x, y, ir.MaxTo, ir.Float(negInf()), 0)
+		f := p.maximum(x, y, ir.MaxTo, ir.Float(negInf()), slice.Offset)
 		f.Name = p.name(op)
 		return f
 	}
@@ -100,7 +100,9 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int) *ir.Func {
 	step := p.channels("c", func(c ir.Expr) ir.Stmt {
 		return update(ir.AddTo, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), ir.Float(0)), c)
 	})
-	last := p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)), i[0], i[1], i[2], c) })
+	last := p.channels("c1", func(c ir.Expr) ir.Stmt {
+		return set(y, ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
+	})
 	return &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)},
 		Body: ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))}
 }

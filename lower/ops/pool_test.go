@@ -53,8 +53,19 @@ func TestPoolFloat(t *testing.T) {
 			}
 		}
 		a := &graph.PoolAttrs{Kernel: [2]int{g.kh, g.kw}, Strides: [2]int{g.sh, g.sw}, Pad: g.pad}
-		f := ops.PoolFloat(op, a, []int{g.b, g.h, g.w, c})
-		got := floats(run(t, f, x))
+		slice, out := ops.Slice{}, c
+		if rapid.Bool().Draw(t, "slice") {
+			slice.Offset = rapid.IntRange(0, 3).Draw(t, "offset")
+			slice.Total = slice.Offset + c + rapid.IntRange(0, 3).Draw(t, "behind")
+			out = slice.Total
+		}
+		f := ops.PoolFloat(op, a, []int{g.b, g.h, g.w, c}, slice)
+		var got []float32
+		for i, v := range floats(run(t, f, x)) {
+			if k := i%out - slice.Offset; k >= 0 && k < c {
+				got = append(got, v)
+			}
+		}
 		for i := range got {
 			if got[i] != got[i] && want[i] != want[i] {
 				got[i], want[i] = 0, 0

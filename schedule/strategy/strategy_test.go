@@ -212,7 +212,7 @@ func other(t *rapid.T) *ir.Func {
 		p := &graph.PoolAttrs{Kernel: [2]int{intRange(t, 1, 5, "kh"), intRange(t, 1, 5, "kw")}, Strides: [2]int{intRange(t, 1, 3, "sh"), intRange(t, 1, 3, "sw")}}
 		p.Pad = padding(t, p.Kernel[0], p.Kernel[1], s[1], s[2])
 		if f := intRange(t, 0, 2, "pool"); f > 0 {
-			return ops.PoolFloat([]string{"max_pool", "avg_pool"}[f-1], p, s)
+			return ops.PoolFloat([]string{"max_pool", "avg_pool"}[f-1], p, s, ops.Slice{})
 		}
 		return ops.MaxPoolBits(p, bits, s, enc, rapid.SampledFrom([]int{0, 4, 16}).Draw(t, "vector"), ops.Slice{Offset: 1, Total: 2 + ops.Words(s[3])})
 	case 4:
