@@ -1,9 +1,11 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"ripc"
@@ -14,6 +16,7 @@ import (
 	"ripc/internal/abi"
 	"ripc/internal/need"
 	"ripc/ir"
+	"ripc/report"
 	"ripc/targets"
 )
 
@@ -153,6 +156,19 @@ func TestWrittenInPlace(t *testing.T) {
 				}
 				if stages < least {
 					t.Errorf("%d stages write over what they read, want %d", stages, least)
+				}
+				in, err := ripc.Inspect(t.Context(), path, o, "", false)
+				need.OK(t, err)
+				said := 0
+				for _, u := range in.Memory.Arena {
+					if u.Over != "" {
+						said++
+					}
+				}
+				var svg bytes.Buffer
+				need.OK(t, report.WriteArena(&svg, in))
+				if drawn := strings.Count(svg.String(), "in place of"); said != stages || drawn != stages {
+					t.Errorf("%d stages write over what they read; inspect says %d, and draws %d", stages, said, drawn)
 				}
 				rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: o, Threads: 1 + i})
 				need.OK(t, err)

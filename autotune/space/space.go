@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -55,6 +56,7 @@ type Space struct {
 	layer *strategy.Layer
 	kinds []kind
 	size  int
+	usual func() (Candidate, error) // Default, built once
 }
 
 // kind is a strategy with its knobs, and the number of points of those before it.
@@ -67,6 +69,13 @@ type kind struct {
 // New is the space of t. It fails if no strategy applies.
 func New(t *Task) (*Space, error) {
 	s := &Space{Task: t, layer: strategy.LayerOf(t.Func, t.Target)}
+	s.usual = sync.OnceValues(func() (Candidate, error) {
+		c, err := strategy.Default(t.Func, t.Target)
+		if err != nil {
+			return Candidate{}, err
+		}
+		return Candidate{Point{Strategy: c.Strategy, Values: c.Values}, c.Trace, c.Func}, nil
+	})
 	for _, st := range strategy.For(s.layer) {
 		k := kind{st, st.Knobs(s.layer), s.size}
 		s.kinds = append(s.kinds, k)
@@ -221,13 +230,7 @@ func (s *Space) Cross(p, q Point, r *rand.Rand) Point {
 
 // Default is the schedule that the task has without a tuner. Its point is where that comes from; Build may refuse it where steps are
 // left out that would make too much code.
-func (s *Space) Default() (Candidate, error) {
-	c, err := strategy.Default(s.Task.Func, s.Task.Target)
-	if err != nil {
-		return Candidate{}, err
-	}
-	return Candidate{Point{Strategy: c.Strategy, Values: c.Values}, c.Trace, c.Func}, nil
-}
+func (s *Space) Default() (Candidate, error) { return s.usual() }
 
 // Build makes the schedule of p. It runs no tools. It fails with *strategy.PointError if the values do not go together, a step is not
 // legal, or there would be too much code.

@@ -98,7 +98,8 @@ func (e *Estimator) disassemble(ctx context.Context, lines []line) (map[[step]by
 		}
 		hex.WriteByte('\n')
 	}
-	out, err := e.tools.Run(ctx, "llvm-mc", hex.Bytes(), "-disassemble", "-triple="+e.row.Triple, "-mcpu="+e.row.CPU, "-mattr="+e.row.Attrs)
+	out, err := e.tools.Run(ctx, "llvm-mc", hex.Bytes(), "-disassemble", "-triple="+e.row.Triple, "-mcpu="+e.row.CPU, "-mattr="+e.row.Attrs,
+		"-output-asm-variant="+strconv.Itoa(e.row.AsmVariant))
 	if err != nil {
 		return nil, err
 	}

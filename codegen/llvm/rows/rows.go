@@ -29,6 +29,9 @@ type Row struct {
 	Flags   uint32
 
 	CommentMark string // starts a comment in assembly
+	// AsmVariant is llvm-mc's -output-asm-variant of the assembly that LLVM reads back the fastest: Apple's on 64-bit Arm, where the shape of
+	// a vector belongs to the mnemonic and leaves fewer instructions to choose among.
+	AsmVariant int
 	// Model is -mcpu for llvm-mca, which estimates cycles by LLVM's model of a pipeline: that of CPU, or of a core that is as much
 	// like it as any that LLVM has a model of. It is empty if there is none.
 	Model string
@@ -58,9 +61,10 @@ const (
 type arch struct {
 	name, triple, emulation, pageSize, commentMark string
 
-	machine elf.Machine
-	class   elf.Class
-	flags   uint32
+	asmVariant int
+	machine    elf.Machine
+	class      elf.Class
+	flags      uint32
 
 	disabled map[string][]string // by CPU: what it implies that machines lack, or that no kernel uses
 	tuning   []tuning
@@ -91,7 +95,7 @@ func archs() []arch {
 			order:  func(string) scheduling { return usual },
 		},
 		{
-			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: "65536", commentMark: "//",
+			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: "65536", commentMark: "//", asmVariant: 1,
 			machine: elf.EM_AARCH64, class: elf.ELFCLASS64,
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
@@ -130,7 +134,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
 			return Row{Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
-				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder, scheduling: a.order(t.CPU)}, true
+				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, AsmVariant: a.asmVariant, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder, scheduling: a.order(t.CPU)}, true
 		}
 	}
 	return Row{CPU: t.CPU}, false
