@@ -44,7 +44,8 @@ type Options struct {
 	Layers []string
 	// Round is how many candidates are proposed at a time; 0 stands for 16.
 	Round int
-	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128.
+	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128. A search that goes through the
+	// whole space (search.Whole) is done at its end.
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings

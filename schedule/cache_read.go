@@ -7,7 +7,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// CacheRead copies the part of a parameter that one iteration of a loop reads into an alloc, contiguous and close by,
+// CacheRead copies the part of a buffer that one iteration of a loop reads into an alloc, contiguous and close by,
 // and reads it from there. Other systems: TVM cache_read, Halide in, Exo stage_mem.
 //
 //	for %h in 0:7 { for %w in 0:56 { ... %x[%h * 8 + %k, %w] ... } }
@@ -20,15 +20,16 @@ import (
 //
 // The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
 // known; where it may leave the buffer the copy runs under a condition. An empty name gives x.c. It is refused if the
-// buffer is no parameter (an alloc has elements without a value; use compute_at), if the loop writes it or does not read
-// it, if the loop is in a vectorize loop, and if a call takes the buffer.
+// buffer is an alloc of which an iteration cannot be shown to read the whole region (an alloc may have elements without a
+// value; use compute_at), if the loop writes it or does not read it, if the loop is in a vectorize loop, and if a call
+// takes the buffer.
 func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "cache_read", buffer, loop, name, buffer+".c")
 	if err != nil {
 		return nil, err
 	}
-	if findAlloc(f.Body, buffer) != nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is not a parameter", buffer), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
+	if findAlloc(f.Body, buffer) != nil && !c.readWhole() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s may have elements without a value, which loop %%%s does not read and a copy would", buffer, loop), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
 	}
 	if as := deps.Accesses(c.loop.Body)[buffer]; deps.Written(as) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s writes %%%s in %s", loop, buffer, storeText(as)), Help: fmt.Sprintf("use cache_write %s %s", buffer, loop)}

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -150,19 +151,24 @@ func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
 	return g, nil
 }
 
-// covered reports whether the indices of a store in the loop, relocated, run over all of the region: each dimension by
+// covered reports whether the indices of a store in the loop, relocated, run over all of the region, each element once: each dimension by
 // loops of its own inside the loop, one or the digits of its index.
-func (c *local) covered(idx []ir.Expr) bool {
+func (c *local) covered(idx []ir.Expr) bool { return c.runsOver(idx, false) }
+
+// runsOver is covered; with again, elements may be met more than once, as those of windows are that overlap.
+func (c *local) runsOver(idx []ir.Expr, again bool) bool {
 	seen := map[string]bool{}
 	for d, e := range idx {
 		sum := arith.ToAffine(e)
-		if sum.Const != 0 {
-			return false
-		}
-		n := int64(1) // elements that the smaller digits run over
-		for _, t := range slices.Backward(sum.Terms) {
+		first, n := sum.Const, int64(1) // n elements are what the smaller digits run over
+		terms := slices.SortedStableFunc(slices.Values(sum.Terms), func(s, t arith.Term) int { return cmp.Compare(s.Coef, t.Coef) })
+		for _, t := range terms {
+			if iv, ok := arith.Bounds(t.Atom, c.sc.Ranges); ok && iv.Lo == iv.Hi && !deps.Large(iv.Lo) {
+				first += t.Coef * iv.Lo
+				continue
+			}
 			v, ok := t.Atom.(*ir.Var)
-			if !ok || seen[v.Name] || t.Coef != n {
+			if !ok || seen[v.Name] || t.Coef > n || t.Coef <= 0 || !again && t.Coef != n {
 				return false
 			}
 			seen[v.Name] = true
@@ -170,11 +176,37 @@ func (c *local) covered(idx []ir.Expr) bool {
 			if l == nil {
 				return false
 			}
-			n *= int64(l.Extent)
+			n += t.Coef * int64(l.Extent-1)
 		}
-		if n != int64(c.region[d].size) {
+		if first != 0 || n != int64(c.region[d].size) {
 			return false
 		}
 	}
 	return true
+}
+
+// readWhole reports whether each iteration of the loop reads all of the region, whatever holds.
+func (c *local) readWhole() bool {
+	found := false
+	look := func(e ir.Expr) {
+		ir.WalkExpr(e, func(e ir.Expr) bool {
+			switch x := e.(type) {
+			case *ir.Select:
+				return false
+			case *ir.Load:
+				found = found || x.Buf == c.buf.Name && c.runsOver(x.Idx, true)
+			}
+			return !found
+		})
+	}
+	ir.Walk(c.body(), func(s ir.Stmt) bool {
+		switch x := s.(type) {
+		case *ir.If:
+			return false
+		case *ir.Store:
+			look(x.Val)
+		}
+		return !found
+	})
+	return found
 }

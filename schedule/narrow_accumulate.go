@@ -24,11 +24,17 @@ import (
 //	  for %acc.u8.w0 in 0:32 { %acc[%acc.u8.w0] += cast<i32>(%acc.u8[%acc.u8.w0]) }
 //	}
 //
+// With apart=N sums lie apart in blocks of N along the last dimension: those of a block's first half at even places, of
+// its second half at odd ones, so that even and odd lanes of a vector widen to neighbours without a shuffle.
+//
+//	=> narrow_accumulate acc k u8 apart=32
+//	  ... %acc.u8[%o % 16 * 2 + %o / 16] += ...
+//
 // An empty name gives acc.u8 (buffer and type). It is refused unless all that the loop does with the buffer is "+=" of
 // integers outside of ifs, some store of which runs over its whole region; if the type is not narrower than the
-// buffer's; and if interval analysis cannot show that every summand and every sum of one iteration fits (the help then
-// says how many iterations of which loop do).
-func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, name string) (*ir.Func, error) {
+// buffer's; if blocks of N do not divide the last dimension into halves; and if interval analysis cannot show that every
+// summand and every sum of one iteration fits (the help then says how many iterations of which loop do).
+func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "narrow_accumulate", buffer, loop, name, buffer+"."+t.String())
 	if err != nil {
 		return nil, err
@@ -44,6 +50,14 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, name string) (
 	if err != nil {
 		return nil, err
 	}
+	place := func(idx []ir.Expr) []ir.Expr { return idx }
+	if apart != 0 {
+		if n := len(c.buf.Shape) - 1; n < 0 || apart < 2 || apart%2 != 0 || c.buf.Shape[n]%apart != 0 {
+			return nil, &ir.Error{Msg: fmt.Sprintf("blocks of %d do not divide %s into halves", apart, ir.BufferString(c.buf))}
+		}
+		place = c.placed(apart)
+		body = c.moved(body, place)
+	}
 	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.Const(t, 0)}
 	})
@@ -51,17 +65,45 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, name string) (
 		return nil, err
 	}
 	widen, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
-		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: ir.CastTo(c.of.Type, ir.At(c.buf, inner...))}
+		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: ir.CastTo(c.of.Type, ir.At(c.buf, place(inner)...))}
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := c.fits(zero, body); err != nil {
 		return nil, c.legalExtent(err, zero, body, func(l string) string {
+			if apart != 0 {
+				return fmt.Sprintf("narrow_accumulate %s %s %s apart=%d", buffer, l, t, apart)
+			}
 			return fmt.Sprintf("narrow_accumulate %s %s %s", buffer, l, t)
 		})
 	}
 	return c.with(zero, body, widen)
+}
+
+// placed is where the element at idx of the alloc lies whose blocks of so many elements have their halves at even and at odd places.
+func (c *local) placed(apart int) func(idx []ir.Expr) []ir.Expr {
+	r := deps.ScopeOf(c.loop).Ranges
+	maps.Copy(r, c.sc.Ranges)
+	bin := func(op ir.BinOp, a ir.Expr, n int) ir.Expr { return ir.Bin(op, a, ir.Int(n)) }
+	return func(idx []ir.Expr) []ir.Expr {
+		out, last := slices.Clone(idx), len(idx)-1
+		x := idx[last]
+		block := bin(ir.Mul, bin(ir.Div, x, apart), apart)
+		half := bin(ir.Div, bin(ir.Mod, x, apart), apart/2)
+		out[last] = arith.Simplify(ir.Bin(ir.Add, ir.Bin(ir.Add, block, bin(ir.Mul, bin(ir.Mod, x, apart/2), 2)), half), r)
+		return out
+	}
+}
+
+// moved is body with the alloc's elements elsewhere.
+func (c *local) moved(body ir.Stmt, place func(idx []ir.Expr) []ir.Expr) ir.Stmt {
+	return ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
+		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
+			return &ir.Store{Buf: st.Buf, Idx: place(st.Idx), Op: st.Op, Val: st.Val}
+		}
+		return s
+	}, nil)
 }
 
 // onlySums refuses unless the loop only adds to the buffer, certainly to all of the region.

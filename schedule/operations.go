@@ -35,12 +35,13 @@ func operations() []operation {
 		{"compute_inline", "compute_inline BUFFER", 1, 0, nil, runComputeInline},
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
-		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [-> BUFFER]", 3, 1, nil, runNarrowAccumulate},
+		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [apart=N] [-> BUFFER]", 3, 1, []string{"apart"}, runNarrowAccumulate},
 		{"rfactor", "rfactor BUFFER LANES LOOP [type=TYPE] [-> BUFFER]", 3, 1, []string{"type"}, runRfactor},
 		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
 		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"set_encoding", "set_encoding BUFFER TYPE [-> LOOP]", 2, 1, nil, runSetEncoding},
+		{"flatten", "flatten BUFFER DIM", 2, 0, nil, runFlatten},
 		{"replicate", "replicate BUFFER LOOP [-> LOOP]", 2, 1, nil, runReplicate},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
@@ -146,7 +147,13 @@ func runNarrowAccumulate(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 	if err != nil {
 		return nil, &ir.Error{Msg: err.Error()}
 	}
-	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, s.result())
+	apart := 0
+	if v, ok := s.Get("apart"); ok {
+		if apart, err = strconv.Atoi(v); err != nil || apart < 1 {
+			return nil, &ir.Error{Msg: fmt.Sprintf("apart %q is no number of elements", v)}
+		}
+	}
+	return NarrowAccumulate(f, s.Args[0], s.Args[1], t, apart, s.result())
 }
 
 func runRfactor(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
@@ -166,6 +173,27 @@ func runSetEncoding(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 		return nil, &ir.Error{Msg: err.Error()}
 	}
 	g, view, err := SetEncoding(f, s.Args[0], t, s.result())
+	if view != nil {
+		a.packs = append(a.packs, *view)
+	}
+	return g, err
+}
+
+// dimOf is the number of a dimension.
+func dimOf(word string) (int, error) {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		return 0, &ir.Error{Msg: fmt.Sprintf("dimension %q is not a number", word)}
+	}
+	return n, nil
+}
+
+func runFlatten(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+	dim, err := dimOf(s.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	g, view, err := Flatten(f, s.Args[0], dim)
 	if view != nil {
 		a.packs = append(a.packs, *view)
 	}
@@ -194,9 +222,9 @@ func runCarrySave(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 }
 
 func runPair(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
-	dim, err := strconv.Atoi(s.Args[1])
+	dim, err := dimOf(s.Args[1])
 	if err != nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("dimension %q is not a number", s.Args[1])}
+		return nil, err
 	}
 	g, p, err := Pair(f, s.Args[0], dim)
 	if p != nil {

@@ -65,7 +65,7 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		names := append([]string{"x", "f", "t", "y"}, allocs...)
 		return names[draw("buffer", len(names))]
 	}
-	switch draw("op", 32) {
+	switch draw("op", 34) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=%s", one(), factor(), tail())
 	case 3:
@@ -113,8 +113,10 @@ func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 		return fmt.Sprintf("rfactor %s %s %s%s", anyBuf(), one(), one(), t)
 	case 30, 31:
 		return fmt.Sprintf("replicate %s %s", anyBuf(), one())
+	case 32, 33:
+		return fmt.Sprintf("flatten %s %d", anyBuf(), draw("dim", 4))
 	case 18:
-		return fmt.Sprintf("narrow_accumulate acc %s %s", nested()[1], []string{"u8", "i16", "u16"}[draw("type", 3)])
+		return fmt.Sprintf("narrow_accumulate acc %s %s%s", nested()[1], []string{"u8", "i16", "u16"}[draw("type", 3)], []string{"", "", " apart=2", " apart=4"}[draw("apart", 4)])
 	case 19:
 		return fmt.Sprintf("narrow_accumulate %s %s %s", anyBuf(), one(), []string{"u8", "i8", "i16", "u16"}[draw("type", 4)])
 	}

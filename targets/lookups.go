@@ -2,10 +2,11 @@ package targets
 
 // LookupCosts are what counts by table cost, in cycles: Lookup is for one filter and one group, where an instruction looks up for Lanes
 // filters at once, One where none does; Widen for adding the bytes of a filter's look-ups to its sum, Sum for each sum, which is kept
-// in memory; Table for a table and Plane for what each plane of the activations adds to that.
+// in memory; Table for a table and Plane for what each plane of the activations adds to that; Level what a comparison of the sums, which are of 8
+// or 16 bits, costs as a share of a SumCosts.Level.
 type LookupCosts struct {
-	Lanes                                 int
-	Lookup, One, Widen, Sum, Table, Plane float64
+	Lanes                                        int
+	Lookup, One, Widen, Sum, Table, Plane, Level float64
 }
 
 // Lookups are the costs on t of counts by table, of groups of so many channels. Those of x86-64 are of examples/convs with 1 to 3 bits,
@@ -17,19 +18,19 @@ func (t Target) Lookups(channels int) LookupCosts {
 	case channels == 4 && t.Arch == "aarch64" && t.Has("neon"):
 		switch t.MeasuredOn() {
 		case rpi3().Name:
-			return LookupCosts{Lanes: 32, Lookup: 0.24, One: 6, Widen: 1, Sum: 0.5, Table: 6, Plane: 4}
+			return LookupCosts{Lanes: 32, Lookup: 0.24, One: 6, Widen: 1, Sum: 0.5, Table: 6, Plane: 4, Level: 0.5}
 		case rpi5().Name:
-			return LookupCosts{Lanes: 32, Lookup: 0.073, One: 3, Widen: 0.53, Sum: 0.2, Table: 2, Plane: 1.5}
+			return LookupCosts{Lanes: 32, Lookup: 0.073, One: 3, Widen: 0.53, Sum: 0.2, Table: 2, Plane: 1.5, Level: 0.5}
 		}
-		return LookupCosts{Lanes: 32, Lookup: 0.13, One: 4, Widen: 0.29, Sum: 0.2, Table: 3, Plane: 2} // tbl takes three operations
+		return LookupCosts{Lanes: 32, Lookup: 0.13, One: 4, Widen: 0.29, Sum: 0.2, Table: 3, Plane: 2, Level: 0.5} // tbl takes three operations
 	case channels == 6 && t.Has("avx512vbmi") && t.Has("avx512bitalg"):
-		return LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.02, Table: 1, Plane: 0.4}
+		return LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.01, Table: 0.6, Plane: 0.3, Level: 0.2}
 	case channels == 4 && t.Has("avx512bw"):
-		return LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3}
+		return LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3, Level: 0.5}
 	case channels == 4 && t.Has("avx2"):
-		return LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5}
+		return LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5}
 	}
-	return LookupCosts{Lanes: 1, Lookup: 4, One: 4, Widen: 1, Sum: 1, Table: 30, Plane: 20}
+	return LookupCosts{Lanes: 1, Lookup: 4, One: 4, Widen: 1, Sum: 1, Table: 30, Plane: 20, Level: 0.5}
 }
 
 // BoundedLookups says that t's instructions look up 0 for what is no entry, as tbl does, and not the entry of its lower bits.

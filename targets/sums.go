@@ -49,9 +49,10 @@ func (t Target) WordShares() WordShares {
 }
 
 // NarrowWords are what words of fewer bits than 32 cost, of which a vector holds more. Byte and Short are what a bit of one of 8 and of 16 bits costs
-// for a filter, as a share of what a bit of a Word does, and Full what one of 16 bits does where channels fill Words as well; Level is what a comparison of the narrower sums costs, as a share of a Level; Piece is what a
+// for a filter, as a share of what a bit of a Word does, and Full what one of 16 bits does where channels fill Words as well; Level is what a comparison of the narrower sums costs, as a share of a Level, and Whole one of sums of words of 32 bits that are put
+// together as well, in layers without groups; Piece is what a
 // part of a word costs that is put together for a vector of positions, as a share of a Word.
-type NarrowWords struct{ Byte, Short, Full, Level, Piece float64 }
+type NarrowWords struct{ Byte, Short, Full, Level, Whole, Piece float64 }
 
 // Bit is what a bit of a word of so many bits costs, as a share of what one of a Word does; full says that channels fill Words.
 func (n NarrowWords) Bit(bits int, full bool) float64 {
@@ -70,21 +71,21 @@ func (t Target) NarrowWords() NarrowWords {
 	piece := t.WordShares().PieceAcross
 	switch t.MeasuredOn() {
 	case rpi3().Name:
-		return NarrowWords{Byte: 0.75, Short: 0.79, Full: 1.1, Level: 0.9, Piece: 0.6}
+		return NarrowWords{Byte: 0.75, Short: 0.79, Full: 1.1, Level: 0.9, Whole: 1, Piece: 0.6}
 	case rpi3ARM().Name:
-		return NarrowWords{Byte: 1, Short: 1.35, Full: 1.35, Level: 0.9, Piece: 0.8}
+		return NarrowWords{Byte: 1, Short: 1.35, Full: 1.35, Level: 0.9, Whole: 1, Piece: 0.8}
 	case rpi5().Name:
-		return NarrowWords{Byte: 1.1, Short: 1.2, Full: 1.2, Level: 0.9, Piece: 1}
+		return NarrowWords{Byte: 1.1, Short: 1.2, Full: 1.2, Level: 0.9, Whole: 1, Piece: 1}
 	case rpi4().Name, jetsonTX2().Name, pixel1().Name:
-		return NarrowWords{Byte: 1.2, Short: 1.65, Full: 1.65, Level: 0.93, Piece: 1.2}
+		return NarrowWords{Byte: 1.2, Short: 1.65, Full: 1.65, Level: 0.93, Whole: 1, Piece: 1.2}
 	case zen5:
-		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.94, Piece: piece}
+		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece}
 	case x86v4().Name:
-		return NarrowWords{Byte: 0.7, Short: 1.1, Full: 1.1, Level: 0.98, Piece: piece}
+		return NarrowWords{Byte: 0.7, Short: 1.1, Full: 1.1, Level: 0.98, Whole: 1, Piece: piece}
 	case x86v3().Name:
-		return NarrowWords{Byte: 0.75, Short: 1.12, Full: 1.12, Level: 0.7, Piece: piece}
+		return NarrowWords{Byte: 0.75, Short: 1.12, Full: 1.12, Level: 0.7, Whole: 1, Piece: piece}
 	}
-	return NarrowWords{Byte: 1.05, Short: 1.1, Full: 1.1, Level: 0.9, Piece: piece}
+	return NarrowWords{Byte: 1.05, Short: 1.1, Full: 1.1, Level: 0.9, Whole: 1, Piece: piece}
 }
 
 // Fitted are SumCosts that were fitted to measurements (schedule/cost/measured).

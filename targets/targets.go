@@ -83,6 +83,11 @@ func (t Target) PointerBits() int {
 	return 64
 }
 
+// MultipliesByLane says that one instruction multiplies a vector with one lane of another and adds, fused, so that factors may come
+// as vectors: AArch64's fmla by element. In 32-bit NEON only products that are rounded before they are added can be had so, and on x86
+// a factor is read from memory beside the product.
+func (t Target) MultipliesByLane() bool { return t.Arch == "aarch64" }
+
 // Native reports whether code for t runs on this machine without an emulator.
 func (t Target) Native() bool {
 	return t.Arch == hostArch() && runtime.GOOS == "linux" && len(t.Missing(HostFeatures())) == 0

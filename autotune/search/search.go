@@ -52,15 +52,16 @@ type kind struct {
 	name, text string
 	needs      func() error // nil if nothing
 	open       func(s *space.Space, o Options) (Search, error)
+	whole      bool // it proposes all points, and none a second time
 }
 
 func kinds() []kind {
 	return []kind{
-		{"xgb", "measures what a cost model takes for the best", needsLibrary, openXGB},
-		{"evolve", "crosses and changes the best so far", nil, openEvolve},
-		{"random", "draws points", nil, openRandom},
-		{"grid", "goes through all points, spread over the space however early it ends", nil, openGrid},
-		{"exhaustive", "goes through all points in order", nil, openExhaustive},
+		{"xgb", "measures what a cost model takes for the best", needsLibrary, openXGB, false},
+		{"evolve", "crosses and changes the best so far", nil, openEvolve, false},
+		{"random", "draws points", nil, openRandom, false},
+		{"grid", "goes through all points, spread over the space however early it ends", nil, openGrid, true},
+		{"exhaustive", "goes through all points in order", nil, openExhaustive, true},
 	}
 }
 
@@ -71,6 +72,11 @@ func Names() []string {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// Whole says that a search goes through the whole space and then ends, so that better ones may come as late as any.
+func Whole(name string) bool {
+	return slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == name && k.whole })
 }
 
 // Default is the search that New takes for "": the first that has here what it needs.

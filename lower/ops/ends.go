@@ -30,6 +30,10 @@ func LogSoftmax(shape []int) *ir.Func {
 	})
 }
 
+// maxima is how many maxima of a row are found side by side, of which the row's is then found: a vector of them, and enough that none waits
+// for the comparison before.
+const maxima = 32
+
 // softmax is result of e = exp(d), d = x - max, and the sum of all e of the row.
 func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *ir.Func {
 	s := matrix(shape)
@@ -38,9 +42,14 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 	b := ir.V("b")
 	d := buf("d", ir.F32, s[1])
 	c2 := ir.V("c2")
+	n := min(maxima, s[1])
+	tops, m := buf("tops", ir.F32, n), ir.V("m")
+	first := ir.Bin(ir.Min, mul(ir.V("k"), ir.Int(n)), ir.Int(s[1]-n)) // the last ones overlap those before
 	body := ir.Seq(
-		set(top, ir.At(x, b, ir.Int(0))),
-		ir.Nest(loops("", over(ir.Reduce, "m", s[1])), update(ir.MaxTo, top, ir.At(x, b, ir.V("m")))),
+		ir.Nest(loops("", over(ir.Channel, "m0", n)), set(tops, ir.At(x, b, ir.V("m0")), ir.V("m0"))),
+		ir.Nest(loops("", over(ir.Reduce, "k", (s[1]+n-1)/n), over(ir.Channel, "m", n)), update(ir.MaxTo, tops, ir.At(x, b, add(first, m)), m)),
+		set(top, ir.At(tops, ir.Int(0))),
+		ir.Nest(loops("", over(ir.Reduce, "m1", n)), update(ir.MaxTo, top, ir.At(tops, ir.V("m1")))),
 		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
 		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
 		set(sum, ir.Float(0)),
@@ -48,7 +57,7 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, result(ir.At(e, c2), ir.At(d, c2), ir.At(sum)), b, c2)),
 	)
 	return &ir.Func{Name: fmt.Sprintf("%s_%d", name, s[1]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{top, sum, d, e}, body))}
+		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{top, sum, d, e, tops}, body))}
 }
 
 // Arg gives, i32, where the greatest element of each row over the last axis is, or the least one; see graph.ArgAttrs.

@@ -51,7 +51,7 @@ const WordChannels = 32
 
 // Popcount estimates sums of popcounts of words: a count for each pair of planes of each word.
 func Popcount(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Words, counted(t, l))
+	return popcounts(t, l, l.Taps*l.Words, counted(t, l), 1)
 }
 
 // PopcountDense is Popcount of words of so many bits that are put together for each position of the output, number by number.
@@ -67,7 +67,11 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	}
 	made := Estimate(c.Word * piece * float64(l.Outputs*l.ActivationPlanes*d.Pieces))
 	if bits == WordChannels {
-		return popcounts(t, l, d.Words, counted(t, l)) + made
+		level := narrow.Whole
+		if l.Grouped {
+			level = 1
+		}
+		return popcounts(t, l, d.Words, counted(t, l), level) + made
 	}
 	each := counted(t, l) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.Grouped) * float64(bits) / WordChannels
 	lanes := int64(max(1, t.VectorBits/bits))
@@ -78,14 +82,14 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 
 // PopcountLanes is Popcount of words that each filter has for itself, made of Sources words of each pixel.
 func PopcountLanes(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Lanes.Words, t.Sums().Word*t.WordShares().LaneWord) + lanes(t, l)
+	return popcounts(t, l, l.Taps*l.Lanes.Words, t.Sums().Word*t.WordShares().LaneWord, 1) + lanes(t, l)
 }
 
 // PopcountDenseLanes is PopcountLanes where words of several pixels become one.
 func PopcountDenseLanes(t targets.Target, l Layer) Estimate {
 	c := t.WordShares()
 	merged := t.Sums().Word * c.Lane * float64(l.Outputs*l.ActivationPlanes*l.Filters*(2*l.Taps+l.Lanes.Merged))
-	return popcounts(t, l, l.Lanes.Merged, t.Sums().Word*c.LaneWord) + lanes(t, l) + Estimate(merged)
+	return popcounts(t, l, l.Lanes.Merged, t.Sums().Word*c.LaneWord, 1) + lanes(t, l) + Estimate(merged)
 }
 
 // lanes estimates what it takes to make each filter's words of a pixel: two operations a source, and a rotation.
@@ -119,11 +123,11 @@ func counted(t targets.Target, l Layer) float64 {
 	return each
 }
 
-// popcounts estimates counts of words, each for one filter.
-func popcounts(t targets.Target, l Layer, words int64, each float64) Estimate {
+// popcounts estimates counts of words, each for one filter, and comparisons of the sums, which cost that share of a Level.
+func popcounts(t targets.Target, l Layer, words int64, each, level float64) Estimate {
 	c := t.Sums()
 	n := float64(l.Outputs * l.Filters * words * l.ActivationPlanes * l.WeightPlanes)
-	return Estimate(n*each + streamed(t, l, words*WordChannels/8*l.WeightPlanes) + levels(c, l))
+	return Estimate(n*each + streamed(t, l, words*WordChannels/8*l.WeightPlanes) + levels(c, l)*level)
 }
 
 // Float estimates sums in f32 over levels that are unpacked row by row.
@@ -197,8 +201,7 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	twice := float64(rows+l.TapRows-1) / float64(rows) // rows that two blocks of rows read
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
-	// Sums of 16 bits are compared, twice as many as of 32.
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)/2)
+	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
 }
 
 // Groups is how the channels of a pixel are cut into groups that have a table each: words of WordChannels in chunks, and chunks in groups,
@@ -222,13 +225,20 @@ func GroupsOf(channels, bits int) Groups {
 	last := whole(channels - (g.Chunks-1)*g.Chunk*WordChannels)
 	g.Used = (g.Chunks-1)*g.PerChunk + last
 	if g.Chunks == 1 { // tables of channels that there are not are left out, but for those that are made with others
-		g.PerChunk = min(g.PerChunk, (last+madeTogether-1)/madeTogether*madeTogether)
+		together := madeTogether
+		if last == madeSixes && bits == 6 {
+			together = madeSixes
+		}
+		g.PerChunk = min(g.PerChunk, (last+together-1)/together*together)
 	}
 	return g
 }
 
-// madeTogether is how many tables instructions make at a time.
-const madeTogether = 4
+// madeTogether is how many tables instructions make at a time; those of 6 channels, which 16 and 18 channels take three of, madeSixes as well.
+const (
+	madeTogether = 4
+	madeSixes    = 3
+)
 
 // MaxByte is the largest sum that a byte holds.
 const MaxByte = 255

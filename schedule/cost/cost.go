@@ -25,17 +25,18 @@ func Words(t targets.Target, s Sum, r Row) float64 {
 
 // Pairs is the cost of a row if two words are counted at once by an instruction, on words that are kept as pairs: two of the
 // five operations are bitwise functions of three registers (docs/kernels.md), which take seven where there are none. What is carried is counted at the end, for
-// each plane, while the sums are in memory.
+// each plane, while the sums are in memory. Functions of three registers take a little longer than other operations: 1024 products in five
+// operations have 1.09 times the rate of 512 in three (limits of docs/bench-peers.md), not 1.2 times.
 func Pairs(t targets.Target, s Sum, r Row) float64 {
-	pair := t.CountOps + 9 // xor, xor, xor, xor; xor, and, and, or
+	pair := float64(t.CountOps + 9) // xor, xor, xor, xor; xor, and, and, or
 	if t.Ternary {
-		pair = t.CountOps + 4
+		pair = float64(t.CountOps) + 4.5
 	}
-	ops := pair*s.Terms()/2 + t.CountOps + 5
+	ops := pair*float64(s.Terms())/2 + float64(t.CountOps+5)
 	if s.Planes {
 		ops += 3
 	}
-	return float64(r.positions() * ops)
+	return float64(r.positions()) * ops
 }
 
 // CarrySave is the cost of a row if two words are counted at once by plain operations (Harley-Seal, see Warren, Hacker's

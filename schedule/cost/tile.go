@@ -59,36 +59,69 @@ func NarrowPositions(t targets.Target, channels, steps int) int {
 	return max(1, min(MaxPositions, (t.Registers-weights-t.Registers/5)/vectors))
 }
 
-// partInUse is how many registers a product takes beside its sums and operands: with fewer, LLVM spills sums.
-const partInUse = 3
+// MaxProducts is how many products of vectors one loop body has where inputs come as vectors, so that the code stays small.
+const MaxProducts = 480
 
-// Part is how many of the channels of a packed word, the last of parts, have float sums of a window of taps in registers together, and at most
-// how many positions beside them, in rows of width w and with window positions pooled into one. A tile multiplies each of its inputs with
-// each of its weights, part by part, and loads the weights once and the inputs once a part. Where a core begins instructions in their order,
-// each load takes the place of a product: there smaller parts of more positions are taken if loads and products are fewer. Others load
-// beside products, and windows of one tap gained nothing where it was tried.
-func Part(t targets.Target, parts []int, taps, w, window int) (part, positions int) {
-	channels := parts[len(parts)-1]
-	all := Vectors(t, channels, LaneBits)
-	part, positions = channels, Positions(t, all)
-	if !t.InOrder || taps == 1 {
-		return part, positions
-	}
-	least := -1
+// Window is what sums of products of floats over windows read, and the row of sums.
+type Window struct {
+	Rows, Cols, Channels int // of a window
+	Stride               int // columns from one window to the next
+	Width                int // of the row of outputs
+	PoolRows, PoolCols   int // sums that are pooled into one output
+	// Vectors says how inputs come.
+	Vectors InputVectors
+}
+
+// InputVectors is how inputs come into vectors whose lanes are multiplied with.
+type InputVectors uint8
+
+// The ways.
+const (
+	OneByOne     InputVectors = iota // not at all: each is a load
+	RowVectors                       // the row of the image that a tile's windows cover is a run of numbers
+	PixelVectors                     // a vector has neighbouring channels of a pixel
+)
+
+// Part is how many channels, one of parts, have float sums in registers together, and how many outputs of them, so that a row has the
+// fewest products and loads of vectors, or 0 if nothing fits. A tile multiplies each of its inputs with each of its weights, part by part, and loads the weights
+// once and the inputs once a part.
+func Part(t targets.Target, parts []int, channels int, w Window) (part, outputs int) {
+	var least float64
 	for _, p := range slices.Backward(parts) {
 		v := Vectors(t, p, LaneBits)
-		most := min(MaxPositions, (t.Registers-partInUse-v)/(v+1))
-		if most < 1 {
-			continue
-		}
-		tile := Tile(w, most/max(1, window))
-		tiles := (w + tile - 1) / tile
-		tile *= max(1, window)
-		if n := tiles * (all*tile + all + all/v*tile); least < 0 || n < least {
-			part, positions, least = p, most, n
+		blocks := float64((channels + p - 1) / p)
+		for m := 1; m <= min(MaxPositions, w.Width); m++ {
+			sums := v * m * w.PoolRows * w.PoolCols
+			inputs, kept, steps := w.inputs(t, m)
+			if sums+v+kept > t.Registers || w.Vectors != OneByOne && sums*steps > MaxProducts {
+				break
+			}
+			n := float64((w.Width+m-1)/m) * blocks * (float64(sums+v) + float64(inputs)/float64(steps))
+			if part == 0 || n < least {
+				part, outputs, least = p, m, n
+			}
 		}
 	}
-	return part, positions
+	return part, outputs
+}
+
+// partInUse is how many registers a product takes beside its sums and operands where inputs are loaded one by one: with fewer, LLVM spills sums.
+const partInUse = 3
+
+// inputs is how many loads bring what m outputs multiply in so many steps, each of one product for each sum, and how many registers that takes.
+func (w Window) inputs(t targets.Target, m int) (loads, registers, steps int) {
+	cols, lanes := (m*w.PoolCols-1)*w.Stride, t.VectorBits/LaneBits
+	switch w.Vectors {
+	case RowVectors:
+		run := (cols + w.Cols) * w.Channels
+		n := w.PoolRows * ((run + lanes - 1) / lanes)
+		return n, n, w.Cols * w.Channels
+	case PixelVectors:
+		n := w.PoolRows * (cols + 1)
+		return n, n, lanes
+	}
+	n := m * w.PoolRows * w.PoolCols
+	return n, n + partInUse, 1
 }
 
 // PairPositions is Positions for counting by pairs: a sum, carries and two temporaries for each.

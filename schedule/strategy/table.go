@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -176,7 +177,8 @@ func (b *tableBuilder) sums() {
 	}
 	acc, groups := b.sum.buf, b.sum.loop(ir.Reduce)
 	if b.v[filters] > 1 {
-		b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, ir.TapCol, b.v[filters])
+		dims := b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, ir.TapCol, b.v[filters])
+		b.weightsApart(len(dims))
 	}
 	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Channel))
 	if b.err != nil {
@@ -225,15 +227,70 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		blocks, lane = all+".b", all+".f"
 		b.must("split %s %d tail=perfect -> %s %s", all, n, blocks, lane)
 	}
-	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], lane)
+	register, half, other := "", "", ""
+	if n := b.apart(); n > 0 {
+		if b.v[filters] > n {
+			register = lane + ".r"
+			b.must("split %s %d tail=perfect -> %s %[1]s", lane, n, register)
+		}
+		half, other = lane+".k", lane+".j"
+		b.must("split %s %d tail=perfect -> %s %s", lane, n/2, other, half)
+		lane = cmp.Or(register, half)
+	}
+	if half == "" {
+		half = lane
+	}
+	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], register, half, other)
 	var bufs []string
 	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() {
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
-	if i := b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] }); i != nil {
+	if i := b.lookUp(); i != nil {
 		b.must("tensorize %s %s", lane, i.Func.Name)
 	}
 	return bufs
+}
+
+// lookUp is the instruction that looks counts up, nil where there is none. Of bytes that are added to wider sums, even and odd ones are of filters
+// that are apart, where there is an instruction for that.
+func (b *tableBuilder) lookUp() *isa.Instr {
+	find := func(apart bool) *isa.Instr {
+		return b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] && (i.Apart > 0) == apart })
+	}
+	if b.sumBits() > ir.U8.Bits() {
+		if i := find(true); i != nil {
+			return i
+		}
+	}
+	return find(false)
+}
+
+// apart is of how many filters even and odd bytes are the halves; 0 where bytes are in order.
+func (b *tableBuilder) apart() int {
+	if i := b.lookUp(); i != nil {
+		return i.Apart
+	}
+	return 0
+}
+
+// weightsApart lays the weights, of so many dimensions, the last of which are filters, out as the bytes of their sums.
+func (b *tableBuilder) weightsApart(dims int) {
+	n := b.apart()
+	if n == 0 {
+		return
+	}
+	part := func(order string, factor int) {
+		text := ""
+		for d := range dims - 1 {
+			text += fmt.Sprintf(" %d", d)
+		}
+		b.must("pack %s%s "+order+" factor=%d", b.weights, text, dims-1, dims-1, factor)
+		dims++
+	}
+	if b.v[filters] > n {
+		part("%d.o %d.i", n)
+	}
+	part("%d.i %d.o", n/2)
 }
 
 // inBytes sums what an iteration of a loop looks up in bytes, in 16 bits around that where the sums have more, and gives their buffers.
@@ -251,6 +308,18 @@ func (b *tableBuilder) inBytes(taps, groups, name string) []string {
 		b.must("narrow_accumulate %s %s.h u16 -> %s", from, one, bufs[1])
 		from = bufs[1]
 	}
-	b.must("narrow_accumulate %s %s u8 -> %s", from, one, bufs[0])
+	n := b.apart()
+	if n == 0 {
+		b.must("narrow_accumulate %s %s u8 -> %s", from, one, bufs[0])
+		return bufs
+	}
+	b.must("narrow_accumulate %s %s u8 apart=%d -> %s", from, one, n, bufs[0])
+	for _, l := range on(b.serial(from), ir.Channel) { // what adds bytes to wider sums: a half of the filters, neighbours, of even lanes, and one of odd ones
+		st, ok := l.Body.(*ir.Store)
+		if ok && slices.ContainsFunc(loads(st.Val), func(ld *ir.Load) bool { return ld.Buf == bufs[0] }) {
+			b.must("split %s %d tail=perfect", l.Var, n/2)
+			b.may("unroll %s.o", l.Var)
+		}
+	}
 	return bufs
 }

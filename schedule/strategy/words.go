@@ -51,23 +51,6 @@ func partedKnobs(l *Layer) []Knob {
 	return append(ks, Knob{part, "channels of a word whose sums are in registers together", append(domain, n), n})
 }
 
-// floatKnobs are partedKnobs with the part of a word and the tile whose loads and products take least.
-func floatKnobs(l *Layer) []Knob {
-	ks := partedKnobs(l)
-	last := len(ks) - 1
-	if ks[last].Name != part {
-		return ks
-	}
-	var positions int
-	ks[last].Default, positions = cost.Part(l.Target, ks[last].Domain, l.sum.extent(ir.TapRow)*l.sum.extent(ir.TapCol), l.out.extent(ir.Col), l.window())
-	for i, k := range ks {
-		if k.Name == tileW {
-			ks[i] = columnsKnob(l, positions)
-		}
-	}
-	return ks
-}
-
 func tileKnobs(l *Layer) []Knob {
 	return tilesOf(l, func(channels int) int { return cost.Positions(l.Target, cost.Vectors(l.Target, channels, l.sumBits())) })
 }
@@ -95,11 +78,15 @@ func buildTile(b *builder, v Values) {
 		b.must("split %s %d tail=%s -> %s.o %[1]s.i", c, v[part], schedule.TailPerfect, c)
 		loops = append([]string{c + ".o"}, append(loops[:len(loops)-1], c+".i")...)
 	}
-	b.reorder(loops...)
-	b.registers(b.sum.buf)
+	if v[byLane] == 1 {
+		b.byLane(loops, t)
+	} else {
+		b.reorder(loops...)
+		b.registers(b.sum.buf)
+	}
 	b.stagesBetween()
 	b.finish(t)
-	if v[unroll] == 1 {
+	if v[unroll] == 1 && v[byLane] == 0 {
 		b.writeOut(b.sum.buf)
 	}
 }

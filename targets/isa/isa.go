@@ -60,6 +60,9 @@ type Instr struct {
 	Wide   bool    // weights are loaded two registers at a time
 	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
 	Bounded bool
+	// Apart says that lanes of bytes of a LookUp alternate between the lower and the upper half of each so many filters (the option apart of
+	// narrow_accumulate); 0: they are in order.
+	Apart int
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.

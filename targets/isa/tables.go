@@ -17,8 +17,17 @@ func x86Tables() []Instr {
 	var is []Instr
 	look := func(needs []string, entries int, lanes ...int) {
 		for _, n := range lanes {
-			f := lookUp(fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n), n, entries, false)
-			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: n, Words: entries, Type: ir.U8})
+			name := fmt.Sprintf("%s_lookup%d_x%d", strings.TrimSuffix(needs[0], "f"), entries, n)
+			is = append(is, Instr{Func: lookUp(name, []int{n}, entries, false), Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: n, Words: entries, Type: ir.U8})
+			const register = 64
+			if n < register || needs[0] == "avx2" { // which takes 3 % longer with them
+				continue
+			}
+			shape := []int{register / 2, 2}
+			if n > register {
+				shape = append([]int{n / register}, shape...)
+			}
+			is = append(is, Instr{Func: lookUp(name+"_apart", shape, entries, false), Meaning: LookUp, Arch: "x86_64", Needs: needs, Lanes: n, Words: entries, Type: ir.U8, Apart: register})
 		}
 	}
 	look(vbmi, 64, 32, 64, 128)
@@ -29,7 +38,7 @@ func x86Tables() []Instr {
 			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words)
 			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "x86_64", Needs: needs, Lanes: groups, Words: 1 << bits, Type: ir.U8})
 		}
-		for _, c := range []struct{ groups, words int }{{11, 2}, {8, 2}, {6, 1}, {4, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
+		for _, c := range []struct{ groups, words int }{{11, 2}, {8, 2}, {6, 1}, {4, 1}, {3, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
 			made(fmt.Sprintf("avx512_tables64_x%d", c.groups), with(vbmi, "avx512bitalg"), c.groups, 6, c.words)
 		}
 		for _, g := range []int{8, 4} {
@@ -45,7 +54,7 @@ func arm64Tables() []Instr {
 	neon := []string{"neon"}
 	var is []Instr
 	for _, n := range []int{16, 32, 64} {
-		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), n, 16, true), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8, Bounded: true})
+		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), []int{n}, 16, true), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8, Bounded: true})
 	}
 	for n := 1; n <= MaxPlanes; n++ {
 		for _, g := range []int{8, 4} {
@@ -56,19 +65,37 @@ func arm64Tables() []Instr {
 	return is
 }
 
-// lookUp is acc[l] += t[w[l]] on bytes, of a table whose number of entries is a power of two. Higher bits of w do not count, or, if bounded,
-// what is no entry gives 0.
-func lookUp(name string, lanes, entries int, bounded bool) *ir.Func {
-	acc, t, w := out("acc", ir.U8, lanes), in("t", ir.U8, entries), in("w", ir.U8, lanes)
-	l := ir.V("l")
-	var found ir.Expr = ir.At(t.Buffer, ir.CastTo(ir.I64, ir.Bin(ir.And, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries-1)))))
+// lookUp is acc[l] += t[w[l]] on bytes, for lanes l that have a loop for each dimension of shape in w, of a table whose number of entries is
+// a power of two. Higher bits of w do not count, or, if bounded, what is no entry gives 0.
+func lookUp(name string, shape []int, entries int, bounded bool) *ir.Func {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	acc, t, w := out("acc", ir.U8, n), in("t", ir.U8, entries), in("w", ir.U8, n)
+	w.Shape = shape
+	var lanes []ir.Loop
+	var idx []ir.Expr
+	var at ir.Expr
+	for d, name := range []string{"l", "k", "j"}[:len(shape)] {
+		lanes, idx = append(lanes, ir.Loop{Var: name, Extent: shape[d]}), append(idx, ir.V(name))
+		n /= shape[d]
+		step := idx[d]
+		if n > 1 {
+			step = ir.Bin(ir.Mul, step, ir.Int(n))
+		}
+		if at == nil {
+			at = step
+		} else {
+			at = ir.Bin(ir.Add, at, step)
+		}
+	}
+	entry := ir.At(w.Buffer, idx...)
+	var found ir.Expr = ir.At(t.Buffer, ir.CastTo(ir.I64, ir.Bin(ir.And, entry, ir.Const(ir.U8, int64(entries-1)))))
 	if bounded {
-		found = &ir.Select{Cond: ir.Bin(ir.Lt, ir.At(w.Buffer, l), ir.Const(ir.U8, int64(entries))), A: found, B: ir.Const(ir.U8, 0)}
+		found = &ir.Select{Cond: ir.Bin(ir.Lt, entry, ir.Const(ir.U8, int64(entries))), A: found, B: ir.Const(ir.U8, 0)}
 	}
-	return &ir.Func{
-		Name: name, Params: []ir.Param{acc, t, w},
-		Body: &ir.For{Var: "l", Extent: lanes, Body: &ir.Store{Buf: "acc", Idx: []ir.Expr{l}, Op: ir.AddTo, Val: found}},
-	}
+	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(lanes, &ir.Store{Buf: "acc", Idx: []ir.Expr{at}, Op: ir.AddTo, Val: found})}
 }
 
 // makeTables is t[j, e] = sum over planes n of 2^n * popcount(group j of x_n ^ e), groups being neighbouring channels of one word or of

@@ -31,6 +31,7 @@ type buffer struct {
 	lane string
 	// flushed: all floats stored here are (see val).
 	flushed bool
+	own     bool // an alloc, which nobody else reads or writes
 }
 
 // instruction is a called instruction.

@@ -25,9 +25,13 @@ func (e *emitter) load(p place) val {
 	return e.fromLanes(p.t, func(k int) val { return e.read(p.t, false, at(k), p.elemAlignment()) })
 }
 
-// everyOther reads lanes that are two elements apart: what lies between the first and the last of them, in two vectors that overlap by one
-// element.
+// everyOther reads lanes that are two elements apart: the even or the odd ones of as many pairs, in one vector, or, where they cannot be known
+// to be either, what lies between the first and the last of them, in two vectors that overlap by one element.
 func (e *emitter) everyOther(p place) val {
+	if odd, known := p.parity(); known && p.paired {
+		p.at.Const -= odd
+		return e.halfOfPairs(p, odd)
+	}
 	first := e.address(p)
 	a := e.read(p.t, true, first, p.alignment())
 	b := e.read(p.t, true, e.gep(first, p.elem, imm(ir.I64, int64(e.lanes-1))), p.elemAlignment())
@@ -41,6 +45,30 @@ func (e *emitter) everyOther(p place) val {
 	}
 	a.v = e.b().NewShuffleVector(a.v, b.v, constant.NewVector(types.NewVector(uint64(e.lanes), types.I32), from...))
 	return a
+}
+
+// halfOfPairs reads the first (odd is 0) or the second element of as many pairs as there are lanes, of which p is the first.
+func (e *emitter) halfOfPairs(p place, odd int64) val {
+	lanes := e.lanes
+	e.lanes = 2 * lanes
+	x := e.read(p.t, true, e.address(p), p.elemAlignment())
+	e.lanes = lanes
+	var from []constant.Constant
+	for k := range lanes {
+		from = append(from, constant.NewInt(types.I32, 2*int64(k)+odd))
+	}
+	x.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()), constant.NewVector(types.NewVector(uint64(lanes), types.I32), from...))
+	return x
+}
+
+// parity is the remainder of the index of p's first lane by 2, if it is known.
+func (p place) parity() (odd int64, known bool) {
+	for _, t := range p.at.Terms {
+		if t.Coef%2 != 0 {
+			return 0, false
+		}
+	}
+	return p.at.Const & 1, true
 }
 
 // read loads one element or, if wide, the e.lanes elements that start there.

@@ -19,6 +19,8 @@ type place struct {
 	// scattered: lanes are not a stride apart, and flat is the whole index.
 	scattered bool
 	flat      arith.Affine
+	// paired: elements 2i and 2i+1 of the buffer are there, and may be read, for all i.
+	paired bool
 }
 
 // buffer finds a buffer in scope and checks the number of indices.
@@ -46,7 +48,7 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 	if b.copies > 0 {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
-	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}}
+	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.own && b.Elems()%2 == 0}
 	for _, t := range flat.Terms {
 		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
 			p.stride = t.Coef
