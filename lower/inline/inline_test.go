@@ -87,9 +87,6 @@ func machines() []targets.Target {
 	return []targets.Target{{}, {Arch: "x86_64"}, {Arch: "aarch64", InOrder: true}}
 }
 
-// floats is an image of numbers.
-func floats(s []int) layout.Tensor { return layout.Tensor{Value: graph.Value{Shape: s}} }
-
 // layer draws a Func whose first parameter is an image of shape s, and gives it and the shape of what it makes.
 func layer(t *rapid.T, s []int, target targets.Target) (*ir.Func, []int) {
 	switch rapid.SampledFrom([]string{"eltwise", "sum", "quantize", "levels", "pool", "sum of levels"}).Draw(t, "layer") {
@@ -165,7 +162,7 @@ func TestMoves(t *testing.T) {
 			gone[target.Arch+"/"+f.Name[:4]] = true
 		}
 		for _, s := range p.Stages {
-			if f := p.FuncByName(s.Func); s.Layer.Reason.Code == "" && len(p.Stages) > 1 && (f.Name[:5] == "trans" || f.Name[:5] == "slice") && ops.TransposeIsView(&graph.TransposeAttrs{Perm: perm}, 0, shape) == false {
+			if f := p.FuncByName(s.Func); s.Layer.Reason.Code == "" && len(p.Stages) > 1 && (f.Name[:5] == "trans" || f.Name[:5] == "slice") && !ops.TransposeIsView(&graph.TransposeAttrs{Perm: perm}, 0, shape) {
 				t.Fatalf("stage %s does not say why it is there\n%s", s.Name, p)
 			}
 		}
