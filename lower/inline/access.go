@@ -193,9 +193,12 @@ func summing(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func 
 		return nil
 	}
 	g, copied := indexed(f, k, name, m.x, m.source), copyName
-	if once(f, p.Name) {
+	switch {
+	case once(f, p.Name):
 		copied = copyIn(f, p.Name)
-	} else {
+	case !t.BroadcastLoads():
+		return nil // putting pixels together for each tile is dearer than for all at once
+	default:
 		nest := ir.Nest(loops, copyOf(p, i, m, i))
 		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape}, Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
 	}
