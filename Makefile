@@ -121,8 +121,8 @@ networks: setup ## compile the networks of examples/networks at full size and co
 table: setup ## measure the networks beside their float twins, on a quiet machine: docs/networks.json and docs/networks.md
 	$(GO) run ./examples/networks/measure
 
-shapes: setup ## compare layers of all channels with those that fill words: docs/shapes.md; SHAPES="-target rpi3 -sample 60"
-	$(GO) run ./examples/costs shapes $(SHAPES)
+shapes: setup ## compare layers of all channels with those that fill words, for five minutes: docs/shapes.md; SHAPES="-target rpi3 -sample 60 -anew -within 0"
+	$(GO) run ./examples/costs shapes -within 5m $(SHAPES)
 
 bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"
 	$(GO) run ./bench $(BENCHFLAGS)

@@ -136,6 +136,12 @@ const (
 	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
 	WhyTwoTensors    // it multiplies two tensors that the network computes
+
+	// Why a stage that only moves elements is there.
+	WhyMovedForCaller // the caller brings what it reads and takes what it makes
+	WhyMovedForMany   // Count stages read what would be moved, Where, an Op, among them
+	WhyMovedBefore    // Where, an Op, cannot read elements where they are, or not as fast
+	WhyMovedAfter     // Where, an Op, cannot write elements where they are to be, or not as fast
 )
 
 func reasons() []string {
@@ -146,7 +152,8 @@ func reasons() []string {
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors"}
+		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors",
+		"moved_for_caller", "moved_for_many", "moved_before", "moved_after"}
 }
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.

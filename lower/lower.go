@@ -10,6 +10,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/inline"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/lower/plan"
@@ -66,6 +67,7 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 			b.Label = labels[b.Name]
 		}
 	}
+	inline.Moves(l.p, o.Target)
 	l.p.Arena = plan.Arena(l.p)
 	if err := ir.VerifyProgram(l.p); err != nil {
 		return nil, fmt.Errorf("lowering %s: %w", g.Name, err)

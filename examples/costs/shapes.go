@@ -27,6 +27,7 @@ type shape struct {
 	Stride    int     `json:"stride"`
 	Algorithm string  `json:"algorithm,omitempty"`
 	Strategy  string  `json:"strategy,omitempty"`
+	Word      int     `json:"word,omitempty"` // bits of the words whose bits are counted, 0 of other algorithms
 	Cycles    float64 `json:"cycles,omitempty"`
 }
 
@@ -46,6 +47,10 @@ func (s shape) rate() float64 { return float64(s.Channels) / s.Cycles }
 func (s shape) aligned() shape {
 	return shape{Channels: layout.Words(s.Channels) * layout.WordBits, Kernel: s.Kernel, Stride: s.Stride}
 }
+
+// fills reports whether s's channels fill words, or are the first to fill one or two of half a word or a quarter: what others are compared with,
+// or what says what is no sum of them.
+func (s shape) fills() bool { return s.same(s.aligned()) || s.Channels == 8 || s.Channels == 16 }
 
 // report is what was measured of shapes on a target: layers of Size x Size pixels, Filters filters and Bits bits, one thread.
 type report struct {
@@ -80,15 +85,18 @@ func allShapes() []shape {
 			}
 		}
 	}
-	var words, others []shape
+	var words, parts, others []shape
 	for _, s := range all {
-		if s.same(s.aligned()) {
+		switch {
+		case s.same(s.aligned()):
 			words = append(words, s)
-		} else {
+		case s.fills():
+			parts = append(parts, s)
+		default:
 			others = append(others, s)
 		}
 	}
-	return append(words, others...)
+	return slices.Concat(words, parts, others)
 }
 
 // shapesDir is where reports are kept, from the module's root.
@@ -99,9 +107,11 @@ func measureShapes(ctx context.Context, args []string) (err error) {
 	var target string
 	var sample, size, filters, bits, rounds int
 	var again, pages bool
+	var within time.Duration
 	if _, err := flags("shapes", func(f *flag.FlagSet) {
 		f.StringVar(&target, "target", targets.HostName, "target")
 		f.IntVar(&sample, "sample", 0, "measure so many of the shapes, beside those that fill words")
+		f.DurationVar(&within, "within", 0, "stop after so long, with a sample of the shapes; 0: measure all")
 		f.IntVar(&size, "size", 28, "rows and columns of the input")
 		f.IntVar(&filters, "filters", 64, "filters")
 		f.IntVar(&bits, "bits", 1, "bits of the input and of the output")
@@ -123,6 +133,10 @@ func measureShapes(ctx context.Context, args []string) (err error) {
 		r = old
 	}
 	r.Date = time.Now().Format(time.DateOnly)
+	if within > 0 && sample == 0 {
+		sample = len(allShapes())
+	}
+	until := time.Now().Add(within)
 	var todo []shape
 	for _, s := range sampled(sample) {
 		if _, ok := r.find(s); !ok {
@@ -131,6 +145,10 @@ func measureShapes(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, writeReport(file, r), writeShapesPage()) }()
 	for i, s := range todo {
+		if within > 0 && time.Now().After(until) {
+			fmt.Fprintf(os.Stderr, "%d of %d shapes were measured in %v\n", i, len(todo), within)
+			return nil
+		}
 		s, machine, err := r.measure(ctx, s, t, rounds)
 		switch {
 		case ctx.Err() != nil:
@@ -151,7 +169,7 @@ func sampled(n int) []shape {
 	if n == 0 {
 		return all
 	}
-	words := slices.IndexFunc(all, func(s shape) bool { return !s.same(s.aligned()) })
+	words := slices.IndexFunc(all, func(s shape) bool { return !s.fills() })
 	others := all[words:]
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	return all[:words+min(n, len(others))]
@@ -164,6 +182,26 @@ func (r report) slowerBy(s shape) float64 {
 		return 0
 	}
 	return a.rate() / s.rate()
+}
+
+// floor are the cycles of a layer of s's kernel and stride that are no sums (thresholds, the copy of the input, loops): by how much a layer
+// whose channels fill one word of s's algorithm takes longer than half of one with two; 0 where these were not measured, or have other words.
+func (r report) floor(s shape) float64 {
+	one, ok := r.find(shape{Channels: s.Word, Kernel: s.Kernel, Stride: s.Stride})
+	two, ok2 := r.find(shape{Channels: 2 * s.Word, Kernel: s.Kernel, Stride: s.Stride})
+	if s.Word == 0 || !ok || !ok2 || one.Word != s.Word || two.Word != s.Word {
+		return 0
+	}
+	return max(0, 2*one.Cycles-two.Cycles)
+}
+
+// atBest is slowerBy of a layer like s whose sums took no time.
+func (r report) atBest(s shape) float64 {
+	s.Cycles = r.floor(s)
+	if a, ok := r.find(s.aligned()); ok && s.Cycles > 0 {
+		return a.rate() / s.rate()
+	}
+	return 0
 }
 
 // tooSlow is what the report lists.
@@ -183,7 +221,11 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 	a, x := l.Conv()
 	a.SH, a.SW = s.Stride, s.Stride
 	by := layout.Choose(a, &x, t).Algorithm
-	f, _ := ops.Conv(layout.NewConv(a, x, t, by), ops.Slice{})
+	conv := layout.NewConv(a, x, t, by)
+	if conv.Counts != nil && conv.Tables == nil {
+		s.Word = conv.Counts.Counted.Bits
+	}
+	f, _ := ops.Conv(conv, ops.Slice{})
 	choice, err := strategy.Default(f, t)
 	if err != nil {
 		return s, "", err

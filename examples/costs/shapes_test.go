@@ -26,7 +26,7 @@ func TestAllShapes(t *testing.T) {
 			t.Errorf("%s is there twice", s)
 		}
 	}
-	if n := len(sampled(5)); n != 5+6*7 {
+	if n := len(sampled(5)); n != 5+6*9 {
 		t.Errorf("a sample of 5 has %d shapes", n)
 	}
 }
@@ -34,12 +34,12 @@ func TestAllShapes(t *testing.T) {
 // TestShapesText: what is slow is listed, and nothing else; a report is read as it was written.
 func TestShapesText(t *testing.T) {
 	at := func(channels int, cycles float64) shape {
-		return shape{Channels: channels, Kernel: 3, Stride: 1, Algorithm: "popcount", Strategy: "words", Cycles: cycles}
+		return shape{Channels: channels, Kernel: 3, Stride: 1, Algorithm: "popcount", Strategy: "words", Word: 8, Cycles: cycles}
 	}
 	r := report{Target: "here", Machine: "a machine", Date: "2026-01-02", Size: 28, Filters: 64, Bits: 1}
 	r.Shapes = []shape{at(8, 600), at(16, 900), at(32, 1000), at(70, 1)} // with 96 channels nothing was measured
 	text := shapesText([]report{r})
-	for _, want := range []string{"2 shapes are compared, 1 are slow", "- 3x3, stride 1: 8 (2.4, popcount) channels\n", "| 3x3, 1 | | | 2.4 | | 1.8 |"} {
+	for _, want := range []string{"2 of 756 shapes are compared, 1 are slow", "| 3x3, 1 | 8 | 2.4 | 1.2 | 600 | 50 % | popcount |\n", "| 3x3, 1 | | | 2.4 | | 1.8 |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q:\n%s", want, text)
 		}

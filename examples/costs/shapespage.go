@@ -61,11 +61,13 @@ Bits lie in words of 32 channels, so that some numbers of channels suit ripc bet
 3 kernels and 2 strides with those of the next number of channels that fills words: by how much they have fewer MACs a cycle. Layers have a border ("same" padding), and
 the algorithm and the schedule that ripc takes by itself. It is made by
 
-    make shapes                          # measures this machine, in some minutes
+    make shapes                          # measures this machine: as many of the shapes as five minutes allow
     make shapes SHAPES=-target=rpi3      # estimates the cycles of a board (-sample=60: for some of the shapes)
 
-which keep their figures in docs/shapes; a run that was stopped goes on where it was. A shape is *slow* here if it has less than half of the MACs a cycle. Few channels
-always are, somewhere: thresholds, the copy of the input and the loops around take the same time however little is summed between them.
+which keep their figures in docs/shapes; a run goes on where the one before was stopped, and "-anew -within=0" measures all shapes. A shape is *slow* here if it has less than half
+of the MACs a cycle. Few channels always are, somewhere: thresholds, the copy of the input and the loops around take the same time however little is summed between them. How much time
+that is follows from layers whose channels fill one and two words of the algorithm, which differ by the sums of a word: what a slow shape would be slower by if its sums took no time at all is its *floor*. Where the
+two are close, there is nothing to gain but by faster thresholds and copies.
 `)
 	for _, r := range all {
 		r.section(&b)
@@ -84,8 +86,8 @@ func (r report) section(b *strings.Builder) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%s, %s. %dx%d pixels, %d filters, %d bit%s, one thread. %d shapes are compared, %d are slow.\n", r.Target, r.Machine, r.Date,
-		r.Size, r.Size, r.Filters, r.Bits, plural(r.Bits), compared, slow)
+	fmt.Fprintf(b, "\n## %s\n\n%s, %s. %dx%d pixels, %d filters, %d bit%s, one thread. %d of %d shapes are compared, %d are slow.\n", r.Target, r.Machine, r.Date,
+		r.Size, r.Size, r.Filters, r.Bits, plural(r.Bits), compared, others(), slow)
 	fmt.Fprint(b, "\nThe most by which a shape of a range of channels is slower:\n\n| kernel, stride |")
 	first := 1
 	for _, last := range channelRanges() {
@@ -115,18 +117,33 @@ func (r report) section(b *strings.Builder) {
 	if slow == 0 {
 		return
 	}
-	fmt.Fprint(b, "\nSlow shapes, by how much, and by which algorithm:\n\n")
+	fmt.Fprint(b, "\nSlow shapes:\n\n| kernel, stride | channels | slower by | floor | cycles | of these no sums | algorithm |\n|---|---|---|---|---|---|---|\n")
 	r.kinds(func(kernel, stride int, of []shape) {
-		var list []string
 		for _, s := range of {
 			if by := r.slowerBy(s); by > tooSlow {
-				list = append(list, fmt.Sprintf("%d (%.1f, %s)", s.Channels, by, s.Algorithm))
+				fmt.Fprintf(b, "| %dx%d, %d | %d | %.1f | %s | %.0f | %s | %s |\n", kernel, kernel, stride, s.Channels, by, known("%.1f", r.atBest(s)), s.Cycles, known("%.0f %%", 100*min(1, r.floor(s)/s.Cycles)), s.Algorithm)
 			}
 		}
-		if len(list) > 0 {
-			fmt.Fprintf(b, "- %dx%d, stride %d: %s channels\n", kernel, kernel, stride, strings.Join(list, ", "))
-		}
 	})
+}
+
+// known is a figure, or nothing where there is none.
+func known(format string, v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, v)
+}
+
+// others is the number of shapes that are compared with those that fill words.
+func others() int {
+	n := 0
+	for _, s := range allShapes() {
+		if !s.same(s.aligned()) {
+			n++
+		}
+	}
+	return n
 }
 
 // kinds calls f with the shapes of each kernel and stride, in order.

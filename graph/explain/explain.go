@@ -84,6 +84,11 @@ func sentences() map[graph.Reason]string {
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
 		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
 		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
+
+		graph.WhyMovedForCaller: "moves what the caller brings to where the caller takes it",
+		graph.WhyMovedForMany:   "moves elements, once for the %(count) layers that read them, %(where) among them",
+		graph.WhyMovedBefore:    "moves elements for %(where), which cannot read them where they are, or not as fast",
+		graph.WhyMovedAfter:     "moves elements for %(where), which cannot write them where they are to be, or not as fast",
 	}
 }
 

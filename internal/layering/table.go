@@ -21,7 +21,7 @@ func Table() []Row {
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/strategy", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
-		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
+		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/inline", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
@@ -64,9 +64,10 @@ func Table() []Row {
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/cost/measured", []string{"graph", "graph/scalar", "ir"}, nil}, // layers and numbers, for tests and examples/costs
 		{"schedule/internal/primdoc", nil, nil},                                  // writes docs/primitives.md
-		{"lower", []string{"graph", "graph/scalar", "internal/names", "internal/suggest", "ir", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
+		{"lower", []string{"graph", "graph/scalar", "internal/names", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
+		{"lower/inline", []string{"graph", "ir", "ir/arith", "targets"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
 
 		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},

@@ -1,0 +1,388 @@
+package inline
+
+import (
+	"cmp"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/targets"
+)
+
+// reading is f where parameter k, what m makes, is what m reads; nil where that would be dearer than a stage that moves elements.
+func reading(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
+	if f.Params[k].Type != m.y.Type || f.Params[k].Enc.Kind != ir.NoEncoding || called(f) {
+		return nil
+	}
+	name := f.Name + "_from_" + m.axes()
+	if sums(f) && !rowsOfSums(f) && !m.keepsRows() {
+		return nil // each block of channels would make a copy of its own
+	}
+	same := slices.Equal(f.Params[k].Shape, m.y.Shape)
+	switch {
+	case !same:
+		return nil
+	case m.keepsRows():
+		return indexed(f, k, name, m.x, m.source)
+	case sums(f):
+		return summing(f, k, name, m, t)
+	case t.InOrder && m.y.Shape[len(m.y.Shape)-1] > mostLanes:
+		return nil
+	case once(f, f.Params[k].Name):
+		return indexed(f, k, name, m.x, m.source)
+	}
+	return pixels(f, k, name, m)
+}
+
+// mostLanes is the most channels that code for cores that wait for each operand brings together from planes: lanes that are loaded one by
+// one take registers.
+const mostLanes = 16
+
+// writing is f where parameter k, what m reads, is what m makes; nil where that cannot be or would be dearer.
+func writing(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
+	if f.Params[k].Type != m.x.Type || f.Params[k].Enc.Kind != ir.NoEncoding || called(f) || !m.bijective() {
+		return nil
+	}
+	name := f.Name + "_to_" + m.axes()
+	if !slices.Equal(f.Params[k].Shape, m.x.Shape) || !m.keepsRows() && (!once(f, f.Params[k].Name) || !t.ScatteredStores(m.apart())) {
+		return nil
+	}
+	g := indexed(f, k, name, m.y, m.target)
+	if l, ok := g.Body.(*ir.For); ok {
+		return g.WithBody(alongMemory(reordered(l, g.Params[k].Name)))
+	}
+	return g
+}
+
+// indexed is f, under another name, where parameter k has the shape of b and at gives its indices.
+func indexed(f *ir.Func, k int, name string, b ir.Buffer, at func([]ir.Expr) []ir.Expr) *ir.Func {
+	p := f.Params[k].Name
+	g := f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+		if st, ok := s.(*ir.Store); ok && st.Buf == p {
+			return &ir.Store{Buf: p, Idx: at(st.Idx), Op: st.Op, Val: st.Val}
+		}
+		return s
+	}, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			if ld, ok := e.(*ir.Load); ok && ld.Buf == p {
+				return ir.At(ir.Buffer{Name: p, Type: ld.T}, at(ld.Idx)...)
+			}
+			return e
+		})
+	}))
+	return as(g, k, name, b)
+}
+
+// called reports whether f has instructions, whose operands are windows of buffers.
+func called(f *ir.Func) bool {
+	found := false
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		_, call := s.(*ir.Call)
+		found = found || call
+		return !found
+	})
+	return found
+}
+
+// sums reports whether f adds up over windows.
+func sums(f *ir.Func) bool { return tallest(f.Body, ir.TapRow, ir.Reduce) > 0 }
+
+// rowsOfSums reports whether there are several rows of sums, which a schedule computes a few at a time; else it computes each block of
+// channels by itself.
+func rowsOfSums(f *ir.Func) bool { return tallest(f.Body, ir.Row, ir.TapRow, ir.Reduce) > 1 }
+
+// tallest is the largest extent of a loop of the first axis with loops of the other axes inside, 0 if there is none.
+func tallest(s ir.Stmt, axes ...ir.Axis) int {
+	most := 0
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok && l.Axis == axes[0] && (len(axes) == 1 || tallest(l.Body, axes[1:]...) > 0) {
+			most = max(most, l.Extent)
+		}
+		return true
+	})
+	return most
+}
+
+// once reports whether each access of f to a buffer provably is to another element in each iteration of the loops around it.
+func once(f *ir.Func, buf string) bool {
+	type loop struct {
+		name   string
+		extent int
+	}
+	var walk func(s ir.Stmt, around []loop) bool
+	walk = func(s ir.Stmt, around []loop) bool {
+		distinct := func(idx []ir.Expr) bool {
+			left := map[string]bool{}
+			for _, l := range around {
+				left[l.name] = l.extent > 1
+			}
+			for _, e := range idx {
+				var steps [][2]int64 // coefficient and extent of the loops that choose this index
+				for _, t := range arith.ToAffine(e).Terms {
+					v, isVar := t.Atom.(*ir.Var)
+					i := -1
+					if isVar {
+						i = slices.IndexFunc(around, func(l loop) bool { return l.name == v.Name })
+					}
+					if i < 0 {
+						return false
+					}
+					if left[v.Name] {
+						steps, left[v.Name] = append(steps, [2]int64{max(t.Coef, -t.Coef), int64(around[i].extent)}), false
+					} else if around[i].extent > 1 {
+						return false
+					}
+				}
+				slices.SortFunc(steps, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+				reach := int64(0)
+				for _, s := range steps {
+					if s[0] <= reach {
+						return false
+					}
+					reach += s[0] * (s[1] - 1)
+				}
+			}
+			for _, l := range around {
+				if left[l.name] {
+					return false
+				}
+			}
+			return true
+		}
+		ok := true
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if ld, isLoad := e.(*ir.Load); isLoad && ld.Buf == buf {
+					ok = ok && distinct(ld.Idx)
+				}
+				return ok
+			})
+		}
+		switch s := s.(type) {
+		case *ir.Store:
+			return ok && (s.Buf != buf || distinct(s.Idx))
+		case *ir.For:
+			return ok && walk(s.Body, append(slices.Clone(around), loop{s.Var, s.Extent}))
+		case *ir.Block:
+			for _, t := range s.Stmts {
+				ok = ok && walk(t, around)
+			}
+		case *ir.Alloc:
+			return ok && walk(s.Body, around)
+		case *ir.If:
+			return ok && walk(s.Then, around) && (s.Else == nil || walk(s.Else, around))
+		}
+		return ok
+	}
+	return walk(f.Body, nil)
+}
+
+// copyName is the buffer of a copy.
+const copyName = "xm"
+
+// fewChannels is the most channels of an image that are brought from planes to pixels where a layer copies its input, pixel by pixel: of more,
+// each row of a tile would make these copies of its own.
+const fewChannels = 4
+
+// summing is f, which adds up over windows of parameter k, what m makes. Its copy of the input, or one that it gets, is made of what m reads:
+// in the same order of axes where all lanes of a product can share a number wherever it lies, else pixel by pixel.
+func summing(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func {
+	p := f.Params[k]
+	loops, i, ok := positions(m.y.Shape)
+	if !ok || !m.permutes() || f.Buffers()[copyName].Name != "" {
+		return nil
+	}
+	g, copied := indexed(f, k, name, m.x, m.source), copyName
+	switch {
+	case once(f, p.Name):
+		copied = copyIn(f, p.Name)
+	case !t.BroadcastLoads():
+		return nil // putting pixels together for each tile is dearer than for all at once
+	default:
+		nest := ir.Nest(loops, copyOf(p, i, m, i))
+		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape}, Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
+	}
+	switch {
+	case copied == "" || !shared(g, copied):
+		return nil
+	case t.BroadcastLoads():
+		return relaid(g, copied, m)
+	case p.Shape[len(p.Shape)-1] <= fewChannels:
+		return g
+	}
+	return nil
+}
+
+// copyIn is the buffer of f that one nest of loops over its dimensions fills with what is read of a parameter; "" if there is none.
+func copyIn(f *ir.Func, param string) string {
+	buf := ""
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		st, ok := s.(*ir.Store)
+		if !ok {
+			return true
+		}
+		eachLoad(st, param, func(*ir.Load) { buf = st.Buf })
+		return true
+	})
+	for _, p := range f.Params {
+		if p.Name == buf {
+			return ""
+		}
+	}
+	return buf
+}
+
+// shared reports whether the sums of f read f32 of a buffer, and each the same for all of its channels.
+func shared(f *ir.Func, buf string) bool {
+	same := f.Buffers()[buf].Type == ir.F32
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.For)
+		if !ok || l.Axis != ir.Channel || tallest(l.Body, ir.TapRow, ir.Reduce) == 0 {
+			return true
+		}
+		eachLoad(l, buf, func(ld *ir.Load) {
+			for _, e := range ld.Idx {
+				same = same && !arith.Mentions(e, l.Var)
+			}
+		})
+		return true
+	})
+	return same
+}
+
+// relaid is f where a buffer has its dimensions in the order of what m reads, and the nest that fills it goes through them so.
+func relaid(f *ir.Func, buf string, m move) *ir.Func {
+	ordered := func(i []ir.Expr) []ir.Expr {
+		out := make([]ir.Expr, len(i))
+		for d, p := range m.from {
+			out[d] = i[p.dim]
+		}
+		return out
+	}
+	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+		switch s := s.(type) {
+		case *ir.Alloc:
+			if s.Buf.Name == buf {
+				b := s.Buf
+				b.Shape = make([]int, len(m.from))
+				for d, p := range m.from {
+					b.Shape[d] = s.Buf.Shape[p.dim]
+				}
+				return &ir.Alloc{Buf: b, Body: s.Body}
+			}
+		case *ir.Store:
+			if s.Buf == buf {
+				return &ir.Store{Buf: buf, Idx: ordered(s.Idx), Op: s.Op, Val: s.Val}
+			}
+		case *ir.For:
+			return reordered(s, buf)
+		}
+		return s
+	}, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			if ld, ok := e.(*ir.Load); ok && ld.Buf == buf {
+				return &ir.Load{Buf: buf, T: ld.T, Idx: ordered(ld.Idx)}
+			}
+			return e
+		})
+	}))
+}
+
+// pixels is f with a copy of each pixel, where f reads parameter k, what m makes, pixel by pixel; else nil.
+func pixels(f *ir.Func, k int, name string, m move) *ir.Func {
+	p := f.Params[k]
+	loops, i, ok := positions(m.y.Shape)
+	if !ok || f.Buffers()[copyName].Name != "" {
+		return nil
+	}
+	last := len(i) - 1
+	var around []*ir.For
+	s := f.Body
+	for range last {
+		l, isLoop := s.(*ir.For)
+		if !isLoop {
+			return nil
+		}
+		around, s = append(around, l), l.Body
+	}
+	pixel := make([]ir.Expr, last)
+	for d, l := range around {
+		pixel[d] = ir.V(l.Var)
+	}
+	same := true
+	eachLoad(s, p.Name, func(ld *ir.Load) {
+		for d, e := range pixel {
+			same = same && ir.ExprString(ld.Idx[d]) == ir.ExprString(e)
+		}
+	})
+	if !same {
+		return nil
+	}
+	i = append(pixel, i[last])
+	nest := ir.Nest(loops[last:], copyOf(p, i[last:], m, i))
+	s = &ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape[last:]}, Body: before(nest, fromCopy(s, p, last))}
+	for d := len(around) - 1; d >= 0; d-- {
+		s = around[d].WithBody(s)
+	}
+	return as(f.WithBody(s), k, name, m.x)
+}
+
+// positions are loops over an image, and their variables.
+func positions(shape []int) (loops []ir.Loop, i []ir.Expr, ok bool) {
+	axes, names := []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel}, []string{"b", "h", "w", "c"}
+	if len(shape) != len(axes) {
+		return nil, nil, false
+	}
+	for d, n := range shape {
+		loops = append(loops, ir.Loop{Var: copyName + "." + names[d], Extent: n, Axis: axes[d]})
+		i = append(i, ir.V(loops[d].Var))
+	}
+	return loops, i, true
+}
+
+// copyOf stores at a position of the copy what m makes at i of parameter p.
+func copyOf(p ir.Param, at []ir.Expr, m move, i []ir.Expr) ir.Stmt {
+	return &ir.Store{Buf: copyName, Idx: at, Op: ir.Assign, Val: ir.At(p.Buffer, m.source(i)...)}
+}
+
+// fromCopy is s where the copy is read in the place of p, without the first dimensions.
+func fromCopy(s ir.Stmt, p ir.Param, without int) ir.Stmt {
+	return ir.MapStmt(s, nil, func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			if ld, ok := e.(*ir.Load); ok && ld.Buf == p.Name {
+				return ir.At(ir.Buffer{Name: copyName, Type: ld.T}, ld.Idx[without:]...)
+			}
+			return e
+		})
+	})
+}
+
+// as is g under a name, with parameter k of b's shape.
+func as(g *ir.Func, k int, name string, b ir.Buffer) *ir.Func {
+	g.Name, g.Params = name, slices.Clone(g.Params)
+	g.Params[k].Shape = slices.Clone(b.Shape)
+	return g
+}
+
+// before is s with another statement before those in the scope of its buffers.
+func before(first, s ir.Stmt) ir.Stmt {
+	if a, ok := s.(*ir.Alloc); ok {
+		return &ir.Alloc{Buf: a.Buf, Body: before(first, a.Body)}
+	}
+	return ir.Seq(first, s)
+}
+
+// eachLoad calls f for the loads of a buffer.
+func eachLoad(s ir.Stmt, buf string, f func(*ir.Load)) {
+	ir.Walk(s, func(s ir.Stmt) bool {
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if ld, ok := e.(*ir.Load); ok && ld.Buf == buf {
+					f(ld)
+				}
+				return true
+			})
+		}
+		return true
+	})
+}

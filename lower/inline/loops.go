@@ -1,0 +1,64 @@
+package inline
+
+import (
+	"slices"
+
+	"ripc/ir"
+)
+
+// reordered is the nest of l with its loops in the order in which the elements of a buffer lie in memory, where it does nothing but fill
+// that, one element in each iteration; else l.
+func reordered(l *ir.For, buf string) ir.Stmt {
+	loops := map[string]ir.Loop{}
+	var s ir.Stmt = l
+	for {
+		l, isLoop := s.(*ir.For)
+		if !isLoop {
+			break
+		}
+		loops[l.Var], s = ir.Loop{Var: l.Var, Extent: l.Extent, Axis: l.Axis}, l.Body
+	}
+	st, isStore := s.(*ir.Store)
+	if !isStore || st.Op != ir.Assign || st.Buf != buf || len(loops) != len(st.Idx) {
+		return l
+	}
+	var order []ir.Loop
+	for _, e := range st.Idx {
+		v, isVar := e.(*ir.Var)
+		if !isVar {
+			return l
+		}
+		loop, ok := loops[v.Name]
+		if !ok {
+			return l
+		}
+		delete(loops, v.Name)
+		order = append(order, loop)
+	}
+	return ir.Nest(order, st)
+}
+
+// alongMemory is the nest s with its axes in the order of images, the innermost being their channels, where it has so many loops and they
+// fill the output in this order: what schedules make vectors of lies side by side.
+func alongMemory(s ir.Stmt) ir.Stmt {
+	axes := []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel}
+	var loops []ir.Loop
+	for {
+		l, isLoop := s.(*ir.For)
+		if !isLoop {
+			break
+		}
+		loops, s = append(loops, ir.Loop{Var: l.Var, Extent: l.Extent, Axis: l.Axis}), l.Body
+	}
+	st, isStore := s.(*ir.Store)
+	if !isStore || len(loops) != len(axes) || slices.ContainsFunc(loops, func(l ir.Loop) bool { return !slices.Contains(axes, l.Axis) }) {
+		return ir.Nest(loops, s)
+	}
+	for d := range loops {
+		if v, ok := st.Idx[d].(*ir.Var); !ok || v.Name != loops[d].Var {
+			return ir.Nest(loops, s)
+		}
+		loops[d].Axis = axes[d]
+	}
+	return ir.Nest(loops, st)
+}
