@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ripc/internal/abi"
+	"ripc/internal/files"
 	"ripc/runtime"
 )
 
@@ -78,7 +79,7 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 		return nil, err
 	}
 	p.counts = filepath.Join(p.dir, "counts")
-	files := map[string][]byte{"runner": m.runner}
+	written := map[string][]byte{"runner": m.runner}
 	var command []string
 	if m.opts.Direct {
 		command = m.opts.Through
@@ -86,11 +87,11 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 		command = []string{m.qemu, "-cpu", m.cpu}
 	}
 	if m.plugin != nil {
-		files["count.so"] = m.plugin
+		written["count.so"] = m.plugin
 		command = append(command, "-plugin", "./count.so")
 	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(p.dir, name), data, 0o700); err != nil {
+	for name, data := range written {
+		if err := files.WriteProgram(filepath.Join(p.dir, name), data); err != nil {
 			p.remove()
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
