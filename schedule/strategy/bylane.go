@@ -62,10 +62,13 @@ func (l *Layer) inputVectors() (w cost.Window, ok bool) {
 		Width: l.out.extent(ir.Col), PoolRows: max(1, l.pool.extent(ir.TapRow)), PoolCols: max(1, l.pool.extent(ir.TapCol)),
 	}
 	x := l.read()
-	if !l.Target.MultipliesByLane() || x == nil || len(x.Idx) < 2 || l.scattered || w.Width == 1 {
+	if !l.Target.MultipliesByLane() || x == nil || len(x.Idx) < 3 || l.scattered || w.Width == 1 {
 		return w, false
 	}
 	last := len(x.Idx) - 1
+	if row := coefficients(x.Idx[last-2])[l.sum.loop(ir.Row)]; w.PoolRows > 1 && row > 1 {
+		return w, false // rows that nothing reads are between those of a tile
+	}
 	col, channel := coefficients(x.Idx[last-1]), coefficients(x.Idx[last])
 	w.Stride = int(col[l.sum.loop(ir.Col)])
 	channels := l.Func.Buffers()[x.Buf].Shape[last]
@@ -86,17 +89,21 @@ func (l *Layer) inputVectors() (w cost.Window, ok bool) {
 // lanesOfFloats is how many floats a vector has.
 func (l *Layer) lanesOfFloats() int { return l.Target.VectorBits / ir.F32.Bits() }
 
-// read is the load of the input of a product of floats, nil if there is none of its own.
+// read is the load of the input of a product of floats, nil if there is none of its own, or if weights are made of bits first: to do that for each
+// of the products that stand side by side makes too much code.
 func (l *Layer) read() *ir.Load {
 	var found *ir.Load
 	for _, ld := range loads(l.term()) {
-		if ld.Buf == l.sum.buf || chosenBy(ld.Idx, l.sum.loop(ir.Channel)) {
-			continue
-		}
-		if found != nil {
+		switch {
+		case ld.Buf == l.sum.buf:
+		case !ld.T.IsFloat():
 			return nil
+		case chosenBy(ld.Idx, l.sum.loop(ir.Channel)):
+		case found != nil:
+			return nil
+		default:
+			found = ld
 		}
-		found = ld
 	}
 	return found
 }

@@ -74,7 +74,7 @@ func buildTile(b *builder, v Values) {
 	b.bring(t)
 	b.pads()
 	loops := b.reduction()
-	if c := b.sum.loop(ir.Channel); v[part] > 0 && c != "" && v[part] < b.extent(c) {
+	if c := b.sum.loop(ir.Channel); v[part] > 0 && c != "" && v[part] < b.extent(c) && b.extent(c)%v[part] == 0 {
 		b.must("split %s %d tail=%s -> %s.o %[1]s.i", c, v[part], schedule.TailPerfect, c)
 		loops = append([]string{c + ".o"}, append(loops[:len(loops)-1], c+".i")...)
 	}
