@@ -192,6 +192,24 @@ func SubstStmt(s Stmt, m map[string]Expr) Stmt {
 	return MapStmt(s, nil, func(e Expr) Expr { return Subst(e, m) })
 }
 
+// Reindex is s where what is stored into and loaded from buffer from is an element of buffer to: at gives the indices there of the element that
+// has the given ones in from. Allocs, and operands of calls, stay as they are.
+func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
+	return MapStmt(s, func(s Stmt) Stmt {
+		if st, ok := s.(*Store); ok && st.Buf == from {
+			return &Store{Buf: to, Idx: at(st.Idx), Op: st.Op, Val: st.Val}
+		}
+		return s
+	}, func(e Expr) Expr {
+		return MapExpr(e, func(e Expr) Expr {
+			if l, ok := e.(*Load); ok && l.Buf == from {
+				return &Load{Buf: to, T: l.T, Idx: at(l.Idx)}
+			}
+			return e
+		})
+	})
+}
+
 // FindLoop finds the loop called name, nil if there is none.
 func FindLoop(s Stmt, name string) *For {
 	var out *For

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -35,83 +36,32 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	case callsWith(f.Body, buffer):
 		return refuse("flatten before tensorize", "%%%s is an operand of a call", buffer)
 	}
-	l := &flattened{dim: dim, inner: b.Shape[dim+1], to: b, ranges: deps.ScopeOf(f.Body).Ranges}
-	l.to.Enc = ir.Encoding{}
-	l.to.Shape = append(append([]int{}, b.Shape[:dim]...), b.Shape[dim]*l.inner)
-	l.to.Shape = append(l.to.Shape, b.Shape[dim+2:]...)
-	g := f.WithBody(f.Body)
-	var view *Pack
-	for i, p := range f.Params {
-		if p.Name != buffer {
-			continue
-		}
-		if p.Out {
-			return refuse("", "%%%s is an output, and its layout is the caller's", buffer)
-		}
-		g.Params = append([]ir.Param{}, f.Params...)
-		g.Params[i].Buffer = l.to
-		view = &Pack{Param: buffer, Func: l.viewing(b), View: true}
+	inner, ranges, to := b.Shape[dim+1], deps.ScopeOf(f.Body).Ranges, b
+	to.Enc = ir.Encoding{}
+	to.Shape = slices.Concat(b.Shape[:dim], []int{b.Shape[dim] * inner}, b.Shape[dim+2:])
+	at := func(idx []ir.Expr) []ir.Expr {
+		flat := ir.Bin(ir.Add, ir.Bin(ir.Mul, idx[dim], ir.Int(inner)), idx[dim+1])
+		return slices.Concat(idx[:dim], []ir.Expr{arith.Simplify(flat, ranges)}, idx[dim+2:])
 	}
-	g.Body = l.stmt(f.Body)
+	param, err := parameter(f, buffer)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := f.WithBody(ir.MapStmt(ir.Reindex(f.Body, buffer, buffer, at), func(s ir.Stmt) ir.Stmt {
+		if x, ok := s.(*ir.Alloc); ok && x.Buf.Name == buffer {
+			return &ir.Alloc{Buf: to, Body: x.Body}
+		}
+		return s
+	}, nil))
+	var view *Pack
+	if param >= 0 {
+		g = withParam(g, param, to)
+		view = &Pack{Param: buffer, View: true, Func: layingOut("view", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+			return at(i), ir.At(from, i...)
+		})}
+	}
 	if err := stillValid(f, g); err != nil {
 		return nil, nil, err
 	}
 	return g, view, nil
-}
-
-// flattened is a buffer two of whose dimensions become one.
-type flattened struct {
-	dim, inner int
-	to         ir.Buffer
-	ranges     arith.Ranges
-}
-
-// index is where the element at idx is now.
-func (l *flattened) index(idx []ir.Expr) []ir.Expr {
-	at := ir.Bin(ir.Add, ir.Bin(ir.Mul, idx[l.dim], ir.Int(l.inner)), idx[l.dim+1])
-	out := append(append([]ir.Expr{}, idx[:l.dim]...), arith.Simplify(at, l.ranges))
-	return append(out, idx[l.dim+2:]...)
-}
-
-func (l *flattened) stmt(s ir.Stmt) ir.Stmt {
-	one := func(s ir.Stmt) ir.Stmt {
-		switch x := s.(type) {
-		case *ir.Alloc:
-			if x.Buf.Name == l.to.Name {
-				return &ir.Alloc{Buf: l.to, Body: x.Body}
-			}
-		case *ir.Store:
-			if x.Buf == l.to.Name {
-				return &ir.Store{Buf: x.Buf, Idx: l.index(x.Idx), Op: x.Op, Val: x.Val}
-			}
-		}
-		return s
-	}
-	return ir.MapStmt(s, one, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if x, ok := e.(*ir.Load); ok && x.Buf == l.to.Name {
-				return &ir.Load{Buf: x.Buf, T: x.T, Idx: l.index(x.Idx)}
-			}
-			return e
-		})
-	})
-}
-
-// viewing is the Func that makes the buffer out of the one before, which changes no byte.
-func (l *flattened) viewing(from ir.Buffer) *ir.Func {
-	to := l.to
-	name := "view_" + from.Name
-	from.Name, to.Name = "from", "to"
-	var loops []ir.Loop
-	var idx []ir.Expr
-	for d, n := range from.Shape {
-		v := fmt.Sprintf("i%d", d)
-		loops = append(loops, ir.Loop{Var: v, Extent: n})
-		idx = append(idx, ir.V(v))
-	}
-	return &ir.Func{
-		Name:   name,
-		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
-		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: l.index(idx), Val: ir.At(from, idx...)}),
-	}
 }

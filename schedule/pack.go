@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,43 @@ type Pack struct {
 	Func  *ir.Func // parameters: the old layout, and (out) the new one
 	View  bool     // both are the same bytes: nothing has to be done, the parameter sees them as another type
 	Step  Step     // that asks for it; zero where a primitive was called without one
+}
+
+// parameter is the number of the parameter that buffer is, -1 if it is an alloc. It refuses outputs.
+func parameter(f *ir.Func, buffer string) (int, error) {
+	i := slices.IndexFunc(f.Params, func(p ir.Param) bool { return p.Name == buffer })
+	if i >= 0 && f.Params[i].Out {
+		return i, &ir.Error{Msg: fmt.Sprintf("%%%s is an output, and its layout is the caller's", buffer)}
+	}
+	return i, nil
+}
+
+// withParam is f with b as parameter i.
+func withParam(f *ir.Func, i int, b ir.Buffer) *ir.Func {
+	g := f.WithBody(f.Body)
+	g.Params = slices.Clone(f.Params)
+	g.Params[i].Buffer = b
+	return g
+}
+
+// layingOut is the Func that makes the contents of to out of those of from. It has a loop for each dimension of one of them; element gets
+// their variables and returns what is stored in an iteration, and where.
+func layingOut(verb string, from, to ir.Buffer, shape []int, element func(from ir.Buffer, i []ir.Expr) (at []ir.Expr, val ir.Expr)) *ir.Func {
+	name := verb + "_" + from.Name
+	from.Name, to.Name = "from", "to"
+	var loops []ir.Loop
+	var i []ir.Expr
+	for d, n := range shape {
+		v := fmt.Sprintf("i%d", d)
+		loops = append(loops, ir.Loop{Var: v, Extent: n})
+		i = append(i, ir.V(v))
+	}
+	at, val := element(from, i)
+	return &ir.Func{
+		Name:   name,
+		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
+		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: at, Val: val}),
+	}
 }
 
 // packDim is a dimension of a new layout: dimension of of the old one, or a part of it.
@@ -39,20 +77,12 @@ type packDim struct {
 // shown to lie inside the buffer where the loops alone are known, and if a call takes the buffer. A trace with pack needs
 // ApplyAll.
 func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, Pack, error) {
-	refuse := func(format string, args ...any) (*ir.Func, Pack, error) {
-		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf(format, args...)}
-	}
-	at := -1
-	for i, p := range f.Params {
-		if p.Name == param {
-			at = i
-		}
-	}
+	at, err := parameter(f, param)
 	switch {
 	case at < 0:
 		return nil, Pack{}, noBuffer(f, param)
-	case f.Params[at].Out:
-		return refuse("%%%s is an output, and its layout is the caller's", param)
+	case err != nil:
+		return nil, Pack{}, err
 	case hasCall(deps.Accesses(f.Body)[param]):
 		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", param), Help: "pack before tensorize"}
 	}
@@ -76,31 +106,23 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 		to.Range = ir.Range{From: min(0, to.Range.From), To: max(0, to.Range.To)}
 	}
 	ranges := deps.ScopeOf(f.Body).Ranges
-	body := ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			l, ok := e.(*ir.Load)
-			if !ok || l.Buf != param {
-				return e
+	body := ir.Reindex(f.Body, param, param, func(old []ir.Expr) []ir.Expr {
+		idx := make([]ir.Expr, len(layout))
+		for i, d := range layout {
+			idx[i] = old[d.of]
+			switch d.part {
+			case 'o':
+				idx[i] = arith.Simplify(ir.Bin(ir.Div, idx[i], ir.Int(factor)), ranges)
+			case 'i':
+				idx[i] = arith.Simplify(ir.Bin(ir.Mod, idx[i], ir.Int(factor)), ranges)
 			}
-			idx := make([]ir.Expr, len(layout))
-			for i, d := range layout {
-				idx[i] = l.Idx[d.of]
-				switch d.part {
-				case 'o':
-					idx[i] = arith.Simplify(ir.Bin(ir.Div, idx[i], ir.Int(factor)), ranges)
-				case 'i':
-					idx[i] = arith.Simplify(ir.Bin(ir.Mod, idx[i], ir.Int(factor)), ranges)
-				}
-			}
-			return &ir.Load{Buf: param, T: l.T, Idx: idx}
-		})
+		}
+		return idx
 	})
-	g := f.WithBody(body)
-	g.Params = append([]ir.Param{}, f.Params...)
-	g.Params[at] = ir.Param{Buffer: to}
+	g := withParam(f.WithBody(body), at, to)
 	if arith.VerifyBounds(f) == nil {
 		if err := arith.VerifyBounds(g); err != nil {
-			return refuse("an index of %%%s cannot be followed into the new layout: %v", param, err)
+			return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v", param, err)}
 		}
 	}
 	return g, Pack{Param: param, Func: packing(from, to, layout, factor)}, nil
@@ -152,43 +174,34 @@ func parseLayout(from ir.Buffer, dims []string, factor int) ([]packDim, error) {
 
 // packing is the Func that makes the new layout out of the old one.
 func packing(from, to ir.Buffer, layout []packDim, factor int) *ir.Func {
-	name := "pack_" + from.Name
-	from.Name, to.Name = "from", "to"
-	var loops []ir.Loop
-	var idx []ir.Expr
-	src := make([]ir.Expr, len(from.Shape))
-	var cond ir.Expr
-	for i, d := range layout {
-		v := fmt.Sprintf("i%d", i)
-		loops = append(loops, ir.Loop{Var: v, Extent: to.Shape[i]})
-		idx = append(idx, ir.V(v))
-		part := ir.V(v)
-		if d.part == 'o' {
-			part = ir.Bin(ir.Mul, part, ir.Int(factor))
+	return layingOut("pack", from, to, to.Shape, func(from ir.Buffer, idx []ir.Expr) ([]ir.Expr, ir.Expr) {
+		src := make([]ir.Expr, len(from.Shape))
+		var cond ir.Expr
+		for i, d := range layout {
+			part := idx[i]
+			if d.part == 'o' {
+				part = ir.Bin(ir.Mul, part, ir.Int(factor))
+			}
+			if src[d.of] == nil {
+				src[d.of] = part
+				continue
+			}
+			src[d.of] = ir.Bin(ir.Add, src[d.of], part)
+			if d.part == 'o' { // the multiple first, as elsewhere
+				src[d.of] = ir.Bin(ir.Add, part, src[d.of].(*ir.Binary).A)
+			}
+			if from.Shape[d.of]%factor != 0 {
+				cond = ir.Bin(ir.Lt, src[d.of], ir.Int(from.Shape[d.of]))
+			}
 		}
-		if src[d.of] == nil {
-			src[d.of] = part
-			continue
+		val := ir.Expr(ir.At(from, src...))
+		if cond != nil {
+			zero := ir.Const(from.Type, 0)
+			if from.Type.IsFloat() {
+				zero = ir.Float(0)
+			}
+			val = &ir.Select{Cond: cond, A: val, B: zero}
 		}
-		src[d.of] = ir.Bin(ir.Add, src[d.of], part)
-		if d.part == 'o' { // the multiple first, as elsewhere
-			src[d.of] = ir.Bin(ir.Add, part, src[d.of].(*ir.Binary).A)
-		}
-		if from.Shape[d.of]%factor != 0 {
-			cond = ir.Bin(ir.Lt, src[d.of], ir.Int(from.Shape[d.of]))
-		}
-	}
-	val := ir.At(from, src...)
-	if cond != nil {
-		zero := ir.Const(from.Type, 0)
-		if from.Type.IsFloat() {
-			zero = ir.Float(0)
-		}
-		val = &ir.Select{Cond: cond, A: val, B: zero}
-	}
-	return &ir.Func{
-		Name:   name,
-		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
-		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: idx, Val: val}),
-	}
+		return idx, val
+	})
 }

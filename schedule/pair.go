@@ -46,17 +46,14 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 			return nil, nil, err
 		}
 	} else {
-		for i, p := range f.Params {
-			if p.Name == buffer && p.Out {
-				return refuse("", "%%%s is an output, and its layout is the caller's", buffer)
-			}
-			if p.Name == buffer {
-				pk = &Pack{Param: buffer, Func: pairing(b, dim)}
-				f = f.WithBody(f.Body)
-				f.Params = append([]ir.Param{}, f.Params...)
-				f.Params[i].Enc = ir.Encoding{}
-			}
+		i, err := parameter(f, buffer)
+		if err != nil {
+			return nil, nil, err
 		}
+		pk = &Pack{Param: buffer, Func: pairing(b, dim)}
+		to := b
+		to.Enc = ir.Encoding{}
+		f = withParam(f, i, to)
 	}
 	load := func(l *ir.Load, e ir.Expr) ir.Expr {
 		idx := append([]ir.Expr{}, l.Idx...)
@@ -170,22 +167,12 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 
 // pairing is the Func that makes the pairs of a parameter.
 func pairing(b ir.Buffer, dim int) *ir.Func {
-	from, to := b, b
-	from.Name, to.Name, to.Enc = "from", "to", ir.Encoding{}
-	var loops []ir.Loop
-	var idx []ir.Expr
-	for d, n := range b.Shape {
-		v := fmt.Sprintf("i%d", d)
-		loops = append(loops, ir.Loop{Var: v, Extent: n})
-		idx = append(idx, ir.V(v))
-	}
-	prev := append([]ir.Expr{}, idx...)
-	prev[dim] = ir.Bin(ir.Sub, idx[dim], ir.Int(1))
-	odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, idx[dim], ir.Int(2)), ir.Int(1))
-	val := &ir.Select{Cond: odd, A: ir.Bin(ir.Xor, ir.At(from, prev...), ir.At(from, idx...)), B: ir.At(from, idx...)}
-	return &ir.Func{
-		Name:   "pair_" + b.Name,
-		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
-		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: idx, Val: val}),
-	}
+	to := b
+	to.Enc = ir.Encoding{}
+	return layingOut("pair", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+		prev := slices.Clone(i)
+		prev[dim] = ir.Bin(ir.Sub, i[dim], ir.Int(1))
+		odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, i[dim], ir.Int(2)), ir.Int(1))
+		return i, &ir.Select{Cond: odd, A: ir.Bin(ir.Xor, ir.At(from, prev...), ir.At(from, i...)), B: ir.At(from, i...)}
+	})
 }

@@ -54,7 +54,7 @@ func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string
 
 // relocate turns the accesses of buffer from below s into accesses of buffer to, which holds a region of it.
 func relocate(s ir.Stmt, from, to string, region []extent) ir.Stmt {
-	idx := func(old []ir.Expr) []ir.Expr {
+	return ir.Reindex(s, from, to, func(old []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(old))
 		for d, e := range old {
 			out[d] = e
@@ -63,18 +63,5 @@ func relocate(s ir.Stmt, from, to string, region []extent) ir.Stmt {
 			}
 		}
 		return out
-	}
-	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
-		if st, ok := s.(*ir.Store); ok && st.Buf == from {
-			return &ir.Store{Buf: to, Idx: idx(st.Idx), Op: st.Op, Val: st.Val}
-		}
-		return s
-	}, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if l, ok := e.(*ir.Load); ok && l.Buf == from {
-				return &ir.Load{Buf: to, T: l.T, Idx: idx(l.Idx)}
-			}
-			return e
-		})
 	})
 }

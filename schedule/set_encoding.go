@@ -45,17 +45,14 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 	e.parts = b.Type.Bits() / t.Bits()
 	e.to.Type, e.to.Enc, e.to.Range = t, ir.Encoding{}, ir.Range{}
 	e.to.Shape = append(append([]int{}, b.Shape...), e.parts)
+	param, err := parameter(f, buffer)
+	if err != nil {
+		return nil, nil, err
+	}
 	g := f.WithBody(f.Body)
 	var view *Pack
-	for i, p := range f.Params {
-		if p.Name != buffer {
-			continue
-		}
-		if p.Out {
-			return refuse("", "%%%s is an output, and its layout is the caller's", buffer)
-		}
-		g.Params = append([]ir.Param{}, f.Params...)
-		g.Params[i].Buffer = e.to
+	if param >= 0 {
+		g = withParam(f, param, e.to)
 		view = &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
 	}
 	g.Body = e.stmt(f.Body, false)
@@ -195,23 +192,11 @@ func (e *encoding) count(x, v ir.Expr) ir.Expr {
 
 // viewing is the Func that makes the parts out of the words, which changes no byte.
 func viewing(from, to ir.Buffer) *ir.Func {
-	name := "view_" + from.Name
-	from.Name, to.Name = "from", "to"
-	var loops []ir.Loop
-	var idx []ir.Expr
-	for d, n := range to.Shape {
-		v := fmt.Sprintf("i%d", d)
-		loops = append(loops, ir.Loop{Var: v, Extent: n})
-		idx = append(idx, ir.V(v))
-	}
-	last := len(idx) - 1
-	count := ir.CastTo(from.Type, ir.Bin(ir.Mul, idx[last], ir.Int(to.Type.Bits())))
-	val := ir.CastTo(to.Type, &ir.Binary{Op: ir.Shr, A: ir.At(from, idx[:last]...), B: count})
-	return &ir.Func{
-		Name:   name,
-		Params: []ir.Param{{Buffer: from}, {Buffer: to, Out: true}},
-		Body:   ir.Nest(loops, &ir.Store{Buf: "to", Idx: idx, Val: val}),
-	}
+	return layingOut("view", from, to, to.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+		last := len(i) - 1
+		count := ir.CastTo(from.Type, ir.Bin(ir.Mul, i[last], ir.Int(to.Type.Bits())))
+		return i, ir.CastTo(to.Type, &ir.Binary{Op: ir.Shr, A: ir.At(from, i[:last]...), B: count})
+	})
 }
 
 // reads reports whether x reads the buffer.

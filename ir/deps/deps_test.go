@@ -284,3 +284,46 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestOnce compares with trying all iterations: an access of which Once holds is to another element in each.
+func TestOnce(t *testing.T) {
+	distinct, proved := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		x := ir.Buffer{Name: "x", Type: ir.I32, Shape: []int{100}}
+		idx := []ir.Expr{index(t)}
+		if rapid.Bool().Draw(t, "two") {
+			x.Shape, idx = []int{100, 100}, append(idx, index(t))
+		}
+		var loops []ir.Loop
+		for _, v := range []string{"o", "v", "i"} {
+			loops = append(loops, ir.Loop{Var: v, Extent: rapid.IntRange(1, 7).Draw(t, v)})
+		}
+		store := &ir.Store{Buf: "x", Idx: idx, Val: ir.Const(ir.I32, 0)}
+		once := deps.Once(&ir.Func{Name: "f", Params: []ir.Param{{Buffer: x, Out: true}}, Body: ir.Nest(loops, store)}, "x")
+		seen, twice := map[[2]int64]bool{}, false
+		for o := range loops[0].Extent {
+			for v := range loops[1].Extent {
+				for i := range loops[2].Extent {
+					var at [2]int64
+					for d, e := range idx {
+						at[d] = value(e, map[string]int64{"o": int64(o), "v": int64(v), "i": int64(i)})
+					}
+					twice = twice || seen[at]
+					seen[at] = true
+				}
+			}
+		}
+		switch {
+		case once && twice:
+			t.Fatalf("%v in %v touches an element twice", idx, loops)
+		case !twice:
+			distinct++
+			if once {
+				proved++
+			}
+		}
+	})
+	if proved < distinct/3 {
+		t.Errorf("proved %d of %d", proved, distinct)
+	}
+}

@@ -66,6 +66,21 @@ func (sc Scope) touch(as, bs []Access, still *Loops) (Pair, bool) {
 	return Pair{}, false
 }
 
+// Once reports whether each access of f to a buffer provably is to another element in each iteration of the loops around it.
+func Once(f *ir.Func, buf string) bool {
+	sc, once := ScopeOf(f.Body), true
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.For)
+		if !ok || l.Extent == 1 {
+			return once
+		}
+		m := meeting{sc: sc, still: sc.Outer[l.Var], forms: map[formKey]form{}}
+		once = once && !slices.ContainsFunc(Accesses(l.Body)[buf], func(a Access) bool { return !m.apart(a, a, l.Var) })
+		return once
+	})
+	return once
+}
+
 // meeting compares accesses; each index is taken apart once and compared with many.
 type meeting struct {
 	sc    Scope

@@ -1,11 +1,11 @@
 package inline
 
 import (
-	"cmp"
 	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 	"ripc/targets"
 )
 
@@ -28,7 +28,7 @@ func reading(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 		return summing(f, k, name, m, t)
 	case t.InOrder && m.y.Shape[len(m.y.Shape)-1] > mostLanes:
 		return nil
-	case once(f, f.Params[k].Name):
+	case deps.Once(f, f.Params[k].Name):
 		return indexed(f, k, name, m.x, m.source)
 	}
 	return pixels(f, k, name, m)
@@ -44,7 +44,7 @@ func writing(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 		return nil
 	}
 	name := f.Name + "_to_" + m.axes()
-	if !slices.Equal(f.Params[k].Shape, m.x.Shape) || !m.keepsRows() && (!once(f, f.Params[k].Name) || !t.ScatteredStores(m.apart())) {
+	if !slices.Equal(f.Params[k].Shape, m.x.Shape) || !m.keepsRows() && (!deps.Once(f, f.Params[k].Name) || !t.ScatteredStores(m.apart())) {
 		return nil
 	}
 	g := indexed(f, k, name, m.y, m.target)
@@ -57,19 +57,7 @@ func writing(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 // indexed is f, under another name, where parameter k has the shape of b and at gives its indices.
 func indexed(f *ir.Func, k int, name string, b ir.Buffer, at func([]ir.Expr) []ir.Expr) *ir.Func {
 	p := f.Params[k].Name
-	g := f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
-		if st, ok := s.(*ir.Store); ok && st.Buf == p {
-			return &ir.Store{Buf: p, Idx: at(st.Idx), Op: st.Op, Val: st.Val}
-		}
-		return s
-	}, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if ld, ok := e.(*ir.Load); ok && ld.Buf == p {
-				return ir.At(ir.Buffer{Name: p, Type: ld.T}, at(ld.Idx)...)
-			}
-			return e
-		})
-	}))
+	g := f.WithBody(ir.Reindex(f.Body, p, p, at))
 	return as(g, k, name, b)
 }
 
@@ -103,80 +91,6 @@ func tallest(s ir.Stmt, axes ...ir.Axis) int {
 	return most
 }
 
-// once reports whether each access of f to a buffer provably is to another element in each iteration of the loops around it.
-func once(f *ir.Func, buf string) bool {
-	type loop struct {
-		name   string
-		extent int
-	}
-	var walk func(s ir.Stmt, around []loop) bool
-	walk = func(s ir.Stmt, around []loop) bool {
-		distinct := func(idx []ir.Expr) bool {
-			left := map[string]bool{}
-			for _, l := range around {
-				left[l.name] = l.extent > 1
-			}
-			for _, e := range idx {
-				var steps [][2]int64 // coefficient and extent of the loops that choose this index
-				for _, t := range arith.ToAffine(e).Terms {
-					v, isVar := t.Atom.(*ir.Var)
-					i := -1
-					if isVar {
-						i = slices.IndexFunc(around, func(l loop) bool { return l.name == v.Name })
-					}
-					if i < 0 {
-						return false
-					}
-					if left[v.Name] {
-						steps, left[v.Name] = append(steps, [2]int64{max(t.Coef, -t.Coef), int64(around[i].extent)}), false
-					} else if around[i].extent > 1 {
-						return false
-					}
-				}
-				slices.SortFunc(steps, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
-				reach := int64(0)
-				for _, s := range steps {
-					if s[0] <= reach {
-						return false
-					}
-					reach += s[0] * (s[1] - 1)
-				}
-			}
-			for _, l := range around {
-				if left[l.name] {
-					return false
-				}
-			}
-			return true
-		}
-		ok := true
-		for _, e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				if ld, isLoad := e.(*ir.Load); isLoad && ld.Buf == buf {
-					ok = ok && distinct(ld.Idx)
-				}
-				return ok
-			})
-		}
-		switch s := s.(type) {
-		case *ir.Store:
-			return ok && (s.Buf != buf || distinct(s.Idx))
-		case *ir.For:
-			return ok && walk(s.Body, append(slices.Clone(around), loop{s.Var, s.Extent}))
-		case *ir.Block:
-			for _, t := range s.Stmts {
-				ok = ok && walk(t, around)
-			}
-		case *ir.Alloc:
-			return ok && walk(s.Body, around)
-		case *ir.If:
-			return ok && walk(s.Then, around) && (s.Else == nil || walk(s.Else, around))
-		}
-		return ok
-	}
-	return walk(f.Body, nil)
-}
-
 // copyName is the buffer of a copy.
 const copyName = "xm"
 
@@ -194,7 +108,7 @@ func summing(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func 
 	}
 	g, copied := indexed(f, k, name, m.x, m.source), copyName
 	switch {
-	case once(f, p.Name):
+	case deps.Once(f, p.Name):
 		copied = copyIn(f, p.Name)
 	case !t.BroadcastLoads():
 		return nil // putting pixels together for each tile is dearer than for all at once
@@ -259,7 +173,7 @@ func relaid(f *ir.Func, buf string, m move) *ir.Func {
 		}
 		return out
 	}
-	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+	return f.WithBody(ir.MapStmt(ir.Reindex(f.Body, buf, buf, ordered), func(s ir.Stmt) ir.Stmt {
 		switch s := s.(type) {
 		case *ir.Alloc:
 			if s.Buf.Name == buf {
@@ -270,22 +184,11 @@ func relaid(f *ir.Func, buf string, m move) *ir.Func {
 				}
 				return &ir.Alloc{Buf: b, Body: s.Body}
 			}
-		case *ir.Store:
-			if s.Buf == buf {
-				return &ir.Store{Buf: buf, Idx: ordered(s.Idx), Op: s.Op, Val: s.Val}
-			}
 		case *ir.For:
 			return reordered(s, buf)
 		}
 		return s
-	}, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if ld, ok := e.(*ir.Load); ok && ld.Buf == buf {
-				return &ir.Load{Buf: buf, T: ld.T, Idx: ordered(ld.Idx)}
-			}
-			return e
-		})
-	}))
+	}, nil))
 }
 
 // pixels is f with a copy of each pixel, where f reads parameter k, what m makes, pixel by pixel; else nil.
@@ -347,14 +250,7 @@ func copyOf(p ir.Param, at []ir.Expr, m move, i []ir.Expr) ir.Stmt {
 
 // fromCopy is s where the copy is read in the place of p, without the first dimensions.
 func fromCopy(s ir.Stmt, p ir.Param, without int) ir.Stmt {
-	return ir.MapStmt(s, nil, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if ld, ok := e.(*ir.Load); ok && ld.Buf == p.Name {
-				return ir.At(ir.Buffer{Name: copyName, Type: ld.T}, ld.Idx[without:]...)
-			}
-			return e
-		})
-	})
+	return ir.Reindex(s, p.Name, copyName, func(idx []ir.Expr) []ir.Expr { return idx[without:] })
 }
 
 // as is g under a name, with parameter k of b's shape.
