@@ -37,7 +37,11 @@ func Cache() int64 {
 
 // Memory is the size of the machine's memory in bytes; 0 where the system does not tell.
 func Memory() int64 {
-	return number(strings.TrimSuffix(valueOf("/proc/meminfo", "MemTotal", ":", "0"), " kB")) << 10
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	return number(strings.TrimSuffix(valueOf(string(info), "MemTotal", ":"), " kB")) << 10
 }
 
 // numbers are those in the files that a pattern names.

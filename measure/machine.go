@@ -1,24 +1,44 @@
 package measure
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 )
 
-// CPU is what Linux calls the processor, or, where it has no name for it, the board; elsewhere the architecture in Go's words.
+// CPU is what Linux calls the processor, with the numbers of its design where there are such: one name may be that of several, as clouds call all
+// of theirs "AMD EPYC". Where it has no name it is that of the board; elsewhere the architecture in Go's words.
 func CPU() string {
-	other := runtime.GOARCH
-	if board, err := os.ReadFile("/proc/device-tree/model"); err == nil {
-		other = strings.Trim(string(board), "\x00\n ")
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if name := processor(string(info)); name != "" {
+			return name
+		}
 	}
-	return valueOf("/proc/cpuinfo", "model name", ":", other)
+	if board, err := os.ReadFile("/proc/device-tree/model"); err == nil {
+		return strings.Trim(string(board), "\x00\n ")
+	}
+	return runtime.GOARCH
+}
+
+// processor names the first processor of /proc/cpuinfo; "" if it has no name.
+func processor(info string) string {
+	name := valueOf(info, "model name", ":")
+	family, model := valueOf(info, "cpu family", ":"), valueOf(info, "model", ":")
+	if name == "" || family == "" || model == "" {
+		return name
+	}
+	return name + ", family " + family + " model " + model
 }
 
 // System is what the system calls itself.
 func System() string {
-	return strings.Trim(valueOf("/etc/os-release", "PRETTY_NAME", "=", runtime.GOOS), `"`)
+	release, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return runtime.GOOS
+	}
+	return cmp.Or(strings.Trim(valueOf(string(release), "PRETTY_NAME", "="), `"`), runtime.GOOS)
 }
 
 // Load is how many threads have wanted to run in the last minute, on average: 0 on a quiet machine, and where Linux does not say it.
@@ -35,16 +55,12 @@ func Load() float64 {
 	return load
 }
 
-// valueOf finds a line "KEY SEP VALUE" in a file of the system, or gives other.
-func valueOf(file, key, sep, other string) string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return other
-	}
-	for line := range strings.Lines(string(data)) {
+// valueOf finds the first line "KEY SEP VALUE" of a text, or gives "".
+func valueOf(text, key, sep string) string {
+	for line := range strings.Lines(text) {
 		if k, v, ok := strings.Cut(line, sep); ok && strings.TrimSpace(k) == key {
 			return strings.TrimSpace(v)
 		}
 	}
-	return other
+	return ""
 }

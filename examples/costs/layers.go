@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -180,21 +177,7 @@ func cycles(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 		}
 		return *m.Network.EstimatedCycles, fmt.Sprintf("estimated by LLVM %s's model of %s%s, without caches", version, m.Estimate.Model, like), err
 	case m.Network.MinMS != nil:
-		return 1e6 * *m.Network.MinMS * *m.GHz, cpuName() + ", one thread", nil
+		return 1e6 * *m.Network.MinMS * *m.GHz, measure.CPU() + ", one thread", nil
 	}
 	return 0, "", fmt.Errorf("cycles of %s are neither measured nor estimated: %w", t.Name, m.Estimate.Why)
-}
-
-// cpuName is what Linux calls this machine's CPU.
-func cpuName() string {
-	data, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown CPU"
-	}
-	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
-		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
-			return cmp.Or(strings.TrimSpace(value), "unknown CPU")
-		}
-	}
-	return "unknown CPU"
 }
