@@ -19,11 +19,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"ripc/measure"
+	"ripc/targets"
 )
 
 func main() {
@@ -68,23 +70,17 @@ func (r *results) find(target, network, variant string) *figure {
 func run(ctx context.Context) error {
 	list := flag.String("targets", "host,rpi3,rpi4", "targets to measure")
 	sample := flag.Int("sample", 0, "of the convolutions, measure so many only; 0 for all")
-	anew := flag.Bool("anew", false, "measure what docs/ablation.json has again")
+	anew := flag.Bool("anew", false, "measure again what docs/ablation.json has of these targets")
 	out := flag.String("out", "docs/ablation", "where .json, .md and .svg go")
 	flag.Parse()
-	r := &results{}
-	if !*anew {
-		data, err := os.ReadFile(*out + ".json")
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return err
-		default:
-			if err := json.Unmarshal(data, r); err != nil {
-				return fmt.Errorf("%s.json: %w", *out, err)
-			}
-		}
+	r, err := readResults(*out + ".json")
+	if err != nil {
+		return err
 	}
 	names := strings.Split(*list, ",")
+	r.Figures = slices.DeleteFunc(r.Figures, func(f figure) bool {
+		return *anew && slices.Contains(names, f.Target) || f.Target == targets.HostName && r.CPU != measure.CPU()
+	})
 	r.Date, r.CPU, r.Load = time.Now().Format(time.DateOnly), measure.CPU(), measure.Load()
 	r.Command = strings.TrimSpace("go run ./examples/ablation " + strings.Join(os.Args[1:], " "))
 	dir := filepath.Join("build", "ablation")
@@ -110,6 +106,22 @@ func run(ctx context.Context) error {
 		}
 	}
 	return r.write(*out)
+}
+
+// readResults reads what was measured before; there may be nothing.
+func readResults(file string) (*results, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &results{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &results{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return r, nil
 }
 
 // write writes the figures, the page and the picture.
