@@ -43,11 +43,12 @@ func (t *tuner) promising(a *study) bool {
 	return true
 }
 
-// next is the task whose next round is expected to gain most for the network; nil if all are done.
+// next is the task whose next round is expected to gain most for the network; nil if all are done, or would be if what is under way of them
+// brings nothing: trials under way count as though they had brought nothing.
 func (t *tuner) next() *study {
 	var open []*study
 	for _, a := range t.studies {
-		if !a.exhausted && (a.since < t.Patience || search.Whole(t.Search)) && a.trials > 0 {
+		if !a.exhausted && (a.since+a.begun-a.trials < t.Patience || search.Whole(t.Search)) && a.trials > 0 {
 			open = append(open, a)
 		}
 	}
@@ -83,7 +84,7 @@ func (t *tuner) expected(a *study) float64 {
 		return 0
 	}
 	recent := max(0, a.before-a.best) / float64(t.Round)
-	optimistic := a.best / float64(a.trials)
+	optimistic := a.best / float64(a.begun)
 	if fastest := t.fastest(a); fastest > 0 {
 		optimistic = min(optimistic, max(0, a.best-float64(a.task.Workload.MACs)/(beta*fastest)))
 	}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
@@ -22,7 +19,8 @@ type trial struct {
 	study     *study
 	candidate space.Candidate
 	tuner     string
-	number    int // of the task
+	number    int     // of the task
+	best      float64 // what it is to beat: the task's best when it was proposed, 0 for none
 }
 
 // answer is what came of a trial.
@@ -44,119 +42,41 @@ func (a *study) options(emit []codegen.Kind) compile.KernelOptions {
 	return compile.KernelOptions{Constants: constants, Stage: a.task.Stage, Emit: emit}
 }
 
-// measure builds and measures trials, several at a time, and takes note of what came of them in their order. It ends with the first
-// that nothing can be learned of.
-func (t *tuner) measure(ctx context.Context, trials []trial) error {
-	if len(trials) == 0 {
-		return ctx.Err()
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	began := time.Now()
-	counts := map[*study]int{}
-	answers := make([]chan answer, len(trials))
-	for i := range trials {
-		tr := &trials[i]
-		if _, ok := counts[tr.study]; !ok {
-			counts[tr.study], tr.study.before = tr.study.trials, tr.study.best
-		}
-		tr.number = counts[tr.study]
-		counts[tr.study]++
-		answers[i] = make(chan answer, 1)
-		if r, ok := tr.study.records[tr.study.key(tr.candidate)]; ok { // which says what came of it
-			answers[i] <- answer{measurement: r.Result, machine: r.Machine, known: true}
-		}
-	}
-	room := t.room()
-	var build errgroup.Group // feeds the runner; what each job came to is in its answer
-	build.SetLimit(cap(room.cores) + cap(room.slots))
-	todo := trials[:0:0]
-	var to []chan answer
-	for i, tr := range trials {
-		if len(answers[i]) == 0 {
-			todo, to = append(todo, tr), append(to, answers[i])
-		}
-	}
-	fed := make(chan struct{})
-	go func() {
-		defer close(fed)
-		for i, tr := range todo {
-			build.Go(func() error {
-				to[i] <- t.try(ctx, tr, room)
-				return nil
-			})
-		}
-	}()
-	defer func() { // nobody uses the runner any more when this returns
-		cancel()
-		<-fed
-		_ = build.Wait() // of what never fails
-	}()
-	fresh := 0
-	for i, tr := range trials {
-		a := <-answers[i]
-		if a.err != nil {
-			return a.err
-		}
-		if !a.known {
-			fresh++
-			if err := t.keep(tr, a); err != nil {
-				return err
-			}
-		}
-		t.note(tr, a, began, fresh)
-	}
-	if fresh > 0 {
-		t.spent += time.Since(began)
-	}
-	return nil
-}
-
-// room is what candidates under way share: the cores of this machine and the runner.
-type room struct {
-	cores chan struct{} // each builds a kernel, or measures one
-	slots chan struct{} // of the runner
-	here  bool          // it measures on these cores
-}
-
-// room is all of it. What is timed here has a core of its own, as has each kernel that is built.
-func (t *tuner) room() room {
-	return room{make(chan struct{}, runtime.GOMAXPROCS(0)), make(chan struct{}, max(1, t.Runner.Slots())), t.Runner.Here()}
-}
-
 // try builds and measures one candidate, each when there is room.
-func (t *tuner) try(ctx context.Context, tr trial, in room) answer {
+func (t *tuner) try(ctx context.Context, tr trial) answer {
 	lost := func(err error) answer { return answer{err: err} }
 	failed := func(kind records.FailureKind, text string) answer {
 		return answer{measurement: records.Measurement{Failure: &records.Failure{Kind: kind, Text: text}}, machine: t.Runner.Machine()}
 	}
+	want, err := tr.study.reference(ctx, func(interpret func() error) error { return t.working(ctx, checking, interpret) })
+	if err != nil {
+		return lost(fmt.Errorf("interpreting %s: %w", title(tr.study.task), err))
+	}
 	var u *compile.Unit
-	var want *reference
-	if err := within(ctx, in.cores, func() (err error) {
-		if want, err = tr.study.reference(ctx); err != nil {
-			return fmt.Errorf("interpreting %s: %w", title(tr.study.task), err)
-		}
+	if err := t.working(ctx, building, func() (err error) {
 		o := tr.study.options(nil)
 		o.With = t.backends
 		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, o)
 		return err
 	}); err != nil {
-		if text, ok := unbuildable(ctx, err); ok && want != nil && tr.number > 0 {
+		if text, ok := unbuildable(ctx, err); ok && tr.number > 0 {
 			return failed(records.Unbuildable, text)
 		}
 		return lost(err)
 	}
 	settings := t.Settings
-	settings.Best = tr.study.before
+	settings.Best = tr.best
 	var r runner.Result
 	measure := func() (err error) {
 		r, err = t.Runner.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
 		return err
 	}
-	if err := within(ctx, in.slots, func() error {
-		if !in.here {
-			return measure()
+	if err := within(ctx, t.slots, func() error {
+		if t.here {
+			return t.working(ctx, measuring, measure)
 		}
-		return within(ctx, in.cores, measure)
+		defer t.clock(measuring)()
+		return measure()
 	}); err != nil {
 		return lost(err)
 	}
@@ -166,20 +86,6 @@ func (t *tuner) try(ctx context.Context, tr trial, in room) answer {
 		a.machine = r.Machine
 	}
 	return a
-}
-
-// within calls f when there is room in slots; it fails with ctx's error once that is done.
-func within(ctx context.Context, slots chan struct{}, f func() error) error {
-	select {
-	case slots <- struct{}{}:
-		defer func() { <-slots }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return f()
 }
 
 // unbuildable is what a failed build says of the candidate; ok is false where it says nothing of it: the tuner was stopped, or tools are
@@ -216,21 +122,26 @@ func (t *tuner) keep(tr trial, a answer) error {
 }
 
 // note lets the search and whoever listens know what came of a trial.
-func (t *tuner) note(tr trial, a answer, began time.Time, fresh int) {
+func (t *tuner) note(tr trial, a answer) {
 	tr.study.tried(tr, a.measurement)
 	t.done++
+	now := time.Now()
+	if !a.known {
+		t.fresh += now.Sub(t.noted)
+	}
+	t.noted = now
 	e := Tried{Task: tr.study.task, Trial: tr.number, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
-		Default: tr.study.usual, Best: tr.study.best, Done: t.done, Elapsed: time.Since(t.began)}
+		Default: tr.study.usual, Best: tr.study.best, Done: t.done, Elapsed: now.Sub(t.began)}
 	e.NetworkDefault, e.NetworkBest = t.sums()
-	e.Left = t.remaining(t.spent + time.Since(began))
+	e.Left = t.remaining()
 	t.tell(e)
 }
 
-// remaining is the time that the rest of the budget will take, if it goes on as it went for so long.
-func (t *tuner) remaining(spent time.Duration) time.Duration {
+// remaining is the time that the rest of the budget will take, if it goes on as it went for what was measured.
+func (t *tuner) remaining() time.Duration {
 	var left time.Duration
 	if t.Trials > 0 && t.now > 0 {
-		left = spent / time.Duration(t.now) * time.Duration(max(0, t.Trials-t.done))
+		left = t.fresh / time.Duration(t.now) * time.Duration(max(0, t.Trials-t.done))
 	}
 	if t.Time > 0 {
 		if over := max(0, t.Time-time.Since(t.began)); left == 0 || over < left {

@@ -33,11 +33,12 @@ type study struct {
 	// recalled are what others have found, and are to be tried first.
 	recalled []space.Candidate
 
-	trials, failures int
+	begun            int     // trials
+	trials, failures int     // of these, taken note of
 	usual, best      float64 // costs of the default schedule and of the best one, 0 if there is none
 	point            space.Point
 	since            int     // trials since the best one
-	before           float64 // the best cost before the last round
+	before           float64 // the best cost before the last round that is known
 	exhausted        bool
 
 	mu   sync.Mutex // of want
@@ -50,15 +51,15 @@ type reference struct {
 	outputs []string // hashes
 }
 
-// newStudy has what known has of a task: what costs in the class mine may be taken over.
-func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) (*study, error) {
+// newStudy has what known has of a task: what costs in the class mine may be taken over. Its search is helped by beside (search.Options).
+func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, beside func(work func()) bool) (*study, error) {
 	s, err := space.New(t)
 	if err != nil {
 		return nil, err
 	}
 	a := &study{task: t, space: s, records: map[string]records.Record{}}
 	a.begin = func() (search.Search, error) {
-		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model})
+		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Beside: beside})
 	}
 	if err := a.recall(o.Known); err != nil {
 		return nil, err
@@ -182,28 +183,24 @@ func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
 	return c, slices.Equal(traceLines(c.Trace), r.Trace)
 }
 
-// propose asks the search for candidates, none of which has been tried; with none, the task is done.
-func (a *study) propose(ctx context.Context, n int) ([]space.Candidate, error) {
+// propose tells the search what came of candidates and asks it for others, none of which has been tried; with none, the task is done. It is
+// called by one goroutine at a time, which may be another one than that which takes note of trials.
+func (a *study) propose(ctx context.Context, n int, told []search.Outcome) ([]space.Candidate, error) {
 	if a.search == nil {
 		var err error
 		if a.search, err = a.begin(); err != nil {
 			return nil, err
 		}
 	}
-	a.search.Tell(a.untold)
-	a.untold = nil
-	cs, err := a.search.Propose(ctx, n)
-	if err == nil && len(cs) == 0 {
-		a.exhausted = true
-	}
-	return cs, err
+	a.search.Tell(told)
+	return a.search.Propose(ctx, n)
 }
 
-// trialsOf are trials of candidates that the search of that name proposed.
-func (a *study) trialsOf(cs []space.Candidate, tuner string) []trial {
+// trialsOf are trials of candidates that the search of that name proposed when best was the lowest cost.
+func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []trial {
 	var all []trial
 	for _, c := range cs {
-		all = append(all, trial{study: a, candidate: c, tuner: tuner})
+		all = append(all, trial{study: a, candidate: c, tuner: tuner, best: best})
 	}
 	return all
 }
@@ -231,13 +228,23 @@ func (a *study) tried(tr trial, m records.Measurement) {
 // seedOfInputs makes the inputs that kernels are compared and measured on.
 const seedOfInputs = 1
 
-// reference interprets the task's definition, once.
-func (a *study) reference(ctx context.Context) (*reference, error) {
+// reference is what the task's definition computes; it is interpreted once, by do.
+func (a *study) reference(ctx context.Context, do func(func() error) error) (*reference, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.want != nil {
-		return a.want, nil
+	if a.want == nil {
+		if err := do(func() (err error) {
+			a.want, err = a.interpret(ctx)
+			return err
+		}); err != nil {
+			return nil, err
+		}
 	}
+	return a.want, nil
+}
+
+// interpret computes the task's definition.
+func (a *study) interpret(ctx context.Context) (*reference, error) {
 	u, err := compile.Kernel(ctx, a.task.Func, nil, a.task.Target, a.options(nothing))
 	if err != nil {
 		return nil, err
@@ -266,7 +273,6 @@ func (a *study) reference(ctx context.Context) (*reference, error) {
 	for _, o := range outputs {
 		r.outputs = append(r.outputs, runner.Hash(o))
 	}
-	a.want = r
 	return r, nil
 }
 

@@ -42,7 +42,7 @@ type Options struct {
 	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
-	// Round is how many candidates are proposed at a time; 0 stands for 16.
+	// Round is how many candidates are proposed at a time; 0 stands for 8.
 	Round int
 	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128. A search that goes through the
 	// whole space (search.Whole) is done at its end.
@@ -56,7 +56,7 @@ type Options struct {
 // Defaults of Options.
 const (
 	TrialsEach      = 64
-	defaultRound    = 16
+	defaultRound    = 8
 	defaultPatience = 128
 )
 
@@ -70,7 +70,7 @@ type Result struct {
 	// of the tasks alone if only some layers were tuned.
 	Default, Best float64
 	Took          time.Duration
-	Proposing     time.Duration // of Took: what was spent on models and on proposals
+	Busy          Busy
 }
 
 // TaskResult is what was found of one task.
@@ -92,11 +92,15 @@ func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
 	}
-	t := &tuner{Options: o, network: n, began: time.Now(), random: randomOf(o.Seed)}
-	if err := t.open(ctx); err != nil {
+	t := &tuner{Options: o, network: n, began: time.Now(), random: randomOf(o.Seed), shop: newShop(o.Runner)}
+	if err := t.read(ctx); err != nil {
 		return nil, err
 	}
+	t.noted = time.Now()
 	err := t.run(ctx)
+	if errors.Is(err, errOver) { // which is one way to end
+		err = ctx.Err()
+	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
 	}
@@ -116,15 +120,17 @@ type tuner struct {
 	llvm     string
 	began    time.Time
 	random   interface{ Float64() float64 }
-	done     int // candidates
+	begun    int // candidates
+	done     int // of these, taken note of
 	now      int // of these, measured in this call
-	spent    time.Duration
-	// proposing is what it took to propose candidates.
-	proposing time.Duration
+	// fresh is how long it took until these were noted, each since the one before, and noted is when the last candidate was.
+	fresh time.Duration
+	noted time.Time
+	*shop
 }
 
-// open finds the tasks and reads the records.
-func (t *tuner) open(ctx context.Context) error {
+// read finds the tasks and reads the records.
+func (t *tuner) read(ctx context.Context) error {
 	tasks, usual, err := t.network.tasks(ctx, t.Layers)
 	if err != nil {
 		return err
@@ -154,7 +160,7 @@ func (t *tuner) open(ctx context.Context) error {
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
 	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
 	for _, task := range tasks {
-		a, err := newStudy(task, t.Options, known, mine)
+		a, err := newStudy(task, t.Options, known, mine, func(work func()) bool { return t.beside(proposing, work) })
 		if err != nil {
 			return err
 		}
@@ -200,93 +206,19 @@ func (t *tuner) tell(e Event) {
 // left is how many candidates may still be begun; 0 where the time is over.
 func (t *tuner) left() int {
 	switch {
-	case t.Time > 0 && time.Since(t.began) >= t.Time:
+	case t.over():
 		return 0
 	case t.Trials > 0:
-		return t.Trials - t.done
+		return t.Trials - t.begun
 	}
 	return math.MaxInt
 }
 
-// run tunes until the budget is spent, or nothing is left to try.
-func (t *tuner) run(ctx context.Context) error {
-	// What the network is without a tuner comes first.
-	for _, begin := range []func(*study) bool{t.isUsual, t.promising} {
-		if _, err := t.begin(ctx, begin); err != nil {
-			return err
-		}
-		if err := t.recall(ctx); err != nil {
-			return err
-		}
-	}
-	for t.left() > 0 {
-		a := t.next()
-		if a == nil {
-			more, err := t.begin(ctx, func(*study) bool { return true })
-			if err != nil || more == 0 {
-				return err
-			}
-			if err := t.recall(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		began := time.Now()
-		cs, err := a.propose(ctx, min(t.Round, t.left()))
-		t.proposing += time.Since(began)
-		if err != nil {
-			return fmt.Errorf("%s: %w", title(a.task), err)
-		}
-		if err := t.measure(ctx, a.trialsOf(cs, t.Search)); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// begin measures the default schedules of those tasks that are wanted and have not begun, and gives their number.
-func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
-	var defaults []trial
-	for _, a := range t.studies {
-		if a.trials == 0 && wanted(a) {
-			c, err := a.space.Default()
-			if err != nil {
-				return 0, fmt.Errorf("%s: %w", title(a.task), err)
-			}
-			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
-		}
-	}
-	return t.measureAll(ctx, defaults)
-}
-
-// recall measures what others have found of those tasks that have begun.
-func (t *tuner) recall(ctx context.Context) error {
-	var all []trial
-	for _, a := range t.studies {
-		if a.trials > 0 {
-			all = append(all, a.trialsOf(a.recalled, recalled)...)
-			a.recalled = nil
-		}
-	}
-	_, err := t.measureAll(ctx, all)
-	return err
-}
-
-// measureAll measures as many of the trials as the budget has room for, some at a time, and gives their number.
-func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
-	done := 0
-	for some := range slices.Chunk(all, t.Round) {
-		some = some[:min(len(some), t.left())]
-		if err := t.measure(ctx, some); err != nil {
-			return done, err
-		}
-		done += len(some)
-	}
-	return done, nil
-}
+// over says that no more candidates are to be begun.
+func (t *tuner) over() bool { return t.Time > 0 && time.Since(t.began) >= t.Time }
 
 func (t *tuner) result() *Result {
-	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Proposing: t.proposing}
+	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Busy: t.busy()}
 	for _, a := range t.studies {
 		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
 	}

@@ -2,6 +2,7 @@ package autotune_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ripc/autotune"
 	"ripc/autotune/records"
@@ -86,10 +88,12 @@ func network(t testing.TB, layers ...layer) *autotune.Network {
 type inProcess struct {
 	mu     sync.Mutex
 	jobs   int
-	ending int    // after how many jobs it calls end
-	end    func() // nil for never
-	wrong  int    // each so many a candidate's outputs are garbage; 0 for none
-	lost   int    // after how many jobs it can do no more; 0 for never
+	ending int        // after how many jobs it calls end
+	end    func()     // nil for never
+	wrong  int        // each so many a candidate's outputs are garbage; 0 for none
+	lost   int        // after how many jobs it can do no more; 0 for never
+	slots  int        // 0 for 2
+	late   *rand.Rand // of how long jobs take; nil for no longer than they must
 }
 
 func (*inProcess) Machine() records.Machine {
@@ -97,7 +101,7 @@ func (*inProcess) Machine() records.Machine {
 }
 func (*inProcess) Unit() records.Unit { return records.Cycles }
 func (*inProcess) Here() bool         { return true }
-func (*inProcess) Slots() int         { return 2 }
+func (p *inProcess) Slots() int       { return cmp.Or(p.slots, 2) }
 func (*inProcess) Close() error       { return nil }
 
 func (p *inProcess) Measure(ctx context.Context, j runner.Job) (runner.Result, error) {
@@ -106,6 +110,9 @@ func (p *inProcess) Measure(ctx context.Context, j runner.Job) (runner.Result, e
 	n := p.jobs
 	if p.end != nil && n >= p.ending {
 		p.end()
+	}
+	if p.late != nil {
+		defer time.Sleep(time.Duration(p.late.IntN(30)) * time.Millisecond)
 	}
 	p.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -183,6 +190,42 @@ func TestResume(t *testing.T) {
 				t.Errorf("%d jobs, %+v, %v", again.jobs, got, err)
 			}
 		})
+	}
+}
+
+// TestLate: while a round is under way the next one is proposed, and what that is depends on no clock: however long jobs take, and however many are
+// measured at once, the records are the same, and cores are accounted for.
+func TestLate(t *testing.T) {
+	n := network(t, layer{"a", 32}, layer{"b", 16})
+	for _, name := range []string{search.Names()[0], "evolve"} {
+		var want []byte
+		for seed, slots := range []int{1, 2, 5} {
+			file := filepath.Join(t.TempDir(), "records")
+			run := &inProcess{slots: slots, late: rand.New(rand.NewPCG(uint64(seed), 0))}
+			r, err := tune(t, n, autotune.Options{Runner: run, Records: file, Trials: 36, Seed: 3, Round: 6, Search: name})
+			if err != nil || r.Trials != 36 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if b := r.Busy; b.Cores < 1 || b.Proposing <= 0 || b.Building <= 0 || b.Checking <= 0 || b.Measuring <= 0 || b.Elsewhere ||
+				b.Proposing+b.Building+b.Checking+b.Measuring > time.Duration(b.Cores)*r.Took {
+				t.Errorf("%+v in %v", b, r.Took)
+			}
+			if got := read(t, file); want == nil {
+				want = got
+			} else if !bytes.Equal(got, want) {
+				t.Errorf("%s, %d at once: the records differ:\n%s\n%s", name, slots, got, want)
+			}
+		}
+	}
+}
+
+// TestOver: when the time is over, no candidate is begun any more, and those that were are in the records.
+func TestOver(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	run := &inProcess{slots: 1, late: rand.New(rand.NewPCG(1, 1))}
+	r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: run, Records: file, Time: 1500 * time.Millisecond, Round: 400, Search: "random"})
+	if err != nil || r.Trials == 0 || r.Trials >= 400 || r.Measured != bytes.Count(read(t, file), []byte("\n")) {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -15,20 +15,20 @@ type order struct {
 }
 
 // openExhaustive goes from the first point to the last.
-func openExhaustive(s *space.Space, _ Options) (Search, error) {
-	return &order{Fresh: NewFresh(s), stride: 1}, nil
+func openExhaustive(s *space.Space, o Options) (Search, error) {
+	return &order{Fresh: NewFresh(s, o), stride: 1}, nil
 }
 
 // openGrid is spread over the space however early it ends: each point lies in the largest gap that those before it left, or nearly so,
 // since they are multiples of the golden section.
-func openGrid(s *space.Space, _ Options) (Search, error) {
+func openGrid(s *space.Space, o Options) (Search, error) {
 	const golden = 0.6180339887498949
 	n := s.Size()
 	stride := max(1, int(golden*float64(n)))
 	for arith.GCD(int64(stride), int64(n)) != 1 {
 		stride++
 	}
-	return &order{Fresh: NewFresh(s), stride: stride}, nil
+	return &order{Fresh: NewFresh(s, o), stride: stride}, nil
 }
 
 func (o *order) Propose(ctx context.Context, n int) ([]space.Candidate, error) {

@@ -45,6 +45,8 @@ type Options struct {
 	Model *costmodel.Model
 	// Alone says that it knows nothing.
 	Alone bool
+	// Beside does work on a core that is free, and reports true, or reports false; nil stands for as many as Go uses.
+	Beside func(work func()) bool
 }
 
 // kind is one way to search.
@@ -123,11 +125,19 @@ type Fresh struct {
 	points map[string]bool // that were built
 	plain  int             // those of them without steps behind their strategies
 	traces map[string]bool // that have passed
+	beside func(work func()) bool
 }
 
-// NewFresh has let nothing pass yet.
-func NewFresh(s *space.Space) *Fresh {
-	return &Fresh{Space: s, points: map[string]bool{}, traces: map[string]bool{}}
+// NewFresh has let nothing pass yet. Of o it takes Beside.
+func NewFresh(s *space.Space, o Options) *Fresh {
+	f := &Fresh{Space: s, points: map[string]bool{}, traces: map[string]bool{}, beside: o.Beside}
+	if f.beside == nil {
+		f.beside = func(work func()) bool {
+			go work()
+			return true
+		}
+	}
+	return f
 }
 
 // Take builds p; ok says that it can be built and that its schedule is new.
@@ -175,7 +185,7 @@ type random struct {
 }
 
 func openRandom(s *space.Space, o Options) (Search, error) {
-	return &random{NewFresh(s), rand.New(rand.NewPCG(o.Seed, streamOfRandom))}, nil
+	return &random{NewFresh(s, o), rand.New(rand.NewPCG(o.Seed, streamOfRandom))}, nil
 }
 
 // streamOfRandom sets the numbers of this search apart from those that others draw from the same seed.

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 
 	"ripc/autotune/space"
 	"ripc/schedule/strategy"
@@ -65,18 +65,22 @@ func (f *Fresh) takeAll(ctx context.Context, points []space.Point) ([]space.Cand
 		}
 	}
 	built, errs := make([]space.Candidate, len(fresh)), make([]error, len(fresh))
-	var all errgroup.Group // what each came to is in errs
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i, p := range fresh {
-		if ctx.Err() != nil {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(fresh) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			built[i], errs[i] = f.Space.Build(fresh[i])
+		}
+	}
+	var helpers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(fresh)) - 1 {
+		helpers.Add(1)
+		if !f.beside(func() { defer helpers.Done(); work() }) {
+			helpers.Done()
 			break
 		}
-		all.Go(func() error {
-			built[i], errs[i] = f.Space.Build(p)
-			return nil
-		})
 	}
-	_ = all.Wait() // for what never fails
+	work()
+	helpers.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

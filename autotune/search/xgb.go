@@ -24,6 +24,7 @@ type xgb struct {
 	look    *looker
 
 	told  []*entry     // in order
+	under []*entry     // proposed, and not told yet
 	pool  []*entry     // built, and not proposed
 	taken map[int]bool // numbers of places that were built, or cannot be
 }
@@ -77,32 +78,52 @@ func openXGB(s *space.Space, o Options) (Search, error) {
 			return nil, err
 		}
 	}
-	return &xgb{Fresh: NewFresh(s), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: estimated(s, r), look: look}, nil
+	return &xgb{Fresh: NewFresh(s, o), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: estimated(s, r), look: look}, nil
 }
 
 func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
+	chosen, err := x.propose(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	x.under = append(x.under, chosen...)
+	var out []space.Candidate
+	for _, e := range chosen {
+		out = append(out, e.Candidate)
+	}
+	return out, nil
+}
+
+// looked are the entries of candidates.
+func (x *xgb) looked(cs []space.Candidate, err error) ([]*entry, error) {
+	var all []*entry
+	for _, c := range cs {
+		all = append(all, x.entry(c))
+	}
+	return all, err
+}
+
+func (x *xgb) propose(ctx context.Context, n int) ([]*entry, error) {
 	if x.All() && len(x.pool) == 0 {
 		return nil, nil
 	}
 	best := x.best()
 	if x.base == nil && len(best) < enough {
-		return x.begin(ctx, n, &x.start, x.r)
+		return x.looked(x.begin(ctx, n, &x.start, x.r))
 	}
 	if x.base != nil && len(best) < enough { // what the model is to choose from
-		first, err := x.begin(ctx, max(shortlist*n, firstPool)-len(x.pool), &x.start, x.r)
+		first, err := x.looked(x.begin(ctx, max(shortlist*n, firstPool)-len(x.pool), &x.start, x.r))
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range first {
-			x.pool = append(x.pool, x.entry(c))
-		}
+		x.pool = append(x.pool, first...)
 	}
 	model, err := x.model(ctx)
 	if err != nil {
 		return nil, err
 	}
 	turns := 1
-	if len(x.told) < enough { // nothing is known yet but what the model says, so it is asked more often
+	if len(x.told)+len(x.under) < enough { // nothing is known yet but what the model says, so it is asked more often, once
 		turns = firstTurns
 	}
 	for range turns {
@@ -110,18 +131,18 @@ func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 			return nil, err
 		}
 	}
-	var out []space.Candidate
+	var out []*entry
 	for range n { // some that nobody expects anything of
 		if x.r.Float64() < atRandom {
-			c, err := x.draw(ctx, 1, x.r)
+			e, err := x.looked(x.draw(ctx, 1, x.r))
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, c...)
+			out = append(out, e...)
 		}
 	}
 	out = append(out, x.choose(n-len(out), model)...)
-	rest, err := x.draw(ctx, n-len(out), x.r)
+	rest, err := x.looked(x.draw(ctx, n-len(out), x.r))
 	return append(out, rest...), err
 }
 
@@ -137,13 +158,11 @@ func (x *xgb) build(ctx context.Context, n int, best []*entry, model *costmodel.
 		x.taken[number] = true
 		points = append(points, x.Space.At(number))
 	}
-	built, err := x.takeAll(ctx, points)
+	built, err := x.looked(x.takeAll(ctx, points))
 	if err != nil {
 		return err
 	}
-	for _, c := range built {
-		x.pool = append(x.pool, x.entry(c))
-	}
+	x.pool = append(x.pool, built...)
 	if len(best) == 0 {
 		return nil
 	}
@@ -248,8 +267,8 @@ func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmo
 }
 
 // choose takes n of the pool, those of the highest score that are not too much like others, nor, for all that the model knows, what has been
-// measured: loops of many lengths that make no difference would be tried one after the other.
-func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
+// measured or is under way: loops of many lengths that make no difference would be tried one after the other.
+func (x *xgb) choose(n int, model *costmodel.Model) []*entry {
 	scores := model.Predict(rowsOf(x.pool))
 	type ranked struct {
 		*entry
@@ -258,15 +277,18 @@ func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
 	all := make([]ranked, len(x.pool))
 	for i, e := range x.pool {
 		all[i] = ranked{e, scores[i], 0}
+		for _, u := range x.under {
+			all[i].like = max(all[i].like, alike(e.place, u.place))
+		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	all = all[:min(len(all), keep)]
 	deviation := spread(scores)
 	same := map[float64]int{}
-	for _, s := range model.Predict(rowsOf(x.told)) {
+	for _, s := range model.Predict(rowsOf(slices.Concat(x.told, x.under))) {
 		same[s]++
 	}
-	var out []space.Candidate
+	var out []*entry
 	for len(out) < n && len(all) > 0 {
 		at := 0
 		value := func(r ranked) float64 {
@@ -278,7 +300,7 @@ func (x *xgb) choose(n int, model *costmodel.Model) []space.Candidate {
 			}
 		}
 		chosen := all[at]
-		out = append(out, chosen.Candidate)
+		out = append(out, chosen.entry)
 		same[chosen.score]++
 		all = slices.Delete(all, at, at+1)
 		for i := range all {
@@ -306,9 +328,16 @@ func spread(v []float64) float64 {
 func (x *xgb) Tell(told []Outcome) {
 	for _, o := range told {
 		x.Seen(o.Candidate)
-		e := x.entry(o.Candidate)
+		key := o.Candidate.Key()
+		var e *entry
+		if at := slices.IndexFunc(x.under, func(u *entry) bool { return u.key == key }); at >= 0 {
+			e = x.under[at]
+			x.under = slices.Delete(x.under, at, at+1)
+		} else {
+			e = x.entry(o.Candidate)
+			x.pool = slices.DeleteFunc(x.pool, func(p *entry) bool { return p.key == key })
+		}
 		e.outcome = o
-		x.pool = slices.DeleteFunc(x.pool, func(p *entry) bool { return p.key == e.key })
 		x.told = append(x.told, e)
 	}
 }

@@ -99,8 +99,10 @@ func (s settings) search(ctx context.Context, t *task, name string, o search.Opt
 	spent += time.Since(start)
 	best := t.ref.def
 	curve := []float64{best}
+	var known, under []search.Outcome // a tuner proposes a batch while the one before is under way
 	for len(curve) <= s.trials {
 		start := time.Now()
+		find.Tell(known)
 		xs, err := find.Propose(ctx, min(batch, s.trials+1-len(curve)))
 		if err != nil {
 			return nil, 0, err
@@ -113,15 +115,14 @@ func (s settings) search(ctx context.Context, t *task, name string, o search.Opt
 		if err != nil {
 			return nil, 0, err
 		}
-		var told []search.Outcome
+		known, under = under, nil
 		for i, x := range xs {
-			told = append(told, search.Outcome{Candidate: x, Cost: found[i], Failed: found[i] == 0})
+			under = append(under, search.Outcome{Candidate: x, Cost: found[i], Failed: found[i] == 0})
 			if found[i] > 0 {
 				best = min(best, found[i])
 			}
 			curve = append(curve, best)
 		}
-		find.Tell(told)
 	}
 	return curve, spent, nil
 }

@@ -20,7 +20,7 @@ func TestNarrowTerminals(t *testing.T) {
 		in.Memory.Stages = append(in.Memory.Stages, ripc.StageMemory{Name: long, Bytes: 123456})
 		in.Memory.Arena = append(in.Memory.Arena, ripc.ArenaUse{Name: long + "_output_0", Offset: int64(i) << 16, Bytes: 1 << 16, First: i, Last: i})
 	}
-	tuned := &ripc.TuneResult{Unit: "estimated cycles", Default: 1.25e6, Best: 1e6, Trials: 128, Measured: 100, Took: time.Minute, Proposing: time.Second}
+	tuned := &ripc.TuneResult{Unit: "estimated cycles", Default: 1.25e6, Best: 1e6, Trials: 128, Measured: 100, Took: time.Minute, Busy: autotune.Busy{Cores: 2, Proposing: time.Second, Building: time.Minute}}
 	for _, best := range []float64{0, 9.5e5} {
 		task := autotune.TaskResult{Trials: 17, Default: 1.2e6, Best: best, Task: &space.Task{Layers: []string{long, long}, Algorithm: "popcount"}}
 		tuned.Tasks = append(tuned.Tasks, task)

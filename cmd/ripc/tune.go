@@ -205,17 +205,42 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 	if r.Best > 0 {
 		fmt.Fprintln(w, wrapped(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
 	}
+	if text := busyText(r); text != "" {
+		fmt.Fprintln(w, wrapped(text, width, 0))
+	}
 	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
 	_, err := fmt.Fprintln(w, wrapped(end, width, 0))
 	return err
 }
 
-// rate is " (12.3 a second, 8 % of the time for proposals)"; nothing where nothing was measured.
+// rate is " (12.3 a second)"; nothing where nothing was measured.
 func rate(r *ripc.TuneResult) string {
 	if r.Measured == 0 || r.Took <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%.1f a second, %.0f %% of the time for proposals)", float64(r.Measured)/r.Took.Seconds(), 100*r.Proposing.Seconds()/r.Took.Seconds())
+	return fmt.Sprintf(" (%.1f a second)", float64(r.Measured)/r.Took.Seconds())
+}
+
+// busyText says what cores were used for, as "2 cores: 8 % proposals, 61 % builds, 1 % checks, 24 % measurements, 6 % idle"; nothing where
+// nothing was measured.
+func busyText(r *ripc.TuneResult) string {
+	b, all := r.Busy, float64(r.Busy.Cores)*r.Took.Seconds()
+	if r.Measured == 0 || all <= 0 {
+		return ""
+	}
+	text := count(b.Cores, "core") + ":"
+	idle := all
+	say := func(t time.Duration, name string) {
+		text += fmt.Sprintf(" %.0f %% %s,", 100*t.Seconds()/all, name)
+		idle -= t.Seconds()
+	}
+	say(b.Proposing, "proposals")
+	say(b.Building, "builds")
+	say(b.Checking, "checks")
+	if !b.Elsewhere {
+		say(b.Measuring, "measurements")
+	}
+	return text + fmt.Sprintf(" %.0f %% idle", 100*max(0, idle)/all)
 }
 
 // collectLess is Go's GOGC for a tuner: what it builds and throws away by the hundred would else be looked through more often than it is used.
@@ -254,8 +279,12 @@ type tuneEnd struct {
 	Default  float64 `json:"default"` // of all stages that were measured
 	Best     float64 `json:"best"`
 	Seconds  float64 `json:"seconds"`
-	// Proposing is how many of the seconds went into models and proposals.
-	Proposing float64    `json:"proposing"`
+	// What the cores of this machine were used for, in seconds of one core; measuring is that of other machines where these measure.
+	Cores     int        `json:"cores"`
+	Proposing float64    `json:"proposing"` // models and proposals
+	Building  float64    `json:"building"`
+	Checking  float64    `json:"checking"` // the interpreter, which says what is right
+	Measuring float64    `json:"measuring"`
 	Tasks     []tuneTask `json:"tasks"`
 }
 
@@ -284,7 +313,8 @@ func newTuneStep(e ripc.TuneTried) tuneStep {
 }
 
 func newTuneEnd(r *ripc.TuneResult) tuneEnd {
-	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Proposing: r.Proposing.Seconds(), Tasks: []tuneTask{}}
+	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{},
+		Cores: r.Busy.Cores, Proposing: r.Busy.Proposing.Seconds(), Building: r.Busy.Building.Seconds(), Checking: r.Busy.Checking.Seconds(), Measuring: r.Busy.Measuring.Seconds()}
 	for _, t := range r.Tasks {
 		if t.Trials > 0 {
 			w := t.Task.Workload

@@ -93,11 +93,11 @@ func Table() []Row {
 		{"measure", nil, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune), []string{"golang.org/x/sync"}},
+		{"autotune", join(compiler, autotune), nil},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/features", compiler, nil},
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
-		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "ir/arith", "schedule/strategy"}, []string{"golang.org/x/sync"}},
+		{"autotune/search", []string{"autotune/costmodel", "autotune/features", "autotune/space", "ir/arith", "schedule/strategy"}, nil},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
 		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "measure", "runtime", "runtime/describe", "targets", "targets/cpu", "targets/guests"},

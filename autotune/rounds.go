@@ -1,0 +1,188 @@
+package autotune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ripc/autotune/space"
+)
+
+// round are trials that are begun together.
+type round struct {
+	trials  []trial
+	answers []<-chan answer
+}
+
+// proposal is a round to be: one is asked for while the round before it is built and measured.
+type proposal struct {
+	study      *study
+	best       float64 // of the study, when it was asked for
+	candidates []space.Candidate
+	err        error
+}
+
+// run tunes until the budget is spent, or nothing is left to try. While a round is under way the next one is proposed, so that every core
+// has work. What it is proposed from is what all rounds before the one under way came to, however much of that one is known
+// already: so a seed and what things cost say what is tried, and no clock does.
+func (t *tuner) run(ctx context.Context) error {
+	ctx = t.open(ctx)
+	defer t.close()
+	// What the network is without a tuner comes first.
+	for _, wanted := range []func(*study) bool{t.isUsual, t.promising} {
+		if _, err := t.begin(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	for now := (*round)(nil); ; {
+		next := t.ask(ctx)
+		if next == nil && now == nil {
+			more := 0
+			if t.left() > 0 {
+				var err error
+				if more, err = t.begin(ctx, func(*study) bool { return true }); err != nil {
+					return err
+				}
+			}
+			if more == 0 {
+				return ctx.Err()
+			}
+			continue
+		}
+		var err error
+		if now, err = t.follow(ctx, now, next); err != nil {
+			return err
+		}
+	}
+}
+
+// begin measures the default schedules of those tasks that are wanted and have not begun, then what others have found of them, and gives
+// their number.
+func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
+	var defaults []trial
+	for _, a := range t.studies {
+		if a.trials == 0 && wanted(a) {
+			c, err := a.space.Default()
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", title(a.task), err)
+			}
+			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
+		}
+	}
+	begun, err := t.measureAll(ctx, defaults)
+	if err != nil {
+		return begun, err
+	}
+	var found []trial
+	for _, a := range t.studies {
+		if a.trials > 0 {
+			found = append(found, a.trialsOf(a.recalled, recalled, a.best)...)
+			a.recalled = nil
+		}
+	}
+	_, err = t.measureAll(ctx, found)
+	return begun, err
+}
+
+// measureAll measures as many of the trials as the budget has room for, and gives their number.
+func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
+	done := 0
+	for some := range slices.Chunk(all, t.Round) {
+		some = some[:min(len(some), t.left())]
+		if _, err := t.follow(ctx, t.enter(some), nil); err != nil {
+			return done, err
+		}
+		done += len(some)
+	}
+	return done, ctx.Err()
+}
+
+// ask has a round proposed for the task that is expected to gain most by what is known now; nil if the budget is spent, or none is open.
+func (t *tuner) ask(ctx context.Context) <-chan proposal {
+	n := min(t.Round, t.left())
+	if n <= 0 {
+		return nil
+	}
+	a := t.next()
+	if a == nil {
+		return nil
+	}
+	told, best := a.untold, a.best
+	a.untold = nil
+	made := make(chan proposal, 1)
+	t.under.Go(func() {
+		p := proposal{study: a, best: best}
+		p.err = t.working(ctx, proposing, func() (err error) {
+			p.candidates, err = a.propose(ctx, n, told)
+			return err
+		})
+		made <- p
+	})
+	return made
+}
+
+// enter begins to build and to measure trials. What a record says of them is known at once.
+func (t *tuner) enter(trials []trial) *round {
+	r := &round{trials: trials}
+	for i := range trials {
+		tr := &trials[i]
+		tr.number = tr.study.begun
+		tr.study.begun++
+		t.begun++
+		to := make(chan answer, 1)
+		r.answers = append(r.answers, to)
+		if known, ok := tr.study.records[tr.study.key(tr.candidate)]; ok {
+			to <- answer{measurement: known.Result, machine: known.Machine, known: true}
+		} else {
+			t.jobs <- job{*tr, to}
+		}
+	}
+	return r
+}
+
+// follow takes note of what the trials of a round come to, in their order, and returns when all of them have come to something and the
+// next round has been proposed, which it enters as soon as that is there. Either may be nil. It ends with the first trial of which nothing can be
+// learned; errOver is no failure.
+func (t *tuner) follow(ctx context.Context, now *round, next <-chan proposal) (*round, error) {
+	var entered *round
+	var failed error // of what proposes: what is under way is noted nevertheless
+	var trials []trial
+	var answers []<-chan answer
+	if now != nil {
+		trials, answers = now.trials, now.answers
+	}
+	for _, tr := range trials {
+		tr.study.before = tr.study.best
+	}
+	for len(answers) > 0 || next != nil {
+		var first <-chan answer
+		if len(answers) > 0 {
+			first = answers[0]
+		}
+		select {
+		case p := <-next:
+			next = nil
+			if failed = p.err; failed != nil {
+				failed = fmt.Errorf("%s: %w", title(p.study.task), failed)
+				continue
+			}
+			p.study.exhausted = len(p.candidates) == 0
+			if !p.study.exhausted {
+				entered = t.enter(p.study.trialsOf(p.candidates, t.Search, p.best))
+			}
+		case a := <-first:
+			if a.err != nil {
+				return nil, a.err
+			}
+			if !a.known {
+				if err := t.keep(trials[0], a); err != nil {
+					return nil, err
+				}
+			}
+			t.note(trials[0], a)
+			trials, answers = trials[1:], answers[1:]
+		}
+	}
+	return entered, errors.Join(failed, ctx.Err())
+}

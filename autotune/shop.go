@@ -1,0 +1,133 @@
+package autotune
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ripc/autotune/runner"
+)
+
+// work is what a core can be busy with.
+type work int
+
+const (
+	proposing work = iota
+	building
+	checking
+	measuring
+	works
+)
+
+// Busy says what cores were used for, in time of one core: each kernel that is built or timed here has one of its own, as has what proposes.
+type Busy struct {
+	Cores     int           // of this machine
+	Proposing time.Duration // models and proposals
+	Building  time.Duration // of kernels: schedules, proofs, LLVM's tools
+	Checking  time.Duration // the interpreter, which says what is right
+	Measuring time.Duration // not on these cores, but in total, where it is done elsewhere
+	Elsewhere bool
+}
+
+// shop is where candidates are built and measured, as many at a time as there is room for, begun in the order in which they come.
+type shop struct {
+	cores chan struct{}
+	slots chan struct{} // of the runner
+	here  bool          // it measures on these cores
+	spent [works]atomic.Int64
+
+	jobs  chan job
+	stop  context.CancelFunc
+	under sync.WaitGroup
+}
+
+// job is a trial whose answer somebody waits for.
+type job struct {
+	trial  trial
+	answer chan<- answer
+}
+
+// newShop has all cores of this machine.
+func newShop(r runner.Runner) *shop {
+	return &shop{cores: make(chan struct{}, runtime.GOMAXPROCS(0)), slots: make(chan struct{}, max(1, r.Slots())), here: r.Here()}
+}
+
+// errOver says that the time was over before a candidate was begun.
+var errOver = errors.New("the time is over")
+
+// open begins to work; what is under way ends with the context that it gives.
+func (t *tuner) open(ctx context.Context) context.Context {
+	ctx, t.stop = context.WithCancel(ctx)
+	t.jobs = make(chan job, 2*t.Round) // the round under way, and the next one
+	for range cap(t.cores) + cap(t.slots) {
+		t.under.Go(func() {
+			for j := range t.jobs {
+				if t.over() {
+					j.answer <- answer{err: errOver}
+				} else {
+					j.answer <- t.try(ctx, j.trial)
+				}
+			}
+		})
+	}
+	return ctx
+}
+
+// close ends what is under way: nobody uses the runner any more when it returns.
+func (t *tuner) close() {
+	t.stop()
+	close(t.jobs)
+	t.under.Wait()
+}
+
+// working does w on a core when one is free.
+func (s *shop) working(ctx context.Context, w work, f func() error) error {
+	return within(ctx, s.cores, func() error {
+		defer s.clock(w)()
+		return f()
+	})
+}
+
+// beside does f on another core and reports true if one is free.
+func (s *shop) beside(w work, f func()) bool {
+	select {
+	case s.cores <- struct{}{}:
+	default:
+		return false
+	}
+	go func() {
+		defer func() { <-s.cores }()
+		defer s.clock(w)()
+		f()
+	}()
+	return true
+}
+
+// clock counts from now until what it gives is called.
+func (s *shop) clock(w work) func() {
+	began := time.Now()
+	return func() { s.spent[w].Add(int64(time.Since(began))) }
+}
+
+// busy is what the cores have done until now.
+func (s *shop) busy() Busy {
+	of := func(w work) time.Duration { return time.Duration(s.spent[w].Load()) }
+	return Busy{Cores: cap(s.cores), Proposing: of(proposing), Building: of(building), Checking: of(checking), Measuring: of(measuring), Elsewhere: !s.here}
+}
+
+// within calls f when there is room in slots; it fails with ctx's error once that is done.
+func within(ctx context.Context, slots chan struct{}, f func() error) error {
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f()
+}
