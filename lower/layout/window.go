@@ -88,9 +88,11 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 	case w == Dense && !c.narrow() && taps == 1 && !grouped:
 		return "its windows are single pixels"
 	case w == Dense && c.pieces(f) > maxPieces:
-		return "it would take too much code"
+		return tooMuchCode
 	case (w == Lanes || w == DenseLanes) && !grouped:
 		return "it has no groups"
+	case w == Lanes && (in%WordBits == 0 || Exact(f)) && lanesOf(f).Sources > maxSources:
+		return tooMuchCode
 	case w == DenseLanes && (2*in > WordBits || taps == 1):
 		return "a word does not hold the channels of two pixels"
 	}
@@ -130,6 +132,12 @@ func (c Counted) pieces(f *graph.FusedConv) int {
 
 // maxPieces bounds the pieces of dense words, each of which has its own code.
 const maxPieces = 128
+
+// maxSources bounds the words that one of Lanes is made of, which have code of their own for each length of vectors: of layers that words of pixels or
+// floats give the sums of as well, and for less.
+const maxSources = 64
+
+const tooMuchCode = "it would take too much code"
 
 // Piece is where a part of a dense word is from: bits Mask of a word of a pixel of the window, shifted left, or, where Shift is
 // below 0, right.

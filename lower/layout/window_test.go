@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,6 +79,25 @@ func TestWindowsPay(t *testing.T) {
 	for _, by := range counting {
 		if seen[by] == 0 {
 			t.Errorf("%s is never chosen", by)
+		}
+	}
+}
+
+// TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the sums.
+func TestSources(t *testing.T) {
+	for _, c := range []struct {
+		in, out, groups int
+		applies         bool
+	}{
+		{4096, 100, 2, false}, // 128 words for the filters of the second block
+		{3200, 32, 32, false},
+		{1024, 64, 32, true},
+	} {
+		f := &graph.FusedConv{KH: 3, KW: 2, In: c.in, Out: c.out, Groups: c.groups, X: graph.Integers{Max: 1, Step: 1}, W: graph.Integers{Min: -1, Max: 1, Step: 2}}
+		x := graph.Value{Shape: []int{1, 9, 9, c.in}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}
+		all := Applying(f, &x)
+		if got := slices.Contains(all, PopcountLanes); got != c.applies || len(all) == 0 {
+			t.Errorf("%d channels, %d filters, %d groups: lanes apply: %v, of %v", c.in, c.out, c.groups, got, all)
 		}
 	}
 }
