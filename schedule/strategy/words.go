@@ -15,7 +15,7 @@ func words() Strategy {
 		Applies: func(l *Layer) (bool, string) {
 			return l.sum.exists() && !l.float() && !l.dots() && !l.table.exists(), "it does not add up counts over windows"
 		},
-		Knobs: partedKnobs,
+		Knobs: wordKnobs,
 		Cost:  func(l *Layer, v Values) float64 { return cost.Words(l.Target, sumOf(l), rowOf(l, v)) },
 		build: buildTile,
 	}
@@ -49,6 +49,32 @@ func partedKnobs(l *Layer) []Knob {
 		return ks
 	}
 	return append(ks, Knob{part, "channels of a word whose sums are in registers together", append(domain, n), n})
+}
+
+// wordKnobs are partedKnobs. A sum that is written out whole has no loop in which positions share the loads of weights, and so little code that finding a
+// tile's place and its last, overlapping positions counts. So all blocks of channels of a tile come before the next one, where there are several and
+// their weights stay in the first cache. Weights of a block that is one vector (x86) are better left in registers.
+func wordKnobs(l *Layer) []Knob {
+	ks := partedKnobs(l)
+	o := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == outer })
+	w := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW })
+	if o < 0 || l.own || l.pool.exists() || !cost.Whole(sumOf(l), l.sum.extent(ir.Plane)) {
+		return ks
+	}
+	v := Values{}
+	for _, k := range ks {
+		v[k.Name] = k.Default
+	}
+	channels, n := max(1, l.out.extent(ir.Word))*max(l.out.extent(ir.Bit), l.out.extent(ir.Channel)), lanesOf(l, v)
+	vectors := cost.Vectors(l.Target, n, l.sumBits())
+	if vectors == 1 || (channels+n-1)/n < cost.FewBlocks || channels*sumOf(l).Terms()*l.sumBits()/8 > l.Target.L1/2 {
+		return ks
+	}
+	ks[o].Default = 0
+	if l.Target.InOrder {
+		ks[w].Default = columnsKnob(l, cost.WholePositions(l.Target, sumOf(l), vectors)).Default
+	}
+	return ks
 }
 
 func tileKnobs(l *Layer) []Knob {
