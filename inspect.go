@@ -247,7 +247,7 @@ func layerOf(s describe.Stage) Layer {
 		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Costs: a.Costs, Unit: a.Unit, Text: explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
-		if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() {
+		if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() {
 			l.WeightBytes += int64(n)
 		}
 	}

@@ -195,13 +195,13 @@ func readConstants(so string, text *irtext.File) (map[string][]byte, error) {
 	at := map[string]describe.Tensor{}
 	for _, s := range d.Stages {
 		for _, t := range s.Reads {
-			if n, err := runtime.TensorBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 && t.Offset <= d.WeightBytes-int64(n) {
+			if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 && t.Offset <= d.WeightBytes-int64(n) {
 				at[t.Name] = t
 			}
 		}
 	}
 	piece := func(block []byte, t describe.Tensor) []byte {
-		n, _ := runtime.TensorBytes(t) // it was right above
+		n, _ := runtime.OperandBytes(t) // it was right above
 		return block[t.Offset : t.Offset+int64(n)]
 	}
 	block, err := constants.Read(so, d.WeightBytes, func(block []byte, limit int) int {

@@ -96,7 +96,7 @@ func arenaUses(stages []describe.Stage) []ArenaUse {
 			}
 		}
 		for _, t := range slices.Concat(s.Reads, s.Writes) {
-			n, err := runtime.TensorBytes(t)
+			n, err := runtime.OperandBytes(t)
 			if t.Where != ir.ArenaBuf.String() || err != nil {
 				continue
 			}

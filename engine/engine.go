@@ -113,7 +113,7 @@ func (m *Memory) At(t describe.Tensor) []byte {
 	case t.Where == ir.OutputBuf.String():
 		return m.Outputs[t.Offset]
 	case t.Where == ir.ArenaBuf.String():
-		n, err := runtime.TensorBytes(t)
+		n, err := runtime.OperandBytes(t)
 		if err != nil || t.Offset < 0 || t.Offset > int64(len(m.Work)) || int64(n) > int64(len(m.Work))-t.Offset {
 			return nil
 		}

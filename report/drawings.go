@@ -228,7 +228,7 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 		}
 		var touched int64
 		for _, t := range slices.Concat(l.Reads, l.Writes) {
-			if n, err := runtime.TensorBytes(t); err == nil {
+			if n, err := runtime.OperandBytes(t); err == nil {
 				touched += int64(n)
 			}
 		}

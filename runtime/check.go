@@ -109,11 +109,7 @@ func checkStage(a *describe.Artifact, s describe.Stage) error {
 
 // checkOperand checks that t, which a stage of a reads or writes, is where it says that it is.
 func checkOperand(a *describe.Artifact, t describe.Tensor, written bool) error {
-	n := operandSize(t.DType)
-	if n == 0 {
-		return fmt.Errorf("tensor %q has the unknown dtype %q", t.Name, t.DType)
-	}
-	size, err := shapeBytes(t, n)
+	size, err := OperandBytes(t)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,15 @@ func TensorBytes(t describe.Tensor) (int, error) {
 	return shapeBytes(t, n)
 }
 
+// OperandBytes is TensorBytes of what a stage reads or writes, whose elements may be others than a caller's.
+func OperandBytes(t describe.Tensor) (int, error) {
+	n := operandSize(t.DType)
+	if n == 0 {
+		return 0, fmt.Errorf("tensor %q has the unknown dtype %q", t.Name, t.DType)
+	}
+	return shapeBytes(t, n)
+}
+
 // shapeBytes is the size of t, of elements of n bytes.
 func shapeBytes(t describe.Tensor, n int64) (int, error) {
 	empty := false
