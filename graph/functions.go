@@ -89,13 +89,17 @@ func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 	return nil
 }
 
+// Reaches reports whether x counts threshold t.
+func (a *ThresholdAttrs) Reaches(x, t float32) bool {
+	x, t = f32.Flush(x), f32.Flush(t)
+	return x >= t || a.NotLess && !(x < t)
+}
+
 // Level is the level of x in channel o by thresholds, the weight; of bipolar_inv that which bipolar has.
 func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
 	n, c := 0, thresholds.Shape[1]
-	x = f32.Flush(x)
 	for i := range thresholds.Shape[0] {
-		t := f32.Flush(thresholds.Data[i*c+o%c])
-		if x >= t || a.NotLess && !(x < t) {
+		if a.Reaches(x, thresholds.Data[i*c+o%c]) {
 			n++
 		}
 	}

@@ -91,13 +91,13 @@ func machines() []targets.Target {
 func layer(t *rapid.T, s []int, target targets.Target) (*ir.Func, []int) {
 	switch rapid.SampledFrom([]string{"eltwise", "sum", "quantize", "levels", "pool", "sum of levels"}).Draw(t, "layer") {
 	case "eltwise":
-		return ops.Eltwise([]scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{0.5}, s[3])}}, s, ops.Slice{}), s
+		return ops.Eltwise([]scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{0.5}, s[3])}}, ir.F32, s, ops.Slice{}), s
 	case "quantize":
 		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: rapid.IntRange(1, 3).Draw(t, "bits"), Enc: ir.Unipolar, Scale: 0.25}}
-		return ops.Quantize(a, nil, s, layout.Planes, ops.Slice{}), nil
+		return ops.Quantize(a, nil, ir.F32, s, layout.Planes, ops.Slice{}), nil
 	case "levels":
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.25}}
-		return ops.Threshold(a, 3, s[3], nil, s, layout.Planes, ops.Slice{}), nil
+		return ops.Threshold(a, 3, s[3], nil, ir.F32, s, layout.Planes, ops.Slice{}), nil
 	case "pool":
 		return ops.SpatialPad(graph.Padding{Top: 1, Left: 2}, 0.5, s), []int{s[0], s[1] + 1, s[2] + 2, s[3]}
 	}

@@ -107,10 +107,10 @@ func TestStepsBefore(t *testing.T) {
 		var f *ir.Func
 		switch a := n.Attrs.(type) {
 		case *graph.QuantizeAttrs:
-			f = ops.Quantize(a, steps.Steps, s, layout.Planes, ops.Slice{})
+			f = ops.Quantize(a, steps.Steps, ir.F32, s, layout.Planes, ops.Slice{})
 		case *graph.ThresholdAttrs:
 			rows := n.Weights["thresholds"]
-			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, s, layout.Planes, ops.Slice{}), append(inputs, rows.Data)
+			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, ir.F32, s, layout.Planes, ops.Slice{}), append(inputs, rows.Data)
 		}
 		wantWords(t, f, words(run(t, f, inputs...)), pack(levels, lt.Bits, channels))
 	})

@@ -48,7 +48,7 @@ func TestEltwise(t *testing.T) {
 				want[i] = f32.Fma(f32.Min(v, 0), a[c], f32.Max(v, 0))
 			}
 		}
-		f := ops.Eltwise([]scalar.Step{st}, s, ops.Slice{})
+		f := ops.Eltwise([]scalar.Step{st}, ir.F32, s, ops.Slice{})
 		got := floats(run(t, f, in...))
 		for i := range got {
 			if got[i] != got[i] && want[i] != want[i] {
@@ -86,7 +86,7 @@ func TestLongChains(t *testing.T) {
 				}
 			}
 		}
-		f := ops.Eltwise(steps, []int{1, c}, ops.Slice{})
+		f := ops.Eltwise(steps, ir.F32, []int{1, c}, ops.Slice{})
 		if n := len(f.String()); n > 4000+400*len(steps) {
 			t.Fatalf("%d bytes of text for %d steps", n, len(steps))
 		}

@@ -12,14 +12,22 @@ import (
 // negInf is the identity of max.
 func negInf() float32 { return float32(math.Inf(-1)) }
 
-// Eltwise applies float steps, in order, to each element of a tensor that no layer before it could take in. slice is the part of a wider
-// output that it writes.
-func Eltwise(steps []scalar.Step, shape []int, slice Slice) *ir.Func {
+// number is v as f32: itself, or the integer that it is.
+func number(v ir.Expr) ir.Expr {
+	if v.Type() == ir.F32 {
+		return v
+	}
+	return ir.CastTo(ir.F32, v)
+}
+
+// Eltwise applies float steps, in order, to each element of a tensor of numbers of type t that no layer before it could take in. slice is
+// the part of a wider output that it writes.
+func Eltwise(steps []scalar.Step, t ir.Type, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
+	x, y := buf("x", t, s...), buf("y", ir.F32, s...)
 	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	f := &ir.Func{Params: []ir.Param{in(x)}}
-	withSteps(f, steps, ir.At(x, vars(ls)...), y, ls, slice)
+	withSteps(f, steps, number(ir.At(x, vars(ls)...)), y, ls, slice)
 	return f
 }
 

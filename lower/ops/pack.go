@@ -95,14 +95,14 @@ func wide(y ir.Buffer, slice Slice) ir.Buffer {
 
 // Quantize turns what steps make of f32 into levels in the form to; see scalar.Quantizer. slice is the part of wider planes that these
 // are, in words. Parameters: x, the steps' operands, y.
-func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int, to layout.Form, slice Slice) *ir.Func {
+func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape []int, to layout.Form, slice Slice) *ir.Func {
 	s, t := Spatial(shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
-	if len(steps) == 0 && to.Bytewise() {
+	if len(steps) == 0 && from == ir.F32 && to.Bytewise() {
 		b := *a
 		b.LevelType = t.Stored()
 		return ToBytes(&b, nil, shape)
 	}
-	x, y := buf("x", ir.F32, s...), wide(tensorBuffer("y", t, s), slice)
+	x, y := buf("x", from, s...), wide(tensorBuffer("y", t, s), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
 	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
 	i := vars(outer)

@@ -69,7 +69,7 @@ func TestQuantize(t *testing.T) {
 			}
 			levels[i] = offset + int(a.Rounding.Eval(float32(u)))
 		}
-		f := ops.Quantize(a, nil, s, layout.Planes, ops.Slice{})
+		f := ops.Quantize(a, nil, ir.F32, s, layout.Planes, ops.Slice{})
 		wantWords(t, f, words(run(t, f, x)), pack(levels, a.Bits, s[3]))
 	})
 }
@@ -114,7 +114,7 @@ func TestThreshold(t *testing.T) {
 				levels[i] = 1<<bits - 1 - levels[i]
 			}
 		}
-		f := ops.Threshold(a, count, row, nil, s, layout.Planes, ops.Slice{})
+		f := ops.Threshold(a, count, row, nil, ir.F32, s, layout.Planes, ops.Slice{})
 		wantWords(t, f, words(run(t, f, x, rows)), pack(levels, bits, s[len(s)-1]))
 	})
 }

@@ -52,10 +52,10 @@ func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 	return ir.Seq(append(body, set(y, v, at...))...)
 }
 
-// pixelSteps is where the floats are that steps make of those of a pixel of x, at position i: in x itself if there are none, else in a buffer of
+// pixelSteps is where the floats are that steps make of the numbers of a pixel of x, at position i: in x itself if there are none, else in a buffer of
 // their own, which fill fills, by loop "s". Operands become parameters of f.
 func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr, steps []scalar.Step) (at func(o ir.Expr) ir.Expr, bufs []ir.Buffer, fill []ir.Stmt) {
-	from := func(o ir.Expr) ir.Expr { return ir.At(x, append(slices.Clone(i), o)...) }
+	from := func(o ir.Expr) ir.Expr { return number(ir.At(x, append(slices.Clone(i), o)...)) }
 	if len(steps) == 0 {
 		return from, nil, nil
 	}

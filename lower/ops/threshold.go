@@ -12,11 +12,11 @@ import (
 // fewThresholds is the number up to which the bits of a level are made from the comparisons themselves.
 const fewThresholds = 7
 
-// Threshold counts, for each f32 element, the thresholds t, [count, C] or [count, 1], that what steps make of it reaches, and stores the
+// Threshold counts, for each element, a number of type from, the thresholds t, [count, C] or [count, 1], that what steps make of it reaches, and stores the
 // counts as levels in the form to, a slice of wider planes; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
-func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, shape []int, to layout.Form, slice Slice) *ir.Func {
+func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, from ir.Type, shape []int, to layout.Form, slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, t, y := buf("x", ir.F32, s...), buf("t", ir.F32, count, row), wide(levelBuffer("y", a.LevelType, s, to), slice)
+	x, t, y := buf("x", from, s...), buf("t", ir.F32, count, row), wide(levelBuffer("y", a.LevelType, s, to), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
 	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
 	v, bufs, pixel := pixelSteps(f, x, i, steps)

@@ -221,7 +221,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.Softmax([]int{s[0], rapid.SampledFrom([]int{1, 2, 10, 100, 1000, 1001}).Draw(t, "classes")})
 	case 6:
 		bits = intRange(t, 1, 8, "wide")
-		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), s, lies.Draw(t, "form"), words)
+		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), numbers(t), s, lies.Draw(t, "form"), words)
 	case 7:
 		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc, words)
 	case 8:
@@ -235,7 +235,7 @@ func other(t *rapid.T) *ir.Func {
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
 		bits = intRange(t, 1, 4, "threshold bits")
-		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), s, layout.Form(rapid.IntRange(int(layout.Planes), int(layout.Bytes)).Draw(t, "form")), words)
+		return ops.Threshold(&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, NotLess: rapid.Bool().Draw(t, "not less")}, intRange(t, 1, 1<<bits-1, "count"), rapid.SampledFrom([]int{1, s[3]}).Draw(t, "row"), stepsBefore(t), numbers(t), s, layout.Form(rapid.IntRange(int(layout.Planes), int(layout.Bytes)).Draw(t, "form")), words)
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
@@ -263,7 +263,12 @@ func other(t *rapid.T) *ir.Func {
 		return ops.MaskBits(bits, s, enc)
 	}
 	kind := rapid.SampledFrom(scalar.Kinds())
-	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, s, floats)
+	return ops.Eltwise([]scalar.Step{{Kind: kind.Draw(t, "step"), Hi: 1, Mode: rapid.SampledFrom(scalar.Roundings()).Draw(t, "mode")}}, numbers(t), s, floats)
+}
+
+// numbers draws a type of numbers that steps and quantizers read.
+func numbers(t *rapid.T) ir.Type {
+	return rapid.SampledFrom([]ir.Type{ir.F32, ir.F32, ir.I16, ir.I8}).Draw(t, "numbers")
 }
 
 // stepsBefore draws float steps before a quantizer, none in most cases.
