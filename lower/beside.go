@@ -56,13 +56,14 @@ func (l *lowering) besideLayer(n *graph.Node, floats string) *graph.Node {
 }
 
 // stepsBefore are the float steps that the stage of n, a quantizer, takes before, what these read, and its buffer with the steps' operands.
-func (l *lowering) stepsBefore(n *graph.Node) (steps []scalar.Step, x *graph.Value, args []string) {
-	e := l.before[n.Name]
-	if e == nil {
-		return nil, l.g.Value(n.Inputs[0]), []string{l.at[n.Inputs[0]].buf}
+func (l *lowering) stepsBefore(n *graph.Node) (steps []scalar.Step, x layout.Tensor, args []string) {
+	reader := n
+	if e := l.before[n.Name]; e != nil {
+		reader, steps = e, e.Attrs.(*graph.Elementwise).Steps
 	}
-	s := e.Attrs.(*graph.Elementwise).Steps
-	return s, l.g.Value(e.Inputs[0]), append([]string{l.at[e.Inputs[0]].buf}, l.operands(n.Name, s, asTheyAre)...)
+	x, src := l.read(reader, reader.Inputs[0])
+	steps = slices.Concat(x.UnitSteps(), steps)
+	return steps, x, append([]string{src}, l.operands(n.Name, steps, asTheyAre)...)
 }
 
 // asTheyAre lays operands out for a stage that reads them by channel.

@@ -223,11 +223,16 @@ func (l *lowering) formAt(n *graph.Node, tensor string) layout.Form {
 
 // read is a tensor as n reads it, and its buffer.
 func (l *lowering) read(n *graph.Node, tensor string) (t layout.Tensor, buf string) {
-	t = layout.Tensor{Value: *l.g.Value(tensor), Form: l.formAt(n, tensor)}
+	t = l.tensor(tensor, l.formAt(n, tensor))
 	if bits, ok := l.bits[tensor]; ok && t.Form == layout.Planes {
 		return t, bits
 	}
 	return t, l.at[tensor].buf
+}
+
+// tensor is a tensor in one of its forms.
+func (l *lowering) tensor(name string, form layout.Form) layout.Tensor {
+	return layout.Tensor{Value: *l.g.Value(name), Form: form, Multiples: l.multiples[name]}
 }
 
 // masked reports whether bits of v's bytes do not count, since the caller's may be any.

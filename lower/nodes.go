@@ -127,15 +127,16 @@ func (l *lowering) sameBuffer(n *graph.Node, _ *layout.Tensor, src string) {
 }
 
 func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *layout.Tensor, src string) {
-	args := append([]string{src}, l.operands(n.Name, a.Steps, asTheyAre)...)
+	steps := slices.Concat(x.UnitSteps(), a.Steps)
+	args := append([]string{src}, l.operands(n.Name, steps, asTheyAre)...)
 	dst := l.result(n)
-	l.stage(n, ops.Eltwise(a.Steps, x.Shape, dst.slice), 0, l.notTakenIn(n), append(args, dst.buf)...)
+	l.stage(n, ops.Eltwise(steps, x.Element(), x.Shape, dst.slice), 0, l.notTakenIn(n), append(args, dst.buf)...)
 }
 
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
 	form, dst := l.store(n)
-	l.stage(n, ops.Quantize(a, steps, x.Shape, form, dst.slice), 0, l.floatUntil(x), append(args, dst.buf)...)
+	l.stage(n, ops.Quantize(a, steps, x.Element(), x.Shape, form, dst.slice), 0, l.floatUntil(&x.Value), append(args, dst.buf)...)
 }
 
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.Tensor, _ string) {
@@ -143,7 +144,7 @@ func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.T
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
 	form, dst := l.store(n)
-	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Shape, form, dst.slice), 0, l.floatUntil(x), append(args, rows, dst.buf)...)
+	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Element(), x.Shape, form, dst.slice), 0, l.floatUntil(&x.Value), append(args, rows, dst.buf)...)
 }
 
 // levelThresholds lowers a quantizer of levels.
@@ -241,7 +242,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
-	c.From, c.To, c.Mean = x.Form, form, made != n
+	c.From, c.To, c.Made, c.Mean = x.Form, form, l.multiples[made.Output], made != n
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]

@@ -16,7 +16,7 @@ import (
 
 // sentences has a row for each reason. %(name) stands for what words has under that name.
 func sentences() map[graph.Reason]string {
-	leave := "integer sums leave as f32: "
+	leave := "integer sums leave: "
 	unquantized := "%(but)its input is not quantized: "
 	return map[graph.Reason]string{
 		graph.WhyFloatWeights: "its weights are not binary",

@@ -22,6 +22,10 @@ const (
 	Bytes
 	// SignedBytes: i8[batch, height, width, channels], levels of 8 bits less 128.
 	SignedBytes
+	// Int8s: i8[batch, height, width, channels], the integers of which a tensor's floats are Multiples.
+	Int8s
+	// Int16s: i16[batch, height, width, channels], likewise.
+	Int16s
 )
 
 // BytesOf is the form of levels of type t where the caller brings or takes them one a byte.
@@ -32,13 +36,17 @@ func BytesOf(t scalar.LevelType) Form {
 	return Bytes
 }
 
+// Integers reports whether floats lie as the integers of which they are multiples.
+func (f Form) Integers() bool { return f == Int8s || f == Int16s }
+
 // Bytewise reports whether levels lie one a byte.
 func (f Form) Bytewise() bool { return f == Bytes || f == SignedBytes }
 
 // Tensor is a tensor as it lies in memory.
 type Tensor struct {
 	graph.Value
-	Form Form
+	Form      Form
+	Multiples Multiples // in a form of integers
 }
 
 // Element is the type of t's elements, the words of planes included.
@@ -48,8 +56,10 @@ func (t Tensor) Element() ir.Type {
 		return ir.U32
 	case Bytes:
 		return ir.U8
-	case SignedBytes:
+	case SignedBytes, Int8s:
 		return ir.I8
+	case Int16s:
+		return ir.I16
 	}
 	return t.DType()
 }
@@ -114,6 +124,7 @@ type Conv struct {
 	Mean   bool        // of the floats of all positions, which is written in their place
 	From   Form        // of X
 	To     Form        // of the output
+	Made   Multiples   // what the output is, in a form of integers
 	Counts *Counts     // the Algorithms that count words, and Table4 and Table6
 	Tables *Tables     // Algorithms Table4 and Table6
 	Sums   *Sums       // Algorithm Float

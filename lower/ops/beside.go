@@ -51,7 +51,7 @@ func (c *conv) besideNest(b ir.Buffer, fill func(i []ir.Expr) ir.Stmt) {
 	c.nests = append(c.nests, ir.Nest(ls, fill(vars(ls))))
 }
 
-// besideSteps is what steps make of v, for the levels of number k.
+// besideSteps is what steps make of the numbers v, for the levels of number k.
 func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
 	y, n := buf(fmt.Sprintf("v%d", k), ir.F32, v.Shape...), 0
 	var all [][]float32
@@ -69,7 +69,7 @@ func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
 			n++
 			return ir.At(p, o)
 		}
-		return storeLinks(y, stepLinks(steps, vec), ir.At(v, i...), i)
+		return storeLinks(y, stepLinks(steps, vec), number(ir.At(v, i...)), i)
 	})
 	return y
 }
@@ -77,18 +77,52 @@ func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
 // besideBits are the bits of level k beside v, at a position and channel.
 func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
+	if b.Steps == nil && b.Formula == nil && c.To.Integers() {
+		return c.integerBits(k, v, at)
+	}
+	steps := c.made().UnitSteps()
 	if b.Steps != nil {
-		v = c.besideSteps(k, v, b.Steps.Steps)
+		steps = slices.Concat(steps, b.Steps.Steps)
+	}
+	if len(steps) > 0 {
+		v = c.besideSteps(k, v, steps)
 	}
 	if b.Formula != nil {
 		n := buf(fmt.Sprintf("n%d", k), ir.I32, v.Shape...)
-		c.besideNest(n, func(i []ir.Expr) ir.Stmt { return set(n, levelOf(b.Formula, ir.At(v, i...)), i...) })
+		c.besideNest(n, func(i []ir.Expr) ir.Stmt { return set(n, levelOf(b.Formula, number(ir.At(v, i...))), i...) })
 		return bitsOf(ir.At(n, at...), b.Formula.Bits)
 	}
 	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)
 	c.params = append(c.params, in(t))
 	c.consts = append(c.consts, Const{t.Name, b.Thresholds.Data})
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) },
-		func(t ir.Expr) ir.Expr { return reaches(b.Threshold, ir.At(v, at...), t) })
+		func(t ir.Expr) ir.Expr { return reaches(b.Threshold, number(ir.At(v, at...)), t) })
 	return inverted(bits, b.Threshold.Enc)
+}
+
+// integerBits are the bits of level k beside v, the integers of which floats are multiples: thresholds of the floats are some of them.
+func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
+	b := c.Beside[k]
+	t := buf(fmt.Sprintf("zt%d", k), v.Type, b.Thresholds.Shape...)
+	c.params = append(c.params, in(t))
+	c.consts = append(c.consts, Const{t.Name, integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data))})
+	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) }, atLeast(ir.At(v, at...)))
+	return inverted(bits, b.Threshold.Enc)
+}
+
+// integersOf are numbers of type t, i8 or i16.
+func integersOf(t ir.Type, v []int64) any {
+	if t == ir.I8 {
+		return fitted[int8](v)
+	}
+	return fitted[int16](v)
+}
+
+// fitted are numbers that T holds.
+func fitted[T int8 | int16](v []int64) []T {
+	out := make([]T, len(v))
+	for i, x := range v {
+		out[i] = T(x)
+	}
+	return out
 }

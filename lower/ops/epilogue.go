@@ -17,8 +17,8 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	switch {
 	case c.Mean:
 		return c.storeMean(acc)
-	case c.To == layout.Floats:
-		return c.storeFloat(acc, slice)
+	case c.To == layout.Floats, c.To.Integers():
+		return c.storeNumbers(acc, slice)
 	case c.To.Bytewise():
 		return c.storeBytes(acc, slice)
 	}
@@ -429,19 +429,19 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 	return ir.At(c.values(acc), append(slices.Clone(at), o.index)...)
 }
 
-// values is a nest of the floats that the sums become.
+// values is a nest of the numbers that the sums become: floats, or the integers of which these are multiples.
 func (c *conv) values(acc ir.Buffer) ir.Buffer {
-	y := buf("fl", ir.F32, c.batch, c.ph, c.pw, c.o)
+	y := buf("fl", c.made().Number(), c.batch, c.ph, c.pw, c.o)
 	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	v := c.start(acc, i)
 	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, i)))
+	c.nests = append(c.nests, ir.Nest(outer, c.storeNumber(acc, y, i, i)))
 	return y
 }
 
-func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
-	y := buf("y", ir.F32, c.batch, c.ph, c.pw, c.o)
+// storeNumbers adds the nest that stores floats, or the integers of which these are multiples.
+func (c *conv) storeNumbers(acc ir.Buffer, slice Slice) ir.Buffer {
+	y := buf("y", c.made().Number(), c.batch, c.ph, c.pw, c.o)
 	if slice.Total > 0 {
 		y.Shape[3] = slice.Total
 	}
@@ -451,8 +451,22 @@ func (c *conv) storeFloat(acc ir.Buffer, slice Slice) ir.Buffer {
 	}
 	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	v := c.start(acc, i)
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-	c.nests = append(c.nests, ir.Nest(outer, storeLinks(y, c.links(i[:3], channel{index: i[3]}), v, at)))
+	c.nests = append(c.nests, ir.Nest(outer, c.storeNumber(acc, y, i, at)))
 	return y
+}
+
+// made is the output as it lies in memory.
+func (c *conv) made() layout.Tensor { return layout.Tensor{Form: c.To, Multiples: c.Made} }
+
+// storeNumber stores what the sum at position and channel i becomes at position at of y.
+func (c *conv) storeNumber(acc, y ir.Buffer, i, at []ir.Expr) ir.Stmt {
+	if !c.To.Integers() {
+		return storeLinks(y, c.links(i[:3], channel{index: i[3]}), c.start(acc, i), at)
+	}
+	v := c.sumOf(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	for k := range c.Others {
+		v = add(v, ir.CastTo(ir.I32, c.elementOf(k, i[:3], i[3])))
+	}
+	return set(y, ir.CastTo(y.Type, v), at...)
 }

@@ -35,12 +35,7 @@ func (c *conv) otherBuffer(k int) ir.Buffer {
 
 // other is the number that join k meets.
 func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
-	v, pos := c.Others[k], slices.Clone(at)
-	for d := range pos {
-		if v.Shape[d] == 1 {
-			pos[d] = ir.Int(0)
-		}
-	}
+	v, pos := c.Others[k], c.positionOf(k, at)
 	switch {
 	case v.Channels() == 1:
 		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
@@ -60,25 +55,43 @@ func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
 	case v.Form.Bytewise():
 		return real(byteLevel(at, v.Stored()))
 	default:
-		return at
+		x := number(at)
+		for _, s := range v.UnitSteps() {
+			x = s.Expr(x, func() ir.Expr { return ir.At(c.shared(fmt.Sprintf("u%d", k), s.A), ir.Int(0)) })
+		}
+		return x
 	}
+}
+
+// positionOf is where the tensor that join k meets has what stands at position at.
+func (c *conv) positionOf(k int, at []ir.Expr) []ir.Expr {
+	pos := slices.Clone(at)
+	for d := range pos {
+		if c.Others[k].Shape[d] == 1 {
+			pos[d] = ir.Int(0)
+		}
+	}
+	return pos
+}
+
+// elementOf is what the tensor that join k meets has in memory for position at and channel o, a number.
+func (c *conv) elementOf(k int, at []ir.Expr, o ir.Expr) ir.Expr {
+	if c.Others[k].Channels() == 1 {
+		o = ir.Int(0)
+	}
+	return ir.At(c.otherBuffer(k), append(c.positionOf(k, at), o)...)
 }
 
 // widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there
 // only, and not whatever is computed of it.
 func (c *conv) widened(k int) ir.Buffer {
-	y, v := buf(fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o), c.Others[k]
+	y := buf(fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o)
 	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
 		return y
 	}
 	outer := loops(y.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	pos, o := slices.Clone(i[:3]), i[3]
-	for d := range pos {
-		if v.Shape[d] == 1 {
-			pos[d] = ir.Int(0)
-		}
-	}
+	pos, o := c.positionOf(k, i[:3]), i[3]
 	if c.o != c.Out {
 		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
 	}
