@@ -44,7 +44,7 @@ func TestMultiples(t *testing.T) {
 			t.Errorf("network %d on %s: %+v\n%s", i, target, report, text)
 		}
 	}
-	if found[ir.I16] < 10 || found[ir.I8] < 2 {
+	if found[ir.I16] < 5 || found[ir.I8] < 4 {
 		t.Errorf("too few tensors of integers: %v", found)
 	}
 }
