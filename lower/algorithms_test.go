@@ -115,7 +115,7 @@ func TestManyPlanes(t *testing.T) {
 		if m.Arch == "thumb" || m.Arch == "x86_64" && !m.Has("fma") {
 			want = layout.Popcount
 		}
-		got := layout.Choose(f, &x, m)
+		got := layout.Choose(f, &x, m, false)
 		if m.Has("avx2") || (m.Arch == "aarch64" || m.Arch == "arm") && got.Algorithm == layout.Dot {
 			want = layout.Dot
 		}
@@ -146,7 +146,7 @@ func TestInexact(t *testing.T) {
 		for i := range f.Ints {
 			f.Ints[i] = c.weight
 		}
-		got := layout.Choose(f, &x, m)
+		got := layout.Choose(f, &x, m, false)
 		if got.Algorithm != c.want.Algorithm || got.Why != c.want.Why || (len(got.Estimates) > 1) != (c.weight == 0) {
 			t.Errorf("weights %d, sums up to %d: %+v", c.weight, layout.LargestSum(f), got)
 		}

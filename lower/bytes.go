@@ -254,8 +254,11 @@ func (l *lowering) made(n *graph.Node) layout.Form {
 }
 
 // soleReader is the only node that reads a tensor, nil where there are others, or the caller does.
-func (l *lowering) soleReader(name string) *graph.Node {
-	if readers := l.Consumers(name); len(readers) == 1 && !l.g.IsOutput(name) {
+func (l *lowering) soleReader(name string) *graph.Node { return soleReader(l.g, l.Index, name) }
+
+// soleReader is lowering.soleReader of a tensor of g.
+func soleReader(g *graph.Graph, index *graph.Index, name string) *graph.Node {
+	if readers := index.Consumers(name); len(readers) == 1 && !g.IsOutput(name) {
 		return readers[0]
 	}
 	return nil

@@ -27,6 +27,7 @@ func glued(g *graph.Graph, t targets.Target) *graph.Graph {
 // choose finds the algorithm of each fused layer of g, by its node's name.
 func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	choices := map[string]layout.Choice{}
+	means := meansOf(g)
 	var names []string
 	for _, n := range g.Nodes {
 		f, ok := n.Attrs.(*graph.FusedConv)
@@ -36,7 +37,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		names = append(names, n.Name)
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
-		c := layout.Choose(f, &x, o.Target)
+		c := layout.Choose(f, &x, o.Target, means[n.Name] != nil)
 		by, asked := o.Algorithms[n.Name]
 		if !asked && slices.Contains(o.Bitserial, n.Name) {
 			by, _ = c.Counting(f, &x)

@@ -123,7 +123,7 @@ func (c *coupler) node(n *graph.Node) {
 			case p == nil:
 			case p.Op == "dequantize" || p.Op == "eltwise":
 				s = s.with(c.Scopes[p.Name])
-			case c.overAll(n):
+			case overAll(c.g, n):
 				s.Layers = append(s.Layers, c.Scopes[p.Name].Layers...)
 			}
 		}

@@ -76,13 +76,15 @@ func (n *net) binary(out, x string, filters int) string {
 }
 
 // program lowers n; lower.Program verifies what it makes.
-func (n *net) program(outputs ...string) *ir.Program {
+func (n *net) program(outputs ...string) *ir.Program { return n.programBy(lower.Options{}, outputs...) }
+
+func (n *net) programBy(o lower.Options, outputs ...string) *ir.Program {
 	n.Outputs = outputs
 	g, err := fusedglue.Fuse(n.t.Context(), n.Graph, nil, nil)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	p, err := lower.Program(n.t.Context(), g, lower.Options{})
+	p, err := lower.Program(n.t.Context(), g, o)
 	if err != nil {
 		n.t.Fatalf("%v\n%s", err, g)
 	}

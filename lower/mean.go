@@ -8,40 +8,40 @@ import (
 	"ripc/lower/ops"
 )
 
-// planMeans finds the means over all positions of what a fused layer makes, where nothing else reads that: the layer's stage sums its
-// floats as they come, and writes the mean alone.
+// planMeans lets the stages of fused layers write means over all positions of what they make, as meansOf finds: such a stage sums its floats as
+// they come, and writes the mean alone.
 func (l *lowering) planMeans() {
-	l.means = map[string]*graph.Node{}
-	for _, n := range l.g.Nodes {
-		if p := l.meanLayer(n); p != nil {
-			l.means[p.Name], l.done[n.Name] = n, true
-		}
+	l.means = meansOf(l.g)
+	for _, n := range l.means {
+		l.done[n.Name] = true
 	}
 }
 
-// meanLayer is the fused layer whose stage can write n in the place of its floats; nil if n is no mean over all positions, or there is no
-// such layer.
-func (l *lowering) meanLayer(n *graph.Node) *graph.Node {
-	if !l.overAll(n) || l.soleReader(n.Inputs[0]) != n {
-		return nil
+// meansOf are the means over all positions of what a fused layer makes, where nothing else reads that and the layer's stage can write the mean
+// in the place of its floats, by the layers' names.
+func meansOf(g *graph.Graph) map[string]*graph.Node {
+	means, index := map[string]*graph.Node{}, graph.NewIndex(g)
+	for _, n := range g.Nodes {
+		if !overAll(g, n) || soleReader(g, index, n.Inputs[0]) != n {
+			continue
+		}
+		p := index.Producer(n.Inputs[0])
+		if p == nil || p.Op == "window_sum" {
+			continue
+		}
+		if f, ok := p.Attrs.(*graph.FusedConv); ok && layout.Means(f) {
+			means[p.Name] = n
+		}
 	}
-	p := l.Producer(n.Inputs[0])
-	if p == nil {
-		return nil
-	}
-	f, ok := p.Attrs.(*graph.FusedConv)
-	if !ok || p.Op == "window_sum" || !layout.Means(f, l.choices[p.Name].Algorithm) {
-		return nil
-	}
-	return p
+	return means
 }
 
 // overAll reports whether n is a mean over all rows and columns, of several positions.
-func (l *lowering) overAll(n *graph.Node) bool {
+func overAll(g *graph.Graph, n *graph.Node) bool {
 	if n.Op != "global_avg_pool" && n.Op != "avg_pool" {
 		return false
 	}
-	x := ops.Spatial(l.g.Value(n.Inputs[0]).Shape)
+	x := ops.Spatial(g.Value(n.Inputs[0]).Shape)
 	if a, ok := n.Attrs.(*graph.PoolAttrs); ok && (a.Pad.Any() || !slices.Equal(a.Kernel[:], x[1:3])) {
 		return false
 	}

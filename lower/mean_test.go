@@ -8,6 +8,8 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower"
+	"ripc/lower/layout"
 )
 
 // TestMean: a layer writes the mean of its floats in their place where nothing else reads them and its channels nearly fill blocks, and
@@ -18,6 +20,7 @@ func TestMean(t *testing.T) {
 		h, w := rapid.IntRange(1, 5).Draw(t, "h"), rapid.IntRange(1, 5).Draw(t, "w")
 		pool := rapid.Bool().Draw(t, "pool")
 		padded := rapid.Bool().Draw(t, "padded")
+		by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Table4, layout.Table6, layout.Float}).Draw(t, "by")
 		build := func(seen bool) *net {
 			n := newNet(t, levels(true, 1, ir.Bipolar, 1, h, w, 40))
 			n.binary("first", "x", filters)
@@ -37,7 +40,7 @@ func TestMean(t *testing.T) {
 			return n
 		}
 		n, apart := build(false), build(true)
-		p, q := n.program(n.Outputs...), apart.program(apart.Outputs...)
+		p, q := n.programBy(lower.Options{Algorithms: map[string]layout.Algorithm{"first.sum": by}}, n.Outputs...), apart.program(apart.Outputs...)
 		own := func(p *ir.Program) bool {
 			return slices.ContainsFunc(p.Stages, func(s ir.Stage) bool { return s.Op == "global_avg_pool" || s.Op == "avg_pool" })
 		}
@@ -52,7 +55,7 @@ func TestMean(t *testing.T) {
 			}
 		}
 		if a, b := n.run(p, x)[0], apart.run(q, x)[0]; !slices.Equal(a, b) {
-			t.Fatalf("%d filters, %dx%d: the mean is\n%v\nand by a stage of its own\n%v", filters, h, w, a, b)
+			t.Fatalf("%d filters, %dx%d: the mean is\n%v\nby %s, and by a stage of its own\n%v", filters, h, w, a, by, b)
 		}
 	})
 }

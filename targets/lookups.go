@@ -3,10 +3,14 @@ package targets
 // LookupCosts are what counts by table cost, in cycles: Lookup is for one filter and one group, where an instruction looks up for Lanes
 // filters at once, One where none does; Widen for adding the bytes of a filter's look-ups to its sum, Sum for each sum, which is kept
 // in memory; Table for a table and Plane for what each plane of the activations adds to that; Level what a comparison of the sums, which are of 8
-// or 16 bits, costs as a share of a SumCosts.Level.
+// or 16 bits, costs as a share of a SumCosts.Level. Kept says that all sums of a block of filters should stay in registers, not only those
+// of bytes: tables are read from memory beside a look-up, so that fewer filters may share one, and storing sums costs more than that. Mean
+// says that layers that write the mean of all positions should look up as others do: threads share few blocks of their filters then, and
+// on Arm nothing is gained (conv10 of SqueezeNet with 2 bits: 7.1 million estimated cycles on rpi3 either way).
 type LookupCosts struct {
 	Lanes                                        int
 	Lookup, One, Widen, Sum, Table, Plane, Level float64
+	Kept, Mean                                   bool
 }
 
 // Lookups are the costs on t of counts by table, of groups of so many channels. Those of x86-64 are of examples/convs with 1 to 3 bits,
@@ -24,11 +28,11 @@ func (t Target) Lookups(channels int) LookupCosts {
 		}
 		return LookupCosts{Lanes: 32, Lookup: 0.13, One: 4, Widen: 0.29, Sum: 0.2, Table: 3, Plane: 2, Level: 0.5} // tbl takes three operations
 	case channels == 6 && t.Has("avx512vbmi") && t.Has("avx512bitalg"):
-		return LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.01, Table: 0.6, Plane: 0.3, Level: 0.2}
+		return LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.01, Table: 0.6, Plane: 0.3, Level: 0.2, Kept: true, Mean: true}
 	case channels == 4 && t.Has("avx512bw"):
-		return LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3, Level: 0.5}
+		return LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3, Level: 0.5, Mean: true}
 	case channels == 4 && t.Has("avx2"):
-		return LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5}
+		return LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5, Mean: true}
 	}
 	return LookupCosts{Lanes: 1, Lookup: 4, One: 4, Widen: 1, Sum: 1, Table: 30, Plane: 20, Level: 0.5}
 }

@@ -23,7 +23,7 @@ const Levels = 10
 func knobs() []string {
 	return []string{
 		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "by_lane",
-		"filters", "run", "part",
+		"filters", "run", "part", "kept", "share",
 	}
 }
 

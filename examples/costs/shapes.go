@@ -220,7 +220,7 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 	l := measured.Layer{Rows: r.Size, Cols: r.Size, In: s.Channels, Out: r.Filters, Kernel: s.Kernel, Activations: r.Bits, Weights: 1}
 	a, x := l.Conv()
 	a.SH, a.SW = s.Stride, s.Stride
-	by := layout.Choose(a, &x, t).Algorithm
+	by := layout.Choose(a, &x, t, false).Algorithm
 	conv := layout.NewConv(a, x, t, by)
 	if conv.Counts != nil && conv.Tables == nil {
 		s.Word = conv.Counts.Counted.Bits

@@ -38,7 +38,7 @@ func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.
 
 // conv is l's Func, with what it can make for readers.
 func conv(l *layout.Conv, by layout.Algorithm, slice ops.Slice, readers []*graph.Node) *ir.Func {
-	if len(readers) == 1 && readers[0].Op == "global_avg_pool" && layout.Means(l.FusedConv, by) {
+	if len(readers) == 1 && readers[0].Op == "global_avg_pool" && layout.Means(l.FusedConv) {
 		l.Mean, slice = true, ops.Slice{}
 	}
 	for _, n := range readers {

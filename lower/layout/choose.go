@@ -46,8 +46,9 @@ func ParseWhy(text string) (Why, error) {
 }
 
 // Choose takes the cheapest of the algorithms that apply to f, a layer over x, of shape [B, H, W, C], on target t; the first of
-// them on no target (the zero one), and on others of which nothing is known.
-func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
+// them on no target (the zero one), and on others of which nothing is known. mean says that the mean over all positions of what f makes is
+// all that is read of it.
+func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target, mean bool) Choice {
 	apply := Applying(f, x)
 	best := Choice{Algorithm: apply[0]}
 	if len(apply) == 1 {
@@ -59,6 +60,9 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target) Choice {
 	}
 	best.Why = Cheaper
 	s, least := Shape(f, x, t), cost.Estimate(math.Inf(1))
+	if mean && Means(f) {
+		s.Mean, s.Filters = true, int64(Words(f.Out)*WordBits)
+	}
 	for _, a := range apply {
 		c := a.Cost(t, s)
 		best.Estimates = append(best.Estimates, Estimated{a, c})

@@ -70,7 +70,7 @@ func TestWindowsPay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, counts := Choose(a, &x, m).Counting(a, &x)
+		by, counts := Choose(a, &x, m, false).Counting(a, &x)
 		seen[by]++
 		if got := measured[by]; !counts || got == 0 || got > 1.15*least {
 			t.Errorf("%s: %s is chosen, which costs %g", text, by, got)

@@ -25,6 +25,7 @@ type Layer struct {
 	GroupFilters                   int64 // how many read the same, if Grouped
 	Direct                         bool  // Grouped, and each output channel reads the input channel of its number
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
+	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
 	Dense                          []DenseWords
 	Lanes                          LaneWords
 }
@@ -192,13 +193,16 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	length, _ := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
 	each := kind.Lookup + kind.Widen/float64(length)
 	switch lanes := int64(kind.Lanes); {
-	case l.Filters%WordChannels != 0: // no instruction fits
+	case l.Filters%WordChannels != 0 || l.Mean && !kind.Mean: // no instruction fits
 		each = kind.One
 	case l.Filters%lanes != 0:
 		each *= float64(lanes) / WordChannels
 	}
-	rows := int64(TableRows(int(l.Rows), int(l.TapRows)))
-	twice := float64(rows+l.TapRows-1) / float64(rows) // rows that two blocks of rows read
+	rows, shares := int64(TableRows(int(l.Rows), int(l.TapRows))), int64(1)
+	if l.Mean {
+		rows, shares = 1, max(1, l.Filters/MeanFilters)
+	}
+	twice := float64((rows+l.TapRows-1)*shares) / float64(rows) // rows that two blocks of rows read, and all that blocks of filters make
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
@@ -272,10 +276,25 @@ func TableRows(h, window int) int {
 	return min(h, 2*Rows(h))
 }
 
+// MeanFilters is how many filters of a layer that writes the mean of all positions look up in tables that are made for them: with fewer, which
+// more threads could share, making tables would take more than a third of the time.
+const MeanFilters = 512
+
 // TablePositions is how many positions have registers for sums of bytes, of so many registers of filters each, beside the entries that
 // are looked up and two temporaries.
 func TablePositions(t targets.Target, filters int) int {
 	return max(1, min(MaxPositions, (t.Registers-2-2*filters)/filters))
+}
+
+// KeptPositions is how many positions have registers for all sums of so many filters, of so many bits, and, unless these are bytes, for the
+// bytes that are added to them, beside entries, a table, a mask and a temporary.
+func KeptPositions(t targets.Target, filters, bits int) int {
+	sums := Vectors(t, filters, 8)
+	entries := sums
+	if bits > 8 {
+		sums += Vectors(t, filters, bits)
+	}
+	return max(1, min(MaxPositions, (t.Registers-3-entries)/sums))
 }
 
 // streamed estimates what it takes to read the weights, so many bytes for each filter, once for each row of outputs:

@@ -62,8 +62,13 @@ const inUse = 9
 
 // LookUps is the cost of a row for a group of channels and a register of filters: a look-up, an addition, a share of adding bytes to wider
 // sums, and the loads of tables and of entries, which a tile of so many registers of filters shares.
-func LookUps(r Row, registers int) float64 {
-	return float64(r.positions()) * (3 + 1/float64(registers) + 1/float64(r.Tile))
+// Where sums are kept, a table is read beside each look-up, at no cost.
+func LookUps(r Row, registers int, kept bool) float64 {
+	ops := 3 + 1/float64(registers) + 1/float64(r.Tile)
+	if kept {
+		ops -= 1 / float64(registers)
+	}
+	return float64(r.positions()) * ops
 }
 
 // Dots is the cost of a row of sums of n steps of products of bytes.

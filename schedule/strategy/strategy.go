@@ -117,7 +117,7 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 			return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("there is no knob %s", n)}
 		}
 	}
-	b.average()
+	b.average(all)
 	s.build(b, all)
 	b.averaged()
 	b.judge()

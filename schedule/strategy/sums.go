@@ -333,16 +333,26 @@ func (b *builder) registers(bufs ...string) {
 	b.unroll(on(b.serial(bufs...), ir.Col)...)
 }
 
-// average brings what a mean is of to a row of it, and the mean to its block of channels, which threads can share.
-func (b *builder) average() {
+// average brings what a mean is of to a row of it, and the mean to its block of channels, which threads can share. Of a block of several words
+// each row is computed for all of them before the next; what a word's mean is of stays in the cache where the sums of a row are one tile.
+func (b *builder) average(v Values) {
 	if !b.mean.exists() {
 		return
 	}
 	m := func(a ir.Axis) string { return b.mean.loop(a) }
-	b.reorder(b.final.loop(ir.Word), b.final.loop(ir.Batch))
-	b.must("compute_at %s %s", b.mean.buf, b.final.loop(ir.Batch))
-	b.reorder(m(ir.TapRow), m(ir.TapCol), m(ir.Bit))
-	b.must("compute_at %s %s", b.out.buf, m(ir.TapRow))
+	block, batch, home := b.final.loop(ir.Word), b.final.loop(ir.Batch), m(ir.TapRow)
+	inner, words := "", ""
+	if v[share] > 0 {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", block, v[share])
+		block, inner, words = block+".o", block+".i", m(ir.Word)
+	}
+	b.reorder(block, batch, inner)
+	b.must("compute_at %s %s", b.mean.buf, batch)
+	b.reorder(m(ir.TapRow), words, m(ir.TapCol), m(ir.Bit))
+	if words != "" && v[tileW] == b.out.extent(ir.Col) {
+		home = words
+	}
+	b.must("compute_at %s %s", b.out.buf, home)
 }
 
 // averaged schedules the mean itself.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"ripc/ir"
@@ -17,11 +18,17 @@ import (
 const (
 	filters = "filters"
 	run     = "run"
+	kept    = "kept"
+	share   = "share"
 )
 
 // tables looks counts up in lanes of bytes, which are added to the sums before they could overflow:
 //
 //	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > [rows of taps > runs > blocks of filters > taps > groups of a run > positions] glue, pack
+//
+// or, where all sums of a block of filters are kept in registers,
+//
+//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > blocks of filters > [rows of taps > runs > taps > groups of a run > positions] glue, pack
 func tables() Strategy {
 	return Strategy{
 		Name: "table", Text: "look up the counts of groups of channels in tables that filters and windows share",
@@ -71,19 +78,25 @@ func (l *Layer) runs() int {
 }
 
 func tableKnobs(l *Layer) []Knob {
-	h, n, most := l.out.extent(ir.Row), l.sum.extent(ir.Channel), l.runs()
+	h, n, most := l.rows(), l.sum.extent(ir.Channel), l.runs()
 	domain, best := l.lookUps(n), 0
 	if domain == nil {
 		domain = []int{1}
 	}
+	keeps := l.keeps()
 	tile, least := tileKnob(l, cost.TablePositions(l.Target, 1)), math.Inf(1)
 	for i, n := range domain { // several registers of filters share the tables that are read, where there are registers for it
 		registers := max(1, n*8/l.Target.VectorBits)
 		if registers > 1 && l.Target.Registers < 32 {
 			continue
 		}
-		k := tileKnob(l, cost.TablePositions(l.Target, registers))
-		if c := cost.LookUps(cost.Row{Width: l.out.extent(ir.Col), Tile: k.Default}, registers); c <= least {
+		positions, keep := cost.TablePositions(l.Target, registers), keeps[len(keeps)-1] == 1
+		if keep {
+			positions = cost.KeptPositions(l.Target, n, l.sumBits())
+		}
+		k := tileKnob(l, positions)
+		parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
+		if c := float64(parts) * cost.LookUps(cost.Row{Width: l.out.extent(ir.Col), Tile: k.Default}, registers, keep); c <= least {
 			best, tile, least = i, k, c
 		}
 	}
@@ -93,13 +106,47 @@ func tableKnobs(l *Layer) []Knob {
 	if length > groups {
 		where = cost.AtRow
 	}
-	return []Knob{
+	ks := []Knob{
 		{filters, "filters that are looked up at once", domain, domain[best]},
 		tile,
 		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h, l.sum.extent(ir.TapRow))},
 		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
+		{kept, "keep all sums of a block of filters in registers, not only those of bytes", keeps, keeps[len(keeps)-1]},
 	}
+	if l.mean.exists() {
+		ks = append(ks, l.shareKnob(domain[best]))
+	}
+	return ks
+}
+
+// shareKnob is how many of the words of a mean share tables, of which so many filters are looked up at once.
+func (l *Layer) shareKnob(filters int) Knob {
+	words, n := l.final.extent(ir.Word), l.wordsOf(Values{"filters": filters})
+	k := Knob{Name: share, Text: "words of channels for which tables are made together", Default: words}
+	for d := n; d <= words; d += n {
+		if words%d != 0 {
+			continue
+		}
+		if k.Domain = append(k.Domain, d); d*l.out.extent(ir.Bit) >= cost.MeanFilters {
+			k.Default = min(k.Default, d)
+		}
+	}
+	return k
+}
+
+// wordsOf is how many words of channels have sums in registers together.
+func (l *Layer) wordsOf(v Values) int { return max(1, v[filters]/l.out.extent(ir.Bit)) }
+
+// keeps is whether the sums of a block of filters can be kept in registers, the default last.
+func (l *Layer) keeps() []int {
+	switch {
+	case !l.packed || l.dense():
+		return []int{0}
+	case l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)) - 1)).Kept:
+		return []int{0, 1}
+	}
+	return []int{1, 0}
 }
 
 // tableBuilder writes the schedule of tables.
@@ -124,17 +171,26 @@ func (b *tableBuilder) build() {
 		channels, t.inner, t.shared = b.blocks(channels, unit)
 	}
 	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
-	colTiles, position := b.split(col, b.v[tileW], schedule.TailShift)
-	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.inner}
+	colTiles, position := b.tiles(col)
 	t.home = colTiles
-	if b.dense() { // all blocks of filters read the same tables
+	if b.v[kept] == 1 {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, b.wordsOf(b.v))
+		channels, t.words = channels+".o", channels+".i"
+		t.home = channels
+	}
+	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.words, t.inner}
+	if b.dense() && !b.mean.exists() { // all blocks of filters read the same tables
 		channels, words := b.split(channels, max(1, b.v[filters]/unit), schedule.TailGuard)
 		order = []string{channels, rowTiles, batch, colTiles, words, position, t.inner}
 	}
 	b.reorder(order...)
 	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
+	if b.mean.exists() {
+		t.row, t.outer = b.mean.loop(ir.TapRow), b.final.loop(ir.Word)+".o"
+		t.home = cmp.Or(t.home, t.row)
+	}
 	b.sumsAt(t.home)
-	if !b.dense() {
+	if !b.dense() || b.mean.exists() {
 		b.must("compute_at %s %s", b.table.buf, t.row)
 		if b.pad.exists() {
 			b.must("compute_at %s %s", b.pad.buf, t.row)
@@ -145,9 +201,20 @@ func (b *tableBuilder) build() {
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
-	if b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
+	if b.v[kept] == 0 && b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
 		b.unroll(b.find(t.block))
 	}
+}
+
+// tiles cuts the positions of a row into tiles; outer is "" where a mean has one tile, whose sums all its words read.
+func (b *tableBuilder) tiles(col string) (outer, inner string) {
+	switch {
+	case b.mean.exists() && b.find(col) == nil:
+		return "", ""
+	case b.mean.exists() && b.v[tileW] == b.out.extent(ir.Col):
+		return "", col
+	}
+	return b.split(col, b.v[tileW], schedule.TailShift)
 }
 
 // entries makes the tables, by an instruction where there is one for them.
@@ -170,14 +237,18 @@ func (b *tableBuilder) entries() {
 }
 
 // sums looks up: for a row of taps and a run of groups, whose tables stay in the first cache, all filters, one tile after the other.
-// Only the sums of bytes are in registers.
+// Only the sums of bytes are in registers. Where all are kept, a block of filters goes through all taps and groups.
 func (b *tableBuilder) sums() {
 	if b.err != nil {
 		return
 	}
 	acc, groups := b.sum.buf, b.sum.loop(ir.Reduce)
 	if b.v[filters] > 1 {
-		dims := b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, ir.TapCol, b.v[filters])
+		around := ir.TapCol
+		if b.v[kept] == 1 {
+			around = ir.TapRow
+		}
+		dims := b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, around, b.v[filters])
 		b.weightsApart(len(dims))
 	}
 	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Channel))
