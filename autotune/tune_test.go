@@ -229,6 +229,39 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// TestIntegers: kernels that read and write floats as integers (layout.Multiples) are measured as others are.
+func TestIntegers(t *testing.T) {
+	target, err := targets.Lookup(targets.HostName)
+	need.OK(t, err)
+	const layer = `"op": "bitserial_conv2d", "attrs": {"filters": 32, "kernel": [3, 3], "padding": "same", "weight_scale": "none"}`
+	const quantizer = `"op": "quantize", "attrs": {"bits": 1, "encoding": "bipolar"}`
+	n := &autotune.Network{Target: target, Graph: parsed(t, `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 5, 5, 32]}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["out"], "nodes": [
+{"name": "q0", "inputs": ["x"], `+quantizer+`}, {"name": "a", "inputs": ["q0"], `+layer+`},
+{"name": "q1", "inputs": ["a"], `+quantizer+`}, {"name": "b", "inputs": ["q1"], `+layer+`},
+{"name": "sum", "op": "add", "inputs": ["a", "b"]}, {"name": "out", "op": "relu", "inputs": ["sum"]}]}`)}
+	integers := 0
+	r, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Trials: 16, Round: 4, Search: "random", Events: func(e autotune.Event) {
+		if b, ok := e.(autotune.Began); ok {
+			for _, task := range b.Tasks {
+				for _, p := range task.Func.Params {
+					if p.Type == ir.I16 && p.Name != "wt" {
+						integers++
+					}
+				}
+			}
+		}
+	}})
+	if err != nil || r.Trials != 16 || integers == 0 {
+		t.Fatalf("%+v with %d tensors of integers, %v", r, integers, err)
+	}
+	for _, task := range r.Tasks {
+		if task.Trials > 0 && task.Default == 0 {
+			t.Errorf("%+v was not measured", task)
+		}
+	}
+}
+
 // TestWhole: a search that goes through all points is not given up because nothing better came for a while; others are.
 func TestWhole(t *testing.T) {
 	n := network(t, layer{"a", 32})
