@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,6 +227,48 @@ func TestOver(t *testing.T) {
 	r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: run, Records: file, Time: 1500 * time.Millisecond, Round: 400, Search: "random"})
 	if err != nil || r.Trials == 0 || r.Trials >= 400 || r.Measured != bytes.Count(read(t, file), []byte("\n")) {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// growing is a runner elsewhere, such as a fleet, that has one slot until it has measured some, and more then.
+type growing struct {
+	*inProcess
+	under atomic.Int32
+	meet  sync.Once
+	met   chan struct{}
+}
+
+func (*growing) Here() bool { return false }
+func (g *growing) Slots() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return 1 + g.jobs/4
+}
+
+func (g *growing) Measure(ctx context.Context, j runner.Job) (runner.Result, error) {
+	defer g.under.Add(-1)
+	if g.under.Add(1) > 1 {
+		g.meet.Do(func() { close(g.met) })
+	}
+	if g.Slots() > 2 {
+		select {
+		case <-g.met:
+		case <-time.After(time.Second):
+		}
+	}
+	return g.inProcess.Measure(ctx, j)
+}
+
+// TestJoin: workers that join a fleet while it tunes get work.
+func TestJoin(t *testing.T) {
+	run := &growing{inProcess: &inProcess{}, met: make(chan struct{})}
+	if r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: run, Trials: 16, Round: 4, Search: "random"}); err != nil || r.Trials != 16 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	select {
+	case <-run.met:
+	default:
+		t.Errorf("%d slots, and no two candidates were measured at once", run.Slots())
 	}
 }
 
