@@ -113,16 +113,7 @@ func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 // integersOf are numbers of type t, i8 or i16.
 func integersOf(t ir.Type, v []int64) any {
 	if t == ir.I8 {
-		return fitted[int8](v)
+		return narrowed[int8](v)
 	}
-	return fitted[int16](v)
-}
-
-// fitted are numbers that T holds.
-func fitted[T int8 | int16](v []int64) []T {
-	out := make([]T, len(v))
-	for i, x := range v {
-		out[i] = T(x)
-	}
-	return out
+	return narrowed[int16](v)
 }

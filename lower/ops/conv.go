@@ -158,11 +158,11 @@ func (c *conv) weights() ir.Buffer {
 	return constant(c, "wt", ir.U32, k.Weights, 0, k.Rows, k.Cols, k.Words)
 }
 
-// narrowed are words, which fit T.
-func narrowed[T uint8 | uint16](words []uint32) []T {
-	out := make([]T, len(words))
-	for i, w := range words {
-		out[i] = T(w)
+// narrowed are numbers, which fit T.
+func narrowed[T uint8 | uint16 | int8 | int16, F uint32 | int64](v []F) []T {
+	out := make([]T, len(v))
+	for i, x := range v {
+		out[i] = T(x)
 	}
 	return out
 }
