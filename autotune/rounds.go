@@ -90,7 +90,7 @@ func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	done := 0
 	for some := range slices.Chunk(all, t.Round) {
 		some = some[:min(len(some), t.left())]
-		if _, err := t.follow(ctx, t.enter(some), nil); err != nil {
+		if _, err := t.follow(ctx, t.enter(ctx, some), nil); err != nil {
 			return done, err
 		}
 		done += len(some)
@@ -123,7 +123,8 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 }
 
 // enter begins to build and to measure trials. What a record says of them is known at once.
-func (t *tuner) enter(trials []trial) *round {
+func (t *tuner) enter(ctx context.Context, trials []trial) *round {
+	t.grow(ctx)
 	r := &round{trials: trials}
 	for i := range trials {
 		tr := &trials[i]
@@ -169,7 +170,7 @@ func (t *tuner) follow(ctx context.Context, now *round, next <-chan proposal) (*
 			}
 			p.study.exhausted = len(p.candidates) == 0
 			if !p.study.exhausted {
-				entered = t.enter(p.study.trialsOf(p.candidates, t.Search, p.best))
+				entered = t.enter(ctx, p.study.trialsOf(p.candidates, t.Search, p.best))
 			}
 		case a := <-first:
 			if a.err != nil {

@@ -35,7 +35,8 @@ type Busy struct {
 // shop is where candidates are built and measured, as many at a time as there is room for, begun in the order in which they come.
 type shop struct {
 	cores chan struct{}
-	slots chan struct{} // of the runner
+	slots chan struct{} // of the runner; those that it has not are taken
+	own   int           // slots that it has
 	here  bool          // it measures on these cores
 	spent [works]atomic.Int64
 
@@ -50,9 +51,13 @@ type job struct {
 	answer chan<- answer
 }
 
-// newShop has all cores of this machine.
-func newShop(r runner.Runner) *shop {
-	return &shop{cores: make(chan struct{}, runtime.GOMAXPROCS(0)), slots: make(chan struct{}, max(1, r.Slots())), here: r.Here()}
+// newShop has all cores of this machine, and room for two rounds at the runner: the one under way, and the next one.
+func newShop(r runner.Runner, round int) *shop {
+	s := &shop{cores: make(chan struct{}, runtime.GOMAXPROCS(0)), slots: make(chan struct{}, 2*round), here: r.Here()}
+	for range cap(s.slots) {
+		s.slots <- struct{}{}
+	}
+	return s
 }
 
 // errOver says that the time was over before a candidate was begun.
@@ -61,19 +66,33 @@ var errOver = errors.New("the time is over")
 // open begins to work; what is under way ends with the context that it gives.
 func (t *tuner) open(ctx context.Context) context.Context {
 	ctx, t.stop = context.WithCancel(ctx)
-	t.jobs = make(chan job, 2*t.Round) // the round under way, and the next one
-	for range cap(t.cores) + cap(t.slots) {
-		t.under.Go(func() {
-			for j := range t.jobs {
-				if t.over() {
-					j.answer <- answer{err: errOver}
-				} else {
-					j.answer <- t.try(ctx, j.trial)
-				}
-			}
-		})
+	t.jobs = make(chan job, cap(t.slots))
+	for range cap(t.cores) {
+		t.serve(ctx)
 	}
+	t.grow(ctx)
 	return ctx
+}
+
+// grow takes the slots that the runner has now into use: a fleet has more when workers have joined it.
+func (t *tuner) grow(ctx context.Context) {
+	for ; t.own < min(max(1, t.Runner.Slots()), cap(t.slots)); t.own++ {
+		<-t.slots
+		t.serve(ctx)
+	}
+}
+
+// serve begins to do jobs, one after the other.
+func (t *tuner) serve(ctx context.Context) {
+	t.under.Go(func() {
+		for j := range t.jobs {
+			if t.over() {
+				j.answer <- answer{err: errOver}
+			} else {
+				j.answer <- t.try(ctx, j.trial)
+			}
+		}
+	})
 }
 
 // close ends what is under way: nobody uses the runner any more when it returns.

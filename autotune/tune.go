@@ -92,7 +92,7 @@ func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
 	}
-	t := &tuner{Options: o, network: n, began: time.Now(), random: randomOf(o.Seed), shop: newShop(o.Runner)}
+	t := &tuner{Options: o, network: n, began: time.Now(), random: randomOf(o.Seed), shop: newShop(o.Runner, o.Round)}
 	if err := t.read(ctx); err != nil {
 		return nil, err
 	}

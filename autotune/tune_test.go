@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,6 +227,81 @@ func TestOver(t *testing.T) {
 	r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: run, Records: file, Time: 1500 * time.Millisecond, Round: 400, Search: "random"})
 	if err != nil || r.Trials == 0 || r.Trials >= 400 || r.Measured != bytes.Count(read(t, file), []byte("\n")) {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// growing is a runner elsewhere, such as a fleet, that has one slot until it has measured some, and more then.
+type growing struct {
+	*inProcess
+	under atomic.Int32
+	meet  sync.Once
+	met   chan struct{}
+}
+
+func (*growing) Here() bool { return false }
+func (g *growing) Slots() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return 1 + g.jobs/4
+}
+
+func (g *growing) Measure(ctx context.Context, j runner.Job) (runner.Result, error) {
+	defer g.under.Add(-1)
+	if g.under.Add(1) > 1 {
+		g.meet.Do(func() { close(g.met) })
+	}
+	if g.Slots() > 2 {
+		select {
+		case <-g.met:
+		case <-time.After(time.Second):
+		}
+	}
+	return g.inProcess.Measure(ctx, j)
+}
+
+// TestJoin: workers that join a fleet while it tunes get work.
+func TestJoin(t *testing.T) {
+	run := &growing{inProcess: &inProcess{}, met: make(chan struct{})}
+	if r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: run, Trials: 16, Round: 4, Search: "random"}); err != nil || r.Trials != 16 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	select {
+	case <-run.met:
+	default:
+		t.Errorf("%d slots, and no two candidates were measured at once", run.Slots())
+	}
+}
+
+// TestIntegers: kernels that read and write floats as integers (layout.Multiples) are measured as others are.
+func TestIntegers(t *testing.T) {
+	target, err := targets.Lookup(targets.HostName)
+	need.OK(t, err)
+	const layer = `"op": "bitserial_conv2d", "attrs": {"filters": 32, "kernel": [3, 3], "padding": "same", "weight_scale": "none"}`
+	const quantizer = `"op": "quantize", "attrs": {"bits": 1, "encoding": "bipolar"}`
+	n := &autotune.Network{Target: target, Graph: parsed(t, `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 5, 5, 32]}],
+"weights": {"init": "random", "seed": 4}, "outputs": ["out"], "nodes": [
+{"name": "q0", "inputs": ["x"], `+quantizer+`}, {"name": "a", "inputs": ["q0"], `+layer+`},
+{"name": "q1", "inputs": ["a"], `+quantizer+`}, {"name": "b", "inputs": ["q1"], `+layer+`},
+{"name": "sum", "op": "add", "inputs": ["a", "b"]}, {"name": "out", "op": "relu", "inputs": ["sum"]}]}`)}
+	integers := 0
+	r, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Trials: 16, Round: 4, Search: "random", Events: func(e autotune.Event) {
+		if b, ok := e.(autotune.Began); ok {
+			for _, task := range b.Tasks {
+				for _, p := range task.Func.Params {
+					if p.Type == ir.I16 && p.Name != "wt" {
+						integers++
+					}
+				}
+			}
+		}
+	}})
+	if err != nil || r.Trials != 16 || integers == 0 {
+		t.Fatalf("%+v with %d tensors of integers, %v", r, integers, err)
+	}
+	for _, task := range r.Tasks {
+		if task.Trials > 0 && task.Default == 0 {
+			t.Errorf("%+v was not measured", task)
+		}
 	}
 }
 

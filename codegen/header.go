@@ -346,7 +346,7 @@ type ctype struct {
 
 // ctypes are the types of C by dtype.
 func ctypes() map[string]ctype {
-	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
+	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "i16": {"int16_t", 2}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
 // literal makes a string of C of s, which a file may have given: what means something to a compiler, or is no ASCII, is

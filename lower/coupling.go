@@ -110,21 +110,16 @@ func (c *coupler) input(name string) {
 	c.add(name, s)
 }
 
-// node adds n's stage: it depends on n's own algorithm, on the forms of what n reads and makes, and, since stages take in means, levels that
-// become floats, and float steps, on what these depend on.
+// node adds n's stage: it depends on n's own algorithm, on the forms of what n reads and makes, and, since stages take in levels that become
+// floats, and float steps, on what these depend on.
 func (c *coupler) node(n *graph.Node) {
 	var s Scope
 	if _, ok := n.Attrs.(*graph.FusedConv); ok {
 		s.Layers = []string{n.Name}
 	} else {
 		for _, in := range n.Inputs {
-			p := c.Producer(in)
-			switch {
-			case p == nil:
-			case p.Op == "dequantize" || p.Op == "eltwise":
+			if p := c.Producer(in); p != nil && (p.Op == "dequantize" || p.Op == "eltwise") {
 				s = s.with(c.Scopes[p.Name])
-			case overAll(c.g, n):
-				s.Layers = append(s.Layers, c.Scopes[p.Name].Layers...)
 			}
 		}
 	}

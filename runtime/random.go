@@ -16,7 +16,7 @@ import (
 //	h            = absorb of seed, index, the bytes of dtype as one little-endian number, rank, each extent; from h = 0
 //	element k    = made of the 64-bit draw z = mix(h + (k+1)*0x9e3779b97f4a7c15)
 //
-// f32 are uniform in [0, 1): (z >> 40) / 2^24. Unencoded u8 and i8 take any value: z >> 56. Encoded u8 that are not
+// f32 are uniform in [0, 1): (z >> 40) / 2^24. Unencoded u8 and i8 take any value: z >> 56; i16 do, too: z >> 48. Encoded u8 that are not
 // packed are levels 0 .. 2^Bits-1: z >> (64-Bits). i32 lie in -128 .. 127 and u32 in 0 .. 255, also from z >> 56.
 // Packed tensors, of any integer type, take the top bits of z as words; bits at and beyond Channels are zero, where
 // the last axis of the shape counts the words of one pixel, least significant bit first.
@@ -44,6 +44,10 @@ func FillRandom(t describe.Tensor, seed uint64, index int) ([]byte, error) {
 		for i := 0; i < n; i += 4 {
 			binary.LittleEndian.PutUint32(out[i:], uint32(s.next()>>56))
 		}
+	case t.DType == "i16":
+		for i := 0; i < n; i += 2 {
+			binary.LittleEndian.PutUint16(out[i:], uint16(s.next()>>48))
+		}
 	default: // u8, i8
 		shift := 56
 		if t.DType == "u8" && t.Encoding != "" {
@@ -70,9 +74,12 @@ func fillPacked(out []byte, t describe.Tensor, s *splitmix) {
 			valid := min(max(t.Channels-bits*(i%words), 0), bits)
 			z &= 1<<valid - 1
 		}
-		if size == 1 {
+		switch size {
+		case 1:
 			out[i] = byte(z)
-		} else {
+		case 2:
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(z))
+		default:
 			binary.LittleEndian.PutUint32(out[4*i:], uint32(z))
 		}
 	}

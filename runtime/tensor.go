@@ -10,11 +10,13 @@ import (
 // maxTensor bounds one buffer, in bytes; it keeps all sums of sizes within int64.
 const maxTensor = 1 << 40
 
-// elementSize returns the bytes of one element of dtype ("f32", "i32", "u32", "u8", "i8"), or 0.
+// elementSize returns the bytes of one element of dtype ("f32", "i32", "u32", "i16", "u8", "i8"), or 0.
 func elementSize(dtype string) int64 {
 	switch dtype {
 	case "f32", "i32", "u32":
 		return 4
+	case "i16":
+		return 2
 	case "u8", "i8":
 		return 1
 	}
@@ -24,7 +26,7 @@ func elementSize(dtype string) int64 {
 // operandSize is elementSize for the operands of stages, whose elements may be others than a caller's.
 func operandSize(dtype string) int64 {
 	switch dtype {
-	case "i16", "u16":
+	case "u16":
 		return 2
 	case "i64", "u64":
 		return 8
@@ -39,7 +41,7 @@ func operandSize(dtype string) int64 {
 func TensorBytes(t describe.Tensor) (int, error) {
 	n := elementSize(t.DType)
 	if n == 0 {
-		return 0, fmt.Errorf("tensor %q: dtype %q is not f32, i32, u32, u8 or i8", t.Name, t.DType)
+		return 0, fmt.Errorf("tensor %q: dtype %q is not f32, i32, u32, i16, u8 or i8", t.Name, t.DType)
 	}
 	return shapeBytes(t, n)
 }

@@ -36,7 +36,7 @@ type Artifact struct {
 type Tensor struct {
 	Name   string `json:"name"`
 	Label  string `json:"label,omitempty"` // the model's name, where Name is a changed one
-	DType  string `json:"dtype"`           // "f32", "i32", "u32", "u8", "i8"
+	DType  string `json:"dtype"`           // "f32", "i32", "u32", "u8", "i8"; of kernels alone "i16" as well
 	Shape  []int  `json:"shape"`
 	Layout string `json:"layout,omitempty"` // "NHWC", "NC", ...
 	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits; i32 words
