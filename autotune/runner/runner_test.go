@@ -57,8 +57,16 @@ func behaves(t *testing.T, r runner.Runner, target string) {
 	if got.Machine.CPU == "" || got.Machine != expected {
 		t.Errorf("machines %+v and %+v", got.Machine, r.Machine())
 	}
-	if slow := measure(kernel(t, target, 8)).Measurement; slow.Cost < 4*m.Cost || slow.Cost > 16*m.Cost {
-		t.Errorf("eight times the work costs %v, once %v", slow.Cost, m.Cost)
+	once, eight := m.Cost, measure(kernel(t, target, 8)).Measurement.Cost
+	for range 20 { // the least of several, as other work on the machine makes one measurement longer, not the other
+		if eight >= 4*once && eight <= 16*once {
+			break
+		}
+		limit.Limit += time.Second // another job: a fleet keeps the results of those that it has done
+		once, eight = min(once, measure(good).Measurement.Cost), min(eight, measure(kernel(t, target, 8)).Measurement.Cost)
+	}
+	if eight < 4*once || eight > 16*once {
+		t.Errorf("eight times the work costs %v, once %v", eight, once)
 	}
 	if failure := measure(patched(t, good, crash)).Measurement.Failure; failure == nil || failure.Kind != records.Crashed || failure.Text == "" {
 		t.Errorf("a crash: %+v", failure)
