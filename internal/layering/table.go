@@ -67,7 +67,7 @@ func Table() []Row {
 		{"lower", []string{"graph", "graph/scalar", "internal/names", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
-		{"lower/inline", []string{"graph", "ir", "ir/arith", "targets"}, nil},
+		{"lower/inline", []string{"graph", "ir", "ir/arith", "ir/deps", "targets"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
 
 		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
