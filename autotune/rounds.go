@@ -173,7 +173,10 @@ func (t *tuner) follow(ctx context.Context, now *round, next <-chan proposal) (*
 				entered = t.enter(ctx, p.study.trialsOf(p.candidates, t.Search, p.best))
 			}
 		case a := <-first:
-			if a.err != nil {
+			switch {
+			case failed != nil && errors.Is(a.err, errOver):
+				return nil, failed // the end of the time hides no failure
+			case a.err != nil:
 				return nil, a.err
 			}
 			if !a.known {
