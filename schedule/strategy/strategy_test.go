@@ -722,12 +722,15 @@ func layers() map[string]*ir.Func {
 	}
 	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
 	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
-	last := func(k int) *ir.Func {
-		return testlayer.Integers(layer(13, 512, 1000, k, 1, 0), targets.Target{}, layout.Popcount, ir.Unipolar, 1, 1, 13, 13, ops.Slice{}, &graph.Node{Op: "global_avg_pool"})
+	last := func(h, in, out, k int, by layout.Algorithm) *ir.Func {
+		return testlayer.Integers(layer(h, in, out, k, 1, 0), targets.Target{}, by, ir.Unipolar, 1, 1, h, h, ops.Slice{}, &graph.Node{Op: "global_avg_pool"})
 	}
 	return map[string]*ir.Func{
-		"mean_1x1":   last(1),
-		"mean_3x3":   last(3),
+		"mean_1x1":   last(13, 512, 1000, 1, layout.Popcount),
+		"mean_3x3":   last(13, 512, 1000, 3, layout.Popcount),
+		"mean_table": last(13, 512, 1024, 1, layout.Table6),
+		"mean_word":  last(4, 32, 32, 3, layout.Table4),
+		"mean_words": last(4, 32, 128, 3, layout.Table4),
 		"3x3_64":     conv(13, 64, 256, 3, 1, 1),
 		"1x1_512":    conv(13, 512, 64, 1, 1, 1),
 		"dense":      conv(1, 4096, 1000, 1, 1, 0),

@@ -348,6 +348,9 @@ func (b *builder) average(v Values) {
 	}
 	b.reorder(block, batch, inner)
 	b.must("compute_at %s %s", b.mean.buf, batch)
+	if b.find(words) == nil { // a block of one word
+		words = ""
+	}
 	b.reorder(m(ir.TapRow), words, m(ir.TapCol), m(ir.Bit))
 	if words != "" && v[tileW] == b.out.extent(ir.Col) {
 		home = words
