@@ -27,7 +27,7 @@ func glued(g *graph.Graph, t targets.Target) *graph.Graph {
 // choose finds the algorithm of each fused layer of g, by its node's name.
 func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	choices := map[string]layout.Choice{}
-	means := meansOf(g)
+	means := meansOf(g, graph.NewIndex(g))
 	var names []string
 	for _, n := range g.Nodes {
 		f, ok := n.Attrs.(*graph.FusedConv)

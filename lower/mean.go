@@ -11,7 +11,7 @@ import (
 // planMeans lets the stages of fused layers write means over all positions of what they make, as meansOf finds: such a stage sums its floats as
 // they come, and writes the mean alone.
 func (l *lowering) planMeans() {
-	l.means = meansOf(l.g)
+	l.means = meansOf(l.g, l.Index)
 	for _, n := range l.means {
 		l.done[n.Name] = true
 	}
@@ -19,8 +19,8 @@ func (l *lowering) planMeans() {
 
 // meansOf are the means over all positions of what a fused layer makes, where nothing else reads that and the layer's stage can write the mean
 // in the place of its floats, by the layers' names.
-func meansOf(g *graph.Graph) map[string]*graph.Node {
-	means, index := map[string]*graph.Node{}, graph.NewIndex(g)
+func meansOf(g *graph.Graph, index *graph.Index) map[string]*graph.Node {
+	means := map[string]*graph.Node{}
 	for _, n := range g.Nodes {
 		if !overAll(g, n) || soleReader(g, index, n.Inputs[0]) != n {
 			continue

@@ -49,15 +49,14 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 	if err != nil {
 		return nil, nil, err
 	}
-	g := f.WithBody(f.Body)
-	var view *Pack
-	if param >= 0 {
-		g = withParam(f, param, e.to)
-		view = &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
-	}
-	g.Body = e.stmt(f.Body, false)
+	g := f.WithBody(e.stmt(f.Body, false))
 	if e.err != nil {
 		return nil, nil, e.err
+	}
+	var view *Pack
+	if param >= 0 {
+		g = withParam(g, param, e.to)
+		view = &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
 	}
 	if err := stillValid(f, g); err != nil {
 		return nil, nil, err

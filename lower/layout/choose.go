@@ -46,8 +46,8 @@ func ParseWhy(text string) (Why, error) {
 }
 
 // Choose takes the cheapest of the algorithms that apply to f, a layer over x, of shape [B, H, W, C], on target t; the first of
-// them on no target (the zero one), and on others of which nothing is known. mean says that the mean over all positions of what f makes is
-// all that is read of it.
+// them on no target (the zero one), and on others of which nothing is known. mean says that f's stage writes the mean over all
+// positions in the place of its floats (Means).
 func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target, mean bool) Choice {
 	apply := Applying(f, x)
 	best := Choice{Algorithm: apply[0]}
@@ -60,7 +60,7 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target, mean bool) Cho
 	}
 	best.Why = Cheaper
 	s, least := Shape(f, x, t), cost.Estimate(math.Inf(1))
-	if mean && Means(f) {
+	if mean {
 		s.Mean, s.Filters = true, int64(Words(f.Out)*WordBits)
 	}
 	for _, a := range apply {

@@ -50,9 +50,9 @@ func Positions(t targets.Target, vectors int) int {
 // Whole reports whether a sum over so many planes is written out whole, without a loop.
 func Whole(s Sum, planes int) bool { return s.Terms()*max(1, planes) <= MaxBody }
 
-// FewBlocks is how many blocks of channels a layer of Whole sums has to have so that a tile goes through all of them. By estimated cycles of 1x1 layers of
+// LeastBlocks is how many blocks of channels a layer of Whole sums has to have so that a tile goes through all of them. By estimated cycles of 1x1 layers of
 // 8 to 48 channels on rpi3, rpi4 and rpi5: three blocks and more gain up to 14 %, two lose up to 7 % or gain 5 %.
-const FewBlocks = 3
+const LeastBlocks = 3
 
 // WholePositions is Positions of Whole sums, for which LLVM keeps the weights of all words in registers. Cores that work in order wait
 // for what is spilled; others lose more by loading weights for fewer positions.

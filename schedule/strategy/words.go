@@ -67,7 +67,7 @@ func wordKnobs(l *Layer) []Knob {
 	}
 	channels, n := max(1, l.out.extent(ir.Word))*max(l.out.extent(ir.Bit), l.out.extent(ir.Channel)), lanesOf(l, v)
 	vectors := cost.Vectors(l.Target, n, l.sumBits())
-	if vectors == 1 || (channels+n-1)/n < cost.FewBlocks || channels*sumOf(l).Terms()*l.sumBits()/8 > l.Target.L1/2 {
+	if vectors == 1 || (channels+n-1)/n < cost.LeastBlocks || channels*sumOf(l).Terms()*l.sumBits()/8 > l.Target.L1/2 {
 		return ks
 	}
 	ks[o].Default = 0
