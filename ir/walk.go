@@ -1,5 +1,7 @@
 package ir
 
+import "iter"
+
 // Walk calls f on s and, while f returns true, on the statements below it, in program order.
 func Walk(s Stmt, f func(Stmt) bool) {
 	if s == nil || !f(s) {
@@ -52,21 +54,34 @@ func WalkExpr(e Expr, f func(Expr) bool) {
 	}
 }
 
-// Exprs lists the expressions that s itself holds (not those of statements below it).
-func Exprs(s Stmt) []Expr {
+// Exprs goes through the expressions that s itself holds (not those of statements below it).
+func Exprs(s Stmt) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) { exprs(s, yield) }
+}
+
+func exprs(s Stmt, yield func(Expr) bool) {
+	each := func(idx []Expr) bool {
+		for _, e := range idx {
+			if !yield(e) {
+				return false
+			}
+		}
+		return true
+	}
 	switch s := s.(type) {
 	case *Store:
-		return append(append([]Expr{}, s.Idx...), s.Val)
-	case *If:
-		return []Expr{s.Cond}
-	case *Call:
-		var out []Expr
-		for _, w := range s.Args {
-			out = append(out, w.Idx...)
+		if each(s.Idx) {
+			yield(s.Val)
 		}
-		return out
+	case *If:
+		yield(s.Cond)
+	case *Call:
+		for _, w := range s.Args {
+			if !each(w.Idx) {
+				return
+			}
+		}
 	}
-	return nil
 }
 
 func operands(e Expr) []Expr {

@@ -127,7 +127,7 @@ func (c *local) axis(d int) ir.Axis {
 		if st, ok := s.(*ir.Store); ok && st.Buf == c.of.Name {
 			chosen(st.Idx)
 		}
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				if l, ok := e.(*ir.Load); ok && l.Buf == c.of.Name {
 					chosen(l.Idx)

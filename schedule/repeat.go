@@ -76,7 +76,7 @@ func (c *repeatCheck) stmt(s ir.Stmt, defs []defined) []defined {
 	case *ir.Alloc:
 		return c.stmt(s.Body, defs)
 	case *ir.Store:
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			c.reads(s, e, defs)
 		}
 		if s.Op != ir.Assign {

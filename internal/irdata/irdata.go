@@ -97,7 +97,7 @@ func limits(f *ir.Func) map[string]int {
 		if st, ok := s.(*ir.Store); ok {
 			indices(st.Buf, st.Idx)
 		}
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				switch e := e.(type) {
 				case *ir.Load:

@@ -3,7 +3,6 @@ package arith
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/ir"
 )
@@ -13,7 +12,7 @@ import (
 // wrong. f should be well-formed otherwise (ir.Verify).
 func VerifyBounds(f *ir.Func) error {
 	v := &accesses{f: f, bufs: f.Buffers()}
-	v.stmt(f.Body, place{r: Ranges{}})
+	v.stmt(f.Body, place{r: Loops(f.Body)})
 	return v.err
 }
 
@@ -27,7 +26,7 @@ type accesses struct {
 type place struct {
 	r     Ranges
 	known []Affine
-	loops []string
+	loops []*ir.For // around it; what is behind them in their array is written over
 }
 
 // given is p where cond holds; it is false where it cannot.
@@ -48,8 +47,7 @@ func (v *accesses) stmt(s ir.Stmt, p place) {
 	switch s := s.(type) {
 	case *ir.For:
 		if s.Extent > 0 {
-			p.r = p.r.With(s.Var, s.Extent)
-			p.loops = append(p.loops[:len(p.loops):len(p.loops)], fmt.Sprintf("%%%s in 0:%d", s.Var, s.Extent))
+			p.loops = append(p.loops, s)
 			v.stmt(s.Body, p)
 		}
 	case *ir.Block:
@@ -154,8 +152,12 @@ func (v *accesses) fail(name string, idx []ir.Expr, p place, msg string) {
 	}
 	at := &ir.Load{Buf: name, Idx: idx}
 	node := "@" + v.f.Name
-	if len(p.loops) > 0 {
-		node += ", for " + strings.Join(p.loops, ", ")
+	for i, l := range p.loops {
+		word := ", "
+		if i == 0 {
+			word = ", for "
+		}
+		node += fmt.Sprintf("%s%%%s in 0:%d", word, l.Var, l.Extent)
 	}
 	v.err = &ir.Error{
 		Op: ir.ExprString(at), Node: node, Msg: msg,

@@ -25,19 +25,19 @@ type Affine struct {
 // ToAffine gives the affine form of an i64 expression: sums, differences, products by constants and shifts left, nested
 // at will. Everything else is an atom.
 func ToAffine(e ir.Expr) Affine {
-	var s sum
-	s.add(e, 1)
-	return s.affine()
+	var room [8]term
+	return sum{terms: room[:0]}.add(e, 1).affine()
 }
 
 // Plus is a + k*b.
 func (a Affine) Plus(k int64, b Affine) Affine {
-	s := sum{c: a.Const + k*b.Const, terms: make([]term, 0, len(a.Terms)+len(b.Terms))}
+	var room [8]term
+	s := sum{c: a.Const + k*b.Const, terms: room[:0]}
 	for _, t := range a.Terms {
-		s.atom(t.Atom, t.Coef)
+		s = s.atom(t.Atom, t.Coef)
 	}
 	for _, t := range b.Terms {
-		s.atom(t.Atom, k*t.Coef)
+		s = s.atom(t.Atom, k*t.Coef)
 	}
 	return s.affine()
 }
@@ -133,47 +133,38 @@ type term struct {
 	key   string
 }
 
-func (s *sum) add(e ir.Expr, k int64) {
+func (s sum) add(e ir.Expr, k int64) sum {
 	if e.Type() != ir.I64 {
-		s.atom(e, k)
-		return
+		return s.atom(e, k)
 	}
 	switch x := e.(type) {
 	case *ir.IntImm:
 		s.c += k * x.V
-		return
+		return s
 	case *ir.Unary:
 		if x.Op == ir.Neg {
-			s.add(x.A, -k)
-			return
+			return s.add(x.A, -k)
 		}
 	case *ir.Binary:
 		switch x.Op {
 		case ir.Add:
-			s.add(x.A, k)
-			s.add(x.B, k)
-			return
+			return s.add(x.A, k).add(x.B, k)
 		case ir.Sub:
-			s.add(x.A, k)
-			s.add(x.B, -k)
-			return
+			return s.add(x.A, k).add(x.B, -k)
 		case ir.Mul:
 			if c, ok := constant(x.B); ok {
-				s.add(x.A, k*c)
-				return
+				return s.add(x.A, k*c)
 			}
 			if c, ok := constant(x.A); ok {
-				s.add(x.B, k*c)
-				return
+				return s.add(x.B, k*c)
 			}
 		case ir.Shl:
 			if c, ok := constant(x.B); ok && c >= 0 && c < 64 {
-				s.add(x.A, k<<c)
-				return
+				return s.add(x.A, k<<c)
 			}
 		}
 	}
-	s.atom(e, k)
+	return s.atom(e, k)
 }
 
 // constant is the value of an i64 expression made of constants only.
@@ -203,7 +194,7 @@ func constant(e ir.Expr) (int64, bool) {
 	return 0, false
 }
 
-func (s *sum) atom(e ir.Expr, k int64) {
+func (s sum) atom(e ir.Expr, k int64) sum {
 	t := term{Term: Term{Atom: e}}
 	if v, ok := e.(*ir.Var); ok {
 		t.plain, t.key = true, v.Name
@@ -215,9 +206,10 @@ func (s *sum) atom(e ir.Expr, k int64) {
 		at, s.terms = len(s.terms), append(s.terms, t)
 	}
 	s.terms[at].Coef += k
+	return s
 }
 
-func (s *sum) affine() Affine {
+func (s sum) affine() Affine {
 	ts := slices.DeleteFunc(s.terms, func(t term) bool { return t.Coef == 0 })
 	slices.SortFunc(ts, func(a, b term) int {
 		return cmp.Or(-cmp.Compare(abs(a.Coef), abs(b.Coef)), rank(a)-rank(b), cmp.Compare(a.key, b.key))

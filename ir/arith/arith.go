@@ -2,11 +2,26 @@
 // accumulator cannot wrap. Schedules are legal because this package proves it; what it cannot prove is refused.
 package arith
 
+import "ripc/ir"
+
 // Interval is a closed range of integers.
 type Interval struct{ Lo, Hi int64 }
 
 // Ranges gives the interval of each loop variable in scope (0..extent-1 of its loop).
 type Ranges map[string]Interval
+
+// Loops are the ranges of all loops in s. Their names are unique, so one serves every place in s: nothing there is made of loops that are
+// not around it.
+func Loops(s ir.Stmt) Ranges {
+	r := Ranges{}
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			r[l.Var] = Interval{0, int64(l.Extent) - 1}
+		}
+		return true
+	})
+	return r
+}
 
 // With is r with one variable more (r itself is not changed).
 func (r Ranges) With(name string, extent int) Ranges {

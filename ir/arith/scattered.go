@@ -18,7 +18,7 @@ func Scattered(l *ir.For) bool {
 		if st, ok := s.(*ir.Store); ok {
 			index(st.Idx)
 		}
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(x ir.Expr) bool {
 				if ld, ok := x.(*ir.Load); ok {
 					index(ld.Idx)
@@ -53,7 +53,7 @@ func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
 		case *ir.Call:
 			side = false
 		}
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(x ir.Expr) bool {
 				if ld, ok := x.(*ir.Load); ok {
 					at(ld.Buf, ld.Idx, 2)

@@ -23,7 +23,7 @@ func (w *widths) verify() error {
 		}
 		lo, hi := limitsOf(p.Buffer)
 		start := constLine(lo, hi)
-		if err := w.report(p.Buffer, w.effect(p.Name, f.Body, Ranges{}), start); err != nil {
+		if err := w.report(p.Buffer, w.effect(p.Name, f.Body, w.loops), start); err != nil {
 			return err
 		}
 	}
@@ -53,6 +53,7 @@ func VerifyWidthsWithin(f, part *ir.Func) error {
 type widths struct {
 	f      *ir.Func
 	bufs   map[string]ir.Buffer
+	loops  Ranges
 	scopes map[string]scope
 	values map[string]Interval // what loads can give, of buffers already followed (and those being followed: all)
 }
@@ -63,20 +64,20 @@ type scope struct {
 }
 
 func newWidths(f *ir.Func) *widths {
-	w := &widths{f: f, bufs: f.Buffers(), scopes: map[string]scope{}, values: map[string]Interval{}}
+	w := &widths{f: f, bufs: f.Buffers(), loops: Loops(f.Body), scopes: map[string]scope{}, values: map[string]Interval{}}
 	for _, p := range f.Params {
 		if !p.Range.Any() {
 			w.values[p.Name] = Interval{p.Range.From, p.Range.To}
 		}
 	}
-	w.collect(f.Body, Ranges{})
+	w.collect(f.Body, w.loops)
 	return w
 }
 
 func (w *widths) collect(s ir.Stmt, r Ranges) {
 	switch s := s.(type) {
 	case *ir.For:
-		w.collect(s.Body, r.With(s.Var, s.Extent))
+		w.collect(s.Body, r)
 	case *ir.Block:
 		for _, t := range s.Stmts {
 			w.collect(t, r)
@@ -159,7 +160,7 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 		if s.Extent < 1 {
 			return nil
 		}
-		return w.effect(name, s.Body, r.With(s.Var, s.Extent)).loop(s.Var, s.Extent, b)
+		return w.effect(name, s.Body, r).loop(s.Var, s.Extent, b)
 	case *ir.Block:
 		var out, run *effect // run is of statements on the same elements
 		for _, t := range s.Stmts {
@@ -209,7 +210,7 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 				}
 			}
 		}
-		e := in.effect(p.Name, c.Fn.Body, Ranges{})
+		e := in.effect(p.Name, c.Fn.Body, in.loops)
 		if e == nil {
 			continue
 		}

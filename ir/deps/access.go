@@ -46,7 +46,7 @@ func Accesses(ss ...ir.Stmt) map[string][]Access {
 	add := func(a Access) { out[a.Buf] = append(out[a.Buf], a) }
 	for _, s := range ss {
 		ir.Walk(s, func(s ir.Stmt) bool {
-			for _, e := range ir.Exprs(s) {
+			for e := range ir.Exprs(s) {
 				ir.WalkExpr(e, func(e ir.Expr) bool {
 					if l, ok := e.(*ir.Load); ok {
 						add(Access{Buf: l.Buf, Idx: l.Idx})

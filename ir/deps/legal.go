@@ -44,9 +44,9 @@ type checker struct {
 	scope *Scope // made when it is needed: most funcs that are checked after each step have no marked loop yet
 }
 
-// stmt checks the loops in s, around is what lies around it, outermost first.
+// stmt checks the loops in s, around is what lies around it, outermost first. What is behind around in its array is written over.
 func (c *checker) stmt(s ir.Stmt, around []ir.Stmt) *ir.Error {
-	in := func() []ir.Stmt { return append(around[:len(around):len(around)], s) }
+	in := func() []ir.Stmt { return append(around, s) }
 	switch s := s.(type) {
 	case *ir.Block:
 		for _, t := range s.Stmts {

@@ -34,10 +34,16 @@ const huge = 1 << 30
 
 // Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length,
 // unless its lanes go one by one; each of these makes addresses of its own then.
-func Of(s ir.Stmt) int { return of(s, "", nil) }
+func Of(s ir.Stmt) int { return new(estimate).of(s, "", nil) }
+
+// estimate is one under way.
+type estimate struct {
+	// seen are operations of the expression that is counted, behind those of the one in whose address it stands.
+	seen []ir.Expr
+}
 
 // of is Of inside a loop over that lane, whose lanes go one by one, "" for none, or inside vector, a loop whose lanes go together.
-func of(s ir.Stmt, lane string, vector *ir.For) int {
+func (c *estimate) of(s ir.Stmt, lane string, vector *ir.For) int {
 	n := 0
 	switch s := s.(type) {
 	case *ir.For:
@@ -48,28 +54,28 @@ func of(s ir.Stmt, lane string, vector *ir.For) int {
 		case s.Kind == ir.Vectorize:
 			vector = s
 		}
-		n = of(s.Body, lane, vector)
+		n = c.of(s.Body, lane, vector)
 		if s.Kind == ir.Unroll || scattered {
 			n = min(n, huge/max(1, s.Extent)) * s.Extent
 		}
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			n = min(huge, n+of(t, lane, vector))
+			n = min(huge, n+c.of(t, lane, vector))
 		}
 	case *ir.Alloc:
-		n = of(s.Body, lane, vector)
+		n = c.of(s.Body, lane, vector)
 	case *ir.If:
 		times := 1
 		if vector != nil && arith.Mentions(s.Cond, vector.Var) { // lanes that differ in the condition go one by one
 			times, vector = vector.Extent, nil
 		}
-		n = 3 + expr(s.Cond, lane) + of(s.Then, lane, vector)
+		n = 3 + c.expr(s.Cond, lane) + c.of(s.Then, lane, vector)
 		if s.Else != nil {
-			n += of(s.Else, lane, vector)
+			n += c.of(s.Else, lane, vector)
 		}
 		n = min(n, huge/max(1, times)) * times
 	case *ir.Store:
-		n = 2 + expr(s.Val, lane) + address(s.Idx, lane)
+		n = 2 + c.expr(s.Val, lane) + c.address(s.Idx, lane)
 		if s.Op != ir.Assign {
 			n += 2
 		}
@@ -80,16 +86,17 @@ func of(s ir.Stmt, lane string, vector *ir.For) int {
 }
 
 // expr counts operations, those that stand in e several times once; loads have an address, and a select may be a branch.
-func expr(e ir.Expr, lane string) int {
+func (c *estimate) expr(e ir.Expr, lane string) int {
 	n := 0
-	e, known := once(e)
+	first := len(c.seen)
+	e, known := c.once(e)
 	operations(e, func(e ir.Expr) bool {
 		if known(e) {
 			return false
 		}
 		switch e := e.(type) {
 		case *ir.Load:
-			n += 3 + address(e.Idx, lane)
+			n += 3 + c.address(e.Idx, lane)
 			return true
 		case *ir.Select:
 			n += 6
@@ -97,6 +104,7 @@ func expr(e ir.Expr, lane string) int {
 		n++
 		return true
 	})
+	c.seen = c.seen[:first]
 	return n
 }
 
@@ -118,18 +126,18 @@ func operations(e ir.Expr, f func(ir.Expr) bool) {
 const few = 24
 
 // once gives e, and what says of each of its operations whether an equal one was asked about before.
-func once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
+func (c *estimate) once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
 	n := 0
 	operations(e, func(ir.Expr) bool { n++; return n <= few })
 	if n <= few {
-		seen := make([]ir.Expr, 0, few)
+		first := len(c.seen)
 		return e, func(e ir.Expr) bool {
-			for _, s := range seen {
+			for _, s := range c.seen[first:] {
 				if ir.Equal(s, e) {
 					return true
 				}
 			}
-			seen = append(seen, e)
+			c.seen = append(c.seen, e)
 			return false
 		}
 	}
@@ -143,7 +151,7 @@ func once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
 
 // address counts the operations of an address that each lane computes for itself, because it is no multiple of the lane's number
 // plus something else; 0 of others.
-func address(idx []ir.Expr, lane string) int {
+func (c *estimate) address(idx []ir.Expr, lane string) int {
 	if lane == "" {
 		return 0
 	}
@@ -153,7 +161,7 @@ func address(idx []ir.Expr, lane string) int {
 			n++
 			if _, plain := t.Atom.(*ir.Var); !plain && arith.Mentions(t.Atom, lane) {
 				own = true
-				n += expr(t.Atom, lane)
+				n += c.expr(t.Atom, lane)
 			}
 		}
 	}

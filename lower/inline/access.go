@@ -271,7 +271,7 @@ func before(first, s ir.Stmt) ir.Stmt {
 // eachLoad calls f for the loads of a buffer.
 func eachLoad(s ir.Stmt, buf string, f func(*ir.Load)) {
 	ir.Walk(s, func(s ir.Stmt) bool {
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				if ld, ok := e.(*ir.Load); ok && ld.Buf == buf {
 					f(ld)

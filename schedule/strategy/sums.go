@@ -276,7 +276,7 @@ func (b *builder) row(l *ir.For) {
 // border is how many of the first and of the last iterations of l its body compares l's variable with, to do something else there.
 func border(l *ir.For) (left, right int) {
 	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		for _, e := range ir.Exprs(s) {
+		for e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				c, ok := e.(*ir.Binary)
 				if !ok {
