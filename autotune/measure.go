@@ -55,7 +55,7 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 	var u *compile.Unit
 	if err := t.working(ctx, building, func() (err error) {
 		o := tr.study.options(nil)
-		o.With = t.backends
+		o.With, o.Result = t.backends, tr.candidate.Result
 		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, o)
 		return err
 	}); err != nil {

@@ -19,8 +19,8 @@ type Built struct {
 	Files     map[codegen.Kind][]byte // as asked for
 }
 
-// apply schedules and proves the Program with the traces that choose gives its Funcs; given says that a trace is the user's.
-func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (tr schedule.Trace, given bool, err error)) error {
+// apply schedules and proves the Program with the traces that choose gives its Funcs.
+func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (choice, error)) error {
 	var err error
 	b.Scheduled, b.Traces, err = scheduled(ctx, b.Program, b.Target, choose)
 	return err

@@ -203,19 +203,19 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		return err
 	}
 	c.Choices = map[string]strategy.Choice{}
-	err = c.apply(ctx, func(f *ir.Func) (schedule.Trace, bool, error) {
+	err = c.apply(ctx, func(f *ir.Func) (choice, error) {
 		if t, given := traces[f.Name]; given {
-			return t, true, nil
+			return choice{Trace: t, given: true}, nil
 		}
-		choice, tuned := c.tuned.Schedules[f.Name]
+		s, tuned := c.tuned.Schedules[f.Name]
 		if !tuned {
 			var err error
-			if choice, err = strategy.Default(f, c.Target); err != nil {
-				return nil, false, &InternalError{"default schedule of " + f.Name, err}
+			if s, err = strategy.Default(f, c.Target); err != nil {
+				return choice{}, &InternalError{"default schedule of " + f.Name, err}
 			}
 		}
-		c.Choices[f.Name] = choice
-		return choice.Trace, false, nil
+		c.Choices[f.Name] = s
+		return choice{Trace: s.Trace, Result: s.Result}, nil
 	})
 	if err != nil {
 		return err

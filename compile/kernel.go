@@ -35,6 +35,8 @@ type KernelOptions struct {
 	Backend   string         // as in Options
 	// With are the back ends that build, instead of those that Backend stands for: who builds many kernels looks for tools once.
 	With []codegen.Backend
+	// Result is what the trace makes of the Func, of who knows; without it the steps are applied.
+	Result schedule.Result
 	// Stage is what reports say of the Unit: a layer's name, op and work. The zero value is called like the Func.
 	Stage ir.Stage
 	// Progress, if not nil, is called while the kernel is compiled.
@@ -62,7 +64,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 		return nil, err
 	}
 	u := &Unit{Built: Built{Program: p, Target: t}, seed: o.Seed}
-	if err := u.apply(ctx, func(*ir.Func) (schedule.Trace, bool, error) { return tr, true, nil }); err != nil {
+	if err := u.apply(ctx, func(*ir.Func) (choice, error) { return choice{tr, o.Result, true}, nil }); err != nil {
 		return nil, err
 	}
 	emit := o.Emit

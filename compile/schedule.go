@@ -16,9 +16,16 @@ import (
 	"ripc/targets/isa"
 )
 
-// scheduled is p with the traces that choose gives its Funcs, and with constants packed as these ask for; given says that
-// a trace is the user's. Every Func is proved before and after. The traces are returned by Func.
-func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (tr schedule.Trace, given bool, err error)) (*ir.Program, map[string]schedule.Trace, error) {
+// choice is a trace for a Func.
+type choice struct {
+	schedule.Trace
+	schedule.Result      // what it makes of the Func, where that is known
+	given           bool // it is the user's
+}
+
+// scheduled is p with the traces that choose gives its Funcs, and with constants packed as these ask for. Every Func is proved before and
+// after. The traces are returned by Func.
+func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (choice, error)) (*ir.Program, map[string]schedule.Trace, error) {
 	instrs := isa.For(t)
 	s := *p
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
@@ -30,20 +37,20 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 		if err := prove(f); err != nil {
 			return nil, nil, &InternalError{"definition of " + f.Name, err}
 		}
-		tr, given, err := choose(f)
+		c, err := choose(f)
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := applied(f, tr, instrs)
+		r, err := applied(f, c, instrs)
 		switch {
-		case err != nil && given && hasPlace(err): // a step, which the message names
+		case err != nil && c.given && hasPlace(err): // a step, which the message names
 			return nil, nil, err
-		case err != nil && given:
+		case err != nil && c.given:
 			return nil, nil, fmt.Errorf("scheduling %s: %w", f.Name, err)
 		case err != nil:
 			return nil, nil, &InternalError{"default schedule of " + f.Name, err}
 		}
-		traces[f.Name] = tr
+		traces[f.Name] = c.Trace
 		s.Funcs = append(s.Funcs, r.Func)
 		if err := pack(ctx, &s, f, r.Packs); err != nil {
 			return nil, nil, err
@@ -57,11 +64,14 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 	return &s, traces, nil
 }
 
-// applied is f after t.
-func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule.Result, error) {
-	r, err := t.ApplyAll(f, schedule.WithInstrs(instrs))
-	if err != nil {
-		return r, err
+// applied is f after c's trace, proved.
+func applied(f *ir.Func, c choice, instrs map[string]*ir.Func) (schedule.Result, error) {
+	r := c.Result
+	if r.Func == nil {
+		var err error
+		if r, err = c.ApplyAll(f, schedule.WithInstrs(instrs)); err != nil {
+			return r, err
+		}
 	}
 	if err := prove(r.Func); err != nil {
 		return r, fmt.Errorf("%w\nin\n%s", err, r.Func)
@@ -72,7 +82,7 @@ func applied(f *ir.Func, t schedule.Trace, instrs map[string]*ir.Func) (schedule
 // Fits fails unless t can be the schedule of f, a Func of p: its steps are legal, what it leaves is proved right, what it packs are
 // constants, and code can be made of it.
 func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) error {
-	r, err := applied(f, t, isa.For(target))
+	r, err := applied(f, choice{Trace: t}, isa.For(target))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
@@ -42,9 +41,9 @@ func (p Point) String() string {
 
 // Candidate is a point with its schedule.
 type Candidate struct {
-	Point Point
-	Trace schedule.Trace
-	Func  *ir.Func // scheduled, with packed parameters in their new shapes
+	Point           Point
+	Trace           schedule.Trace
+	schedule.Result // what the trace makes of the task's Func
 }
 
 // Key is the text of the trace: candidates with the same one are the same code.
@@ -74,7 +73,7 @@ func New(t *Task) (*Space, error) {
 		if err != nil {
 			return Candidate{}, err
 		}
-		return Candidate{Point{Strategy: c.Strategy, Values: c.Values}, c.Trace, c.Func}, nil
+		return Candidate{Point{Strategy: c.Strategy, Values: c.Values}, c.Trace, c.Result}, nil
 	})
 	for _, st := range strategy.For(s.layer) {
 		k := kind{st, st.Knobs(s.layer), s.size}
@@ -243,9 +242,9 @@ func (s *Space) Build(p Point) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	out := Candidate{Point{p.Strategy, c.Values, p.Steps}, c.Trace, c.Func}
+	out := Candidate{Point{p.Strategy, c.Values, p.Steps}, c.Trace, c.Result}
 	for _, st := range p.Steps {
-		if out.Func, err = s.step(out.Func, st); err != nil {
+		if out.Result, err = s.step(out.Result, st); err != nil {
 			return Candidate{}, &strategy.PointError{Strategy: p.Strategy, Values: p.Values, Step: st.String(), Err: err}
 		}
 	}
@@ -253,14 +252,15 @@ func (s *Space) Build(p Point) (Candidate, error) {
 	return out, nil
 }
 
-// step is f after one more step, if that leaves code that can be made.
-func (s *Space) step(f *ir.Func, st schedule.Step) (*ir.Func, error) {
-	r, err := schedule.Trace{st}.ApplyAll(f, schedule.WithInstrs(isa.For(s.Task.Target)))
+// step is before after one more step, if that leaves code that can be made.
+func (s *Space) step(before schedule.Result, st schedule.Step) (schedule.Result, error) {
+	r, err := schedule.Trace{st}.ApplyAll(before.Func, schedule.WithInstrs(isa.For(s.Task.Target)))
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	if err := size.Check(f.Body, r.Func.Body); err != nil {
-		return nil, err
+	if err := size.Check(before.Func.Body, r.Func.Body); err != nil {
+		return r, err
 	}
-	return r.Func, arith.VerifyWidths(r.Func)
+	r.Packs = slices.Concat(before.Packs, r.Packs)
+	return r, arith.VerifyWidths(r.Func)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -16,8 +17,10 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
+	"ripc/targets/isa"
 )
 
 // drawSpace is the space of a random small layer.
@@ -119,10 +122,11 @@ func TestBuild(test *testing.T) {
 		if err != nil || again.Key() != c.Key() || again.Func.String() != c.Func.String() || s.Key(c.Point) != s.Key(p) {
 			t.Fatalf("%v: %v\n%s\n%s", p, err, c.Key(), again.Key())
 		}
+		whole, err := c.Trace.ApplyAll(s.Task.Func, schedule.WithInstrs(isa.For(s.Task.Target)))
+		if err != nil || !reflect.DeepEqual(whole, c.Result) {
+			t.Fatalf("the trace of %v does not give its Func and its packs: %v", p, err)
+		}
 		if got, err := c.Trace.ApplyAll(s.Task.Func); err == nil { // without instructions
-			if got.Func.String() != c.Func.String() {
-				t.Fatalf("the trace of %v does not give its Func", p)
-			}
 			difftest.Same(test, s.Task.Func, got.Whole(), 1)
 		}
 	})

@@ -37,13 +37,13 @@ func (s *Space) Extend(p Point, r *rand.Rand) (Point, bool) {
 	}
 	for range maxDraws {
 		more := draw(loops[r.IntN(len(loops))], r)
-		f := c.Func
+		now := c.Result
 		for _, st := range more {
-			if f, err = s.step(f, st); err != nil {
+			if now, err = s.step(now, st); err != nil {
 				break
 			}
 		}
-		if err == nil && size.Of(f.Body) <= size.Preferred {
+		if err == nil && size.Of(now.Func.Body) <= size.Preferred {
 			p.Steps = append(p.Steps[:len(p.Steps):len(p.Steps)], more...)
 			return p, true
 		}

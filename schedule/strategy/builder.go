@@ -17,9 +17,8 @@ import (
 // builder writes a trace and applies it as it goes. After a step that has to be legal and is not, nothing more happens.
 type builder struct {
 	*Layer
-	f     *ir.Func // as the trace leaves it
-	trace schedule.Trace
-	left  []LeftOut
+	draft
+	left []LeftOut
 	// frugal leaves steps out that only make the code faster and make too much of it.
 	frugal bool
 
@@ -27,7 +26,14 @@ type builder struct {
 	failed string // the step that err is about
 }
 
-func newBuilder(l *Layer) *builder { return &builder{Layer: l, f: l.Func} }
+// draft is a trace, and what it makes of the layer's Func.
+type draft struct {
+	trace schedule.Trace
+	f     *ir.Func
+	packs []schedule.Pack
+}
+
+func newBuilder(l *Layer) *builder { return &builder{Layer: l, draft: draft{f: l.Func}} }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
@@ -37,7 +43,7 @@ func (b *builder) try(text string) error {
 	if r.err != nil {
 		return r.err
 	}
-	b.f, b.trace = r.f, append(b.trace, r.step)
+	b.draft = draft{append(b.trace, r.step), r.Func, append(b.packs, r.Packs...)}
 	return nil
 }
 
@@ -67,14 +73,14 @@ func (b *builder) may(format string, args ...any) bool {
 	if b.err != nil {
 		return false
 	}
-	text, before, trace := fmt.Sprintf(format, args...), b.f, b.trace
+	text, before := fmt.Sprintf(format, args...), b.draft
 	if err := b.try(text); err != nil {
 		b.left = append(b.left, LeftOut{text, reason(err)})
 		return false
 	}
 	if b.frugal {
-		if n := b.steps.size(b.f); n > size.Sure && n > b.steps.size(before) {
-			b.f, b.trace = before, trace
+		if n := b.steps.size(b.f); n > size.Sure && n > b.steps.size(before.f) {
+			b.draft = before
 			b.left = append(b.left, LeftOut{text, tooLarge})
 			return false
 		}
@@ -209,15 +215,15 @@ func (b *builder) unroll(loops ...*ir.For) {
 	if b.err != nil {
 		return
 	}
-	before, trace := b.f, len(b.trace)
+	before := b.draft
 	for _, l := range loops {
 		b.may("unroll %s", l.Var)
 	}
-	if n := b.steps.size(b.f); n > size.Preferred && n > b.steps.size(before) {
-		for _, st := range b.trace[trace:] {
+	if n := b.steps.size(b.f); n > size.Preferred && n > b.steps.size(before.f) {
+		for _, st := range b.trace[len(before.trace):] {
 			b.left = append(b.left, LeftOut{st.String(), tooLarge})
 		}
-		b.f, b.trace = before, b.trace[:trace]
+		b.draft = before
 	}
 }
 

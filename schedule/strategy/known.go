@@ -28,8 +28,8 @@ type application struct {
 
 // applied is what an application came to.
 type applied struct {
+	schedule.Result
 	step schedule.Step
-	f    *ir.Func
 	err  error
 }
 
@@ -41,7 +41,7 @@ func (s *steps) apply(f *ir.Func, text string) applied {
 			panic("BUG: a strategy wrote " + text + ": " + err.Error())
 		}
 		r, err := schedule.Trace{st}.ApplyAll(f, schedule.WithInstrs(s.instrs))
-		return applied{st, r.Func, err}
+		return applied{r, st, err}
 	})
 }
 

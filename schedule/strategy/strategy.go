@@ -57,8 +57,8 @@ type Choice struct {
 	Values   Values
 	Trace    schedule.Trace
 	LeftOut  []LeftOut
-	// Func is what the trace leaves, with packed parameters in their new shapes.
-	Func *ir.Func
+	// Result is what the trace makes of the Func. Of a trace that was read, such as a recorded one, it has none.
+	schedule.Result
 }
 
 // All lists the strategies. Of those that cost the same, the first is the default.
@@ -124,7 +124,7 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}
 	}
-	return Choice{s.Name, all, b.trace, b.left, b.f}, nil
+	return Choice{s.Name, all, b.trace, b.left, schedule.Result{Func: b.f, Packs: b.packs}}, nil
 }
 
 // Defaults are the default values of a strategy's knobs.
