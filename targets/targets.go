@@ -1,5 +1,5 @@
 // Package targets holds what ripc knows of each machine it can compile for: the features, spelled out one by one, the sizes
-// of vectors, registers and caches, by which costs are estimated (schedule/cost), and cores, which only reports show.
+// of vectors, registers and caches, by which costs are estimated (schedule/cost), cores, which only reports show, and threads.
 //
 // A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
 // builtin. The package knows nothing of kernels, schedules or code generation.
@@ -39,6 +39,9 @@ type Target struct {
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86
 	Cores int `json:"cores"`
+	// Threads is how many threads share the rows of a layer by its schedule, 0 where that is not known, since the target stands for many
+	// machines, or for one whose code others run as well.
+	Threads int `json:"threads,omitempty"`
 
 	// QemuCPU is what qemu-user's -cpu must be so that it refuses instructions the machine does not have; empty
 	// if qemu has no such model.

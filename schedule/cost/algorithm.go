@@ -95,14 +95,14 @@ func PopcountDenseLanes(t targets.Target, l Layer) Estimate {
 
 // lanes estimates what it takes to make each filter's words of a pixel: two operations a source, and a rotation.
 func lanes(t targets.Target, l Layer) Estimate {
-	pixels := float64(l.Lanes.Pixels*l.ActivationPlanes*l.Filters) * again(l)
+	pixels := float64(l.Lanes.Pixels*l.ActivationPlanes*l.Filters) * again(t, l)
 	return Estimate(t.Sums().Word * t.WordShares().Lane * pixels * float64(l.Lanes.Words*(2*l.Lanes.Sources+4)))
 }
 
 // again is how often a row of the input is copied: blocks of rows of the output (as schedules share them out, see Rows) copy those
 // that their windows reach.
-func again(l Layer) float64 {
-	rows := int64(Rows(int(l.Rows)))
+func again(t targets.Target, l Layer) float64 {
+	rows := int64(Rows(t, int(l.Rows)))
 	return float64(rows+l.TapRows-1) / float64(rows)
 }
 
@@ -172,7 +172,7 @@ func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
 	case l.Grouped: // each lane reads a channel of its own, one position after the other
 		step, twice = op+c.Load+c.Position, 1
 	}
-	copies := again(l)
+	copies := again(t, l)
 	if l.Rows == 1 {
 		copies = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
 	}
@@ -198,7 +198,7 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	case l.Filters%lanes != 0:
 		each *= float64(lanes) / WordChannels
 	}
-	rows, shares := int64(TableRows(int(l.Rows), int(l.TapRows))), int64(1)
+	rows, shares := int64(TableRows(t, int(l.Rows), int(l.TapRows))), int64(1)
 	if l.Mean {
 		rows, shares = 1, max(1, l.Filters/MeanFilters)
 	}
@@ -269,11 +269,11 @@ func Runs(most, groups, taps int) (lookups, run int) {
 
 // TableRows is the number of rows of the output that share the tables that are made for them: half as many tasks as Rows makes, since
 // tables are dear. Windows of one row share none with those of the next, so that tables need not leave the first cache.
-func TableRows(h, window int) int {
+func TableRows(t targets.Target, h, window int) int {
 	if window == 1 {
 		return 1
 	}
-	return min(h, 2*Rows(h))
+	return min(h, 2*Rows(t, h))
 }
 
 // MeanFilters is how many filters of a layer that writes the mean of all positions look up in tables that are made for them: with fewer, which

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -13,7 +14,7 @@ const LaneBits = 32
 // MaxPositions bounds the positions of a tile, and so its code. It has not been measured against its neighbours.
 const MaxPositions = 13
 
-// MaxThreads is the number of threads that rows are shared out among evenly, at least.
+// MaxThreads is the number of threads that rows are shared out among where the target does not say how many there are.
 const MaxThreads = 8
 
 // MaxCarried is the number of positions of a tile that have registers for sums and carries besides everything that a count
@@ -146,8 +147,11 @@ func Vectors(t targets.Target, lanes, bits int) int {
 	return max(1, (lanes+n-1)/n)
 }
 
-// Rows is the number of rows that a thread computes at once.
-func Rows(h int) int { return max(1, (h+MaxThreads-1)/MaxThreads) }
+// Rows is the number of rows, of h, that a thread computes at once: its share of them, where all threads have one.
+func Rows(t targets.Target, h int) int {
+	threads := cmp.Or(t.Threads, MaxThreads)
+	return max(1, (h+threads-1)/threads)
+}
 
 // Lanes is how many of the channels of a float output are computed together, in rows of width w: two registers, or four
 // where one position has few sums and each waits for the one before; fewer where many channels would be computed twice.

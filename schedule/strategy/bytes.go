@@ -75,7 +75,7 @@ func byteTile(l *Layer) cost.ByteTile {
 func byteKnobs(l *Layer) []Knob {
 	s, t, w, h := sumOf(l), byteTile(l), l.out.extent(ir.Col), l.rows()
 	words, where := cost.ByteSteps(s)
-	rows := cost.Rows(h)
+	rows := cost.Rows(l.Target, h)
 	ks := lanesKnobs(l)
 	for i := range ks {
 		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {

@@ -43,7 +43,7 @@ func among(list []int, n int) []int {
 // rowsKnob shares rows out.
 func rowsKnob(l *Layer) Knob {
 	h := l.rows()
-	return Knob{tileH, "rows of the output that a thread computes at once", upTo(h), cost.Rows(h)}
+	return Knob{tileH, "rows of the output that a thread computes at once", upTo(h), cost.Rows(l.Target, h)}
 }
 
 // columnsKnob is the tile of output positions of which at most most have registers.

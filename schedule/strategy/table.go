@@ -109,7 +109,7 @@ func tableKnobs(l *Layer) []Knob {
 	ks := []Knob{
 		{filters, "filters that are looked up at once", domain, domain[best]},
 		tile,
-		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(h, l.sum.extent(ir.TapRow))},
+		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(l.Target, h, l.sum.extent(ir.TapRow))},
 		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
 		{kept, "keep all sums of a block of filters in registers, not only those of bytes", keeps, keeps[len(keeps)-1]},
