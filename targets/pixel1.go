@@ -14,6 +14,7 @@ func pixel1() Target {
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,
+		Threads:    4,
 		QemuCPU:    "cortex-a57",
 		Board:      "Google Pixel (Snapdragon 821), 2 + 2 x Kryo out of order, two vector pipes",
 	}

@@ -16,6 +16,7 @@ func rpi3() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
+		Threads:    4,
 		QemuCPU:    "cortex-a53",
 		Board:      "Raspberry Pi 3 (BCM2837), 4 x Cortex-A53 in order, one 128-bit vector instruction a cycle",
 	}

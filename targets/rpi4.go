@@ -14,6 +14,7 @@ func rpi4() Target {
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,
+		Threads:    4,
 		QemuCPU:    "cortex-a72",
 		Board:      "Raspberry Pi 4 (BCM2711), 4 x Cortex-A72 out of order, two vector pipes, slow tbl",
 	}

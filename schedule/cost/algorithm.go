@@ -102,7 +102,7 @@ func lanes(t targets.Target, l Layer) Estimate {
 // again is how often a row of the input is copied: blocks of rows of the output (as schedules share them out, see Rows) copy those
 // that their windows reach.
 func again(t targets.Target, l Layer) float64 {
-	rows := int64(Rows(t, int(l.Rows)))
+	rows := int64(Rows(t, int(l.Rows), Any))
 	return float64(rows+l.TapRows-1) / float64(rows)
 }
 
@@ -265,15 +265,6 @@ func Runs(most, groups, taps int) (lookups, run int) {
 		return n * taps, n
 	}
 	return lookups, run
-}
-
-// TableRows is the number of rows of the output that share the tables that are made for them: half as many tasks as Rows makes, since
-// tables are dear. Windows of one row share none with those of the next, so that tables need not leave the first cache.
-func TableRows(t targets.Target, h, window int) int {
-	if window == 1 {
-		return 1
-	}
-	return min(h, 2*Rows(t, h))
 }
 
 // MeanFilters is how many filters of a layer that writes the mean of all positions look up in tables that are made for them: with fewer, which

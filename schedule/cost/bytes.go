@@ -156,16 +156,3 @@ func byteWord(t targets.Target, s Sum, vectors, positions, step int) float64 {
 	}
 	return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
 }
-
-// SpreadRows is the number of rows, at most most, whose inputs may be kept four times each: so many that they leave a
-// quarter of the first-level cache to a tile's weights. It is 0 if not even two rows do, or one where there is one.
-func SpreadRows(t targets.Target, most, bytes, stride, window int) int {
-	fits := func(h int) bool { return ((h-1)*stride+window)*bytes <= t.L1*3/4 }
-	for most > 2 && !fits(most) {
-		most--
-	}
-	if !fits(most) {
-		return 0
-	}
-	return most
-}

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 
@@ -13,9 +12,6 @@ const LaneBits = 32
 
 // MaxPositions bounds the positions of a tile, and so its code. It has not been measured against its neighbours.
 const MaxPositions = 13
-
-// MaxThreads is the number of threads that rows are shared out among where the target does not say how many there are.
-const MaxThreads = 8
 
 // MaxCarried is the number of positions of a tile that have registers for sums and carries besides everything that a count
 // of words by look-up takes. It has not been measured against its neighbours.
@@ -145,12 +141,6 @@ func PairPositions(t targets.Target) int { return (t.Registers - 4) / 4 }
 func Vectors(t targets.Target, lanes, bits int) int {
 	n := t.VectorBits / bits
 	return max(1, (lanes+n-1)/n)
-}
-
-// Rows is the number of rows, of h, that a thread computes at once: its share of them, where all threads have one.
-func Rows(t targets.Target, h int) int {
-	threads := cmp.Or(t.Threads, MaxThreads)
-	return max(1, (h+threads-1)/threads)
 }
 
 // Lanes is how many of the channels of a float output are computed together, in rows of width w: two registers, or four

@@ -73,21 +73,15 @@ func byteTile(l *Layer) cost.ByteTile {
 }
 
 func byteKnobs(l *Layer) []Knob {
-	s, t, w, h := sumOf(l), byteTile(l), l.out.extent(ir.Col), l.rows()
+	s, t, w := sumOf(l), byteTile(l), l.out.extent(ir.Col)
 	words, where := cost.ByteSteps(s)
-	rows := cost.Rows(l.Target, h)
 	ks := lanesKnobs(l)
 	for i := range ks {
 		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {
 			return n%(perVector(l)*slices.Min(byteVectors(l))) != 0 || l.out.extent(ir.Channel)%n != 0
 		})
 	}
-	copies, group2 := byteCopies(l, t, where, &rows)
-	if !l.pad.exists() { // a guard would hide that rows are inside
-		for h%rows != 0 {
-			rows--
-		}
-	}
+	rows, copies, group2 := byteCopies(l, t, where)
 	var divisors, steps []int
 	for n := 1; n <= s.Words; n++ {
 		if s.Words%n == 0 && n <= cost.MaxBytes {
@@ -124,34 +118,28 @@ func byteKnobs(l *Layer) []Knob {
 	return append(ks, orderKnobs(l)[1:]...)
 }
 
-// rowsKnobAt is rowsKnob with another default.
-func rowsKnobAt(l *Layer, n int) Knob {
-	k := rowsKnob(l)
-	k.Default = n
-	return k
-}
-
-// byteCopies says whether words of the input are kept four times by default, -1 if there are no instructions for it, in how
-// many rows at a time, and how filters are then grouped.
-func byteCopies(l *Layer, t cost.ByteTile, where cost.At, rows *int) (copies, group int) {
-	if !l.pad.exists() || l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
-		return -1, 0
+// byteCopies is how many rows are computed at once by default, whether words of the input are then kept four times, -1 if there are no
+// instructions for it, and how filters are grouped.
+func byteCopies(l *Layer, t cost.ByteTile, where cost.At) (rows, copies, group int) {
+	h := l.rows()
+	if !l.pad.exists() { // a guard would hide that rows are inside
+		return cost.Rows(l.Target, h, func(rows int) bool { return h%rows == 0 }), -1, 0
+	}
+	rows = cost.CopiedRows(l.Target, h, l.copied)
+	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
+		return rows, -1, 0
 	}
 	if l.mean.exists() { // the whole input is copied
-		return 0, 0
+		return rows, 0, 0
 	}
-	h := l.out.extent(ir.Row)
-	bytes := perVector(l) * 4 * l.pad.extent(ir.Col) * max(1, l.pad.extent(ir.Word)) * max(1, l.pad.extent(ir.Plane))
-	stride := max(1, (l.pad.extent(ir.Row)-l.sum.extent(ir.TapRow))/max(1, h-1))
-	n := cost.SpreadRows(l.Target, *rows, bytes, stride, l.sum.extent(ir.TapRow))
-	if n == 0 {
-		return 0, 0
+	spread := cost.SpreadRows(l.Target, h, func(rows int) int { return perVector(l) * l.copied(rows) })
+	if spread == 0 {
+		return rows, 0, 0
 	}
-	*rows = n
 	if t.Step == 2 && t.Vectors > 2 && where != cost.AtWords {
 		group = 2
 	}
-	return 1, group
+	return spread, 1, group
 }
 
 // byteBuilder writes the schedule of byte lanes.

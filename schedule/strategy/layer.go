@@ -283,6 +283,34 @@ func (l *Layer) rows() int {
 	return l.out.extent(ir.Row)
 }
 
+// copied is how many bytes are copied of the input for so many rows of the output, in whatever forms.
+func (l *Layer) copied(rows int) int {
+	n := 0
+	for _, c := range append([]nest{l.pad}, l.before...) {
+		if c.exists() {
+			n += l.inputRows(c, rows) * l.rowBytes(c)
+		}
+	}
+	return n
+}
+
+// inputRows is how many rows of a copy of the input are read for so many rows of the output.
+func (l *Layer) inputRows(c nest, rows int) int {
+	h, window := max(1, c.extent(ir.Row)), min(l.sum.extent(ir.TapRow), max(1, c.extent(ir.Row)))
+	stride := max(1, (h-window)/max(1, l.out.extent(ir.Row)-1))
+	return min(h, (rows-1)*stride+window)
+}
+
+// rowBytes is the size of a row of a copy of the input.
+func (l *Layer) rowBytes(c nest) int {
+	b := l.Func.Buffers()[c.buf]
+	n := b.Type.Bits()
+	for _, d := range b.Shape {
+		n *= d
+	}
+	return n / 8 / max(1, c.extent(ir.Row)) / max(1, c.extent(ir.Batch))
+}
+
 // window is the number of positions that the pool makes one of, 0 if there is no pool.
 func (l *Layer) window() int { return l.pool.extent(ir.TapRow) * l.pool.extent(ir.TapCol) }
 

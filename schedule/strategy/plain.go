@@ -35,7 +35,7 @@ func buildPlain(b *builder, v Values) {
 		b.reorder(row.Var, batch.Var)
 		outer := row.Var
 		if before := b.beforeRows(); len(before) > 0 {
-			outer, _ = b.split(row.Var, cost.Rows(b.Target, row.Extent), schedule.TailGuard)
+			outer, _ = b.split(row.Var, cost.Rows(b.Target, row.Extent, cost.Any), schedule.TailGuard)
 			for _, buf := range before {
 				b.must("compute_at %s %s", buf, outer)
 			}

@@ -41,9 +41,11 @@ func among(list []int, n int) []int {
 }
 
 // rowsKnob shares rows out.
-func rowsKnob(l *Layer) Knob {
-	h := l.rows()
-	return Knob{tileH, "rows of the output that a thread computes at once", upTo(h), cost.Rows(l.Target, h)}
+func rowsKnob(l *Layer) Knob { return rowsKnobAt(l, cost.CopiedRows(l.Target, l.rows(), l.copied)) }
+
+// rowsKnobAt is rowsKnob with another default.
+func rowsKnobAt(l *Layer, n int) Knob {
+	return Knob{tileH, "rows of the output that a thread computes at once", upTo(l.rows()), n}
 }
 
 // columnsKnob is the tile of output positions of which at most most have registers.

@@ -1,0 +1,65 @@
+package cost
+
+import (
+	"cmp"
+	"math"
+
+	"ripc/targets"
+)
+
+// MaxThreads is the number of threads that rows are shared out among where the target does not say how many there are.
+const MaxThreads = 8
+
+// MaxTableThreads is the number of threads, at most, whose blocks of rows have tables of their own, which are dear.
+const MaxTableThreads = 4
+
+// blockStart is what a block of rows takes before its first row, in rows: what it copies of rows that others copy as well. It has
+// not been measured against its neighbours.
+const blockStart = 0.25
+
+// Rows is the number of rows, of h, that a thread computes at once, one of those that fit, 0 if none does: the thread with the most
+// blocks of rows has the least to do. Where its share of the rows fits, that is one block.
+func Rows(t targets.Target, h int, fits func(rows int) bool) int {
+	return rowsAmong(threads(t), h, fits)
+}
+
+// CopiedRows is Rows of those whose inputs, which are copied in so many bytes, fit a thread's part of the second cache. Shares of MaxThreads
+// do, whatever they copy: fewer rows would copy more of them twice.
+func CopiedRows(t targets.Target, h int, bytes func(rows int) int) int {
+	part, few := t.L2/max(1, t.Threads), rowsAmong(MaxThreads, h, Any)
+	return Rows(t, h, func(rows int) bool { return rows <= few || bytes(rows) <= part })
+}
+
+// threads is the number of threads that rows are shared out among.
+func threads(t targets.Target) int { return cmp.Or(t.Threads, MaxThreads) }
+
+// rowsAmong is Rows for so many threads.
+func rowsAmong(threads, h int, fits func(rows int) bool) int {
+	over := func(n, by int) int { return (n + by - 1) / by }
+	best, least := 0, math.Inf(1)
+	for rows := max(1, over(h, threads)); rows > 0; rows-- {
+		if c := float64(over(over(h, rows), threads)) * (float64(rows) + blockStart); c < least && fits(rows) {
+			best, least = rows, c
+		}
+	}
+	return best
+}
+
+// Any says that any number of rows fits.
+func Any(int) bool { return true }
+
+// SpreadRows is Rows of those whose inputs may be kept four times each, in so many bytes: they leave a quarter of the first-level cache
+// to a tile's weights. It is 0 if not even two rows do, or one where threads have one.
+func SpreadRows(t targets.Target, h int, bytes func(rows int) int) int {
+	least := min(2, Rows(t, h, Any))
+	return Rows(t, h, func(rows int) bool { return rows >= least && bytes(rows) <= t.L1*3/4 })
+}
+
+// TableRows is the number of rows of the output that share the tables that are made for them: Rows of fewer threads. Windows of one row
+// share none with those of the next, so that tables need not leave the first cache.
+func TableRows(t targets.Target, h, window int) int {
+	if window == 1 {
+		return 1
+	}
+	return rowsAmong(min(MaxTableThreads, threads(t)), h, Any)
+}
