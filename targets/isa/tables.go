@@ -39,7 +39,7 @@ func x86Tables() []Instr {
 			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "x86_64", Needs: needs, Lanes: groups, Words: 1 << bits, Type: ir.U8})
 		}
 		for _, c := range []struct{ groups, words int }{{11, 2}, {8, 2}, {6, 1}, {4, 1}, {3, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
-			made(fmt.Sprintf("avx512_tables64_x%d", c.groups), with(vbmi, "avx512bitalg"), c.groups, 6, c.words)
+			made(fmt.Sprintf("avx512_tables64_x%d", c.groups), with(with(vbmi, "avx512bitalg"), "bmi2"), c.groups, 6, c.words)
 		}
 		for _, g := range []int{8, 4} {
 			made(fmt.Sprintf("avx512_tables16_x%d", g), avx512, g, 4, 1)

@@ -119,6 +119,9 @@ func TestAssembly(t *testing.T) {
 		}
 	}
 	for _, i := range isa.All() {
+		if i.Meaning == isa.Tables && i.Words == 64 && len(i.Func.Params)-1 <= knownPlanes {
+			wants[i.Func.Name] = []string{"vpbroadcastq", "vpshufb", "vpaddb"}
+		}
 		if len(wants[i.Func.Name]) == 0 {
 			t.Errorf("%s: say what its assembly must contain", i.Func.Name)
 		}

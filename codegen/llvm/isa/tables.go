@@ -11,7 +11,10 @@ import (
 // tables is the function of isa.Tables on x86, with 64 or 16 entries.
 func tables(i isa.Instr) Function {
 	t := tableText{name: i.Func.Name, planes: len(i.Func.Params) - 1, words: i.Func.Params[1].Shape[0], groups: i.Lanes, width: 64}
-	if i.Words == 64 {
+	switch {
+	case i.Words == 64 && t.planes <= knownPlanes:
+		return t.known()
+	case i.Words == 64:
 		return t.sixes()
 	}
 	if !slices.Contains(i.Needs, "avx512bw") {
@@ -69,7 +72,7 @@ func (t *tableText) count(above, plane, name string) string {
 	return "%c" + name
 }
 
-// sixes makes tables of 64 entries: first those of 3 channels each, of 8 entries, eight in a register, by vpmultishiftqb and
+// sixes makes tables of 64 entries, of any number of planes: first those of 3 channels each, of 8 entries, eight in a register, by vpmultishiftqb and
 // vpopcntb; then of each two the sums of all pairs of entries, by two vpermb.
 func (t *tableText) sixes() Function {
 	t.head()
@@ -102,6 +105,97 @@ func (t *tableText) sixes() Function {
 		{reg, "llvm.x86.avx512.permvar.qi.512", reg + ", " + reg},
 		{reg, "llvm.ctpop.v64i8", reg},
 	}, t.String() + "  ret void\n}\n"}
+}
+
+// knownPlanes is the number of planes up to which all that 3 channels may hold is so little that their tables, of 8 bytes each, are a constant:
+// 512 bytes of 2 planes, 4 KiB of 3.
+const knownPlanes = 3
+
+// known makes tables of 64 entries of two of 3 channels each, which are not computed but read: pdep brings the bits that say which together in fields of 8
+// bits, or of 16. So a table takes a shuffle and an addition beside what reads it, and hardly longer than to store it, where sixes takes five
+// operations of vectors.
+func (t *tableText) known() Function {
+	const reg = "<64 x i8>"
+	field := 8
+	if 3*t.planes > field {
+		field = 16
+	}
+	fmt.Fprintf(t, "@%s.halves = private unnamed_addr constant [%d x i64] [%s], align 64\n", t.name, 1<<(3*t.planes), list(1<<(3*t.planes), t.half))
+	t.head()
+	for n := range t.planes {
+		t.line("%%v%d = load i%d, ptr %%x%[1]d, align 4", n, 32*t.words)
+		t.line("%%z%d = zext i%d %%v%[1]d to i128", n, 32*t.words)
+	}
+	read := func(name, from string) {
+		t.line("%%i%s = and i64 %s, %d", name, from, 1<<field-1)
+		t.line("%%p%[1]s = getelementptr inbounds i64, ptr @%[2]s.halves, i64 %%i%[1]s", name, t.name)
+		t.line("%%h%[1]s = load i64, ptr %%p%[1]s, align 8", name)
+		t.line("%%e%[1]s = insertelement <8 x i64> poison, i64 %%h%[1]s, i32 0", name)
+		t.line("%%s%[1]s = shufflevector <8 x i64> %%e%[1]s, <8 x i64> poison, <8 x i32> zeroinitializer", name)
+		t.line("%%b%[1]s = bitcast <8 x i64> %%s%[1]s to %[2]s", name, reg)
+	}
+	each := 64 / (2 * field) // groups whose fields a word holds
+	for g := range t.groups {
+		next := fmt.Sprintf("%%next%d", g)
+		if g%each == 0 {
+			next = t.fields(g, field, 6*g)
+		} else {
+			t.line("%s = lshr i64 %%f%d, %d", next, g-1, 2*field)
+		}
+		// Opaque, so that LLVM shifts by two fields and takes bytes, and does not shift and mask each field by itself.
+		t.line("%%f%d = call i64 asm \"\", \"=r,0\"(i64 %s)", g, next)
+		t.line("%%g%d = lshr i64 %%f%[1]d, %d", g, field)
+		lo, hi := fmt.Sprintf("%d.lo", g), fmt.Sprintf("%d.hi", g)
+		read(lo, fmt.Sprintf("%%f%d", g))
+		read(hi, fmt.Sprintf("%%g%d", g))
+		t.line("%%r%d = call %[2]s @llvm.x86.avx512.pshuf.b.512(%[2]s %%b%[3]s, %[2]s %[4]s)", g, reg, hi, t.bytes(func(l int) int { return l / 8 }))
+		t.line("%%y%[1]d = add %[2]s %%b%[3]s, %%r%[1]d", g, reg, lo)
+		t.line("%%at%d = getelementptr inbounds i8, ptr %%t, i64 %d", g, 64*g)
+		t.line("store %[1]s %%y%[2]d, ptr %%at%[2]d, align 1", reg, g)
+	}
+	return Function{[]Declaration{
+		{"i64", "llvm.x86.bmi.pdep.64", "i64, i64"},
+		{reg, "llvm.x86.avx512.pshuf.b.512", reg + ", " + reg},
+	}, t.String() + "  ret void\n}\n"}
+}
+
+// fields is the name of a word of fields of so many bits: each has 3 channels, from the first on, and the planes of a channel side by side.
+func (t *tableText) fields(g, field, first int) string {
+	all := ""
+	for n := range t.planes {
+		var mask uint64
+		for at := 0; at < 64; at += field {
+			for c := range 3 {
+				mask |= 1 << (at + c*t.planes + n)
+			}
+		}
+		id := fmt.Sprintf("%d.%d", g, n)
+		t.line("%%after%s = lshr i128 %%z%d, %d", id, n, first)
+		t.line("%%from%[1]s = trunc i128 %%after%[1]s to i64", id)
+		t.line("%%in%[1]s = call i64 @llvm.x86.bmi.pdep.64(i64 %%from%[1]s, i64 %[2]d)", id, int64(mask))
+		if all == "" {
+			all = "%in" + id
+			continue
+		}
+		t.line("%%all%[1]s = or i64 %[2]s, %%in%[1]s", id, all)
+		all = "%all" + id
+	}
+	return all
+}
+
+// half is what 3 channels count, of which held are the bits, all planes of a channel side by side: a byte for each of 8 entries.
+func (t *tableText) half(held int) string {
+	var counts uint64
+	for e := range 8 {
+		count := 0
+		for c := range 3 {
+			for n := range t.planes {
+				count += (held>>(c*t.planes+n)&1 ^ e>>c&1) << n
+			}
+		}
+		counts |= uint64(count) << (8 * e)
+	}
+	return fmt.Sprint("i64 ", int64(counts))
 }
 
 // fours makes tables of 16 entries, as many as a register holds at a time: vpshufb and vpsrlvd bring a group's channels to all
