@@ -31,8 +31,14 @@ func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
 // checkFission refuses to split loop l into one over first and one over second, unless nothing that second does in an
 // iteration is seen by first in a later one.
 func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
-	sc := deps.ScopeOf(f.Body)
 	x, y := deps.Accesses(first...), deps.Accesses(second...)
+	maps.DeleteFunc(x, func(buf string, as []deps.Access) bool {
+		return len(y[buf]) == 0 || !deps.Written(as) && !deps.Written(y[buf])
+	})
+	if len(x) == 0 { // mostly
+		return nil
+	}
+	sc := deps.ScopeOf(f.Body)
 	for _, buf := range slices.Sorted(maps.Keys(x)) {
 		p, meet := sc.Meet(x[buf], y[buf], deps.Reductions, l.Var)
 		if !meet {

@@ -38,6 +38,9 @@ const (
 // and the greatest common divisor of their factors (Banerjee, Dependence Analysis, 1997). A Pair need not meet; where
 // there is none, nothing meets.
 func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
+	if !Written(as) && !Written(bs) {
+		return Pair{}, false
+	}
 	m := meeting{sc: sc, still: sc.Outer[loops[0]], forms: map[formKey]form{}}
 	for _, a := range as {
 		for _, b := range bs {

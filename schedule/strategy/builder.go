@@ -162,13 +162,13 @@ func (b *builder) serial(bufs ...string) []*ir.For {
 		if !ok || l.Kind != ir.Serial {
 			return true
 		}
-		ws := written(l)
-		for w := range ws {
-			if !slices.Contains(bufs, w) {
-				return true
+		some, only := false, true
+		for buf := range writes(l) {
+			if some, only = true, slices.Contains(bufs, buf); !only {
+				break
 			}
 		}
-		if len(ws) > 0 {
+		if some && only {
 			out = append(out, l)
 		}
 		return true

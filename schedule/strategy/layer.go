@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"iter"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
@@ -373,20 +375,28 @@ func allocs(s ir.Stmt) []string {
 // written are the buffers that s writes.
 func written(s ir.Stmt) map[string]bool {
 	out := map[string]bool{}
-	ir.Walk(s, func(s ir.Stmt) bool {
-		switch s := s.(type) {
-		case *ir.Store:
-			out[s.Buf] = true
-		case *ir.Call:
-			for i, p := range s.Fn.Params {
-				if p.Out {
-					out[s.Args[i].Buf] = true
+	for buf := range writes(s) {
+		out[buf] = true
+	}
+	return out
+}
+
+// writes goes through them, each as often as it is written.
+func writes(s ir.Stmt) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		more := true
+		ir.Walk(s, func(s ir.Stmt) bool {
+			switch s := s.(type) {
+			case *ir.Store:
+				more = more && yield(s.Buf)
+			case *ir.Call:
+				for i, p := range s.Fn.Params {
+					more = more && (!p.Out || yield(s.Args[i].Buf))
 				}
 			}
-		}
-		return true
-	})
-	return out
+			return more
+		})
+	}
 }
 
 // storesTo lists the stores to a buffer.
