@@ -66,18 +66,17 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 	}
 	settings := t.Settings
 	settings.Best = tr.best
-	var r runner.Result
-	measure := func() (err error) {
-		r, err = t.Runner.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
-		return err
-	}
-	if err := within(ctx, t.slots, func() error {
-		if t.here {
-			return t.working(ctx, measuring, measure)
+	j := runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings)
+	r, err := t.measure(ctx, j)
+	if err == nil && tr.number == 0 && !r.Machine.Simulated && r.Measurement.Failure == nil {
+		// A task whose default schedule took long because something else ran would look hopeless for good. What else wants to be measured
+		// comes between the two.
+		var again runner.Result
+		if again, err = t.measure(ctx, j); err == nil && again.Measurement.Failure == nil && again.Measurement.Cost < r.Measurement.Cost {
+			r = again
 		}
-		defer t.clock(measuring)()
-		return measure()
-	}); err != nil {
+	}
+	if err != nil {
 		return lost(err)
 	}
 	a := answer{measurement: r.Measurement, machine: r.Machine}
@@ -86,6 +85,23 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 		a.machine = r.Machine
 	}
 	return a
+}
+
+// measure has a job measured when there is room.
+func (t *tuner) measure(ctx context.Context, j runner.Job) (runner.Result, error) {
+	var r runner.Result
+	measure := func() (err error) {
+		r, err = t.Runner.Measure(ctx, j)
+		return err
+	}
+	err := within(ctx, t.slots, func() error {
+		if t.here {
+			return t.working(ctx, measuring, measure)
+		}
+		defer t.clock(measuring)()
+		return measure()
+	})
+	return r, err
 }
 
 // unbuildable is what a failed build says of the candidate; ok is false where it says nothing of it: the tuner was stopped, or tools are

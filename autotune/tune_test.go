@@ -236,6 +236,50 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// disturbed is a runner that takes times, while something else runs whenever a kernel is there for the first time.
+type disturbed struct {
+	*inProcess
+	slower float64
+
+	mu    sync.Mutex
+	known map[string]bool // kernels
+}
+
+func (*disturbed) Machine() records.Machine { return records.Machine{CPU: "made up"} }
+func (*disturbed) Unit() records.Unit       { return records.Nanoseconds }
+
+func (d *disturbed) Measure(ctx context.Context, j runner.Job) (runner.Result, error) {
+	r, err := d.inProcess.Measure(ctx, j)
+	r.Machine, r.Measurement.Unit = d.Machine(), d.Unit()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if key := runner.Hash(j.Library); !d.known[key] {
+		d.known[key] = true
+		m := &r.Measurement
+		m.Cost, m.Low, m.High, m.Samples = m.Cost*d.slower, m.Low*d.slower, m.High*d.slower, []float64{m.Cost * d.slower}
+	}
+	return r, err
+}
+
+// TestDisturbed: what runs beside the tuner when default schedules are timed makes no task look hopeless; other schedules are timed once.
+func TestDisturbed(t *testing.T) {
+	results := map[float64]*autotune.Result{}
+	for _, slower := range []float64{1, 10} {
+		run := &disturbed{inProcess: &inProcess{}, slower: slower, known: map[string]bool{}}
+		r, err := tune(t, network(t, layer{"a", 32}), autotune.Options{Runner: run, Records: filepath.Join(t.TempDir(), "records"), Trials: 16, Round: 4, Search: "random"})
+		if err != nil || r.Trials != 16 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if run.jobs <= 16 || run.jobs >= 32 {
+			t.Errorf("16 schedules were measured %d times", run.jobs)
+		}
+		results[slower] = r
+	}
+	if results[10].Default != results[1].Default {
+		t.Errorf("default schedules take %g, not %g as without what runs beside them", results[10].Default, results[1].Default)
+	}
+}
+
 // growing is a runner elsewhere, such as a fleet, that has one slot until it has measured some, and more then.
 type growing struct {
 	*inProcess
