@@ -263,7 +263,7 @@ func (b *builder) pads() {
 	}
 }
 
-// row makes vectors of a row of the padded input without its border. The last one overlaps the one before.
+// row makes vectors of a row of the padded input without its border, and writes them out if they are few. The last one overlaps the one before.
 func (b *builder) row(l *ir.For) {
 	left, right := border(l)
 	if left+right >= l.Extent || left+right > 0 && !b.may("peel %s %d %d", l.Var, left, right) {
@@ -272,6 +272,9 @@ func (b *builder) row(l *ir.For) {
 	lanes := min(cost.PowerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
 	if inner := l.Var + ".i"; lanes > 1 && b.may("split %s %d tail=%s -> %s.o %s", l.Var, lanes, schedule.TailShift, l.Var, inner) {
 		b.may("vectorize %s", inner)
+		if outer := b.find(l.Var + ".o"); outer != nil && outer.Extent <= cost.CopiedVectors(b.Target) {
+			b.unroll(outer)
+		}
 	}
 }
 
