@@ -102,6 +102,7 @@ type ByteTile struct {
 	Positions int
 	Step      int // words that an instruction takes
 	Outputs   int // positions of the output around it
+	Group     int // registers of filters that are counted for all positions before the next ones, 0 for all
 }
 
 // TileBytes gives the tile with the fewest operations for each position and filter of a row, of vectors registers of filters
@@ -141,6 +142,19 @@ func TileBytes(t targets.Target, s Sum, w, window int, vectors []int) ByteTile {
 		}
 	}
 	return best
+}
+
+// TileGrouped is a tile of a layer of one tap for cores that wait for each operand: two positions of so many registers of filters, of which two are
+// counted at a time, so that there are registers for it. By estimated cycles of rpi3, SqueezeNet's squeeze layers of 1 bit take 8 to 9 % less
+// than with the tiles of TileBytes.
+func TileGrouped(t targets.Target, s Sum, w, vectors int) (ByteTile, bool) {
+	const positions, step, group = 2, 2, 2
+	words, _ := ByteSteps(s)
+	fits := positions*vectors+step*(positions+group)+2 <= t.Registers
+	if !t.InOrder || !fits || s.Planes || s.Rows*s.Cols > 1 || words%step != 0 || w < positions || vectors <= 2*group {
+		return ByteTile{}, false
+	}
+	return ByteTile{Vectors: vectors, Positions: positions, Step: step, Outputs: positions, Group: group}, true
 }
 
 // byteWord is the cost of a word for all of a tile.

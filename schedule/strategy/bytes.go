@@ -69,7 +69,13 @@ func byteVectors(l *Layer) []int {
 
 // byteTile is the default tile.
 func byteTile(l *Layer) cost.ByteTile {
-	return cost.TileBytes(l.Target, sumOf(l), l.out.extent(ir.Col), l.window(), byteVectors(l))
+	s, w, vectors := sumOf(l), l.out.extent(ir.Col), byteVectors(l)
+	if !l.pad.exists() && !l.mean.exists() && l.window() == 0 {
+		if t, ok := cost.TileGrouped(l.Target, s, w, slices.Max(vectors)); ok {
+			return t
+		}
+	}
+	return cost.TileBytes(l.Target, s, w, l.window(), vectors)
 }
 
 func byteKnobs(l *Layer) []Knob {
@@ -123,7 +129,7 @@ func byteKnobs(l *Layer) []Knob {
 func byteCopies(l *Layer, t cost.ByteTile, where cost.At) (rows, copies, group int) {
 	h := l.rows()
 	if !l.pad.exists() { // a guard would hide that rows are inside
-		return cost.Rows(l.Target, h, func(rows int) bool { return h%rows == 0 }), -1, 0
+		return cost.Rows(l.Target, h, func(rows int) bool { return h%rows == 0 }), -1, t.Group
 	}
 	rows = cost.CopiedRows(l.Target, h, l.copied)
 	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
