@@ -85,7 +85,7 @@ func TestARMv7CallsNothing(t *testing.T) {
 }
 
 func TestPackARM(t *testing.T) {
-	match(t, assembly(t, pack(64), target(t, "rpi4")), `addv`, `!\bbl\s`)
+	match(t, assembly(t, pack(64), target(t, "rpi4")), `addp`, `!addv`, `!\bbl\s`)
 }
 
 // innermost is the text from the first label to the last backward branch to it that has the most vector instructions

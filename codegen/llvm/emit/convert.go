@@ -42,6 +42,9 @@ func (e *emitter) convert(a val, t ir.Type) val {
 		out.v = e.b().NewUIToFP(a.v, to)
 	case t.Bits() < a.t.Bits():
 		out.v = e.b().NewTrunc(a.v, to)
+		if of := e.bits[a.v]; of != nil {
+			e.bits[out.v] = of
+		}
 	case t.Bits() == a.t.Bits():
 		out.v = a.v
 	case a.t.Signed():

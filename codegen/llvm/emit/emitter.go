@@ -62,8 +62,9 @@ type emitter struct {
 	vars   map[string]val              // loop variables in scope
 	ranges arith.Ranges                // and their ranges
 	narrow map[value.Value]value.Value // i64 values that were widened, and what from
-	bits   map[value.Value]value.Value // popcounts, and what of (see popcountAdd)
-	sums   map[int]bool                // popcountAdd's functions, by lanes
+	bits   map[value.Value]value.Value // popcounts of 32-bit lanes, and what of (see popcountAdd)
+	sums   map[counted]bool            // popcountAdd's functions
+	masks  map[int]bool                // maskOf's functions, by lanes
 	udiv64 bool                        // divide64 is called
 	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
 	highs  map[int]bool                // high's functions, by lanes
@@ -87,7 +88,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[int]bool{}, fmas: map[int]bool{}, highs: map[int]bool{}, origins: map[origin]value.Value{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, fmas: map[int]bool{}, highs: map[int]bool{}, origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -190,12 +191,11 @@ func (e *emitter) print() []byte {
 	for _, f := range e.instrs {
 		functions = append(functions, f.function)
 	}
-	for _, lanes := range slices.Sorted(maps.Keys(e.sums)) {
-		if e.target.Arch == "arm" {
-			functions = append(functions, popcountAddArm(lanes))
-		} else {
-			functions = append(functions, popcountAddX86(lanes, e.target))
-		}
+	for _, sums := range slices.SortedFunc(maps.Keys(e.sums), counted.compare) {
+		functions = append(functions, sums.function(e.target))
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.masks)) {
+		functions = append(functions, maskText(lanes))
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
 		functions = append(functions, isa.Function{Text: fusedText(lanes)})

@@ -173,7 +173,9 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		return e.binary(ir.Xor, a, imm(a.t, -1))
 	case op == ir.Popcount && a.t.IsInt():
 		out.v = e.overloaded("llvm.ctpop", lt, a.v)
-		e.bits[out.v] = a.v
+		if a.t.Bits() == ir.U32.Bits() {
+			e.bits[out.v] = a.v
+		}
 	case op == ir.Abs && float:
 		out.v, out.flushed, out.positive = e.overloaded("llvm.fabs", lt, a.v), a.flushed, true
 	case op == ir.Abs && a.t.IsInt() && !a.t.Signed():

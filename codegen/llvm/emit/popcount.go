@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,21 +10,115 @@ import (
 
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
+	"ripc/targets"
 )
 
 // popcountAdd adds a vector of popcounts to what is at an address. 32-bit Arm counts bytes, and adds pairs of 16-bit
 // numbers to 32-bit ones (vpadal), which LLVM does not find: it widens first, then adds. x86 without vpopcntd counts bytes
-// too, and LLVM does not find the multiplications that add them up (see popcountAddX86).
+// too, and LLVM does not find the multiplications that add them up (see popcountAddX86). To narrower sums 64-bit Arm adds neighbours
+// among bytes, where LLVM widens them to 32 bits and takes the lower bits of these.
 func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (val, bool) {
 	bits := e.bits[x.v]
-	if op != ir.AddTo || bits == nil || !e.countsBytes() || !x.wide || e.lanes%4 != 0 || x.t.Bits() != 32 {
+	if op != ir.AddTo || bits == nil || !x.wide || !e.countsBytes(x.t) {
 		return val{}, false
 	}
-	e.sums[e.lanes] = true
-	vt := e.typeOf(ir.I32, true)
-	f := llir.NewFunc(fmt.Sprintf("ripc_popcount_add_x%d", e.lanes), vt, llir.NewParam("", vt), llir.NewParam("", vt))
+	sums := counted{e.lanes, x.t.Bits()}
+	e.sums[sums] = true
+	vt := e.typeOf(x.t, true)
+	f := llir.NewFunc(sums.name(), vt, llir.NewParam("", vt), llir.NewParam("", e.typeOf(ir.I32, true)))
 	acc := e.read(x.t, true, at, align)
 	return val{v: e.b().NewCall(f, acc.v, bits), t: x.t, wide: true}, true
+}
+
+// countsBytes reports whether popcountAdd knows better than LLVM how to add counts of 32-bit lanes to sums of type sum.
+func (e *emitter) countsBytes(sum ir.Type) bool {
+	switch t := e.target; t.Arch {
+	case "arm":
+		return sum.Bits() == 32 && e.lanes%4 == 0
+	case "x86_64":
+		return sum.Bits() == 32 && e.lanes%4 == 0 && t.Has("ssse3") && !t.Has("avx512vpopcntdq")
+	case "aarch64":
+		return sum.Bits() < 32 && e.lanes%(t.VectorBits/sum.Bits()) == 0
+	}
+	return false
+}
+
+// counted are sums of counts: how many, and of how many bits each.
+type counted struct{ lanes, bits int }
+
+func (c counted) compare(o counted) int {
+	return cmp.Or(cmp.Compare(c.lanes, o.lanes), cmp.Compare(c.bits, o.bits))
+}
+
+// name is that of the function that adds counts to c.
+func (c counted) name() string {
+	if c.bits < 32 {
+		return fmt.Sprintf("ripc_popcount_add_u%d_x%d", c.bits, c.lanes)
+	}
+	return fmt.Sprintf("ripc_popcount_add_x%d", c.lanes)
+}
+
+// function is the function behind popcountAdd.
+func (c counted) function(t targets.Target) isa.Function {
+	switch t.Arch {
+	case "arm":
+		return popcountAddArm(c.lanes)
+	case "aarch64":
+		return popcountAddArm64(c)
+	}
+	return popcountAddX86(c.lanes, t)
+}
+
+// popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits: cnt, addp among bytes until there is a register of pairs, then uadalp
+// to sums of 16 bits, or of all four bytes, then add to those of 8.
+func popcountAddArm64(c counted) isa.Function {
+	calls := []isa.Declaration{
+		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
+		{Result: "<16 x i8>", Name: "llvm.aarch64.neon.addp.v16i8", Params: "<16 x i8>, <16 x i8>"},
+	}
+	if c.bits == 16 {
+		calls = append(calls, isa.Declaration{Result: "<8 x i16>", Name: "llvm.aarch64.neon.uaddlp.v8i16.v16i8", Params: "<16 x i8>"})
+	}
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	sums, one := fmt.Sprintf("<%d x i%d>", c.lanes, c.bits), 128/c.bits
+	register := fmt.Sprintf("<%d x i%d>", one, c.bits)
+	p("define internal %[1]s @%[2]s(%[1]s %%acc, <%[3]d x i32> %%x) alwaysinline nounwind {", sums, c.name(), c.lanes)
+	sum := ""
+	for at := 0; at < c.lanes; at += one {
+		var counts []string
+		for k := at; k < at+one; k += 4 {
+			p("  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s", c.lanes, k, isa.ShuffleRun(k, 4, 4))
+			p("  %%b%[1]d = bitcast <4 x i32> %%x%[1]d to <16 x i8>", k)
+			p("  %%c%[1]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%b%[1]d)", k)
+			counts = append(counts, fmt.Sprintf("%%c%d", k))
+		}
+		for n := 0; len(counts) > 1; n++ {
+			var next []string
+			for k := 0; k < len(counts); k += 2 {
+				next = append(next, fmt.Sprintf("%%p%d.%d.%d", at, n, k))
+				p("  %s = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %s, <16 x i8> %s)", next[k/2], counts[k], counts[k+1])
+			}
+			counts = next
+		}
+		count := counts[0]
+		if c.bits == 16 {
+			p("  %%w%d = call <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8> %s)", at, count)
+			count = fmt.Sprintf("%%w%d", at)
+		}
+		p("  %%a%[1]d = shufflevector %[2]s %%acc, %[2]s poison, %[3]s", at, sums, isa.ShuffleRun(at, one, one))
+		p("  %%s%[1]d = add %[2]s %%a%[1]d, %[3]s", at, register, count)
+		if at == 0 {
+			sum = "%s0"
+			continue
+		}
+		// Both sides of a shuffle have the same length: the new lanes are stretched first.
+		p("  %%l%[1]d = shufflevector %[2]s %%s%[1]d, %[2]s poison, %[3]s", at, register, isa.ShuffleRun(0, one, at))
+		p("  %%t%[1]d = shufflevector <%[1]d x i%[2]d> %[3]s, <%[1]d x i%[2]d> %%l%[1]d, %[4]s", at, c.bits, sum, isa.ShuffleRun(0, at+one, at+one))
+		sum = fmt.Sprintf("%%t%d", at)
+	}
+	p("  ret %s %s\n}", sums, sum)
+	return isa.Function{Calls: calls, Text: b.String()}
 }
 
 // popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at a time.

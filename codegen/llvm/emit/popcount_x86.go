@@ -8,12 +8,6 @@ import (
 	"ripc/targets"
 )
 
-// countsBytes reports whether popcountAdd knows better than LLVM how to count the bits of 32-bit lanes.
-func (e *emitter) countsBytes() bool {
-	t := e.target
-	return t.Arch == "arm" || t.Arch == "x86_64" && t.Has("ssse3") && !t.Has("avx512vpopcntdq")
-}
-
 // bytesToWords are the instructions that add up the four bytes of each 32-bit lane, by the lanes of their vectors.
 type bytesToWords struct {
 	lanes    int

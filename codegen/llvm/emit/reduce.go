@@ -1,10 +1,15 @@
 package emit
 
 import (
+	"fmt"
+	"strings"
+
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -88,7 +93,7 @@ func (e *emitter) mask(x val, t ir.Type, lanes int) val {
 			}
 			part.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()), constant.NewVector(types.NewVector(uint64(lanes), types.I32), run...))
 		}
-		part.v = e.b().NewBitCast(part.v, types.NewInt(uint64(lanes)))
+		part.v = e.maskOf(part.v, lanes)
 		if lanes < t.Bits() {
 			part.v = e.b().NewZExt(part.v, regType(t))
 		}
@@ -160,4 +165,45 @@ func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 		}
 	}
 	return rest, ok
+}
+
+// maskOf is a vector of so many bools seen as one integer of as many bits.
+func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
+	word := types.NewInt(uint64(lanes))
+	if e.target.Arch != "aarch64" || lanes%16 != 0 {
+		return e.b().NewBitCast(bools, word)
+	}
+	e.masks[lanes] = true
+	f := llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type()))
+	return e.b().NewCall(f, bools)
+}
+
+// maskText is the function of maskOf for 64-bit Arm: each byte of all ones or zeros keeps a bit, and neighbours are added three times (addp), until
+// a byte holds the bits of 8. LLVM brings the bytes of each register into another order, to add them up by itself.
+func maskText(lanes int) isa.Function {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	const add = "llvm.aarch64.neon.addp.v16i8"
+	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
+	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
+	bits := strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
+	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, bits)
+	var sums []string
+	for at := 0; at < lanes; at += 16 {
+		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at, isa.ShuffleRun(at, 16, 16))
+		sums = append(sums, fmt.Sprintf("%%v%d", at))
+	}
+	for n := range 3 {
+		var next []string
+		for i := 0; i < len(sums); i += 2 {
+			r := fmt.Sprintf("%%p%d.%d", n, i)
+			p("  %s = call <16 x i8> @%s(<16 x i8> %s, <16 x i8> %s)", r, add, sums[i], sums[min(i+1, len(sums)-1)])
+			next = append(next, r)
+		}
+		sums = next
+	}
+	p("  %%words = bitcast <16 x i8> %s to <%d x i%d>", sums[0], 128/lanes, lanes)
+	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 128/lanes, lanes)
+	p("  ret i%d %%word\n}", lanes)
+	return isa.Function{Calls: []isa.Declaration{{Result: "<16 x i8>", Name: add, Params: "<16 x i8>, <16 x i8>"}}, Text: b.String()}
 }

@@ -16,7 +16,7 @@ for.i:
 	%3 = getelementptr inbounds i32, ptr %x, i64 %2
 	%4 = load <32 x i32>, ptr %3, align 64
 	%5 = icmp sge <32 x i32> %4, splat (i32 0)
-	%6 = bitcast <32 x i1> %5 to i32
+	%6 = call i32 @ripc_mask_x32(<32 x i1> %5)
 	%7 = getelementptr inbounds i32, ptr %y, i64 %i
 	%8 = load i32, ptr %7, align 4
 	%9 = or i32 %8, %6
@@ -36,3 +36,17 @@ attributes #0 = { nounwind "no-builtins" "target-cpu"="cortex-a72" "target-featu
 
 !0 = !{!"llvm.loop.unroll.disable"}
 !1 = distinct !{!1, !0}
+
+declare <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8>, <16 x i8>)
+define internal i32 @ripc_mask_x32(<32 x i1> %x) alwaysinline nounwind {
+  %all = sext <32 x i1> %x to <32 x i8>
+  %bits = and <32 x i8> %all, <i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128>
+  %v0 = shufflevector <32 x i8> %bits, <32 x i8> poison, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %v16 = shufflevector <32 x i8> %bits, <32 x i8> poison, <16 x i32> <i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %p0.0 = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %v0, <16 x i8> %v16)
+  %p1.0 = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %p0.0, <16 x i8> %p0.0)
+  %p2.0 = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %p1.0, <16 x i8> %p1.0)
+  %words = bitcast <16 x i8> %p2.0 to <4 x i32>
+  %word = extractelement <4 x i32> %words, i32 0
+  ret i32 %word
+}
