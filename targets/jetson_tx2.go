@@ -10,6 +10,7 @@ func jetsonTX2() Target {
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		ShortSums:  true,
 		PairLoads:  true,
 		L1:         32 << 10,
 		L2:         2 << 20,

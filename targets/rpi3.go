@@ -11,6 +11,7 @@ func rpi3() Target {
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		ShortSums:  true,
 		PairLoads:  true,
 		InOrder:    true,
 		L1:         32 << 10,

@@ -10,6 +10,7 @@ func rpi4() Target {
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   2, // cnt, uaddlp; uadalp is the addition
+		ShortSums:  true,
 		PairLoads:  true,
 		L1:         32 << 10,
 		L2:         1 << 20,

@@ -11,6 +11,7 @@ func rpi5() Target {
 		VectorBits: 128,
 		Registers:  32,
 		CountOps:   1, // udot adds the bytes of four counts up
+		ShortSums:  true,
 		PairLoads:  true,
 		L1:         64 << 10,
 		L2:         512 << 10,

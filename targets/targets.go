@@ -31,6 +31,8 @@ type Target struct {
 	CountOps int `json:"count_ops"`
 	// Ternary says that any bitwise function of three registers is one operation.
 	Ternary bool `json:"ternary,omitempty"`
+	// ShortSums says that one operation adds neighbours of two vectors in lanes of any width, so that sums of counts gain by lanes of 8 or 16 bits.
+	ShortSums bool `json:"short_sums,omitempty"`
 	// PairLoads says that one load fills two vector registers.
 	PairLoads bool `json:"pair_loads,omitempty"`
 	// InOrder says that the core waits for the operands of each instruction before it looks at the next.

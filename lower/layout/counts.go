@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/targets"
 )
 
 // Counts is a layer over packed levels whose weights are packed as well. The raw count of an output is
@@ -26,7 +27,7 @@ type Counts struct {
 	Lanes  *LaneWords // how they are made of the input's, of Lanes and DenseLanes
 	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
-	// Most is what planes of words add up to at most, where these are narrow.
+	// Most is what planes of words add up to at most, where these are narrow or sums as narrow as that allows gain; 0 elsewhere.
 	Most int
 	ones []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
 	// PadLevel is the level that positions outside the image hold.
@@ -56,13 +57,10 @@ type Correction struct {
 	Sums       []int32 // [Rows.Count(), Cols.Count(), Out]
 }
 
-func newCounts(f *graph.FusedConv, x *graph.Value, w Counted) *Counts {
+func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) *Counts {
 	by, sign := cutOf(f), signs(f)
 	c := &Counts{Planes: x.Bits, Counted: w, Coefs: by.coefs, Ones: by.ones, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
-	if w.narrow() {
-		c.Most = w.most(f, c.Planes)
-	}
 	if w.Window == Lanes || w.Window == DenseLanes {
 		c.Lanes = laneWords(f)
 	}
@@ -90,6 +88,9 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted) *Counts {
 		rows, cols := f.Borders(x.Shape[1], x.Shape[2])
 		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
+	if w.narrow() || t.ShortSums && c.comparedAlone(f) {
+		c.Most = w.most(f, c.Planes)
+	}
 	c.solve(f, x)
 	if c.Add = f.Add; c.Half == 0 {
 		for o, v := range f.Add { // sums wrap as they are added up, and fit in the end
@@ -114,6 +115,11 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted) *Counts {
 		c.Thresholds = append(c.Thresholds, c.limits(row))
 	}
 	return c
+}
+
+// comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them.
+func (c *Counts) comparedAlone(f *graph.FusedConv) bool {
+	return f.Epilogue.Thresholds != nil && f.Pool == nil && c.Padding == nil && !c.Ones && len(c.Coefs) == 1
 }
 
 // levelOf is the level that stands for integer v, and whether there is one.

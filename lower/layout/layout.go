@@ -151,7 +151,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	}
 	switch by {
 	case Table4, Table6:
-		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits})
+		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
 		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
 		c.Tables.Bounded = t.BoundedLookups()
 	case Float:
@@ -160,7 +160,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.Dots = newDots(f, &x, t.SignedBytes())
 	default:
 		words := by.counted()
-		c.Counts = newCounts(f, &x, words)
+		c.Counts = newCounts(f, &x, words, t)
 		c.Counts.Across = words.across(f, t)
 	}
 	return c

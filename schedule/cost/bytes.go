@@ -29,6 +29,9 @@ const (
 // saves beyond a number of words, breakEven, is taken to be half an operation,
 // which only the comparison with Words depends on.
 func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
+	if s.Bits < LaneBits && !t.InOrder { // the last tile of words overlaps the one before, and tiles of short sums are wide
+		r.Tile = 1
+	}
 	words := Words(t, s, r)
 	return words - float64(r.positions())*0.5*(float64(s.Terms()-breakEven(t, s, vectors))+0.5)
 }
@@ -37,8 +40,15 @@ func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 // SqueezeNet, as instructions of three boards under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
 // added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory. On a core
 // that waits for its operands (estimated cycles of rpi3, go run ./examples/costs gap), tiles of bytes have too few words of a pixel to fill the time with.
+// Short sums (see targets.Target) make both cheaper, words more, but for those of planes: by estimated cycles of the same layers on rpi3, rpi4 and rpi5.
 func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {
+	case s.Bits < LaneBits && t.InOrder:
+		return 17
+	case s.Bits < LaneBits/2:
+		return 2
+	case s.Bits < LaneBits && (t.CountOps > 1 || s.Planes):
+		return 8
 	case t.CountOps < 2 && (s.Rows > 1 || vectors < 4):
 		return 27
 	case t.CountOps < 2:

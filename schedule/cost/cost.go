@@ -7,6 +7,7 @@ type Sum struct {
 	Rows, Cols int // of the window
 	Words      int // of channels
 	Planes     bool
+	Bits       int // of a sum
 }
 
 // Terms is the number of words that are counted for an output and a plane.

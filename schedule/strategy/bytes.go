@@ -171,7 +171,10 @@ func (b *byteBuilder) build() {
 		b.may("parallel %s", t.outer)
 	}
 	b.positions(t)
-	if i := b.instr(isa.PackCompare, func(i isa.Instr) bool { return i.Lanes == b.extent(t.inner) }); !b.packed || b.mean.exists() || i == nil || !b.may("tensorize %s %s", t.inner, i.Func.Name) {
+	compare := b.instr(isa.PackCompare, func(i isa.Instr) bool {
+		return i.Lanes == b.extent(t.inner) && i.Func.Params[1].Type == b.sumType()
+	})
+	if !b.packed || b.mean.exists() || compare == nil || !b.may("tensorize %s %s", t.inner, compare.Func.Name) {
 		b.may("vectorize %s", t.inner)
 	}
 }

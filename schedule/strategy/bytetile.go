@@ -61,7 +61,8 @@ func (b *byteBuilder) tile(n byteNest) {
 	b.reorder(append(order, loop(ir.Row), groupOf, loop(ir.Col), instrWords, filters, loop(ir.Copy), parts, inner)...)
 	sumAt := map[cost.At]string{cost.AtWords: groups, cost.AtRow: loop(ir.TapRow), cost.AtTap: loop(ir.TapCol)}[where]
 	halves, bytes := b.sum.buf+".r"+n.suffix, b.sum.buf+".b"+n.suffix
-	b.must("rfactor %s %s %s type=u16 -> %s", b.sum.buf, parts, all, halves)
+	sums, half := b.sumType(), b.halfType(where)
+	b.must("rfactor %s %s %s type=%s -> %s", b.sum.buf, parts, all, half, halves)
 	b.must("rfactor %s %s %s type=u8 -> %s", halves, inner, sumAt, bytes)
 	if b.err != nil {
 		return
@@ -76,21 +77,42 @@ func (b *byteBuilder) tile(n byteNest) {
 			b.unroll(f)
 		}
 	}
-	clear := func(t ir.Type) *isa.Instr {
-		return b.instr(isa.Clear, func(i isa.Instr) bool { return i.Type == t })
+	clear := func(t ir.Type, dims int) *isa.Instr {
+		return b.instr(isa.Clear, func(i isa.Instr) bool { return i.Type == t && len(i.Func.Params[0].Shape) == dims })
 	}
-	add := func(m isa.Meaning, t ir.Type, lanes int) *isa.Instr {
-		return b.instr(m, func(i isa.Instr) bool { return i.Type == t && i.Lanes == lanes })
-	}
-	one := perVector(b.Layer)
-	b.lanes(halves, clear(ir.U16), one, false)
-	b.lanes(halves, add(isa.WidenAdd, ir.I32, one), one, true)
-	b.lanes(bytes, clear(ir.U8), one, false)
-	if many := one * v[vectors]; b.extent(sumAt) > 1 { // 16 bits have no registers while bytes are counted
-		b.lanes(bytes, add(isa.WidenAddMemory, ir.U16, many), many, true)
+	many := perVector(b.Layer) * v[vectors]
+	b.lanes(halves, clear(half, 2), false)
+	b.lanes(halves, b.neighbours(sums, half, 1, many), true)
+	b.lanes(bytes, clear(ir.U8, 3), false)
+	if b.extent(sumAt) > 1 && half == ir.U16 { // 16 bits have no registers while bytes are counted
+		b.lanes(bytes, b.instr(isa.WidenAddMemory, func(i isa.Instr) bool { return i.Type == half && i.Lanes == many }), true)
 	} else {
-		b.lanes(bytes, add(isa.WidenAdd, ir.U16, one), one, true)
+		b.lanes(bytes, b.neighbours(half, ir.U8, 2, many), true)
 	}
+}
+
+// halfType is the type of sums that each half of a word's bytes has: bytes where all that is counted fits them.
+func (b *byteBuilder) halfType(where cost.At) ir.Type {
+	s := sumOf(b.Layer)
+	switch sums := b.sumType(); {
+	case sums == ir.U8:
+		return ir.U8
+	case sums == ir.U16 && 2*s.Terms() <= cost.MaxBytes && where.Steps(s, b.v[perBytes]) == s.Terms():
+		return ir.U8
+	}
+	return ir.U16
+}
+
+// neighbours is the instruction that adds neighbours among sums of one type to those of another, with so many dimensions, of as many filters as
+// divide n.
+func (b *builder) neighbours(to, from ir.Type, dims, n int) *isa.Instr {
+	m := isa.WidenAdd
+	if to == from {
+		m = isa.AddPairs
+	}
+	return b.instr(m, func(i isa.Instr) bool {
+		return i.Type == to && i.Func.Params[1].Type == from && len(i.Func.Params[0].Shape) == dims && n%i.Lanes == 0
+	})
 }
 
 // rolled leaves a loop over words as it is: where there is none, all weights are loaded before the loop over tiles, and
@@ -111,8 +133,8 @@ func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 	return unrolled[1:]
 }
 
-// lanes makes instructions of what sets the lanes of a buffer or, with flush, of what adds them up, one for each n filters.
-func (b *builder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
+// lanes makes instructions of what sets the lanes of a buffer or, with flush, of what adds them up.
+func (b *builder) lanes(buf string, instr *isa.Instr, flush bool) {
 	if b.err != nil {
 		return
 	}
@@ -125,7 +147,7 @@ func (b *builder) lanes(buf string, instr *isa.Instr, n int, flush bool) {
 		b.unroll(l)
 	}
 	filters := on(nest, ir.Channel)[0].Var
-	b.must("split %s %d tail=perfect", filters, n)
+	b.must("split %s %d tail=perfect", filters, instr.Lanes)
 	if l := b.find(filters + ".o"); l != nil {
 		b.unroll(l)
 	}

@@ -135,7 +135,7 @@ func (b *builder) dotPairs(instr isa.Instr, around []string, filters, part, home
 	lanes := b.lanesOf(sums, false)
 	b.must("vectorize %s", lanes[len(lanes)-1].Var)
 	b.unroll(lanes[:len(lanes)-1]...)
-	b.lanes(sums, b.instr(isa.AddPairs, func(i isa.Instr) bool { return i.Lanes == instr.Lanes }), instr.Lanes, true)
+	b.lanes(sums, b.instr(isa.AddPairs, func(i isa.Instr) bool { return i.Type == ir.I32 && i.Lanes == instr.Lanes }), true)
 }
 
 // attempt reports whether steps are legal; if not, none of them is taken.

@@ -249,10 +249,13 @@ func (l *Layer) term() ir.Expr {
 }
 
 // sumBits is the width of a sum.
-func (l *Layer) sumBits() int { return l.Func.Buffers()[l.sum.buf].Type.Bits() }
+func (l *Layer) sumBits() int { return l.sumType().Bits() }
+
+// sumType is the type of a sum.
+func (l *Layer) sumType() ir.Type { return l.Func.Buffers()[l.sum.buf].Type }
 
 // float says that the sums are floats.
-func (l *Layer) float() bool { return l.Func.Buffers()[l.sum.buf].Type.IsFloat() }
+func (l *Layer) float() bool { return l.sumType().IsFloat() }
 
 // dots says that the sums are of products of bytes.
 func (l *Layer) dots() bool {

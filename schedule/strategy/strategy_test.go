@@ -119,7 +119,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	x := graph.Value{LevelType: scalar.LevelType{Enc: enc, Bits: planes}, Shape: []int{1, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
 	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
-	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}}).Draw(t, "laid out for")
+	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}, {Arch: "aarch64", ShortSums: true}}).Draw(t, "laid out for")
 	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
 		e.OutBits, e.OutEnc = 6, ir.Bipolar

@@ -108,7 +108,7 @@ func orderKnobs(l *Layer) []Knob {
 func sumOf(l *Layer) cost.Sum {
 	return cost.Sum{
 		Rows: l.sum.extent(ir.TapRow), Cols: l.sum.extent(ir.TapCol), Words: l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.WeightPlane)),
-		Planes: l.sum.loops[ir.Plane] != nil,
+		Planes: l.sum.loops[ir.Plane] != nil, Bits: l.sumBits(),
 	}
 }
 

@@ -30,11 +30,18 @@ func byteLanes(arch string) []Instr {
 		}
 	}
 	instr(PackCompare, ir.U32, 32, 0, packLE(prefix+"_pack_le_x32"))
-	for _, t := range []ir.Type{ir.U8, ir.U16} {
-		instr(Clear, t, 4, 0, clearVector(prefix+"_clear_"+t.String(), t))
-	}
-	for _, to := range []ir.Type{ir.U16, ir.I32} {
-		instr(WidenAdd, to, 4, 0, addNeighbours(prefix+"_"+add+"_"+to.String(), to))
+	instr(Clear, ir.U8, 4, 0, clearVector(prefix+"_clear_u8", ir.U8, 4, 2, 2))
+	instr(Clear, ir.U16, 4, 0, clearVector(prefix+"_clear_u16", ir.U16, 4, 2))
+	instr(WidenAdd, ir.U16, 4, 0, addNeighbours(prefix+"_"+add+"_u16", ir.U16, ir.U8, 4, 2))
+	instr(WidenAdd, ir.I32, 4, 0, addNeighbours(prefix+"_"+add+"_i32", ir.I32, ir.U16, 4))
+	if arch == "aarch64" { // on 32-bit Arm, neighbours of 16 bytes are not added in one operation
+		instr(Clear, ir.U8, 8, 0, clearVector(prefix+"_clear_u8_x8", ir.U8, 8, 2))
+		instr(WidenAdd, ir.U16, 8, 0, addNeighbours(prefix+"_"+add+"_u16_bytes", ir.U16, ir.U8, 8))
+		instr(AddPairs, ir.U8, 8, 0, addNeighbours(prefix+"_addp_u8_halves", ir.U8, ir.U8, 8, 2))
+		instr(AddPairs, ir.U16, 8, 0, addNeighbours(prefix+"_addp_u16", ir.U16, ir.U16, 8))
+		for _, filters := range []int{16, 8} {
+			instr(AddPairs, ir.U8, filters, 0, addNeighbours(fmt.Sprintf("%s_addp_u8_x%d", prefix, filters), ir.U8, ir.U8, filters))
+		}
 	}
 	for _, filters := range []int{8, 16, 32} {
 		instr(WidenAddMemory, ir.U16, filters, 0, addToMemory(fmt.Sprintf("%s_%s_u16_x%d", prefix, add, filters), filters))
@@ -65,38 +72,36 @@ func xorPopcountTile(name string, words, filters int, spread bool) *ir.Func {
 	}
 }
 
-// addNeighbours adds neighbours: acc[l, i] += r[l, i, j] from bytes to 16 bits, acc[l] += r[l, i] from 16 to 32.
-func addNeighbours(name string, to ir.Type) *ir.Func {
-	l, i, j := ir.V("l"), ir.V("i"), ir.V("j")
-	acc, r := out("acc", to, 4), in("r", ir.U16, 4)
-	r.Shape = []int{4, 2}
-	loops := []ir.Loop{{Var: "l", Extent: 4}, {Var: "i", Extent: 2}}
-	idx, from := []ir.Expr{l}, []ir.Expr{l, i}
-	if to == ir.U16 {
-		acc.Shape, r.Shape, r.Type = []int{4, 2}, []int{4, 2, 2}, ir.U8
-		loops = append(loops, ir.Loop{Var: "j", Extent: 2})
-		idx, from = from, []ir.Expr{l, i, j}
-	}
+// addNeighbours adds neighbours, of so many sums of one type, to those of another: acc[l] += r[l, i], acc[l, i] += r[l, i, j].
+func addNeighbours(name string, to, from ir.Type, shape ...int) *ir.Func {
+	acc, r := out("acc", to, 0), in("r", from, 0)
+	acc.Shape, r.Shape = shape, append(slices.Clone(shape), 2)
+	loops, idx := lanesOf(r.Shape)
+	val := ir.At(r.Buffer, idx...)
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, r},
-		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx, Op: ir.AddTo, Val: ir.CastTo(to, ir.At(r.Buffer, from...))}),
+		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx[:len(shape)], Op: ir.AddTo, Val: ir.CastTo(to, val)}),
 	}
 }
 
-// clearVector sets the lanes of 4 words to 0: 2 by 2 bytes or 2 times 16 bits each.
-func clearVector(name string, t ir.Type) *ir.Func {
-	acc := out("acc", t, 4)
-	acc.Shape = []int{4, 2, 2}[:1+32/t.Bits()/2]
-	var loops []ir.Loop
-	var idx []ir.Expr
-	for d, n := range acc.Shape {
-		v := []string{"l", "i", "j"}[d]
-		loops, idx = append(loops, ir.Loop{Var: v, Extent: n}), append(idx, ir.V(v))
-	}
+// clearVector sets lanes to 0.
+func clearVector(name string, t ir.Type, shape ...int) *ir.Func {
+	acc := out("acc", t, 0)
+	acc.Shape = shape
+	loops, idx := lanesOf(shape)
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc},
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx, Val: ir.Const(t, 0)}),
 	}
+}
+
+// lanesOf are loops over a shape, and its elements.
+func lanesOf(shape []int) (loops []ir.Loop, idx []ir.Expr) {
+	for d, n := range shape {
+		v := []string{"l", "i", "j"}[d]
+		loops, idx = append(loops, ir.Loop{Var: v, Extent: n}), append(idx, ir.V(v))
+	}
+	return loops, idx
 }
 
 // addToMemory is addNeighbours from bytes to 16 bits for many filters.

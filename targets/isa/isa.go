@@ -29,13 +29,13 @@ const (
 	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
 	// words likewise.
 	DotPairs
-	// AddPairs is acc[l] += sum over j < 2 of r[l, j].
+	// AddPairs is acc[l] += sum over j < 2 of r[l, j], or acc[l, i] += r[l, i, j], in one type.
 	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
 	PackCompare
 	// Clear sets lanes to 0.
 	Clear
-	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j].
+	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j], or acc[l] += r[l, i].
 	WidenAdd
 	// WidenAddMemory is WidenAdd for sums that stay in memory.
 	WidenAddMemory

@@ -148,17 +148,17 @@ func tile(name string, words, filters int, spread bool, a additions) Function {
 
 // addNeighbours is the function of isa.WidenAdd: from bytes to 16 bits, or from 16 to 32.
 func addNeighbours(name string, to ir.Type, a additions) Function {
-	vectors := []string{"8 x i16", "4 x i32"}
+	from, sums := "8 x i16", "4 x i32"
 	if to == ir.U16 {
-		vectors = []string{"16 x i8", "8 x i16"}
+		from, sums = "16 x i8", "8 x i16"
 	}
-	return Function{a.declare, fmt.Sprintf(`define internal void @%s(ptr %%acc, ptr %%r) alwaysinline {
-  %%from = load <%s>, ptr %%r, align 1
-  %%old = load <%s>, ptr %%acc, align 1
-%s  store <%s> %%new, ptr %%acc, align 1
+	return Function{a.declare, fmt.Sprintf(`define internal void @%[1]s(ptr %%acc, ptr %%r) alwaysinline {
+  %%from = load <%[2]s>, ptr %%r, align 1
+  %%old = load <%[3]s>, ptr %%acc, align 1
+%[4]s  store <%[3]s> %%new, ptr %%acc, align 1
   ret void
 }
-`, name, vectors[0], vectors[1], a.widen(vectors[0], vectors[1]), vectors[1])}
+`, name, from, sums, a.widen(from, sums))}
 }
 
 // clearVector is the function of isa.Clear.

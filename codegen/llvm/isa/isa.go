@@ -67,7 +67,11 @@ func function(i isa.Instr, inOrder bool) Function {
 		}
 		return dotPairs(i)
 	case isa.AddPairs:
-		return addPairs(name, i.Lanes)
+		sums := 1
+		for _, n := range i.Func.Params[0].Shape {
+			sums *= n
+		}
+		return addPairs(name, i.Type.Bits(), sums)
 	case isa.DotBytes:
 		if i.Arch == "x86_64" && i.Ops > 1 {
 			return multiplyAdd(i)

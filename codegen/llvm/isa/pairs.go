@@ -117,23 +117,23 @@ func multiplyAddPairs(i isa.Instr) Function {
 `, i.Func.Name, i.Lanes, n, n/2, quads)}
 }
 
-// addPairs adds neighbours among twice as many sums as lanes.
-func addPairs(name string, lanes int) Function {
+// addPairs adds neighbours among twice as many sums, of so many bits, as lanes.
+func addPairs(name string, bits, lanes int) Function {
 	even, odd := make([]string, lanes), make([]string, lanes)
 	for l := range lanes {
 		even[l], odd[l] = fmt.Sprintf("i32 %d", 2*l), fmt.Sprintf("i32 %d", 2*l+1)
 	}
 	return Function{nil, fmt.Sprintf(`define internal void @%[1]s(ptr %%acc, ptr %%r) alwaysinline {
   %%high = getelementptr i8, ptr %%r, i64 %[3]d
-  %%r0 = load <%[2]d x i32>, ptr %%r, align 4
-  %%r1 = load <%[2]d x i32>, ptr %%high, align 4
-  %%even = shufflevector <%[2]d x i32> %%r0, <%[2]d x i32> %%r1, <%[2]d x i32> <%[4]s>
-  %%odd = shufflevector <%[2]d x i32> %%r0, <%[2]d x i32> %%r1, <%[2]d x i32> <%[5]s>
-  %%both = add <%[2]d x i32> %%even, %%odd
-  %%old = load <%[2]d x i32>, ptr %%acc, align 4
-  %%new = add <%[2]d x i32> %%old, %%both
-  store <%[2]d x i32> %%new, ptr %%acc, align 4
+  %%r0 = load <%[2]d x i%[6]d>, ptr %%r, align %[7]d
+  %%r1 = load <%[2]d x i%[6]d>, ptr %%high, align %[7]d
+  %%even = shufflevector <%[2]d x i%[6]d> %%r0, <%[2]d x i%[6]d> %%r1, <%[2]d x i32> <%[4]s>
+  %%odd = shufflevector <%[2]d x i%[6]d> %%r0, <%[2]d x i%[6]d> %%r1, <%[2]d x i32> <%[5]s>
+  %%both = add <%[2]d x i%[6]d> %%even, %%odd
+  %%old = load <%[2]d x i%[6]d>, ptr %%acc, align %[7]d
+  %%new = add <%[2]d x i%[6]d> %%old, %%both
+  store <%[2]d x i%[6]d> %%new, ptr %%acc, align %[7]d
   ret void
 }
-`, name, lanes, 4*lanes, strings.Join(even, ", "), strings.Join(odd, ", "))}
+`, name, lanes, bits/8*lanes, strings.Join(even, ", "), strings.Join(odd, ", "), bits, bits/8)}
 }
