@@ -31,11 +31,8 @@ func (c *conv) storeMean(acc ir.Buffer) ir.Buffer {
 		return ir.Nest(loops("", over(ir.Bit, name, n)), set(y, div, b, add(mul(q, ir.Int(WordBits)), l)))
 	}
 	body := mean("l", WordBits)
-	if rest := c.Out % WordBits; rest > 0 {
-		body = mean("r", rest)
-		if words > 1 {
-			body = &ir.If{Cond: ir.Bin(ir.Lt, q, ir.Int(words-1)), Then: mean("l", WordBits), Else: body}
-		}
+	if rest := c.Out % WordBits; rest > 0 { // also of a single word, whose filters are computed as a whole
+		body = &ir.If{Cond: ir.Bin(ir.Lt, q, ir.Int(c.Out/WordBits)), Then: body, Else: mean("r", rest)}
 	}
 	c.nests = append(c.nests, ir.Nest(loops("", over(ir.Batch, "b", c.batch), over(ir.Word, "q", words)), body))
 	return y

@@ -731,6 +731,7 @@ func layers() map[string]*ir.Func {
 		"mean_table": last(13, 512, 1024, 1, layout.Table6),
 		"mean_word":  last(4, 32, 32, 3, layout.Table4),
 		"mean_words": last(4, 32, 128, 3, layout.Table4),
+		"mean_odd":   last(4, 32, 31, 3, layout.Table4),
 		"3x3_64":     conv(13, 64, 256, 3, 1, 1),
 		"1x1_512":    conv(13, 512, 64, 1, 1, 1),
 		"dense":      conv(1, 4096, 1000, 1, 1, 0),
