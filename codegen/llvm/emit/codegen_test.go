@@ -33,6 +33,22 @@ func padded() *ir.Func {
 		loop(ir.Serial, "k", 3, combine(ir.AddTo, y, &ir.Select{Cond: in0, A: ir.At(x, at), B: ir.Float(0)}, vi)))}
 }
 
+// TestChosenLanes wants lanes that choose between loads to stay together where the condition around keeps the loads inside: the rows of a
+// last tile that has fewer.
+func TestChosenLanes(t *testing.T) {
+	x, t7, y := buf("x", ir.F32, 7, 8), buf("t", ir.F32, 2, 8), buf("y", ir.F32, 7, 8)
+	row, vj := add(mul(vi, ir.Int(4)), vk), ir.V("j")
+	chosen := func(a, b ir.Expr) ir.Expr {
+		return &ir.Select{Cond: ir.Bin(ir.Ge, ir.At(x, row, vj), ir.At(t7, ir.Int(0), vj)), A: a, B: b}
+	}
+	value := chosen(chosen(ir.At(t7, ir.Int(0), vj), ir.At(t7, ir.Int(1), vj)), ir.At(x, row, vj))
+	rows := &ir.If{Cond: ir.Bin(ir.Lt, row, ir.Int(7)), Then: loop(ir.Vectorize, "j", 8, set(y, value, row, vj))}
+	f := &ir.Func{Name: "chosen", Params: []ir.Param{in(x), in(t7), out(y)}, Body: loop(ir.Parallel, "i", 2, loop(ir.Serial, "k", 4, rows))}
+	if ll := string(generate(t, f, target(t, "rpi4")).LL); strings.Contains(ll, "select.a") || !strings.Contains(ll, "fcmp oge <8 x float>") {
+		t.Errorf("lanes go one by one:\n%s", ll)
+	}
+}
+
 // TestDeterministic emits twice.
 func TestDeterministic(t *testing.T) {
 	tg := target(t, "x86-64-v4")

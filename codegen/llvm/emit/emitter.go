@@ -61,6 +61,7 @@ type emitter struct {
 	bufs   map[string]*buffer
 	vars   map[string]val              // loop variables in scope
 	ranges arith.Ranges                // and their ranges
+	given  []ir.Expr                   // conditions around that hold
 	narrow map[value.Value]value.Value // i64 values that were widened, and what from
 	bits   map[value.Value]value.Value // popcounts of 32-bit lanes, and what of (see popcountAdd)
 	sums   map[counted]bool            // popcountAdd's functions

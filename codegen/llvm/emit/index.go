@@ -90,11 +90,20 @@ func (e *emitter) inside(buf string, idx []ir.Expr) bool {
 	b := e.buffer(buf, idx)
 	for d, x := range idx {
 		iv, ok := e.affine(x).Bounds(e.ranges)
-		if !ok || iv.Lo < 0 || iv.Hi >= int64(b.Shape[d]) {
+		if (!ok || iv.Lo < 0 || iv.Hi >= int64(b.Shape[d])) && !e.follows(x, b.Shape[d]) {
 			return false
 		}
 	}
 	return true
+}
+
+// follows reports whether 0 <= x < n follows from the conditions around: those of rows, say, of which the last tile has fewer.
+func (e *emitter) follows(x ir.Expr, n int) bool {
+	if len(e.given) == 0 {
+		return false
+	}
+	within := ir.Bin(ir.And, ir.Bin(ir.Ge, x, ir.Int(0)), ir.Bin(ir.Lt, x, ir.Int(n)))
+	return arith.Follows(within, e.ranges, e.given...)
 }
 
 // safe reports whether x can be evaluated though it is not chosen: all its loads are in bounds. A Select below it

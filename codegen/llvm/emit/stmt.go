@@ -107,7 +107,9 @@ func (e *emitter) conditional(s *ir.If) {
 	}
 	e.b().NewCondBr(c.v, yes, no)
 	e.start(yes)
+	e.given = append(e.given, s.Cond)
 	e.stmt(s.Then)
+	e.given = e.given[:len(e.given)-1]
 	e.b().NewBr(end)
 	if s.Else != nil {
 		e.start(no)
