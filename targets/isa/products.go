@@ -50,7 +50,7 @@ func products() []Instr {
 		half := on.lanes / 2
 		is = append(is,
 			Instr{Func: dotPairs(fmt.Sprintf("%s_maddwd_pairs_x%d", on.prefix, half), half, 1, ir.U8), Meaning: DotPairs, Arch: "x86_64", Needs: on.needs, Lanes: half, Words: 1, Ops: 3, Type: ir.I32},
-			Instr{Func: addPairs(fmt.Sprintf("%s_phaddd_x%d", on.prefix, half), ir.I32, half), Meaning: AddPairs, Arch: "x86_64", Needs: on.needs, Lanes: half, Type: ir.I32})
+			Instr{Func: addNeighbours(fmt.Sprintf("%s_phaddd_x%d", on.prefix, half), ir.I32, ir.I32, half), Meaning: AddPairs, Arch: "x86_64", Needs: on.needs, Lanes: half, Type: ir.I32})
 	}
 	return is
 }
@@ -67,7 +67,7 @@ func productPairs(arch string) []Instr {
 	neon := []string{"neon"}
 	is := []Instr{
 		{Func: dotPairs(fmt.Sprintf("%s_%s_pairs_x%d", prefix, multiply, lanes), lanes, 1, ir.I8), Meaning: DotPairs, Arch: arch, Needs: neon, Lanes: lanes, Words: 1, Ops: 4, Type: ir.I32},
-		{Func: addPairs(fmt.Sprintf("%s_%s_i32_x%d", prefix, add, lanes), ir.I32, lanes), Meaning: AddPairs, Arch: arch, Needs: neon, Lanes: lanes, Type: ir.I32},
+		{Func: addNeighbours(fmt.Sprintf("%s_%s_i32_x%d", prefix, add, lanes), ir.I32, ir.I32, lanes), Meaning: AddPairs, Arch: arch, Needs: neon, Lanes: lanes, Type: ir.I32},
 	}
 	for _, n := range []narrow{{2, 0, 127}, {3, 0, 63}, {4, 0, 63}, {2, 127, 0}, {3, 63, 0}, {4, 63, 0}} {
 		f := n.within(dotPairs(fmt.Sprintf("%s_%s_pairs_%s", prefix, accumulate, n.suffix(lanes)), lanes, n.steps, ir.I8))
@@ -113,9 +113,4 @@ func dotPairs(name string, lanes, words int, levels ir.Type) *ir.Func {
 	loops = append(loops, ir.Loop{Var: "l", Extent: lanes}, ir.Loop{Var: "j", Extent: 2}, ir.Loop{Var: "i", Extent: 2})
 	val := product(f.Params[1].Buffer, f.Params[2].Buffer, xi, wi)
 	return f.WithBody(ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, j}, Op: ir.AddTo, Val: val}))
-}
-
-// addPairs is acc[l] += r[l, 0] + r[l, 1].
-func addPairs(name string, t ir.Type, lanes int) *ir.Func {
-	return addNeighbours(name, t, t, lanes)
 }

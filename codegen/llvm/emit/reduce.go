@@ -186,23 +186,13 @@ func maskText(lanes int) isa.Function {
 	const add = "llvm.aarch64.neon.addp.v16i8"
 	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
 	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
-	bits := strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
-	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, bits)
+	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, isa.EachBit(lanes))
 	var sums []string
 	for at := 0; at < lanes; at += 16 {
 		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at, isa.ShuffleRun(at, 16, 16))
 		sums = append(sums, fmt.Sprintf("%%v%d", at))
 	}
-	for n := range 3 {
-		var next []string
-		for i := 0; i < len(sums); i += 2 {
-			r := fmt.Sprintf("%%p%d.%d", n, i)
-			p("  %s = call <16 x i8> @%s(<16 x i8> %s, <16 x i8> %s)", r, add, sums[i], sums[min(i+1, len(sums)-1)])
-			next = append(next, r)
-		}
-		sums = next
-	}
-	p("  %%words = bitcast <16 x i8> %s to <%d x i%d>", sums[0], 128/lanes, lanes)
+	p("  %%words = bitcast <16 x i8> %s to <%d x i%d>", isa.BitsTogether(p, 16, add, sums), 128/lanes, lanes)
 	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 128/lanes, lanes)
 	p("  ret i%d %%word\n}", lanes)
 	return isa.Function{Calls: []isa.Declaration{{Result: "<16 x i8>", Name: add, Params: "<16 x i8>, <16 x i8>"}}, Text: b.String()}

@@ -13,7 +13,7 @@ func packLE(name string, lanes int, pairwise string) Function {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	vector := fmt.Sprintf("<%d x i8>", lanes)
 	p("define internal void @%s(ptr %%y, ptr %%acc, ptr %%t) alwaysinline {", name)
-	bits := strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
+	bits := EachBit(lanes)
 	var sums []string
 	for i := range 32 / lanes {
 		p("  %%a%d = getelementptr inbounds i32, ptr %%acc, i32 %d", i, i*lanes)
@@ -25,7 +25,26 @@ func packLE(name string, lanes int, pairwise string) Function {
 		p("  %%v%[1]d = and <%[2]d x i8> %%all%[1]d, <%[3]s>", i, lanes, bits)
 		sums = append(sums, fmt.Sprintf("%%v%d", i))
 	}
-	for n := 0; n < 3; n++ { // 8 bits come together in three additions
+	word := BitsTogether(p, lanes, pairwise, sums)
+	p("  %%words = bitcast <%d x i8> %s to <%d x i32>", lanes, word, lanes/4)
+	p("  %%word = extractelement <%d x i32> %%words, i32 0", lanes/4)
+	p("  %%old = load i32, ptr %%y, align 4")
+	p("  %%new = or i32 %%old, %%word")
+	p("  store i32 %%new, ptr %%y, align 4")
+	p("  ret void")
+	p("}")
+	return Function{[]Declaration{{vector, pairwise, vector + ", " + vector}}, b.String()}
+}
+
+// EachBit lists bytes of one bit each, the next one's behind the one before, for so many lanes.
+func EachBit(lanes int) string {
+	return strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
+}
+
+// BitsTogether writes, by p, how vectors of so many bytes that have the bits of EachBit or none come together: neighbours are added three times, by
+// pairwise, until a byte holds the bits of 8. It gives the vector that begins with them.
+func BitsTogether(p func(format string, args ...any), lanes int, pairwise string, sums []string) string {
+	for n := range 3 {
 		var next []string
 		for i := 0; i < len(sums); i += 2 {
 			r := fmt.Sprintf("%%p%d.%d", n, i)
@@ -34,12 +53,5 @@ func packLE(name string, lanes int, pairwise string) Function {
 		}
 		sums = next
 	}
-	p("  %%words = bitcast <%d x i8> %s to <%d x i32>", lanes, sums[0], lanes/4)
-	p("  %%word = extractelement <%d x i32> %%words, i32 0", lanes/4)
-	p("  %%old = load i32, ptr %%y, align 4")
-	p("  %%new = or i32 %%old, %%word")
-	p("  store i32 %%new, ptr %%y, align 4")
-	p("  ret void")
-	p("}")
-	return Function{[]Declaration{{vector, pairwise, vector + ", " + vector}}, b.String()}
+	return sums[0]
 }
