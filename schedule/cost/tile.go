@@ -154,7 +154,8 @@ func Vectors(t targets.Target, lanes, bits int) int {
 }
 
 // Lanes is how many of the channels of a float output are computed together, in rows of width w: two registers, or four
-// where one position has few sums and each waits for the one before; fewer where many channels would be computed twice.
+// where one position has few sums and each waits for the one before; fewer where many channels would be computed twice, unless
+// that makes more blocks for one thread, which wait as long each.
 func Lanes(t targets.Target, channels, w int) int {
 	one := t.VectorBits / LaneBits
 	n := 2 * one
@@ -162,9 +163,17 @@ func Lanes(t targets.Target, channels, w int) int {
 		n *= 2
 	}
 	n = PowerOfTwo(min(n, channels))
-	wasted := func(n int) int { return (channels+n-1)/n*n - channels }
+	blocks := func(n int) int { return (channels + n - 1) / n }
+	wasted := func(n int) int { return blocks(n)*n - channels }
+	waits := func(n int) int { return blocks(n) * max(sumWait, 2*n/one) } // a product and a load of weights for each register
 	for n > one && wasted(n) > wasted(n/2)+channels/8 {
+		if alone := w == 1 && channels%(n/2) != 0; alone && waits(n/2) > waits(n) {
+			break
+		}
 		n /= 2
 	}
 	return n
 }
+
+// sumWait is how many operations others can do while a sum of floats waits for the one before.
+const sumWait = 4
