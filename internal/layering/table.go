@@ -78,7 +78,7 @@ func Table() []Row {
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
-		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
+		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"engine", "internal/abi", "internal/files", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), nil},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
@@ -128,6 +128,7 @@ func Table() []Row {
 		{"internal/abi", nil, nil},
 		{"internal/constants", []string{"internal/abi"}, nil},
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
+		{"internal/elfbytes", nil, nil},
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
 		{"internal/suggest", nil, nil},

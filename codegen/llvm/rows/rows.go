@@ -20,9 +20,10 @@ type Row struct {
 	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it LLVM may split 512-bit
 	// vectors into halves.
 	PreferVectorBits int
-	// Emulation is ld.lld's -m. PageSize is the largest page that a kernel for the target may use (Linux on Arm runs with 4,
+	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the target may use (Linux on Arm runs with 4,
 	// 16 or 64 KiB): it costs address space, but no byte of the file.
-	Emulation, PageSize string
+	Emulation string
+	PageSize  uint64
 	// Machine, Class and Flags stand in the headers of ELF objects.
 	Machine elf.Machine
 	Class   elf.Class
@@ -59,8 +60,9 @@ const (
 
 // arch is the row of an architecture.
 type arch struct {
-	name, triple, emulation, pageSize, commentMark string
+	name, triple, emulation, commentMark string
 
+	pageSize   uint64
 	asmVariant int
 	machine    elf.Machine
 	class      elf.Class
@@ -88,14 +90,14 @@ type tuning struct {
 func archs() []arch {
 	return []arch{
 		{
-			name: "x86_64", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: "4096", commentMark: "#",
+			name: "x86_64", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: 4096, commentMark: "#",
 			machine: elf.EM_X86_64, class: elf.ELFCLASS64,
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
 		},
 		{
-			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: "65536", commentMark: "//", asmVariant: 1,
+			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: 65536, commentMark: "//", asmVariant: 1,
 			machine: elf.EM_AARCH64, class: elf.ELFCLASS64,
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
@@ -115,7 +117,7 @@ func archs() []arch {
 				"cortex-a76": {"neoverse-n1", false}, "kryo": {"kryo", false}},
 		},
 		{
-			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: "65536", commentMark: "@",
+			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: 65536, commentMark: "@",
 			machine: elf.EM_ARM, class: elf.ELFCLASS32, flags: 0x05000000, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-a53": {"v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},

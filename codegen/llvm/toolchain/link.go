@@ -42,7 +42,7 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 	args := []string{
 		"-shared", "-m", row.Emulation, "-soname", soname, "--version-script=exports",
 		"--no-undefined", "--undefined-version", "--fatal-warnings", "--gc-sections", "--build-id=none",
-		"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now", "-z", "max-page-size=" + row.PageSize,
+		"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now", "-z", fmt.Sprint("max-page-size=", row.PageSize),
 	}
 	return t.produce(out, func(dir, tmp string) error {
 		files, err := writeObjects(dir, objs)
