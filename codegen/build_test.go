@@ -116,6 +116,10 @@ func TestBuild(t *testing.T) {
 		if err := toolchain.CheckShared(files[codegen.SO], exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		// What only ripc loads is linked without a tool, and ld.lld would leave its name.
+		if e, err := elf.NewFile(bytes.NewReader(files[codegen.Runnable])); err != nil || e.Section(".text") == nil || e.Section(".comment") != nil {
+			t.Errorf("%s: what runs was linked by a tool, or is no library: %v", name, err)
+		}
 		if err := toolchain.CheckObject(files[codegen.Object], exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"ripc/codegen"
+	"ripc/codegen/llvm/link"
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
@@ -18,8 +19,10 @@ import (
 // file makes one file.
 func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
 	switch k {
-	case codegen.SO, codegen.Runnable:
+	case codegen.SO:
 		return b.shared(ctx)
+	case codegen.Runnable:
+		return b.runnable(ctx)
 	case codegen.Archive:
 		return b.archive(ctx)
 	case codegen.Object:
@@ -113,19 +116,43 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 	return append(all, toolchain.Object{Name: "description", Data: obj}), nil
 }
 
-// shared links the shared library, and seals it: a library is the one kind of file that nobody links on. The checksum lies
-// behind the description; without one nothing would look for it.
+// shared links the shared library.
 func (b *build) shared(ctx context.Context) ([]byte, error) {
 	lib, err := b.link(ctx, seal.Size, func(objs []toolchain.Object, out string) error {
-		return b.tools.LinkShared(ctx, b.Target, objs, b.exports, b.Name+".so", out)
+		return b.tools.LinkShared(ctx, b.Target, objs, b.exports, b.soname(), out)
 	}, os.ReadFile)
-	if err != nil || b.NoDescribe {
-		return lib, err
+	if err != nil {
+		return nil, err
+	}
+	return b.sealed(lib)
+}
+
+func (b *build) soname() string { return b.Name + ".so" }
+
+// sealed is the library with its checksum: it is the one kind of file that nobody links on. The checksum lies behind the description;
+// without one nothing would look for it.
+func (b *build) sealed(lib []byte) ([]byte, error) {
+	if b.NoDescribe {
+		return lib, nil
 	}
 	if err := seal.Seal(lib); err != nil {
-		return nil, fmt.Errorf("checksum of %s.so: %w", b.Name, err)
+		return nil, fmt.Errorf("checksum of %s: %w", b.soname(), err)
 	}
 	return lib, nil
+}
+
+// runnable is a shared library like shared's, of the same code and constants, that is linked without a tool: starting ld.lld takes a
+// seventh of what a candidate costs a tuner. What package link does not do, ld.lld does, or says why not.
+func (b *build) runnable(ctx context.Context) ([]byte, error) {
+	objs, err := b.parts(ctx, seal.Size)
+	if err != nil {
+		return nil, err
+	}
+	lib, err := link.Shared(b.Target, objs, b.exports, b.soname())
+	if err != nil {
+		return b.shared(ctx)
+	}
+	return b.sealed(lib)
 }
 
 // archive makes the static library.

@@ -98,20 +98,24 @@ func (c Class) size(wide, narrow any) int {
 	return binary.Size(narrow)
 }
 
-// Strings are names with a NUL byte behind each, at offsets that other structures hold. The first is always the empty one.
-type Strings struct{ text []byte }
+// Strings are names with a NUL byte behind each, at offsets that other structures hold. The first is the empty one.
+type Strings struct {
+	text []byte
+	at   map[string]uint32
+}
 
-// Add adds a name and returns its offset.
+// Add returns the offset of a name, which is added unless it is there.
 func (s *Strings) Add(name string) uint32 {
-	if len(s.text) == 0 {
-		s.text = []byte{0}
+	if s.at == nil {
+		s.text, s.at = []byte{0}, map[string]uint32{"": 0}
 	}
-	if name == "" {
-		return 0
+	at, ok := s.at[name]
+	if !ok {
+		at = uint32(len(s.text))
+		s.at[name] = at
+		s.text = append(append(s.text, name...), 0)
 	}
-	at := len(s.text)
-	s.text = append(append(s.text, name...), 0)
-	return uint32(at)
+	return at
 }
 
 // Bytes are all names.

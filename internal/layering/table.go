@@ -20,7 +20,7 @@ func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
 	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/strategy", "targets", "targets/isa"})
 	compiler := join(middle, []string{
-		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
+		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
 		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/inline", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
 	})
 	autotune := []string{"autotune/costmodel", "autotune/features", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
@@ -73,11 +73,12 @@ func Table() []Row {
 		{"codegen/c99", []string{"codegen", "internal/abi", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
-		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/abi", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/toolchain", "internal/abi", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
+		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
 		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"engine", "internal/abi", "internal/files", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), nil},
 

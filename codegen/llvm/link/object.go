@@ -1,0 +1,194 @@
+package link
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"ripc/codegen/llvm/rows"
+	"ripc/codegen/llvm/toolchain"
+)
+
+// object is what a relocatable file holds. Nothing in it is believed that was not looked at: what a section holds when it is read,
+// what it needs when it is found to be needed.
+type object struct {
+	name     string
+	sections []*section
+	symbols  []elf.Symbol // the first is the null symbol
+}
+
+// section is one of an object, on its way into the library.
+type section struct {
+	of     *object
+	header elf.SectionHeader
+	data   []byte
+	raw    [][]byte // relocations, as they lie in the file
+	kept   bool
+	relocs []reloc // of one that is kept
+	in     *part   // and of the library, as soon as it is placed
+	addr   uint64
+}
+
+// reloc is a place in a section that holds the address of something.
+type reloc struct {
+	at     uint64 // in the section, which has four bytes there
+	kind   kind
+	symbol uint32   // in the object
+	to     *section // that the symbol lies in
+	value  uint64   // of the symbol, in that section
+	addend int64
+}
+
+// target is the address that a relocation is about.
+func (r reloc) target() uint64 { return r.to.addr + r.value + uint64(r.addend) }
+
+// UnsupportedError says what there is in an object that this linker does not do.
+type UnsupportedError struct {
+	Object string
+	What   string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("object %s cannot be linked without a tool: %s", e.Object, e.What)
+}
+
+func (o *object) fail(format string, args ...any) error {
+	return &UnsupportedError{o.name, fmt.Sprintf(format, args...)}
+}
+
+func (s *section) fail(format string, args ...any) error {
+	return s.of.fail("section %s: %s", s.header.Name, fmt.Sprintf(format, args...))
+}
+
+// read finds the sections and symbols of a file.
+func read(file toolchain.Object, row rows.Row) (*object, error) {
+	o := &object{name: file.Name}
+	f, err := elf.NewFile(bytes.NewReader(file.Data))
+	if err != nil {
+		return nil, o.fail("%v", err)
+	}
+	if f.Type != elf.ET_REL || f.Machine != row.Machine || f.Class != row.Class || f.Data != elf.ELFDATA2LSB {
+		return nil, o.fail("it is %v %v %v %v, not an object for %v", f.Type, f.Class, f.Data, f.Machine, row.Machine)
+	}
+	symbols, err := f.Symbols()
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+		return nil, o.fail("%v", err)
+	}
+	o.symbols = append(make([]elf.Symbol, 1, 1+len(symbols)), symbols...)
+	left := uint64(len(file.Data)) // no two sections share bytes of the file
+	for _, s := range f.Sections {
+		in := &section{of: o, header: s.SectionHeader}
+		o.sections = append(o.sections, in)
+		if s.Type == elf.SHT_NULL || s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		if s.FileSize > left || s.Offset > uint64(len(file.Data))-s.FileSize {
+			return nil, in.fail("%d bytes at %d are not in the file", s.FileSize, s.Offset)
+		}
+		left -= s.FileSize
+		in.data = file.Data[s.Offset : s.Offset+s.FileSize]
+	}
+	for _, s := range o.sections {
+		if s.header.Type != elf.SHT_REL && s.header.Type != elf.SHT_RELA {
+			continue
+		}
+		if s.header.Info == 0 || int(s.header.Info) >= len(o.sections) || int(s.header.Link) >= len(o.sections) || o.sections[s.header.Link].header.Type != elf.SHT_SYMTAB {
+			return nil, s.fail("relocations of section %d by symbols of section %d", s.header.Info, s.header.Link)
+		}
+		if rela := s.header.Type == elf.SHT_RELA; rela != (row.Class == elf.ELFCLASS64) {
+			return nil, s.fail("relocations of type %v", s.header.Type)
+		}
+		to := o.sections[s.header.Info]
+		to.raw = append(to.raw, s.data)
+	}
+	return o, nil
+}
+
+// usable fails unless the section can be a part of the library.
+func (s *section) usable() error {
+	const known = elf.SHF_ALLOC | elf.SHF_EXECINSTR | elf.SHF_MERGE | elf.SHF_STRINGS | shfRetain
+	switch h := s.header; {
+	case h.Type != elf.SHT_PROGBITS || h.Flags&elf.SHF_ALLOC == 0:
+		return s.fail("code or data of type %v, %v", h.Type, h.Flags)
+	case h.Flags&^known != 0:
+		return s.fail("flags %v", h.Flags)
+	case h.Addralign > lineBytes || h.Addralign&(h.Addralign-1) != 0:
+		return s.fail("an alignment of %d", h.Addralign)
+	}
+	return nil
+}
+
+// decode reads the relocations of the section. Symbols that the object does not define are looked up in defined, which gives nil for
+// those that nobody defines.
+func (s *section) decode(a arch, class elf.Class, defined func(name string) *definition) error {
+	size := 24 // Elf64_Rela
+	if class == elf.ELFCLASS32 {
+		size = 8 // Elf32_Rel
+	}
+	for _, raw := range s.raw {
+		if len(raw)%size != 0 {
+			return s.fail("%d bytes of relocations", len(raw))
+		}
+		for ; len(raw) > 0; raw = raw[size:] {
+			var r reloc
+			var number uint32
+			if class == elf.ELFCLASS64 {
+				r.at, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:]), binary.LittleEndian.Uint32(raw[12:]), int64(binary.LittleEndian.Uint64(raw[16:]))
+			} else {
+				info := binary.LittleEndian.Uint32(raw[4:])
+				r.at, number, r.symbol = uint64(binary.LittleEndian.Uint32(raw)), info&0xff, info>>8
+			}
+			if number == 0 { // R_*_NONE
+				continue
+			}
+			var known bool
+			if r.kind, known = a.kinds[number]; !known {
+				return s.fail("a relocation of kind %d at %#x", number, r.at)
+			}
+			if r.at > uint64(len(s.data)) || uint64(len(s.data))-r.at < 4 {
+				return s.fail("a relocation at %#x of %#x bytes", r.at, len(s.data))
+			}
+			if r.kind.addend != nil {
+				var ok bool
+				if r.addend, ok = r.kind.addend(binary.LittleEndian.Uint32(s.data[r.at:])); !ok {
+					return s.fail("what a relocation of kind %d at %#x is to change", number, r.at)
+				}
+			}
+			if r.symbol == 0 || int(r.symbol) >= len(s.of.symbols) {
+				return s.fail("no symbol %d, which the relocation at %#x names", r.symbol, r.at)
+			}
+			symbol := s.of.symbols[r.symbol]
+			if symbol.Section == elf.SHN_UNDEF {
+				d := defined(symbol.Name)
+				if d == nil {
+					continue // it is reported with all others
+				}
+				r.to, r.value = d.in, d.symbol.Value
+			} else {
+				var err error
+				if r.to, err = s.of.home(symbol); err != nil {
+					return err
+				}
+				r.value = symbol.Value
+			}
+			if r.value > uint64(len(r.to.data)) {
+				return s.fail("symbol %q at %#x of section %s", symbol.Name, r.value, r.to.header.Name)
+			}
+			s.relocs = append(s.relocs, r)
+		}
+	}
+	return nil
+}
+
+// home is the section that a symbol of the object lies in.
+func (o *object) home(s elf.Symbol) (*section, error) {
+	switch kind := elf.ST_TYPE(s.Info); {
+	case int(s.Section) >= len(o.sections): // reserved numbers, too: absolute ones, common blocks
+		return nil, o.fail("symbol %q in section %v", s.Name, s.Section)
+	case kind > elf.STT_SECTION:
+		return nil, o.fail("symbol %q of type %v", s.Name, kind)
+	}
+	return o.sections[s.Section], nil
+}
