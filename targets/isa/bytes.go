@@ -39,6 +39,9 @@ func byteLanes(arch string) []Instr {
 		instr(WidenAdd, ir.U16, 8, 0, addNeighbours(prefix+"_"+add+"_u16_bytes", ir.U16, ir.U8, 8))
 		instr(AddPairs, ir.U8, 8, 0, addNeighbours(prefix+"_addp_u8_halves", ir.U8, ir.U8, 8, 2))
 		instr(AddPairs, ir.U16, 8, 0, addNeighbours(prefix+"_addp_u16", ir.U16, ir.U16, 8))
+		for _, filters := range []int{16, 32} {
+			instr(WidenAddMemory, ir.U16, filters, 0, addNeighbours(fmt.Sprintf("%s_%s_u16_bytes_x%d", prefix, add, filters), ir.U16, ir.U8, filters))
+		}
 		for _, filters := range []int{16, 8} {
 			instr(AddPairs, ir.U8, filters, 0, addNeighbours(fmt.Sprintf("%s_addp_u8_x%d", prefix, filters), ir.U8, ir.U8, filters))
 		}

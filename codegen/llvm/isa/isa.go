@@ -50,7 +50,7 @@ func function(i isa.Instr, inOrder bool) Function {
 	case isa.WidenAdd:
 		return addNeighbours(name, i.Type, a)
 	case isa.WidenAddMemory:
-		return addToMemory(name, i.Lanes, a)
+		return addToMemory(name, sumsOf(i)/8, a)
 	case isa.LookUp:
 		if i.Arch == "aarch64" {
 			return arm64LookUp(i, a)
@@ -67,11 +67,7 @@ func function(i isa.Instr, inOrder bool) Function {
 		}
 		return dotPairs(i)
 	case isa.AddPairs:
-		sums := 1
-		for _, n := range i.Func.Params[0].Shape {
-			sums *= n
-		}
-		return addPairs(name, i.Type.Bits(), sums)
+		return addPairs(i)
 	case isa.DotBytes:
 		if i.Arch == "x86_64" && i.Ops > 1 {
 			return multiplyAdd(i)
@@ -82,6 +78,15 @@ func function(i isa.Instr, inOrder bool) Function {
 		}
 	}
 	return written()[name]
+}
+
+// sumsOf is how many sums i adds to.
+func sumsOf(i isa.Instr) int {
+	sums := 1
+	for _, n := range i.Func.Params[0].Shape {
+		sums *= n
+	}
+	return sums
 }
 
 // additionsOf are the ways to add of the architecture of i; none where they are not needed.

@@ -41,10 +41,9 @@ func armInMemory(vectors int) assembly {
 	return a
 }
 
-// addToMemory is the function of isa.WidenAddMemory: the sums stay in memory, since they are needed so seldom that registers for
+// addToMemory is the function of isa.WidenAddMemory, for so many vectors: the sums stay in memory, since they are needed so seldom that registers for
 // them would be missing elsewhere.
-func addToMemory(name string, filters int, a additions) Function {
-	n := filters / 4
+func addToMemory(name string, n int, a additions) Function {
 	code := a.inMemory(n)
 	var b strings.Builder
 	fmt.Fprintf(&b, "define internal void @%s(ptr %%acc, ptr %%r) alwaysinline {\n", name)

@@ -117,8 +117,24 @@ func multiplyAddPairs(i isa.Instr) Function {
 `, i.Func.Name, i.Lanes, n, n/2, quads)}
 }
 
-// addPairs adds neighbours among twice as many sums, of so many bits, as lanes.
-func addPairs(name string, bits, lanes int) Function {
+// addPairs adds neighbours among twice as many sums, of so many bits, as lanes: by an intrinsic where a register holds these, since LLVM would
+// load even and odd sums from memory apart, which takes longer.
+func addPairs(i isa.Instr) Function {
+	name, bits, lanes := i.Func.Name, i.Type.Bits(), sumsOf(i)
+	if i.Arch == "aarch64" && bits*lanes == 128 {
+		vector, add := fmt.Sprintf("<%d x i%d>", lanes, bits), fmt.Sprintf("llvm.aarch64.neon.addp.v%di%d", lanes, bits)
+		return Function{[]Declaration{{vector, add, vector + ", " + vector}}, fmt.Sprintf(`define internal void @%[1]s(ptr %%acc, ptr %%r) alwaysinline {
+  %%high = getelementptr i8, ptr %%r, i64 16
+  %%r0 = load %[2]s, ptr %%r, align %[4]d
+  %%r1 = load %[2]s, ptr %%high, align %[4]d
+  %%both = call %[2]s @%[3]s(%[2]s %%r0, %[2]s %%r1)
+  %%old = load %[2]s, ptr %%acc, align %[4]d
+  %%new = add %[2]s %%old, %%both
+  store %[2]s %%new, ptr %%acc, align %[4]d
+  ret void
+}
+`, name, vector, add, bits/8)}
+	}
 	even, odd := make([]string, lanes), make([]string, lanes)
 	for l := range lanes {
 		even[l], odd[l] = fmt.Sprintf("i32 %d", 2*l), fmt.Sprintf("i32 %d", 2*l+1)
