@@ -22,7 +22,7 @@ const Levels = 10
 // knobs are those of package strategy's strategies, by name.
 func knobs() []string {
 	return []string{
-		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "by_lane",
+		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "whole", "by_lane",
 		"filters", "run", "part", "kept", "share",
 	}
 }

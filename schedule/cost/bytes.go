@@ -15,6 +15,9 @@ const MaxWidth = 16
 // MaxRow is the longest row whose sums are all kept until its output is written, so that its last tile can be narrower.
 const MaxRow = 32
 
+// CopiedAtOnce is how many words of a row of the padded input are copied together, where each is kept four times.
+const CopiedAtOnce = 8
+
 // At is the loop of which an iteration sums in lanes of 8 bits, which are then added to 16.
 type At int
 
@@ -41,6 +44,7 @@ func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 // added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory. On a core
 // that waits for its operands (estimated cycles of rpi3, go run ./examples/costs gap), tiles of bytes have too few words of a pixel to fill the time with.
 // Short sums (see targets.Target) make both cheaper, words more, but for those of planes: by estimated cycles of the same layers on rpi3, rpi4 and rpi5.
+// Where they are of windows, halves of bytes are added up before they are widened (Halves): by those of 3x3 layers of 64 channels on rpi5.
 func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {
 	case s.Bits < LaneBits && t.InOrder:
@@ -49,6 +53,8 @@ func breakEven(t targets.Target, s Sum, vectors int) int {
 		return 2
 	case s.Bits < LaneBits && (t.CountOps > 1 || s.Planes):
 		return 8
+	case s.Bits < LaneBits && s.Rows > 1:
+		return 12
 	case t.CountOps < 2 && (s.Rows > 1 || vectors < 4):
 		return 27
 	case t.CountOps < 2:
@@ -68,9 +74,15 @@ const fewWords = 12
 // Few reports whether so many words at each tap of a row are few enough to be written out.
 func (s Sum) Few(words int) bool { return words*s.Cols <= fewWords }
 
+// Halves reports whether two lanes of bytes, of so many words each, fit one: they are added up before anything is widened, so that sums of
+// 16 bits take half of the additions, and of the memory.
+func (s Sum) Halves(steps int) bool { return s.Bits < LaneBits && 2*steps <= MaxBytes }
+
 // ByteSteps chooses how many words are summed in lanes of 8 bits before these are added to 16, by what that costs a step:
-// adding the lanes up, and setting them, which is free where the first words' counts can do it.
-func ByteSteps(s Sum) (words int, at At) {
+// adding the lanes up, and setting them, which is free where the first words' counts can do it. Cores that find an order by themselves have
+// few ports for additions that widen and for stores, of which a burst takes as long as both halves' additions of bytes; by estimated cycles of
+// 3x3 layers of 256 and 512 channels on rpi4 and rpi5, which take 0.8 to 3.8 % less by runs of 12 words than by 24, and 4 % more on rpi3.
+func ByteSteps(t targets.Target, s Sum) (words int, at At) {
 	least := 1e30
 	for n := 1; n <= s.Words; n++ {
 		if s.Words%n != 0 {
@@ -84,6 +96,9 @@ func ByteSteps(s Sum) (words int, at At) {
 				l.instrs = 1.5 // the sums stay in registers
 			}
 			steps := l.at.Steps(s, n)
+			if s.Bits < LaneBits && s.Rows*s.Cols > 1 && !s.Halves(steps) && !t.InOrder {
+				l.instrs *= 2.5
+			}
 			if cost := l.instrs / float64(steps); steps <= MaxBytes && cost < least {
 				least, words, at = cost, n, l.at
 			}
@@ -119,7 +134,7 @@ type ByteTile struct {
 // out of those that there are instructions for. window is the number of positions that a pool makes one of, 0 if there is
 // none. Vectors are 0 if none fits the registers.
 func TileBytes(t targets.Target, s Sum, w, window int, vectors []int) ByteTile {
-	words, at := ByteSteps(s)
+	words, at := ByteSteps(t, s)
 	step, spare := 2-words%2, 0
 	if at != AtWords { // lanes of 16 bits go over the stack, so one more does not matter
 		spare = 1
@@ -154,12 +169,26 @@ func TileBytes(t targets.Target, s Sum, w, window int, vectors []int) ByteTile {
 	return best
 }
 
+// MaxWhole is how many counts of a register a tile has whose rows of taps are written out.
+const MaxWhole = 600
+
+// WholeRows reports whether rows of taps are written out, whose sums are added up between them where nothing has to be cleared before, and in
+// an order that LLVM finds, which cores that find theirs by themselves gain from. By estimated cycles of 3x3 layers of 64 and 128 channels, which
+// take 1.6 to 4 % less on rpi4 and rpi5, and up to 4 % more on rpi3, where LLVM spills more.
+func WholeRows(t targets.Target, s Sum, tile ByteTile) bool {
+	words, at := ByteSteps(t, s)
+	if tile.Outputs > tile.Positions { // LLVM would keep the weights for the row's last tile, in memory
+		return false
+	}
+	return !t.InOrder && at == AtRow && words == s.Words && s.Halves(at.Steps(s, words)) && s.Terms()*tile.Positions*tile.Vectors <= MaxWhole
+}
+
 // TileGrouped is a tile of a layer of one tap for cores that wait for each operand: two positions of so many registers of filters, of which two are
 // counted at a time, so that there are registers for it. By estimated cycles of rpi3, SqueezeNet's squeeze layers of 1 bit take 8 to 9 % less
 // than with the tiles of TileBytes.
 func TileGrouped(t targets.Target, s Sum, w, vectors int) (ByteTile, bool) {
 	const positions, step, group = 2, 2, 2
-	words, _ := ByteSteps(s)
+	words, _ := ByteSteps(t, s)
 	fits := positions*vectors+step*(positions+group)+2 <= t.Registers
 	if !t.InOrder || !fits || s.Planes || s.Rows*s.Cols > 1 || words%step != 0 || w < positions || vectors <= 2*group {
 		return ByteTile{}, false

@@ -18,6 +18,7 @@ const (
 	spread   = "spread"
 	group    = "group"
 	wide     = "wide"
+	whole    = "whole"
 )
 
 // byteLanes counts words in lanes of bytes, which two additions of neighbours widen to sums.
@@ -80,7 +81,7 @@ func byteTile(l *Layer) cost.ByteTile {
 
 func byteKnobs(l *Layer) []Knob {
 	s, t, w := sumOf(l), byteTile(l), l.out.extent(ir.Col)
-	words, where := cost.ByteSteps(s)
+	words, where := cost.ByteSteps(l.Target, s)
 	ks := lanesKnobs(l)
 	for i := range ks {
 		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {
@@ -121,6 +122,13 @@ func byteKnobs(l *Layer) []Knob {
 		}
 		ks = append(ks, Knob{wide, "load two registers of weights at once", []int{0, 1}, use})
 	}
+	if s.Rows > 1 {
+		out := 0
+		if cost.WholeRows(l.Target, s, t) {
+			out = 1
+		}
+		ks = append(ks, Knob{whole, "write the rows of taps out", []int{0, 1}, out})
+	}
 	return append(ks, orderKnobs(l)[1:]...)
 }
 
@@ -151,7 +159,8 @@ func byteCopies(l *Layer, t cost.ByteTile, where cost.At) (rows, copies, group i
 // byteBuilder writes the schedule of byte lanes.
 type byteBuilder struct {
 	*builder
-	v Values
+	v    Values
+	near bool // each tile of filters sets its sums, just before it adds to them
 }
 
 // is says whether a knob is on.
@@ -192,6 +201,8 @@ func (b *byteBuilder) check() {
 		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
 	case b.v[group] >= b.v[vectors] && b.is(group):
 		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
+	case b.is(whole) && cost.At(b.v[at]) != cost.AtRow:
+		b.errorf("sums are not of rows of taps, which could be written out")
 	case b.tileInstr() == nil:
 		b.errorf("there is no such instruction")
 	}
@@ -236,17 +247,27 @@ func (b *byteBuilder) sums() {
 	if loop(ir.Plane) != "" {
 		rows = loop(ir.Row)
 	}
-	b.reorder(loop(ir.Plane), rows, w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
-	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol), ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: filters, ir.Copy: lane, ir.Part: part}
-	main, rest := byteNest{loops: names, name: names}, byteNest{}
-	if n := b.extent(w); n > b.v[width] {
+	registers, cut := b.v[vectors], b.extent(w) > b.v[width]
+	if !b.is(spread) {
+		registers *= perVector(b.Layer)
+	}
+	tiles := ""
+	if b.extent(filters) > registers && !cut { // tiles of filters are outside, so that each sets its sums just before it adds to them
+		tiles, b.near = filters+".o", true
+		b.must("split %s %d tail=perfect -> %s %[1]s.i", filters, registers, tiles)
+		filters += ".i"
+	}
+	b.reorder(tiles, loop(ir.Plane), rows, w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
+	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol), ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: loop(ir.Channel), ir.Copy: lane, ir.Part: part}
+	main, rest := byteNest{loops: withLoop(names, ir.Channel, filters), name: names}, byteNest{}
+	if cut {
 		outer, inner, tail := b.cut(w, b.v[width])
 		if inner == "" {
 			b.errorf("the positions cannot be cut into tiles")
 			return
 		}
 		main.around = outer
-		main.loops = withLoop(names, ir.Col, inner)
+		main.loops = withLoop(main.loops, ir.Col, inner)
 		if tail != "" {
 			rest = byteNest{suffix: ".t", loops: b.nestAt(tail), name: names}
 		}
@@ -312,6 +333,9 @@ func (b *byteBuilder) copies() {
 		if words != nil {
 			b.unroll(words)
 		}
+		for _, l := range on(b.serial(b.pad.buf), ir.Col) {
+			b.inner(l)
+		}
 		return
 	}
 	for _, l := range on(b.serial(b.pad.buf), ir.Part) {
@@ -321,6 +345,21 @@ func (b *byteBuilder) copies() {
 			b.must("fuse %s %s -> %s", words.Var, l.Var, all)
 		}
 		b.vectorize(all, maxVector)
+	}
+}
+
+// inner takes the border off a row of the padded input, so that no pixel has conditions of its own, and writes some pixels out, which then
+// have one together.
+func (b *byteBuilder) inner(l *ir.For) {
+	if left, right := border(l); left+right >= l.Extent || left+right > 0 && !b.may("peel %s %d %d", l.Var, left, right) {
+		return
+	}
+	n := 1
+	for n < cost.CopiedAtOnce/max(1, b.extent(b.pad.loop(ir.Word))) && b.extent(l.Var)%(2*n) == 0 {
+		n *= 2
+	}
+	if outer, inner := l.Var+".o", l.Var+".i"; n > 1 && b.may("split %s %d tail=perfect -> %s %s", l.Var, n, outer, inner) {
+		b.unroll(b.find(inner))
 	}
 }
 
@@ -341,7 +380,12 @@ func (b *byteBuilder) starts() {
 	width := shape[len(shape)-2] // positions of a row that was not cut
 	for _, l := range on(free(), ir.Channel, ir.Row, ir.Col) {
 		switch {
-		case l.Axis == ir.Channel:
+		case l.Axis == ir.Channel: // in registers: LLVM forgets sums that it sees replaced in other pieces than it saw them set
+			if n := b.Target.VectorBits / b.sumType().Bits(); b.near && l.Extent > n && b.may("split %s %d tail=perfect -> %[1]s.o %[1]s.i", l.Var, n) {
+				b.unroll(b.find(l.Var + ".o"))
+				b.may("vectorize %s.i", l.Var)
+				continue
+			}
 			b.may("vectorize %s", l.Var)
 		case l.Axis == ir.Row || l.Extent == width && width <= cost.MaxStarts:
 			b.unroll(l)

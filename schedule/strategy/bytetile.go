@@ -62,7 +62,11 @@ func (b *byteBuilder) tile(n byteNest) {
 	sumAt := map[cost.At]string{cost.AtWords: groups, cost.AtRow: loop(ir.TapRow), cost.AtTap: loop(ir.TapCol)}[where]
 	halves, bytes := b.sum.buf+".r"+n.suffix, b.sum.buf+".b"+n.suffix
 	sums, half := b.sumType(), b.halfType(where)
-	b.must("rfactor %s %s %s type=%s -> %s", b.sum.buf, parts, all, half, halves)
+	halvesAt := all
+	if half == ir.U8 && sums != ir.U8 && where != cost.AtWords {
+		halvesAt = sumAt
+	}
+	b.must("rfactor %s %s %s type=%s -> %s", b.sum.buf, parts, halvesAt, half, halves)
 	b.must("rfactor %s %s %s type=u8 -> %s", halves, inner, sumAt, bytes)
 	if b.err != nil {
 		return
@@ -72,8 +76,11 @@ func (b *byteBuilder) tile(n byteNest) {
 		unrolled = b.rolled(words, unrolled)
 	}
 	b.must("tensorize %s %s", instrWords, b.tileInstr().Func.Name)
+	if b.is(whole) {
+		unrolled = append(unrolled, sumAt)
+	}
 	for _, l := range unrolled {
-		if f := b.find(l); f != nil && l != sumAt && f.Kind == ir.Serial {
+		if f := b.find(l); f != nil && (l != sumAt || b.is(whole)) && f.Kind == ir.Serial {
 			b.unroll(f)
 		}
 	}
@@ -82,22 +89,27 @@ func (b *byteBuilder) tile(n byteNest) {
 	}
 	many := perVector(b.Layer) * v[vectors]
 	b.lanes(halves, clear(half, 2), false)
-	b.lanes(halves, b.neighbours(sums, half, 1, many), true)
-	b.lanes(bytes, clear(ir.U8, 3), false)
-	if b.extent(sumAt) > 1 && half == ir.U16 { // 16 bits have no registers while bytes are counted
-		b.lanes(bytes, b.instr(isa.WidenAddMemory, func(i isa.Instr) bool { return i.Type == half && i.Lanes == many }), true)
-	} else {
-		b.lanes(bytes, b.neighbours(half, ir.U8, 2, many), true)
+	add := func(to, from ir.Type, dims int) *isa.Instr {
+		if b.extent(sumAt) > 1 && !b.is(whole) && to == ir.U16 && from == ir.U8 { // 16 bits have no registers while bytes are counted
+			return b.instr(isa.WidenAddMemory, func(i isa.Instr) bool {
+				return i.Type == to && i.Lanes == many && len(i.Func.Params[0].Shape) == dims
+			})
+		}
+		return b.neighbours(to, from, dims, many)
 	}
+	b.lanes(halves, add(sums, half, 1), true)
+	b.lanes(bytes, clear(ir.U8, 3), false)
+	b.lanes(bytes, add(half, ir.U8, 2), true)
 }
 
 // halfType is the type of sums that each half of a word's bytes has: bytes where all that is counted fits them.
 func (b *byteBuilder) halfType(where cost.At) ir.Type {
 	s := sumOf(b.Layer)
+	steps := where.Steps(s, b.v[perBytes])
 	switch sums := b.sumType(); {
 	case sums == ir.U8:
 		return ir.U8
-	case sums == ir.U16 && 2*s.Terms() <= cost.MaxBytes && where.Steps(s, b.v[perBytes]) == s.Terms():
+	case sums == ir.U16 && s.Halves(steps) && (where != cost.AtWords || steps == s.Terms()):
 		return ir.U8
 	}
 	return ir.U16
