@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"ripc/autotune/space"
 	"ripc/compile"
@@ -19,6 +20,11 @@ import (
 	"ripc/engine/simulate"
 	"ripc/measure"
 )
+
+// timing makes some thousand runs of a kernel that takes less than 0.1 ms, the fastest of which counts.
+func timing() measure.Budget {
+	return measure.Budget{Runs: 20, Time: 100 * time.Millisecond, Few: 3, Limit: 30 * time.Second}
+}
 
 // costs are what candidates of a task cost, in a file of lines "KEY COST": all searches are told the same, and an interrupted
 // comparison goes on. A cost is the estimated cycles of a simulated core, which depend on the candidate alone, or nanoseconds here of code
@@ -98,7 +104,7 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 	if !simulate.Supports(t.Target.Arch) {
 		c.alone.Lock()
 		defer c.alone.Unlock()
-		m, err := u.Measure(ctx, 1, measure.Thorough())
+		m, err := u.Measure(ctx, 1, timing())
 		if err != nil {
 			return 0, err
 		}
