@@ -141,7 +141,14 @@ func (x *xgb) propose(ctx context.Context, n int) ([]*entry, error) {
 			out = append(out, e...)
 		}
 	}
-	out = append(out, x.choose(n-len(out), model)...)
+	if x.base != nil && len(best) < enough { // what other tasks say may be wrong of this one
+		e, err := x.looked(x.begin(ctx, n/2, &x.start, x.r))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e...)
+	}
+	out = append(out, x.choose(max(0, n-len(out)), model)...)
 	rest, err := x.looked(x.draw(ctx, n-len(out), x.r))
 	return append(out, rest...), err
 }
