@@ -25,9 +25,9 @@ func operations() []operation {
 		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, runSplit},
 		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"}, runTile},
 		{"reorder", "reorder OUTER ... INNER", -1, 0, nil, runReorder},
-		{"unroll", "unroll LOOP", 1, 0, nil, each(Unroll)},
-		{"vectorize", "vectorize LOOP", 1, 0, nil, each(Vectorize)},
-		{"parallel", "parallel LOOP", 1, 0, nil, runParallel},
+		{"unroll", "unroll LOOP", 1, 0, nil, legal(each(Unroll))},
+		{"vectorize", "vectorize LOOP", 1, 0, nil, legal(each(Vectorize))},
+		{"parallel", "parallel LOOP", 1, 0, nil, legal(runParallel)},
 		{"peel", "peel LOOP FIRST LAST", 3, 0, nil, runPeel},
 		{"fuse", "fuse OUTER INNER [-> LOOP]", 2, 1, nil, runFuse},
 		{"decompose_reduction", "decompose_reduction LOOP [-> LOOP]", 1, 1, nil, runDecomposeReduction},
@@ -111,6 +111,14 @@ func runTile(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 }
 
 func runReorder(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Reorder(f, s.Args...) }
+
+// legal is run for what leaves all marked loops legal: it changes marks alone, and has checked them where that can be wrong.
+func legal(run func(*applier, *ir.Func, Step) (*ir.Func, error)) func(*applier, *ir.Func, Step) (*ir.Func, error) {
+	return func(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+		a.legal = true
+		return run(a, f, s)
+	}
+}
 
 func runParallel(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Parallel(f, s.Args[0]) }
 

@@ -68,6 +68,7 @@ type applier struct {
 	instrs map[string]*ir.Func
 	see    func(Step, Result)
 	packs  []Pack
+	legal  bool // the step has left all marked loops legal
 }
 
 // Apply carries out the steps one after the other. The error of a step that fails has the step's text as Op, its place
@@ -123,8 +124,9 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 		o(&a)
 	}
 	for _, s := range t {
+		a.legal = false
 		g, err := a.step(f, s)
-		if err == nil {
+		if err == nil && !a.legal {
 			err = deps.Check(g) // of loops that were marked before the step, too
 		}
 		if err != nil {
