@@ -16,6 +16,7 @@ import (
 	"ripc/importer"
 	"ripc/recognize"
 	"ripc/schedule"
+	"ripc/targets"
 )
 
 // How to compile, what comes of it, and how long each stage took.
@@ -44,6 +45,17 @@ func LLVM() (version string, err error) {
 		return "", err
 	}
 	return tools.Version(), nil
+}
+
+// LLVMLibrary is LLVM's shared library, a path or a name, where that makes code for this machine in the place of opt and llc, which take
+// longer for the same; "" where these are started for each kernel.
+func LLVMLibrary(ctx context.Context) string {
+	tools, err := toolchain.Find()
+	host, terr := targets.Lookup("host")
+	if err != nil || terr != nil {
+		return ""
+	}
+	return tools.Library(ctx, host)
 }
 
 // Compile runs the pipeline on a model file.

@@ -89,7 +89,7 @@ that ripc compiled.`,
 			case len(args) > 0:
 				return unknownCommand(cmd, args[0])
 			case version:
-				return printVersion(cmd.OutOrStdout(), false)
+				return printVersion(cmd.Context(), cmd.OutOrStdout(), false)
 			}
 			cmd.SetOut(os.Stderr)
 			_ = cmd.Help()

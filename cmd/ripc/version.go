@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -17,7 +18,7 @@ func versionCommand() *cobra.Command {
 		Short: "Print the versions of ripc and of the tools it uses",
 		Args:  args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printVersion(cmd.OutOrStdout(), asJSON)
+			return printVersion(cmd.Context(), cmd.OutOrStdout(), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -25,7 +26,7 @@ func versionCommand() *cobra.Command {
 }
 
 // printVersion prints the versions of ripc and of what it uses.
-func printVersion(w io.Writer, asJSON bool) error {
+func printVersion(ctx context.Context, w io.Writer, asJSON bool) error {
 	llvm, err := ripc.LLVM()
 	switch {
 	case err != nil:
@@ -33,9 +34,13 @@ func printVersion(w io.Writer, asJSON bool) error {
 	case llvm == "":
 		llvm = "missing"
 	}
+	library := ripc.LLVMLibrary(ctx)
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	if asJSON {
-		return printJSON(w, map[string]string{"ripc": ripc.Version, "llvm": llvm, "go": runtime.Version(), "platform": platform})
+		return printJSON(w, map[string]string{"ripc": ripc.Version, "llvm": llvm, "llvm_library": library, "go": runtime.Version(), "platform": platform})
+	}
+	if library != "" {
+		llvm += " by " + library
 	}
 	fmt.Fprintf(w, "ripc %s (LLVM %s, %s, %s)\n", ripc.Version, llvm, runtime.Version(), platform)
 	return nil

@@ -79,7 +79,8 @@ func Table() []Row {
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
-		{"codegen/llvm/toolchain", []string{"codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
+		{"codegen/llvm/library", nil, []string{"github.com/ebitengine/purego"}},
+		{"codegen/llvm/toolchain", []string{"codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", join(middle, []string{"engine", "internal/abi", "internal/files", "internal/irdata", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), nil},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},

@@ -12,8 +12,9 @@ import (
 
 // Row is what LLVM has to be told of a target.
 type Row struct {
-	Triple string // -mtriple
-	CPU    string // -mcpu: chooses the pipeline model
+	Backend string // LLVM's name of what generates the code
+	Triple  string // -mtriple
+	CPU     string // -mcpu: chooses the pipeline model
 	// Attrs is -mattr: the target's features and what steers instruction selection with "+", what CPU implies and the machine
 	// lacks (or may lack) with "-". What CPU implies is never relied on.
 	Attrs string
@@ -60,7 +61,7 @@ const (
 
 // arch is the row of an architecture.
 type arch struct {
-	name, triple, emulation, commentMark string
+	name, backend, triple, emulation, commentMark string
 
 	pageSize   uint64
 	asmVariant int
@@ -90,14 +91,14 @@ type tuning struct {
 func archs() []arch {
 	return []arch{
 		{
-			name: "x86_64", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: 4096, commentMark: "#",
+			name: "x86_64", backend: "X86", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: 4096, commentMark: "#",
 			machine: elf.EM_X86_64, class: elf.ELFCLASS64,
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
 		},
 		{
-			name: "aarch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: 65536, commentMark: "//", asmVariant: 1,
+			name: "aarch64", backend: "AArch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: 65536, commentMark: "//", asmVariant: 1,
 			machine: elf.EM_AARCH64, class: elf.ELFCLASS64,
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
@@ -117,7 +118,7 @@ func archs() []arch {
 				"cortex-a76": {"neoverse-n1", false}, "kryo": {"kryo", false}},
 		},
 		{
-			name: "arm", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: 65536, commentMark: "@",
+			name: "arm", backend: "ARM", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: 65536, commentMark: "@",
 			machine: elf.EM_ARM, class: elf.ELFCLASS32, flags: 0x05000000, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-a53": {"v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
@@ -135,7 +136,7 @@ func archs() []arch {
 func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
-			return Row{Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
+			return Row{Backend: a.backend, Triple: a.triple, CPU: t.CPU, Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
 				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, AsmVariant: a.asmVariant, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder, scheduling: a.order(t.CPU)}, true
 		}
 	}

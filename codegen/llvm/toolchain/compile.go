@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"ripc/codegen/llvm/library"
 	"ripc/codegen/llvm/rows"
 	"ripc/targets"
 )
@@ -28,25 +30,41 @@ func (k Kind) String() string {
 	return "obj"
 }
 
-// optArgs are opt's arguments. ripc has vectorized and interleaved where its schedule says so; LLVM's vectorizers
+// What opt and llc are asked for, of any target: opt's passes and llc's level of optimization.
+const (
+	passes = "default<O2>"
+	level  = 3
+)
+
+// optFlags are opt's flags of any target. ripc has vectorized and interleaved where its schedule says so; LLVM's vectorizers
 // would only change code that a schedule left scalar on purpose. Unrolling stays on.
-func optArgs(t targets.Target) []string {
-	row, _ := rows.Of(t)
-	return []string{
-		"-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs,
-		"-passes=default<O2>", "-vectorize-loops=false", "-vectorize-slp=false", "-interleave-loops=false",
-		"-o", "-",
-	}
+func optFlags() []string {
+	return []string{"-vectorize-loops=false", "-vectorize-slp=false", "-interleave-loops=false"}
 }
 
-// llcArgs are llc's arguments. Each function gets its own section, so that the linker drops what nothing uses.
+// llcFlags are llc's flags of any target. Each function gets its own section, so that the linker drops what nothing uses.
+func llcFlags() []string {
+	return []string{"-relocation-model=pic", "-function-sections", "-data-sections"}
+}
+
+// optArgs are opt's arguments.
+func optArgs(t targets.Target) []string {
+	row, _ := rows.Of(t)
+	return slices.Concat([]string{"-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs, "-passes=" + passes}, optFlags(), []string{"-o", "-"})
+}
+
+// llcArgs are llc's arguments.
 func (t *Tools) llcArgs(tg targets.Target, kind Kind) []string {
 	row, _ := rows.Of(tg)
-	return append([]string{
-		"-O3", "-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs,
-		"-relocation-model=pic", "-function-sections", "-data-sections", "-filetype=" + kind.String(),
-		"-o", "-",
-	}, row.LLC(t.version)...)
+	return slices.Concat([]string{fmt.Sprintf("-O%d", level), "-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs},
+		llcFlags(), []string{"-filetype=" + kind.String(), "-o", "-"}, row.LLC(t.version))
+}
+
+// settings are optArgs and llcArgs for LLVM's library.
+func (t *Tools) settings(tg targets.Target) library.Settings {
+	row, _ := rows.Of(tg)
+	return library.Settings{Backend: row.Backend, Triple: row.Triple, CPU: row.CPU, Attrs: row.Attrs,
+		Passes: passes, Opt: optFlags(), LLC: append(llcFlags(), row.LLC(t.version)...), Level: level}
 }
 
 // key names the result of compiling ll for t in the cache.
@@ -65,6 +83,26 @@ func (t *Tools) Compile(ctx context.Context, cache *Cache, ll []byte, tg targets
 	if out, ok := cache.Get(key); ok {
 		return out, nil
 	}
+	out, err := t.generate(ctx, ll, tg, kind)
+	if err != nil {
+		return nil, err
+	}
+	cache.Put(key, out)
+	return out, nil
+}
+
+// generate is Compile without a cache: by LLVM's library, if it can, which has the same result as the tools. The names of blocks in the
+// comments of assembly are others there, since no bitcode lies between opt and llc.
+func (t *Tools) generate(ctx context.Context, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
+	if t.library != nil && kind == Obj {
+		obj, err := t.library.Compile(ctx, t.settings(tg), ll)
+		if err == nil {
+			return obj, nil
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("LLVM was stopped: %w", context.Cause(ctx))
+		}
+	}
 	bitcode, err := t.Run(ctx, "opt", ll, optArgs(tg)...)
 	if err != nil {
 		return nil, withInput(err, ll)
@@ -73,7 +111,6 @@ func (t *Tools) Compile(ctx context.Context, cache *Cache, ll []byte, tg targets
 	if err != nil {
 		return nil, withInput(err, ll)
 	}
-	cache.Put(key, out)
 	return out, nil
 }
 

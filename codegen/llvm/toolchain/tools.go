@@ -18,10 +18,16 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"ripc/codegen/llvm/library"
+	"ripc/targets"
 )
 
 // EnvBin is the environment variable with the folder of the LLVM tools; if set, no other place is searched.
 const EnvBin = "RIPC_LLVM_BIN"
+
+// EnvLibrary is the environment variable with "off" where opt and llc are to be started for each kernel, though their shared library would do.
+const EnvLibrary = "RIPC_LLVM_LIBRARY"
 
 // Install is the command that provides every tool on Debian.
 const Install = "apt-get install --no-install-recommends llvm-22 lld-22"
@@ -43,6 +49,7 @@ type Tools struct {
 	version string
 	paths   map[string]string                // base name ("opt") -> absolute path
 	locate  func(base string) (string, bool) // finds further tools of the same set
+	library *library.Library                 // of opt and llc, which makes their objects; nil if they have none
 }
 
 // versions returns the LLVM releases ripc is tested with, best first.
@@ -68,6 +75,11 @@ func Find() (*Tools, error) {
 }
 
 func (f finder) find() (*Tools, error) {
+	return f.withLibrary(f.programs())
+}
+
+// programs finds the tools, and no library.
+func (f finder) programs() (*Tools, error) {
 	if dir := f.getenv(EnvBin); dir != "" {
 		t := &Tools{locate: func(base string) (string, bool) { return f.inDir(dir, base) }}
 		if missing := t.fill(); missing != "" {
@@ -173,6 +185,33 @@ func (t *Tools) checked() (*Tools, error) {
 	}
 	t.version = string(m[1])
 	return t, nil
+}
+
+// withLibrary gives t the shared library of opt and llc, unless the environment forbids it.
+func (f finder) withLibrary(t *Tools, err error) (*Tools, error) {
+	if err == nil && f.getenv(EnvLibrary) != "off" {
+		if file, ok := library.Of(t.paths["opt"], t.paths["llc"]); ok {
+			t.library = library.New(file, t.version)
+		}
+	}
+	return t, err
+}
+
+// WithoutLibrary are the same tools, but opt and llc themselves make all objects.
+func (t *Tools) WithoutLibrary() *Tools {
+	return &Tools{version: t.version, paths: t.paths, locate: t.locate}
+}
+
+// Library is LLVM's shared library, which makes the objects of opt and llc for a target without starting these, and "" if they are started,
+// for there is no such library, or it cannot be used. It is tried.
+func (t *Tools) Library(ctx context.Context, tg targets.Target) string {
+	if t.library == nil {
+		return ""
+	}
+	if _, err := t.library.Compile(ctx, t.settings(tg), nil); err != nil {
+		return ""
+	}
+	return t.library.File()
 }
 
 // Version returns LLVM's version, e.g. "22.1.8".

@@ -1,0 +1,130 @@
+package library
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"time"
+)
+
+// What goes between a process and its children: an order, then texts of LLVM IR, each answered.
+type (
+	// order is what a child is for.
+	order struct {
+		File, Version string
+		Settings
+	}
+	// answer is the object, or what was in the way. That to the order is empty if all is well.
+	answer struct {
+		Object []byte
+		Err    string
+	}
+)
+
+// variable is set for children.
+const variable = "RIPC_LLVM_CHILD"
+
+// self is the running program itself, even if its file was replaced since.
+const self = "/proc/self/exe"
+
+// child is a process that compiles, seen from the one that started it, which one goroutine at a time uses.
+type child struct {
+	key      string
+	cmd      *exec.Cmd
+	requests *os.File
+	answers  *os.File
+	to       *gob.Encoder
+	from     *gob.Decoder
+	compiled int
+	broken   error       // why it cannot be used any more
+	waiting  *time.Timer // ends it
+}
+
+// start starts a child and waits until it can compile.
+func start(ctx context.Context, o order) (*child, error) {
+	if err := isProgram(); err != nil {
+		return nil, err
+	}
+	theirs, requests, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	answers, results, err := os.Pipe()
+	if err != nil {
+		theirs.Close()
+		requests.Close()
+		return nil, err
+	}
+	cmd := exec.Command(self)
+	cmd.Args = []string{"ripc-llvm"}
+	cmd.Env = append(os.Environ(), variable+"=1")
+	cmd.Stdin, cmd.ExtraFiles = theirs, []*os.File{results} // standard output is for what others may say
+	c := &child{cmd: cmd, requests: requests, answers: answers, to: gob.NewEncoder(requests), from: gob.NewDecoder(answers)}
+	err = cmd.Start()
+	theirs.Close()
+	results.Close() // before anything is read: the end of the child is to be seen
+	if err != nil {
+		requests.Close()
+		answers.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, beginning)
+	defer cancel()
+	if a, err := c.ask(ctx, o); err != nil || a.Err != "" {
+		c.end()
+		return nil, errors.Join(err, errors.New(a.Err))
+	}
+	return c, nil
+}
+
+// isProgram fails if this is no program of its own but part of another, which must not be started once more.
+func isProgram() error {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie") {
+				return nil
+			}
+		}
+	}
+	return errors.New("this is no program of Go")
+}
+
+// compile lets the child make an object of LLVM IR.
+func (c *child) compile(ctx context.Context, ll []byte) ([]byte, error) {
+	a, err := c.ask(ctx, ll)
+	if err != nil {
+		return nil, err
+	}
+	c.compiled++
+	if a.Err != "" {
+		return nil, errors.New(a.Err)
+	}
+	return a.Object, nil
+}
+
+// ask sends what gob can and waits for the answer; the end of ctx ends the child.
+func (c *child) ask(ctx context.Context, what any) (answer, error) {
+	stop := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
+	defer stop()
+	var a answer
+	err := c.to.Encode(what)
+	if err == nil {
+		err = c.from.Decode(&a)
+	}
+	if err != nil {
+		c.broken = fmt.Errorf("LLVM's library has ended its process: %w", err)
+	}
+	return a, c.broken
+}
+
+// end ends the child, whatever it does.
+func (c *child) end() {
+	_ = c.cmd.Process.Kill() // it may have ended by itself
+	c.requests.Close()
+	c.answers.Close()
+	go func() { _ = c.cmd.Wait() }()
+}

@@ -1,0 +1,48 @@
+package library
+
+import (
+	"encoding/gob"
+	"io"
+	"os"
+)
+
+// compiler makes objects for the Settings of an order.
+type compiler interface {
+	object(ll []byte) ([]byte, error)
+}
+
+// serve is a child: it compiles what comes in until that ends, which ends what is being compiled, too.
+func serve(in io.Reader, out io.Writer, begin func(order) (compiler, error)) {
+	from, to := gob.NewDecoder(in), gob.NewEncoder(out)
+	say := func(a answer, err error) {
+		if err != nil {
+			a.Err = err.Error()
+		}
+		if to.Encode(a) != nil {
+			os.Exit(1)
+		}
+	}
+	var o order
+	if from.Decode(&o) != nil {
+		return
+	}
+	c, err := begin(o)
+	say(answer{}, err)
+	if err != nil {
+		return
+	}
+	texts := make(chan []byte)
+	go func() {
+		for {
+			var ll []byte
+			if from.Decode(&ll) != nil { // whoever started this has ended
+				os.Exit(0)
+			}
+			texts <- ll
+		}
+	}()
+	for ll := range texts {
+		object, err := c.object(ll)
+		say(answer{Object: object}, err)
+	}
+}
