@@ -32,7 +32,7 @@ const (
 // saves beyond a number of words, breakEven, is taken to be half an operation,
 // which only the comparison with Words depends on.
 func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
-	if s.Bits < LaneBits && !t.InOrder { // the last tile of words overlaps the one before, and tiles of short sums are wide
+	if s.Bits < LaneBits && !t.InOrder || LoadsAhead(t, s) { // the last tile of words overlaps the one before, and tiles of short sums are wide
 		r.Tile = 1
 	}
 	words := Words(t, s, r)
@@ -47,6 +47,8 @@ func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 // Where they are of windows, halves of bytes are added up before they are widened (Halves): by those of 3x3 layers of 64 channels on rpi5.
 func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {
+	case LoadsAhead(t, s): // and SqueezeNet's layers of 64 channels have fewer positions in lanes of bytes
+		return 22
 	case s.Bits < LaneBits && t.InOrder:
 		return 17
 	case s.Bits < LaneBits/2:

@@ -201,8 +201,8 @@ func (b *byteBuilder) check() {
 		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
 	case b.v[group] >= b.v[vectors] && b.is(group):
 		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
-	case b.is(whole) && cost.At(b.v[at]) != cost.AtRow:
-		b.errorf("sums are not of rows of taps, which could be written out")
+	case b.is(whole) && cost.At(b.v[at]) == cost.AtTap:
+		b.errorf("sums are of single taps, and not written out")
 	case b.tileInstr() == nil:
 		b.errorf("there is no such instruction")
 	}

@@ -77,7 +77,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	}
 	b.must("tensorize %s %s", instrWords, b.tileInstr().Func.Name)
 	if b.is(whole) {
-		unrolled = append(unrolled, sumAt)
+		unrolled = append(unrolled, loop(ir.TapRow))
 	}
 	for _, l := range unrolled {
 		if f := b.find(l); f != nil && (l != sumAt || b.is(whole)) && f.Kind == ir.Serial {

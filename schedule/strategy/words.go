@@ -58,12 +58,18 @@ func wordKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)
 	o := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == outer })
 	w := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW })
-	if o < 0 || l.own || l.pool.exists() || !cost.Whole(sumOf(l), l.sum.extent(ir.Plane)) {
+	if o < 0 || l.own || l.pool.exists() {
 		return ks
 	}
 	v := Values{}
 	for _, k := range ks {
 		v[k.Name] = k.Default
+	}
+	if !cost.Whole(sumOf(l), l.sum.extent(ir.Plane)) {
+		if cost.LoadsAhead(l.Target, sumOf(l)) {
+			ks[w].Default = columnsKnob(l, cost.WindowPositions(l.Target, cost.Vectors(l.Target, lanesOf(l, v), l.sumBits()))).Default
+		}
+		return ks
 	}
 	channels, n := max(1, l.out.extent(ir.Word))*max(l.out.extent(ir.Bit), l.out.extent(ir.Channel)), lanesOf(l, v)
 	vectors := cost.Vectors(l.Target, n, l.sumBits())
