@@ -61,15 +61,40 @@ func CarrySave(t targets.Target, s Sum, r Row, vectors int) float64 {
 // inUse is the number of registers that a count of words by look-up takes, with its tables and masks.
 const inUse = 9
 
-// LookUps is the cost of a row for a group of channels and a register of filters: a look-up, an addition, a share of adding bytes to wider
-// sums, and the loads of tables and of entries, which a tile of so many registers of filters shares.
-// Where sums are kept, a table is read beside each look-up, at no cost.
-func LookUps(r Row, registers int, kept bool) float64 {
-	ops := 3 + 1/float64(registers) + 1/float64(r.Tile)
-	if kept {
-		ops -= 1 / float64(registers)
+// Lookups is what is looked up for an output.
+type Lookups struct {
+	Terms  int     // look-ups
+	Adds   int     // sums of bytes, which are added to the sum
+	Bits   int     // of the sum
+	Stored float64 // as in targets.LookupCosts
+	Beside bool    // tables are read from memory beside look-ups, at no cost
+}
+
+// LookUps is the cost of a row for a register of filters: for each look-up that and an addition, and the loads of tables and of entries, which a
+// tile of so many registers of filters shares, and which cores that wait for their operands do not hide; adding bytes to the sums, which are in
+// registers if they are kept, and in memory at the end; and beginning a tile. The numbers are fitted to the estimated cycles of layers with 16 to 128
+// channels of 1 to 3 bits on rpi3, rpi4 and rpi5.
+func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
+	const start = 20 // loops, addresses, thresholds
+	load := 0.5
+	if t.InOrder {
+		load = 1
 	}
-	return float64(r.positions()) * ops
+	tables := load / float64(registers)
+	if s.Beside {
+		tables = 0
+	}
+	ops := float64(s.Terms) * (2 + tables + load/float64(r.Tile))
+	each, still := s.Stored, 2.5
+	if s.Bits <= 8 { // they are the sums
+		each, still = s.Stored/2, 0
+	}
+	if kept {
+		ops += still*float64(s.Adds-1) + each
+	} else {
+		ops += each * float64(s.Adds)
+	}
+	return float64(r.positions()) * (ops + start/float64(r.Tile))
 }
 
 // Dots is the cost of a row of sums of n steps of products of bytes.

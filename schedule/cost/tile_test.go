@@ -21,3 +21,20 @@ func TestLanes(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptSums: sums stay in registers where much is added to them, and wider tiles share more where little is.
+func TestKeptSums(t *testing.T) {
+	m := targets.Target{VectorBits: 128, Registers: 32}
+	for _, c := range []struct {
+		adds int
+		kept bool
+	}{{1, false}, {18, true}} {
+		sums := cost.Lookups{Terms: 144, Adds: c.adds, Bits: 16, Stored: 8}
+		row := func(most int) cost.Row { return cost.Row{Width: 14, Tile: cost.Tile(14, most)} }
+		stored := cost.LookUps(m, sums, row(cost.TablePositions(m, 2)), 2, false)
+		kept := cost.LookUps(m, sums, row(cost.KeptPositions(m, 32, 16)), 2, true)
+		if (kept < stored) != c.kept {
+			t.Errorf("%d additions: %.0f where sums are kept, %.0f where they are stored", c.adds, kept, stored)
+		}
+	}
+}

@@ -78,46 +78,82 @@ func (l *Layer) runs() int {
 }
 
 func tableKnobs(l *Layer) []Knob {
-	h, n, most := l.rows(), l.sum.extent(ir.Channel), l.runs()
-	domain, best := l.lookUps(n), 0
+	h, most := l.rows(), l.runs()
+	domain := l.lookUps(l.sum.extent(ir.Channel))
+	d := l.tableDefaults(domain, most)
 	if domain == nil {
 		domain = []int{1}
 	}
-	keeps := l.keeps()
-	tile, least := tileKnob(l, cost.TablePositions(l.Target, 1)), math.Inf(1)
-	for i, n := range domain { // several registers of filters share the tables that are read, where there are registers for it
-		registers := max(1, n*8/l.Target.VectorBits)
-		if registers > 1 && l.Target.Registers < 32 {
-			continue
-		}
-		positions, keep := cost.TablePositions(l.Target, registers), keeps[len(keeps)-1] == 1
-		if keep {
-			positions = cost.KeptPositions(l.Target, n, l.sumBits())
-		}
-		k := tileKnob(l, positions)
-		parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
-		if c := float64(parts) * cost.LookUps(cost.Row{Width: l.out.extent(ir.Col), Tile: k.Default}, registers, keep); c <= least {
-			best, tile, least = i, k, c
-		}
-	}
-	taps := l.sum.extent(ir.TapCol)
-	length, groups := cost.Runs(most, l.sum.extent(ir.Reduce), taps)
-	where := cost.AtTap
-	if length > groups {
-		where = cost.AtRow
-	}
 	ks := []Knob{
-		{filters, "filters that are looked up at once", domain, domain[best]},
-		tile,
+		{filters, "filters that are looked up at once", domain, d.filters},
+		d.tile,
 		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(l.Target, h, l.sum.extent(ir.TapRow))},
-		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), groups},
-		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(where)},
-		{kept, "keep all sums of a block of filters in registers, not only those of bytes", keeps, keeps[len(keeps)-1]},
+		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), d.run},
+		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(d.at)},
+		{kept, "keep all sums of a block of filters in registers, not only those of bytes", l.keeps(), d.kept},
 	}
 	if l.mean.exists() {
-		ks = append(ks, l.shareKnob(domain[best]))
+		ks = append(ks, l.shareKnob(d.filters))
 	}
 	return ks
+}
+
+// tableDefaults are defaults of knobs for tables.
+type tableDefaults struct {
+	filters   int
+	tile      Knob
+	kept, run int
+	at        cost.At
+}
+
+// tableDefaults chooses among numbers of filters for which there are instructions, tiles, and ways to keep sums, by what a row costs; most
+// look-ups fit a byte.
+func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
+	keeps, target := l.keeps(), l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1)
+	if instrs == nil {
+		instrs, target.Stored = []int{1}, 0
+	}
+	switch {
+	case len(keeps) == 1:
+	case target.Stored > 0 && !l.Target.InOrder && most < l.sum.extent(ir.Reduce):
+		keeps = keeps[:1] // the groups of a tap are several sums of bytes: some layers gain a fifth by keeping, others lose 7 % (see RATIONALE)
+	case target.Stored > 0: // what costs least
+	case target.Kept:
+		keeps = keeps[1:]
+	default:
+		keeps = keeps[:1]
+	}
+	d, least, window := tableDefaults{filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
+	d.at, d.run, _ = l.bytesOfTables(most, false)
+	for _, k := range keeps {
+		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1}
+		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
+			registers := max(1, n*8/l.Target.VectorBits)
+			if registers > 1 && l.Target.Registers < 32 {
+				continue
+			}
+			positions := cost.TablePositions(l.Target, registers)
+			if k == 1 {
+				positions = cost.KeptPositions(l.Target, n, l.sumBits())
+			}
+			tile := tileKnob(l, positions)
+			tiles := []int{tile.Default}
+			if target.Stored > 0 {
+				tiles = tile.Domain[:min(positions/window, len(tile.Domain))]
+			}
+			parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
+			for _, m := range tiles {
+				row := cost.Row{Width: window * l.out.extent(ir.Col), Tile: window * m}
+				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
+				if c < least || c == least && k == d.kept {
+					tile.Default, least = m, c
+					d = tableDefaults{n, tile, k, run, at}
+				}
+			}
+		}
+	}
+	return d
 }
 
 // shareKnob is how many of the words of a mean share tables, of which so many filters are looked up at once.
@@ -138,15 +174,28 @@ func (l *Layer) shareKnob(filters int) Knob {
 // wordsOf is how many words of channels have sums in registers together.
 func (l *Layer) wordsOf(v Values) int { return max(1, v[filters]/l.out.extent(ir.Bit)) }
 
-// keeps is whether the sums of a block of filters can be kept in registers, the default last.
+// keeps is whether the sums of a block of filters can be kept in registers.
 func (l *Layer) keeps() []int {
-	switch {
-	case !l.packed || l.dense():
+	if !l.packed || l.dense() {
 		return []int{0}
-	case l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)) - 1)).Kept:
-		return []int{0, 1}
 	}
-	return []int{1, 0}
+	return []int{0, 1}
+}
+
+// bytesOfTables is what is summed in bytes: how many groups, and of a row of taps or of one, and how many such sums an output has. Where adding them
+// is cheap, as in registers, those of a row are worth their loops only if there are half as many.
+func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds int) {
+	n, rows, taps := l.sum.extent(ir.Reduce), l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol)
+	sums := func(run, times int) int { return (n + run - 1) / run * rows * times }
+	length, run := cost.Runs(most, n, taps)
+	if length == run {
+		return cost.AtTap, run, sums(run, taps)
+	}
+	one, _ := cost.Runs(most, n, 1)
+	if cheap && sums(one, taps) < 2*sums(run, 1) {
+		return cost.AtTap, one, sums(one, taps)
+	}
+	return cost.AtRow, run, sums(run, 1)
 }
 
 // tableBuilder writes the schedule of tables.
