@@ -48,7 +48,8 @@ func LLVM() (version string, err error) {
 }
 
 // LLVMLibrary is LLVM's shared library, a path or a name, where that makes code for this machine in the place of opt and llc, which take
-// longer for the same; "" where these are started for each kernel.
+// longer for the same; "" where these are started for each kernel. It is used in children: this program, started once more, in which
+// neither main nor the init function of a package that uses this one runs.
 func LLVMLibrary(ctx context.Context) string {
 	tools, err := toolchain.Find()
 	host, terr := targets.Lookup("host")

@@ -25,8 +25,15 @@ type (
 	}
 )
 
-// variable is set for children.
-const variable = "RIPC_LLVM_CHILD"
+// What children are told by: a variable, and their own name. Either alone may come from elsewhere, and a program that is no child would
+// wait for an order, silently.
+const (
+	variable = "RIPC_LLVM_CHILD"
+	name     = "ripc-llvm"
+)
+
+// isChild reports whether this process was started by start.
+func isChild() bool { return os.Getenv(variable) != "" && len(os.Args) == 1 && os.Args[0] == name }
 
 // self is the running program itself, even if its file was replaced since.
 const self = "/proc/self/exe"
@@ -60,7 +67,7 @@ func start(ctx context.Context, o order) (*child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(self)
-	cmd.Args = []string{"ripc-llvm"}
+	cmd.Args = []string{name}
 	cmd.Env = append(os.Environ(), variable+"=1")
 	cmd.Stdin, cmd.ExtraFiles = theirs, []*os.File{results} // standard output is for what others may say
 	c := &child{cmd: cmd, requests: requests, answers: answers, to: gob.NewEncoder(requests), from: gob.NewDecoder(answers)}

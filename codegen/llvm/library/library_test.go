@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -199,6 +200,20 @@ func TestUnfit(t *testing.T) {
 		if len(l.Unfit()) != 1 || len(l.Idle()) != 0 {
 			t.Errorf("%+v: %v, %d children", tt, l.Unfit(), len(l.Idle()))
 		}
+	}
+}
+
+// TestNoChild: the variable of children alone, as a user's environment may have it, makes none of a program.
+func TestNoChild(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^$")
+	cmd.Env = append(os.Environ(), "RIPC_LLVM_CHILD=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("PASS")) {
+		t.Errorf("%v: %q", err, out)
 	}
 }
 

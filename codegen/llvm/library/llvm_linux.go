@@ -17,9 +17,10 @@ import (
 const loadable = true
 
 // init makes a child of a program that was started as one, before its main function, so that any program with this package can start
-// itself: ripc, programs that use it, and their tests.
+// itself: ripc, programs that use it, and their tests. Their packages that are initialized before this one are so in each child; those
+// that use it, main among them, never are.
 func init() {
-	if os.Getenv(variable) == "" {
+	if !isChild() {
 		return
 	}
 	serve(os.Stdin, os.NewFile(3, "answers"), func(o order) (compiler, error) { return load(o) })
