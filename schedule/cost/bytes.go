@@ -35,8 +35,24 @@ func Bytes(t targets.Target, s Sum, r Row, vectors int) float64 {
 	if s.Bits < LaneBits && !t.InOrder || LoadsAhead(t, s) { // the last tile of words overlaps the one before, and tiles of short sums are wide
 		r.Tile = 1
 	}
-	words := Words(t, s, r)
-	return words - float64(r.positions())*0.5*(float64(s.Terms()-breakEven(t, s, vectors))+0.5)
+	saved := 0.5*(float64(s.Terms()-breakEven(t, s, vectors))+0.5) - widened(t, s, r)
+	return Words(t, s, r) - float64(r.positions())*saved
+}
+
+// widened is what it takes to add bytes to lanes of 16 bits, and these to the sums in the end, where a pixel's words are summed in several
+// parts, and no taps beside them. Short sums and dot products add up the bytes of a word in one operation, so that counting words gains
+// nothing by fewer of these; a position that is alone has loads of weights for itself, and waits for them. By estimated cycles of 1x1 and
+// dense layers of 512 to 4096 channels and of windows of 34 to 37 words that are put together, on cores with 32 registers, where sums of words go over memory.
+func widened(t targets.Target, s Sum, r Row) float64 {
+	words, at := ByteSteps(t, s)
+	parts := float64(s.Words / words)
+	switch {
+	case s.Rows*s.Cols > 1 || at != AtWords || parts == 1 || t.Registers < 32:
+		return 0
+	case r.Width > 1 && (s.Bits < LaneBits || t.CountOps < 2):
+		return 12 * parts
+	}
+	return 3 * parts
 }
 
 // breakEven is the number of words for which widening costs less than counting bytes saves. Measured in 2026 on layers of
