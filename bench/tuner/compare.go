@@ -30,7 +30,8 @@ type result struct {
 	Seconds map[string]float64 `json:"-"`
 }
 
-// compare runs the searches on a task. Transfer is xgb with a model of the other tasks of all.
+// compare runs the searches on a task. Transfer is xgb with a model of the other tasks of all, shipped with the
+// model that comes with ripc.
 func (s settings) compare(ctx context.Context, t *task, all []*task) (*result, error) {
 	ref := &t.ref
 	res := &result{Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
@@ -52,6 +53,8 @@ func (s settings) compare(ctx context.Context, t *task, all []*task) (*result, e
 					}
 				}
 				curve, spent, err = s.search(ctx, t, "xgb", search.Options{Seed: uint64(seed + 1), Model: model})
+			case "shipped":
+				curve, spent, err = s.search(ctx, t, "xgb", search.Options{Seed: uint64(seed + 1)})
 			default:
 				curve, spent, err = s.search(ctx, t, name, search.Options{Seed: uint64(seed + 1), Alone: true})
 			}

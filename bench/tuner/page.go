@@ -73,7 +73,8 @@ in `+"`build/tuner`"+`, and an interrupted comparison goes on. The reference of 
 without steps behind those of the strategies, which a search may add: it can be below the best of the reference.
 
 Figures are percent above the best of the reference, medians over %d seeds, after so many trials; "default" is the schedule without a tuner. `+"`random`"+`
-draws from the reference, the others propose %d candidates at a time. `+"`transfer`"+` is `+"`xgb`"+` with a model of the references of the other tasks.
+draws from the reference, the others propose %d candidates at a time. `+"`transfer`"+` is `+"`xgb`"+` with a model of the references of the other tasks, `+"`shipped`"+` with the one that
+comes with ripc, which has learned those of all tasks: what is left is to find them in the space.
 
 ![curves](%s.svg)
 
@@ -119,7 +120,7 @@ draws from the reference, the others propose %d candidates at a time. `+"`transf
 // curves draws a panel for each task: what is above the best so far of all, in percent, after each trial.
 func (r *report) curves() string {
 	const columns, wide, high, margin = 3, 280, 170, 40
-	colours := map[string]string{"xgb": "#c0392b", "evolve": "#2471a3", "transfer": "#d68910", "random": "#7f8c8d"}
+	colours := map[string]string{"xgb": "#c0392b", "evolve": "#2471a3", "transfer": "#d68910", "shipped": "#1e8449", "random": "#7f8c8d"}
 	rows := (len(r.Tasks) + columns - 1) / columns
 	width, height := columns*wide, rows*high+20
 	var b strings.Builder
