@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -88,16 +89,24 @@ func start(ctx context.Context, o order) (*child, error) {
 	return c, nil
 }
 
-// isProgram fails if this is no program of its own but part of another, which must not be started once more.
+// module is the one that this package is of.
+const module = "ripc"
+
+// isProgram fails if this is no program of its own but part of another, which must not be started once more: a library for C, or a plugin,
+// in which what is known of the build is the program's that has loaded it.
 func isProgram() error {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie") {
-				return nil
-			}
-		}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return errors.New("this is no program of Go")
 	}
-	return errors.New("this is no program of Go")
+	mode := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool {
+		return s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie")
+	})
+	has := info.Main.Path == module || slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module })
+	if mode < 0 || !has {
+		return errors.New("ripc is no part of the program itself")
+	}
+	return nil
 }
 
 // compile lets the child make an object of LLVM IR.
