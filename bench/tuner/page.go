@@ -53,9 +53,9 @@ func (r *report) searchesOf() []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
 }
 
-// over is by how many percent the median of a search is above the best of the reference; NaN if it was not compared.
+// over is by how many percent the median of a search is above the best of the reference; NaN if it was not compared, or after fewer trials.
 func (t *result) over(search string, trial int) float64 {
-	if len(t.Curves[search]) == 0 {
+	if !slices.ContainsFunc(t.Curves[search], func(c []float64) bool { return len(c) > trial }) {
 		return math.NaN()
 	}
 	return 100 * (median(t.Curves[search], trial)/t.Best - 1)
