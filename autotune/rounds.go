@@ -98,7 +98,8 @@ func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	return done, ctx.Err()
 }
 
-// ask has a round proposed for the task that is expected to gain most by what is known now; nil if the budget is spent, or none is open.
+// ask has a round proposed for the task that is expected to gain most by what is known now; nil if the budget is spent, or none is open. A
+// search is always asked for a whole round, of which the budget takes the first: what a budget allows is tried with a larger one, too.
 func (t *tuner) ask(ctx context.Context) <-chan proposal {
 	n := min(t.Round, t.left())
 	if n <= 0 {
@@ -114,7 +115,8 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 	t.under.Go(func() {
 		p := proposal{study: a, best: best}
 		p.err = t.working(ctx, proposing, func() (err error) {
-			p.candidates, err = a.propose(ctx, n, told)
+			p.candidates, err = a.propose(ctx, t.Round, told)
+			p.candidates = p.candidates[:min(n, len(p.candidates))]
 			return err
 		})
 		made <- p

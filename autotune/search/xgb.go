@@ -131,14 +131,14 @@ func (x *xgb) propose(ctx context.Context, n int) ([]*entry, error) {
 			return nil, err
 		}
 	}
-	var out []*entry
+	var others []*entry
 	for range n { // some that nobody expects anything of
 		if x.r.Float64() < atRandom {
 			e, err := x.looked(x.draw(ctx, 1, x.r))
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, e...)
+			others = append(others, e...)
 		}
 	}
 	if x.base != nil && len(best) < enough { // what other tasks say may be wrong of this one
@@ -146,9 +146,10 @@ func (x *xgb) propose(ctx context.Context, n int) ([]*entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, e...)
+		others = append(others, e...)
 	}
-	out = append(out, x.choose(max(0, n-len(out)), model)...)
+	x.pool, others = append(x.pool, others[min(n, len(others)):]...), others[:min(n, len(others))]
+	out := append(x.choose(n-len(others), model), others...)
 	rest, err := x.looked(x.draw(ctx, n-len(out), x.r))
 	return append(out, rest...), err
 }
