@@ -351,7 +351,7 @@ func (b *byteBuilder) copies() {
 // inner takes the border off a row of the padded input, so that no pixel has conditions of its own, and writes some pixels out, which then
 // have one together.
 func (b *byteBuilder) inner(l *ir.For) {
-	if left, right := border(l); left+right >= l.Extent || left+right > 0 && !b.may("peel %s %d %d", l.Var, left, right) {
+	if !b.peelBorder(l) {
 		return
 	}
 	n := 1

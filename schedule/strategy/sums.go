@@ -265,8 +265,7 @@ func (b *builder) pads() {
 
 // row makes vectors of a row of the padded input without its border, and writes them out if they are few. The last one overlaps the one before.
 func (b *builder) row(l *ir.For) {
-	left, right := border(l)
-	if left+right >= l.Extent || left+right > 0 && !b.may("peel %s %d %d", l.Var, left, right) {
+	if !b.peelBorder(l) {
 		return
 	}
 	lanes := min(cost.PowerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
@@ -276,6 +275,12 @@ func (b *builder) row(l *ir.For) {
 			b.unroll(outer)
 		}
 	}
+}
+
+// peelBorder takes the iterations of l's border off it; false where nothing but a border is left, or they stay.
+func (b *builder) peelBorder(l *ir.For) bool {
+	left, right := border(l)
+	return left+right < l.Extent && (left+right == 0 || b.may("peel %s %d %d", l.Var, left, right))
 }
 
 // border is how many of the first and of the last iterations of l its body compares l's variable with, to do something else there.
