@@ -7,6 +7,9 @@ import (
 	"encoding/binary"
 )
 
+// Retain is the flag of a section that linkers keep even if nothing refers to it, SHF_GNU_RETAIN.
+const Retain elf.SectionFlag = 0x200000
+
 // Class is the width of a file's addresses.
 type Class elf.Class
 

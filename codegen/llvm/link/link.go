@@ -7,17 +7,14 @@ package link
 import (
 	"debug/elf"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/elfbytes"
 	"ripc/targets"
 )
-
-// shfRetain says that a section is kept even if nothing refers to it.
-const shfRetain elf.SectionFlag = 0x200000
 
 // definition is a symbol that other objects may refer to.
 type definition struct {
@@ -46,8 +43,8 @@ func Shared(tg targets.Target, objs []toolchain.Object, exports []string, soname
 	if !ok || !known {
 		return nil, fmt.Errorf("target %s: no relocations are known for architecture %q", tg.Name, tg.Arch)
 	}
-	if len(exports) == 0 {
-		return nil, errors.New("no symbols to export: the library could not be used")
+	if err := toolchain.CheckExports(exports); err != nil {
+		return nil, err
 	}
 	l := &linker{row: row, arch: a, defined: map[string]*definition{}}
 	for _, file := range objs {
@@ -104,12 +101,9 @@ func (l *linker) shown(exports []string) ([]*definition, error) {
 	var all []*definition
 	var missing []string
 	for _, name := range exports {
-		switch d := l.defined[name]; {
-		case d == nil || elf.ST_VISIBILITY(d.symbol.Other) != elf.STV_DEFAULT:
+		if d := l.defined[name]; d == nil || elf.ST_VISIBILITY(d.symbol.Other) != elf.STV_DEFAULT {
 			missing = append(missing, name)
-		case slices.Contains(all, d):
-			return nil, &toolchain.SymbolError{Symbol: name, Repeated: true}
-		default:
+		} else {
 			all = append(all, d)
 		}
 	}
@@ -136,7 +130,7 @@ func (l *linker) keep(shown []*definition) error {
 	}
 	for _, o := range l.objects {
 		for _, s := range o.sections {
-			if s.header.Flags&(elf.SHF_ALLOC|shfRetain) == elf.SHF_ALLOC|shfRetain {
+			if s.header.Flags&(elf.SHF_ALLOC|elfbytes.Retain) == elf.SHF_ALLOC|elfbytes.Retain {
 				reach(s)
 			}
 		}

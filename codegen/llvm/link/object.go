@@ -9,6 +9,7 @@ import (
 
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/elfbytes"
 )
 
 // object is what a relocatable file holds. Nothing in it is believed that was not looked at: what a section holds when it is read,
@@ -108,7 +109,7 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 
 // usable fails unless the section can be a part of the library.
 func (s *section) usable() error {
-	const known = elf.SHF_ALLOC | elf.SHF_EXECINSTR | elf.SHF_MERGE | elf.SHF_STRINGS | shfRetain
+	const known = elf.SHF_ALLOC | elf.SHF_EXECINSTR | elf.SHF_MERGE | elf.SHF_STRINGS | elfbytes.Retain
 	switch h := s.header; {
 	case h.Type != elf.SHT_PROGBITS || h.Flags&elf.SHF_ALLOC == 0:
 		return s.fail("code or data of type %v, %v", h.Type, h.Flags)

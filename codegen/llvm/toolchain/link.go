@@ -36,7 +36,7 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 	if err != nil {
 		return err
 	}
-	if err := checkExports(exports); err != nil {
+	if err := CheckExports(exports); err != nil {
 		return err
 	}
 	args := []string{
@@ -72,7 +72,7 @@ func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, e
 	if err != nil {
 		return err
 	}
-	if err := checkExports(exports); err != nil {
+	if err := CheckExports(exports); err != nil {
 		return err
 	}
 	return t.produce(out, func(dir, tmp string) error {
@@ -156,8 +156,8 @@ func fileName(s string) string {
 	return s[:min(len(s), 100)]
 }
 
-// checkExports fails unless there is something to export, under good names.
-func checkExports(exports []string) error {
+// CheckExports fails unless there is something to export, under good names.
+func CheckExports(exports []string) error {
 	if len(exports) == 0 {
 		return fmt.Errorf("no symbols to export: the library could not be used")
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"ripc/internal/abi"
+	"ripc/internal/elfbytes"
 	"ripc/targets"
 )
 
@@ -36,9 +37,6 @@ func Constants(tg targets.Target, blobs []Blob) ([]byte, error) {
 	return o.bytes(tg)
 }
 
-// shfRetain says that the linker keeps a section even if nothing refers to it.
-const shfRetain elf.SectionFlag = 0x200000
-
 // Section makes an object for tg with one read-only section that holds text and a NUL byte, starting at a hidden
 // symbol, and behind them room for room bytes. The linker keeps it even if nothing refers to it. text must not contain a NUL byte.
 func Section(tg targets.Target, section, symbol string, text []byte, room int) ([]byte, error) {
@@ -51,7 +49,7 @@ func Section(tg targets.Target, section, symbol string, text []byte, room int) (
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return nil, fmt.Errorf("section %s: byte %d of the text is NUL, which would end it early", section, i)
 	}
-	o := dataObject{section: section, flags: elf.SHF_ALLOC | shfRetain, align: 1, symbols: []dataSymbol{{symbol, 0, len(text) + 1}}}
+	o := dataObject{section: section, flags: elf.SHF_ALLOC | elfbytes.Retain, align: 1, symbols: []dataSymbol{{symbol, 0, len(text) + 1}}}
 	o.data = append(append(o.data, text...), make([]byte, 1+room)...)
 	return o.bytes(tg)
 }
