@@ -3,9 +3,7 @@ package autotune
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ripc/autotune/records"
@@ -31,7 +29,9 @@ type Note struct {
 	Layers []string // that it is about
 	Count  int      // of records or lines
 	CPU    string   // that other records are of
-	Err    error    // why a schedule does not fit
+	// Simulated says that these are of a model of CPU.
+	Simulated bool
+	Err       error // why a schedule does not fit
 }
 
 // NoteKind says what a Note is about.
@@ -91,56 +91,28 @@ type measured struct {
 
 // read finds the class of costs to believe: measured rather than simulated, and then that of most records.
 func (a *agreement) read(cpu string) {
-	if n := len(a.set.Foreign); n > 0 {
-		a.notes = append(a.notes, Note{Kind: Foreign, Count: n})
-	}
-	if n := len(a.set.Damaged); n > 0 {
-		a.notes = append(a.notes, Note{Kind: Damaged, Count: n})
-	}
-	counts, others, newer := map[records.Class]int{}, map[string]int{}, 0
-	own := &records.Set{}
-	for _, r := range a.set.Records {
-		switch {
-		case r.Target != a.network.Target.Name:
-		case isNewer(r.Versions.Ripc, compile.Version):
-			newer++
-		case r.Target == targets.HostName && r.Machine.CPU != cpu && !r.Machine.Simulated:
-			others[r.Machine.CPU]++
-		default:
-			own.Records = append(own.Records, r)
-			if r.Result.Failure == nil {
-				counts[r.Class()]++
-			}
+	own, notes := sifted(a.set, a.network.Target.Name)
+	counts := map[records.Class]int{}
+	a.set = &records.Set{}
+	for _, r := range own.Records {
+		if r.Target == targets.HostName && r.Machine.CPU != cpu && !r.Machine.Simulated {
+			continue
 		}
-	}
-	a.set = own
-	if newer > 0 {
-		a.notes = append(a.notes, Note{Kind: Newer, Count: newer})
-	}
-	for _, c := range slices.Sorted(maps.Keys(others)) {
-		a.notes = append(a.notes, Note{Kind: OtherCPU, Count: others[c], CPU: c})
+		a.set.Records = append(a.set.Records, r)
+		if r.Result.Failure == nil {
+			counts[r.Class()]++
+		}
 	}
 	for c, n := range counts {
 		if !a.any || before(c, a.class, n, counts[a.class]) {
 			a.any, a.class = true, c
 		}
 	}
-}
-
-// isNewer compares versions such as "0.12.1", number by number.
-func isNewer(v, than string) bool {
-	numbers := func(s string) []int {
-		var out []int
-		for part := range strings.SplitSeq(s, ".") {
-			n, err := strconv.Atoi(part)
-			if err != nil {
-				break
-			}
-			out = append(out, n)
-		}
-		return out
+	mine := a.class
+	if !a.any {
+		mine.CPU = cpu
 	}
-	return slices.Compare(numbers(v), numbers(than)) > 0
+	a.notes = append(notes, others(own, mine)...)
 }
 
 // before orders classes of n and m records.

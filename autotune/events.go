@@ -19,6 +19,7 @@ type Began struct {
 	Time    time.Duration // budget; 0 is none
 	Search  string        // that proposes
 	Missing error         // why it is not the default one, which lacks something; nil if it is, or was named
+	Notes   []Note        // what of the records is left out
 }
 
 // Tried is one candidate.

@@ -159,6 +159,8 @@ func (t *tuner) read(ctx context.Context) error {
 	}
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
 	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
+	known, notes := sifted(known, t.network.Target.Name)
+	notes = append(notes, others(known, mine)...)
 	for _, task := range tasks {
 		a, err := newStudy(task, t.Options, known, mine, func(work func()) bool { return t.beside(proposing, work) })
 		if err != nil {
@@ -181,7 +183,7 @@ func (t *tuner) read(ctx context.Context) error {
 		}
 		t.Trials = TrialsEach * max(1, len(different))
 	}
-	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing})
+	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing, Notes: notes})
 	return nil
 }
 

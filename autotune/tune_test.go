@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -406,6 +407,64 @@ func TestShared(t *testing.T) {
 	o.Layers = []string{"last"}
 	if _, err := tune(t, network(t, layer{"other", 32}, layer{"last", 8}), o); err != nil || second.jobs != 20 || fresh != 20 {
 		t.Errorf("a new layer: %d jobs, %v", second.jobs, err)
+	}
+}
+
+// TestNewer: records of a newer version are not gone by, as compile does not, and those of another CPU are not either; both are said.
+func TestNewer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	n := network(t, layer{"a", 32})
+	if _, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Records: file, Trials: 6}); err != nil {
+		t.Fatal(err)
+	}
+	set, err := records.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Records[1].Machine = records.Machine{CPU: "another"}
+	set.Records[2].Machine = records.Machine{CPU: "a third", Simulated: true}
+	for i := 3; i < 6; i++ {
+		set.Records[i].Versions.Ripc = "9.9.9"
+	}
+	if err := records.WriteFile(file, set); err != nil {
+		t.Fatal(err)
+	}
+	var notes []autotune.Note
+	again := &inProcess{}
+	o := autotune.Options{Runner: again, Records: file, Trials: 6, Events: func(e autotune.Event) {
+		if e, ok := e.(autotune.Began); ok {
+			notes = e.Notes
+		}
+	}}
+	if _, err := tune(t, n, o); err != nil || again.jobs != 5 {
+		t.Errorf("%d jobs, %v", again.jobs, err)
+	}
+	want := []autotune.Note{{Kind: autotune.Newer, Count: 3}, {Kind: autotune.OtherCPU, Count: 1, CPU: "another"}, {Kind: autotune.OtherCPU, Count: 1, CPU: "a third", Simulated: true}}
+	if !reflect.DeepEqual(notes, want) {
+		t.Errorf("%+v", notes)
+	}
+}
+
+// TestOthers: of records of several machines a network is compiled with those of one, and the others are said to be left out.
+func TestOthers(t *testing.T) {
+	n := network(t, layer{"a", 32})
+	var err error
+	if n.Target, err = targets.Lookup("rpi3"); err != nil {
+		t.Fatal(err)
+	}
+	set := &records.Set{}
+	for cpu, count := range map[string]int{"another board": 2, "board": 4, "core": 6} {
+		for range count {
+			set.Records = append(set.Records, records.Record{Target: "rpi3", Machine: records.Machine{CPU: cpu, Simulated: cpu == "core"}, Result: records.Measurement{Cost: 1}})
+		}
+	}
+	a, err := autotune.Agree(t.Context(), n, set, "this one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []autotune.Note{{Kind: autotune.OtherCPU, Count: 2, CPU: "another board"}, {Kind: autotune.OtherCPU, Count: 6, CPU: "core", Simulated: true}}
+	if got := slices.DeleteFunc(a.Notes, func(n autotune.Note) bool { return n.Kind == autotune.Without }); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
 	}
 }
 

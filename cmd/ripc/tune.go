@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -44,8 +43,8 @@ docs/tuning.md says more.`,
 			switch {
 			case r.Trials < 0, r.Trials == 0 && cmd.Flags().Changed("trials"):
 				return usagef("--trials %d: give 1 or more", r.Trials)
-			case minutes < 0 || math.IsNaN(minutes) || minutes > maxMinutes:
-				return usagef("--minutes %g: 0 to %d are possible", minutes, maxMinutes)
+			case cmd.Flags().Changed("minutes") && !(minutes > 0 && minutes <= maxMinutes):
+				return usagef("--minutes %g: give more than 0, %d at most", minutes, maxMinutes)
 			case f.records == ripc.ShippedRecords:
 				return usagef("--records %s are those that come with ripc; name a file that can be written to", f.records)
 			case f.records == "":
@@ -60,7 +59,7 @@ docs/tuning.md says more.`,
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
-			show := newTuneProgress(cmd.OutOrStdout(), f.json)
+			show := newTuneProgress(cmd.OutOrStdout(), f.json, r.Records)
 			r.Events = show.event
 			r.Log = func(text string) {
 				show.progress.done()
@@ -110,10 +109,11 @@ type tuneProgress struct {
 	progress *progress
 	lines    *json.Encoder // nil without --json
 	began    ripc.TuneBegan
+	records  string // file
 }
 
-func newTuneProgress(out io.Writer, asJSON bool) *tuneProgress {
-	p := &tuneProgress{progress: newProgress()}
+func newTuneProgress(out io.Writer, asJSON bool, records string) *tuneProgress {
+	p := &tuneProgress{progress: newProgress(), records: records}
 	if asJSON {
 		p.lines = json.NewEncoder(out)
 	}
@@ -127,6 +127,7 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 		if e.Missing != nil {
 			fmt.Fprintf(os.Stderr, "ripc: --tuner %s instead of %s: %v\n", e.Search, ripc.Searches()[0], e.Missing)
 		}
+		recordNotes(os.Stderr, p.records)(e.Notes)
 		if p.lines != nil {
 			_ = p.lines.Encode(newTuneBegin(e)) // who does not read on does not stop the tuner
 		}
@@ -351,7 +352,11 @@ func noteOfRecords(n ripc.RecordNote) string {
 	case ripc.RecordStale:
 		return "a recorded schedule of " + layers + " does not fit any more: " + firstLine(n.Err.Error())
 	case ripc.RecordsOfOtherCPU:
-		return fmt.Sprintf("%s of another CPU, %s, left out", count(n.Count, "record"), cmp.Or(n.CPU, "unknown"))
+		cpu := cmp.Or(n.CPU, "unknown")
+		if n.Simulated {
+			cpu += " (simulated)"
+		}
+		return fmt.Sprintf("%s of another CPU, %s, left out", count(n.Count, "record"), cpu)
 	case ripc.RecordsForeign:
 		return fmt.Sprintf("%s in the format of another version of ripc, left out", count(n.Count, "record"))
 	case ripc.RecordsNewer:

@@ -1,0 +1,78 @@
+package autotune
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ripc/autotune/records"
+	"ripc/compile"
+)
+
+// sifted are the records of a target that this version of ripc may go by, and what is to be said of what is left out.
+func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
+	if n := len(set.Foreign); n > 0 {
+		notes = append(notes, Note{Kind: Foreign, Count: n})
+	}
+	if n := len(set.Damaged); n > 0 {
+		notes = append(notes, Note{Kind: Damaged, Count: n})
+	}
+	own = &records.Set{}
+	newer := 0
+	for _, r := range set.Records {
+		switch {
+		case r.Target != target:
+		case isNewer(r.Versions.Ripc, compile.Version):
+			newer++
+		default:
+			own.Records = append(own.Records, r)
+		}
+	}
+	if newer > 0 {
+		notes = append(notes, Note{Kind: Newer, Count: newer})
+	}
+	return own, notes
+}
+
+// others are notes of the records whose costs are not of the machine of mine, one for each other machine.
+func others(set *records.Set, mine records.Class) []Note {
+	var notes []Note
+	for _, r := range set.Records {
+		if r.Class().SameMachine(mine) {
+			continue
+		}
+		i := slices.IndexFunc(notes, func(n Note) bool { return n.CPU == r.Machine.CPU && n.Simulated == r.Machine.Simulated })
+		if i < 0 {
+			i = len(notes)
+			notes = append(notes, Note{Kind: OtherCPU, CPU: r.Machine.CPU, Simulated: r.Machine.Simulated})
+		}
+		notes[i].Count++
+	}
+	slices.SortFunc(notes, func(n, m Note) int {
+		if n.Simulated != m.Simulated {
+			if m.Simulated {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(n.CPU, m.CPU)
+	})
+	return notes
+}
+
+// isNewer compares versions such as "0.12.1", number by number.
+func isNewer(v, than string) bool {
+	numbers := func(s string) []int {
+		var out []int
+		for part := range strings.SplitSeq(s, ".") {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				break
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+	return slices.Compare(numbers(v), numbers(than)) > 0
+}
