@@ -152,13 +152,41 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 	if err := s.install(ctx); err != nil {
 		return nil, err
 	}
-	return s.start(ctx)
+	c, err = s.start(ctx)
+	if isNone := (*noWorkerError)(nil); errors.As(err, &isNone) {
+		return nil, s.unfit(ctx, err)
+	}
+	return c, err
+}
+
+// unfit takes a worker away that was just put there and does not start, and says why, as far as the machine there can say that: err, which is
+// what came of it, is a shell's message.
+func (s *ssh) unfit(ctx context.Context, err error) error {
+	out, e := shell(ctx, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`, s.hash)).Output()
+	machine := strings.TrimSpace(string(out))
+	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // it says armv7l where kernels are for arm
+		return err
+	}
+	return fmt.Errorf("the worker for %s does not start there: the machine is %.50q", s.arch, machine)
 }
 
 // noWorkerError says that the worker is not there, or is not what it should be.
 type noWorkerError struct{ msg string }
 
 func (e *noWorkerError) Error() string { return e.msg }
+
+// UnreachableError says that ssh does not get to a machine.
+type UnreachableError struct {
+	Err  error
+	Said string // by ssh
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("no connection: %v: %.500s", e.Err, e.Said)
+}
+
+// Unwrap gives the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // start starts the worker there.
 func (s *ssh) start(ctx context.Context) (*session, error) {
@@ -196,7 +224,7 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		text := strings.TrimSpace(c.messages.String())
 		var exit *exec.ExitError
 		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
-			return nil, fmt.Errorf("no connection: %w: %.500s", end, text)
+			return nil, &UnreachableError{Err: end, Said: text}
 		}
 		return nil, &noWorkerError{fmt.Sprintf("the worker does not start: %v: %.500s", err, text)} // a damaged one ends in any way
 	}

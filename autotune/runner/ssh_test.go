@@ -125,8 +125,11 @@ func TestSSH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runner.Open(t.Context(), name, tg, o); !errors.As(err, &lost) {
+	if _, err := runner.Open(t.Context(), name, tg, o); !errors.As(err, &lost) || !strings.Contains(fmt.Sprint(err), `the worker for aarch64 does not start there: the machine is "x86_64"`) {
 		t.Errorf("for a target that the machine is not: %v", err)
+	}
+	if all := workers(); len(all) != 0 {
+		t.Errorf("%v were left there", all)
 	}
 	host, err := targets.Lookup(targets.HostName)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -97,6 +98,7 @@ func help(err error) string {
 	var unknown *targets.UnknownTargetError
 	var name *runner.NameError
 	var lost *runner.LostError
+	var unreachable *runner.UnreachableError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
@@ -114,14 +116,22 @@ func help(err error) string {
 		}[artifact.For]
 	case errors.As(err, &arch), errors.As(err, &features):
 		return "compile the model with --target host on this machine"
-	case errors.As(err, &lost) && strings.HasPrefix(lost.Runner, "ssh:"):
-		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + strings.TrimPrefix(lost.Runner, "ssh:") + " true`"
+	case errors.As(err, &unreachable) && errors.As(err, &lost):
+		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
 	case errors.As(err, &name):
 		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &host):
 		return "choose another with --target; ripc targets lists them"
 	}
 	return ""
+}
+
+// sshArguments are those with which ssh reaches USER@HOST[:PORT].
+func sshArguments(address string) string {
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		return "-p " + port + " " + host
+	}
+	return address
 }
 
 // crashed tells of a panic, which is always a mistake in ripc.
