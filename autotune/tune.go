@@ -193,7 +193,7 @@ func (t *tuner) chooseSearch() (missing, err error) {
 		if !slices.Contains(search.Names(), t.Search) {
 			return nil, &search.NameError{Name: t.Search}
 		}
-		return nil, nil
+		return nil, search.Available(t.Search)
 	}
 	t.Search = search.Default()
 	return search.Available(search.Names()[0]), nil

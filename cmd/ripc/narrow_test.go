@@ -47,3 +47,27 @@ func TestNarrowTerminals(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowProgress: what a tuner does is told in one line of a terminal, as it is written over: names are cut first, then the bar goes, and the time
+// that is left stays.
+func TestNarrowProgress(t *testing.T) {
+	began := ripc.TuneBegan{Trials: 512, Unit: "cycles"}
+	tried := ripc.TuneTried{Task: &space.Task{Layers: []string{"model/stage3/unit2/residual/conv_7", "another"}, Algorithm: "popcount_dense16"}, Default: 1.2e6, Best: 1e6,
+		NetworkDefault: 5e6, NetworkBest: 4e6, Done: 400, Left: 200 * time.Second}
+	if got := tuneLine(began, tried, 0); !strings.HasSuffix(got, "] 400 of 512  model/stage3/unit2/residual/conv_7 and 1 more by popcount_dense16 1.20x  network 4.00 M cycles, 1.25x  3m20s left") {
+		t.Error(got)
+	}
+	for width := 20; width <= 140; width++ {
+		got := tuneLine(began, tried, width)
+		if n := utf8.RuneCountInString(got); n > width || width >= 60 && !strings.HasSuffix(got, " 3m20s left") || width >= 95 && !strings.HasPrefix(got, "[") {
+			t.Errorf("%d characters for %d: %s", n, width, got)
+		}
+	}
+	var b bytes.Buffer
+	p := &progress{w: &b, terminal: true, columns: 20}
+	p.say(func() string { return "…345678901234567890123" })
+	p.done()
+	if got := b.String(); got != "\r…34567890123456789…\r                   \r" {
+		t.Errorf("%q", got)
+	}
+}

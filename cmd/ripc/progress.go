@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // progress tells on standard error how far a long work is: on a terminal in one line that is written over, elsewhere by a
@@ -14,6 +15,7 @@ type progress struct {
 	w        io.Writer
 	terminal bool
 	next     time.Time // nothing is said before
+	columns  int       // of the terminal; 0 if that is not known
 	width    int       // of the line to write over
 }
 
@@ -29,6 +31,7 @@ func newProgress() *progress {
 	p.next = time.Now().Add(linePeriod)
 	if p.terminal {
 		p.next = time.Now().Add(quietFor)
+		p.columns = widthOf(os.Stderr, false)
 	}
 	return p
 }
@@ -37,6 +40,10 @@ func newProgress() *progress {
 func (p *progress) step(done, total int, what string) {
 	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total) })
 }
+
+// room is how many characters a line may have that is written over, 0 being any number: one that fills the terminal's last column, or
+// goes on in the next line, is not.
+func (p *progress) room() int { return max(0, p.columns-1) }
 
 // say shows a line, if it is time for one.
 func (p *progress) say(text func() string) {
@@ -51,8 +58,11 @@ func (p *progress) say(text func() string) {
 		return
 	}
 	p.next = now.Add(terminalPeriod)
+	if room := p.room(); room > 0 {
+		line = shortened(line, room, cutTail)
+	}
 	fmt.Fprintf(p.w, "\r%-*s", p.width, line)
-	p.width = len(line)
+	p.width = utf8.RuneCountInString(line)
 }
 
 // done takes the line away.

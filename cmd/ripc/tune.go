@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -136,15 +137,19 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 			_ = p.lines.Encode(newTuneStep(e))
 			return
 		}
-		p.progress.say(func() string { return tuneLine(p.began, e) })
+		p.progress.say(func() string { return tuneLine(p.began, e, p.progress.room()) })
 	}
 }
 
 // barWidth is the number of characters of a bar.
 const barWidth = 20
 
-// tuneLine is, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount 1.21x  network 1.08x  3m20s left".
-func tuneLine(b ripc.TuneBegan, e ripc.TuneTried) string {
+// leastName is how many characters are left of a layer's name in a line that is too long.
+const leastName = 12
+
+// tuneLine is, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount 1.21x  network 5.12 M cycles, 1.08x  3m20s left", in at
+// most width characters, 0 being any number: names are cut first, then the bar goes, and the cost behind its ratio.
+func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 	share := 0.0
 	if b.Trials > 0 {
 		share = float64(e.Done) / float64(b.Trials)
@@ -153,21 +158,39 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried) string {
 		share = max(share, float64(e.Elapsed)/float64(b.Time))
 	}
 	n := min(barWidth, int(share*barWidth))
-	text := fmt.Sprintf("[%s%s] %d", strings.Repeat("#", n), strings.Repeat(".", barWidth-n), e.Done)
+	bar := fmt.Sprintf("[%s%s] ", strings.Repeat("#", n), strings.Repeat(".", barWidth-n))
+	done := fmt.Sprint(e.Done)
 	if b.Trials > 0 {
-		text += fmt.Sprintf(" of %d", b.Trials)
+		done += fmt.Sprintf(" of %d", b.Trials)
 	}
-	text += "  " + taskName(e.Task.Layers, e.Task.Algorithm)
+	name := taskName(e.Task.Layers, e.Task.Algorithm)
+	var gain, cost, network, left string
 	if e.Default > 0 && e.Best > 0 {
-		text += fmt.Sprintf(" %.2fx", e.Default/e.Best)
+		gain = fmt.Sprintf(" %.2fx", e.Default/e.Best)
 	}
 	if e.NetworkBest > 0 {
-		text += fmt.Sprintf("  network %s, %.2fx", b.Unit.Text(e.NetworkBest), e.NetworkDefault/e.NetworkBest)
+		gain += "  network "
+		cost, network = b.Unit.Text(e.NetworkBest)+", ", fmt.Sprintf("%.2fx", e.NetworkDefault/e.NetworkBest)
 	}
 	if e.Left > 0 {
-		text += "  " + e.Left.Round(time.Second).String() + " left"
+		left = "  " + e.Left.Round(time.Second).String() + " left"
 	}
-	return text
+	line := func() string { return bar + done + "  " + name + gain + cost + network + left }
+	if width == 0 {
+		return line()
+	}
+	full := utf8.RuneCountInString(name)
+	for _, leave := range []*string{nil, &bar, &cost} {
+		if leave != nil {
+			*leave = ""
+		}
+		name = taskName(e.Task.Layers, e.Task.Algorithm)
+		room := width - utf8.RuneCountInString(line()) + full
+		if name = shortened(name, max(room, min(leastName, full)), cutHead); room >= min(leastName, full) {
+			break
+		}
+	}
+	return shortened(line(), width, cutTail)
 }
 
 // taskName is a layer, or the first of several equal ones, with its algorithm.
