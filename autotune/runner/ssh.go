@@ -164,7 +164,7 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 func (s *ssh) unfit(ctx context.Context, err error) error {
 	out, e := shell(ctx, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`, s.hash)).Output()
 	machine := strings.TrimSpace(string(out))
-	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // it says armv7l where kernels are for arm
+	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // to the name of an architecture it adds a version
 		return err
 	}
 	return fmt.Errorf("the worker for %s does not start there: the machine is %.50q", s.arch, machine)
