@@ -145,9 +145,9 @@ func noTwin(path string, o Options) string {
 	return ""
 }
 
-// twinOptions are o for the float twin: what is asked of layers of levels does not hold for floats.
+// twinOptions are o for the float twin: what is asked, and recorded, of layers of levels does not hold for floats.
 func twinOptions(o Options) Options {
 	o.FloatTwin = true
-	o.Algorithms, o.Bitserial, o.Schedules, o.Strict = nil, nil, nil, false
+	o.Algorithms, o.Bitserial, o.Schedules, o.Tuned, o.Strict = nil, nil, nil, nil, false
 	return o
 }

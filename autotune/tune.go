@@ -7,7 +7,6 @@ package autotune
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -20,6 +19,8 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/files"
+	"ripc/ir"
 )
 
 // Options say how to tune.
@@ -151,10 +152,10 @@ func (t *tuner) read(ctx context.Context) error {
 	known := &records.Set{}
 	if t.Records != "" {
 		if known, err = records.Load(t.Records); err != nil {
-			return fmt.Errorf("records: %w", err)
+			return recordsError(t.Records, "read", err)
 		}
 		if t.file, err = records.Open(t.Records); err != nil {
-			return fmt.Errorf("records: %w", err)
+			return recordsError(t.Records, "append to", err)
 		}
 	}
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
@@ -185,6 +186,11 @@ func (t *tuner) read(ctx context.Context) error {
 	}
 	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing, Notes: notes})
 	return nil
+}
+
+// recordsError says that something cannot be done to a file of records.
+func recordsError(path, what string, err error) error {
+	return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot " + what + " the records", Err: files.Cause(err)}
 }
 
 // chooseSearch finds out which search it is, and what the default one lacks, if that is why it is another.

@@ -192,7 +192,7 @@ func TestDamagedAndForeign(t *testing.T) {
 		{"no strategy", strings.Replace(good, `"strategy":"tiles"`, `"strategy":""`, 1), "candidate.strategy: is missing"},
 		{"a cost of nothing", strings.Replace(good, `"cost":100`, `"cost":0`, 1), "result.cost: is 0"},
 		{"a negative cost", strings.Replace(good, `"cost":100`, `"cost":-100`, 1), "result.cost: is -100"},
-		{"an endless cost", strings.Replace(good, `"cost":100`, `"cost":1e999`, 1), "cannot unmarshal number 1e999"},
+		{"an endless cost", strings.Replace(good, `"cost":100`, `"cost":1e999`, 1), "result.cost: cannot be a number 1e999"},
 		{"an interval beside the cost", strings.Replace(good, `"low":99`, `"low":101`, 1), "100 is not between 101 and 101"},
 		{"a sample of nothing", strings.Replace(good, `[100,100]`, `[100,0]`, 1), "result.samples: 0 is one"},
 		{"no unit", strings.Replace(good, `"unit":"ns"`, `"unit":""`, 1), `result.unit: "" is none`},

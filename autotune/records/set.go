@@ -128,7 +128,7 @@ func parse(text []byte) (rec Record, foreign string, err error) {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return rec, "", fmt.Errorf("is no JSON object: %w", err)
+		return rec, "", notRecord(err)
 	}
 	switch {
 	case head.Format == Format:
@@ -138,12 +138,28 @@ func parse(text []byte) (rec Record, foreign string, err error) {
 		return rec, "", &FieldError{"format", fmt.Sprintf("%q is none of ripc's", head.Format)}
 	}
 	if err := json.Unmarshal(text, &rec); err != nil {
-		return Record{}, "", err
+		return Record{}, "", notRecord(err)
 	}
 	if err := rec.Check(); err != nil {
 		return Record{}, "", err
 	}
 	return rec, "", nil
+}
+
+// notRecord says without words of Go what encoding/json has to say of a line.
+func notRecord(err error) error {
+	wrong := (*json.UnmarshalTypeError)(nil)
+	switch {
+	case !errors.As(err, &wrong):
+		return fmt.Errorf("is no JSON object: %w", err)
+	case wrong.Field == "":
+		return errors.New("is no JSON object")
+	}
+	article := "a "
+	if strings.ContainsAny(wrong.Value[:1], "ao") { // array, object
+		article = "an "
+	}
+	return &FieldError{wrong.Field, "cannot be " + article + wrong.Value}
 }
 
 // line is r as it stands in files, with the line's end: the same record always gives the same bytes.

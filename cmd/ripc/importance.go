@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 
@@ -74,6 +75,9 @@ func readCostModel(path string) (*costmodel.Model, error) {
 		if text, err = io.ReadAll(io.LimitReader(z, maxModel)); err != nil {
 			return nil, err
 		}
+	}
+	if s, err := records.Read(bytes.NewReader(text)); err == nil && len(s.Records) > 0 {
+		return nil, errors.New("it has records, and a cost model is wanted")
 	}
 	return costmodel.Decode(text, search.ModelFeatures())
 }

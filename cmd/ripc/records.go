@@ -79,6 +79,10 @@ func newRecordsRow(s records.Summary) recordsRow {
 }
 
 func printRecords(w io.Writer, rows []recordsRow, width int) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, "no records")
+		return err
+	}
 	t := table{columns: []column{{title: "WORKLOAD", left: true}, {title: "KEY", left: true, drop: 1}, {title: "TARGET", left: true}, {title: "ALGORITHM", left: true, drop: 3},
 		{title: "TRIALS"}, {title: "FAILED", drop: 2}, {title: "BEST"}, {title: "DEFAULT"}, {title: "GAIN"}, {title: "MACHINE", left: true, drop: 4}}}
 	for _, r := range rows {

@@ -95,7 +95,7 @@ func Table() []Row {
 		{"measure", nil, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune), nil},
+		{"autotune", join(compiler, autotune, []string{"internal/files"}), nil},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/features", compiler, nil},
 		{"autotune/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
