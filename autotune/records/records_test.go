@@ -186,7 +186,7 @@ func TestDamagedAndForeign(t *testing.T) {
 		{"two records", strings.Repeat(strings.TrimSpace(good), 2), "is no JSON object"},
 		{"no format", "{}", `format: "" is none of ripc's`},
 		{"another format", `{"format":"sheet/1"}`, `format: "sheet/1" is none of ripc's`},
-		{"a wrong type", strings.Replace(good, `"cost":100`, `"cost":"100"`, 1), "cannot unmarshal string"},
+		{"a wrong type", strings.Replace(good, `"cost":100`, `"cost":"100"`, 1), "result.cost: cannot be a string"},
 		{"no key", strings.Replace(good, `"key":"w1"`, `"key":""`, 1), "workload.key: is missing"},
 		{"no target", strings.Replace(good, `"target":"rpi3"`, `"target":""`, 1), "target: is missing"},
 		{"no strategy", strings.Replace(good, `"strategy":"tiles"`, `"strategy":""`, 1), "candidate.strategy: is missing"},
