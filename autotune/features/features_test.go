@@ -162,7 +162,7 @@ func TestTile(t *testing.T) {
 			if s.Name != "words" {
 				continue
 			}
-			c, err := s.Build(l, strategy.Values{"tile_w": tile})
+			c, err := s.Build(l, strategy.Values{"tile_w": tile, "part": 32})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func widened(t targets.Target, s Sum, r Row) float64 {
 // Where they are of windows, halves of bytes are added up before they are widened (Halves): by those of 3x3 layers of 64 channels on rpi5.
 func breakEven(t targets.Target, s Sum, vectors int) int {
 	switch {
-	case LoadsAhead(t, s): // and SqueezeNet's layers of 64 channels have fewer positions in lanes of bytes
+	case LoadsAhead(t, s) && !s.Planes: // and SqueezeNet's layers of 64 channels have fewer positions in lanes of bytes
 		return 22
 	case s.Bits < LaneBits && t.InOrder:
 		return 17
@@ -216,14 +216,19 @@ func TileGrouped(t targets.Target, s Sum, w, vectors int) (ByteTile, bool) {
 
 // byteWord is the cost of a word for all of a tile.
 func byteWord(t targets.Target, s Sum, vectors, positions, step int) float64 {
+	memory := 0.0 // sums of half of the filters wait for the others
+	if vectors < 8 {
+		memory = 2 * float64(vectors*positions) / float64(s.Terms())
+	}
 	load := 1.0
 	if t.PairLoads {
 		load = 0.5
 	}
-	broadcast := float64(positions+s.Cols-1) / float64(s.Cols) * (1 + 1/float64(step)) // a load, or an address, and a copy to all lanes each
-	memory := 0.0                                                                      // sums of half of the filters wait for the others
-	if vectors < 8 {
-		memory = 2 * float64(vectors*positions) / float64(s.Terms())
-	}
-	return float64(3*vectors*positions) + load*float64(vectors) + broadcast + memory
+	return wordOps(s, vectors, positions, load, 1+1/float64(step)) + memory // a load, or an address, and a copy to all lanes each
+}
+
+// wordOps is what it takes to count a word for registers of filters at so many positions: three operations each, the loads of their weights, and
+// to bring words, which neighbouring taps share, into all lanes.
+func wordOps(s Sum, vectors, positions int, load, spread float64) float64 {
+	return float64(3*vectors*positions) + load*float64(vectors) + spread*float64(positions+s.Cols-1)/float64(s.Cols)
 }

@@ -67,16 +67,37 @@ func WholePositions(t targets.Target, s Sum, vectors int) int {
 	return max(1, min(MaxPositions, (t.Registers-s.Terms()*vectors-2)/vectors))
 }
 
-// LoadsAhead reports whether LLVM loads much of what is counted next ahead of time: for cores that work in order, in loops over windows. Short sums
-// of planes are not among them, as they have not been measured.
+// LoadsAhead reports whether LLVM loads much of what is counted next ahead of time: for cores that work in order, in loops over windows.
 func LoadsAhead(t targets.Target, s Sum) bool {
-	return t.InOrder && s.Bits < LaneBits && s.Rows > 1 && !s.Planes
+	return t.InOrder && s.Bits < LaneBits && s.Rows > 1
 }
 
-// WindowPositions is Positions where LoadsAhead: half of the registers are for what is loaded. By estimated cycles of rpi3, 3x3 layers of 32 channels
-// take 13 % less than with Positions, and one of 64 channels 9 % less with 3 positions than with 4, and 7 % less than with 2.
-func WindowPositions(t targets.Target, vectors int) int {
-	return max(1, min(MaxPositions, (t.Registers/2-vectors)/vectors))
+// WordPart is how many channels, one of parts, have sums of counted words in registers together where LLVM loads ahead, and how many positions, at
+// most most, so that a row takes the fewest operations. Half of the registers are for what is loaded: the words of a row of taps, each in all lanes of
+// one, and weights; of planes LLVM loads more, which three eighths are left for. By estimated cycles of rpi3, 3x3 layers of 32 channels whose
+// rows are 10 to 28 wide take 6 to 8 % less with 16 channels at 5 or 7 positions than with 32 at 2 or 3, and those of 2 and 3 bits 10 to 19 % less with 8
+// or 16 channels at 4 to 7 positions than with 32 at 4 or 5; layers of 64 channels, where words of a row of taps are more, are best with 32 at 3.
+func WordPart(t targets.Target, s Sum, parts []int, channels, width, most int) (part, positions int) {
+	const spread = 2.7 // a word in all lanes: a load, which others wait for, and an address
+	var least float64
+	registers := t.Registers
+	if s.Planes {
+		registers -= registers * 3 / 8
+	}
+	for _, p := range slices.Backward(parts) {
+		sums, weights := Vectors(t, p, s.Bits), Vectors(t, p, LaneBits)
+		for m := 1; m <= min(MaxPositions, width, most); m++ {
+			loaded := (m+s.Cols-1)*s.Words + weights + 2
+			if m > 1 && (sums*(m+1) > t.Registers/2 || sums*m+loaded > registers) {
+				break
+			}
+			n := float64((width+m-1)/m) * float64((channels+p-1)/p) * wordOps(s, weights, m, 1, spread)
+			if part == 0 || n < least {
+				part, positions, least = p, m, n
+			}
+		}
+	}
+	return part, positions
 }
 
 // NarrowPositions is Positions of so many channels that have two sums each, of products of bytes that are added in 16 bits for so many steps of

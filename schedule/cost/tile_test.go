@@ -22,6 +22,26 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// TestWordPart: a core in order has registers for what LLVM loads ahead, and where few words leave some, fewer channels at more positions.
+func TestWordPart(t *testing.T) {
+	m := targets.Target{VectorBits: 128, Registers: 32, InOrder: true}
+	for _, c := range []struct {
+		words     int
+		planes    bool
+		width     int
+		part, pos int
+	}{
+		{1, false, 9, 32, 3}, {1, false, 10, 16, 5}, {1, false, 14, 16, 7}, {1, false, 28, 16, 7},
+		{2, false, 12, 32, 3}, {2, false, 28, 16, 4}, {2, false, 56, 32, 3},
+		{1, true, 14, 8, 7}, {1, true, 28, 16, 4},
+	} {
+		s := cost.Sum{Rows: 3, Cols: 3, Words: c.words, Planes: c.planes, Bits: 16}
+		if part, pos := cost.WordPart(m, s, []int{8, 16, 32}, 32, c.width, 10); part != c.part || pos != c.pos {
+			t.Errorf("%d words, planes %v, rows of %d: %d channels at %d positions, want %d at %d", c.words, c.planes, c.width, part, pos, c.part, c.pos)
+		}
+	}
+}
+
 // TestKeptSums: sums stay in registers where much is added to them, and wider tiles share more where little is.
 func TestKeptSums(t *testing.T) {
 	m := targets.Target{VectorBits: 128, Registers: 32}

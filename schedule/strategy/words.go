@@ -66,9 +66,7 @@ func wordKnobs(l *Layer) []Knob {
 		v[k.Name] = k.Default
 	}
 	if !cost.Whole(sumOf(l), l.sum.extent(ir.Plane)) {
-		if cost.LoadsAhead(l.Target, sumOf(l)) {
-			ks[w].Default = columnsKnob(l, cost.WindowPositions(l.Target, cost.Vectors(l.Target, lanesOf(l, v), l.sumBits()))).Default
-		}
+		loadAhead(l, ks, v)
 		return ks
 	}
 	channels, n := max(1, l.out.extent(ir.Word))*max(l.out.extent(ir.Bit), l.out.extent(ir.Channel)), lanesOf(l, v)
@@ -81,6 +79,24 @@ func wordKnobs(l *Layer) []Knob {
 		ks[w].Default = columnsKnob(l, cost.WholePositions(l.Target, sumOf(l), vectors)).Default
 	}
 	return ks
+}
+
+// loadAhead gives part and tiles the defaults that leave registers for what LLVM loads ahead.
+func loadAhead(l *Layer, ks []Knob, v Values) {
+	if !cost.LoadsAhead(l.Target, sumOf(l)) || l.scattered {
+		return
+	}
+	w := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW })
+	p := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == part })
+	n := lanesOf(l, v)
+	parts := []int{n}
+	if p >= 0 {
+		parts = ks[p].Domain
+	}
+	best, tile := cost.WordPart(l.Target, sumOf(l), parts, n, l.out.extent(ir.Col), slices.Max(ks[w].Domain))
+	if ks[w].Default = tile; p >= 0 {
+		ks[p].Default = best
+	}
 }
 
 func tileKnobs(l *Layer) []Knob {
