@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ripc/autotune"
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/codegen"
@@ -55,7 +56,7 @@ func IsBadInput(err error) bool {
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
 		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*compile.AddressError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
-		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err) || is[*search.NameError](err)
+		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err) || is[*search.NameError](err) || is[*autotune.ColdError](err)
 }
 
 func is[E error](err error) bool {

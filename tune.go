@@ -37,6 +37,8 @@ type TuneRequest struct {
 	Search string // one of Searches; "" is the default
 	Seed   uint64
 	Layers []string // those to tune; none stands for all
+	// Cold empties the caches before each run of a kernel, as they are in a network that runs now and then; costs in simulation know of none.
+	Cold bool
 	// Alone leaves out the schedules that come with ripc (ShippedRecords), which else are tried first.
 	Alone bool
 	// Events, if not nil, is called with what happens.
@@ -55,12 +57,13 @@ type (
 
 // What a RecordNote is about (autotune.NoteKind).
 const (
-	LayersWithout     = autotune.Without
-	RecordStale       = autotune.Stale
-	RecordsOfOtherCPU = autotune.OtherCPU
-	RecordsForeign    = autotune.Foreign
-	RecordsNewer      = autotune.Newer
-	RecordsDamaged    = autotune.Damaged
+	LayersWithout        = autotune.Without
+	RecordStale          = autotune.Stale
+	RecordsOfOtherCPU    = autotune.OtherCPU
+	RecordsOfOtherCaches = autotune.OtherCaches
+	RecordsForeign       = autotune.Foreign
+	RecordsNewer         = autotune.Newer
+	RecordsDamaged       = autotune.Damaged
 )
 
 // Tune finds schedules for a model's layers by measuring, and keeps what it finds in a file of records, which WithRecords compiles with. If ctx
@@ -92,7 +95,7 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	}
 	n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: o.Algorithms, Bitserial: o.Bitserial}
 	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records, Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
-		Layers: r.Layers, Known: known, Events: r.Events})
+		Layers: r.Layers, Known: known, Events: r.Events, Settings: runner.Settings{Cold: r.Cold}})
 	return res, errors.Join(err, run.Close())
 }
 

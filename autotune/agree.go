@@ -31,6 +31,7 @@ type Note struct {
 	CPU    string   // that other records are of
 	// Simulated says that these are of a model of CPU.
 	Simulated bool
+	Cold      bool  // what other records are of
 	Err       error // why a schedule does not fit
 }
 
@@ -39,12 +40,13 @@ type NoteKind int
 
 // The kinds of notes.
 const (
-	Without  NoteKind = iota // layers of which the records say nothing
-	Stale                    // a layer's schedule does not fit any more
-	OtherCPU                 // records of another machine
-	Foreign                  // records in another version's format
-	Newer                    // records of a version of ripc that is newer than this one
-	Damaged                  // lines that are no records
+	Without     NoteKind = iota // layers of which the records say nothing
+	Stale                       // a layer's schedule does not fit any more
+	OtherCPU                    // records of another machine
+	OtherCaches                 // records of this machine with caches that were emptied, or that were not
+	Foreign                     // records in another version's format
+	Newer                       // records of a version of ripc that is newer than this one
+	Damaged                     // lines that are no records
 )
 
 // Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a choice and a schedule for each kernel, so
@@ -119,6 +121,9 @@ func (a *agreement) read(cpu string) {
 func before(c, d records.Class, n, m int) bool {
 	if c.Simulated != d.Simulated {
 		return d.Simulated
+	}
+	if n == m && c.CPU == d.CPU && c.Cold != d.Cold {
+		return d.Cold
 	}
 	return cmp.Or(-cmp.Compare(n, m), strings.Compare(c.CPU, d.CPU), cmp.Compare(c.Unit, d.Unit)) < 0
 }

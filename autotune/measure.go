@@ -80,6 +80,7 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 		return lost(err)
 	}
 	a := answer{measurement: r.Measurement, machine: r.Machine}
+	a.measurement.Cold = settings.Cold && r.Measurement.Failure == nil
 	if a.measurement.Failure == nil && !want.equal(r.Outputs) {
 		a = failed(records.Wrong, "its outputs are not those of the definition")
 		a.machine = r.Machine

@@ -35,11 +35,15 @@ func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
 	return own, notes
 }
 
-// others are notes of the records whose costs are not of the machine of mine, one for each other machine.
+// others are notes of the records whose costs are not of class mine: one for each other machine, and one of what had other caches.
 func others(set *records.Set, mine records.Class) []Note {
 	var notes []Note
+	caches := Note{Kind: OtherCaches, Cold: !mine.Cold}
 	for _, r := range set.Records {
 		if r.Class().SameMachine(mine) {
+			if r.Result.Failure == nil && r.Result.Cold != mine.Cold {
+				caches.Count++
+			}
 			continue
 		}
 		i := slices.IndexFunc(notes, func(n Note) bool { return n.CPU == r.Machine.CPU && n.Simulated == r.Machine.Simulated })
@@ -58,6 +62,9 @@ func others(set *records.Set, mine records.Class) []Note {
 		}
 		return cmp.Compare(n.CPU, m.CPU)
 	})
+	if caches.Count > 0 {
+		notes = append(notes, caches)
+	}
 	return notes
 }
 

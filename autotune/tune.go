@@ -132,6 +132,9 @@ type tuner struct {
 
 // read finds the tasks and reads the records.
 func (t *tuner) read(ctx context.Context) error {
+	if t.Settings.Cold && t.Runner.Machine().Simulated {
+		return &ColdError{}
+	}
 	tasks, usual, err := t.network.tasks(ctx, t.Layers)
 	if err != nil {
 		return err
@@ -159,7 +162,7 @@ func (t *tuner) read(ctx context.Context) error {
 		}
 	}
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
-	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit()}
+	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit(), Cold: t.Settings.Cold}
 	known, notes := sifted(known, t.network.Target.Name)
 	notes = append(notes, others(known, mine)...)
 	for _, task := range tasks {
@@ -186,6 +189,13 @@ func (t *tuner) read(ctx context.Context) error {
 	}
 	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing, Notes: notes})
 	return nil
+}
+
+// ColdError says that caches cannot be emptied where there are none.
+type ColdError struct{}
+
+func (*ColdError) Error() string {
+	return "nothing is emptied in simulation: estimated cycles know of no caches"
 }
 
 // recordsError says that something cannot be done to a file of records.

@@ -281,6 +281,50 @@ func TestDisturbed(t *testing.T) {
 	}
 }
 
+// TestCold: what kernels cost with empty caches is recorded as that, and is not compared with what they cost else.
+func TestCold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	n := network(t, layer{"a", 32})
+	run := func(cold bool, trials int) *disturbed {
+		t.Helper()
+		run := &disturbed{inProcess: &inProcess{}, slower: 1, known: map[string]bool{}}
+		o := autotune.Options{Runner: run, Records: file, Trials: trials, Round: 4, Search: "random", Settings: runner.Settings{Cold: cold}}
+		if _, err := tune(t, n, o); err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	run(true, 6)
+	if run(false, 4).jobs == 0 || run(true, 6).jobs != 0 {
+		t.Error("costs with caches of both kinds are taken for the same")
+	}
+	set, err := records.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cold := 0
+	for _, r := range set.Records {
+		if r.Result.Cold {
+			cold++
+		}
+	}
+	if cold != 6 || len(set.Records) != 10 {
+		t.Errorf("%d records with empty caches, of %d", cold, len(set.Records))
+	}
+	a, err := autotune.Agree(t.Context(), n, set, "made up")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []autotune.Note{{Kind: autotune.OtherCaches, Count: 4}}
+	if !reflect.DeepEqual(a.Notes, want) {
+		t.Errorf("%+v", a.Notes)
+	}
+	o := autotune.Options{Runner: &inProcess{}, Trials: 2, Settings: runner.Settings{Cold: true}}
+	if _, err := autotune.Tune(t.Context(), n, o); err == nil {
+		t.Error("a simulated core has caches to empty")
+	}
+}
+
 // growing is a runner elsewhere, such as a fleet, that has one slot until it has measured some, and more then.
 type growing struct {
 	*inProcess

@@ -92,12 +92,8 @@ func drawCurves(b *strings.Builder, y int, r Record, c Class, curves []Curve, de
 	at := func(trial int, cost float64) (float64, float64) {
 		return leftEdge + area*float64(trial)/float64(last), float64(top) + tall*(high-cost)/(high-low)
 	}
-	machine := c.CPU
-	if c.Simulated {
-		machine += ", simulated"
-	}
 	title(b, y+20, r.Workload.Op+" "+r.Workload.Shape)
-	fmt.Fprintf(b, `<text class="faint" x="16" y="%d">%s on %s, workload %s</text>`+"\n", y+37, escape(r.Target), escape(machine), escape(short(r.Workload.Key)))
+	fmt.Fprintf(b, `<text class="faint" x="16" y="%d">%s on %s, workload %s</text>`+"\n", y+37, escape(r.Target), escape(c.Text()), escape(short(r.Workload.Key)))
 	for _, v := range ticks(low, high, 4) {
 		_, ty := at(0, v)
 		fmt.Fprintf(b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="faint" x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",

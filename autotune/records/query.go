@@ -7,19 +7,32 @@ import (
 	"time"
 )
 
-// Class is what costs have to have in common to be compared: the CPU, whether it is simulated, and the unit.
+// Class is what costs have to have in common to be compared: the CPU, whether it is simulated, the unit, and what is in the caches.
 type Class struct {
 	CPU       string
 	Simulated bool
 	Unit      Unit
+	Cold      bool // its caches are empty before each run
 }
 
-// SameMachine reports whether c and d are of one kind of machine, whatever the unit: failures have none.
+// SameMachine reports whether c and d are of one kind of machine, whatever the unit and the caches: failures have none.
 func (c Class) SameMachine(d Class) bool { return c.CPU == d.CPU && c.Simulated == d.Simulated }
+
+// Text is the machine of c, for people.
+func (c Class) Text() string {
+	text := c.CPU
+	if c.Simulated {
+		text += " (simulated)"
+	}
+	if c.Cold {
+		text += ", cold caches"
+	}
+	return text
+}
 
 // Class of a record's machine and cost.
 func (r *Record) Class() Class {
-	return Class{CPU: r.Machine.CPU, Simulated: r.Machine.Simulated, Unit: r.Result.Unit}
+	return Class{CPU: r.Machine.CPU, Simulated: r.Machine.Simulated, Unit: r.Result.Unit, Cold: r.Result.Cold}
 }
 
 // Key says which candidate of its workload c is: two with the same are the same code.
@@ -88,7 +101,7 @@ func (s *Set) Classes(t Task) []Class {
 	}
 	slices.SortFunc(all, func(a, b standing) int {
 		return cmp.Or(falseFirst(a.lost, b.lost), falseFirst(a.class.Simulated, b.class.Simulated), b.time.Compare(a.time),
-			strings.Compare(a.class.CPU, b.class.CPU), cmp.Compare(a.class.Unit, b.class.Unit))
+			strings.Compare(a.class.CPU, b.class.CPU), falseFirst(a.class.Cold, b.class.Cold), cmp.Compare(a.class.Unit, b.class.Unit))
 	})
 	var out []Class
 	for _, one := range all {

@@ -51,10 +51,12 @@ type Measurement struct {
 	High    float64   `json:"high,omitempty"`    //
 	Samples []float64 `json:"samples,omitempty"` // in Unit; one of simulated code
 	// Instructions are those executed by simulated code.
-	Instructions uint64   `json:"instructions,omitempty"`
-	GHz          float64  `json:"ghz,omitempty"`     // clock of the core behind the runs
-	Celsius      float64  `json:"celsius,omitempty"` // of the CPU behind the runs, where the system says it
-	Failure      *Failure `json:"failure,omitempty"`
+	Instructions uint64 `json:"instructions,omitempty"`
+	// Cold says that the caches were emptied before each run.
+	Cold    bool     `json:"cold,omitempty"`
+	GHz     float64  `json:"ghz,omitempty"`     // clock of the core behind the runs
+	Celsius float64  `json:"celsius,omitempty"` // of the CPU behind the runs, where the system says it
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // Failure is why a candidate has no cost. Such a candidate is not tried again.

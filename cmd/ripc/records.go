@@ -56,6 +56,7 @@ type recordsRow struct {
 	Target    string  `json:"target"`
 	CPU       string  `json:"cpu"`
 	Simulated bool    `json:"simulated"`
+	Cold      bool    `json:"cold,omitempty"` // caches
 	Unit      string  `json:"unit,omitempty"`
 	Trials    int     `json:"trials"`
 	Failed    int     `json:"failed"`
@@ -64,10 +65,11 @@ type recordsRow struct {
 	Best      float64 `json:"best,omitempty"`      // in Unit
 	Default   float64 `json:"default,omitempty"`   // in Unit
 	Gain      float64 `json:"gain,omitempty"`
+	machine   string
 }
 
 func newRecordsRow(s records.Summary) recordsRow {
-	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target, CPU: s.Class.CPU, Simulated: s.Class.Simulated,
+	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target, CPU: s.Class.CPU, Simulated: s.Class.Simulated, Cold: s.Class.Cold, machine: s.Class.Text(),
 		Unit: string(s.Class.Unit), Trials: s.Trials, Failed: s.Failed, Gain: s.Gain()}
 	if s.Best != nil {
 		r.Algorithm, r.Strategy, r.Best = s.Best.Candidate.Algorithm, s.Best.Candidate.Strategy, s.Best.Result.Cost
@@ -92,15 +94,12 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 			}
 			return records.Unit(r.Unit).Text(c)
 		}
-		gain, machine := "-", r.CPU
+		gain := "-"
 		if r.Gain > 0 {
 			gain = fmt.Sprintf("%.2fx", r.Gain)
 		}
-		if r.Simulated {
-			machine += " (simulated)"
-		}
 		t.add(printable(r.Op+" "+r.Shape), printable(r.Key[:min(len(r.Key), 12)]), printable(r.Target), printable(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
-			cost(r.Best), cost(r.Default), gain, printable(machine))
+			cost(r.Best), cost(r.Default), gain, printable(r.machine))
 	}
 	return t.write(w, width)
 }

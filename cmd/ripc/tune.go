@@ -94,6 +94,7 @@ docs/tuning.md says more.`,
 	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default local where this machine can run the target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
+	fs.BoolVar(&r.Cold, "cold", false, "empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
 	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	complete(cmd, "tuner", ripc.Searches)
@@ -380,6 +381,12 @@ func noteOfRecords(n ripc.RecordNote) string {
 			cpu += " (simulated)"
 		}
 		return fmt.Sprintf("%s of another CPU, %s, left out", count(n.Count, "record"), cpu)
+	case ripc.RecordsOfOtherCaches:
+		caches := "warm"
+		if n.Cold {
+			caches = "cold"
+		}
+		return fmt.Sprintf("%s of %s caches, left out", count(n.Count, "record"), caches)
 	case ripc.RecordsForeign:
 		return fmt.Sprintf("%s in the format of another version of ripc, left out", count(n.Count, "record"))
 	case ripc.RecordsNewer:
