@@ -136,11 +136,14 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	}
 
 	items := sequence(m.alloc.Body)
+	touches := make([]map[string][]deps.Access, len(items)) // of each
+	for i, s := range items {
+		touches[i] = deps.Accesses(s)
+	}
 	target := -1
 	first := -1 // producer
 	for i, s := range items {
-		isTarget := ir.FindLoop(s, loop) != nil
-		touched := deps.Accesses(s)
+		isTarget, touched := ir.FindLoop(s, loop) != nil, touches[i]
 		switch {
 		case isTarget && deps.Written(touched[buffer]):
 			return refuse("loop %%%s lies in a nest that writes %%%s", loop, buffer)
@@ -162,11 +165,11 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	if first < 0 {
 		return refuse("nothing writes %%%s before loop %%%s", buffer, loop)
 	}
-	if len(deps.Accesses(items[target])[buffer]) != len(deps.Accesses(l.Body)[buffer]) {
+	inside := len(deps.Accesses(l.Body)[buffer])
+	if len(touches[target][buffer]) != inside {
 		return refuse("%%%s is read outside loop %%%s", buffer, loop)
 	}
-	for i, s := range items {
-		touched := deps.Accesses(s)
+	for i, touched := range touches {
 		if i == target || len(touched[buffer]) == 0 || deps.Written(touched[buffer]) {
 			continue
 		}
@@ -177,7 +180,7 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 		m.pull = c
 		return m, nil
 	}
-	if len(deps.Accesses(l.Body)[buffer]) == 0 {
+	if inside == 0 {
 		return refuse("nothing in loop %%%s reads %%%s", loop, buffer)
 	}
 	for _, r := range slices.Sorted(maps.Keys(deps.Accesses(m.producers...))) {
@@ -185,18 +188,17 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 			return refuse("the nest that writes %%%s reads %%%s, whose scope does not reach loop %%%s", buffer, r, loop)
 		}
 	}
-	if err := m.checkOrder(items[first:]); err != nil {
+	if err := m.checkOrder(touches[first:]); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// checkOrder refuses if a producer reads what a statement after it, which it would now follow, writes.
-func (m *move) checkOrder(items []ir.Stmt) error {
+// checkOrder refuses if a producer reads what a statement after it, which it would now follow, writes. It takes what each touches, in order.
+func (m *move) checkOrder(touches []map[string][]deps.Access) error {
 	b := m.alloc.Buf.Name
 	reads := map[string]bool{}
-	for _, s := range items {
-		touched := deps.Accesses(s)
+	for _, touched := range touches {
 		if deps.Written(touched[b]) {
 			for r := range touched {
 				reads[r] = true

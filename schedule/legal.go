@@ -12,8 +12,12 @@ import (
 // checkInterchange refuses to swap perfectly nested loops a (outer) and b around body, unless no element ties an
 // iteration (a, b) to a later one (a' > a, b' < b).
 func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
-	sc := deps.ScopeOf(f.Body)
 	acc := deps.Accesses(body)
+	maps.DeleteFunc(acc, func(_ string, as []deps.Access) bool { return !deps.May(as, as, deps.Reductions) })
+	if len(acc) == 0 { // mostly
+		return nil
+	}
+	sc := deps.ScopeOf(f.Body)
 	for _, buf := range slices.Sorted(maps.Keys(acc)) {
 		as := acc[buf]
 		if _, meet := sc.Meet(as, as, deps.Reductions, a.Var, b.Var); !meet {
@@ -31,9 +35,12 @@ func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
 // checkFission refuses to split loop l into one over first and one over second, unless nothing that second does in an
 // iteration is seen by first in a later one.
 func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
+	if len(first) == 0 || len(second) == 0 {
+		return nil
+	}
 	x, y := deps.Accesses(first...), deps.Accesses(second...)
 	maps.DeleteFunc(x, func(buf string, as []deps.Access) bool {
-		return len(y[buf]) == 0 || !deps.Written(as) && !deps.Written(y[buf])
+		return !deps.May(as, y[buf], deps.Reductions)
 	})
 	if len(x) == 0 { // mostly
 		return nil

@@ -103,10 +103,13 @@ func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
 	if err := checkInterchange(f, a, b, b.Body); err != nil {
 		return nil, err
 	}
-	names := namesOf(f)
+	var names used
 	copyOver := func(ss []ir.Stmt) []ir.Stmt {
 		if !doesSomething(ss) {
 			return ss
+		}
+		if names == nil { // mostly there is nothing to name
+			names = namesOf(f)
 		}
 		n := names.copyOf(a.Var)
 		body := ir.SubstStmt(ir.Seq(ss...), map[string]ir.Expr{a.Var: ir.V(n)})

@@ -36,7 +36,7 @@ func Vectorize(f *ir.Func, loop string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := deps.Check(g); err != nil {
+	if err := deps.CheckLoop(g, loop); err != nil {
 		return nil, err
 	}
 	return g, nil

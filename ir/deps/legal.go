@@ -23,7 +23,14 @@ const MaxLanes = 256
 // It fails with *ir.Error, of which Op is the loop and Msg names what it touches. f should be well-formed otherwise
 // (ir.Verify).
 func Check(f *ir.Func) error {
-	c := checker{f: f}
+	return check(f, "")
+}
+
+// CheckLoop is Check of f where all loops but the one called name are known to be legal.
+func CheckLoop(f *ir.Func, name string) error { return check(f, name) }
+
+func check(f *ir.Func, alone string) error {
+	c := checker{f: f, alone: alone}
 	if err := c.stmt(f.Body, nil); err != nil {
 		err.Node = "@" + f.Name
 		return err
@@ -41,6 +48,7 @@ func Check(f *ir.Func) error {
 // checker looks at the marked loops of a Func.
 type checker struct {
 	f     *ir.Func
+	alone string // the only loop of which iterations are compared; "": all
 	scope *Scope // made when it is needed: most funcs that are checked after each step have no marked loop yet
 }
 
@@ -96,9 +104,15 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 				return &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in loop %%%s, and both are vectorize", l.Var, p.Var)}
 			}
 		}
+		if c.known(l) {
+			return nil
+		}
 		return c.scoped().independent(l, "vectorize", Reductions)
 	case l.Kind == ir.Parallel:
 		if len(around) == 0 {
+			if c.known(l) {
+				return nil
+			}
 			return c.parallel(l)
 		}
 		what := "an if"
@@ -112,6 +126,9 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 	}
 	return nil
 }
+
+// known says that l's iterations were compared before.
+func (c *checker) known(l *ir.For) bool { return c.alone != "" && l.Var != c.alone }
 
 func (c *checker) scoped() Scope {
 	if c.scope == nil {

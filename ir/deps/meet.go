@@ -31,6 +31,21 @@ const (
 	Reductions
 )
 
+// forbids says that a and b may not be to one element.
+func (r Rule) forbids(a, b Access) bool {
+	return (a.Write || b.Write) && !(r == Reductions && a.commutes(b))
+}
+
+// May reports whether there are an access of as and one of bs at all that Meet looks at, which no Scope is needed for.
+func May(as, bs []Access, rule Rule) bool {
+	if !Written(as) && !Written(bs) {
+		return false
+	}
+	return slices.ContainsFunc(as, func(a Access) bool {
+		return slices.ContainsFunc(bs, func(b Access) bool { return rule.forbids(a, b) })
+	})
+}
+
 // Meet looks for an access of as and one of bs, all of one buffer, that tie an iteration of the loops to another one
 // which differs from it in each of them. Loops around the first of the loops hold still, all others may be anywhere.
 //
@@ -38,13 +53,13 @@ const (
 // and the greatest common divisor of their factors (Banerjee, Dependence Analysis, 1997). A Pair need not meet; where
 // there is none, nothing meets.
 func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
-	if !Written(as) && !Written(bs) {
+	if !May(as, bs, rule) {
 		return Pair{}, false
 	}
 	m := meeting{sc: sc, still: sc.Outer[loops[0]], forms: map[formKey]form{}}
 	for _, a := range as {
 		for _, b := range bs {
-			if !a.Write && !b.Write || rule == Reductions && a.commutes(b) {
+			if !rule.forbids(a, b) {
 				continue
 			}
 			if !slices.ContainsFunc(loops, func(v string) bool { return m.apart(a, b, v) }) {
