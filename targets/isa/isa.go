@@ -66,12 +66,9 @@ type Instr struct {
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
-func All() []Instr { return slices.Concat(of("x86_64"), of("aarch64"), of("arm")) }
+func All() []Instr { return slices.Concat(byArch()["x86_64"], byArch()["aarch64"], byArch()["arm"]) }
 
-// of lists the instructions of an architecture.
-func of(arch string) []Instr { return slices.Clone(byArch()[arch]) }
-
-// byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of.
+// byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of. What it gives is not to be changed.
 var byArch = sync.OnceValue(func() map[string][]Instr {
 	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables())}
 	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
@@ -81,23 +78,31 @@ var byArch = sync.OnceValue(func() map[string][]Instr {
 	return all
 })
 
-// on lists the instructions that t has.
-func on(t targets.Target) []Instr {
-	return slices.DeleteFunc(of(t.Arch), func(i Instr) bool {
-		return slices.ContainsFunc(i.Needs, func(n string) bool { return !t.Has(n) })
-	})
+// runs reports whether t has what i needs beside its architecture.
+func (i *Instr) runs(t targets.Target) bool {
+	return !slices.ContainsFunc(i.Needs, func(n string) bool { return !t.Has(n) })
 }
 
 // For gives the instructions of t by name, as traces write them.
 func For(t targets.Target) map[string]*ir.Func {
 	out := map[string]*ir.Func{}
-	for _, i := range on(t) {
-		out[i.Func.Name] = i.Func
+	all := byArch()[t.Arch]
+	for k := range all {
+		if i := &all[k]; i.runs(t) {
+			out[i.Func.Name] = i.Func
+		}
 	}
 	return out
 }
 
 // Query lists the instructions of t that mean m, in the order of All. It is empty where t has none.
 func Query(m Meaning, t targets.Target) []Instr {
-	return slices.DeleteFunc(on(t), func(i Instr) bool { return i.Meaning != m })
+	var out []Instr
+	all := byArch()[t.Arch]
+	for k := range all {
+		if i := &all[k]; i.Meaning == m && i.runs(t) {
+			out = append(out, *i)
+		}
+	}
+	return out
 }
