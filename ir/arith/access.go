@@ -10,8 +10,13 @@ import (
 // VerifyBounds proves that every access of f is inside its buffer, from the extents of the loops and the conditions of
 // the Ifs and Selects around it. It fails with *ir.Error naming the first access that it cannot prove, which need not be
 // wrong. f should be well-formed otherwise (ir.Verify).
-func VerifyBounds(f *ir.Func) error {
-	v := &accesses{f: f, bufs: f.Buffers()}
+func VerifyBounds(f *ir.Func) error { return verifyBounds(f, "") }
+
+// VerifyBoundsOf is VerifyBounds of the accesses to one buffer.
+func VerifyBoundsOf(f *ir.Func, buf string) error { return verifyBounds(f, buf) }
+
+func verifyBounds(f *ir.Func, only string) error {
+	v := &accesses{f: f, bufs: f.Buffers(), only: only}
 	v.stmt(f.Body, place{r: Loops(f.Body)})
 	return v.err
 }
@@ -19,6 +24,7 @@ func VerifyBounds(f *ir.Func) error {
 type accesses struct {
 	f    *ir.Func
 	bufs map[string]ir.Buffer
+	only string // the buffer to look at; "": all
 	err  error
 }
 
@@ -82,6 +88,9 @@ func (v *accesses) expr(e ir.Expr, p place) {
 	case *ir.Load:
 		v.access(e.Buf, e.Idx, nil, p)
 	case *ir.Select:
+		if v.only != "" && !reads(e, v.only) {
+			return
+		}
 		v.expr(e.Cond, p)
 		not := ir.Un(ir.Not, e.Cond)
 		if q, possible := p.given(e.Cond); possible {
@@ -108,6 +117,12 @@ func (v *accesses) expr(e ir.Expr, p place) {
 
 // access checks the window of the given size (in the trailing dimensions; 1 in the others) at idx.
 func (v *accesses) access(name string, idx []ir.Expr, size []int, p place) {
+	if v.only != "" && v.only != name {
+		for _, e := range idx {
+			v.expr(e, p)
+		}
+		return
+	}
 	b, ok := v.bufs[name]
 	if !ok || len(idx) != len(b.Shape) {
 		v.fail(name, idx, p, "not an element of a buffer in scope")

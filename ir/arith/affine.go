@@ -212,7 +212,10 @@ func (s sum) atom(e ir.Expr, k int64) sum {
 func (s sum) affine() Affine {
 	ts := slices.DeleteFunc(s.terms, func(t term) bool { return t.Coef == 0 })
 	slices.SortFunc(ts, func(a, b term) int {
-		return cmp.Or(-cmp.Compare(abs(a.Coef), abs(b.Coef)), rank(a)-rank(b), cmp.Compare(a.key, b.key))
+		if d := cmp.Compare(abs(b.Coef), abs(a.Coef)); d != 0 { // mostly
+			return d
+		}
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.key, b.key))
 	})
 	a := Affine{Const: s.c}
 	if len(ts) > 0 {
