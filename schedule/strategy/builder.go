@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ripc/ir"
-	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
@@ -233,11 +232,7 @@ func (b *builder) judge() {
 	if b.err != nil {
 		return
 	}
-	if err := size.Check(b.Func.Body, b.f.Body); err != nil {
-		b.fail("", err)
-		return
-	}
-	if err := arith.VerifyWidths(b.f); err != nil {
+	if err := b.steps.judge(b.Func, b.f); err != nil {
 		b.fail("", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/targets"
@@ -16,6 +17,7 @@ type steps struct {
 	instrs  map[string]*ir.Func
 	applied recent[application, applied]
 	sizes   recent[*ir.Func, int]
+	judged  recent[*ir.Func, error]
 }
 
 func newSteps(t targets.Target) *steps { return &steps{instrs: isa.For(t)} }
@@ -50,6 +52,17 @@ func (s *steps) size(f *ir.Func) int {
 	return s.sizes.get(f, func() int { return size.Of(f.Body) })
 }
 
+// judge says why no code can be made of what became of the Func from: too much of it, as far as that can be estimated, or sums that cannot
+// be shown to fit; nil if it can. A third of the points of a space end with the schedule of another.
+func (s *steps) judge(from, f *ir.Func) error {
+	return s.judged.get(f, func() error {
+		if err := size.Check(from.Body, f.Body); err != nil {
+			return err
+		}
+		return arith.VerifyWidths(f)
+	})
+}
+
 // recent keeps values that were asked for lately. The zero value has none.
 type recent[K comparable, V any] struct {
 	mu sync.Mutex
@@ -60,7 +73,8 @@ type recent[K comparable, V any] struct {
 // most is how many values are young, the largest of which, Funcs, have some ten kilobytes each.
 const most = 1024
 
-// get gives the value of k, which is what made returns each time.
+// get gives the value of k, which is what made returns each time. Of those that ask at once all get the same one, so that what is known of
+// it is known to all.
 func (r *recent[K, V]) get(k K, made func() V) V {
 	r.mu.Lock()
 	v, young := r.young[k]
@@ -77,6 +91,9 @@ func (r *recent[K, V]) get(k K, made func() V) V {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if first, ok := r.young[k]; ok {
+		return first
+	}
 	if r.young == nil || len(r.young) >= most {
 		r.young, r.old = map[K]V{}, r.young
 	}
