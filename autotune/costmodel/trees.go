@@ -1,7 +1,6 @@
 package costmodel
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -118,39 +117,52 @@ func parse(text []byte, features int) ([]tree, error) {
 // binary is m in the layout of XGBoost's files before version 1.0, which leaves reads. A split there is x <= c, which for f32 is the
 // same test as x < the number above c.
 func (m *Model) binary() []byte {
-	var out bytes.Buffer
-	w := func(v any) { _ = binary.Write(&out, binary.LittleEndian, v) } // a Buffer takes everything
-	str := func(s string) { w(uint64(len(s))); out.WriteString(s) }
+	const header, treeHeader, node, statistics = 136, 37, 5, 4 // words of 32 bits
+	words := header
+	for _, t := range m.trees {
+		words += treeHeader + len(t.Feature)*(node+statistics) + 1
+	}
+	out := make([]byte, 0, 4*words+64)
+	w := func(vs ...int32) {
+		for _, v := range vs {
+			out = binary.LittleEndian.AppendUint32(out, uint32(v))
+		}
+	}
+	real := func(v float32) { out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v)) }
+	zeros := func(n int) { out = append(out, make([]byte, 4*n)...) }
+	str := func(s string) { out = append(binary.LittleEndian.AppendUint64(out, uint64(len(s))), s...) }
 	features, trees := int32(len(m.names)), int32(len(m.trees))
-	w(m.constant)
+	real(m.constant)
 	w(features)
-	w([32]int32{}) // number of classes, flags, reserved
+	zeros(32) // number of classes, flags, reserved
 	str(string(m.objective))
 	str("gbtree")
-	w([40]int32{trees, 1, features, 0, 0, 0, 1}) // trees, roots, features, padding, buffers (8 bytes), groups of outputs; rest 0
+	w(trees, 1, features, 0, 0, 0, 1) // trees, roots, features, padding, buffers (8 bytes), groups of outputs
+	zeros(33)
+	var parents []int32
 	for _, t := range m.trees {
 		n := len(t.Feature)
-		w([37]int32{1, int32(n), 0, 0, features}) // roots, nodes, deleted, depth, features; rest 0
-		parents := make([]int32, n)
+		w(1, int32(n), 0, 0, features) // roots, nodes, deleted, depth, features
+		zeros(32)
+		parents = append(parents[:0], make([]int32, n)...)
 		parents[0] = -1
 		for i := range n {
-			node := struct {
-				Parent, Left, Right int32
-				Feature             uint32
-				Value               float32
-			}{parents[i], -1, -1, 0, t.Value[i]}
-			if t.Feature[i] != leaf {
-				node.Left, node.Right = int32(i)+1, t.Right[i]
-				parents[node.Left], parents[node.Right] = int32(i), int32(i)
-				node.Feature, node.Value = uint32(t.Feature[i]), math.Nextafter32(t.Value[i], float32(math.Inf(-1)))
-				if t.Missing[i] != 0 {
-					node.Feature |= 1 << 31
-				}
+			if t.Feature[i] == leaf {
+				w(parents[i], -1, -1, 0)
+				real(t.Value[i])
+				continue
 			}
-			w(node)
+			left, right := int32(i)+1, t.Right[i]
+			parents[left], parents[right] = int32(i), int32(i)
+			feature := t.Feature[i]
+			if t.Missing[i] != 0 {
+				feature |= math.MinInt32 // the highest bit
+			}
+			w(parents[i], left, right, feature)
+			real(math.Nextafter32(t.Value[i], float32(math.Inf(-1))))
 		}
-		w(make([][4]int32, n)) // statistics
+		zeros(statistics * n)
 	}
-	w(make([]int32, trees)) // the group of outputs of each tree
-	return out.Bytes()
+	zeros(int(trees)) // the group of outputs of each tree
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"ripc/autotune/costmodel"
 	"ripc/autotune/features"
@@ -92,7 +93,10 @@ var shipped []byte
 
 // Shipped is the model that comes with ripc, of the tasks of bench/tuner. It fails with *costmodel.FormatError if it was made for other
 // features than there are now: make bench-tuner makes it anew.
-func Shipped() (*costmodel.Model, error) {
+func Shipped() (*costmodel.Model, error) { return decodeShipped() }
+
+// decodeShipped reads it once, for the searches of all tasks.
+var decodeShipped = sync.OnceValues(func() (*costmodel.Model, error) {
 	z, err := gzip.NewReader(bytes.NewReader(shipped))
 	if err != nil {
 		return nil, err
@@ -102,4 +106,4 @@ func Shipped() (*costmodel.Model, error) {
 		return nil, err
 	}
 	return costmodel.Decode(text, ModelFeatures())
-}
+})

@@ -249,13 +249,17 @@ func rowsOf(entries []*entry) [][]float32 {
 
 // promising lists n points that are not built yet, those that the sketch takes for the best first.
 func (x *xgb) promising(ctx context.Context, n int, best []*entry, model *costmodel.Model) ([]place, error) {
+	const few = 1 << 12 // points, which are all asked about
+	size := x.Space.Size()
+	if size <= few && len(x.taken) >= size {
+		return nil, nil
+	}
 	sketch, err := x.sketch(ctx, model)
 	if err != nil || sketch == nil {
 		return nil, err
 	}
 	a := &annealing{where: x.where, model: sketch, r: x.r, scores: map[int]float64{}, top: ranking{most: n, same: max(2, n/8)}, skip: func(number int) bool { return x.taken[number] }}
-	const few = 1 << 12 // points, which are all asked about
-	if size := x.Space.Size(); size <= few {
+	if size <= few {
 		a.all(size)
 		return a.places(), nil
 	}
