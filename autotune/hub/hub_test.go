@@ -319,6 +319,51 @@ func TestLossAndGarbage(t *testing.T) {
 	}
 }
 
+// TestStubborn has a worker that answers at once with what is no result, and does not rest when it is told to: on a hub without keys, which cannot
+// keep it out, the others do the jobs nevertheless.
+func TestStubborn(t *testing.T) {
+	h := start(t, hub.Options{})
+	f := quick(h.URL(), "")
+	work(t, f, board(), honest)
+	r := open(t, f)
+	measureAll(t, r, 0, 1) // so that the queue is there
+	nc, err := nats.Connect(h.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := js.Stream(t.Context(), "ripc-jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := <-jobs.ConsumerNames(t.Context()).Name()
+	var lies atomic.Int32
+	for range 25 { // pull more often than who is honest
+		queue, err := jobs.Consumer(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pulled, err := queue.Consume(func(m jetstream.Msg) {
+			lies.Add(1)
+			id := strings.Split(m.Subject(), ".")
+			_ = nc.Publish("ripc.result."+id[2]+"."+id[3]+".stubborn", []byte("garbage"))
+			_ = m.Ack()
+		}, jetstream.PullMaxMessages(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(pulled.Stop)
+	}
+	measureAll(t, r, 1, 12)
+	if n := lies.Load(); n < 12 {
+		t.Errorf("it pulled %d jobs alone", n)
+	}
+}
+
 // TestHangingMeasurement wants a worker to give up that cannot end a measurement, and the job to be done by another.
 func TestHangingMeasurement(t *testing.T) {
 	f := quick(start(t, hub.Options{}).URL(), "")

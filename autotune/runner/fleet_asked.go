@@ -16,7 +16,8 @@ import (
 
 // Bounds of what a tuner puts up with for a job.
 const (
-	attempts = 12          // times that it is asked for
+	attempts = 12          // times that it is asked for, but for those that workers spoiled which should have rested
+	stolen   = 500         // of these
 	chances  = 2           // times that a worker may say that it cannot do it until it is believed
 	lookup   = time.Second // period at which a tuner looks by itself for what it was not told
 )
@@ -31,6 +32,7 @@ type asked struct {
 	next   uint64         // place of the next answer to look at
 	queued uint64         // place of the job in the queue
 	times  int            // that it was asked for
+	stolen int            // of these, how often a worker took it that should have rested
 	last   error          // why the last answer was none
 	cannot map[string]int // by worker, how often it said that it cannot do the job
 }
@@ -174,7 +176,9 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 			a.cannot[worker]++
 		default:
 			a.last = fmt.Errorf("worker %s: %w", a.name(worker), err)
-			a.judge(worker, err)
+			if a.judge(worker, err) {
+				a.stolen++
+			}
 		}
 	}
 }
@@ -219,7 +223,7 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
-	if a.times >= attempts || a.hopeless() {
+	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.hopeless() {
 		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errNotThere))
 	}
 	for hash, content := range a.blobs {

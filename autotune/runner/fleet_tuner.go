@@ -349,8 +349,8 @@ func (r *fleet) name(worker string) string {
 }
 
 // judge counts what is wrong with a worker's answers, and tells one to rest that gives bad ones again and again: it would take
-// job after job away from those who do well.
-func (r *fleet) judge(worker string, err error) {
+// job after job away from those who do well. rests says that it was told so before.
+func (r *fleet) judge(worker string, err error) (rests bool) {
 	r.mu.Lock()
 	if err == nil {
 		delete(r.mistakes, worker)
@@ -360,10 +360,13 @@ func (r *fleet) judge(worker string, err error) {
 	n := r.mistakes[worker]
 	r.mu.Unlock()
 	if err == nil {
-		return
+		return false
 	}
-	r.f.log("worker %s: %v", r.name(worker), err)
+	if n <= mistakes {
+		r.f.log("worker %s: %v", r.name(worker), err)
+	}
 	if n >= mistakes {
 		_ = r.nc.Publish(subjectRest+worker, []byte(oneLine(err.Error()))) // said again at the next mistake
 	}
+	return n > mistakes
 }
