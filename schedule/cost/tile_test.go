@@ -42,6 +42,19 @@ func TestWordPart(t *testing.T) {
 	}
 }
 
+// TestOneByOne: a core in order has registers for counts under way where an instruction takes one word.
+func TestOneByOne(t *testing.T) {
+	m := targets.Target{VectorBits: 128, Registers: 32, PairLoads: true}
+	s := cost.Sum{Rows: 3, Cols: 3, Words: 3, Bits: 16}
+	for _, order := range []bool{false, true} {
+		m.InOrder = order
+		tile := cost.TileBytes(m, s, 13, 0, []int{8, 4, 2})
+		if tile.Step != 1 || order != (tile.Vectors*tile.Positions <= 16) {
+			t.Errorf("in order %v: %+v", order, tile)
+		}
+	}
+}
+
 // TestKeptSums: sums stay in registers where much is added to them, and wider tiles share more where little is.
 func TestKeptSums(t *testing.T) {
 	m := targets.Target{VectorBits: 128, Registers: 32}
