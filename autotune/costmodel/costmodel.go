@@ -85,7 +85,8 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 	if err := o.check(samples); err != nil {
 		return nil, err
 	}
-	d := newData(samples, len(o.Names))
+	columns := telling(samples, len(o.Names))
+	d := newData(samples, columns)
 	constant := float32(0)
 	if o.Objective == Squared && o.Base == nil {
 		constant = mean(d.scores)
@@ -114,9 +115,16 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 	if s.err != nil {
 		return nil, s.err
 	}
-	trees, err := parse(text, len(o.Names))
+	trees, err := parse(text, len(columns))
 	if err != nil {
 		return nil, err
+	}
+	for _, t := range trees {
+		for i, f := range t.Feature {
+			if f != leaf {
+				t.Feature[i] = int32(columns[f])
+			}
+		}
 	}
 	if o.Base != nil { // scores are sums over trees, of either
 		trees = slices.Concat(o.Base.trees, trees)
@@ -170,7 +178,23 @@ type data struct {
 	sizes    []uint32
 }
 
-func newData(samples []Sample, width int) data {
+// telling are the features that tell samples apart, in order: no split asks for another, and XGBoost would look at it in each round. There
+// is always one.
+func telling(samples []Sample, width int) []int {
+	var out []int
+	for f := range width {
+		first := samples[0].Features[f]
+		if slices.ContainsFunc(samples, func(s Sample) bool { return s.Features[f] != first }) { // NaN equals nothing: it stays
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, 0)
+	}
+	return out
+}
+
+func newData(samples []Sample, columns []int) data {
 	order := map[string]int{}
 	best := map[string]float64{}
 	for _, s := range samples {
@@ -183,9 +207,11 @@ func newData(samples []Sample, width int) data {
 	}
 	sorted := slices.Clone(samples)
 	slices.SortStableFunc(sorted, func(a, b Sample) int { return cmp.Compare(order[a.Group], order[b.Group]) })
-	d := data{features: make([]float32, 0, len(samples)*width), sizes: make([]uint32, len(order))}
+	d := data{features: make([]float32, 0, len(samples)*len(columns)), sizes: make([]uint32, len(order))}
 	for _, s := range sorted {
-		d.features = append(d.features, s.Features...)
+		for _, f := range columns {
+			d.features = append(d.features, s.Features[f])
+		}
 		d.rows = append(d.rows, s.Features)
 		d.sizes[order[s.Group]]++
 		score := float32(0)
