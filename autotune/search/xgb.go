@@ -53,7 +53,7 @@ const (
 	patience   = 60   // steps of all chains after which no better points are expected
 	atRandom   = 0.05 // share of proposals that no model chooses
 	shortlist  = 2    // points that are built for each that is proposed
-	firstTurns = 4    // rounds of building before anything is measured, with a model of other tasks
+	firstTurns = 2    // rounds of building before anything is measured, with a model of other tasks
 	firstPool  = 48   // candidates that are built for a model of other tasks to choose from
 	keep       = 256  // candidates that stay in the pool
 	longer     = 6    // for so many that are built, there is one with more steps
