@@ -53,6 +53,7 @@ func produce(ctx context.Context, args []string) error {
 	out := fs.String("out", "autotune/shipped/records.jsonl.gz", "the records that come with ripc")
 	page := fs.String("page", "docs/shipped-records.md", "what says what they are")
 	pattern := fs.String("only", ".", "TARGET/NETWORK of what is tuned now, a regular expression; what the folder has of others is packed, too")
+	outcomes := fs.String("gains", "bench/shipped/gains.json", "what networks took before and after, as the page says it")
 	asItIs := fs.Bool("pack", false, "tune nothing: make records and page of what the folder has")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -68,11 +69,20 @@ func produce(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
 		return err
 	}
+	gained, err := readGains(*outcomes)
+	if err != nil {
+		return err
+	}
 	var names []string
 	for _, r := range runs {
 		if !*asItIs && only.MatchString(r.Target+"/"+r.Network) {
-			if err := r.tune(ctx, *dir); err != nil {
+			g, err := r.tune(ctx, *dir)
+			if err != nil {
 				return fmt.Errorf("%s for %s: %w", r.Network, r.Target, err)
+			}
+			gained = with(gained, *g, runs)
+			if err := writeGains(*outcomes, gained); err != nil {
+				return err
 			}
 		}
 		if !slices.Contains(names, r.file(*dir)) {
@@ -91,27 +101,28 @@ func produce(ctx context.Context, args []string) error {
 	if err := os.WriteFile(*out, packed, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(*page, pageOf(set, len(packed), time.Now()), 0o644)
+	return os.WriteFile(*page, pageOf(set, gained, len(packed), time.Now()), 0o644)
 }
 
 // file is where what is measured for r's target lies in a folder.
 func (r run) file(dir string) string { return filepath.Join(dir, r.Target+".records") }
 
 // tune does a run, as far as its measurements are not in the folder.
-func (r run) tune(ctx context.Context, dir string) error {
+func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 	n, err := zoo.Find(r.Network)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path, err := n.Write(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: r.file(dir), Trials: r.Trials, Seed: seed, Alone: true})
-	if err == nil {
-		fmt.Printf("%s for %s: %s -> %s\n", r.Network, r.Target, res.Unit.Text(res.Default), res.Unit.Text(res.Best))
+	if err != nil {
+		return nil, err
 	}
-	return err
+	fmt.Printf("%s for %s: %s -> %s\n", r.Network, r.Target, res.Unit.Text(res.Default), res.Unit.Text(res.Best))
+	return &gain{Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
 }
 
 // load is what files of records have together; one that is not there has none.
@@ -154,7 +165,7 @@ func pack(s *records.Set) ([]byte, error) {
 }
 
 // pageOf is docs/shipped-records.md: s ships, in so many bytes.
-func pageOf(s *records.Set, size int, now time.Time) []byte {
+func pageOf(s *records.Set, gained []gain, size int, now time.Time) []byte {
 	var b strings.Builder
 	var versions, order []string
 	type row struct {
@@ -208,6 +219,11 @@ for telling schedules apart. Times are of the CPU that is named. A target of run
 		r := rows[key]
 		target, _, _ := strings.Cut(key, " ")
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
+	}
+	b.WriteString("\nWhole networks, by the sum of their kernels: the default schedules, and the best ones of as many candidates.\n\n" +
+		"| network | target | candidates | by default | tuned | |\n|---|---|---:|---:|---:|---:|\n")
+	for _, g := range gained {
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %.3fx |\n", g.Network, g.Target, g.Trials, g.Unit.Text(g.Default), g.Unit.Text(g.Best), g.Default/g.Best)
 	}
 	return []byte(b.String())
 }
