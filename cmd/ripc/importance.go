@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +26,17 @@ func importanceCommand() *cobra.Command {
 	var out string
 	var top int
 	cmd := &cobra.Command{
-		Use:   "importance [MODEL] -o FILE.svg [flags]",
-		Short: "Draw which features of kernels a cost model goes by",
-		Long: `Draw which features of kernels a cost model goes by: a bar for each, as long as its share of
-what the model explains. MODEL is a file of package costmodel, packed by gzip or not; without
-it, it is the model that comes with ripc and that tuners begin with.`,
-		Args: args(0, 1, "one MODEL or none"),
+		Use:   "importance [FILE] -o FILE.svg [flags]",
+		Short: "Draw what the costs of kernels go by",
+		Long: `Draw what the costs of kernels go by: a bar for each feature, as long as its share of what a
+cost model explains. Of a FILE of records the features are the knobs of the schedules, and the
+model is made of the file, which needs libxgboost; kernels are compared with those of the same
+workload, target and machine alone. Of a FILE of package costmodel, packed by gzip or not, and
+without one of the model that comes with ripc, which tuners begin with, they are what the model
+knows of loops and memory.`,
+		Example: `  ripc records importance ripc.records -o knobs.svg
+  ripc records importance -o shipped.svg`,
+		Args: args(0, 1, "one FILE or none"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":
@@ -37,9 +46,7 @@ it, it is the model that comes with ripc and that tuners begin with.`,
 			}
 			m, err := search.Shipped()
 			if len(args) > 0 {
-				if m, err = readCostModel(args[0]); err != nil {
-					return &usageError{msg: "cannot read " + args[0], err: files.Cause(err)}
-				}
+				m, err = readCostModel(cmd.Context(), args[0])
 			}
 			if err != nil {
 				return err
@@ -61,23 +68,81 @@ it, it is the model that comes with ripc and that tuners begin with.`,
 	return cmd
 }
 
-func readCostModel(path string) (*costmodel.Model, error) {
+// readCostModel is the model that a file has, or one of the records that it has.
+func readCostModel(ctx context.Context, path string) (*costmodel.Model, error) {
+	cannot := func(err error) error {
+		return &usageError{msg: "cannot read " + path, err: files.Cause(err)}
+	}
 	f, err := files.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, cannot(err)
 	}
 	defer f.Close()
 	text, err := files.ReadUpTo(f, maxModel)
 	if err != nil {
-		return nil, err
+		return nil, cannot(err)
 	}
 	if z, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
 		if text, err = io.ReadAll(io.LimitReader(z, maxModel)); err != nil {
-			return nil, err
+			return nil, cannot(err)
 		}
 	}
 	if s, err := records.Read(bytes.NewReader(text)); err == nil && len(s.Records) > 0 {
-		return nil, errors.New("it has records, and a cost model is wanted")
+		return learnKnobs(ctx, path, s)
 	}
-	return costmodel.Decode(text, search.ModelFeatures())
+	m, err := costmodel.Decode(text, search.ModelFeatures())
+	if err != nil {
+		return nil, cannot(err)
+	}
+	return m, nil
+}
+
+// learnKnobs makes a model of the knobs of the schedules in a file's records.
+func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Model, error) {
+	library, err := costmodel.Open("")
+	if err != nil {
+		return nil, err
+	}
+	names, samples := knobsOf(s)
+	m, err := library.Train(ctx, samples, costmodel.Defaults(names))
+	none := (*costmodel.SamplesError)(nil)
+	if errors.As(err, &none) || err == nil && len(m.Importance()) == 0 {
+		return nil, usagef("%s: its records do not tell which knobs matter: give more candidates of a kernel (ripc tune)", path)
+	}
+	return m, err
+}
+
+// knobsOf are the features of records, one for each strategy and one for each knob of any, and what the records say of these. Costs of one
+// task and one kind of machine are a group.
+func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
+	columns := map[string]int{}
+	values := func(c records.Candidate) map[string]int {
+		all := map[string]int{"strategy " + c.Strategy: 1}
+		maps.Copy(all, c.Values)
+		return all
+	}
+	for _, r := range s.Records {
+		for name := range values(r.Candidate) {
+			columns[name] = 0
+		}
+	}
+	names = slices.Sorted(maps.Keys(columns))
+	for i, name := range names {
+		columns[name] = i
+	}
+	for i, t := range s.Tasks() {
+		for j, class := range s.Classes(t) {
+			for _, r := range s.Ranked(t, class) {
+				row := make([]float32, len(names))
+				for k := range row {
+					row[k] = float32(math.NaN()) // a knob that the strategy does not have
+				}
+				for name, v := range values(r.Candidate) {
+					row[columns[name]] = float32(v)
+				}
+				samples = append(samples, costmodel.Sample{Features: row, Cost: r.Result.Cost, Group: fmt.Sprintf("%d of task %d", j, i)})
+			}
+		}
+	}
+	return names, samples
 }
