@@ -57,6 +57,21 @@ func Positions(t targets.Target, vectors int) int {
 // Whole reports whether a sum over so many planes is written out whole, without a loop.
 func Whole(s Sum, planes int) bool { return s.Terms()*max(1, planes) <= MaxBody }
 
+// WrittenShort reports whether the loops over words are written out whose counts are added up in fewer bits than a word has, over so many planes. LLVM takes the
+// weights of all words out of the loops around, so many registers each, where nothing changes them there, as blocks of channels inside of a tile do, and spills what does not
+// fit. Cores that work in order wait for loops, so that weights of all words and planes may fill the registers; others gain little by fewer of these, and need half for sums. By
+// estimated cycles of 1x1 layers of 1 to 16 words and 1 to 3 bits on rpi3, rpi4 and rpi5, with 7 to 55 columns.
+func WrittenShort(t targets.Target, s Sum, planes, weights int, inside bool) bool {
+	if s.Terms() > MaxBody || inside && planes <= 1 { // words stay in a loop anyway; weights in memory
+		return true
+	}
+	registers := t.Registers
+	if !t.InOrder {
+		registers /= 2
+	}
+	return s.Terms()*max(1, planes)*weights <= registers
+}
+
 // LeastBlocks is how many blocks of channels a layer of Whole sums has to have so that a tile goes through all of them. By estimated cycles of 1x1 layers of
 // 8 to 48 channels on rpi3, rpi4 and rpi5: three blocks and more gain up to 14 %, two lose up to 7 % or gain 5 %.
 const LeastBlocks = 3

@@ -254,6 +254,12 @@ func (l *Layer) sumBits() int { return l.sumType().Bits() }
 // sumType is the type of a sum.
 func (l *Layer) sumType() ir.Type { return l.Func.Buffers()[l.sum.buf].Type }
 
+// wordBits is the width of the words whose bits are counted, where they differ.
+func (l *Layer) wordBits() int { return l.Func.Buffers()[l.weights].Type.Bits() }
+
+// short says that sums have fewer bits than the words whose bits they count: neighbours of counts are added up for each.
+func (l *Layer) short() bool { return l.differ && l.sumBits() < l.wordBits() }
+
 // float says that the sums are floats.
 func (l *Layer) float() bool { return l.sumType().IsFloat() }
 

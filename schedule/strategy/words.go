@@ -53,32 +53,41 @@ func partedKnobs(l *Layer) []Knob {
 
 // wordKnobs are partedKnobs. A sum that is written out whole has no loop in which positions share the loads of weights, and so little code that finding a
 // tile's place and its last, overlapping positions counts. So all blocks of channels of a tile come before the next one, where there are several and
-// their weights stay in the first cache. Weights of a block that is one vector, as wide ones make it, are better left in registers.
+// their weights stay in the first cache. Weights of a block that is one vector, as wide ones make it, are better left in registers. Sums shorter than the words that
+// are counted are written out where that leaves registers.
 func wordKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)
-	o := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == outer })
-	w := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW })
-	if o < 0 || l.own || l.pool.exists() {
+	at := func(name string) int { return slices.IndexFunc(ks, func(k Knob) bool { return k.Name == name }) }
+	if at(outer) < 0 || l.own || l.pool.exists() {
 		return ks
 	}
 	v := Values{}
 	for _, k := range ks {
 		v[k.Name] = k.Default
 	}
-	if !cost.Whole(sumOf(l), l.sum.extent(ir.Plane)) {
-		loadAhead(l, ks, v)
-		return ks
-	}
-	channels, n := max(1, l.out.extent(ir.Word))*max(l.out.extent(ir.Bit), l.out.extent(ir.Channel)), lanesOf(l, v)
+	s, planes, n := sumOf(l), l.sum.extent(ir.Plane), lanesOf(l, v)
 	vectors := cost.Vectors(l.Target, n, l.sumBits())
-	if vectors == 1 || (channels+n-1)/n < cost.LeastBlocks || channels*sumOf(l).Terms()*l.sumBits()/8 > l.Target.L1/2 {
-		return ks
+	inside := cost.Whole(s, planes) && l.blocksInside(n, vectors)
+	written := !l.short() || cost.WrittenShort(l.Target, s, planes, cost.Vectors(l.Target, n, l.wordBits()), inside)
+	if !written {
+		ks[at(unroll)].Default = 0
 	}
-	ks[o].Default = 0
-	if l.Target.InOrder {
-		ks[w].Default = columnsKnob(l, cost.WholePositions(l.Target, sumOf(l), vectors)).Default
+	switch {
+	case !written || !cost.Whole(s, planes):
+		loadAhead(l, ks, v)
+	case inside:
+		ks[at(outer)].Default = 0
+		if l.Target.InOrder {
+			ks[at(tileW)].Default = columnsKnob(l, cost.WholePositions(l.Target, s, vectors)).Default
+		}
 	}
 	return ks
+}
+
+// blocksInside says that there are several blocks of n channels, of so many vectors of sums each, whose weights stay in the first cache.
+func (l *Layer) blocksInside(n, vectors int) bool {
+	channels := max(1, l.out.extent(ir.Word)) * max(l.out.extent(ir.Bit), l.out.extent(ir.Channel))
+	return vectors > 1 && (channels+n-1)/n >= cost.LeastBlocks && channels*sumOf(l).Terms()*l.sumBits()/8 <= l.Target.L1/2
 }
 
 // loadAhead gives part and tiles the defaults that leave registers for what LLVM loads ahead.
