@@ -21,8 +21,10 @@ type operation struct {
 	run     func(a *applier, f *ir.Func, s Step) (*ir.Func, error)
 }
 
-// operations are made once: each step looks for its own.
-var operations = sync.OnceValue(func() []operation {
+// operations is the table, made once: each step looks for its own.
+var operations = sync.OnceValue(operationTable)
+
+func operationTable() []operation {
 	return []operation{
 		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, runSplit},
 		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"}, runTile},
@@ -47,7 +49,7 @@ var operations = sync.OnceValue(func() []operation {
 		{"replicate", "replicate BUFFER LOOP [-> LOOP]", 2, 1, nil, runReplicate},
 		{"tensorize", "tensorize LOOP INSTRUCTION", 2, 0, nil, runTensorize},
 	}
-})
+}
 
 func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 	for _, o := range operations() {

@@ -52,7 +52,7 @@ func read(dir string) ([]step, error) {
 			fn, ok := d.(*ast.FuncDecl)
 			switch {
 			case !ok || fn.Recv != nil:
-			case fn.Name.Name == "operations":
+			case fn.Name.Name == "operationTable":
 				steps = append(steps, table(fn)...)
 			case fn.Name.IsExported():
 				docs[fn.Name.Name], where[fn.Name.Name] = fn.Doc.Text(), filepath.Base(name)
