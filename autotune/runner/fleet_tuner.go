@@ -42,6 +42,7 @@ type fleet struct {
 	members  map[string]Member          // of the pool, by ID
 	heard    time.Time                  // of a worker of the pool, last
 	mistakes map[string]int             // by worker, since its last good answer
+	rested   map[string]time.Time       // by worker, when its rest began
 	lost     map[uint64]bool            // jobs given up by the hub, by their place in the queue
 	lostSeq  uint64                     // of the next message to read of them
 	sent     map[string]time.Time       // blobs, when
@@ -51,7 +52,7 @@ type fleet struct {
 // Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs, of the one that most have. It waits
 // a while for one, and fails with *LostError if there is none.
 func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
-	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, waiting: map[string][]chan struct{}{}, members: map[string]Member{}, mistakes: map[string]int{},
+	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, waiting: map[string][]chan struct{}{}, members: map[string]Member{}, mistakes: map[string]int{}, rested: map[string]time.Time{},
 		lost: map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -349,24 +350,28 @@ func (r *fleet) name(worker string) string {
 }
 
 // judge counts what is wrong with a worker's answers, and tells one to rest that gives bad ones again and again: it would take
-// job after job away from those who do well. rests says that it was told so before.
+// job after job away from those who do well. rests says that it should be resting; one that comes back from its rest is judged as any other.
 func (r *fleet) judge(worker string, err error) (rests bool) {
 	r.mu.Lock()
 	if err == nil {
 		delete(r.mistakes, worker)
-	} else {
-		r.mistakes[worker]++
-	}
-	n := r.mistakes[worker]
-	r.mu.Unlock()
-	if err == nil {
+		delete(r.rested, worker)
+		r.mu.Unlock()
 		return false
 	}
-	if n <= mistakes {
+	r.mistakes[worker]++
+	n := r.mistakes[worker]
+	began, told := r.rested[worker]
+	rests = told && time.Since(began) < Resting
+	if n >= mistakes && !rests {
+		r.rested[worker] = time.Now()
+	}
+	r.mu.Unlock()
+	if !rests {
 		r.f.log("worker %s: %v", r.name(worker), err)
 	}
 	if n >= mistakes {
 		_ = r.nc.Publish(subjectRest+worker, []byte(oneLine(err.Error()))) // said again at the next mistake
 	}
-	return n > mistakes
+	return rests
 }
