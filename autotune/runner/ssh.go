@@ -167,7 +167,7 @@ func (s *ssh) unfit(ctx context.Context, err error) error {
 	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // to the name of an architecture it adds a version
 		return err
 	}
-	return fmt.Errorf("the worker for %s does not start there: the machine is %.50q", s.arch, machine)
+	return fmt.Errorf("the worker for %s does not start there, where the machine is %.50q: %w", s.arch, machine, err)
 }
 
 // noWorkerError says that the worker is not there, or is not what it should be.

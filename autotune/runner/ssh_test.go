@@ -125,7 +125,7 @@ func TestSSH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runner.Open(t.Context(), name, tg, o); !errors.As(err, &lost) || !strings.Contains(fmt.Sprint(err), `the worker for aarch64 does not start there: the machine is "x86_64"`) {
+	if _, err := runner.Open(t.Context(), name, tg, o); !errors.As(err, &lost) || !strings.Contains(fmt.Sprint(err), `the worker for aarch64 does not start there, where the machine is "x86_64": `) {
 		t.Errorf("for a target that the machine is not: %v", err)
 	}
 	if all := workers(); len(all) != 0 {
