@@ -114,7 +114,10 @@ func (a *agreement) read(cpu string) {
 	if !a.any {
 		mine.CPU = cpu
 	}
-	a.notes = append(notes, others(own, mine)...)
+	a.notes = notes
+	if a.any || a.network.Target.Name == targets.HostName { // else no machine was chosen that others would not be
+		a.notes = append(a.notes, others(own, mine)...)
+	}
 }
 
 // before orders classes of n and m records.

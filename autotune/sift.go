@@ -35,11 +35,15 @@ func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
 	return own, notes
 }
 
-// others are notes of the records whose costs are not of class mine: one for each other machine, and one of what had other caches.
+// others are notes of the records whose costs are not of class mine: one for each other machine, and one of what had other caches. What cannot be
+// built is believed of every machine.
 func others(set *records.Set, mine records.Class) []Note {
 	var notes []Note
 	caches := Note{Kind: OtherCaches, Cold: !mine.Cold}
 	for _, r := range set.Records {
+		if f := r.Result.Failure; f != nil && f.Kind == records.Unbuildable {
+			continue
+		}
 		if r.Class().SameMachine(mine) {
 			if r.Result.Failure == nil && r.Result.Cold != mine.Cold {
 				caches.Count++
