@@ -85,7 +85,7 @@ type TaskResult struct {
 
 // Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's error; what was measured is in the
 // records, and calling it again with the same options goes on from there, to the same result. It fails with *runner.LostError if the
-// runner can measure no more, and with *search.NameError, *costmodel.MissingError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
+// runner can measure no more, and with *search.NameError, *search.UnavailableError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
 func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Round <= 0 {
 		o.Round = defaultRound

@@ -87,15 +87,28 @@ func Default() string {
 	return all[slices.IndexFunc(all, func(k kind) bool { return k.needs == nil || k.needs() == nil })].name
 }
 
-// Available fails, with *costmodel.MissingError, where what a search needs is missing.
+// Available fails, with *UnavailableError, where what a search needs is missing.
 func Available(name string) error {
 	for _, k := range kinds() {
 		if k.name == name && k.needs != nil {
-			return k.needs()
+			if err := k.needs(); err != nil {
+				return &UnavailableError{Search: name, Err: err}
+			}
 		}
 	}
 	return nil
 }
+
+// UnavailableError says what a search needs that is not here.
+type UnavailableError struct {
+	Search string
+	Err    error // *costmodel.MissingError
+}
+
+func (e *UnavailableError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
 
 func needsLibrary() error {
 	_, err := costmodel.Open("")

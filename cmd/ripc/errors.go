@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
-	"ripc/autotune/costmodel"
 	"ripc/autotune/runner"
+	"ripc/autotune/search"
 	"ripc/internal/suggest"
 	"ripc/runtime"
 	"ripc/targets"
@@ -100,7 +100,7 @@ func help(err error) string {
 	var name *runner.NameError
 	var lost *runner.LostError
 	var unreachable *runner.UnreachableError
-	var missing *costmodel.MissingError
+	var unavailable *search.UnavailableError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
@@ -120,7 +120,7 @@ func help(err error) string {
 		return "compile the model with --target host on this machine"
 	case errors.As(err, &unreachable) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
-	case errors.As(err, &missing):
+	case errors.As(err, &unavailable):
 		return "--tuner evolve does without"
 	case errors.As(err, &name):
 		return "there are " + strings.Join(runner.Names(), ", ")

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ripc"
+	"ripc/autotune/costmodel"
 	"ripc/autotune/runner"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/sshtest"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ripc": main})
 }
 
-// TestScripts runs the command as users do. Conditions [llvm] and [qemu] skip what needs those tools; with
+// TestScripts runs the command as users do. Conditions [llvm], [qemu] and [xgboost] skip what needs these; with
 // RIPC_REQUIRE_TOOLS=1 they are taken to be there.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -56,6 +57,9 @@ func TestScripts(t *testing.T) {
 				return slices.Contains(ripc.ModelKinds(), "."+cond), nil
 			case "qemu":
 				_, err := exec.LookPath("qemu-aarch64")
+				return must || err == nil, nil
+			case "xgboost":
+				_, err := costmodel.Open("")
 				return must || err == nil, nil
 			}
 			return false, nil
