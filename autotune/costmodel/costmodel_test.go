@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,6 +169,51 @@ func TestLearns(t *testing.T) {
 		if top := m.Importance()[0]; top.Feature != "matters" || top.Gain < 0.7 || top.Splits == 0 {
 			t.Errorf("%s: %+v", objective, top)
 		}
+	}
+}
+
+// TestConstants: features that are the same in all samples, or in none, are as if they were not there, but for their names and for a base that asks for them.
+func TestConstants(t *testing.T) {
+	l := library(t)
+	nan := float32(math.NaN())
+	few := samples(rand.New(rand.NewPCG(1, 2)), 60, 2)
+	var wide []Sample
+	for _, s := range few {
+		w := s
+		w.Features = []float32{3, s.Features[0], nan, s.Features[1]}
+		wide = append(wide, w)
+	}
+	small, err := l.Train(t.Context(), few, Defaults([]string{"a", "b"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Defaults([]string{"same", "a", "none", "b"})
+	large, err := l.Train(t.Context(), wide, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range few {
+		if a, b := small.Predict([][]float32{few[i].Features})[0], large.Predict([][]float32{wide[i].Features})[0]; a != b {
+			t.Fatalf("sample %d: %v, with features that tell nothing %v", i, a, b)
+		}
+	}
+	if a, b := small.Importance(), large.Importance(); !reflect.DeepEqual(a, b) {
+		t.Errorf("%v, with features that tell nothing %v", a, b)
+	}
+	var other []Sample // the base splits by what is the same here
+	for i := range 40 {
+		other = append(other, Sample{Features: []float32{float32(i), 1, 1, 1}, Cost: float64(i + 1), Group: "there"})
+	}
+	if o.Base, err = l.Train(t.Context(), other, o); err != nil {
+		t.Fatal(err)
+	}
+	based, err := l.Train(t.Context(), wide, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, high := []float32{1, 1, 1, 1}, []float32{39, 1, 1, 1}
+	if v := based.Predict([][]float32{low, high}); v[0] <= v[1] {
+		t.Errorf("what the base knew is lost: %v", v)
 	}
 }
 

@@ -117,7 +117,7 @@ func parse(text []byte, features int) ([]tree, error) {
 // binary is m in the layout of XGBoost's files before version 1.0, which leaves reads. A split there is x <= c, which for f32 is the
 // same test as x < the number above c.
 func (m *Model) binary() []byte {
-	const header, treeHeader, node, statistics = 136, 37, 5, 4 // words of 32 bits
+	const header, treeHeader, node, statistics = 74, 37, 5, 4 // words of 32 bits
 	words := header
 	for _, t := range m.trees {
 		words += treeHeader + len(t.Feature)*(node+statistics) + 1
@@ -128,11 +128,11 @@ func (m *Model) binary() []byte {
 			out = binary.LittleEndian.AppendUint32(out, uint32(v))
 		}
 	}
-	real := func(v float32) { out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v)) }
+	float := func(v float32) { out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v)) }
 	zeros := func(n int) { out = append(out, make([]byte, 4*n)...) }
 	str := func(s string) { out = append(binary.LittleEndian.AppendUint64(out, uint64(len(s))), s...) }
 	features, trees := int32(len(m.names)), int32(len(m.trees))
-	real(m.constant)
+	float(m.constant)
 	w(features)
 	zeros(32) // number of classes, flags, reserved
 	str(string(m.objective))
@@ -149,7 +149,7 @@ func (m *Model) binary() []byte {
 		for i := range n {
 			if t.Feature[i] == leaf {
 				w(parents[i], -1, -1, 0)
-				real(t.Value[i])
+				float(t.Value[i])
 				continue
 			}
 			left, right := int32(i)+1, t.Right[i]
@@ -159,7 +159,7 @@ func (m *Model) binary() []byte {
 				feature |= math.MinInt32 // the highest bit
 			}
 			w(parents[i], left, right, feature)
-			real(math.Nextafter32(t.Value[i], float32(math.Inf(-1))))
+			float(math.Nextafter32(t.Value[i], float32(math.Inf(-1))))
 		}
 		zeros(statistics * n)
 	}
