@@ -120,7 +120,7 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 		return idx
 	})
 	g := withParam(f.WithBody(body), at, to)
-	if err := arith.VerifyBoundsOf(g, param); err != nil && arith.VerifyBounds(f) == nil {
+	if err := arith.VerifyBoundsOf(g, param); err != nil && arith.VerifyBoundsOf(f, param) == nil {
 		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v", param, err)}
 	}
 	return g, Pack{Param: param, Func: packing(from, to, layout, factor)}, nil

@@ -94,6 +94,9 @@ func (r *recent[K, V]) get(k K, made func() V) V {
 	if first, ok := r.young[k]; ok {
 		return first
 	}
+	if first, ok := r.old[k]; ok {
+		v = first
+	}
 	if r.young == nil || len(r.young) >= most {
 		r.young, r.old = map[K]V{}, r.young
 	}
