@@ -220,6 +220,9 @@ for telling schedules apart. Times are of the CPU that is named. A target of run
 		target, _, _ := strings.Cut(key, " ")
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
 	}
+	if len(gained) == 0 {
+		return []byte(b.String())
+	}
 	b.WriteString("\nWhole networks, by the sum of their kernels: the default schedules, and the best ones of as many candidates.\n\n" +
 		"| network | target | candidates | by default | tuned | |\n|---|---|---:|---:|---:|---:|\n")
 	for _, g := range gained {
