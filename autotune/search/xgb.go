@@ -52,9 +52,9 @@ const (
 	walk       = 500  // steps of a chain at most
 	patience   = 60   // steps of all chains after which no better points are expected
 	atRandom   = 0.05 // share of proposals that no model chooses
-	shortlist  = 2    // points that are built for each that is proposed
+	shortlist  = 1    // points that are built for each that is proposed
 	firstTurns = 2    // rounds of building before anything is measured, with a model of other tasks
-	firstPool  = 48   // candidates that are built for a model of other tasks to choose from
+	firstPool  = 32   // candidates that are built for a model of other tasks to choose from
 	keep       = 256  // candidates that stay in the pool
 	longer     = 6    // for so many that are built, there is one with more steps
 	leaders    = 6    // of which these are
