@@ -18,16 +18,12 @@ type report struct {
 	Tasks  []result `json:"tasks"`
 }
 
-// write writes the report and its page: OUT.json, OUT.md and OUT.svg. Tasks that an earlier report had, and that were not compared this time,
-// stay.
+// write writes the report and its page: OUT.json, OUT.md and OUT.svg. What an earlier report had and was not compared this time stays: tasks, and
+// searches of a task whose reference and default are the same.
 func (r *report) write(out string) error {
 	var old report
-	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil && old.Trials == r.Trials && old.Seeds == r.Seeds && old.Batch == r.Batch {
-		for _, t := range old.Tasks {
-			if !slices.ContainsFunc(r.Tasks, func(u result) bool { return u.Task == t.Task }) {
-				r.Tasks = append(r.Tasks, t)
-			}
-		}
+	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil && old.Seeds == r.Seeds && old.Batch == r.Batch {
+		r.keep(&old)
 	}
 	slices.SortFunc(r.Tasks, func(a, b result) int { return strings.Compare(a.Task, b.Task) })
 	text, err := json.Marshal(r)
@@ -40,6 +36,27 @@ func (r *report) write(out string) error {
 		}
 	}
 	return nil
+}
+
+// keep adds what old has besides.
+func (r *report) keep(old *report) {
+	r.Trials = max(r.Trials, old.Trials)
+	for _, t := range old.Tasks {
+		i := slices.IndexFunc(r.Tasks, func(u result) bool { return u.Task == t.Task })
+		if i < 0 {
+			r.Tasks = append(r.Tasks, t)
+			continue
+		}
+		now := &r.Tasks[i]
+		if now.Points != t.Points || now.Reference != t.Reference || now.Default != t.Default || now.Best != t.Best {
+			continue
+		}
+		for name, curves := range t.Curves {
+			if _, ok := now.Curves[name]; !ok {
+				now.Curves[name] = curves
+			}
+		}
+	}
 }
 
 // searchesOf are those of all tasks, in the order of the page.
