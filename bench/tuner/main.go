@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 	fs.StringVar(&s.train, "train", "", "compare nothing: write a model of all tasks' references to this file")
 	fs.IntVar(&s.trials, "trials", 128, "trials of a search")
 	fs.IntVar(&s.seeds, "seeds", 5, "runs of a search")
-	names := fs.String("searches", "random,evolve,xgb,transfer", "searches to compare")
+	names := fs.String("searches", "random,xgb,transfer,shipped", "searches to compare")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
