@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"ripc/autotune/records"
 	"ripc/autotune/space"
@@ -125,10 +124,7 @@ func before(c, d records.Class, n, m int) bool {
 	if c.Simulated != d.Simulated {
 		return d.Simulated
 	}
-	if n == m && c.CPU == d.CPU && c.Cold != d.Cold {
-		return d.Cold
-	}
-	return cmp.Or(-cmp.Compare(n, m), strings.Compare(c.CPU, d.CPU), cmp.Compare(c.Unit, d.Unit)) < 0
+	return cmp.Or(-cmp.Compare(n, m), c.Compare(d)) < 0
 }
 
 // of is the agreement for p, which has the algorithms of choice.

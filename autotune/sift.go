@@ -1,7 +1,6 @@
 package autotune
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,15 +56,8 @@ func others(set *records.Set, mine records.Class) []Note {
 		}
 		notes[i].Count++
 	}
-	slices.SortFunc(notes, func(n, m Note) int {
-		if n.Simulated != m.Simulated {
-			if m.Simulated {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(n.CPU, m.CPU)
-	})
+	machine := func(n Note) records.Class { return records.Class{CPU: n.CPU, Simulated: n.Simulated} }
+	slices.SortFunc(notes, func(n, m Note) int { return machine(n).Compare(machine(m)) })
 	if caches.Count > 0 {
 		notes = append(notes, caches)
 	}

@@ -18,6 +18,11 @@ type Class struct {
 // SameMachine reports whether c and d are of one kind of machine, whatever the unit and the caches: failures have none.
 func (c Class) SameMachine(d Class) bool { return c.CPU == d.CPU && c.Simulated == d.Simulated }
 
+// Compare orders classes: what is measured before what is simulated, CPUs by name, warm caches before cold ones.
+func (c Class) Compare(d Class) int {
+	return cmp.Or(falseFirst(c.Simulated, d.Simulated), strings.Compare(c.CPU, d.CPU), falseFirst(c.Cold, d.Cold), cmp.Compare(c.Unit, d.Unit))
+}
+
 // Text is the machine of c, for people.
 func (c Class) Text() string {
 	text := c.CPU
@@ -100,8 +105,7 @@ func (s *Set) Classes(t Task) []Class {
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b standing) int {
-		return cmp.Or(falseFirst(a.lost, b.lost), falseFirst(a.class.Simulated, b.class.Simulated), b.time.Compare(a.time),
-			strings.Compare(a.class.CPU, b.class.CPU), falseFirst(a.class.Cold, b.class.Cold), cmp.Compare(a.class.Unit, b.class.Unit))
+		return cmp.Or(falseFirst(a.lost, b.lost), falseFirst(a.class.Simulated, b.class.Simulated), b.time.Compare(a.time), a.class.Compare(b.class))
 	})
 	var out []Class
 	for _, one := range all {

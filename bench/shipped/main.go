@@ -190,10 +190,7 @@ func pageOf(s *records.Set, gained []gain, size int, now time.Time) []byte {
 			key := t.Target + " " + class.CPU
 			r := rows[key]
 			if r == nil {
-				r = &row{machine: class.CPU, unit: class.Unit}
-				if class.Simulated {
-					r.machine += ", simulated"
-				}
+				r = &row{machine: class.Text(), unit: class.Unit}
 				rows[key], order = r, append(order, key)
 			}
 			best := s.Ranked(t, class)[0].Result.Cost
