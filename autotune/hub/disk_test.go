@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"ripc/autotune/runner"
 )
@@ -27,15 +25,7 @@ func TestSmallDisk(t *testing.T) {
 		if !s.ReadyForConnections(10 * time.Second) {
 			t.Fatal("the server does not start")
 		}
-		nc, err := nats.Connect(s.ClientURL())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
-		js, err := jetstream.New(nc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, js := jetStream(t, s.ClientURL())
 		if err := runner.SetUpFleet(t.Context(), js); (err == nil) != c.ok {
 			t.Errorf("with %d bytes: %v", c.most, err)
 		}

@@ -319,15 +319,10 @@ func TestLossAndGarbage(t *testing.T) {
 	}
 }
 
-// TestStubborn has a worker that answers at once with what is no result, and does not rest when it is told to: on a hub without keys, which cannot
-// keep it out, the others do the jobs nevertheless.
-func TestStubborn(t *testing.T) {
-	h := start(t, hub.Options{})
-	f := quick(h.URL(), "")
-	work(t, f, board(), honest)
-	r := open(t, f)
-	measureAll(t, r, 0, 1) // so that the queue is there
-	nc, err := nats.Connect(h.URL())
+// jetStream is a connection to the server at url, until t ends.
+func jetStream(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	nc, err := nats.Connect(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,6 +331,18 @@ func TestStubborn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return nc, js
+}
+
+// TestStubborn has a worker that answers at once with what is no result, and does not rest when it is told to: on a hub without keys, which cannot
+// keep it out, the others do the jobs nevertheless.
+func TestStubborn(t *testing.T) {
+	h := start(t, hub.Options{})
+	f := quick(h.URL(), "")
+	work(t, f, board(), honest)
+	r := open(t, f)
+	measureAll(t, r, 0, 1) // so that the queue is there
+	nc, js := jetStream(t, h.URL())
 	jobs, err := js.Stream(t.Context(), "ripc-jobs")
 	if err != nil {
 		t.Fatal(err)
