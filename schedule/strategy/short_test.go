@@ -13,6 +13,16 @@ import (
 	"ripc/targets"
 )
 
+// pointwise is a 1x1 layer whose outputs are levels of so many bits.
+func pointwise(in, out, bits int) *graph.FusedConv {
+	a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: in, Out: out}
+	a.Epilogue = graph.Epilogue{OutBits: bits, OutEnc: ir.Unipolar}
+	for range 1<<bits - 1 {
+		a.Epilogue.Thresholds = append(a.Epilogue.Thresholds, make([]int32, out))
+	}
+	return a
+}
+
 // TestShortWritten: counts that are added up in 8 or 16 bits have their loops over words written out only if the weights of all words fit registers, or are of a block of channels
 // inside of a tile. By estimated cycles each default is the better of the two, in rows of 14 or 28.
 func TestShortWritten(t *testing.T) {
@@ -40,12 +50,7 @@ func TestShortWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: c.in, Out: c.out}
-			a.Epilogue = graph.Epilogue{OutBits: c.bits, OutEnc: ir.Unipolar}
-			for range 1<<c.bits - 1 {
-				a.Epilogue.Thresholds = append(a.Epilogue.Thresholds, make([]int32, a.Out))
-			}
-			l := strategy.LayerOf(testlayer.Integers(a, m, layout.Popcount, ir.Unipolar, c.bits, 1, 6, c.w, ops.Slice{}), m)
+			l := strategy.LayerOf(testlayer.Integers(pointwise(c.in, c.out, c.bits), m, layout.Popcount, ir.Unipolar, c.bits, 1, 6, c.w, ops.Slice{}), m)
 			for _, s := range strategy.For(l) {
 				if s.Name != "words" {
 					continue

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"ripc/graph"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"
@@ -34,9 +33,7 @@ func TestWholeSums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: c.in, Out: c.out}
-			a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
-			f := testlayer.Integers(a, m, layout.PopcountDense8, ir.Unipolar, 1, 1, c.w, c.w, ops.Slice{})
+			f := testlayer.Integers(pointwise(c.in, c.out, 1), m, layout.PopcountDense8, ir.Unipolar, 1, 1, c.w, c.w, ops.Slice{})
 			v := byDefault(t, f, m).Values
 			if v["filters_outer"] != c.filtersOuter || v["tile_w"] != c.atOnce {
 				t.Errorf("the default is %s, want filters_outer=%d and tile_w=%d", v, c.filtersOuter, c.atOnce)
