@@ -81,3 +81,23 @@ func TestIntegerNote(t *testing.T) {
 		t.Errorf("is\n%s", text)
 	}
 }
+
+// TestIntegerOutputs: integers that leave the network are not made of floats, whatever moves them behind the layer that makes them.
+func TestIntegerOutputs(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    file
+	}{
+		{"a product of three axes", newIntegers().small("m", dtInt8, 3, 8, 5).node("QLinearMatMul x s z m s t s z -> y")},
+		{"a pool", newIntegers().node("QLinearConv x s z w s t s z -> a").node("MaxPool a -> y", "kernel_shape", []int64{2, 2})},
+		{"rows", newIntegers().node("QLinearConv x s z w s t s z -> a").node("Flatten a -> y")},
+		{"another order", newIntegers().node("QLinearConv x s z w s t s z -> a").node("Transpose a -> y", "perm", []int64{0, 2, 1, 3})},
+	} {
+		g, err := Parse("m.onnx", c.f.bytes(t), nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if text := g.String(); strings.Contains(text, "quantize(") {
+			t.Errorf("%s is\n%s", c.name, text)
+		}
+	}
+}

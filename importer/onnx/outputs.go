@@ -94,8 +94,8 @@ func (b *builder) integerOutput(t *tensor) (*graph.Value, error) {
 		return nil, err
 	}
 	levels := *t
-	if p := b.g.Producer(t.value.Name); p != nil && p.Op == "dequantize" {
-		levels.value = b.g.Graph().Values[p.Inputs[0]]
+	if l := b.behind.Of(t.value); l != nil && l.LevelType == t.integers.levelType() {
+		levels.value = l
 	} else if levels.value, err = b.emit("quantize", t.integers.attrs(), nil, t.value); err != nil { // exact: each is one of the levels
 		return nil, err
 	}
