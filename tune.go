@@ -50,6 +50,7 @@ type (
 	TuneEvent  = autotune.Event
 	TuneBegan  = autotune.Began
 	TuneTried  = autotune.Tried
+	TuneAgain  = autotune.Again
 	TuneResult = autotune.Result
 	// RecordNote is one thing to say of records that a network is compiled with.
 	RecordNote = autotune.Note

@@ -7,7 +7,7 @@ import (
 	"ripc/autotune/space"
 )
 
-// Event is what Tune tells while it works: Began, then Tried for each candidate in order, then nothing more.
+// Event is what Tune tells while it works: Began, then Tried for each candidate in order, then Again where times are measured.
 type Event interface{ event() }
 
 // Began says what there is to do.
@@ -39,5 +39,16 @@ type Tried struct {
 	Left                        time.Duration // as far as can be told; 0 if it cannot
 }
 
+// Again is a candidate that was measured before, timed beside the default schedule: no trial.
+type Again struct {
+	Task   *space.Task
+	Trial  int // of the task: which one
+	Point  space.Point
+	Result records.Measurement
+	// Default, Best, NetworkDefault and NetworkBest are as in Tried, by all measurements.
+	Default, Best, NetworkDefault, NetworkBest float64
+}
+
 func (Began) event() {}
 func (Tried) event() {}
+func (Again) event() {}

@@ -18,9 +18,9 @@ import (
 type trial struct {
 	study     *study
 	candidate space.Candidate
-	tuner     string
-	number    int     // of the task
+	origin    records.Origin
 	best      float64 // what it is to beat: the task's best when it was proposed, 0 for none
+	repeat    int     // 0 of the first measurement, else a number that no other measurement of the candidate has
 }
 
 // answer is what came of a trial.
@@ -59,20 +59,21 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, o)
 		return err
 	}); err != nil {
-		if text, ok := unbuildable(ctx, err); ok && tr.number > 0 {
+		if text, ok := unbuildable(ctx, err); ok && tr.origin.Trial > 0 {
 			return failed(records.Unbuildable, text)
 		}
 		return lost(err)
 	}
 	settings := t.Settings
-	settings.Best = tr.best
-	j := runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings)
-	r, err := t.measure(ctx, j)
-	if err == nil && tr.number == 0 && !r.Machine.Simulated && r.Measurement.Failure == nil {
+	settings.Best, settings.Repeat = tr.best, tr.repeat
+	r, err := t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
+	if err == nil && tr.origin.Trial == 0 && tr.repeat == 0 && !r.Machine.Simulated && r.Measurement.Failure == nil {
 		// A task whose default schedule took long because something else ran would look hopeless for good. What else wants to be measured
 		// comes between the two.
+		settings.Repeat = 1
 		var again runner.Result
-		if again, err = t.measure(ctx, j); err == nil && again.Measurement.Failure == nil && again.Measurement.Cost < r.Measurement.Cost {
+		again, err = t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
+		if err == nil && again.Measurement.Failure == nil && again.Measurement.Cost < r.Measurement.Cost {
 			r = again
 		}
 	}
@@ -120,18 +121,18 @@ func unbuildable(ctx context.Context, err error) (text string, ok bool) {
 
 // keep appends a record.
 func (t *tuner) keep(tr trial, a answer) error {
-	t.now++
 	r := records.Record{
 		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
 		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: traceLines(tr.candidate.Trace)},
 		Result:    a.measurement, Machine: a.machine,
 		Versions: records.Versions{Ripc: compile.Version, LLVM: t.llvm},
-		Origin:   records.Origin{Tuner: tr.tuner, Seed: t.Seed, Trial: tr.number},
+		Origin:   tr.origin,
 	}
 	if !a.machine.Simulated {
 		r.Origin.Time = time.Now().UTC().Format(time.RFC3339)
 	}
-	tr.study.records[tr.study.key(tr.candidate)] = r
+	key := tr.study.key(tr.candidate)
+	tr.study.records[key] = append(tr.study.records[key], r)
 	if t.file == nil {
 		return nil
 	}
@@ -147,7 +148,7 @@ func (t *tuner) note(tr trial, a answer) {
 		t.fresh += now.Sub(t.noted)
 	}
 	t.noted = now
-	e := Tried{Task: tr.study.task, Trial: tr.number, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
+	e := Tried{Task: tr.study.task, Trial: tr.origin.Trial, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
 		Default: tr.study.usual, Best: tr.study.best, Done: t.done, Elapsed: now.Sub(t.began)}
 	e.NetworkDefault, e.NetworkBest = t.sums()
 	e.Left = t.remaining()

@@ -23,12 +23,24 @@ type proposal struct {
 	err        error
 }
 
-// run tunes until the budget is spent, or nothing is left to try. While a round is under way the next one is proposed, so that every core
+// run tunes until the budget is spent, or nothing is left to try, and settles what was found. While a round is under way the next one is proposed, so that every core
 // has work. What it is proposed from is what all rounds before the one under way came to, however much of that one is known
 // already: so a seed and what things cost say what is tried, and no clock does.
 func (t *tuner) run(ctx context.Context) error {
 	ctx = t.open(ctx)
 	defer t.close()
+	err := t.searchAll(ctx)
+	if errors.Is(err, errOver) { // which is one way to end
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = t.settle(ctx)
+	}
+	return err
+}
+
+// searchAll tries what searches propose. It may fail with errOver.
+func (t *tuner) searchAll(ctx context.Context) error {
 	// What the network is without a tuner comes first.
 	for _, wanted := range []func(*study) bool{t.isUsual, t.promising} {
 		if _, err := t.begin(ctx, wanted); err != nil {
@@ -67,7 +79,7 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", title(a.task), err)
 			}
-			defaults = append(defaults, trial{study: a, candidate: c, tuner: "default"})
+			defaults = append(defaults, a.trialsOf([]space.Candidate{c}, "default", 0)...)
 		}
 	}
 	begun, err := t.measureAll(ctx, defaults)
@@ -130,13 +142,13 @@ func (t *tuner) enter(ctx context.Context, trials []trial) *round {
 	r := &round{trials: trials}
 	for i := range trials {
 		tr := &trials[i]
-		tr.number = tr.study.begun
+		tr.origin.Seed, tr.origin.Trial = t.Seed, tr.study.begun
 		tr.study.begun++
 		t.begun++
 		to := make(chan answer, 1)
 		r.answers = append(r.answers, to)
 		if known, ok := tr.study.records[tr.study.key(tr.candidate)]; ok {
-			to <- answer{measurement: known.Result, machine: known.Machine, known: true}
+			to <- answer{measurement: known[0].Result, machine: known[0].Machine, known: true}
 		} else {
 			t.jobs <- job{*tr, to}
 		}
@@ -182,6 +194,7 @@ func (t *tuner) follow(ctx context.Context, now *round, next <-chan proposal) (*
 				return nil, a.err
 			}
 			if !a.known {
+				t.now++
 				if err := t.keep(trials[0], a); err != nil {
 					return nil, err
 				}

@@ -3,6 +3,7 @@ package autotune
 import (
 	"context"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,14 +28,16 @@ type study struct {
 	space   *space.Space
 	begin   func() (search.Search, error) // what search is, when it is needed
 	search  search.Search
-	records map[string]records.Record // by the candidate's key: what need not be measured
-	untold  []search.Outcome          // what the search is to be told before it proposes again
+	records map[string][]records.Record // by the candidate's key: what need not be measured; most were measured once
+	points  map[string]space.Point      // by the same, of those that have a cost
+	untold  []search.Outcome            // what the search is to be told before it proposes again
 	places  []place
 	// recalled are what others have found, and are to be tried first.
 	recalled []space.Candidate
 
 	begun            int     // trials
 	trials, failures int     // of these, taken note of
+	first            string  // the default schedule's key
 	usual, best      float64 // costs of the default schedule and of the best one, 0 if there is none
 	point            space.Point
 	since            int     // trials since the best one
@@ -57,7 +60,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 	if err != nil {
 		return nil, err
 	}
-	a := &study{task: t, space: s, records: map[string]records.Record{}}
+	a := &study{task: t, space: s, records: map[string][]records.Record{}, points: map[string]space.Point{}}
 	a.begin = func() (search.Search, error) {
 		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Beside: beside})
 	}
@@ -74,10 +77,10 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 			continue
 		}
 		key := traceKey(r.Candidate.Trace)
-		if _, twice := a.records[key]; twice {
+		a.records[key] = append(a.records[key], r)
+		if len(a.records[key]) > 1 {
 			continue
 		}
-		a.records[key] = r
 		// What another search has found is told at the beginning; this one's own is found again, in its order.
 		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
 			if c, ok := candidateOf(s, r.Candidate); ok {
@@ -200,23 +203,49 @@ func (a *study) propose(ctx context.Context, n int, told []search.Outcome) ([]sp
 func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []trial {
 	var all []trial
 	for _, c := range cs {
-		all = append(all, trial{study: a, candidate: c, tuner: tuner, best: best})
+		all = append(all, trial{study: a, candidate: c, origin: records.Origin{Tuner: tuner}, best: best})
 	}
 	return all
 }
 
 // learn notes what a candidate costs.
 func (a *study) learn(c space.Candidate, m records.Measurement) {
-	if m.Failure == nil && (a.best == 0 || m.Cost < a.best) {
+	if m.Failure != nil {
+		return
+	}
+	a.points[a.key(c)] = c.Point
+	if a.best == 0 || m.Cost < a.best {
 		a.best, a.point, a.since = m.Cost, c.Point, -1
+	}
+}
+
+// cheapest is the candidate that costs least by all its measurements; ok is whether any has a cost.
+func (a *study) cheapest() (p space.Point, cost float64, ok bool) {
+	for _, key := range slices.Sorted(maps.Keys(a.points)) {
+		if of := a.records[key]; !slices.ContainsFunc(of, failed) {
+			if c := records.Middle(of).Result.Cost; !ok || c < cost {
+				p, cost, ok = a.points[key], c, true
+			}
+		}
+	}
+	return p, cost, ok
+}
+
+// reckon says anew what costs are, by all measurements.
+func (a *study) reckon() {
+	if p, cost, ok := a.cheapest(); ok {
+		a.point, a.best = p, cost
+	}
+	if of := a.records[a.first]; a.usual > 0 && !slices.ContainsFunc(of, failed) {
+		a.usual = records.Middle(of).Result.Cost
 	}
 }
 
 // tried counts a candidate.
 func (a *study) tried(tr trial, m records.Measurement) {
 	a.learn(tr.candidate, m)
-	if tr.number == 0 && m.Failure == nil {
-		a.usual = m.Cost
+	if tr.origin.Trial == 0 && m.Failure == nil {
+		a.first, a.usual = a.key(tr.candidate), m.Cost
 	}
 	a.trials, a.since = a.trials+1, a.since+1
 	if m.Failure != nil {

@@ -99,9 +99,6 @@ func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	}
 	t.noted = time.Now()
 	err := t.run(ctx)
-	if errors.Is(err, errOver) { // which is one way to end
-		err = ctx.Err()
-	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
 	}

@@ -124,9 +124,8 @@ func falseFirst(a, b bool) int {
 	return -1
 }
 
-// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once: of one that was measured several
-// times it is the record with the median cost (the lower of two), so that a candidate does not win by being measured often. One that
-// crashed or was wrong, on whatever machine, is not among them.
+// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once (Middle). One that crashed or was
+// wrong, on whatever machine, is not among them.
 func (s *Set) Ranked(t Task, c Class) []Record {
 	var order []string
 	times := map[string][]Record{}
@@ -146,14 +145,21 @@ func (s *Set) Ranked(t Task, c Class) []Record {
 	var out []Record
 	for _, key := range order {
 		if !bad[key] {
-			slices.SortStableFunc(times[key], byCost)
-			out = append(out, times[key][(len(times[key])-1)/2])
+			out = append(out, Middle(times[key]))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Record) int {
 		return cmp.Or(byCost(a, b), strings.Compare(a.Candidate.Key(), b.Candidate.Key()))
 	})
 	return out
+}
+
+// Middle is, of one or more measurements of a candidate, the one with the median cost (the lower of two), so that a candidate does not win
+// by being measured often.
+func Middle(of []Record) Record {
+	sorted := slices.Clone(of)
+	slices.SortStableFunc(sorted, byCost)
+	return sorted[(len(sorted)-1)/2]
 }
 
 func byCost(a, b Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }

@@ -96,27 +96,32 @@ func (s *Set) Curves(t Task, c Class) []Curve {
 		seed  uint64
 	}
 	var order []run
-	costs := map[run]map[int]float64{} // by trial; 0 of one that failed
+	tried := map[run]map[int][]Record{} // by trial; none of one that failed
 	for _, r := range s.Of(t) {
 		k := run{r.Origin.Tuner, r.Origin.Seed}
 		if r.Result.Failure == nil && r.Class() != c || !c.SameMachine(r.Class()) {
 			continue
 		}
-		if costs[k] == nil {
-			costs[k] = map[int]float64{}
+		if tried[k] == nil {
+			tried[k] = map[int][]Record{}
 			order = append(order, k)
 		}
-		if old := costs[k][r.Origin.Trial]; old == 0 || r.Result.Failure == nil && r.Result.Cost < old {
-			costs[k][r.Origin.Trial] = r.Result.Cost
+		of := tried[k][r.Origin.Trial]
+		if r.Result.Failure == nil {
+			of = append(of, r)
 		}
+		tried[k][r.Origin.Trial] = of
 	}
 	var out []Curve
 	for _, k := range order {
 		one := Curve{Tuner: k.tuner, Seed: k.seed}
 		best := 0.0
-		trials := slices.Sorted(maps.Keys(costs[k]))
+		trials := slices.Sorted(maps.Keys(tried[k]))
 		for i, n := range trials {
-			cost := costs[k][n]
+			cost := 0.0
+			if of := tried[k][n]; len(of) > 0 {
+				cost = Middle(of).Result.Cost
+			}
 			if cost > 0 && (best == 0 || cost < best) {
 				best = cost
 				one.Points = append(one.Points, Point{n, best})

@@ -38,6 +38,8 @@ type Settings struct {
 	Best float64 `json:"best"`
 	// Cold empties the caches before each run.
 	Cold bool `json:"cold,omitempty"`
+	// Repeat tells measurements of one kernel apart, where results are kept by what was asked for (the fleet's).
+	Repeat int `json:"repeat,omitempty"`
 }
 
 // Result is the answer to a Job.

@@ -139,7 +139,19 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 			return
 		}
 		p.progress.say(func() string { return tuneLine(p.began, e, p.progress.room()) })
+	case ripc.TuneAgain:
+		if p.lines != nil {
+			_ = p.lines.Encode(newTuneAgain(e))
+			return
+		}
+		p.progress.say(func() string { return againLine(p.began, e) })
 	}
+}
+
+// againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms, 1.08x".
+func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
+	return fmt.Sprintf("%s beside its default: %.2fx  network %s, %.2fx", taskName(e.Task.Layers, e.Task.Algorithm), e.Default/e.Best,
+		b.Unit.Text(e.NetworkBest), e.NetworkDefault/e.NetworkBest)
 }
 
 // barWidth is the number of characters of a bar.
@@ -282,7 +294,7 @@ type tuneBegin struct {
 }
 
 type tuneStep struct {
-	Event     string         `json:"event"` // "candidate"
+	Event     string         `json:"event"` // "candidate", or "again" of one that was measured before
 	Layers    []string       `json:"layers"`
 	Algorithm string         `json:"algorithm,omitempty"`
 	Trial     int            `json:"trial"`
@@ -293,7 +305,7 @@ type tuneStep struct {
 	Known     bool           `json:"known,omitempty"`   // from the records
 	Default   float64        `json:"default,omitempty"`
 	Best      float64        `json:"best,omitempty"`
-	Done      int            `json:"done"`
+	Done      int            `json:"done,omitempty"`
 }
 
 type tuneEnd struct {
@@ -334,6 +346,12 @@ func newTuneStep(e ripc.TuneTried) tuneStep {
 	if e.Result.Failure != nil {
 		s.Failure = string(e.Result.Failure.Kind)
 	}
+	return s
+}
+
+func newTuneAgain(e ripc.TuneAgain) tuneStep {
+	s := newTuneStep(ripc.TuneTried{Task: e.Task, Trial: e.Trial, Point: e.Point, Result: e.Result, Default: e.Default, Best: e.Best})
+	s.Event = "again"
 	return s
 }
 

@@ -1,0 +1,115 @@
+package autotune
+
+import (
+	"context"
+	"slices"
+
+	"ripc/autotune/records"
+	"ripc/autotune/space"
+)
+
+// A machine that others share is slower for minutes at a time, and default schedules are timed first: what was found later may look better by
+// nothing but that, as may the one of many schedules that was lucky. So, where times are measured, what each stage would be is timed again
+// beside its default schedule, in turn, and counts by the median of its measurements (records.Middle).
+
+// settledBy is how many measurements of a schedule settle what it costs.
+const settledBy = 3
+
+// maxContenders is how many schedules of a stage are timed again, one after the other, until the one that seems the best stays it.
+const maxContenders = 8
+
+// settle times the best schedules of all stages again, beside the default ones, where that has not been done. No budget counts these measurements.
+func (t *tuner) settle(ctx context.Context) error {
+	if t.Runner.Machine().Simulated {
+		return nil
+	}
+	for _, a := range t.studies {
+		a.reckon()
+	}
+	for _, a := range t.studies {
+		for _, at := range a.places {
+			if t.usual[at] != a || a.usual == 0 {
+				continue
+			}
+			if err := t.settleStage(ctx, a, t.places[at]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settleStage settles what a stage is to be: usual is what it is without a tuner, all what it may be.
+func (t *tuner) settleStage(ctx context.Context, usual *study, all []*study) error {
+	c, err := usual.space.Default()
+	if err != nil {
+		return err
+	}
+	for range maxContenders {
+		best, least := (*study)(nil), usual.usual
+		var p space.Point
+		for _, a := range all {
+			if q, cost, ok := a.cheapest(); ok && cost < least {
+				best, p, least = a, q, cost
+			}
+		}
+		if best == nil { // nothing is better than the default schedule
+			return nil
+		}
+		d, err := best.space.Build(p)
+		if err != nil {
+			return err
+		}
+		done := true
+		for range settledBy {
+			for _, one := range []contender{{usual, c}, {best, d}} {
+				if one.settled() {
+					continue
+				}
+				done = false
+				if err := t.again(ctx, one); err != nil {
+					return err
+				}
+			}
+		}
+		if done {
+			return nil
+		}
+	}
+	return nil
+}
+
+// contender is a schedule that a stage may have.
+type contender struct {
+	study     *study
+	candidate space.Candidate
+}
+
+// measured are the measurements of c.
+func (c contender) measured() []records.Record { return c.study.records[c.study.key(c.candidate)] }
+
+// settled says that c need not be measured again; what failed is not.
+func (c contender) settled() bool {
+	return len(c.measured()) >= settledBy || slices.ContainsFunc(c.measured(), failed)
+}
+
+func failed(r records.Record) bool { return r.Result.Failure != nil }
+
+// again measures a contender once more.
+func (t *tuner) again(ctx context.Context, c contender) error {
+	of := c.measured()
+	tr := trial{study: c.study, candidate: c.candidate, origin: of[0].Origin, repeat: len(of) + 1}
+	a := t.try(ctx, tr)
+	if a.err == nil {
+		a.err = t.keep(tr, a)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	s := c.study
+	s.reckon()
+	e := Again{Task: s.task, Trial: tr.origin.Trial, Point: c.candidate.Point, Result: a.measurement, Default: s.usual, Best: s.best}
+	e.NetworkDefault, e.NetworkBest = t.sums()
+	t.tell(e)
+	return nil
+}
