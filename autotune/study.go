@@ -62,7 +62,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 	}
 	a := &study{task: t, space: s, records: map[string][]records.Record{}, points: map[string]space.Point{}}
 	a.begin = func() (search.Search, error) {
-		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Beside: beside})
+		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Thorough: o.Runner.Machine().Simulated, Beside: beside})
 	}
 	if err := a.recall(o.Known); err != nil {
 		return nil, err

@@ -45,6 +45,8 @@ type Options struct {
 	Model *costmodel.Model
 	// Alone says that it knows nothing.
 	Alone bool
+	// Thorough has more built to choose from, which is worth its time where measuring takes longer than that, as simulating does.
+	Thorough bool
 	// Beside does work on a core that is free, and reports true, or reports false; nil stands for as many as Go uses.
 	Beside func(work func()) bool
 }

@@ -22,6 +22,7 @@ type xgb struct {
 	where   *coordinates
 	start   []space.Point
 	look    *looker
+	effort
 
 	told  []*entry     // in order
 	under []*entry     // proposed, and not told yet
@@ -52,15 +53,27 @@ const (
 	walk       = 500  // steps of a chain at most
 	patience   = 60   // steps of all chains after which no better points are expected
 	atRandom   = 0.05 // share of proposals that no model chooses
-	shortlist  = 1    // points that are built for each that is proposed
 	firstTurns = 2    // rounds of building before anything is measured, with a model of other tasks
-	firstPool  = 32   // candidates that are built for a model of other tasks to choose from
 	keep       = 256  // candidates that stay in the pool
 	longer     = 6    // for so many that are built, there is one with more steps
 	leaders    = 6    // of which these are
 	likeness   = 0.3  // what being like one that is chosen already counts, in deviations of the scores
 	sameness   = 0.3  // what having the score of others that are measured or chosen counts, by the logarithm of their number
 )
+
+// effort is how much is built to choose from.
+type effort struct {
+	shortlist int // points for each that is proposed
+	firstPool int // candidates for a model of other tasks, before anything is measured
+}
+
+// effortOf is what o asks for: with half as much to choose from, proposals take a third less time, and a search that has few trials may find less.
+func effortOf(o Options) effort {
+	if o.Thorough {
+		return effort{2, 48}
+	}
+	return effort{1, 32}
+}
 
 func openXGB(s *space.Space, o Options) (Search, error) {
 	l, err := costmodel.Open("")
@@ -78,7 +91,7 @@ func openXGB(s *space.Space, o Options) (Search, error) {
 			return nil, err
 		}
 	}
-	return &xgb{Fresh: NewFresh(s, o), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: estimated(s, r), look: look}, nil
+	return &xgb{Fresh: NewFresh(s, o), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: estimated(s, r), look: look, effort: effortOf(o)}, nil
 }
 
 func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -112,7 +125,7 @@ func (x *xgb) propose(ctx context.Context, n int) ([]*entry, error) {
 		return x.looked(x.begin(ctx, n, &x.start, x.r))
 	}
 	if x.base != nil && len(best) < enough { // what the model is to choose from
-		first, err := x.looked(x.begin(ctx, max(shortlist*n, firstPool)-len(x.pool), &x.start, x.r))
+		first, err := x.looked(x.begin(ctx, max(x.shortlist*n, x.firstPool)-len(x.pool), &x.start, x.r))
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +140,7 @@ func (x *xgb) propose(ctx context.Context, n int) ([]*entry, error) {
 		turns = firstTurns
 	}
 	for range turns {
-		if err := x.build(ctx, shortlist*n, best, model); err != nil {
+		if err := x.build(ctx, x.shortlist*n, best, model); err != nil {
 			return nil, err
 		}
 	}

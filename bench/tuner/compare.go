@@ -90,6 +90,7 @@ func (r *reference) random(seed uint64, trials int) []float64 {
 func (s settings) search(ctx context.Context, t *task, name string, o search.Options) ([]float64, time.Duration, error) {
 	var spent time.Duration
 	start := time.Now()
+	o.Thorough = t.simulated()
 	find, err := search.New(name, t.space, o)
 	if err != nil {
 		return nil, 0, err

@@ -101,7 +101,7 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 	if err != nil {
 		return 0, nil // too much code, say
 	}
-	if !simulate.Supports(t.Target.Arch) {
+	if !c.task.simulated() {
 		c.alone.Lock()
 		defer c.alone.Unlock()
 		m, err := u.Measure(ctx, 1, timing())
@@ -121,5 +121,8 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 	n := done[0].Counters
 	return n.Estimate.Cycles, n.Estimate.Why
 }
+
+// simulated says that costs are estimated cycles.
+func (t *task) simulated() bool { return simulate.Supports(t.space.Task.Target.Arch) }
 
 func (c *costs) close() error { return c.file.Close() }
