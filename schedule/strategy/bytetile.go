@@ -127,8 +127,7 @@ func (b *builder) neighbours(to, from ir.Type, dims, n int) *isa.Instr {
 	})
 }
 
-// rolled leaves a loop over words as it is: where there is none, all weights are loaded before the loop over tiles, and
-// have no registers. Few words of a row of taps are written out.
+// rolled leaves a loop over words as it is, unless a layer of one tap is faster without it. Few words of a row of taps are written out.
 func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 	s := sumOf(b.Layer)
 	switch n := b.v[perBytes] / b.v[step]; {
@@ -136,7 +135,7 @@ func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 		return unrolled
 	case s.Cols > 1:
 		return unrolled[2:]
-	case n <= 2:
+	case n <= 2 || s.Rows == 1 && cost.InlineWords(b.Target, max(1, b.sum.extent(ir.Row))*max(1, b.sum.extent(ir.Col))):
 		return unrolled
 	case n%2 == 0:
 		b.must("split %s 2 tail=perfect -> %s.o %[1]s.i", words, words)
