@@ -23,7 +23,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes gobench clean
+.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes defaults gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -139,6 +139,9 @@ bench-tuner: setup ## compare the searches of the tuner, at low priority; it can
 .PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
 	nice -n 15 $(GO) run ./bench/shipped $(BENCHFLAGS)
+
+defaults: setup ## compare default schedules with the best that searches find, at low priority; it can be interrupted: build/gap, docs/defaults.md; DEFAULTS="-target host -trials 128 -known"
+	nice -n 19 $(GO) run ./examples/costs gap -out docs/defaults $(DEFAULTS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

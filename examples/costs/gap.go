@@ -1,16 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"ripc"
+	"ripc/autotune"
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/autotune/space"
 	"ripc/compile"
-	"ripc/ir"
+	"ripc/examples/networks/zoo"
 	"ripc/lower/layout"
 	"ripc/measure"
 	"ripc/schedule"
@@ -18,110 +27,282 @@ import (
 	"ripc/targets"
 )
 
-// point is a schedule of a layer.
-type point struct {
-	schedule strategy.Choice
-	cost     float64
+// gapPage is docs/defaults.md and .json.
+const gapPage = "docs/defaults"
+
+// gapNetworks are those whose layers are compared unless others are named. small.json has what no network has: groups, and few channels.
+func gapNetworks() []string {
+	return []string{"examples/squeezenet/squeezenet.json", "examples/squeezenet/squeezenet_a2.json", "examples/squeezenet/squeezenet_a3.json", "quicknet", "resnet18_a1", "examples/costs/small.json"}
 }
 
-func (p point) String() string {
-	return fmt.Sprintf("%.0f, %s %s", p.cost, p.schedule.Strategy, p.schedule.Values)
+// gapSettings are the flags of gap.
+type gapSettings struct {
+	search     string
+	trials     int
+	dir        string // of records and of networks that are made
+	only       *regexp.Regexp
+	asItIs     bool
+	algorithms string
 }
 
-// gap prints, for each layer, what its default schedule costs in terms of the best of random ones.
+// gapSeed is that of all searches.
+const gapSeed = 1
+
+// gap compares the default schedule of each kernel of networks with the best that a search finds in its space.
 func gap(ctx context.Context, args []string) error {
-	var target, by string
-	var n int
-	layers, err := flags("gap", func(f *flag.FlagSet) {
-		f.StringVar(&target, "target", "rpi3", "target")
-		f.IntVar(&n, "n", 100, "random points for each layer")
-		f.StringVar(&by, "by", "", "algorithm of the layers, instead of the cheapest by estimate")
+	var s gapSettings
+	var out, only, on string
+	networks, err := flags("gap", func(f *flag.FlagSet) {
+		f.StringVar(&on, "target", "rpi3,rpi4", "targets")
+		f.StringVar(&s.search, "search", "xgb", "what proposes schedules: xgb, random, ...")
+		f.IntVar(&s.trials, "trials", 64, "schedules of each kernel, the default one included")
+		f.StringVar(&s.dir, "dir", "build/gap", "folder of what is measured, TARGET.records, and of networks that are made")
+		f.StringVar(&only, "only", ".", "kernels that are searched now, NETWORK:LAYER, a regular expression; of others what is known counts")
+		f.BoolVar(&s.asItIs, "known", false, "search nothing: measure no more than default schedules, and compare them with what is known")
+		f.StringVar(&s.algorithms, "by", "", "algorithm of the layers, instead of the cheapest by estimate")
+		f.StringVar(&out, "out", "", "write NAME.json and NAME.md, where targets that are not named keep what they have")
 	}, args)
 	if err != nil {
 		return err
 	}
-	for _, name := range layers {
-		model, layer, ok := strings.Cut(name, ":")
-		if !ok {
-			return fmt.Errorf("%q: want MODEL:LAYER", name)
-		}
-		o := ripc.Options{Target: target}
-		if by != "" {
-			a, err := layout.ParseAlgorithm(by)
-			if err != nil {
-				return err
-			}
-			o.Algorithms = map[string]layout.Algorithm{layer: a}
-		}
-		c, err := ripc.Compile(ctx, model, o)
+	if s.only, err = regexp.Compile(only); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
+	}
+	if len(networks) == 0 {
+		networks = gapNetworks()
+	}
+	old, err := readGaps(out)
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Split(on, ",") {
+		t, err := targets.Lookup(name)
 		if err != nil {
 			return err
 		}
-		stage := -1
-		for i, s := range c.Program.Stages {
-			if s.Name == layer {
-				stage = i
-			}
+		found, err := s.target(ctx, t, networks)
+		old = slices.DeleteFunc(old, func(k kernelGap) bool { return k.Target == name })
+		old = append(old, found...)
+		for _, k := range sortedGaps(found) {
+			fmt.Println(k)
 		}
-		if stage < 0 {
-			return fmt.Errorf("%s has no layer %s", model, layer)
+		if out != "" {
+			err = errors.Join(err, writeGaps(out, old))
 		}
-		f := c.Program.FuncByName(c.Program.Stages[stage].Func)
-		k := compile.KernelOptions{Constants: compile.StageConstants(c.Program, stage)}
-		usual, best, tried, err := search(ctx, f, k, c.Target, n)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
-		fmt.Printf("%-60s %5.2f of the best of %d\n    default %s\n    best    %s\n", name, usual.cost/best.cost, tried, usual, best)
 	}
 	return nil
 }
 
-// search measures the default schedule of f and up to n different random ones.
-func search(ctx context.Context, f *ir.Func, o compile.KernelOptions, t targets.Target, n int) (usual, best point, tried int, err error) {
-	choice, err := strategy.Default(f, t)
-	if err != nil {
-		return usual, best, 0, err
-	}
-	usual.schedule = choice
-	if usual.cost, err = cost(ctx, f, choice.Trace, o, t); err != nil {
-		return usual, best, 0, err
-	}
-	best = usual
-	seen := map[string]bool{choice.Trace.String(): true}
-	r := rand.New(rand.NewPCG(1, 2))
-	for tries := 0; tried < n && tries < 50*n; tries++ {
-		choice, err := strategy.Random(ctx, f, t, r)
-		if err != nil {
-			return usual, best, tried, err
-		}
-		if text := choice.Trace.String(); !seen[text] {
-			seen[text] = true
-			c, err := cost(ctx, f, choice.Trace, o, t)
-			if refused := (*ir.Error)(nil); errors.As(err, &refused) { // too much code, say
-				continue
-			}
-			if err != nil {
-				return usual, best, tried, fmt.Errorf("%s %s: %w", choice.Strategy, choice.Values, err)
-			}
-			tried++
-			if c < best.cost {
-				best = point{choice, c}
-			}
-		}
-	}
-	return usual, best, tried, nil
+// kernel is a Func of networks whose schedule has to be chosen.
+type kernel struct {
+	task    *space.Task
+	names   []string // NETWORK:LAYER of all layers that have it
+	network *autotune.Network
 }
 
-// cost builds and measures f with a schedule.
-func cost(ctx context.Context, f *ir.Func, tr schedule.Trace, o compile.KernelOptions, t targets.Target) (float64, error) {
-	u, err := compile.Kernel(ctx, f, tr, t, o)
+// target compares the kernels of networks on a target. If ctx ends on the way it gives what was found until then.
+func (s gapSettings) target(ctx context.Context, t targets.Target, networks []string) (found []kernelGap, err error) {
+	all, err := s.kernels(ctx, t, networks)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	m, err := u.Measure(ctx, 1, measure.Quick())
+	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return m.Cost(), nil
+	defer func() { err = errors.Join(err, run.Close()) }()
+	for i, k := range all {
+		fmt.Fprintf(os.Stderr, "%s: %d of %d, %s\n", t.Name, i+1, len(all), k.names[0])
+		one, err := s.kernel(ctx, k, run)
+		if err != nil {
+			return found, fmt.Errorf("%s for %s: %w", k.names[0], t.Name, err)
+		}
+		if one != nil {
+			found = append(found, *one)
+		}
+	}
+	return found, nil
+}
+
+// kernels are the different ones of networks that compute sums: other stages have next to nothing that a schedule could change.
+func (s gapSettings) kernels(ctx context.Context, t targets.Target, networks []string) ([]*kernel, error) {
+	var all []*kernel
+	for _, name := range networks {
+		path, layer, _ := strings.Cut(name, ":")
+		path, err := s.model(path)
+		if err != nil {
+			return nil, err
+		}
+		o := ripc.Options{Target: t.Name}
+		if s.algorithms != "" && layer != "" {
+			by, err := layout.ParseAlgorithm(s.algorithms)
+			if err != nil {
+				return nil, err
+			}
+			o.Algorithms = map[string]layout.Algorithm{layer: by}
+		}
+		c, err := ripc.Compile(ctx, path, o)
+		if err != nil {
+			return nil, err
+		}
+		n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: map[string]layout.Algorithm{}}
+		met := layer == ""
+		for i, stage := range c.Program.Stages {
+			by, err := layout.ParseAlgorithm(stage.Layer.Algorithm.Name)
+			if err != nil {
+				continue // a stage that has none
+			}
+			n.Given[stage.Name] = by
+			if layer != "" && layer != stage.Name {
+				continue
+			}
+			met = true
+			task := space.TaskOf(c.Program.FuncByName(stage.Func), t, stage, compile.StageConstants(c.Program, i))
+			label := c.Program.Name + ":" + stage.Name
+			if j := slices.IndexFunc(all, func(k *kernel) bool { return k.task.Workload.Key == task.Workload.Key }); j >= 0 {
+				all[j].names = append(all[j].names, label)
+				continue
+			}
+			all = append(all, &kernel{task, []string{label}, n})
+		}
+		if !met {
+			return nil, fmt.Errorf("%s has no layer %s", path, layer)
+		}
+	}
+	return all, nil
+}
+
+// model is the file of a network: a path, or the name of one of examples/networks, which is made unless it is there.
+func (s gapSettings) model(name string) (string, error) {
+	if strings.HasSuffix(name, ".json") || strings.Contains(name, "/") {
+		return name, nil
+	}
+	n, err := zoo.Find(name)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(s.dir, name+".json")
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	return n.Write(s.dir)
+}
+
+// kernel searches the space of k as far as the records do not have as many of its schedules, and says what is known of it; nil if that is
+// nothing, and it is not to be searched now.
+func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (*kernelGap, error) {
+	file := filepath.Join(s.dir, k.task.Target.Name+".records")
+	known, err := records.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	task := records.Task{Workload: k.task.Workload.Key, Target: k.task.Target.Name}
+	machine := run.Machine()
+	class := records.Class{CPU: machine.CPU, Simulated: machine.Simulated, Unit: run.Unit()}
+	usual, err := strategy.Default(k.task.Func, k.task.Target)
+	if err != nil {
+		return nil, err
+	}
+	trials := 1 // the default schedule, which may be another one than it was
+	wanted := !s.asItIs && slices.ContainsFunc(k.names, s.only.MatchString)
+	switch n := len(known.Of(task)); {
+	case wanted && n < s.trials:
+		trials = s.trials
+	case !wanted && n == 0:
+		return nil, nil
+	}
+	if _, ok := of(known.Ranked(task, class), usual.Trace); !ok || trials > 1 {
+		layer := k.names[0][strings.LastIndex(k.names[0], ":")+1:]
+		_, err := autotune.Tune(ctx, k.network, autotune.Options{Runner: run, Records: file, Trials: trials, Patience: s.trials, Search: s.search, Seed: gapSeed, Layers: []string{layer}})
+		if err != nil {
+			return nil, err
+		}
+		if known, err = records.Load(file); err != nil {
+			return nil, err
+		}
+	}
+	ranked := known.Ranked(task, class)
+	d, ok := of(ranked, usual.Trace)
+	if !ok {
+		return nil, fmt.Errorf("nothing is known of the default schedule, %s %s", usual.Strategy, usual.Values)
+	}
+	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), Searches: searchesOf(known.Of(task))}
+	g.Default, g.Best = pointOf(d), pointOf(ranked[0])
+	if !machine.Simulated {
+		return g, s.again(ctx, k, g, d, ranked)
+	}
+	return g, nil
+}
+
+// of is the record of a schedule.
+func of(all []records.Record, t schedule.Trace) (records.Record, bool) {
+	for _, r := range all {
+		if slices.Equal(r.Candidate.Trace, linesOf(t)) {
+			return r, true
+		}
+	}
+	return records.Record{}, false
+}
+
+// linesOf are the steps of a trace as records have them.
+func linesOf(t schedule.Trace) []string {
+	lines := []string{}
+	for _, s := range t {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
+// searchesOf counts the schedules that each search has proposed, those that could not be built included.
+func searchesOf(all []records.Record) map[string]int {
+	n := map[string]int{}
+	for _, r := range all {
+		if r.Origin.Tuner != "default" {
+			n[r.Origin.Tuner]++
+		}
+	}
+	return n
+}
+
+// How often, and how many of the best, schedules are timed again: one that was lucky once is not the best, and a machine that others share is slow for minutes.
+const rounds, finalists = 7, 4
+
+// again replaces the costs of g, which are times, by the least of several of the default schedule and the best ones in turn.
+func (s gapSettings) again(ctx context.Context, k *kernel, g *kernelGap, d records.Record, ranked []records.Record) error {
+	all := append([]records.Record{d}, ranked[:min(finalists, len(ranked))]...)
+	var units []*compile.Unit
+	for _, r := range all {
+		var t schedule.Trace
+		for _, line := range r.Candidate.Trace {
+			step, err := schedule.ParseStep(line)
+			if err != nil {
+				return err
+			}
+			t = append(t, step)
+		}
+		u, err := compile.Kernel(ctx, k.task.Func, t, k.task.Target, compile.KernelOptions{Constants: k.task.Constants, Stage: k.task.Stage})
+		if err != nil {
+			return err
+		}
+		units = append(units, u)
+	}
+	for i := range rounds * len(units) {
+		r := &all[i%len(units)].Result
+		m, err := units[i%len(units)].Measure(ctx, 1, measure.Quick())
+		if err != nil {
+			return err
+		}
+		if i < len(units) || m.Cost() < r.Cost {
+			r.Cost = m.Cost()
+		}
+	}
+	g.Default = pointOf(all[0])
+	g.Best = pointOf(slices.MinFunc(all, func(a, b records.Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }))
+	return nil
 }

@@ -10,9 +10,10 @@
 //
 // fits the constants of all targets to what is kept, and writes targets/sums_fitted.go.
 //
-//	go run ./examples/costs gap [-target T] [-n N] [-by ALGORITHM] MODEL:LAYER...
+//	go run ./examples/costs gap [-target T,...] [-search S] [-trials N] [-by ALGORITHM] [-only REGEXP] [-known] [-out docs/defaults] [MODEL[:LAYER]...]
 //
-// compares each layer's default schedule with the best of N random points of the strategies' spaces.
+// compares the default schedule of each kernel with the best of N that a search proposes, of the networks of docs/defaults.md unless others are named: files, or names of
+// examples/networks. What is measured lies in build/gap, as the tuner's records: stopped, it goes on there the next time, and -known compares with what is there.
 //
 //	go run ./examples/costs shapes [-target T] [-sample N] [-anew]
 //
