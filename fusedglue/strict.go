@@ -9,7 +9,7 @@ import (
 )
 
 // Strict finds every layer of a network that stays float although the network is meant to be binary:
-//   - a convolution or dense layer whose weights have few bits (at most graph.MaxWeightBits, of both signs), or whose input has as
+//   - a convolution or dense layer whose weights have few bits (at most graph.FewBitsMost, of both signs), or whose input has as
 //     few and that stands between bitserial layers, but which is not bitserial;
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
 //     of sums that are no thresholds, or a float step that nothing took in.
@@ -32,7 +32,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil && f.Epilogue.Scale == nil:
 			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.MaxWeightBits || s.bitserial(q, s.below)) {
+			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.bitserial(q, s.below)) {
 				s.stays(n, graph.LackFolding, s.obstacle(n, q), q.Name)
 			}
 		}
@@ -55,14 +55,14 @@ type strict struct {
 
 // layer looks at a float convolution: should it have been bitserial, or is it the model's own wish?
 func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
-	few, _ := graph.Decompose(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
+	few, _ := graph.DecomposeFew(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
 	if few != nil && few.Trained() {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
 		s.stays(n, graph.LackLevels, verdict(n, why), "")
 		return
 	}
-	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.MaxWeightBits && s.bitserial(n, s.above) && s.bitserial(n, s.below) {
+	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.bitserial(n, s.above) && s.bitserial(n, s.below) {
 		s.stays(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
 	}
 }
@@ -142,7 +142,7 @@ func stepBits(steps []scalar.Step) int {
 	switch {
 	case i >= 0 && steps[i].Kind == scalar.Sign:
 		return 1
-	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.MaxWeightBits:
+	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.FewBitsMost:
 		return max(1, bits.Len(uint(steps[i-1].Hi-steps[i-1].Lo)))
 	}
 	return 0

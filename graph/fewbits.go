@@ -8,8 +8,11 @@ import (
 	"ripc/ir"
 )
 
-// MaxWeightBits is the number of bits up to which weights become bitserial.
-const MaxWeightBits = 4
+// MaxWeightBits is the number of bits up to which weights of a layer over levels are integers.
+const MaxWeightBits = 8
+
+// FewBitsMost is the number of bits up to which weights and levels are meant to make a network small: wider ones are not missed where they are floats.
+const FewBitsMost = 4
 
 // FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]), to the bit. Where Offset is
 // not nil it is that plus Offset[o], to some bits of the filter's largest weight.
@@ -59,23 +62,45 @@ func (f *FewBits) Trained() bool {
 // where each has two values and would take several bits otherwise; why says, where there are none or more than MaxWeightBits,
 // what they are instead.
 func Decompose(w *Tensor) (few *FewBits, why Verdict) {
-	few, why = multiplesOf(w, 0)
+	if few, why = DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
+		return few, why
+	}
+	if Nearly(w) != nil {
+		return nil, why // signs with roundings lie on a grid as well, which is nobody's wish
+	}
+	for _, near := range []float64{0, nearly} {
+		if few := multiplesOf(w, MaxWeightBits, near); few != nil {
+			return few, Verdict{}
+		}
+	}
+	return nil, why
+}
+
+// DecomposeFew is Decompose into FewBitsMost bits at most.
+func DecomposeFew(w *Tensor) (few *FewBits, why Verdict) {
+	for _, v := range w.Data {
+		if v-v != 0 {
+			return nil, Verdict{Reason: WhyWeightsNaN}
+		}
+	}
+	few = multiplesOf(w, FewBitsMost, 0)
 	if few == nil || few.Attrs.Bits > 1 {
 		if two := twoValued(w); two != nil {
 			return two, Verdict{}
 		}
 	}
-	if few == nil && why.Reason != WhyWeightsNaN {
-		if near, _ := multiplesOf(w, nearly); near != nil {
-			return near, Verdict{}
-		}
+	if few == nil {
+		few = multiplesOf(w, FewBitsMost, nearly)
 	}
-	return few, why
+	if few == nil {
+		return nil, wide(w.Data, w.Shape[len(w.Shape)-1])
+	}
+	return few, Verdict{}
 }
 
-// DecomposeExactly is Decompose of weights that their integers give back to the bit; nil of others.
+// DecomposeExactly is DecomposeFew of weights that their integers give back to the bit; nil of others.
 func DecomposeExactly(w *Tensor) *FewBits {
-	few, _ := Decompose(w)
+	few, _ := DecomposeFew(w)
 	if few == nil || !few.exact(w.Data) {
 		return nil
 	}
@@ -140,18 +165,14 @@ func twoValued(w *Tensor) *FewBits {
 	return f
 }
 
-// multiplesOf is Decompose without offsets. Weights may differ from multiples by so many parts of the filter's largest.
-func multiplesOf(w *Tensor, near float64) (few *FewBits, why Verdict) {
+// multiplesOf are weights of so many bits at most, without offsets; nil where w has more. Weights may differ from multiples by so many
+// parts of the filter's largest.
+func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
-	few = &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
-	for _, v := range w.Data {
-		if v-v != 0 {
-			return nil, Verdict{Reason: WhyWeightsNaN}
-		}
-	}
+	few := &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
 	for o := range outs {
-		if m := few.channel(w.Data, o, outs, 1<<MaxWeightBits-1, 1<<(MaxWeightBits-1), near); m < 0 {
-			return nil, wide(w.Data, outs)
+		if m := few.channel(w.Data, o, outs, 1<<bits-1, 1<<(bits-1), near); m < 0 {
+			return nil
 		}
 	}
 	enc := EncodingOf(few.Ints)
@@ -160,10 +181,10 @@ func multiplesOf(w *Tensor, near float64) (few *FewBits, why Verdict) {
 	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
 		few.Attrs.WeightScale = ScaleNone
 	}
-	if few.Attrs.Bits > MaxWeightBits {
-		return nil, tooWide(few.Attrs.Bits)
+	if few.Attrs.Bits > bits {
+		return nil
 	}
-	return few, Verdict{}
+	return few
 }
 
 // EncodingOf is the encoding of the fewest bits that has integers: no bits at all are +1 and -1 (OneBit).
@@ -254,14 +275,10 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within f
 func wide(w []float32, outs int) Verdict {
 	f := &FewBits{Ints: make([]int, len(w)), Scale: make([]float32, outs)}
 	for o := range outs {
-		if f.channel(w, o, outs, 255, 32, 0) < 0 {
+		if f.channel(w, o, outs, 1<<12-1, 32, 0) < 0 {
 			return Verdict{Reason: WhyRealWeights}
 		}
 	}
-	return tooWide(max(bitsFor(max(0, slices.Max(f.Ints))-min(0, slices.Min(f.Ints))), MaxWeightBits+1))
-}
-
-// tooWide is the verdict on weights of more than MaxWeightBits bits.
-func tooWide(bits int) Verdict {
-	return Verdict{Reason: WhyWideWeights, Args: ir.Args{WeightBits: bits, Most: MaxWeightBits}}
+	bits := bitsFor(max(0, slices.Max(f.Ints)) - min(0, slices.Min(f.Ints)))
+	return Verdict{Reason: WhyWideWeights, Args: ir.Args{WeightBits: max(bits, MaxWeightBits+1), Most: MaxWeightBits}}
 }

@@ -7,16 +7,21 @@ import (
 )
 
 func TestDecomposeRefuses(t *testing.T) {
-	var bytes []float32
-	for q := -127; q < 128; q++ {
-		bytes = append(bytes, float32(q)*0.01)
+	var wide []float32
+	for q := -511; q < 512; q++ {
+		wide = append(wide, float32(q)*0.01)
+	}
+	tooWide := func(bits int) Verdict {
+		v := Verdict{Reason: WhyWideWeights}
+		v.Args.WeightBits, v.Args.Most = bits, MaxWeightBits
+		return v
 	}
 	for _, c := range []struct {
 		data []float32
 		want Verdict
 	}{
-		{bytes, tooWide(8)},
-		{[]float32{1, 2, 4, 8, 16, 5}, tooWide(5)},
+		{wide, tooWide(10)},
+		{[]float32{1, 2, 4, 8, 256, 5}, tooWide(9)},
 		{[]float32{1, -0.7071, 0.1, 3.14159}, Verdict{Reason: WhyRealWeights}},
 		{[]float32{1, -1, float32(math.NaN()), 1}, Verdict{Reason: WhyWeightsNaN}},
 		{[]float32{1, float32(math.Inf(1)), 1, 1}, Verdict{Reason: WhyWeightsNaN}},
@@ -29,6 +34,36 @@ func TestDecomposeRefuses(t *testing.T) {
 	few, _ := Decompose(&Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
 	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{-1, 1, 1, -1, -1, 1}) || !slices.Equal(few.Offset, []float32{1.5, 0.375}) {
 		t.Errorf("%+v", few)
+	}
+}
+
+// TestDecomposeWide: integers of 5 to 8 bits are weights as those of fewer bits are, but no few ones.
+func TestDecomposeWide(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi, step int
+		bits         int
+		enc          WeightEncoding
+	}{
+		{-127, 127, 1, 8, AffineWeights}, {-128, 127, 1, 8, AffineWeights}, {-16, 15, 1, 5, AffineWeights}, {0, 255, 1, 8, AffineWeights},
+		{-255, 255, 2, 8, BipolarWeights}, {-31, 31, 2, 5, BipolarWeights},
+	} {
+		for _, near := range []float32{0, 0x1p-24} { // -0.99999994 for -1, as 2*x - 1 may have it
+			w := &Tensor{Shape: []int{(c.hi-c.lo)/c.step + 1, 1}}
+			for q := c.lo; q <= c.hi; q += c.step {
+				v := float32(q) * 0.01
+				if q&2 != 0 {
+					v += near * float32(c.hi) * 0.01
+				}
+				w.Data = append(w.Data, v)
+			}
+			few, why := Decompose(w)
+			if few == nil || few.Ints[0] != c.lo || few.Attrs.Bits != c.bits || few.Attrs.Enc != c.enc {
+				t.Errorf("%+v, %g: %+v, %+v", c, near, few, why)
+			}
+			if few, _ := DecomposeFew(w); few != nil {
+				t.Errorf("%+v, %g: few are %+v", c, near, few)
+			}
+		}
 	}
 }
 

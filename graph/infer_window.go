@@ -160,7 +160,7 @@ func (g *Graph) checkForm(n *Node, x *Value, form layerForm, out int) error {
 	case b.WeightScale > ScaleAP2:
 		return g.Errorf(n, "use none, mean, max, tensor or ap2", "weight_scale %s", b.WeightScale)
 	case b.Bits < 0 || b.Bits > most || b.Enc == AffineWeights && b.Bits < 1:
-		return g.Errorf(n, "bipolar and affine weights have 1 to 4 bits", "weight_bits %d, %s", b.Bits, b.Enc)
+		return g.Errorf(n, "bipolar and affine weights have 1 to 8 bits", "weight_bits %d, %s", b.Bits, b.Enc)
 	case b.OneBit() && b.WeightScale == ScaleMax || b.Enc == TernaryWeights && b.WeightScale == ScaleMax:
 		return g.Errorf(n, "use none, mean, ap2 or tensor", "weight_scale max is for weights of several bits")
 	case !b.OneBit() && b.Enc != TernaryWeights && b.WeightScale == ScaleMean:

@@ -17,7 +17,7 @@ const apart = 64
 // Nearly gives the weights of few bits ([..., O]) that w are but for rounding: in each output channel they are small integers
 // times one scale, or two values, up to nearby. nil where w are none, or have few bits as they are.
 func Nearly(w *Tensor) *Tensor {
-	if few, why := Decompose(w); few != nil || why.Reason == WhyWeightsNaN {
+	if few, why := DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return nil
 	}
 	outs := w.Shape[len(w.Shape)-1]
@@ -27,7 +27,7 @@ func Nearly(w *Tensor) *Tensor {
 			return nil
 		}
 	}
-	if few, _ := Decompose(near); few == nil {
+	if few, _ := DecomposeFew(near); few == nil {
 		return nil
 	}
 	return near
@@ -47,7 +47,7 @@ func (t *Tensor) round(o, outs int) bool {
 		for ; i < len(values) && float64(values[i])-float64(values[first]) <= 2*within; i++ {
 			sum += float64(values[i])
 		}
-		if centers = append(centers, sum/float64(i-first)); len(centers) > 1<<MaxWeightBits {
+		if centers = append(centers, sum/float64(i-first)); len(centers) > 1<<FewBitsMost {
 			return false
 		}
 	}
@@ -80,7 +80,7 @@ func multiplesNear(centers []float64, within float64) []float64 {
 	if least == 0 {
 		return make([]float64, len(centers))
 	}
-	for k := 1; k <= 1<<(MaxWeightBits-1) && least/float64(k) > apart*within; k++ {
+	for k := 1; k <= 1<<(FewBitsMost-1) && least/float64(k) > apart*within; k++ {
 		sum, squares := 0.0, 0.0
 		for _, c := range centers {
 			q := math.RoundToEven(c * float64(k) / least)
@@ -92,7 +92,7 @@ func multiplesNear(centers []float64, within float64) []float64 {
 		for i, c := range centers {
 			q := math.RoundToEven(c * float64(k) / least)
 			to[i] = float64(f32.Mul(scale, float32(q)))
-			fits = fits && math.Abs(q) < 1<<MaxWeightBits && math.Abs(to[i]-c) <= within
+			fits = fits && math.Abs(q) < 1<<FewBitsMost && math.Abs(to[i]-c) <= within
 		}
 		if fits {
 			return to

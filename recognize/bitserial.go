@@ -25,7 +25,7 @@ func bitserial(ctx context.Context, r *rewriter) error {
 			meant = r.nearly[n]
 		}
 		switch {
-		case v == nil && meant != nil && meant.Trained():
+		case v == nil && meant != nil && meant.Attrs.Bits <= graph.FewBitsMost && meant.Trained():
 			why.Args.WeightBits, why.Args.Weights = meant.Attrs.WeightType()
 		case v == nil:
 		case few == nil && meant != nil:

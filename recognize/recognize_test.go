@@ -77,6 +77,19 @@ func TestManyPlanes(t *testing.T) {
 		bitserial_dense(quantize1) -> dense3 # binary: 4-bit weights x 8-bit activations`)
 }
 
+// TestWideWeights: integers of up to 8 bits are weights of sums of integers, whatever the levels have.
+func TestWideWeights(t *testing.T) {
+	var ints []int
+	for q := -127; q <= 127; q++ {
+		ints = append(ints, q)
+	}
+	n := newNet(t.Fatal, 3)
+	x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 4, 4, 8))
+	check(t, "8 bits", n.run(n.conv(x, n.few(ints, 3, 3, 8, 4), same, false)), `
+		quantize(x0) -> quantize1
+		bitserial_conv2d(quantize1) -> conv2d3 # binary: 8-bit weights x 8-bit activations`)
+}
+
 // TestSum: a sum of levels of one scale, or with a power of two between the scales, has levels itself; those of other sums are real numbers.
 func TestSum(t *testing.T) {
 	for _, c := range []struct {
@@ -123,14 +136,14 @@ func TestFloat(t *testing.T) {
 		}, `add(x0) -> add1
 			mul(add1) -> mul2
 			conv2d(mul2) -> conv2d3 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers, of which the file says that they are BIPOLAR`},
-		"8-bit weights": {func(n *net) string {
+		"10-bit weights": {func(n *net) string {
 			var ints []int
-			for q := -127; q <= 127; q++ {
+			for q := -511; q <= 511; q++ {
 				ints = append(ints, q)
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), n.few(ints, 3, 3, 8, 4), same, true)
 		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
-			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has weights of 8 bits, where at most 4 bits become bitserial`},
+			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has weights of 10 bits, where at most 8 bits become bitserial`},
 		"scales by input": {func(n *net) string {
 			w := n.real(3, 3, 8, 4)
 			for i := range w.Data {

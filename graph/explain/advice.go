@@ -76,7 +76,7 @@ func Advise(stages []Stage) []Advice {
 		switch {
 		case err != nil || s.Layer.Kind != graph.Float.String():
 			continue
-		case why.Args.Bits > graph.MaxWeightBits:
+		case why.Args.Bits > graph.FewBitsMost:
 			continue // a picture's bytes: what reads them is real by the model's own wish
 		case weights[code] == "" && (levels[code] == "" || why.Args.WeightBits == 0):
 			continue

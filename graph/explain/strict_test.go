@@ -21,7 +21,7 @@ func TestStrict(t *testing.T) {
 	want := `m.json: node "n" (fconv2d): stays float: the glue up to "q" does not fold to integers: 2 layers read what is between, add "s" among them (6 values)
     help: see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors
 m.json: node "n" (fconv2d): stays float: its input has 2 bits, but it has real weights (20 MACs, 25.0 % of all)
-    help: quantize its weights to at most 4 bits, with a scale for each output channel`
+    help: quantize its weights to at most 8 bits, with a scale for each output channel`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
