@@ -37,6 +37,10 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		names = append(names, n.Name)
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
+		if len(layout.Applying(f, &x)) == 0 {
+			return nil, g.Errorf(n, "cut it into layers over parts of its input, and add these", "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits",
+				f.Products(), x.Bits, f.WeightBits)
+		}
 		c := layout.Choose(f, &x, o.Target, means[n.Name] != nil)
 		by, asked := o.Algorithms[n.Name]
 		if !asked && slices.Contains(o.Bitserial, n.Name) {

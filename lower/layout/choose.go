@@ -45,7 +45,7 @@ func ParseWhy(text string) (Why, error) {
 	return enum.Parse[Why]("reason for an algorithm", whyNames(), text)
 }
 
-// Choose takes the cheapest of the algorithms that apply to f, a layer over x, of shape [B, H, W, C], on target t; the first of
+// Choose takes the cheapest of the algorithms that apply to f, of which there must be one, a layer over x, of shape [B, H, W, C], on target t; the first of
 // them on no target (the zero one), and on others of which nothing is known. mean says that f's stage writes the mean over all
 // positions in the place of its floats (Means).
 func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target, mean bool) Choice {

@@ -64,7 +64,11 @@ func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 	}
 	step, steps, _ := stepsOf(f)
 	products := int64(f.KH) * int64(f.KW) * int64(steps*step)
-	if most := 2 * products * int64(x.Top()) * maxByte; most > math.MaxInt32 { // twice: see Correction
+	most := products * int64(x.Top()) * maxByte
+	if x.Enc != ir.Unipolar {
+		most *= 2 // see Correction
+	}
+	if most > math.MaxInt32 {
 		return fmt.Sprintf("sums of %d products of bytes could pass i32", products)
 	}
 	return ""
