@@ -8,6 +8,7 @@ import (
 	"ripc/fusedglue"
 	"ripc/importer/ripcjson"
 	"ripc/lower"
+	"ripc/lower/layout"
 )
 
 // TestLargestProducts: sums of as many bytes as 32 bits hold are products of bytes; more, which integer layers may have whose weights are less than they
@@ -15,11 +16,14 @@ import (
 func TestLargestProducts(t *testing.T) {
 	for _, c := range []struct {
 		channels int
+		by       string // forced
 		want     string // in the error
 	}{
-		{33000, ""},
-		{65536, ""},
-		{65796, `node "y" (bconv2d): sums of 65796 products of 8-bit activations by 8-bit weights could pass 32 bits`},
+		{33000, "", ""},
+		{65536, "", ""},
+		{8000, "popcount", ""},
+		{9300, "popcount", `cannot be computed by popcount: its counts may reach`},
+		{65796, "", `node "y" (bconv2d): sums of 65796 products of 8-bit activations by 8-bit weights could pass 32 bits`},
 	} {
 		text := fmt.Sprintf(`{"format": "ripc.model/1", "name": "net", "weights": {"init": "random", "seed": 1}, "outputs": ["y"],
 			"inputs": [{"name": "x", "dtype": "u8", "shape": [1, %d], "encoding": "affine", "bits": 8, "zero_point": 3}],
@@ -31,7 +35,15 @@ func TestLargestProducts(t *testing.T) {
 		if g, err = fusedglue.Fuse(t.Context(), g, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		switch _, err = lower.Program(t.Context(), g, lower.Options{}); {
+		o := lower.Options{}
+		if c.by != "" {
+			a, err := layout.ParseAlgorithm(c.by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Algorithms = map[string]layout.Algorithm{"y": a}
+		}
+		switch _, err = lower.Program(t.Context(), g, o); {
 		case c.want == "" && err != nil:
 			t.Errorf("%d channels: %v", c.channels, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):

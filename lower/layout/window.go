@@ -95,6 +95,8 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return tooMuchCode
 	case w == DenseLanes && (2*in > WordBits || taps == 1):
 		return "a word does not hold the channels of two pixels"
+	case c.largest(f, x.Bits) > math.MaxInt32:
+		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", c.largest(f, x.Bits))
 	}
 	return ""
 }
@@ -103,6 +105,16 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 func (c Counted) most(f *graph.FusedConv, planes int) int {
 	rows, cols, words := c.extent(f)
 	return min(rows*cols*words*c.Bits, math.MaxInt32) * (1<<planes - 1)
+}
+
+// largest is what counts of all planes may add up to as interval analysis has it, to which each plane of weights has the largest factor.
+func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
+	most := int32(0)
+	coefs := cutOf(f).coefs
+	for _, v := range coefs {
+		most = max(most, v, -v)
+	}
+	return int64(c.most(f, planes)) * int64(len(coefs)) * int64(most)
 }
 
 // across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one.
