@@ -147,3 +147,28 @@ func TestLargestSums(t *testing.T) {
 		})
 	}
 }
+
+// TestNinePlanes: weights of uint8 less a zero point have nine planes, whose sums are provably in 32 bits for as many products as popcounts say.
+func TestNinePlanes(t *testing.T) {
+	for _, channels := range []int{4608, 7200, 7400} {
+		w := make([]byte, 0, 4*channels)
+		for i := range channels {
+			w = binary.LittleEndian.AppendUint32(w, math.Float32bits(float32(i%256-121)))
+		}
+		path := filepath.Join(t.TempDir(), "net.json")
+		if err := safetensors.WriteFile(filepath.Join(filepath.Dir(path), "w.safetensors"), map[string]safetensors.Tensor{"y.w": {DType: "f32", Shape: []int{channels, 1}, Data: w}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"format": "ripc.model/1", "name": "net", "weights": "w.safetensors", "outputs": ["y"],
+			"inputs": [{"name": "x", "dtype": "u8", "shape": [1, %d], "encoding": "affine", "bits": 8, "zero_point": 3}],
+			"nodes": [{"name": "y", "op": "int_dense", "inputs": ["x"]}]}`, channels)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ripc.Compile(context.Background(), path, ripc.Options{})
+		var e *ir.Error
+		if want := channels > 7300; (err != nil) != want || want && (!errors.As(err, &e) || !strings.Contains(err.Error(), "could pass 32 bits") || !strings.Contains(err.Error(), "quantize its weights to int8")) {
+			t.Errorf("%d channels: %v", channels, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"ripc/graph"
@@ -38,7 +39,11 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
 		if len(layout.Applying(f, &x)) == 0 {
-			return nil, g.Errorf(n, "cut it into layers over parts of its input, and add these", "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits",
+			help := "cut it into layers over parts of its input, and add these"
+			if f.W.Min < math.MinInt8 || f.W.Max > math.MaxInt8 {
+				help = "quantize its weights to int8 with zero point 0, or uint8 with 128: products of bytes have room for more; or " + help
+			}
+			return nil, g.Errorf(n, help, "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits",
 				f.Products(), x.Bits, f.WeightBits)
 		}
 		c := layout.Choose(f, &x, o.Target, means[n.Name] != nil)
