@@ -6,7 +6,7 @@ package targets
 // or 16 bits, costs as a share of a SumCosts.Level. Kept says that all sums of a block of filters should stay in registers, not only those
 // of bytes: tables are read from memory beside a look-up, so that fewer filters may share one, and storing sums costs more than that. Stored,
 // where it is not 0, says instead how many operations it takes to add a register of bytes to sums in memory, which of registers takes two or three, so
-// that they stay in registers where that costs less. Mean
+// that they stay in registers where that costs less, or always, if Kept. Mean
 // says that layers that write the mean of all positions should look up as others do: threads share few blocks of their filters then, and
 // on Arm nothing is gained (conv10 of SqueezeNet with 2 bits: 7.1 million estimated cycles on rpi3 either way).
 type LookupCosts struct {
@@ -30,6 +30,8 @@ func (t Target) Lookups(channels int) LookupCosts {
 			return LookupCosts{Lanes: 32, Lookup: 0.073, One: 3, Widen: 0.53, Sum: 0.2, Table: 2, Plane: 1.5, Level: 0.5, Stored: 8}
 		}
 		return LookupCosts{Lanes: 32, Lookup: 0.13, One: 4, Widen: 0.29, Sum: 0.2, Table: 3, Plane: 2, Level: 0.5, Stored: 8} // tbl takes three operations
+	case channels == 5 && t.MeasuredOn() == rpi5().Name: // a table of two registers costs nothing more there; of other cores that is not known (see RATIONALE)
+		return LookupCosts{Lanes: 32, Lookup: 0.075, One: 3, Widen: 0.45, Sum: 1, Table: 2, Plane: 3, Level: 0.5, Stored: 8, Kept: true}
 	case channels == 6 && t.Has("avx512vbmi") && t.Has("avx512bitalg"):
 		return LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.01, Table: 0.6, Plane: 0.3, Level: 0.2, Kept: true, Mean: true}
 	case channels == 4 && t.Has("avx512bw"):

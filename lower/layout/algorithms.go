@@ -30,12 +30,15 @@ const (
 	// PopcountDense8 and PopcountDense16 are PopcountDense of words of 8 and of 16 bits.
 	PopcountDense8
 	PopcountDense16
+	// Table5 looks up what groups of 5 channels count.
+	Table5
 )
 
 // algorithm is what there is to know of one.
 type algorithm struct {
 	name    string
 	counted Counted // of no bits where it counts no words
+	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 	// cost is what it takes on a target that something is known of.
@@ -61,6 +64,7 @@ func algorithms() []algorithm {
 		Table6:          tables(6),
 		PopcountDense8:  dense(8),
 		PopcountDense16: dense(16),
+		Table5:          tables(5),
 	}
 }
 
@@ -76,6 +80,7 @@ func dense(bits int) algorithm {
 func tables(bits int) algorithm {
 	return algorithm{
 		name:  fmt.Sprintf("table%d", bits),
+		group: bits,
 		lacks: func(f *graph.FusedConv, x *graph.Value) string { return lacksTables(f, x, bits) },
 		cost:  func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits) },
 	}

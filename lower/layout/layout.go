@@ -125,8 +125,8 @@ type Conv struct {
 	From   Form        // of X
 	To     Form        // of the output
 	Made   Multiples   // what the output is, in a form of integers
-	Counts *Counts     // the Algorithms that count words, and Table4 and Table6
-	Tables *Tables     // Algorithms Table4 and Table6
+	Counts *Counts     // the Algorithms that count words, and those of tables
+	Tables *Tables     // Algorithms Table4, Table5 and Table6
 	Sums   *Sums       // Algorithm Float
 	Dots   *Dots       // Algorithm Dot
 }
@@ -150,9 +150,9 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.To = Planes
 	}
 	switch by {
-	case Table4, Table6:
+	case Table4, Table5, Table6:
 		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
-		c.Tables = newTables(f, c.Counts, map[Algorithm]int{Table4: 4, Table6: 6}[by])
+		c.Tables = newTables(f, c.Counts, algorithms()[by].group)
 		c.Tables.Bounded = t.BoundedLookups()
 	case Float:
 		c.Sums = newSums(f, &x)

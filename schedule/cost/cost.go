@@ -64,6 +64,7 @@ const inUse = 9
 // Lookups is what is looked up for an output.
 type Lookups struct {
 	Terms  int     // look-ups
+	Table  int     // registers of a table
 	Adds   int     // sums of bytes, which are added to the sum
 	Bits   int     // of the sum
 	Stored float64 // as in targets.LookupCosts
@@ -73,14 +74,17 @@ type Lookups struct {
 // LookUps is the cost of a row for a register of filters: for each look-up that and an addition, and the loads of tables and of entries, which a
 // tile of so many registers of filters shares, and which cores that wait for their operands do not hide; adding bytes to the sums, which are in
 // registers if they are kept, and in memory at the end; and beginning a tile. The numbers are fitted to the estimated cycles of layers with 16 to 128
-// channels of 1 to 3 bits on rpi3, rpi4 and rpi5.
+// channels of 1 to 3 bits on rpi3, rpi4 and rpi5, those for tables of several registers to convs B, C and D on rpi5.
 func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
 	const start = 20 // loops, addresses, thresholds
 	load := 0.5
-	if t.InOrder {
+	switch {
+	case t.InOrder:
 		load = 1
+	case s.Table > 1: // so many loads that what limits is how many operations a core begins
+		load = 0.9
 	}
-	tables := load / float64(registers)
+	tables := load * float64(max(1, s.Table)) / float64(registers)
 	if s.Beside {
 		tables = 0
 	}

@@ -745,7 +745,9 @@ func layers() map[string]*ir.Func {
 		"table4":     looked("", 48, 64, 3, 1, layout.Table4),
 		"table4_arm": looked("aarch64", 48, 64, 3, 2, layout.Table4),
 		"table6":     looked("", 128, 128, 3, 3, layout.Table6),
-		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6), // sums of bytes
+		"table5":     looked("aarch64", 128, 128, 3, 2, layout.Table5),
+		"table5_1x1": looked("aarch64", 16, 64, 1, 2, layout.Table5), // sums of bytes
+		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6),        // sums of bytes
 	}
 }
 

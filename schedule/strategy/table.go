@@ -115,11 +115,11 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	}
 	switch {
 	case len(keeps) == 1:
+	case target.Kept:
+		keeps = keeps[1:]
 	case target.Stored > 0 && !l.Target.InOrder && most < l.sum.extent(ir.Reduce):
 		keeps = keeps[:1] // the groups of a tap are several sums of bytes: some layers gain a fifth by keeping, others lose 7 % (see RATIONALE)
 	case target.Stored > 0: // what costs least
-	case target.Kept:
-		keeps = keeps[1:]
 	default:
 		keeps = keeps[:1]
 	}
@@ -127,7 +127,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
 		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
-		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1 && target.Stored == 0}
 		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
 			registers := max(1, n*8/l.Target.VectorBits)
 			if registers > 1 && l.Target.Registers < 32 {

@@ -49,17 +49,26 @@ func x86Tables() []Instr {
 	return is
 }
 
-// arm64Tables are the instructions that make tables of 4 channels, a register each, and look counts up in them: tbl.
+// arm64Tables are the instructions that make tables of 4 channels, a register each, or of 5, two registers, and look counts up in them: tbl.
 func arm64Tables() []Instr {
 	neon := []string{"neon"}
 	var is []Instr
-	for _, n := range []int{16, 32, 64} {
-		is = append(is, Instr{Func: lookUp(fmt.Sprintf("neon_lookup16_x%d", n), []int{n}, 16, true), Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: 16, Type: ir.U8, Bounded: true})
+	for _, entries := range []int{16, 32} {
+		for _, n := range []int{16, 32, 64} {
+			f := lookUp(fmt.Sprintf("neon_lookup%d_x%d", entries, n), []int{n}, entries, true)
+			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Type: ir.U8, Bounded: true})
+		}
 	}
 	for n := 1; n <= MaxPlanes; n++ {
+		made := func(groups, bits, words int) {
+			f := makeTables(fmt.Sprintf("neon_tables%d_x%d_a%d", 1<<bits, groups, n), n, groups, bits, words)
+			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "aarch64", Needs: neon, Lanes: groups, Words: 1 << bits, Type: ir.U8})
+		}
 		for _, g := range []int{8, 4} {
-			f := makeTables(fmt.Sprintf("neon_tables16_x%d_a%d", g, n), n, g, 4, 1)
-			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "aarch64", Needs: neon, Lanes: g, Words: 16, Type: ir.U8})
+			made(g, 4, 1)
+		}
+		for _, c := range []struct{ groups, words int }{{13, 2}, {12, 2}, {8, 2}, {7, 1}, {4, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
+			made(c.groups, 5, c.words)
 		}
 	}
 	return is

@@ -22,49 +22,55 @@ func (e *emitter) call(s *ir.Call) {
 	if len(s.Args) != len(s.Fn.Params) {
 		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
 	}
+	hides := e.instruction(s.Fn).hides
 	var args []value.Value
 	var params []*llir.Param
 	for i, w := range s.Args {
 		e.checkWindow(s.Fn, i, w)
-		args = append(args, e.window(e.place(w.Buf, w.Idx)))
+		args = append(args, e.window(e.place(w.Buf, w.Idx), hides && !s.Fn.Params[i].Out))
 		params = append(params, llir.NewParam("", opaquePtr{}))
 	}
-	e.instruction(s.Fn)
 	// A function outside the module: llir prints the call, and no declaration.
 	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
 }
 
 // instruction takes the function of an instruction down, the first time that it is called.
-func (e *emitter) instruction(f *ir.Func) {
-	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
-		return
+func (e *emitter) instruction(f *ir.Func) instruction {
+	if k := slices.IndexFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }); k >= 0 {
+		return e.instrs[k]
 	}
 	row, _ := rows.Of(e.target)
 	function, err := isa.FunctionOf(f, row.InOrder())
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}
-	e.instrs = append(e.instrs, instruction{f.Name, function})
+	i := instruction{f.Name, function, isa.HidesOrigins(f.Name)}
+	e.instrs = append(e.instrs, i)
+	return i
 }
 
 // origin is an address in a block: of a buffer's element at an index without its constant part.
 type origin struct {
-	block *llir.Block
-	base  value.Value
-	terms string
+	block  *llir.Block
+	base   value.Value
+	terms  string
+	hidden bool
 }
 
 // window is the address of a place. Unrolled calls take windows that are a constant apart, so the rest of the address is
-// computed once in a block.
-func (e *emitter) window(p place) value.Value {
+// computed once in a block. If that is hidden, LLVM does not look into it.
+func (e *emitter) window(p place, hidden bool) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
 	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 {
 		return e.address(p)
 	}
-	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(rest.Expr())}
+	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(rest.Expr()), hidden}
 	from := e.origins[key]
 	if from == nil {
 		from = e.element(p.base, p.elem, rest)
+		if hidden {
+			from = e.b().NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(opaquePtr{}, opaquePtr{})), "", "=r,0"), from)
+		}
 		key.block = e.blk // computing it may have begun another
 		e.origins[key] = from
 	}

@@ -77,6 +77,18 @@ func armAdditions() additions {
 	}
 }
 
+// isConstant is what tells whether LLVM knows a sum of 16 bytes.
+func isConstant() Declaration { return Declaration{"i1", "llvm.is.constant.v16i8", "<16 x i8>"} }
+
+// addOrKnown is an opaque addition, or a plain one to a sum that LLVM knows to be a constant, so that nothing is left of adding to zero: lines of text
+// that name the result.
+func (a additions) addOrKnown(id, old, count, result string) string {
+	return fmt.Sprintf("  %%known%[1]s = call i1 @llvm.is.constant.v16i8(<16 x i8> %[2]s)\n  br i1 %%known%[1]s, label %%first%[1]s, label %%later%[1]s\nfirst%[1]s:\n", id, old) +
+		fmt.Sprintf("  %%plain%[1]s = add <16 x i8> %[2]s, %[3]s\n  br label %%added%[1]s\nlater%[1]s:\n", id, old, count) +
+		fmt.Sprintf("  %%opaque%[1]s = %[2]s\n  br label %%added%[1]s\nadded%[1]s:\n", id, a.opaque(old, count)) +
+		fmt.Sprintf("  %[2]s = phi <16 x i8> [ %%plain%[1]s, %%first%[1]s ], [ %%opaque%[1]s, %%later%[1]s ]", id, result)
+}
+
 // tile is the function of isa.XorCountTile. The last addition is opaque to LLVM, which would make trees of the
 // sums of many words, and keep their leaves in more registers than there are. The one before is not, so that nothing is left
 // of adding to zero; a tile of one word has none before, and with a.load2, which loads two vectors where LLVM loads one at a time, it takes a
@@ -87,7 +99,7 @@ func tile(name string, words, filters int, spread bool, a additions) Function {
 	calls := []Declaration{{"<16 x i8>", "llvm.ctpop.v16i8", "<16 x i8>"}}
 	calls = append(calls, a.calls...)
 	if words == 1 && a.load2 != "" {
-		calls = append(calls, Declaration{"i1", "llvm.is.constant.v16i8", "<16 x i8>"})
+		calls = append(calls, isConstant())
 	}
 	if a.load2 != "" {
 		calls = append(calls, Declaration{"{ <16 x i8>, <16 x i8> }", a.load2, "ptr"})
@@ -129,10 +141,7 @@ func tile(name string, words, filters int, spread bool, a additions) Function {
 			case c < words-1:
 				p("  %%sum%[1]d.%[2]d = add <16 x i8> %%sum%[3]s, %%count%[3]s", f, c+1, id)
 			case words == 1 && a.load2 != "":
-				p("  %%known%[1]s = call i1 @llvm.is.constant.v16i8(<16 x i8> %%sum%[1]s)\n  br i1 %%known%[1]s, label %%first%[1]s, label %%later%[1]s\nfirst%[1]s:", id)
-				p("  %%plain%[1]s = add <16 x i8> %%sum%[1]s, %%count%[1]s\n  br label %%added%[1]s\nlater%[1]s:", id)
-				p("  %%opaque%s = %s\n  br label %%added%[1]s\nadded%[1]s:", id, a.opaque("%sum"+id, "%count"+id))
-				p("  %%sum%d.1 = phi <16 x i8> [ %%plain%[2]s, %%first%[2]s ], [ %%opaque%[2]s, %%later%[2]s ]", f, id)
+				p("%s", a.addOrKnown(id, "%sum"+id, "%count"+id, fmt.Sprintf("%%sum%d.1", f)))
 			default:
 				p("  %%sum%d.%d = %s", f, c+1, a.opaque("%sum"+id, "%count"+id))
 			}

@@ -10,6 +10,9 @@ import (
 // arm64LookUp is the function of isa.LookUp on 64-bit Arm: tbl, which gives 0 for what is no entry. Several registers of filters read one
 // table.
 func arm64LookUp(i isa.Instr, a additions) Function {
+	if loadsTogether(i) {
+		return arm64LookUpFives(i, a)
+	}
 	const find = "llvm.aarch64.neon.tbl1.v16i8"
 	var b strings.Builder
 	fmt.Fprintf(&b, "define internal void @%s(ptr %%acc, ptr %%t, ptr %%w) alwaysinline {\n  %%ts = load <16 x i8>, ptr %%t, align 1\n", i.Func.Name)
@@ -26,8 +29,16 @@ func arm64LookUp(i isa.Instr, a additions) Function {
 	return Function{append([]Declaration{{"<16 x i8>", find, "<16 x i8>, <16 x i8>"}}, a.calls...), b.String() + "  ret void\n}\n"}
 }
 
-// arm64Tables is the function of isa.Tables on 64-bit Arm: of each group, its channels in all lanes, compared with the lanes' numbers.
+// arm64Tables is the function of isa.Tables on 64-bit Arm, with 32 or 16 entries.
 func arm64Tables(i isa.Instr) Function {
+	if i.Words == 32 {
+		return arm64Fives(i)
+	}
+	return arm64Fours(i)
+}
+
+// arm64Fours makes tables of 16 entries: of each group, its channels in all lanes, compared with the lanes' numbers.
+func arm64Fours(i isa.Instr) Function {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "  "+format+"\n", args...) }
 	planes := len(i.Func.Params) - 1
