@@ -153,6 +153,10 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			}
 		}
 	}
+	all, planes := l.sum.extent(ir.Channel), l.Func.Buffers()[l.out.buf].Shape[0]
+	if m := cost.ResidentPositions(l.Target, sumOf(l), all, l.sumBits(), planes); l.packed && d.kept == 0 && m > 0 && slices.Contains(instrs, all) && slices.Contains(d.tile.Domain, m) {
+		d.filters, d.tile.Default = all, m
+	}
 	return d
 }
 
@@ -329,6 +333,9 @@ func (b *tableBuilder) sums() {
 		if l.Var != outer {
 			b.unroll(l)
 		}
+	}
+	if b.v[kept] == 1 && cost.At(b.v[at]) == cost.AtRow && cost.InlineTaps(b.Target, sumOf(b.Layer), b.v[run]) {
+		b.unroll(on(b.serial(bufs...), ir.TapCol)...)
 	}
 }
 
