@@ -59,7 +59,8 @@ func Whole(s Sum, planes int) bool { return s.Terms()*max(1, planes) <= MaxBody 
 
 // WrittenShort reports whether the loops over words are written out whose counts are added up in fewer bits than a word has, over so many planes. LLVM takes the
 // weights of all words out of the loops around, so many registers each, where nothing changes them there, as blocks of channels inside of a tile do, and spills what does not
-// fit. Cores that work in order wait for loops, so that weights of all words and planes may fill the registers; others gain little by fewer of these, and need half for sums. By
+// fit. Cores that work in order wait for loops, so that weights of all words and planes may fill the registers, unless planes
+// stay in a loop (128 channels of 2 bits and 16 filters take 9 to 20 % less in loops on rpi3); others gain little by fewer of these, and need half for sums. By
 // estimated cycles of 1x1 layers of 1 to 16 words and 1 to 3 bits on rpi3, rpi4 and rpi5, with 7 to 55 columns.
 func WrittenShort(t targets.Target, s Sum, planes, weights int, inside bool) bool {
 	if s.Terms() > MaxBody || inside && planes <= 1 { // words stay in a loop anyway; weights in memory
@@ -69,7 +70,7 @@ func WrittenShort(t targets.Target, s Sum, planes, weights int, inside bool) boo
 	if !t.InOrder {
 		registers /= 2
 	}
-	return s.Terms()*max(1, planes)*weights <= registers
+	return Whole(s, planes) && s.Terms()*max(1, planes)*weights <= registers
 }
 
 // LeastBlocks is how many blocks of channels a layer of Whole sums has to have so that a tile goes through all of them. By estimated cycles of 1x1 layers of
@@ -87,22 +88,33 @@ func LoadsAhead(t targets.Target, s Sum) bool {
 	return t.InOrder && s.Bits < LaneBits && s.Rows > 1
 }
 
+// LoadsPixels is LoadsAhead of loops over the words of a pixel.
+func LoadsPixels(t targets.Target, s Sum) bool {
+	return t.InOrder && s.Bits < LaneBits && s.Rows*s.Cols == 1
+}
+
 // WordPart is how many channels, one of parts, have sums of counted words in registers together where LLVM loads ahead, and how many positions, at
 // most most, so that a row takes the fewest operations. Half of the registers are for what is loaded: the words of a row of taps, each in all lanes of
 // one, and weights; of planes LLVM loads more, which three eighths are left for. By estimated cycles of rpi3, 3x3 layers of 32 channels whose
 // rows are 10 to 28 wide take 6 to 8 % less with 16 channels at 5 or 7 positions than with 32 at 2 or 3, and those of 2 and 3 bits 10 to 19 % less with 8
 // or 16 channels at 4 to 7 positions than with 32 at 4 or 5; layers of 64 channels, where words of a row of taps are more, are best with 32 at 3.
 func WordPart(t targets.Target, s Sum, parts []int, channels, width, most int) (part, positions int) {
+	kept := 0
+	if s.Planes {
+		kept = t.Registers * 3 / 8
+	}
+	return wordPart(t, s, parts, channels, width, most, func(m int) int { return (m + s.Cols - 1) * s.Words }, kept)
+}
+
+// wordPart is WordPart where so many positions have words in registers, and so many registers are for others.
+func wordPart(t targets.Target, s Sum, parts []int, channels, width, most int, words func(positions int) int, kept int) (part, positions int) {
 	const spread = 2.7 // a word in all lanes: a load, which others wait for, and an address
 	var least float64
-	registers := t.Registers
-	if s.Planes {
-		registers -= registers * 3 / 8
-	}
+	registers := t.Registers - kept
 	for _, p := range slices.Backward(parts) {
 		sums, weights := Vectors(t, p, s.Bits), Vectors(t, p, LaneBits)
 		for m := 1; m <= min(MaxPositions, width, most); m++ {
-			loaded := (m+s.Cols-1)*s.Words + weights + 2
+			loaded := words(m) + weights + 2
 			if m > 1 && (sums*(m+1) > t.Registers/2 || sums*m+loaded > registers) {
 				break
 			}
@@ -113,6 +125,12 @@ func WordPart(t targets.Target, s Sum, parts []int, channels, width, most int) (
 		}
 	}
 	return part, positions
+}
+
+// PixelPart is WordPart for words of a pixel that stay in a loop: a word of each position and its weights are in registers, and as many for what is loaded next. Cores that work in
+// order wait for what is spilled. By estimated cycles of rpi3, 1x1 layers of 128 to 512 channels and 1 and 2 bits take 2 to 11 % less.
+func PixelPart(t targets.Target, s Sum, parts []int, channels, width, most int) (part, positions int) {
+	return wordPart(t, s, parts, channels, width, most, func(m int) int { return m }, 0)
 }
 
 // NarrowPositions is Positions of so many channels that have two sums each, of products of bytes that are added in 16 bits for so many steps of

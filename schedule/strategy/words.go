@@ -74,7 +74,7 @@ func wordKnobs(l *Layer) []Knob {
 	}
 	switch {
 	case !written || !cost.Whole(s, planes):
-		loadAhead(l, ks, v)
+		loadAhead(l, ks, v, l.wordBits() == cost.LaneBits && (!written || s.Terms() > cost.MaxBody))
 	case inside:
 		ks[at(outer)].Default = 0
 		if l.Target.InOrder {
@@ -90,9 +90,16 @@ func (l *Layer) blocksInside(n, vectors int) bool {
 	return vectors > 1 && (channels+n-1)/n >= cost.LeastBlocks && channels*sumOf(l).Terms()*l.sumBits()/8 <= l.Target.L1/2
 }
 
-// loadAhead gives part and tiles the defaults that leave registers for what LLVM loads ahead.
-func loadAhead(l *Layer, ks []Knob, v Values) {
-	if !cost.LoadsAhead(l.Target, sumOf(l)) || l.scattered {
+// loadAhead gives part and tiles the defaults that leave registers for what LLVM loads ahead in a loop over windows, or, where whole words of a pixel are looped over, there.
+func loadAhead(l *Layer, ks []Knob, v Values, looped bool) {
+	choose := cost.WordPart
+	switch s := sumOf(l); {
+	case l.scattered:
+		return
+	case cost.LoadsAhead(l.Target, s):
+	case looped && cost.LoadsPixels(l.Target, s):
+		choose = cost.PixelPart
+	default:
 		return
 	}
 	w := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW })
@@ -102,7 +109,7 @@ func loadAhead(l *Layer, ks []Knob, v Values) {
 	if p >= 0 {
 		parts = ks[p].Domain
 	}
-	best, tile := cost.WordPart(l.Target, sumOf(l), parts, n, l.out.extent(ir.Col), slices.Max(ks[w].Domain))
+	best, tile := choose(l.Target, sumOf(l), parts, n, l.out.extent(ir.Col), slices.Max(ks[w].Domain))
 	if ks[w].Default = tile; p >= 0 {
 		ks[p].Default = best
 	}
