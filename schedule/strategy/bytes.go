@@ -186,6 +186,9 @@ func (b *byteBuilder) build() {
 	if !b.packed || b.mean.exists() || compare == nil || !b.may("tensorize %s %s", t.inner, compare.Func.Name) {
 		b.may("vectorize %s", t.inner)
 	}
+	if planes := b.find(b.sum.loop(ir.Plane)); planes != nil && cost.InlinePlanes(b.Target, sumOf(b.Layer)) {
+		b.unroll(planes)
+	}
 }
 
 // check refuses values that do not go together.
