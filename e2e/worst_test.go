@@ -45,7 +45,6 @@ func extremes() []extreme {
 		{"both signs", bipolar, bipolarWeights, [2]byte{0, 255}, [2]int{-255, 255}, [2]int{-15, 15}, limit / (255 * 15), 0, 1},
 		{"from zero up", affine(0), weights(0), [2]byte{0, 255}, [2]int{0, 255}, [2]int{0, 15}, limit / (255 * 30), 0, 1},
 		{"from zero down", affine(255), weights(15), [2]byte{0, 255}, [2]int{-255, 0}, [2]int{-15, 0}, limit / (255 * 30), 0, 1},
-		{"8 bits", bipolar, `"weight_encoding": "bipolar", "weight_bits": 8`, [2]byte{0, 255}, [2]int{-255, 255}, [2]int{-255, 255}, limit / (255 * 255), 0, 1},
 		{"8 bits down", affine(255), `"weight_encoding": "affine", "weight_bits": 8, "weight_zero_point": 128`, [2]byte{0, 255}, [2]int{-255, 0}, [2]int{-128, 127}, limit / (255 * 256), 0, 1},
 		{"padding", bipolar, bipolarWeights, [2]byte{0, 255}, [2]int{-255, 255}, [2]int{-15, 15}, limit / (255 * 30 * 9), 3, 3},
 	}

@@ -58,6 +58,19 @@ func (f *FewBits) Trained() bool {
 	return negative && positive
 }
 
+// Summable reports whether 32 bits hold sums of levels of so many bits by f's weights, of a shape [..., I, O], whichever way round a filter is turned:
+// as products of bytes, or else as counts of planes, which lie in words of 32 channels, and all count as the largest.
+func (f *FewBits) Summable(shape []int, bits int) bool {
+	in := shape[len(shape)-2]
+	top := int64(1)<<bits - 1
+	taps := int64(len(f.Ints) / shape[len(shape)-1] / in)
+	products := taps * int64((in+31)/32*32) * top
+	if slices.Min(f.Ints) >= -math.MaxInt8 && slices.Max(f.Ints) <= math.MaxInt8 {
+		return products*2*(math.MaxInt8+1) <= math.MaxInt32
+	}
+	return products*int64(f.Attrs.Bits+1)<<f.Attrs.Bits <= math.MaxInt32
+}
+
 // Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own, and an offset
 // where each has two values and would take several bits otherwise; why says, where there are none or more than MaxWeightBits,
 // what they are instead.

@@ -48,7 +48,7 @@ func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 func (a *FusedConv) Products() int { return a.KH * a.KW * a.GroupIn() }
 
 // MaxSum is what SumBound may be: the integer glue adds constants of like size and must stay inside i32.
-const MaxSum = 1 << 28
+const MaxSum = 1 << 29
 
 // SumBound bounds sums of products of levels x and weights w in whatever units a layout computes them: levels count from 0,
 // weights that are not odd integers come doubled, and so do sums that exact zeros, none of the levels, are taken out of.

@@ -106,7 +106,7 @@ func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	case *graph.ConvTranspose2DAttrs:
 		zeros = !x.Has(0)
 	}
-	if graph.SumBound(products, x, few.Attrs.Integers(), zeros) <= graph.MaxSum {
+	if graph.SumBound(products, x, few.Attrs.Integers(), zeros) <= graph.MaxSum && few.Summable(w.Shape, v.Bits) {
 		return graph.Verdict{}
 	}
 	args := ir.Args{Bits: v.Bits, Count: int64(products)}

@@ -88,6 +88,17 @@ func TestWideWeights(t *testing.T) {
 	check(t, "8 bits", n.run(n.conv(x, n.few(ints, 3, 3, 8, 4), same, false)), `
 		quantize(x0) -> quantize1
 		bitserial_conv2d(quantize1) -> conv2d3 # binary: 8-bit weights x 8-bit activations`)
+	for _, c := range []struct {
+		least, channels int
+		binary          bool
+	}{{-127, 512, true}, {-128, 384, true}, {-128, 512, false}} { // -128 turned around is no byte
+		n := newNet(t.Fatal, 3)
+		x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 4, 4, c.channels))
+		g := n.run(n.conv(x, n.few([]int{c.least, 3, 0, 127}, 3, 3, c.channels, 2), same, false))
+		if last := g.Nodes[len(g.Nodes)-1]; (last.Op == "bitserial_conv2d") != c.binary {
+			t.Errorf("%+v: %s", c, g)
+		}
+	}
 }
 
 // TestSum: a sum of levels of one scale, or with a power of two between the scales, has levels itself; those of other sums are real numbers.
@@ -173,12 +184,12 @@ func TestFloat(t *testing.T) {
 			pad(dequantize2) -> pad3
 			conv2d(pad3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: pad "pad3" adds 0.77, which is none of the 1-bit bipolar levels`},
 		"too wide": {func(n *net) string {
-			n.Graph.Values["x0"] = &graph.Value{Name: "x0", Shape: []int{1, 200000}, Layout: "NC"}
+			n.Graph.Values["x0"] = &graph.Value{Name: "x0", Shape: []int{1, 400000}, Layout: "NC"}
 			n.Inputs = []string{"x0"}
 			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, "x0")
-			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 200000, 1)}, x)
+			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 400000, 1)}, x)
 		}, `fake_quant(x0) -> dequantize2 # glue: its 8-bit levels are read by float layers only, so they stay f32
-			dense(dequantize2) -> dense3 # float: sums of 200000 products of 8-bit activations and 3-bit weights do not fit the accumulator`},
+			dense(dequantize2) -> dense3 # float: sums of 400000 products of 8-bit activations and 3-bit weights do not fit the accumulator`},
 	} {
 		n := newNet(t.Fatal, 3)
 		check(t, what, n.run(c.build(n)), c.want)
