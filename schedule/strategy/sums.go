@@ -256,8 +256,11 @@ func (b *builder) pads() {
 			}
 		}
 		for _, l := range on(b.serial(n.buf), ir.Col) {
-			if innermost(l) && arith.Neighbours(l, b.f.Buffers()) {
+			switch n := cost.CopiedPixels(b.Target, cost.Vectors(b.Target, n.extent(ir.Channel), ir.F32.Bits())); {
+			case innermost(l) && arith.Neighbours(l, b.f.Buffers()):
 				b.row(l)
+			case b.float() && !innermost(l) && n > 1 && b.may("split %s %d tail=%s -> %[1]s.o %[1]s.i", l.Var, n, schedule.TailCut):
+				b.unroll(b.find(l.Var + ".i"))
 			}
 		}
 	}
