@@ -63,18 +63,20 @@ const inUse = 9
 
 // Lookups is what is looked up for an output.
 type Lookups struct {
-	Terms  int     // look-ups
-	Table  int     // registers of a table
-	Adds   int     // sums of bytes, which are added to the sum
-	Bits   int     // of the sum
-	Stored float64 // as in targets.LookupCosts
-	Beside bool    // tables are read from memory beside look-ups, at no cost
+	Terms   int     // look-ups
+	Table   int     // registers of a table
+	Adds    int     // sums of bytes, which are added to the sum
+	Bits    int     // of the sum
+	Stored  float64 // as in targets.LookupCosts
+	Spilled bool    // sums that are kept do not fit the registers
+	Beside  bool    // tables are read from memory beside look-ups, at no cost
 }
 
 // LookUps is the cost of a row for a register of filters: for each look-up that and an addition, and the loads of tables and of entries, which a
 // tile of so many registers of filters shares, and which cores that wait for their operands do not hide; adding bytes to the sums, which are in
 // registers if they are kept, and in memory at the end; and beginning a tile. The numbers are fitted to the estimated cycles of layers with 16 to 128
-// channels of 1 to 3 bits on rpi3, rpi4 and rpi5, those for tables of several registers to convs B, C and D on rpi5.
+// channels of 1 to 3 bits on rpi3, rpi4 and rpi5, those for tables of several registers to convs B, C and D on rpi5, and for kept sums that
+// do not fit the registers to convs A, B and D on rpi3.
 func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
 	const start = 20 // loops, addresses, thresholds
 	load := 0.5
@@ -90,6 +92,9 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 	}
 	ops := float64(s.Terms) * (2 + tables + load/float64(r.Tile))
 	each, still := s.Stored, 2.5
+	if s.Spilled { // LLVM mixes what is stored with look-ups; only of many does that make up for what it stores besides
+		still, each = 4.5, each+100
+	}
 	if s.Bits <= 8 { // they are the sums
 		each, still = s.Stored/2, 0
 	}

@@ -134,8 +134,12 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 				continue
 			}
 			positions := cost.TablePositions(l.Target, registers)
-			if k == 1 {
-				positions = cost.KeptPositions(l.Target, n, l.sumBits())
+			fits := positions
+			if k == 1 { // the sums of more positions are on the stack, where cores that wait for their operands gain from having fewer tiles
+				fits = cost.KeptPositions(l.Target, n, l.sumBits())
+				if !l.Target.InOrder {
+					positions = fits
+				}
 			}
 			tile := tileKnob(l, positions)
 			tiles := []int{tile.Default}
@@ -145,6 +149,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
 			for _, m := range tiles {
 				row := cost.Row{Width: window * l.out.extent(ir.Col), Tile: window * m}
+				looked.Spilled = window*m > fits
 				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
 				if c < least || c == least && k == d.kept {
 					tile.Default, least = m, c
@@ -192,11 +197,15 @@ func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds in
 	n, rows, taps := l.sum.extent(ir.Reduce), l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol)
 	sums := func(run, times int) int { return (n + run - 1) / run * rows * times }
 	length, run := cost.Runs(most, n, taps)
-	if length == run {
+	if length == run && !cheap {
 		return cost.AtTap, run, sums(run, taps)
 	}
 	one, _ := cost.Runs(most, n, 1)
-	if cheap && sums(one, taps) < 2*sums(run, 1) {
+	if l.Target.InOrder { // as few sums as there can be: some may be in memory, and a nest for a rest costs less than that
+		few := (n + most - 1) / most
+		one = (n + few - 1) / few
+	}
+	if cheap && (length == run || sums(one, taps) < 2*sums(run, 1)) {
 		return cost.AtTap, one, sums(one, taps)
 	}
 	return cost.AtRow, run, sums(run, 1)
