@@ -80,7 +80,11 @@ func lanesKnobs(l *Layer) []Knob {
 		}
 		return []Knob{{blocks, "words of channels that are computed together", domain, domain[len(domain)-1]}}
 	}
-	n := cost.Lanes(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col))
+	most := cost.Lanes
+	if l.float() {
+		most = cost.FloatLanes
+	}
+	n := most(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col))
 	return []Knob{{lanes, "channels that are computed together", among([]int{4, 8, 16, 32, 64}, n), n}}
 }
 
