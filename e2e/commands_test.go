@@ -330,10 +330,13 @@ func printed(out string, lines []string) error {
 	return nil
 }
 
+// wordsOf are the words of a command; what stands in double quotes is of one word.
+var wordsOf = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)
+
 // present looks for what a command that is not run names: the target of make, the package and the test of go, ripc's flags.
 func present(t *testing.T, root, ripc, page string, c shown) {
 	t.Helper()
-	words := strings.Fields(strings.ReplaceAll(c.text, "'", ""))
+	words := wordsOf.FindAllString(strings.ReplaceAll(c.text, "'", ""), -1)
 	fail := func(format string, args ...any) {
 		t.Errorf("%s:%d: %s: %s", page, c.line, c.text, fmt.Sprintf(format, args...))
 	}
