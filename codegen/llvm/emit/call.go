@@ -22,11 +22,13 @@ func (e *emitter) call(s *ir.Call) {
 	if len(s.Args) != len(s.Fn.Params) {
 		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
 	}
+	for i, w := range s.Args {
+		e.checkWindow(s.Fn, i, w)
+	}
 	hides := e.instruction(s.Fn).hides
 	var args []value.Value
 	var params []*llir.Param
 	for i, w := range s.Args {
-		e.checkWindow(s.Fn, i, w)
 		args = append(args, e.window(e.place(w.Buf, w.Idx), hides && !s.Fn.Params[i].Out))
 		params = append(params, llir.NewParam("", opaquePtr{}))
 	}
