@@ -90,10 +90,10 @@ type measured struct {
 	choice strategy.Choice
 }
 
-// read finds the class of costs to believe: measured rather than simulated, and then that of most records.
+// read finds the class of costs to believe: measured rather than simulated, and then that of most candidates.
 func (a *agreement) read(cpu string) {
 	own, notes := sifted(a.set, a.network.Target.Name)
-	counts := map[records.Class]int{}
+	tried := map[records.Class]map[string]bool{}
 	a.set = &records.Set{}
 	for _, r := range own.Records {
 		if r.Target == targets.HostName && r.Machine.CPU != cpu && !r.Machine.Simulated {
@@ -101,11 +101,14 @@ func (a *agreement) read(cpu string) {
 		}
 		a.set.Records = append(a.set.Records, r)
 		if r.Result.Failure == nil {
-			counts[r.Class()]++
+			if tried[r.Class()] == nil {
+				tried[r.Class()] = map[string]bool{}
+			}
+			tried[r.Class()][r.Workload.Key+"\n"+r.Candidate.Key()] = true
 		}
 	}
-	for c, n := range counts {
-		if !a.any || before(c, a.class, n, counts[a.class]) {
+	for c := range tried {
+		if !a.any || before(c, a.class, len(tried[c]), len(tried[a.class])) {
 			a.any, a.class = true, c
 		}
 	}
@@ -119,7 +122,7 @@ func (a *agreement) read(cpu string) {
 	}
 }
 
-// before orders classes of n and m records.
+// before orders classes of n and m candidates.
 func before(c, d records.Class, n, m int) bool {
 	if c.Simulated != d.Simulated {
 		return d.Simulated

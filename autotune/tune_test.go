@@ -491,7 +491,8 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestOthers: of records of several machines a network is compiled with those of one, and the others are said to be left out.
+// TestOthers: of records of several machines a network is compiled with those of one, that of most candidates, however often each was measured, and
+// the others are said to be left out.
 func TestOthers(t *testing.T) {
 	n := network(t, layer{"a", 32})
 	var err error
@@ -499,16 +500,19 @@ func TestOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := &records.Set{}
-	for cpu, count := range map[string]int{"another board": 2, "board": 4, "core": 6} {
-		for range count {
-			set.Records = append(set.Records, records.Record{Target: "rpi3", Machine: records.Machine{CPU: cpu, Simulated: cpu == "core"}, Result: records.Measurement{Cost: 1}})
+	for cpu, count := range map[string]int{"another board": 6, "board": 4, "core": 6} {
+		for i := range count {
+			if cpu == "another board" {
+				i %= 3
+			}
+			set.Records = append(set.Records, records.Record{Candidate: records.Candidate{Trace: []string{fmt.Sprintf("unroll x%d", i)}}, Target: "rpi3", Machine: records.Machine{CPU: cpu, Simulated: cpu == "core"}, Result: records.Measurement{Cost: 1}})
 		}
 	}
 	a, err := autotune.Agree(t.Context(), n, set, "this one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []autotune.Note{{Kind: autotune.OtherCPU, Count: 2, CPU: "another board"}, {Kind: autotune.OtherCPU, Count: 6, CPU: "core", Simulated: true}}
+	want := []autotune.Note{{Kind: autotune.OtherCPU, Count: 6, CPU: "another board"}, {Kind: autotune.OtherCPU, Count: 6, CPU: "core", Simulated: true}}
 	if got := slices.DeleteFunc(a.Notes, func(n autotune.Note) bool { return n.Kind == autotune.Without }); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
