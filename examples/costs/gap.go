@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,7 +20,6 @@ import (
 	"ripc/compile"
 	"ripc/examples/networks/zoo"
 	"ripc/lower/layout"
-	"ripc/measure"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -234,9 +232,6 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 	}
 	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), Searches: searchesOf(known.Of(task))}
 	g.Default, g.Best = pointOf(d), pointOf(ranked[0])
-	if !machine.Simulated {
-		return g, s.again(ctx, k, g, d, ranked)
-	}
 	return g, nil
 }
 
@@ -261,48 +256,13 @@ func linesOf(t schedule.Trace) []string {
 
 // searchesOf counts the schedules that each search has proposed, those that could not be built included.
 func searchesOf(all []records.Record) map[string]int {
-	n := map[string]int{}
+	n, seen := map[string]int{}, map[string]bool{}
 	for _, r := range all {
-		if r.Origin.Tuner != "default" {
+		key := r.Candidate.Key()
+		if r.Origin.Tuner != "default" && !seen[key] { // which may have been timed again
 			n[r.Origin.Tuner]++
 		}
+		seen[key] = true
 	}
 	return n
-}
-
-// How often, and how many of the best, schedules are timed again: one that was lucky once is not the best, and a machine that others share is slow for minutes.
-const rounds, finalists = 7, 4
-
-// again replaces the costs of g, which are times, by the least of several of the default schedule and the best ones in turn.
-func (s gapSettings) again(ctx context.Context, k *kernel, g *kernelGap, d records.Record, ranked []records.Record) error {
-	all := append([]records.Record{d}, ranked[:min(finalists, len(ranked))]...)
-	var units []*compile.Unit
-	for _, r := range all {
-		var t schedule.Trace
-		for _, line := range r.Candidate.Trace {
-			step, err := schedule.ParseStep(line)
-			if err != nil {
-				return err
-			}
-			t = append(t, step)
-		}
-		u, err := compile.Kernel(ctx, k.task.Func, t, k.task.Target, compile.KernelOptions{Constants: k.task.Constants, Stage: k.task.Stage})
-		if err != nil {
-			return err
-		}
-		units = append(units, u)
-	}
-	for i := range rounds * len(units) {
-		r := &all[i%len(units)].Result
-		m, err := units[i%len(units)].Measure(ctx, 1, measure.Quick())
-		if err != nil {
-			return err
-		}
-		if i < len(units) || m.Cost() < r.Cost {
-			r.Cost = m.Cost()
-		}
-	}
-	g.Default = pointOf(all[0])
-	g.Best = pointOf(slices.MinFunc(all, func(a, b records.Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }))
-	return nil
 }
