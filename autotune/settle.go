@@ -10,10 +10,10 @@ import (
 
 // A machine that others share is slower for minutes at a time, and default schedules are timed first: what was found later may look better by
 // nothing but that, as may the one of many schedules that was lucky. So, where times are measured, what each stage would be is timed again
-// beside its default schedule, in turn, and counts by the median of its measurements (records.Middle).
+// beside its default schedule, in turn (records.Typical says what counts then).
 
 // settledBy is how many measurements of a schedule settle what it costs.
-const settledBy = 3
+const settledBy = 5
 
 // maxContenders is how many schedules of a stage are timed again, one after the other, until the one that seems the best stays it.
 const maxContenders = 8

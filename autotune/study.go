@@ -223,7 +223,7 @@ func (a *study) learn(c space.Candidate, m records.Measurement) {
 func (a *study) cheapest() (p space.Point, cost float64, ok bool) {
 	for _, key := range slices.Sorted(maps.Keys(a.points)) {
 		if of := a.records[key]; !slices.ContainsFunc(of, failed) {
-			if c := records.Middle(of).Result.Cost; !ok || c < cost {
+			if c := records.Typical(of).Result.Cost; !ok || c < cost {
 				p, cost, ok = a.points[key], c, true
 			}
 		}
@@ -237,7 +237,7 @@ func (a *study) reckon() {
 		a.point, a.best = p, cost
 	}
 	if of := a.records[a.first]; a.usual > 0 && !slices.ContainsFunc(of, failed) {
-		a.usual = records.Middle(of).Result.Cost
+		a.usual = records.Typical(of).Result.Cost
 	}
 }
 

@@ -124,7 +124,7 @@ func falseFirst(a, b bool) int {
 	return -1
 }
 
-// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once (Middle). One that crashed or was
+// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once (Typical). One that crashed or was
 // wrong, on whatever machine, is not among them.
 func (s *Set) Ranked(t Task, c Class) []Record {
 	var order []string
@@ -145,7 +145,7 @@ func (s *Set) Ranked(t Task, c Class) []Record {
 	var out []Record
 	for _, key := range order {
 		if !bad[key] {
-			out = append(out, Middle(times[key]))
+			out = append(out, Typical(times[key]))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Record) int {
@@ -154,12 +154,12 @@ func (s *Set) Ranked(t Task, c Class) []Record {
 	return out
 }
 
-// Middle is, of one or more measurements of a candidate, the one with the median cost (the lower of two), so that a candidate does not win
-// by being measured often.
-func Middle(of []Record) Record {
+// Typical is, of one or more measurements of a candidate, the lower of two, and of more the second lowest: what else runs on a machine makes
+// kernels slower, and one measurement may be lucky.
+func Typical(of []Record) Record {
 	sorted := slices.Clone(of)
 	slices.SortStableFunc(sorted, byCost)
-	return sorted[(len(sorted)-1)/2]
+	return sorted[min(1, (len(sorted)-1)/2)]
 }
 
 func byCost(a, b Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }

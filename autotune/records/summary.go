@@ -120,7 +120,7 @@ func (s *Set) Curves(t Task, c Class) []Curve {
 		for i, n := range trials {
 			cost := 0.0
 			if of := tried[k][n]; len(of) > 0 {
-				cost = Middle(of).Result.Cost
+				cost = Typical(of).Result.Cost
 			}
 			if cost > 0 && (best == 0 || cost < best) {
 				best = cost
