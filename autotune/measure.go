@@ -1,6 +1,7 @@
 package autotune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ type trial struct {
 	best      float64 // what it is to beat: the task's best when it was proposed, 0 for none
 	repeat    int     // 0 of the first measurement, else a number that no other measurement of the candidate has
 }
+
+// turnTime is how long a kernel is measured at most that is measured in turn with another one.
+const turnTime = 40 * time.Millisecond
 
 // answer is what came of a trial.
 type answer struct {
@@ -66,6 +70,9 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 	}
 	settings := t.Settings
 	settings.Best, settings.Repeat = tr.best, tr.repeat
+	if tr.repeat > 0 { // it has other turns
+		settings.MaxTime = cmp.Or(settings.MaxTime, turnTime)
+	}
 	r, err := t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
 	if err == nil && tr.origin.Trial == 0 && tr.repeat == 0 && !r.Machine.Simulated && r.Measurement.Failure == nil {
 		// A task whose default schedule took long because something else ran would look hopeless for good. What else wants to be measured
