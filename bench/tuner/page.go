@@ -21,16 +21,17 @@ type report struct {
 // write writes the report and its page: OUT.json, OUT.md and OUT.svg. What an earlier report had and was not compared this time stays: tasks, and
 // searches of a task whose reference and default are the same.
 func (r *report) write(out string) error {
+	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)} // what old has of tasks that this run has still to compare is not r's
 	var old report
 	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil && old.Seeds == r.Seeds && old.Batch == r.Batch {
-		r.keep(&old)
+		all.keep(&old)
 	}
-	slices.SortFunc(r.Tasks, func(a, b result) int { return strings.Compare(a.Task, b.Task) })
-	text, err := json.Marshal(r)
+	slices.SortFunc(all.Tasks, func(a, b result) int { return strings.Compare(a.Task, b.Task) })
+	text, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, text string }{{".json", string(text) + "\n"}, {".md", r.page(out)}, {".svg", r.curves()}} {
+	for _, f := range []struct{ name, text string }{{".json", string(text) + "\n"}, {".md", all.page(out)}, {".svg", all.curves()}} {
 		if err := os.WriteFile(out+f.name, []byte(f.text), 0o644); err != nil {
 			return err
 		}

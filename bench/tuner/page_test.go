@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 )
@@ -28,5 +31,30 @@ func TestKeep(t *testing.T) {
 	}}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v, not %+v", r, want)
+	}
+}
+
+// TestWrite: a report is written after each task, and has each task once, whatever an earlier one had of those that are still to come.
+func TestWrite(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "page")
+	task := func(name, search string) result {
+		return result{Task: name, Points: 9, Reference: 9, Default: 2, Best: 1, Curves: map[string][][]float64{search: {{2, 1}}}}
+	}
+	for _, search := range []string{"random", "xgb"} {
+		r := report{Trials: 1, Seeds: 1, Batch: 1}
+		for _, name := range []string{"a", "b"} {
+			r.Tasks = append(r.Tasks, task(name, search))
+			if err := r.write(out); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var got report
+	text, err := os.ReadFile(out + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if err != nil || len(got.Tasks) != 2 || len(got.Tasks[0].Curves) != 2 || len(got.Tasks[1].Curves) != 2 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
