@@ -230,8 +230,9 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 	if !ok {
 		return nil, fmt.Errorf("nothing is known of the default schedule, %s %s", usual.Strategy, usual.Values)
 	}
-	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), Searches: searchesOf(known.Of(task))}
+	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), CPU: class.CPU, Searches: searchesOf(known.Of(task))}
 	g.Default, g.Best = pointOf(d), pointOf(ranked[0])
+	g.Date, _, _ = strings.Cut(d.Origin.Time, "T") // "" of estimates, which depend on no machine
 	return g, nil
 }
 
