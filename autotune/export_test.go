@@ -4,7 +4,7 @@ package autotune
 func (a *Agreement) Traces() map[string][]string {
 	all := map[string][]string{}
 	for f, c := range a.Schedules {
-		all[f] = traceLines(c.Trace)
+		all[f] = c.Trace.Lines()
 	}
 	return all
 }

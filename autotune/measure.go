@@ -130,7 +130,7 @@ func unbuildable(ctx context.Context, err error) (text string, ok bool) {
 func (t *tuner) keep(tr trial, a answer) error {
 	r := records.Record{
 		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
-		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: traceLines(tr.candidate.Trace)},
+		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: tr.candidate.Trace.Lines()},
 		Result:    a.measurement, Machine: a.machine,
 		Versions: records.Versions{Ripc: compile.Version, LLVM: t.llvm},
 		Origin:   tr.origin,

@@ -139,16 +139,7 @@ func seedOf(key string) uint64 {
 	return h.Sum64()
 }
 
-// traceLines are a trace's steps as records list them.
-func traceLines(t schedule.Trace) []string {
-	lines := []string{}
-	for _, s := range t {
-		lines = append(lines, s.String())
-	}
-	return lines
-}
-
-// traceOf is the inverse of traceLines.
+// traceOf is the inverse of schedule.Trace's Lines.
 func traceOf(lines []string) (schedule.Trace, error) {
 	var t schedule.Trace
 	for _, l := range lines {
@@ -163,7 +154,7 @@ func traceOf(lines []string) (schedule.Trace, error) {
 
 func traceKey(lines []string) string { return strings.Join(lines, "\n") }
 
-func (a *study) key(c space.Candidate) string { return traceKey(traceLines(c.Trace)) }
+func (a *study) key(c space.Candidate) string { return traceKey(c.Trace.Lines()) }
 
 // candidateOf is the point that a record says, if its schedule is still the one that was measured.
 func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
@@ -183,7 +174,7 @@ func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
 			return space.Candidate{}, false
 		}
 	}
-	return c, slices.Equal(traceLines(c.Trace), r.Trace)
+	return c, slices.Equal(c.Trace.Lines(), r.Trace)
 }
 
 // propose tells the search what came of candidates and asks it for others, none of which has been tried; with none, the task is done. It is

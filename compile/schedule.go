@@ -122,8 +122,8 @@ func prove(f *ir.Func) error {
 func traceLines(traces map[string]schedule.Trace) map[string][]string {
 	lines := map[string][]string{}
 	for name, t := range traces {
-		for _, s := range t {
-			lines[name] = append(lines[name], s.String())
+		if len(t) > 0 {
+			lines[name] = t.Lines()
 		}
 	}
 	return lines

@@ -23,6 +23,15 @@ func (t Trace) String() string {
 	return b.String()
 }
 
+// Lines are the steps' texts, as records and descriptions list them; none is an empty list.
+func (t Trace) Lines() []string {
+	lines := make([]string, 0, len(t))
+	for _, s := range t {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
 // ParseTrace reads steps, one a line or separated by ";". "#" starts a comment. Steps and errors carry file and
 // line.
 func ParseTrace(file, text string) (Trace, error) {

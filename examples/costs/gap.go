@@ -239,20 +239,11 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 // of is the record of a schedule.
 func of(all []records.Record, t schedule.Trace) (records.Record, bool) {
 	for _, r := range all {
-		if slices.Equal(r.Candidate.Trace, linesOf(t)) {
+		if slices.Equal(r.Candidate.Trace, t.Lines()) {
 			return r, true
 		}
 	}
 	return records.Record{}, false
-}
-
-// linesOf are the steps of a trace as records have them.
-func linesOf(t schedule.Trace) []string {
-	lines := []string{}
-	for _, s := range t {
-		lines = append(lines, s.String())
-	}
-	return lines
 }
 
 // searchesOf counts the schedules that each search has proposed, those that could not be built included.
