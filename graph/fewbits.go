@@ -78,7 +78,7 @@ func Decompose(w *Tensor) (few *FewBits, why Verdict) {
 	if few, why = DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return few, why
 	}
-	if Nearly(w) != nil {
+	if nearlyFew(w) != nil {
 		return nil, why // signs with roundings lie on a grid as well, which is nobody's wish
 	}
 	for _, near := range []float64{0, nearly} {

@@ -20,6 +20,11 @@ func Nearly(w *Tensor) *Tensor {
 	if few, why := DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return nil
 	}
+	return nearlyFew(w)
+}
+
+// nearlyFew is Nearly of weights that have not few bits as they are.
+func nearlyFew(w *Tensor) *Tensor {
 	outs := w.Shape[len(w.Shape)-1]
 	near := &Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
 	for o := range outs {
