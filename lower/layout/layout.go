@@ -126,7 +126,7 @@ type Conv struct {
 	To     Form        // of the output
 	Made   Multiples   // what the output is, in a form of integers
 	Counts *Counts     // the Algorithms that count words, and those of tables
-	Tables *Tables     // Algorithms Table4, Table5 and Table6
+	Tables *Tables     // the Algorithms that look counts up
 	Sums   *Sums       // Algorithm Float
 	Dots   *Dots       // Algorithm Dot
 }
@@ -149,14 +149,14 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes
 	}
-	switch by {
-	case Table4, Table5, Table6:
+	switch group := algorithms()[by].group; {
+	case group > 0:
 		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
-		c.Tables = newTables(f, c.Counts, algorithms()[by].group)
+		c.Tables = newTables(f, c.Counts, group)
 		c.Tables.Bounded = t.BoundedLookups()
-	case Float:
+	case by == Float:
 		c.Sums = newSums(f, &x)
-	case Dot:
+	case by == Dot:
 		c.Dots = newDots(f, &x, t.SignedBytes())
 	default:
 		words := by.counted()
