@@ -70,15 +70,18 @@ type Lookups struct {
 	Stored  float64 // as in targets.LookupCosts
 	Spilled bool    // sums that are kept do not fit the registers
 	Beside  bool    // tables are read from memory beside look-ups, at no cost
+	Looped  bool    // words of channels that are kept are a loop behind the look-ups, which reads their sums from memory
 }
 
 // LookUps is the cost of a row for a register of filters: for each look-up that and an addition, and the loads of tables and of entries, which a
 // tile of so many registers of filters shares, and which cores that wait for their operands do not hide; adding bytes to the sums, which are in
 // registers if they are kept, and in memory at the end; and beginning a tile. The numbers are fitted to the estimated cycles of layers with 16 to 128
 // channels of 1 to 3 bits on rpi3, rpi4 and rpi5, those for tables of several registers to convs B, C and D on rpi5, and for kept sums that
-// do not fit the registers to convs A, B and D on rpi3.
+// do not fit the registers to convs A, B and D on rpi3. That of sums which a loop over words reads from memory is fitted to nine layers of SqueezeNet of 2 and 3 bits on a Zen 4,
+// 1x1 and 3x3, with tiles that are written out beside those that are not: what memory costs there is 7 to 21 of the operations of a register.
 func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
-	const start = 20 // loops, addresses, thresholds
+	const start = 20  // loops, addresses, thresholds
+	const looped = 16 // a store, loads of each word's part, and a wait for both
 	load := 0.5
 	switch {
 	case t.InOrder:
@@ -100,6 +103,9 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 	}
 	if kept {
 		ops += still*float64(s.Adds-1) + each
+		if s.Looped {
+			ops += looped
+		}
 	} else {
 		ops += each * float64(s.Adds)
 	}

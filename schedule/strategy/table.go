@@ -9,6 +9,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
 	"ripc/targets/isa"
@@ -146,10 +147,17 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			if target.Stored > 0 {
 				tiles = tile.Domain[:min(positions/window, len(tile.Domain))]
 			}
+			written := positions
+			if k == 1 {
+				written = min(positions, l.written(n, run))
+			}
+			if tile.Default > written {
+				tiles = append(tiles, tileKnob(l, written).Default)
+			}
 			parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
 			for _, m := range tiles {
 				row := cost.Row{Width: window * l.out.extent(ir.Col), Tile: window * m}
-				looked.Spilled = window*m > fits
+				looked.Spilled, looked.Looped = window*m > fits, window*m > written
 				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
 				if c < least || c == least && k == d.kept {
 					tile.Default, least = m, c
@@ -163,6 +171,27 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 		d.filters, d.tile.Default = all, m
 	}
 	return d
+}
+
+// written is how many positions at most, one or more, a tile has whose words of so many filters are written out behind the look-ups of a run of groups: sums in registers have no
+// index. It is by the estimate that unroll goes by.
+func (l *Layer) written(filters, run int) int {
+	words := l.wordsOf(Values{"filters": filters})
+	loop := ir.FindLoop(l.Func.Body, l.out.loop(ir.Word))
+	if words <= 1 || loop == nil {
+		return math.MaxInt
+	}
+	const tables, widened = 24, 24 // what makes tables; what adds bytes to wider sums, a position and a nest of look-ups
+	looked, groups, window := 0, l.sum.extent(ir.Reduce), max(1, l.window())
+	for _, n := range []int{min(run, groups), groups % run} {
+		if n == 0 {
+			continue
+		}
+		if looked += n * size.Of(&ir.Call{}); l.sumBits() > ir.U8.Bits() {
+			looked += widened
+		}
+	}
+	return window * max(1, (size.Preferred-tables)/(words*size.Of(loop.Body)+window*looked))
 }
 
 // shareKnob is how many of the words of a mean share tables, of which so many filters are looked up at once.
