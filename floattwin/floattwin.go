@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -54,8 +55,8 @@ func (t *twin) add(n *graph.Node) error {
 		return t.layer(&m)
 	case n.Op == "shift_norm":
 		return t.norm(&m)
-	case n.Op == "int_add":
-		m.Op, m.Attrs, m.Weights = "add", &graph.BinaryOpAttrs{}, nil
+	case n.Op == "int_add" || n.Op == "int_mul":
+		m.Op, m.Attrs, m.Weights = strings.TrimPrefix(n.Op, "int_"), &graph.BinaryOpAttrs{}, nil
 		return t.append(&m)
 	case slices.Contains([]string{"quantize", "threshold", "sign", "fake_quant", "round"}, n.Op):
 		return t.relu(&m)

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"math"
 
 	"ripc/graph/scalar"
@@ -102,8 +103,16 @@ func (f FixedPoint) Times(v int64) int64 {
 	return (high + half) >> max(0, -f.Shift)
 }
 
-// IntAddAttrs belongs to int_add: the sum of two tensors of levels of 8 bits, axes of extent 1 being repeated, as levels of
-// another type; with Sub the difference. a and b are the integers of their elements. With FloatRequantization these are what the caller sees, and the level is
+// IntPair is what int_add and int_mul make of two tensors of levels of 8 bits, axes of extent 1 being repeated: levels of another type, from Low
+// to High, by Form, which is FloatRequantization or FixedRequantization.
+type IntPair struct {
+	Form Requantization
+	scalar.LevelType
+	Low, High int
+}
+
+// IntAddAttrs belongs to int_add: the sum of a and b, the integers of two elements; with Sub the difference.
+// With FloatRequantization these are what the caller sees, and the level is
 //
 //	clip(round(fma(a, A, fma(b, B, C))) + t), half to even, t being the level that the caller sees as 0
 //
@@ -113,11 +122,23 @@ func (f FixedPoint) Times(v int64) int64 {
 //
 // where each product is that of FixedPointOf the number: ADD of TFLite. Clip is to Low..High.
 type IntAddAttrs struct {
-	Form Requantization
-	scalar.LevelType
-	Low, High int
-	A, B, C   float64
-	Sub       bool // FixedRequantization: the second product is taken from the first
+	IntPair
+	A, B, C float64
+	Sub     bool // FixedRequantization: the second product is taken from the first
+}
+
+// IntMulAttrs belongs to int_mul: the product of a and b, levels of two elements less their zero points. With FloatRequantization the level is
+//
+//	clip(round(f32(a * b) * By + (z - t)) + t), half to even, z being the level that stands for 0, t the one that the caller sees as 0
+//
+// in f32, product and sum each rounded, as onnxruntime computes QLinearMul. With FixedRequantization it is
+//
+//	clip(By * (a * b) + z)
+//
+// where the product is that of FixedPointOf(By): MUL of TFLite. Clip is to Low..High.
+type IntMulAttrs struct {
+	IntPair
+	By float64
 }
 
 // CallerZero is the level that the caller sees as 0.
@@ -302,7 +323,8 @@ func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 	return g.inferInteger(n, x, a.Integer, y.Shape, y.Layout)
 }
 
-func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error) {
+// inferPair is the result of n, an op of two tensors of levels of 8 bits.
+func (g *Graph) inferPair(n *Node, in []*Value, a *IntPair) (*Value, error) {
 	if len(in) != 2 {
 		return nil, g.Errorf(n, "", "has %d inputs, want 2", len(in))
 	}
@@ -318,6 +340,17 @@ func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error)
 	if err != nil {
 		return nil, err
 	}
+	if a.Form != FloatRequantization && a.Form != FixedRequantization {
+		return nil, g.Errorf(n, "use float or fixed_point", "requantize %s", a.Form)
+	}
+	return &Value{Shape: shape, Layout: in[0].Layout, LevelType: a.LevelType}, nil
+}
+
+func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error) {
+	y, err := g.inferPair(n, in, &a.IntPair)
+	if err != nil {
+		return nil, err
+	}
 	for _, v := range []float64{a.A, a.B, a.C} {
 		switch {
 		case a.Form == FloatRequantization && float64(float32(v)) == v && math.Abs(v) < 1<<20:
@@ -326,5 +359,16 @@ func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error)
 			return nil, g.Errorf(n, "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point", "factors %v, %v and %v", a.A, a.B, a.C)
 		}
 	}
-	return &Value{Shape: shape, Layout: in[0].Layout, LevelType: a.LevelType}, nil
+	return y, nil
+}
+
+// maxPairFactor bounds the factor of int_mul: products of two levels have 16 bits and a sign, which leaves 15, one of them for the zero point.
+const maxPairFactor = 1 << 14
+
+func inferIntMul(g *Graph, n *Node, in []*Value, a *IntMulAttrs) (*Value, error) {
+	y, err := g.inferPair(n, in, &a.IntPair)
+	if err == nil && (!(a.By >= 0 && a.By < maxPairFactor) || a.Form == FloatRequantization && float64(float32(a.By)) != a.By) {
+		err = g.Errorf(n, fmt.Sprintf("a number from 0 to %d, one of f32 with requantize float", maxPairFactor), "factor %v", a.By)
+	}
+	return y, err
 }

@@ -189,11 +189,19 @@ func (a *IntegerAttrs) String() string {
 }
 
 func printIntAdd(_ *Node, a *IntAddAttrs) string {
-	s := fmt.Sprintf(" requantize=%s%s factors=%g,%g,%g", a.Form, resultString(a.LevelType, a.Low, a.High), a.A, a.B, a.C)
+	s := fmt.Sprintf("%s factors=%g,%g,%g", pairString(&a.IntPair), a.A, a.B, a.C)
 	if a.Sub {
 		s += " sub"
 	}
 	return s
+}
+
+func printIntMul(_ *Node, a *IntMulAttrs) string {
+	return fmt.Sprintf("%s factor=%g", pairString(&a.IntPair), a.By)
+}
+
+func pairString(a *IntPair) string {
+	return fmt.Sprintf(" requantize=%s%s", a.Form, resultString(a.LevelType, a.Low, a.High))
 }
 
 // resultString is the type of the levels that an integer op makes, from low to high.

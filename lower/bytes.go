@@ -185,7 +185,7 @@ func (l *lowering) bytesOf(f *family) (form layout.Form, ok bool) {
 // writesBytes reports whether the stage of n can write levels as bytes.
 func (l *lowering) writesBytes(n *graph.Node) bool {
 	switch n.Op {
-	case "bconv2d", "fconv2d", "int_add":
+	case "bconv2d", "fconv2d", "int_add", "int_mul":
 		return true
 	case "quantize":
 		_, floats := l.quantized(n)
@@ -199,7 +199,7 @@ func (l *lowering) readsBytes(n *graph.Node, tensor string) bool {
 	switch n.Op {
 	case "bconv2d", "window_sum":
 		return n.Inputs[0] != tensor || l.choices[n.Name].Algorithm.ReadsBytes()
-	case "fconv2d", "int_add", "dequantize":
+	case "fconv2d", "int_add", "int_mul", "dequantize":
 		return true
 	}
 	return false

@@ -55,7 +55,8 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"eltwise":          with((*lowering).eltwise),
 		"shift_levels":     with((*lowering).shiftLevels),
 		"level_thresholds": with((*lowering).levelThresholds),
-		"int_add":          with((*lowering).intAdd),
+		"int_add":          pairwise(ops.IntAdd),
+		"int_mul":          pairwise(ops.IntMul),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -155,11 +156,13 @@ func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *l
 	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType, form), 0, graph.NoReason, src, rows, dst.buf)
 }
 
-// intAdd lowers the sum of two tensors of levels.
-func (l *lowering) intAdd(n *graph.Node, a *graph.IntAddAttrs, x *layout.Tensor, src string) {
-	y, buf := l.read(n, n.Inputs[1])
-	form, dst := l.store(n)
-	l.stage(n, ops.IntAdd(a, *x, y, form), 0, graph.NoReason, src, buf, dst.buf)
+// pairwise is the rule of what makes levels of those of two tensors.
+func pairwise[A any](of func(a *A, x, y layout.Tensor, to layout.Form) *ir.Func) rule {
+	return with(func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src string) {
+		y, buf := l.read(n, n.Inputs[1])
+		form, dst := l.store(n)
+		l.stage(n, of(a, *x, y, form), 0, graph.NoReason, src, buf, dst.buf)
+	})
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.

@@ -13,7 +13,7 @@ func arithmetic(op string, kind int) func(*builder) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if y, err := b.integerSum(op, t.Int8(0, 0)); y != "" || err != nil {
+		if y, err := b.integerPair(op, t.Int8(0, 0)); y != "" || err != nil {
 			return y, err
 		}
 		y, err := b.binary(op)

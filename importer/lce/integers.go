@@ -201,9 +201,9 @@ func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w 
 	})
 }
 
-// integerSum is ADD or SUB of integers; "" if it is none.
-func (b *builder) integerSum(op string, act int) (string, error) {
-	if op != "add" && op != "sub" || !b.ofIntegers(2) || len(b.input(0).shape) != len(b.input(1).shape) {
+// integerPair is ADD, SUB or MUL of integers; "" if it is none.
+func (b *builder) integerPair(op string, act int) (string, error) {
+	if op == "div" || !b.ofIntegers(2) || len(b.input(0).shape) != len(b.input(1).shape) {
 		return "", nil
 	}
 	x, err := b.integers(0)
@@ -214,18 +214,25 @@ func (b *builder) integerSum(op string, act int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a := &graph.IntAddAttrs{Form: graph.FixedRequantization, Sub: op == "sub"}
-	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
+	p := graph.IntPair{Form: graph.FixedRequantization}
+	if p.LevelType, p.Low, p.High, err = b.result(act); err != nil {
 		return "", err
 	}
-	twice := 2 * max(x.Scale, y.Scale)
-	a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
-	sum, err := b.add("int_add", a, nil, x.Name, y.Name)
+	made := ""
+	if op == "mul" {
+		by := float32(x.Scale) * float32(y.Scale) / float32(p.Scale) // TFLite multiplies and divides in f32
+		made, err = b.add("int_mul", &graph.IntMulAttrs{IntPair: p, By: graph.FixedPointOf(float64(by)).Real()}, nil, x.Name, y.Name)
+	} else {
+		a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
+		twice := 2 * max(x.Scale, y.Scale)
+		a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
+		made, err = b.add("int_add", a, nil, x.Name, y.Name)
+	}
 	if err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
 		return "", nil
 	}
-	return sum, nil
+	return made, nil
 }
 
 // integerPool is AVERAGE_POOL_2D of integers, without padding; "" if it is none: a convolution of each channel with weights of 1.

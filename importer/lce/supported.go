@@ -42,7 +42,7 @@ func supported() map[string]handler {
 
 		"ADD":          {false, 2, 2, "add; int_add", broadcast, arithmetic("add", optAdd)},
 		"SUB":          {false, 2, 2, "sub; int_add", broadcast, arithmetic("sub", optSub)},
-		"MUL":          {false, 2, 2, "mul", broadcast, arithmetic("mul", optMul)},
+		"MUL":          {false, 2, 2, "mul; int_mul", broadcast, arithmetic("mul", optMul)},
 		"DIV":          {false, 2, 2, "div", broadcast, arithmetic("div", optDiv)},
 		"RELU":         {false, 1, 1, "relu", "", simple("relu")},
 		"RELU6":        {false, 1, 1, "relu6", "", simple("relu6")},

@@ -395,8 +395,15 @@ func (b *budget) rows(w *array, by *flattened) (*array, error) {
 	return out, nil
 }
 
-// lowerQLinearAdd adds two tensors of integers. Inputs: a, its scale and zero point, b, its own, scale and zero point of y.
-func lowerQLinearAdd(n *node) ([]*tensor, error) {
+func lowerQLinearAdd(n *node) ([]*tensor, error) { return n.linearPair((*builder).intAdd) }
+
+func lowerQLinearMul(n *node) ([]*tensor, error) { return n.linearPair((*builder).intMul) }
+
+// intPair emits what is made of levels x and y of parameters p and q, as levels of parameters r.
+type intPair func(b *builder, p, q, r *quantParams, x, y *graph.Value) (*graph.Value, error)
+
+// linearPair makes integers of those of two tensors. Inputs: a, its scale and zero point, b, its own, scale and zero point of y.
+func (n *node) linearPair(emit intPair) ([]*tensor, error) {
 	var q [3]*quantParams
 	for k := range q {
 		var err error
@@ -420,7 +427,7 @@ func lowerQLinearAdd(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := n.b.intAdd(q[0], q[1], q[2], x.value, y.value)
+	v, err := emit(n.b, q[0], q[1], q[2], x.value, y.value)
 	if err != nil {
 		return nil, err
 	}
@@ -431,14 +438,22 @@ func lowerQLinearAdd(n *node) ([]*tensor, error) {
 	return one(n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2]))
 }
 
-// intAdd emits the sum of levels x and y of parameters p and q as levels of parameters r: onnxruntime's, which adds what
-// does not depend on them up first.
+// intAdd is the intPair of a sum: onnxruntime's, which adds what does not depend on the levels up first.
 func (b *builder) intAdd(p, q, r *quantParams, x, y *graph.Value) (*graph.Value, error) {
 	one, two := p.scale/r.scale, q.scale/r.scale
 	rest := float32(r.zero) - f32.Fma(one, float32(p.zero), f32.Mul(two, float32(q.zero)))
-	a := &graph.IntAddAttrs{Form: graph.FloatRequantization, LevelType: r.levelType(), A: float64(one), B: float64(two), C: float64(rest)}
-	a.High = a.Top()
-	return b.emit("int_add", a, nil, x, y)
+	return b.emit("int_add", &graph.IntAddAttrs{IntPair: pairOf(r), A: float64(one), B: float64(two), C: float64(rest)}, nil, x, y)
+}
+
+// intMul is the intPair of a product.
+func (b *builder) intMul(p, q, r *quantParams, x, y *graph.Value) (*graph.Value, error) {
+	return b.emit("int_mul", &graph.IntMulAttrs{IntPair: pairOf(r), By: float64(f32.Mul(p.scale, q.scale) / r.scale)}, nil, x, y)
+}
+
+// pairOf are all levels of parameters r.
+func pairOf(r *quantParams) graph.IntPair {
+	t := r.levelType()
+	return graph.IntPair{Form: graph.FloatRequantization, LevelType: t, High: t.Top()}
 }
 
 // lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point, those of y.

@@ -253,7 +253,7 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
 	rows := map[string]map[int][2]int{ // by the place of the tensor
 		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1, 2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
-		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
+		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "QLinearMul": {0: {1, 2}, 3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
 	}
 	for i, in := range p.Input {
 		if at, ok = rows[p.GetOpType()][i]; ok && tensors[in] {

@@ -88,6 +88,8 @@ func (b *builder) narrow(v *graph.Value, low, high int) {
 		a.Integer.Low, a.Integer.High = low, high
 	case *graph.IntAddAttrs:
 		a.Low, a.High = low, high
+	case *graph.IntMulAttrs:
+		a.Low, a.High = low, high
 	}
 }
 
@@ -118,12 +120,21 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) (*graph.Value, error) {
 			return nil, nil
 		}
 		return v, nil
-	case p.Op == "add" && len(p.Inputs) == 2:
+	case (p.Op == "add" || p.Op == "mul") && len(p.Inputs) == 2:
+		emit := intPair((*builder).intAdd)
+		if p.Op == "mul" {
+			emit = (*builder).intMul
+		}
 		x, y := b.behind.Of(values[p.Inputs[0]]), b.behind.Of(values[p.Inputs[1]])
 		if x == nil || y == nil {
 			return nil, nil
 		}
-		return b.intAdd(paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y)
+		v, err := emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y)
+		if err != nil {
+			p.Note = fmt.Sprintf("not computed in integers: %v", err)
+			return nil, nil
+		}
+		return v, nil
 	case p.Op == "global_avg_pool":
 		x := b.behind.Of(values[p.Inputs[0]])
 		if x == nil {

@@ -199,6 +199,7 @@ func integers(add adder) {
 	add("MatMulInteger", op{min: 2, max: 4, lower: lowerMatMulInteger, moves: true, becomes: "int_dense", limits: "a constant matrix on the right; a Cast to float behind it"})
 	add("QGemm", op{family: microsoft, min: 6, max: 9, attrs: []string{"alpha", "transA", "transB"}, lower: lowerQGemm, moves: true, becomes: "int_dense", limits: linear})
 	add("QLinearAdd", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearAdd, moves: true, becomes: "int_add", limits: "of two tensors that depend on an input"})
+	add("QLinearMul", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearMul, moves: true, becomes: "int_mul", limits: "of two tensors that depend on an input"})
 	add("QLinearGlobalAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"channels_last"}, lower: lowerQLinearGlobalAveragePool, moves: true, becomes: "int_conv2d", limits: "channels_last 0"})
 }
 

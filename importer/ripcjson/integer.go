@@ -72,13 +72,31 @@ func (w *weightReader) integers() bool {
 }
 
 func readIntAdd(b *builder, n *rawNode, at string) *graph.IntAddAttrs {
-	a := &graph.IntAddAttrs{Form: parsed(b, n, at+"/requantize", graph.FloatRequantization, graph.ParseRequantization), Sub: b.doc.flag(at + "/sub")}
-	a.LevelType, a.Low, a.High = b.result(at)
+	a := &graph.IntAddAttrs{IntPair: b.pair(n, at), Sub: b.doc.flag(at + "/sub")}
 	a.A, a.B, a.C = b.doc.number(at+"/factors/0", 0), b.doc.number(at+"/factors/1", 0), b.doc.number(at+"/factors/2", 0)
 	return a
 }
 
 func writeIntAdd(a *graph.IntAddAttrs) object {
-	o := object{{"requantize", a.Form.String()}, {"factors", []float64{a.A, a.B, a.C}}}
-	return append(append(o, only(a.Sub, "sub", true)...), resultObject(a.LevelType, a.Low, a.High)...)
+	o := object{{"factors", []float64{a.A, a.B, a.C}}}
+	return append(append(o, only(a.Sub, "sub", true)...), pairObject(&a.IntPair)...)
+}
+
+func readIntMul(b *builder, n *rawNode, at string) *graph.IntMulAttrs {
+	return &graph.IntMulAttrs{IntPair: b.pair(n, at), By: b.doc.number(at+"/factor", 0)}
+}
+
+func writeIntMul(a *graph.IntMulAttrs) object {
+	return append(object{{"factor", a.By}}, pairObject(&a.IntPair)...)
+}
+
+// pair reads what ops of two tensors of levels have in common.
+func (b *builder) pair(n *rawNode, at string) graph.IntPair {
+	p := graph.IntPair{Form: parsed(b, n, at+"/requantize", graph.FloatRequantization, graph.ParseRequantization)}
+	p.LevelType, p.Low, p.High = b.result(at)
+	return p
+}
+
+func pairObject(p *graph.IntPair) object {
+	return append(object{{"requantize", p.Form.String()}}, resultObject(p.LevelType, p.Low, p.High)...)
 }

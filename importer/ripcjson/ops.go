@@ -36,6 +36,7 @@ var formats = sync.OnceValue(func() map[string]format {
 			return &graph.DenseAttrs{Integer: b.integer(n, at)}
 		}, writeDense),
 		"int_add":          form(readIntAdd, writeIntAdd),
+		"int_mul":          form(readIntMul, writeIntMul),
 		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
 		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
 			a := readConvTranspose(b, n, at)

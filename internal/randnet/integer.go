@@ -1,5 +1,7 @@
 package randnet
 
+import "math"
+
 // integer adds a layer of integers over the current levels; the result is levels of 8 bits, or f32.
 func (b *modelBuilder) integer() {
 	attrs, op := map[string]any{}, "int_dense"
@@ -62,8 +64,8 @@ func (b *modelBuilder) result(attrs map[string]any) {
 	}
 }
 
-// integerSum adds the current levels, an image of 8 bits, and others up.
-func (b *modelBuilder) integerSum() {
+// integerPair adds the current levels, an image of 8 bits, and others up, or multiplies them.
+func (b *modelBuilder) integerPair() {
 	cur, c := b.cur, b.shape[3]
 	switch b.r.IntN(4) { // two of an axis of one that is repeated
 	case 0:
@@ -82,6 +84,13 @@ func (b *modelBuilder) integerSum() {
 		attrs["requantize"], attrs["sub"] = "fixed_point", b.r.IntN(3) == 0
 		attrs["factors"] = []float64{float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<20)) / (1 << 38)}
 	}
+	op := "int_add"
+	if b.r.IntN(3) == 0 {
+		op = "int_mul"
+		delete(attrs, "factors")
+		delete(attrs, "sub")
+		attrs["factor"] = float64(float32(math.Exp(3*b.r.NormFloat64() - 5)))
+	}
 	b.result(attrs)
-	b.addTo(in, "int_add", attrs)
+	b.addTo(in, op, attrs)
 }

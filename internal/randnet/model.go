@@ -212,7 +212,7 @@ func (b *modelBuilder) step() {
 	case b.bits > 0 && b.shift == 0 && (len(b.shape) == 4 || len(b.shape) == 2) && b.r.IntN(5) == 0:
 		b.integer()
 	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
-		b.integerSum()
+		b.integerPair()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(10) {
 		case 0:

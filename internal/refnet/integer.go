@@ -91,15 +91,8 @@ func byMultiplier(x int32, m float64, coarse bool) int64 {
 
 // intAdd is the sum of two tensors of levels; axes of extent 1 are repeated.
 func intAdd(l *layer, a *graph.IntAddAttrs) {
-	operand := func(k, i int) int64 {
-		x, p := l.vals[l.n.Inputs[k]], position(i, l.y.shape)
-		for d := range p {
-			p[d] %= x.shape[d]
-		}
-		return int64(x.F[index(p, x.shape)])
-	}
 	for i := range l.y.F {
-		p, q := operand(0, i), operand(1, i)
+		p, q := l.operand(0, i), l.operand(1, i)
 		if a.Form == graph.FloatRequantization {
 			p, q = callers(l.g.Value(l.n.Inputs[0]), p), callers(l.g.Value(l.n.Inputs[1]), q)
 			sum := f32.Fma(float32(p), float32(a.A), f32.Fma(float32(q), float32(a.B), float32(a.C)))
@@ -112,4 +105,26 @@ func intAdd(l *layer, a *graph.IntAddAttrs) {
 		}
 		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(s+t), a.C, false))
 	}
+}
+
+// intMul is the product of two tensors of levels; axes of extent 1 are repeated.
+func intMul(l *layer, a *graph.IntMulAttrs) {
+	for i := range l.y.F {
+		product := l.operand(0, i) * l.operand(1, i)
+		if a.Form == graph.FloatRequantization {
+			sum := f32.Mul(float32(product), float32(a.By)) + float32(callers(l.out, 0))
+			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callers(l.out, 0))
+			continue
+		}
+		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(product), a.By, false))
+	}
+}
+
+// operand is the integer of input k that element i of the result is made of.
+func (l *layer) operand(k, i int) int64 {
+	x, p := l.vals[l.n.Inputs[k]], position(i, l.y.shape)
+	for d := range p {
+		p[d] %= x.shape[d]
+	}
+	return int64(x.F[index(p, x.shape)])
 }

@@ -52,6 +52,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			intLayer(l, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: a.Integer}, []int{1, 1, w[0], w[1]})
 		}),
 		"int_add":  with(intAdd),
+		"int_mul":  with(intMul),
 		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"batch_norm": with(func(l *layer, a *graph.BatchNormAttrs) {

@@ -194,7 +194,7 @@ func other(t *rapid.T) *ir.Func {
 	case 18:
 		right := slices.Clone(s)
 		right[intRange(t, 0, 3, "repeated")] = 1
-		a := &graph.IntAddAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.25}, A: 0.5, B: 0.25, C: 0.125, High: 255}
+		a := &graph.IntAddAttrs{IntPair: graph.IntPair{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.25}, High: 255}, A: 0.5, B: 0.25, C: 0.125}
 		a.Form = rapid.SampledFrom([]graph.Requantization{graph.FloatRequantization, graph.FixedRequantization}).Draw(t, "requantization")
 		levels := func(shape []int, what string) layout.Tensor {
 			return layout.Tensor{Value: graph.Value{LevelType: a.LevelType, Shape: shape}, Form: lies.Draw(t, what)}

@@ -125,6 +125,12 @@ for name, dtype, shapes in [("qadd_u8", np.uint8, ([2, 6, 7, 5], [2, 6, 7, 5])),
     z = 128 if dtype == np.uint8 else 0
     n.done(n("QLinearAdd", a, n.f(0.0213), n.const(z - 5, dtype), b, n.f(0.0371), n.const(z + 11, dtype), n.f(0.0518), n.const(z + 2, dtype), domain="com.microsoft"))
 
+for name, dtype, shapes in [("qmul_u8", np.uint8, ([2, 6, 7, 5], [2, 6, 7, 5])), ("qmul_s8", np.int8, ([2, 6, 7, 5], [2, 6, 7, 5])), ("qmul_repeated", np.int8, ([2, 6, 7, 5], [2, 6, 1, 1]))]:
+    n = Net(name, 32)
+    a, b = n.input(dtype, *shapes[0]), n.input(dtype, *shapes[1])
+    z = 128 if dtype == np.uint8 else 0  # products are twentieths of the new scale, so that many lie between two levels
+    n.done(n("QLinearMul", a, n.f(0.02), n.const(z - 5, dtype), b, n.f(0.03), n.const(z + 11, dtype), n.f(0.012), n.const(z + 2, dtype), domain="com.microsoft"))
+
 for name, dtype in [("qmean_u8", np.uint8), ("qmean_s8", np.int8)]:
     n = Net(name, 31)
     z = 128 if dtype == np.uint8 else 0
@@ -177,6 +183,9 @@ for seed, dtype in enumerate([np.uint8, np.int8]):
 n = Net("qdq_float_bias", 60)
 x = n.input(np.uint8, 1, 6, 8, 8)
 n.done(n.quantize(qdq_conv(n, n.dequantize(x, 0.02, 121, np.uint8), 6, 10, 3, 0.02, np.uint8, bias="float"), 0.05, 120, np.uint8))
+n = Net("qdq_mul", 62)  # a number for each channel, as squeeze and excitation has it
+a, b = n.input(np.uint8, 1, 6, 8, 8), n.input(np.uint8, 1, 6, 1, 1)
+n.done(n.quantize(n("Relu", n("Mul", n.dequantize(a, 0.02, 121, np.uint8), n.dequantize(b, 0.03, 0, np.uint8))), 0.012, 0, np.uint8))
 n = Net("qdq_matmul", 61)
 x = n.input(np.uint8, 2, 5, 24)
 w = n.dequantize(n.const(n.weights(24, 12), np.int8), 0.01, 0, np.int8)

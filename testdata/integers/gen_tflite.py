@@ -102,6 +102,13 @@ class Net:
             return self.op(OP.SUB, [a, b], y, s.BuiltinOptions.SubOptions, t, 2)
         return self.op(OP.ADD, [a, b], y, s.BuiltinOptions.AddOptions, t, 2)
 
+    def mul(self, a, b, yq, act=0):
+        dtype = {v: k for k, v in TYPES.items()}[self.g.tensors[a].type]
+        t = s.MulOptionsT()
+        t.fusedActivationFunction = act
+        y = self.tensor(np.maximum(self.g.tensors[a].shape, self.g.tensors[b].shape), dtype, *yq)
+        return self.op(OP.MUL, [a, b], y, s.BuiltinOptions.MulOptions, t, 2)
+
     def pool(self, x, kind, k, stride, shape, act=0):
         dtype = {v: k for k, v in TYPES.items()}[self.g.tensors[x].type]
         t = s.Pool2DOptionsT()
@@ -181,6 +188,12 @@ for dtype, t in [(np.int8, "s8"), (np.uint8, "u8")]:
         n = Net("tfl_conv_tensor_s8", 12)
         x = n.input((2, 9, 8, 5), dtype, 0.031, z - 4)
         n.done(n.conv(x, (2, 9, 8, 12), 12, 3, dtype, (0.37, z + 7), per=False))
+    n = Net(f"tfl_mul_{t}", 13)
+    a, b = n.input((1, 6, 7, 19), dtype, 0.02, z + 9), n.input((1, 6, 7, 19), dtype, 0.05, z - 6)
+    n.done(n.mul(a, b, (0.01, z + 2)))  # many products are halves of the new scale
+    n = Net(f"tfl_mul_channels_{t}", 15)  # by a number for each channel, as squeeze and excitation has it, that is larger than the result's scale
+    a, b = n.input((2, 6, 7, 19), dtype, 0.3, z + 9), n.input((2, 1, 1, 19), dtype, 1 / 16, z - 128 if t == "s8" else 0)
+    n.done(n.mul(a, b, (0.006, z + 2), act=1))
     n = Net(f"tfl_block_{t}", 20)  # a residual block of MobileNetV2, pools and a classifier
     x = n.input((1, 12, 12, 3), dtype, 0.02, z - 4)
     x = n.conv(x, (1, 12, 12, 16), 16, 3, dtype, (0.0235, -128 + z), act=3)
