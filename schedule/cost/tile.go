@@ -48,10 +48,16 @@ func PowerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
 // Tile is the tile of at most most positions that covers a row of width w with the least work: positions computed twice by
 // the overlapping last tile, and half a position for loading the weights of each tile.
-func Tile(w, most int) int {
+func Tile(w, most int) int { return tile(w, most, 0.5) }
+
+// WholeTile is Tile of Whole sums, whose weights LLVM loads before all tiles: each is but a turn of a loop. By time on a Zen 4, 1x1 layers of 16 channels, 2 bits and 55 columns take 15 % less
+// with tiles of 5 positions, which compute none twice, than with those of 8.
+func WholeTile(w, most int) int { return tile(w, most, 0.2) }
+
+func tile(w, most int, start float64) int {
 	best, cost := 1, 1e30
 	for m := 1; m <= min(w, max(1, most)); m++ {
-		if c := float64((w+m-1)/m) * (float64(m) + 0.5); c <= cost {
+		if c := float64((w+m-1)/m) * (float64(m) + start); c <= cost {
 			best, cost = m, c
 		}
 	}

@@ -1,8 +1,11 @@
 package strategy
 
 import (
+	"math"
+
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
 )
@@ -433,6 +436,18 @@ func (b *builder) positions(t tiled) {
 	default:
 		b.unroll(b.find(t.position))
 	}
+}
+
+// writtenOut is how many positions at most, one or more, a tile has whose outputs, so many words of channels each, are written out beside what sums them up, which is so many
+// instructions a position; by the estimate that unroll goes by.
+func (l *Layer) writtenOut(words, sums int) int {
+	loop := ir.FindLoop(l.Func.Body, l.out.loop(ir.Word))
+	if !l.packed || loop == nil {
+		return math.MaxInt
+	}
+	const around = 24 // copies of the input, tables
+	window := max(1, l.window())
+	return window * max(1, (size.Preferred-around)/(words*size.Of(loop.Body)+window*sums))
 }
 
 // writeOut unrolls the innermost loops of the sums as far as the body stays small. It is the last step, when what else there

@@ -174,15 +174,14 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 }
 
 // written is how many positions at most, one or more, a tile has whose words of so many filters are written out behind the look-ups of a run of groups: sums in registers have no
-// index. It is by the estimate that unroll goes by.
+// index.
 func (l *Layer) written(filters, run int) int {
 	words := l.wordsOf(Values{"filters": filters})
-	loop := ir.FindLoop(l.Func.Body, l.out.loop(ir.Word))
-	if words <= 1 || loop == nil {
+	if words <= 1 {
 		return math.MaxInt
 	}
-	const tables, widened = 24, 24 // what makes tables; what adds bytes to wider sums, a position and a nest of look-ups
-	looked, groups, window := 0, l.sum.extent(ir.Reduce), max(1, l.window())
+	const widened = 24 // what adds bytes to wider sums, for a position and a nest of look-ups
+	looked, groups := 0, l.sum.extent(ir.Reduce)
 	for _, n := range []int{min(run, groups), groups % run} {
 		if n == 0 {
 			continue
@@ -191,7 +190,7 @@ func (l *Layer) written(filters, run int) int {
 			looked += widened
 		}
 	}
-	return window * max(1, (size.Preferred-tables)/(words*size.Of(loop.Body)+window*looked))
+	return l.writtenOut(words, looked)
 }
 
 // shareKnob is how many of the words of a mean share tables, of which so many filters are looked up at once.
