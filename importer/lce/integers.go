@@ -235,7 +235,7 @@ func (b *builder) integerPair(op string, act int) (string, error) {
 	return made, nil
 }
 
-// integerPool is AVERAGE_POOL_2D of integers, without padding; "" if it is none: a convolution of each channel with weights of 1.
+// integerPool is AVERAGE_POOL_2D of integers; "" if it is none: without padding a convolution of each channel with weights of 1.
 func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
 	if !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
@@ -253,7 +253,7 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	if p.Pad.Mode != graph.PadValid { // windows at borders have fewer pixels
 		for d := range 2 {
 			if before, after := graph.SamePadding(x.Shape[1+d], p.Kernel[d], p.Strides[d]); before+after > 0 {
-				return "", nil
+				return b.paddedPool(p, x, a)
 			}
 		}
 	}
@@ -261,6 +261,39 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	weights := map[string]*graph.Tensor{"bias": {Shape: []int{x.Channels()}, Data: slices.Repeat([]float32{zero}, x.Channels())}}
 	return b.eachChannel(x, p.Kernel, p.Strides, a, weights)
 }
+
+// paddedPool is integerPool where windows at borders have fewer pixels, with the result's type and levels in a: the mean of integers in f32, which
+// has the halves among the quotients as they are and no others, rounded as TFLite does. What it gives are the real numbers of the result's levels.
+func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, a *graph.IntegerAttrs) (string, error) {
+	if p.Kernel[0]*p.Kernel[1] > maxExactWindow {
+		return "", nil
+	}
+	y, err := b.eachChannel(x, [2]int{1, 1}, [2]int{1, 1}, &graph.IntegerAttrs{}, map[string]*graph.Tensor{})
+	if y == "" || err != nil {
+		return "", err
+	}
+	zero, one := graph.CallerZero(a.LevelType), func(v float64) map[string]*graph.Tensor {
+		return map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}
+	}
+	shift := float64(a.Zero - zero) // what the file's integers are more than those
+	for _, n := range []struct {
+		op      string
+		attrs   any
+		weights map[string]*graph.Tensor
+	}{
+		{"avg_pool", p, nil}, {"add", &graph.BinaryOpAttrs{}, one(shift)}, {"round", &graph.RoundAttrs{Mode: scalar.HalfAway}, nil},
+		{"clip", &graph.ClipAttrs{Min: float64(a.Low - zero), Max: float64(a.High - zero)}, nil},
+		{"sub", &graph.BinaryOpAttrs{}, one(shift)}, {"mul", &graph.BinaryOpAttrs{}, one(a.Scale)},
+	} {
+		if y, err = b.add(n.op, n.attrs, n.weights, y); err != nil {
+			return "", err
+		}
+	}
+	return y, nil
+}
+
+// maxExactWindow is for how many pixels quotient and shift, below 2^8 and each rounded by up to 2^-17, make no half of what is next to one, 2^-15 away.
+const maxExactWindow = 1 << 14
 
 // eachChannel adds up the windows of each channel of x.
 func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {

@@ -109,10 +109,10 @@ class Net:
         y = self.tensor(np.maximum(self.g.tensors[a].shape, self.g.tensors[b].shape), dtype, *yq)
         return self.op(OP.MUL, [a, b], y, s.BuiltinOptions.MulOptions, t, 2)
 
-    def pool(self, x, kind, k, stride, shape, act=0):
+    def pool(self, x, kind, k, stride, shape, act=0, same=False):
         dtype = {v: k for k, v in TYPES.items()}[self.g.tensors[x].type]
         t = s.Pool2DOptionsT()
-        t.padding, t.strideW, t.strideH, t.filterWidth, t.filterHeight, t.fusedActivationFunction = 1, stride, stride, k, k, act
+        t.padding, t.strideW, t.strideH, t.filterWidth, t.filterHeight, t.fusedActivationFunction = 0 if same else 1, stride, stride, k, k, act
         return self.op(kind, [x], self.tensor(shape, dtype, *self.q(x)), s.BuiltinOptions.Pool2DOptions, t, 2)
 
     def mean(self, x, yq):
@@ -172,6 +172,9 @@ for dtype, t in [(np.int8, "s8"), (np.uint8, "u8")]:
     n = Net(f"tfl_average_{t}", 7)
     x = n.input((1, 8, 8, 19), dtype, 0.02, z + 9)
     n.done(n.pool(x, OP.AVERAGE_POOL_2D, 3, 2, (1, 3, 3, 19)))
+    n = Net(f"tfl_average_same_{t}", 17)  # windows of 4, 6 and 9 pixels
+    x = n.input((1, 7, 8, 19), dtype, 0.02, z + 9)
+    n.done(n.pool(x, OP.AVERAGE_POOL_2D, 3, 1, (1, 7, 8, 19), act=3, same=True))
     n = Net(f"tfl_max_{t}", 8)
     x = n.input((1, 8, 8, 19), dtype, 0.02, z + 9)
     n.done(n.pool(x, OP.MAX_POOL_2D, 2, 2, (1, 4, 4, 19)))
