@@ -42,6 +42,23 @@ func TestWordPart(t *testing.T) {
 	}
 }
 
+// TestTapTile: sums that words of neighbouring taps would push out of the registers make tiles smaller where that computes no positions twice, or few.
+func TestTapTile(t *testing.T) {
+	m := targets.Target{VectorBits: 512, Registers: 32, CountOps: 1}
+	for _, c := range []struct{ words, width, pos int }{
+		{2, 56, 7}, {2, 28, 7}, {2, 13, 13}, {1, 27, 9}, {1, 10, 10}, {1, 56, 8},
+	} {
+		s := cost.Sum{Rows: 3, Cols: 3, Words: c.words, Bits: 32}
+		if pos := cost.TapTile(m, s, 2, c.width, 13); pos != c.pos {
+			t.Errorf("%d words, rows of %d: %d positions, want %d", c.words, c.width, pos, c.pos)
+		}
+	}
+	m.InOrder = true
+	if s := (cost.Sum{Rows: 3, Cols: 3, Words: 1, Bits: 32}); cost.InlineRow(m, s) {
+		t.Error("a core in order has other tiles")
+	}
+}
+
 // TestOneByOne: a core in order has registers for counts under way where an instruction takes one word.
 func TestOneByOne(t *testing.T) {
 	m := targets.Target{VectorBits: 128, Registers: 32, PairLoads: true}

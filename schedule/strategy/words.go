@@ -55,8 +55,7 @@ func partedKnobs(l *Layer) []Knob {
 
 // wordKnobs are partedKnobs. A sum that is written out whole has no loop in which positions share the loads of weights, and so little code that finding a
 // tile's place and its last, overlapping positions counts. So all blocks of channels of a tile come before the next one, where there are several and
-// their weights stay in the first cache. Weights of a block that is one vector, as wide ones make it, are better left in registers; such a tile is no larger than can be written out
-// with its sums: by time on a Zen 4, SqueezeNet's 1x1 layers of 16 channels and 2 and 3 bits take 17 to 21 % less, while blocks of two vectors take 3 and 12 % more by estimated cycles of rpi4 and rpi5. Sums shorter than the words that
+// their weights stay in the first cache. Weights of a block that is one vector, as wide ones make it, are better left in registers. Sums shorter than the words that
 // are counted are written out where that leaves registers.
 func wordKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)
@@ -71,16 +70,12 @@ func wordKnobs(l *Layer) []Knob {
 	s, planes, n := sumOf(l), l.sum.extent(ir.Plane), lanesOf(l, v)
 	vectors := cost.Vectors(l.Target, n, l.sumBits())
 	inside := cost.Whole(s, planes) && l.blocksInside(n, vectors)
-	whole, tile := cost.Whole(s, planes) && vectors == 1, cost.Tile
-	if whole {
-		tile = cost.WholeTile
-	}
-	if most := l.writtenSums(max(1, v[blocks]), whole); ks[at(tileW)].Default > most {
-		ks[at(tileW)].Default = tile(l.out.extent(ir.Col), most)
-	}
 	written := !l.short() || cost.WrittenShort(l.Target, s, planes, cost.Vectors(l.Target, n, l.wordBits()), inside)
 	if !written {
 		ks[at(unroll)].Default = 0
+	}
+	if !l.scattered {
+		ks[at(tileW)].Default = l.wordTile(ks[at(tileW)].Default, s, cost.Whole(s, planes) && vectors == 1, vectors, max(1, v[blocks]))
 	}
 	switch {
 	case !written || !cost.Whole(s, planes):
@@ -92,6 +87,23 @@ func wordKnobs(l *Layer) []Knob {
 		}
 	}
 	return ks
+}
+
+// wordTile is the tile, no larger than it is by registers, of so many words of channels of each position, whose sums are so many vectors. Whole sums of one vector, whose weights
+// stay in registers, are written out: by time on a Zen 4, SqueezeNet's 1x1 layers of 16 channels and 2 and 3 bits take 17 to 21 % less, while those of two vectors
+// take 3 and 12 % more so by estimated cycles of rpi4 and rpi5.
+func (l *Layer) wordTile(tile int, s cost.Sum, whole bool, vectors, words int) int {
+	w, choose := l.out.extent(ir.Col), cost.Tile
+	if whole {
+		choose = cost.WholeTile
+	}
+	if cost.InlineRow(l.Target, s) {
+		tile = cost.TapTile(l.Target, s, vectors, w, tile)
+	}
+	if most := l.writtenSums(words, whole); tile > most {
+		tile = choose(w, most)
+	}
+	return tile
 }
 
 // writtenSums is how many positions at most a tile has for which so many words of channels of each are written out, and the sums as well if they are to be whole.
