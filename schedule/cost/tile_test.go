@@ -22,6 +22,24 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// TestFloatLanes: sums of floats of one position that wait have more registers where all threads have blocks of them, and cores that find an order by themselves two units.
+func TestFloatLanes(t *testing.T) {
+	m := targets.Target{VectorBits: 128, Registers: 32, Threads: 4}
+	for _, c := range []struct{ channels, width, inOrder, others int }{
+		{1000, 1, 16, 32}, {512, 1, 16, 32}, {256, 1, 16, 32}, {128, 1, 16, 16}, {1000, 7, 8, 8}, {10, 1, 8, 8},
+	} {
+		for _, m.InOrder = range []bool{true, false} {
+			want := c.others
+			if m.InOrder {
+				want = c.inOrder
+			}
+			if n := cost.FloatLanes(m, c.channels, c.width); n != want {
+				t.Errorf("%d channels, rows of %d, in order %v: %d together, want %d", c.channels, c.width, m.InOrder, n, want)
+			}
+		}
+	}
+}
+
 // TestWordPart: a core in order has registers for what LLVM loads ahead, and where few words leave some, fewer channels at more positions.
 func TestWordPart(t *testing.T) {
 	m := targets.Target{VectorBits: 128, Registers: 32, InOrder: true}
