@@ -29,6 +29,16 @@ func byteLanes(arch string) []Instr {
 			}
 		}
 	}
+	if arch == "aarch64" { // whose registers hold the sums of four positions beside what is counted
+		const taps, filters = 3, 16
+		for _, words := range []int{2, 3, 4, 5, 6, 8} {
+			for positions := 1; positions <= 4; positions++ {
+				name := fmt.Sprintf("%s_xor_cnt_row_%dx%dx%dx%d", prefix, positions, taps, words, filters)
+				i := instr(XorCountRow, ir.U8, filters, words, xorPopcountRow(name, positions, taps, words, filters))
+				i.Positions, i.Taps, i.Copies = positions, taps, true
+			}
+		}
+	}
 	instr(PackCompare, ir.U32, 32, 0, packLE(prefix+"_pack_le_x32"))
 	instr(Clear, ir.U8, 4, 0, clearVector(prefix+"_clear_u8", ir.U8, 4, 2, 2))
 	instr(Clear, ir.U16, 4, 0, clearVector(prefix+"_clear_u16", ir.U16, 4, 2))
@@ -72,6 +82,24 @@ func xorPopcountTile(name string, words, filters int, spread bool) *ir.Func {
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, x, w},
 		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i, j}, Op: ir.AddTo, Val: pop}),
+	}
+}
+
+// xorPopcountRow is acc[p, l, i, j] += popcount(x[p+t, c, l%4] ^ w[t, c, l, 2i+j]): xorPopcountTile with copies, for positions that read taps
+// pixels each, of which the next one reads all but the first.
+func xorPopcountRow(name string, positions, taps, words, filters int) *ir.Func {
+	acc, x, w := out("acc", ir.U8, 0), in("x", ir.U32, 0), in("w", ir.U8, 0)
+	acc.Shape, x.Shape, w.Shape = []int{positions, filters, 2, 2}, []int{positions + taps - 1, words, 4}, []int{taps, words, filters, 4}
+	t, p, c, l, i, j := ir.V("t"), ir.V("p"), ir.V("c"), ir.V("l"), ir.V("i"), ir.V("j")
+	f := ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V("o"), ir.Int(4)), l)
+	k := ir.Bin(ir.Add, ir.Bin(ir.Mul, i, ir.Int(2)), j)
+	loops := []ir.Loop{{Var: "t", Extent: taps}, {Var: "c", Extent: words}, {Var: "p", Extent: positions},
+		{Var: "o", Extent: filters / 4}, {Var: "l", Extent: 4}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	part := ir.CastTo(ir.U8, ir.Bin(ir.Shr, ir.At(x.Buffer, ir.Bin(ir.Add, p, t), c, l), ir.CastTo(ir.U32, ir.Bin(ir.Mul, k, ir.Int(8)))))
+	pop := ir.Un(ir.Popcount, ir.Bin(ir.Xor, part, ir.At(w.Buffer, t, c, f, k)))
+	return &ir.Func{
+		Name: name, Params: []ir.Param{acc, x, w},
+		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, f, i, j}, Op: ir.AddTo, Val: pop}),
 	}
 }
 

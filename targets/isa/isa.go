@@ -24,6 +24,9 @@ const (
 	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]),
 	// which schedule.SetEncoding and schedule.Rfactor make of words.
 	XorCountTile
+	// XorCountRow is XorCountTile, with Copies, of all words of neighbouring pixels, for several positions:
+	// acc[p, l, i, j] += popcount(x[p+t, c, l%4] ^ w[t, c, l, 2i+j]), with t < Taps.
+	XorCountRow
 	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes: x[4s+k] * w[s, l, k].
 	DotBytes
 	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
@@ -52,12 +55,14 @@ type Instr struct {
 	Arch    string   // "x86_64", "aarch64" or "arm"
 	Needs   []string // CPU features, in the names that targets have for them
 
-	Lanes  int     // sums, filters or bits
-	Words  int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
-	Ops    int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
-	Type   ir.Type // of what is written
-	Copies bool    // each word of activations is there once for each filter of a register (schedule.Replicate)
-	Wide   bool    // weights are loaded two registers at a time
+	Lanes int     // sums, filters or bits
+	Words int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
+	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
+	Type  ir.Type // of what is written
+	// Positions and Taps are those of XorCountRow, along a row.
+	Positions, Taps int
+	Copies          bool // each word of activations is there once for each filter of a register (schedule.Replicate)
+	Wide            bool // weights are loaded two registers at a time
 	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
 	Bounded bool
 	// Apart says that lanes of bytes of a LookUp alternate between the lower and the upper half of each so many filters (the option apart of

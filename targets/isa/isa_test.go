@@ -45,7 +45,12 @@ func TestQuery(t *testing.T) {
 		if _, ok := i.Func.Body.(*ir.For); !ok {
 			t.Errorf("%s: its body is not a loop", name)
 		}
-		if to := i.Func.Params[0].Buffer; i.Lanes == 0 || to.Type != i.Type || i.Meaning != PackCompare && to.Shape[0] != i.Lanes {
+		to := i.Func.Params[0].Buffer
+		lanes := to.Shape[0]
+		if i.Positions > 0 { // which have as many sums each
+			lanes = to.Shape[1]
+		}
+		if i.Lanes == 0 || to.Type != i.Type || i.Meaning != PackCompare && lanes != i.Lanes {
 			t.Errorf("%s writes %s, not %d lanes of %s", name, ir.BufferString(to), i.Lanes, i.Type)
 		}
 	}

@@ -45,6 +45,8 @@ func function(i isa.Instr, inOrder bool) Function {
 	switch i.Meaning {
 	case isa.XorCountTile:
 		return tile(name, i.Words, i.Lanes, i.Copies, a)
+	case isa.XorCountRow:
+		return row(i)
 	case isa.Clear:
 		return clearVector(name)
 	case isa.WidenAdd:
