@@ -23,7 +23,7 @@ const Levels = 10
 func knobs() []string {
 	return []string{
 		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "whole", "by_lane",
-		"filters", "run", "part", "kept", "share",
+		"filters", "run", "part", "kept", "share", "ordered",
 	}
 }
 
@@ -32,7 +32,7 @@ func meanings() []meaning {
 	return []meaning{
 		{isa.XorCount, "xor_count"}, {isa.XorCountPair, "xor_count_pair"}, {isa.XorCountTile, "xor_count_tile"}, {isa.DotBytes, "dot_bytes"},
 		{isa.PackCompare, "pack_compare"}, {isa.Clear, "clear"}, {isa.WidenAdd, "widen_add"}, {isa.WidenAddMemory, "widen_add_memory"},
-		{isa.LookUp, "look_up"}, {isa.Tables, "tables"},
+		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"},
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	group    = "group"
 	wide     = "wide"
 	whole    = "whole"
+	ordered  = "ordered"
 )
 
 // byteLanes counts words in lanes of bytes, which two additions of neighbours widen to sums.
@@ -40,7 +41,7 @@ func byteLanes() Strategy {
 		},
 		Knobs: byteKnobs,
 		Cost: func(l *Layer, v Values) float64 {
-			return cost.Bytes(l.Target, sumOf(l), rowOf(l, words().Defaults(l)), v[vectors])
+			return cost.Bytes(l.Target, sumOf(l), rowOf(l, words().Defaults(l)), v[vectors], v[ordered] != 0)
 		},
 		build: func(b *builder, v Values) { (&byteBuilder{builder: b, v: v}).build() },
 	}
@@ -89,6 +90,10 @@ func byteKnobs(l *Layer) []Knob {
 		})
 	}
 	rows, copies, group2 := byteCopies(l, t, where)
+	row, inRows := rowTile(l)
+	if inRows = inRows && copies == 1; inRows {
+		t, group2 = row, 0
+	}
 	var divisors, steps []int
 	for n := 1; n <= s.Words; n++ {
 		if s.Words%n == 0 && n <= cost.MaxBytes {
@@ -129,7 +134,31 @@ func byteKnobs(l *Layer) []Knob {
 		}
 		ks = append(ks, Knob{whole, "write the rows of taps out", []int{0, 1}, out})
 	}
+	if inRows {
+		ks = append(ks, Knob{ordered, "count a row of taps by one instruction, in ripc's own order", []int{0, 1}, 1})
+	}
 	return append(ks, orderKnobs(l)[1:]...)
+}
+
+// rowTile is the tile of a layer whose rows of taps are counted by an instruction each, which reads neighbouring pixels; ok is false if a tile
+// of its rows has none.
+func rowTile(l *Layer) (t cost.ByteTile, ok bool) {
+	s, w := sumOf(l), l.out.extent(ir.Col)
+	if l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != w+s.Cols-1 {
+		return t, false
+	}
+	if t, ok = cost.TileRows(l.Target, s, w); !ok || !slices.Contains(byteVectors(l), t.Vectors) || rowInstr(l, s, t.Vectors, t.Positions) == nil {
+		return t, false
+	}
+	rest := t.Outputs % t.Positions
+	return t, rest == 0 || rowInstr(l, s, t.Vectors, rest) != nil
+}
+
+// rowInstr is the instruction that counts a row of taps at so many positions, nil if there is none.
+func rowInstr(l *Layer, s cost.Sum, vectors, positions int) *isa.Instr {
+	return l.instr(isa.XorCountRow, func(i isa.Instr) bool {
+		return i.Words == s.Words && i.Taps == s.Cols && i.Lanes == vectors*perVector(l) && i.Positions == positions
+	})
 }
 
 // byteCopies is how many rows are computed at once by default, whether words of the input are then kept four times, -1 if there are no
@@ -204,9 +233,11 @@ func (b *byteBuilder) check() {
 		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
 	case b.v[group] >= b.v[vectors] && b.is(group):
 		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
+	case b.is(ordered) && (!b.is(spread) || b.is(group) || n != s.Words || cost.At(b.v[at]) == cost.AtTap):
+		b.errorf("rows of taps are counted by an instruction for all words of copied pixels and all registers of filters")
 	case b.is(whole) && cost.At(b.v[at]) == cost.AtTap:
 		b.errorf("sums are of single taps, and not written out")
-	case b.tileInstr() == nil:
+	case !b.is(ordered) && b.tileInstr() == nil:
 		b.errorf("there is no such instruction")
 	}
 }

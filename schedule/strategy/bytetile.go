@@ -29,7 +29,11 @@ func (b *byteBuilder) tile(n byteNest) {
 	all, groups := named(ir.Reduce, ".all"), named(ir.Reduce, ".o")
 	words, instrWords := named(ir.Reduce, ".i.o"), named(ir.Reduce, ".i.i")
 	split(loop(ir.Reduce), v[perBytes], groups, named(ir.Reduce, ".i"))
-	split(named(ir.Reduce, ".i"), v[step], words, instrWords)
+	if b.is(ordered) {
+		words, instrWords = "", named(ir.Reduce, ".i")
+	} else {
+		split(named(ir.Reduce, ".i"), v[step], words, instrWords)
+	}
 	split(groups, max(1, b.extent(groups)), all, groups)
 	filters, tiles, registers := loop(ir.Channel), "", v[vectors]
 	if !b.is(spread) {
@@ -53,12 +57,16 @@ func (b *byteBuilder) tile(n byteNest) {
 	split(loop(ir.Part), 2, parts, inner)
 	where := cost.At(v[at])
 	order := []string{n.around, tiles, all, groups, loop(ir.TapRow)}
-	if where == cost.AtTap {
+	inside := []string{loop(ir.Row), groupOf, loop(ir.Col), instrWords}
+	switch {
+	case b.is(ordered):
+		order, inside = append(order, loop(ir.TapCol), instrWords), []string{loop(ir.Col)}
+	case where == cost.AtTap:
 		order = append(order, loop(ir.TapCol), words)
-	} else { // neighbouring taps read the same words
+	default: // neighbouring taps read the same words
 		order = append(order, words, loop(ir.TapCol))
 	}
-	b.reorder(append(order, loop(ir.Row), groupOf, loop(ir.Col), instrWords, filters, loop(ir.Copy), parts, inner)...)
+	b.reorder(slices.Concat(order, inside, []string{filters, loop(ir.Copy), parts, inner})...)
 	sumAt := map[cost.At]string{cost.AtWords: groups, cost.AtRow: loop(ir.TapRow), cost.AtTap: loop(ir.TapCol)}[where]
 	halves, bytes := b.sum.buf+".r"+n.suffix, b.sum.buf+".b"+n.suffix
 	sums, half := b.sumType(), b.halfType(where)
@@ -75,7 +83,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	if where == cost.AtWords {
 		unrolled = b.rolled(words, unrolled)
 	}
-	b.must("tensorize %s %s", instrWords, b.tileInstr().Func.Name)
+	b.count(n, instrWords)
 	if b.is(whole) {
 		unrolled = append(unrolled, loop(ir.TapRow))
 	}
@@ -100,6 +108,21 @@ func (b *byteBuilder) tile(n byteNest) {
 	b.lanes(halves, add(sums, half, 1), true)
 	b.lanes(bytes, clear(ir.U8, 3), false)
 	b.lanes(bytes, add(half, ir.U8, 2), true)
+}
+
+// count makes instructions of the counts of a nest, from a loop over words on, or of rows of taps.
+func (b *byteBuilder) count(n byteNest, words string) {
+	if !b.is(ordered) {
+		b.must("tensorize %s %s", words, b.tileInstr().Func.Name)
+		return
+	}
+	positions := b.extent(n.loops[ir.Col])
+	instr := rowInstr(b.Layer, sumOf(b.Layer), b.v[vectors], positions)
+	if instr == nil {
+		b.errorf("there is no instruction that counts a row of taps at %d positions", positions)
+		return
+	}
+	b.must("tensorize %s %s", n.loops[ir.TapCol], instr.Func.Name)
 }
 
 // halfType is the type of sums that each half of a word's bytes has: bytes where all that is counted fits them.
