@@ -47,15 +47,9 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := f.WithBody(ir.MapStmt(ir.Reindex(f.Body, buffer, buffer, at), func(s ir.Stmt) ir.Stmt {
-		if x, ok := s.(*ir.Alloc); ok && x.Buf.Name == buffer {
-			return &ir.Alloc{Buf: to, Body: x.Body}
-		}
-		return s
-	}, nil))
+	g := withBuffer(f.WithBody(ir.Reindex(f.Body, buffer, buffer, at)), param, to)
 	var view *Pack
 	if param >= 0 {
-		g = withParam(g, param, to)
 		view = &Pack{Param: buffer, View: true, Func: layingOut("view", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
 			return at(i), ir.At(from, i...)
 		})}

@@ -43,7 +43,7 @@ func operationTable() []operation {
 		{"rfactor", "rfactor BUFFER LANES LOOP [type=TYPE] [-> BUFFER]", 3, 1, []string{"type"}, runRfactor},
 		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
-		{"pack", "pack PARAM DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
+		{"pack", "pack BUFFER DIM ... [factor=N]", -1, 0, []string{"factor"}, runPack},
 		{"set_encoding", "set_encoding BUFFER TYPE [-> LOOP]", 2, 1, nil, runSetEncoding},
 		{"flatten", "flatten BUFFER DIM", 2, 0, nil, runFlatten},
 		{"replicate", "replicate BUFFER LOOP [-> LOOP]", 2, 1, nil, runReplicate},
@@ -220,9 +220,9 @@ func runPack(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 			return nil, &ir.Error{Msg: fmt.Sprintf("factor %q is not a number", v)}
 		}
 	}
-	g, p, err := PackParam(f, s.Args[0], s.Args[1:], factor)
-	if err == nil {
-		a.packs = append(a.packs, p)
+	g, p, err := PackBuffer(f, s.Args[0], s.Args[1:], factor)
+	if p != nil {
+		a.packs = append(a.packs, *p)
 	}
 	return g, err
 }

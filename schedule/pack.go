@@ -37,6 +37,19 @@ func withParam(f *ir.Func, i int, b ir.Buffer) *ir.Func {
 	return g
 }
 
+// withBuffer is f with b as parameter i or, if that is negative, as the alloc of its name.
+func withBuffer(f *ir.Func, i int, b ir.Buffer) *ir.Func {
+	if i >= 0 {
+		return withParam(f, i, b)
+	}
+	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+		if x, ok := s.(*ir.Alloc); ok && x.Buf.Name == b.Name {
+			return &ir.Alloc{Buf: b, Body: x.Body}
+		}
+		return s
+	}, nil))
+}
+
 // layingOut is the Func that makes the contents of to out of those of from. It has a loop for each dimension of one of them; element gets
 // their variables and returns what is stored in an iteration, and where.
 func layingOut(verb string, from, to ir.Buffer, shape []int, element func(from ir.Buffer, i []ir.Expr) (at []ir.Expr, val ir.Expr)) *ir.Func {
@@ -63,7 +76,7 @@ type packDim struct {
 	part byte // 0: all of it; 'o': the index divided by the factor; 'i': the remainder
 }
 
-// PackParam lays a parameter out anew, so that a kernel finds its weights in the order in which it uses them. Other
+// PackBuffer lays a buffer out anew, so that a kernel finds its weights in the order in which it uses them. Other
 // systems: TVM transform_layout and layout_free_buffers, Halide reorder_storage.
 //
 //	@f(%w: u32[3, 3, 4, 64], ...) { ... %w[%kh, %kw, %c, %q * 32 + %l] ... }
@@ -72,26 +85,26 @@ type packDim struct {
 //	@pack_w(%from: u32[3, 3, 4, 64], out %to: u32[2, 3, 3, 4, 32]) { ... }
 //
 // dims lists the new dimensions, outermost first: each old one by its number once, or one of them as N.o and N.i, its
-// index divided by factor and the remainder. Where the factor does not divide, elements that nobody reads are zero. It is
-// refused if the buffer is no parameter or an output, if a dimension is missing or named twice, if an index cannot be
-// shown to lie inside the buffer where the loops alone are known, and if a call takes the buffer. A trace with pack needs
-// ApplyAll.
-func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, Pack, error) {
-	at, err := parameter(f, param)
+// index divided by factor and the remainder. Where the factor does not divide, elements of a parameter that nobody reads are
+// zero. A trace that packs a parameter needs ApplyAll; of an alloc only the indices change. It is refused for outputs, if a
+// dimension is missing or named twice, if an index cannot be shown to lie inside the buffer where the loops alone are known,
+// and if a call takes the buffer.
+func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func, *Pack, error) {
+	from, ok := f.Buffers()[buffer]
+	param, err := parameter(f, buffer)
 	switch {
-	case at < 0:
-		return nil, Pack{}, noBuffer(f, param)
+	case !ok:
+		return nil, nil, noBuffer(f, buffer)
 	case err != nil:
-		return nil, Pack{}, err
-	case hasCall(deps.Accesses(f.Body)[param]):
-		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", param), Help: "pack before tensorize"}
+		return nil, nil, err
+	case hasCall(deps.Accesses(f.Body)[buffer]):
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", buffer), Help: "pack before tensorize"}
 	}
-	from := f.Params[at].Buffer
 	layout, err := parseLayout(from, dims, factor)
 	if err != nil {
-		return nil, Pack{}, err
+		return nil, nil, err
 	}
-	to := ir.Buffer{Name: param, Type: from.Type, Range: from.Range}
+	to := ir.Buffer{Name: buffer, Type: from.Type, Range: from.Range}
 	for _, d := range layout {
 		n := from.Shape[d.of]
 		switch d.part {
@@ -106,7 +119,7 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 		to.Range = ir.Range{From: min(0, to.Range.From), To: max(0, to.Range.To)}
 	}
 	ranges := deps.ScopeOf(f.Body).Ranges
-	body := ir.Reindex(f.Body, param, param, func(old []ir.Expr) []ir.Expr {
+	body := ir.Reindex(f.Body, buffer, buffer, func(old []ir.Expr) []ir.Expr {
 		idx := make([]ir.Expr, len(layout))
 		for i, d := range layout {
 			idx[i] = old[d.of]
@@ -119,11 +132,14 @@ func PackParam(f *ir.Func, param string, dims []string, factor int) (*ir.Func, P
 		}
 		return idx
 	})
-	g := withParam(f.WithBody(body), at, to)
-	if err := arith.VerifyBoundsOf(g, param); err != nil && arith.VerifyBoundsOf(f, param) == nil {
-		return nil, Pack{}, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v", param, err)}
+	g := withBuffer(f.WithBody(body), param, to)
+	if err := arith.VerifyBoundsOf(g, buffer); err != nil && arith.VerifyBoundsOf(f, buffer) == nil {
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v", buffer, err)}
 	}
-	return g, Pack{Param: param, Func: packing(from, to, layout, factor)}, nil
+	if param < 0 {
+		return g, nil, nil
+	}
+	return g, &Pack{Param: buffer, Func: packing(from, to, layout, factor)}, nil
 }
 
 // parseLayout reads the new dimensions and checks that they cover the old ones.

@@ -15,7 +15,7 @@ import (
 //
 //	%x[%k * 2], %x[%k * 2 + 1]   =>   %x[%k * 2], %x[%k * 2] ^ %x[%k * 2 + 1]
 //
-// A parameter is packed (see PackParam, ApplyAll). An alloc must be set by one "=" whose index in the dimension is a plain
+// A parameter is packed (see PackBuffer, ApplyAll). An alloc must be set by one "=" whose index in the dimension is a plain
 // loop, and gets the differences there. It is refused if the words are no integers, if the dimension does not exist or is
 // odd, if a call takes the buffer, for outputs, and if the alloc is set in another way or under a condition.
 func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {

@@ -65,7 +65,7 @@ func read(dir string) ([]step, error) {
 	for i, s := range steps {
 		fn := camel(s.name)
 		if docs[fn] == "" {
-			fn += "Param" // Pack is a type
+			fn += "Buffer" // Pack is a type
 		}
 		if docs[fn] == "" {
 			return nil, fmt.Errorf("operation %s: no exported func %s with a doc comment", s.name, camel(s.name))
