@@ -247,7 +247,7 @@ func TileGrouped(t targets.Target, s Sum, w, vectors int) (ByteTile, bool) {
 func TileRows(t targets.Target, s Sum, w int) (ByteTile, bool) {
 	const vectors, begin = 4, 0.35
 	words, at := ByteSteps(t, s)
-	if !t.InOrder || s.Planes || words != s.Words || at == AtTap {
+	if !t.InOrder || s.Planes || at == AtTap {
 		return ByteTile{}, false
 	}
 	best, least := ByteTile{}, 1e30

@@ -1,7 +1,9 @@
 package strategy
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"ripc/ir"
 	"ripc/schedule/cost"
@@ -144,20 +146,21 @@ func byteKnobs(l *Layer) []Knob {
 // of its rows has none.
 func rowTile(l *Layer) (t cost.ByteTile, ok bool) {
 	s, w := sumOf(l), l.out.extent(ir.Col)
+	words, _ := cost.ByteSteps(l.Target, s)
 	if l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != w+s.Cols-1 {
 		return t, false
 	}
-	if t, ok = cost.TileRows(l.Target, s, w); !ok || !slices.Contains(byteVectors(l), t.Vectors) || rowInstr(l, s, t.Vectors, t.Positions) == nil {
+	if t, ok = cost.TileRows(l.Target, s, w); !ok || !slices.Contains(byteVectors(l), t.Vectors) || rowInstr(l, words, t.Vectors, t.Positions) == nil {
 		return t, false
 	}
 	rest := t.Outputs % t.Positions
-	return t, rest == 0 || rowInstr(l, s, t.Vectors, rest) != nil
+	return t, rest == 0 || rowInstr(l, words, t.Vectors, rest) != nil
 }
 
-// rowInstr is the instruction that counts a row of taps at so many positions, nil if there is none.
-func rowInstr(l *Layer, s cost.Sum, vectors, positions int) *isa.Instr {
+// rowInstr is the instruction that counts so many words of a row of taps, nil if there is none.
+func rowInstr(l *Layer, words, vectors, positions int) *isa.Instr {
 	return l.instr(isa.XorCountRow, func(i isa.Instr) bool {
-		return i.Words == s.Words && i.Taps == s.Cols && i.Lanes == vectors*perVector(l) && i.Positions == positions
+		return i.Words == words && i.Taps == l.sum.extent(ir.TapCol) && i.Lanes == vectors*perVector(l) && i.Positions == positions
 	})
 }
 
@@ -233,8 +236,8 @@ func (b *byteBuilder) check() {
 		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
 	case b.v[group] >= b.v[vectors] && b.is(group):
 		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
-	case b.is(ordered) && (!b.is(spread) || b.is(group) || n != s.Words || cost.At(b.v[at]) == cost.AtTap):
-		b.errorf("rows of taps are counted by an instruction for all words of copied pixels and all registers of filters")
+	case b.is(ordered) && (!b.is(spread) || b.is(group) || cost.At(b.v[at]) == cost.AtTap):
+		b.errorf("rows of taps are counted by an instruction for copied pixels and all registers of filters")
 	case b.is(whole) && cost.At(b.v[at]) == cost.AtTap:
 		b.errorf("sums are of single taps, and not written out")
 	case !b.is(ordered) && b.tileInstr() == nil:
@@ -262,6 +265,9 @@ func (b *byteBuilder) sums() {
 	switch {
 	case b.is(spread):
 		lane = b.sum.buf + ".l"
+		if b.is(ordered) && b.sum.extent(ir.Reduce) > b.v[perBytes] {
+			b.packPixels()
+		}
 		b.must("split %s %d tail=perfect -> %s %s", filters, perVector(b.Layer), filters, lane)
 		b.must("replicate %s %s", b.pad.buf, lane)
 	case b.pad.exists():
@@ -352,6 +358,16 @@ func (b *byteBuilder) packWeights() {
 	if b.is(spread) && b.sum.extent(ir.Reduce) != b.v[perBytes] && cost.At(b.v[at]) == cost.AtRow {
 		b.pack(dims, ir.Reduce, ir.TapRow, b.v[perBytes])
 	}
+}
+
+// packPixels brings the words of neighbouring pixels that are summed in bytes together, as an instruction for a row of taps has them.
+func (b *byteBuilder) packPixels() {
+	words := len(b.f.Buffers()[b.pad.buf].Shape) - 1
+	var dims []string
+	for d := range words - 1 {
+		dims = append(dims, fmt.Sprint(d))
+	}
+	b.must("pack %s %s %d.o %d %[3]d.i factor=%[5]d", b.pad.buf, strings.Join(dims, " "), words, words-1, b.v[perBytes])
 }
 
 // copies schedules the padded input.

@@ -117,7 +117,7 @@ func (b *byteBuilder) count(n byteNest, words string) {
 		return
 	}
 	positions := b.extent(n.loops[ir.Col])
-	instr := rowInstr(b.Layer, sumOf(b.Layer), b.v[vectors], positions)
+	instr := rowInstr(b.Layer, b.v[perBytes], b.v[vectors], positions)
 	if instr == nil {
 		b.errorf("there is no instruction that counts a row of taps at %d positions", positions)
 		return
