@@ -56,7 +56,7 @@ func perVector(l *Layer) int { return l.Target.VectorBits / cost.LaneBits }
 func byteVectors(l *Layer) []int {
 	n := l.out.extent(ir.Bit)
 	if !l.packed {
-		if n = lanesKnobs(l)[0].Default; l.out.extent(ir.Channel)%n != 0 {
+		if n = byteBlock(l); l.out.extent(ir.Channel)%n != 0 {
 			return nil // the last block would begin inside of a vector
 		}
 	}
@@ -69,6 +69,14 @@ func byteVectors(l *Layer) []int {
 	slices.Sort(out)
 	slices.Reverse(out)
 	return out
+}
+
+// byteBlock is how many channels of an output that is no bits are computed together: those of a row of taps, if these are counted by instructions.
+func byteBlock(l *Layer) int {
+	if t, ok := rowTile(l); ok {
+		return t.Vectors * perVector(l)
+	}
+	return lanesKnobs(l)[0].Default
 }
 
 // byteTile is the default tile.
@@ -87,13 +95,16 @@ func byteKnobs(l *Layer) []Knob {
 	words, where := cost.ByteSteps(l.Target, s)
 	ks := lanesKnobs(l)
 	for i := range ks {
+		if ks[i].Name == lanes {
+			ks[i].Default = byteBlock(l)
+		}
 		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {
 			return n%(perVector(l)*slices.Min(byteVectors(l))) != 0 || l.out.extent(ir.Channel)%n != 0
 		})
 	}
 	rows, copies, group2 := byteCopies(l, t, where)
 	row, inRows := rowTile(l)
-	if inRows = inRows && copies == 1; inRows {
+	if inRows {
 		t, group2 = row, 0
 	}
 	var divisors, steps []int
@@ -147,14 +158,23 @@ func byteKnobs(l *Layer) []Knob {
 func rowTile(l *Layer) (t cost.ByteTile, ok bool) {
 	s, w := sumOf(l), l.out.extent(ir.Col)
 	words, _ := cost.ByteSteps(l.Target, s)
-	if l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != w+s.Cols-1 {
+	if l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != w+s.Cols-1 || spreadRows(l) == 0 {
 		return t, false
 	}
-	if t, ok = cost.TileRows(l.Target, s, w); !ok || !slices.Contains(byteVectors(l), t.Vectors) || rowInstr(l, words, t.Vectors, t.Positions) == nil {
+	filters := l.out.extent(ir.Bit)
+	if !l.packed {
+		filters = l.out.extent(ir.Channel)
+	}
+	if t, ok = cost.TileRows(l.Target, s, w); !ok || filters%(t.Vectors*perVector(l)) != 0 || rowInstr(l, words, t.Vectors, t.Positions) == nil {
 		return t, false
 	}
 	rest := t.Outputs % t.Positions
 	return t, rest == 0 || rowInstr(l, words, t.Vectors, rest) != nil
+}
+
+// spreadRows is how many rows of the output are computed at once if words of the input are kept four times, 0 if they are not.
+func spreadRows(l *Layer) int {
+	return cost.SpreadRows(l.Target, l.rows(), func(rows int) int { return perVector(l) * l.copied(rows) })
 }
 
 // rowInstr is the instruction that counts so many words of a row of taps, nil if there is none.
@@ -178,7 +198,7 @@ func byteCopies(l *Layer, t cost.ByteTile, where cost.At) (rows, copies, group i
 	if l.mean.exists() { // the whole input is copied
 		return rows, 0, 0
 	}
-	spread := cost.SpreadRows(l.Target, h, func(rows int) int { return perVector(l) * l.copied(rows) })
+	spread := spreadRows(l)
 	if spread == 0 {
 		return rows, 0, 0
 	}
