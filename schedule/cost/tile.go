@@ -183,6 +183,10 @@ func NarrowPositions(t targets.Target, channels, steps int) int {
 // MaxProducts is how many products of vectors one loop body has where inputs come as vectors, so that the code stays small.
 const MaxProducts = 480
 
+// MaxWritten is how many of these a loop body has before LLVM cuts them into registers: with operands and addresses each is 13 instructions, beside
+// which inputs are loaded, of the 4000 that a kernel may have (size.Max).
+const MaxWritten = 192
+
 // Window is what sums of products of floats over windows read, and the row of sums.
 type Window struct {
 	Rows, Cols, Channels int // of a window
@@ -214,7 +218,7 @@ func Part(t targets.Target, parts []int, channels int, w Window) (part, outputs 
 		for m := 1; m <= min(MaxPositions, w.Width); m++ {
 			sums := v * m * w.PoolRows * w.PoolCols
 			inputs, kept, steps := w.inputs(t, m)
-			if sums+v+kept > t.Registers || w.Vectors != OneByOne && sums*steps > MaxProducts {
+			if sums+v+kept > t.Registers || w.Vectors != OneByOne && (sums*steps > MaxProducts || sums/v*steps > MaxWritten) {
 				break
 			}
 			n := float64((w.Width+m-1)/m) * blocks * (float64(sums+v) + float64(inputs)/float64(steps))
