@@ -103,7 +103,8 @@ func levels(f *graph.FusedConv, t targets.Target) int64 {
 
 // Shape is what f, a layer over x, of shape [B, H, W, C], costs by on target t.
 func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
-	_, steps, runs := stepsOf(f)
+	groups := groupsAtOnce(f, sumLanes(t))
+	_, steps, runs := stepsOf(f, groups)
 	if steps *= f.KH; !runs {
 		steps *= f.KW
 	}
@@ -117,7 +118,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs:  int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
-		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()), Direct: f.GroupCount() > 1 && f.GroupIn() == 1 && f.GroupOut() == 1,
+		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.GroupCount() > 1 && f.GroupIn() == 1 && f.GroupOut() == 1,
 		Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
 	for _, by := range Algorithms() {

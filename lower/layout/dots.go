@@ -24,6 +24,9 @@ type Dots struct {
 	// Runs is set, for a row of taps, whose channels are one run of bytes: no step is lost on channels that there are not.
 	Step, Steps int
 	Runs        bool
+	// Groups is how many of the layer's groups are computed as one, with weights of 0 from the channels of each to the filters of the others: 1 unless that
+	// gives whole steps and vectors.
+	Groups int
 	// Weights are [KH, KW, Steps, Out, Step], [KH, 1, Steps, Out, Step] of Runs; 0 for channels that there are not, negated in falling
 	// channels.
 	Weights []int8
@@ -36,13 +39,29 @@ type Dots struct {
 // maxByte is the largest absolute value of a byte of weights, or of a signed one of levels.
 const maxByte = 128
 
-// stepsOf is how the channels of f's windows are cut into steps.
-func stepsOf(f *graph.FusedConv) (step, steps int, runs bool) {
+// groupsAtOnce is the Groups of f: the fewest whose channels fill steps, and whose filters fill vectors of so many lanes. Of groups of one channel and one filter
+// neighbours are lanes.
+func groupsAtOnce(f *graph.FusedConv, lanes int) int {
+	if all := f.GroupCount(); all > 1 && lanes > 0 && f.GroupIn()*f.GroupOut() > 1 {
+		for n := 1; n <= all; n++ {
+			if all%n == 0 && n*f.GroupIn()%cost.Quad == 0 && n*f.GroupOut()%lanes == 0 {
+				return n
+			}
+		}
+	}
+	return 1
+}
+
+// sumLanes is how many sums in i32 a vector of t has.
+func sumLanes(t targets.Target) int { return t.VectorBits / ir.I32.Bits() }
+
+// stepsOf is how the channels of f's windows are cut into steps, so many groups being computed as one.
+func stepsOf(f *graph.FusedConv, groups int) (step, steps int, runs bool) {
 	_, dw := f.Dilation()
-	switch n := f.GroupIn(); {
+	switch n := groups * f.GroupIn(); {
 	case n%cost.Quad == 0:
 		return cost.Quad, n / cost.Quad, false
-	case f.GroupCount() > 1:
+	case f.GroupCount() > groups:
 		return 1, n, false
 	case dw > 1:
 		return cost.Quad, (n + cost.Quad - 1) / cost.Quad, false
@@ -62,7 +81,7 @@ func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 			return fmt.Sprintf("it has a weight of %d, and i8 holds %d to %d", w, math.MinInt8, math.MaxInt8)
 		}
 	}
-	step, steps, _ := stepsOf(f)
+	step, steps, _ := stepsOf(f, 1)
 	products := int64(f.KH) * int64(f.KW) * int64(steps*step)
 	most := products * int64(x.Top()) * maxByte
 	if x.Enc != ir.Unipolar {
@@ -74,10 +93,12 @@ func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 	return ""
 }
 
-// newDots lays f out; signed says that bytes of levels are i8.
-func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
+// newDots lays f out for t.
+func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
+	signed := t.SignedBytes() // bytes of levels are i8
 	d := &Dots{Line: Line{Rising: true, Mul: 1, Base: make([]int32, f.Out), least: math.MinInt32 + 1, most: math.MaxInt32 - 1}, Signed: signed}
-	d.Step, d.Steps, d.Runs = stepsOf(f)
+	d.Groups = groupsAtOnce(f, sumLanes(t))
+	d.Step, d.Steps, d.Runs = stepsOf(f, d.Groups)
 	if signed && x.Top() > math.MaxInt8 {
 		d.Offset = maxByte
 	}
@@ -96,6 +117,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, signed bool) *Dots {
 		d.Weights = make([]int8, f.KH*cols*d.Steps*d.Step*f.Out)
 		for i, w := range f.Ints {
 			o, c, kw, kh := i%f.Out, i/f.Out%f.GroupIn(), i/f.Out/f.GroupIn()%f.KW, i/f.Out/f.GroupIn()/f.KW
+			c += o / f.GroupOut() % d.Groups * f.GroupIn()
 			if d.Runs {
 				kw, c = 0, kw*f.GroupIn()+c
 			}
@@ -155,7 +177,7 @@ const maxNarrow = 4
 
 // narrowSteps is the number of steps of f's windows over x whose products 16 bits hold the sum of on t, if its weights are known.
 func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
-	step, steps, _ := stepsOf(f)
+	step, steps, _ := stepsOf(f, groupsAtOnce(f, sumLanes(t)))
 	if len(f.Ints) == 0 || step != cost.Quad {
 		return 0
 	}

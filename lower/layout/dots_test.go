@@ -29,6 +29,22 @@ func TestRangeOf(t *testing.T) {
 	}
 }
 
+// TestGroupsAtOnce: groups are computed as one where that makes whole steps of four channels, and whole vectors of filters.
+func TestGroupsAtOnce(t *testing.T) {
+	for _, c := range []struct{ groups, in, out, lanes, want int }{
+		{1, 96, 96, 4, 1}, {2, 96, 96, 16, 1}, {4, 96, 96, 16, 2}, {16, 96, 96, 4, 2}, {16, 96, 96, 16, 8}, {32, 96, 96, 8, 8}, {48, 96, 96, 4, 2},
+		{96, 96, 96, 16, 1}, // each filter its channel: these are lanes
+		{4, 4, 8, 4, 4},     // all groups
+		{3, 15, 12, 4, 1},   // no steps
+		{2, 96, 96, 0, 1},   // no vectors
+	} {
+		f := &graph.FusedConv{KH: 3, KW: 3, In: c.in, Out: c.out, Groups: c.groups}
+		if got := groupsAtOnce(f, c.lanes); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
 // TestNarrowSteps: instructions may add the products of as many steps in 16 bits as these hold for sure, by the levels' and the weights' numbers and the
 // machine's way to multiply bytes.
 func TestNarrowSteps(t *testing.T) {

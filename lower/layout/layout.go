@@ -157,7 +157,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	case by == Float:
 		c.Sums = newSums(f, &x)
 	case by == Dot:
-		c.Dots = newDots(f, &x, t.SignedBytes())
+		c.Dots = newDots(f, &x, t)
 	default:
 		words := by.counted()
 		c.Counts = newCounts(f, &x, words, t)

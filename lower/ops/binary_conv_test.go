@@ -30,10 +30,10 @@ func drawBinary(t *rapid.T) *binaryConv {
 	c := &binaryConv{geometry: drawGeometry(t), enc: rapid.SampledFrom(encodings).Draw(t, "encoding")}
 	a := &graph.FusedConv{KH: c.kh, KW: c.kw, SH: c.sh, SW: c.sw, Pad: c.pad, In: channels(t, "in"), Out: channels(t, "out")}
 	c.a, c.bits = a, between(t, 1, 3, "planes")
-	if rapid.Bool().Draw(t, "grouped") { // groups of each of them: in words, across words, and some to a word
-		a.Groups = rapid.SampledFrom([]int{2, 3, 11}).Draw(t, "groups")
+	if rapid.Bool().Draw(t, "grouped") { // groups of each of them: in words, across words, some to a word, and several that products of bytes take as one
+		a.Groups = rapid.SampledFrom([]int{2, 3, 4, 11}).Draw(t, "groups")
 		a.In = a.Groups * rapid.SampledFrom([]int{1, 2, 5, 16, 32, 40}).Draw(t, "group in")
-		a.Out = a.Groups * rapid.SampledFrom([]int{1, 3, 32}).Draw(t, "group out")
+		a.Out = a.Groups * rapid.SampledFrom([]int{1, 3, 6, 32}).Draw(t, "group out")
 	}
 	x := c.input()
 	a.X = graph.IntegersOf(x.LevelType)
@@ -114,7 +114,7 @@ func (c *binaryConv) drawPool(t *rapid.T) {
 // laidOut calls see with what each algorithm makes of c.
 func (c *binaryConv) laidOut(slice ops.Slice, see func(f *ir.Func, inputs []any)) {
 	x := c.input()
-	for _, t := range []targets.Target{{}, {Arch: "aarch64"}} { // with unsigned and signed bytes, which only Dot knows of
+	for _, t := range []targets.Target{{}, {Arch: "aarch64", VectorBits: 128}} { // without and with vectors, with unsigned and signed bytes, which only Dot knows of
 		for _, by := range layout.Applying(c.a, &x) {
 			if by != layout.Dot && t.Arch != "" {
 				continue

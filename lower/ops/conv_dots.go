@@ -27,7 +27,7 @@ func (c *conv) byteChannels() int {
 	if c.direct() {
 		return c.o
 	}
-	return max(c.In, c.GroupCount()*c.Dots.Steps*c.Dots.Step)
+	return max(c.In, c.GroupCount()/c.Dots.Groups*c.Dots.Steps*c.Dots.Step)
 }
 
 // dotType is the type of the bytes that are multiplied.
@@ -198,12 +198,12 @@ func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 		at[2], at[3] = ir.Int(0), add(mul(i[2], ir.Int(c.SW*c.In)), run(step))
 	case c.direct():
 		at[3] = add(i[3], run(step))
-	case c.GroupCount() > 1:
+	case c.GroupCount() > d.Groups:
 		o := i[3]
 		if c.o != c.Out {
 			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
 		}
-		at[3] = add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn())), run(step))
+		at[3] = add(mul(ir.Bin(ir.Div, o, ir.Int(d.Groups*c.GroupOut())), ir.Int(d.Groups*c.GroupIn())), run(step))
 	}
 	if d.Step == 1 { // no loop over parts
 		red = red[:3]

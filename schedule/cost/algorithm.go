@@ -23,6 +23,7 @@ type Layer struct {
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
 	Grouped                        bool  // output channels read different input channels
 	GroupFilters                   int64 // how many read the same, if Grouped
+	BlockFilters                   int64 // how many do where products of bytes take several groups as one, with weights of 0 between them
 	Direct                         bool  // Grouped, and each output channel reads the input channel of its number
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
@@ -134,29 +135,34 @@ func popcounts(t targets.Target, l Layer, words int64, each, level float64) Esti
 // Float estimates sums in f32 over levels that are unpacked row by row.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	terms, unpack := multiplied(t, l, c.Fma)
+	terms, unpack := multiplied(t, l, c.Fma, l.scattered(t, l.GroupFilters))
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
 }
 
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	op := c.Dot
-	if !l.Grouped {
+	op, scattered := c.Dot, l.scattered(t, l.BlockFilters)
+	if !scattered {
 		op *= t.NarrowDot(l.Narrow)
 	}
 	if l.Direct && l.Bytes { // one product a sum: such layers take 0.5 to 0.7 of those of f32, by measurement for rpi3, rpi4 and Zen 5
 		op = 0.6 * c.Fma
 	}
-	terms, unpack := multiplied(t, l, op)
+	terms, unpack := multiplied(t, l, op, scattered)
 	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps) + levels(c, l))
+}
+
+// scattered reports whether the lanes of a vector of sums of products read different channels, where so many filters read the same.
+func (l Layer) scattered(t targets.Target, filters int64) bool {
+	return l.Grouped && filters%max(1, int64(t.VectorBits/LaneBits)) != 0
 }
 
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
 const Quad = targets.Quad
 
 // multiplied is what a step of a filter's sum costs where one vector of them takes op, and how many bits of levels are unpacked.
-func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
+func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, unpack float64) {
 	c := t.Sums()
 	lanes := float64(t.VectorBits) / 32
 	vectors := WordChannels / lanes
@@ -169,7 +175,7 @@ func multiplied(t targets.Target, l Layer, op float64) (terms, unpack float64) {
 	switch {
 	case l.Direct && l.Bytes: // vectors of the input are loaded as those of the weights are
 		step += c.Load * vectors / WordChannels
-	case l.Grouped: // each lane reads a channel of its own, one position after the other
+	case scattered: // each lane reads a channel of its own, one position after the other
 		step, twice = op+c.Load+c.Position, 1
 	}
 	copies := again(t, l)

@@ -35,6 +35,7 @@ type Layer struct {
 
 	packed    bool // the output is words of bits, or the mean of blocks of as many channels
 	scattered bool // neighbouring sums read addresses that are no neighbours
+	together  int  // how many neighbouring sums read neighbours where not all do, as those of a group; 0 if all do, or none
 	own       bool // each channel has words of the input of its own
 	joined    bool // other tensors meet the sums on their way to the output
 	counts    bool // the sums are of bits of words
@@ -135,7 +136,10 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			}
 		}
 	}
-	l.scattered = l.scatters()
+	if l.scattered = l.scatters(l.out.extent(ir.Bit)); l.scattered && !l.packed {
+		l.together = l.alike()
+		l.scattered = l.together == 0
+	}
 	for _, b := range append([]string{l.out.buf}, l.between...) {
 		for _, st := range storesTo(f.Body, b) {
 			for _, ld := range loads(st.Val) { // constants have no more than rows, columns and channels
@@ -172,14 +176,25 @@ func (l *Layer) lookedUp(params map[string]bool) {
 	}
 }
 
-// scatters reports whether neighbouring sums read addresses that are no neighbours; of a packed output those of a word count.
-func (l *Layer) scatters() bool {
+// alike is the most sums, a power of two that fills vectors, of which each block reads neighbours; 0 if there is none.
+func (l *Layer) alike() int {
+	for n := maxVector; n*ir.I32.Bits() >= l.Target.VectorBits; n /= 2 {
+		if l.sum.extent(ir.Channel)%n == 0 && !l.scatters(n) {
+			return n
+		}
+	}
+	return 0
+}
+
+// scatters reports whether neighbouring sums read addresses that are no neighbours, those of each block of so many, such as a word of a packed output; of
+// all if block is 0.
+func (l *Layer) scatters(block int) bool {
 	loop := l.sum.loops[ir.Channel]
-	if !l.packed || !arith.Scattered(loop) {
+	if block == 0 || !arith.Scattered(loop) {
 		return arith.Scattered(loop)
 	}
 	const word = "word"
-	f, err := schedule.Split(l.Func, loop.Var, l.out.extent(ir.Bit), schedule.TailPerfect, loop.Var+word, loop.Var)
+	f, err := schedule.Split(l.Func, loop.Var, block, schedule.TailPerfect, loop.Var+word, loop.Var)
 	if err != nil {
 		return true
 	}

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"math"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -87,8 +88,12 @@ func lanesKnobs(l *Layer) []Knob {
 	if l.float() {
 		most = cost.FloatLanes
 	}
-	n := most(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col))
-	return []Knob{{lanes, "channels that are computed together", among([]int{4, 8, 16, 32, 64}, n), n}}
+	n, domain := most(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col)), []int{4, 8, 16, 32, 64}
+	if l.together > 0 {
+		n = min(n, l.together)
+		domain = slices.DeleteFunc(domain, func(lanes int) bool { return lanes > l.together })
+	}
+	return []Knob{{lanes, "channels that are computed together", among(domain, n), n}}
 }
 
 // lanesOf is the number of sums of a position that a tile has.
