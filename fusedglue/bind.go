@@ -100,8 +100,10 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	if f.Pad.Any() && b.PadValue == graph.PadOnes && x.Enc != ir.Unipolar {
 		f.PadValue = f.X.Max
 	}
-	if f.SumBound() > graph.MaxSum {
-		return g.Errorf(n, "", "sums of %d products of %d-bit activations do not fit the accumulator", f.Products(), x.Bits)
+	most := graph.MaxSpan(f.Pad.Any() && graph.Corrected(x.LevelType, f.PadValue))
+	if span := graph.Span(f.Ints, f.Out, f.X); span > most {
+		return g.Errorf(n, graph.FewerProducts, "sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that with what is added to them they could pass 32 bits",
+			f.Products(), x.Bits, span, most)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
 	s := make([]float32, f.Out)

@@ -127,6 +127,20 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// TestStrictSums: a layer of levels by weights of up to 8 bits that is float because its sums may pass 32 bits.
+func TestStrictSums(t *testing.T) {
+	n := &graph.Node{Name: "n", Op: "fconv2d", Inputs: []string{"x"}, Output: "y", Attrs: &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 2, Out: 1, WFloat: []float32{0.3, 0.7}}}
+	g := &graph.Graph{File: "m.json", Nodes: []*graph.Node{n}, Inputs: []string{"x"}, Outputs: []string{"y"}, Values: map[string]*graph.Value{
+		"x": {Name: "x", Shape: []int{1, 1, 1, 2}, Layout: "NHWC"}, "y": {Name: "y", Shape: []int{1, 1, 1, 1}, Layout: "NHWC"}}}
+	if err := explain.Strict(g, Strict(g)); err != nil {
+		t.Errorf("real weights: %v", err)
+	}
+	n.Verdict = graph.Verdict{Kind: graph.Float, Reason: graph.WhyAccumulator, Args: ir.Args{Bits: 8, Count: 70000, WeightBits: 8, Weights: "affine"}}
+	if err := explain.Strict(g, Strict(g)); err == nil || !strings.Contains(err.Error(), "could pass 32 bits") || !strings.Contains(err.Error(), "help: cut it into layers") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	bin := graph.BinaryAttrs{WeightScale: graph.ScaleMean}
 	for what, c := range map[string]struct {

@@ -11,6 +11,7 @@ import (
 // Strict finds every layer of a network that stays float although the network is meant to be binary:
 //   - a convolution or dense layer whose weights have few bits (at most graph.FewBitsMost, of both signs), or whose input has as
 //     few and that stands between bitserial layers, but which is not bitserial;
+//   - one of levels by weights of up to 8 bits whose sums 32 bits may not hold;
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
 //     of sums that are no thresholds, or a float step that nothing took in.
 //
@@ -55,6 +56,10 @@ type strict struct {
 
 // layer looks at a float convolution: should it have been bitserial, or is it the model's own wish?
 func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
+	if n.Verdict.Reason == graph.WhyAccumulator {
+		s.stays(n, graph.LackRoom, n.Verdict, "")
+		return
+	}
 	few, _ := graph.DecomposeFew(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
 	if few != nil && few.Trained() {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}

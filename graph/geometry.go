@@ -1,6 +1,10 @@
 package graph
 
-import "ripc/graph/scalar"
+import (
+	"slices"
+
+	"ripc/graph/scalar"
+)
 
 // Integers is a set of integers at even distances: Min, Min+Step, ..., Max.
 type Integers struct{ Min, Max, Step int }
@@ -47,26 +51,43 @@ func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 // Products is the number of products in one output.
 func (a *FusedConv) Products() int { return a.KH * a.KW * a.GroupIn() }
 
-// MaxSum is what SumBound may be: the integer glue adds constants of like size and must stay inside i32.
-const MaxSum = 1 << 29
+// FewerProducts is what helps layers whose sums are too large.
+const FewerProducts = "cut it into layers over parts of its input, and add these"
 
-// SumBound bounds sums of products of levels x and weights w in whatever units a layout computes them: levels count from 0,
-// weights that are not odd integers come doubled, and so do sums that exact zeros, none of the levels, are taken out of.
-func SumBound(products int, x, w Integers, zeros bool) int64 {
-	bound := int64(products) * int64(x.Max-x.Min) / int64(x.Step) * int64(w.Largest()) * 2 / int64(w.Step)
-	if zeros {
-		bound *= 2
+// MaxSpan is how far the smallest and the largest sum of a layer's output channel may lie apart: glue adds as much to them at most, and all stays
+// inside i32. It is half as much where sums are corrected at the borders of pictures besides.
+func MaxSpan(corrected bool) int64 {
+	if corrected {
+		return 1<<29 - 1
 	}
-	return bound
+	return 1<<30 - 1
 }
 
-// SumBound bounds a's sums, those of its pictures' borders included (bconv2d).
+// Corrected reports whether sums over levels t are corrected where positions outside the image count as v: as what is none of the levels, or has not
+// their offset.
+func Corrected(t scalar.LevelType, v int) bool { return t.Offset != 0 || !IntegersOf(t).Has(v) }
+
+// Span is how far the smallest and the largest sum lie apart of the output channel for which that is most, of levels x and weights ints ([..., outs]).
+func Span[T int | int16](ints []T, outs int, x Integers) int64 {
+	spans := make([]int64, outs)
+	for i, w := range ints {
+		spans[i%outs] += int64(max(w, -w)) * int64(x.Max-x.Min)
+	}
+	return slices.Max(spans)
+}
+
+// SumBound bounds a's sums, those of its pictures' borders included, in whatever units counts of words have them: levels count from 0, weights that
+// are not odd integers come doubled, and so do sums that exact zeros, none of the levels, are taken out of (bconv2d).
 func (a *FusedConv) SumBound() int64 {
+	bound := int64(a.Products()) * int64(a.X.Max-a.X.Min) / int64(a.X.Step) * int64(a.W.Largest()) * 2 / int64(a.W.Step)
+	if a.Pad.Any() && !a.X.Has(a.PadValue) {
+		bound *= 2
+	}
 	most := int64(0)
 	for _, v := range a.Epilogue.Border {
 		most = max(most, int64(v), -int64(v))
 	}
-	return SumBound(a.Products(), a.X, a.W, a.Pad.Any() && !a.X.Has(a.PadValue)) + 2*most
+	return bound + 2*most
 }
 
 // Sums are the smallest and the largest sum of output channel o, with what is added to it (bconv2d).

@@ -71,7 +71,7 @@ const (
 	WhyWeightsNaN   // some are no numbers
 	WhyWideWeights  // integers of WeightBits, more than Most
 	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
-	WhyAccumulator  // sums of Count products with WeightBits of Weights do not fit the accumulator
+	WhyAccumulator  // sums of Count products with WeightBits of Weights, and what glue adds to them, could pass 32 bits
 
 	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
 	WhyInputReal     // the caller brings real numbers
@@ -193,4 +193,5 @@ const (
 	LackWeights                // weights of few bits
 	LackThresholds             // constants of which thresholds can be made
 	LackFolding                // glue that folds up to a quantizer
+	LackRoom                   // sums that 32 bits hold
 )

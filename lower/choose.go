@@ -39,12 +39,12 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
 		if len(layout.Applying(f, &x)) == 0 {
-			help := "cut it into layers over parts of its input, and add these"
+			help := graph.FewerProducts
 			if f.W.Min < math.MinInt8 || f.W.Max > math.MaxInt8 {
 				help = "quantize its weights to int8 with zero point 0, or uint8 with 128: products of bytes have room for more; or " + help
 			}
-			return nil, g.Errorf(n, help, "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits",
-				f.Products(), x.Bits, f.WeightBits)
+			return nil, g.Errorf(n, help, "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits: by %s, %s; by %s, %s",
+				f.Products(), x.Bits, f.WeightBits, layout.Dot, layout.Dot.Lacks(f, &x), layout.Popcount, layout.Popcount.Lacks(f, &x))
 		}
 		c := layout.Choose(f, &x, o.Target, means[n.Name] != nil)
 		by, asked := o.Algorithms[n.Name]

@@ -99,14 +99,14 @@ func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	w := n.Weights["w"]
 	products := len(w.Data) / w.Shape[len(w.Shape)-1]
 	x := graph.IntegersOf(v.LevelType)
-	zeros := false // positions outside count as 0, which may be none of the levels
+	corrected := graph.Corrected(v.LevelType, 0)
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
-		zeros = a.Pad.Any() && !x.Has(0)
-	case *graph.ConvTranspose2DAttrs:
-		zeros = !x.Has(0)
+		corrected = corrected && a.Pad.Any()
+	case *graph.DenseAttrs:
+		corrected = false
 	}
-	if graph.SumBound(products, x, few.Attrs.Integers(), zeros) <= graph.MaxSum && few.Summable(w.Shape, v.Bits) {
+	if graph.Span(few.Ints, w.Shape[len(w.Shape)-1], x) <= graph.MaxSpan(corrected) && few.Summable(w.Shape, v.Bits) {
 		return graph.Verdict{}
 	}
 	args := ir.Args{Bits: v.Bits, Count: int64(products)}

@@ -25,7 +25,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyWeightsNaN:   "its input has %(bits) bits, but it has weights that are not numbers",
 		graph.WhyWideWeights:  "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at most %(most) bits become bitserial",
 		graph.WhyInputScales:  "its input has %(bits) bits, but it has %(weights) weights with a scale for each input channel",
-		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights do not fit the accumulator",
+		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights could pass 32 bits, with what is added to them",
 
 		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
 		graph.WhyDeclaredOnly:  unquantized + "the caller brings real numbers, of which the file says that they are %(levels)",

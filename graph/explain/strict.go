@@ -33,6 +33,8 @@ func help(l graph.Lack) string {
 		return fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", graph.MaxWeightBits)
 	case graph.LackThresholds:
 		return "use slopes from 0 up and finite constants"
+	case graph.LackRoom:
+		return graph.FewerProducts
 	}
 	return "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors"
 }

@@ -69,7 +69,7 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 	switch {
 	case !x.Encoded():
 		return realNumbers
-	case f.SumBound() > math.MaxInt32:
+	case f.SumBound() > math.MaxInt32, corrected(f) && f.SumBound() > math.MaxInt32/2:
 		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
 	case w == Pixels && grouped && in%WordBits != 0:
 		return "its groups do not have words of their own"
@@ -99,6 +99,11 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", c.largest(f, x.Bits))
 	}
 	return ""
+}
+
+// corrected reports whether f's counts are corrected at the borders of pictures, by as much as they are.
+func corrected(f *graph.FusedConv) bool {
+	return f.Epilogue.Border != nil || f.Pad.Any() && !f.X.Has(f.PadValue)
 }
 
 // most is what counts of planes of the input add up to at most, as far as the words tell.
