@@ -2,6 +2,8 @@ package lower_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -26,7 +28,11 @@ import (
 
 // fused is a random network of odd layers: groups, dilations, strides, all encodings, weights of 1 to 4 bits.
 func fused(t *rapid.T, seed uint64) *graph.Graph {
-	text := randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 77)), "n")}, 1)
+	return parsed(t, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 77)), "n")}, 1))
+}
+
+// parsed is the fused graph of a model.
+func parsed(t *rapid.T, text []byte) *graph.Graph {
 	g, err := ripcjson.Parse("net.json", text, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -42,62 +48,113 @@ func TestAlgorithmsAgree(t *testing.T) {
 	choices := map[layout.Algorithm]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "network")
-		g := fused(t, seed)
-		run := func(o lower.Options) [][]byte {
-			p, err := lower.Program(t.Context(), g, o)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, g)
-			}
-			d := codegen.Describe(codegen.Input{Program: p})
-			var inputs [][]byte
-			for i, in := range d.Inputs {
-				b, err := runtime.FillRandom(in, seed, i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				inputs = append(inputs, b)
-			}
-			out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{})
-			if err != nil {
-				t.Fatalf("%v\n%s", err, p)
-			}
-			return out
-		}
-		want := run(lower.Options{})
-		drawn := lower.Options{Algorithms: map[string]layout.Algorithm{}}
-		all, archs := map[layout.Algorithm]lower.Options{}, rapid.Permutation([]string{"", "aarch64"}).Draw(t, "archs")
-		for _, a := range layout.Algorithms() {
-			all[a] = lower.Options{Algorithms: map[string]layout.Algorithm{}, Target: targets.Target{Arch: archs[a%2]}}
-		}
-		for _, n := range g.Nodes {
-			f, ok := n.Attrs.(*graph.FusedConv)
-			if !ok {
-				continue
-			}
-			x := *g.Value(n.Inputs[0])
-			x.Shape = ops.Spatial(x.Shape)
-			apply := layout.Applying(f, &x)
-			if len(apply) < 2 {
-				continue
-			}
-			for _, a := range apply {
-				choices[a]++
-				all[a].Algorithms[n.Name] = a
-			}
-			drawn.Algorithms[n.Name] = rapid.SampledFrom(apply).Draw(t, n.Name)
-		}
-		drawn.PackApart = true
-		for _, o := range append(slices.Collect(maps.Values(all)), drawn) {
-			for i, got := range run(o) {
-				if !bytes.Equal(got, want[i]) {
-					t.Fatalf("output %d differs with %v\n%s", i, o.Algorithms, g)
-				}
-			}
-		}
+		agree(t, fused(t, seed), seed, choices)
 	})
 	for _, a := range layout.Algorithms() {
 		if choices[a] == 0 {
 			t.Errorf("no layer had the choice of %s", a)
+		}
+	}
+}
+
+// TestWeightsOfNineBits: so it is where weights are no i8, but bytes and what is beside these: with any zero point, and odd ones of 8 bits, over bytes
+// and planes, in groups, behind a batch_norm that turns some channels around.
+func TestWeightsOfNineBits(t *testing.T) {
+	choices := map[layout.Algorithm]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		type m = map[string]any
+		var nodes []m
+		last := "x"
+		add := func(op string, attrs m) {
+			name := fmt.Sprintf("n%d", len(nodes))
+			nodes, last = append(nodes, m{"name": name, "op": op, "inputs": []string{last}, "attrs": attrs}), name
+		}
+		for range between(t, 1, 2, "layers") {
+			q := m{"bits": rapid.SampledFrom([]int{1, 4, 8, 8}).Draw(t, "bits"), "encoding": rapid.SampledFrom([]string{"unipolar", "bipolar", "bipolar_inv", "affine"}).Draw(t, "encoding"), "scale": 0.05}
+			if q["encoding"] == "affine" {
+				q["zero_point"] = between(t, 0, 1, "zero")
+			}
+			add("quantize", q)
+			w := m{"filters": rapid.SampledFrom([]int{8, 32, 64}).Draw(t, "filters"), "kernel": []int{between(t, 1, 3, "kh"), between(t, 1, 3, "kw")}, "weight_bits": 8, "weight_encoding": "bipolar",
+				"padding": rapid.SampledFrom([]string{"same", "valid"}).Draw(t, "padding"), "strides": []int{between(t, 1, 2, "sh"), 1}}
+			if rapid.Bool().Draw(t, "affine") {
+				w["weight_encoding"], w["weight_zero_point"] = "affine", between(t, 0, 255, "weight zero")
+			}
+			if rapid.Bool().Draw(t, "grouped") {
+				w["groups"] = rapid.SampledFrom([]int{2, 8}).Draw(t, "groups")
+			}
+			add("bitserial_conv2d", w)
+			if rapid.Bool().Draw(t, "norm") {
+				add("batch_norm", m{})
+			}
+		}
+		if rapid.Bool().Draw(t, "levels") {
+			add("quantize", m{"bits": rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "output"), "encoding": "unipolar", "scale": 3})
+		}
+		seed := rapid.Uint64().Draw(t, "seed")
+		text, err := json.Marshal(m{"format": "ripc.model/1", "name": "n", "weights": m{"init": "random", "seed": seed % 1000}, "nodes": nodes, "outputs": []string{last},
+			"inputs": []m{{"name": "x", "dtype": "f32", "shape": []int{1, between(t, 7, 8, "h"), between(t, 7, 8, "w"), rapid.SampledFrom([]int{8, 32, 40}).Draw(t, "in")}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, parsed(t, text), seed, choices)
+	})
+	if choices[layout.Dot] == 0 {
+		t.Error("no layer had the choice of products of bytes")
+	}
+}
+
+// agree compares the outputs of g, filled from seed, of programs whose layers have one or other algorithm, and counts the choices that there were.
+func agree(t *rapid.T, g *graph.Graph, seed uint64, choices map[layout.Algorithm]int) {
+	run := func(o lower.Options) [][]byte {
+		p, err := lower.Program(t.Context(), g, o)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, g)
+		}
+		d := codegen.Describe(codegen.Input{Program: p})
+		var inputs [][]byte
+		for i, in := range d.Inputs {
+			b, err := runtime.FillRandom(in, seed, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs = append(inputs, b)
+		}
+		out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, p)
+		}
+		return out
+	}
+	want := run(lower.Options{})
+	drawn := lower.Options{Algorithms: map[string]layout.Algorithm{}}
+	all, archs := map[layout.Algorithm]lower.Options{}, rapid.Permutation([]string{"", "aarch64"}).Draw(t, "archs")
+	for _, a := range layout.Algorithms() {
+		all[a] = lower.Options{Algorithms: map[string]layout.Algorithm{}, Target: targets.Target{Arch: archs[a%2]}}
+	}
+	for _, n := range g.Nodes {
+		f, ok := n.Attrs.(*graph.FusedConv)
+		if !ok {
+			continue
+		}
+		x := *g.Value(n.Inputs[0])
+		x.Shape = ops.Spatial(x.Shape)
+		apply := layout.Applying(f, &x)
+		if len(apply) < 2 {
+			continue
+		}
+		for _, a := range apply {
+			choices[a]++
+			all[a].Algorithms[n.Name] = a
+		}
+		drawn.Algorithms[n.Name] = rapid.SampledFrom(apply).Draw(t, n.Name)
+	}
+	drawn.PackApart = true
+	for _, o := range append(slices.Collect(maps.Values(all)), drawn) {
+		for i, got := range run(o) {
+			if !bytes.Equal(got, want[i]) {
+				t.Fatalf("output %d differs with %v\n%s", i, o.Algorithms, g)
+			}
 		}
 	}
 }

@@ -129,6 +129,9 @@ func (c *coupler) node(n *graph.Node) {
 		}
 	}
 	c.add(n.Name, s)
+	if _, ok := n.Attrs.(*graph.FusedConv); ok {
+		c.add(windowStage(n.Name), s)
+	}
 }
 
 func (c *coupler) add(stage string, s Scope) {

@@ -254,6 +254,9 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	if a.Window != nil {
 		args = append(args, l.at[n.Inputs[1]].buf)
 	}
+	if c.Parts() != nil {
+		args = append(args, l.windowBytes(n, c, src))
+	}
 	oh, ow := a.OutSize(shape[1], shape[2])
 	macs := int64(shape[0]) * int64(oh) * int64(ow) * int64(a.Products()) * int64(a.Out)
 	why := graph.NoReason
@@ -268,6 +271,21 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		why = graph.WhySumsLeave
 	}
 	l.stage(n, f, macs, why, append(append(args, dst.buf), levels...)...)
+}
+
+// windowStage is the name of the stage before a layer's that adds up the bytes of its windows.
+func windowStage(layer string) string { return layer + ".window" }
+
+// windowBytes adds the stage that adds up the bytes of c's windows, for the layer of n, and gives its buffer.
+func (l *lowering) windowBytes(n *graph.Node, c *layout.Conv, src string) string {
+	f := ops.WindowBytes(c)
+	b := f.Params[1].Buffer
+	b.Name = l.unused(windowStage(n.Output))
+	l.arena(b)
+	of := &graph.Node{Name: windowStage(n.Name), Op: "window_sum", Inputs: n.Inputs[:1:1],
+		Verdict: graph.Verdict{Kind: graph.Bits, Reason: graph.WhyWeightOffset, Where: n.Name}}
+	l.stage(of, f, 0, graph.NoReason, src, b.Name)
+	return b.Name
 }
 
 // constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.

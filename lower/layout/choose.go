@@ -121,6 +121,9 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.GroupCount() > 1 && f.GroupIn() == 1 && f.GroupOut() == 1,
 		Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
+	if parts, _, _ := partsOf(f, x); parts != nil {
+		l.Windows = l.Inputs + l.Outputs*l.Taps*int64(f.GroupCount())
+	}
 	for _, by := range Algorithms() {
 		c := by.counted()
 		if c.Window != Dense || c.lacks(f, x) != "" {

@@ -28,8 +28,10 @@ type Dots struct {
 	// gives whole steps and vectors.
 	Groups int
 	// Weights are [KH, KW, Steps, Out, Step], [KH, 1, Steps, Out, Step] of Runs; 0 for channels that there are not, negated in falling
-	// channels.
+	// channels. Wide are they where i8 does not hold them, nor Parts of them.
 	Weights []int8
+	Wide    []int16
+	Parts   *Parts // what Weights are of the layer's; nil where they are these
 	// Within is the narrowest of a few ranges, of -1 to 1, -3 to 3, and so on up to -127 to 127, that has all Weights; the zero one where they
 	// are others, or are not known. Layers share code where it is the same.
 	Within   ir.Range
@@ -75,15 +77,16 @@ func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 	if !x.Encoded() {
 		return realNumbers
 	}
-	sign := signs(f)
-	for i, w := range f.Ints {
-		if stored := int(w) * sign[i%f.Out]; stored < math.MinInt8 || stored > math.MaxInt8 || x.Enc == ir.BipolarInv && stored == math.MinInt8 {
-			return fmt.Sprintf("it has a weight of %d, and i8 holds %d to %d", w, math.MinInt8, math.MaxInt8)
-		}
+	parts, wide, ok := partsOf(f, x)
+	if !ok {
+		return fmt.Sprintf("its weights are from %d to %d, and a byte has %d values", f.W.Min, f.W.Max, math.MaxUint8+1)
 	}
 	step, steps, _ := stepsOf(f, 1)
 	products := int64(f.KH) * int64(f.KW) * int64(steps*step)
 	most := products * int64(x.Top()) * maxByte
+	if parts != nil || wide {
+		most *= 2 // weights, and each of their parts, are that much larger at most
+	}
 	if x.Enc != ir.Unipolar {
 		most *= 2 // see Correction
 	}
@@ -102,19 +105,21 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 	if signed && x.Top() > math.MaxInt8 {
 		d.Offset = maxByte
 	}
-	sign := signs(f)
-	if x.Enc == ir.BipolarInv { // the integer is less than 0 where the level is high
-		for o := range sign {
-			sign[o] = -sign[o]
-		}
-	}
+	sign := storedSigns(f, x)
+	parts, wide, _ := partsOf(f, x)
+	d.Parts = parts
 	sums := make([]int32, f.Out)
 	if len(f.Ints) > 0 {
 		cols := f.KW
 		if d.Runs {
 			cols = 1
 		}
-		d.Weights = make([]int8, f.KH*cols*d.Steps*d.Step*f.Out)
+		n := f.KH * cols * d.Steps * d.Step * f.Out
+		if wide {
+			d.Wide = make([]int16, n)
+		} else {
+			d.Weights = make([]int8, n)
+		}
 		for i, w := range f.Ints {
 			o, c, kw, kh := i%f.Out, i/f.Out%f.GroupIn(), i/f.Out/f.GroupIn()%f.KW, i/f.Out/f.GroupIn()/f.KW
 			c += o / f.GroupOut() % d.Groups * f.GroupIn()
@@ -122,10 +127,17 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 				kw, c = 0, kw*f.GroupIn()+c
 			}
 			v := int(w) * sign[o]
-			d.Weights[(((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step+c%d.Step] = int8(v)
+			at := (((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step + c%d.Step
+			if wide {
+				d.Wide[at] = int16(v)
+			} else {
+				d.Weights[at] = d.Parts.byteOf(v, o)
+			}
 			sums[o] += int32(v)
 		}
-		d.Within = rangeOf(d.Weights)
+		if !wide {
+			d.Within = rangeOf(d.Weights)
+		}
 	}
 	// The integer of level b + Offset, times the weight's sign, is b less first, or twice that.
 	first := int32(x.Zero - d.Offset)
@@ -182,6 +194,9 @@ func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
 		return 0
 	}
 	weight, level := farthest(f.Ints), min(x.Top(), math.MaxUint8)
+	if parts, _, _ := partsOf(f, x); parts != nil {
+		weight = parts.most
+	}
 	if t.SignedBytes() && level > math.MaxInt8 {
 		level = maxByte
 	}

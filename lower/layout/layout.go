@@ -142,6 +142,14 @@ func (c *Conv) Line() *Line {
 	return nil
 }
 
+// Parts are those of the weights, nil where there are none.
+func (c *Conv) Parts() *Parts {
+	if c.Dots == nil {
+		return nil
+	}
+	return c.Dots.Parts
+}
+
 // NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
 // without its weights has the layout that any weights would have, with none in it.
 func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...Tensor) *Conv {

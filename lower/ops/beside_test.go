@@ -66,7 +66,7 @@ func TestLevelsBeside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := runAll(t, f, contents, append([]any{pack(c.x, c.bits, a.In)}, data(consts)...)...)
+			got := runAll(t, f, contents, c.inputs(t, l, consts)...)
 			wantFloats(t, f, floats(got[0]), whole)
 			for k, n := range nodes {
 				lt, level := levelsOf(n)

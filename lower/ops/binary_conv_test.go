@@ -40,7 +40,7 @@ func drawBinary(t *rapid.T) *binaryConv {
 	if c.enc != ir.Unipolar && rapid.Bool().Draw(t, "ones") {
 		a.PadValue = a.X.Max
 	}
-	a.W = rapid.SampledFrom([]graph.Integers{{Min: -1, Max: 1, Step: 2}, {Min: -1, Max: 1, Step: 1}, {Min: -3, Max: 3, Step: 2}, {Min: -2, Max: 1, Step: 1}, {Min: -1, Max: 6, Step: 1}, {Min: 0, Max: 1, Step: 1}}).Draw(t, "weights")
+	a.W = rapid.SampledFrom(append(wide(), []graph.Integers{{Min: -1, Max: 1, Step: 2}, {Min: -1, Max: 1, Step: 1}, {Min: -3, Max: 3, Step: 2}, {Min: -2, Max: 1, Step: 1}, {Min: -1, Max: 6, Step: 1}, {Min: 0, Max: 1, Step: 1}}...)).Draw(t, "weights")
 	c.x = drawLevels(t, c.b*c.h*c.w*a.In, c.bits, "x")
 	r := random(t, "weights")
 	for range c.kh * c.kw * a.GroupIn() * a.Out {
@@ -111,23 +111,43 @@ func (c *binaryConv) drawPool(t *rapid.T) {
 	}
 }
 
+// wide are weights that no i8 holds.
+func wide() []graph.Integers {
+	return []graph.Integers{{Min: -255, Max: 255, Step: 2}, {Min: 0, Max: 255, Step: 1}, {Min: -131, Max: 124, Step: 1}, {Min: -255, Max: 0, Step: 1}, {Min: -128, Max: 127, Step: 1}}
+}
+
 // laidOut calls see with what each algorithm makes of c.
-func (c *binaryConv) laidOut(slice ops.Slice, see func(f *ir.Func, inputs []any)) {
+func (c *binaryConv) laidOut(t *rapid.T, slice ops.Slice, see func(f *ir.Func, inputs []any)) {
 	x := c.input()
-	for _, t := range []targets.Target{{}, {Arch: "aarch64", VectorBits: 128}} { // without and with vectors, with unsigned and signed bytes, which only Dot knows of
+	for _, m := range []targets.Target{{}, {Arch: "aarch64", VectorBits: 128}} { // without and with vectors, with unsigned and signed bytes, which only Dot knows of
 		for _, by := range layout.Applying(c.a, &x) {
-			if by != layout.Dot && t.Arch != "" {
+			if by != layout.Dot && m.Arch != "" {
 				continue
 			}
-			f, consts := ops.Conv(layout.NewConv(c.a, x, t, by), slice)
-			see(f, append([]any{pack(c.x, c.bits, c.a.In)}, data(consts)...))
+			l := layout.NewConv(c.a, x, m, by)
+			f, consts := ops.Conv(l, slice)
+			see(f, c.inputs(t, l, consts))
 		}
 	}
 }
 
+// inputs are those of c's Func, laid out as l: with the sums of its windows, if it reads them.
+func (c *binaryConv) inputs(t *rapid.T, l *layout.Conv, consts []ops.Const) []any {
+	x := pack(c.x, c.bits, c.a.In)
+	all := append([]any{x}, data(consts)...)
+	if l.Parts() != nil {
+		var sums []int32
+		for _, v := range words(run(t, ops.WindowBytes(l), x)) {
+			sums = append(sums, int32(v))
+		}
+		all = append(all, sums)
+	}
+	return all
+}
+
 // outputs calls see with what each algorithm gives.
 func (c *binaryConv) outputs(t *rapid.T, see func(f *ir.Func, y []byte)) {
-	c.laidOut(ops.Slice{}, func(f *ir.Func, inputs []any) { see(f, run(t, f, inputs...)) })
+	c.laidOut(t, ops.Slice{}, func(f *ir.Func, inputs []any) { see(f, run(t, f, inputs...)) })
 }
 
 func TestBinaryConvFloat(t *testing.T) {
@@ -244,7 +264,7 @@ func TestConvSlice(t *testing.T) {
 		off, after := between(t, 0, 3, "offset"), between(t, 0, 3, "after")
 		var all [][]uint32
 		c.outputs(t, func(_ *ir.Func, y []byte) { all = append(all, words(y)) })
-		c.laidOut(ops.Slice{Offset: off, Total: off + c.a.Out + after}, func(part *ir.Func, inputs []any) {
+		c.laidOut(t, ops.Slice{Offset: off, Total: off + c.a.Out + after}, func(part *ir.Func, inputs []any) {
 			got := words(run(t, part, inputs...))
 			want := words(difftest.RandomArgs(part, 1)[len(inputs)])
 			for i, v := range all[0] {

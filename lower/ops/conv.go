@@ -22,11 +22,11 @@ type Const struct {
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Tables: the same
 // counts, looked up. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
-// products of bytes, a step of channels together; levels are made bytes before, likewise. slice is the part of a concatenated output
+// products of bytes, a step of channels together; levels are made bytes before, likewise; where weights have layout.Parts, what WindowBytes gives
+// is the last parameter before y. slice is the part of a concatenated output
 // that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y. With Mean, y is [B, Out].
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
-	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
-	c.oh, c.ow = l.OutSize(c.h, c.w)
+	c := newConv(l)
 	c.ph, c.pw = c.oh, c.ow
 	if l.Pool != nil {
 		c.ph = (c.oh-l.Pool.Kernel[0])/l.Pool.Strides[0] + 1
@@ -39,6 +39,13 @@ func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 		c.o = Words(l.Out) * layout.Block(l.Out) // and whole words are written
 	}
 	return c.build(slice), c.consts
+}
+
+// newConv is l with the sizes of its input and of its sums.
+func newConv(l *layout.Conv) *conv {
+	c := &conv{Conv: l, batch: l.X.Shape[0], h: l.X.Shape[1], w: l.X.Shape[2]}
+	c.oh, c.ow = l.OutSize(c.h, c.w)
+	return c
 }
 
 // Slice is the part of a wider output that a layer writes: channels (or words) Offset.. of Total; Total 0 is all of it.
@@ -127,6 +134,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 	y := c.epilogue(acc, slice)
 	if c.Window != nil {
 		c.params = append(c.params, in(c.windows()))
+	}
+	if c.Parts() != nil {
+		c.params = append(c.params, in(c.windowBytes()))
 	}
 	c.params = append(c.params, out(y))
 	for _, z := range c.levelsBeside() {
@@ -299,6 +309,9 @@ func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	k := c.Line()
 	if k != nil && (k.Padding != nil || c.Pool != nil) {
 		p = ir.CastTo(ir.I32, p)
+	}
+	if c.Parts() != nil {
+		p = c.joined(p, b, h, w, o)
 	}
 	switch {
 	case k == nil && c.Sums.Border == nil, k != nil && k.Padding == nil:

@@ -12,9 +12,13 @@ func (c *conv) byteWeights() ir.Buffer {
 		cols = 1
 	}
 	b := buf("wt", ir.I8, c.KH, cols, d.Steps, c.o, d.Step)
+	var data any = padLast(d.Weights, c.Out*d.Step, c.o*d.Step, 0)
+	if d.Wide != nil {
+		b.Type, data = ir.I16, padLast(d.Wide, c.Out*d.Step, c.o*d.Step, 0)
+	}
 	b.Range = d.Within
 	c.params = append(c.params, in(b))
-	c.consts = append(c.consts, Const{b.Name, padLast(d.Weights, c.Out*d.Step, c.o*d.Step, 0)})
+	c.consts = append(c.consts, Const{b.Name, data})
 	return b
 }
 

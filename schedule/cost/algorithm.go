@@ -19,6 +19,7 @@ type Layer struct {
 	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where Grouped
 	ActivationPlanes, WeightPlanes int64
 	Inputs                         int64 // elements of the input with its padding
+	Windows                        int64 // elements that are added up, pixel by pixel and window by window, for what weights have beside their bytes
 	Narrow                         int64 // of Steps, how many have products that 16 bits hold the sum of
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
 	Grouped                        bool  // output channels read different input channels
@@ -150,7 +151,8 @@ func Dot(t targets.Target, l Layer) Estimate {
 		op = 0.6 * c.Fma
 	}
 	terms, unpack := multiplied(t, l, op, scattered)
-	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + streamed(t, l, Quad*l.Steps) + levels(c, l))
+	windows := c.Fma / 2 * float64(l.Windows) // by estimate for rpi5 0.1 to 0.4 of a cycle each, 2 where a pixel has few
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + windows + streamed(t, l, Quad*l.Steps) + levels(c, l))
 }
 
 // scattered reports whether the lanes of a vector of sums of products read different channels, where so many filters read the same.

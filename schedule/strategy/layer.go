@@ -278,7 +278,7 @@ func (l *Layer) short() bool { return l.differ && l.sumBits() < l.wordBits() }
 // float says that the sums are floats.
 func (l *Layer) float() bool { return l.sumType().IsFloat() }
 
-// dots says that the sums are of products of bytes.
+// dots says that the sums are of products of bytes, or of bytes and weights of 16 bits.
 func (l *Layer) dots() bool {
 	if !l.sum.exists() || l.float() {
 		return false
@@ -289,7 +289,7 @@ func (l *Layer) dots() bool {
 	}
 	for _, e := range []ir.Expr{p.A, p.B} {
 		c, isCast := e.(*ir.Cast)
-		if !isCast || c.A.Type().Bits() != ir.I8.Bits() || !isLoad(c.A) {
+		if !isCast || c.A.Type().Bits() > ir.I16.Bits() || !isLoad(c.A) {
 			return false
 		}
 	}

@@ -1,0 +1,100 @@
+package ops
+
+import (
+	"fmt"
+
+	"ripc/ir"
+	"ripc/lower/layout"
+)
+
+// WindowBytes adds up the bytes that l, a layer whose weights have layout.Parts, multiplies in each window: of a group, [B, OH, OW, Groups].
+// The bytes of a pixel are added up once, then those sums in each window. Parameters: x, y.
+func WindowBytes(l *layout.Conv) *ir.Func {
+	c := newConv(l)
+	x, y := tensorBuffer("x", c.read(), c.X.Shape), c.windowBytes()
+	groups := c.GroupCount()
+	ls := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Entry, "g", groups))
+	i := vars(ls)
+	f := &ir.Func{Name: fmt.Sprintf("windows_a%d_%dx%ds%d_%dx%dx%d", c.X.Bits, c.KH, c.KW, c.SH, c.h, c.w, c.In), Params: []ir.Param{in(x), out(y)}}
+	if c.KH*c.KW == 1 && !c.Pad.Any() {
+		f.Body = ir.Nest(ls, c.pixelBytes(x, y, i, "", []ir.Expr{i[0], mul(i[1], ir.Int(c.SH)), mul(i[2], ir.Int(c.SW))}))
+		return f
+	}
+	ps := buf("ps", ir.I32, c.batch, c.h, c.w, groups)
+	pixels := loops("ps.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.h), over(ir.Col, "w", c.w), over(ir.Entry, "g", groups))
+	at := vars(pixels)
+	taps := loops("", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW))
+	row, col := c.pixel(i[1], i[2], ir.V("kh"), ir.V("kw"))
+	var v ir.Expr = ir.At(ps, i[0], sub(row, ir.Int(c.Pad.Top)), sub(col, ir.Int(c.Pad.Left)), i[3])
+	if c.Pad.Any() {
+		outside := ir.Const(ir.I32, int64(c.GroupIn())*int64(c.Dots.PadLevel-c.Dots.Offset))
+		v = &ir.Select{Cond: c.inside(row, col), A: v, B: outside}
+	}
+	window := ir.Seq(set(y, ir.Const(ir.I32, 0), i...), ir.Nest(taps, update(ir.AddTo, y, v, i...)))
+	f.Body = allocs([]ir.Buffer{ps}, ir.Seq(ir.Nest(pixels, c.pixelBytes(x, ps, at, "ps.", at[:3])), ir.Nest(ls, window)))
+	return f
+}
+
+// pixelBytes adds up, at element i of y, the bytes of group i[3] of the pixel of x at pixel.
+func (c *conv) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir.Expr) ir.Stmt {
+	n := c.GroupIn()
+	if c.From == layout.Planes && c.GroupCount() == 1 {
+		ls := loops(prefix, over(ir.Plane, "n", c.X.Bits), over(ir.Reduce, "c", Words(n)))
+		j := vars(ls)
+		word := ir.Bin(ir.And, ir.At(x, j[0], pixel[0], pixel[1], pixel[2], j[1]), onesWord(n, j[1]))
+		bits := ir.Bin(ir.Shl, ir.CastTo(ir.I32, ir.Un(ir.Popcount, word)), ir.CastTo(ir.I32, j[0]))
+		return ir.Seq(set(y, ir.Const(ir.I32, -int64(n)*int64(c.Dots.Offset)), i...), ir.Nest(ls, update(ir.AddTo, y, bits, i...)))
+	}
+	ls := loops(prefix, over(ir.Reduce, "c", n))
+	channel := ir.V(ls[0].Var)
+	var at ir.Expr = channel
+	if c.GroupCount() > 1 {
+		at = add(mul(i[3], ir.Int(n)), channel)
+	}
+	var v ir.Expr
+	if c.From == layout.Planes {
+		v = c.byteOf(level(x, pixel, at))
+	} else {
+		v = c.multiplied(ir.At(x, pixel[0], pixel[1], pixel[2], at))
+	}
+	total := set(y, ir.Const(ir.I32, 0), i...)
+	if n%byteLanes != 0 || n == byteLanes || c.From == layout.Planes {
+		return ir.Seq(total, ir.Nest(ls, update(ir.AddTo, y, ir.CastTo(ir.I32, v), i...)))
+	}
+	// Lanes of their own are added up first, so that vectors are.
+	m, k := buf(prefix+"m", ir.I32, byteLanes), ir.V(prefix+"k")
+	lane := func(name string, s func(o ir.Expr) ir.Stmt) ir.Stmt {
+		return ir.Nest(loops(prefix, over(ir.Channel, name, byteLanes)), s(ir.V(prefix+name)))
+	}
+	first := lane("z", func(o ir.Expr) ir.Stmt { return set(m, ir.Const(ir.I32, 0), o) })
+	v = ir.CastTo(ir.I32, ir.Subst(v, map[string]ir.Expr{ls[0].Var: add(mul(channel, ir.Int(byteLanes)), k)}))
+	ls[0].Extent /= byteLanes
+	lanes := ir.Nest(ls, lane("k", func(o ir.Expr) ir.Stmt { return update(ir.AddTo, m, v, o) }))
+	last := ir.Nest(loops(prefix, over(ir.Reduce, "j", byteLanes)), update(ir.AddTo, y, ir.At(m, ir.V(prefix+"j")), i...))
+	return allocs([]ir.Buffer{m}, ir.Seq(first, lanes, total, last))
+}
+
+// byteLanes is how many channels of a pixel are added up side by side: bytes of a vector of 128 bits.
+const byteLanes = 16
+
+// windowBytes are the sums of the bytes of each window.
+func (c *conv) windowBytes() ir.Buffer {
+	return buf("bytes", ir.I32, c.batch, c.oh, c.ow, c.GroupCount())
+}
+
+// joined is what is added up for an output, of p, what is added up of its Parts.
+func (c *conv) joined(p, b, h, w, o ir.Expr) ir.Expr {
+	parts := c.Parts()
+	if parts.Factor != 1 {
+		p = mul(p, ir.Const(ir.I32, int64(parts.Factor)))
+	}
+	group := o
+	if c.o != c.Out {
+		group = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
+	}
+	if group = ir.Bin(ir.Div, group, ir.Int(c.GroupOut())); c.GroupCount() == 1 {
+		group = ir.Int(0)
+	}
+	rest := ir.At(constant(c, "rest", ir.I32, parts.Rest, 0), o)
+	return add(p, mul(rest, ir.At(c.windowBytes(), b, h, w, group)))
+}
