@@ -35,6 +35,20 @@ func newIntegers() file {
 	return f.floats("s").small("z", dtUint8, 100).small("u", dtUint8, 90).small("t", dtInt8, 0).small("w", dtInt8, 7, 4, 3, 3, 3)
 }
 
+// zeroPoints is a file whose weights of uint8 have a zero point for each output, less which they are no 8 bits.
+func zeroPoints() file {
+	f := newIntegers()
+	f.Graph.Input = nil
+	f.input("i", dtUint8, 1, 2)
+	for name, t := range map[string]struct {
+		dims []int64
+		data []int32
+	}{"m": {[]int64{2, 2}, []int32{0, 0, 255, 255}}, "p": {[]int64{2}, []int32{250, 5}}} {
+		f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: proto.String(name), DataType: proto.Int32(int32(dtUint8)), Dims: t.dims, Int32Data: t.data})
+	}
+	return f.node("QLinearMatMul i s z m s p s z -> y")
+}
+
 // TestIntegerErrors compares the messages for faulty networks of integers with testdata/integer_errors.txt.
 func TestIntegerErrors(t *testing.T) {
 	var out bytes.Buffer
@@ -53,6 +67,9 @@ func TestIntegerErrors(t *testing.T) {
 		{"zero point", newIntegers().node("DequantizeLinear x s z -> a").node("ConvInteger x w u t -> y")},
 		{"no matrix", newIntegers().node("QLinearMatMul x s z w s t s z -> y")},
 		{"a constant", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearAdd x s z c s z s z -> y")},
+		{"a constant factor", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearMul x s z c s z s z -> y")},
+		{"unsupported reader", newIntegers().node("com.microsoft:QLinearSigmoid x s z s z -> y")},
+		{"zero points by output", zeroPoints()},
 		{"transposed", newIntegers().small("m", dtInt8, 3, 3, 3).node("com.microsoft:QGemm x s z m s t -> y", "transA", 1)},
 		{"channels last", newIntegers().node("com.microsoft:QLinearGlobalAveragePool x s z s z -> y", "channels_last", 1)},
 		{"scale at run time", newFile(17).node("DynamicQuantizeLinear x -> a s z").node("DequantizeLinear a s z -> y")},

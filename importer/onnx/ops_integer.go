@@ -115,10 +115,16 @@ func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) 
 		return nil, err
 	}
 	t := &graph.Tensor{Shape: w.shape, Data: make([]float32, w.len())}
+	low, high := float32(0), float32(0)
 	for i := range t.Data {
 		if t.Data[i] = float32(w.at(i)); l.w.zero != nil {
 			t.Data[i] -= float32(element(l.w.zero, i%l.outs))
 		}
+		low, high = min(low, t.Data[i]), max(high, t.Data[i])
+	}
+	if high-low > math.MaxUint8 {
+		return nil, n.fail("quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
+			"its weights have a zero point for each output, and less these they are from %g to %g, want 8 bits", low, high)
 	}
 	weights := map[string]*graph.Tensor{"w": t}
 	if l.w.bias != nil {
@@ -415,7 +421,7 @@ func (n *node) linearPair(emit intPair) ([]*tensor, error) {
 	for k, i := range []int{0, 3} {
 		t := n.in[i]
 		if t.konst != nil {
-			return nil, n.fail("", "its input %q is a constant, which is not supported", n.Input[i])
+			return nil, n.fail("use Add or Mul between DequantizeLinear and QuantizeLinear, whose operand may be a constant", "its input %q is a constant, which is not supported", n.Input[i])
 		}
 		v, err := n.integerLevels(i, t, q[k])
 		if err != nil {

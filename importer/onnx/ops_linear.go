@@ -204,7 +204,7 @@ func limits(d dtype) (lo, hi float64) {
 }
 
 // inputParams finds what the integers of a graph input stand for: the parameters of the first DequantizeLinear that they
-// reach, or themselves where they are converted.
+// reach, or themselves where they are converted. What an op means by them that is not supported is of no interest: reading it fails.
 func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 	reached := map[string]bool{name: true}
 	for _, i := range b.order {
@@ -217,6 +217,9 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 			return &quantParams{dt: dt, scale: 1}, nil
 		default:
 			at, ok := paramsAt(p, reached)
+			if !ok && b.ops.find(p.GetDomain(), p.GetOpType()) == nil {
+				return &quantParams{dt: dt, scale: 1}, nil
+			}
 			if !ok {
 				break
 			}
