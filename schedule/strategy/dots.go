@@ -68,6 +68,11 @@ func buildDots(b *builder, v Values) {
 func (b *builder) products(home string) []string {
 	filters, part, sum := b.sum.loop(ir.Channel), b.sum.loop(ir.Part), b.sum.buf
 	order := b.reduction()
+	if n := b.together; n > 0 && n < b.extent(filters) { // of a word, one block after the other
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", filters, n)
+		order = append([]string{filters + ".o"}, append(order[:len(order)-1], filters+".i")...)
+		home, filters = filters+".o", filters+".i"
+	}
 	around := order[:len(order)-1]
 	for _, i := range dotInstrs(b.Layer, isa.DotBytes, b.extent(filters)) {
 		if b.attempt(func() { b.dotLanes(i, around, filters, part) }) {

@@ -136,7 +136,7 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			}
 		}
 	}
-	if l.scattered = l.scatters(l.out.extent(ir.Bit)); l.scattered && !l.packed {
+	if l.scattered = l.scatters(l.out.extent(ir.Bit)); l.scattered && (!l.packed || l.dots()) {
 		l.together = l.alike()
 		l.scattered = l.together == 0
 	}
@@ -178,7 +178,11 @@ func (l *Layer) lookedUp(params map[string]bool) {
 
 // alike is the most sums, a power of two that fills vectors, of which each block reads neighbours; 0 if there is none.
 func (l *Layer) alike() int {
-	for n := maxVector; n*ir.I32.Bits() >= l.Target.VectorBits; n /= 2 {
+	most := maxVector
+	if l.packed {
+		most = l.out.extent(ir.Bit)
+	}
+	for n := most; n*ir.I32.Bits() >= l.Target.VectorBits; n /= 2 {
 		if l.sum.extent(ir.Channel)%n == 0 && !l.scatters(n) {
 			return n
 		}

@@ -786,10 +786,14 @@ func TestGroupsOfBytes(t *testing.T) {
 	for _, groups := range []int{1, 2, 8, 16} {
 		for _, m := range machines(t) {
 			a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 96, Out: 96, Groups: groups}
-			a.Epilogue = graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
-			c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, 9, 9), m)
-			if instrs := append(isa.Query(isa.DotBytes, m), isa.Query(isa.DotPairs, m)...); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
-				t.Errorf("%s, %d groups: %d instructions, and\n%s", m.Name, groups, len(instrs), c.Trace)
+			instrs := append(isa.Query(isa.DotBytes, m), isa.Query(isa.DotPairs, m)...)
+			quantized := graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
+			packed := graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
+			for _, a.Epilogue = range []graph.Epilogue{quantized, packed} {
+				c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, 9, 9), m)
+				if len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
+					t.Errorf("%s, %d groups, %d bits: %d instructions, and\n%s", m.Name, groups, a.Epilogue.OutBits, len(instrs), c.Trace)
+				}
 			}
 		}
 	}

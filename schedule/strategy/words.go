@@ -170,6 +170,9 @@ func tilesOf(l *Layer, positions func(channels int) int) []Knob {
 	case len(ls) > 0:
 		n = ls[0].Default
 	}
+	if l.together > 0 {
+		n = min(n, l.together)
+	}
 	ks := append(ls, columnsKnob(l, positions(n)), rowsKnob(l))
 	return append(ks, orderKnobs(l)...)
 }
