@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -58,17 +59,20 @@ func (f *FewBits) Trained() bool {
 	return negative && positive
 }
 
-// Summable reports whether 32 bits hold sums of levels of so many bits by f's weights, of a shape [..., I, O], whichever way round a filter is turned:
-// as products of bytes, or else as counts of planes, which lie in words of 32 channels, and all count as the largest.
-func (f *FewBits) Summable(shape []int, bits int) bool {
+// Summable reports whether 32 bits hold sums of levels of type t by f's weights, of a shape [..., I, O], as products of bytes, which are added up in
+// steps of a few channels, whichever way round a filter is turned: where a weight is no byte then, it is that of another number, or twice it.
+func (f *FewBits) Summable(shape []int, t scalar.LevelType) bool {
+	const words = 32
 	in := shape[len(shape)-2]
-	top := int64(1)<<bits - 1
 	taps := int64(len(f.Ints) / shape[len(shape)-1] / in)
-	products := taps * int64((in+31)/32*32) * top
-	if slices.Min(f.Ints) >= -math.MaxInt8 && slices.Max(f.Ints) <= math.MaxInt8 {
-		return products*2*(math.MaxInt8+1) <= math.MaxInt32
+	most := taps * int64((in+words-1)/words*words) * int64(t.Top()) * (math.MaxInt8 + 1)
+	if t.Enc != ir.Unipolar {
+		most *= 2
 	}
-	return products*int64(f.Attrs.Bits+1)<<f.Attrs.Bits <= math.MaxInt32
+	if slices.Min(f.Ints) < -math.MaxInt8 || slices.Max(f.Ints) > math.MaxInt8 {
+		most *= 2
+	}
+	return most <= math.MaxInt32
 }
 
 // Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own, and an offset

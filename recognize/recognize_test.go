@@ -91,7 +91,7 @@ func TestWideWeights(t *testing.T) {
 	for _, c := range []struct {
 		least, channels int
 		binary          bool
-	}{{-127, 512, true}, {-127, 1024, true}, {-127, 3600, true}, {-127, 3700, false}, {-128, 384, true}, {-128, 512, false}} { // -128 turned around is no byte
+	}{{-127, 512, true}, {-127, 3600, true}, {-128, 512, true}, {-128, 1024, true}, {-128, 3640, true}, {-128, 3700, false}} {
 		n := newNet(t.Fatal, 3)
 		x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, n.input(1, 4, 4, c.channels))
 		g := n.run(n.conv(x, n.few([]int{c.least, 3, 0, 127}, 3, 3, c.channels, 2), same, false))
