@@ -48,6 +48,11 @@ func (a *FusedConv) GroupIn() int { return a.In / a.GroupCount() }
 // GroupOut is the number of output channels of one group.
 func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 
+// Depthwise reports whether each of several output channels reads the input channel of its number, and no other.
+func (a *FusedConv) Depthwise() bool {
+	return a.GroupCount() > 1 && a.GroupIn() == 1 && a.GroupOut() == 1
+}
+
 // Products is the number of products in one output.
 func (a *FusedConv) Products() int { return a.KH * a.KW * a.GroupIn() }
 

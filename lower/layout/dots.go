@@ -44,7 +44,7 @@ const maxByte = 128
 // groupsAtOnce is the Groups of f: the fewest whose channels fill steps, and whose filters fill vectors of so many lanes. Of groups of one channel and one filter
 // neighbours are lanes.
 func groupsAtOnce(f *graph.FusedConv, lanes int) int {
-	if all := f.GroupCount(); all > 1 && lanes > 0 && f.GroupIn()*f.GroupOut() > 1 {
+	if all := f.GroupCount(); all > 1 && lanes > 0 && !f.Depthwise() {
 		for n := 1; n <= all; n++ {
 			if all%n == 0 && n*f.GroupIn()%cost.Quad == 0 && n*f.GroupOut()%lanes == 0 {
 				return n

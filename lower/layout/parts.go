@@ -47,11 +47,6 @@ func storedLimits(f *graph.FusedConv, sign []int) (lows, highs []int) {
 // isByte reports whether i8 holds lo to hi.
 func isByte(lo, hi int) bool { return lo >= math.MinInt8 && hi <= math.MaxInt8 }
 
-// direct reports that each output channel of f reads the input channel of its number.
-func direct(f *graph.FusedConv) bool {
-	return f.GroupCount() > 1 && f.GroupIn() == 1 && f.GroupOut() == 1
-}
-
 // partsOf are the Parts of f's weights, nil where i8 holds them all; ok is false where there are none. Weights of products that no instruction
 // takes several of at once have 16 bits if need be, and no Parts: a window's sum would take as long as a filter's.
 func partsOf(f *graph.FusedConv, x *graph.Value) (p *Parts, wide, ok bool) {
@@ -67,7 +62,7 @@ func partsOf(f *graph.FusedConv, x *graph.Value) (p *Parts, wide, ok bool) {
 	switch {
 	case fits:
 		return nil, false, true
-	case direct(f):
+	case f.Depthwise():
 		return nil, true, true
 	}
 	for o, lo := range lows {

@@ -95,7 +95,7 @@ func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
 	if c.GroupCount() == 1 || c.Counts != nil {
 		return ir.V("acc.c"), "c"
 	}
-	if c.GroupIn() == 1 && c.GroupOut() == 1 && c.o == c.Out {
+	if c.Depthwise() && c.o == c.Out {
 		return add(o, ir.V("acc.c")), "c"
 	}
 	if c.o != c.Out {

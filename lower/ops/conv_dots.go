@@ -22,13 +22,10 @@ func (c *conv) byteWeights() ir.Buffer {
 	return b
 }
 
-// direct reports that each output channel reads the input channel of its number.
-func (c *conv) direct() bool { return c.GroupCount() > 1 && c.GroupIn() == 1 && c.GroupOut() == 1 }
-
 // byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one for each output channel that reads
 // the channel of its number.
 func (c *conv) byteChannels() int {
-	if c.direct() {
+	if c.Depthwise() {
 		return c.o
 	}
 	return max(c.In, c.GroupCount()/c.Dots.Groups*c.Dots.Steps*c.Dots.Step)
@@ -200,7 +197,7 @@ func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 	switch {
 	case d.Runs:
 		at[2], at[3] = ir.Int(0), add(mul(i[2], ir.Int(c.SW*c.In)), run(step))
-	case c.direct():
+	case c.Depthwise():
 		at[3] = add(i[3], run(step))
 	case c.GroupCount() > d.Groups:
 		o := i[3]
