@@ -283,6 +283,9 @@ func (t Target) ShiftCompares() float64 {
 // of a kind.
 func (t Target) SignedBytes() bool { return t.Arch == "aarch64" || t.Arch == "arm" }
 
+// RoundedProducts says that one instruction of t multiplies lanes of 32 bits, and rounds the upper halves of the products; others round sums of 64 bits once for as much as twice.
+func (t Target) RoundedProducts() bool { return t.Has("neon") }
+
 // BroadcastLoads says that t multiplies all lanes by a number in memory as fast as by one in a register, so that it does not matter whether
 // the numbers of a sum lie side by side.
 func (t Target) BroadcastLoads() bool { return t.Arch == "x86_64" }

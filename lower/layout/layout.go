@@ -129,6 +129,7 @@ type Conv struct {
 	Tables *Tables     // the Algorithms that look counts up
 	Sums   *Sums       // Algorithm Float
 	Dots   *Dots       // Algorithm Dot
+	Once   bool        // fixed-point factors round once where that is the same
 }
 
 // Line is how the sums are made of what is added up in integers, nil where that is added up in floats.
@@ -153,7 +154,7 @@ func (c *Conv) Parts() *Parts {
 // NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
 // without its weights has the layout that any weights would have, with none in it.
 func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...Tensor) *Conv {
-	c := &Conv{FusedConv: f, X: x, Others: others, From: FormOf(&x)}
+	c := &Conv{FusedConv: f, X: x, Others: others, From: FormOf(&x), Once: !t.RoundedProducts()}
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes
 	}

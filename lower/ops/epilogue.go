@@ -329,8 +329,14 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 		}
 		factor := fixedFactor(at, s.By...)
 		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // which it is, but so back ends know
-		high := set(y, factor.high(sum), i...)
-		body = ir.Seq(high, set(y, clipped(s, factor.shifted(ir.At(y, i...))), i...))
+		factor.cut = s.Low >= s.Zero
+		factor.cut = s.Low >= s.Zero
+		if v := factor.once(sum); v != nil && c.Once {
+			body = set(y, clipped(s, v), i...)
+		} else {
+			high := set(y, factor.high(sum), i...)
+			body = ir.Seq(high, set(y, clipped(s, factor.shifted(ir.At(y, i...))), i...))
+		}
 	}
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y

@@ -9,7 +9,11 @@ import (
 
 // fixed is a graph.FixedPoint in expressions: the multiplier, by how much to shift left before the product and right behind it, and, where
 // some factors shift nothing to the right, the bits that leave there, and the half of these. All are i32; nil stands for 0.
-type fixed struct{ multiplier, left, right, mask, half ir.Expr }
+type fixed struct {
+	multiplier, left, right, mask, half ir.Expr
+	// cut says that nobody can tell results below 0 from 0, so that it does not matter how their halves are rounded.
+	cut bool
+}
 
 // fixedFactor is one of factors all, whose parts are operands, such as those of a channel.
 func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr, all ...graph.FixedPoint) fixed {
@@ -56,11 +60,31 @@ func (f fixed) shifted(v ir.Expr) ir.Expr {
 	case f.right == nil:
 		return v
 	case f.mask == nil:
-		v = add(v, ir.Bin(ir.Shr, v, ir.Const(ir.I32, 31)))
+		if !f.cut {
+			v = add(v, ir.Bin(ir.Shr, v, ir.Const(ir.I32, 31)))
+		}
 		return ir.Bin(ir.Shr, add(ir.Bin(ir.Shr, v, f.right), one), one)
 	}
-	half := add(f.half, ir.CastTo(ir.I32, ir.Bin(ir.Lt, v, ir.Const(ir.I32, 0))))
+	half := f.half
+	if !f.cut {
+		half = add(half, ir.CastTo(ir.I32, ir.Bin(ir.Lt, v, ir.Const(ir.I32, 0))))
+	}
 	return add(ir.Bin(ir.Shr, v, f.right), ir.CastTo(ir.I32, ir.Bin(ir.Gt, ir.Bin(ir.And, v, f.mask), half)))
+}
+
+// once is the product with the i32 v, rounded once, nil where that is not what high and shifted make. Both round by adding a half and cutting off what is behind the point:
+//
+//	(((v*m + 2^30) >> 31) + 2^right) >> (right+1) = (v*m + 2^30 + 2^(31+right)) >> 32 >> right
+//
+// The sum is less than 2^63. Rounding halves away from zero is something else for numbers below it.
+func (f fixed) once(v ir.Expr) ir.Expr {
+	if !f.cut || f.left != nil || f.right == nil || f.mask != nil {
+		return nil
+	}
+	wide := func(e ir.Expr) ir.Expr { return ir.CastTo(ir.I64, e) }
+	half := ir.Bin(ir.Shl, wide(ir.Bin(ir.Shl, ir.Const(ir.I32, 1), f.right)), ir.Const(ir.I64, 31))
+	sum := add(mul(wide(v), wide(f.multiplier)), add(half, ir.Const(ir.I64, 1<<30)))
+	return ir.Bin(ir.Shr, ir.CastTo(ir.I32, ir.Bin(ir.Shr, sum, ir.Const(ir.I64, 32))), f.right)
 }
 
 // quotient is the i32 sum by count, rounded to the nearest, halves away from zero. It has v three times.

@@ -69,7 +69,7 @@ type emitter struct {
 	masks  map[int]bool                // maskOf's functions, by lanes
 	udiv64 bool                        // divide64 is called
 	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
-	highs  map[int]bool                // high's functions, by lanes
+	highs  map[highKind]bool           // high's functions
 	parts  map[ir.Expr]val             // what parts of the statement's expression are (see once)
 	// Addresses of calls' windows (see window).
 	origins map[origin]value.Value
@@ -90,7 +90,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, fmas: map[int]bool{}, highs: map[int]bool{}, origins: map[origin]value.Value{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -202,8 +202,8 @@ func (e *emitter) print() []byte {
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
 		functions = append(functions, isa.Function{Text: fusedText(lanes)})
 	}
-	for _, lanes := range slices.Sorted(maps.Keys(e.highs)) {
-		functions = append(functions, highText(lanes, e.target.Arch))
+	for _, kind := range slices.SortedFunc(maps.Keys(e.highs), func(a, b highKind) int { return strings.Compare(a.name(), b.name()) }) {
+		functions = append(functions, kind.function(e.target.Arch))
 	}
 	if e.udiv64 {
 		functions = append(functions, isa.Function{Text: divide64})

@@ -5,57 +5,97 @@ import (
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
 
-// highProduct recognizes i32 numbers whose product, rounded, loses its 31 lower bits, as fixed-point factors have it:
+// highProduct recognizes i32 numbers that are upper bits of products, as fixed-point factors have them: those that lose their 31 lower bits, rounded, and the
+// upper half of the sum with another number:
 //
 //	cast<i32>(cast<i64>(a) * cast<i64>(b) + (1 << 30) >> 31)
-func highProduct(x *ir.Cast) (a, b ir.Expr, ok bool) {
-	binary := func(e ir.Expr, op ir.BinOp) (a, b ir.Expr) {
-		if e, ok := e.(*ir.Binary); ok && e.Op == op {
-			return e.A, e.B
-		}
-		return nil, nil
+//	cast<i32>(cast<i64>(a) * cast<i64>(b) + c >> 32)
+//
+// c is nil in the first case.
+func highProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
+	shift, isShift := x.A.(*ir.Binary)
+	if x.T != ir.I32 || !isShift || shift.Op != ir.Shr {
+		return nil, nil, nil, false
 	}
 	is := func(e ir.Expr, n int64) bool {
 		i, ok := e.(*ir.IntImm)
 		return ok && i.V == n
 	}
-	number := func(e ir.Expr) ir.Expr {
-		if c, ok := e.(*ir.Cast); ok && c.T == ir.I64 && c.A.Type() == ir.I32 {
-			return c.A
+	for _, t := range terms(shift.A) { // in any order
+		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && widened(p.A) != nil && widened(p.B) != nil {
+			a, b = widened(p.A), widened(p.B)
+		} else if c == nil {
+			c = t
+		} else {
+			c = ir.Bin(ir.Add, c, t)
 		}
-		return nil
 	}
-	sum, shift := binary(x.A, ir.Shr)
-	product, half := binary(sum, ir.Add)
-	a, b = binary(product, ir.Mul)
-	a, b = number(a), number(b)
-	return a, b, x.T == ir.I32 && a != nil && b != nil && is(shift, 31) && is(half, 1<<30)
+	if is(shift.B, 31) && c != nil && is(c, 1<<30) {
+		return a, b, nil, a != nil
+	}
+	return a, b, c, a != nil && c != nil && is(shift.B, 32)
 }
 
-// high emits a highProduct of vectors. LLVM itself widens all lanes and narrows the products again. NEON has an instruction, which saturates
+// terms are what e is the sum of.
+func terms(e ir.Expr) []ir.Expr {
+	if s, ok := e.(*ir.Binary); ok && s.Op == ir.Add {
+		return append(terms(s.A), terms(s.B)...)
+	}
+	return []ir.Expr{e}
+}
+
+// widened is the i32 number that e is as i64, nil if it is none.
+func widened(e ir.Expr) ir.Expr {
+	if c, ok := e.(*ir.Cast); ok && c.T == ir.I64 && c.A.Type() == ir.I32 {
+		return c.A
+	}
+	return nil
+}
+
+// highKind is one of the functions behind high: of so many lanes, and whether it adds a third number.
+type highKind struct {
+	lanes int
+	added bool
+}
+
+func (k highKind) name() string {
+	if k.added {
+		return fmt.Sprintf("ripc_high_sum_x%d", k.lanes)
+	}
+	return fmt.Sprintf("ripc_high_product_x%d", k.lanes)
+}
+
+// high emits a highProduct of vectors. LLVM itself widens all lanes and narrows the products again. NEON has an instruction that rounds, which saturates
 // where both numbers are the least: one of them must be known to be another. Elsewhere products of 64 bits are made of even and of odd lanes
 // where these stand.
 func (e *emitter) high(x *ir.Cast) (val, bool) {
-	a, b, ok := highProduct(x)
+	a, b, c, ok := highProduct(x)
 	if !ok || e.lanes < 4 || e.lanes%4 != 0 || !e.varies(a) && !e.varies(b) {
 		return val{}, false
 	}
 	switch neon := e.target.Has("neon"); {
-	case neon && !above(a) && !above(b):
+	case neon && (c != nil || !above(a) && !above(b)):
 		return val{}, false
 	case !neon && !e.target.Has("sse4.1"):
 		return val{}, false
 	}
-	e.highs[e.lanes] = true
+	kind := highKind{e.lanes, c != nil}
+	e.highs[kind] = true
 	vt := e.typeOf(ir.I32, true)
-	f := llir.NewFunc(fmt.Sprintf("ripc_high_product_x%d", e.lanes), vt, llir.NewParam("", vt), llir.NewParam("", vt))
-	return val{v: e.b().NewCall(f, e.splat(e.eval(a)).v, e.splat(e.eval(b)).v), t: ir.I32, wide: true}, true
+	f := llir.NewFunc(kind.name(), vt, llir.NewParam("", vt), llir.NewParam("", vt))
+	args := []value.Value{e.splat(e.eval(a)).v, e.splat(e.eval(b)).v}
+	if c != nil {
+		f.Params = append(f.Params, llir.NewParam("", e.typeOf(ir.I64, true)))
+		args = append(args, e.splat(e.eval(c)).v)
+	}
+	return val{v: e.b().NewCall(f, args...), t: ir.I32, wide: true}, true
 }
 
 // above reports whether a is never the least i32.
@@ -64,11 +104,15 @@ func above(a ir.Expr) bool {
 	return ok && iv.Lo > -1<<31
 }
 
-// highText is the function behind high.
-func highText(lanes int, arch string) isa.Function {
-	head := fmt.Sprintf("define internal <%[1]d x i32> @ripc_high_product_x%[1]d(<%[1]d x i32> %%a, <%[1]d x i32> %%b) alwaysinline nounwind {\n", lanes)
+// function is the one behind high.
+func (k highKind) function(arch string) isa.Function {
+	lanes, added := k.lanes, ""
+	if k.added {
+		added = fmt.Sprintf(", <%d x i64> %%c", lanes)
+	}
+	head := fmt.Sprintf("define internal <%[1]d x i32> @%[2]s(<%[1]d x i32> %%a, <%[1]d x i32> %%b%[3]s) alwaysinline nounwind {\n", lanes, k.name(), added)
 	if arch == "x86_64" {
-		return isa.Function{Text: head + evenAndOdd(lanes)}
+		return isa.Function{Text: head + k.evenAndOdd()}
 	}
 	intrinsic := map[string]string{"aarch64": "llvm.aarch64.neon.sqrdmulh.v4i32", "arm": "llvm.arm.neon.vqrdmulh.v4i32"}[arch]
 	var b strings.Builder
@@ -93,10 +137,30 @@ func highText(lanes int, arch string) isa.Function {
 	return isa.Function{Calls: []isa.Declaration{{Result: one, Name: intrinsic, Params: one + ", " + one}}, Text: b.String()}
 }
 
-// evenAndOdd multiplies even lanes, then odd ones, as lanes of 64 bits, and puts the results where these stood.
-func evenAndOdd(lanes int) string {
-	blend := isa.Shuffle(lanes, func(i int) int { return i + i%2*lanes })
-	return strings.NewReplacer("LONG", fmt.Sprintf("<%d x i64>", lanes/2), "INT", fmt.Sprintf("<%d x i32>", lanes), "BLEND", blend).Replace(`  %x = bitcast INT %a to LONG
+// evenAndOdd multiplies even lanes, then odd ones, as lanes of 64 bits, and puts the results where these stood. A third number's even and odd lanes are
+// taken apart, outside of loops where it does not change there.
+func (k highKind) evenAndOdd() string {
+	half := func(odd int) string { return isa.Shuffle(k.lanes/2, func(i int) int { return 2*i + odd }) }
+	results, even := `  %s0 = add LONG %p0, splat (i64 1073741824)
+  %s1 = add LONG %p1, splat (i64 1073741824)
+  %r0 = lshr LONG %s0, splat (i64 31)
+  %r1 = shl LONG %s1, splat (i64 1)
+`, 0
+	if k.added {
+		results, even = `  %c0 = shufflevector ALL %c, ALL poison, EVEN
+  %c1 = shufflevector ALL %c, ALL poison, ODD
+  %r0 = add LONG %p0, %c0
+  %r1 = add LONG %p1, %c1
+`, 1 // the upper half
+	}
+	blend := isa.Shuffle(k.lanes, func(i int) int {
+		if i%2 == 0 {
+			return i + even
+		}
+		return i + k.lanes
+	})
+	return strings.NewReplacer("LONG", fmt.Sprintf("<%d x i64>", k.lanes/2), "ALL", fmt.Sprintf("<%d x i64>", k.lanes), "INT", fmt.Sprintf("<%d x i32>", k.lanes),
+		"BLEND", blend, "EVEN", half(0), "ODD", half(1)).Replace(`  %x = bitcast INT %a to LONG
   %y = bitcast INT %b to LONG
   %xl = shl LONG %x, splat (i64 32)
   %yl = shl LONG %y, splat (i64 32)
@@ -106,11 +170,7 @@ func evenAndOdd(lanes int) string {
   %y1 = ashr LONG %y, splat (i64 32)
   %p0 = mul LONG %x0, %y0
   %p1 = mul LONG %x1, %y1
-  %s0 = add LONG %p0, splat (i64 1073741824)
-  %s1 = add LONG %p1, splat (i64 1073741824)
-  %r0 = lshr LONG %s0, splat (i64 31)
-  %r1 = shl LONG %s1, splat (i64 1)
-  %even = bitcast LONG %r0 to INT
+` + results + `  %even = bitcast LONG %r0 to INT
   %odd = bitcast LONG %r1 to INT
   %r = shufflevector INT %even, INT %odd, BLEND
   ret INT %r

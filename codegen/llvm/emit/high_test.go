@@ -9,7 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// highProducts are Funcs of rounded high products of vectors of many lengths, of any numbers and of ones that are never negative.
+// highProducts are Funcs of rounded high products of vectors of many lengths, of any numbers and of ones that are never negative; the former are upper halves of sums with
+// numbers of 64 bits, too.
 func highProducts() []*ir.Func {
 	var fs []*ir.Func
 	for _, lanes := range []int{2, 4, 7, 8, 12, 16, 20, 32} {
@@ -20,10 +21,16 @@ func highProducts() []*ir.Func {
 			if from > -1<<31 {
 				by = ir.Bin(ir.Max, by, ir.Const(ir.I32, from))
 			}
-			product := ir.Bin(ir.Add, ir.Bin(ir.Mul, wide(ir.At(a, vi, vv)), wide(by)), ir.Const(ir.I64, 1<<30))
-			v := ir.CastTo(ir.I32, ir.Bin(ir.Shr, product, ir.Const(ir.I64, 31)))
-			fs = append(fs, &ir.Func{Name: fmt.Sprintf("high%d_%d", lanes, -from), Params: []ir.Param{in(a), in(b), out(y)},
-				Body: loop(ir.Serial, "i", 3, loop(ir.Vectorize, "v", lanes, set(y, v, vi, vv)))})
+			product := ir.Bin(ir.Mul, wide(ir.At(a, vi, vv)), wide(by))
+			add := func(name string, c ir.Expr, shift int64) {
+				v := ir.CastTo(ir.I32, ir.Bin(ir.Shr, ir.Bin(ir.Add, product, c), ir.Const(ir.I64, shift)))
+				fs = append(fs, &ir.Func{Name: fmt.Sprintf("%s%d_%d", name, lanes, -from), Params: []ir.Param{in(a), in(b), out(y)},
+					Body: loop(ir.Serial, "i", 3, loop(ir.Vectorize, "v", lanes, set(y, v, vi, vv)))})
+			}
+			if from < 0 {
+				add("upper", ir.Bin(ir.Mul, wide(ir.At(b, vv)), ir.Const(ir.I64, 1<<30)), 32)
+			}
+			add("high", ir.Const(ir.I64, 1<<30), 31)
 		}
 	}
 	return fs
@@ -69,4 +76,6 @@ func TestHighProductAssembly(t *testing.T) {
 	match(t, assembly(t, known, target(t, "rpi3")), `sqrdmulh`, "!smull")
 	match(t, assembly(t, known, target(t, "rpi2")), `vqrdmulh.s32`, "!vmull")
 	match(t, assembly(t, fs[len(fs)-2], target(t, "rpi3")), "!sqrdmulh")
+	upper := fs[len(fs)-3]
+	match(t, assembly(t, upper, target(t, "x86-64-v4")), `vpmuldq\s.*%zmm`, "!vpmovqd")
 }
