@@ -330,7 +330,6 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 		factor := fixedFactor(at, s.By...)
 		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // which it is, but so back ends know
 		factor.cut = s.Low >= s.Zero
-		factor.cut = s.Low >= s.Zero
 		if v := factor.once(sum); v != nil && c.Once {
 			body = set(y, clipped(s, v), i...)
 		} else {
