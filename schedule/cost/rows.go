@@ -63,3 +63,6 @@ func TableRows(t targets.Target, h, window int) int {
 	}
 	return rowsAmong(min(MaxTableThreads, threads(t)), h, Any)
 }
+
+// Kept reports whether the first cache keeps so many bytes.
+func Kept(t targets.Target, bytes int) bool { return bytes <= t.L1 }

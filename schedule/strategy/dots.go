@@ -110,7 +110,11 @@ func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, par
 		around[at], steps = steps+".o", steps+".i"
 		b.must("split %s %d tail=perfect", b.sum.loop(ir.Reduce), instr.Words)
 	}
-	b.packBlocks(instr, max(1, b.extent(vectors))*b.extent(lane))
+	block := max(1, b.extent(vectors)) * b.extent(lane)
+	if instr.Words > 1 { // the weights of several steps of its lanes lie together
+		block = instr.Lanes
+	}
+	b.packBlocks(loads(b.Layer.term())[1].Buf, block)
 	inner := append([]string{vectors, steps}, lane)
 	if steps == lane {
 		inner = inner[:2]
@@ -119,18 +123,6 @@ func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, par
 	b.must("tensorize %s %s", steps, instr.Func.Name)
 	if vectors != "" {
 		b.unroll(b.find(vectors))
-	}
-}
-
-// packBlocks lays the weights of a block of n filters one behind the other, as they are read: else each step of channels is in another page of memory where
-// filters are many. Of instructions that have several steps, the weights of their lanes lie together.
-func (b *builder) packBlocks(instr isa.Instr, n int) {
-	w := loads(b.Layer.term())[1].Buf
-	if instr.Words > 1 {
-		n = instr.Lanes
-	}
-	if filters := b.Func.Buffers()[w].Shape[3]; filters > n && filters%n == 0 {
-		b.must("pack %s 3.o 0 1 2 3.i 4 factor=%d", w, n)
 	}
 }
 

@@ -329,6 +329,9 @@ func (f *failing) Fatalf(format string, args ...any) { f.t.Fatalf(f.what+format,
 // draw calls see with traces for a random Func on a random target.
 func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Trace, m targets.Target)) {
 	m := rapid.SampledFrom(all).Draw(t, "target")
+	if rapid.Bool().Draw(t, "small cache") { // which keeps no weights
+		m.L1 = 1 << 10
+	}
 	c, err := strategy.Default(f, m)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", m.Name, err, f)
@@ -736,6 +739,7 @@ func layers() map[string]*ir.Func {
 		"1x1_512":    conv(13, 512, 64, 1, 1, 1),
 		"dense":      conv(1, 4096, 1000, 1, 1, 0),
 		"float_3x3":  testlayer.Reals(first, 1, 112, 112, ops.Slice{}),
+		"float_deep": testlayer.Reals(layer(7, 256, 128, 3, 1, 0), 1, 7, 7, ops.Slice{}),
 		"dot_3x3":    dots("", 13, 64, 256, 3, 1),
 		"dot_stem":   dots("", 112, 3, 64, 3, 2),
 		"dot_signed": dots("aarch64", 13, 64, 256, 3, 1),

@@ -186,6 +186,7 @@ func buildTile(b *builder, v Values) {
 		b.must("split %s %d tail=%s -> %s.o %[1]s.i", c, v[part], schedule.TailPerfect, c)
 		loops = append([]string{c + ".o"}, append(loops[:len(loops)-1], c+".i")...)
 	}
+	b.packFilters(b.extent(loops[len(loops)-1]))
 	if v[byLane] == 1 {
 		b.byLane(loops, t)
 	} else {

@@ -1,0 +1,49 @@
+package strategy
+
+import (
+	"slices"
+
+	"ripc/ir"
+	"ripc/schedule/cost"
+)
+
+// packBlocks lays weights w of each block of n filters one behind the other, as they are read: else each step of channels is in another page of memory where
+// filters are many, and all steps of a block are in few sets of each cache, which keeps a small part of the block then.
+func (b *builder) packBlocks(w string, n int) {
+	filters := slices.Index(weightAxes, ir.Channel)
+	shape := b.Func.Buffers()[w].Shape
+	if n == 0 || shape[filters] <= n || shape[filters]%n != 0 {
+		return
+	}
+	parts := ""
+	if len(shape) > len(weightAxes) {
+		parts = " 4" // of a step
+	}
+	b.must("pack %s 3.o 0 1 2 3.i%s factor=%d", w, parts, n)
+}
+
+// weightAxes is what the dimensions of weights go along.
+var weightAxes = []ir.Axis{ir.TapRow, ir.TapCol, ir.Reduce, ir.Channel}
+
+// packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together. Weights that the first cache keeps, all blocks of them, are read from there
+// however they lie.
+func (b *builder) packFilters(n int) {
+	w := b.filters()
+	if w == "" || !b.float() {
+		return
+	}
+	if buf := b.Func.Buffers()[w]; !cost.Kept(b.Target, buf.Elems()*buf.Type.Bits()/8) {
+		b.packBlocks(w, n)
+	}
+}
+
+// filters are the weights of products of floats, a number for each place in a window, channel and filter, "" if there are none: what a product of matrices reads in
+// their place has no window, and another layer may make it.
+func (l *Layer) filters() string {
+	for _, ld := range loads(l.term()) {
+		if ld.T.IsFloat() && slices.Equal(l.sum.along(ld.Idx), weightAxes) {
+			return ld.Buf
+		}
+	}
+	return ""
+}
