@@ -9,52 +9,67 @@ import (
 )
 
 // A row of taps is one piece of assembly, in an order that is found here, for cores that begin instructions in theirs. LLVM's scheduler
-// leaves a tenth of the cycles empty in loops of so many operations, and stores sums. Each cycle takes the oldest operation whose operands are
-// there, and what frees a register before what needs one, by LLVM's model of the A53: one operation on vectors a cycle (eor, cnt, add),
-// whose result is there six cycles later, and results written in the order of the instructions.
+// leaves a tenth of the cycles empty in loops of so many operations, and stores sums; of assembly it knows no order at all. Each cycle takes the oldest
+// operation whose operands are there, and what frees a register before what needs one, by LLVM's model of the core: one operation on vectors a cycle
+// (eor, cnt, add), whose result is there some cycles later.
 
-// The registers of a row, as many of each kind; the sums are in others, which LLVM chooses. Fewer counts under way leave cycles empty, more
-// of anything gained nothing.
-const (
-	rowWeights = 4  // v0 to v3: two pairs of weights, since two registers are loaded at once
-	rowWords   = 4  // v4 to v7: words of the input
-	rowCounts  = 6  // v8 to v13: differences and their counts
-	rowStarts  = 12 // x4 to x15: addresses of pairs
-	firstStart = 4
-)
+// rowCore is what differs between architectures, and the cores that their rows are ordered for.
+type rowCore struct {
+	weights, words, counts int      // registers, from the first one on; the sums are in others, which LLVM chooses
+	clobbers               []string // these and others
 
-// Cycles from an operation to what reads its result.
-const (
-	vectorLatency = 6
-	loadLatency   = 4
-	pairLatency   = 5
-)
+	countsOf func(i isa.Instr) []count // in the order in which they begin
+	loader   func(r *rowCounting) rowLoader
 
-// count is what a row does for one register of filters: sum += popcount(weights ^ word). The weights are half of a pair.
-type count struct {
-	word, weights rowLoad
-	half, sum     int
+	latency int // cycles from an operation to what reads its result
+	// Texts: of numbers of registers, but for the first one of set and of add, which is a sum's operand.
+	differ, number, set, add string
+
+	// What the assembly has beside sums: constraints of results, and operands with their constraints.
+	results               []string // of type ptr
+	operands, constraints func(i isa.Instr) string
 }
 
-// rowLoad is a register of the input, or a pair of registers of weights: what is to be loaded, at so many bytes.
+// rowLoader writes loads.
+type rowLoader interface {
+	begin()
+	// load writes that of l into registers from k on.
+	load(l rowLoad, k int)
+	operated() // says that an operation on vectors has begun
+}
+
+// rowLoad is registers that are loaded at once, from so many bytes of the weights or the input on. What is loaded again has another turn.
 type rowLoad struct {
-	pair bool
-	at   int
+	weights  bool
+	size, at int
+	turn     int
+}
+
+// rowPart is a register of a load.
+type rowPart struct {
+	rowLoad
+	part int
+}
+
+// count is what a row does for one register of filters: sum += popcount(weights ^ word).
+type count struct {
+	word, weights rowPart
+	sum           int
 }
 
 // rowCounting is a row that is being put in order.
 type rowCounting struct {
+	core   rowCore
+	loader rowLoader
 	counts []count
 	sums   int             // how many
 	loads  []rowLoad       // in the order of their first use
-	uses   map[rowLoad]int // that are still to come
-	starts []rowLoad       // pairs without an address yet
+	uses   map[rowPart]int // that are still to come
 
-	freeWeights, freeWords, freeCounts, freeStarts []int
+	freeWeights, freeWords, freeCounts *registers
 
 	register map[rowLoad]int // the first one
 	ready    map[rowLoad]int
-	start    map[rowLoad]int // the register with a pair's address
 
 	fresh   map[int]bool // sums that the first count sets
 	under   []underWay   // oldest first
@@ -62,7 +77,6 @@ type rowCounting struct {
 	ended   int
 	now     int
 	loading int // when the next load may begin
-	wait    int // when a load of one register may, behind the last operation on vectors
 
 	lines []string
 }
@@ -71,34 +85,6 @@ type rowCounting struct {
 type underWay struct {
 	count, register, ready int
 	counted                bool
-}
-
-// countsOf lists what i counts, words outside taps, since neighbouring taps read the same pixels: in the last tap of a word one position after the other, so that
-// registers of its pixels are free for the next word, and otherwise one pair of weights after the other.
-func countsOf(i isa.Instr) []count {
-	var out []count
-	registers := i.Lanes / 4
-	for c := range i.Words {
-		for t := range i.Taps {
-			add := func(p, v int) {
-				out = append(out, count{
-					word:    rowLoad{at: 16 * ((p+t)*i.Words + c)},
-					weights: rowLoad{true, 16 * ((t*i.Words+c)*registers + v&^1)},
-					half:    v & 1, sum: p*registers + v,
-				})
-			}
-			if t == i.Taps-1 {
-				for k := range i.Positions * registers {
-					add(k/registers, k%registers)
-				}
-				continue
-			}
-			for k := range i.Positions * registers {
-				add(k%(2*i.Positions)/2, k/(2*i.Positions)*2+k%2)
-			}
-		}
-	}
-	return out
 }
 
 // rowLines is the assembly of i, whose sums are set by their first counts or, if not fresh, added to. Sums are operands from $0 on, behind them are the addresses
@@ -111,33 +97,33 @@ func rowLines(i isa.Instr, fresh bool) []string {
 
 // newRow is a row of which nothing has been ordered.
 func newRow(i isa.Instr, fresh bool) *rowCounting {
+	c := arm64Rows()
 	r := &rowCounting{
-		counts: countsOf(i), sums: i.Positions * i.Lanes / 4, fresh: map[int]bool{},
-		uses: map[rowLoad]int{}, register: map[rowLoad]int{}, ready: map[rowLoad]int{}, start: map[rowLoad]int{},
-		freeWeights: []int{0, 2}, freeWords: run(rowWeights, rowWords), freeCounts: run(rowWeights+rowWords, rowCounts), freeStarts: run(firstStart, rowStarts),
+		core: c, counts: c.countsOf(i), sums: i.Positions * i.Lanes / 4, fresh: map[int]bool{},
+		uses: map[rowPart]int{}, register: map[rowLoad]int{}, ready: map[rowLoad]int{},
+		freeWeights: &registers{run(0, c.weights)}, freeWords: &registers{run(c.weights, c.words)}, freeCounts: &registers{run(c.weights+c.words, c.counts)},
 	}
 	for s := range r.sums {
 		r.fresh[s] = fresh
 	}
 	for _, c := range r.counts {
-		for _, l := range []rowLoad{c.weights, c.word} {
-			if r.uses[l]++; r.uses[l] == 1 {
-				r.loads = append(r.loads, l)
-				if l.pair {
-					r.starts = append(r.starts, l)
-				}
+		for _, p := range []rowPart{c.weights, c.word} {
+			r.uses[p]++
+			if !slices.Contains(r.loads, p.rowLoad) {
+				r.loads = append(r.loads, p.rowLoad)
 			}
 		}
 	}
+	r.loader = c.loader(r)
 	return r
 }
 
 // order writes the lines.
 func (r *rowCounting) order() {
-	for r.addresses(); r.ended < len(r.counts); r.now++ {
+	for r.loader.begin(); r.ended < len(r.counts); r.now++ {
 		r.load()
 		if r.add() || r.number() || r.differ() {
-			r.wait = r.now + vectorLatency - loadLatency
+			r.loader.operated()
 		}
 	}
 }
@@ -155,33 +141,35 @@ func (r *rowCounting) line(format string, args ...any) {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
+// registers are those that are free, in the order in which they became so.
+type registers struct{ free []int }
+
+// take gives the first of n neighbours, of which the first is even if they are two.
+func (g *registers) take(n int) (k int, ok bool) {
+	for _, k := range g.free {
+		if n == 1 || k%2 == 0 && slices.Contains(g.free, k+1) {
+			g.free = slices.DeleteFunc(g.free, func(f int) bool { return f >= k && f < k+n })
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func (g *registers) release(k int) { g.free = append(g.free, k) }
+
 // load begins the next loads, as long as there are registers for them.
 func (r *rowCounting) load() {
 	for len(r.loads) > 0 {
-		l := r.loads[0]
-		switch {
-		case !l.pair && len(r.freeWords) > 0:
-			r.register[l] = r.take(&r.freeWords)
-			r.line("ldr q%d, [$%d, #%d]", r.register[l], r.sums, l.at)
-			if r.now < r.wait { // results are written in order: it begins later, and takes the place of an operation
-				r.now++
-			}
-			r.loaded(l, 1, loadLatency)
-		case l.pair && len(r.freeWeights) > 0:
-			if _, ok := r.start[l]; !ok && l.at > 0 {
-				r.addresses()
-			}
-			r.register[l] = r.take(&r.freeWeights)
-			at := fmt.Sprintf("$%d", r.sums+1)
-			if k, ok := r.start[l]; ok {
-				at = fmt.Sprintf("x%d", k)
-				r.freeStarts = append(r.freeStarts, k)
-			}
-			r.line("ld1 {v%d.16b, v%d.16b}, [%s]", r.register[l], r.register[l]+1, at)
-			r.loaded(l, 2, pairLatency)
-		default:
+		l, from := r.loads[0], r.freeWeights
+		if !l.weights {
+			from = r.freeWords
+		}
+		k, ok := from.take(l.size)
+		if !ok {
 			return
 		}
+		r.register[l] = k
+		r.loader.load(l, k)
 		r.loads = r.loads[1:]
 	}
 }
@@ -190,26 +178,6 @@ func (r *rowCounting) load() {
 func (r *rowCounting) loaded(l rowLoad, cycles, latency int) {
 	begin := max(r.now, r.loading)
 	r.ready[l], r.loading = begin+latency, begin+cycles
-}
-
-// addresses makes the next pairs' addresses, as many as there are registers for: a number that is there early waits for the vectors before it, but
-// only the first one does.
-func (r *rowCounting) addresses() {
-	for len(r.starts) > 0 && len(r.freeStarts) > 0 {
-		s := r.starts[0]
-		r.starts = r.starts[1:]
-		if s.at == 0 {
-			continue
-		}
-		r.start[s] = r.take(&r.freeStarts)
-		r.line("add x%d, $%d, #%d", r.start[s], r.sums+1, s.at)
-	}
-}
-
-func (r *rowCounting) take(free *[]int) int {
-	k := (*free)[0]
-	*free = (*free)[1:]
-	return k
 }
 
 // oldest is the first count under way that is ready, and counted or not; -1 if there is none.
@@ -224,7 +192,7 @@ func (r *rowCounting) add() bool {
 		return false
 	}
 	u := r.under[k]
-	r.line("add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b", r.counts[u.count].sum, u.register)
+	r.line(r.core.add, r.counts[u.count].sum, u.register)
 	r.end(k)
 	return true
 }
@@ -238,57 +206,58 @@ func (r *rowCounting) number() bool {
 	u := &r.under[k]
 	if s := r.counts[u.count].sum; r.fresh[s] {
 		r.fresh[s] = false
-		r.line("cnt $%d.16b, v%d.16b", s, u.register)
+		r.line(r.core.set, s, u.register)
 		r.end(k)
 		return true
 	}
-	r.line("cnt v%[1]d.16b, v%[1]d.16b", u.register)
-	u.counted, u.ready = true, r.now+vectorLatency
+	r.line(r.core.number, u.register)
+	u.counted, u.ready = true, r.now+r.core.latency
 	return true
 }
 
 func (r *rowCounting) end(k int) {
-	r.freeCounts = append(r.freeCounts, r.under[k].register)
+	r.freeCounts.release(r.under[k].register)
 	r.under = slices.Delete(r.under, k, k+1)
 	r.ended++
 }
 
 // differ begins the next count, if what it reads is there.
 func (r *rowCounting) differ() bool {
-	if r.begun == len(r.counts) || len(r.freeCounts) == 0 {
+	if r.begun == len(r.counts) {
 		return false
 	}
 	c := r.counts[r.begun]
-	for _, l := range []rowLoad{c.weights, c.word} {
-		if ready, ok := r.ready[l]; !ok || ready > r.now {
+	for _, p := range []rowPart{c.weights, c.word} {
+		if ready, ok := r.ready[p.rowLoad]; !ok || ready > r.now {
 			return false
 		}
 	}
-	k := r.take(&r.freeCounts)
-	r.line("eor v%d.16b, v%d.16b, v%d.16b", k, r.register[c.weights]+c.half, r.register[c.word])
-	r.under = append(r.under, underWay{count: r.begun, register: k, ready: r.now + vectorLatency})
-	r.begun++
+	if len(r.freeCounts.free) == 0 {
+		return false
+	}
+	word, weights := r.register[c.word.rowLoad]+c.word.part, r.register[c.weights.rowLoad]+c.weights.part
 	if r.uses[c.weights]--; r.uses[c.weights] == 0 {
-		r.freeWeights = append(r.freeWeights, r.register[c.weights])
+		r.freeWeights.release(weights)
 	}
 	if r.uses[c.word]--; r.uses[c.word] == 0 {
-		r.freeWords = append(r.freeWords, r.register[c.word])
+		r.freeWords.release(word)
 	}
+	k, _ := r.freeCounts.take(1)
+	r.line(r.core.differ, k, weights, word)
+	r.under = append(r.under, underWay{count: r.begun, register: k, ready: r.now + r.core.latency})
+	r.begun++
 	return true
 }
 
 // row is the function of isa.XorCountRow: two pieces of assembly, of which one remains. Sums that LLVM knows to be zero are set by their first counts.
 func row(i isa.Instr) Function {
-	sums := i.Positions * i.Lanes / 4
+	c, sums := arm64Rows(), i.Positions*i.Lanes/4
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	result := "{ " + strings.Repeat("<16 x i8>, ", sums-1) + "<16 x i8> }"
+	result := "{ " + strings.Repeat("<16 x i8>, ", sums-1) + "<16 x i8>" + strings.Repeat(", ptr", len(c.results)) + " }"
 	clobbers := ""
-	for k := range rowWeights + rowWords + rowCounts {
-		clobbers += fmt.Sprintf(",~{v%d}", k)
-	}
-	for _, k := range run(firstStart, rowStarts) {
-		clobbers += fmt.Sprintf(",~{x%d}", k)
+	for _, k := range c.clobbers {
+		clobbers += ",~{" + k + "}"
 	}
 	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", i.Func.Name)
 	all := "true"
@@ -304,13 +273,17 @@ func row(i isa.Instr) Function {
 	for s := range sums {
 		tied, olds = tied+fmt.Sprintf(",%d", s), olds+fmt.Sprintf(", <16 x i8> %%old%d", s)
 	}
+	results := ""
+	for _, r := range c.results {
+		results += r + ","
+	}
 	for _, v := range []struct {
 		label, tied, olds string
 	}{{label: "first"}, {"later", tied, olds}} {
 		p("%s:", v.label)
 		lines := strings.Join(rowLines(i, v.label == "first"), `\0A`)
-		p("  %%%s.all = call %s asm sideeffect \"%s\", \"%sr,r%s%s,~{memory}\"(ptr %%x, ptr %%w%s) nounwind",
-			v.label, result, lines, strings.Repeat("=&w,", sums), v.tied, clobbers, v.olds)
+		p("  %%%s.all = call %s asm sideeffect \"%s\", \"%s%s%s%s%s,~{memory}\"(%s%s) nounwind",
+			v.label, result, lines, strings.Repeat("=&w,", sums), results, c.constraints(i), v.tied, clobbers, c.operands(i), v.olds)
 		for s := range sums {
 			p("  %%%[1]s%[2]d = extractvalue %[3]s %%%[1]s.all, %[2]d", v.label, s, result)
 			if v.label == "first" {
