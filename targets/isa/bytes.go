@@ -29,14 +29,13 @@ func byteLanes(arch string) []Instr {
 			}
 		}
 	}
-	if arch == "aarch64" { // whose registers hold the sums of four positions beside what is counted
-		const taps, filters = 3, 16
-		for _, words := range []int{2, 3, 4, 5, 6, 8} {
-			for positions := 1; positions <= 4; positions++ {
-				name := fmt.Sprintf("%s_xor_cnt_row_%dx%dx%dx%d", prefix, positions, taps, words, filters)
-				i := instr(XorCountRow, ir.U8, filters, words, xorPopcountRow(name, positions, taps, words, filters))
-				i.Positions, i.Taps, i.Copies = positions, taps, true
-			}
+	const taps = 3
+	filters := map[string]int{"aarch64": 16, "arm": 8}[arch] // half of the registers hold the sums of four positions
+	for _, words := range []int{2, 3, 4, 5, 6, 8} {
+		for positions := 1; positions <= 4; positions++ {
+			name := fmt.Sprintf("%s_xor_cnt_row_%dx%dx%dx%d", prefix, positions, taps, words, filters)
+			i := instr(XorCountRow, ir.U8, filters, words, xorPopcountRow(name, positions, taps, words, filters))
+			i.Positions, i.Taps, i.Copies = positions, taps, true
 		}
 	}
 	instr(PackCompare, ir.U32, 32, 0, packLE(prefix+"_pack_le_x32"))

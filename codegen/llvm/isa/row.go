@@ -15,8 +15,11 @@ import (
 
 // rowCore is what differs between architectures, and the cores that their rows are ordered for.
 type rowCore struct {
-	weights, words, counts int      // registers, from the first one on; the sums are in others, which LLVM chooses
-	clobbers               []string // these and others
+	// Registers, from the first one on; the sums are in others, which LLVM chooses. If shared, a word and the counts that are made of it
+	// are in the same ones.
+	weights, words, counts int
+	shared                 bool
+	clobbers               []string // beside those
 
 	countsOf func(i isa.Instr) []count // in the order in which they begin
 	loader   func(r *rowCounting) rowLoader
@@ -28,6 +31,14 @@ type rowCore struct {
 	// What the assembly has beside sums: constraints of results, and operands with their constraints.
 	results               []string // of type ptr
 	operands, constraints func(i isa.Instr) string
+}
+
+// rowsOf is that of an architecture.
+func rowsOf(arch string) rowCore {
+	if arch == "arm" {
+		return armRows()
+	}
+	return arm64Rows()
 }
 
 // rowLoader writes loads.
@@ -67,6 +78,7 @@ type rowCounting struct {
 	uses   map[rowPart]int // that are still to come
 
 	freeWeights, freeWords, freeCounts *registers
+	held                               int // registers of words
 
 	register map[rowLoad]int // the first one
 	ready    map[rowLoad]int
@@ -97,11 +109,15 @@ func rowLines(i isa.Instr, fresh bool) []string {
 
 // newRow is a row of which nothing has been ordered.
 func newRow(i isa.Instr, fresh bool) *rowCounting {
-	c := arm64Rows()
+	c := rowsOf(i.Arch)
 	r := &rowCounting{
 		core: c, counts: c.countsOf(i), sums: i.Positions * i.Lanes / 4, fresh: map[int]bool{},
 		uses: map[rowPart]int{}, register: map[rowLoad]int{}, ready: map[rowLoad]int{},
 		freeWeights: &registers{run(0, c.weights)}, freeWords: &registers{run(c.weights, c.words)}, freeCounts: &registers{run(c.weights+c.words, c.counts)},
+	}
+	if c.shared {
+		r.freeWords.free = append(r.freeWords.free, r.freeCounts.free...)
+		r.freeCounts = r.freeWords
 	}
 	for s := range r.sums {
 		r.fresh[s] = fresh
@@ -163,10 +179,16 @@ func (r *rowCounting) load() {
 		l, from := r.loads[0], r.freeWeights
 		if !l.weights {
 			from = r.freeWords
+			if r.core.shared && r.held+l.size >= r.core.words+r.core.counts { // a difference needs one
+				return
+			}
 		}
 		k, ok := from.take(l.size)
 		if !ok {
 			return
+		}
+		if !l.weights {
+			r.held += l.size
 		}
 		r.register[l] = k
 		r.loader.load(l, k)
@@ -232,7 +254,7 @@ func (r *rowCounting) differ() bool {
 			return false
 		}
 	}
-	if len(r.freeCounts.free) == 0 {
+	if len(r.freeCounts.free) == 0 && (!r.core.shared || r.uses[c.word] > 1) {
 		return false
 	}
 	word, weights := r.register[c.word.rowLoad]+c.word.part, r.register[c.weights.rowLoad]+c.weights.part
@@ -241,6 +263,7 @@ func (r *rowCounting) differ() bool {
 	}
 	if r.uses[c.word]--; r.uses[c.word] == 0 {
 		r.freeWords.release(word)
+		r.held--
 	}
 	k, _ := r.freeCounts.take(1)
 	r.line(r.core.differ, k, weights, word)
@@ -251,7 +274,7 @@ func (r *rowCounting) differ() bool {
 
 // row is the function of isa.XorCountRow: two pieces of assembly, of which one remains. Sums that LLVM knows to be zero are set by their first counts.
 func row(i isa.Instr) Function {
-	c, sums := arm64Rows(), i.Positions*i.Lanes/4
+	c, sums := rowsOf(i.Arch), i.Positions*i.Lanes/4
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	result := "{ " + strings.Repeat("<16 x i8>, ", sums-1) + "<16 x i8>" + strings.Repeat(", ptr", len(c.results)) + " }"
