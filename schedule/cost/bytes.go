@@ -258,11 +258,12 @@ func TileGrouped(t targets.Target, s Sum, w, vectors int) (ByteTile, bool) {
 }
 
 // TileRows is the tile of a layer on a core that works in order whose rows of taps are counted by an instruction each, in an order that ripc
-// finds: three or four positions of four registers of filters, whose sums take up to half of the registers. Each instruction takes as long as a third of a position to begin
+// finds: three or four positions of an eighth of the registers each, so that sums take up to half of them. Each instruction takes as long as a third of a position to begin
 // and to end. By estimated cycles of rpi3, 3x3 layers of 64 to 256 channels take 6 to 10 % less than in the order that LLVM finds, but for rows of 5 and 9 positions of 64
 // channels, which take 4 and 1 % more; of planes, nothing is known.
 func TileRows(t targets.Target, s Sum, w int) (ByteTile, bool) {
-	const vectors, begin = 4, 0.35
+	const begin = 0.35
+	vectors := t.Registers / 8
 	words, at := ByteSteps(t, s)
 	if !t.InOrder || s.Planes || at == AtTap {
 		return ByteTile{}, false

@@ -192,7 +192,8 @@ func byteCopies(l *Layer, t cost.ByteTile, where cost.At) (rows, copies, group i
 		return cost.Rows(l.Target, h, func(rows int) bool { return h%rows == 0 }), -1, t.Group
 	}
 	rows = cost.CopiedRows(l.Target, h, l.copied)
-	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
+	_, inRows := rowTile(l)
+	if !inRows && l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
 		return rows, -1, 0
 	}
 	if l.mean.exists() { // the whole input is copied
