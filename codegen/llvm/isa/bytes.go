@@ -69,10 +69,24 @@ func armAdditions() additions {
 		declare: []Declaration{
 			{"<8 x i16>", "llvm.arm.neon.vpadalu.v8i16.v16i8", "<8 x i16>, <16 x i8>"},
 			{"<4 x i32>", "llvm.arm.neon.vpadalu.v4i32.v8i16", "<4 x i32>, <8 x i16>"},
+			{"<8 x i16>", "llvm.arm.neon.vpaddlu.v8i16.v16i8", "<16 x i8>"},
+			{"<4 x i32>", "llvm.arm.neon.vpaddlu.v4i32.v8i16", "<8 x i16>"},
+			{"i1", "llvm.is.constant.v8i16", "<8 x i16>"},
+			{"i1", "llvm.is.constant.v4i32", "<4 x i32>"},
 		},
-		widen: func(from, to string) string {
-			return fmt.Sprintf("  %%new = call <%[2]s> @llvm.arm.neon.vpadalu.v%[3]s.v%[4]s(<%[2]s> %%old, <%[1]s> %%from)\n",
-				from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
+		widen: func(from, to string) string { // to a sum that LLVM knows, which is zero most often, nothing has to be set first
+			return fmt.Sprintf(`  %%known = call i1 @llvm.is.constant.v%[3]s(<%[2]s> %%old)
+  br i1 %%known, label %%first, label %%later
+first:
+  %%pairs = call <%[2]s> @llvm.arm.neon.vpaddlu.v%[3]s.v%[4]s(<%[1]s> %%from)
+  %%set = add <%[2]s> %%old, %%pairs
+  br label %%done
+later:
+  %%added = call <%[2]s> @llvm.arm.neon.vpadalu.v%[3]s.v%[4]s(<%[2]s> %%old, <%[1]s> %%from)
+  br label %%done
+done:
+  %%new = phi <%[2]s> [ %%set, %%first ], [ %%added, %%later ]
+`, from, to, strings.ReplaceAll(to, " x ", ""), strings.ReplaceAll(from, " x ", ""))
 		},
 	}
 }
