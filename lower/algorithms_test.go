@@ -48,7 +48,11 @@ func TestAlgorithmsAgree(t *testing.T) {
 	choices := map[layout.Algorithm]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "network")
-		agree(t, fused(t, seed), seed, choices)
+		if rapid.IntRange(0, 3).Draw(t, "few bits") == 0 {
+			agree(t, fewBits(t, seed), seed, choices)
+		} else {
+			agree(t, fused(t, seed), seed, choices)
+		}
 	})
 	for _, a := range layout.Algorithms() {
 		if choices[a] == 0 {
@@ -102,6 +106,43 @@ func TestWeightsOfNineBits(t *testing.T) {
 	if choices[layout.Dot] == 0 {
 		t.Error("no layer had the choice of products of bytes")
 	}
+}
+
+// fewBits is a network of layers whose windows have few bits: with any padding, encoding and number of planes, behind a batch_norm that turns some channels around.
+func fewBits(t *rapid.T, seed uint64) *graph.Graph {
+	type m = map[string]any
+	var nodes []m
+	last, in := "x", between(t, 1, 4, "in")
+	add := func(op string, attrs m) {
+		name := fmt.Sprintf("n%d", len(nodes))
+		nodes, last = append(nodes, m{"name": name, "op": op, "inputs": []string{last}, "attrs": attrs}), name
+	}
+	quantize := func(most int) (bits int) {
+		bits = between(t, 1, most, "bits")
+		add("quantize", m{"bits": bits, "encoding": rapid.SampledFrom([]string{"unipolar", "bipolar", "bipolar_inv"}).Draw(t, "encoding"), "scale": rapid.SampledFrom([]float64{0.1, 1, 3}).Draw(t, "scale")})
+		return bits
+	}
+	for channels := in; ; {
+		planes := quantize(2)
+		kh := between(t, 1, min(3, max(1, 9/(channels*planes))), "kh")
+		kw := between(t, 1, min(3, max(1, 9/(channels*planes*kh))), "kw") // 9 bits of a window
+		attrs := m{"kernel": []int{kh, kw}, "strides": []int{between(t, 1, 2, "sh"), between(t, 1, 3, "sw")}, "padding": rapid.SampledFrom([]any{"same", "valid", []int{kh - 1, 0, 0, kw - 1}}).Draw(t, "padding"),
+			"filters": rapid.SampledFrom([]int{1, 3, 32, 70}).Draw(t, "filters"), "weight_bits": between(t, 1, 3, "weight bits"), "weight_encoding": "bipolar", "pad_value": rapid.SampledFrom([]string{"one", "zero"}).Draw(t, "pad")}
+		add("bitserial_conv2d", attrs)
+		if rapid.Bool().Draw(t, "norm") {
+			add("batch_norm", m{})
+		}
+		if channels = attrs["filters"].(int); channels > 3 || len(nodes) > 6 {
+			break
+		}
+	}
+	quantize(3)
+	text, err := json.Marshal(m{"format": "ripc.model/1", "name": "n", "weights": m{"init": "random", "seed": seed % 1000}, "nodes": nodes, "outputs": []string{last},
+		"inputs": []m{{"name": "x", "dtype": "f32", "shape": []int{between(t, 1, 2, "batch"), between(t, 9, 16, "h"), between(t, 9, 20, "w"), in}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, text)
 }
 
 // agree compares the outputs of g, filled from seed, of programs whose layers have one or other algorithm, and counts the choices that there were.

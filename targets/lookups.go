@@ -44,3 +44,27 @@ func (t Target) Lookups(channels int) LookupCosts {
 
 // BoundedLookups says that t's instructions look up 0 for what is no entry, as tbl does, and not the entry of its lower bits.
 func (t Target) BoundedLookups() bool { return t.Arch == "aarch64" && t.Has("neon") }
+
+// WindowLookupCosts are what levels of whole windows cost that are looked up, in cycles: Window for a position, Vector for each vector of levels, Piece for
+// each part that the bits of a window are put together of, Copy for a pixel that is copied to have a border, and Far for a position whose levels the first cache does not hold.
+type WindowLookupCosts struct{ Window, Vector, Piece, Copy, Far float64 }
+
+// WindowLookups are the costs on t of levels of whole windows, from 1x1, 2x2 and 3x3 layers of 28x28 pixels, 1 to 13 channels, 32 to 256 filters and 1 to 3 bits on
+// 2026-11-23: estimated cycles on Arm, where Far is what loads from the second cache take, for which cores that work in order wait, and times on an AMD EPYC (Zen 4) on x86.
+func (t Target) WindowLookups() WindowLookupCosts {
+	c := WindowLookupCosts{Vector: 1.6, Piece: 0.09, Copy: 0.31, Far: 0.5}
+	switch t.MeasuredOn() {
+	case rpi3().Name:
+		c = WindowLookupCosts{Window: 1, Vector: 3, Piece: 0.63, Copy: 2}
+	case rpi3ARM().Name:
+		c = WindowLookupCosts{Window: 2, Vector: 10, Piece: 1.8, Copy: 5.9}
+	case rpi5().Name:
+		c = WindowLookupCosts{Window: 0.2, Vector: 2.3, Piece: 0.3, Copy: 0.74, Far: 0.5}
+	case rpi4().Name, jetsonTX2().Name, pixel1().Name:
+		c = WindowLookupCosts{Window: 0.2, Vector: 2, Piece: 0.2, Copy: 0.94, Far: 0.5}
+	}
+	if t.InOrder {
+		c.Far = 12
+	}
+	return c
+}

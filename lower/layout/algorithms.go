@@ -32,6 +32,8 @@ const (
 	PopcountDense16
 	// Table5 looks up what groups of 5 channels count.
 	Table5
+	// TableWindow looks up the levels that all filters make of a whole window.
+	TableWindow
 )
 
 // algorithm is what there is to know of one.
@@ -39,6 +41,7 @@ type algorithm struct {
 	name    string
 	counted Counted // of no bits where it counts no words
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
+	windows bool    // it looks up levels of windows
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 	// cost is what it takes on a target that something is known of.
@@ -65,6 +68,7 @@ func algorithms() []algorithm {
 		PopcountDense8:  dense(8),
 		PopcountDense16: dense(16),
 		Table5:          tables(5),
+		TableWindow:     tableWindow(),
 	}
 }
 

@@ -121,6 +121,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Grouped: f.GroupCount() > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(),
 		Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
+	l.Window = windowTable(f, x, t)
 	if parts, _, _ := partsOf(f, x); parts != nil {
 		l.Windows = l.Inputs + l.Outputs*l.Taps*int64(f.GroupCount())
 	}

@@ -78,6 +78,9 @@ const MinBytes = 5
 // ReadsBytes reports whether sums by a can be made of levels that lie in memory as bytes.
 func (a Algorithm) ReadsBytes() bool { return a == Dot || a == Float }
 
+// WritesBytes reports whether levels that a makes can lie in memory as bytes: a table of windows has them in planes.
+func (a Algorithm) WritesBytes() bool { return !algorithms()[a].windows }
+
 // FormOf is the form in which stages of a Program pass v on, unless lowering lets it lie as Bytes.
 func FormOf(v *graph.Value) Form {
 	if v.Encoded() {
@@ -115,21 +118,22 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
 }
 
-// Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set, and Tables besides Counts.
+// Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set, and Tables or Levels besides Counts.
 type Conv struct {
 	*graph.FusedConv
-	X      graph.Value // the input, [B, H, W, C]
-	Others []Tensor    // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
-	Beside []Beside    // levels that are written beside the floats
-	Mean   bool        // of the floats of all positions, which is written in their place
-	From   Form        // of X
-	To     Form        // of the output
-	Made   Multiples   // what the output is, in a form of integers
-	Counts *Counts     // the Algorithms that count words, and those of tables
-	Tables *Tables     // the Algorithms that look counts up
-	Sums   *Sums       // Algorithm Float
-	Dots   *Dots       // Algorithm Dot
-	Once   bool        // fixed-point factors round once where that is the same
+	X      graph.Value   // the input, [B, H, W, C]
+	Others []Tensor      // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Beside []Beside      // levels that are written beside the floats
+	Mean   bool          // of the floats of all positions, which is written in their place
+	From   Form          // of X
+	To     Form          // of the output
+	Made   Multiples     // what the output is, in a form of integers
+	Counts *Counts       // the Algorithms that count words, and those of tables
+	Tables *Tables       // the Algorithms that look counts up
+	Levels *WindowLevels // Algorithm TableWindow
+	Sums   *Sums         // Algorithm Float
+	Dots   *Dots         // Algorithm Dot
+	Once   bool          // fixed-point factors round once where that is the same
 }
 
 // Line is how the sums are made of what is added up in integers, nil where that is added up in floats.
@@ -158,11 +162,14 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes
 	}
-	switch group := algorithms()[by].group; {
-	case group > 0:
+	switch row := algorithms()[by]; {
+	case row.group > 0:
 		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
-		c.Tables = newTables(f, c.Counts, group)
+		c.Tables = newTables(f, c.Counts, row.group)
 		c.Tables.Bounded = t.BoundedLookups()
+	case row.windows:
+		c.Counts = newCounts(f, &x, Counted{Dense, WordBits}, t)
+		c.Levels = newWindowLevels(f, &x)
 	case by == Float:
 		c.Sums = newSums(f, &x)
 	case by == Dot:

@@ -20,7 +20,7 @@ type Const struct {
 //
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Tables: the same
-// counts, looked up. With Sums: a chain of
+// counts, looked up. With Levels: no counts, but the levels that a constant has of each window. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
 // products of bytes, a step of channels together; levels are made bytes before, likewise; where weights have layout.Parts, what WindowBytes gives
 // is the last parameter before y. slice is the part of a concatenated output
@@ -68,6 +68,8 @@ func (c *conv) name() string {
 		size += "_mean"
 	}
 	switch {
+	case c.Levels != nil:
+		return fmt.Sprintf("tconv2d_a%dw%d_%s", c.Counts.Planes, c.Levels.Bits, size)
 	case c.Tables != nil:
 		return fmt.Sprintf("tconv2d_a%dt%d_%s", c.Counts.Planes, c.Tables.Bits, size)
 	case c.Counts != nil && c.Counts.Counted.Window != layout.Pixels:
@@ -122,16 +124,7 @@ func (c *conv) build(slice Slice) *ir.Func {
 	for k := range c.Others {
 		c.params = append(c.params, in(c.otherBuffer(k)))
 	}
-	w := c.weights()
-	x = c.input(x)
-	if c.Tables != nil {
-		x = c.tables(x)
-	}
-	acc := c.accumulate(x, w)
-	if c.Pool != nil {
-		acc = c.pool(acc)
-	}
-	y := c.epilogue(acc, slice)
+	y := c.output(x, slice)
 	if c.Window != nil {
 		c.params = append(c.params, in(c.windows()))
 	}
@@ -143,6 +136,23 @@ func (c *conv) build(slice Slice) *ir.Func {
 		c.params = append(c.params, out(z))
 	}
 	return &ir.Func{Name: c.name(), Params: c.params, Body: allocs(c.bufs, ir.Seq(c.nests...))}
+}
+
+// output adds the nests that make the output of x, and the parameters that they need.
+func (c *conv) output(x ir.Buffer, slice Slice) ir.Buffer {
+	if c.Levels != nil {
+		return c.windowLevels(x, slice)
+	}
+	w := c.weights()
+	x = c.input(x)
+	if c.Tables != nil {
+		x = c.tables(x)
+	}
+	acc := c.accumulate(x, w)
+	if c.Pool != nil {
+		acc = c.pool(acc)
+	}
+	return c.epilogue(acc, slice)
 }
 
 // weights adds the parameter of the weights.
@@ -328,14 +338,16 @@ func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 
 // classed is the element, for channel o at row h and column w, of a constant that has a row for each class of positions.
 func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows, cols graph.Classes, h, w, o ir.Expr) ir.Expr {
-	class := func(i ir.Expr, cl graph.Classes) ir.Expr {
-		k := ir.Bin(ir.Min, i, ir.Int(cl.First))
-		for j := range cl.Last { // each comparison is 0 or 1 whatever a guarded tail makes of i
-			k = add(k, ir.CastTo(ir.I64, ir.Bin(ir.Ge, i, ir.Int(cl.Size-cl.Last+j))))
-		}
-		return k
-	}
 	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
+}
+
+// class is the class of position i.
+func class(i ir.Expr, cl graph.Classes) ir.Expr {
+	k := ir.Bin(ir.Min, i, ir.Int(cl.First))
+	for j := range cl.Last { // each comparison is 0 or 1 whatever a guarded tail makes of i
+		k = add(k, ir.CastTo(ir.I64, ir.Bin(ir.Ge, i, ir.Int(cl.Size-cl.Last+j))))
+	}
+	return k
 }
 
 // pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.

@@ -22,13 +22,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	case c.To.Bytewise():
 		return c.storeBytes(acc, slice)
 	}
-	shape := []int{c.batch, c.ph, c.pw, c.Out}
-	y := BitBuffer("y", e.OutBits, shape, e.OutEnc)
-	words := Words(c.Out)
-	if slice.Total > 0 {
-		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
-	}
-	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", words))
+	y, outer := c.packed(slice)
 	i := vars(outer)
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
 	var bits []ir.Expr
@@ -60,6 +54,12 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
+}
+
+// packed is the output in planes, and the loops over its words.
+func (c *conv) packed(slice Slice) (y ir.Buffer, outer []ir.Loop) {
+	y = wide(BitBuffer("y", c.Epilogue.OutBits, []int{c.batch, c.ph, c.pw, c.Out}, c.Epilogue.OutEnc), slice)
+	return y, loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", Words(c.Out)))
 }
 
 // sum is the accumulator that the epilogue reads; pooled ones are corrected for padding already.

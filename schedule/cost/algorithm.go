@@ -30,6 +30,7 @@ type Layer struct {
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
 	Dense                          []DenseWords
 	Lanes                          LaneWords
+	Window                         WindowTable
 }
 
 // DenseWords is what words cost by that are made for each position, and hold all bits of a window.
@@ -44,6 +45,14 @@ type LaneWords struct {
 	Words, Sources int64 // of a filter in a pixel; words of the input that each is made of
 	Merged         int64 // words of the window, where pixels share some
 	Pixels         int64 // of the input with its padding
+}
+
+// WindowTable is what a table of the levels of all windows costs by.
+type WindowTable struct {
+	Bytes   int64
+	Vectors int64 // of the levels of a window
+	Pieces  int64 // that the bits of a window are put together of, 0 where they are a word of the input
+	Copied  int64 // pixels of the copy of the input that has a border, 0 where there is none
 }
 
 // Estimate is a cost, in the unit of its target's SumCosts.
@@ -214,6 +223,16 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
+}
+
+// TableWindow estimates levels that are looked up for whole windows.
+func TableWindow(t targets.Target, l Layer) Estimate {
+	c, w := t.WindowLookups(), l.Window
+	each := c.Window + c.Vector*float64(w.Vectors) + c.Piece*float64(w.Pieces*l.ActivationPlanes)
+	if w.Bytes > int64(t.L1/2) {
+		each += c.Far
+	}
+	return Estimate(float64(l.Outputs)*each + c.Copy*float64(w.Copied*l.ActivationPlanes)*again(t, l))
 }
 
 // Groups is how the channels of a pixel are cut into groups that have a table each: words of WordChannels in chunks, and chunks in groups,

@@ -39,6 +39,7 @@ type Layer struct {
 	own       bool // each channel has words of the input of its own
 	joined    bool // other tensors meet the sums on their way to the output
 	counts    bool // the sums are of bits of words
+	found     bool // there are no sums: what a constant has of each window is the output
 	// differ says that the words are the differences of parameters, of the inputs and of the weights.
 	differ         bool
 	input, weights string
@@ -110,6 +111,7 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 	}
 	l.packed = l.out.loops[ir.Bit] != nil
 	if !l.sum.exists() {
+		l.windowed(nests, params)
 		return l
 	}
 	term := l.term()
@@ -118,12 +120,10 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 			l.pad = nests[ld.Buf]
 		}
 	}
-	copies := map[string]bool{l.sum.buf: true, l.pad.buf: true}
-	for n := l.pad; n.exists(); {
-		n = l.source(n, nests, params)
-		if n.exists() {
-			l.before, copies[n.buf] = append(l.before, n), true
-		}
+	l.copies(nests, params)
+	copies := map[string]bool{l.sum.buf: true}
+	for _, n := range append([]nest{l.pad}, l.before...) {
+		copies[n.buf] = true
 	}
 	l.lookedUp(params)
 	l.counted(term)
@@ -148,6 +148,36 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 		}
 	}
 	return l
+}
+
+// copies finds what the pad is made of.
+func (l *Layer) copies(nests map[string]nest, params map[string]bool) {
+	for n := l.pad; n.exists(); {
+		if n = l.source(n, nests, params); n.exists() {
+			l.before = append(l.before, n)
+		}
+	}
+}
+
+// windowed looks whether the output's words are those of a constant, found by the bits of a word.
+func (l *Layer) windowed(nests map[string]nest, params map[string]bool) {
+	for _, st := range storesTo(l.Func.Body, l.out.buf) {
+		found, ok := st.Val.(*ir.Load)
+		if !ok || l.out.loops[ir.Word] == nil {
+			return
+		}
+		for _, e := range found.Idx {
+			for _, ld := range loads(e) {
+				l.found = true
+				if !params[ld.Buf] {
+					l.pad = nests[ld.Buf]
+				}
+			}
+		}
+	}
+	if l.found {
+		l.copies(nests, params)
+	}
 }
 
 // averaged looks for the nest that adds up what is computed for all positions.

@@ -118,7 +118,6 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	x := graph.Value{LevelType: scalar.LevelType{Enc: enc, Bits: planes}, Shape: []int{1, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
-	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
 	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}, {Arch: "aarch64", ShortSums: true}}).Draw(t, "laid out for")
 	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
@@ -140,6 +139,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		k := [2]int{intRange(t, 1, min(3, oh), "ph"), intRange(t, 1, min(3, ow), "pw")}
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
+	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
 	batch := intRange(t, 1, 2, "batch")
 	const most = 1<<31/(255*128) - 1 // bytes of which a sum of products with 8-bit weights fits i32: more are no layer
 	if by.ReadsBytes() && a.KH*a.KW*in <= most && rapid.Bool().Draw(t, "bytes") {
@@ -752,6 +752,8 @@ func layers() map[string]*ir.Func {
 		"table5":     looked("aarch64", 128, 128, 3, 2, layout.Table5),
 		"table5_1x1": looked("aarch64", 16, 64, 1, 2, layout.Table5), // sums of bytes
 		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6),        // sums of bytes
+		"window_1x1": looked("", 4, 64, 1, 1, layout.TableWindow),
+		"window_3x3": looked("", 1, 96, 3, 1, layout.TableWindow),
 	}
 }
 

@@ -1,0 +1,46 @@
+package strategy
+
+import (
+	"ripc/ir"
+	"ripc/schedule"
+	"ripc/schedule/cost"
+)
+
+// windows stores what a constant has of the window of each position:
+//
+//	rows h.o (parallel) > [pad] [bits of windows] > rows h.i > positions w.o > [positions w.i] words of channels
+func windows() Strategy {
+	return Strategy{
+		Name: "window", Text: "look up the levels of all filters by the bits of a window, several positions written out",
+		Applies: func(l *Layer) (bool, string) { return l.found, "its output is not looked up" },
+		Knobs: func(l *Layer) []Knob {
+			w := l.out.extent(ir.Col)
+			return []Knob{
+				{tileH, "rows of the output that a thread computes at once", upTo(l.rows()), cost.Rows(l.Target, l.rows(), cost.Any)},
+				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), cost.Tile(w, cost.LookedUp)},
+				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}, 16},
+			}
+		},
+		Cost:  func(*Layer, Values) float64 { return 0 }, // plain does the same without making vectors of the windows' bits
+		build: buildWindows,
+	}
+}
+
+func buildWindows(b *builder, v Values) {
+	row, batch, col, words := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(ir.Word)
+	b.reorder(row, batch, col, words)
+	outer, rows := b.split(row, v[tileH], schedule.TailGuard)
+	b.reorder(outer, batch, rows)
+	for _, n := range append([]nest{b.pad}, b.before...) {
+		if n.exists() {
+			b.must("compute_at %s %s", n.buf, outer)
+		}
+	}
+	b.pads()
+	_, positions := b.split(col, v[tileW], schedule.TailShift)
+	b.may("parallel %s", outer)
+	b.vectorize(words, v[lanes])
+	if positions != "" {
+		b.unroll(b.find(positions))
+	}
+}

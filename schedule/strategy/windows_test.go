@@ -1,0 +1,59 @@
+package strategy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ripc/graph"
+	"ripc/internal/difftest"
+	"ripc/internal/testlayer"
+	"ripc/lower/layout"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// TestWindowsSame: layers whose windows have few bits give the same levels however what a table has of a window is copied, with strides, several planes, rows of the
+// table for each class of border positions, and slices of wider outputs.
+func TestWindowsSame(t *testing.T) {
+	m := machines(t)[0]
+	classed := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		a := &graph.FusedConv{SH: intRange(rt, 1, 3, "sh"), SW: intRange(rt, 1, 3, "sw"), Out: channels(rt, "out")}
+		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 1, 3, "kw")
+		h, w := intRange(rt, 1, 5, "h"), intRange(rt, 1, 40, "w")
+		a.Pad = padding(rt, a.KH, a.KW, h, w)
+		planes := intRange(rt, 1, 2, "planes")
+		a.In = intRange(rt, 1, max(1, 9/(a.KH*a.KW*planes)), "in")
+		enc := encoding(rt)
+		a.Epilogue = graph.Epilogue{OutBits: intRange(rt, 1, 3, "bits"), OutEnc: enc, Shift: &graph.ShiftAdd{}}
+		if rapid.Bool().Draw(rt, "border") {
+			a.Epilogue.Border = []int32{1}
+			classed++
+		}
+		x := graph.Value{Shape: []int{1, h, w, a.In}}
+		x.Enc, x.Bits = enc, planes
+		a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
+		if layout.TableWindow.Lacks(a, &x) != "" {
+			return
+		}
+		f := testlayer.Integers(a, targets.Target{}, layout.TableWindow, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
+		s, l := named(t, "window"), strategy.LayerOf(f, m)
+		if ok, why := s.Applies(l); !ok {
+			rt.Fatal(why)
+		}
+		v := strategy.Values{}
+		for _, k := range s.Knobs(l) {
+			v[k.Name] = rapid.SampledFrom(k.Domain).Draw(rt, k.Name)
+		}
+		c, err := s.Build(l, v)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		difftest.Same(&failing{t, rt, fmt.Sprintf("trace:\n%s", c.Trace)}, f, legal(rt, f, c.Trace, m), 1)
+	})
+	if classed == 0 {
+		t.Error("no table has rows for border positions")
+	}
+}
