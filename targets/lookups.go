@@ -52,7 +52,7 @@ type WindowLookupCosts struct{ Window, Vector, Piece, Copy, Far float64 }
 // WindowLookups are the costs on t of levels of whole windows, from 1x1, 2x2 and 3x3 layers of 28x28 pixels, 1 to 13 channels, 32 to 256 filters and 1 to 3 bits on
 // 2026-11-23: estimated cycles on Arm, where Far is what loads from the second cache take, for which cores that work in order wait, and times on an AMD EPYC (Zen 4) on x86.
 func (t Target) WindowLookups() WindowLookupCosts {
-	c := WindowLookupCosts{Vector: 1.6, Piece: 0.09, Copy: 0.31, Far: 0.5}
+	c := WindowLookupCosts{Vector: 1.6, Piece: 0.12, Copy: 0.2, Far: 0.5}
 	switch t.MeasuredOn() {
 	case rpi3().Name:
 		c = WindowLookupCosts{Window: 1, Vector: 3, Piece: 0.63, Copy: 2}
