@@ -58,7 +58,7 @@ func (t *twin) add(n *graph.Node) error {
 	case n.Op == "int_add" || n.Op == "int_mul":
 		m.Op, m.Attrs, m.Weights = strings.TrimPrefix(n.Op, "int_"), &graph.BinaryOpAttrs{}, nil
 		return t.append(&m)
-	case slices.Contains([]string{"quantize", "threshold", "sign", "fake_quant", "round"}, n.Op):
+	case slices.Contains([]string{"quantize", "threshold", "sign", "fake_quant", "round", "int_map"}, n.Op):
 		return t.relu(&m)
 	case n.Op == "dequantize" && !t.float(m.Inputs[0]):
 		return t.append(&m)

@@ -329,8 +329,8 @@ func (g *Graph) inferPair(n *Node, in []*Value, a *IntPair) (*Value, error) {
 		return nil, g.Errorf(n, "", "has %d inputs, want 2", len(in))
 	}
 	for _, x := range in {
-		if x.Enc != ir.Unipolar || x.Bits != 8 || x.Offset != 0 {
-			return nil, g.Errorf(n, "quantize it to 8 bits", "input %q is %s, want unipolar or affine levels of 8 bits", x.Name, x.LevelType)
+		if err := g.needLevels(n, x); err != nil {
+			return nil, err
 		}
 	}
 	shape, err := g.repeated(n, in)

@@ -70,6 +70,7 @@ func opRows() []*Op {
 		row("int_dense", inferIntDense, printDense).weights("w", "bias", "bias_low", "multiplier", "multiplier_low"),
 		rowOf("int_add", inferIntAdd, printIntAdd),
 		rowOf("int_mul", inferIntMul, printIntMul),
+		row("int_map", inferIntMap, printIntMap),
 		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
 		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
 		stepped(row("relu", inferMap, nil), oneStep(scalar.Relu)),

@@ -57,6 +57,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"level_thresholds": with((*lowering).levelThresholds),
 		"int_add":          pairwise(ops.IntAdd),
 		"int_mul":          pairwise(ops.IntMul),
+		"int_map":          with((*lowering).intMap),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -163,6 +164,17 @@ func pairwise[A any](of func(a *A, x, y layout.Tensor, to layout.Form) *ir.Func)
 		form, dst := l.store(n)
 		l.stage(n, of(a, *x, y, form), 0, graph.NoReason, src, buf, dst.buf)
 	})
+}
+
+// intMap lowers what looks up levels of levels.
+func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor, src string) {
+	form, dst := l.store(n)
+	f, table := ops.IntMap(a, *x, form, dst.slice)
+	args := []string{src}
+	if table != nil {
+		args = append(args, l.constant(n.Name+".table", ir.U8, []int{len(table)}, table))
+	}
+	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
@@ -359,6 +371,8 @@ func (l *lowering) slices(name string) bool {
 		return l.taken[p.Name] == nil && !l.done[p.Name]
 	case "max_pool", "avg_pool":
 		return !l.done[p.Name]
+	case "int_map":
+		return l.made(p).Bytewise()
 	case "quantize", "threshold":
 		return l.made(p) == layout.Planes
 	}

@@ -1,6 +1,8 @@
 package ripcjson
 
 import (
+	"slices"
+
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -88,6 +90,23 @@ func readIntMul(b *builder, n *rawNode, at string) *graph.IntMulAttrs {
 
 func writeIntMul(a *graph.IntMulAttrs) object {
 	return append(object{{"factor", a.By}}, pairObject(&a.IntPair)...)
+}
+
+func readIntMap(b *builder, n *rawNode, at string) *graph.IntMapAttrs {
+	a := &graph.IntMapAttrs{Table: b.doc.integers(at + "/table")}
+	a.LevelType, _, _ = b.result(at)
+	for l := range a.Table {
+		a.Table[l] += graph.CallerZero(a.LevelType)
+	}
+	return a
+}
+
+func writeIntMap(a *graph.IntMapAttrs) object {
+	table := slices.Clone(a.Table)
+	for l := range table {
+		table[l] -= graph.CallerZero(a.LevelType)
+	}
+	return append(object{{"table", table}}, resultObject(a.LevelType, 0, a.Top())...)
 }
 
 // pair reads what ops of two tensors of levels have in common.

@@ -37,6 +37,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		}, writeDense),
 		"int_add":          form(readIntAdd, writeIntAdd),
 		"int_mul":          form(readIntMul, writeIntMul),
+		"int_map":          form(readIntMap, writeIntMap),
 		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
 		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
 			a := readConvTranspose(b, n, at)

@@ -64,6 +64,30 @@ func (b *modelBuilder) result(attrs map[string]any) {
 	}
 }
 
+// integerMap gives each of the current levels another one: those of another scale, what a ReLU that leaks makes of them, or any.
+func (b *modelBuilder) integerMap() {
+	attrs, zero, slope := map[string]any{}, b.zero, 1.0
+	b.result(attrs)
+	delete(attrs, "range")
+	low := attrs["zero_point"].(int) - b.zero
+	if b.r.IntN(2) == 0 {
+		slope = b.r.Float64()
+	}
+	by, any := 2*b.r.Float64(), b.r.IntN(3) == 0
+	table := make([]int, 256)
+	for l := range table {
+		v := float64(l-zero) * by
+		if v < 0 {
+			v *= slope
+		}
+		if table[l] = low + max(0, min(b.zero+int(math.RoundToEven(v)), 255)); any {
+			table[l] = low + b.r.IntN(256)
+		}
+	}
+	attrs["table"] = table
+	b.add("int_map", attrs)
+}
+
 // integerPair adds the current levels, an image of 8 bits, and others up, or multiplies them.
 func (b *modelBuilder) integerPair() {
 	cur, c := b.cur, b.shape[3]

@@ -213,6 +213,8 @@ func (b *modelBuilder) step() {
 		b.integer()
 	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
 		b.integerPair()
+	case b.bits == 8 && b.shift == 0 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
+		b.integerMap()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(10) {
 		case 0:

@@ -120,6 +120,11 @@ func intMul(l *layer, a *graph.IntMulAttrs) {
 	}
 }
 
+// intMap gives each level the one that a has for it.
+func intMap(l *layer, a *graph.IntMapAttrs) {
+	l.each(func(_ int, e float32) float32 { return float32(a.Table[int(e)+l.v.Zero] - a.Zero) })
+}
+
 // operand is the integer of input k that element i of the result is made of.
 func (l *layer) operand(k, i int) int64 {
 	x, p := l.vals[l.n.Inputs[k]], position(i, l.y.shape)

@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// IntMapAttrs belongs to int_map: what becomes of levels of 8 bits is levels of 8 bits of another type, of each level its own. So a tensor is given
+// another scale, and so functions of one number are computed of quantized ones.
+type IntMapAttrs struct {
+	scalar.LevelType
+	// Table has a level for each level of the input, from the lowest on.
+	Table []int
+}
+
+// IntMapOf is the int_map from levels of type x to levels of type y that a function of real numbers and a quantizer are.
+func IntMapOf(x scalar.LevelType, y *scalar.Quantizer, real func(v float32) float32) *IntMapAttrs {
+	a := &IntMapAttrs{LevelType: y.LevelType, Table: make([]int, x.Top()+1)}
+	for l := range a.Table {
+		a.Table[l] = y.Eval(real(x.Float(l)))
+	}
+	return a
+}
+
+// Formula is a's table as float steps on the integers of its levels, of type x, in a tensor with so many channels, and a quantizer of what these make: a product
+// with a number, and, for integers below 0, another. Ok is false where the table is not that, which all levels are tried for.
+func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.Step, q *scalar.Quantizer, ok bool) {
+	below, above := a.factors(x, -1), a.factors(x, 1)
+	both := interval{max(below.low, above.low), min(below.high, above.high)}
+	step := func(kind scalar.Kind, by float32) scalar.Step {
+		return scalar.Step{Kind: kind, A: slices.Repeat([]float32{by}, channels)}
+	}
+	if both.low <= both.high {
+		steps = []scalar.Step{step(scalar.Mul, both.middle())}
+	} else {
+		steps = []scalar.Step{step(scalar.Mul, above.middle()), step(scalar.PRelu, below.middle()/above.middle())}
+	}
+	q = &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
+	for l, to := range a.Table {
+		v := float32(x.Integer(l))
+		for _, s := range steps {
+			v = s.Eval(0, v)
+		}
+		if q.Eval(v) != to {
+			return nil, nil, false
+		}
+	}
+	return steps, q, true
+}
+
+// interval are the numbers from low to high.
+type interval struct{ low, high float64 }
+
+// middle is an f32 number of the interval, if there is one.
+func (i interval) middle() float32 {
+	if math.IsInf(i.high, 1) {
+		return float32(2 * i.low)
+	}
+	return float32((i.low + i.high) / 2)
+}
+
+// factors are those by which the integers of one sign become, rounded to the nearest, what a's table has for them.
+func (a *IntMapAttrs) factors(x scalar.LevelType, sign int) interval {
+	by := interval{0, math.Inf(1)}
+	for l, to := range a.Table {
+		i, v := float64(sign*x.Integer(l)), float64(sign*(to-a.Zero))
+		if i <= 0 {
+			continue
+		}
+		end := 0
+		if sign > 0 {
+			end = a.Top()
+		}
+		if to != a.Top()-end {
+			by.low = max(by.low, (v-0.5)/i)
+		}
+		if to != end {
+			by.high = min(by.high, (v+0.5)/i)
+		}
+	}
+	return by
+}
+
+func inferIntMap(g *Graph, n *Node, x *Value, a *IntMapAttrs) (*Value, error) {
+	if err := g.needLevels(n, x); err != nil {
+		return nil, err
+	}
+	if len(a.Table) != x.Top()+1 {
+		return nil, g.Errorf(n, "", "table of %d levels, want one for each of %d", len(a.Table), x.Top()+1)
+	}
+	low, high := math.MaxInt, 0
+	for _, to := range a.Table {
+		low, high = min(low, to), max(high, to)
+	}
+	if err := g.checkResult(n, a.LevelType, low, high); err != nil {
+		return nil, err
+	}
+	return &Value{Shape: x.Shape, Layout: x.Layout, LevelType: a.LevelType}, nil
+}
+
+// needLevels checks that x are levels as ops of two tensors of integers, and int_map, read them.
+func (g *Graph) needLevels(n *Node, x *Value) error {
+	if x.Enc != ir.Unipolar || x.Bits != 8 || x.Offset != 0 {
+		return g.Errorf(n, "quantize it to 8 bits", "input %q is %s, want unipolar or affine levels of 8 bits", x.Name, x.LevelType)
+	}
+	return nil
+}
+
+func printIntMap(_ *Node, a *IntMapAttrs) string {
+	bytes := make([]byte, len(a.Table))
+	low, high := a.Top(), 0
+	for l, to := range a.Table {
+		bytes[l], low, high = byte(to), min(low, to), max(high, to)
+	}
+	return fmt.Sprintf("%s table=%08x", resultString(a.LevelType, low, high), crc32.ChecksumIEEE(bytes))
+}

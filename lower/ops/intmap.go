@@ -1,0 +1,59 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	"ripc/ir"
+	"ripc/lower/layout"
+)
+
+// IntMap gives each level of x the one that a has for it, stored in the form to: by a's formula, which vectors compute, or, where there is none, from its table. Parameters:
+// x, the table, which is nil for a formula, y.
+func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) (f *ir.Func, table []uint8) {
+	s := Spatial(x.Shape)
+	dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
+	f = &ir.Func{Name: fmt.Sprintf("int_map_%dx%dx%d", s[1], s[2], s[3])}
+	if x.Form.Bytewise() && to.Bytewise() && slice.Total == 0 {
+		n := rows(s)
+		s = []int{s[0], s[1], s[2] / n, n * s[3]}
+	}
+	src := tensorBuffer("x", x, s)
+	f.Params = append(f.Params, in(src))
+	steps, q, ok := a.Formula(x.LevelType, 1)
+	level := func(i []ir.Expr, c ir.Expr) ir.Expr {
+		v := ir.CastTo(ir.F32, integer(levelAt(x, src, i, c), x.LevelType))
+		for _, s := range steps {
+			v = s.Expr(v, func() ir.Expr { return ir.Float(s.A[0]) })
+		}
+		return q.Expr(v)
+	}
+	if !ok {
+		entries := buf("table", ir.U8, x.Top()+1)
+		f.Params, f.Name = append(f.Params, in(entries)), f.Name+"_table"
+		for _, l := range a.Table {
+			table = append(table, uint8(l))
+		}
+		level = func(i []ir.Expr, c ir.Expr) ir.Expr {
+			return ir.CastTo(ir.I32, ir.At(entries, ir.CastTo(ir.I64, levelAt(x, src, i, c))))
+		}
+	}
+	res := wide(tensorBuffer("y", dst, slices.Clone(s)), slice)
+	if to.Bytewise() {
+		res.Shape[3] = max(s[3], slice.Total)
+	}
+	f.Params = append(f.Params, out(res))
+	outer, c := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])), ir.V("c")
+	if i := vars(outer); to.Bytewise() {
+		store := set(res, byteOf(level(i, c), dst.Stored()), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
+		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])), store)
+		return f, table
+	}
+	v := buf("v", ir.I32, s[3])
+	i := vars(outer)
+	pixel := ir.Nest([]ir.Loop{over(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
+	f.Body = packSlice(res, slice, s[3], func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{v}, ir.Seq(pixel, words)) },
+		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
+	return f, table
+}
