@@ -22,6 +22,7 @@ func Passes() []Pass {
 	return []Pass{
 		{Name: "bind", Doc: "convolutions and dense layers become fused ones, weights become integers", Required: true, Run: bind},
 		{Name: "identity", Doc: "bitpack and unpack are only representations: their users read what they read", Required: true, Run: dropIdentities},
+		{Name: "int_maps", Doc: "a table of levels moves into the layer of integers before it, where it is a product", Run: intMaps},
 		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift in the bitserial layer whose sums it normalizes, or, behind levels and where others read the sums too, a layer of its own", Required: true, Run: shiftNorms},
 		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
 		{Name: "parts", Doc: "slices, quantizers and concatenations read the parts of a concatenation, where nothing needs it in one piece", Run: parts},
@@ -49,6 +50,8 @@ func order() [][3]string {
 		{"bind", "fold_steps", "steps are folded into fused convolutions"},
 		{"identity", "fold_pool", "a pool must see its convolution, not a bitpack"},
 		{"bind", "shift_norm", "sums become integers"},
+		{"bind", "int_maps", "a layer of integers has its quantizer from there"},
+		{"int_maps", "fold_pool", "what is pooled is what the table makes"},
 		{"shift_norm", "eltwise", "it looks for constants that are added, and relu"},
 		{"eltwise", "parts", "only steps are split"},
 		{"parts", "moves", "what nothing reads in parts may pass it"},
