@@ -68,7 +68,11 @@ func TestIntegerErrors(t *testing.T) {
 		{"no matrix", newIntegers().node("QLinearMatMul x s z w s t s z -> y")},
 		{"a constant", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearAdd x s z c s z s z -> y")},
 		{"a constant factor", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearMul x s z c s z s z -> y")},
-		{"unsupported reader", newIntegers().node("com.microsoft:QLinearSigmoid x s z s z -> y")},
+		{"unsupported reader", newIntegers().node("com.microsoft:QLinearSoftmax x s z s z -> y")},
+		{"a constant part", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearConcat s z x s z c s z -> y", "axis", 1)},
+		{"half a part", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s -> y", "axis", 1)},
+		{"no axis", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s z -> y")},
+		{"other parameters of a part", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s u -> y", "axis", 1)},
 		{"zero points by output", zeroPoints()},
 		{"transposed", newIntegers().small("m", dtInt8, 3, 3, 3).node("com.microsoft:QGemm x s z m s t -> y", "transA", 1)},
 		{"channels last", newIntegers().node("com.microsoft:QLinearGlobalAveragePool x s z s z -> y", "channels_last", 1)},
@@ -96,6 +100,45 @@ func TestIntegerNote(t *testing.T) {
 	}
 	if text := g.String(); !strings.Contains(text, "conv2d(") || strings.Contains(text, "int_conv2d") || !strings.Contains(text, "not computed in integers: bias 1 is too large") {
 		t.Errorf("is\n%s", text)
+	}
+}
+
+// TestIntegerTables: functions of one number, and concatenations of several scales, are tables of levels between DequantizeLinear and QuantizeLinear, and floats
+// where channels differ.
+func TestIntegerTables(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    file
+		want int // tables
+	}{
+		{"tanh", newIntegers().node("DequantizeLinear x s z -> a").node("Tanh a -> b").node("QuantizeLinear b s z -> y"), 1},
+		{"three functions", newIntegers().node("DequantizeLinear x s z -> a").node("Sigmoid a -> b").node("Neg b -> c").node("Relu c -> d").node("QuantizeLinear d s z -> y"), 1},
+		{"another zero point", newIntegers().node("DequantizeLinear x s z -> a").node("QuantizeLinear a s u -> y"), 1},
+		{"the same parameters", newIntegers().node("DequantizeLinear x s z -> a").node("QuantizeLinear a s z -> y"), 0},
+		{"a concatenation", newIntegers().node("DequantizeLinear x s z -> a").node("Sigmoid a -> b").node("QuantizeLinear b s u -> c").node("DequantizeLinear c s u -> d").
+			node("Concat a d -> e", "axis", 1).node("Relu e -> f").node("QuantizeLinear f s u -> y"), 3},
+	} {
+		g, err := Parse("m.onnx", c.f.bytes(t), nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if text := g.String(); strings.Count(text, "int_map(") != c.want || strings.Contains(text, " quantize(") {
+			t.Errorf("%s is\n%s", c.name, text)
+		}
+	}
+	f := newIntegers().floats("p", 3, 1, 1)
+	for i := range f.Graph.Initializer {
+		if v := f.Graph.Initializer[i]; v.GetName() == "p" {
+			f.Graph.Initializer[i] = floatTensor("p", []float32{1, 2, 3}, 3, 1, 1)
+		}
+	}
+	g, err := Parse("m.onnx", f.node("DequantizeLinear x s z -> a").node("Mul a p -> b").node("QuantizeLinear b s z -> y").bytes(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := g.String(); strings.Contains(text, "int_map(") {
+		t.Errorf("factors of channels: is\n%s", text)
 	}
 }
 

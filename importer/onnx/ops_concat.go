@@ -7,17 +7,23 @@ import (
 )
 
 func lowerConcat(n *node) ([]*tensor, error) {
-	if !n.has("axis") {
-		return nil, n.fail("", "attribute \"axis\" is missing")
-	}
-	axis, err := n.intAttr("axis", 0)
+	axis, err := n.concatAxis(n.in[0])
 	if err != nil {
 		return nil, err
 	}
-	if axis, err = n.axis(axis, len(n.in[0].shape)); err != nil {
-		return nil, err
-	}
 	return one(n.b.concat(n.in, axis))
+}
+
+// concatAxis is that along which n puts t and others together.
+func (n *node) concatAxis(t *tensor) (int, error) {
+	if !n.has("axis") {
+		return 0, n.fail("", "attribute \"axis\" is missing")
+	}
+	axis, err := n.intAttr("axis", 0)
+	if err != nil {
+		return 0, err
+	}
+	return n.axis(axis, len(t.shape))
 }
 
 // concat puts tensors, of which some may be constant, together along an axis. Where others are stored behind it, the elements of

@@ -95,6 +95,9 @@ func lowerQuantizeLinear(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	y, err := n.quantized(n.in[0], q)
+	if y == nil && err == nil {
+		y, err = n.mapped(n.in[0], q)
+	}
 	if y != nil || err != nil {
 		return []*tensor{y}, err
 	}
@@ -256,10 +259,16 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
 	rows := map[string]map[int][2]int{ // by the place of the tensor
 		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1, 2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
+		"QLinearLeakyRelu": {0: {1, 2}}, "QLinearSigmoid": {0: {1, 2}},
 		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "QLinearMul": {0: {1, 2}, 3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
 	}
 	for i, in := range p.Input {
-		if at, ok = rows[p.GetOpType()][i]; ok && tensors[in] {
+		if p.GetOpType() == "QLinearConcat" && i >= 2 && i%3 == 2 {
+			at, ok = [2]int{i + 1, i + 2}, true
+		} else {
+			at, ok = rows[p.GetOpType()][i]
+		}
+		if ok && tensors[in] {
 			return at, true
 		}
 	}

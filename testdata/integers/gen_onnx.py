@@ -24,6 +24,7 @@ class Net:
     def __init__(self, name, seed):
         self.name, self.r = name, np.random.default_rng(seed)
         self.nodes, self.consts, self.inputs, self.outputs, self.n = [], [], [], [], 0
+        self.feed = {}  # of inputs that are not drawn
 
     def const(self, v, dtype):
         v = np.asarray(v, dtype)
@@ -66,7 +67,9 @@ class Net:
         onnx.save(model, f"{OUT}/{self.name}.onnx")
         feed = {}
         for n, d, s in self.inputs:
-            if d == np.float32:
+            if n in self.feed:
+                feed[n] = self.feed[n]
+            elif d == np.float32:
                 feed[n] = self.r.normal(size=s).astype(d)
             else:
                 feed[n] = self.r.integers(np.iinfo(d).min, np.iinfo(d).max + 1, s).astype(d)
@@ -190,5 +193,54 @@ n = Net("qdq_matmul", 61)
 x = n.input(np.uint8, 2, 5, 24)
 w = n.dequantize(n.const(n.weights(24, 12), np.int8), 0.01, 0, np.int8)
 n.done(n.quantize(n("MatMul", n.dequantize(x, 0.02, 121, np.uint8), w), 0.05, 120, np.uint8))
+
+
+def levels(n, dtype):
+    """An input that has every level, four times, in shapes [1, 16, 8, 8]."""
+    x = n.input(dtype, 1, 16, 8, 8)
+    n.feed[x] = np.tile(np.arange(256, dtype=np.uint8), 4).view(dtype).reshape(1, 16, 8, 8)
+    return x
+
+
+def linear(n, op, x, xs, xz, ys, yz, dtype, **attrs):
+    return n(op, x, n.f(xs), n.const(xz, dtype), n.f(ys), n.const(yz, dtype), domain="com.microsoft", **attrs)
+
+
+def qconcat(n, y, *parts, dtype, axis=1):
+    inputs = [n.f(y[0]), n.const(y[1], dtype)]
+    for x, s, z in parts:
+        inputs += [x, n.f(s), n.const(z, dtype)]
+    return n("QLinearConcat", *inputs, domain="com.microsoft", axis=axis)
+
+
+for dtype in [np.uint8, np.int8]:
+    low = 0 if dtype == np.uint8 else -128
+    kind = "u8" if dtype == np.uint8 else "s8"
+    n = Net("qleaky_" + kind, 70)
+    n.done(linear(n, "QLinearLeakyRelu", levels(n, dtype), 0.0213, low + 101, 0.0151, low + 40, dtype, alpha=0.1))
+    n = Net("qsigmoid_" + kind, 71)
+    n.done(linear(n, "QLinearSigmoid", levels(n, dtype), 0.0413, low + 131, 1 / 256, low, dtype))
+    n = Net("qconcat_" + kind, 72)  # another scale, half the scale, the same one
+    x = levels(n, dtype)
+    n.done(qconcat(n, (0.04, low + 120), (x, 0.0313, low + 101), (x, 0.0313, low + 101), (levels(n, dtype), 0.02, low + 7), (levels(n, dtype), 0.04, low + 120), dtype=dtype))
+    n = Net("qdq_concat_" + kind, 73)
+    a, b = n.dequantize(levels(n, dtype), 0.0313, low + 101, dtype), n.dequantize(levels(n, dtype), 0.02, low + 7, dtype)
+    n.done(n.quantize(n("Concat", a, b, axis=1), 0.04, low + 120, dtype))
+
+    # A fire module and what quantize_static(quant_format=QuantFormat.QOperator) makes of other ops around it.
+    n = Net("qlinear_fire_" + kind, 74)
+    x = n.input(np.float32, 1, 3, 20, 20)
+    x = n.quantize(x, 0.02, low + 125, dtype)
+    x = qconv(n, x, 3, 16, 3, (0.02, low + 125), (0.04, low), dtype, strides=[2, 2])
+    x = n("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+    x = qconv(n, x, 16, 8, 1, (0.04, low), (0.05, low), dtype)
+    a = qconv(n, x, 8, 32, 1, (0.05, low), (0.031, low), dtype)
+    b = qconv(n, x, 8, 32, 3, (0.05, low), (0.0527, low + 90), dtype, pads=[1] * 4)
+    b = linear(n, "QLinearLeakyRelu", b, 0.0527, low + 90, 0.047, low + 30, dtype, alpha=0.2)
+    x = qconcat(n, (0.0601, low + 20), (a, 0.031, low), (b, 0.047, low + 30), dtype=dtype)
+    y = linear(n, "QLinearSigmoid", qconv(n, x, 64, 64, 1, (0.0601, low + 20), (0.07, low + 128), dtype), 0.07, low + 128, 1 / 256, low, dtype)
+    x = n("QLinearMul", x, n.f(0.0601), n.const(low + 20, dtype), y, n.f(1 / 256), n.const(low, dtype), n.f(0.05), n.const(low + 24, dtype), domain="com.microsoft")
+    x = linear(n, "QLinearGlobalAveragePool", x, 0.05, low + 24, 0.012, low + 60, dtype, channels_last=0)
+    n.done(n.dequantize(x, 0.012, low + 60, dtype), np.float32)
 
 json.dump({"networks": INDEX}, open(f"{OUT}/onnx.json", "w"), indent=1)

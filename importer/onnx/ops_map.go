@@ -1,0 +1,169 @@
+package onnx
+
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/internal/f32"
+)
+
+// Functions of one number, and concatenations of several scales, are tables from levels to levels where DequantizeLinear and QuantizeLinear stand around them: onnxruntime
+// has tables of them, too.
+
+// intMap emits what a function makes of the real values of levels x, as levels of q; x itself if that changes nothing.
+func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) float32) (*graph.Value, error) {
+	a := graph.IntMapOf(x.LevelType, q.attrs(), real)
+	if a.LevelType == x.LevelType && slices.Equal(a.Table, identity(len(a.Table))) {
+		return x, nil
+	}
+	return b.emit("int_map", a, nil, x)
+}
+
+// mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation of levels; nil where they do not.
+func (n *node) mapped(t *tensor, q *quantParams) (*tensor, error) {
+	b, values := n.b, n.b.g.Graph().Values
+	var steps []scalar.Step
+	real := func(v float32) float32 {
+		for _, s := range steps {
+			v = s.Eval(0, v)
+		}
+		return v
+	}
+	for v := t.value; ; {
+		made, err := b.behind.Of(v), error(nil)
+		p := b.g.Producer(v.Name)
+		switch {
+		case made != nil:
+			made, err = b.intMap(made, q, real)
+		case p == nil || !b.alone(v):
+			return nil, nil
+		case p.Op == "concat":
+			made, err = b.concatOf(p, q, real)
+		case p.Op == "reshape":
+			v = values[p.Inputs[0]]
+			continue
+		case len(p.Inputs) == 1 && graph.OpNamed(p.Op).Stepped():
+			before := graph.Steps(b.g.Graph(), p)
+			if !alike(before) {
+				return nil, nil
+			}
+			steps, v = append(slices.Clone(before), steps...), values[p.Inputs[0]]
+			continue
+		}
+		if made == nil || err != nil {
+			return nil, err
+		}
+		if made, err = b.reshaped(made, t.value.Shape); err != nil {
+			return nil, err
+		}
+		return b.result(t.derived(made), q)
+	}
+}
+
+// concatOf emits the concatenation p with what a function makes of its operands, as levels of q; nil if some are no levels.
+func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) float32) (*graph.Value, error) {
+	in := make([]*graph.Value, len(p.Inputs))
+	for i, name := range p.Inputs {
+		if in[i] = b.behind.Of(b.g.Graph().Value(name)); in[i] == nil {
+			return nil, nil
+		}
+	}
+	for i, x := range in {
+		var err error
+		if in[i], err = b.intMap(x, q, real); err != nil {
+			return nil, err
+		}
+	}
+	return b.emit("concat", p.Attrs, nil, in...)
+}
+
+// alike reports whether float steps do the same in all channels.
+func alike(steps []scalar.Step) bool {
+	return !slices.ContainsFunc(steps, func(s scalar.Step) bool {
+		return slices.ContainsFunc(s.Vectors(), func(v []float32) bool { return slices.Max(v) != slices.Min(v) })
+	})
+}
+
+// lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.
+func lowerQLinearConcat(n *node) ([]*tensor, error) {
+	if len(n.in)%3 != 2 {
+		return nil, n.fail("", "has %d inputs, want scale and zero point, and three for each tensor", len(n.in))
+	}
+	yq, err := n.params(0, 1, dtUint8)
+	if err != nil {
+		return nil, err
+	}
+	var parts []*tensor
+	for i := 2; i < len(n.in); i += 3 {
+		t, err := n.mappedInput(i, yq, func(v float32) float32 { return v })
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, t)
+	}
+	axis, err := n.concatAxis(parts[0])
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.concat(parts, axis)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.result(y.derived(y.value), yq))
+}
+
+// lowerQLinearLeakyRelu is LeakyRelu of integers, whose inputs are x, its scale and zero point, those of y.
+func lowerQLinearLeakyRelu(n *node) ([]*tensor, error) {
+	alpha, err := n.floatAttr("alpha", 0.01)
+	if err != nil {
+		return nil, err
+	}
+	return n.mappedAlone(func(v float32) float32 {
+		if v >= 0 {
+			return v
+		}
+		return f32.Mul(alpha, v)
+	})
+}
+
+// lowerQLinearSigmoid is Sigmoid of integers, with inputs as QLinearLeakyRelu has them.
+func lowerQLinearSigmoid(n *node) ([]*tensor, error) {
+	return n.mappedAlone(func(v float32) float32 { return scalar.Step{Kind: scalar.Sigmoid}.Eval(0, v) })
+}
+
+// mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
+func (n *node) mappedAlone(real func(v float32) float32) ([]*tensor, error) {
+	yq, err := n.params(3, 4, dtUint8)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.mappedInput(0, yq, real)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.result(y, yq))
+}
+
+// mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point.
+func (n *node) mappedInput(i int, yq *quantParams, real func(v float32) float32) (*tensor, error) {
+	xq, err := n.params(i+1, i+2, dtUint8)
+	if err != nil {
+		return nil, err
+	}
+	t := n.in[i]
+	switch {
+	case t == nil:
+		return nil, n.fail("", "an input is left out")
+	case t.konst != nil:
+		return nil, n.fail("use the op on floats between DequantizeLinear and QuantizeLinear, whose operands may be constants", "its input %q is a constant, which is not supported", n.Input[i])
+	}
+	levels, err := n.integerLevels(i, t, xq)
+	if err != nil {
+		return nil, err
+	}
+	if levels, err = n.b.intMap(levels, yq, real); err != nil {
+		return nil, err
+	}
+	return &tensor{shape: t.shape, value: levels, perm: t.perm, flat: t.flat}, nil
+}
