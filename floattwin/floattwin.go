@@ -55,6 +55,9 @@ func (t *twin) add(n *graph.Node) error {
 		return t.layer(&m)
 	case n.Op == "shift_norm":
 		return t.norm(&m)
+	case n.Op == "int_avg_pool":
+		m.Op, m.Attrs = "avg_pool", &n.Attrs.(*graph.IntPoolAttrs).PoolAttrs
+		return t.append(&m)
 	case n.Op == "int_add" || n.Op == "int_mul":
 		m.Op, m.Attrs, m.Weights = strings.TrimPrefix(n.Op, "int_"), &graph.BinaryOpAttrs{}, nil
 		return t.append(&m)

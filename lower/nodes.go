@@ -58,6 +58,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"int_add":          pairwise(ops.IntAdd),
 		"int_mul":          pairwise(ops.IntMul),
 		"int_map":          with((*lowering).intMap),
+		"int_avg_pool":     with((*lowering).intPool),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -175,6 +176,12 @@ func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor,
 		args = append(args, l.constant(n.Name+".table", ir.U8, []int{len(table)}, table))
 	}
 	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
+}
+
+// intPool lowers means of levels.
+func (l *lowering) intPool(n *graph.Node, a *graph.IntPoolAttrs, x *layout.Tensor, src string) {
+	form, dst := l.store(n)
+	l.stage(n, ops.IntPool(a, *x, form, dst.slice), 0, graph.NoReason, src, dst.buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
@@ -371,7 +378,7 @@ func (l *lowering) slices(name string) bool {
 		return l.taken[p.Name] == nil && !l.done[p.Name]
 	case "max_pool", "avg_pool":
 		return !l.done[p.Name]
-	case "int_map":
+	case "int_map", "int_avg_pool":
 		return l.made(p).Bytewise()
 	case "quantize", "threshold":
 		return l.made(p) == layout.Planes

@@ -109,6 +109,16 @@ func writeIntMap(a *graph.IntMapAttrs) object {
 	return append(object{{"table", table}}, resultObject(a.LevelType, 0, a.Top())...)
 }
 
+func readIntPool(b *builder, n *rawNode, at string) *graph.IntPoolAttrs {
+	a := &graph.IntPoolAttrs{PoolAttrs: *readPool(b, n, at)}
+	a.LevelType, _, _ = b.result(at)
+	return a
+}
+
+func writeIntPool(a *graph.IntPoolAttrs) object {
+	return append(writePool(&a.PoolAttrs), resultObject(a.LevelType, 0, a.Top())...)
+}
+
 // pair reads what ops of two tensors of levels have in common.
 func (b *builder) pair(n *rawNode, at string) graph.IntPair {
 	p := graph.IntPair{Form: parsed(b, n, at+"/requantize", graph.FloatRequantization, graph.ParseRequantization)}

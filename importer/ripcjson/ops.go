@@ -38,6 +38,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		"int_add":          form(readIntAdd, writeIntAdd),
 		"int_mul":          form(readIntMul, writeIntMul),
 		"int_map":          form(readIntMap, writeIntMap),
+		"int_avg_pool":     form(readIntPool, writeIntPool),
 		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
 		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
 			a := readConvTranspose(b, n, at)

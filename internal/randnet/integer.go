@@ -88,6 +88,15 @@ func (b *modelBuilder) integerMap() {
 	b.add("int_map", attrs)
 }
 
+// integerPool takes means of windows of the current levels.
+func (b *modelBuilder) integerPool() {
+	attrs := map[string]any{}
+	b.window(attrs, false)
+	b.result(attrs)
+	delete(attrs, "range")
+	b.add("int_avg_pool", attrs)
+}
+
 // integerPair adds the current levels, an image of 8 bits, and others up, or multiplies them.
 func (b *modelBuilder) integerPair() {
 	cur, c := b.cur, b.shape[3]

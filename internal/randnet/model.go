@@ -214,6 +214,10 @@ func (b *modelBuilder) step() {
 	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
 		b.integerPair()
 	case b.bits == 8 && b.shift == 0 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
+		if len(b.shape) == 4 && b.r.IntN(3) == 0 {
+			b.integerPool()
+			break
+		}
 		b.integerMap()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(10) {

@@ -125,6 +125,21 @@ func intMap(l *layer, a *graph.IntMapAttrs) {
 	l.each(func(_ int, e float32) float32 { return float32(a.Table[int(e)+l.v.Zero] - a.Zero) })
 }
 
+// intPool is the mean of real values, quantized.
+func intPool(l *layer, a *graph.IntPoolAttrs) {
+	real := *l.x
+	real.F = make([]float32, len(l.x.F))
+	for i, e := range l.x.F {
+		real.F[i] = f32.Mul(e, float32(l.v.Scale))
+	}
+	refPool("avg_pool", &real, l.y, &a.PoolAttrs)
+	zero := callers(l.out, 0)
+	for i, e := range l.y.F {
+		v := int64(f32.RoundEven(f32.Add(f32.Div(e, float32(a.Scale)), float32(zero))))
+		l.y.F[i] = inRange(-a.Zero, a.Top()-a.Zero, v-zero)
+	}
+}
+
 // operand is the integer of input k that element i of the result is made of.
 func (l *layer) operand(k, i int) int64 {
 	x, p := l.vals[l.n.Inputs[k]], position(i, l.y.shape)

@@ -54,6 +54,8 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"int_add":  with(intAdd),
 		"int_mul":  with(intMul),
 		"int_map":  with(intMap),
+
+		"int_avg_pool": with(intPool),
 		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"batch_norm": with(func(l *layer, a *graph.BatchNormAttrs) {

@@ -91,20 +91,54 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func
 		f.Name = p.name(op)
 		return f
 	}
-	acc, cnt := buf("m", ir.F32, shape[3]), buf("cnt", ir.F32)
-	outer := loops("", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
+	mean := p.mean(func(i []ir.Expr, c ir.Expr) ir.Expr { return ir.At(x, append(i, c)...) }, func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt {
+		return p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, mean(c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))) })
+	})
+	return &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)}, Body: mean}
+}
+
+// mean is the nest of the means of windows: element is channel c at a position of the input, and store stores the means of all channels at one of the output.
+func (p poolGeom) mean(element func(i []ir.Expr, c ir.Expr) ir.Expr, store func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt) ir.Stmt {
+	acc, cnt := buf("m", ir.F32, p.shape[3]), buf("cnt", ir.F32)
+	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
 	i := vars(outer)
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	one := update(ir.AddTo, cnt, orElse(cond, ir.Float(1), ir.Float(0)))
 	first := p.channels("c0", func(c ir.Expr) ir.Stmt { return set(acc, ir.Float(0), c) })
 	step := p.channels("c", func(c ir.Expr) ir.Stmt {
-		return update(ir.AddTo, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), ir.Float(0)), c)
+		return update(ir.AddTo, acc, orElse(cond, element([]ir.Expr{i[0], iy, ix}, c), ir.Float(0)), c)
 	})
-	last := p.channels("c1", func(c ir.Expr) ir.Stmt {
-		return set(y, ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
-	})
-	return &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))}
+	last := store(i, func(c ir.Expr) ir.Expr { return ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)) })
+	return ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))
+}
+
+// IntPool is the means of windows of levels x as levels in the form to; slice is in channels, of bytes.
+func IntPool(a *graph.IntPoolAttrs, x layout.Tensor, to layout.Form, slice Slice) *ir.Func {
+	p, dst := newPool(&a.PoolAttrs, x.Shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
+	shape := []int{p.shape[0], p.oh, p.ow, p.shape[3]}
+	src, y := tensorBuffer("x", x, x.Shape), tensorBuffer("y", dst, shape)
+	if to.Bytewise() {
+		y.Shape[3] = max(shape[3], slice.Total)
+	}
+	element := func(i []ir.Expr, c ir.Expr) ir.Expr {
+		return x.FloatExpr(ir.CastTo(ir.F32, integer(levelAt(x, src, i, c), x.LevelType)))
+	}
+	store := func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt {
+		level := func(c ir.Expr) ir.Expr { return a.Quantizer().Expr(mean(c)) }
+		if to.Bytewise() {
+			return p.channels("c1", func(c ir.Expr) ir.Stmt {
+				return set(y, byteOf(level(c), dst.Stored()), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
+			})
+		}
+		v := buf("v", ir.I32, shape[3])
+		var planes []ir.Expr
+		for k := range a.Bits {
+			planes = append(planes, ir.Int(k))
+		}
+		words := packWords(y, Slice{}, shape[3], planes, i, func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
+		return allocs([]ir.Buffer{v}, ir.Seq(p.channels("c1", func(c ir.Expr) ir.Stmt { return set(v, level(c), c) }), words))
+	}
+	return &ir.Func{Name: p.name("int_avg_pool"), Params: []ir.Param{in(src), out(y)}, Body: p.mean(element, store)}
 }
 
 // GlobalAvgPool is the mean over height and width, summed row by row.

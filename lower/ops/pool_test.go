@@ -7,7 +7,10 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/f32"
+	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -88,5 +91,37 @@ func TestGlobalAvgPool(t *testing.T) {
 		}
 		f := ops.GlobalAvgPool(s)
 		wantFloats(t, f, floats(run(t, f, x)), want)
+	})
+}
+
+// TestIntPool: means of windows of bytes are what f32 makes of the real values, halves of one scale among them, in each form.
+func TestIntPool(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom([]int{1, 5, 33}).Draw(t, "channels")
+		level := func(name string) scalar.LevelType {
+			return scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: rapid.SampledFrom([]float64{0.02, 0.013}).Draw(t, "scale of "+name), Zero: rapid.IntRange(0, 255).Draw(t, "zero of "+name)}
+		}
+		x := layout.Tensor{Value: graph.Value{LevelType: level("x"), Shape: []int{1, 5, 4, c}}, Form: layout.Bytes}
+		a := &graph.IntPoolAttrs{PoolAttrs: graph.PoolAttrs{Kernel: [2]int{2, 2}, Strides: [2]int{2, 1}, Pad: graph.Padding{Top: 1}}, LevelType: level("y")}
+		slice := ops.Slice{}
+		if rapid.Bool().Draw(t, "slice") {
+			slice = ops.Slice{Offset: 1, Total: c + 2}
+		}
+		levels := rapid.SliceOfN(rapid.Byte(), 20*c, 20*c).Draw(t, "levels")
+		got, wide := run(t, ops.IntPool(a, x, layout.Bytes, slice), levels), max(c, slice.Total)
+		for i := range 3 * 3 * c {
+			h, w, o := i/c/3, i/c%3, i%c
+			sum, count := float32(0), float32(0)
+			for d := range 4 {
+				if y := 2*h + d/2 - 1; y >= 0 {
+					sum += f32.Mul(float32(int(levels[(y*4+w+d%2)*c+o])-x.Zero), float32(x.Scale))
+					count++
+				}
+			}
+			want := max(0, min(int(f32.RoundEven(f32.Add(f32.Div(f32.Div(sum, count), float32(a.Scale)), float32(a.Zero)))), 255))
+			if g := got[i/c*wide+slice.Offset+o]; int(g) != want {
+				t.Fatalf("channel %d at %d, %d is %d, want %d", o, h, w, g, want)
+			}
+		}
 	})
 }

@@ -1,0 +1,42 @@
+package graph
+
+import (
+	"fmt"
+
+	"ripc/graph/scalar"
+)
+
+// IntPoolAttrs belongs to int_avg_pool: the means of windows of levels of 8 bits, as levels of 8 bits of another type. A mean is that of real values in f32, added row by row,
+// of positions inside the image, and its level
+//
+//	clip(round(f32(mean / Scale) + t)), half to even, t being what the caller sees of the level that stands for 0
+//
+// as onnxruntime computes QLinearAveragePool. Sums of integers would be other levels near halves.
+type IntPoolAttrs struct {
+	PoolAttrs
+	scalar.LevelType
+}
+
+// Quantizer makes levels of means.
+func (a *IntPoolAttrs) Quantizer() *scalar.Quantizer {
+	low := -CallerZero(a.LevelType)
+	return &scalar.Quantizer{LevelType: a.LevelType, Rounding: scalar.HalfEven, Range: &scalar.Range{Min: low, Max: low + a.Top()}}
+}
+
+func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) (*Value, error) {
+	if err := g.needLevels(n, x); err != nil {
+		return nil, err
+	}
+	if err := g.checkResult(n, a.LevelType, 0, a.Top()); err != nil {
+		return nil, err
+	}
+	y, err := inferPool(g, n, x, &a.PoolAttrs)
+	if err != nil {
+		return nil, err
+	}
+	return &Value{Shape: y.Shape, Layout: y.Layout, LevelType: a.LevelType}, nil
+}
+
+func printIntPool(n *Node, a *IntPoolAttrs) string {
+	return fmt.Sprint(printPool(n, &a.PoolAttrs), resultString(a.LevelType, 0, a.Top()))
+}
