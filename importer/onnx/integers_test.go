@@ -74,6 +74,9 @@ func TestIntegerErrors(t *testing.T) {
 		{"no axis", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s z -> y")},
 		{"other parameters of a part", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s u -> y", "axis", 1)},
 		{"zero points by output", zeroPoints()},
+		{"a pool that hangs over", newIntegers().node("com.microsoft:QLinearAveragePool x s z s z -> y", "kernel_shape", []int64{3, 3}, "ceil_mode", 1)},
+		{"a pool of channels last", newIntegers().node("com.microsoft:QLinearAveragePool x s z s z -> y", "kernel_shape", []int64{3, 3}, "channels_last", 1)},
+		{"a pool of other parameters", newIntegers().node("QLinearConv x s z w s t s z -> a").node("com.microsoft:QLinearAveragePool a s u s z -> y", "kernel_shape", []int64{3, 3})},
 		{"transposed", newIntegers().small("m", dtInt8, 3, 3, 3).node("com.microsoft:QGemm x s z m s t -> y", "transA", 1)},
 		{"channels last", newIntegers().node("com.microsoft:QLinearGlobalAveragePool x s z s z -> y", "channels_last", 1)},
 		{"scale at run time", newFile(17).node("DynamicQuantizeLinear x -> a s z").node("DequantizeLinear a s z -> y")},
@@ -115,6 +118,7 @@ func TestIntegerTables(t *testing.T) {
 		{"three functions", newIntegers().node("DequantizeLinear x s z -> a").node("Sigmoid a -> b").node("Neg b -> c").node("Relu c -> d").node("QuantizeLinear d s z -> y"), 1},
 		{"another zero point", newIntegers().node("DequantizeLinear x s z -> a").node("QuantizeLinear a s u -> y"), 1},
 		{"the same parameters", newIntegers().node("DequantizeLinear x s z -> a").node("QuantizeLinear a s z -> y"), 0},
+		{"a clipped pool", newIntegers().node("DequantizeLinear x s z -> a").node("AveragePool a -> b", "kernel_shape", []int64{2, 2}).node("Relu b -> c").node("QuantizeLinear c s z -> y"), 1},
 		{"a concatenation", newIntegers().node("DequantizeLinear x s z -> a").node("Sigmoid a -> b").node("QuantizeLinear b s u -> c").node("DequantizeLinear c s u -> d").
 			node("Concat a d -> e", "axis", 1).node("Relu e -> f").node("QuantizeLinear f s u -> y"), 3},
 	} {

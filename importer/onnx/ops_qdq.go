@@ -67,7 +67,9 @@ func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
 				return nil, err
 			}
 			if low > 0 || high < quantizer.Top() {
-				b.narrow(made, low, high)
+				if made, err = b.narrow(made, low, high); err != nil {
+					return nil, err
+				}
 			}
 			if made, err = b.reshaped(made, t.value.Shape); err != nil {
 				return nil, err
@@ -79,8 +81,8 @@ func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
 	return nil, nil
 }
 
-// narrow clips the levels that an op of integers makes.
-func (b *builder) narrow(v *graph.Value, low, high int) {
+// narrow clips levels that are made of integers: where they are made, or behind it.
+func (b *builder) narrow(v *graph.Value, low, high int) (*graph.Value, error) {
 	switch a := b.g.Producer(v.Name).Attrs.(type) {
 	case *graph.Conv2DAttrs:
 		a.Integer.Low, a.Integer.High = low, high
@@ -90,7 +92,14 @@ func (b *builder) narrow(v *graph.Value, low, high int) {
 		a.Low, a.High = low, high
 	case *graph.IntMulAttrs:
 		a.Low, a.High = low, high
+	default:
+		clip := &graph.IntMapAttrs{LevelType: v.LevelType}
+		for l := range v.Top() + 1 {
+			clip.Table = append(clip.Table, max(low, min(l, high)))
+		}
+		return b.emit("int_map", clip, nil, v)
 	}
+	return v, nil
 }
 
 // integersOf is what p makes, as levels of q; nil if p is no op of integers. The layer that makes them is called p from then on.
@@ -135,6 +144,12 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) (*graph.Value, error) {
 			return nil, nil
 		}
 		return v, nil
+	case p.Op == "avg_pool":
+		x := b.behind.Of(values[p.Inputs[0]])
+		if x == nil {
+			return nil, nil
+		}
+		return b.intPool(p.Attrs.(*graph.PoolAttrs), x, q)
 	case p.Op == "global_avg_pool":
 		x := b.behind.Of(values[p.Inputs[0]])
 		if x == nil {

@@ -201,6 +201,7 @@ func integers(add adder) {
 	add("QLinearAdd", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearAdd, moves: true, becomes: "int_add", limits: "of two tensors that depend on an input"})
 	add("QLinearMul", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearMul, moves: true, becomes: "int_mul", limits: "of two tensors that depend on an input"})
 	const two = "uint8 or int8; constant parameters, one scale for each tensor"
+	add("QLinearAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, lower: lowerQLinearAveragePool, moves: true, becomes: "int_avg_pool", limits: two + "; no ceil_mode; channels_last 0"})
 	add("QLinearConcat", op{family: microsoft, min: 5, max: many, attrs: []string{"axis"}, lower: lowerQLinearConcat, mixed: true, moves: true, becomes: "int_map, concat", limits: two + "; of tensors that depend on an input"})
 	add("QLinearLeakyRelu", op{family: microsoft, min: 4, max: 5, attrs: []string{"alpha"}, lower: lowerQLinearLeakyRelu, moves: true, becomes: "int_map", limits: two})
 	add("QLinearSigmoid", op{family: microsoft, min: 4, max: 5, lower: lowerQLinearSigmoid, moves: true, becomes: "int_map", limits: two})

@@ -243,4 +243,26 @@ for dtype in [np.uint8, np.int8]:
     x = linear(n, "QLinearGlobalAveragePool", x, 0.05, low + 24, 0.012, low + 60, dtype, channels_last=0)
     n.done(n.dequantize(x, 0.012, low + 60, dtype), np.float32)
 
+for dtype in [np.uint8, np.int8]:
+    low = 0 if dtype == np.uint8 else -128
+    kind = "u8" if dtype == np.uint8 else "s8"
+    # Of one scale, and of windows of 4, a quarter of all means are halves, and f32 decides.
+    for name, ys, attrs in [("one_scale", 0.0213, dict(kernel_shape=[2, 2], strides=[2, 2])), ("padded", 0.0151, dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1])),
+                            ("counted", 0.0117, dict(kernel_shape=[3, 2], pads=[1, 0, 2, 1], count_include_pad=1))]:
+        n = Net(f"qaverage_{name}_{kind}", 75)
+        n.done(linear(n, "QLinearAveragePool", n.input(dtype, 2, 6, 13, 12), 0.0213, low + 101, ys, low + 101 if name == "one_scale" else low + 90, dtype, **attrs))
+    n = Net("qdq_average_" + kind, 76)
+    x = n.input(dtype, 1, 16, 9, 9)
+    n.done(n.quantize(n("AveragePool", n.dequantize(x, 0.0213, low + 101, dtype), kernel_shape=[3, 3], strides=[2, 2]), 0.0151, low + 90, dtype))
+
+    n = Net("qlinear_average_" + kind, 77)
+    x = n.quantize(n.input(np.float32, 1, 3, 20, 20), 0.02, low + 125, dtype)
+    x = qconv(n, x, 3, 32, 3, (0.02, low + 125), (0.04, low + 70), dtype, pads=[1] * 4)
+    x = linear(n, "QLinearLeakyRelu", x, 0.04, low + 70, 0.032, low + 26, dtype, alpha=0.1)
+    x = linear(n, "QLinearAveragePool", x, 0.032, low + 26, 0.032, low + 26, dtype, kernel_shape=[2, 2], strides=[2, 2])
+    x = qconv(n, x, 32, 32, 3, (0.032, low + 26), (0.1, low + 128), dtype, groups=32, pads=[1] * 4)
+    x = linear(n, "QLinearSigmoid", x, 0.1, low + 128, 1 / 256, low, dtype)
+    x = linear(n, "QLinearAveragePool", x, 1 / 256, low, 0.003, low, dtype, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    n.done(n.dequantize(x, 0.003, low, dtype), np.float32)
+
 json.dump({"networks": INDEX}, open(f"{OUT}/onnx.json", "w"), indent=1)
