@@ -54,8 +54,6 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"int_add":  with(intAdd),
 		"int_mul":  with(intMul),
 		"int_map":  with(intMap),
-
-		"int_avg_pool": with(intPool),
 		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
 		"batch_norm": with(func(l *layer, a *graph.BatchNormAttrs) {
@@ -90,6 +88,8 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			})
 		}),
 		"shift_norm": with(refShiftNorm),
+
+		"int_avg_pool": with(intPool),
 
 		"matmul":           with(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
 		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
