@@ -83,6 +83,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	if where == cost.AtWords {
 		unrolled = b.rolled(words, unrolled)
 	}
+	positions := b.extent(loop(ir.Col))
 	b.count(n, instrWords)
 	if b.is(whole) {
 		unrolled = append(unrolled, loop(ir.TapRow))
@@ -99,6 +100,9 @@ func (b *byteBuilder) tile(n byteNest) {
 	b.lanes(halves, clear(half, 2), false)
 	add := func(to, from ir.Type, dims int) *isa.Instr {
 		if b.extent(sumAt) > 1 && !b.is(whole) && to == ir.U16 && from == ir.U8 { // 16 bits have no registers while bytes are counted
+			if i := b.addRow(positions, many); i != nil {
+				return i
+			}
 			return b.instr(isa.WidenAddMemory, func(i isa.Instr) bool {
 				return i.Type == to && i.Lanes == many && len(i.Func.Params[0].Shape) == dims
 			})
@@ -123,6 +127,14 @@ func (b *byteBuilder) count(n byteNest, words string) {
 		return
 	}
 	b.must("tensorize %s %s", n.loops[ir.TapCol], instr.Func.Name)
+}
+
+// addRow is the instruction that adds what a row of taps counted to sums in memory, of all its positions and so many filters; nil if there is none.
+func (b *byteBuilder) addRow(positions, filters int) *isa.Instr {
+	if !b.is(ordered) {
+		return nil
+	}
+	return b.instr(isa.WidenAddMemory, func(i isa.Instr) bool { return i.Lanes == filters && i.Positions == positions })
 }
 
 // halfType is the type of sums that each half of a word's bytes has: bytes where all that is counted fits them.
@@ -177,6 +189,10 @@ func (b *builder) lanes(buf string, instr *isa.Instr, flush bool) {
 		return
 	}
 	nest := b.lanesOf(buf, flush)
+	if instr.Positions > 0 {
+		b.must("tensorize %s %s", on(nest, ir.Col)[0].Var, instr.Func.Name)
+		return
+	}
 	for _, l := range on(nest, ir.Row, ir.Col) {
 		b.unroll(l)
 	}

@@ -30,11 +30,11 @@ func byteLanes(arch string) []Instr {
 		}
 	}
 	const taps = 3
-	filters := map[string]int{"aarch64": 16, "arm": 8}[arch] // half of the registers hold the sums of four positions
+	inRow := map[string]int{"aarch64": 16, "arm": 8}[arch] // filters: half of the registers hold the sums of four positions
 	for _, words := range []int{2, 3, 4, 5, 6, 8} {
 		for positions := 1; positions <= 4; positions++ {
-			name := fmt.Sprintf("%s_xor_cnt_row_%dx%dx%dx%d", prefix, positions, taps, words, filters)
-			i := instr(XorCountRow, ir.U8, filters, words, xorPopcountRow(name, positions, taps, words, filters))
+			name := fmt.Sprintf("%s_xor_cnt_row_%dx%dx%dx%d", prefix, positions, taps, words, inRow)
+			i := instr(XorCountRow, ir.U8, inRow, words, xorPopcountRow(name, positions, taps, words, inRow))
 			i.Positions, i.Taps, i.Copies = positions, taps, true
 		}
 	}
@@ -56,7 +56,12 @@ func byteLanes(arch string) []Instr {
 		}
 	}
 	for _, filters := range []int{8, 16, 32} {
-		instr(WidenAddMemory, ir.U16, filters, 0, addToMemory(fmt.Sprintf("%s_%s_u16_x%d", prefix, add, filters), filters))
+		instr(WidenAddMemory, ir.U16, filters, 0, addToMemory(fmt.Sprintf("%s_%s_u16_x%d", prefix, add, filters), 0, filters))
+	}
+	if arch == "arm" { // whose loads move one address along for all positions of a row of taps
+		for positions := 2; positions <= 4; positions++ {
+			instr(WidenAddMemory, ir.U16, inRow, 0, addToMemory(fmt.Sprintf("%s_%s_u16_%dx%d", prefix, add, positions, inRow), positions, inRow)).Positions = positions
+		}
 	}
 	return is
 }
@@ -134,14 +139,21 @@ func lanesOf(shape []int) (loops []ir.Loop, idx []ir.Expr) {
 	return loops, idx
 }
 
-// addToMemory is addNeighbours from bytes to 16 bits for many filters.
-func addToMemory(name string, filters int) *ir.Func {
-	l, i, j := ir.V("l"), ir.V("i"), ir.V("j")
-	acc, r := out("acc", ir.U16, filters), in("r", ir.U8, filters)
-	acc.Shape, r.Shape = []int{filters, 2}, []int{filters, 2, 2}
+// addToMemory is addNeighbours from bytes to 16 bits for many filters, at several positions if there are any.
+func addToMemory(name string, positions, filters int) *ir.Func {
 	loops := []ir.Loop{{Var: "l", Extent: filters}, {Var: "i", Extent: 2}, {Var: "j", Extent: 2}}
+	if positions > 0 {
+		loops = slices.Insert(loops, 0, ir.Loop{Var: "p", Extent: positions})
+	}
+	var shape []int
+	var idx []ir.Expr
+	for _, l := range loops {
+		shape, idx = append(shape, l.Extent), append(idx, ir.V(l.Var))
+	}
+	acc, r, n := out("acc", ir.U16, 0), in("r", ir.U8, 0), len(shape)-1
+	acc.Shape, r.Shape = shape[:n], shape
 	return &ir.Func{
 		Name: name, Params: []ir.Param{acc, r},
-		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{l, i}, Op: ir.AddTo, Val: ir.CastTo(ir.U16, ir.At(r.Buffer, l, i, j))}),
+		Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: idx[:n], Op: ir.AddTo, Val: ir.CastTo(ir.U16, ir.At(r.Buffer, idx...))}),
 	}
 }

@@ -40,7 +40,7 @@ const (
 	Clear
 	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j], or acc[l] += r[l, i].
 	WidenAdd
-	// WidenAddMemory is WidenAdd for sums that stay in memory.
+	// WidenAddMemory is WidenAdd for sums that stay in memory, of one position or of Positions.
 	WidenAddMemory
 	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
 	LookUp
@@ -59,7 +59,7 @@ type Instr struct {
 	Words int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
 	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type  ir.Type // of what is written
-	// Positions and Taps are those of XorCountRow, along a row.
+	// Positions and Taps are those of XorCountRow, along a row; WidenAddMemory has Positions where it adds to those of such a row.
 	Positions, Taps int
 	Copies          bool // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide            bool // weights are loaded two registers at a time
