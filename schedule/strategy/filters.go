@@ -25,14 +25,13 @@ func (b *builder) packBlocks(w string, n int) {
 // weightAxes is what the dimensions of weights go along.
 var weightAxes = []ir.Axis{ir.TapRow, ir.TapCol, ir.Reduce, ir.Channel}
 
-// packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together. Weights that the first cache keeps, all blocks of them, are read from there
-// however they lie.
+// packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together, and that pays.
 func (b *builder) packFilters(n int) {
 	w := b.filters()
 	if w == "" || !b.float() {
 		return
 	}
-	if buf := b.Func.Buffers()[w]; !cost.Kept(b.Target, buf.Elems()*buf.Type.Bits()/8) {
+	if buf := b.Func.Buffers()[w]; cost.PackFilters(b.Target, buf.Elems()*buf.Type.Bits()/8) {
 		b.packBlocks(w, n)
 	}
 }
