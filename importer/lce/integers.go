@@ -235,6 +235,44 @@ func (b *builder) integerPair(op string, act int) (string, error) {
 	return made, nil
 }
 
+// integerParts are the operands of CONCATENATION of uint8 as levels of the result, which may have scales of their own; nil where they are none. TFLite has no such of int8.
+func (b *builder) integerParts() ([]string, error) {
+	if out := &b.file.tensors[b.op.outputs[0]]; !b.ofIntegers(len(b.op.inputs)) || out.typ != typeU8 {
+		return nil, nil
+	}
+	t, _, _, err := b.result(0)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for k := range b.op.inputs {
+		x, err := b.integers(k)
+		if err != nil {
+			return nil, err
+		}
+		name := x.Name
+		if x.LevelType != t {
+			if name, err = b.add("int_map", rescaled(x.LevelType, t), nil, x.Name); err != nil {
+				return nil, err
+			}
+		}
+		parts = append(parts, name)
+	}
+	return parts, nil
+}
+
+// rescaled has levels of type x as levels of type y, in f32 as TFLite computes them (ConcatenationWithScaling).
+func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
+	a := &graph.IntMapAttrs{LevelType: y, Table: make([]int, x.Top()+1)}
+	scale := float32(float32(x.Scale) * (1 / float32(y.Scale)))
+	bias := float32(-float32(x.Zero) * scale)
+	for l := range a.Table {
+		v := scalar.HalfAway.Eval(float32(float32(l)*scale) + bias)
+		a.Table[l] = max(0, min(int(v)+y.Zero, y.Top()))
+	}
+	return a
+}
+
 // integerPool is AVERAGE_POOL_2D of integers; "" if it is none: without padding a convolution of each channel with weights of 1.
 func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]

@@ -21,6 +21,13 @@ func concat(b *builder) (string, error) {
 	if axis < 0 || axis >= rank {
 		return "", faultf("", "axis %d of a tensor of %d axes", t.Int32(0, 0), rank)
 	}
+	levels, err := b.integerParts()
+	if err != nil {
+		return "", err
+	}
+	if act := t.Int8(1, 0); levels != nil && act == 0 {
+		return b.joined(levels, axis)
+	}
 	for k := range b.op.inputs {
 		x, err := b.float(k)
 		if err != nil {

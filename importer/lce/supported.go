@@ -57,7 +57,7 @@ func supported() map[string]handler {
 		"MEAN":            {false, 2, 2, "global_avg_pool; int_conv2d", "over neighbouring axes, such as rows and columns, with and without keep_dims", reduce("global_avg_pool")},
 		"REDUCE_MAX":      {false, 2, 2, "max_pool", "as MEAN", reduce("max_pool")},
 
-		"CONCATENATION": {false, 1, math.MaxInt16, "concat, between reshapes where the axis is not the last", fused, concat},
+		"CONCATENATION": {false, 1, math.MaxInt16, "concat, between reshapes where the axis is not the last; int_map before it", fused, concat},
 		"PAD":           {false, 2, 2, "pad; concat with constants for channels", "rows, columns and channels of images, by constants", pad},
 		"PADV2":         {false, 3, 3, "pad; concat with constants for channels", "as PAD, with a constant value", pad},
 		"RESHAPE":       {false, 1, 2, "reshape", static + "; bits keep their channels", reshape},

@@ -207,4 +207,10 @@ for dtype, t in [(np.int8, "s8"), (np.uint8, "u8")]:
     x = n.mean(x, (0.05, z - 2))
     n.done(n.full(x, 1, 10, dtype, (0.2, z)))
 
+n = Net("tfl_concat_u8", 30)  # of scales of their own, of which TFLite has none of int8
+a, b, c = n.input((2, 6, 7, 19), np.uint8, 0.0313, 101), n.input((2, 6, 7, 5), np.uint8, 0.02, 7), n.input((2, 6, 7, 8), np.uint8, 0.04, 120)
+o = s.ConcatenationOptionsT()
+o.axis, o.fusedActivationFunction = 3, 0
+n.done(n.op(OP.CONCATENATION, [a, b, c], n.tensor((2, 6, 7, 32), np.uint8, 0.04, 120), s.BuiltinOptions.ConcatenationOptions, o, version=1))
+
 json.dump({"networks": INDEX}, open(f"{OUT}/tflite.json", "w"), indent=1)
