@@ -3,7 +3,6 @@ package isa
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/targets/isa"
 )
@@ -272,57 +271,11 @@ func (r *rowCounting) differ() bool {
 	return true
 }
 
-// row is the function of isa.XorCountRow: two pieces of assembly, of which one remains. Sums that LLVM knows to be zero are set by their first counts.
+// row is the function of isa.XorCountRow.
 func row(i isa.Instr) Function {
-	c, sums := rowsOf(i.Arch), i.Positions*i.Lanes/4
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	result := "{ " + strings.Repeat("<16 x i8>, ", sums-1) + "<16 x i8>" + strings.Repeat(", ptr", len(c.results)) + " }"
-	clobbers := ""
-	for _, k := range c.clobbers {
-		clobbers += ",~{" + k + "}"
-	}
-	p("define internal void @%s(ptr %%acc, ptr %%x, ptr %%w) alwaysinline {", i.Func.Name)
-	all := "true"
-	for s := range sums {
-		p("  %%at%[1]d = getelementptr inbounds i8, ptr %%acc, i32 %[2]d", s, 16*s)
-		p("  %%old%[1]d = load <16 x i8>, ptr %%at%[1]d, align 1", s)
-		p("  %%constant%[1]d = call i1 @llvm.is.constant.v16i8(<16 x i8> %%old%[1]d)", s)
-		p("  %%known%[1]d = and i1 %%constant%[1]d, %[2]s", s, all)
-		all = fmt.Sprintf("%%known%d", s)
-	}
-	p("  br i1 %s, label %%first, label %%later", all)
-	tied, olds := "", ""
-	for s := range sums {
-		tied, olds = tied+fmt.Sprintf(",%d", s), olds+fmt.Sprintf(", <16 x i8> %%old%d", s)
-	}
-	results := ""
-	for _, r := range c.results {
-		results += r + ","
-	}
-	for _, v := range []struct {
-		label, tied, olds string
-	}{{label: "first"}, {"later", tied, olds}} {
-		p("%s:", v.label)
-		lines := strings.Join(rowLines(i, v.label == "first"), `\0A`)
-		p("  %%%s.all = call %s asm sideeffect \"%s\", \"%s%s%s%s%s,~{memory}\"(%s%s) nounwind",
-			v.label, result, lines, strings.Repeat("=&w,", sums), results, c.constraints(i), v.tied, clobbers, c.operands(i), v.olds)
-		for s := range sums {
-			p("  %%%[1]s%[2]d = extractvalue %[3]s %%%[1]s.all, %[2]d", v.label, s, result)
-			if v.label == "first" {
-				p("  %%sum%[1]d = add <16 x i8> %%first%[1]d, %%old%[1]d", s)
-			}
-		}
-		p("  br label %%done")
-	}
-	p("done:")
-	for s := range sums {
-		p("  %%new%[1]d = phi <16 x i8> [ %%sum%[1]d, %%first ], [ %%later%[1]d, %%later ]", s)
-	}
-	for s := range sums {
-		p("  store <16 x i8> %%new%[1]d, ptr %%at%[1]d, align 1", s)
-	}
-	p("  ret void")
-	p("}")
-	return Function{[]Declaration{isConstant()}, b.String()}
+	c := rowsOf(i.Arch)
+	return ordered(i.Func, orderedLines{
+		sums: i.Positions * i.Lanes / 4, lines: func(fresh bool) []string { return rowLines(i, fresh) },
+		results: c.results, clobbers: c.clobbers, operands: c.operands(i), constraints: c.constraints(i),
+	})
 }
