@@ -32,7 +32,7 @@ func meanings() []meaning {
 	return []meaning{
 		{isa.XorCount, "xor_count"}, {isa.XorCountPair, "xor_count_pair"}, {isa.XorCountTile, "xor_count_tile"}, {isa.DotBytes, "dot_bytes"},
 		{isa.PackCompare, "pack_compare"}, {isa.Clear, "clear"}, {isa.WidenAdd, "widen_add"}, {isa.WidenAddMemory, "widen_add_memory"},
-		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"},
+		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"}, {isa.LookUpRow, "look_up_row"},
 	}
 }
 

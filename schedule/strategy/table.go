@@ -96,15 +96,18 @@ func tableKnobs(l *Layer) []Knob {
 	if l.mean.exists() {
 		ks = append(ks, l.shareKnob(d.filters))
 	}
+	if len(l.lookUpRows()) > 0 {
+		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}, d.ordered})
+	}
 	return ks
 }
 
 // tableDefaults are defaults of knobs for tables.
 type tableDefaults struct {
-	filters   int
-	tile      Knob
-	kept, run int
-	at        cost.At
+	filters            int
+	tile               Knob
+	kept, run, ordered int
+	at                 cost.At
 }
 
 // tableDefaults chooses among numbers of filters for which there are instructions, tiles, and ways to keep sums, by what a row costs; most
@@ -161,7 +164,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
 				if c < least || c == least && k == d.kept {
 					tile.Default, least = m, c
-					d = tableDefaults{n, tile, k, run, at}
+					d = tableDefaults{filters: n, tile: tile, kept: k, run: run, at: at}
 				}
 			}
 		}
@@ -170,7 +173,44 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	if m := cost.ResidentPositions(l.Target, sumOf(l), all, l.sumBits(), planes); one && l.packed && d.kept == 0 && m > 0 && slices.Contains(instrs, all) && slices.Contains(d.tile.Domain, m) {
 		d.filters, d.tile.Default = all, m
 	}
+	for _, i := range l.lookUpRows() {
+		if !slices.Contains(instrs, i.Lanes) || !slices.Contains(d.tile.Domain, i.Positions) || i.Groups > most || l.sum.extent(ir.Channel)%i.Lanes != 0 {
+			continue
+		}
+		at, taps := cost.AtTap, l.sum.extent(ir.TapCol)
+		if groups := l.sum.extent(ir.Reduce); i.Groups == groups && groups*taps <= most {
+			at = cost.AtRow
+		}
+		adds := sumOf(l).Terms() / i.Groups
+		if at == cost.AtRow {
+			adds /= taps
+		}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: target.Stored}
+		row := cost.Row{Width: l.out.extent(ir.Col), Tile: i.Positions}
+		if c := cost.OrderedLookUps(looked, row, i.Lanes*8/l.Target.VectorBits, i.Groups, taps > 1 && all > i.Lanes); c < least {
+			least = c
+			d = tableDefaults{filters: i.Lanes, tile: tileKnob(l, i.Positions), run: i.Groups, at: at, ordered: 1}
+		}
+	}
 	return d
+}
+
+// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order.
+func (l *Layer) lookUpRows() []isa.Instr {
+	if !l.Target.InOrder || l.window() > 0 || l.mean.exists() {
+		return nil
+	}
+	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
+		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)    // the sums of a block are parts of wider ones, position by position
+		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
+		return !l.looksUp(i) || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
+	})
+}
+
+// tablesOf is how many tables a pixel has.
+func (l *Layer) tablesOf() int {
+	shape := l.Func.Buffers()[l.table.buf].Shape
+	return shape[len(shape)-2]
 }
 
 // written is how many positions at most, one or more, a tile has whose words of so many filters are written out behind the look-ups of a run of groups: sums in registers have no
@@ -287,6 +327,9 @@ func (b *tableBuilder) build() {
 		}
 	}
 	b.pads()
+	if b.v[ordered] == 1 && b.v[run] < b.tablesOf() {
+		b.packTables()
+	}
 	b.entries()
 	b.sums()
 	b.stagesBetween()
@@ -409,10 +452,31 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() {
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
-	if i := b.lookUp(); i != nil {
+	switch i := b.lookUp(); {
+	case b.v[ordered] == 1:
+		rows := b.lookUpRows()
+		k := slices.IndexFunc(rows, func(i isa.Instr) bool {
+			return i.Groups == b.v[run] && i.Lanes == b.v[filters] && i.Positions == b.v[tileW]
+		})
+		if k < 0 {
+			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run], b.v[filters], b.v[tileW])
+			break
+		}
+		b.must("tensorize %s %s", groups, rows[k].Func.Name)
+	case i != nil:
 		b.must("tensorize %s %s", lane, i.Func.Name)
 	}
 	return bufs
+}
+
+// packTables brings the tables of a run of groups of neighbouring pixels together, as an instruction for several positions has them.
+func (b *tableBuilder) packTables() {
+	dims := len(b.f.Buffers()[b.table.buf].Shape)
+	order := ""
+	for d := range dims - 3 {
+		order += fmt.Sprintf(" %d", d)
+	}
+	b.must("pack %s%s %d.o %d %[3]d.i %[5]d factor=%[6]d", b.table.buf, order, dims-2, dims-3, dims-1, b.v[run])
 }
 
 // lookUp is the instruction that looks counts up, nil where there is none. Of bytes that are added to wider sums, even and odd ones are of filters

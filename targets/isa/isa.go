@@ -44,6 +44,8 @@ const (
 	WidenAddMemory
 	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
 	LookUp
+	// LookUpRow is LookUp of a run of groups, for several positions: acc[p, l] += the sum over groups g of t[p, g, w[g, l]].
+	LookUpRow
 	// Tables makes tables for LookUp: t[g, e] is what group g of the channels in words counts against e.
 	Tables
 )
@@ -59,10 +61,10 @@ type Instr struct {
 	Words int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
 	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type  ir.Type // of what is written
-	// Positions and Taps are those of XorCountRow, along a row; WidenAddMemory has Positions where it adds to those of such a row.
-	Positions, Taps int
-	Copies          bool // each word of activations is there once for each filter of a register (schedule.Replicate)
-	Wide            bool // weights are loaded two registers at a time
+	// Positions and Taps are those of XorCountRow, along a row, and Positions and Groups those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
+	Positions, Taps, Groups int
+	Copies                  bool // each word of activations is there once for each filter of a register (schedule.Replicate)
+	Wide                    bool // weights are loaded two registers at a time
 	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
 	Bounded bool
 	// Apart says that lanes of bytes of a LookUp alternate between the lower and the upper half of each so many filters (the option apart of

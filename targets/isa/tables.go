@@ -59,6 +59,15 @@ func arm64Tables() []Instr {
 			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Type: ir.U8, Bounded: true})
 		}
 	}
+	const entries = 16
+	for _, n := range []int{32, 64} {
+		for positions := 2; positions <= 4; positions++ {
+			for _, groups := range []int{8, 12, 16} {
+				f := lookUpRow(fmt.Sprintf("neon_lookup%d_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
+				is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U8, Bounded: true})
+			}
+		}
+	}
 	for n := 1; n <= MaxPlanes; n++ {
 		made := func(groups, bits, words int) {
 			f := makeTables(fmt.Sprintf("neon_tables%d_x%d_a%d", 1<<bits, groups, n), n, groups, bits, words)
@@ -105,6 +114,21 @@ func lookUp(name string, shape []int, entries int, bounded bool) *ir.Func {
 		found = &ir.Select{Cond: ir.Bin(ir.Lt, entry, ir.Const(ir.U8, int64(entries))), A: found, B: ir.Const(ir.U8, 0)}
 	}
 	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(lanes, &ir.Store{Buf: "acc", Idx: []ir.Expr{at}, Op: ir.AddTo, Val: found})}
+}
+
+// lookUpRow is acc[p, l] += t[p, g, w[g, l]] on bytes, for all groups g; what is no entry gives 0.
+func lookUpRow(name string, positions, groups, filters, entries int) *ir.Func {
+	acc, t, w := out("acc", ir.U8, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
+	acc.Shape, t.Shape, w.Shape = []int{positions, filters}, []int{positions, groups, entries}, []int{groups, filters}
+	p, g, l := ir.V("p"), ir.V("g"), ir.V("l")
+	entry := ir.At(w.Buffer, g, l)
+	found := &ir.Select{
+		Cond: ir.Bin(ir.Lt, entry, ir.Const(ir.U8, int64(entries))),
+		A:    ir.At(t.Buffer, p, g, ir.CastTo(ir.I64, ir.Bin(ir.And, entry, ir.Const(ir.U8, int64(entries-1))))),
+		B:    ir.Const(ir.U8, 0),
+	}
+	loops := []ir.Loop{{Var: "g", Extent: groups}, {Var: "p", Extent: positions}, {Var: "l", Extent: filters}}
+	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: found})}
 }
 
 // makeTables is t[j, e] = sum over planes n of 2^n * popcount(group j of x_n ^ e), groups being neighbouring channels of one word or of

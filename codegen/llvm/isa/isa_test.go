@@ -106,6 +106,7 @@ func TestAssembly(t *testing.T) {
 		"avx512_lookup16_":        {"vbroadcasti32x4", "vpshufb", "vpaddb"},
 		"avx2_lookup16_":          {"vbroadcasti128", "vpshufb", "vpaddb"},
 		"neon_lookup16_":          {"tbl\tv"},
+		"neon_lookup16_row_":      {"tbl\tv", "add\tv", "ld1\t{ v"},
 		"neon_lookup32_":          {"ld1\t{ v", "tbl\tv"},
 		"neon_tables16_":          {"dup\tv", "eor\tv", "cnt\tv"},
 		"neon_tables32_":          {"ldp\tq", "stp\tq"},

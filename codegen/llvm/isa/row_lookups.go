@@ -1,0 +1,236 @@
+package isa
+
+import (
+	"fmt"
+
+	"ripc/targets/isa"
+)
+
+// A row of look-ups is one piece of assembly, too, for cores that begin instructions in their order: tbl and add, of which LLVM's model of the A53 begins one a cycle, and
+// has the result six later. What is found takes one of few registers, so look-ups begin in even cycles and are added in odd ones: four registers
+// are enough for two cycles a look-up then, where they would come in bursts otherwise. Loads are of two registers, of neighbouring filters or of tables of neighbouring groups, one every
+// other cycle, which takes no cycle of the operations.
+
+// The registers of a row of look-ups, as many of each kind; the sums of four positions have the other 16.
+const (
+	lookUpWeights = 4
+	lookUpTables  = 8 // a pair for each position
+	lookUpFound   = 4
+	loadsApart    = 2 // cycles
+)
+
+// lookUpOne is a look-up: sum += table[weights], halves of pairs that are loaded.
+type lookUpOne struct {
+	table, weights             lookUpPair
+	tableHalf, weightHalf, sum int
+}
+
+// lookUpPair is a pair of registers, at so many bytes.
+type lookUpPair struct {
+	weights bool
+	at      int
+}
+
+// lookUpRow is a row that is being put in order.
+type lookUpRow struct {
+	ones  []lookUpOne
+	sums  int
+	loads []lookUpPair // in the order of their first use
+	uses  map[lookUpPair]int
+
+	free     map[bool]*registers // of weights, or not
+	found    registers
+	starts   registers
+	start    map[lookUpPair]int
+	unnamed  []lookUpPair // without an address yet
+	register map[lookUpPair]int
+	ready    map[lookUpPair]int
+
+	fresh       map[int]bool
+	under       []lookUpUnderWay // oldest first
+	begun, done int
+	now         int
+	nextLoad    int
+	loading     int
+
+	lines []string
+}
+
+type lookUpUnderWay struct{ sum, register, ready int }
+
+// lookUpsOf lists what i looks up, in pairs of groups whose tables are loaded together. Positions are inside weights, so that few of these are kept, and the tables of each position.
+func lookUpsOf(i isa.Instr) []lookUpOne {
+	var out []lookUpOne
+	filters := i.Lanes / 16
+	for g := 0; g < i.Groups; g += 2 {
+		add := func(p, k, f int) {
+			out = append(out, lookUpOne{
+				table: lookUpPair{false, 16 * (p*i.Groups + g)}, tableHalf: k,
+				weights: lookUpPair{true, 16 * ((g+k)*filters + f&^1)}, weightHalf: f & 1, sum: p*filters + f,
+			})
+		}
+		for n := range 2 * filters * i.Positions {
+			pair := n / (2 * i.Positions) // of filters, of both groups
+			add(n/2%i.Positions, pair/(filters/2), pair%(filters/2)*2+n%2)
+		}
+	}
+	return out
+}
+
+// lookUpLines is the assembly of i, as rowLines.
+func lookUpLines(i isa.Instr, fresh bool) []string {
+	r := newLookUpRow(i, fresh)
+	r.order()
+	return r.lines
+}
+
+// newLookUpRow is a row of which nothing has been ordered.
+func newLookUpRow(i isa.Instr, fresh bool) *lookUpRow {
+	r := &lookUpRow{
+		ones: lookUpsOf(i), sums: i.Positions * i.Lanes / 16, uses: map[lookUpPair]int{}, start: map[lookUpPair]int{}, register: map[lookUpPair]int{}, ready: map[lookUpPair]int{}, fresh: map[int]bool{},
+		free:   map[bool]*registers{true: {pairs(0, lookUpWeights)}, false: {pairs(lookUpWeights, lookUpTables)}},
+		found:  registers{run(lookUpWeights+lookUpTables, lookUpFound)},
+		starts: registers{run(arm64Start, arm64Starts)},
+	}
+	for s := range r.sums {
+		r.fresh[s] = fresh
+	}
+	for _, o := range r.ones {
+		for _, p := range []lookUpPair{o.table, o.weights} {
+			if r.uses[p]++; r.uses[p] == 1 {
+				r.loads = append(r.loads, p)
+			}
+		}
+	}
+	r.unnamed = r.loads
+	return r
+}
+
+// order writes the lines.
+func (r *lookUpRow) order() {
+	for r.addresses(); r.done < len(r.ones); r.now++ {
+		r.load()
+		if odd := r.now%2 == 1; !odd || !r.add() {
+			r.begin(odd)
+		}
+	}
+}
+
+// pairs lists the first of each two of n registers.
+func pairs(from, n int) []int {
+	var out []int
+	for k := 0; k < n; k += 2 {
+		out = append(out, from+k)
+	}
+	return out
+}
+
+func (r *lookUpRow) line(format string, args ...any) {
+	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+}
+
+// addresses makes the next pairs' addresses, as many as there are registers for, as those of arm64Loader.
+func (r *lookUpRow) addresses() {
+	for len(r.unnamed) > 0 {
+		k, ok := r.starts.take(1)
+		if !ok {
+			return
+		}
+		p := r.unnamed[0]
+		r.unnamed, r.start[p] = r.unnamed[1:], k
+		r.line("add x%d, $%d, #%d", k, r.operand(p), p.at)
+	}
+}
+
+// operand is that of the inputs which p is of.
+func (r *lookUpRow) operand(p lookUpPair) int {
+	if p.weights {
+		return r.sums + 1
+	}
+	return r.sums
+}
+
+// load begins the next load, if there are registers for it.
+func (r *lookUpRow) load() {
+	if len(r.loads) == 0 || r.now < r.nextLoad {
+		return
+	}
+	p := r.loads[0]
+	k, ok := r.free[p.weights].take(1)
+	if !ok {
+		return
+	}
+	if _, ok := r.start[p]; !ok {
+		r.addresses()
+	}
+	r.line("ld1 {v%d.16b, v%d.16b}, [x%d]", k, k+1, r.start[p])
+	r.starts.release(r.start[p])
+	r.register[p], r.loads, r.nextLoad = k, r.loads[1:], r.now+loadsApart
+	begin := max(r.now, r.loading)
+	r.ready[p], r.loading = begin+arm64PairLatency, begin+2
+}
+
+// add adds the oldest that was found.
+func (r *lookUpRow) add() bool {
+	if len(r.under) == 0 || r.under[0].ready > r.now {
+		return false
+	}
+	u := r.under[0]
+	r.line("add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b", u.sum, u.register)
+	r.found.release(u.register)
+	r.under, r.done = r.under[1:], r.done+1
+	return true
+}
+
+// begin begins the next look-up, if what it reads is there; in an odd cycle only one that sets its sum.
+func (r *lookUpRow) begin(odd bool) {
+	if r.begun == len(r.ones) {
+		if !odd {
+			r.add()
+		}
+		return
+	}
+	o := r.ones[r.begun]
+	for _, p := range []lookUpPair{o.table, o.weights} {
+		if at, ok := r.ready[p]; !ok || at > r.now {
+			return
+		}
+	}
+	to := fmt.Sprintf("$%d", o.sum)
+	if r.fresh[o.sum] {
+		r.fresh[o.sum] = false
+		r.done++
+	} else {
+		if odd {
+			return
+		}
+		k, ok := r.found.take(1)
+		if !ok {
+			return
+		}
+		to = fmt.Sprintf("v%d", k)
+		r.under = append(r.under, lookUpUnderWay{o.sum, k, r.now + arm64Latency})
+	}
+	r.line("tbl %s.16b, {v%d.16b}, v%d.16b", to, r.register[o.table]+o.tableHalf, r.register[o.weights]+o.weightHalf)
+	r.begun++
+	for _, p := range []lookUpPair{o.table, o.weights} {
+		if r.uses[p]--; r.uses[p] == 0 {
+			r.free[p.weights].release(r.register[p])
+		}
+	}
+}
+
+// lookUps is the function of isa.LookUpRow.
+func lookUps(i isa.Instr) Function {
+	a := orderedLines{
+		sums: i.Positions * i.Lanes / 16, lines: func(fresh bool) []string { return lookUpLines(i, fresh) },
+		operands: "ptr %t, ptr %w", constraints: "r,r",
+	}
+	for _, k := range run(0, lookUpWeights+lookUpTables+lookUpFound) {
+		a.clobbers = append(a.clobbers, fmt.Sprintf("v%d", k))
+	}
+	for _, k := range run(arm64Start, arm64Starts) {
+		a.clobbers = append(a.clobbers, fmt.Sprintf("x%d", k))
+	}
+	return ordered(i.Func, a)
+}
