@@ -23,6 +23,9 @@ const (
 	share   = "share"
 )
 
+// longestTile is how many positions have sums in memory together where instructions look them up: a row, with what is left over of it.
+const longestTile = 14
+
 // tables looks counts up in lanes of bytes, which are added to the sums before they could overflow:
 //
 //	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > [rows of taps > runs > blocks of filters > taps > groups of a run > positions] glue, pack
@@ -64,7 +67,10 @@ func (l *Layer) looksUp(i isa.Instr) bool {
 }
 
 // runs is the number of look-ups whose sum fits a byte.
-func (l *Layer) runs() int {
+func (l *Layer) runs() int { return max(1, int(cost.MaxByte/l.mostFound())) }
+
+// mostFound is the largest number that a table has, at least 1.
+func (l *Layer) mostFound() int64 {
 	most := int64(cost.MaxByte)
 	r := arith.Ranges{}
 	for _, loop := range l.table.loops {
@@ -75,7 +81,12 @@ func (l *Layer) runs() int {
 			most = max(1, iv.Hi)
 		}
 	}
-	return max(1, int(cost.MaxByte/most))
+	return most
+}
+
+// canPart reports whether the positions of a tile may be summed in two nests: arith.VerifyWidths takes what both add to a buffer for the same elements' sums.
+func (l *Layer) canPart() bool {
+	return 2*int64(sumOf(l).Terms())*l.mostFound() < 1<<l.sumBits()
 }
 
 func tableKnobs(l *Layer) []Knob {
@@ -97,7 +108,8 @@ func tableKnobs(l *Layer) []Knob {
 		ks = append(ks, l.shareKnob(d.filters))
 	}
 	if len(l.lookUpRows()) > 0 {
-		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}, d.ordered})
+		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}, d.ordered},
+			Knob{width, "positions that it takes", []int{2, 3, 4}, d.width})
 	}
 	return ks
 }
@@ -107,6 +119,7 @@ type tableDefaults struct {
 	filters            int
 	tile               Knob
 	kept, run, ordered int
+	width              int // positions that an instruction takes, if ordered
 	at                 cost.At
 }
 
@@ -127,7 +140,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	default:
 		keeps = keeps[:1]
 	}
-	d, least, window := tableDefaults{filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
+	d, least, window := tableDefaults{width: 4, filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
 		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
@@ -164,7 +177,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
 				if c < least || c == least && k == d.kept {
 					tile.Default, least = m, c
-					d = tableDefaults{filters: n, tile: tile, kept: k, run: run, at: at}
+					d = tableDefaults{filters: n, tile: tile, kept: k, run: run, at: at, width: 4}
 				}
 			}
 		}
@@ -174,7 +187,8 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 		d.filters, d.tile.Default = all, m
 	}
 	for _, i := range l.lookUpRows() {
-		if !slices.Contains(instrs, i.Lanes) || !slices.Contains(d.tile.Domain, i.Positions) || i.Groups > most || l.sum.extent(ir.Channel)%i.Lanes != 0 {
+		w := l.out.extent(ir.Col)
+		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 || i.Positions > w || i.Groups > most || l.sum.extent(ir.Channel)%i.Lanes != 0 {
 			continue
 		}
 		at, taps := cost.AtTap, l.sum.extent(ir.TapCol)
@@ -186,10 +200,16 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			adds /= taps
 		}
 		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: target.Stored}
-		row := cost.Row{Width: l.out.extent(ir.Col), Tile: i.Positions}
-		if c := cost.OrderedLookUps(looked, row, i.Lanes*8/l.Target.VectorBits, i.Groups, taps > 1 && all > i.Lanes); c < least {
-			least = c
-			d = tableDefaults{filters: i.Lanes, tile: tileKnob(l, i.Positions), run: i.Groups, at: at, ordered: 1}
+		for _, tile := range []int{i.Positions, w} { // or a row with what is left over of it
+			if tile > i.Positions && (tile > longestTile || !l.canPart()) {
+				continue
+			}
+			row := cost.Row{Width: w, Tile: tile}
+			if c := cost.OrderedLookUps(looked, row, i.Positions, i.Lanes*8/l.Target.VectorBits, i.Groups, taps > 1 && all > i.Lanes); c < least {
+				least = c
+				d = tableDefaults{filters: i.Lanes, tile: tileKnob(l, tile), run: i.Groups, at: at, ordered: 1, width: i.Positions}
+				d.tile.Default, d.tile.Domain = tile, among(d.tile.Domain, tile)
+			}
 		}
 	}
 	return d
@@ -388,15 +408,23 @@ func (b *tableBuilder) sums() {
 	if b.err != nil {
 		return
 	}
-	outer, inner, rest := b.cut(groups, b.v[run])
-	if inner == "" {
-		b.errorf("the groups cannot be cut into runs")
-		return
+	bufs, loops := []string{acc}, []string{} // loops that stay
+	nests, tiles := []string{groups}, b.sum.loop(ir.Col)
+	if b.v[ordered] == 1 && b.extent(tiles) > b.v[width] {
+		nests = b.parts(tiles)
+		loops = append(loops, tiles+".o")
 	}
-	bufs := []string{acc}
-	for _, n := range [][2]string{{outer, inner}, {"", rest}} {
-		if n[1] != "" {
-			bufs = append(bufs, b.looked(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
+	for _, groups := range nests {
+		outer, inner, rest := b.cut(groups, b.v[run])
+		if inner == "" {
+			b.errorf("the groups cannot be cut into runs")
+			return
+		}
+		loops = append(loops, outer)
+		for _, n := range [][2]string{{outer, inner}, {"", rest}} {
+			if n[1] != "" {
+				bufs = append(bufs, b.looked(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
+			}
 		}
 	}
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
@@ -408,9 +436,8 @@ func (b *tableBuilder) sums() {
 		return
 	}
 	b.unroll(on(b.serial(bufs...), ir.Row)...)
-	b.unroll(on(b.serial(bufs...), ir.Col)...)
-	for _, l := range on(b.serial(bufs...), ir.Reduce) {
-		if l.Var != outer {
+	for _, l := range append(on(b.serial(bufs...), ir.Col), on(b.serial(bufs...), ir.Reduce)...) {
+		if !slices.Contains(loops, l.Var) {
 			b.unroll(l)
 		}
 	}
@@ -419,16 +446,44 @@ func (b *tableBuilder) sums() {
 	}
 }
 
-// looked schedules the nest of a run of groups, in the loop over runs if there are several, and gives the buffers of its sums, whose
-// names begin with name.
-func (b *tableBuilder) looked(runs, groups, name string) []string {
+// parts cuts the positions of a tile into those that an instruction takes and the rest, with a nest of all taps for each, and gives their loops over groups.
+func (b *tableBuilder) parts(col string) []string {
+	inside := func(loops map[ir.Axis]string, col string) {
+		b.reorder(loops[ir.TapRow], loops[ir.Reduce], loops[ir.TapCol], loops[ir.Row], col, loops[ir.Channel])
+	}
+	b.reorder(col, b.sum.loop(ir.TapRow), b.sum.loop(ir.Reduce), b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Channel))
+	outer, inner, tail := b.cut(col, b.v[width])
+	if inner == "" {
+		b.errorf("the positions of a tile cannot be cut")
+		return nil
+	}
+	all := b.loopsIn(outer)
+	inside(all, inner)
+	groups := []string{all[ir.Reduce]}
+	if tail != "" {
+		all = b.loopsIn(tail)
+		inside(all, tail)
+		groups = append(groups, all[ir.Reduce])
+	}
+	return groups
+}
+
+// loopsIn are the outermost loops of each axis from the one called root inwards.
+func (b *tableBuilder) loopsIn(root string) map[ir.Axis]string {
 	loops := map[ir.Axis]string{}
-	ir.Walk(b.find(groups), func(s ir.Stmt) bool {
+	ir.Walk(b.find(root), func(s ir.Stmt) bool {
 		if l, ok := s.(*ir.For); ok && loops[l.Axis] == "" {
 			loops[l.Axis] = l.Var
 		}
 		return true
 	})
+	return loops
+}
+
+// looked schedules the nest of a run of groups, in the loop over runs if there are several, and gives the buffers of its sums, whose
+// names begin with name.
+func (b *tableBuilder) looked(runs, groups, name string) []string {
+	loops := b.loopsIn(groups)
 	all, lane, blocks := loops[ir.Channel], loops[ir.Channel], ""
 	if n := b.v[filters]; n > 1 && b.extent(all) > n {
 		blocks, lane = all+".b", all+".f"
@@ -456,10 +511,10 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	case b.v[ordered] == 1:
 		rows := b.lookUpRows()
 		k := slices.IndexFunc(rows, func(i isa.Instr) bool {
-			return i.Groups == b.v[run] && i.Lanes == b.v[filters] && i.Positions == b.v[tileW]
+			return i.Groups == b.v[run] && i.Lanes == b.v[filters] && i.Positions == b.extent(loops[ir.Col])
 		})
 		if k < 0 {
-			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run], b.v[filters], b.v[tileW])
+			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run], b.v[filters], b.extent(loops[ir.Col]))
 			break
 		}
 		b.must("tensorize %s %s", groups, rows[k].Func.Name)

@@ -61,7 +61,7 @@ func arm64Tables() []Instr {
 	}
 	const entries = 16
 	for _, n := range []int{32, 64} {
-		for positions := 2; positions <= 4; positions++ {
+		for positions := 1; positions <= 4; positions++ {
 			for _, groups := range []int{8, 12, 16} {
 				f := lookUpRow(fmt.Sprintf("neon_lookup%d_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
 				is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U8, Bounded: true})
