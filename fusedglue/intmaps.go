@@ -32,7 +32,7 @@ func intMaps(ctx context.Context, r *rewriter) error {
 		// Numbers beyond the first quantizer's levels are clipped, unless the second makes of them what it makes of the outermost of these.
 		clip := integers[0]
 		all := append(integers, steps...)
-		if level := func(v float32) int { return q.Eval(after(steps, v)) }; level(clip.Lo) == 0 && level(clip.Hi) == q.Top() {
+		if level := func(v float32) int { return q.Eval(scalar.Through(steps, v)) }; level(clip.Lo) == 0 && level(clip.Hi) == q.Top() {
 			all = all[1:]
 		}
 		for i := range all {
@@ -53,12 +53,4 @@ func integerSteps(q *scalar.Quantizer) (steps []scalar.Step, ok bool) {
 	}
 	low, high := q.LevelType.Range()
 	return []scalar.Step{{Kind: scalar.Clip, Lo: float32(low), Hi: float32(high)}, {Kind: scalar.Round, Mode: q.Rounding}}, true
-}
-
-// after is what steps make of v, in all channels alike.
-func after(steps []scalar.Step, v float32) float32 {
-	for _, s := range steps {
-		v = s.Eval(0, v)
-	}
-	return v
 }

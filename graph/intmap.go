@@ -42,11 +42,7 @@ func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.
 	}
 	q = &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
 	for l, to := range a.Table {
-		v := float32(x.Integer(l))
-		for _, s := range steps {
-			v = s.Eval(0, v)
-		}
-		if q.Eval(v) != to {
+		if q.Eval(scalar.Through(steps, float32(x.Integer(l)))) != to {
 			return nil, nil, false
 		}
 	}

@@ -173,7 +173,7 @@ func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor,
 	f, table := ops.IntMap(a, *x, form, dst.slice)
 	args := []string{src}
 	if table != nil {
-		args = append(args, l.constant(n.Name+".table", ir.U8, []int{len(table)}, table))
+		args = append(args, l.constant(n.Name+".table", f.Params[1].Type, f.Params[1].Shape, table))
 	}
 	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
 }

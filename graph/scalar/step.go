@@ -260,3 +260,18 @@ func Increasing(steps []Step) bool {
 		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
 	})
 }
+
+// Alike reports whether steps do the same in all channels.
+func Alike(steps []Step) bool {
+	return !slices.ContainsFunc(steps, func(s Step) bool {
+		return slices.ContainsFunc(s.Vectors(), func(v []float32) bool { return slices.Max(v) != slices.Min(v) })
+	})
+}
+
+// Through is what steps that are alike in all channels make of x.
+func Through(steps []Step, x float32) float32 {
+	for _, s := range steps {
+		x = s.Eval(0, x)
+	}
+	return x
+}

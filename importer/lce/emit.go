@@ -86,6 +86,15 @@ func (b *builder) bind(i int, val string) error {
 			}
 			break
 		}
+		if l, err := b.mapped(v, q.LevelType); l != nil || err != nil {
+			if err == nil {
+				val, err = b.instead(l)
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
 		val, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
 		if err != nil {
 			return err
@@ -111,6 +120,27 @@ func (b *builder) bind(i int, val string) error {
 		b.nameNodes(i)
 	}
 	return nil
+}
+
+// mapped are the levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table of levels. Nil if that is not how v is made.
+func (b *builder) mapped(v *graph.Value, t scalar.LevelType) (*graph.Value, error) {
+	var steps []scalar.Step
+	x := b.behind.Of(v)
+	for x == nil {
+		p := b.out.Producer(v.Name)
+		if p == nil || len(p.Inputs) != 1 || !graph.OpNamed(p.Op).Stepped() || !scalar.Alike(graph.Steps(b.g, p)) {
+			return nil, nil
+		}
+		steps = append(slices.Clone(graph.Steps(b.g, p)), steps...)
+		v = b.g.Value(p.Inputs[0])
+		x = b.behind.Of(v)
+	}
+	q := &scalar.Quantizer{LevelType: t, Rounding: scalar.HalfAway}
+	name, err := b.add("int_map", graph.IntMapOf(x.LevelType, q, func(v float32) float32 { return scalar.Through(steps, v) }), nil, x.Name)
+	if err != nil {
+		return nil, err
+	}
+	return b.g.Value(name), nil
 }
 
 // instead takes levels for what the operator at work made of their real values, and gives their name: its nodes go, and the last one

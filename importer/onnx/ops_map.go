@@ -24,12 +24,7 @@ func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) fl
 func (n *node) mapped(t *tensor, q *quantParams) (*tensor, error) {
 	b, values := n.b, n.b.g.Graph().Values
 	var steps []scalar.Step
-	real := func(v float32) float32 {
-		for _, s := range steps {
-			v = s.Eval(0, v)
-		}
-		return v
-	}
+	real := func(v float32) float32 { return scalar.Through(steps, v) }
 	for v := t.value; ; {
 		made, err := b.behind.Of(v), error(nil)
 		p := b.g.Producer(v.Name)
@@ -45,7 +40,7 @@ func (n *node) mapped(t *tensor, q *quantParams) (*tensor, error) {
 			continue
 		case len(p.Inputs) == 1 && graph.OpNamed(p.Op).Stepped():
 			before := graph.Steps(b.g.Graph(), p)
-			if !alike(before) {
+			if !scalar.Alike(before) {
 				return nil, nil
 			}
 			steps, v = append(slices.Clone(before), steps...), values[p.Inputs[0]]
@@ -76,13 +71,6 @@ func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) f
 		}
 	}
 	return b.emit("concat", p.Attrs, nil, in...)
-}
-
-// alike reports whether float steps do the same in all channels.
-func alike(steps []scalar.Step) bool {
-	return !slices.ContainsFunc(steps, func(s scalar.Step) bool {
-		return slices.ContainsFunc(s.Vectors(), func(v []float32) bool { return slices.Max(v) != slices.Min(v) })
-	})
 }
 
 // lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.

@@ -29,15 +29,24 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 		}
 		return q.Expr(v)
 	}
+	store := func(i []ir.Expr, c ir.Expr) ir.Expr { return byteOf(level(i, c), dst.Stored()) }
 	if !ok {
 		entries := buf("table", ir.U8, x.Top()+1)
-		f.Params, f.Name = append(f.Params, in(entries)), f.Name+"_table"
-		for _, l := range a.Table {
-			table = append(table, uint8(l))
-		}
+		table = make([]uint8, len(a.Table))
 		level = func(i []ir.Expr, c ir.Expr) ir.Expr {
 			return ir.CastTo(ir.I32, ir.At(entries, ir.CastTo(ir.I64, levelAt(x, src, i, c))))
 		}
+		from, made := 0, 0
+		if x.Form.Bytewise() && to.Bytewise() { // the table is of bytes as they lie in memory, not of levels
+			entries.Type, from, made = byteType(dst.Stored()), signs(x), signs(dst)
+			store = func(i []ir.Expr, c ir.Expr) ir.Expr {
+				return ir.At(entries, ir.CastTo(ir.I64, ir.CastTo(ir.U8, ir.At(src, append(slices.Clone(i), c)...))))
+			}
+		}
+		for l, y := range a.Table {
+			table[l^from] = uint8(y ^ made)
+		}
+		f.Params, f.Name = append(f.Params, in(entries)), f.Name+"_table"
 	}
 	res := wide(tensorBuffer("y", dst, slices.Clone(s)), slice)
 	if to.Bytewise() {
@@ -46,8 +55,7 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 	f.Params = append(f.Params, out(res))
 	outer, c := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])), ir.V("c")
 	if i := vars(outer); to.Bytewise() {
-		store := set(res, byteOf(level(i, c), dst.Stored()), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
-		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])), store)
+		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])), set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
 		return f, table
 	}
 	v := buf("v", ir.I32, s[3])
@@ -56,4 +64,12 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 	f.Body = packSlice(res, slice, s[3], func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{v}, ir.Seq(pixel, words)) },
 		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
 	return f, table
+}
+
+// signs is what a level and the byte that it lies in differ by, in bits.
+func signs(t layout.Tensor) int {
+	if t.Stored().Signed {
+		return signedOffset
+	}
+	return 0
 }

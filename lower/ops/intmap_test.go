@@ -30,21 +30,40 @@ func TestIntMap(t *testing.T) {
 		if rapid.Bool().Draw(t, "slice") {
 			slice = ops.Slice{Offset: 2, Total: shape[3] + 3}
 		}
-		f, table := ops.IntMap(a, layout.Tensor{Value: graph.Value{LevelType: x, Shape: shape}, Form: layout.Bytes}, layout.Bytes, slice)
+		form, sign := layout.Bytes, byte(0)
+		if rapid.Bool().Draw(t, "signed") {
+			form, sign = layout.SignedBytes, 0x80
+		}
+		f, table := ops.IntMap(a, layout.Tensor{Value: graph.Value{LevelType: x, Shape: shape}, Form: form}, form, slice)
 		if linear != (table == nil) {
 			t.Fatalf("linear: %t, a table of %d", linear, len(table))
 		}
 		levels := rapid.SliceOfN(rapid.Byte(), graph.Elems(shape), graph.Elems(shape)).Draw(t, "levels")
 		in := []any{levels}
-		if table != nil {
+		if sign > 0 {
+			in[0] = signed(levels, sign)
+		}
+		switch {
+		case table != nil && sign > 0:
+			in = append(in, signed(table, 0))
+		case table != nil:
 			in = append(in, table)
 		}
 		got := run(t, f, in...)
 		wide := max(shape[3], slice.Total)
 		for i, l := range levels {
-			if g := got[i/shape[3]*wide+slice.Offset+i%shape[3]]; int(g) != a.Table[l] {
+			if g := got[i/shape[3]*wide+slice.Offset+i%shape[3]] ^ sign; int(g) != a.Table[l] {
 				t.Fatalf("element %d, level %d, is %d, want %d of %v", i, l, g, a.Table[l], a.Table)
 			}
 		}
 	})
+}
+
+// signed are bytes as int8, of which some bits are turned around.
+func signed(bytes []byte, turned byte) []int8 {
+	out := make([]int8, len(bytes))
+	for i, b := range bytes {
+		out[i] = int8(b ^ turned)
+	}
+	return out
 }
