@@ -66,7 +66,7 @@ func (e *emitter) window(p place, hidden bool) value.Value {
 	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 {
 		return e.address(p)
 	}
-	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(rest.Expr()), hidden}
+	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.written(rest)), hidden}
 	from := e.origins[key]
 	if from == nil {
 		from = e.element(p.base, p.elem, rest)
@@ -77,6 +77,16 @@ func (e *emitter) window(p place, hidden bool) value.Value {
 		e.origins[key] = from
 	}
 	return e.gep(from, p.elem, imm(ir.I64, p.at.Const))
+}
+
+// written is a with the values of variables of unrolled loops, which a quotient that is left whole may still have: copies differ in them alone.
+func (e *emitter) written(a arith.Affine) ir.Expr {
+	return ir.MapExpr(a.Expr(), func(x ir.Expr) ir.Expr {
+		if v, ok := x.(*ir.Var); ok && e.vars[v.Name].known {
+			return ir.Int(int(e.vars[v.Name].k))
+		}
+		return x
+	})
 }
 
 // checkWindow makes sure that the elements of a window follow each other in memory, which is all that the pointer

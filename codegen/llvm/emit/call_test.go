@@ -48,6 +48,21 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// TestCallQuotient: windows of unrolled calls lie where a quotient says that the copies differ in, and not where the first copy's does.
+func TestCallQuotient(t *testing.T) {
+	tg := host(t)
+	if len(isa.Query(isa.XorCount, tg)) == 0 {
+		t.Skip("the host has no instruction that counts bits")
+	}
+	instr := count(t, tg)
+	n := instr.Lanes
+	x, w, y := buf("x", ir.U32, 4), buf("w", ir.U32, n), buf("y", ir.I32, 6, 2, n)
+	shared := ir.Bin(ir.Div, add(mul(vi, ir.Int(2)), ir.V("h")), ir.Int(3)) // three copies each read the same word, across iterations
+	checkAll(t, &ir.Func{Name: "quotient", Params: []ir.Param{in(x), in(w), out(y)}, Body: loop(ir.Serial, "i", 6, loop(ir.Unroll, "h", 2,
+		loop(ir.Vectorize, "z", n, set(y, ir.Const(ir.I32, 0), vi, ir.V("h"), ir.V("z"))),
+		&ir.Call{Fn: instr.Func, Args: []ir.Window{{Buf: "y", Idx: []ir.Expr{vi, ir.V("h"), ir.Int(0)}}, {Buf: "x", Idx: []ir.Expr{shared}}, {Buf: "w", Idx: []ir.Expr{ir.Int(0)}}}}))})
+}
+
 // TestCallOther refuses an instruction whose meaning is not that of its text.
 func TestCallOther(t *testing.T) {
 	f := callFunc(t, target(t, "rpi4"))
