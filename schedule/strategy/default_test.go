@@ -27,3 +27,16 @@ func TestDefaultBuilds(t *testing.T) {
 		t.Errorf("the default is %s", c.Strategy)
 	}
 }
+
+// TestDefaultOfStrides: layers whose positions are strides apart have default schedules wherever counts are looked up, rows of look-ups or not.
+func TestDefaultOfStrides(t *testing.T) {
+	for _, in := range []int{32, 64} { // groups of a pixel: one run, or several
+		for _, stride := range []int{2, 3} {
+			a := &graph.FusedConv{KH: 3, KW: 3, SH: stride, SW: stride, In: in, Out: 64, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
+			a.Epilogue = graph.Epilogue{OutBits: 2, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out), make([]int32, a.Out), make([]int32, a.Out)}}
+			for _, m := range machines(t) {
+				byDefault(t, testlayer.Integers(a, m, layout.Table4, ir.Unipolar, 2, 1, 18, 23, ops.Slice{}), m)
+			}
+		}
+	}
+}

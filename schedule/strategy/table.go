@@ -217,7 +217,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 
 // lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order.
 func (l *Layer) lookUpRows() []isa.Instr {
-	if !l.Target.InOrder || l.window() > 0 || l.mean.exists() {
+	if !l.Target.InOrder || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
 		return nil
 	}
 	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
@@ -225,6 +225,16 @@ func (l *Layer) lookUpRows() []isa.Instr {
 		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
 		return !l.looksUp(i) || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
+}
+
+// nextToEachOther reports whether neighbouring positions read tables of neighbouring pixels: those of strides have others between them.
+func (l *Layer) nextToEachOther() bool {
+	for _, ld := range loads(l.term()) {
+		if ld.Buf == l.table.buf {
+			return slices.ContainsFunc(ld.Idx, func(e ir.Expr) bool { return coefficients(e)[l.sum.loop(ir.Col)] == 1 })
+		}
+	}
+	return false
 }
 
 // tablesOf is how many tables a pixel has.
