@@ -210,7 +210,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		s, tuned := c.tuned.Schedules[f.Name]
 		if !tuned {
 			var err error
-			if s, err = strategy.Default(f, c.Target); err != nil {
+			if s, err = Default(f, c.Target); err != nil {
 				return choice{}, &InternalError{"default schedule of " + f.Name, err}
 			}
 		}

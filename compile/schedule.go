@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"ripc/ir/size"
 	"ripc/lower/plan"
 	"ripc/schedule"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -105,6 +107,26 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 		_, err = b.Kernel(r.Func, f.Name, target) // which counts what it writes
 	}
 	return err
+}
+
+// Default is strategy.Default, with less code where that has more than a kernel may have: schedules estimate, and the back end counts.
+func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
+	c, err := strategy.Default(f, t)
+	for most := size.Preferred; err == nil && most > 0 && tooLarge(c.Func, t); most /= 2 {
+		c, err = strategy.Within(f, t, most)
+	}
+	return c, err
+}
+
+// tooLarge reports whether LLVM's back end finds more code in f than a kernel may have.
+func tooLarge(f *ir.Func, t targets.Target) bool {
+	b := llvm.Backend{}
+	if b.Accepts(t, codegen.Runnable) != nil {
+		return false
+	}
+	_, err := b.Kernel(f, f.Name, t)
+	var large *llvm.SizeError
+	return errors.As(err, &large)
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"ripc/compile"
 	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
@@ -69,7 +70,7 @@ type kind struct {
 func New(t *Task) (*Space, error) {
 	s := &Space{Task: t, layer: strategy.LayerOf(t.Func, t.Target)}
 	s.usual = sync.OnceValues(func() (Candidate, error) {
-		c, err := strategy.Default(t.Func, t.Target)
+		c, err := compile.Default(t.Func, t.Target)
 		if err != nil {
 			return Candidate{}, err
 		}

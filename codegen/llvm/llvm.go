@@ -26,6 +26,9 @@ import (
 // Name is what the user calls this back end.
 const Name = "llvm"
 
+// SizeError says that a kernel has too much code, as Backend.Kernel counts it.
+type SizeError = emit.SizeError
+
 // Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs them, and keeps what they
 // compile in the user's cache.
 type Backend struct {

@@ -18,8 +18,8 @@ type builder struct {
 	*Layer
 	draft
 	left []LeftOut
-	// frugal leaves steps out that only make the code faster and make too much of it.
-	frugal bool
+	// most is the size, by estimate, beyond which steps are left out that only make the code faster and make more of it; 0 for any.
+	most int
 
 	err    error
 	failed string // the step that err is about
@@ -77,8 +77,8 @@ func (b *builder) may(format string, args ...any) bool {
 		b.left = append(b.left, LeftOut{text, reason(err)})
 		return false
 	}
-	if b.frugal {
-		if n := b.steps.size(b.f); n > size.Sure && n > b.steps.size(before.f) {
+	if b.most > 0 {
+		if n := b.steps.size(b.f); n > b.most && n > b.steps.size(before.f) {
 			b.draft = before
 			b.left = append(b.left, LeftOut{text, tooLarge})
 			return false

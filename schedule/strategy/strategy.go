@@ -148,6 +148,16 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 // Default is the schedule of f for a target that nothing has been measured for: at their defaults, the cheapest strategy's of which code
 // can be made; where that is none, or more than size.Sure by estimate, the cheapest one's without the steps that make it too much.
 func Default(f *ir.Func, t targets.Target) (Choice, error) {
+	return usual(f, t, []int{0, size.Sure})
+}
+
+// Within is Default without the steps that make the code more than most by estimate, for what the back end, which counts, found to be too much.
+func Within(f *ir.Func, t targets.Target, most int) (Choice, error) {
+	return usual(f, t, []int{most})
+}
+
+// usual is the schedule at the defaults of the cheapest strategy of which code can be made, within the first limit by which there is any; 0 for none.
+func usual(f *ir.Func, t targets.Target, limits []int) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
 	if len(all) == 0 {
@@ -159,12 +169,12 @@ func Default(f *ir.Func, t targets.Target) (Choice, error) {
 	}
 	slices.SortStableFunc(all, func(a, b Strategy) int { return cmp.Compare(costs[a.Name], costs[b.Name]) })
 	var first error
-	for _, frugal := range []bool{false, true} {
+	for _, most := range limits {
 		for _, s := range all {
 			b := newBuilder(l)
-			b.frugal = frugal
+			b.most = most
 			c, err := s.buildWith(b, l, nil)
-			if err == nil && !frugal && size.Of(c.Func.Body) > size.Sure {
+			if err == nil && most == 0 && size.Of(c.Func.Body) > size.Sure {
 				break
 			}
 			if err == nil {
@@ -188,14 +198,14 @@ func Random(ctx context.Context, f *ir.Func, t targets.Target, r *rand.Rand) (Ch
 		return Choice{}, errors.New("no strategy applies to " + f.Name)
 	}
 	var last error
-	for _, frugal := range []bool{false, true} {
+	for _, most := range []int{0, size.Sure} {
 		for range maxDraws {
 			if err := ctx.Err(); err != nil {
 				return Choice{}, err
 			}
 			s := all[r.IntN(len(all))]
 			b := newBuilder(l)
-			b.frugal = frugal
+			b.most = most
 			c, err := s.buildWith(b, l, s.Random(l, r))
 			if err == nil {
 				return c, nil
