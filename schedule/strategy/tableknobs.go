@@ -1,0 +1,288 @@
+package strategy
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/ir/size"
+	"ripc/schedule/cost"
+	"ripc/targets/isa"
+)
+
+// longestTile is how many positions have sums in memory together where instructions look them up: a row, with what is left over of it.
+const longestTile = 14
+
+// lookUps are the numbers of filters for which there are instructions that look counts up, and that divide n; rising.
+func (l *Layer) lookUps(n int) []int {
+	var out []int
+	for _, i := range isa.Query(isa.LookUp, l.Target) {
+		if l.looksUp(i) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
+			out = append(out, i.Lanes)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// looksUp reports whether i looks up in the layer's tables, and what is no entry as the layer does.
+func (l *Layer) looksUp(i isa.Instr) bool {
+	bounded := false
+	ir.WalkExpr(l.term(), func(e ir.Expr) bool {
+		_, chosen := e.(*ir.Select)
+		bounded = bounded || chosen
+		return true
+	})
+	return i.Words == l.table.extent(ir.Entry) && i.Bounded == bounded
+}
+
+// runs is the number of look-ups whose sum fits a byte.
+func (l *Layer) runs() int { return max(1, int(cost.MaxByte/l.mostFound())) }
+
+// mostFound is the largest number that a table has, at least 1.
+func (l *Layer) mostFound() int64 {
+	most := int64(cost.MaxByte)
+	r := arith.Ranges{}
+	for _, loop := range l.table.loops {
+		r = r.With(loop.Var, loop.Extent)
+	}
+	for _, st := range storesTo(l.Func.Body, l.table.buf) {
+		if iv, ok := arith.Bounds(st.Val, r); ok {
+			most = max(1, iv.Hi)
+		}
+	}
+	return most
+}
+
+// canPart reports whether the positions of a tile may be summed in two nests: arith.VerifyWidths takes what both add to a buffer for the same elements' sums.
+func (l *Layer) canPart() bool {
+	return 2*int64(sumOf(l).Terms())*l.mostFound() < 1<<l.sumBits()
+}
+
+func tableKnobs(l *Layer) []Knob {
+	h, most := l.rows(), l.runs()
+	domain := l.lookUps(l.sum.extent(ir.Channel))
+	d := l.tableDefaults(domain, most)
+	if domain == nil {
+		domain = []int{1}
+	}
+	ks := []Knob{
+		{filters, "filters that are looked up at once", domain, d.filters},
+		d.tile,
+		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(l.Target, h, l.sum.extent(ir.TapRow))},
+		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), d.run},
+		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(d.at)},
+		{kept, "keep all sums of a block of filters in registers, not only those of bytes", l.keeps(), d.kept},
+	}
+	if l.mean.exists() {
+		ks = append(ks, l.shareKnob(d.filters))
+	}
+	if len(l.lookUpRows()) > 0 {
+		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}, d.ordered},
+			Knob{width, "positions that it takes", []int{2, 3, 4}, d.width})
+	}
+	return ks
+}
+
+// tableDefaults are defaults of knobs for tables.
+type tableDefaults struct {
+	filters            int
+	tile               Knob
+	kept, run, ordered int
+	width              int // positions that an instruction takes, if ordered
+	at                 cost.At
+}
+
+// tableDefaults chooses among numbers of filters for which there are instructions, tiles, and ways to keep sums, by what a row costs; most
+// look-ups fit a byte.
+func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
+	keeps, target := l.keeps(), l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1)
+	if instrs == nil {
+		instrs, target.Stored = []int{1}, 0
+	}
+	switch {
+	case len(keeps) == 1:
+	case target.Kept:
+		keeps = keeps[1:]
+	case target.Stored > 0 && !l.Target.InOrder && most < l.sum.extent(ir.Reduce):
+		keeps = keeps[:1] // the groups of a tap are several sums of bytes: some layers gain a fifth by keeping, others lose 7 % (see RATIONALE)
+	case target.Stored > 0: // what costs least
+	default:
+		keeps = keeps[:1]
+	}
+	d, least, window := tableDefaults{width: 4, filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
+	d.at, d.run, _ = l.bytesOfTables(most, false)
+	for _, k := range keeps {
+		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1 && target.Stored == 0}
+		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
+			registers := max(1, n*8/l.Target.VectorBits)
+			if registers > 1 && l.Target.Registers < 32 {
+				continue
+			}
+			positions := cost.TablePositions(l.Target, registers)
+			fits := positions
+			if k == 1 { // the sums of more positions are on the stack, where cores that wait for their operands gain from having fewer tiles
+				fits = cost.KeptPositions(l.Target, n, l.sumBits())
+				if !l.Target.InOrder {
+					positions = fits
+				}
+			}
+			tile := tileKnob(l, positions)
+			tiles := []int{tile.Default}
+			if target.Stored > 0 {
+				tiles = tile.Domain[:min(positions/window, len(tile.Domain))]
+			}
+			written := positions
+			if k == 1 {
+				written = min(positions, l.written(n, run))
+			}
+			if tile.Default > written {
+				tiles = append(tiles, tileKnob(l, written).Default)
+			}
+			parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
+			for _, m := range tiles {
+				row := cost.Row{Width: window * l.out.extent(ir.Col), Tile: window * m}
+				looked.Spilled, looked.Looped = window*m > fits, window*m > written
+				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
+				if c < least || c == least && k == d.kept {
+					tile.Default, least = m, c
+					d = tableDefaults{filters: n, tile: tile, kept: k, run: run, at: at, width: 4}
+				}
+			}
+		}
+	}
+	all, planes, one := l.sum.extent(ir.Channel), l.Func.Buffers()[l.out.buf].Shape[0], l.table.extent(ir.Entry)*8 <= l.Target.VectorBits // a table of more registers leaves fewer
+	if m := cost.ResidentPositions(l.Target, sumOf(l), all, l.sumBits(), planes); one && l.packed && d.kept == 0 && m > 0 && slices.Contains(instrs, all) && slices.Contains(d.tile.Domain, m) {
+		d.filters, d.tile.Default = all, m
+	}
+	return l.orderedDefaults(d, instrs, most, least)
+}
+
+// orderedDefaults is d, which costs so much, or what costs less by an instruction for runs of groups.
+func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least float64) tableDefaults {
+	all, taps, w := l.sum.extent(ir.Channel), l.sum.extent(ir.TapCol), l.out.extent(ir.Col)
+	stored := l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry))) - 1).Stored
+	for _, i := range l.lookUpRows() {
+		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 || i.Positions > w || i.Groups > most || all%i.Lanes != 0 {
+			continue
+		}
+		at := cost.AtTap
+		if groups := l.sum.extent(ir.Reduce); i.Groups == groups && groups*taps <= most {
+			at = cost.AtRow
+		}
+		adds := sumOf(l).Terms() / i.Groups
+		if at == cost.AtRow {
+			adds /= taps
+		}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: stored}
+		for _, tile := range []int{i.Positions, w} { // or a row with what is left over of it
+			if tile > i.Positions && (tile > longestTile || !l.canPart()) {
+				continue
+			}
+			row := cost.Row{Width: w, Tile: tile}
+			if c := cost.OrderedLookUps(looked, row, i.Positions, i.Lanes*8/l.Target.VectorBits, i.Groups, taps > 1 && all > i.Lanes); c < least {
+				least = c
+				d = tableDefaults{filters: i.Lanes, tile: tileKnob(l, tile), run: i.Groups, at: at, ordered: 1, width: i.Positions}
+				d.tile.Default, d.tile.Domain = tile, among(d.tile.Domain, tile)
+			}
+		}
+	}
+	return d
+}
+
+// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order.
+func (l *Layer) lookUpRows() []isa.Instr {
+	if !l.Target.InOrder || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
+		return nil
+	}
+	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
+		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)    // the sums of a block are parts of wider ones, position by position
+		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
+		return !l.looksUp(i) || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
+	})
+}
+
+// nextToEachOther reports whether neighbouring positions read tables of neighbouring pixels: those of strides have others between them.
+func (l *Layer) nextToEachOther() bool {
+	for _, ld := range loads(l.term()) {
+		if ld.Buf == l.table.buf {
+			return slices.ContainsFunc(ld.Idx, func(e ir.Expr) bool { return coefficients(e)[l.sum.loop(ir.Col)] == 1 })
+		}
+	}
+	return false
+}
+
+// tablesOf is how many tables a pixel has.
+func (l *Layer) tablesOf() int {
+	shape := l.Func.Buffers()[l.table.buf].Shape
+	return shape[len(shape)-2]
+}
+
+// written is how many positions at most, one or more, a tile has whose words of so many filters are written out behind the look-ups of a run of groups: sums in registers have no
+// index.
+func (l *Layer) written(filters, run int) int {
+	words := l.wordsOf(Values{"filters": filters})
+	if words <= 1 {
+		return math.MaxInt
+	}
+	const widened = 24 // what adds bytes to wider sums, for a position and a nest of look-ups
+	looked, groups := 0, l.sum.extent(ir.Reduce)
+	for _, n := range []int{min(run, groups), groups % run} {
+		if n == 0 {
+			continue
+		}
+		if looked += n * size.Of(&ir.Call{}); l.sumBits() > ir.U8.Bits() {
+			looked += widened
+		}
+	}
+	return l.writtenOut(words, looked)
+}
+
+// shareKnob is how many of the words of a mean share tables, of which so many filters are looked up at once.
+func (l *Layer) shareKnob(filters int) Knob {
+	words, n := l.final.extent(ir.Word), l.wordsOf(Values{"filters": filters})
+	k := Knob{Name: share, Text: "words of channels for which tables are made together", Default: words}
+	for d := n; d <= words; d += n {
+		if words%d != 0 {
+			continue
+		}
+		if k.Domain = append(k.Domain, d); d*l.out.extent(ir.Bit) >= cost.MeanFilters {
+			k.Default = min(k.Default, d)
+		}
+	}
+	return k
+}
+
+// wordsOf is how many words of channels have sums in registers together.
+func (l *Layer) wordsOf(v Values) int { return max(1, v[filters]/l.out.extent(ir.Bit)) }
+
+// keeps is whether the sums of a block of filters can be kept in registers.
+func (l *Layer) keeps() []int {
+	if !l.packed || l.dense() {
+		return []int{0}
+	}
+	return []int{0, 1}
+}
+
+// bytesOfTables is what is summed in bytes: how many groups, and of a row of taps or of one, and how many such sums an output has. Where adding them
+// is cheap, as in registers, those of a row are worth their loops only if there are half as many.
+func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds int) {
+	n, rows, taps := l.sum.extent(ir.Reduce), l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol)
+	sums := func(run, times int) int { return (n + run - 1) / run * rows * times }
+	length, run := cost.Runs(most, n, taps)
+	if length == run && !cheap {
+		return cost.AtTap, run, sums(run, taps)
+	}
+	one, _ := cost.Runs(most, n, 1)
+	if l.Target.InOrder { // as few sums as there can be: some may be in memory, and a nest for a rest costs less than that
+		few := (n + most - 1) / most
+		one = (n + few - 1) / few
+	}
+	if cheap && (length == run || sums(one, taps) < 2*sums(run, 1)) {
+		return cost.AtTap, one, sums(one, taps)
+	}
+	return cost.AtRow, run, sums(run, 1)
+}
