@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/targets/isa"
 )
@@ -26,11 +27,11 @@ const (
 )
 
 func arm64Rows() rowCore {
-	c := rowCore{
+	return rowCore{
 		weights: arm64Weights, words: arm64Words, counts: arm64Counts,
 		countsOf: arm64Counting,
 		loader: func(r *rowCounting) rowLoader {
-			return &arm64Loader{row: r, start: map[rowLoad]int{}, free: registers{run(arm64Start, arm64Starts)}}
+			return &arm64Loader{row: r}
 		},
 		latency: arm64Latency,
 		differ:  "eor v%d.16b, v%d.16b, v%d.16b",
@@ -40,14 +41,20 @@ func arm64Rows() rowCore {
 
 		constraints: func(isa.Instr) string { return "r,r" },
 		operands:    func(isa.Instr) string { return "ptr %x, ptr %w" },
+		clobbers:    arm64Clobbers(arm64Weights + arm64Words + arm64Counts),
 	}
-	for _, k := range run(0, arm64Weights+arm64Words+arm64Counts) {
-		c.clobbers = append(c.clobbers, fmt.Sprintf("v%d", k))
+}
+
+// arm64Clobbers are so many registers of vectors, and those of addresses.
+func arm64Clobbers(vectors int) []string {
+	var out []string
+	for _, k := range run(0, vectors) {
+		out = append(out, fmt.Sprintf("v%d", k))
 	}
 	for _, k := range run(arm64Start, arm64Starts) {
-		c.clobbers = append(c.clobbers, fmt.Sprintf("x%d", k))
+		out = append(out, fmt.Sprintf("x%d", k))
 	}
-	return c
+	return out
 }
 
 // arm64Counting lists what i counts, words outside taps, since neighbouring taps read the same pixels: in the last tap of a word one position after the other, so that
@@ -81,19 +88,14 @@ func arm64Counting(i isa.Instr) []count {
 // arm64Loader loads words by themselves, and weights two registers at a time, whose address has to be in a register.
 type arm64Loader struct {
 	row    *rowCounting
-	starts []rowLoad       // pairs without an address yet
-	start  map[rowLoad]int // the register with a pair's address
-	free   registers
-	wait   int // when a load of one register may begin, behind the last operation on vectors
+	starts *arm64Addresses // of pairs, but for the first
+	wait   int             // when a load of one register may begin, behind the last operation on vectors
 }
 
 func (a *arm64Loader) begin() {
-	for _, l := range a.row.loads {
-		if l.weights && l.at > 0 {
-			a.starts = append(a.starts, l)
-		}
-	}
-	a.addresses()
+	r := a.row
+	pairs := slices.DeleteFunc(slices.Clone(r.loads), func(l rowLoad) bool { return !l.weights || l.at == 0 })
+	a.starts = newArm64Addresses(pairs, func(l rowLoad, k int) { r.line("add x%d, $%d, #%d", k, r.sums+1, l.at) })
 }
 
 func (a *arm64Loader) operated() { a.wait = a.row.now + arm64Latency - arm64LoadLatency }
@@ -108,28 +110,48 @@ func (a *arm64Loader) load(l rowLoad, k int) {
 		r.loaded(l, 1, arm64LoadLatency)
 		return
 	}
-	if _, ok := a.start[l]; !ok && l.at > 0 {
-		a.addresses()
-	}
 	at := fmt.Sprintf("$%d", r.sums+1)
-	if s, ok := a.start[l]; ok {
-		at = fmt.Sprintf("x%d", s)
-		a.free.release(s)
+	if l.at > 0 {
+		at = fmt.Sprintf("x%d", a.starts.take(l))
 	}
 	r.line("ld1 {v%d.16b, v%d.16b}, [%s]", k, k+1, at)
 	r.loaded(l, 2, arm64PairLatency)
 }
 
-// addresses makes the next pairs' addresses, as many as there are registers for: a number that is there early waits for the vectors before it, but
+// arm64Addresses has the addresses of loads in registers, before they begin.
+type arm64Addresses struct {
+	write   func(l rowLoad, register int)
+	pending []rowLoad // without an address yet
+	made    map[rowLoad]int
+	free    registers
+}
+
+// newArm64Addresses are those of loads, in the order in which these begin; the first ones are written.
+func newArm64Addresses(loads []rowLoad, write func(l rowLoad, register int)) *arm64Addresses {
+	a := &arm64Addresses{write, loads, map[rowLoad]int{}, registers{run(arm64Start, arm64Starts)}}
+	a.next()
+	return a
+}
+
+// next writes the next addresses, as many as there are registers for: a number that is there early waits for the vectors before it, but
 // only the first one does.
-func (a *arm64Loader) addresses() {
-	for len(a.starts) > 0 {
+func (a *arm64Addresses) next() {
+	for len(a.pending) > 0 {
 		k, ok := a.free.take(1)
 		if !ok {
 			return
 		}
-		s := a.starts[0]
-		a.starts, a.start[s] = a.starts[1:], k
-		a.row.line("add x%d, $%d, #%d", k, a.row.sums+1, s.at)
+		l := a.pending[0]
+		a.pending, a.made[l] = a.pending[1:], k
+		a.write(l, k)
 	}
+}
+
+// take gives the register of l's address, which is free behind the load.
+func (a *arm64Addresses) take(l rowLoad) int {
+	if _, ok := a.made[l]; !ok {
+		a.next()
+	}
+	a.free.release(a.made[l])
+	return a.made[l]
 }

@@ -19,39 +19,24 @@ const (
 	loadsApart    = 2 // cycles
 )
 
-// lookUpOne is a look-up: sum += table[weights], halves of pairs that are loaded.
-type lookUpOne struct {
-	table, weights             lookUpPair
-	tableHalf, weightHalf, sum int
-}
-
-// lookUpPair is a pair of registers, at so many bytes.
-type lookUpPair struct {
-	weights bool
-	at      int
-}
-
 // lookUpRow is a row that is being put in order.
 type lookUpRow struct {
-	ones  []lookUpOne
+	ones  []count // of which the word is a table: sum += word[weights]
 	sums  int
-	loads []lookUpPair // in the order of their first use
-	uses  map[lookUpPair]int
+	loads []rowLoad // pairs, in the order of their first use
+	uses  map[rowLoad]int
 
 	free     map[bool]*registers // of weights, or not
 	found    registers
-	starts   registers
-	start    map[lookUpPair]int
-	unnamed  []lookUpPair // without an address yet
-	register map[lookUpPair]int
-	ready    map[lookUpPair]int
+	starts   *arm64Addresses
+	register map[rowLoad]int
+	ready    map[rowLoad]int
 
 	fresh       map[int]bool
 	under       []lookUpUnderWay // oldest first
 	begun, done int
 	now         int
-	nextLoad    int
-	loading     int
+	nextLoad    int // when the next load may begin
 
 	lines []string
 }
@@ -59,14 +44,15 @@ type lookUpRow struct {
 type lookUpUnderWay struct{ sum, register, ready int }
 
 // lookUpsOf lists what i looks up, in pairs of groups whose tables are loaded together. Positions are inside weights, so that few of these are kept, and the tables of each position.
-func lookUpsOf(i isa.Instr) []lookUpOne {
-	var out []lookUpOne
+func lookUpsOf(i isa.Instr) []count {
+	var out []count
 	filters := i.Lanes / 16
 	for g := 0; g < i.Groups; g += 2 {
 		add := func(p, k, f int) {
-			out = append(out, lookUpOne{
-				table: lookUpPair{false, 16 * (p*i.Groups + g)}, tableHalf: k,
-				weights: lookUpPair{true, 16 * ((g+k)*filters + f&^1)}, weightHalf: f & 1, sum: p*filters + f,
+			out = append(out, count{
+				word:    rowPart{rowLoad{size: 2, at: 16 * (p*i.Groups + g)}, k},
+				weights: rowPart{rowLoad{weights: true, size: 2, at: 16 * ((g+k)*filters + f&^1)}, f & 1},
+				sum:     p*filters + f,
 			})
 		}
 		for n := range 2 * filters * i.Positions {
@@ -87,28 +73,27 @@ func lookUpLines(i isa.Instr, fresh bool) []string {
 // newLookUpRow is a row of which nothing has been ordered.
 func newLookUpRow(i isa.Instr, fresh bool) *lookUpRow {
 	r := &lookUpRow{
-		ones: lookUpsOf(i), sums: i.Positions * i.Lanes / 16, uses: map[lookUpPair]int{}, start: map[lookUpPair]int{}, register: map[lookUpPair]int{}, ready: map[lookUpPair]int{}, fresh: map[int]bool{},
-		free:   map[bool]*registers{true: {pairs(0, lookUpWeights)}, false: {pairs(lookUpWeights, lookUpTables)}},
-		found:  registers{run(lookUpWeights+lookUpTables, lookUpFound)},
-		starts: registers{run(arm64Start, arm64Starts)},
+		ones: lookUpsOf(i), sums: i.Positions * i.Lanes / 16, uses: map[rowLoad]int{}, register: map[rowLoad]int{}, ready: map[rowLoad]int{}, fresh: map[int]bool{},
+		free:  map[bool]*registers{true: {run(0, lookUpWeights)}, false: {run(lookUpWeights, lookUpTables)}},
+		found: registers{run(lookUpWeights+lookUpTables, lookUpFound)},
 	}
 	for s := range r.sums {
 		r.fresh[s] = fresh
 	}
 	for _, o := range r.ones {
-		for _, p := range []lookUpPair{o.table, o.weights} {
+		for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
 			if r.uses[p]++; r.uses[p] == 1 {
 				r.loads = append(r.loads, p)
 			}
 		}
 	}
-	r.unnamed = r.loads
+	r.starts = newArm64Addresses(r.loads, r.address)
 	return r
 }
 
 // order writes the lines.
 func (r *lookUpRow) order() {
-	for r.addresses(); r.done < len(r.ones); r.now++ {
+	for ; r.done < len(r.ones); r.now++ {
 		r.load()
 		if odd := r.now%2 == 1; !odd || !r.add() {
 			r.begin(odd)
@@ -116,38 +101,17 @@ func (r *lookUpRow) order() {
 	}
 }
 
-// pairs lists the first of each two of n registers.
-func pairs(from, n int) []int {
-	var out []int
-	for k := 0; k < n; k += 2 {
-		out = append(out, from+k)
-	}
-	return out
-}
-
 func (r *lookUpRow) line(format string, args ...any) {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
-// addresses makes the next pairs' addresses, as many as there are registers for, as those of arm64Loader.
-func (r *lookUpRow) addresses() {
-	for len(r.unnamed) > 0 {
-		k, ok := r.starts.take(1)
-		if !ok {
-			return
-		}
-		p := r.unnamed[0]
-		r.unnamed, r.start[p] = r.unnamed[1:], k
-		r.line("add x%d, $%d, #%d", k, r.operand(p), p.at)
-	}
-}
-
-// operand is that of the inputs which p is of.
-func (r *lookUpRow) operand(p lookUpPair) int {
+// address writes the address of p to a register.
+func (r *lookUpRow) address(p rowLoad, register int) {
+	of := r.sums
 	if p.weights {
-		return r.sums + 1
+		of++
 	}
-	return r.sums
+	r.line("add x%d, $%d, #%d", register, of, p.at)
 }
 
 // load begins the next load, if there are registers for it.
@@ -156,18 +120,13 @@ func (r *lookUpRow) load() {
 		return
 	}
 	p := r.loads[0]
-	k, ok := r.free[p.weights].take(1)
+	k, ok := r.free[p.weights].take(p.size)
 	if !ok {
 		return
 	}
-	if _, ok := r.start[p]; !ok {
-		r.addresses()
-	}
-	r.line("ld1 {v%d.16b, v%d.16b}, [x%d]", k, k+1, r.start[p])
-	r.starts.release(r.start[p])
+	r.line("ld1 {v%d.16b, v%d.16b}, [x%d]", k, k+1, r.starts.take(p))
 	r.register[p], r.loads, r.nextLoad = k, r.loads[1:], r.now+loadsApart
-	begin := max(r.now, r.loading)
-	r.ready[p], r.loading = begin+arm64PairLatency, begin+2
+	r.ready[p] = r.now + arm64PairLatency
 }
 
 // add adds the oldest that was found.
@@ -191,7 +150,7 @@ func (r *lookUpRow) begin(odd bool) {
 		return
 	}
 	o := r.ones[r.begun]
-	for _, p := range []lookUpPair{o.table, o.weights} {
+	for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
 		if at, ok := r.ready[p]; !ok || at > r.now {
 			return
 		}
@@ -211,26 +170,21 @@ func (r *lookUpRow) begin(odd bool) {
 		to = fmt.Sprintf("v%d", k)
 		r.under = append(r.under, lookUpUnderWay{o.sum, k, r.now + arm64Latency})
 	}
-	r.line("tbl %s.16b, {v%d.16b}, v%d.16b", to, r.register[o.table]+o.tableHalf, r.register[o.weights]+o.weightHalf)
+	r.line("tbl %s.16b, {v%d.16b}, v%d.16b", to, r.register[o.word.rowLoad]+o.word.part, r.register[o.weights.rowLoad]+o.weights.part)
 	r.begun++
-	for _, p := range []lookUpPair{o.table, o.weights} {
+	for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
 		if r.uses[p]--; r.uses[p] == 0 {
-			r.free[p.weights].release(r.register[p])
+			for k := range p.size {
+				r.free[p.weights].release(r.register[p] + k)
+			}
 		}
 	}
 }
 
 // lookUps is the function of isa.LookUpRow.
 func lookUps(i isa.Instr) Function {
-	a := orderedLines{
+	return ordered(i.Func, orderedLines{
 		sums: i.Positions * i.Lanes / 16, lines: func(fresh bool) []string { return lookUpLines(i, fresh) },
-		operands: "ptr %t, ptr %w", constraints: "r,r",
-	}
-	for _, k := range run(0, lookUpWeights+lookUpTables+lookUpFound) {
-		a.clobbers = append(a.clobbers, fmt.Sprintf("v%d", k))
-	}
-	for _, k := range run(arm64Start, arm64Starts) {
-		a.clobbers = append(a.clobbers, fmt.Sprintf("x%d", k))
-	}
-	return ordered(i.Func, a)
+		clobbers: arm64Clobbers(lookUpWeights + lookUpTables + lookUpFound), operands: "ptr %t, ptr %w", constraints: "r,r",
+	})
 }
