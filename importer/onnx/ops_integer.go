@@ -68,6 +68,15 @@ func (n *node) params(scale, zero int, dt dtype) (*quantParams, error) {
 	return n.with(-1, scale, zero).linear(dt)
 }
 
+// paramsOfOne are params of x and y of an op of one tensor: inputs 1 and 2, and 3 and 4.
+func (n *node) paramsOfOne() (x, y *quantParams, err error) {
+	if x, err = n.params(1, 2, dtUint8); err != nil {
+		return nil, nil, err
+	}
+	y, err = n.params(3, 4, dtUint8)
+	return x, y, err
+}
+
 // integerWeights reads integers of 8 bits, a constant, with their scale and zero point, inputs of n. Input bias may be -1.
 func (n *node) integerWeights(w, scale, zero, bias int) (*intWeights, error) {
 	out := &intWeights{}
@@ -402,11 +411,7 @@ func (b *budget) rows(w *array, by *flattened) (*array, error) {
 
 // lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point, those of y.
 func lowerQLinearGlobalAveragePool(n *node) ([]*tensor, error) {
-	xq, err := n.params(1, 2, dtUint8)
-	if err != nil {
-		return nil, err
-	}
-	yq, err := n.params(3, 4, dtUint8)
+	xq, yq, err := n.paramsOfOne()
 	if err != nil {
 		return nil, err
 	}

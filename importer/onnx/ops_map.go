@@ -139,19 +139,28 @@ func (n *node) mappedInput(i int, yq *quantParams, real func(v float32) float32)
 	if err != nil {
 		return nil, err
 	}
+	t, err := n.integers(i, xq, "use the op on floats between DequantizeLinear and QuantizeLinear, whose operands may be constants")
+	if err != nil {
+		return nil, err
+	}
+	if t.value, err = n.b.intMap(t.value, yq, real); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// integers are the levels of parameters q that are input i, as a tensor; instead says what to do where it is a constant.
+func (n *node) integers(i int, q *quantParams, instead string) (*tensor, error) {
 	t := n.in[i]
 	switch {
 	case t == nil:
 		return nil, n.fail("", "an input is left out")
 	case t.konst != nil:
-		return nil, n.fail("use the op on floats between DequantizeLinear and QuantizeLinear, whose operands may be constants", "its input %q is a constant, which is not supported", n.Input[i])
+		return nil, n.fail(instead, "its input %q is a constant, which is not supported", n.Input[i])
 	}
-	levels, err := n.integerLevels(i, t, xq)
+	v, err := n.integerLevels(i, t, q)
 	if err != nil {
 		return nil, err
 	}
-	if levels, err = n.b.intMap(levels, yq, real); err != nil {
-		return nil, err
-	}
-	return &tensor{shape: t.shape, value: levels, perm: t.perm, flat: t.flat}, nil
+	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}, nil
 }

@@ -23,15 +23,10 @@ func (n *node) linearPair(emit intPair) ([]*tensor, error) {
 	}
 	var levels [2]*tensor
 	for k, i := range []int{0, 3} {
-		t := n.in[i]
-		if t.konst != nil {
-			return nil, n.fail("use Add or Mul between DequantizeLinear and QuantizeLinear, whose operand may be a constant", "its input %q is a constant, which is not supported", n.Input[i])
-		}
-		v, err := n.integerLevels(i, t, q[k])
-		if err != nil {
+		var err error
+		if levels[k], err = n.integers(i, q[k], "use Add or Mul between DequantizeLinear and QuantizeLinear, whose operand may be a constant"); err != nil {
 			return nil, err
 		}
-		levels[k] = &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
 	}
 	x, y, err := n.b.alike(levels[0], levels[1])
 	if err != nil {

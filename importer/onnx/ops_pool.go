@@ -85,11 +85,7 @@ func (n *node) pool(op string, emit func(a *graph.PoolAttrs, x *graph.Value) (*g
 
 // lowerQLinearAveragePool takes means of windows. Inputs: x, its scale and zero point, those of y.
 func lowerQLinearAveragePool(n *node) ([]*tensor, error) {
-	xq, err := n.params(1, 2, dtUint8)
-	if err != nil {
-		return nil, err
-	}
-	yq, err := n.params(3, 4, dtUint8)
+	xq, yq, err := n.paramsOfOne()
 	if err != nil {
 		return nil, err
 	}
