@@ -10,20 +10,20 @@ import (
 // packBlocks lays weights w of each block of n filters one behind the other, as they are read: else each step of channels is in another page of memory where
 // filters are many, and all steps of a block are in few sets of each cache, which keeps a small part of the block then.
 func (b *builder) packBlocks(w string, n int) {
-	filters := slices.Index(weightAxes, ir.Channel)
+	filters := slices.Index(weightAxes(), ir.Channel)
 	shape := b.Func.Buffers()[w].Shape
 	if n == 0 || shape[filters] <= n || shape[filters]%n != 0 {
 		return
 	}
 	parts := ""
-	if len(shape) > len(weightAxes) {
+	if len(shape) > len(weightAxes()) {
 		parts = " 4" // of a step
 	}
 	b.must("pack %s 3.o 0 1 2 3.i%s factor=%d", w, parts, n)
 }
 
-// weightAxes is what the dimensions of weights go along.
-var weightAxes = []ir.Axis{ir.TapRow, ir.TapCol, ir.Reduce, ir.Channel}
+// weightAxes are what the dimensions of weights go along.
+func weightAxes() []ir.Axis { return []ir.Axis{ir.TapRow, ir.TapCol, ir.Reduce, ir.Channel} }
 
 // packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together, and that pays.
 func (b *builder) packFilters(n int) {
@@ -40,7 +40,7 @@ func (b *builder) packFilters(n int) {
 // their place has no window, and another layer may make it.
 func (l *Layer) filters() string {
 	for _, ld := range loads(l.term()) {
-		if ld.T.IsFloat() && slices.Equal(l.sum.along(ld.Idx), weightAxes) {
+		if ld.T.IsFloat() && slices.Equal(l.sum.along(ld.Idx), weightAxes()) {
 			return ld.Buf
 		}
 	}
