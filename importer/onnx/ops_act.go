@@ -246,7 +246,6 @@ func lowerRound(mode scalar.Rounding) func(n *node) ([]*tensor, error) {
 // lowerSoftmax works along one axis from opset 13 on; before, all axes from one on count as one.
 func lowerSoftmax(op string) lowerFunc {
 	return func(n *node) ([]*tensor, error) {
-		b, t := n.b, n.in[0]
 		def := -1
 		if n.opset < 13 {
 			def = 1
@@ -255,25 +254,60 @@ func lowerSoftmax(op string) lowerFunc {
 		if err != nil {
 			return nil, err
 		}
-		if axis, err = n.axis(axis, len(t.shape)); err != nil {
-			return nil, err
-		}
-		if n.opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
-			rows, err := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
-			if err != nil {
-				return nil, err
-			}
-			if rows, err = b.elementwise(rows, op, &graph.NoAttrs{}, nil); err != nil {
-				return nil, err
-			}
-			return one(b.reshape(rows, t.shape))
-		}
-		if t.flat != nil && axis == 1 { // the order within a row does not matter
-			return one(b.elementwise(t, op, &graph.NoAttrs{}, nil))
-		}
-		if t, err = b.stored(t, t.last(axis)); err != nil {
-			return nil, err
-		}
-		return one(b.elementwise(t, op, &graph.NoAttrs{}, nil))
+		return one(n.softmax(op, axis, int(n.opset)))
 	}
+}
+
+// softmax is softmax or log_softmax of input 0, as the standard has it in an opset: before 13, of all axes from the given one on.
+func (n *node) softmax(op string, axis, opset int) (*tensor, error) {
+	b, t := n.b, n.in[0]
+	axis, err := n.axis(axis, len(t.shape))
+	if err != nil {
+		return nil, err
+	}
+	if opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
+		rows, err := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
+		if err != nil {
+			return nil, err
+		}
+		if rows, err = b.elementwise(rows, op, &graph.NoAttrs{}, nil); err != nil {
+			return nil, err
+		}
+		return b.reshape(rows, t.shape)
+	}
+	if t.flat != nil && axis == 1 { // the order within a row does not matter
+		return b.elementwise(t, op, &graph.NoAttrs{}, nil)
+	}
+	if t, err = b.stored(t, t.last(axis)); err != nil {
+		return nil, err
+	}
+	return b.elementwise(t, op, &graph.NoAttrs{}, nil)
+}
+
+// lowerQLinearSoftmax is Softmax of the numbers that integers stand for, quantized again. Inputs: x, its scale and zero point, those of y. Onnxruntime adds
+// up integers that stand for exponentials, and has the same levels where y's scale is 1/256.
+func lowerQLinearSoftmax(n *node) ([]*tensor, error) {
+	xq, yq, err := n.paramsOfOne()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.integerLevels(0, n.in[0], xq); err != nil {
+		return nil, err
+	}
+	opset, err := n.intAttr("opset", 13)
+	if err != nil {
+		return nil, err
+	}
+	axis, err := n.intAttr("axis", -1)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.softmax("softmax", axis, opset)
+	if err != nil {
+		return nil, err
+	}
+	if y, err = n.b.elementwise(y, "quantize", yq.attrs(), nil); err != nil {
+		return nil, err
+	}
+	return one(n.b.result(y, yq))
 }

@@ -259,7 +259,7 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
 	rows := map[string]map[int][2]int{ // by the place of the tensor
 		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1, 2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
-		"QLinearAveragePool": {0: {1, 2}}, "QLinearLeakyRelu": {0: {1, 2}}, "QLinearSigmoid": {0: {1, 2}},
+		"QLinearAveragePool": {0: {1, 2}}, "QLinearLeakyRelu": {0: {1, 2}}, "QLinearSigmoid": {0: {1, 2}}, "QLinearSoftmax": {0: {1, 2}},
 		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "QLinearMul": {0: {1, 2}, 3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
 	}
 	for i, in := range p.Input {

@@ -82,9 +82,17 @@ func lowerQLinearConcat(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []*tensor
+	var at []int
 	for i := 2; i < len(n.in); i += 3 {
-		t, err := n.mappedInput(i, yq, func(v float32) float32 { return v })
+		at = append(at, i)
+	}
+	like, err := n.firstComputed(at...)
+	if err != nil {
+		return nil, err
+	}
+	var parts []*tensor
+	for _, i := range at {
+		t, err := n.mappedInput(i, yq, like, func(v float32) float32 { return v })
 		if err != nil {
 			return nil, err
 		}
@@ -126,20 +134,21 @@ func (n *node) mappedAlone(real func(v float32) float32) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := n.mappedInput(0, yq, real)
+	y, err := n.mappedInput(0, yq, n.in[0], real)
 	if err != nil {
 		return nil, err
 	}
 	return one(n.b.result(y, yq))
 }
 
-// mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point.
-func (n *node) mappedInput(i int, yq *quantParams, real func(v float32) float32) (*tensor, error) {
+// mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;
+// constants are stored as like is.
+func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) (*tensor, error) {
 	xq, err := n.params(i+1, i+2, dtUint8)
 	if err != nil {
 		return nil, err
 	}
-	t, err := n.integers(i, xq, "use the op on floats between DequantizeLinear and QuantizeLinear, whose operands may be constants")
+	t, err := n.integers(i, xq, like)
 	if err != nil {
 		return nil, err
 	}
@@ -149,18 +158,58 @@ func (n *node) mappedInput(i int, yq *quantParams, real func(v float32) float32)
 	return t, nil
 }
 
-// integers are the levels of parameters q that are input i, as a tensor; instead says what to do where it is a constant.
-func (n *node) integers(i int, q *quantParams, instead string) (*tensor, error) {
+// firstComputed is the first of inputs at that is no constant.
+func (n *node) firstComputed(at ...int) (*tensor, error) {
+	for _, i := range at {
+		if t := n.in[i]; t != nil && t.konst == nil {
+			return t, nil
+		}
+	}
+	return nil, n.fail("", "all its operands are constants, which is not supported")
+}
+
+// integers are the levels of parameters q that are input i, as a tensor; a constant is stored as like is.
+func (n *node) integers(i int, q *quantParams, like *tensor) (*tensor, error) {
 	t := n.in[i]
 	switch {
 	case t == nil:
 		return nil, n.fail("", "an input is left out")
 	case t.konst != nil:
-		return nil, n.fail(instead, "its input %q is a constant, which is not supported", n.Input[i])
+		return n.constantIntegers(i, q, like)
 	}
 	v, err := n.integerLevels(i, t, q)
 	if err != nil {
 		return nil, err
 	}
 	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}, nil
+}
+
+// constantIntegers are the levels that a constant input i is. They are a quantizer's of the numbers that they stand for, each of which is one of the levels.
+func (n *node) constantIntegers(i int, q *quantParams, like *tensor) (*tensor, error) {
+	c := n.in[i].konst
+	if c.dt != q.dt {
+		return nil, n.fail("", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt)
+	}
+	real, err := n.b.mem.newArray(dtFloat, c.shape)
+	if err != nil {
+		return nil, err
+	}
+	for k := range real.f {
+		real.f[k] = float32(int(c.i[k])-q.zero) * q.scale
+	}
+	t := &tensor{shape: c.shape}
+	if rank := len(like.shape); rank >= len(c.shape) {
+		t.shape = append(slices.Repeat([]int{1}, rank-len(c.shape)), c.shape...)
+		if like.flat == nil {
+			t.perm = like.perm
+		}
+	}
+	v, err := n.b.constantLike(t, real)
+	if err != nil {
+		return nil, err
+	}
+	if t.value, err = n.b.emit("quantize", q.attrs(), nil, v); err != nil {
+		return nil, err
+	}
+	return t, nil
 }

@@ -21,10 +21,13 @@ func (n *node) linearPair(emit intPair) ([]*tensor, error) {
 			return nil, err
 		}
 	}
+	like, err := n.firstComputed(0, 3)
+	if err != nil {
+		return nil, err
+	}
 	var levels [2]*tensor
 	for k, i := range []int{0, 3} {
-		var err error
-		if levels[k], err = n.integers(i, q[k], "use Add or Mul between DequantizeLinear and QuantizeLinear, whose operand may be a constant"); err != nil {
+		if levels[k], err = n.integers(i, q[k], like); err != nil {
 			return nil, err
 		}
 	}

@@ -92,10 +92,8 @@ func lowerQLinearAveragePool(n *node) ([]*tensor, error) {
 	if _, err := n.integerLevels(0, n.in[0], xq); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"channels_last", "ceil_mode"} {
-		if v, err := n.intAttr(name, 0); err != nil || v != 0 {
-			return nil, cmp.Or(err, n.fail(name+" 0 is", "%s is not supported", name))
-		}
+	if v, err := n.intAttr("channels_last", 0); err != nil || v != 0 {
+		return nil, cmp.Or(err, n.fail("channels_last 0 is", "channels_last is not supported"))
 	}
 	y, err := n.with(0).pool("avg_pool", func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error) {
 		if x = n.b.behind.Of(x); x == nil {

@@ -192,19 +192,20 @@ func quantizers(add adder) {
 // integers are ops on integers of 8 bits.
 func integers(add adder) {
 	window := []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}
+	const two = "uint8 or int8; constant parameters, one scale for each tensor"
 	const linear = "uint8 or int8; constant weights and parameters, one scale for each tensor, or for each output channel of the weights"
 	add("QLinearConv", op{min: 8, max: 9, attrs: window, lower: lowerQLinearConv, moves: true, becomes: "int_conv2d", limits: linear + "; one or two spatial axes"})
 	add("QLinearMatMul", op{min: 8, max: 8, lower: lowerQLinearMatMul, moves: true, becomes: "int_dense", limits: linear})
 	add("ConvInteger", op{min: 2, max: 4, attrs: window, lower: lowerConvInteger, moves: true, becomes: "int_conv2d", limits: "constant weights; a Cast to float behind it"})
 	add("MatMulInteger", op{min: 2, max: 4, lower: lowerMatMulInteger, moves: true, becomes: "int_dense", limits: "a constant matrix on the right; a Cast to float behind it"})
 	add("QGemm", op{family: microsoft, min: 6, max: 9, attrs: []string{"alpha", "transA", "transB"}, lower: lowerQGemm, moves: true, becomes: "int_dense", limits: linear})
-	add("QLinearAdd", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearAdd, moves: true, becomes: "int_add", limits: "of two tensors that depend on an input"})
-	add("QLinearMul", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearMul, moves: true, becomes: "int_mul", limits: "of two tensors that depend on an input"})
-	const two = "uint8 or int8; constant parameters, one scale for each tensor"
-	add("QLinearAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, lower: lowerQLinearAveragePool, moves: true, becomes: "int_avg_pool", limits: two + "; no ceil_mode; channels_last 0"})
-	add("QLinearConcat", op{family: microsoft, min: 5, max: many, attrs: []string{"axis"}, lower: lowerQLinearConcat, mixed: true, moves: true, becomes: "int_map, concat", limits: two + "; of tensors that depend on an input"})
+	add("QLinearAdd", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearAdd, mixed: true, moves: true, becomes: "int_add", limits: two})
+	add("QLinearMul", op{family: microsoft, min: 7, max: 8, lower: lowerQLinearMul, mixed: true, moves: true, becomes: "int_mul", limits: two})
+	add("QLinearAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, lower: lowerQLinearAveragePool, moves: true, becomes: "int_avg_pool", limits: two + "; channels_last 0"})
+	add("QLinearConcat", op{family: microsoft, min: 5, max: many, attrs: []string{"axis"}, lower: lowerQLinearConcat, mixed: true, moves: true, becomes: "int_map, concat", limits: two})
 	add("QLinearLeakyRelu", op{family: microsoft, min: 4, max: 5, attrs: []string{"alpha"}, lower: lowerQLinearLeakyRelu, moves: true, becomes: "int_map", limits: two})
 	add("QLinearSigmoid", op{family: microsoft, min: 4, max: 5, lower: lowerQLinearSigmoid, moves: true, becomes: "int_map", limits: two})
+	add("QLinearSoftmax", op{family: microsoft, min: 4, max: 5, attrs: []string{"axis", "opset"}, lower: lowerQLinearSoftmax, moves: true, becomes: "dequantize, softmax, quantize", limits: two})
 	add("QLinearGlobalAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"channels_last"}, lower: lowerQLinearGlobalAveragePool, moves: true, becomes: "int_conv2d", limits: "channels_last 0"})
 }
 

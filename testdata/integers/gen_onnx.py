@@ -56,7 +56,7 @@ class Net:
         i = np.iinfo(dtype)
         return self.r.integers(max(i.min, -127), i.max + 1, shape).astype(dtype)
 
-    def done(self, output, kind=None, within=0):
+    def done(self, output, kind=None, within=0, floats=False):
         kinds = {np.uint8: T.UINT8, np.int8: T.INT8, np.float32: T.FLOAT, np.int32: T.INT32}
         graph = h.make_graph(self.nodes, self.name, [h.make_tensor_value_info(n, kinds[d], s) for n, d, s in self.inputs],
                              [h.make_tensor_value_info(output, kinds[kind or self.inputs[0][1]], None)], self.consts)
@@ -77,6 +77,8 @@ class Net:
             np.save(f"{OUT}/{self.name}.{n}.npy", v)
         np.save(f"{OUT}/{self.name}.out.npy", session.run(None, feed)[0])
         INDEX.append({"name": self.name, "inputs": [n for n, _, _ in self.inputs], "within": within})
+        if floats:
+            INDEX[-1]["floats"] = True
 
 
 def qconv(n, x, c, o, k, xq, yq, dtype, groups=1, per_channel=True, bias=True, wdtype=np.int8, wzero=0, **attrs):
@@ -264,5 +266,25 @@ for dtype in [np.uint8, np.int8]:
     x = linear(n, "QLinearSigmoid", x, 0.1, low + 128, 1 / 256, low, dtype)
     x = linear(n, "QLinearAveragePool", x, 1 / 256, low, 0.003, low, dtype, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     n.done(n.dequantize(x, 0.003, low, dtype), np.float32)
+
+for dtype in [np.uint8, np.int8]:
+    low = 0 if dtype == np.uint8 else -128
+    kind = "u8" if dtype == np.uint8 else "s8"
+    # Constants: what quantize_static makes of the bias behind a MatMul, of factors, and of tokens that are put before others.
+    n = Net("qconstants_" + kind, 78)
+    x = n("QLinearAdd", levels(n, dtype), n.f(0.0213), n.const(low + 101, dtype), n.const(n.weights(16, 1, 1, dtype=dtype), dtype), n.f(0.0151), n.const(low + 3, dtype),
+          n.f(0.03), n.const(low + 120, dtype), domain="com.microsoft")
+    x = n("QLinearMul", n.const(low + 77, dtype), n.f(0.02), n.const(low + 9, dtype), x, n.f(0.03), n.const(low + 120, dtype), n.f(0.05), n.const(low + 99, dtype), domain="com.microsoft")
+    x = qconcat(n, (0.04, low + 90), (n.const(n.weights(1, 3, 8, 8, dtype=dtype), dtype), 0.02, low + 80), (x, 0.05, low + 99), dtype=dtype)
+    x = n("Reshape", x, n.const([19, 64], np.int64))
+    n.done(n("QLinearAdd", n.const(n.weights(64, dtype=dtype), dtype), n.f(0.02), n.const(low + 50, dtype), x, n.f(0.04), n.const(low + 90, dtype),
+             n.f(0.05), n.const(low + 110, dtype), domain="com.microsoft"))
+
+    n = Net("qaverage_ceil_" + kind, 79)
+    n.done(linear(n, "QLinearAveragePool", n.input(dtype, 2, 6, 13, 12), 0.0213, low + 101, 0.0151, low + 90, dtype, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1))
+
+    # Onnxruntime's softmax adds integers up; of this scale, which quantize_static gives it, the levels are those of f32.
+    n = Net("qsoftmax_" + kind, 80)
+    n.done(linear(n, "QLinearSoftmax", n.input(dtype, 40, 100), 0.07, low + 101, 1 / 256, low, dtype, axis=-1, opset=17), floats=True)
 
 json.dump({"networks": INDEX}, open(f"{OUT}/onnx.json", "w"), indent=1)
