@@ -95,12 +95,17 @@ func (f FixedPoint) Real() float64 { return math.Ldexp(float64(f.Multiplier), f.
 // twice the product (SaturatingRoundingDoublingHighMul), and of that, for a Shift below 0, the quotient with 2^-Shift, halves
 // away from zero (RoundingDivideByPOT).
 func (f FixedPoint) Times(v int64) int64 {
-	high := (v<<max(0, f.Shift)*int64(f.Multiplier) + 1<<30) >> 31
-	half := int64(1) << max(0, -f.Shift) >> 1
-	if high < 0 && half > 0 {
+	return ShiftedHalfAway((v<<max(0, f.Shift)*int64(f.Multiplier)+1<<30)>>31, -f.Shift)
+}
+
+// ShiftedHalfAway is v divided by 2^n, halves away from zero (RoundingDivideByPOT), and v itself for an n below 0.
+func ShiftedHalfAway(v int64, n int) int64 {
+	n = max(0, n)
+	half := int64(1) << n >> 1
+	if v < 0 && half > 0 {
 		half--
 	}
-	return (high + half) >> max(0, -f.Shift)
+	return (v + half) >> n
 }
 
 // IntPair is what int_add and int_mul make of two tensors of levels of 8 bits, axes of extent 1 being repeated: levels of another type, from Low

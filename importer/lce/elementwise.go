@@ -106,6 +106,9 @@ func leakyRelu(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if y, err := b.integerTable(0, leaking(t.Float32(0, 0))); y != "" || err != nil {
+		return y, err
+	}
 	c := b.g.Value(x).Channels()
 	if err := b.take(c); err != nil {
 		return "", err

@@ -16,7 +16,7 @@ func elements() map[string]handler {
 	all := map[string]handler{
 		"LOGISTIC":           {min: 1, max: 1, becomes: "sigmoid", convert: simple("sigmoid")},
 		"TANH":               {min: 1, max: 1, becomes: "tanh", convert: simple("tanh")},
-		"HARD_SWISH":         {min: 1, max: 1, becomes: "hard_swish", convert: simple("hard_swish")},
+		"HARD_SWISH":         {min: 1, max: 1, becomes: "hard_swish; int_map", convert: tableOr(0, hardSwish, simple("hard_swish"))},
 		"ELU":                {min: 1, max: 1, becomes: "elu", convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
 		"ABS":                {min: 1, max: 1, becomes: "abs", convert: simple("abs")},
 		"SIGN":               {min: 1, max: 1, becomes: "sign", convert: simple("sign")},

@@ -201,17 +201,36 @@ func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w 
 	})
 }
 
+// integerOperands are the levels of inputs 0 and 1, of one rank, one of which may be a constant; nil where they or the result are others.
+func (b *builder) integerOperands() (x, y *graph.Value, err error) {
+	out := &b.file.tensors[b.op.outputs[0]]
+	var in [2]*graph.Value
+	for k, other := range []int{1, 0} {
+		t, o := b.input(k), b.input(other)
+		switch {
+		case t == nil || o == nil || t.typ != out.typ || o.typ != out.typ || !eightBits(out):
+			return nil, nil, nil
+		case !b.isConstant(k):
+			in[k], err = b.integers(k)
+		case b.isConstant(other) || len(t.shape) > len(o.shape):
+			return nil, nil, nil
+		default:
+			in[k], err = b.constantIntegers(k, len(o.shape))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(in[0].Shape) != len(in[1].Shape) {
+		return nil, nil, nil
+	}
+	return in[0], in[1], nil
+}
+
 // integerPair is ADD, SUB or MUL of integers; "" if it is none.
 func (b *builder) integerPair(op string, act int) (string, error) {
-	if op == "div" || !b.ofIntegers(2) || len(b.input(0).shape) != len(b.input(1).shape) {
-		return "", nil
-	}
-	x, err := b.integers(0)
-	if err != nil {
-		return "", err
-	}
-	y, err := b.integers(1)
-	if err != nil {
+	x, y, err := b.integerOperands()
+	if op == "div" || x == nil || y == nil || err != nil {
 		return "", err
 	}
 	p := graph.IntPair{Form: graph.FixedRequantization}

@@ -44,12 +44,12 @@ func supported() map[string]handler {
 		"SUB":          {false, 2, 2, "sub; int_add", broadcast, arithmetic("sub", optSub)},
 		"MUL":          {false, 2, 2, "mul; int_mul", broadcast, arithmetic("mul", optMul)},
 		"DIV":          {false, 2, 2, "div", broadcast, arithmetic("div", optDiv)},
-		"RELU":         {false, 1, 1, "relu", "", simple("relu")},
-		"RELU6":        {false, 1, 1, "relu6", "", simple("relu6")},
-		"RELU_N1_TO_1": {false, 1, 1, "hard_tanh", "", simple("hard_tanh")},
+		"RELU":         {false, 1, 1, "relu; int_map", "", tableOr(1, rectified, simple("relu"))},
+		"RELU6":        {false, 1, 1, "relu6; int_map", "", tableOr(3, rectified, simple("relu6"))},
+		"RELU_N1_TO_1": {false, 1, 1, "hard_tanh; int_map", "", tableOr(2, rectified, simple("hard_tanh"))},
 		"RELU_0_TO_1":  {false, 1, 1, "clip", "", relu01},
 		"PRELU":        {false, 2, 2, "prelu", "one constant slope, or one for each channel", prelu},
-		"LEAKY_RELU":   {false, 1, 1, "prelu", "", leakyRelu},
+		"LEAKY_RELU":   {false, 1, 1, "prelu; int_map", "", leakyRelu},
 		"SOFTMAX":      {false, 1, 1, "softmax, after mul where beta is not 1", "along the last axis", softmax},
 
 		"MAX_POOL_2D":     {false, 1, 1, "max_pool", fused, pool("max_pool")},
@@ -67,7 +67,7 @@ func supported() map[string]handler {
 		"SLICE":         {false, 3, 3, "slice", "constant positions", slice},
 		"STRIDED_SLICE": {false, 4, 4, "slice, then reshape where axes are dropped", "constant positions", stridedSlice},
 
-		"QUANTIZE":   {false, 1, 1, "quantize; of int8, dequantize before it", "to int8 and uint8, one scale a tensor", convertType},
+		"QUANTIZE":   {false, 1, 1, "quantize; int_map", "to int8 and uint8, one scale a tensor", tableOr(0, requantized, convertType)},
 		"DEQUANTIZE": {false, 1, 1, "dequantize; nothing for constants", "of int8 and uint8, and of float16 constants", convertType},
 	}
 	all := movers()

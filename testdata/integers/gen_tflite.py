@@ -92,11 +92,15 @@ class Net:
         t.fusedActivationFunction = act
         return self.op(OP.FULLY_CONNECTED, [x, w, b], self.tensor((rows, o), dtype, *yq), s.BuiltinOptions.FullyConnectedOptions, t, 4)
 
-    def add(self, a, b, yq, act=0, sub=False):
+    def weights(self, dtype, *shape):
+        return self.r.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape)
+
+    def add(self, a, b, yq, act=0, sub=False, shape=None):
         dtype = {v: k for k, v in TYPES.items()}[self.g.tensors[a].type]
         t = s.SubOptionsT() if sub else s.AddOptionsT()
         t.fusedActivationFunction = act
-        shape = np.maximum(self.g.tensors[a].shape, self.g.tensors[b].shape)
+        if shape is None:
+            shape = np.maximum(self.g.tensors[a].shape, self.g.tensors[b].shape)
         y = self.tensor(shape, dtype, *yq)
         if sub:
             return self.op(OP.SUB, [a, b], y, s.BuiltinOptions.SubOptions, t, 2)
@@ -212,5 +216,35 @@ a, b, c = n.input((2, 6, 7, 19), np.uint8, 0.0313, 101), n.input((2, 6, 7, 5), n
 o = s.ConcatenationOptionsT()
 o.axis, o.fusedActivationFunction = 3, 0
 n.done(n.op(OP.CONCATENATION, [a, b, c], n.tensor((2, 6, 7, 32), np.uint8, 0.04, 120), s.BuiltinOptions.ConcatenationOptions, o, version=1))
+
+for dtype, t in [(np.int8, "s8"), (np.uint8, "u8")]:
+    z = middle(dtype)
+    low = np.iinfo(dtype).min
+
+    def every(n, scale, zero):  # an input of many levels, as functions of single numbers have a table
+        return n.input((1, 16, 16, 8), dtype, scale, zero)
+
+    def like(n, x, yq):
+        return n.tensor(n.g.tensors[x].shape, dtype, *yq)
+
+    n = Net(f"tfl_requantize_{t}", 40)
+    x = every(n, 0.031, z - 4)
+    n.done(n.op(OP.QUANTIZE, [x], like(n, x, (0.0231, z + 17)), version=2))
+    n = Net(f"tfl_relu_{t}", 41)
+    x = every(n, 0.031, z - 4)
+    n.done(n.op(OP.RELU6, [x], like(n, x, (0.0235, low)), version=2))
+    n = Net(f"tfl_leaky_{t}", 42)
+    x = every(n, 0.031, z - 4)
+    o = s.LeakyReluOptionsT()
+    o.alpha = 0.3
+    n.done(n.op(OP.LEAKY_RELU, [x], like(n, x, (0.0231, z + 17)), s.BuiltinOptions.LeakyReluOptions, o, version=2))
+    n = Net(f"tfl_hard_swish_{t}", 43)
+    x = every(n, 0.05, z - 4)
+    n.done(n.op(OP.HARD_SWISH, [x], like(n, x, (0.031, z - 90)), s.BuiltinOptions.HardSwishOptions, s.HardSwishOptionsT(), version=1))
+    n = Net(f"tfl_constants_{t}", 44)
+    x = every(n, 0.031, z - 4)
+    x = n.add(x, n.tensor((1, 1, 1, 8), dtype, 0.0213, z + 9, n.weights(dtype, 1, 1, 1, 8)), (0.037, z + 2))
+    x = n.mul(n.tensor((1, 1, 1, 1), dtype, 0.05, z - 9, n.weights(dtype, 1, 1, 1, 1)), x, (0.04, z + 30))
+    n.done(n.add(x, n.tensor((8,), dtype, 0.0213, z + 9, n.weights(dtype, 8)), (0.037, z + 2), sub=True, shape=(1, 16, 16, 8)))
 
 json.dump({"networks": INDEX}, open(f"{OUT}/tflite.json", "w"), indent=1)

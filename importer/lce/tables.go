@@ -1,0 +1,121 @@
+package lce
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// Operators of one tensor of integers of 8 bits, whose result's integers TFLite computes of the input's with multipliers of 31 bits, are tables.
+
+// integerTable is the operator at work as a table: of says what becomes of an input's integer, of levels x, as one of levels y, both less their zero points; act is a
+// function of which only the limits count. The result is "" if the tensors are others.
+func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v int64) int64) (string, error) {
+	if !eightBits(b.input(0)) || !eightBits(&b.file.tensors[b.op.outputs[0]]) || b.isConstant(0) {
+		return "", nil
+	}
+	x, err := b.integers(0)
+	if err != nil {
+		return "", err
+	}
+	a := &graph.IntMapAttrs{}
+	low, high := 0, 0
+	if a.LevelType, low, high, err = b.result(act); err != nil {
+		return "", err
+	}
+	f := of(x.LevelType, a.LevelType)
+	for l := range x.Top() + 1 {
+		v := f(int64(l-x.Zero)) + int64(a.Zero)
+		a.Table = append(a.Table, int(max(int64(low), min(v, int64(high)))))
+	}
+	return b.add("int_map", a, nil, x.Name)
+}
+
+// tableOr is an operator that is a table where its tensors are of integers, and else what convert makes of it.
+func tableOr(act int, of func(x, y scalar.LevelType) func(v int64) int64, convert func(*builder) (string, error)) func(*builder) (string, error) {
+	return func(b *builder) (string, error) {
+		if y, err := b.integerTable(act, of); y != "" || err != nil {
+			return y, err
+		}
+		return convert(b)
+	}
+}
+
+// requantized is QUANTIZE.
+func requantized(x, y scalar.LevelType) func(v int64) int64 {
+	return graph.FixedPointOf(x.Scale / y.Scale).Times
+}
+
+// rectified is a RELU, whose scales are divided in f32.
+func rectified(x, y scalar.LevelType) func(v int64) int64 {
+	return graph.FixedPointOf(float64(float32(x.Scale) / float32(y.Scale))).Times
+}
+
+// leaking is LEAKY_RELU, of integers below 0 with another multiplier.
+func leaking(alpha float32) func(x, y scalar.LevelType) func(v int64) int64 {
+	return func(x, y scalar.LevelType) func(v int64) int64 {
+		below := graph.FixedPointOf(math.Abs(float64(float32(float32(x.Scale)*alpha) / float32(y.Scale))))
+		if alpha < 0 {
+			below.Multiplier = -below.Multiplier
+		}
+		above := rectified(x, y)
+		return func(v int64) int64 {
+			if v >= 0 {
+				return above(v)
+			}
+			return below.Times(v)
+		}
+	}
+}
+
+// hardSwish is HARD_SWISH, which TFLite computes in 16 bits: v, made 128 times larger, times a multiplier towards the result, times (v/3 + 1)/2 between 0 and 1.
+func hardSwish(x, y scalar.LevelType) func(v int64) int64 {
+	fine := float32(1.0/128) * float32(x.Scale)
+	to, third := graph.FixedPointOf(float64(fine/float32(y.Scale))), graph.FixedPointOf(float64(fine/float32(3.0/32768)))
+	return func(v int64) int64 {
+		v *= 128
+		share := v
+		if third.Shift > 0 {
+			share = saturated(share << (third.Shift - 1))
+		}
+		if share = halfProduct(share, third); third.Shift > 0 {
+			share = saturated(share << 1)
+		}
+		share = graph.ShiftedHalfAway(share, -third.Shift)
+		share = (share + 1<<15) >> 1
+		return graph.ShiftedHalfAway(share*halfProduct(v, to)/(1<<15), -to.Shift)
+	}
+}
+
+// saturated is v in 16 bits, or the nearest number that they hold.
+func saturated(v int64) int64 { return max(math.MinInt16, min(v, math.MaxInt16)) }
+
+// halfProduct is the high half of twice the product of 16 bits with those of f's multiplier, rounded.
+func halfProduct(v int64, f graph.FixedPoint) int64 {
+	m := min((int64(f.Multiplier)+1<<15)>>16, math.MaxInt16)
+	return saturated((v*m + 1<<14) >> 15)
+}
+
+// constantIntegers are the levels of input k, a constant, with as many axes as rank: a quantizer's of the numbers that they stand for, each of which is one of them.
+func (b *builder) constantIntegers(k, rank int) (*graph.Value, error) {
+	t := b.input(k)
+	v := &graph.Value{}
+	if err := levelsOf(t, v); err != nil {
+		return nil, err
+	}
+	data, err := b.numbers(k, "constant operand")
+	if err != nil {
+		return nil, err
+	}
+	shape := slices.Concat(slices.Repeat([]int{1}, rank-len(t.shape)), t.shape)
+	name, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: data}})
+	if err != nil {
+		return nil, err
+	}
+	if name, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: v.LevelType, Rounding: scalar.HalfEven}, nil, name); err != nil {
+		return nil, err
+	}
+	return b.g.Value(name), nil
+}
