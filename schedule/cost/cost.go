@@ -69,7 +69,7 @@ type Lookups struct {
 	Bits    int     // of the sum
 	Stored  float64 // as in targets.LookupCosts
 	Spilled bool    // sums that are kept do not fit the registers
-	Beside  bool    // tables are read from memory beside look-ups, at no cost
+	Beside  bool    // tables are read from memory beside look-ups, which wait for loads if each has its own
 	Looped  bool    // words of channels that are kept are a loop behind the look-ups, which reads their sums from memory
 }
 
@@ -78,7 +78,8 @@ type Lookups struct {
 // registers if they are kept, and in memory at the end; and beginning a tile. The numbers are fitted to the estimated cycles of layers with 16 to 128
 // channels of 1 to 3 bits on rpi3, rpi4 and rpi5, those for tables of several registers to convs B, C and D on rpi5, and for kept sums that
 // do not fit the registers to convs A, B and D on rpi3. That of sums which a loop over words reads from memory is fitted to nine layers of SqueezeNet of 2 and 3 bits on a Zen 4,
-// 1x1 and 3x3, with tiles that are written out beside those that are not: what memory costs there is 7 to 21 of the operations of a register.
+// 1x1 and 3x3, with tiles that are written out beside those that are not: what memory costs there is 7 to 21 of the operations of a register. What look-ups that read
+// their tables from memory wait for loads, and that entries of a block of filters larger than the first cache come from the second one, is fitted to convs A to D and to SqueezeNet there.
 func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
 	const start = 20  // loops, addresses, thresholds
 	const looped = 16 // a store, loads of each word's part, and a wait for both
@@ -90,10 +91,17 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 		load = 0.9
 	}
 	tables := load * float64(max(1, s.Table)) / float64(registers)
-	if s.Beside {
+	switch {
+	case s.Beside && registers > 1: // in order, by an instruction
 		tables = 0
+	case s.Beside:
+		tables = 0.25
 	}
-	ops := float64(s.Terms) * (2 + tables + load/float64(r.Tile))
+	entries := load
+	if s.Beside && s.Terms*registers*t.VectorBits/8 > t.L1 { // each tile reads them from the second cache
+		entries = 4
+	}
+	ops := float64(s.Terms) * (2 + tables + entries/float64(r.Tile))
 	each, still := s.Stored, 2.5
 	if s.Spilled { // LLVM mixes what is stored with look-ups; only of many does that make up for what it stores besides
 		still, each = 4.5, each+100
@@ -131,8 +139,11 @@ func OrderedLookUps(s Lookups, r Row, positions, registers, groups int, again bo
 
 // InlineTaps reports whether the taps of a row are written out whose look-ups, a run of groups at each, are added up in bytes, where a block of filters keeps its sums in
 // registers: cores that work in order wait for the loop's end, with nothing to do between. By estimated cycles of rpi3, 3x3 layers of 8 to 16 channels and 2 and 3 bits take 5 to
-// 15 % less; where bytes are added to sums in memory behind each row of taps, layers take 5 % more.
-func InlineTaps(t targets.Target, s Sum, run int) bool { return t.InOrder && s.Few(run) }
+// 15 % less; where bytes are added to sums in memory behind each row of taps, layers take 5 % more. Where two registers of filters look up in order, a first look-up without an addition
+// is worth 2 to 5 % of 3x3 layers of 32 to 128 channels (Zen 4).
+func InlineTaps(t targets.Target, s Sum, run, registers int) bool {
+	return t.InOrder && s.Few(run) || !t.InOrder && registers > 1
+}
 
 // Dots is the cost of a row of sums of n steps of products of bytes.
 func Dots(n int, r Row) float64 { return float64(r.positions() * (n + 1)) }

@@ -179,7 +179,7 @@ func (b *tableBuilder) sums() {
 			b.unroll(l)
 		}
 	}
-	if b.v[kept] == 1 && cost.At(b.v[at]) == cost.AtRow && cost.InlineTaps(b.Target, sumOf(b.Layer), b.v[run]) {
+	if b.v[kept] == 1 && cost.At(b.v[at]) == cost.AtRow && b.inlinesTaps(b.v[filters], b.v[run]) {
 		b.unroll(on(b.serial(bufs...), ir.TapCol)...)
 	}
 }

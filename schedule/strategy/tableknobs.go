@@ -132,12 +132,16 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			}
 			tile := tileKnob(l, positions)
 			tiles := []int{tile.Default}
-			if target.Stored > 0 {
+			if target.Stored > 0 || looked.Beside && registers > 1 {
 				tiles = tile.Domain[:min(positions/window, len(tile.Domain))]
 			}
 			written := positions
 			if k == 1 {
-				written = min(positions, l.written(n, run))
+				copies := run
+				if at == cost.AtRow && looked.Beside && l.inlinesTaps(n, run) {
+					copies *= l.sum.extent(ir.TapCol)
+				}
+				written = min(positions, l.written(n, run, copies))
 			}
 			if tile.Default > written {
 				tiles = append(tiles, tileKnob(l, written).Default)
@@ -221,9 +225,14 @@ func (l *Layer) tablesOf() int {
 	return shape[len(shape)-2]
 }
 
-// written is how many positions at most, one or more, a tile has whose words of so many filters are written out behind the look-ups of a run of groups: sums in registers have no
-// index.
-func (l *Layer) written(filters, run int) int {
+// inlinesTaps reports whether the taps of a row are written out, where so many filters look a run of groups up and keep their sums.
+func (l *Layer) inlinesTaps(filters, run int) bool {
+	return cost.InlineTaps(l.Target, sumOf(l), run, max(1, filters*8/l.Target.VectorBits))
+}
+
+// written is how many positions at most, one or more, a tile has whose words of so many filters are written out behind the look-ups of a run of groups, of which code has so many
+// copies: sums in registers have no index.
+func (l *Layer) written(filters, run, copies int) int {
 	words := l.wordsOf(Values{"filters": filters})
 	if words <= 1 {
 		return math.MaxInt
@@ -234,7 +243,7 @@ func (l *Layer) written(filters, run int) int {
 		if n == 0 {
 			continue
 		}
-		if looked += n * size.Of(&ir.Call{}); l.sumBits() > ir.U8.Bits() {
+		if looked += n * copies / run * size.Of(&ir.Call{}); l.sumBits() > ir.U8.Bits() {
 			looked += widened
 		}
 	}
@@ -273,6 +282,11 @@ func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds in
 	n, rows, taps := l.sum.extent(ir.Reduce), l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol)
 	sums := func(run, times int) int { return (n + run - 1) / run * rows * times }
 	length, run := cost.Runs(most, n, taps)
+	if l.mean.exists() && taps == 1 { // with all sums in memory, a nest for a rest costs less than a run more
+		few := (n + most - 1) / most
+		run = (n + few - 1) / few
+		length = run
+	}
 	if length == run && !cheap {
 		return cost.AtTap, run, sums(run, taps)
 	}

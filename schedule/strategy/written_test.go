@@ -25,7 +25,7 @@ func TestWritten(t *testing.T) {
 		{layout.Table6, 64, 256, 1, 13, 3},
 		{layout.Table6, 48, 192, 1, 13, 3},
 		{layout.Table6, 16, 64, 3, 55, 3},
-		{layout.Table6, 32, 128, 3, 27, 3},
+		{layout.Table6, 32, 128, 3, 27, 2},
 		{layout.Table6, 16, 64, 1, 14, 3},
 		{layout.PopcountDense8, 16, 64, 1, 55, 2},
 		{layout.PopcountDense8, 16, 64, 1, 55, 3},
