@@ -76,3 +76,27 @@ func checkIntegers(t *testing.T, base, ext string, n integerNetwork) {
 		}
 	}
 }
+
+// TestIntegersOneLevel: a result whose range is one level, as where an activation leaves nothing, needs no sums, and is compiled.
+func TestIntegersOneLevel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "level.json")
+	attrs := `"zero_point": 255, "scale": 1, "range": [255, 255]}}`
+	text := `{"format": "ripc.model/1", "name": "level", "inputs": [{"name": "x", "dtype": "u8", "shape": [1, 7, 7, 6], "encoding": "affine", "bits": 8, "zero_point": 3}],
+		"nodes": [{"name": "fixed", "op": "int_conv2d", "inputs": ["x"], "attrs": {"filters": 12, "kernel": [3, 3], "padding": "same", "requantize": "fixed_point", ` + attrs + `,
+			{"name": "float", "op": "int_conv2d", "inputs": ["x"], "attrs": {"filters": 12, "kernel": [3, 3], "groups": 6, "requantize": "float", ` + attrs + `,
+			{"name": "mean", "op": "int_conv2d", "inputs": ["x"], "attrs": {"filters": 6, "kernel": [3, 3], "groups": 6, "requantize": "mean", "count": 9, ` + attrs + `],
+		"outputs": ["fixed", "float", "mean"], "weights": {"init": "random", "seed": 1}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{targets.HostName, "x86-64-v3", "rpi3", "rpi3-armv7"} {
+		needTarget(t, target)
+		report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: target}, Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.OK {
+			t.Errorf("on %s: %s", target, faults(report))
+		}
+	}
+}

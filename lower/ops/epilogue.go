@@ -317,9 +317,12 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 	s, sum := c.Epilogue.Scale, c.sumOf(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
 	var body ir.Stmt
-	if s.By == nil {
+	switch {
+	case s.Low == s.High: // schedules bring sums to where they are read, so they are, though of no use
+		body = ir.Seq(set(y, sum, i...), set(y, ir.Const(ir.I32, int64(s.Low)), i...))
+	case s.By == nil:
 		body = set(y, clipped(s, quotient(sum, s.Count)), i...)
-	} else {
+	default:
 		at := func(name string, of func(f graph.FixedPoint) int32) ir.Expr {
 			var data []int32
 			for _, f := range s.By {
