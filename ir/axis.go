@@ -23,16 +23,17 @@ const (
 	Part             // smaller words in a word (schedule.SetEncoding)
 	Copy             // copies of an element (schedule.Replicate)
 	Entry            // entries of a table
+	Half             // halves of a row
 )
 
 // String is the axis in .ripir text; NoAxis is not written.
 func (a Axis) String() string {
-	return [...]string{"none", "batch", "row", "col", "channel", "word", "bit", "tap_row", "tap_col", "reduce", "plane", "weight_plane", "part", "copy", "entry"}[a]
+	return [...]string{"none", "batch", "row", "col", "channel", "word", "bit", "tap_row", "tap_col", "reduce", "plane", "weight_plane", "part", "copy", "entry", "half"}[a]
 }
 
 // ParseAxis is the inverse of Axis.String.
 func ParseAxis(s string) (Axis, error) {
-	for a := NoAxis; a <= Entry; a++ {
+	for a := NoAxis; a <= Half; a++ {
 		if a.String() == s {
 			return a, nil
 		}

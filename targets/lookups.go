@@ -20,8 +20,12 @@ type LookupCosts struct {
 // the fastest of at least 20 runs on one thread of an AMD EPYC (Zen 5) with t's features switched on, on 2026-11-22; those of 64-bit Arm are
 // of the same layers by estimated cycles, times what Sums has for their words over what these take; others are guessed, and
 // only say that one look-up after the other is dear.
-func (t Target) Lookups(channels int) LookupCosts {
+func (t Target) Lookups(channels int, halves bool) LookupCosts {
 	switch {
+	case halves && t.BoundedLookups():
+		return t.halves()
+	case halves:
+		return LookupCosts{Lanes: 1, Lookup: 8, One: 8, Widen: 1, Sum: 1, Table: 60, Plane: 40, Level: 0.5} // nothing but loops
 	case channels == 4 && t.Arch == "aarch64" && t.Has("neon"):
 		switch t.MeasuredOn() {
 		case rpi3().Name:
@@ -40,6 +44,18 @@ func (t Target) Lookups(channels int) LookupCosts {
 		return LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5, Mean: true}
 	}
 	return LookupCosts{Lanes: 1, Lookup: 4, One: 4, Widen: 1, Sum: 1, Table: 30, Plane: 20, Level: 0.5}
+}
+
+// halves are the costs on 64-bit Arm of counts by table of groups of 4 channels where an entry has those of both halves of a row: an instruction adds them to sums in memory. What that takes is little only
+// on a core that works in order; on others it is about what tables or popcounts take.
+func (t Target) halves() LookupCosts {
+	c := LookupCosts{Lanes: 32, One: 6, Sum: 0.5, Table: 6, Plane: 4, Level: 0.5, Stored: 8}
+	if t.InOrder {
+		c.Lookup, c.Widen = 0.19, 0.6
+	} else {
+		c.Lookup, c.Widen = 0.13, 1.2
+	}
+	return c
 }
 
 // BoundedLookups says that t's instructions look up 0 for what is no entry, as tbl does, and not the entry of its lower bits.

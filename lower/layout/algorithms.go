@@ -34,6 +34,8 @@ const (
 	Table5
 	// TableWindow looks up the levels that all filters make of a whole window.
 	TableWindow
+	// Table4Halves is Table4 of entries that are found for both halves of a row at once.
+	Table4Halves
 )
 
 // algorithm is what there is to know of one.
@@ -41,6 +43,7 @@ type algorithm struct {
 	name    string
 	counted Counted // of no bits where it counts no words
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
+	halves  bool    // for both halves of a row at once
 	windows bool    // it looks up levels of windows
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
@@ -63,12 +66,13 @@ func algorithms() []algorithm {
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
 		}, cost: cost.Float},
 		Dot:             {name: "dot", lacks: lacksDots, cost: cost.Dot},
-		Table4:          tables(4),
-		Table6:          tables(6),
+		Table4:          tables(4, false),
+		Table6:          tables(6, false),
 		PopcountDense8:  dense(8),
 		PopcountDense16: dense(16),
-		Table5:          tables(5),
+		Table5:          tables(5, false),
 		TableWindow:     tableWindow(),
+		Table4Halves:    tables(4, true),
 	}
 }
 
@@ -80,14 +84,23 @@ func dense(bits int) algorithm {
 	return Counted{Dense, bits}.algorithm(func(t targets.Target, l cost.Layer) cost.Estimate { return cost.PopcountDense(t, l, bits) })
 }
 
-// tables looks up counts of groups of so many channels.
-func tables(bits int) algorithm {
-	return algorithm{
-		name:  fmt.Sprintf("table%d", bits),
-		group: bits,
+// tables looks up counts of groups of so many channels, for one position of the output or for one of each half of a row.
+func tables(bits int, halves bool) algorithm {
+	a := algorithm{
+		name: fmt.Sprintf("table%d", bits), group: bits, halves: halves,
 		lacks: func(f *graph.FusedConv, x *graph.Value) string { return lacksTables(f, x, bits) },
-		cost:  func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits) },
+		cost:  func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits, halves) },
 	}
+	if halves {
+		a.name += "_halves"
+		a.lacks = func(f *graph.FusedConv, x *graph.Value) string {
+			if lacks := lacksTables(f, x, bits); lacks != "" {
+				return lacks
+			}
+			return lacksHalves(f, x, bits)
+		}
+	}
+	return a
 }
 
 // Algorithms are all that there are.

@@ -14,6 +14,9 @@ type Tables struct {
 	Bits int // channels of a group
 	cost.Groups
 	most int // what an entry counts
+	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
+	// row read there. So a look-up is for two positions.
+	Halves bool
 	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
 	// instruction looks up in this way (isa.LookUp).
 	Bounded bool
@@ -49,9 +52,29 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	return ""
 }
 
+// MaxHalf is the largest count of two that an entry has.
+const MaxHalf = 15
+
+// lacksHalves says why the counts of so many channels cannot be looked up for both halves of a row at once, where they can be for one position; "" if they can.
+func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
+	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
+	switch {
+	case bits*x.Top() > MaxHalf:
+		return fmt.Sprintf("%d levels count up to %d, and half an entry holds counts up to %d", bits, bits*x.Top(), MaxHalf)
+	case cols < 2:
+		return "its rows have one position"
+	case f.Pool != nil:
+		return "windows of its pool may lie in both halves of a row"
+	}
+	return ""
+}
+
 // newTables cuts the words of c, whose weights have one plane, into groups.
-func newTables(f *graph.FusedConv, c *Counts, bits int) *Tables {
-	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), most: bits * (1<<c.Planes - 1)}
+func newTables(f *graph.FusedConv, c *Counts, bits int, halves bool) *Tables {
+	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), most: bits * (1<<c.Planes - 1), Halves: halves}
+	if halves { // all that half a byte holds
+		t.most = MaxHalf
+	}
 	if c.Weights == nil {
 		return t
 	}

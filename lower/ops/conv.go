@@ -71,7 +71,11 @@ func (c *conv) name() string {
 	case c.Levels != nil:
 		return fmt.Sprintf("tconv2d_a%dw%d_%s", c.Counts.Planes, c.Levels.Bits, size)
 	case c.Tables != nil:
-		return fmt.Sprintf("tconv2d_a%dt%d_%s", c.Counts.Planes, c.Tables.Bits, size)
+		halves := ""
+		if c.Tables.Halves {
+			halves = "h"
+		}
+		return fmt.Sprintf("tconv2d_a%dt%d%s_%s", c.Counts.Planes, c.Tables.Bits, halves, size)
 	case c.Counts != nil && c.Counts.Counted.Window != layout.Pixels:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Counted)
 	case c.Counts != nil:
@@ -316,6 +320,9 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 // raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	var p ir.Expr = ir.At(acc, b, h, w, o)
+	if c.Tables != nil && c.Tables.Halves {
+		p = ir.At(acc, b, h, ir.Bin(ir.Mod, w, ir.Int(c.half())), ir.Bin(ir.Div, w, ir.Int(c.half())), o)
+	}
 	k := c.Line()
 	if k != nil && (k.Padding != nil || c.Pool != nil) {
 		p = ir.CastTo(ir.I32, p)

@@ -12,6 +12,9 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	if c.Dots != nil {
 		return c.dots(x, wt)
 	}
+	if c.Tables != nil {
+		return c.lookUps(x, wt)
+	}
 	k, t := c.Counts, c.sumType()
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
@@ -43,11 +46,6 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 		}
 		step := set(acc, &ir.Fma{A: ir.At(x, at...), B: wv, C: ir.At(acc, i...)}, i...)
 		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, start, i...), ir.Nest(red, step))))
-		return acc
-	}
-	if c.Tables != nil {
-		found := ir.CastTo(t, c.lookUp(x, wv, at[0], at[1], at[2], at[3]))
-		c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, found, i...)))))
 		return acc
 	}
 	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))

@@ -1,19 +1,49 @@
 package ops
 
 import (
+	"slices"
+
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // tables is the nest of the tables of the positions of x, bits of levels, that the windows read: [b, h, w, group, entry]. An entry
-// is what its group counts against that many bits of weights, over all planes.
+// is what its group counts against that many bits of weights, over all planes; of Halves also what that of the pixel half a row further does, or of the last pixel.
 func (c *conv) tables(x ir.Buffer) ir.Buffer {
 	t := c.Tables
 	shape := append([]int{}, x.Shape[1:4]...)
+	if t.Halves {
+		_, dw := c.Dilation()
+		shape[2] = (c.half()-1)*c.SW + (c.KW-1)*dw + 1
+	}
 	tb := buf("tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
 	ls := loops("tb.", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]),
 		over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk), over(ir.Entry, "e", t.Entries()))
 	i := vars(ls)
-	chunk := ir.U32
+	count := c.entry(x, i)
+	if t.Halves {
+		there := slices.Clone(i)
+		there[2] = add(i[2], ir.Int(c.half()*c.SW))
+		if last := shape[2] - 1 + c.half()*c.SW; last >= x.Shape[3] { // the second half of the row has a position less
+			there[2] = ir.Bin(ir.Min, there[2], ir.Int(x.Shape[3]-1))
+		}
+		count = add(count, ir.Bin(ir.Shl, c.entry(x, there), ir.Const(ir.U8, halfBits)))
+	}
+	c.bufs = append(c.bufs, tb)
+	at := append(append([]ir.Expr{}, i[:3]...), add(mul(i[3], ir.Int(t.PerChunk)), i[4]), i[5])
+	c.nests = append(c.nests, ir.Nest(ls, set(tb, count, at...)))
+	return tb
+}
+
+// halfBits is the width of a count of two that an entry has.
+const halfBits = 4
+
+// half is the number of positions of the first half of a row, which has one more than the second where the row has an odd number.
+func (c *conv) half() int { return (c.ow + 1) / 2 }
+
+// entry is what group i[4] of chunk i[3] of pixel i[:3] of x counts against the bits of entry i[5].
+func (c *conv) entry(x ir.Buffer, i []ir.Expr) ir.Expr {
+	t, chunk := c.Tables, ir.U32
 	if t.Chunk > 1 {
 		chunk = ir.U64
 	}
@@ -37,10 +67,33 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 			count = add(count, ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n))))
 		}
 	}
-	c.bufs = append(c.bufs, tb)
-	at := append(append([]ir.Expr{}, i[:3]...), add(mul(i[3], ir.Int(t.PerChunk)), i[4]), i[5])
-	c.nests = append(c.nests, ir.Nest(ls, set(tb, count, at...)))
-	return tb
+	return count
+}
+
+// lookUps is the nest of sums of what is looked up in tables of x: [b, h, w, o], or, for halves of rows, [b, h, w, half, o].
+func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
+	t, axes, shape := c.sumType(), []ir.Loop{over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh)}, []int{}
+	if c.Tables.Halves {
+		axes = append(axes, over(ir.Col, "w", c.half()), over(ir.Half, "p", 2))
+	} else {
+		axes = append(axes, over(ir.Col, "w", c.ow))
+	}
+	outer := loops("acc.", append(axes, over(ir.Channel, "o", c.o))...)
+	for _, l := range outer {
+		shape = append(shape, l.Extent)
+	}
+	i := vars(outer)
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "c", c.terms()))
+	tap := vars(red)
+	h, w := c.pixel(i[1], i[2], tap[0], tap[1])
+	found := c.lookUp(x, ir.At(wt, append(slices.Clone(tap), i[len(i)-1])...), i[0], h, w, tap[2])
+	if c.Tables.Halves {
+		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, halfBits))), ir.Const(ir.U8, layout.MaxHalf))
+	}
+	acc := buf("acc", t, shape...)
+	c.bufs = append(c.bufs, acc)
+	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...)))))
+	return acc
 }
 
 // lookUp is what filters look up for the bits of their weights w at row h, column w and group g of tables tb.

@@ -23,6 +23,7 @@ type Layer struct {
 	Narrow                         int64 // of Steps, how many have products that 16 bits hold the sum of
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
 	Grouped                        bool  // output channels read different input channels
+	Strided                        bool  // neighbouring positions read pixels that are no neighbours
 	GroupFilters                   int64 // how many read the same, if Grouped
 	BlockFilters                   int64 // how many do where products of bytes take several groups as one, with weights of 0 between them
 	Direct                         bool  // Grouped, and each output channel reads the input channel of its number
@@ -201,12 +202,12 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 }
 
 // Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
-// windows reach. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
-func Table(t targets.Target, l Layer, bits int) Estimate {
+// windows reach. Of halves an entry is for two positions. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
+func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	c := t.Sums()
 	g := GroupsOf(int(l.Channels), bits)
 	made, groups := int64(g.Chunks*g.PerChunk), int64(g.Used)
-	kind := t.Lookups(bits)
+	kind := t.Lookups(bits, halves)
 	length, _ := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
 	each := kind.Lookup + kind.Widen/float64(length)
 	switch lanes := int64(kind.Lanes); {
@@ -215,6 +216,13 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	case l.Filters%lanes != 0:
 		each *= float64(lanes) / WordChannels
 	}
+	outputs := l.Outputs
+	if halves {
+		outputs += outputs / l.Cols * (l.Cols % 2)
+		if l.Strided || l.Mean || l.Filters%WordChannels != 0 || groups%8 != 0 && groups%12 != 0 || l.Taps*groups*maxHalf < MaxByte { // no instruction looks up a run of groups
+			each = kind.One
+		}
+	}
 	rows, shares := int64(TableRows(t, int(l.Rows), int(l.TapRows))), int64(1)
 	if l.Mean {
 		rows, shares = 1, max(1, l.Filters/MeanFilters)
@@ -222,8 +230,11 @@ func Table(t targets.Target, l Layer, bits int) Estimate {
 	twice := float64((rows+l.TapRows-1)*shares) / float64(rows) // rows that two blocks of rows read, and all that blocks of filters make
 	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
-	return Estimate(float64(l.Outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
+	return Estimate(float64(outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
 }
+
+// maxHalf is the largest count of two that an entry has.
+const maxHalf = 15
 
 // TableWindow estimates levels that are looked up for whole windows.
 func TableWindow(t targets.Target, l Layer) Estimate {

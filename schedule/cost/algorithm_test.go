@@ -111,14 +111,14 @@ func TestLookedUp(t *testing.T) {
 	} {
 		l := cost.Layer{Outputs: m.size * m.size, Rows: m.size, Cols: m.size, Filters: m.ch, Taps: 9, TapRows: 3, Channels: m.ch, Words: m.ch / 32,
 			ActivationPlanes: m.bits, WeightPlanes: 1, Inputs: (m.size + 2) * (m.size + 2) * m.ch, Levels: 1<<m.bits - 1}
-		table, pop := float64(cost.Table(m.target, l, m.group)), float64(cost.Popcount(m.target, l))
+		table, pop := float64(cost.Table(m.target, l, m.group, false)), float64(cost.Popcount(m.target, l))
 		if q := table / m.cycles; math.Max(q, 1/q) > 1.6 {
 			t.Errorf("%s, %d channels, %d bits: %.0f cycles are estimated to be %.0f", m.target.Name, m.ch, m.bits, m.cycles, table)
 		}
 		if table > pop {
 			t.Errorf("%s, %d channels, %d bits: popcounts are estimated to take %.0f cycles, tables %.0f", m.target.Name, m.ch, m.bits, pop, table)
 		}
-		if l.ActivationPlanes, l.Levels = 1, 1; (m.group == 6 || m.target.Arch == "aarch64") && cost.Table(m.target, l, m.group) < cost.Popcount(m.target, l) {
+		if l.ActivationPlanes, l.Levels = 1, 1; (m.group == 6 || m.target.Arch == "aarch64") && cost.Table(m.target, l, m.group, false) < cost.Popcount(m.target, l) {
 			t.Errorf("%s, %d channels: tables for 1 bit", m.target.Name, m.ch)
 		}
 	}

@@ -70,6 +70,7 @@ type Lookups struct {
 	Stored  float64 // as in targets.LookupCosts
 	Spilled bool    // sums that are kept do not fit the registers
 	Beside  bool    // tables are read from memory beside look-ups, which wait for loads if each has its own
+	Halves  bool    // they are for positions of both halves of a row at once, and of these Terms and rows are
 	Looped  bool    // words of channels that are kept are a loop behind the look-ups, which reads their sums from memory
 }
 
@@ -101,8 +102,11 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 	if s.Beside && s.Terms*registers*t.VectorBits/8 > t.L1 { // each tile reads them from the second cache
 		entries = 4
 	}
-	ops := float64(s.Terms) * (2 + tables + entries/float64(r.Tile))
-	each, still := s.Stored, 2.5
+	find, each, still := 2.0, s.Stored, 2.5
+	if s.Halves {
+		find, each, still = 4, 2*each, 2*still
+	}
+	ops := float64(s.Terms) * (find + tables + entries/float64(r.Tile))
 	if s.Spilled { // LLVM mixes what is stored with look-ups; only of many does that make up for what it stores besides
 		still, each = 4.5, each+100
 	}
@@ -129,7 +133,11 @@ func OrderedLookUps(s Lookups, r Row, positions, registers, groups int, again bo
 	if s.Bits <= 8 {
 		each /= 2
 	}
-	ops := float64(s.Terms)*(2.05+0.6/float64(positions)+0.3/float64(registers)+0.6/float64(groups)) + each*float64(s.Adds)
+	find := 2.05
+	if s.Halves {
+		find, each = 3.1, 2*each
+	}
+	ops := float64(s.Terms)*(find+0.6/float64(positions)+0.3/float64(registers)+0.6/float64(groups)) + each*float64(s.Adds)
 	c := float64(r.positions()) * (ops + start/float64(positions))
 	if !again {
 		return once * c

@@ -371,6 +371,9 @@ func (l *Layer) rowBytes(c nest) int {
 	return n / 8 / max(1, c.extent(ir.Row)) / max(1, c.extent(ir.Batch))
 }
 
+// halves says that what is looked up is for a position of each half of a row.
+func (l *Layer) halves() bool { return l.sum.loops[ir.Half] != nil }
+
 // window is the number of positions that the pool makes one of, 0 if there is no pool.
 func (l *Layer) window() int { return l.pool.extent(ir.TapRow) * l.pool.extent(ir.TapCol) }
 

@@ -64,6 +64,9 @@ func columnsKnob(l *Layer, most int) Knob {
 // tileKnob is columnsKnob however the sums read what they add up.
 func tileKnob(l *Layer, most int) Knob {
 	w := l.out.extent(ir.Col)
+	if l.halves() {
+		w, most = l.sum.extent(ir.Col), most/2
+	}
 	tile := cost.Tile(w, most/max(1, l.window()))
 	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile}
 }
@@ -135,6 +138,7 @@ type tiled struct {
 	block    string // the loop in it over words of channels, where these are outside; else the same
 	outer    string // the outermost loop
 	position string // the positions of a tile, "" if it has one
+	half     string // the halves of a row that have such positions, "" if these are not tiles of both
 	words    string // the words of channels of a tile, "" if it has one
 	inner    string // the channels of a tile
 	shared   bool   // blocks of channels do not overlap, so threads can share them
@@ -278,11 +282,6 @@ func (b *builder) pads() {
 	}
 }
 
-// copiedSize is how much code a row of a copy may be that is written out. The rest is for the sums, which are scheduled later and lose more in loops: by estimated cycles,
-// 3x3 layers of 19, 21 and 22 channels that count words of 8 bits, which are put together in 20 to 25 parts, take 2.1 to 3 times as long on rpi3 and rpi4 where these parts leave no room for
-// a tile's positions, and at most 1 % longer with loops over them.
-const copiedSize = size.Preferred / 3
-
 // row makes vectors of a row of the padded input without its border, and writes them out if they are few. The last one overlaps the one before.
 func (b *builder) row(l *ir.For) {
 	if !b.peelBorder(l) {
@@ -291,7 +290,7 @@ func (b *builder) row(l *ir.For) {
 	lanes := min(cost.PowerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
 	if inner := l.Var + ".i"; lanes > 1 && b.may("split %s %d tail=%s -> %s.o %s", l.Var, lanes, schedule.TailShift, l.Var, inner) {
 		b.may("vectorize %s", inner)
-		if outer := b.find(l.Var + ".o"); outer != nil && outer.Extent <= cost.CopiedVectors(b.Target) && outer.Extent*size.Of(outer.Body) <= copiedSize {
+		if outer := b.find(l.Var + ".o"); outer != nil && outer.Extent <= cost.CopiedVectors(b.Target) {
 			b.unroll(outer)
 		}
 	}
@@ -422,6 +421,9 @@ func (b *builder) finish(t tiled) {
 		b.may("parallel %s", t.outer)
 	}
 	b.positions(t)
+	if t.half != "" {
+		b.unroll(b.find(t.half))
+	}
 	if t.words != "" {
 		b.unroll(b.find(t.words))
 	}

@@ -59,6 +59,10 @@ func (b *tableBuilder) build() {
 		channels, t.inner, t.shared = b.blocks(channels, unit)
 	}
 	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
+	if b.halves() {
+		t.half = col + ".p"
+		b.must("split %[1]s %[2]d tail=%[3]s -> %[1]s.p %[1]s", col, b.sum.extent(ir.Col), schedule.TailGuard)
+	}
 	colTiles, position := b.tiles(col)
 	t.home = colTiles
 	if b.v[kept] == 1 {
@@ -66,10 +70,10 @@ func (b *tableBuilder) build() {
 		channels, t.words = channels+".o", channels+".i"
 		t.home = channels
 	}
-	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.words, t.inner}
+	order := []string{rowTiles, batch, rows, colTiles, channels, t.half, position, t.words, t.inner}
 	if b.dense() && !b.mean.exists() { // all blocks of filters read the same tables
 		channels, words := b.split(channels, max(1, b.v[filters]/unit), schedule.TailGuard)
-		order = []string{channels, rowTiles, batch, colTiles, words, position, t.inner}
+		order = []string{channels, rowTiles, batch, colTiles, words, t.half, position, t.inner}
 	}
 	b.reorder(order...)
 	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
@@ -89,6 +93,9 @@ func (b *tableBuilder) build() {
 		b.packTables()
 	}
 	b.entries()
+	if b.apartByBlocks() {
+		b.must("pack %s 0 1 4.o 2 3 4.i factor=%d", b.sum.buf, b.v[filters]) // the sums of an instruction lie together
+	}
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
@@ -113,7 +120,7 @@ func (b *tableBuilder) entries() {
 	for _, l := range on(b.serial(b.table.buf), ir.Part) {
 		made := b.instr(isa.Tables, func(i isa.Instr) bool {
 			words := len(loads(storesTo(l, b.table.buf)[0].Val))
-			return i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) && (len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
+			return i.Halves == b.halves() && i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) && (len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
 		})
 		if made != nil && b.may("tensorize %s %s", l.Var, made.Func.Name) {
 			return
@@ -142,7 +149,7 @@ func (b *tableBuilder) sums() {
 		dims := b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, around, b.v[filters])
 		b.weightsApart(len(dims))
 	}
-	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Channel))
+	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
 	if b.err != nil {
 		return
 	}
@@ -166,6 +173,11 @@ func (b *tableBuilder) sums() {
 		}
 	}
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
+		if innermost(l) && b.apartByBlocks() {
+			_, inner := b.split(l.Var, b.v[filters], schedule.TailPerfect)
+			b.vectorize(inner, maxVector)
+			continue
+		}
 		if innermost(l) && !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
 		}
@@ -173,7 +185,7 @@ func (b *tableBuilder) sums() {
 	if b.v[filters] == 1 { // look-ups one after the other, in loops
 		return
 	}
-	b.unroll(on(b.serial(bufs...), ir.Row)...)
+	b.unroll(on(b.serial(bufs...), ir.Row, ir.Half)...)
 	for _, l := range append(on(b.serial(bufs...), ir.Col), on(b.serial(bufs...), ir.Reduce)...) {
 		if !slices.Contains(loops, l.Var) {
 			b.unroll(l)
@@ -187,9 +199,9 @@ func (b *tableBuilder) sums() {
 // parts cuts the positions of a tile into those that an instruction takes and the rest, with a nest of all taps for each, and gives their loops over groups.
 func (b *tableBuilder) parts(col string) []string {
 	inside := func(loops map[ir.Axis]string, col string) {
-		b.reorder(loops[ir.TapRow], loops[ir.Reduce], loops[ir.TapCol], loops[ir.Row], col, loops[ir.Channel])
+		b.reorder(loops[ir.TapRow], loops[ir.Reduce], loops[ir.TapCol], loops[ir.Row], col, loops[ir.Half], loops[ir.Channel])
 	}
-	b.reorder(col, b.sum.loop(ir.TapRow), b.sum.loop(ir.Reduce), b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Channel))
+	b.reorder(col, b.sum.loop(ir.TapRow), b.sum.loop(ir.Reduce), b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
 	outer, inner, tail := b.cut(col, b.v[width])
 	if inner == "" {
 		b.errorf("the positions of a tile cannot be cut")
@@ -240,9 +252,10 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	if half == "" {
 		half = lane
 	}
-	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], register, half, other)
+	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half, other)
 	var bufs []string
-	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() {
+	whole := b.halves() && b.v[ordered] == 1 // the instruction sums up in bytes by itself
+	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !whole {
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
 	switch i := b.lookUp(); {
@@ -256,10 +269,17 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 			break
 		}
 		b.must("tensorize %s %s", groups, rows[k].Func.Name)
+	case i != nil && i.Halves:
+		b.must("tensorize %s %s", loops[ir.Half], i.Func.Name)
 	case i != nil:
 		b.must("tensorize %s %s", lane, i.Func.Name)
 	}
 	return bufs
+}
+
+// apartByBlocks says that the sums of a block of filters lie together, as an instruction has them.
+func (b *tableBuilder) apartByBlocks() bool {
+	return b.v[ordered] == 1 && b.halves() && b.v[filters] < b.sum.extent(ir.Channel)
 }
 
 // packTables brings the tables of a run of groups of neighbouring pixels together, as an instruction for several positions has them.

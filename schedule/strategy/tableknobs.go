@@ -35,7 +35,7 @@ func (l *Layer) looksUp(i isa.Instr) bool {
 		bounded = bounded || chosen
 		return true
 	})
-	return i.Words == l.table.extent(ir.Entry) && i.Bounded == bounded
+	return i.Words == l.table.extent(ir.Entry) && i.Bounded == bounded && i.Halves == l.halves()
 }
 
 // runs is the number of look-ups whose sum fits a byte.
@@ -44,13 +44,16 @@ func (l *Layer) runs() int { return max(1, int(cost.MaxByte/l.mostFound())) }
 // mostFound is the largest number that a table has, at least 1.
 func (l *Layer) mostFound() int64 {
 	most := int64(cost.MaxByte)
+	if iv, ok := arith.Bounds(l.term(), arith.Ranges{}); ok {
+		most = min(most, iv.Hi)
+	}
 	r := arith.Ranges{}
 	for _, loop := range l.table.loops {
 		r = r.With(loop.Var, loop.Extent)
 	}
 	for _, st := range storesTo(l.Func.Body, l.table.buf) {
 		if iv, ok := arith.Bounds(st.Val, r); ok {
-			most = max(1, iv.Hi)
+			most = max(1, min(most, iv.Hi))
 		}
 	}
 	return most
@@ -81,7 +84,7 @@ func tableKnobs(l *Layer) []Knob {
 	}
 	if len(l.lookUpRows()) > 0 {
 		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}, d.ordered},
-			Knob{width, "positions that it takes", []int{2, 3, 4}, d.width})
+			Knob{width, "positions that it takes", l.widths(d.filters), d.width})
 	}
 	return ks
 }
@@ -98,7 +101,7 @@ type tableDefaults struct {
 // tableDefaults chooses among numbers of filters for which there are instructions, tiles, and ways to keep sums, by what a row costs; most
 // look-ups fit a byte.
 func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
-	keeps, target := l.keeps(), l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1)
+	keeps, target := l.keeps(), l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves())
 	if instrs == nil {
 		instrs, target.Stored = []int{1}, 0
 	}
@@ -116,7 +119,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
 		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
-		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1 && target.Stored == 0}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1 && target.Stored == 0, Halves: l.halves()}
 		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
 			registers := max(1, n*8/l.Target.VectorBits)
 			if registers > 1 && l.Target.Registers < 32 {
@@ -148,7 +151,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			}
 			parts := max(1, l.Target.VectorBits/(8*n)) // of a register that is not full
 			for _, m := range tiles {
-				row := cost.Row{Width: window * l.out.extent(ir.Col), Tile: window * m}
+				row := cost.Row{Width: window * l.sum.extent(ir.Col), Tile: window * m}
 				looked.Spilled, looked.Looped = window*m > fits, window*m > written
 				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
 				if c < least || c == least && k == d.kept {
@@ -167,10 +170,10 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 
 // orderedDefaults is d, which costs so much, or what costs less by an instruction for runs of groups.
 func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least float64) tableDefaults {
-	all, taps, w := l.sum.extent(ir.Channel), l.sum.extent(ir.TapCol), l.out.extent(ir.Col)
-	stored := l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry))) - 1).Stored
+	all, taps, w := l.sum.extent(ir.Channel), l.sum.extent(ir.TapCol), l.sum.extent(ir.Col)
+	stored := l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves()).Stored
 	for _, i := range l.lookUpRows() {
-		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 || i.Positions > w || i.Groups > most || all%i.Lanes != 0 {
+		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 && !i.Halves || i.Positions > w || i.Groups > most || all%i.Lanes != 0 {
 			continue
 		}
 		at := cost.AtTap
@@ -181,7 +184,7 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 		if at == cost.AtRow {
 			adds /= taps
 		}
-		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: stored}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: stored, Halves: i.Halves}
 		for _, tile := range []int{i.Positions, w} { // or a row with what is left over of it
 			if tile > i.Positions && (tile > longestTile || !l.canPart()) {
 				continue
@@ -197,16 +200,30 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 	return d
 }
 
-// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order.
+// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, or for positions of both halves of rows on any.
 func (l *Layer) lookUpRows() []isa.Instr {
-	if !l.Target.InOrder || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
+	if !l.Target.InOrder && !l.halves() || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
 		return nil
 	}
 	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
 		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)    // the sums of a block are parts of wider ones, position by position
 		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
+		if l.halves() {
+			apart = l.sumType() != i.Type
+		}
 		return !l.looksUp(i) || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
+}
+
+// widths are the numbers of positions, or of those of a half, for which instructions look up for so many filters.
+func (l *Layer) widths(filters int) []int {
+	var out []int
+	for _, i := range l.lookUpRows() {
+		if i.Lanes == filters && (i.Positions > 1 || i.Halves) && !slices.Contains(out, i.Positions) {
+			out = append(out, i.Positions)
+		}
+	}
+	return out
 }
 
 // nextToEachOther reports whether neighbouring positions read tables of neighbouring pixels: those of strides have others between them.

@@ -46,10 +46,14 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%s: its body is not a loop", name)
 		}
 		to := i.Func.Params[0].Buffer
-		lanes := to.Shape[0]
+		shape := to.Shape
 		if i.Positions > 0 { // which have as many sums each
-			lanes = to.Shape[1]
+			shape = shape[1:]
 		}
+		if i.Halves { // each of which has as many
+			shape = shape[1:]
+		}
+		lanes := shape[0]
 		if i.Lanes == 0 || to.Type != i.Type || i.Meaning != PackCompare && lanes != i.Lanes {
 			t.Errorf("%s writes %s, not %d lanes of %s", name, ir.BufferString(to), i.Lanes, i.Type)
 		}

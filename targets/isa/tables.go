@@ -35,7 +35,7 @@ func x86Tables() []Instr {
 	look(avx2, 16, 32, 64)
 	for n := 1; n <= MaxPlanes; n++ {
 		made := func(name string, needs []string, groups, bits, words int) {
-			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words)
+			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words, false)
 			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "x86_64", Needs: needs, Lanes: groups, Words: 1 << bits, Type: ir.U8})
 		}
 		for _, c := range []struct{ groups, words int }{{11, 2}, {8, 2}, {6, 1}, {4, 1}, {3, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
@@ -61,6 +61,10 @@ func arm64Tables() []Instr {
 	}
 	const entries = 16
 	for _, n := range []int{32, 64} {
+		f := lookUpHalves(fmt.Sprintf("neon_lookup%d_halves_x%d", entries, n), n, entries)
+		is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Type: ir.U8, Bounded: true, Halves: true})
+	}
+	for _, n := range []int{32, 64} {
 		for positions := 1; positions <= 4; positions++ {
 			for _, groups := range []int{8, 12, 16} {
 				f := lookUpRow(fmt.Sprintf("neon_lookup%d_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
@@ -68,10 +72,22 @@ func arm64Tables() []Instr {
 			}
 		}
 	}
+	for positions := 1; positions <= 8; positions++ {
+		for _, groups := range []int{8, 12, 16} {
+			const n = 32
+			f := lookUpHalvesRow(fmt.Sprintf("neon_lookup%d_halves_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
+			is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U16, Bounded: true, Halves: true})
+		}
+	}
 	for n := 1; n <= MaxPlanes; n++ {
 		made := func(groups, bits, words int) {
-			f := makeTables(fmt.Sprintf("neon_tables%d_x%d_a%d", 1<<bits, groups, n), n, groups, bits, words)
+			f := makeTables(fmt.Sprintf("neon_tables%d_x%d_a%d", 1<<bits, groups, n), n, groups, bits, words, false)
 			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "aarch64", Needs: neon, Lanes: groups, Words: 1 << bits, Type: ir.U8})
+			if n > 2 || bits > 4 { // half an entry does not hold the counts of more planes
+				return
+			}
+			f = makeTables(fmt.Sprintf("neon_tables%d_halves_x%d_a%d", 1<<bits, groups, n), n, groups, bits, words, true)
+			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "aarch64", Needs: neon, Lanes: groups, Words: 1 << bits, Type: ir.U8, Halves: true})
 		}
 		for _, g := range []int{8, 4} {
 			made(g, 4, 1)
@@ -116,24 +132,53 @@ func lookUp(name string, shape []int, entries int, bounded bool) *ir.Func {
 	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(lanes, &ir.Store{Buf: "acc", Idx: []ir.Expr{at}, Op: ir.AddTo, Val: found})}
 }
 
+// lookUpHalves is acc[p, l] += (t[w[l]] >> 4 * p) & 15 on bytes, for halves p of an entry; what is no entry gives 0.
+func lookUpHalves(name string, filters, entries int) *ir.Func {
+	acc, t, w := out("acc", ir.U8, 0), in("t", ir.U8, entries), in("w", ir.U8, filters)
+	acc.Shape = []int{2, filters}
+	p, l := ir.V("p"), ir.V("l")
+	found := half(bounded(entries, ir.At(w.Buffer, l), func(entry ir.Expr) ir.Expr { return ir.At(t.Buffer, entry) }), p)
+	loops := []ir.Loop{{Var: "p", Extent: 2}, {Var: "l", Extent: filters}}
+	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: found})}
+}
+
+// lookUpHalvesRow is acc[q, p, l] += (t[q, g, w[g, l]] >> 4 * p) & 15 in 16 bits, for all groups g, so few that a byte holds what they add, and halves p of an entry.
+func lookUpHalvesRow(name string, positions, groups, filters, entries int) *ir.Func {
+	acc, t, w := out("acc", ir.U16, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
+	acc.Shape, t.Shape, w.Shape = []int{positions, 2, filters}, []int{positions, groups, entries}, []int{groups, filters}
+	q, p, g, l := ir.V("q"), ir.V("p"), ir.V("g"), ir.V("l")
+	found := half(bounded(entries, ir.At(w.Buffer, g, l), func(entry ir.Expr) ir.Expr { return ir.At(t.Buffer, q, g, entry) }), p)
+	loops := []ir.Loop{{Var: "g", Extent: groups}, {Var: "q", Extent: positions}, {Var: "p", Extent: 2}, {Var: "l", Extent: filters}}
+	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{q, p, l}, Op: ir.AddTo, Val: ir.CastTo(ir.U16, found)})}
+}
+
+// bounded is what a table of so many entries has for entry, 0 where that is none.
+func bounded(entries int, entry ir.Expr, of func(entry ir.Expr) ir.Expr) ir.Expr {
+	return &ir.Select{
+		Cond: ir.Bin(ir.Lt, entry, ir.Const(ir.U8, int64(entries))),
+		A:    of(ir.CastTo(ir.I64, ir.Bin(ir.And, entry, ir.Const(ir.U8, int64(entries-1))))),
+		B:    ir.Const(ir.U8, 0),
+	}
+}
+
+// half is the half of an entry for positions of half p of a row.
+func half(found, p ir.Expr) ir.Expr {
+	return ir.Bin(ir.And, ir.Bin(ir.Shr, found, ir.Bin(ir.Mul, ir.CastTo(ir.U8, p), ir.Const(ir.U8, 4))), ir.Const(ir.U8, 15))
+}
+
 // lookUpRow is acc[p, l] += t[p, g, w[g, l]] on bytes, for all groups g; what is no entry gives 0.
 func lookUpRow(name string, positions, groups, filters, entries int) *ir.Func {
 	acc, t, w := out("acc", ir.U8, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
 	acc.Shape, t.Shape, w.Shape = []int{positions, filters}, []int{positions, groups, entries}, []int{groups, filters}
 	p, g, l := ir.V("p"), ir.V("g"), ir.V("l")
-	entry := ir.At(w.Buffer, g, l)
-	found := &ir.Select{
-		Cond: ir.Bin(ir.Lt, entry, ir.Const(ir.U8, int64(entries))),
-		A:    ir.At(t.Buffer, p, g, ir.CastTo(ir.I64, ir.Bin(ir.And, entry, ir.Const(ir.U8, int64(entries-1))))),
-		B:    ir.Const(ir.U8, 0),
-	}
+	found := bounded(entries, ir.At(w.Buffer, g, l), func(entry ir.Expr) ir.Expr { return ir.At(t.Buffer, p, g, entry) })
 	loops := []ir.Loop{{Var: "g", Extent: groups}, {Var: "p", Extent: positions}, {Var: "l", Extent: filters}}
 	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: found})}
 }
 
 // makeTables is t[j, e] = sum over planes n of 2^n * popcount(group j of x_n ^ e), groups being neighbouring channels of one word or of
-// two, the first one's channels lowest.
-func makeTables(name string, planes, groups, bits, words int) *ir.Func {
+// two, the first one's channels lowest. Of halves it is also 16 times that of y_n.
+func makeTables(name string, planes, groups, bits, words int, halves bool) *ir.Func {
 	t := out("t", ir.U8, groups)
 	t.Shape = append(t.Shape, 1<<bits)
 	j, e := ir.V("j"), ir.V("e")
@@ -142,22 +187,29 @@ func makeTables(name string, planes, groups, bits, words int) *ir.Func {
 	if words == 2 {
 		chunk = ir.U64
 	}
-	var count ir.Expr
-	for n := range planes {
-		x := in(fmt.Sprintf("x%d", n), ir.U32, words)
-		f.Params = append(f.Params, x)
-		channels := ir.CastTo(chunk, ir.At(x.Buffer, ir.Int(0)))
-		if words == 2 {
-			channels = ir.Bin(ir.Or, channels, ir.Bin(ir.Shl, ir.CastTo(chunk, ir.At(x.Buffer, ir.Int(1))), ir.Const(chunk, 32)))
+	pixel := func(name string) ir.Expr {
+		var count ir.Expr
+		for n := range planes {
+			x := in(fmt.Sprint(name, n), ir.U32, words)
+			f.Params = append(f.Params, x)
+			channels := ir.CastTo(chunk, ir.At(x.Buffer, ir.Int(0)))
+			if words == 2 {
+				channels = ir.Bin(ir.Or, channels, ir.Bin(ir.Shl, ir.CastTo(chunk, ir.At(x.Buffer, ir.Int(1))), ir.Const(chunk, 32)))
+			}
+			first := ir.Bin(ir.Mul, ir.CastTo(chunk, j), ir.Const(chunk, int64(bits)))
+			group := ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(chunk, 1<<bits-1)))
+			differ := ir.Un(ir.Popcount, ir.Bin(ir.Xor, group, ir.CastTo(ir.U8, e)))
+			if n == 0 {
+				count = differ
+			} else {
+				count = ir.Bin(ir.Add, count, ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n))))
+			}
 		}
-		first := ir.Bin(ir.Mul, ir.CastTo(chunk, j), ir.Const(chunk, int64(bits)))
-		group := ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(chunk, 1<<bits-1)))
-		differ := ir.Un(ir.Popcount, ir.Bin(ir.Xor, group, ir.CastTo(ir.U8, e)))
-		if n == 0 {
-			count = differ
-		} else {
-			count = ir.Bin(ir.Add, count, ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n))))
-		}
+		return count
+	}
+	count := pixel("x")
+	if halves {
+		count = ir.Bin(ir.Add, count, ir.Bin(ir.Shl, pixel("y"), ir.Const(ir.U8, 4)))
 	}
 	f.Body = ir.Nest([]ir.Loop{{Var: "j", Extent: groups}, {Var: "e", Extent: 1 << bits}}, &ir.Store{Buf: "t", Idx: []ir.Expr{j, e}, Val: count})
 	return f

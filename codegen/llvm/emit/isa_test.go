@@ -40,7 +40,13 @@ func instructions(tg targets.Target) []*ir.Func {
 		f.Params = slices.Clone(f.Params)
 		if acc := &f.Params[0]; acc.Out && acc.Type == ir.U8 {
 			below(acc, 127)
-			if slices.ContainsFunc(isa.All(), func(i isa.Instr) bool { return i.Func.Name == fn.Name && i.Meaning == isa.LookUp }) {
+			is := func(what func(i isa.Instr) bool) bool {
+				return slices.ContainsFunc(isa.All(), func(i isa.Instr) bool { return i.Func.Name == fn.Name && what(i) })
+			}
+			switch {
+			case is(func(i isa.Instr) bool { return i.Meaning == isa.LookUpRow && i.Halves }):
+				below(&f.Params[1], 0x21) // up to 16 groups, three times
+			case is(func(i isa.Instr) bool { return i.Meaning == isa.LookUp && !i.Halves }):
 				below(&f.Params[1], 31) // entries, three of which are added
 			}
 		}

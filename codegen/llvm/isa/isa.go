@@ -48,6 +48,9 @@ func function(i isa.Instr, inOrder bool) Function {
 	case isa.XorCountRow:
 		return row(i)
 	case isa.LookUpRow:
+		if i.Halves {
+			return lookUpHalvesRow(i, inOrder)
+		}
 		return lookUps(i)
 	case isa.Clear:
 		return clearVector(name)
@@ -65,8 +68,6 @@ func function(i isa.Instr, inOrder bool) Function {
 			return arm64Tables(i)
 		}
 		return tables(i)
-	case isa.LookUpLevels:
-		return levels(i)
 	case isa.DotPairs:
 		if i.Arch == "x86_64" {
 			return multiplyAddPairs(i)

@@ -10,7 +10,10 @@ import (
 // arm64LookUp is the function of isa.LookUp on 64-bit Arm: tbl, which gives 0 for what is no entry. Several registers of filters read one
 // table.
 func arm64LookUp(i isa.Instr, a additions) Function {
-	if loadsTogether(i) {
+	switch {
+	case i.Halves:
+		return arm64LookUpHalves(i)
+	case loadsTogether(i):
 		return arm64LookUpFives(i, a)
 	}
 	const find = "llvm.aarch64.neon.tbl1.v16i8"
@@ -31,8 +34,8 @@ func arm64LookUp(i isa.Instr, a additions) Function {
 
 // arm64Tables is the function of isa.Tables on 64-bit Arm, with 32 or 16 entries.
 func arm64Tables(i isa.Instr) Function {
-	if i.Words == 32 {
-		return arm64Fives(i)
+	if i.Words == 32 || i.Halves {
+		return arm64Known(i)
 	}
 	return arm64Fours(i)
 }
