@@ -64,7 +64,7 @@ const WordChannels = 32
 
 // Popcount estimates sums of popcounts of words: a count for each pair of planes of each word.
 func Popcount(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Words, counted(t, l), 1)
+	return popcounts(t, l, l.Taps*l.Words, counted(t, l, word(t, l)), 1)
 }
 
 // PopcountDense is Popcount of words of so many bits that are put together for each position of the output, number by number.
@@ -78,15 +78,19 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	case d.Across:
 		piece = narrow.Piece
 	}
-	made := Estimate(c.Word * piece * float64(l.Outputs*l.ActivationPlanes*d.Pieces))
+	w := c.Word
+	if bits == WordChannels {
+		w = word(t, l)
+	}
+	made := Estimate(w * piece * float64(l.Outputs*l.ActivationPlanes*d.Pieces))
 	if bits == WordChannels {
 		level := narrow.Whole
 		if l.Grouped {
 			level = 1
 		}
-		return popcounts(t, l, d.Words, counted(t, l), level) + made
+		return popcounts(t, l, d.Words, counted(t, l, w), level) + made
 	}
-	each := counted(t, l) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.Grouped) * float64(bits) / WordChannels
+	each := counted(t, l, w) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.Grouped) * float64(bits) / WordChannels
 	lanes := int64(max(1, t.VectorBits/bits))
 	filters := (l.Filters + lanes - 1) / lanes * lanes // vectors are full, or take as long
 	n := float64(l.Outputs * filters * d.Words * l.ActivationPlanes)
@@ -118,11 +122,11 @@ func again(t targets.Target, l Layer) float64 {
 	return float64(rows+l.TapRows-1) / float64(rows)
 }
 
-// counted is what a word costs for one filter. Of groups that are no blocks of filters, as many filters as fill a part of a vector
-// read the same word.
-func counted(t targets.Target, l Layer) float64 {
+// counted is what a word costs for one filter, where one that all filters share costs so much. Of groups that are no blocks of
+// filters, as many filters as fill a part of a vector read the same word.
+func counted(t targets.Target, l Layer, word float64) float64 {
 	c := t.Sums()
-	each := c.Word
+	each := word
 	if l.WeightPlanes > 1 {
 		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
@@ -131,9 +135,17 @@ func counted(t targets.Target, l Layer) float64 {
 		for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
 			same *= 2
 		}
-		each += c.Word * t.WordShares().Scattered / float64(same)
+		each += word * t.WordShares().Scattered / float64(same)
 	}
 	return each
+}
+
+// word is what a Word of 32 bits costs in l.
+func word(t targets.Target, l Layer) float64 {
+	if l.Grouped {
+		return t.Sums().Word * t.WordShares().Grouped
+	}
+	return t.Sums().Word
 }
 
 // popcounts estimates counts of words, each for one filter, and comparisons of the sums, which cost that share of a Level.
@@ -157,7 +169,7 @@ func Dot(t targets.Target, l Layer) Estimate {
 	if !scattered {
 		op *= t.NarrowDot(l.Narrow)
 	}
-	if l.Direct && l.Bytes { // one product a sum: such layers take 0.5 to 0.7 of those of f32, by measurement for rpi3, rpi4 and Zen 5
+	if l.Direct { // one product a sum: such layers take 0.5 to 0.7 of those of f32, by measurement for rpi3, rpi4 and Zen 5
 		op = 0.6 * c.Fma
 	}
 	terms, unpack := multiplied(t, l, op, scattered)
@@ -185,7 +197,7 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 	twice := math.Ceil(float64(l.Cols)/positions) * positions / float64(l.Cols) // the last block of a row overlaps the one before
 	step := (op*vectors*positions + c.Load*vectors + c.Position*positions + c.Step) / (WordChannels * positions)
 	switch {
-	case l.Direct && l.Bytes: // vectors of the input are loaded as those of the weights are
+	case l.Direct: // vectors of the input are loaded as those of the weights are
 		step += c.Load * vectors / WordChannels
 	case scattered: // each lane reads a channel of its own, one position after the other
 		step, twice = op+c.Load+c.Position, 1
