@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -180,4 +181,35 @@ func cycles(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 		return 1e6 * *m.Network.MinMS * *m.GHz, measure.CPU() + ", one thread", nil
 	}
 	return 0, "", fmt.Errorf("cycles of %s are neither measured nor estimated: %w", t.Name, m.Estimate.Why)
+}
+
+// callCycles is what cycles measures on this machine of a kernel that is called and not run.
+func callCycles(ctx context.Context, t targets.Target) (cycles float64, err error) {
+	a, x := measured.Layer{Rows: 4, Cols: 4, In: 32, Out: 32, Kernel: 1, Activations: 1, Weights: 1}.Conv()
+	f, _ := ops.Conv(layout.NewConv(a, x, t, layout.Popcount), ops.Slice{})
+	choice, err := strategy.Default(f, t)
+	if err != nil {
+		return 0, err
+	}
+	u, err := compile.Kernel(ctx, f, choice.Trace, t, compile.KernelOptions{})
+	if err != nil {
+		return 0, err
+	}
+	e, err := u.Open(engine.Options{Threads: 1, Count: true})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	var runs []measure.Timing
+	err = measure.Sample(ctx, measure.Quick(), nil, "", func(warm bool) error {
+		results, err := e.Run(ctx, []engine.Job{{}})
+		if !warm && err == nil {
+			runs = append(runs, measure.Timing{Took: results[0].Counters.Took, GHz: results[0].Counters.GHz})
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return measure.Fastest(runs)[0].Cycles(), nil
 }

@@ -40,9 +40,6 @@ func (s shape) String() string {
 	return fmt.Sprintf("%dx%d, stride %d, %d channels", s.Kernel, s.Kernel, s.Stride, s.Channels)
 }
 
-// rate is proportional to the MACs a cycle of shapes of one kernel and one stride.
-func (s shape) rate() float64 { return float64(s.Channels) / s.Cycles }
-
 // aligned is s with channels that fill words: itself, if they do.
 func (s shape) aligned() shape {
 	return shape{Channels: layout.Words(s.Channels) * layout.WordBits, Kernel: s.Kernel, Stride: s.Stride}
@@ -60,6 +57,7 @@ type report struct {
 	Size    int     `json:"size"`
 	Filters int     `json:"filters"`
 	Bits    int     `json:"bits"`
+	Call    float64 `json:"call,omitempty"` // cycles of a call that runs no stage, which are part of each shape's; 0 where cycles are estimated
 	Shapes  []shape `json:"shapes"`
 }
 
@@ -71,6 +69,12 @@ func (r report) find(s shape) (shape, bool) {
 	}
 	return r.Shapes[i], true
 }
+
+// cycles are those of s itself, without the call.
+func (r report) cycles(s shape) float64 { return max(1, s.Cycles-r.Call) }
+
+// rate is proportional to the MACs a cycle of shapes of one kernel and one stride.
+func (r report) rate(s shape) float64 { return float64(s.Channels) / r.cycles(s) }
 
 // allShapes are those that the report is about, the aligned ones first, since others are compared with them.
 func allShapes() []shape {
@@ -136,6 +140,11 @@ func measureShapes(ctx context.Context, args []string) (err error) {
 	if within > 0 && sample == 0 {
 		sample = len(allShapes())
 	}
+	if t.Native() {
+		if r.Call, err = callCycles(ctx, t); err != nil {
+			return err
+		}
+	}
 	until := time.Now().Add(within)
 	var todo []shape
 	for _, s := range sampled(sample) {
@@ -181,7 +190,7 @@ func (r report) slowerBy(s shape) float64 {
 	if !ok {
 		return 0
 	}
-	return a.rate() / s.rate()
+	return r.rate(a) / r.rate(s)
 }
 
 // floor are the cycles of a layer of s's kernel and stride that are no sums (thresholds, the copy of the input, loops): by how much a layer
@@ -192,14 +201,15 @@ func (r report) floor(s shape) float64 {
 	if s.Word == 0 || !ok || !ok2 || one.Word != s.Word || two.Word != s.Word {
 		return 0
 	}
-	return max(0, 2*one.Cycles-two.Cycles)
+	return max(0, 2*r.cycles(one)-r.cycles(two))
 }
 
 // atBest is slowerBy of a layer like s whose sums took no time.
 func (r report) atBest(s shape) float64 {
-	s.Cycles = r.floor(s)
-	if a, ok := r.find(s.aligned()); ok && s.Cycles > 0 {
-		return a.rate() / s.rate()
+	floor := r.floor(s)
+	if a, ok := r.find(s.aligned()); ok && floor > 0 {
+		s.Cycles = floor + r.Call
+		return r.rate(a) / r.rate(s)
 	}
 	return 0
 }

@@ -38,8 +38,13 @@ func TestShapesText(t *testing.T) {
 	}
 	r := report{Target: "here", Machine: "a machine", Date: "2026-01-02", Size: 28, Filters: 64, Bits: 1}
 	r.Shapes = []shape{at(8, 600), at(16, 900), at(32, 1000), at(70, 1)} // with 96 channels nothing was measured
-	text := shapesText([]report{r})
-	for _, want := range []string{"2 of 756 shapes are compared, 1 are slow", "| 3x3, 1 | 8 | 2.4 | 1.2 | 600 | 50 % | popcount |\n", "| 3x3, 1 | | | 2.4 | | 1.8 |"} {
+	called := r
+	called.Call, called.Shapes = 100, []shape{at(8, 700), at(16, 1000), at(32, 1100), at(70, 101)}
+	if got, want := called.slowerBy(at(8, 700)), r.slowerBy(at(8, 600)); got != want || called.floor(at(8, 700)) != r.floor(at(8, 600)) || called.atBest(at(8, 700)) != r.atBest(at(8, 600)) {
+		t.Errorf("with a call that takes time a shape is slower by %g, not %g", got, want)
+	}
+	text := shapesText([]report{r, called})
+	for _, want := range []string{"A call from Go in which no stage runs takes 100 cycles", "2 of 756 shapes are compared, 1 are slow", "| 3x3, 1 | 8 | 2.4 | 1.2 | 600 | 50 % | popcount |\n", "| 3x3, 1 | | | 2.4 | | 1.8 |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q:\n%s", want, text)
 		}

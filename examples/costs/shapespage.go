@@ -88,6 +88,9 @@ func (r report) section(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n## %s\n\n%s, %s. %dx%d pixels, %d filters, %d bit%s, one thread. %d of %d shapes are compared, %d are slow.\n", r.Target, r.Machine, r.Date,
 		r.Size, r.Size, r.Filters, r.Bits, plural(r.Bits), compared, others(), slow)
+	if r.Call > 0 {
+		fmt.Fprintf(b, "A call from Go in which no stage runs takes %.0f cycles, which are left out.\n", r.Call)
+	}
 	fmt.Fprint(b, "\nThe most by which a shape of a range of channels is slower:\n\n| kernel, stride |")
 	first := 1
 	for _, last := range channelRanges() {
@@ -121,7 +124,7 @@ func (r report) section(b *strings.Builder) {
 	r.kinds(func(kernel, stride int, of []shape) {
 		for _, s := range of {
 			if by := r.slowerBy(s); by > tooSlow {
-				fmt.Fprintf(b, "| %dx%d, %d | %d | %.1f | %s | %.0f | %s | %s |\n", kernel, kernel, stride, s.Channels, by, known("%.1f", r.atBest(s)), s.Cycles, known("%.0f %%", 100*min(1, r.floor(s)/s.Cycles)), s.Algorithm)
+				fmt.Fprintf(b, "| %dx%d, %d | %d | %.1f | %s | %.0f | %s | %s |\n", kernel, kernel, stride, s.Channels, by, known("%.1f", r.atBest(s)), r.cycles(s), known("%.0f %%", 100*min(1, r.floor(s)/r.cycles(s))), s.Algorithm)
 			}
 		}
 	})

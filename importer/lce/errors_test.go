@@ -107,6 +107,8 @@ func badModels() []struct {
 		{"bias of another length", one(tt.Op{Code: 3, OptionType: 1, Options: conv}, x, y2, f32s("w", []int32{1, 1, 1, 2}, 1, 2), f32s("b", []int32{3}, 1, 2, 3))},
 		{"filter of another rank", one(tt.Op{Code: 3, OptionType: 1, Options: conv}, x, y2, f32s("w", []int32{2}, 1, 2))},
 		{"stride 0", one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{}}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},
+		{"stride 0 of a pool of integers", one(tt.Op{Code: 1, OptionType: 5, Options: tt.Table{3: int32(2), 4: int32(2)}},
+			tt.Tensor{Name: "x", Type: tt.I8, Shape: []int32{1, 4, 4, 2}, Scales: []float32{1}, Zeros: []int64{0}}, tt.Tensor{Name: "y", Type: tt.I8, Shape: []int32{1, 2, 2, 2}, Scales: []float32{1}, Zeros: []int64{0}})},
 		{"padding 7", one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{0: int8(7)}}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},
 		{"options of another operator", one(tt.Op{Code: 3, OptionType: 5, Options: tt.Table{}}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},
 		{"fused tanh", one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{1: int32(1), 2: int32(1), 3: int8(4)}}, x, y, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},

@@ -295,7 +295,7 @@ func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
 // integerPool is AVERAGE_POOL_2D of integers; "" if it is none: without padding a convolution of each channel with weights of 1.
 func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
-	if !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
+	if min(p.Strides[0], p.Strides[1]) < 1 || !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
 		return "", nil
 	}
 	x, err := b.integers(0)

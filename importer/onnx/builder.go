@@ -17,34 +17,35 @@ import (
 
 // builder makes the graph.
 type builder struct {
-	file    string
-	model   *pb.ModelProto
-	options importer.Options
-	open    Opener
-	mem     budget
-	order   []int // of the file's nodes
-	ops     ops
-	unknown map[string]*unknownOp // ops that are not supported
-	unread  map[int]bool          // nodes with something wrong, by their place in the file
-	uncut   []*ir.Error           // of those that one may do without
-	sizes   *source.Sizes
-	opset   map[string]int64
-	g       *graph.Builder
-	tensors map[string]*tensor      // by name in the file
-	used    names.Set               // of graph values and nodes, and what the file has
-	wanted  map[string]bool         // the file's outputs
-	readers map[string]bool         // tensors of the file that a node reads
-	counts  map[string]int          // how many of the file's nodes read a tensor
-	behind  *source.Levels          // levels of 8 bits behind floats
-	scaled  map[*graph.Node]*scaled // float layers that could be of integers
-	faults  source.Faults
-	n       *node // the node that is being read
+	file      string
+	model     *pb.ModelProto
+	options   importer.Options
+	open      Opener
+	mem       budget
+	order     []int // of the file's nodes
+	ops       ops
+	unknown   map[string]*unknownOp // ops that are not supported
+	unread    map[int]bool          // nodes with something wrong, by their place in the file
+	uncut     []*ir.Error           // of those that one may do without
+	sizes     *source.Sizes
+	opset     map[string]int64
+	g         *graph.Builder
+	tensors   map[string]*tensor           // by name in the file
+	used      names.Set                    // of graph values and nodes, and what the file has
+	wanted    map[string]bool              // the file's outputs
+	readers   map[string]bool              // tensors of the file that a node reads
+	counts    map[string]int               // how many of the file's nodes read a tensor
+	behind    *source.Levels               // levels of 8 bits behind floats
+	scaled    map[*graph.Node]*scaled      // float layers that could be of integers
+	constants map[*graph.Node]*quantParams // what constant operands of float sums and products were made of
+	faults    source.Faults
+	n         *node // the node that is being read
 }
 
 func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
-		readers: map[string]bool{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+		readers: map[string]bool{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {
 		return b.emit(op, attrs, nil, in...)
 	})

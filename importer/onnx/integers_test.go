@@ -71,6 +71,7 @@ func TestIntegerErrors(t *testing.T) {
 		{"unsupported reader", newIntegers().node("com.microsoft:QLinearReduceMean x s z s z -> y")},
 		{"a constant part of another type", newIntegers().small("c", dtInt8, 3, 1, 3, 8, 8).node("com.microsoft:QLinearConcat s z x s z c s z -> y", "axis", 1)},
 		{"a softmax of other parameters", newIntegers().node("QLinearConv x s z w s t s z -> a").node("com.microsoft:QLinearSoftmax a s u s z -> y", "opset", 17)},
+		{"an op of another domain", newIntegers().node("other:QLinearConv x s z w s t s z -> y")},
 		{"half a part", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s -> y", "axis", 1)},
 		{"no axis", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s z -> y")},
 		{"other parameters of a part", newIntegers().node("com.microsoft:QLinearConcat s z x s z x s u -> y", "axis", 1)},

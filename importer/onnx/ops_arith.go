@@ -43,7 +43,13 @@ func one(t *tensor, err error) ([]*tensor, error) { return []*tensor{t}, err }
 
 // lowerBinary makes add, sub, mul or div of two operands, of which one may be constant.
 func lowerBinary(op string) func(n *node) ([]*tensor, error) {
-	return func(n *node) ([]*tensor, error) { return one(n.b.binary(op, n.in[0], n.in[1])) }
+	return func(n *node) ([]*tensor, error) {
+		y, err := n.b.binary(op, n.in[0], n.in[1])
+		if err == nil {
+			n.b.constantOf(y.value, n.in[0], n.in[1])
+		}
+		return one(y, err)
+	}
 }
 
 // binary is x op y, broadcast as numpy does.

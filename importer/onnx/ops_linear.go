@@ -220,13 +220,14 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 			return &quantParams{dt: dt, scale: 1}, nil
 		default:
 			at, ok := paramsAt(p, reached)
-			if !ok && b.ops.find(p.GetDomain(), p.GetOpType()) == nil {
+			op := b.ops.find(p.GetDomain(), p.GetOpType())
+			if op == nil { // which reading it says
 				return &quantParams{dt: dt, scale: 1}, nil
 			}
 			if !ok {
 				break
 			}
-			n := &node{NodeProto: p, b: b, op: b.ops.find(p.GetDomain(), p.GetOpType())}
+			n := &node{NodeProto: p, b: b, op: op}
 			n.name(i)
 			for _, in := range p.Input {
 				t := b.tensors[in]

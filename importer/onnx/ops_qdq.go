@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -30,6 +31,57 @@ type scaled struct {
 
 // sumsOf remembers that value v, floats, is made by a layer that could be one of integers.
 func (b *builder) sumsOf(v *graph.Value, s *scaled) { b.scaled[b.g.Producer(v.Name)] = s }
+
+// constantOf remembers that v, floats, is made of a constant that DequantizeLinear made, with one scale for all elements.
+func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
+	for _, t := range operands {
+		if t.konst == nil || t.konst.from == nil || t.konst.from.scale.len() != 1 {
+			continue
+		}
+		of := t.konst.from
+		q := &quantParams{dt: of.ints.dt, scale: float32(of.scale.at(0))}
+		if of.zero != nil {
+			q.zero = int(of.zero.i[0])
+		}
+		p := b.g.Producer(v.Name)
+		for p != nil && p.Op == "reshape" {
+			p = b.g.Producer(p.Inputs[0])
+		}
+		if q.dt == dtUint8 || q.dt == dtInt8 {
+			b.constants[p] = q
+		}
+	}
+}
+
+// operands are the levels of both operands of p, a sum or a product, of which one may be a constant with an element for each channel, or more; nil if there are none.
+func (b *builder) operands(p *graph.Node) (x, y *graph.Value, err error) {
+	values, q := b.g.Graph().Values, b.constants[p]
+	var in [2]*graph.Value
+	for k, name := range p.Inputs {
+		in[k] = b.behind.Of(values[name])
+		if c := b.g.Producer(name); in[k] == nil && q != nil && c != nil && c.Op == "constant" {
+			if in[k], err = b.emit("quantize", q.attrs(), nil, values[name]); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	w := p.Weights["b"]
+	if len(p.Inputs) != 1 || in[0] == nil || q == nil || w == nil || len(w.Data) < 2 {
+		return in[0], in[1], nil
+	}
+	shape := append(slices.Repeat([]int{1}, len(in[0].Shape)-1), len(w.Data))
+	c, err := b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: w.Data}})
+	if err != nil {
+		return nil, nil, err
+	}
+	if in[1], err = b.emit("quantize", q.attrs(), nil, c); err != nil {
+		return nil, nil, err
+	}
+	if a, ok := p.Attrs.(*graph.BinaryOpAttrs); ok && a.Reverse {
+		in[0], in[1] = in[1], in[0]
+	}
+	return in[0], in[1], nil
+}
 
 // paramsOf are the parameters of levels of 8 bits.
 func paramsOf(t scalar.LevelType) *quantParams {
@@ -129,14 +181,14 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) (*graph.Value, error) {
 			return nil, nil
 		}
 		return v, nil
-	case (p.Op == "add" || p.Op == "mul") && len(p.Inputs) == 2:
+	case p.Op == "add" || p.Op == "mul":
 		emit := intPair((*builder).intAdd)
 		if p.Op == "mul" {
 			emit = (*builder).intMul
 		}
-		x, y := b.behind.Of(values[p.Inputs[0]]), b.behind.Of(values[p.Inputs[1]])
-		if x == nil || y == nil {
-			return nil, nil
+		x, y, err := b.operands(p)
+		if x == nil || y == nil || err != nil {
+			return nil, err
 		}
 		v, err := emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y)
 		if err != nil {

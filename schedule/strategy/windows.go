@@ -1,9 +1,13 @@
 package strategy
 
 import (
+	"cmp"
+	"slices"
+
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/targets/isa"
 )
 
 // windows stores what a constant has of the window of each position:
@@ -15,9 +19,13 @@ func windows() Strategy {
 		Applies: func(l *Layer) (bool, string) { return l.found, "its output is not looked up" },
 		Knobs: func(l *Layer) []Knob {
 			w := l.out.extent(ir.Col)
+			written := cost.Tile(w, cost.LookedUp)
+			if i := l.levels(); i != nil {
+				written = i.Positions
+			}
 			return []Knob{
 				{tileH, "rows of the output that a thread computes at once", upTo(l.rows()), cost.Rows(l.Target, l.rows(), cost.Any)},
-				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), cost.Tile(w, cost.LookedUp)},
+				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), written},
 				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}, 16},
 			}
 		},
@@ -39,8 +47,39 @@ func buildWindows(b *builder, v Values) {
 	b.pads()
 	_, positions := b.split(col, v[tileW], schedule.TailShift)
 	b.may("parallel %s", outer)
+	if i := b.levels(); i != nil && i.Positions == v[tileW] && b.may("tensorize %s %s", cmp.Or(positions, col), i.Func.Name) {
+		return
+	}
 	b.vectorize(words, v[lanes])
 	if positions != "" {
 		b.unroll(b.find(positions))
 	}
+}
+
+// levels is the instruction that looks up levels of neighbouring positions, each by a word of the input of one plane, nil where there is none or a row has fewer positions.
+func (l *Layer) levels() *isa.Instr {
+	var table, stride int
+	ir.Walk(l.Func.Body, func(s ir.Stmt) bool {
+		st, ok := s.(*ir.Store)
+		if !ok || st.Buf != l.out.buf {
+			return true
+		}
+		for _, ld := range loads(st.Val) {
+			switch of := l.Func.Buffers()[ld.Buf]; {
+			case len(of.Shape) == 3: // entries, planes, words
+				table = of.Shape[0]
+			case len(of.Shape) == 5: // the input
+				stride = int(coefficients(ld.Idx[3])[l.out.loop(ir.Col)])
+			}
+		}
+		return true
+	})
+	found := isa.Query(isa.LookUpLevels, l.Target)
+	k := slices.IndexFunc(found, func(i isa.Instr) bool {
+		return i.Lanes == l.out.extent(ir.Word) && i.Words == table && i.Stride == stride && i.Positions <= l.out.extent(ir.Col)
+	})
+	if k < 0 {
+		return nil
+	}
+	return &found[k]
 }

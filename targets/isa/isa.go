@@ -48,6 +48,8 @@ const (
 	LookUpRow
 	// Tables makes tables for LookUp: t[g, e] is what group g of the channels in words counts against e.
 	Tables
+	// LookUpLevels is y[p, q] = t[x[Stride*p], q] for several positions: what a table has of the bits of each, in words q.
+	LookUpLevels
 )
 
 // Instr is an instruction, what it needs, and what a schedule chooses by.
@@ -62,9 +64,10 @@ type Instr struct {
 	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type  ir.Type // of what is written
 	// Positions and Taps are those of XorCountRow, along a row, and Positions and Groups those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
-	Positions, Taps, Groups int
-	Copies                  bool // each word of activations is there once for each filter of a register (schedule.Replicate)
-	Wide                    bool // weights are loaded two registers at a time
+	// LookUpLevels has Positions, whose bits are words that are Stride apart.
+	Positions, Taps, Groups, Stride int
+	Copies                          bool // each word of activations is there once for each filter of a register (schedule.Replicate)
+	Wide                            bool // weights are loaded two registers at a time
 	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
 	Bounded bool
 	// Halves says that an entry has two sums, of half a byte each, for positions of both halves of a row: acc has those side by side.
@@ -79,7 +82,7 @@ func All() []Instr { return slices.Concat(byArch()["x86_64"], byArch()["aarch64"
 
 // byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of. What it gives is not to be changed.
 var byArch = sync.OnceValue(func() map[string][]Instr {
-	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables())}
+	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables(), x86Levels())}
 	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
 		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
 	}

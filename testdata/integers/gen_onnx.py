@@ -280,6 +280,15 @@ for dtype in [np.uint8, np.int8]:
     n.done(n("QLinearAdd", n.const(n.weights(64, dtype=dtype), dtype), n.f(0.02), n.const(low + 50, dtype), x, n.f(0.04), n.const(low + 90, dtype),
              n.f(0.05), n.const(low + 110, dtype), domain="com.microsoft"))
 
+    n = Net("qdq_constants_" + kind, 81)  # the bias behind a MatMul, and factors of channels
+    x = n.input(dtype, 2, 6, 32)
+    w = n("DequantizeLinear", n.const(n.weights(32, 24), np.int8), n.f(0.01), n.const(0, np.int8))
+    x = n.dequantize(n.quantize(n("MatMul", n.dequantize(x, 0.0213, low + 101, dtype), w), 0.05, low + 120, dtype), 0.05, low + 120, dtype)
+    x = n("Add", n.dequantize(n.const(n.weights(24, dtype=dtype), dtype), 0.0151, low + 3, dtype), x)
+    x = n.dequantize(n.quantize(x, 0.06, low + 110, dtype), 0.06, low + 110, dtype)
+    x = n("Mul", x, n.dequantize(n.const(n.weights(1, 6, 1, dtype=dtype), dtype), 0.0151, low + 99, dtype))
+    n.done(n.quantize(x, 0.05, low + 128, dtype))
+
     n = Net("qaverage_ceil_" + kind, 79)
     n.done(linear(n, "QLinearAveragePool", n.input(dtype, 2, 6, 13, 12), 0.0213, low + 101, 0.0151, low + 90, dtype, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1))
 

@@ -68,6 +68,8 @@ func function(i isa.Instr, inOrder bool) Function {
 			return arm64Tables(i)
 		}
 		return tables(i)
+	case isa.LookUpLevels:
+		return levels(i)
 	case isa.DotPairs:
 		if i.Arch == "x86_64" {
 			return multiplyAddPairs(i)

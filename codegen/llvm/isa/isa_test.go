@@ -103,6 +103,7 @@ func TestAssembly(t *testing.T) {
 		"neon_uadalp_u16_x":         {"uadalp\tv"},
 		"neon_uadalp_u16_bytes_x":   {"uadalp\tv", "ldp\tq", "stp\tq"},
 		"avx512_lookup64_":          {"vpermb", "vpaddb"},
+		"avx512_levels":             {"vperm", "zmm"},
 		"avx512_lookup16_":          {"vbroadcasti32x4", "vpshufb", "vpaddb"},
 		"avx2_lookup16_":            {"vbroadcasti128", "vpshufb", "vpaddb"},
 		"neon_lookup16_":            {"tbl\tv"},
