@@ -58,7 +58,7 @@ func gap(ctx context.Context, args []string) error {
 		f.StringVar(&only, "only", ".", "kernels that are searched now, NETWORK:LAYER, a regular expression; of others what is known counts")
 		f.BoolVar(&s.asItIs, "known", false, "search nothing: measure no more than default schedules, and compare them with what is known")
 		f.StringVar(&s.algorithms, "by", "", "algorithm of the layers, instead of the cheapest by estimate")
-		f.StringVar(&out, "out", "", "write NAME.json and NAME.md, where targets that are not named keep what they have")
+		f.StringVar(&out, "out", "", "write NAME.json and NAME.md, where targets and layers that are not named keep what they have")
 	}, args)
 	if err != nil {
 		return err
@@ -69,12 +69,13 @@ func gap(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	if len(networks) == 0 {
-		networks = gapNetworks()
-	}
 	old, err := readGaps(out)
 	if err != nil {
 		return err
+	}
+	everything := len(networks) == 0
+	if everything {
+		networks = gapNetworks()
 	}
 	for _, name := range strings.Split(on, ",") {
 		t, err := targets.Lookup(name)
@@ -82,7 +83,9 @@ func gap(ctx context.Context, args []string) error {
 			return err
 		}
 		found, err := s.target(ctx, t, networks)
-		old = slices.DeleteFunc(old, func(k kernelGap) bool { return k.Target == name })
+		old = slices.DeleteFunc(old, func(k kernelGap) bool {
+			return k.Target == name && (everything || slices.ContainsFunc(found, k.shares))
+		})
 		old = append(old, found...)
 		for _, k := range sortedGaps(found) {
 			fmt.Println(k)

@@ -43,6 +43,11 @@ func pointOf(r records.Record) point {
 // over is by how much of the best the default costs more.
 func (k kernelGap) over() float64 { return k.Default.Cost/k.Best.Cost - 1 }
 
+// shares says that a layer has both kernels, or had one and has the other now.
+func (k kernelGap) shares(other kernelGap) bool {
+	return slices.ContainsFunc(k.Layers, func(l string) bool { return slices.Contains(other.Layers, l) })
+}
+
 // differs lists what the best schedule has otherwise than the default one.
 func (k kernelGap) differs() string {
 	var out []string
