@@ -201,8 +201,9 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 }
 
 // lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, or for positions of both halves of rows on any.
+// A single position, or a half of one, has no loop that an instruction could take.
 func (l *Layer) lookUpRows() []isa.Instr {
-	if !l.Target.InOrder && !l.halves() || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
+	if !l.Target.InOrder && !l.halves() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
 		return nil
 	}
 	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {

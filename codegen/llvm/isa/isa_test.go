@@ -112,6 +112,7 @@ func TestAssembly(t *testing.T) {
 		"neon_lookup16_halves_row_": {"tbl\tv", "add\tv", "usra\tv", "uaddw2\tv", "ld1\t{ v", "stp\tq"},
 		"neon_lookup32_":            {"ld1\t{ v", "tbl\tv"},
 		"neon_tables16_":            {"dup\tv", "eor\tv", "cnt\tv"},
+		"neon_tables16_halves_":     {"shl\tv", "orr\tv", "ldr\tq"},
 		"neon_tables32_":            {"ldp\tq", "stp\tq"},
 		"avx512_tables64_":          {"vpmultishiftqb", "vpopcntb", "vpermb"},
 		"avx512_tables16_":          {"vpshufb", "zmm"},
