@@ -19,7 +19,7 @@ func TestNarrowHalves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for w := 2; w <= 5; w++ {
-		for _, in := range []int{96, 128} {
+		for _, in := range []int{64, 96, 128} {
 			f := testlayer.Integers(pointwise(in, 64, 2), m, layout.Table4Halves, ir.Unipolar, 2, 1, 7, w, ops.Slice{})
 			if _, err := strategy.Default(f, m); err != nil {
 				t.Error(fmt.Errorf("width %d, %d channels: %w", w, in, err))

@@ -279,7 +279,8 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 
 // apartByBlocks says that the sums of a block of filters lie together, as an instruction has them.
 func (b *tableBuilder) apartByBlocks() bool {
-	return b.v[ordered] == 1 && b.halves() && b.v[filters] < b.sum.extent(ir.Channel)
+	whole := b.v[ordered] == 1 || b.v[filters] > 1 && b.v[kept] == 0 && b.sumBits() <= ir.U8.Bits() // no sums of bytes of a block alone are added to it
+	return whole && b.halves() && b.v[filters] < b.sum.extent(ir.Channel)
 }
 
 // packTables brings the tables of a run of groups of neighbouring pixels together, as an instruction for several positions has them.
