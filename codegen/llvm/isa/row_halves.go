@@ -31,18 +31,13 @@ type halvesRow struct {
 	inOrder bool
 	ones    []count // of which the word is a table, and the sum that of bytes
 	left    []int   // look-ups that are to be added to each sum
-	loads   []rowLoad
-	uses    map[rowLoad]int
 
-	weights, tables, found, wide registers
-	starts                       *arm64Addresses
-	register                     map[rowLoad]int
-	ready                        map[rowLoad]int
+	reads       *rowReads
+	found, wide registers
 
 	under            []lookUpUnderWay // oldest first
 	second           bool             // the oldest is added, but for its upper halves
 	begun, now, slot int
-	nextLoad         int
 
 	ended []endedSum       // whose halves are to be taken apart
 	still []wideSum        // bytes that are to be added to memory
@@ -85,27 +80,14 @@ func (r *halvesRow) list() {
 // newHalvesRow is a row of which nothing has been ordered.
 func newHalvesRow(i isa.Instr, inOrder bool) *halvesRow {
 	r := &halvesRow{
-		i: i, inOrder: inOrder, left: make([]int, i.Positions*i.Lanes/16),
-		uses: map[rowLoad]int{}, register: map[rowLoad]int{}, ready: map[rowLoad]int{}, busy: map[int]struct{}{},
-		weights: registers{run(0, halvesWeights)}, tables: registers{run(halvesWeights, halvesTables)},
+		i: i, inOrder: inOrder, left: make([]int, i.Positions*i.Lanes/16), busy: map[int]struct{}{},
 		found: registers{run(halvesWeights+halvesTables, halvesFound)}, wide: registers{run(halvesSixteen+1, halvesWide)},
 	}
 	r.list()
 	for _, o := range r.ones {
 		r.left[o.sum]++
-		for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
-			if r.uses[p]++; r.uses[p] == 1 {
-				r.loads = append(r.loads, p)
-			}
-		}
 	}
-	r.starts = newArm64Addresses(slices.Clone(r.loads), func(p rowLoad, register int) {
-		of := 1
-		if p.weights {
-			of = 2
-		}
-		r.line("add x%d, $%d, #%d", register, of, p.at)
-	})
+	r.reads = newRowReads(r.ones, registers{run(0, halvesWeights)}, registers{run(halvesWeights, halvesTables)}, 1, r.line)
 	return r
 }
 
@@ -134,27 +116,14 @@ func (r *halvesRow) order() {
 
 // load begins the next load, if there are registers for it: of weights or tables, or else of sums.
 func (r *halvesRow) load() {
-	if r.now < r.nextLoad {
+	if r.reads.load(r.now) || r.now < r.reads.next || len(r.still) == 0 {
 		return
 	}
-	if len(r.loads) > 0 {
-		p, from := r.loads[0], &r.tables
-		if p.weights {
-			from = &r.weights
+	if len(r.reads.pending) == 0 { // what is free of theirs is not needed any more
+		for _, weights := range []bool{true, false} {
+			r.wide.free = append(r.wide.free, r.reads.free[weights].free...)
+			r.reads.free[weights].free = nil
 		}
-		if k, ok := from.take(p.size); ok {
-			r.line("ld1 {v%d.16b, v%d.16b}, [x%d]", k, k+1, r.starts.take(p))
-			r.register[p], r.loads, r.nextLoad = k, r.loads[1:], r.now+loadsApart
-			r.ready[p] = r.now + arm64PairLatency
-			return
-		}
-	}
-	if len(r.still) == 0 {
-		return
-	}
-	if len(r.loads) == 0 { // what is free of theirs is not needed any more
-		r.wide.free = append(r.wide.free, slices.Concat(r.weights.free, r.tables.free)...)
-		r.weights.free, r.tables.free = nil, nil
 	}
 	k, ok := r.wide.take(2)
 	if !ok {
@@ -164,7 +133,7 @@ func (r *halvesRow) load() {
 	w.pair = k
 	r.line("ldp q%d, q%d, [$0, #%d]", k, k+1, w.at)
 	w.ready = max(w.ready, r.now+arm64PairLatency)
-	r.still, r.wides, r.nextLoad = r.still[1:], append(r.wides, w), r.now+loadsApart
+	r.still, r.wides, r.reads.next = r.still[1:], append(r.wides, w), r.now+loadsApart
 }
 
 // widen writes the next operation that brings sums of bytes to memory, if one can begin.
@@ -248,10 +217,8 @@ func (r *halvesRow) begin() bool {
 		return false
 	}
 	o := r.ones[r.begun]
-	for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
-		if at, ok := r.ready[p]; !ok || at > r.now {
-			return false
-		}
+	if !r.reads.there(o, r.now) {
+		return false
 	}
 	to := r.bytes(o.sum)
 	if r.left[o.sum] == r.i.Groups && !slices.ContainsFunc(r.under, func(u lookUpUnderWay) bool { return u.sum == o.sum }) { // the first of the sum
@@ -268,20 +235,9 @@ func (r *halvesRow) begin() bool {
 		}
 		to = k
 	}
-	r.line("tbl v%d.16b, {v%d.16b}, v%d.16b", to, r.register[o.word.rowLoad]+o.word.part, r.register[o.weights.rowLoad]+o.weights.part)
+	r.reads.lookUp(o, fmt.Sprintf("v%d", to))
 	r.under = append(r.under, lookUpUnderWay{o.sum, to, r.now + arm64Latency})
 	r.begun++
-	for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
-		from := &r.tables
-		if p.weights {
-			from = &r.weights
-		}
-		if r.uses[p]--; r.uses[p] == 0 {
-			for k := range p.size {
-				from.release(r.register[p] + k)
-			}
-		}
-	}
 	return true
 }
 

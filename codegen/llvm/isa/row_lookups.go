@@ -16,27 +16,19 @@ const (
 	lookUpWeights = 4
 	lookUpTables  = 8 // a pair for each position
 	lookUpFound   = 4
-	loadsApart    = 2 // cycles
 )
 
 // lookUpRow is a row that is being put in order.
 type lookUpRow struct {
 	ones  []count // of which the word is a table: sum += word[weights]
 	sums  int
-	loads []rowLoad // pairs, in the order of their first use
-	uses  map[rowLoad]int
-
-	free     map[bool]*registers // of weights, or not
-	found    registers
-	starts   *arm64Addresses
-	register map[rowLoad]int
-	ready    map[rowLoad]int
+	reads *rowReads
+	found registers
 
 	fresh       map[int]bool
 	under       []lookUpUnderWay // oldest first
 	begun, done int
 	now         int
-	nextLoad    int // when the next load may begin
 
 	lines []string
 }
@@ -72,29 +64,18 @@ func lookUpLines(i isa.Instr, fresh bool) []string {
 
 // newLookUpRow is a row of which nothing has been ordered.
 func newLookUpRow(i isa.Instr, fresh bool) *lookUpRow {
-	r := &lookUpRow{
-		ones: lookUpsOf(i), sums: i.Positions * i.Lanes / 16, uses: map[rowLoad]int{}, register: map[rowLoad]int{}, ready: map[rowLoad]int{}, fresh: map[int]bool{},
-		free:  map[bool]*registers{true: {run(0, lookUpWeights)}, false: {run(lookUpWeights, lookUpTables)}},
-		found: registers{run(lookUpWeights+lookUpTables, lookUpFound)},
-	}
+	r := &lookUpRow{ones: lookUpsOf(i), sums: i.Positions * i.Lanes / 16, fresh: map[int]bool{}, found: registers{run(lookUpWeights+lookUpTables, lookUpFound)}}
 	for s := range r.sums {
 		r.fresh[s] = fresh
 	}
-	for _, o := range r.ones {
-		for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
-			if r.uses[p]++; r.uses[p] == 1 {
-				r.loads = append(r.loads, p)
-			}
-		}
-	}
-	r.starts = newArm64Addresses(r.loads, r.address)
+	r.reads = newRowReads(r.ones, registers{run(0, lookUpWeights)}, registers{run(lookUpWeights, lookUpTables)}, r.sums, r.line)
 	return r
 }
 
 // order writes the lines.
 func (r *lookUpRow) order() {
 	for ; r.done < len(r.ones); r.now++ {
-		r.load()
+		r.reads.load(r.now)
 		if odd := r.now%2 == 1; !odd || !r.add() {
 			r.begin(odd)
 		}
@@ -103,30 +84,6 @@ func (r *lookUpRow) order() {
 
 func (r *lookUpRow) line(format string, args ...any) {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
-}
-
-// address writes the address of p to a register.
-func (r *lookUpRow) address(p rowLoad, register int) {
-	of := r.sums
-	if p.weights {
-		of++
-	}
-	r.line("add x%d, $%d, #%d", register, of, p.at)
-}
-
-// load begins the next load, if there are registers for it.
-func (r *lookUpRow) load() {
-	if len(r.loads) == 0 || r.now < r.nextLoad {
-		return
-	}
-	p := r.loads[0]
-	k, ok := r.free[p.weights].take(p.size)
-	if !ok {
-		return
-	}
-	r.line("ld1 {v%d.16b, v%d.16b}, [x%d]", k, k+1, r.starts.take(p))
-	r.register[p], r.loads, r.nextLoad = k, r.loads[1:], r.now+loadsApart
-	r.ready[p] = r.now + arm64PairLatency
 }
 
 // add adds the oldest that was found.
@@ -150,10 +107,8 @@ func (r *lookUpRow) begin(odd bool) {
 		return
 	}
 	o := r.ones[r.begun]
-	for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
-		if at, ok := r.ready[p]; !ok || at > r.now {
-			return
-		}
+	if !r.reads.there(o, r.now) {
+		return
 	}
 	to := fmt.Sprintf("$%d", o.sum)
 	if r.fresh[o.sum] {
@@ -170,15 +125,8 @@ func (r *lookUpRow) begin(odd bool) {
 		to = fmt.Sprintf("v%d", k)
 		r.under = append(r.under, lookUpUnderWay{o.sum, k, r.now + arm64Latency})
 	}
-	r.line("tbl %s.16b, {v%d.16b}, v%d.16b", to, r.register[o.word.rowLoad]+o.word.part, r.register[o.weights.rowLoad]+o.weights.part)
+	r.reads.lookUp(o, to)
 	r.begun++
-	for _, p := range []rowLoad{o.word.rowLoad, o.weights.rowLoad} {
-		if r.uses[p]--; r.uses[p] == 0 {
-			for k := range p.size {
-				r.free[p.weights].release(r.register[p] + k)
-			}
-		}
-	}
 }
 
 // lookUps is the function of isa.LookUpRow.
