@@ -52,8 +52,11 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	return ""
 }
 
-// MaxHalf is the largest count of two that an entry has.
-const MaxHalf = 15
+// MaxHalf is the largest count of two that an entry has, and HalfBits its width.
+const (
+	MaxHalf  = cost.MaxHalf
+	HalfBits = cost.HalfBits
+)
 
 // lacksHalves says why the counts of so many channels cannot be looked up for both halves of a row at once, where they can be for one position; "" if they can.
 func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {

@@ -27,16 +27,13 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 		if last := shape[2] - 1 + c.half()*c.SW; last >= x.Shape[3] { // the second half of the row has a position less
 			there[2] = ir.Bin(ir.Min, there[2], ir.Int(x.Shape[3]-1))
 		}
-		count = add(count, ir.Bin(ir.Shl, c.entry(x, there), ir.Const(ir.U8, halfBits)))
+		count = add(count, ir.Bin(ir.Shl, c.entry(x, there), ir.Const(ir.U8, layout.HalfBits)))
 	}
 	c.bufs = append(c.bufs, tb)
 	at := append(append([]ir.Expr{}, i[:3]...), add(mul(i[3], ir.Int(t.PerChunk)), i[4]), i[5])
 	c.nests = append(c.nests, ir.Nest(ls, set(tb, count, at...)))
 	return tb
 }
-
-// halfBits is the width of a count of two that an entry has.
-const halfBits = 4
 
 // half is the number of positions of the first half of a row, which has one more than the second where the row has an odd number.
 func (c *conv) half() int { return (c.ow + 1) / 2 }
@@ -88,7 +85,7 @@ func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
 	h, w := c.pixel(i[1], i[2], tap[0], tap[1])
 	found := c.lookUp(x, ir.At(wt, append(slices.Clone(tap), i[len(i)-1])...), i[0], h, w, tap[2])
 	if c.Tables.Halves {
-		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, halfBits))), ir.Const(ir.U8, layout.MaxHalf))
+		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))), ir.Const(ir.U8, layout.MaxHalf))
 	}
 	acc := buf("acc", t, shape...)
 	c.bufs = append(c.bufs, acc)

@@ -231,7 +231,7 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	outputs := l.Outputs
 	if halves {
 		outputs += outputs / l.Cols * (l.Cols % 2)
-		if l.Strided || l.Mean || l.Filters%WordChannels != 0 || groups%8 != 0 && groups%12 != 0 || l.Taps*groups*maxHalf < MaxByte { // no instruction looks up a run of groups
+		if l.Strided || l.Mean || l.Filters%WordChannels != 0 || groups%8 != 0 && groups%12 != 0 || l.Taps*groups*MaxHalf < MaxByte { // no instruction looks up a run of groups
 			each = kind.One
 		}
 		if l.ActivationPlanes == 1 { // is counted in less, which Word, older than short sums, does not tell: 3x3, 14x14x256 on rpi3 in 3.2 million cycles, where look-ups take 3.9
@@ -248,8 +248,11 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	return Estimate(float64(outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
 }
 
-// maxHalf is the largest count of two that an entry has.
-const maxHalf = 15
+// MaxHalf is the largest count of two that an entry has, half a byte each.
+const MaxHalf = 1<<HalfBits - 1
+
+// HalfBits is the width of such a count.
+const HalfBits = 4
 
 // TableWindow estimates levels that are looked up for whole windows.
 func TableWindow(t targets.Target, l Layer) Estimate {

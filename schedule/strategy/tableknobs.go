@@ -9,6 +9,7 @@ import (
 	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule/cost"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -101,7 +102,7 @@ type tableDefaults struct {
 // tableDefaults chooses among numbers of filters for which there are instructions, tiles, and ways to keep sums, by what a row costs; most
 // look-ups fit a byte.
 func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
-	keeps, target := l.keeps(), l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves())
+	keeps, target := l.keeps(), l.lookupCosts()
 	if instrs == nil {
 		instrs, target.Stored = []int{1}, 0
 	}
@@ -171,7 +172,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 // orderedDefaults is d, which costs so much, or what costs less by an instruction for runs of groups.
 func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least float64) tableDefaults {
 	all, taps, w := l.sum.extent(ir.Channel), l.sum.extent(ir.TapCol), l.sum.extent(ir.Col)
-	stored := l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves()).Stored
+	stored := l.lookupCosts().Stored
 	for _, i := range l.lookUpRows() {
 		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 && !i.Halves || i.Positions > w || i.Groups > most || all%i.Lanes != 0 {
 			continue
@@ -198,6 +199,11 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 		}
 	}
 	return d
+}
+
+// lookupCosts are what the layer's look-ups cost on its target.
+func (l *Layer) lookupCosts() targets.LookupCosts {
+	return l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves())
 }
 
 // lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, or for positions of both halves of rows on any.
