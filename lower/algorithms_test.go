@@ -45,18 +45,26 @@ func parsed(t *rapid.T, text []byte) *graph.Graph {
 
 // TestAlgorithmsAgree: whatever algorithms that apply the layers of a network get, and wherever its levels are packed, it gives the same bits.
 func TestAlgorithmsAgree(t *testing.T) {
-	choices := map[layout.Algorithm]int{}
+	choices, groups := map[layout.Algorithm]int{}, map[layout.Algorithm]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "network")
-		if rapid.IntRange(0, 3).Draw(t, "few bits") == 0 {
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		case 0:
 			agree(t, fewBits(t, seed), seed, choices)
-		} else {
+		case 1:
+			agree(t, grouped(t, seed), seed, groups)
+		default:
 			agree(t, fused(t, seed), seed, choices)
 		}
 	})
 	for _, a := range layout.Algorithms() {
 		if choices[a] == 0 {
 			t.Errorf("no layer had the choice of %s", a)
+		}
+	}
+	for _, a := range []layout.Algorithm{layout.Table4, layout.Table5, layout.Table6, layout.Table4Halves} {
+		if groups[a] == 0 {
+			t.Errorf("no layer of groups had the choice of %s", a)
 		}
 	}
 }
@@ -143,6 +151,32 @@ func fewBits(t *rapid.T, seed uint64) *graph.Graph {
 	quantize(3)
 	text, err := json.Marshal(m{"format": "ripc.model/1", "name": "n", "weights": m{"init": "random", "seed": seed % 1000}, "nodes": nodes, "outputs": []string{last},
 		"inputs": []m{{"name": "x", "dtype": "f32", "shape": []int{between(t, 1, 2, "batch"), between(t, 9, 16, "h"), between(t, 9, 20, "w"), in}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, text)
+}
+
+// grouped is a layer of groups whose channels may have tables of their own, in one word or in several, and whose filters may fill registers.
+func grouped(t *rapid.T, seed uint64) *graph.Graph {
+	type m = map[string]any
+	n := between(t, 2, 4, "groups")
+	in := n * rapid.SampledFrom([]int{4, 5, 6, 8, 12, 20, 24, 32, 48, 64}).Draw(t, "channels")
+	levels := func(name string) m {
+		return m{"bits": between(t, 1, 3, name+" bits"), "encoding": rapid.SampledFrom([]string{"unipolar", "bipolar", "bipolar_inv"}).Draw(t, name), "scale": 0.5}
+	}
+	nodes := []m{
+		{"name": "x_bits", "op": "quantize", "inputs": []string{"x"}, "attrs": levels("input")},
+		{"name": "c", "op": "bitserial_conv2d", "inputs": []string{"x_bits"}, "attrs": m{"filters": n * rapid.SampledFrom([]int{1, 5, 8, 16, 32, 48}).Draw(t, "filters"), "groups": n,
+			"kernel": []int{between(t, 1, 3, "kh"), between(t, 1, 3, "kw")}, "strides": []int{1, between(t, 1, 2, "sw")}, "padding": rapid.SampledFrom([]string{"same", "valid"}).Draw(t, "padding"),
+			"pad_value": rapid.SampledFrom([]string{"one", "zero"}).Draw(t, "pad")}},
+		{"name": "b", "op": "batch_norm", "inputs": []string{"c"}},
+	}
+	if rapid.Bool().Draw(t, "levels") {
+		nodes = append(nodes, m{"name": "q", "op": "quantize", "inputs": []string{"b"}, "attrs": levels("output")})
+	}
+	text, err := json.Marshal(m{"format": "ripc.model/1", "name": "n", "weights": m{"init": "random", "seed": seed % 1000}, "nodes": nodes, "outputs": []string{nodes[len(nodes)-1]["name"].(string)},
+		"inputs": []m{{"name": "x", "dtype": "f32", "shape": []int{1, between(t, 3, 5, "h"), between(t, 3, 6, "w"), in}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package targets
 
 // LookupCosts are what counts by table cost, in cycles: Lookup is for one filter and one group, where an instruction looks up for Lanes
-// filters at once, One where none does; Widen for adding the bytes of a filter's look-ups to its sum, Sum for each sum, which is kept
+// filters at once, One where none does; for fewer filters, down to Least, registers that are full cost Fewer times as much, since fewer share a table. Widen is for adding the bytes of a filter's look-ups to its sum, Sum for each sum, which is kept
 // in memory; Table for a table and Plane for what each plane of the activations adds to that; Level what a comparison of the sums, which are of 8
 // or 16 bits, costs as a share of a SumCosts.Level. Kept says that all sums of a block of filters should stay in registers, not only those
 // of bytes: tables are read from memory beside a look-up, so that fewer filters may share one, and storing sums costs more than that. Stored,
@@ -10,7 +10,8 @@ package targets
 // says that layers that write the mean of all positions should look up as others do: threads share few blocks of their filters then, and
 // on Arm nothing is gained (conv10 of SqueezeNet with 2 bits: 7.1 million estimated cycles on rpi3 either way).
 type LookupCosts struct {
-	Lanes                                        int
+	Lanes, Least                                 int
+	Fewer                                        float64
 	Lookup, One, Widen, Sum, Table, Plane, Level float64
 	Stored                                       float64
 	Kept, Mean                                   bool
@@ -29,19 +30,19 @@ func (t Target) Lookups(channels int, halves bool) LookupCosts {
 	case channels == 4 && t.Arch == "aarch64" && t.Has("neon"):
 		switch t.MeasuredOn() {
 		case rpi3().Name:
-			return LookupCosts{Lanes: 32, Lookup: 0.24, One: 6, Widen: 1, Sum: 0.5, Table: 6, Plane: 4, Level: 0.5, Stored: 8}
+			return LookupCosts{Lanes: 32, Least: 16, Fewer: 1.2, Lookup: 0.24, One: 6, Widen: 1, Sum: 0.5, Table: 6, Plane: 4, Level: 0.5, Stored: 8}
 		case rpi5().Name:
-			return LookupCosts{Lanes: 32, Lookup: 0.073, One: 3, Widen: 0.53, Sum: 0.2, Table: 2, Plane: 1.5, Level: 0.5, Stored: 8}
+			return LookupCosts{Lanes: 32, Least: 16, Fewer: 1.2, Lookup: 0.073, One: 3, Widen: 0.53, Sum: 0.2, Table: 2, Plane: 1.5, Level: 0.5, Stored: 8}
 		}
-		return LookupCosts{Lanes: 32, Lookup: 0.13, One: 4, Widen: 0.29, Sum: 0.2, Table: 3, Plane: 2, Level: 0.5, Stored: 8} // tbl takes three operations
+		return LookupCosts{Lanes: 32, Least: 16, Fewer: 1.2, Lookup: 0.13, One: 4, Widen: 0.29, Sum: 0.2, Table: 3, Plane: 2, Level: 0.5, Stored: 8} // tbl takes three operations
 	case channels == 5 && t.MeasuredOn() == rpi5().Name: // a table of two registers costs nothing more there; of other cores that is not known (see RATIONALE)
-		return LookupCosts{Lanes: 32, Lookup: 0.075, One: 3, Widen: 0.45, Sum: 1, Table: 2, Plane: 3, Level: 0.5, Stored: 8, Kept: true}
+		return LookupCosts{Lanes: 32, Least: 16, Fewer: 1.2, Lookup: 0.075, One: 3, Widen: 0.45, Sum: 1, Table: 2, Plane: 3, Level: 0.5, Stored: 8, Kept: true}
 	case channels == 6 && t.Has("avx512vbmi") && t.Has("avx512bitalg"):
-		return LookupCosts{Lanes: 64, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.01, Table: 0.6, Plane: 0.3, Level: 0.2, Kept: true, Mean: true}
+		return LookupCosts{Lanes: 64, Least: 32, Fewer: 1, Lookup: 0.009, One: 3, Widen: 0.025, Sum: 0.01, Table: 0.6, Plane: 0.3, Level: 0.2, Kept: true, Mean: true}
 	case channels == 4 && t.Has("avx512bw"):
-		return LookupCosts{Lanes: 64, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3, Level: 0.5, Mean: true}
+		return LookupCosts{Lanes: 64, Least: 32, Fewer: 1, Lookup: 0.0105, One: 3, Widen: 0.025, Sum: 0.12, Table: 0.6, Plane: 0.3, Level: 0.5, Mean: true}
 	case channels == 4 && t.Has("avx2"):
-		return LookupCosts{Lanes: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5, Mean: true}
+		return LookupCosts{Lanes: 32, Least: 32, Lookup: 0.02, One: 3, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5, Mean: true}
 	}
 	return LookupCosts{Lanes: 1, Lookup: 4, One: 4, Widen: 1, Sum: 1, Table: 30, Plane: 20, Level: 0.5}
 }
@@ -49,7 +50,7 @@ func (t Target) Lookups(channels int, halves bool) LookupCosts {
 // halves are the costs on 64-bit Arm of counts by table of groups of 4 channels where an entry has those of both halves of a row: an instruction adds them to sums in memory. What that takes is little only
 // on a core that works in order; on others it is about what tables or popcounts take.
 func (t Target) halves() LookupCosts {
-	c := LookupCosts{Lanes: 32, One: 6, Sum: 0.5, Table: 6, Plane: 4, Level: 0.5, Stored: 8}
+	c := LookupCosts{Lanes: 32, Least: 32, One: 6, Sum: 0.5, Table: 6, Plane: 4, Level: 0.5, Stored: 8}
 	if t.InOrder {
 		c.Lookup, c.Widen = 0.19, 0.6
 	} else {

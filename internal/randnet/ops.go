@@ -220,8 +220,12 @@ func (b *modelBuilder) many(in int) bool {
 	}
 }
 
-// groups cuts the channels into groups, of one channel each in half of the cases, and gives the number of filters.
+// groups cuts the channels into groups, of one channel each in half of the cases, and gives the number of filters. Few groups may have filters that fill registers.
 func (b *modelBuilder) groups(attrs map[string]any, in, out int) int {
+	if g := b.pick(2, 4); in%(4*g) == 0 && b.r.IntN(2) == 0 {
+		attrs["groups"] = g
+		return g * b.pick(8, 16, 32, 48)
+	}
 	g := 1 + b.r.IntN(in)
 	if b.r.IntN(2) == 0 {
 		g = in

@@ -13,6 +13,7 @@ import (
 type Tables struct {
 	Bits int // channels of a group
 	cost.Groups
+	Each int // tables that a filter looks up in: all that are used, or those of its group's channels
 	most int // what an entry counts
 	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
 	// row read there. So a look-up is for two positions.
@@ -20,7 +21,7 @@ type Tables struct {
 	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
 	// instruction looks up in this way (isa.LookUp).
 	Bounded bool
-	// Weights [KH, KW, Used, Out] are the entries to look up: those of a group are the bits of one weight each, the first
+	// Weights [KH, KW, Each, Out] are the entries to look up: those of a group are the bits of one weight each, the first
 	// channel's lowest.
 	Weights []uint8
 }
@@ -30,7 +31,7 @@ func (t *Tables) Entries() int { return 1 << t.Bits }
 
 // Largest is what a window of f counts at most, as far as the entries tell.
 func (t *Tables) Largest(f *graph.FusedConv) int {
-	return f.KH * f.KW * t.Used * t.most
+	return f.KH * f.KW * t.Each * t.most
 }
 
 // lacksTables says why groups of so many channels do not give the sums of f over x; "" where they do.
@@ -38,8 +39,8 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	switch {
 	case !x.Encoded():
 		return realNumbers
-	case f.GroupCount() > 1:
-		return "its filters read different channels"
+	case f.GroupCount() > 1 && !cost.GroupsOf(f.In, bits).Apart(f.GroupIn(), bits):
+		return fmt.Sprintf("its groups of %d channels have no tables of their own", f.GroupIn())
 	case bits*x.Top() > cost.MaxByte: // entries are bytes
 		return fmt.Sprintf("%d levels count up to %d, and tables hold counts up to %d", bits, bits*x.Top(), cost.MaxByte)
 	}
@@ -75,21 +76,21 @@ func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 // newTables cuts the words of c, whose weights have one plane, into groups.
 func newTables(f *graph.FusedConv, c *Counts, bits int, halves bool) *Tables {
 	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), most: bits * (1<<c.Planes - 1), Halves: halves}
+	t.Each = t.Used / f.GroupCount()
 	if halves { // all that half a byte holds
 		t.most = MaxHalf
 	}
 	if c.Weights == nil {
 		return t
 	}
-	taps, groups := f.KH*f.KW, t.Used
+	taps, groups := f.KH*f.KW, t.Each
 	t.Weights = make([]uint8, taps*groups*f.Out)
 	for tap := range taps {
 		for g := range groups {
 			for o := range f.Out {
 				var chunk uint64
-				for w := range t.Chunk {
-					word := g/t.PerChunk*t.Chunk + w
-					chunk |= uint64(c.Weights[(tap*c.Words+word)*f.Out+o]) << (w * WordBits)
+				for w, first := 0, g/t.PerChunk*t.Chunk; w < min(t.Chunk, c.Words-first); w++ {
+					chunk |= uint64(c.Weights[(tap*c.Words+first+w)*f.Out+o]) << (w * WordBits)
 				}
 				t.Weights[(tap*groups+g)*f.Out+o] = uint8(chunk >> (g % t.PerChunk * bits) & (1<<bits - 1))
 			}

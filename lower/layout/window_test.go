@@ -93,7 +93,7 @@ func TestSources(t *testing.T) {
 		{3200, 32, 32, false},
 		{1024, 64, 32, true},
 	} {
-		f := &graph.FusedConv{KH: 3, KW: 2, In: c.in, Out: c.out, Groups: c.groups, X: graph.Integers{Max: 1, Step: 1}, W: graph.Integers{Min: -1, Max: 1, Step: 2}}
+		f := &graph.FusedConv{KH: 3, KW: 2, SH: 1, SW: 1, In: c.in, Out: c.out, Groups: c.groups, X: graph.Integers{Max: 1, Step: 1}, W: graph.Integers{Min: -1, Max: 1, Step: 2}}
 		x := graph.Value{Shape: []int{1, 9, 9, c.in}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}
 		all := Applying(f, &x)
 		if got := slices.Contains(all, PopcountLanes); got != c.applies || len(all) == 0 {

@@ -164,7 +164,7 @@ func (c *conv) weights() ir.Buffer {
 	k := c.Counts
 	switch {
 	case c.Tables != nil:
-		return constant(c, "wt", ir.U8, c.Tables.Weights, 0, c.KH, c.KW, c.Tables.Used)
+		return constant(c, "wt", ir.U8, c.Tables.Weights, 0, c.KH, c.KW, c.Tables.Each)
 	case c.Dots != nil:
 		return c.byteWeights()
 	case k == nil && c.Sums.Packed != nil:

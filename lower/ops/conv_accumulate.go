@@ -131,7 +131,7 @@ func (c *conv) times(bits ir.Expr) ir.Expr {
 // terms is the number of channels, words or groups of a position that an output channel reads.
 func (c *conv) terms() int {
 	if c.Tables != nil {
-		return c.Tables.Used
+		return c.Tables.Each
 	}
 	if c.Counts != nil {
 		return c.Counts.Words

@@ -26,13 +26,13 @@ func (c *conv) windowAt(n ir.Expr, i []ir.Expr, kh, kw, word ir.Expr) []ir.Expr 
 	h, w := c.pixel(i[1], i[2], kh, kw)
 	switch c.Counts.Counted.Window {
 	case layout.Dense:
-		return append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.groupWord(i[3], word))...)
+		return append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, word))...)
 	case layout.Lanes:
 		return []ir.Expr{n, i[0], h, w, word, i[3]}
 	case layout.DenseLanes:
 		return []ir.Expr{n, i[0], i[1], i[2], word, i[3]}
 	}
-	return []ir.Expr{n, i[0], h, w, c.groupWord(i[3], word)}
+	return []ir.Expr{n, i[0], h, w, c.ofGroup(i[3], c.Counts.Words, word)}
 }
 
 // pixel is the row and column in the padded input of pixel kh, kw of the window at h, w.
@@ -41,16 +41,15 @@ func (c *conv) pixel(h, w, kh, kw ir.Expr) (row, col ir.Expr) {
 	return add(mul(h, ir.Int(c.SH)), mul(kh, ir.Int(dh))), add(mul(w, ir.Int(c.SW)), mul(kw, ir.Int(dw)))
 }
 
-// groupWord is a word of the group of output channel o, of those of all groups.
-func (c *conv) groupWord(o, word ir.Expr) ir.Expr {
+// ofGroup is word k, or table k, of the group of output channel o, which has n, of those of all groups.
+func (c *conv) ofGroup(o ir.Expr, n int, k ir.Expr) ir.Expr {
 	if c.GroupCount() == 1 {
-		return word
+		return k
 	}
 	if c.o != c.Out {
 		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
 	}
-	n := c.Counts.Words
-	return ir.Bin(ir.Min, add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(n)), word), ir.Int(c.GroupCount()*n-1))
+	return ir.Bin(ir.Min, add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(n)), k), ir.Int(c.GroupCount()*n-1))
 }
 
 // denseWord is the index of word q of column w in words of layout.Dense.

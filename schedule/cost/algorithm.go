@@ -16,23 +16,26 @@ type Layer struct {
 	Outputs, Rows, Cols, Filters   int64 // positions of all pictures; rows and columns of one; output channels, those that only fill words included
 	Taps, TapRows, Channels        int64 // of the window; rows of it; input channels that an output reads
 	Words                          int64 // of 32 channels that hold those
-	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where Grouped
+	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where there are Groups
 	ActivationPlanes, WeightPlanes int64
 	Inputs                         int64 // elements of the input with its padding
 	Windows                        int64 // elements that are added up, pixel by pixel and window by window, for what weights have beside their bytes
 	Narrow                         int64 // of Steps, how many have products that 16 bits hold the sum of
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
-	Grouped                        bool  // output channels read different input channels
+	Groups                         int64 // into which channels are cut, each output channel reading one; 0 counts as 1
 	Strided                        bool  // neighbouring positions read pixels that are no neighbours
-	GroupFilters                   int64 // how many read the same, if Grouped
+	GroupFilters                   int64 // how many read the same
 	BlockFilters                   int64 // how many do where products of bytes take several groups as one, with weights of 0 between them
-	Direct                         bool  // Grouped, and each output channel reads the input channel of its number
+	Direct                         bool  // there are Groups, and each output channel reads the input channel of its number
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
 	Dense                          []DenseWords
 	Lanes                          LaneWords
 	Window                         WindowTable
 }
+
+// grouped reports whether output channels read different input channels.
+func (l Layer) grouped() bool { return l.Groups > 1 }
 
 // DenseWords is what words cost by that are made for each position, and hold all bits of a window.
 type DenseWords struct {
@@ -85,12 +88,12 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	made := Estimate(w * piece * float64(l.Outputs*l.ActivationPlanes*d.Pieces))
 	if bits == WordChannels {
 		level := narrow.Whole
-		if l.Grouped {
+		if l.grouped() {
 			level = 1
 		}
 		return popcounts(t, l, d.Words, counted(t, l, w), level) + made
 	}
-	each := counted(t, l, w) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.Grouped) * float64(bits) / WordChannels
+	each := counted(t, l, w) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.grouped()) * float64(bits) / WordChannels
 	lanes := int64(max(1, t.VectorBits/bits))
 	filters := (l.Filters + lanes - 1) / lanes * lanes // vectors are full, or take as long
 	n := float64(l.Outputs * filters * d.Words * l.ActivationPlanes)
@@ -130,7 +133,7 @@ func counted(t targets.Target, l Layer, word float64) float64 {
 	if l.WeightPlanes > 1 {
 		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
-	if l.Grouped && l.GroupFilters%WordChannels != 0 {
+	if l.grouped() && l.GroupFilters%WordChannels != 0 {
 		same := int64(1)
 		for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
 			same *= 2
@@ -142,7 +145,7 @@ func counted(t targets.Target, l Layer, word float64) float64 {
 
 // word is what a Word of 32 bits costs in l.
 func word(t targets.Target, l Layer) float64 {
-	if l.Grouped {
+	if l.grouped() {
 		return t.Sums().Word * t.WordShares().Grouped
 	}
 	return t.Sums().Word
@@ -179,7 +182,7 @@ func Dot(t targets.Target, l Layer) Estimate {
 
 // scattered reports whether the lanes of a vector of sums of products read different channels, where so many filters read the same.
 func (l Layer) scattered(t targets.Target, filters int64) bool {
-	return l.Grouped && filters%max(1, int64(t.VectorBits/LaneBits)) != 0
+	return l.grouped() && filters%max(1, int64(t.VectorBits/LaneBits)) != 0
 }
 
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
@@ -217,16 +220,17 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 // windows reach. Of halves an entry is for two positions. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
 func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	c := t.Sums()
-	g := GroupsOf(int(l.Channels), bits)
-	made, groups := int64(g.Chunks*g.PerChunk), int64(g.Used)
+	layers := max(1, l.Groups)
+	g := GroupsOf(int(l.Channels*layers), bits)
+	made, groups := int64(g.Chunks*g.PerChunk), int64(g.Used)/layers
 	kind := t.Lookups(bits, halves)
 	length, _ := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
-	each := kind.Lookup + kind.Widen/float64(length)
-	switch lanes := int64(kind.Lanes); {
-	case l.Filters%WordChannels != 0 || l.Mean && !kind.Mean: // no instruction fits
+	each, lanes := kind.Lookup+kind.Widen/float64(length), l.sameTables(kind.Lanes)
+	switch {
+	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean: // no instruction fits
 		each = kind.One
-	case l.Filters%lanes != 0:
-		each *= float64(lanes) / WordChannels
+	case lanes < kind.Lanes:
+		each *= kind.Fewer * float64(max(1, t.VectorBits/8/lanes))
 	}
 	outputs := l.Outputs
 	if halves {
@@ -243,9 +247,23 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 		rows, shares = 1, max(1, l.Filters/MeanFilters)
 	}
 	twice := float64((rows+l.TapRows-1)*shares) / float64(rows) // rows that two blocks of rows read, and all that blocks of filters make
-	tables := float64(l.Inputs/max(1, l.Channels)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
+	tables := float64(l.Inputs/max(1, l.Channels*layers)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
 	return Estimate(float64(outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
+}
+
+// sameTables is how many filters, a power of two up to most, look up in the same tables, block by block.
+func (l Layer) sameTables(most int) int {
+	same := l.Filters
+	if l.grouped() {
+		same = l.GroupFilters
+	}
+	for n := most; n > 1; n /= 2 {
+		if same%int64(n) == 0 {
+			return n
+		}
+	}
+	return 1
 }
 
 // MaxHalf is the largest count of two that an entry has, half a byte each.
@@ -292,6 +310,12 @@ func GroupsOf(channels, bits int) Groups {
 		g.PerChunk = min(g.PerChunk, (last+together-1)/together*together)
 	}
 	return g
+}
+
+// Apart says that each so many channels, of those that g cuts into groups of so many bits, have groups of their own.
+func (g Groups) Apart(channels, bits int) bool {
+	chunk := g.Chunk * WordChannels
+	return channels%chunk == 0 || channels%bits == 0 && (chunk%bits == 0 || g.Chunks == 1)
 }
 
 // madeTogether is how many tables instructions make at a time; those of 6 channels, which 16 and 18 channels take three of, madeSixes as well.

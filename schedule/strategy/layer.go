@@ -227,12 +227,18 @@ func (l *Layer) scatters(block int) bool {
 	if block == 0 || !arith.Scattered(loop) {
 		return arith.Scattered(loop)
 	}
-	const word = "word"
-	f, err := schedule.Split(l.Func, loop.Var, block, schedule.TailPerfect, loop.Var+word, loop.Var)
+	f := l.inBlocks(block)
+	return f == nil || arith.Scattered(ir.FindLoop(f.Body, loop.Var))
+}
+
+// inBlocks is the Func with the channels of its sums in blocks of so many, whose loop has the name that theirs had; nil where they are no whole blocks.
+func (l *Layer) inBlocks(n int) *ir.Func {
+	name := l.sum.loop(ir.Channel)
+	f, err := schedule.Split(l.Func, name, n, schedule.TailPerfect, name+"block", name)
 	if err != nil {
-		return true
+		return nil
 	}
-	return arith.Scattered(ir.FindLoop(f.Body, loop.Var))
+	return f
 }
 
 // source is the stage that n reads, if it reads another.

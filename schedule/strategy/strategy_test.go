@@ -787,6 +787,28 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestGroupsOfTables: where a group's filters are whole registers, they look up by instructions, as those of a layer of one group do; where not, one look-up after the other.
+func TestGroupsOfTables(t *testing.T) {
+	for _, m := range machines(t) {
+		for by, entries := range map[layout.Algorithm]int{layout.Table4: 16, layout.Table4Halves: 16, layout.Table5: 32, layout.Table6: 64} {
+			for _, c := range []struct{ groups, in, out int }{{2, 96, 96}, {3, 96, 96}, {2, 128, 64}, {6, 96, 96}, {2, 24, 62}, {3, 96, 87}} {
+				if entries > 16 && c.in/c.groups%64 != 0 { // no tables of its own
+					continue
+				}
+				a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.in, Out: c.out, Groups: c.groups}
+				a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
+				f := testlayer.Integers(a, m, by, ir.Unipolar, 2, 1, 9, 9, ops.Slice{})
+				fits := slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool {
+					return i.Words == entries && i.Halves == (by == layout.Table4Halves) && c.out/c.groups%i.Lanes == 0
+				})
+				if got := strings.Contains(byDefault(t, f, m).Trace.String(), "_lookup"); got != fits {
+					t.Errorf("%s, %s, %d groups of %d filters: looked up by an instruction: %v", m.Name, by, c.groups, c.out/c.groups, got)
+				}
+			}
+		}
+	}
+}
+
 // TestGroupsOfBytes: filters of a group are lanes of instructions that multiply bytes, as those of a layer of one group are.
 func TestGroupsOfBytes(t *testing.T) {
 	for _, groups := range []int{1, 2, 8, 16} {

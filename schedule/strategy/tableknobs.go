@@ -16,16 +16,33 @@ import (
 // longestTile is how many positions have sums in memory together where instructions look them up: a row, with what is left over of it.
 const longestTile = 14
 
-// lookUps are the numbers of filters for which there are instructions that look counts up, and that divide n; rising.
+// lookUps are the numbers of filters for which there are instructions that look counts up in the same tables, and that divide n; rising.
 func (l *Layer) lookUps(n int) []int {
 	var out []int
 	for _, i := range isa.Query(isa.LookUp, l.Target) {
-		if l.looksUp(i) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) {
+		if l.looksUp(i) && n%i.Lanes == 0 && !slices.Contains(out, i.Lanes) && l.sameTables(i.Lanes) {
 			out = append(out, i.Lanes)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// sameTables reports whether the filters of each block of n look up in the same tables, as those of a group of channels do.
+func (l *Layer) sameTables(n int) bool {
+	f, channel := l.inBlocks(n), l.sum.loop(ir.Channel)
+	if f == nil {
+		return false
+	}
+	for _, st := range storesTo(f.Body, l.sum.buf) {
+		for _, ld := range loads(st.Val) {
+			table := len(ld.Idx) - 1 // what is behind it is the entry
+			if ld.Buf == l.table.buf && slices.ContainsFunc(ld.Idx[:table], func(e ir.Expr) bool { return arith.Mentions(e, channel) }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // looksUp reports whether i looks up in the layer's tables, and what is no entry as the layer does.
