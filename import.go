@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,6 +68,44 @@ func exported(ext string) string {
 	return ""
 }
 
+// unknownKind is the error of a path that does not end as a model file does: of a folder, it says which models are in it.
+func unknownKind(path string) error {
+	ext := strings.ToLower(filepath.Ext(path))
+	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exported(ext) + "files that can be read are " + strings.Join(ModelKinds(), ", ")}
+	if ext == "" {
+		e.Msg = "its name does not end in what kind of model it is"
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return e
+	}
+	e.Msg = "it is a folder, not a model file"
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return e
+	}
+	readers := importers()
+	var models []string
+	for _, in := range entries {
+		switch _, ok := readers[strings.ToLower(filepath.Ext(in.Name()))]; {
+		case in.Name() == "saved_model.pb":
+			e.Help = exported(".pb") + e.Help
+		case ok && in.Type().IsRegular():
+			models = append(models, filepath.Join(path, in.Name()))
+		}
+	}
+	switch {
+	case len(models) > mentioned:
+		e.Help = fmt.Sprintf("give one of the %d files in it that end as models do, such as %s", len(models), models[0])
+	case len(models) > 0:
+		e.Help = "give a file, such as " + strings.Join(models, " or ")
+	}
+	return e
+}
+
+// mentioned is how many files a message names.
+const mentioned = 3
+
 // roomy fails on machines of 32 bits: sizes of tensors are ints throughout the compiler, and may be more than such a machine's
 // hold. What was compiled elsewhere runs there all the same.
 func roomy(path string) error {
@@ -84,7 +123,7 @@ func recognized(ctx context.Context, path string, o Options) (*graph.Graph, erro
 	ext := strings.ToLower(filepath.Ext(path))
 	read, ok := importers()[ext]
 	if !ok {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exported(ext) + "files that can be read are " + strings.Join(ModelKinds(), ", ")}
+		return nil, unknownKind(path)
 	}
 	if name := o.Import.Name; name != "" && name != codegen.Identifier(name) {
 		return nil, &ir.Error{Msg: fmt.Sprintf("name %q is no C identifier, which functions begin with", name), Help: "take " + codegen.Identifier(name)}

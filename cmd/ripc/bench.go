@@ -160,6 +160,9 @@ func readBench(path string) (*ripc.BenchResult, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, &usageError{msg: "--compare " + path + ": is not what bench --json prints", err: err}
 	}
+	if r.Model == "" || r.Target == "" {
+		return nil, usagef("--compare %s: is not what bench --json prints: it names no model and target that were measured", path)
+	}
 	return r, nil
 }
 
