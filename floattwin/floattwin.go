@@ -58,6 +58,9 @@ func (t *twin) add(n *graph.Node) error {
 	case n.Op == "int_avg_pool":
 		m.Op, m.Attrs = "avg_pool", &n.Attrs.(*graph.IntPoolAttrs).PoolAttrs
 		return t.append(&m)
+	case n.Op == "int_softmax":
+		m.Op, m.Attrs = "softmax", &graph.NoAttrs{}
+		return t.append(&m)
 	case n.Op == "int_add" || n.Op == "int_mul":
 		m.Op, m.Attrs, m.Weights = strings.TrimPrefix(n.Op, "int_"), &graph.BinaryOpAttrs{}, nil
 		return t.append(&m)

@@ -72,6 +72,7 @@ func opRows() []*Op {
 		rowOf("int_mul", inferIntMul, printIntMul),
 		row("int_map", inferIntMap, printIntMap),
 		row("int_avg_pool", inferIntPool, printIntPool),
+		row("int_softmax", inferIntSoftmax, printIntSoftmax),
 		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
 		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
 		stepped(row("relu", inferMap, nil), oneStep(scalar.Relu)),

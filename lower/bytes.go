@@ -187,7 +187,7 @@ func (l *lowering) writesBytes(n *graph.Node) bool {
 	switch n.Op {
 	case "bconv2d":
 		return l.choices[n.Name].Algorithm.WritesBytes()
-	case "fconv2d", "int_add", "int_mul", "int_map", "int_avg_pool":
+	case "fconv2d", "int_add", "int_mul", "int_map", "int_avg_pool", "int_softmax":
 		return true
 	case "quantize":
 		_, floats := l.quantized(n)
@@ -201,7 +201,7 @@ func (l *lowering) readsBytes(n *graph.Node, tensor string) bool {
 	switch n.Op {
 	case "bconv2d", "window_sum":
 		return n.Inputs[0] != tensor || l.choices[n.Name].Algorithm.ReadsBytes()
-	case "fconv2d", "int_add", "int_mul", "int_map", "int_avg_pool", "dequantize":
+	case "fconv2d", "int_add", "int_mul", "int_map", "int_avg_pool", "int_softmax", "dequantize":
 		return true
 	}
 	return false

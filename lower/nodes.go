@@ -59,6 +59,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"int_mul":          pairwise(ops.IntMul),
 		"int_map":          with((*lowering).intMap),
 		"int_avg_pool":     with((*lowering).intPool),
+		"int_softmax":      with((*lowering).intSoftmax),
 		"quantize":         with((*lowering).quantize),
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
@@ -182,6 +183,13 @@ func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor,
 func (l *lowering) intPool(n *graph.Node, a *graph.IntPoolAttrs, x *layout.Tensor, src string) {
 	form, dst := l.store(n)
 	l.stage(n, ops.IntPool(a, *x, form, dst.slice), 0, graph.NoReason, src, dst.buf)
+}
+
+// intSoftmax lowers softmax of levels.
+func (l *lowering) intSoftmax(n *graph.Node, a *graph.IntSoftmaxAttrs, x *layout.Tensor, src string) {
+	form, dst := l.store(n)
+	f, table := ops.IntSoftmax(a, *x, form)
+	l.stage(n, f, 0, graph.NoReason, src, l.constant(n.Name+".table", ir.F32, f.Params[1].Shape, table), dst.buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.

@@ -284,8 +284,7 @@ func (n *node) softmax(op string, axis, opset int) (*tensor, error) {
 	return b.elementwise(t, op, &graph.NoAttrs{}, nil)
 }
 
-// lowerQLinearSoftmax is Softmax of the numbers that integers stand for, quantized again. Inputs: x, its scale and zero point, those of y. Onnxruntime adds
-// up integers that stand for exponentials, and has the same levels where y's scale is 1/256.
+// lowerQLinearSoftmax is Softmax of integers. Inputs: x, its scale and zero point, those of y.
 func lowerQLinearSoftmax(n *node) ([]*tensor, error) {
 	xq, yq, err := n.paramsOfOne()
 	if err != nil {
@@ -305,6 +304,10 @@ func lowerQLinearSoftmax(n *node) ([]*tensor, error) {
 	y, err := n.softmax("softmax", axis, opset)
 	if err != nil {
 		return nil, err
+	}
+	ints, err := n.quantized(y, yq)
+	if ints != nil || err != nil {
+		return one(ints, err)
 	}
 	if y, err = n.b.elementwise(y, "quantize", yq.attrs(), nil); err != nil {
 		return nil, err

@@ -202,6 +202,12 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) (*graph.Value, error) {
 			return nil, nil
 		}
 		return b.intPool(p.Attrs.(*graph.PoolAttrs), x, q)
+	case p.Op == "softmax":
+		x, a := b.behind.Of(values[p.Inputs[0]]), &graph.IntSoftmaxAttrs{LevelType: q.levelType()}
+		if x == nil || x.Signed != a.Signed || !a.Finite(x.LevelType, x.Channels()) {
+			return nil, nil
+		}
+		return b.emit("int_softmax", a, nil, x)
 	case p.Op == "global_avg_pool":
 		x := b.behind.Of(values[p.Inputs[0]])
 		if x == nil {

@@ -205,7 +205,7 @@ func integers(add adder) {
 	add("QLinearConcat", op{family: microsoft, min: 5, max: many, attrs: []string{"axis"}, lower: lowerQLinearConcat, mixed: true, moves: true, becomes: "int_map, concat", limits: two})
 	add("QLinearLeakyRelu", op{family: microsoft, min: 4, max: 5, attrs: []string{"alpha"}, lower: lowerQLinearLeakyRelu, moves: true, becomes: "int_map", limits: two})
 	add("QLinearSigmoid", op{family: microsoft, min: 4, max: 5, lower: lowerQLinearSigmoid, moves: true, becomes: "int_map", limits: two})
-	add("QLinearSoftmax", op{family: microsoft, min: 4, max: 5, attrs: []string{"axis", "opset"}, lower: lowerQLinearSoftmax, moves: true, becomes: "dequantize, softmax, quantize", limits: two})
+	add("QLinearSoftmax", op{family: microsoft, min: 4, max: 5, attrs: []string{"axis", "opset"}, lower: lowerQLinearSoftmax, moves: true, becomes: "int_softmax; dequantize, softmax, quantize", limits: two})
 	add("QLinearGlobalAveragePool", op{family: microsoft, min: 4, max: 5, attrs: []string{"channels_last"}, lower: lowerQLinearGlobalAveragePool, moves: true, becomes: "int_conv2d", limits: "channels_last 0"})
 }
 

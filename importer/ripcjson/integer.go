@@ -119,6 +119,14 @@ func writeIntPool(a *graph.IntPoolAttrs) object {
 	return append(writePool(&a.PoolAttrs), resultObject(a.LevelType, 0, a.Top())...)
 }
 
+func readIntSoftmax(b *builder, _ *rawNode, at string) *graph.IntSoftmaxAttrs {
+	a := &graph.IntSoftmaxAttrs{}
+	a.LevelType, _, _ = b.result(at)
+	return a
+}
+
+func writeIntSoftmax(a *graph.IntSoftmaxAttrs) object { return resultObject(a.LevelType, 0, a.Top()) }
+
 // pair reads what ops of two tensors of levels have in common.
 func (b *builder) pair(n *rawNode, at string) graph.IntPair {
 	p := graph.IntPair{Form: parsed(b, n, at+"/requantize", graph.FloatRequantization, graph.ParseRequantization)}

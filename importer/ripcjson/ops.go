@@ -39,6 +39,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		"int_mul":          form(readIntMul, writeIntMul),
 		"int_map":          form(readIntMap, writeIntMap),
 		"int_avg_pool":     form(readIntPool, writeIntPool),
+		"int_softmax":      form(readIntSoftmax, writeIntSoftmax),
 		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
 		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
 			a := readConvTranspose(b, n, at)

@@ -97,6 +97,19 @@ func (b *modelBuilder) integerPool() {
 	b.add("int_avg_pool", attrs)
 }
 
+// integerSoftmax takes softmax of the current levels.
+func (b *modelBuilder) integerSoftmax() {
+	attrs := map[string]any{}
+	b.result(attrs)
+	delete(attrs, "range")
+	b.scale = []float64{1.0 / 256, 1.0 / 255, 0.05}[b.r.IntN(3)]
+	attrs["scale"] = b.scale
+	if b.shape[len(b.shape)-1] <= 2 {
+		attrs["scale"], b.scale = 0.05, 0.05
+	}
+	b.add("int_softmax", attrs)
+}
+
 // integerPair adds the current levels, an image of 8 bits, and others up, or multiplies them.
 func (b *modelBuilder) integerPair() {
 	cur, c := b.cur, b.shape[3]

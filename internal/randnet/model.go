@@ -214,11 +214,14 @@ func (b *modelBuilder) step() {
 	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
 		b.integerPair()
 	case b.bits == 8 && b.shift == 0 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
-		if len(b.shape) == 4 && b.r.IntN(3) == 0 {
+		switch kind := b.r.IntN(3); {
+		case kind == 0 && len(b.shape) == 4:
 			b.integerPool()
-			break
+		case kind == 1 && b.r.IntN(3) == 0:
+			b.integerSoftmax()
+		default:
+			b.integerMap()
 		}
-		b.integerMap()
 	case b.bits > 0 && len(b.shape) == 4:
 		switch b.r.IntN(10) {
 		case 0:

@@ -2,6 +2,7 @@ package refnet
 
 import (
 	"math"
+	"slices"
 
 	"ripc/graph"
 	"ripc/internal/f32"
@@ -137,6 +138,23 @@ func intPool(l *layer, a *graph.IntPoolAttrs) {
 	for i, e := range l.y.F {
 		v := int64(f32.RoundEven(f32.Add(f32.Div(e, float32(a.Scale)), float32(zero))))
 		l.y.F[i] = inRange(-a.Zero, a.Top()-a.Zero, v-zero)
+	}
+}
+
+// intSoftmax is softmax of rows of levels by a table of exponentials.
+func intSoftmax(l *layer, a *graph.IntSoftmaxAttrs) {
+	n := l.x.shape[len(l.x.shape)-1]
+	exps := a.Exponentials(l.v.LevelType, n)
+	for row := 0; row < len(l.x.F); row += n {
+		x, sum := l.x.F[row:row+n], float32(0)
+		top := slices.Max(x)
+		for _, e := range x {
+			sum = f32.Add(sum, exps[int(top-e)])
+		}
+		for c, e := range x {
+			v := f32.RoundEven(f32.Div(f32.Mul(exps[int(top-e)], a.Steps()), sum))
+			l.y.F[row+c] = inRange(-a.Zero, a.Top()-a.Zero, int64(v))
+		}
 	}
 }
 

@@ -90,6 +90,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"shift_norm": with(refShiftNorm),
 
 		"int_avg_pool": with(intPool),
+		"int_softmax":  with(intSoftmax),
 
 		"matmul":           with(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
 		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),

@@ -34,6 +34,18 @@ func LogSoftmax(shape []int) *ir.Func {
 // for the comparison before.
 const maxima = 32
 
+// greatest sets top to the greatest of n elements, by as many maxima as tops has.
+func greatest(top, tops ir.Buffer, n int, element func(c ir.Expr) ir.Expr) ir.Stmt {
+	side, m := tops.Shape[0], ir.V("m")
+	first := ir.Bin(ir.Min, mul(ir.V("k"), ir.Int(side)), ir.Int(n-side)) // the last ones overlap those before
+	return ir.Seq(
+		ir.Nest(loops("", over(ir.Channel, "m0", side)), set(tops, element(ir.V("m0")), ir.V("m0"))),
+		ir.Nest(loops("", over(ir.Reduce, "k", (n+side-1)/side), over(ir.Channel, "m", side)), update(ir.MaxTo, tops, element(add(first, m)), m)),
+		set(top, ir.At(tops, ir.Int(0))),
+		ir.Nest(loops("", over(ir.Reduce, "m1", side)), update(ir.MaxTo, top, ir.At(tops, ir.V("m1")))),
+	)
+}
+
 // softmax is result of e = exp(d), d = x - max, and the sum of all e of the row.
 func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *ir.Func {
 	s := matrix(shape)
@@ -42,14 +54,9 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 	b := ir.V("b")
 	d := buf("d", ir.F32, s[1])
 	c2 := ir.V("c2")
-	n := min(maxima, s[1])
-	tops, m := buf("tops", ir.F32, n), ir.V("m")
-	first := ir.Bin(ir.Min, mul(ir.V("k"), ir.Int(n)), ir.Int(s[1]-n)) // the last ones overlap those before
+	tops := buf("tops", ir.F32, min(maxima, s[1]))
 	body := ir.Seq(
-		ir.Nest(loops("", over(ir.Channel, "m0", n)), set(tops, ir.At(x, b, ir.V("m0")), ir.V("m0"))),
-		ir.Nest(loops("", over(ir.Reduce, "k", (s[1]+n-1)/n), over(ir.Channel, "m", n)), update(ir.MaxTo, tops, ir.At(x, b, add(first, m)), m)),
-		set(top, ir.At(tops, ir.Int(0))),
-		ir.Nest(loops("", over(ir.Reduce, "m1", n)), update(ir.MaxTo, top, ir.At(tops, ir.V("m1")))),
+		greatest(top, tops, s[1], func(c ir.Expr) ir.Expr { return ir.At(x, b, c) }),
 		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
 		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
 		set(sum, ir.Float(0)),

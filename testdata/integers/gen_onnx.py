@@ -292,8 +292,15 @@ for dtype in [np.uint8, np.int8]:
     n = Net("qaverage_ceil_" + kind, 79)
     n.done(linear(n, "QLinearAveragePool", n.input(dtype, 2, 6, 13, 12), 0.0213, low + 101, 0.0151, low + 90, dtype, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1))
 
-    # Onnxruntime's softmax adds integers up; of this scale, which quantize_static gives it, the levels are those of f32.
     n = Net("qsoftmax_" + kind, 80)
-    n.done(linear(n, "QLinearSoftmax", n.input(dtype, 40, 100), 0.07, low + 101, 1 / 256, low, dtype, axis=-1, opset=17), floats=True)
+    n.done(linear(n, "QLinearSoftmax", n.input(dtype, 40, 100), 0.07, low + 101, 1 / 256, low, dtype, axis=-1, opset=17))
+
+    # Of 1/255, which quantize_static gives it, 254 levels make 1; before opset 13 all axes from the given one on are one.
+    n = Net("qsoftmax_steps_" + kind, 82)
+    n.done(linear(n, "QLinearSoftmax", n.input(dtype, 30, 3, 5), 0.07, low + 101, 1 / 255, low + 2, dtype, axis=1, opset=11))
+
+    n = Net("qdq_softmax_" + kind, 83)  # over channels of images
+    x = n("Softmax", n.dequantize(n.input(dtype, 2, 19, 7, 6), 0.07, low + 101, dtype), axis=1)
+    n.done(n.quantize(x, 1 / 255, low, dtype))
 
 json.dump({"networks": INDEX}, open(f"{OUT}/onnx.json", "w"), indent=1)
