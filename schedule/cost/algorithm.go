@@ -384,6 +384,27 @@ func KeptPositions(t targets.Target, filters, bits int) int {
 	return max(1, min(MaxPositions, free/sums))
 }
 
+// RoomyPositions is how many of KeptPositions there are best, of sums wider than bytes, on cores that work in order: as many as leave registers for what is under way, or, where the taps of a row
+// are written out, with a run of groups at each, for all the tables and entries of a row of taps as well; as many as there are if that is less than two. By estimated cycles of rpi3, 3x3 layers of 12 and 16 channels and
+// 2 and 3 bits take 4 to 12 % less with three positions of two registers of filters than with four, and one of 8 channels and 3 bits 10 % less with two.
+func RoomyPositions(t targets.Target, filters, bits, run, taps, most int) int {
+	if !t.InOrder || bits <= 8 {
+		return most
+	}
+	entries := Vectors(t, filters, 8)
+	sums := entries + Vectors(t, filters, bits)
+	n := (t.Registers - entries - underWay(t)) / sums
+	if taps > 1 {
+		if all := (t.Registers - run*(taps-1) - run*taps*entries) / (run + sums); all > 1 {
+			n = all
+		}
+	}
+	if n < 2 {
+		return most
+	}
+	return min(n, most)
+}
+
 // underWay is how many registers are for what is looked up and waits to be added, and for temporaries. Cores that work in order wait for each look-up, so that LLVM puts
 // others in between: without registers for these it spills sums. By estimated cycles of 3x3 layers of 48 and 64 channels on rpi3, tiles of 10 to 13
 // positions of two registers take 1.1 to 2.4 times as long as those of 7.

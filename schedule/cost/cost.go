@@ -126,9 +126,9 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 
 // OrderedLookUps is LookUps where an instruction looks so many groups up at so many positions, in an order that ripc finds, and sums of 16 bits are in memory. By estimated cycles of these instructions
 // on rpi3, and of 196 layers of 16 to 512 channels, 1x1 and 3x3, of 2 and 3 bits: LLVM's order takes more than LookUps says, the most
-// where windows of several taps are gone through again for several blocks of filters.
+// where windows of several taps are gone through again for several blocks of filters. A position that is left over of a tile is looked up by itself, and waits for its few sums.
 func OrderedLookUps(s Lookups, r Row, positions, registers, groups int, again bool) float64 {
-	const start, found, once = 20, 0.85, 0.88
+	const start, found, once, wait = 20, 0.85, 0.88, 7
 	each := s.Stored
 	if s.Bits <= 8 {
 		each /= 2
@@ -137,8 +137,13 @@ func OrderedLookUps(s Lookups, r Row, positions, registers, groups int, again bo
 	if s.Halves {
 		find, each = 3.1, 2*each
 	}
-	ops := float64(s.Terms)*(find+0.6/float64(positions)+0.3/float64(registers)+0.6/float64(groups)) + each*float64(s.Adds)
+	look := find + 0.6/float64(positions) + 0.3/float64(registers) + 0.6/float64(groups)
+	ops := float64(s.Terms)*look + each*float64(s.Adds)
 	c := float64(r.positions()) * (ops + start/float64(positions))
+	if r.Tile%positions == 1 {
+		alone := wait/float64(registers) - look
+		c += float64(r.positions()/r.Tile) * float64(s.Terms) * max(0, alone)
+	}
 	if !again {
 		return once * c
 	}

@@ -179,6 +179,15 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			}
 		}
 	}
+	if d.kept == 1 {
+		taps := 1
+		if d.at == cost.AtRow && l.inlinesTaps(d.filters, d.run) {
+			taps = l.sum.extent(ir.TapCol)
+		}
+		if m := cost.RoomyPositions(l.Target, d.filters, l.sumBits(), d.run, taps, window*d.tile.Default); m < window*d.tile.Default {
+			d.tile.Default = tileKnob(l, m).Default
+		}
+	}
 	all, planes, one := l.sum.extent(ir.Channel), l.Func.Buffers()[l.out.buf].Shape[0], l.table.extent(ir.Entry)*8 <= l.Target.VectorBits // a table of more registers leaves fewer
 	if m := cost.ResidentPositions(l.Target, sumOf(l), all, l.sumBits(), planes); one && l.packed && d.kept == 0 && m > 0 && slices.Contains(instrs, all) && slices.Contains(d.tile.Domain, m) {
 		d.filters, d.tile.Default = all, m
