@@ -352,6 +352,9 @@ func (l *Layer) rows() int {
 // copied is how many bytes are copied of the input for so many rows of the output, in whatever forms.
 func (l *Layer) copied(rows int) int {
 	n := 0
+	if l.channelwise() {
+		return n
+	}
 	for _, c := range append([]nest{l.pad}, l.before...) {
 		if c.exists() {
 			n += l.inputRows(c, rows) * l.rowBytes(c)

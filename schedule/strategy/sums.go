@@ -230,6 +230,9 @@ func (b *builder) bring(t tiled) {
 	if !b.pad.exists() || b.mean.exists() && !b.float() { // all blocks of channels read all rows, which are small
 		return
 	}
+	if b.channelwise() && b.may("compute_inline %s", b.pad.buf) {
+		return
+	}
 	at := t.row
 	if b.mean.exists() {
 		at = b.mean.loop(ir.TapRow)
