@@ -66,7 +66,12 @@ func lowerPad(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if value != value {
+	switch q := t.integers; {
+	case t.truth || t.value.Whole:
+		return nil, n.fail("put Cast to float before it", "input %q holds truth values or positions, which are not padded", n.Input[0])
+	case q != nil: // value is one of the integers
+		value = (value - float32(q.zero)) * q.scale
+	case value != value:
 		return nil, n.fail("", "pads with NaN")
 	}
 	if t, err = b.crop(t, before, after); err != nil {
@@ -92,6 +97,7 @@ func lowerPad(n *node) ([]*tensor, error) {
 		if t, err = b.fromImage(x, axes); err != nil {
 			return nil, err
 		}
+		t.integers = n.in[0].integers
 		before, after = before[:2], after[:2]
 	}
 	for d := range before {

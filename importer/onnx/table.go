@@ -144,7 +144,7 @@ func shapes(add adder) {
 	add("Slice", op{min: 1, max: 5, attrs: []string{"axes", "ends", "starts"}, fold: foldSlice, lower: lowerSlice, moves: true, becomes: "slice", limits: "constant bounds"})
 	add("Split", op{min: 1, max: 2, outputs: many, attrs: []string{"axis", "num_outputs", "split"}, fold: foldSplit, lower: lowerSplit, moves: true, becomes: "slice", limits: "constant sizes"})
 	add("Gather", op{min: 2, max: 2, attrs: []string{"axis"}, fold: foldGather, lower: lowerGather, moves: true, becomes: "slice, concat", limits: "constant indices"})
-	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, becomes: "pad, concat", limits: "mode constant; constant pads"})
+	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, moves: true, becomes: "pad, concat", limits: "mode constant; constant pads"})
 	add("DepthToSpace", op{min: 1, max: 1, attrs: []string{"blocksize", "mode"}, lower: lowerBlock("depth_to_space"), moves: true, becomes: "depth_to_space"})
 	add("SpaceToDepth", op{min: 1, max: 1, attrs: []string{"blocksize"}, lower: lowerBlock("space_to_depth"), moves: true, becomes: "space_to_depth"})
 	resize := []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}

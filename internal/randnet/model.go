@@ -217,7 +217,7 @@ func (b *modelBuilder) step() {
 		switch kind := b.r.IntN(3); {
 		case kind == 0 && len(b.shape) == 4:
 			b.integerPool()
-		case kind == 1 && b.r.IntN(3) == 0:
+		case kind == 1:
 			b.integerSoftmax()
 		default:
 			b.integerMap()

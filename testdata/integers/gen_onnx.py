@@ -295,6 +295,14 @@ for dtype in [np.uint8, np.int8]:
     n = Net("qsoftmax_" + kind, 80)
     n.done(linear(n, "QLinearSoftmax", n.input(dtype, 40, 100), 0.07, low + 101, 1 / 256, low, dtype, axis=-1, opset=17))
 
+    # Padding of integers, by what stands for 0, as quantize_static has it, and by another integer, which is around rows and columns and before channels.
+    n = Net("qpad_" + kind, 84)
+    x = qconv(n, n.input(dtype, 1, 3, 9, 8), 3, 8, 3, (0.0213, low + 101), (0.03, low + 120), dtype)
+    x = n("Pad", x, n.const([0, 0, 1, 1, 0, 0, 1, 1], np.int64), n.const(low + 120, dtype))
+    x = qconv(n, x, 8, 5, 3, (0.03, low + 120), (0.05, low + 90), dtype)
+    x = n("Pad", x, n.const([0, 1, 0, 2, 0, 0, 2, 0], np.int64), n.const(low + 77, dtype))
+    n.done(qconv(n, x, 6, 4, 3, (0.05, low + 90), (0.07, low + 110), dtype))
+
     # Of 1/255, which quantize_static gives it, 254 levels make 1; before opset 13 all axes from the given one on are one.
     n = Net("qsoftmax_steps_" + kind, 82)
     n.done(linear(n, "QLinearSoftmax", n.input(dtype, 30, 3, 5), 0.07, low + 101, 1 / 255, low + 2, dtype, axis=1, opset=11))
