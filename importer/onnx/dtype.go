@@ -25,6 +25,8 @@ const (
 	dtUint32   = dtype(pb.TensorProto_UINT32)
 	dtUint64   = dtype(pb.TensorProto_UINT64)
 	dtBfloat16 = dtype(pb.TensorProto_BFLOAT16)
+	dtUint4    = dtype(pb.TensorProto_UINT4)
+	dtInt4     = dtype(pb.TensorProto_INT4)
 )
 
 // String is ONNX's name, in lower case.
@@ -48,6 +50,17 @@ func (d dtype) size() int {
 		return 8
 	}
 	return 0
+}
+
+// whole is the type of 8 bits whose elements those of a type of 4 bits are read as; d itself of others.
+func (d dtype) whole() dtype {
+	switch d {
+	case dtUint4:
+		return dtUint8
+	case dtInt4:
+		return dtInt8
+	}
+	return d
 }
 
 // float reports whether d is a floating-point type.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,6 +175,9 @@ func TestEncodings(t *testing.T) {
 		{dtUint16, func(p *pb.TensorProto) { p.RawData = raw(uint16(2), uint16(3)) }},
 		{dtUint32, func(p *pb.TensorProto) { p.Uint64Data = []uint64{2, 3} }},
 		{dtUint64, func(p *pb.TensorProto) { p.RawData = raw(uint64(2), uint64(3)) }},
+		{dtInt4, func(p *pb.TensorProto) { p.RawData = []byte{0x32} }},
+		{dtInt4, func(p *pb.TensorProto) { p.Int32Data = []int32{0x32} }},
+		{dtUint4, func(p *pb.TensorProto) { p.RawData = []byte{0x32} }},
 	} {
 		p := &pb.TensorProto{Name: proto.String("c"), DataType: proto.Int32(int32(c.dt)), Dims: []int64{2}}
 		c.set(p)
@@ -196,6 +200,33 @@ func TestEncodings(t *testing.T) {
 	}
 	if got := evaluate(g, map[string][]float32{"x": {10, 20}})["y"]; got[0] != 10 || got[1] != 21 {
 		t.Errorf("bool: %v", got)
+	}
+}
+
+// TestHalfBytes: integers of 4 bits have signs or none, an odd number of them leaves half a byte, and a byte too many is an error.
+func TestHalfBytes(t *testing.T) {
+	for _, c := range []struct {
+		dt   dtype
+		raw  []byte
+		want []float32 // nil for an error
+	}{
+		{dtInt4, []byte{0x8f, 0x07}, []float32{-1, -8, 7}},
+		{dtUint4, []byte{0x8f, 0x07}, []float32{15, 8, 7}},
+		{dtUint4, []byte{0x8f, 0x07, 0}, nil},
+		{dtInt4, []byte{0x8f}, nil},
+	} {
+		f := newFile(21, 1, 3).node("Cast c -> f", "to", 1).node("Add x f -> y")
+		f.Graph.Initializer = append(f.Graph.Initializer, &pb.TensorProto{Name: proto.String("c"), DataType: proto.Int32(int32(c.dt)), Dims: []int64{3}, RawData: c.raw})
+		g, err := Parse("m.onnx", f.bytes(t), nil)
+		if c.want == nil || err != nil {
+			if c.want != nil || err == nil || !strings.Contains(err.Error(), "has 2 bytes, the file holds") {
+				t.Errorf("%s % x: %v", c.dt, c.raw, err)
+			}
+			continue
+		}
+		if got := evaluate(g, map[string][]float32{"x": {0, 0, 0}})["y"]; !slices.Equal(got, c.want) {
+			t.Errorf("%s % x: %v, want %v", c.dt, c.raw, got, c.want)
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // constant reads a TensorProto in any of its encodings.
 func (b *builder) constant(t *pb.TensorProto) (*array, error) {
 	dt := dtype(t.GetDataType())
-	if dt.size() == 0 {
+	halves := dt != dt.whole()
+	if dt.size() == 0 && !halves {
 		return nil, fmt.Errorf("element type %s is not supported", dt)
 	}
 	if t.GetSegment() != nil {
@@ -31,6 +32,9 @@ func (b *builder) constant(t *pb.TensorProto) (*array, error) {
 	n, err := elements(shape)
 	if err != nil {
 		return nil, err
+	}
+	if halves {
+		return b.halfBytes(t, dt, shape, n)
 	}
 	raw, isRaw := t.GetRawData(), t.RawData != nil
 	if t.GetDataLocation() == pb.TensorProto_EXTERNAL {
@@ -55,6 +59,36 @@ func (b *builder) constant(t *pb.TensorProto) (*array, error) {
 		return a, nil
 	}
 	return a, readTyped(a, t)
+}
+
+// halfBytes reads n integers of 4 bits, two of which lie in a byte, the first one low; int32_data has a byte in each number.
+func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*array, error) {
+	raw, size := t.GetRawData(), (n+1)/2
+	if t.GetDataLocation() == pb.TensorProto_EXTERNAL {
+		var err error
+		if raw, err = b.external(t, size); err != nil {
+			return nil, err
+		}
+	} else if t.RawData == nil {
+		raw = make([]byte, len(t.Int32Data))
+		for k, v := range t.Int32Data {
+			raw[k] = byte(v)
+		}
+	}
+	if len(raw) != size {
+		return nil, fmt.Errorf("%s%v has %d bytes, the file holds %d", dt, shape, size, len(raw))
+	}
+	a, err := b.mem.newArray(dt.whole(), shape)
+	if err != nil {
+		return nil, err
+	}
+	for k := range n {
+		v := raw[k/2] >> (k % 2 * 4) & 15
+		if a.i[k] = int64(v); dt == dtInt4 {
+			a.i[k] = int64(int8(v<<4) >> 4)
+		}
+	}
+	return a, nil
 }
 
 // readRaw fills a from little-endian bytes.
