@@ -32,7 +32,7 @@ func x86Tables() []Instr {
 	}
 	look(vbmi, 64, 32, 64, 128)
 	look(avx512, 16, 64, 128)
-	look(avx2, 16, 32, 64)
+	look(avx2, 16, 16, 32, 64)
 	for n := 1; n <= MaxPlanes; n++ {
 		made := func(name string, needs []string, groups, bits, words int) {
 			f := makeTables(fmt.Sprintf("%s_a%d", name, n), n, groups, bits, words, false)
@@ -53,10 +53,13 @@ func x86Tables() []Instr {
 func arm64Tables() []Instr {
 	neon := []string{"neon"}
 	var is []Instr
-	for _, entries := range []int{16, 32} {
-		for _, n := range []int{16, 32, 64} {
-			f := lookUp(fmt.Sprintf("neon_lookup%d_x%d", entries, n), []int{n}, entries, true)
-			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Type: ir.U8, Bounded: true})
+	for _, c := range []struct {
+		entries int
+		lanes   []int
+	}{{16, []int{8, 16, 32, 64}}, {32, []int{16, 32, 64}}} {
+		for _, n := range c.lanes {
+			f := lookUp(fmt.Sprintf("neon_lookup%d_x%d", c.entries, n), []int{n}, c.entries, true)
+			is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "aarch64", Needs: neon, Lanes: n, Words: c.entries, Type: ir.U8, Bounded: true})
 		}
 	}
 	const entries = 16

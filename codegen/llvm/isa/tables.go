@@ -232,7 +232,7 @@ func (t *tableText) fours() Function {
 func lookUp(i isa.Instr) Function {
 	width := min(64, i.Lanes)
 	if !slices.Contains(i.Needs, "avx512bw") {
-		width = 32
+		width = min(32, i.Lanes)
 	}
 	if i.Words == 64 && i.Lanes == 2*width {
 		return lookUpPair(i)
@@ -243,7 +243,7 @@ func lookUp(i isa.Instr) Function {
 	reg, find := fmt.Sprintf("<%d x i8>", width), "llvm.x86.avx512.permvar.qi.512"
 	full := "<64 x i8>" // what the instruction takes
 	if i.Words == 16 {
-		full, find = reg, map[int]string{32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[width]
+		full, find = reg, map[int]string{16: "llvm.x86.ssse3.pshuf.b.128", 32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[width]
 		n := width / 8
 		line("%%one = load <2 x i64>, ptr %%t, align 1")
 		line("%%all = shufflevector <2 x i64> %%one, <2 x i64> poison, %s", Shuffle(n, func(k int) int { return k % 2 }))
