@@ -10,6 +10,11 @@ type SumCosts struct {
 	// plane; PlaneWord where they have two, and ExtraPlane what each more adds to that, for sums that registers do not hold.
 	Word, PlaneWord, ExtraPlane float64
 
+	// On targets with Target.ShortSums, of layers whose counts are compared with thresholds as they are, so that sums are as short as they may be: ShortWord is a Word, DenseWord one of words that are put
+	// together, HalfWord and ByteWord are words of 16 and 8 bits; Piece is for a part of a word that is put together for all filters, NarrowPiece for one of a narrower word, Whole for a word that lies beside such as it is;
+	// ShortLevel is for one comparison of a sum of 16 bits, ShortPlane for each plane but one of the activations, of such a sum. LongPlane is for one of a sum of other layers, and each row of taps.
+	ShortWord, DenseWord, HalfWord, ByteWord, Piece, NarrowPiece, Whole, ShortLevel, ShortPlane, LongPlane float64
+
 	// In f32, a block of filters at a few positions takes one channel of the input after the other: Fma is for each vector of
 	// sums, Load for each vector of weights, Position for each number of the input, Step for the loop.
 	Fma, Load, Position, Step float64
@@ -25,34 +30,33 @@ type SumCosts struct {
 	Unpack, UnpackByte, Level float64
 }
 
-// WordShares are what it takes to count words in layers of groups and to bring words together, each as a share of a Word: Grouped is for counting one that filters
-// share; of those that they do not share, Scattered is for bringing one from anywhere into a vector, LaneWord is for counting one where they lie side by side, and
+// WordShares are what it takes to count words in layers of groups and to bring words together, each as a share of a Word, or of a ShortWord: of those that filters
+// do not share, Scattered is for bringing one from anywhere into a vector, LaneWord is for counting one where they lie side by side, and
 // Lane is for an operation on one. Piece is for a part of a word that is put together for all filters, PieceAcross where that is done for a vector of
 // positions: 0 on Arm, where vectors are short and instructions count several words of a position, which have to lie together.
-type WordShares struct{ Grouped, Scattered, LaneWord, Lane, Piece, PieceAcross float64 }
+type WordShares struct{ Scattered, LaneWord, Lane, Piece, PieceAcross float64 }
 
 // WordShares are t's, from layers of few channels and groups on 2026-11-22: instructions under qemu on Arm, times on an AMD EPYC (Zen 5) on
-// x86 with vpopcntd. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles: since Word was fitted,
-// sums became as short as comparisons allow. Without groups Word is weighed against look-ups, which were fitted beside it. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
+// x86 with vpopcntd. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
 // longer.
 func (t Target) WordShares() WordShares {
 	switch on := t.MeasuredOn(); {
 	case on == rpi3().Name:
-		return WordShares{Grouped: 0.53, Scattered: 2.6, LaneWord: 0.78, Lane: 0.18, Piece: 2.1}
-	case on == rpi4().Name:
-		return WordShares{Grouped: 0.7, Scattered: 2.6, LaneWord: 1.3, Lane: 0.3, Piece: 2.1}
+		return WordShares{Scattered: 2.6, LaneWord: 1.5, Lane: 0.36, Piece: 2.1}
+	case on == rpi4().Name, on == jetsonTX2().Name, on == pixel1().Name:
+		return WordShares{Scattered: 2.6, LaneWord: 1.5, Lane: 0.34, Piece: 2.1}
 	case on == rpi5().Name:
-		return WordShares{Grouped: 0.7, Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
+		return WordShares{Scattered: 2.6, LaneWord: 1.55, Lane: 0.38, Piece: 2.1}
 	case t.Arch != "x86_64":
-		return WordShares{Grouped: 1, Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
+		return WordShares{Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
 	case t.Has("avx512vpopcntdq"):
-		return WordShares{Grouped: 1, Scattered: 17, LaneWord: 1.16, Lane: 0.32, Piece: 7.1, PieceAcross: 1.8}
+		return WordShares{Scattered: 17, LaneWord: 1.16, Lane: 0.32, Piece: 7.1, PieceAcross: 1.8}
 	case t.Has("avx512f"):
-		return WordShares{Grouped: 1, Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceAcross: 0.55}
+		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceAcross: 0.55}
 	case t.Has("fma"):
-		return WordShares{Grouped: 1, Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceAcross: 0.57}
+		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceAcross: 0.57}
 	}
-	return WordShares{Grouped: 1, Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceAcross: 0.36}
+	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceAcross: 0.36}
 }
 
 // NarrowWords are what words of fewer bits than 32 cost, of which a vector holds more. Byte and Short are what a bit of one of 8 and of 16 bits costs
@@ -72,19 +76,15 @@ func (n NarrowWords) Bit(bits int, full bool) float64 {
 	return n.Short
 }
 
-// NarrowWords are t's, from layers of 1x1 and 3x3 windows of 1 to 24 channels on 2026-11-22: estimated cycles on Arm, times on an AMD EPYC (Zen 5) with
-// t's features on x86. Those of rpi4 and rpi5 are from 1x1 layers of up to 64 channels as well, and make up for a Level that is estimated too high there.
+// NarrowWords are t's, from layers of 1x1 and 3x3 windows of 1 to 24 channels on 2026-11-22: estimated cycles on 32-bit Arm, times on an AMD EPYC (Zen 5) with
+// t's features on x86. Those of 64-bit Arm are of sums that leave as f32 (16 to 128 channels on 2026-11-24, estimated cycles of rpi3); short sums have costs of their own (SumCosts).
 func (t Target) NarrowWords() NarrowWords {
 	piece := t.WordShares().PieceAcross
 	switch t.MeasuredOn() {
-	case rpi3().Name:
-		return NarrowWords{Byte: 0.75, Short: 0.79, Full: 1.1, Level: 0.9, Whole: 1, Piece: 0.6}
+	case rpi3().Name, rpi4().Name, rpi5().Name, jetsonTX2().Name, pixel1().Name:
+		return NarrowWords{Byte: 2.4, Short: 1.5, Full: 1.5, Level: 1, Whole: 1, Piece: 1.1}
 	case rpi3ARM().Name:
 		return NarrowWords{Byte: 1, Short: 1.35, Full: 1.35, Level: 0.9, Whole: 1, Piece: 0.8}
-	case rpi5().Name:
-		return NarrowWords{Byte: 1.1, Short: 1.2, Full: 1.2, Level: 0.73, Whole: 1, Piece: 1}
-	case rpi4().Name, jetsonTX2().Name, pixel1().Name:
-		return NarrowWords{Byte: 1.2, Short: 1.1, Full: 1.2, Level: 0.68, Whole: 1, Piece: 1.2}
 	case zen5:
 		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece}
 	case x86v4().Name:
@@ -181,7 +181,9 @@ func (t Target) FirstSums() SumCosts {
 	var c SumCosts
 	switch t.Arch {
 	case "aarch64":
-		c = sumsARM64()
+		if c = sumsARM64(); !t.InOrder {
+			c.Word, c.ShortWord, c.ShortPlane, c.LongPlane, c.DenseWord, c.HalfWord, c.ByteWord, c.Piece, c.NarrowPiece = 0.47, 0.41, 0.5, 1, 0.46, 0.23, 0.13, 0.54, 0.55
+		}
 		if t.Has("dotprod") { // sdot, by element
 			c.Dot, c.UnpackByte = 1, 0.25
 		}
@@ -225,6 +227,15 @@ func (t Target) NarrowDot(steps int64) float64 {
 	return 1
 }
 
+// DirectDot is what a product of bytes takes where each filter reads a channel of its own, one product a sum, as a share of an Fma: such layers take 0.5 to 0.7 of those of f32, by times on an AMD EPYC (Zen 5)
+// and by estimated cycles of rpi3 and rpi4, where what compares sums of 3x3 layers of 64 and 96 channels takes less than a Level, on 2026-11-24.
+func (t Target) DirectDot() float64 {
+	if t.Arch == "aarch64" {
+		return 0.35
+	}
+	return 0.6
+}
+
 // NarrowProducts is how many products of a step a lane of 16 bits has then: those of two channels where vpmaddubsw adds neighbours.
 func (t Target) NarrowProducts() int {
 	if t.Arch == "x86_64" {
@@ -236,10 +247,11 @@ func (t Target) NarrowProducts() int {
 // Quad is the number of channels whose products a Dot adds up.
 const Quad = 4
 
-// sumsARM64 are instructions of such layers under qemu, for rpi3.
+// sumsARM64 are instructions of such layers under qemu, for rpi3; of short sums rounded cycles, by its estimate.
 func sumsARM64() SumCosts {
 	return SumCosts{
 		Word: 0.96, PlaneWord: 1.5,
+		ShortWord: 1, DenseWord: 1, HalfWord: 0.6, ByteWord: 0.33, Piece: 1.5, NarrowPiece: 1.5, Whole: 10, ShortLevel: 0.1, ShortPlane: 1, LongPlane: 1,
 		Fma: 1, Load: 1, Position: 1, Step: 1.3,
 		Unpack: 0.95, Level: 1,
 	}

@@ -52,7 +52,8 @@ type Target struct {
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
 
-	sums *SumCosts // in the place of those that are known of it
+	sums    *SumCosts    // in the place of those that are known of it
+	lookups *LookupTimes // likewise
 }
 
 // Has reports whether feature is among t.Features.

@@ -33,7 +33,7 @@ func TestFitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, _, err := fitted(s, m)
+		c, _, err := fittedSums(s, m)
 		if err != nil {
 			t.Fatal(err)
 		}

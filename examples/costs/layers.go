@@ -5,8 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,12 +20,13 @@ import (
 	"ripc/lower/ops"
 	"ripc/measure"
 	"ripc/schedule"
+	"ripc/schedule/cost"
 	"ripc/schedule/cost/measured"
 	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
-// grid are the layers that are measured: as much of networks' usual shapes as gives each constant its say, cut to a few rows.
+// grid are the layers that are measured by all algorithms: as much of networks' usual shapes as gives each constant its say, cut to a few rows.
 func grid() []measured.Layer {
 	var all []measured.Layer
 	for _, g := range [][5]int{{6, 56, 64, 64, 3}, {6, 28, 128, 128, 3}, {6, 14, 256, 256, 3}, {4, 7, 512, 512, 3}, {6, 28, 32, 32, 3}, {6, 28, 48, 40, 3},
@@ -35,11 +38,65 @@ func grid() []measured.Layer {
 	return all
 }
 
-// measureLayers measures the grid by all algorithms on targets, and keeps it.
+// fewBits are layers of 1 to 3 bits and of few to many channels, which are measured by what may be chosen for them.
+func fewBits() []measured.Layer {
+	var all []measured.Layer
+	for _, g := range []struct {
+		size, filters int
+		kernels, in   []int
+		floats        bool
+	}{
+		{28, 64, []int{3}, []int{16, 32, 48, 64, 128}, true},
+		{28, 64, []int{1}, []int{32, 64}, true},
+		{14, 256, []int{3}, []int{256}, true},
+		{28, 64, []int{3}, []int{1, 2, 3, 4, 6, 8, 12, 14, 16, 20, 21, 24, 28, 32, 33, 40, 48, 56, 63, 64, 96, 128}, false},
+		{28, 64, []int{5}, []int{1, 3, 6, 8, 12, 16, 20, 24, 32, 40, 48}, false},
+		{28, 64, []int{1}, []int{8, 16, 24, 32, 48, 64, 96, 128, 256}, false},
+		{28, 32, []int{1, 3}, []int{16, 32, 64}, false},
+		{56, 64, []int{3}, []int{64}, false},
+		{55, 64, []int{1}, []int{16}, false},
+		{28, 128, []int{3}, []int{128}, false},
+		{14, 256, []int{3}, []int{256}, false},
+		{14, 128, []int{3}, []int{3, 8, 16, 24, 48, 64, 80, 96, 128, 256}, false},
+		{14, 128, []int{1}, []int{16, 48, 64, 128, 256, 512}, false},
+		{13, 256, []int{1, 3}, []int{32, 64}, false},
+		{13, 64, []int{1}, []int{384}, false},
+		{7, 256, []int{3}, []int{16, 48, 64, 128, 512}, false},
+	} {
+		for _, k := range g.kernels {
+			for _, in := range g.in {
+				for planes := 1; planes <= 3; planes++ {
+					all = append(all, measured.Layer{Rows: g.size, Cols: g.size, In: in, Out: g.filters, Kernel: k, Activations: planes, Weights: 1, Floats: g.floats})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// hopeless is how many times the least estimate is that of an algorithm that a layer of fewBits is not measured by, such as one without an instruction.
+const hopeless = 3
+
+// algorithms are those that l, a layer of the grid or of fewBits, is measured by on t: one of the grid by all that count or multiply.
+func algorithms(l measured.Layer, few bool, t targets.Target) []layout.Algorithm {
+	a, x := l.Conv()
+	shape, least := layout.Shape(a, &x, t), cost.Estimate(math.Inf(1))
+	all := layout.Applying(a, &x)
+	for _, by := range all {
+		least = min(least, by.Cost(t, shape))
+	}
+	return slices.DeleteFunc(all, func(by layout.Algorithm) bool {
+		return few && by.Cost(t, shape) > hopeless*least || !few && !by.Counts() && !by.ReadsBytes()
+	})
+}
+
+// measureLayers measures layers by algorithms on targets, and keeps what they cost: those of few bits where sums may be short, since that is what is fitted to these.
 func measureLayers(ctx context.Context, args []string) error {
 	var only string
+	var known bool
 	names, err := flags("measure", func(f *flag.FlagSet) {
 		f.StringVar(&only, "by", "", "measure this algorithm alone, and keep what is known of the others")
+		f.BoolVar(&known, "known", false, "keep what is known, and measure what is not")
 	}, args)
 	if err != nil {
 		return err
@@ -50,17 +107,26 @@ func measureLayers(ctx context.Context, args []string) error {
 	}
 	for _, name := range names {
 		s := measured.Set{Target: name, Date: time.Now().Format(time.DateOnly), Unit: "cycles", Layers: grid()}
-		for _, old := range all {
-			if old.Target == name && only != "" {
-				s.Layers = old.Layers
-			}
-		}
+		few := len(s.Layers)
 		t, err := targets.Measured(s.Target)
 		if err != nil {
 			return err
 		}
-		if s.Machine, err = sweep(ctx, t, s.Layers, only); err != nil {
+		if t.ShortSums {
+			s.Layers = append(s.Layers, fewBits()...)
+		}
+		for _, old := range all {
+			if old.Target == name && (known || only != "") {
+				s.Machine, s.Layers = old.Machine, withKnown(s.Layers, old.Layers)
+			}
+		}
+		jobs := jobsOf(t, s.Layers, few, func(l measured.Layer, by layout.Algorithm) bool {
+			return only != "" && by.String() != only || known && l.Costs[by.String()] > 0
+		})
+		if machine, err := sweep(ctx, t, s.Layers, jobs); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		} else if machine != "" {
+			s.Machine = machine
 		}
 		kept := all[:0:0]
 		for _, old := range all {
@@ -76,24 +142,40 @@ func measureLayers(ctx context.Context, args []string) error {
 	return nil
 }
 
-// sweep fills in the costs of layers on t, by one algorithm or, if only is "", by all, and says what machine they are from.
-func sweep(ctx context.Context, t targets.Target, layers []measured.Layer, only string) (machine string, err error) {
-	type job struct {
-		layer int
-		by    layout.Algorithm
-		f     *ir.Func
+// withKnown are layers, with what those among old cost that are the same.
+func withKnown(layers, old []measured.Layer) []measured.Layer {
+	for i, l := range layers {
+		if k := slices.IndexFunc(old, func(o measured.Layer) bool { return o.String() == l.String() }); k >= 0 {
+			layers[i].Costs = old[k].Costs
+		}
 	}
+	return layers
+}
+
+// job is to measure a layer, by its number, by an algorithm.
+type job struct {
+	layer int
+	by    layout.Algorithm
+	f     *ir.Func
+}
+
+// jobsOf are those of layers on t, of which those from few on have few bits, but for what is left out.
+func jobsOf(t targets.Target, layers []measured.Layer, few int, without func(measured.Layer, layout.Algorithm) bool) []job {
 	var jobs []job
 	for i, l := range layers {
 		a, x := l.Conv()
-		for _, by := range layout.Applying(a, &x) {
-			if only != "" && by.String() != only {
-				continue
+		for _, by := range algorithms(l, i >= few, t) {
+			if !without(l, by) {
+				f, _ := ops.Conv(layout.NewConv(a, x, t, by), ops.Slice{})
+				jobs = append(jobs, job{i, by, f})
 			}
-			f, _ := ops.Conv(layout.NewConv(a, x, t, by), ops.Slice{})
-			jobs = append(jobs, job{i, by, f})
 		}
 	}
+	return jobs
+}
+
+// sweep fills in the costs of layers on t by jobs, and says what machine they are from.
+func sweep(ctx context.Context, t targets.Target, layers []measured.Layer, jobs []job) (machine string, err error) {
 	threads := runtime.GOMAXPROCS(0)
 	if engine.Choose(t.Arch, t.Features, engine.Options{}) == engine.Native {
 		threads = 1 // times of one thing at a time

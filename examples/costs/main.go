@@ -1,14 +1,15 @@
 // Command costs measures layers, by time on this machine and by estimated cycles (docs/estimates.md) on simulated boards, fits the
 // constants of ripc's formulas to that, and holds default schedules against others. It runs in the module's root.
 //
-//	go run ./examples/costs measure [-by ALGORITHM] TARGET...
+//	go run ./examples/costs measure [-by ALGORITHM] [-known] TARGET...
 //
-// measures a grid of layers by every algorithm, or by one, on each target, and keeps what it found in schedule/cost/measured/layers.txt. zen5 is this machine, if it
+// measures a grid of layers by every algorithm, or by one, on each target, and keeps what it found in schedule/cost/measured/layers.txt; -known measures only what is not there. Where sums may be short, layers of few
+// bits are measured as well, by what may be chosen for them. zen5 is this machine, if it
 // has AVX-512 and vpopcntdq.
 //
 //	go run ./examples/costs fit
 //
-// fits the constants of all targets to what is kept, and writes targets/sums_fitted.go.
+// fits the constants of all targets to what is kept, of sums and of look-ups, and writes targets/sums_fitted.go.
 //
 //	go run ./examples/costs gap [-target T,...] [-search S] [-trials N] [-by ALGORITHM] [-only REGEXP] [-known] [-out docs/defaults] [MODEL[:LAYER]...]
 //

@@ -128,6 +128,12 @@ func ParseAlgorithm(text string) (Algorithm, error) {
 	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
 }
 
+// LooksUp is of how many channels a looks up counts at once, 0 where it looks up none, and whether it does so for both halves of a row.
+func (a Algorithm) LooksUp() (channels int, halves bool) {
+	of := algorithms()[a]
+	return of.group, of.halves
+}
+
 // Cost is what the layer l costs by a on a target that something is known of.
 func (a Algorithm) Cost(t targets.Target, l cost.Layer) cost.Estimate {
 	return algorithms()[a].cost(t, l)

@@ -119,7 +119,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs: int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
 		Groups: int64(f.GroupCount()), Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(),
-		Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
+		Short: t.ShortSums && comparedAlone(f), Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
 	l.Window = windowTable(f, x, t)
 	if parts, _, _ := partsOf(f, x); parts != nil {
@@ -131,7 +131,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 			continue
 		}
 		_, _, n := c.extent(f)
-		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f) + f.KH*f.KW*c.Whole(f)), Across: c.across(f, t)})
+		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f)), Whole: int64(f.KH * f.KW * c.Whole(f)), Across: c.across(f, t)})
 	}
 	if l.Groups > 1 {
 		lanes, merged := lanesOf(f), int64(0)

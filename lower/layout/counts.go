@@ -88,7 +88,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		rows, cols := f.Borders(x.Shape[1], x.Shape[2])
 		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
-	if w.narrow() || t.ShortSums && c.comparedAlone(f) {
+	if w.narrow() || t.ShortSums && comparedAlone(f) {
 		c.Most = w.most(f, c.Planes)
 	}
 	c.solve(f, x)
@@ -118,8 +118,9 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 }
 
 // comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them.
-func (c *Counts) comparedAlone(f *graph.FusedConv) bool {
-	return f.Epilogue.Thresholds != nil && f.Pool == nil && c.Padding == nil && !c.Ones && len(c.Coefs) == 1
+func comparedAlone(f *graph.FusedConv) bool {
+	by := cutOf(f)
+	return f.Epilogue.Thresholds != nil && f.Pool == nil && !corrected(f) && !by.ones && len(by.coefs) == 1
 }
 
 // levelOf is the level that stands for integer v, and whether there is one.

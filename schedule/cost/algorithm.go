@@ -29,6 +29,7 @@ type Layer struct {
 	Direct                         bool  // there are Groups, and each output channel reads the input channel of its number
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
+	Short                          bool  // counts of words of 32 channels are compared with thresholds as they are, so that they may be as short as that allows
 	Dense                          []DenseWords
 	Lanes                          LaneWords
 	Window                         WindowTable
@@ -41,6 +42,7 @@ func (l Layer) grouped() bool { return l.Groups > 1 }
 type DenseWords struct {
 	Bits          int   // of a word
 	Words, Pieces int64 // of a group's window; that all groups' words are made of
+	Whole         int64 // words of the window's pixels that are among them as they lie
 	Across        bool  // they are made for several positions at once
 }
 
@@ -67,13 +69,24 @@ const WordChannels = 32
 
 // Popcount estimates sums of popcounts of words: a count for each pair of planes of each word.
 func Popcount(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Words, counted(t, l, word(t, l)), 1)
+	return popcounts(t, l, l.Taps*l.Words, counted(t, l), 1)
 }
 
 // PopcountDense is Popcount of words of so many bits that are put together for each position of the output, number by number.
 func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	d := l.Dense[slices.IndexFunc(l.Dense, func(d DenseWords) bool { return d.Bits == bits })]
 	c, shares, narrow := t.Sums(), t.WordShares(), t.NarrowWords()
+	pieces, whole := float64(l.Outputs*l.ActivationPlanes*d.Pieces), float64(l.Outputs*l.ActivationPlanes*d.Whole)
+	if l.Short {
+		each, put := c.DenseWord+scattered(t, l), c.Piece
+		switch bits {
+		case 16:
+			each, put = c.HalfWord, c.NarrowPiece
+		case 8:
+			each, put = c.ByteWord, c.NarrowPiece
+		}
+		return shortSums(t, l, d.Words, bits, each) + Estimate(put*pieces+c.Whole*whole)
+	}
 	piece := shares.Piece
 	switch {
 	case d.Across && bits == WordChannels:
@@ -81,41 +94,64 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	case d.Across:
 		piece = narrow.Piece
 	}
-	w := c.Word
-	if bits == WordChannels {
-		w = word(t, l)
-	}
-	made := Estimate(w * piece * float64(l.Outputs*l.ActivationPlanes*d.Pieces))
+	made := Estimate(c.Word * piece * (pieces + whole))
 	if bits == WordChannels {
 		level := narrow.Whole
 		if l.grouped() {
 			level = 1
 		}
-		return popcounts(t, l, d.Words, counted(t, l, w), level) + made
+		return popcounts(t, l, d.Words, counted(t, l), level) + made
 	}
-	each := counted(t, l, w) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.grouped()) * float64(bits) / WordChannels
-	lanes := int64(max(1, t.VectorBits/bits))
-	filters := (l.Filters + lanes - 1) / lanes * lanes // vectors are full, or take as long
-	n := float64(l.Outputs * filters * d.Words * l.ActivationPlanes)
+	each := counted(t, l) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.grouped()) * float64(bits) / WordChannels
+	n := float64(l.Outputs * fullVectors(t, l, bits) * d.Words * l.ActivationPlanes)
 	return Estimate(n*each+streamed(t, l, d.Words*int64(bits)/8)+levels(c, l)*narrow.Level) + made
+}
+
+// fullVectors is l's filters, and those that fill the last of vectors of words of so many bits, which take as long.
+func fullVectors(t targets.Target, l Layer, bits int) int64 {
+	lanes := int64(max(1, t.VectorBits/bits))
+	return (l.Filters + lanes - 1) / lanes * lanes
+}
+
+// shortSums estimates counts of so many words of so many bits, each for one filter, whose sums are as short as they may be: the narrower these are, the more of them
+// a vector compares with thresholds, and doubles for the next plane.
+func shortSums(t targets.Target, l Layer, words int64, bits int, each float64) Estimate {
+	c, filters := t.Sums(), l.Filters
+	if bits < WordChannels {
+		filters = fullVectors(t, l, bits)
+	}
+	n := float64(l.Outputs * filters * words * l.ActivationPlanes)
+	sums := float64(l.Outputs*l.Filters) * float64(sumBits(words*int64(bits)*(1<<l.ActivationPlanes-1))) / 16
+	return Estimate(n*each + streamed(t, l, words*int64(bits)/8) + sums*(c.ShortLevel*float64(l.Levels+1)+c.ShortPlane*float64(l.ActivationPlanes-1)))
+}
+
+// sumBits is how many bits a lane has that holds sums of that much, and one more.
+func sumBits(most int64) int {
+	switch {
+	case most < math.MaxUint8:
+		return 8
+	case most < math.MaxUint16:
+		return 16
+	}
+	return 32
 }
 
 // PopcountLanes is Popcount of words that each filter has for itself, made of Sources words of each pixel.
 func PopcountLanes(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Lanes.Words, t.Sums().Word*t.WordShares().LaneWord, 1) + lanes(t, l)
+	return popcounts(t, l, l.Taps*l.Lanes.Words, word(t, l)*t.WordShares().LaneWord, 1) + lanes(t, l)
 }
 
 // PopcountDenseLanes is PopcountLanes where words of several pixels become one.
 func PopcountDenseLanes(t targets.Target, l Layer) Estimate {
 	c := t.WordShares()
-	merged := t.Sums().Word * c.Lane * float64(l.Outputs*l.ActivationPlanes*l.Filters*(2*l.Taps+l.Lanes.Merged))
-	return popcounts(t, l, l.Lanes.Merged, t.Sums().Word*c.LaneWord, 1) + lanes(t, l) + Estimate(merged)
+	merged := word(t, l) * c.Lane * float64(l.Outputs*l.ActivationPlanes*l.Filters*(2*l.Taps+l.Lanes.Merged))
+	return popcounts(t, l, l.Lanes.Merged, word(t, l)*c.LaneWord, 1) + lanes(t, l) + Estimate(merged)
 }
 
 // lanes estimates what it takes to make each filter's words of a pixel: two operations a source, and a rotation.
 func lanes(t targets.Target, l Layer) Estimate {
 	pixels := float64(l.Lanes.Pixels*l.ActivationPlanes*l.Filters) * again(t, l)
-	return Estimate(t.Sums().Word * t.WordShares().Lane * pixels * float64(l.Lanes.Words*(2*l.Lanes.Sources+4)))
+	return Estimate(word(t, l) * t.WordShares().Lane * pixels * float64(l.Lanes.Words*(2*l.Lanes.Sources+4)))
 }
 
 // again is how often a row of the input is copied: blocks of rows of the output (as schedules share them out, see Rows) copy those
@@ -125,37 +161,48 @@ func again(t targets.Target, l Layer) float64 {
 	return float64(rows+l.TapRows-1) / float64(rows)
 }
 
-// counted is what a word costs for one filter, where one that all filters share costs so much. Of groups that are no blocks of
-// filters, as many filters as fill a part of a vector read the same word.
-func counted(t targets.Target, l Layer, word float64) float64 {
-	c := t.Sums()
-	each := word
+// counted is what a word costs for one filter.
+func counted(t targets.Target, l Layer) float64 {
+	c, each := t.Sums(), word(t, l)
 	if l.WeightPlanes > 1 {
 		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
-	if l.grouped() && l.GroupFilters%WordChannels != 0 {
-		same := int64(1)
-		for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
-			same *= 2
-		}
-		each += word * t.WordShares().Scattered / float64(same)
-	}
-	return each
+	return each + scattered(t, l)
 }
 
-// word is what a Word of 32 bits costs in l.
+// word is what a word of 32 channels costs for one filter, where weights have one plane. Sums of one plane take as long as short ones.
 func word(t targets.Target, l Layer) float64 {
-	if l.grouped() {
-		return t.Sums().Word * t.WordShares().Grouped
+	if t.ShortSums && (l.Short || l.ActivationPlanes == 1) {
+		return t.Sums().ShortWord
 	}
 	return t.Sums().Word
 }
 
-// popcounts estimates counts of words, each for one filter, and comparisons of the sums, which cost that share of a Level.
+// scattered is what a word costs beside that for one filter where filters read different ones: of groups that are no blocks of filters, as many filters as fill
+// a part of a vector read the same word.
+func scattered(t targets.Target, l Layer) float64 {
+	if !l.grouped() || l.GroupFilters%WordChannels == 0 {
+		return 0
+	}
+	same := int64(1)
+	for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
+		same *= 2
+	}
+	return word(t, l) * t.WordShares().Scattered / float64(same)
+}
+
+// popcounts estimates counts of words, each for one filter, and comparisons of the sums, which cost that share of a Level unless they are short.
 func popcounts(t targets.Target, l Layer, words int64, each, level float64) Estimate {
+	if l.Short {
+		return shortSums(t, l, words, WordChannels, each)
+	}
 	c := t.Sums()
 	n := float64(l.Outputs * l.Filters * words * l.ActivationPlanes * l.WeightPlanes)
-	return Estimate(n*each + streamed(t, l, words*WordChannels/8*l.WeightPlanes) + levels(c, l)*level)
+	e := n*each + streamed(t, l, words*WordChannels/8*l.WeightPlanes) + levels(c, l)*level
+	if t.ShortSums && l.WeightPlanes == 1 { // elsewhere what it takes is part of a word
+		e += c.LongPlane * float64(l.Outputs*l.Filters*l.TapRows*(l.ActivationPlanes-1))
+	}
+	return Estimate(e)
 }
 
 // Float estimates sums in f32 over levels that are unpacked row by row.
@@ -172,8 +219,8 @@ func Dot(t targets.Target, l Layer) Estimate {
 	if !scattered {
 		op *= t.NarrowDot(l.Narrow)
 	}
-	if l.Direct { // one product a sum: such layers take 0.5 to 0.7 of those of f32, by measurement for rpi3, rpi4 and Zen 5
-		op = 0.6 * c.Fma
+	if l.Direct {
+		op = t.DirectDot() * c.Fma
 	}
 	terms, unpack := multiplied(t, l, op, scattered)
 	windows := c.Fma / 2 * float64(l.Windows) // by estimate for rpi5 0.1 to 0.4 of a cycle each, 2 where a pixel has few
@@ -224,8 +271,12 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	g := GroupsOf(int(l.Channels*layers), bits)
 	made, groups := int64(g.Chunks*g.PerChunk), int64(g.Used)/layers
 	kind := t.Lookups(bits, halves)
-	length, _ := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
-	each, lanes := kind.Lookup+kind.Widen/float64(length), l.sameTables(kind.Lanes)
+	length, run := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
+	widened := math.Ceil(float64(groups)/float64(run)) / float64(max(1, groups)) // times that bytes are added to sums, for each look-up
+	if run < length {
+		widened *= float64(run) / float64(length) // for the taps of a row together
+	}
+	each, lanes := kind.Lookup+kind.Widen*widened, l.sameTables(kind.Lanes)
 	switch {
 	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean: // no instruction fits
 		each = kind.One
@@ -235,10 +286,7 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	outputs := l.Outputs
 	if halves {
 		outputs += outputs / l.Cols * (l.Cols % 2)
-		if l.Strided || l.Mean || l.Filters%WordChannels != 0 || groups%8 != 0 && groups%12 != 0 || l.Taps*groups*MaxHalf < MaxByte { // no instruction looks up a run of groups
-			each = kind.One
-		}
-		if l.ActivationPlanes == 1 { // is counted in less, which Word, older than short sums, does not tell: 3x3, 14x14x256 on rpi3 in 3.2 million cycles, where look-ups take 3.9
+		if l.Strided || l.Mean || l.Levels == 0 || l.Filters%WordChannels != 0 || groups%8 != 0 && groups%12 != 0 || l.Taps*groups*MaxHalf < MaxByte { // no instruction looks up a run of groups, or sums leave one by one
 			each = kind.One
 		}
 	}

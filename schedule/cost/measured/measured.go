@@ -36,12 +36,13 @@ type Set struct {
 // Layer is a convolution with same padding over levels, with what it costs by the algorithms that it was measured by.
 type Layer struct {
 	Rows, Cols, In, Out, Kernel int
-	Activations, Weights        int // planes
+	Activations, Weights        int  // planes
+	Floats                      bool // sums leave as f32
 	Costs                       map[string]float64
 }
 
-// Conv is the layer as it is after fusedglue, but for its weights' values, and its input. Its sums become levels of as many bits as the input has, by thresholds, or
-// leave as f32 where those would be more than 15.
+// Conv is the layer as it is after fusedglue, but for its weights' values, and its input. Its sums become levels of as many bits as the input has, by thresholds, unless
+// they leave as f32, which they do as well where those would be more than 15.
 func (l Layer) Conv() (*graph.FusedConv, graph.Value) {
 	a := &graph.FusedConv{KH: l.Kernel, KW: l.Kernel, SH: 1, SW: 1, In: l.In, Out: l.Out}
 	half := l.Kernel / 2
@@ -49,7 +50,7 @@ func (l Layer) Conv() (*graph.FusedConv, graph.Value) {
 	x := graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: l.Activations}, Shape: []int{1, l.Rows, l.Cols, l.In}}
 	a.X = graph.IntegersOf(x.LevelType)
 	a.W = map[int]graph.Integers{1: {Min: -1, Max: 1, Step: 2}, 2: {Min: -1, Max: 1, Step: 1}, 4: {Min: -15, Max: 15, Step: 2}, 5: {Min: -16, Max: 15, Step: 1}}[l.Weights]
-	if l.Activations <= 4 {
+	if l.Activations <= 4 && !l.Floats {
 		a.Epilogue = graph.Epilogue{OutBits: l.Activations, OutEnc: ir.Unipolar}
 		for range 1<<l.Activations - 1 {
 			a.Epilogue.Thresholds = append(a.Epilogue.Thresholds, make([]int32, l.Out))
@@ -58,9 +59,16 @@ func (l Layer) Conv() (*graph.FusedConv, graph.Value) {
 	return a, x
 }
 
+// floats is the word for Layer.Floats.
+const floats = "f32"
+
 // String is the layer without its costs.
 func (l Layer) String() string {
-	return fmt.Sprintf("%d %d %d %d %d %d %d", l.Rows, l.Cols, l.In, l.Out, l.Kernel, l.Activations, l.Weights)
+	s := fmt.Sprintf("%d %d %d %d %d %d %d", l.Rows, l.Cols, l.In, l.Out, l.Kernel, l.Activations, l.Weights)
+	if l.Floats {
+		s += " " + floats
+	}
+	return s
 }
 
 // All are the measurements that are kept.
@@ -80,10 +88,14 @@ func Read(text []byte) ([]Set, error) {
 			all = append(all, Set{Target: fields[1], Date: fields[2], Unit: fields[3], Machine: strings.Join(fields[4:], " ")})
 			continue
 		}
+		float := len(fields) > 7 && fields[7] == floats
+		if float {
+			fields = slices.Delete(fields, 7, 8)
+		}
 		if len(all) == 0 || len(fields) < 9 || len(fields)%2 == 0 {
 			return nil, fmt.Errorf("%s:%d: %q is no layer", File, n, lines.Text())
 		}
-		var l Layer
+		l := Layer{Floats: float}
 		for i, to := range []*int{&l.Rows, &l.Cols, &l.In, &l.Out, &l.Kernel, &l.Activations, &l.Weights} {
 			var err error
 			if *to, err = strconv.Atoi(fields[i]); err != nil {
@@ -108,7 +120,7 @@ func Read(text []byte) ([]Set, error) {
 func Write(all []Set) []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "# What layers cost by each algorithm, written by go run ./examples/costs measure. After the target, with date, unit and machine, a line")
-	fmt.Fprintln(&b, "# has a layer's rows, columns, channels, filters and kernel, planes of activations and of weights, then algorithms with costs.")
+	fmt.Fprintln(&b, "# has a layer's rows, columns, channels, filters and kernel, planes of activations and of weights, f32 if its sums leave as such, then algorithms with costs.")
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b Set) int { return cmp.Compare(a.Target, b.Target) })
 	for _, s := range sorted {
