@@ -283,16 +283,23 @@ func sumsX86(t Target) SumCosts {
 	return c
 }
 
+// SinglePositions says that t adds up several planes of narrow words best for one position at a time (cost.SinglePosition), as the A72 does by estimate, and the A57.
+func (t Target) SinglePositions() bool {
+	on := t.MeasuredOn()
+	return on == rpi4().Name || on == jetsonTX2().Name
+}
+
 // ShiftCompares is the number of comparisons with thresholds that cost as much as adding, shifting and clipping a sum (Riptide's glue),
 // shifts being other ones in each lane. Between 1 and 3 comparisons, or 3 and 7, nothing finer can be told: 3x3 and 1x1 layers of 64 to
 // 256 channels with 1 to 4 bits both ways, ripc bench --json on 2026-11-22 (instructions on Arm, times on x86). With 3 comparisons the
 // shift costs 1 to 2 % more on Arm and x86, with 7 it costs 1 to 8 % less, but for SSE2, which has no such shifts; on Cortex-M, lane by
-// lane, it costs 1 to 2 % less than 3 comparisons.
+// lane, it costs 1 to 2 % less than 3 comparisons. Sums that are compared can be short, those that are shifted are not (Target.ShortSums): SqueezeNet of 3 bits takes 7, 10 and 7 % less by 7 comparisons on rpi3, rpi4 and
+// rpi5 (estimated cycles on 2026-11-24, ripc bench examples/squeezenet/squeezenet_a3.json --target rpi3 --json).
 func (t Target) ShiftCompares() float64 {
 	switch {
 	case t.Arch == "thumb":
 		return 2
-	case t.Arch == "x86_64" && !t.Has("avx2"):
+	case t.ShortSums, t.Arch == "x86_64" && !t.Has("avx2"):
 		return 8
 	}
 	return 4

@@ -108,11 +108,11 @@ func WrittenShort(t targets.Target, s Sum, planes, weights int, inside bool) boo
 	return Whole(s, planes) && s.Terms()*max(1, planes)*weights <= registers
 }
 
-// SinglePosition reports whether sums of less than 32 bits over so many planes are best for one position and SingleChannels channels, which fill registers, at a time, on cores that find an order by themselves: all planes of few words are
-// written out then, and neither their sums nor the levels of three bits, which take seven comparisons or a shift of wider numbers, wait in memory for those of other positions. By estimated cycles of rpi4, layers of 3 bits and 8
-// to 48 channels take 8 to 16 % less, on rpi5 and the Jetson TX2 13 and 16 %, and on the Pixel 6 % less to 9 % more; those of 2 bits take 12 % less to 20 % more.
-func SinglePosition(t targets.Target, s Sum, planes int) bool {
-	return !t.InOrder && planes >= 3 && s.Terms() <= MaxBody && s.Bits < WordChannels && t.VectorBits <= SingleChannels*s.Bits
+// SinglePosition reports whether sums of less than 32 bits over so many planes of words of so many bits are best for one position and SingleChannels channels, which fill registers, at a time: all planes of few narrow words are
+// written out then, and neither their sums nor the levels of three bits wait in memory for those of other positions. By estimated cycles of rpi4, layers of 3 bits take 4 to 15 % less in most of 20 shapes, and 6 % more in one. Words of 32 bits take
+// 8 to 53 % more, and so do narrow ones of some shapes on rpi5; layers of 2 bits take 12 % less to 20 % more.
+func SinglePosition(t targets.Target, s Sum, planes, word int) bool {
+	return t.SinglePositions() && planes >= 3 && word < LaneBits && s.Terms() <= MaxBody && s.Bits < WordChannels && t.VectorBits <= SingleChannels*s.Bits
 }
 
 // SingleChannels is of how many channels such a position has sums.

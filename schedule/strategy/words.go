@@ -86,7 +86,7 @@ func wordKnobs(l *Layer) []Knob {
 			ks[at(tileW)].Default = columnsKnob(l, cost.WholePositions(l.Target, s, vectors)).Default
 		}
 	}
-	if p := at(part); p >= 0 && cost.SinglePosition(l.Target, s, planes) && slices.Contains(ks[p].Domain, cost.SingleChannels) {
+	if p := at(part); p >= 0 && cost.SinglePosition(l.Target, s, planes, l.wordBits()) && slices.Contains(ks[p].Domain, cost.SingleChannels) {
 		ks[at(tileW)].Default, ks[p].Default = 1, cost.SingleChannels
 	}
 	return ks
