@@ -52,7 +52,10 @@ func (t Target) WithLookups(c LookupTimes) Target {
 func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 	switch {
 	case t.BoundedLookups() && (channels == 4 || t.MeasuredOn() == rpi5().Name && channels == 5): // a table of two registers costs nothing more on rpi5; of other cores that is not known (see RATIONALE)
-		c := LookupCosts{Lanes: 32, Least: 16, Fewer: 1.2, One: 4, LookupTimes: t.lookupsARM64(), Stored: 8, Kept: channels == 5}
+		c := LookupCosts{Lanes: 32, Least: 16, Fewer: 1.6, One: 4, LookupTimes: t.lookupsARM64(), Stored: 8, Kept: channels == 5}
+		if t.InOrder {
+			c.Fewer = 1.2
+		}
 		switch {
 		case halves:
 			c.Least = c.Lanes

@@ -223,6 +223,9 @@ func Dot(t targets.Target, l Layer) Estimate {
 		op = t.DirectDot() * c.Fma
 	}
 	terms, unpack := multiplied(t, l, op, scattered)
+	if l.grouped() && !l.Direct {
+		terms *= t.GroupedDot()
+	}
 	windows := c.Fma / 2 * float64(l.Windows) // by estimate for rpi5 0.1 to 0.4 of a cycle each, 2 where a pixel has few
 	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + windows + streamed(t, l, Quad*l.Steps) + levels(c, l))
 }
