@@ -37,13 +37,15 @@ func facts(in *ripc.Inspection) ripc.Inspection {
 	out := *in
 	out.Target, out.WeightBytes, out.ArenaBytes, out.Memory = "", 0, 0, nil
 	// Whether bytes of the caller's become planes is a matter of the algorithm that reads them, and whether elements are moved by a stage of
-	// its own is one of what loads and stores take. Products of bytes may need sums of windows.
+	// its own is one of what loads and stores take. Products of bytes may need sums of windows. Levels are shifted or compared by what a
+	// target does faster (targets.Target.ShiftCompares).
 	made := []string{"bitpack", "transpose", "slice", "window_sum"}
 	out.Layers = slices.DeleteFunc(slices.Clone(in.Layers), func(l ripc.Layer) bool { return slices.Contains(made, l.Op) })
 	for i := range out.Layers {
 		l := &out.Layers[i]
 		l.Reads, l.Writes, l.WeightBytes, l.Kernel, l.Trace, l.Algorithm, l.Why = nil, nil, 0, "", nil, "", nil
 		l.Strategy, l.LeftOut = nil, nil
+		l.Glue = strings.ReplaceAll(l.Glue, "add, shift, clip(", "thresholds(")
 	}
 	return out
 }
