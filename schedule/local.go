@@ -188,25 +188,38 @@ func (c *local) runsOver(idx []ir.Expr, again bool) bool {
 // readWhole reports whether each iteration of the loop reads all of the region, whatever holds.
 func (c *local) readWhole() bool {
 	found := false
-	look := func(e ir.Expr) {
-		ir.WalkExpr(e, func(e ir.Expr) bool {
-			switch x := e.(type) {
-			case *ir.Select:
-				return false
-			case *ir.Load:
-				found = found || x.Buf == c.buf.Name && c.runsOver(x.Idx, true)
-			}
-			return !found
-		})
-	}
 	ir.Walk(c.body(), func(s ir.Stmt) bool {
 		switch x := s.(type) {
 		case *ir.If:
 			return false
 		case *ir.Store:
-			look(x.Val)
+			found = found || len(c.wholeReads(x.Val)) > 0
 		}
 		return !found
 	})
 	return found
+}
+
+// wholeReads are the loads in e that read all of the region and are made whatever holds: of a choice, those that both values make.
+func (c *local) wholeReads(e ir.Expr) []string {
+	var out []string
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		switch x := e.(type) {
+		case *ir.Select:
+			out = append(out, c.wholeReads(x.Cond)...)
+			other := c.wholeReads(x.B)
+			for _, l := range c.wholeReads(x.A) {
+				if slices.Contains(other, l) {
+					out = append(out, l)
+				}
+			}
+			return false
+		case *ir.Load:
+			if x.Buf == c.buf.Name && c.runsOver(x.Idx, true) {
+				out = append(out, ir.ExprString(x))
+			}
+		}
+		return true
+	})
+	return out
 }
