@@ -27,6 +27,9 @@ const (
 	// XorCountRow is XorCountTile, with Copies, of all words of neighbouring pixels, for several positions:
 	// acc[p, l, i, j] += popcount(x[p+t, c, l%4] ^ w[t, c, l, 2i+j]), with t < Taps.
 	XorCountRow
+	// XorCountWindow is XorCount of the words of a window, which are kept as pairs (schedule.Pair), for several positions:
+	// acc[p, l] += popcount(x[r, p+t, c] ^ w[r, t, c, l]), with r < Rows and t < Taps.
+	XorCountWindow
 	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes: x[4s+k] * w[s, l, k].
 	DotBytes
 	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
@@ -63,11 +66,11 @@ type Instr struct {
 	Words int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
 	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type  ir.Type // of what is written
-	// Positions and Taps are those of XorCountRow, along a row, and Positions and Groups those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
+	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row, and Positions and Groups those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
 	// LookUpLevels has Positions, whose bits are words that are Stride apart.
-	Positions, Taps, Groups, Stride int
-	Copies                          bool // each word of activations is there once for each filter of a register (schedule.Replicate)
-	Wide                            bool // weights are loaded two registers at a time
+	Positions, Taps, Rows, Groups, Stride int
+	Copies                                bool // each word of activations is there once for each filter of a register (schedule.Replicate)
+	Wide                                  bool // weights are loaded two registers at a time
 	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
 	Bounded bool
 	// Halves says that an entry has two sums, of half a byte each, for positions of both halves of a row: acc has those side by side.
@@ -82,7 +85,7 @@ func All() []Instr { return slices.Concat(byArch()["x86_64"], byArch()["aarch64"
 
 // byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of. What it gives is not to be changed.
 var byArch = sync.OnceValue(func() map[string][]Instr {
-	all := map[string][]Instr{"x86_64": slices.Concat(x86(), products(), x86Tables(), x86Levels())}
+	all := map[string][]Instr{"x86_64": slices.Concat(x86(), carryTrees(), products(), x86Tables(), x86Levels())}
 	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
 		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
 	}

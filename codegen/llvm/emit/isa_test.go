@@ -65,3 +65,38 @@ func TestInstructions(t *testing.T) {
 	}
 	checkOn(t, host(t), fs...)
 }
+
+// Windows in which all bits differ have the largest counts, whose parts bytes have to hold.
+func TestFullWindows(t *testing.T) {
+	tg := host(t)
+	var fs []*ir.Func
+	for _, i := range isa.Query(isa.XorCountWindow, tg) {
+		x, w := i.Func.Params[1], i.Func.Params[2]
+		f := &ir.Func{Name: "full_" + i.Func.Name, Params: slices.Clone(i.Func.Params)}
+		call := &ir.Call{Fn: i.Func}
+		for _, p := range i.Func.Params {
+			call.Args = append(call.Args, ir.Window{Buf: p.Name, Idx: slices.Repeat([]ir.Expr{ir.Int(0)}, len(p.Shape))})
+		}
+		fill := func(p ir.Param, val func(c ir.Expr) ir.Expr, words int) ir.Stmt {
+			var loops []ir.Loop
+			var at []ir.Expr
+			for d, n := range p.Shape {
+				v := fmt.Sprintf("%s%d", p.Name, d)
+				loops, at = append(loops, ir.Loop{Var: v, Extent: n}), append(at, ir.V(v))
+			}
+			return ir.Nest(loops, &ir.Store{Buf: p.Name, Idx: at, Val: val(at[words])})
+		}
+		odd := func(c ir.Expr) ir.Expr { return ir.Bin(ir.Eq, ir.Bin(ir.Mod, c, ir.Int(2)), ir.Int(1)) }
+		ones := func(c ir.Expr) ir.Expr { // of a pair that differs everywhere, the second word is the difference of two equal ones
+			return &ir.Select{Cond: odd(c), A: ir.Const(ir.U32, 0), B: ir.Const(ir.U32, 1<<32-1)}
+		}
+		zero := func(ir.Expr) ir.Expr { return ir.Const(ir.U32, 0) }
+		f.Params[1].Out, f.Params[2].Out = true, true
+		f.Body = ir.Seq(fill(x, zero, 2), fill(w, ones, 2), call)
+		fs = append(fs, f)
+	}
+	if len(fs) == 0 {
+		t.Skipf("%s has no instructions that count windows", tg.Name)
+	}
+	checkOn(t, tg, fs...)
+}

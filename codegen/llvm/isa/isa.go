@@ -47,6 +47,8 @@ func function(i isa.Instr, inOrder bool) Function {
 		return tile(name, i.Words, i.Lanes, i.Copies, a)
 	case isa.XorCountRow:
 		return row(i)
+	case isa.XorCountWindow:
+		return carryTree(i)
 	case isa.LookUpRow:
 		if i.Halves {
 			return lookUpHalvesRow(i, inOrder)

@@ -105,6 +105,7 @@ func TestAssembly(t *testing.T) {
 		"neon_uadalp_u16_bytes_x":   {"uadalp\tv", "ldp\tq", "stp\tq"},
 		"avx512_lookup64_":          {"vpermb", "vpaddb"},
 		"avx512_levels":             {"vperm", "zmm"},
+		"avx512_xor_cnt_window_":    {"vpternlogd\t$150", "vpternlogd\t$178", "vpternlogd\t$232", "vpshufb", "vpmaddubsw", "vpmaddwd"},
 		"avx512_lookup16_":          {"vbroadcasti32x4", "vpshufb", "vpaddb"},
 		"avx2_lookup16_":            {"vbroadcasti128", "vpshufb", "vpaddb"},
 		"neon_lookup16_":            {"tbl\tv"},
