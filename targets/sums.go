@@ -136,6 +136,7 @@ func Measured(name string) (Target, error) {
 	}
 	t := x86v4()
 	t.Name, t.Features = zen5, append(t.Features, "avx512vpopcntdq", "avx512vnni")
+	t.CountOps = countOpsX86(t.Features)
 	return t, nil
 }
 

@@ -123,6 +123,13 @@ func comparedAlone(f *graph.FusedConv) bool {
 	return f.Epilogue.Thresholds != nil && f.Pool == nil && !corrected(f) && !by.ones && len(by.coefs) == 1
 }
 
+// windowed says that all words of f's windows are neighbours in a copy of x, as they are for the next position, and are counted once, so that an instruction may count those
+// of several positions (targets.Target.CountsWindow).
+func windowed(f *graph.FusedConv, x *graph.Value) bool {
+	by := cutOf(f)
+	return x.Bits == 1 && !by.ones && len(by.coefs) == 1 && f.Pool == nil && f.Pad.Any() && f.SW == 1 && max(f.DH, f.DW) <= 1 && f.GroupCount() == 1
+}
+
 // levelOf is the level that stands for integer v, and whether there is one.
 func levelOf(v int, x *graph.Value) (int, bool) {
 	for level := range x.Top() + 1 {

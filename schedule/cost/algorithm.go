@@ -30,6 +30,7 @@ type Layer struct {
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
 	Short                          bool  // counts of words of 32 channels are compared with thresholds as they are, so that they may be as short as that allows
+	Windowed                       bool  // all words of a window are neighbours in a copy of the input, which has one plane, as they are for the next position
 	Dense                          []DenseWords
 	Lanes                          LaneWords
 	Window                         WindowTable
@@ -69,7 +70,18 @@ const WordChannels = 32
 
 // Popcount estimates sums of popcounts of words: a count for each pair of planes of each word.
 func Popcount(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Words, counted(t, l), 1)
+	return popcounts(t, l, l.Taps*l.Words, counted(t, l)*windowShare(t, l), 1)
+}
+
+// windowShare is what words of windows cost that are counted at once, as a share of those that are counted one by one.
+func windowShare(t targets.Target, l Layer) float64 {
+	rows := int(l.TapRows)
+	s := Sum{Rows: rows, Cols: int(l.Taps) / rows, Words: int(l.Words)}
+	if !l.Windowed || l.Mean || !t.CountsWindow(s.Rows, s.Cols, s.Words) {
+		return 1
+	}
+	w := int(l.Cols)
+	return CarryTree(s, Row{w, TreeTile(s, w)}) / Words(t, s, Row{w, 1})
 }
 
 // PopcountDense is Popcount of words of so many bits that are put together for each position of the output, number by number.

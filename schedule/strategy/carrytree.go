@@ -1,0 +1,96 @@
+package strategy
+
+import (
+	"maps"
+	"slices"
+
+	"ripc/ir"
+	"ripc/schedule/cost"
+	"ripc/targets/isa"
+)
+
+// carryTree counts the words of whole windows at once, by the target's instruction for it, on words that are kept as pairs. An instruction reads neighbouring words, so a tile has a
+// copy of its windows, which all its filters read:
+//
+//	rows h.o (parallel) > [pad, pair] > words of channels > rows h.i > tiles w.o > [windows] > [vectors of filters > accumulate] glue, pack
+func carryTree() Strategy {
+	return Strategy{
+		Name: "carry_tree", Text: "count the words of whole windows by an instruction, through a tree of carry-save adders",
+		Applies: func(l *Layer) (bool, string) {
+			switch {
+			case !l.differ || l.scattered:
+				return false, "it does not add up differences of words over windows"
+			case windowInstr(l, 1) == nil:
+				return false, "the target has no instruction that counts such windows at once"
+			case l.sum.loops[ir.Plane] != nil || l.sum.loops[ir.WeightPlane] != nil:
+				return false, "levels or weights have several planes"
+			case l.pool.exists() || l.mean.exists():
+				return false, "positions are pooled, or their mean is made"
+			case !l.pad.exists() || l.own:
+				return false, "the input has no copy to keep pairs in"
+			case l.input == l.pad.buf:
+				return false, "the words are put together one by one"
+			case l.pad.extent(ir.Col) != l.out.extent(ir.Col)+l.sum.extent(ir.TapCol)-1:
+				return false, "neighbouring positions read pixels that are no neighbours"
+			}
+			return true, ""
+		},
+		Knobs: func(l *Layer) []Knob {
+			ks := lanesKnobs(l)
+			for k := range ks {
+				ks[k].Domain = slices.DeleteFunc(slices.Clone(ks[k].Domain), func(n int) bool { return n%windowInstr(l, 1).Lanes != 0 })
+			}
+			w := l.out.extent(ir.Col)
+			positions := slices.DeleteFunc(upTo(w), func(n int) bool { return windowInstr(l, n) == nil })
+			return append(ks, Knob{tileW, "positions that an instruction counts", positions, cost.TreeTile(sumOf(l), w)}, rowsKnob(l))
+		},
+		Cost:  func(l *Layer, v Values) float64 { return cost.CarryTree(sumOf(l), rowOf(l, v)) },
+		build: buildCarryTree,
+	}
+}
+
+// windowInstr is the instruction that counts l's windows at so many positions, nil if there is none.
+func windowInstr(l *Layer, positions int) *isa.Instr {
+	rows, cols, words := l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), l.sum.extent(ir.Reduce)
+	if !l.Target.CountsWindow(rows, cols, words) {
+		return nil
+	}
+	filters := l.out.extent(ir.Bit)
+	if !l.packed {
+		filters = lanesKnobs(l)[0].Default
+	}
+	return l.instr(isa.XorCountWindow, func(i isa.Instr) bool {
+		return i.Positions == positions && i.Rows == rows && i.Taps == cols && i.Words == words && filters%i.Lanes == 0
+	})
+}
+
+func buildCarryTree(b *builder, v Values) {
+	instr := windowInstr(b.Layer, v[tileW])
+	if instr == nil {
+		b.errorf("there is no instruction for %d positions", v[tileW])
+		return
+	}
+	const windows, sums = "xw", "s"
+	b.must("pair %s %d", b.pad.buf, len(b.f.Buffers()[b.pad.buf].Shape)-1)
+	v = maps.Clone(v)
+	v[outer] = 1 // the weights of a block of filters stay in the first cache
+	t := b.tiles(v)
+	b.bring(t)
+	b.pairedRows()
+	filters := b.sum.loop(ir.Channel)
+	b.must("split %s %d tail=perfect -> %[1]s.o %[1]s.i", filters, instr.Lanes)
+	b.must("cache_read %s %s -> %s", b.pad.buf, t.home, windows)
+	taps, home := b.sum.loop(ir.TapRow), filters+".o"
+	b.reorder(home, taps, b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce), b.sum.loop(ir.Col), filters+".i")
+	b.must("cache_write %s %s -> %s", b.sum.buf, home, sums)
+	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
+	b.must("pair %s %d", b.weights, slices.Index(dims, ir.Reduce))
+	b.must("tensorize %s %s", taps, instr.Func.Name)
+	b.registers(b.sum.buf, sums)
+	for _, l := range on(b.serial(windows), ir.Reduce) {
+		b.may("vectorize %s", l.Var)
+	}
+	b.unroll(on(b.serial(windows), ir.TapCol)...)
+	b.stagesBetween()
+	b.finish(t)
+}
