@@ -44,17 +44,28 @@ type Line struct {
 	Mul, Half int32
 	Add       []int32 // [Out] or nil: what is added to sums where Base does not have it
 	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
-	// Rising, iff P >= that, which is more than all P where P never is.
+	// Rising, iff P >= that, which is more than all P where P never is. Where there are Classes, each row class of h and column class of w has its own,
+	// [2^OutBits-1][Rows.Count(), Cols.Count(), Out], with which P is compared as it is, corrected by nothing.
 	Thresholds  [][]int32
+	Classes     *Classes
 	least, most int32 // P is none of less or more
 }
+
+// Classes sort the positions of an output by which of their taps are outside the image.
+type Classes struct{ Rows, Cols graph.Classes }
+
+// Count is the number of classes.
+func (c Classes) Count() int { return c.Rows.Count() * c.Cols.Count() }
+
+// maxClassed is how many thresholds of all classes of positions a channel may have: they take the place of what the counts are corrected by, a number for each class.
+const maxClassed = 64
 
 // Correction is what the classes of positions differ in: P becomes P - Sums[row class of h][column class of w][o], or, where
 // Twice is set, 2*P less that. So positions outside the image count as 0 where no level does, and the layer's Border is added.
 type Correction struct {
-	Rows, Cols graph.Classes
-	Twice      bool
-	Sums       []int32 // [Rows.Count(), Cols.Count(), Out]
+	Classes
+	Twice bool
+	Sums  []int32 // [Rows.Count(), Cols.Count(), Out]
 }
 
 func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) *Counts {
@@ -85,10 +96,9 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		}
 	}
 	if f.Epilogue.Border != nil && c.Padding == nil {
-		rows, cols := f.Borders(x.Shape[1], x.Shape[2])
-		c.Padding = &Correction{Rows: rows, Cols: cols, Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
+		c.Padding = &Correction{Classes: classesOf(f, x), Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
-	if w.narrow() || t.ShortSums && comparedAlone(f) {
+	if w.narrow() || t.ShortSums && comparedAlone(f, x) {
 		c.Most = w.most(f, c.Planes)
 	}
 	c.solve(f, x)
@@ -111,16 +121,28 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	if c.Padding != nil && (c.Ones || f.Epilogue.Border != nil) {
 		c.least, c.most = c.least-max(0, slices.Max(c.Padding.Sums)), c.most-min(0, slices.Min(c.Padding.Sums))
 	}
+	limits := c.limits
+	if c.Padding != nil && comparedAlone(f, x) {
+		limits, c.Classes = c.classLimits(c.Padding, int32(f.SumBound())), &c.Padding.Classes
+		c.Padding = nil
+	}
 	for _, row := range f.Epilogue.Thresholds {
-		c.Thresholds = append(c.Thresholds, c.limits(row))
+		c.Thresholds = append(c.Thresholds, limits(row))
 	}
 	return c
 }
 
-// comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them.
-func comparedAlone(f *graph.FusedConv) bool {
-	by := cutOf(f)
-	return f.Epilogue.Thresholds != nil && f.Pool == nil && !corrected(f) && !by.ones && len(by.coefs) == 1
+// comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them. What they would be corrected by at borders is part of thresholds
+// that differ from class to class, if these are not too many.
+func comparedAlone(f *graph.FusedConv, x *graph.Value) bool {
+	by, n := cutOf(f), len(f.Epilogue.Thresholds)
+	return n > 0 && f.Pool == nil && !by.ones && len(by.coefs) == 1 && (!corrected(f) || n*classesOf(f, x).Count() <= maxClassed)
+}
+
+// classesOf are the classes of f's positions.
+func classesOf(f *graph.FusedConv, x *graph.Value) Classes {
+	rows, cols := f.Borders(x.Shape[1], x.Shape[2])
+	return Classes{rows, cols}
 }
 
 // windowed says that all words of f's windows are neighbours in a copy of x, as they are for the next position, and are counted once, so that an instruction may count those
@@ -208,11 +230,32 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	}
 }
 
+// limit is the P up to which a sum of channel o reaches t, or, negated, from which on where P is Rising.
+func (c *Line) limit(o int, t int32) int64 {
+	return floorDiv(int64(c.Base[o])-int64(t)<<c.Half, int64(c.Mul))
+}
+
+// classLimits are limits in each class of positions for counts up to most that are not corrected: P reaches there what 2*P - k does, or P - k.
+func (c *Line) classLimits(k *Correction, most int32) func(t []int32) []int32 {
+	each := int64(1)
+	if k.Twice {
+		each = 2
+	}
+	return func(t []int32) []int32 {
+		out := make([]int32, len(k.Sums))
+		for i, v := range k.Sums {
+			o := i % len(t)
+			out[i] = int32(max(-1, min(int64(most), floorDiv(c.limit(o, t[o])+int64(v), each))))
+		}
+		return out
+	}
+}
+
 // limits are the P up to which sums reach the thresholds t [Out], or from which on where P is Rising.
 func (c *Line) limits(t []int32) []int32 {
 	out := make([]int32, len(t))
 	for o, v := range t {
-		p := floorDiv(int64(c.Base[o])-int64(v)<<c.Half, int64(c.Mul))
+		p := c.limit(o, v)
 		if c.Rising {
 			out[o] = int32(max(int64(c.least), min(int64(c.most)+1, -p)))
 		} else {
@@ -257,8 +300,7 @@ func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Corre
 
 // outside adds up, for each class of positions, what taps [KH*KW, Out] outside the image count for the highest level.
 func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
-	k := &Correction{Twice: true}
-	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])
+	k := &Correction{Classes: classesOf(f, x), Twice: true}
 	m := int32(1)<<c.Planes - 1
 	for _, outside := range f.Outside(x.Shape[1], x.Shape[2]) {
 		row := make([]int32, f.Out)

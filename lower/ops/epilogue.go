@@ -28,7 +28,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	var bits []ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		threshold, reached := c.thresholds(o)
+		threshold, reached := c.thresholds(i, o)
 		bits = levelBits(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.compared(acc, i, o), t) })
 	case e.Shift != nil:
 		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
@@ -124,7 +124,7 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	var v ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		threshold, reached := c.thresholds(i[3])
+		threshold, reached := c.thresholds(i, i[3])
 		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.compared(acc, i, i[3]), t) })
 	case e.Shift != nil:
 		v = c.shiftLevel(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
@@ -167,22 +167,26 @@ func (c *conv) short() bool {
 	return c.Counts != nil && c.Pool == nil && c.Counts.Padding == nil && c.sumType() != ir.I32
 }
 
-// thresholds are those of channel o, and how what is compared (compared) reaches one; those of channels that only fill words are never
+// thresholds are those of channel o at position i, and how what is compared (compared) reaches one; those of channels that only fill words are never
 // reached. Levels of several bits compare by < only: of <= LLVM makes > where a comparison chooses a threshold, and computes both.
-func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
+func (c *conv) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
 	var t ir.Buffer
-	n := len(c.Epilogue.Thresholds)
+	k, dims, at := c.Line(), []int{len(c.Epilogue.Thresholds)}, []ir.Expr{o}
+	if k != nil && k.Classes != nil {
+		rows, cols := k.Classes.Rows, k.Classes.Cols
+		dims, at = append(dims, rows.Count(), cols.Count()), []ir.Expr{class(i[1], rows), class(i[2], cols), o}
+	}
 	reached = ir.Ge
-	switch k := c.Line(); {
+	switch {
 	case k == nil:
-		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), n)
+		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), dims...)
 	case k.Rising:
-		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, n)
+		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, dims...)
 	case c.short():
 		if c.sumType() == ir.U8 {
-			t = constant(c, "t", ir.U8, limitsAbove[uint8](k), 0, n)
+			t = constant(c, "t", ir.U8, limitsAbove[uint8](k), 0, dims...)
 		} else {
-			t = constant(c, "t", ir.U16, limitsAbove[uint16](k), 0, n)
+			t = constant(c, "t", ir.U16, limitsAbove[uint16](k), 0, dims...)
 		}
 		reached = ir.Lt
 	case c.Epilogue.OutBits > 1:
@@ -190,11 +194,11 @@ func (c *conv) thresholds(o ir.Expr) (threshold func(j int) ir.Expr, reached ir.
 		for i := range above {
 			above[i]++
 		}
-		t, reached = constant(c, "t", ir.I32, above, 0, n), ir.Lt
+		t, reached = constant(c, "t", ir.I32, above, 0, dims...), ir.Lt
 	default:
-		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, n), ir.Le
+		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, dims...), ir.Le
 	}
-	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, reached
+	return func(j int) ir.Expr { return ir.At(t, append([]ir.Expr{ir.Int(j)}, at...)...) }, reached
 }
 
 // limitsAbove are the least counts that reach no threshold of k, of counts that are less than what T holds.
