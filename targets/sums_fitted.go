@@ -35,18 +35,18 @@ func LookupsFittedTo(name string, channels int, halves bool) (LookupTimes, bool)
 	switch (lookups{name, channels, halves}) {
 	case lookups{"rpi3", 4, false}: // 1.68
 		return LookupTimes{Lookup: 0.163, Widen: 0.282, Sum: 0.116, Table: 0.907, Plane: 6.02, Level: 0.163}, true
-	case lookups{"rpi3", 4, true}: // 1.61
-		return LookupTimes{Lookup: 0.124, Widen: 0.366, Sum: 0.349, Table: 2.15, Plane: 2.77, Level: 0.122}, true
+	case lookups{"rpi3", 4, true}: // 1.15
+		return LookupTimes{Lookup: 0.116, Widen: 0.401, Sum: 0.34, Table: 2.48, Plane: 2.78, Level: 0.117}, true
 	case lookups{"rpi4", 4, false}: // 1.57
 		return LookupTimes{Lookup: 0.13, Widen: 0.0932, Sum: 0.0816, Table: 0.0985, Plane: 2.5, Level: 0.117}, true
-	case lookups{"rpi4", 4, true}: // 1.15
-		return LookupTimes{Lookup: 0.09, Widen: 0.215, Sum: 0.229, Table: 1.48, Plane: 0.996, Level: 0.11}, true
+	case lookups{"rpi4", 4, true}: // 1.16
+		return LookupTimes{Lookup: 0.0883, Widen: 0.226, Sum: 0.233, Table: 1.54, Plane: 0.975, Level: 0.111}, true
 	case lookups{"rpi5", 4, false}: // 1.98
 		return LookupTimes{Lookup: 0.0791, Widen: 0.0275, Sum: 0.0714, Plane: 3.01, Level: 0.167}, true
 	case lookups{"rpi5", 5, false}: // 1.61
 		return LookupTimes{Lookup: 0.0712, Widen: 0.19, Sum: 0.0199, Table: 0.976, Plane: 3.23, Level: 0.18}, true
-	case lookups{"rpi5", 4, true}: // 1.34
-		return LookupTimes{Lookup: 0.0633, Widen: 0.18, Sum: 0.254, Table: 1.59, Plane: 0.902, Level: 0.113}, true
+	case lookups{"rpi5", 4, true}: // 1.22
+		return LookupTimes{Lookup: 0.0609, Widen: 0.197, Sum: 0.26, Table: 1.71, Plane: 0.86, Level: 0.113}, true
 	}
 	return LookupTimes{}, false
 }

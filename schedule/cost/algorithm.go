@@ -301,7 +301,7 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	outputs := l.Outputs
 	if halves {
 		outputs += outputs / l.Cols * (l.Cols % 2)
-		if l.Strided || l.Mean || l.Levels == 0 || l.Filters%WordChannels != 0 || groups%8 != 0 && groups%12 != 0 || l.Taps*groups*MaxHalf < MaxByte { // no instruction looks up a run of groups, or sums leave one by one
+		if l.Strided || l.Mean || l.Levels == 0 || l.Filters%WordChannels != 0 || groups%8 != 0 || l.Taps*groups*MaxHalf < MaxByte { // no instruction looks up a run of groups, or sums leave one by one
 			each = kind.One
 		}
 	}
