@@ -125,8 +125,8 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	}
 	switch {
 	case len(keeps) == 1:
-	case target.Kept:
-		keeps = keeps[1:]
+	case target.Kept: // unless a tile's tables do not stay in the first cache
+		keeps = []int{1, 0}
 	case target.Stored > 0 && !l.Target.InOrder && most < l.sum.extent(ir.Reduce):
 		keeps = keeps[:1] // the groups of a tap are several sums of bytes: some layers gain a fifth by keeping, others lose 7 % (see RATIONALE)
 	case target.Stored > 0: // what costs least
@@ -136,6 +136,12 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	d, least, window := tableDefaults{width: 4, filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
+		if target.Kept && k == 0 { // the tables of a kept tile come from the second cache, again for each block of filters
+			if target.Stored > 0 || l.tablesRead(window*d.tile.Default) <= l.Target.L1 {
+				break
+			}
+			least = math.Inf(1)
+		}
 		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
 		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1 && target.Stored == 0, Halves: l.halves()}
 		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
@@ -267,6 +273,11 @@ func (l *Layer) nextToEachOther() bool {
 		}
 	}
 	return false
+}
+
+// tablesRead is how many bytes of tables a tile of so many neighbouring positions looks up in.
+func (l *Layer) tablesRead(positions int) int {
+	return l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.TapRow)) * (positions + max(1, l.sum.extent(ir.TapCol)) - 1) * l.table.extent(ir.Entry)
 }
 
 // tablesOf is how many tables a pixel has.
