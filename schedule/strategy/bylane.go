@@ -28,6 +28,9 @@ func floatKnobs(l *Layer) []Knob {
 	if channels >= 0 {
 		parts = slices.DeleteFunc(slices.Clone(ks[channels].Domain), func(k int) bool { return k > cost.PowerOfTwo(n) })
 	}
+	if t := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW }); !ok && channels >= 0 && ks[channels].Name == lanes {
+		ks[t].Default = l.ownTile(ks[channels].Default, ks[t].Default)
+	}
 	if !ok {
 		if !l.Target.InOrder || channels < 0 || ks[channels].Name != part || w.Rows*w.Cols == 1 {
 			return ks
