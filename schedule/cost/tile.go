@@ -90,6 +90,25 @@ func Positions(t targets.Target, vectors int) int {
 	return max(1, min(MaxPositions, (t.Registers-vectors-2)/vectors))
 }
 
+// NarrowTile is the tile, no larger than tile, of a row of so many positions of words of 8 bits whose levels have so many planes: each plane has words of its own, and comparisons with more thresholds, for which LLVM needs
+// registers. By estimated cycles of rpi3, rpi4 and rpi5, 1x1 layers of 8 to 32 channels and 3x3 ones of 1 to 3 take 4 to 37 % less with 3 bits by tiles of two positions than by those of 7 to 13, and up to 30 % less with 2 bits by those of
+// 5 or 7 than by those of 11 or 13; 3x3 layers of 8 channels and 2 bits, whose sums are of 9 words, take 11 to 14 % more.
+func NarrowTile(t targets.Target, s Sum, width, planes, tile int) int {
+	const few = 4 // words of a sum
+	most := tile
+	switch {
+	case !t.ShortSums:
+	case planes > 2:
+		most = 2
+	case planes == 2 && s.Terms() <= few:
+		most = 7
+	}
+	if tile <= most {
+		return tile
+	}
+	return WholeTile(width, most)
+}
+
 // OwnTile is the tile, no larger than tile, of a row of so many positions with so many vectors of sums, each of which reads a vector of its own for each product. Neighbours share what they read unless there are strides: half of
 // the registers are for that, and more where neighbours share nothing, the most on cores that work in order, unless a row is a tile. By estimated cycles of QuickNet's blurs and second layer, in steps of 2, tiles of 7 positions of two vectors take
 // 3, 15 and 24 % less than those of 8 on rpi3, rpi4 and rpi5, and of 5 or 6 positions 9 to 13 % less than of 7 on rpi3; rows of 13, in steps of 1, take 30 to 47 % less in two tiles than in one.

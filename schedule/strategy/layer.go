@@ -303,6 +303,17 @@ func (l *Layer) term() ir.Expr {
 	return term
 }
 
+// countsBytes says that the words whose bits are counted have 8 bits.
+func (l *Layer) countsBytes() bool {
+	found := false
+	ir.WalkExpr(l.term(), func(e ir.Expr) bool {
+		u, ok := e.(*ir.Unary)
+		found = found || ok && u.Op == ir.Popcount && u.A.Type() == ir.U8
+		return !found
+	})
+	return found
+}
+
 // sumBits is the width of a sum.
 func (l *Layer) sumBits() int { return l.sumType().Bits() }
 
