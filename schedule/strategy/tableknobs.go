@@ -136,7 +136,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	d, least, window := tableDefaults{width: 4, filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
-		if target.Kept && k == 0 { // the tables of a kept tile come from the second cache, again for each block of filters
+		if target.Kept && k == 0 && len(keeps) > 1 { // the tables of a kept tile come from the second cache, again for each block of filters
 			if target.Stored > 0 || l.tablesRead(window*d.tile.Default) <= l.Target.L1 {
 				break
 			}
@@ -147,6 +147,9 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
 			registers := max(1, n*8/l.Target.VectorBits)
 			if registers > 1 && l.Target.Registers < 32 {
+				continue
+			}
+			if k == 1 && l.Target.InOrder && registers == 1 && slices.Contains(instrs, 2*n) { // its tiles would have few sums, and each look-up waits: 3x3 layers of 7x7 pixels and 3 bits take 1.3 to 1.7 times as long on rpi3
 				continue
 			}
 			positions := cost.TablePositions(l.Target, registers)
@@ -341,8 +344,8 @@ func (l *Layer) keeps() []int {
 const shortRun = 8
 
 // bytesOfTables is what is summed in bytes: how many groups, and of a row of taps or of one, and how many such sums an output has. Where adding them
-// is cheap, as in registers, those of a row are worth their loops only if there are a fifth less, or half as many on cores that work in order where a run of one tap is long. By estimated cycles, 3x3 and 5x5 layers of
-// 12 to 48 channels and 3 bits take 4 to 15 % less on rpi3, 2 to 7 % on rpi4 and up to 12 % on rpi5 than by runs of one tap, and of 40 to 56 channels and 2 bits 6 to 19 % more on rpi3.
+// is cheap, as in registers, those of a row are worth their loops only if there are a fifth less, or half as many where a run of one tap is long. By estimated cycles, 3x3 and 5x5 layers of
+// 12 to 48 channels and 3 bits take 4 to 15 % less on rpi3, 2 to 7 % on rpi4 and up to 12 % on rpi5 than by runs of one tap, of 40 to 56 channels and 2 bits 6 to 19 % more on rpi3, and of 80 to 128 channels and 1 bit 9 to 17 % more on rpi5.
 func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds int) {
 	n, rows, taps := l.sum.extent(ir.Reduce), l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol)
 	sums := func(run, times int) int { return (n + run - 1) / run * rows * times }
@@ -361,7 +364,7 @@ func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds in
 		one = (n + few - 1) / few
 	}
 	fewer := 1.25
-	if l.Target.InOrder && one > shortRun {
+	if one > shortRun {
 		fewer = 2
 	}
 	if cheap && (length == run || float64(sums(one, taps)) < fewer*float64(sums(run, 1))) {

@@ -86,12 +86,12 @@ func wordKnobs(l *Layer) []Knob {
 			ks[at(tileW)].Default = columnsKnob(l, cost.WholePositions(l.Target, s, vectors)).Default
 		}
 	}
-	if l.countsBytes() && !l.scattered {
+	if l.countsBytes() && l.packed && !l.scattered {
 		ks[at(tileW)].Default = cost.NarrowTile(l.Target, s, l.out.extent(ir.Col), planes, ks[at(tileW)].Default)
 	}
 	if p := at(part); p >= 0 && cost.SinglePosition(l.Target, s, planes, l.wordBits()) && slices.Contains(ks[p].Domain, cost.SingleChannels) {
 		ks[at(tileW)].Default, ks[p].Default = 1, cost.SingleChannels
-		if l.countsBytes() {
+		if l.countsBytes() && s.Terms() <= 2 {
 			ks[at(tileW)].Default = min(2, l.out.extent(ir.Col))
 		}
 	}
