@@ -98,10 +98,11 @@ func NarrowTile(t targets.Target, s Sum, width, planes, tile int) int {
 	most := tile
 	switch {
 	case !t.ShortSums:
+	case s.Terms() > few:
 	case planes > 2:
 		most = 2
-	case planes == 2 && s.Terms() <= few:
-		most = 7
+	case planes == 2:
+		most = 9
 	}
 	if tile <= most {
 		return tile
