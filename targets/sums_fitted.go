@@ -22,7 +22,7 @@ func FittedTo(name string) Fitted {
 	case "x86-64-v3": // estimates are off by a factor of at most 1.26
 		return Fitted{SumCosts{Unit: "cycles", Word: 0.355, PlaneWord: 0.493, ExtraPlane: 0.000439, Fma: 0.451, Load: 0.0497, Position: 0.0995, Step: 0.248, Dot: 6, Byte: 0.0239, FarByte: 0.129, Unpack: 0.0909, UnpackByte: 0.09, Level: 0.105}, "2026-11-22", "AMD EPYC of 4.15 GHz (Zen 5), one thread"}
 	case "x86-64-v4": // estimates are off by a factor of at most 1.61
-		return Fitted{SumCosts{Unit: "cycles", Word: 0.157, PlaneWord: 0.166, ExtraPlane: 0.0453, Fma: 0.266, Load: 0.0583, Position: 0.0963, Step: 0.353, Dot: 12, Byte: 0.0173, FarByte: 0.1, Unpack: 0.106, UnpackByte: 0.045, Level: 0.134}, "2026-11-26", "AMD EPYC, family 26 model 2, one thread"}
+		return Fitted{SumCosts{Unit: "cycles", Word: 0.157, PlaneWord: 0.165, ExtraPlane: 0.0459, Fma: 0.267, Load: 0.0586, Position: 0.0963, Step: 0.358, Dot: 12, Byte: 0.0171, FarByte: 0.1, Unpack: 0.106, UnpackByte: 0.045, Level: 0.135}, "2026-11-26", "AMD EPYC, family 26 model 2, one thread"}
 	case "zen5": // estimates are off by a factor of at most 1.53
 		return Fitted{SumCosts{Unit: "cycles", Word: 0.0465, PlaneWord: 0.0533, ExtraPlane: 0.000574, Fma: 0.365, Load: 0.0565, Position: 0.0973, Step: 0.332, Dot: 0.45, Byte: 0.0298, FarByte: 0.1, Unpack: 0.042, UnpackByte: 0.02, Level: 0.0673}, "2026-11-22", "AMD EPYC of 4.15 GHz (Zen 5), one thread"}
 	}

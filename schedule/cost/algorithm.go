@@ -75,9 +75,11 @@ func Popcount(t targets.Target, l Layer) Estimate {
 
 // windowShare is what words of windows cost that are counted at once, as a share of those that are counted one by one.
 func windowShare(t targets.Target, l Layer) float64 {
-	rows := int(l.TapRows)
-	s := Sum{Rows: rows, Cols: int(l.Taps) / rows, Words: int(l.Words)}
-	if !l.Windowed || l.Mean || !t.CountsWindow(s.Rows, s.Cols, s.Words) {
+	if !l.Windowed || l.Mean || l.Rows < 2 || l.Cols < 2 || l.Filters%targets.WindowFilters != 0 {
+		return 1
+	}
+	s := Sum{Rows: int(l.TapRows), Cols: int(l.Taps / l.TapRows), Words: int(l.Words)}
+	if !t.CountsWindow(s.Rows, s.Cols, s.Words) {
 		return 1
 	}
 	w := int(l.Cols)

@@ -106,3 +106,33 @@ func TestKeptSums(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnTile: depthwise sums leave registers for what each position reads, more where there are strides, and a row that fits is one tile.
+func TestOwnTile(t *testing.T) {
+	for _, c := range []struct {
+		inOrder, strided   bool
+		width, tile, wants int
+	}{
+		{false, false, 112, 8, 8}, {false, false, 13, 13, 7}, {false, true, 56, 8, 7}, {true, true, 28, 7, 6}, {true, true, 14, 7, 5}, {true, true, 7, 7, 7}, {true, false, 28, 7, 7}, {true, true, 56, 3, 3},
+	} {
+		m := targets.Target{VectorBits: 128, Registers: 32, InOrder: c.inOrder}
+		if got := cost.OwnTile(m, c.strided, c.width, 2, c.tile); got != c.wants {
+			t.Errorf("in order %t, strided %t, %d columns: tiles of %d, want %d", c.inOrder, c.strided, c.width, got, c.wants)
+		}
+	}
+}
+
+// TestNarrowTile: planes of bytes have small tiles where sums are short and of few words.
+func TestNarrowTile(t *testing.T) {
+	for _, c := range []struct {
+		short                             bool
+		words, width, planes, tile, wants int
+	}{
+		{true, 2, 55, 1, 11, 11}, {true, 2, 55, 2, 11, 5}, {true, 2, 27, 2, 9, 9}, {true, 9, 13, 2, 13, 13}, {true, 2, 28, 3, 7, 2}, {false, 2, 55, 3, 11, 11}, {true, 2, 28, 3, 1, 1},
+	} {
+		m := targets.Target{VectorBits: 128, Registers: 32, ShortSums: c.short}
+		if got := cost.NarrowTile(m, cost.Sum{Rows: 1, Cols: 1, Words: c.words, Bits: 8}, c.width, c.planes, c.tile); got != c.wants {
+			t.Errorf("%+v: tiles of %d", c, got)
+		}
+	}
+}

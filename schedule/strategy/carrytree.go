@@ -6,6 +6,7 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule/cost"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -20,7 +21,7 @@ func carryTree() Strategy {
 			switch {
 			case !l.differ || l.scattered:
 				return false, "it does not add up differences of words over windows"
-			case windowInstr(l, 1) == nil:
+			case windowInstr(l, leastWindows) == nil || len(windowLanes(l)) == 0 && !l.packed:
 				return false, "the target has no instruction that counts such windows at once"
 			case l.sum.loops[ir.Plane] != nil || l.sum.loops[ir.WeightPlane] != nil:
 				return false, "levels or weights have several planes"
@@ -28,6 +29,8 @@ func carryTree() Strategy {
 				return false, "positions are pooled, or their mean is made"
 			case !l.pad.exists() || l.own:
 				return false, "the input has no copy to keep pairs in"
+			case l.dense() || l.out.extent(ir.Col) < leastWindows:
+				return false, "rows or columns are too few"
 			case l.input == l.pad.buf:
 				return false, "the words are put together one by one"
 			case l.pad.extent(ir.Col) != l.out.extent(ir.Col)+l.sum.extent(ir.TapCol)-1:
@@ -36,18 +39,25 @@ func carryTree() Strategy {
 			return true, ""
 		},
 		Knobs: func(l *Layer) []Knob {
-			ks := lanesKnobs(l)
-			for k := range ks {
-				ks[k].Domain = slices.DeleteFunc(slices.Clone(ks[k].Domain), func(n int) bool { return n%windowInstr(l, 1).Lanes != 0 })
-			}
 			w := l.out.extent(ir.Col)
 			positions := slices.DeleteFunc(upTo(w), func(n int) bool { return windowInstr(l, n) == nil })
-			return append(ks, Knob{tileW, "positions that an instruction counts", positions, cost.TreeTile(sumOf(l), w)}, rowsKnob(l))
+			ks := []Knob{{tileW, "positions that an instruction counts", positions, cost.TreeTile(sumOf(l), w)}, rowsKnob(l)}
+			if of := windowLanes(l); !l.packed {
+				usual := slices.DeleteFunc(slices.Clone(of), func(n int) bool { return n > lanesKnobs(l)[0].Default })
+				if len(usual) == 0 {
+					usual = of
+				}
+				ks = append(ks, Knob{lanes, "channels that are computed together", of, slices.Max(usual)})
+			}
+			return ks
 		},
 		Cost:  func(l *Layer, v Values) float64 { return cost.CarryTree(sumOf(l), rowOf(l, v)) },
 		build: buildCarryTree,
 	}
 }
+
+// leastWindows is how many positions an instruction counts at least.
+const leastWindows = 2
 
 // windowInstr is the instruction that counts l's windows at so many positions, nil if there is none.
 func windowInstr(l *Layer, positions int) *isa.Instr {
@@ -55,13 +65,14 @@ func windowInstr(l *Layer, positions int) *isa.Instr {
 	if !l.Target.CountsWindow(rows, cols, words) {
 		return nil
 	}
-	filters := l.out.extent(ir.Bit)
-	if !l.packed {
-		filters = lanesKnobs(l)[0].Default
-	}
 	return l.instr(isa.XorCountWindow, func(i isa.Instr) bool {
-		return i.Positions == positions && i.Rows == rows && i.Taps == cols && i.Words == words && filters%i.Lanes == 0
+		return i.Positions == positions && i.Rows == rows && i.Taps == cols && i.Words == words && (!l.packed || l.out.extent(ir.Bit)%i.Lanes == 0)
 	})
+}
+
+// windowLanes are the numbers of channels of an output that is no bits which are whole vectors and divide all channels.
+func windowLanes(l *Layer) []int {
+	return slices.DeleteFunc([]int{targets.WindowFilters, 2 * targets.WindowFilters, 4 * targets.WindowFilters}, func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
 }
 
 func buildCarryTree(b *builder, v Values) {
@@ -77,12 +88,16 @@ func buildCarryTree(b *builder, v Values) {
 	t := b.tiles(v)
 	b.bring(t)
 	b.pairedRows()
-	filters := b.sum.loop(ir.Channel)
-	b.must("split %s %d tail=perfect -> %[1]s.o %[1]s.i", filters, instr.Lanes)
 	b.must("cache_read %s %s -> %s", b.pad.buf, t.home, windows)
-	taps, home := b.sum.loop(ir.TapRow), filters+".o"
-	b.reorder(home, taps, b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce), b.sum.loop(ir.Col), filters+".i")
-	b.must("cache_write %s %s -> %s", b.sum.buf, home, sums)
+	filters, taps, blocks := b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow), ""
+	if b.extent(filters) > instr.Lanes {
+		b.must("split %s %d tail=perfect -> %[1]s.o %[1]s.i", filters, instr.Lanes)
+		blocks, filters = filters+".o", filters+".i"
+	}
+	b.reorder(blocks, taps, b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce), b.sum.loop(ir.Col), filters)
+	if blocks != "" { // the sums of an instruction lie together
+		b.must("cache_write %s %s -> %s", b.sum.buf, blocks, sums)
+	}
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
 	b.must("pair %s %d", b.weights, slices.Index(dims, ir.Reduce))
 	b.must("tensorize %s %s", taps, instr.Func.Name)

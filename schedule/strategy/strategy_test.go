@@ -379,15 +379,26 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestPairsSame: counting by pairs, with any tiles, gives the sums of the plain loops.
+// TestPairsSame: counting by pairs and by whole windows, with any tiles, gives the sums of the plain loops.
 func TestPairsSame(t *testing.T) {
-	m := machines(t)[0]
+	for name, m := range map[string]targets.Target{"pairs": machines(t)[0], "carry_tree": machines(t)[2]} {
+		t.Run(name, func(t *testing.T) { pairsSame(t, name, m) })
+	}
+}
+
+func pairsSame(t *testing.T, strategyName string, m targets.Target) {
+	windows := strategyName == "carry_tree"
 	counted := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		a := &graph.FusedConv{SH: 1, SW: intRange(rt, 1, 2, "sw"), Out: channels(rt, "out")}
 		planes := intRange(rt, 1, 3, "planes")
 		a.In = rapid.SampledFrom([]int{64, 100, 192, 640}).Draw(rt, "in")
 		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 2, 3, "kw")
+		if windows { // others are not counted so
+			a.KH, a.KW, a.SW, planes = 3, 3, 1, 1
+			a.In = rapid.SampledFrom([]int{50, 64, 128, 320, 512}).Draw(rt, "words")
+			a.Out = rapid.SampledFrom([]int{16, 32, 48, 64, 96}).Draw(rt, "filters")
+		}
 		h, w := intRange(rt, 1, 4, "h"), intRange(rt, 1, 9, "w")
 		a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: intRange(rt, 0, a.KH-1, "top"), Left: intRange(rt, 0, a.KW-1, "left"), Right: intRange(rt, 1, a.KW-1, "right")}
 		a.Pad.Bottom = max(0, a.KH-h-a.Pad.Top)
@@ -398,7 +409,7 @@ func TestPairsSame(t *testing.T) {
 			a.Epilogue.Thresholds[0][o] = int32(a.KH * a.KW * a.In / 2)
 		}
 		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
-		s, l := named(t, "pairs"), strategy.LayerOf(f, m)
+		s, l := named(t, strategyName), strategy.LayerOf(f, m)
 		if ok, _ := s.Applies(l); !ok {
 			return
 		}
@@ -415,7 +426,7 @@ func TestPairsSame(t *testing.T) {
 		difftest.Same(&failing{t, rt, fmt.Sprintf("trace:\n%s", tr)}, f, legal(rt, f, tr, m), 1)
 	})
 	if counted == 0 {
-		t.Error("no trace counts pairs")
+		t.Error("no trace counts so")
 	}
 }
 
@@ -433,7 +444,7 @@ func TestPoints(t *testing.T) {
 	ctx := context.Background()
 	all := machines(t)
 	for name, f := range layers() {
-		for _, m := range []targets.Target{all[0], all[4], all[5]} {
+		for _, m := range []targets.Target{all[0], all[2], all[4], all[5]} {
 			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(1, 2))
 			reached := map[string]bool{}
 			strategies := strategy.For(l)
@@ -736,6 +747,8 @@ func layers() map[string]*ir.Func {
 		"mean_words": last(4, 32, 128, 3, layout.Table4),
 		"mean_odd":   last(4, 32, 31, 3, layout.Table4),
 		"3x3_64":     conv(13, 64, 256, 3, 1, 1),
+		"3x3_few":    conv(4, 128, 16, 3, 1, 1), // one vector of filters on AVX-512
+		"3x3_floats": conv(5, 128, 48, 3, 1, 0), // which blocks of 32 do not divide
 		"1x1_512":    conv(13, 512, 64, 1, 1, 1),
 		"dense":      conv(1, 4096, 1000, 1, 1, 0),
 		"float_3x3":  testlayer.Reals(first, 1, 112, 112, ops.Slice{}),

@@ -76,7 +76,7 @@ func arm64Tables() []Instr {
 		}
 	}
 	for positions := 1; positions <= 8; positions++ {
-		for _, groups := range []int{8, 12, 16} {
+		for _, groups := range []int{8, 16} { // the tables of a word are made together
 			const n = 32
 			f := lookUpHalvesRow(fmt.Sprintf("neon_lookup%d_halves_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
 			is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U16, Bounded: true, Halves: true})
