@@ -1,12 +1,13 @@
 package targets
 
 // What instructions there are that count all words of a window at once (targets/isa): of windows of so many rows and columns, with an even number of words
-// a pixel up to so many, at two and up to so many neighbouring positions, for so many filters.
+// a pixel up to so many, at so many neighbouring positions, at least and at most, for so many filters.
 const (
-	WindowSide      = 3
-	WindowWords     = 16
-	WindowPositions = 4
-	WindowFilters   = 16
+	WindowSide           = 3
+	WindowWords          = 16
+	LeastWindowPositions = 2
+	WindowPositions      = 4
+	WindowFilters        = 16
 )
 
 // CountsWindow reports whether t has such an instruction for a window of so many rows, columns and words a pixel: where any function of three registers is one

@@ -98,7 +98,8 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	if f.Epilogue.Border != nil && c.Padding == nil {
 		c.Padding = &Correction{Classes: classesOf(f, x), Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
-	if w.narrow() || t.ShortSums && comparedAlone(f, x) {
+	alone := comparedAlone(f, x)
+	if w.narrow() || t.ShortSums && alone {
 		c.Most = w.most(f, c.Planes)
 	}
 	c.solve(f, x)
@@ -122,7 +123,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		c.least, c.most = c.least-max(0, slices.Max(c.Padding.Sums)), c.most-min(0, slices.Min(c.Padding.Sums))
 	}
 	limits := c.limits
-	if c.Padding != nil && comparedAlone(f, x) {
+	if c.Padding != nil && alone {
 		limits, c.Classes = c.classLimits(c.Padding, int32(f.SumBound())), &c.Padding.Classes
 		c.Padding = nil
 	}
@@ -135,8 +136,14 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 // comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them. What they would be corrected by at borders is part of thresholds
 // that differ from class to class, if these are not too many.
 func comparedAlone(f *graph.FusedConv, x *graph.Value) bool {
-	by, n := cutOf(f), len(f.Epilogue.Thresholds)
-	return n > 0 && f.Pool == nil && !by.ones && len(by.coefs) == 1 && (!corrected(f) || n*classesOf(f, x).Count() <= maxClassed)
+	n := len(f.Epilogue.Thresholds)
+	return n > 0 && countedOnce(f) && (!corrected(f) || n*classesOf(f, x).Count() <= maxClassed)
+}
+
+// countedOnce says that the bits in which inputs and weights of f differ are counted, for one plane of weights, and nothing is pooled.
+func countedOnce(f *graph.FusedConv) bool {
+	by := cutOf(f)
+	return f.Pool == nil && !by.ones && len(by.coefs) == 1
 }
 
 // classesOf are the classes of f's positions.
@@ -145,11 +152,10 @@ func classesOf(f *graph.FusedConv, x *graph.Value) Classes {
 	return Classes{rows, cols}
 }
 
-// windowed says that all words of f's windows are neighbours in a copy of x, as they are for the next position, and are counted once, so that an instruction may count those
+// windowed says that all words of f's windows are neighbours in a copy of x, as they are for the next position, and are counted once (countedOnce), so that an instruction may count those
 // of several positions (targets.Target.CountsWindow).
 func windowed(f *graph.FusedConv, x *graph.Value) bool {
-	by := cutOf(f)
-	return x.Bits == 1 && !by.ones && len(by.coefs) == 1 && f.Pool == nil && f.Pad.Any() && f.SW == 1 && max(f.DH, f.DW) <= 1 && f.GroupCount() == 1
+	return x.Bits == 1 && countedOnce(f) && f.Pad.Any() && f.SW == 1 && max(f.DH, f.DW) <= 1 && f.GroupCount() == 1
 }
 
 // levelOf is the level that stands for integer v, and whether there is one.

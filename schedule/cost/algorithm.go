@@ -75,7 +75,7 @@ func Popcount(t targets.Target, l Layer) Estimate {
 
 // windowShare is what words of windows cost that are counted at once, as a share of those that are counted one by one.
 func windowShare(t targets.Target, l Layer) float64 {
-	if !l.Windowed || l.Mean || l.Rows < 2 || l.Cols < 2 || l.Filters%targets.WindowFilters != 0 {
+	if !l.Windowed || l.Mean || l.Rows < 2 || l.Cols < targets.LeastWindowPositions || l.Filters%targets.WindowFilters != 0 {
 		return 1
 	}
 	s := Sum{Rows: int(l.TapRows), Cols: int(l.Taps / l.TapRows), Words: int(l.Words)}

@@ -17,10 +17,10 @@ func CarryTree(s Sum, r Row) float64 {
 	return float64(r.positions()) * (ops + load*n/float64(r.Tile))
 }
 
-// TreeTile is how many positions of a row of so many, two or more, are best counted together.
+// TreeTile is how many positions of a row of so many, which are enough for an instruction, are best counted together.
 func TreeTile(s Sum, width int) int {
-	best := 2
-	for n := 3; n <= min(width, targets.WindowPositions); n++ {
+	best := targets.LeastWindowPositions
+	for n := best + 1; n <= min(width, targets.WindowPositions); n++ {
 		if CarryTree(s, Row{width, n}) <= CarryTree(s, Row{width, best}) {
 			best = n
 		}

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 
@@ -110,27 +109,20 @@ func NarrowTile(t targets.Target, s Sum, width, planes, tile int) int {
 	return WholeTile(width, most)
 }
 
-// OwnTile is the tile, no larger than tile, of a row of so many positions with so many vectors of sums, each of which reads a vector of its own for each product. Neighbours share what they read unless there are strides: half of
+// OwnTile is the tile, no larger than the usual one, of a row of so many positions with so many vectors of sums, each of which reads a vector of its own for each product. Neighbours share what they read unless there are strides: half of
 // the registers are for that, and more where neighbours share nothing, the most on cores that work in order, unless a row is a tile. By estimated cycles of QuickNet's blurs and second layer, in steps of 2, tiles of 7 positions of two vectors take
 // 3, 15 and 24 % less than those of 8 on rpi3, rpi4 and rpi5, and of 5 or 6 positions 9 to 13 % less than of 7 on rpi3; rows of 13, in steps of 1, take 30 to 47 % less in two tiles than in one.
-func OwnTile(t targets.Target, strided bool, width, vectors, tile int) int {
+func OwnTile(t targets.Target, strided bool, width, vectors, usual int) int {
 	most := t.Registers / 2 / vectors
 	if strided {
 		if most = (t.Registers - 4) / 2 / vectors; t.InOrder && width > most {
 			most = t.Registers * 3 / 8 / vectors
 		}
 	}
-	if most = max(1, most); tile <= most {
-		return tile
+	if most = max(1, most); usual <= most {
+		return usual
 	}
-	const start = 1.5 // of a tile, in positions
-	best, least := 1, math.Inf(1)
-	for n := 1; n <= most; n++ {
-		if c := float64((width+n-1)/n) * (float64(n) + start); c <= least {
-			best, least = n, c
-		}
-	}
-	return best
+	return tile(width, most, func(m int) float64 { return float64(m) + 1.5 })
 }
 
 // Whole reports whether a sum over so many planes is written out whole, without a loop.

@@ -18,21 +18,19 @@ func carryTree() Strategy {
 	return Strategy{
 		Name: "carry_tree", Text: "count the words of whole windows by an instruction, through a tree of carry-save adders",
 		Applies: func(l *Layer) (bool, string) {
-			switch {
+			switch unpaired := l.unpaired(); {
 			case !l.differ || l.scattered:
 				return false, "it does not add up differences of words over windows"
-			case windowInstr(l, leastWindows) == nil || len(windowLanes(l)) == 0 && !l.packed:
+			case windowInstr(l, targets.LeastWindowPositions) == nil || len(windowLanes(l)) == 0 && !l.packed:
 				return false, "the target has no instruction that counts such windows at once"
 			case l.sum.loops[ir.Plane] != nil || l.sum.loops[ir.WeightPlane] != nil:
 				return false, "levels or weights have several planes"
 			case l.pool.exists() || l.mean.exists():
 				return false, "positions are pooled, or their mean is made"
-			case !l.pad.exists() || l.own:
-				return false, "the input has no copy to keep pairs in"
-			case l.dense() || l.out.extent(ir.Col) < leastWindows:
+			case unpaired != "":
+				return false, unpaired
+			case l.dense() || l.out.extent(ir.Col) < targets.LeastWindowPositions:
 				return false, "rows or columns are too few"
-			case l.input == l.pad.buf:
-				return false, "the words are put together one by one"
 			case l.pad.extent(ir.Col) != l.out.extent(ir.Col)+l.sum.extent(ir.TapCol)-1:
 				return false, "neighbouring positions read pixels that are no neighbours"
 			}
@@ -55,9 +53,6 @@ func carryTree() Strategy {
 		build: buildCarryTree,
 	}
 }
-
-// leastWindows is how many positions an instruction counts at least.
-const leastWindows = 2
 
 // windowInstr is the instruction that counts l's windows at so many positions, nil if there is none.
 func windowInstr(l *Layer, positions int) *isa.Instr {

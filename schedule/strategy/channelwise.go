@@ -11,7 +11,7 @@ import (
 // are read no more often than a window has places, and nearly all places of a tile are known to be no border. A copy with a border would be a store and a load more for each element,
 // and blocks of rows would copy rows that others copy as well.
 func (l *Layer) channelwise() bool {
-	if !l.pad.exists() || len(l.before) > 0 || !l.ownChannels(l.pad.buf) {
+	if _, own := l.ownRead(); !own || !l.pad.exists() || len(l.before) > 0 {
 		return false
 	}
 	copies := storesTo(l.Func.Body, l.pad.buf)
@@ -22,34 +22,25 @@ func (l *Layer) channelwise() bool {
 	return cost.InPlace(l.Target, float64(sumOf(l).Terms())*area(l.out)/area(l.pad), w)
 }
 
-// ownChannels says that each sum of floats reads the channel of a buffer that has its own number.
-func (l *Layer) ownChannels(buf string) bool {
-	_, ok := l.ownRead(buf)
-	return ok
-}
-
-// ownRead is what a sum of floats reads of a buffer if that is the channel of its own number; ok is false if it is not.
-func (l *Layer) ownRead(buf string) (ld *ir.Load, ok bool) {
+// ownRead is what a sum of floats reads of the input's copy if that is the channel of its own number; ok is false if it is not.
+func (l *Layer) ownRead() (ld *ir.Load, ok bool) {
 	if !l.sum.exists() || !l.float() || l.sum.extent(ir.Reduce) != 1 {
 		return nil, false
 	}
 	for _, ld := range loads(l.term()) {
-		if ld.Buf == buf && coefficients(ld.Idx[len(ld.Idx)-1])[l.sum.loop(ir.Channel)] == 1 {
+		if ld.Buf == l.pad.buf && coefficients(ld.Idx[len(ld.Idx)-1])[l.sum.loop(ir.Channel)] == 1 {
 			return ld, true
 		}
 	}
 	return nil, false
 }
 
-// ownTile is the tile of a layer of such sums, no larger than tile, where so many channels are computed together; tile where it is another layer.
-func (l *Layer) ownTile(channels, tile int) int {
-	ld, ok := l.ownRead(l.pad.buf)
+// ownTile is the tile of a layer of such sums, no larger than the usual one, where so many channels are computed together; the usual one where it is another layer.
+func (l *Layer) ownTile(channels, usual int) int {
+	ld, ok := l.ownRead()
 	if !ok {
-		ld, ok = l.ownRead(l.input)
-	}
-	if !ok {
-		return tile
+		return usual
 	}
 	strided := slices.ContainsFunc(ld.Idx, func(e ir.Expr) bool { return coefficients(e)[l.sum.loop(ir.Col)] > 1 })
-	return cost.OwnTile(l.Target, strided, l.out.extent(ir.Col), cost.Vectors(l.Target, channels, l.sumBits()), tile)
+	return cost.OwnTile(l.Target, strided, l.out.extent(ir.Col), cost.Vectors(l.Target, channels, l.sumBits()), usual)
 }

@@ -17,17 +17,15 @@ func pairs() Strategy {
 	return Strategy{
 		Name: "pairs", Text: "count two words at once by an instruction, on words that are kept as pairs",
 		Applies: func(l *Layer) (bool, string) {
-			switch {
+			switch unpaired := l.unpaired(); {
 			case !l.differ || l.scattered:
 				return false, "it does not add up differences of words over windows"
 			case pairInstr(l) == nil:
 				return false, "the target has no instruction that counts two words at once"
 			case !l.packed || l.pool.exists() || l.mean.exists() || len(l.between) > 0:
 				return false, "the sums are not what the bits of the output are made of"
-			case !l.pad.exists():
-				return false, "the input has no copy to keep pairs in"
-			case l.input == l.pad.buf:
-				return false, "the words are put together one by one"
+			case unpaired != "":
+				return false, unpaired
 			case l.sum.extent(ir.Reduce)%2 != 0:
 				return false, "the words are no pairs"
 			}
@@ -39,6 +37,17 @@ func pairs() Strategy {
 		Cost:  func(l *Layer, v Values) float64 { return cost.Pairs(l.Target, sumOf(l), rowOf(l, v)) },
 		build: buildPairs,
 	}
+}
+
+// unpaired says why the words of l's input cannot be kept as pairs, "" if they can.
+func (l *Layer) unpaired() string {
+	switch {
+	case !l.pad.exists():
+		return "the input has no copy to keep pairs in"
+	case l.input == l.pad.buf:
+		return "the words are put together one by one"
+	}
+	return ""
 }
 
 // pairInstr is an instruction that counts two words against a vector of filters, of which a word holds some. It fills the

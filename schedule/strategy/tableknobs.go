@@ -125,6 +125,8 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	}
 	switch {
 	case len(keeps) == 1:
+	case target.Kept && target.Stored > 0:
+		keeps = keeps[1:]
 	case target.Kept: // unless a tile's tables do not stay in the first cache
 		keeps = []int{1, 0}
 	case target.Stored > 0 && !l.Target.InOrder && most < l.sum.extent(ir.Reduce):
@@ -137,7 +139,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
 		if target.Kept && k == 0 && len(keeps) > 1 { // the tables of a kept tile come from the second cache, again for each block of filters
-			if target.Stored > 0 || l.tablesRead(window*d.tile.Default) <= l.Target.L1 {
+			if l.tablesRead(window*d.tile.Default) <= l.Target.L1 {
 				break
 			}
 			least = math.Inf(1)

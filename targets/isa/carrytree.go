@@ -7,12 +7,12 @@ import (
 	"ripc/targets"
 )
 
-// carryTrees are the instructions that count the words of whole windows: those of targets.Target.CountsWindows.
+// carryTrees are the instructions that count the words of whole windows: those of targets.Target.CountsWindow.
 func carryTrees() []Instr {
 	const lanes, side = targets.WindowFilters, targets.WindowSide
 	var is []Instr
 	for words := 2; words <= targets.WindowWords; words += 2 {
-		for positions := 2; positions <= targets.WindowPositions; positions++ {
+		for positions := targets.LeastWindowPositions; positions <= targets.WindowPositions; positions++ {
 			name := fmt.Sprintf("avx512_xor_cnt_window_%dx%dx%dx%dx%d", positions, side, side, words, lanes)
 			is = append(is, Instr{
 				Func: xorPopcountWindow(name, positions, side, side, words, lanes), Meaning: XorCountWindow, Arch: "x86_64", Needs: []string{"avx512f", "avx512bw"},

@@ -204,9 +204,5 @@ func (t *treeText) count(s *treeSum, p int) {
 
 // nibbleCounts is a table of the bits of each nibble, times what each of them counts.
 func nibbleCounts(times int) string {
-	var es []string
-	for k := range 64 {
-		es = append(es, fmt.Sprintf("i8 %d", times*bits.OnesCount(uint(k%16))))
-	}
-	return "<" + strings.Join(es, ", ") + ">"
+	return "<" + list(64, func(k int) string { return fmt.Sprintf("i8 %d", times*bits.OnesCount(uint(k%16))) }) + ">"
 }
