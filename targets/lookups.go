@@ -18,6 +18,8 @@ type LookupCosts struct {
 	LookupTimes
 	Stored     float64
 	Kept, Mean bool
+	// Eights says that 8 filters take a third of the operations of 16, so that an instruction should look up for these, and add to 16 bits what it finds (isa.LookUpRow).
+	Eights bool
 }
 
 // lookups is what counts by table are of: channels that one looks up at once, for both halves of a row or for one position.
@@ -56,6 +58,7 @@ func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 		if t.InOrder {
 			c.Fewer = 1.2
 		}
+		c.Eights = channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU)
 		switch {
 		case halves:
 			c.Least = c.Lanes

@@ -37,8 +37,8 @@ func LookupsFittedTo(name string, channels int, halves bool) (LookupTimes, bool)
 		return LookupTimes{Lookup: 0.163, Widen: 0.269, Sum: 0.127, Table: 1, Plane: 5.99, Level: 0.162}, true
 	case lookups{"rpi3", 4, true}: // 1.15
 		return LookupTimes{Lookup: 0.116, Widen: 0.401, Sum: 0.34, Table: 2.48, Plane: 2.78, Level: 0.117}, true
-	case lookups{"rpi4", 4, false}: // 1.57
-		return LookupTimes{Lookup: 0.13, Widen: 0.0905, Sum: 0.0839, Table: 0.12, Plane: 2.5, Level: 0.116}, true
+	case lookups{"rpi4", 4, false}: // 1.67
+		return LookupTimes{Lookup: 0.11, Widen: 0.0924, Sum: 0.149, Table: 1.08, Plane: 2.14, Level: 0.133}, true
 	case lookups{"rpi4", 4, true}: // 1.16
 		return LookupTimes{Lookup: 0.0883, Widen: 0.226, Sum: 0.233, Table: 1.54, Plane: 0.975, Level: 0.111}, true
 	case lookups{"rpi5", 4, false}: // 1.82

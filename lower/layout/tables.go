@@ -14,7 +14,7 @@ type Tables struct {
 	Bits int // channels of a group
 	cost.Groups
 	Each int // tables that a filter looks up in: all that are used, or those of its group's channels
-	most int // what an entry counts
+	Most int // what an entry, or a half of one, counts at most
 	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
 	// row read there. So a look-up is for two positions.
 	Halves bool
@@ -31,7 +31,7 @@ func (t *Tables) Entries() int { return 1 << t.Bits }
 
 // Largest is what a window of f counts at most, as far as the entries tell.
 func (t *Tables) Largest(f *graph.FusedConv) int {
-	return f.KH * f.KW * t.Each * t.most
+	return f.KH * f.KW * t.Each * t.Most
 }
 
 // lacksTables says why groups of so many channels do not give the sums of f over x; "" where they do.
@@ -75,10 +75,10 @@ func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 
 // newTables cuts the words of c, whose weights have one plane, into groups.
 func newTables(f *graph.FusedConv, c *Counts, bits int, halves bool) *Tables {
-	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), most: bits * (1<<c.Planes - 1), Halves: halves}
+	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: halves}
 	t.Each = t.Used / f.GroupCount()
 	if halves { // all that half a byte holds
-		t.most = MaxHalf
+		t.Most = MaxHalf
 	}
 	if c.Weights == nil {
 		return t

@@ -17,6 +17,9 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 		shape[2] = (c.half()-1)*c.SW + (c.KW-1)*dw + 1
 	}
 	tb := buf("tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
+	if !t.Halves { // two counts
+		tb.Range = ir.Range{From: 0, To: int64(t.Most)}
+	}
 	ls := loops("tb.", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]),
 		over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk), over(ir.Entry, "e", t.Entries()))
 	i := vars(ls)

@@ -56,6 +56,9 @@ func (b *tableBuilder) build() {
 		if n := b.v[filters]; b.dense() && n > 1 && b.extent(channels)%unit != 0 {
 			unit = n // a last block that is shifted would begin where weights are not packed from
 		}
+		if b.apartByBlocks() { // which vectors do not reach across
+			unit = min(unit, b.v[filters])
+		}
 		channels, t.inner, t.shared = b.blocks(channels, unit)
 	}
 	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
@@ -93,8 +96,12 @@ func (b *tableBuilder) build() {
 		b.packTables()
 	}
 	b.entries()
-	if b.apartByBlocks() {
-		b.must("pack %s 0 1 4.o 2 3 4.i factor=%d", b.sum.buf, b.v[filters]) // the sums of an instruction lie together
+	if b.apartByBlocks() { // the sums of an instruction lie together
+		order := "0 1 3.o 2 3.i"
+		if b.halves() {
+			order = "0 1 4.o 2 3 4.i"
+		}
+		b.must("pack %s %s factor=%d", b.sum.buf, order, b.v[filters])
 	}
 	b.sums()
 	b.stagesBetween()
@@ -254,8 +261,7 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	}
 	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half, other)
 	var bufs []string
-	whole := b.halves() && b.v[ordered] == 1 // the instruction sums up in bytes by itself
-	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !whole {
+	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !b.whole() {
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
 	switch i := b.lookUp(); {
@@ -264,6 +270,10 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		k := slices.IndexFunc(rows, func(i isa.Instr) bool {
 			return i.Groups == b.v[run] && i.Lanes == b.v[filters] && i.Positions == b.extent(loops[ir.Col])
 		})
+		groups := groups
+		if k >= 0 && rows[k].Taps > 1 {
+			groups = loops[ir.TapCol]
+		}
 		if k < 0 {
 			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run], b.v[filters], b.extent(loops[ir.Col]))
 			break
@@ -277,10 +287,13 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	return bufs
 }
 
+// whole says that an instruction adds to sums of 16 bits by itself.
+func (b *tableBuilder) whole() bool { return b.v[ordered] == 1 && (b.halves() || b.wide()) }
+
 // apartByBlocks says that the sums of a block of filters lie together, as an instruction has them.
 func (b *tableBuilder) apartByBlocks() bool {
-	whole := b.v[ordered] == 1 || b.v[filters] > 1 && b.v[kept] == 0 && b.sumBits() <= ir.U8.Bits() // no sums of bytes of a block alone are added to it
-	return whole && b.halves() && b.v[filters] < b.sum.extent(ir.Channel)
+	bytes := b.halves() && b.v[filters] > 1 && b.v[kept] == 0 && b.sumBits() <= ir.U8.Bits() // no sums of bytes of a block alone are added to it
+	return (b.whole() || bytes) && b.v[filters] < b.sum.extent(ir.Channel)
 }
 
 // packTables brings the tables of a run of groups of neighbouring pixels together, as an instruction for several positions has them.

@@ -93,16 +93,19 @@ func tableKnobs(l *Layer) []Knob {
 		{filters, "filters that are looked up at once", domain, d.filters},
 		d.tile,
 		{tileH, "rows of the output that share tables", upTo(h), cost.TableRows(l.Target, h, l.sum.extent(ir.TapRow))},
-		{run, "groups that are summed in bytes", upTo(min(most, l.sum.extent(ir.Reduce))), d.run},
+		{run, "groups that are summed in bytes, or by an instruction", l.runsOf(most), d.run},
 		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(cost.AtRow), int(cost.AtTap)}, int(d.at)},
 		{kept, "keep all sums of a block of filters in registers, not only those of bytes", l.keeps(), d.kept},
 	}
 	if l.mean.exists() {
 		ks = append(ks, l.shareKnob(d.filters))
 	}
-	if len(l.lookUpRows()) > 0 {
+	if widths := l.widths(d.filters); len(widths) > 0 {
+		if !slices.Contains(widths, d.width) {
+			d.width = slices.Max(widths)
+		}
 		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}, d.ordered},
-			Knob{width, "positions that it takes", l.widths(d.filters), d.width})
+			Knob{width, "positions that it takes", widths, d.width})
 	}
 	return ks
 }
@@ -135,7 +138,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	default:
 		keeps = keeps[:1]
 	}
-	d, least, window := tableDefaults{width: 4, filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
+	d, least, window := tableDefaults{filters: instrs[0], tile: tileKnob(l, cost.TablePositions(l.Target, 1)), kept: keeps[0]}, math.Inf(1), max(1, l.window())
 	d.at, d.run, _ = l.bytesOfTables(most, false)
 	for _, k := range keeps {
 		if target.Kept && k == 0 && len(keeps) > 1 { // the tables of a kept tile come from the second cache, again for each block of filters
@@ -185,7 +188,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 				c := float64(parts) * cost.LookUps(l.Target, looked, row, registers, k == 1)
 				if c < least || c == least && k == d.kept {
 					tile.Default, least = m, c
-					d = tableDefaults{filters: n, tile: tile, kept: k, run: run, at: at, width: 4}
+					d = tableDefaults{filters: n, tile: tile, kept: k, run: run, at: at}
 				}
 			}
 		}
@@ -206,12 +209,26 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 	return l.orderedDefaults(d, instrs, most, least)
 }
 
+// runsOf are the numbers of groups that bytes hold the sums of, of so many at most, and those that an instruction adds to wider sums.
+func (l *Layer) runsOf(most int) []int {
+	out := upTo(min(most, l.sum.extent(ir.Reduce)))
+	if l.wide() {
+		for _, i := range l.lookUpRows() {
+			if !slices.Contains(out, i.Groups) {
+				out = append(out, i.Groups)
+			}
+		}
+		slices.Sort(out)
+	}
+	return out
+}
+
 // orderedDefaults is d, which costs so much, or what costs less by an instruction for runs of groups.
 func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least float64) tableDefaults {
 	all, taps, w := l.sum.extent(ir.Channel), l.sum.extent(ir.TapCol), l.sum.extent(ir.Col)
 	stored := l.lookupCosts().Stored
 	for _, i := range l.lookUpRows() {
-		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 && !i.Halves || i.Positions > w || i.Groups > most || all%i.Lanes != 0 {
+		if !slices.Contains(instrs, i.Lanes) || i.Positions < 2 && !i.Halves || i.Positions > w || i.Groups > most && !l.wide() || all%i.Lanes != 0 {
 			continue
 		}
 		at := cost.AtTap
@@ -222,7 +239,7 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 		if at == cost.AtRow {
 			adds /= taps
 		}
-		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: stored, Halves: i.Halves}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Adds: adds, Bits: l.sumBits(), Stored: stored, Halves: i.Halves, Wide: l.wide()}
 		for _, tile := range []int{i.Positions, w} { // or a row with what is left over of it
 			if tile > i.Positions && (tile > longestTile || !l.canPart()) {
 				continue
@@ -243,20 +260,38 @@ func (l *Layer) lookupCosts() targets.LookupCosts {
 	return l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves())
 }
 
-// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, or for positions of both halves of rows on any.
+// wide says that an instruction that looks up for several positions adds to sums of 16 bits.
+func (l *Layer) wide() bool { return l.lookupCosts().Eights }
+
+// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, for positions of both halves of rows on any, and in sums of 16 bits where
+// fewer filters are looked up for with less.
 // A single position, or a half of one, has no loop that an instruction could take.
 func (l *Layer) lookUpRows() []isa.Instr {
-	if !l.Target.InOrder && !l.halves() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() || !l.nextToEachOther() {
+	if !l.Target.InOrder && !l.halves() && !l.wide() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() {
 		return nil
+	}
+	step, taps := l.stepOf(ir.Col), 0
+	if l.wide() {
+		taps = l.tapsTogether()
 	}
 	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
 		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)    // the sums of a block are parts of wider ones, position by position
 		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
-		if l.halves() {
+		if l.halves() || l.wide() {
 			apart = l.sumType() != i.Type
 		}
-		return !l.looksUp(i) || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
+		reads := step == max(1, i.Stride) || step == 2 && l.wide() && i.Positions == 1
+		return !l.looksUp(i) || i.Taps != taps || !reads || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
+}
+
+// tapsTogether is how many taps of a row an instruction goes through: all where they read neighbouring pixels and there is one for so many, or each by itself.
+func (l *Layer) tapsTogether() int {
+	taps := l.sum.extent(ir.TapCol)
+	if l.stepOf(ir.TapCol) == 1 && slices.ContainsFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool { return i.Taps == taps }) {
+		return taps
+	}
+	return 1
 }
 
 // widths are the numbers of positions, or of those of a half, for which instructions look up for so many filters.
@@ -270,14 +305,19 @@ func (l *Layer) widths(filters int) []int {
 	return out
 }
 
-// nextToEachOther reports whether neighbouring positions read tables of neighbouring pixels: those of strides have others between them.
-func (l *Layer) nextToEachOther() bool {
+// stepOf is how many pixels the tables are apart that neighbours along an axis read: 1 unless there are strides, or windows are spread; 0 where the axis has no loop.
+func (l *Layer) stepOf(axis ir.Axis) int {
 	for _, ld := range loads(l.term()) {
-		if ld.Buf == l.table.buf {
-			return slices.ContainsFunc(ld.Idx, func(e ir.Expr) bool { return coefficients(e)[l.sum.loop(ir.Col)] == 1 })
+		if ld.Buf != l.table.buf {
+			continue
+		}
+		for _, e := range ld.Idx {
+			if n := coefficients(e)[l.sum.loop(axis)]; n != 0 {
+				return int(n)
+			}
 		}
 	}
-	return false
+	return 0
 }
 
 // tablesRead is how many bytes of tables a tile of so many neighbouring positions looks up in.

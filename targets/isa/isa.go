@@ -47,7 +47,7 @@ const (
 	WidenAddMemory
 	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
 	LookUp
-	// LookUpRow is LookUp of a run of groups, for several positions: acc[p, l] += the sum over groups g of t[p, g, w[g, l]].
+	// LookUpRow is LookUp of a run of groups, for several positions: acc[p, l] += the sum over groups g of t[p, g, w[g, l]]. In sums of 16 bits it is of Taps, with a Stride: t[Stride*p+k, g, w[k, g, l]].
 	LookUpRow
 	// Tables makes tables for LookUp: t[g, e] is what group g of the channels in words counts against e.
 	Tables
@@ -66,7 +66,7 @@ type Instr struct {
 	Words int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
 	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type  ir.Type // of what is written
-	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row, and Positions and Groups those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
+	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row, and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
 	// LookUpLevels has Positions, whose bits are words that are Stride apart.
 	Positions, Taps, Rows, Groups, Stride int
 	Copies                                bool // each word of activations is there once for each filter of a register (schedule.Replicate)

@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"ripc/ir"
@@ -72,6 +73,19 @@ func arm64Tables() []Instr {
 			for _, groups := range []int{8, 12, 16} {
 				f := lookUpRow(fmt.Sprintf("neon_lookup%d_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
 				is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U8, Bounded: true})
+			}
+		}
+	}
+	const sums = 128 // of 16 bits, which half of the registers hold
+	for _, n := range []int{32, 64} {
+		for positions := 1; positions <= sums/n; positions++ {
+			for _, groups := range []int{4, 8, 16} {
+				for _, taps := range []int{1, 3, 5} {
+					for stride := 1; stride <= min(2, positions); stride++ { // of one position there is none
+						f := lookUpWideRow(fmt.Sprintf("neon_lookup%d_wide_row_%dx%dx%dx%d_s%d", entries, positions, taps, groups, n, stride), positions, stride, taps, groups, n, entries)
+						is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Taps: taps, Groups: groups, Stride: stride, Type: ir.U16, Bounded: true})
+					}
+				}
 			}
 		}
 	}
@@ -167,6 +181,27 @@ func bounded(entries int, entry ir.Expr, of func(entry ir.Expr) ir.Expr) ir.Expr
 // half is the half of an entry for positions of half p of a row.
 func half(found, p ir.Expr) ir.Expr {
 	return ir.Bin(ir.And, ir.Bin(ir.Shr, found, ir.Bin(ir.Mul, ir.CastTo(ir.U8, p), ir.Const(ir.U8, 4))), ir.Const(ir.U8, 15))
+}
+
+// lookUpWideRow is acc[p, l] += t[stride*p+k, g, w[k, g, l]] in 16 bits, for all taps k and groups g, of tables of numbers below 128; what is no entry gives 0.
+func lookUpWideRow(name string, positions, stride, taps, groups, filters, entries int) *ir.Func {
+	acc, t, w := out("acc", ir.U16, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
+	acc.Shape, t.Shape, w.Shape = []int{positions, filters}, []int{stride*(positions-1) + taps, groups, entries}, []int{taps, groups, filters}
+	t.Range = ir.Range{From: 0, To: math.MaxInt8} // bytes with signs have those of one of two groups the other way round
+	p, k, g, l := ir.V("p"), ir.V("k"), ir.V("g"), ir.V("l")
+	var pixel ir.Expr = p
+	if stride > 1 {
+		pixel = ir.Bin(ir.Mul, p, ir.Int(stride))
+	}
+	loops := []ir.Loop{{Var: "k", Extent: taps}, {Var: "g", Extent: groups}, {Var: "p", Extent: positions}, {Var: "l", Extent: filters}}
+	idx := []ir.Expr{k, g, l}
+	if taps > 1 {
+		pixel = ir.Bin(ir.Add, pixel, k)
+	} else {
+		loops, idx, w.Shape = loops[1:], idx[1:], w.Shape[1:]
+	}
+	found := bounded(entries, ir.At(w.Buffer, idx...), func(entry ir.Expr) ir.Expr { return ir.At(t.Buffer, pixel, g, entry) })
+	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: ir.CastTo(ir.U16, found)})}
 }
 
 // lookUpRow is acc[p, l] += t[p, g, w[g, l]] on bytes, for all groups g; what is no entry gives 0.

@@ -50,8 +50,11 @@ func function(i isa.Instr, inOrder bool) Function {
 	case isa.XorCountWindow:
 		return carryTree(i)
 	case isa.LookUpRow:
-		if i.Halves {
+		switch {
+		case i.Halves:
 			return lookUpHalvesRow(i, inOrder)
+		case i.Taps > 0:
+			return lookUpWideRow(i)
 		}
 		return lookUps(i)
 	case isa.Clear:

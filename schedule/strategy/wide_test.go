@@ -1,0 +1,61 @@
+package strategy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/internal/testlayer"
+	"ripc/ir"
+	"ripc/ir/arith"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+	"ripc/schedule"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// TestWideRows: where 8 filters are looked up with a third of the operations of 16, an instruction looks up for several positions and adds to 16 bits, with strides, with windows that are spread and
+// where rows are no whole number of tiles, too; elsewhere none does.
+func TestWideRows(t *testing.T) {
+	for _, c := range []struct {
+		target                       string
+		in, out, k, stride, apart, w int
+		instr                        string // what its name begins with
+	}{
+		{"rpi4", 128, 128, 3, 1, 1, 28, "neon_lookup16_wide_row_2x3x16x64_s1"},
+		{"jetson-tx2", 128, 128, 3, 1, 1, 28, "neon_lookup16_wide_row_2x3x16x64_s1"},
+		{"rpi4", 128, 128, 3, 2, 1, 14, "neon_lookup16_wide_row_2x3x16x64_s2"},
+		{"rpi4", 128, 128, 3, 1, 2, 28, "neon_lookup16_wide_row_2x1x16x64_s1"}, // taps are not of neighbours
+		{"rpi4", 64, 32, 3, 1, 1, 7, "neon_lookup16_wide_row_4x3x16x32_s1"},    // and of 3 positions
+		{"rpi4", 32, 64, 5, 1, 1, 9, "neon_lookup16_wide_row_3x5x8x32_s1"},
+		{"rpi4", 512, 64, 1, 1, 1, 14, "neon_lookup16_wide_row_2x1x16x64_s1"},
+		{"rpi5", 128, 128, 3, 1, 1, 28, ""},
+		{"pixel1", 128, 128, 3, 1, 1, 28, ""},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			m, err := targets.Lookup(c.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &graph.FusedConv{KH: c.k, KW: c.k, SH: c.stride, SW: c.stride, DH: c.apart, DW: c.apart, In: c.in, Out: c.out}
+			around := c.k / 2 * c.apart
+			a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: around, Bottom: around, Left: around, Right: around}
+			a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
+			f := testlayer.Integers(a, m, layout.Table4, ir.Unipolar, 3, 1, 6, c.w*c.stride, ops.Slice{})
+			tr := byDefault(t, f, m).Trace
+			text := strings.Join(tr.Lines(), "\n")
+			if c.instr == "" && strings.Contains(text, "wide_row") || !strings.Contains(text, c.instr) {
+				t.Errorf("the default has not %q:\n%s", c.instr, text)
+			}
+			r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := arith.VerifyWidths(r.Func); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
