@@ -18,8 +18,11 @@ type LookupCosts struct {
 	LookupTimes
 	Stored     float64
 	Kept, Mean bool
-	// Eights says that 8 filters take a third of the operations of 16, so that an instruction should look up for these, and add to 16 bits what it finds (isa.LookUpRow).
-	Eights bool
+	// Loose is how many operations a look-up and its addition are in LLVM's order, where they are more than the two that they should be, for want of registers.
+	Loose float64
+	// Wide says that instructions that look up for several positions add what they find to sums of 16 bits (isa.LookUpRow): where 8 filters take a third of the operations of 16, and on 32-bit Arm, of
+	// which LLVM has no good order.
+	Wide bool
 }
 
 // lookups is what counts by table are of: channels that one looks up at once, for both halves of a row or for one position.
@@ -53,12 +56,14 @@ func (t Target) WithLookups(c LookupTimes) Target {
 // only say that one look-up after the other is dear.
 func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 	switch {
-	case t.BoundedLookups() && (channels == 4 || t.MeasuredOn() == rpi5().Name && channels == 5): // a table of two registers costs nothing more on rpi5; of other cores that is not known (see RATIONALE)
+	case t.Arch == "arm" && t.BoundedLookups() && channels == 4 && !halves: // vtbl
+		return LookupCosts{Lanes: 16, Least: 8, Fewer: 1.2, One: 1.2, LookupTimes: LookupTimes{Lookup: 0.17, Widen: 0.6, Sum: 0.5, Table: 10, Plane: 8, Level: 0.3}, Stored: 8, Loose: 12, Wide: true}
+	case t.Arch == "aarch64" && t.BoundedLookups() && (channels == 4 || t.MeasuredOn() == rpi5().Name && channels == 5): // a table of two registers costs nothing more on rpi5; of other cores that is not known (see RATIONALE)
 		c := LookupCosts{Lanes: 32, Least: 16, Fewer: 1.6, One: 4, LookupTimes: t.lookupsARM64(), Stored: 8, Kept: channels == 5}
 		if t.InOrder {
 			c.Fewer = 1.2
 		}
-		c.Eights = channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU)
+		c.Wide = channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU)
 		switch {
 		case halves:
 			c.Least = c.Lanes
@@ -75,7 +80,7 @@ func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 	case channels == 4 && t.Has("avx2"):
 		return LookupCosts{Lanes: 32, Least: 16, Fewer: 1, One: 3, LookupTimes: LookupTimes{Lookup: 0.02, Widen: 0.05, Sum: 0.2, Table: 0.8, Plane: 0.5, Level: 0.5}, Mean: true}
 	}
-	return LookupCosts{Lanes: 1, One: 4, LookupTimes: LookupTimes{Lookup: 4, Widen: 1, Sum: 1, Table: 30, Plane: 20, Level: 0.5}}
+	return LookupCosts{Lanes: 1, One: 16, LookupTimes: LookupTimes{Lookup: 16, Widen: 1, Sum: 1, Table: 30, Plane: 20, Level: 0.5}}
 }
 
 // FirstLookups are the times of Lookups before they are fitted, which they stay near to where measurements do not tell one from another.
@@ -94,8 +99,8 @@ func (t Target) lookupsARM64() LookupTimes {
 	return LookupTimes{Lookup: 0.13, Widen: 0.3, Sum: 0.2, Table: 3, Plane: 2, Level: 0.1} // tbl takes three operations
 }
 
-// BoundedLookups says that t's instructions look up 0 for what is no entry, as tbl does, and not the entry of its lower bits.
-func (t Target) BoundedLookups() bool { return t.Arch == "aarch64" && t.Has("neon") }
+// BoundedLookups says that t's instructions look up 0 for what is no entry, as tbl and vtbl do, and not the entry of its lower bits.
+func (t Target) BoundedLookups() bool { return t.Has("neon") }
 
 // WindowLookupCosts are what levels of whole windows cost that are looked up, in cycles: Window for a position, Vector for each vector of levels, Piece for
 // each part that the bits of a window are put together of, Copy for a pixel that is copied to have a border, and Far for a position whose levels the first cache does not hold.

@@ -304,12 +304,12 @@ func (t Target) SinglePositions() bool {
 // 256 channels with 1 to 4 bits both ways, ripc bench --json on 2026-11-22 (instructions on Arm, times on x86). With 3 comparisons the
 // shift costs 1 to 2 % more on Arm and x86, with 7 it costs 1 to 8 % less, but for SSE2, which has no such shifts; on Cortex-M, lane by
 // lane, it costs 1 to 2 % less than 3 comparisons. Sums that are compared can be short, those that are shifted are not (Target.ShortSums): SqueezeNet of 3 bits takes 7, 10 and 7 % less by 7 comparisons on rpi3, rpi4 and
-// rpi5 (estimated cycles on 2026-11-24, ripc bench examples/squeezenet/squeezenet_a3.json --target rpi3 --json).
+// rpi5 (estimated cycles on 2026-11-24, ripc bench examples/squeezenet/squeezenet_a3.json --target rpi3 --json), and 4 % less on rpi3-armv7, where only sums that are looked up are short.
 func (t Target) ShiftCompares() float64 {
 	switch {
 	case t.Arch == "thumb":
 		return 2
-	case t.ShortSums, t.Arch == "x86_64" && !t.Has("avx2"):
+	case t.ShortSums, t.Arch == "arm", t.Arch == "x86_64" && !t.Has("avx2"):
 		return 8
 	}
 	return 4

@@ -77,7 +77,7 @@ func fewBits() []measured.Layer {
 // hopeless is how many times the least estimate is that of an algorithm that a layer of fewBits is not measured by, such as one without an instruction.
 const hopeless = 3
 
-// algorithms are those that l, a layer of the grid or of fewBits, is measured by on t: one of the grid by all that count or multiply.
+// algorithms are those that l, a layer of the grid or of fewBits, is measured by on t: one of the grid by all that count or multiply, and one of fewBits where sums are as long as others by those that look up.
 func algorithms(l measured.Layer, few bool, t targets.Target) []layout.Algorithm {
 	a, x := l.Conv()
 	shape, least := layout.Shape(a, &x, t), cost.Estimate(math.Inf(1))
@@ -86,11 +86,12 @@ func algorithms(l measured.Layer, few bool, t targets.Target) []layout.Algorithm
 		least = min(least, by.Cost(t, shape))
 	}
 	return slices.DeleteFunc(all, func(by layout.Algorithm) bool {
-		return few && by.Cost(t, shape) > hopeless*least || !few && !by.Counts() && !by.ReadsBytes()
+		channels, _ := by.LooksUp()
+		return few && (by.Cost(t, shape) > hopeless*least || !t.ShortSums && channels == 0) || !few && !by.Counts() && !by.ReadsBytes()
 	})
 }
 
-// measureLayers measures layers by algorithms on targets, and keeps what they cost: those of few bits where sums may be short, since that is what is fitted to these.
+// measureLayers measures layers by algorithms on targets, and keeps what they cost: those of few bits where sums may be short, or instructions look up for several positions, since that is what is fitted to these.
 func measureLayers(ctx context.Context, args []string) error {
 	var only string
 	var known bool
@@ -112,7 +113,7 @@ func measureLayers(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		if t.ShortSums {
+		if t.ShortSums || t.Lookups(4, false).Wide {
 			s.Layers = append(s.Layers, fewBits()...)
 		}
 		for _, old := range all {
@@ -128,6 +129,7 @@ func measureLayers(ctx context.Context, args []string) error {
 		} else if machine != "" {
 			s.Machine = machine
 		}
+		s.Layers = slices.DeleteFunc(s.Layers, func(l measured.Layer) bool { return len(l.Costs) == 0 }) // by one algorithm alone
 		kept := all[:0:0]
 		for _, old := range all {
 			if old.Target != name {

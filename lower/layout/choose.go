@@ -118,7 +118,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs: int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
-		Groups: int64(f.GroupCount()), Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(),
+		Groups: int64(f.GroupCount()), Pooled: f.Pool != nil, Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(),
 		Short: t.ShortSums && comparedAlone(f, x), Windowed: windowed(f, x), Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
 	l.Window = windowTable(f, x, t)

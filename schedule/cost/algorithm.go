@@ -23,6 +23,7 @@ type Layer struct {
 	Narrow                         int64 // of Steps, how many have products that 16 bits hold the sum of
 	Levels                         int64 // thresholds that a sum is compared with; 0 where it leaves as it is
 	Groups                         int64 // into which channels are cut, each output channel reading one; 0 counts as 1
+	Pooled                         bool  // a pool takes the sums
 	Strided                        bool  // neighbouring positions read pixels that are no neighbours
 	GroupFilters                   int64 // how many read the same
 	BlockFilters                   int64 // how many do where products of bytes take several groups as one, with weights of 0 between them
@@ -295,7 +296,7 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	}
 	each, lanes := kind.Lookup+kind.Widen*widened, l.sameTables(kind.Lanes)
 	switch {
-	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean: // no instruction fits
+	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean, kind.Loose > 0 && !l.wide(groups, int64(bits)): // no instruction fits
 		each = kind.One
 	case lanes < kind.Lanes:
 		each *= kind.Fewer * float64(max(1, t.VectorBits/8/lanes))
@@ -315,6 +316,12 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	tables := float64(l.Inputs/max(1, l.Channels*layers)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
 	return Estimate(float64(outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
+}
+
+// wide reports whether instructions look up runs of groups of so many channels for several positions, and add to sums of 16 bits (isa.LookUpRow).
+func (l Layer) wide(groups, bits int64) bool {
+	whole := groups%8 == 0 || groups == 4 && l.Channels*max(1, l.Groups) <= 4*bits // the tables of a word are made together
+	return whole && l.Cols > 1 && !l.Pooled && !l.Mean && l.Taps*groups*bits*(1<<l.ActivationPlanes-1) > MaxByte
 }
 
 // sameTables is how many filters, a power of two up to most, look up in the same tables, block by block.

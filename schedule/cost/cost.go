@@ -71,6 +71,7 @@ type Lookups struct {
 	Spilled bool    // sums that are kept do not fit the registers
 	Beside  bool    // tables are read from memory beside look-ups, which wait for loads if each has its own
 	Halves  bool    // they are for positions of both halves of a row at once, and of these Terms and rows are
+	Loose   float64 // operations of a look-up and its addition in LLVM's order, where they are more than two
 	Wide    bool    // an instruction adds what it finds to sums of 16 bits
 	Looped  bool    // words of channels that are kept are a loop behind the look-ups, which reads their sums from memory
 }
@@ -103,7 +104,7 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 	if s.Beside && s.Terms*registers*t.VectorBits/8 > t.L1 { // each tile reads them from the second cache
 		entries = 4
 	}
-	find, each, still := 2.0, s.Stored, 2.5
+	find, each, still := max(2, s.Loose), s.Stored, 2.5
 	if s.Halves {
 		find, each, still = 4, 2*each, 2*still
 	}
@@ -128,9 +129,9 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 // OrderedLookUps is LookUps where an instruction looks so many groups up at so many positions, in an order that ripc finds, and sums of 16 bits are in memory. By estimated cycles of these instructions
 // on rpi3, and of 196 layers of 16 to 512 channels, 1x1 and 3x3, of 2 and 3 bits: LLVM's order takes more than LookUps says, the most
 // where windows of several taps are gone through again for several blocks of filters. A position that is left over of a tile is looked up by itself, and waits for its few sums.
-func OrderedLookUps(s Lookups, r Row, positions, registers, groups int, again bool) float64 {
+func OrderedLookUps(t targets.Target, s Lookups, r Row, positions, registers, groups int, again bool) float64 {
 	if s.Wide {
-		return wideLookUps(s, r, positions, registers, groups)
+		return wideLookUps(t, s, r, positions, registers, groups)
 	}
 	const start, found, once, wait = 20, 0.85, 0.88, 7
 	each := s.Stored
@@ -154,12 +155,16 @@ func OrderedLookUps(s Lookups, r Row, positions, registers, groups int, again bo
 	return found * c
 }
 
-// wideLookUps is OrderedLookUps in sums of 16 bits, two operations a cycle of three that begin: a look-up of two halves of a register and half an addition of each, tables and what negates every other one, weights, and the
-// sums, which come from memory and go there. LLVM's model of the A72 takes 3 % more for the instructions, and more for those of one position.
-func wideLookUps(s Lookups, r Row, positions, registers, groups int) float64 {
+// wideLookUps is OrderedLookUps in sums of 16 bits. The A72 does two operations a cycle of three that it begins: a look-up of two halves of a register and half an addition of each, tables and what
+// negates every other one, entries, and the sums, which come from memory and go there. LLVM's model of it takes 3 % more for the instructions, and more for those of one position. The A53 in 32 bits, taken to be an R52,
+// has five cycles for two registers of a position, one more for their entries, and bytes that are added to memory behind each run.
+func wideLookUps(t targets.Target, s Lookups, r Row, positions, registers, groups int) float64 {
 	const start, found, alone = 20, 1.03, 0.45
 	look := func(positions int) float64 {
 		p, n, g := float64(positions), float64(registers), float64(groups)
+		if t.InOrder {
+			return 2.5 + 0.5/p + (9+10/p)/g
+		}
 		c := found * max(1.5+0.25/n, 1+2/(3*p)+0.5/n+2/g)
 		if positions == 1 {
 			c += alone

@@ -34,12 +34,16 @@ func TestRoomyPositions(t *testing.T) {
 
 // TestOrderedLookUpsLeftOver: one position that is left over of a tile is dearer than one of the others, unless it has many sums.
 func TestOrderedLookUpsLeftOver(t *testing.T) {
+	m, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := cost.Lookups{Terms: 216, Adds: 27, Bits: 16, Stored: 8}
 	whole, left := cost.Row{Width: 9, Tile: 3}, cost.Row{Width: 9, Tile: 9}
-	if a, b := cost.OrderedLookUps(s, whole, 3, 2, 8, false), cost.OrderedLookUps(s, left, 4, 2, 8, false); a >= b {
+	if a, b := cost.OrderedLookUps(m, s, whole, 3, 2, 8, false), cost.OrderedLookUps(m, s, left, 4, 2, 8, false); a >= b {
 		t.Errorf("two registers of filters: three tiles of 3 positions cost %.0f, 4, 4 and 1 cost %.0f", a, b)
 	}
-	if a, b := cost.OrderedLookUps(s, whole, 3, 4, 8, false), cost.OrderedLookUps(s, left, 4, 4, 8, false); a <= b {
+	if a, b := cost.OrderedLookUps(m, s, whole, 3, 4, 8, false), cost.OrderedLookUps(m, s, left, 4, 4, 8, false); a <= b {
 		t.Errorf("four registers of filters: three tiles of 3 positions cost %.0f, 4, 4 and 1 cost %.0f", a, b)
 	}
 }

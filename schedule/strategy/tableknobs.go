@@ -148,7 +148,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			least = math.Inf(1)
 		}
 		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
-		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Beside: target.Kept && k == 1 && target.Stored == 0, Halves: l.halves()}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Loose: target.Loose, Beside: target.Kept && k == 1 && target.Stored == 0, Halves: l.halves()}
 		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
 			registers := max(1, n*8/l.Target.VectorBits)
 			if registers > 1 && l.Target.Registers < 32 {
@@ -245,7 +245,7 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 				continue
 			}
 			row := cost.Row{Width: w, Tile: tile}
-			if c := cost.OrderedLookUps(looked, row, i.Positions, i.Lanes*8/l.Target.VectorBits, i.Groups, taps > 1 && all > i.Lanes); c < least {
+			if c := cost.OrderedLookUps(l.Target, looked, row, i.Positions, i.Lanes*8/l.Target.VectorBits, i.Groups, taps > 1 && all > i.Lanes); c < least {
 				least = c
 				d = tableDefaults{filters: i.Lanes, tile: tileKnob(l, tile), run: i.Groups, at: at, ordered: 1, width: i.Positions}
 				d.tile.Default, d.tile.Domain = tile, among(d.tile.Domain, tile)
@@ -261,7 +261,7 @@ func (l *Layer) lookupCosts() targets.LookupCosts {
 }
 
 // wide says that an instruction that looks up for several positions adds to sums of 16 bits.
-func (l *Layer) wide() bool { return l.lookupCosts().Eights }
+func (l *Layer) wide() bool { return l.lookupCosts().Wide }
 
 // lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, for positions of both halves of rows on any, and in sums of 16 bits where
 // fewer filters are looked up for with less.
@@ -270,7 +270,7 @@ func (l *Layer) lookUpRows() []isa.Instr {
 	if !l.Target.InOrder && !l.halves() && !l.wide() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() {
 		return nil
 	}
-	step, taps := l.stepOf(ir.Col), 0
+	step, taps, most := l.stepOf(ir.Col), 0, l.mostFound()
 	if l.wide() {
 		taps = l.tapsTogether()
 	}
@@ -281,6 +281,10 @@ func (l *Layer) lookUpRows() []isa.Instr {
 			apart = l.sumType() != i.Type
 		}
 		reads := step == max(1, i.Stride) || step == 2 && l.wide() && i.Positions == 1
+		holds := i.Func.Params[1].Range
+		if !holds.Any() && holds.To < most {
+			return true
+		}
 		return !l.looksUp(i) || i.Taps != taps || !reads || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
 }

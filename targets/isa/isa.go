@@ -90,6 +90,7 @@ var byArch = sync.OnceValue(func() map[string][]Instr {
 		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
 	}
 	all["aarch64"] = append(all["aarch64"], arm64Tables()...)
+	all["arm"] = append(all["arm"], armTables()...)
 	return all
 })
 

@@ -76,18 +76,11 @@ func arm64Tables() []Instr {
 			}
 		}
 	}
-	const sums = 128 // of 16 bits, which half of the registers hold
 	for _, n := range []int{32, 64} {
-		for positions := 1; positions <= sums/n; positions++ {
-			for _, groups := range []int{4, 8, 16} {
-				for _, taps := range []int{1, 3, 5} {
-					for stride := 1; stride <= min(2, positions); stride++ { // of one position there is none
-						f := lookUpWideRow(fmt.Sprintf("neon_lookup%d_wide_row_%dx%dx%dx%d_s%d", entries, positions, taps, groups, n, stride), positions, stride, taps, groups, n, entries)
-						is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Taps: taps, Groups: groups, Stride: stride, Type: ir.U16, Bounded: true})
-					}
-				}
-			}
-		}
+		const sums = 128 // of 16 bits, which half of the registers hold
+		// Bytes with signs have what one of two groups finds the other way round.
+		wide := wideRows{name: fmt.Sprintf("neon_lookup%d", entries), arch: "aarch64", filters: n, sums: sums, entries: entries, most: func(int) int64 { return math.MaxInt8 }}
+		is = append(is, wide.list()...)
 	}
 	for positions := 1; positions <= 8; positions++ {
 		for _, groups := range []int{8, 16} { // the tables of a word are made together
@@ -111,6 +104,31 @@ func arm64Tables() []Instr {
 		}
 		for _, c := range []struct{ groups, words int }{{13, 2}, {12, 2}, {8, 2}, {7, 1}, {4, 1}} { // a single chunk has those that its channels need (cost.GroupsOf)
 			made(c.groups, 5, c.words)
+		}
+	}
+	return is
+}
+
+// armTables are the instructions that make tables of 4 channels, two registers of 8 bytes each, and look counts up in them: vtbl.
+func armTables() []Instr {
+	const entries, bits = 16, 4
+	neon := []string{"neon"}
+	var is []Instr
+	for _, n := range []int{8, 16, 32} {
+		f := lookUp(fmt.Sprintf("armv7_lookup%d_x%d", entries, n), []int{n}, entries, true)
+		is = append(is, Instr{Func: f, Meaning: LookUp, Arch: "arm", Needs: neon, Lanes: n, Words: entries, Type: ir.U8, Bounded: true})
+	}
+	const filters, sums, farthest = 32, 128, 1020 // how far loads reach
+	wide := wideRows{name: fmt.Sprintf("armv7_lookup%d", entries), arch: "arm", filters: filters, sums: sums, entries: entries, most: func(groups int) int64 { return math.MaxUint8 / int64(groups) }}
+	for _, i := range wide.list() {
+		if i.Words*((i.Positions-1)*i.Stride*i.Groups+i.Groups) <= farthest+8 {
+			is = append(is, i)
+		}
+	}
+	for n := 1; n <= MaxPlanes; n++ {
+		for _, g := range []int{8, 4} {
+			f := makeTables(fmt.Sprintf("armv7_tables%d_x%d_a%d", entries, g, n), n, g, bits, 1, false)
+			is = append(is, Instr{Func: f, Meaning: Tables, Arch: "arm", Needs: neon, Lanes: g, Words: entries, Type: ir.U8})
 		}
 	}
 	return is
@@ -183,11 +201,35 @@ func half(found, p ir.Expr) ir.Expr {
 	return ir.Bin(ir.And, ir.Bin(ir.Shr, found, ir.Bin(ir.Mul, ir.CastTo(ir.U8, p), ir.Const(ir.U8, 4))), ir.Const(ir.U8, 15))
 }
 
-// lookUpWideRow is acc[p, l] += t[stride*p+k, g, w[k, g, l]] in 16 bits, for all taps k and groups g, of tables of numbers below 128; what is no entry gives 0.
-func lookUpWideRow(name string, positions, stride, taps, groups, filters, entries int) *ir.Func {
+// wideRows are instructions that look up in sums of 16 bits, for so many filters and as many positions as there are sums for.
+type wideRows struct {
+	name, arch             string
+	filters, sums, entries int
+	most                   func(groups int) int64 // what an entry may count
+}
+
+func (r wideRows) list() []Instr {
+	var is []Instr
+	for positions := 1; positions <= r.sums/r.filters; positions++ {
+		for _, groups := range []int{4, 8, 16} {
+			for _, taps := range []int{1, 3, 5} {
+				for stride := 1; stride <= min(2, positions); stride++ { // of one position there is none
+					i := Instr{Meaning: LookUpRow, Arch: r.arch, Needs: []string{"neon"}, Lanes: r.filters, Words: r.entries, Positions: positions, Taps: taps, Groups: groups, Stride: stride, Type: ir.U16, Bounded: true}
+					i.Func = lookUpWideRow(fmt.Sprintf("%s_wide_row_%dx%dx%dx%d_s%d", r.name, positions, taps, groups, r.filters, stride), i, r.most(groups))
+					is = append(is, i)
+				}
+			}
+		}
+	}
+	return is
+}
+
+// lookUpWideRow is acc[p, l] += t[stride*p+k, g, w[k, g, l]] in 16 bits, for all taps k and groups g, of tables of numbers up to most; what is no entry gives 0.
+func lookUpWideRow(name string, i Instr, most int64) *ir.Func {
+	positions, stride, taps, groups, filters, entries := i.Positions, i.Stride, i.Taps, i.Groups, i.Lanes, i.Words
 	acc, t, w := out("acc", ir.U16, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
 	acc.Shape, t.Shape, w.Shape = []int{positions, filters}, []int{stride*(positions-1) + taps, groups, entries}, []int{taps, groups, filters}
-	t.Range = ir.Range{From: 0, To: math.MaxInt8} // bytes with signs have those of one of two groups the other way round
+	t.Range = ir.Range{From: 0, To: most}
 	p, k, g, l := ir.V("p"), ir.V("k"), ir.V("g"), ir.V("l")
 	var pixel ir.Expr = p
 	if stride > 1 {

@@ -51,6 +51,8 @@ func function(i isa.Instr, inOrder bool) Function {
 		return carryTree(i)
 	case isa.LookUpRow:
 		switch {
+		case i.Arch == "arm":
+			return armLookUps(i)
 		case i.Halves:
 			return lookUpHalvesRow(i, inOrder)
 		case i.Taps > 0:
@@ -64,13 +66,16 @@ func function(i isa.Instr, inOrder bool) Function {
 	case isa.WidenAddMemory:
 		return addToMemory(name, sumsOf(i)/8, a)
 	case isa.LookUp:
-		if i.Arch == "aarch64" {
+		switch i.Arch {
+		case "aarch64":
 			return arm64LookUp(i, a)
+		case "arm":
+			return armLookUp(i, a)
 		}
 		return lookUp(i)
 	case isa.Tables:
-		if i.Arch == "aarch64" {
-			return arm64Tables(i)
+		if i.Arch != "x86_64" {
+			return armTables(i)
 		}
 		return tables(i)
 	case isa.LookUpLevels:

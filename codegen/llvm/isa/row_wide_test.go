@@ -14,7 +14,7 @@ import (
 func TestWideLines(t *testing.T) {
 	rows := 0
 	for _, i := range isa.All() {
-		if i.Meaning != isa.LookUpRow || i.Taps == 0 {
+		if i.Meaning != isa.LookUpRow || i.Taps == 0 || i.Arch != "aarch64" {
 			continue
 		}
 		rows++

@@ -64,9 +64,9 @@ func loadRegisters(b *strings.Builder, name, from string, n int) []Declaration {
 	return []Declaration{{all, load, "ptr"}}
 }
 
-// arm64Known makes tables that are sums of constants: for each plane the counts that any bits of a group have against all entries, 256 bytes of 4 channels and 1 KiB of 5. That takes half as many
+// armTables is the function of isa.Tables on Arm: tables are sums of constants, for each plane the counts that any bits of a group have against all entries, 256 bytes of 4 channels and 1 KiB of 5. That takes half as many
 // operations of vectors as to count. Of halves those of the pixel that lies half a row further are put above the others.
-func arm64Known(i isa.Instr) Function {
+func armTables(i isa.Instr) Function {
 	entries, words := i.Words, i.Func.Params[1].Shape[0]
 	group := bits.Len(uint(entries)) - 1
 	pixels := []string{"x"}

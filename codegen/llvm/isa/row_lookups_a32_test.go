@@ -1,0 +1,101 @@
+package isa
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"ripc/targets/isa"
+)
+
+// TestArmLookUpLines follows what each register holds: each sum in memory gets what each group's table has for its filters at each tap, once.
+func TestArmLookUpLines(t *testing.T) {
+	rows := 0
+	for _, i := range isa.All() {
+		if i.Meaning != isa.LookUpRow || i.Arch != "arm" {
+			continue
+		}
+		rows++
+		if err := followArmLookUps(i, armLookUpLines(i)); err != nil {
+			t.Errorf("%s: %v", i.Func.Name, err)
+		}
+	}
+	if rows == 0 {
+		t.Error("there are no such instructions")
+	}
+}
+
+// followArmLookUps runs lines on names of values instead of values; registers are those of 8 bytes.
+func followArmLookUps(i isa.Instr, lines []string) error {
+	regs, bytes, wide, stored := map[int]string{}, map[int][]string{}, map[int][]string{}, map[int][]string{}
+	start := map[int]int{armAtTables: -1, armAtEntries: -1} // how far addresses are beyond the operands
+	taps, top := 0, 0
+	for at := 0; at < len(lines); at++ {
+		l := lines[at]
+		var a, b, c, d, n int
+		switch {
+		case scan(l, "mov $%d, $%d", &a, &b) && b == map[int]int{armAtTables: armOfTables, armAtEntries: armOfEntries}[a]:
+			start[a] = 0
+		case scan(l, "mov $%d, #%d", &a, &n) && a == armTap:
+			taps = n
+		case l == "1:":
+			top = at
+		case scan(l, "add $%d, $%d, #%d", &a, &b, &n) && a == b && start[a] >= 0:
+			start[a] += n
+		case scan(l, "subs $%d, $%d, #1", &a, &b) && a == b && a == armTap:
+			taps--
+		case l == "bne 1b":
+			if taps > 0 {
+				at = top
+			}
+		case scan(l, "vldr d%d, [$%d, #%d]", &a, &b, &n) && b == armOfSums:
+			wide[a] = slices.Clone(stored[n])
+			if wide[a] == nil {
+				wide[a] = []string{fmt.Sprint("old", n)}
+			}
+		case scan(l, "vldr d%d, [$%d, #%d]", &a, &b, &n) && n <= 1020 && start[b] >= 0:
+			regs[a] = fmt.Sprintf("%c%d", "tw"[b], n+start[b])
+		case scan(l, "vstr d%d, [$%d, #%d]", &a, &b, &n) && b == armOfSums:
+			stored[n] = wide[a]
+		case scan(l, "vtbl.8 d%d, {d%d, d%d}, d%d", &a, &b, &c, &d) && c == b+1:
+			var first, second int
+			if !scan(regs[b], "t%d", &first) || !scan(regs[c], "t%d", &second) || second != first+8 {
+				return fmt.Errorf("%q reads no table", l)
+			}
+			regs[a], bytes[a] = "", []string{regs[b] + "[" + regs[d] + "]"}
+		case scan(l, "vadd.i8 q%d, q%d, q%d", &a, &b, &c) && a == b:
+			for h := range 2 {
+				bytes[2*a+h] = append(bytes[2*a+h], bytes[2*c+h]...)
+				bytes[2*c+h] = nil // each is added once
+			}
+		case scan(l, "vaddw.u8 q%d, q%d, d%d", &a, &b, &c) && a == b:
+			for h := range 2 { // of four filters each
+				wide[2*a+h] = append(wide[2*a+h], bytes[c]...)
+			}
+			bytes[c] = nil
+		default:
+			return fmt.Errorf("%q is no instruction of a row, or reads what was not loaded", l)
+		}
+	}
+	want := map[int][]string{}
+	for p := range i.Positions {
+		for f := range i.Lanes / 4 {
+			at := 2 * (p*i.Lanes + 4*f)
+			want[at] = []string{fmt.Sprint("old", at)}
+			for k := range i.Taps {
+				for g := range i.Groups {
+					want[at] = append(want[at], fmt.Sprintf("t%d[w%d]", 16*((p*i.Stride+k)*i.Groups+g), (k*i.Groups+g)*i.Lanes+4*f&^4))
+				}
+			}
+		}
+	}
+	for k := range want {
+		slices.Sort(want[k])
+		slices.Sort(stored[k])
+	}
+	if !maps.EqualFunc(stored, want, slices.Equal) {
+		return fmt.Errorf("the sums are\n%v, want\n%v", stored, want)
+	}
+	return nil
+}
