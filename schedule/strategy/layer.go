@@ -253,8 +253,8 @@ func (l *Layer) source(n nest, nests map[string]nest, params map[string]bool) ne
 	return nest{}
 }
 
-// counted looks at sums of counts: whether words are counted and, where these are differences of inputs and weights, of
-// which buffers.
+// counted looks at sums of counts: whether words are counted, of which weights, whether each channel has words of its own and, where what is counted are differences of inputs and weights, of
+// which inputs.
 func (l *Layer) counted(term ir.Expr) {
 	c, isCast := term.(*ir.Cast)
 	if !isCast {
@@ -265,8 +265,8 @@ func (l *Layer) counted(term ir.Expr) {
 		return
 	}
 	l.counts = true
-	x, isXor := p.A.(*ir.Binary)
-	if !isXor || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
+	x, isBinary := p.A.(*ir.Binary)
+	if !isBinary {
 		return
 	}
 	a, isLoad := x.A.(*ir.Load)
@@ -277,11 +277,11 @@ func (l *Layer) counted(term ir.Expr) {
 	if !chosenBy(b.Idx, l.sum.loop(ir.Channel)) {
 		a, b = b, a
 	}
-	if l.own = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.own {
+	l.weights, l.weightDims = b.Buf, l.sum.along(b.Idx)
+	if l.own = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.own || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
 		return
 	}
-	l.differ, l.input, l.weights = true, a.Buf, b.Buf
-	l.inputDims, l.weightDims = l.sum.along(a.Idx), l.sum.along(b.Idx)
+	l.differ, l.input, l.inputDims = true, a.Buf, l.sum.along(a.Idx)
 	copies := storesTo(l.Func.Body, l.pad.buf)
 	if l.input != l.pad.buf || len(copies) > 1 || len(l.before) > 0 {
 		return // what is not copied word for word is a form of its own
