@@ -10,7 +10,7 @@ import (
 
 // What a kernel may put on the stack: with the driver's own frame, less than 16 KiB.
 const (
-	maxOnStack  = 4 << 10  // bytes of one buffer
+	MaxOnStack  = 4 << 10  // bytes of one buffer; schedules go by it (schedule/cost.Near)
 	maxStackSum = 12 << 10 // bytes of all of them
 )
 
@@ -56,7 +56,7 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 	case *ir.Alloc:
 		n := abi.RoundUp(int64(s.Buf.Bytes()) * max(int64(copies), 1))
 		sl := Slot{Copies: copies, Lane: lane}
-		if n <= maxOnStack && fr.Stack+n <= maxStackSum {
+		if n <= MaxOnStack && fr.Stack+n <= maxStackSum {
 			sl.OnStack = true
 			fr.Stack += n
 		} else {

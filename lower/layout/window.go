@@ -148,7 +148,7 @@ func (c Counted) pieces(f *graph.FusedConv) int {
 }
 
 // maxPieces bounds the pieces of dense words, each of which has its own code.
-const maxPieces = 128
+const maxPieces = 256
 
 // maxSources bounds the words that one of Lanes is made of, which have code of their own for each length of vectors: of layers that words of pixels or
 // floats give the sums of as well, and for less.

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"iter"
+	"math"
 
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -372,6 +373,37 @@ func (l *Layer) copied(rows int) int {
 		}
 	}
 	return n
+}
+
+// gathered is a copy of the input of which what the sums of a position read is put together.
+type gathered struct {
+	nest
+	stride, window int // rows of it that are between those of neighbouring rows of the output, and that each of these reads
+}
+
+// rows is how many rows of g are read for so many rows of the output.
+func (g gathered) rows(n int) int { return (n-1)*g.stride + g.window }
+
+// gathers is the copy of whose elements most are read several times for a position, as words of groups are put together of those that groups share; false if there is none.
+func (l *Layer) gathers() (g gathered, ok bool) {
+	if len(l.before) == 0 || l.own {
+		return g, false
+	}
+	g.nest = l.before[0]
+	all, apart, first, last := 0, map[string]bool{}, int64(math.MaxInt64), int64(0)
+	for _, st := range storesTo(l.Func.Body, l.pad.buf) {
+		for _, ld := range loads(st.Val) {
+			if ld.Buf != g.buf {
+				continue
+			}
+			all, apart[ir.ExprString(ld)] = all+1, true
+			row := ld.Idx[len(ld.Idx)-3]
+			g.stride = int(coefficients(row)[l.pad.loop(ir.Row)])
+			first, last = min(first, arith.ToAffine(row).Const), max(last, arith.ToAffine(row).Const)
+		}
+	}
+	g.window = int(last-first) + 1
+	return g, all >= 2*len(apart)
 }
 
 // inputRows is how many rows of a copy of the input are read for so many rows of the output.

@@ -45,7 +45,12 @@ func among(list []int, n int) []int {
 }
 
 // rowsKnob shares rows out.
-func rowsKnob(l *Layer) Knob { return rowsKnobAt(l, cost.CopiedRows(l.Target, l.rows(), l.copied)) }
+func rowsKnob(l *Layer) Knob {
+	if g, ok := l.gathers(); ok {
+		return rowsKnobAt(l, cost.NearRows(l.Target, l.rows(), l.copied, func(rows int) int { return g.rows(rows) * l.rowBytes(g.nest) }))
+	}
+	return rowsKnobAt(l, cost.CopiedRows(l.Target, l.rows(), l.copied))
+}
 
 // rowsKnobAt is rowsKnob with another default.
 func rowsKnobAt(l *Layer, n int) Knob {
