@@ -257,6 +257,9 @@ func (l *Layer) source(n nest, nests map[string]nest, params map[string]bool) ne
 // counted looks at sums of counts: whether words are counted, of which weights, whether each channel has words of its own and, where what is counted are differences of inputs and weights, of
 // which inputs.
 func (l *Layer) counted(term ir.Expr) {
+	if x, ok := term.(*ir.Binary); ok && (x.Op == ir.Shl || x.Op == ir.Mul) { // counts times the factor of a plane of weights
+		term = x.A
+	}
 	c, isCast := term.(*ir.Cast)
 	if !isCast {
 		return
