@@ -1,9 +1,7 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/ir"
 	"ripc/ir/deps"
@@ -13,23 +11,30 @@ import (
 //
 //	for %l in 0:14 { S }   =>   for %l in 0:14 parallel { S }
 //
-// All threads run the func, each with its own allocs; only the iterations of a parallel loop are divided. So it is
-// refused unless the loop is outermost (loops of one iteration around it are moved into it), its iterations touch
-// different elements of the parameters, it writes no alloc from outside of it, and whatever else the func does at the
-// top writes no parameter and reads none that the loop writes.
+// All threads run the func, each with its own allocs; only the iterations of parallel loops are divided, and no thread waits
+// for another. So it is refused unless the loops around it are serial (those of one iteration are moved into it if no other
+// is there), its iterations touch different elements of the parameters, and whatever else the func does writes no parameter
+// and reads none that the loop writes. An alloc from outside may be written where no two iterations touch the same element of
+// it, and all that reads it are parallel loops of as many iterations, of which each thread has the same ones:
+//
+//	for %h in 0:13 { tables of row h   for %q in 0:8 { sums of block q } }
+//	=> parallel q
+//	for %h in 0:13 { tables of row h   for %q in 0:8 parallel { sums of block q } }
+//
+// makes the tables once in each thread, however many blocks that has.
 func Parallel(f *ir.Func, loop string) (*ir.Func, error) {
-	l, err := findLoop(f, loop)
-	if err != nil {
+	if _, err := findLoop(f, loop); err != nil {
 		return nil, err
 	}
 	around := path(f.Body, loop)
 	around = around[:len(around)-1]
-	if err := checkOutermost(l, around); err != nil {
-		return nil, err
-	}
-	for _, p := range slices.Backward(around) {
-		if f, err = interchange(f, p.Var, loop); err != nil {
-			return nil, err
+	if !slices.ContainsFunc(around, func(p *ir.For) bool { return p.Extent > 1 }) {
+		for _, p := range slices.Backward(around) {
+			g, err := interchange(f, p.Var, loop)
+			if err != nil {
+				return nil, err
+			}
+			f = g
 		}
 	}
 	g, err := mark(f, ir.FindLoop(f.Body, loop), ir.Parallel)
@@ -40,21 +45,4 @@ func Parallel(f *ir.Func, loop string) (*ir.Func, error) {
 		return nil, err
 	}
 	return g, nil
-}
-
-// checkOutermost refuses l if one of the loops around it, outermost first, has several iterations.
-func checkOutermost(l *ir.For, around []*ir.For) error {
-	var names []string
-	for _, p := range around {
-		if p.Extent > 1 {
-			names = append(names, p.Var)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return &ir.Error{
-		Msg:  fmt.Sprintf("loop %%%s is not outermost: it lies in %%%s", l.Var, strings.Join(names, ", %")),
-		Help: fmt.Sprintf("choose %s, which is outermost, or first reorder %s %s", names[0], l.Var, strings.Join(names, " ")),
-	}
 }

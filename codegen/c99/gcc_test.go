@@ -81,3 +81,27 @@ func TestStoresOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadsInLoops: every thread goes through the loop around, makes what all read, and adds up in its own columns.
+func TestThreadsInLoops(t *testing.T) {
+	f := parsed(t, `func @columns(%x: i32[6, 5], out %y: i32[5]) {
+  alloc %acc: i32[5]
+  for %k in 0:5 {
+    %acc[%k] = 0i32
+  }
+  for %i in 0:6 {
+    alloc %twice: i32[5]
+    for %j in 0:5 {
+      %twice[%j] = 2i32 * %x[%i, %j]
+    }
+    for %v in 0:5 parallel {
+      %acc[%v] += %twice[4 - %v]
+    }
+  }
+  for %w in 0:5 parallel {
+    %y[%w] = %acc[%w]
+  }
+}
+`)
+	build(t, need.Tool(t, "cc")+" -O2", []*ir.Func{f}).same(t, 0, difftest.RandomArgs(f, 1))
+}

@@ -184,14 +184,16 @@ func (g *gen) elementwise(depth int) ir.Stmt {
 	g.write = append(append([]ir.Buffer{}, old[:k]...), old[k+1:]...)
 	body := g.store(b, idx)
 	g.vars, g.write = g.vars[:len(g.vars)-len(nest)], old
+	shared := false // a loop inside is parallel
 	for i := len(nest) - 1; i >= 0; i-- {
 		kind := pick(g, []ir.LoopKind{ir.Serial, ir.Unroll, ir.Parallel})
 		if i == len(nest)-1 && g.chance(2) {
 			kind = ir.Vectorize
 		}
-		if kind == ir.Parallel && (i > 0 || depth > 0) { // one level of it, outermost
+		if shared || kind == ir.Parallel && depth > 0 { // one level of it, in serial loops
 			kind = ir.Serial
 		}
+		shared = shared || kind == ir.Parallel
 		body = &ir.For{Var: nest[i].Var, Extent: nest[i].Extent, Kind: kind, Body: body}
 	}
 	return body

@@ -235,14 +235,46 @@ func TestCheck(t *testing.T) {
       %y[%v, %w] = %x[%v]
     }
   }
-}`, "parallel %w: @f: loop %w is not outermost: it lies in loop %v"},
+}`, ""},
+		{"threads in a loop that is written out", `func @f(%x: i32[8], out %y: i32[4, 4]) {
+  for %v in 0:4 unroll {
+    for %w in 0:4 parallel {
+      %y[%v, %w] = %x[%v]
+    }
+  }
+}`, "parallel %w: @f: loop %w lies in loop %v, which is unroll"},
+		{"threads in a loop of threads", `func @f(%x: i32[8], out %y: i32[4, 4]) {
+  for %v in 0:4 parallel {
+    for %w in 0:4 parallel {
+      %y[%v, %w] = %x[%v]
+    }
+  }
+}`, "parallel %w: @f: loop %w lies in loop %v, which is parallel"},
+		{"threads that are not in the same iteration of the loop around", `func @f(%x: i32[8], out %y: i32[8]) {
+  for %v in 0:4 {
+    for %w in 0:4 parallel {
+      %y[%v + %w] = %x[%w]
+    }
+  }
+}`, "cannot run in parallel loop %w: its iterations may touch the same element of %y"},
+		{"a table for each iteration of the loop around", `func @f(%x: i32[8], out %y: i32[4, 4]) {
+  for %v in 0:4 {
+    alloc %t: i32[4]
+    for %i in 0:4 {
+      %t[%i] = %x[%i + %v]
+    }
+    for %w in 0:4 parallel {
+      %y[%v, %w] = %t[3 - %w]
+    }
+  }
+}`, ""},
 		{"threads in an if", `func @f(%x: i32[8], out %y: i32[4]) {
   if %x[0] > 0i32 {
     for %w in 0:4 parallel {
       %y[%w] = %x[%w]
     }
   }
-}`, "loop %w is not outermost: it lies in an if"},
+}`, "loop %w lies in an if"},
 		{"threads beside a table of their own", `func @f(%x: i32[8], out %y: i32[4]) {
   alloc %t: i32[4]
   for %i in 0:4 {
@@ -252,13 +284,25 @@ func TestCheck(t *testing.T) {
     %y[%w] = %t[3 - %w]
   }
 }`, ""},
-		{"a shared alloc", `func @f(%x: i32[8], out %y: i32[4]) {
+		{"an alloc from outside", `func @f(%x: i32[8], out %y: i32[4]) {
   alloc %t: i32[4]
   for %w in 0:4 parallel {
     %t[%w] = %x[%w]
     %y[%w] = %t[%w]
   }
-}`, "loop %w writes %t, which is allocated outside of it"},
+}`, ""},
+		{"an alloc that iterations share", `func @f(%x: i32[8], out %y: i32[4]) {
+  alloc %t: i32[4]
+  for %w in 0:4 parallel {
+    %t[%w] = %x[%w]
+    %y[%w] = %t[3 - %w]
+  }
+}`, "cannot run in parallel loop %w: its iterations may touch the same element of %t"},
+		{"an alloc that is set before", sums("parallel", "0:4", "%t[%w]"), ""},
+		{"an alloc that others write", sums("parallel", "0:4", "%t[3 - %w]"), "its iterations may touch the same element of %t"},
+		{"an alloc that is read outside of parallel loops", strings.Replace(sums("parallel", "0:4", "%u[%w]"), "  for %w", "  alloc %u: i32[4]\n  for %j in 0:4 {\n    %u[%j] = %t[%j]\n  }\n  for %w", 1), "loop %v writes %t, which is allocated outside of it and read outside of parallel loops"},
+		{"an alloc in loops that are shared otherwise", sums("parallel", "0:2", "%t[%w]"), "loop %v writes %t, which is allocated outside of it and touched in loop %w, of which threads have other iterations"},
+		{"an alloc that is counted up outside of parallel loops", strings.Replace(sums("parallel", "0:4", "%t[%w]"), "%t[%i] = 0i32", "%t[%i] += 1i32", 1), "read outside of parallel loops"},
 		{"threads that would wait", `func @f(%x: i32[8], out %y: i32[4], out %z: i32[4]) {
   for %w in 0:4 parallel {
     %y[%w] = %x[%w]
@@ -283,6 +327,24 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sums is a func whose threads add up rows, each of its own columns, in an alloc that all have; a loop of the given kind and range reads it.
+func sums(kind, extent, read string) string {
+	return fmt.Sprintf(`func @f(%%x: i32[3, 4], out %%y: i32[4]) {
+  alloc %%t: i32[4]
+  for %%i in 0:4 {
+    %%t[%%i] = 0i32
+  }
+  for %%h in 0:3 {
+    for %%v in 0:4 parallel {
+      %%t[%%v] += %%x[%%h, %%v]
+    }
+  }
+  for %%w in %s %s {
+    %%y[%%w] = %s
+  }
+}`, extent, kind, read)
 }
 
 // TestOnce compares with trying all iterations: an access of which Once holds is to another element in each.

@@ -16,9 +16,11 @@ const MaxLanes = 256
 //
 //   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds no call. Its iterations
 //     touch different elements, but for integer reductions.
-//   - A parallel loop lies in no other loop and in no if. All threads run the func, each with its own allocs, and share
-//     only its iterations. So these touch different elements of the parameters and write no alloc from outside of the
-//     loop, and what else the func does writes no parameter, and reads none that the loop writes.
+//   - A parallel loop lies in no loop but serial ones, and in no if. All threads run the func, each with its own allocs, and share only
+//     the iterations of parallel loops; they do not wait for each other. So these touch different elements of the parameters, in whatever
+//     iterations of the loops around them, and what else the func does writes no parameter, and reads none that the loop writes. Of an
+//     alloc from outside of the loop a thread has what its own iterations write: no other iteration touches that, neither of the loop nor
+//     of others, which are parallel and as long, so that threads share them alike, and what else the func does only sets it.
 //
 // It fails with *ir.Error, of which Op is the loop and Msg names what it touches. f should be well-formed otherwise
 // (ir.Verify).
@@ -109,20 +111,23 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 		}
 		return c.scoped().independent(l, "vectorize", Reductions)
 	case l.Kind == ir.Parallel:
-		if len(around) == 0 {
-			if c.known(l) {
-				return nil
+		for _, t := range slices.Backward(around) {
+			switch p := t.(type) {
+			case *ir.For:
+				if p.Kind != ir.Serial {
+					return &ir.Error{
+						Msg:  fmt.Sprintf("loop %%%s lies in loop %%%s, which is %s", l.Var, p.Var, p.Kind),
+						Help: fmt.Sprintf("make %%%s parallel only, or leave the loops around %%%s serial", p.Var, l.Var),
+					}
+				}
+			case *ir.If:
+				return &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if", l.Var), Help: "make a loop around the if parallel"}
 			}
-			return c.parallel(l)
 		}
-		what := "an if"
-		if p, ok := around[0].(*ir.For); ok {
-			what = "loop %" + p.Var
+		if c.known(l) {
+			return nil
 		}
-		return &ir.Error{
-			Msg:  fmt.Sprintf("loop %%%s is not outermost: it lies in %s", l.Var, what),
-			Help: "make the outermost loop parallel",
-		}
+		return c.parallel(l)
 	}
 	return nil
 }
@@ -138,33 +143,91 @@ func (c *checker) scoped() Scope {
 	return *c.scope
 }
 
-// parallel checks an outermost loop.
+// parallel checks a loop whose iterations threads share.
 func (c *checker) parallel(l *ir.For) *ir.Error {
 	params := map[string]bool{}
 	for _, p := range c.f.Params {
 		params[p.Name] = true
 	}
 	acc := Accesses(l)
-	for _, b := range slices.Sorted(maps.Keys(acc)) {
-		if Written(acc[b]) && !params[b] {
-			return &ir.Error{
-				Msg:  fmt.Sprintf("loop %%%s writes %%%s, which is allocated outside of it", l.Var, b),
-				Help: fmt.Sprintf("compute_at %s at a loop of its consumer", b),
-			}
-		}
-	}
-	rest := Accesses(ir.MapStmt(c.f.Body, func(s ir.Stmt) ir.Stmt {
-		if p, ok := s.(*ir.For); ok && p.Var == l.Var {
-			return nil
-		}
-		return s
-	}, nil))
+	alone := Accesses(without(c.f.Body, func(*ir.For) bool { return true }))
+	rest := Accesses(without(c.f.Body, func(p *ir.For) bool { return p.Var == l.Var }))
 	for _, b := range slices.Sorted(maps.Keys(rest)) {
-		if params[b] && (Written(rest[b]) || Written(acc[b])) {
+		if params[b] && (Written(alone[b]) || Written(acc[b]) || len(acc[b]) > 0 && Written(rest[b])) {
 			return &ir.Error{Msg: fmt.Sprintf("%%%s is written by several nests of the func, or written in one and read in another: threads would have to wait", b)}
 		}
 	}
-	return c.scoped().independent(l, "run in parallel", Nothing)
+	body := []ir.Stmt{l.Body}
+	for _, b := range slices.Sorted(maps.Keys(acc)) {
+		if Written(acc[b]) && !params[b] {
+			others, err := c.alike(l, b)
+			if err != nil {
+				return err
+			}
+			body = append(body, others...)
+		}
+	}
+	// The loops around do not hold still: threads go through them without waiting for each other.
+	sc := c.scoped()
+	sc.Outer = maps.Clone(sc.Outer)
+	sc.Outer[l.Var] = nil
+	return sc.untouched(l.Var, Accesses(body...), "run in parallel", Nothing)
+}
+
+// alike are the bodies of the other parallel loops that touch b, as if they were iterations of l, which writes b, an alloc from outside of it. It fails unless each thread
+// has the same iterations of all of them, and what else the func does to b is to set elements.
+func (c *checker) alike(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
+	touched := func(s ir.Stmt) []Access { return Accesses(s)[b] }
+	refuse := func(how string) *ir.Error {
+		return &ir.Error{
+			Msg:  fmt.Sprintf("loop %%%s writes %%%s, which is allocated outside of it and %s", l.Var, b, how),
+			Help: fmt.Sprintf("compute_at %s at a loop of its consumer", b),
+		}
+	}
+	scope := scopeOf(c.f.Body, b)
+	for _, a := range touched(without(scope, func(*ir.For) bool { return true })) {
+		if a.Store == nil || a.Store.Op != ir.Assign {
+			return nil, refuse("read outside of parallel loops")
+		}
+	}
+	var bodies []ir.Stmt
+	var err *ir.Error
+	ir.Walk(scope, func(s ir.Stmt) bool {
+		p, ok := s.(*ir.For)
+		switch {
+		case !ok || p.Kind != ir.Parallel:
+			return true
+		case p.Var == l.Var || len(touched(p)) == 0:
+		case p.Extent != l.Extent:
+			err = refuse(fmt.Sprintf("touched in loop %%%s, of which threads have other iterations", p.Var))
+		default:
+			bodies = append(bodies, ir.SubstStmt(p.Body, map[string]ir.Expr{p.Var: &ir.Var{Name: l.Var}}))
+		}
+		return false
+	})
+	return bodies, err
+}
+
+// without is s without the parallel loops that are to be left out.
+func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
+	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
+		if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel && out(l) {
+			return nil
+		}
+		return s
+	}, nil)
+}
+
+// scopeOf is where the alloc called buf is known.
+func scopeOf(s ir.Stmt, buf string) ir.Stmt {
+	var body ir.Stmt
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buf {
+			body = a.Body
+		}
+		return body == nil
+	})
+	return body
 }
 
 // Independent refuses loop l of f unless its iterations may be carried out in any order: no two touch an element that
@@ -177,9 +240,13 @@ func Independent(f *ir.Func, l *ir.For, what string, rule Rule) error {
 }
 
 func (sc Scope) independent(l *ir.For, what string, rule Rule) *ir.Error {
-	acc := Accesses(l.Body)
+	return sc.untouched(l.Var, Accesses(l.Body), what, rule)
+}
+
+// untouched is independent of a loop whose iterations touch what acc says.
+func (sc Scope) untouched(loop string, acc map[string][]Access, what string, rule Rule) *ir.Error {
 	for _, b := range slices.Sorted(maps.Keys(acc)) {
-		p, meet := sc.Meet(acc[b], acc[b], rule, l.Var)
+		p, meet := sc.Meet(acc[b], acc[b], rule, loop)
 		if !meet {
 			continue
 		}
@@ -188,7 +255,7 @@ func (sc Scope) independent(l *ir.For, what string, rule Rule) *ir.Error {
 			help += ", or that only reduces integers with +=, |=, min= or max="
 		}
 		return &ir.Error{
-			Msg:  fmt.Sprintf("cannot %s loop %%%s: its iterations may touch the same element of %%%s in %s", what, l.Var, b, p),
+			Msg:  fmt.Sprintf("cannot %s loop %%%s: its iterations may touch the same element of %%%s in %s", what, loop, b, p),
 			Help: help,
 		}
 	}

@@ -375,27 +375,36 @@ func (b *builder) registers(bufs ...string) {
 	b.unroll(on(b.serial(bufs...), ir.Col)...)
 }
 
-// average brings what a mean is of to a row of it, and the mean to its block of channels, which threads can share. Of a block of several words
-// each row is computed for all of them before the next; what a word's mean is of stays in the cache where the sums of a row are one tile.
+// average brings what a mean is of to a row of it, and the mean to its block of channels, which threads can share; where blocks share tables, see averageOf. Of a block of
+// several words each row is computed for all of them before the next; what a word's mean is of stays in the cache where the sums of a row are one tile.
 func (b *builder) average(v Values) {
 	if !b.mean.exists() {
 		return
 	}
-	m := func(a ir.Axis) string { return b.mean.loop(a) }
-	block, batch, home := b.final.loop(ir.Word), b.final.loop(ir.Batch), m(ir.TapRow)
-	inner, words := "", ""
 	if v[share] > 0 {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", block, v[share])
-		block, inner, words = block+".o", block+".i", m(ir.Word)
+		b.averageOf(v)
+		return
 	}
-	b.reorder(block, batch, inner)
+	m := func(a ir.Axis) string { return b.mean.loop(a) }
+	block, batch := b.final.loop(ir.Word), b.final.loop(ir.Batch)
+	b.reorder(block, batch)
 	b.must("compute_at %s %s", b.mean.buf, batch)
-	if b.find(words) == nil { // a block of one word
-		words = ""
-	}
-	b.reorder(m(ir.TapRow), words, m(ir.TapCol), m(ir.Bit))
-	if words != "" && v[tileW] == b.out.extent(ir.Col) {
-		home = words
+	b.reorder(m(ir.TapRow), m(ir.TapCol), m(ir.Bit))
+	b.must("compute_at %s %s", b.out.buf, m(ir.TapRow))
+}
+
+// averageOf is average of blocks of words that read the same tables of a row. The loop over rows is around that over blocks, which threads share, so that
+// each makes the tables once, whether it has one block or all.
+func (b *builder) averageOf(v Values) {
+	m := func(a ir.Axis) string { return b.mean.loop(a) }
+	block, batch, words := b.final.loop(ir.Word), b.final.loop(ir.Batch), m(ir.Word)
+	b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", block, v[share])
+	b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", words, v[share])
+	b.reorder(block+".o", batch, block+".i")
+	b.reorder(m(ir.TapRow), words+".o", words+".i", m(ir.TapCol), m(ir.Bit))
+	home := words + ".o"
+	if v[tileW] == b.out.extent(ir.Col) {
+		home = words + ".i"
 	}
 	b.must("compute_at %s %s", b.out.buf, home)
 }

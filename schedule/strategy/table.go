@@ -82,7 +82,7 @@ func (b *tableBuilder) build() {
 	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
 	if b.mean.exists() {
 		t.row, t.outer = b.mean.loop(ir.TapRow), b.final.loop(ir.Word)+".o"
-		t.home = cmp.Or(t.home, t.row)
+		t.home = cmp.Or(t.home, b.mean.loop(ir.Word)+".o")
 	}
 	b.sumsAt(t.home)
 	if !b.dense() || b.mean.exists() {
@@ -106,6 +106,9 @@ func (b *tableBuilder) build() {
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
+	if b.mean.exists() { // the same blocks as of what reads the mean
+		b.may("parallel %s.o", b.mean.loop(ir.Word))
+	}
 	if b.v[kept] == 0 && b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
 		b.unroll(b.find(t.block))
 	}

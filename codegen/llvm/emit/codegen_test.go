@@ -92,7 +92,7 @@ func TestErrors(t *testing.T) {
 		{"nothing", fn(loop(ir.Unroll, "i", 1<<40, &ir.Comment{Text: "none"})), "loop %i"},
 		{"gather", fn(loop(ir.Unroll, "j", 8, loop(ir.Vectorize, "i", 256, set(y, ir.At(x, mul(ir.V("i"), ir.Int(16))), ir.V("i"))))), "vectorized loop %i (extent 256)"},
 		{"lanes", fn(loop(ir.Vectorize, "i", 512, copyOf("i"))), "more than 256 lanes"},
-		{"inner parallel", fn(loop(ir.Serial, "j", 2, loop(ir.Parallel, "i", 2, copyOf("i")))), "loop %i is not outermost: it lies in loop %j"},
+		{"inner parallel", fn(loop(ir.Unroll, "j", 2, loop(ir.Parallel, "i", 2, copyOf("i")))), "loop %i lies in loop %j, which is unroll"},
 		{"two parallel", fn(ir.Seq(loop(ir.Parallel, "i", 2, copyOf("i")), loop(ir.Parallel, "j", 2, copyOf("j")))), "%y is written by several nests"},
 		{"carried", fn(loop(ir.Vectorize, "i", 8, set(y, ir.At(y, ir.V("i")), add(ir.V("i"), ir.Int(1))))),
 			`cannot vectorize loop %i: its iterations may touch the same element of %y in "%y[%i]" and "%y[%i + 1] = %y[%i]"`},

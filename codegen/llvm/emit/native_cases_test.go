@@ -19,6 +19,22 @@ func TestLoops(t *testing.T) {
 	checkAll(t, fs...)
 }
 
+// TestThreadsInLoops: every thread goes through the loop around, makes what all read, and adds up in its own columns.
+func TestThreadsInLoops(t *testing.T) {
+	x, y := buf("x", ir.I32, 6, 5), buf("y", ir.I32, 5)
+	acc, twice := buf("acc", ir.I32, 5), buf("twice", ir.I32, 5)
+	w := ir.V("w")
+	f := &ir.Func{Name: "columns", Params: []ir.Param{in(x), out(y)}, Body: &ir.Alloc{Buf: acc, Body: ir.Seq(
+		loop(ir.Serial, "k", 5, set(acc, ir.Const(ir.I32, 0), vk)),
+		loop(ir.Serial, "i", 6, &ir.Alloc{Buf: twice, Body: ir.Seq(
+			loop(ir.Serial, "j", 5, set(twice, mul(ir.Const(ir.I32, 2), ir.At(x, vi, ir.V("j"))), ir.V("j"))),
+			loop(ir.Parallel, "v", 5, combine(ir.AddTo, acc, ir.At(twice, ir.Bin(ir.Sub, ir.Int(4), vv)), vv)),
+		)}),
+		loop(ir.Parallel, "w", 5, set(y, ir.At(acc, w), w)),
+	)}}
+	checkAll(t, f)
+}
+
 func checkAll(t *testing.T, fs ...*ir.Func) {
 	t.Helper()
 	checkOn(t, host(t), fs...)
