@@ -27,7 +27,8 @@ import (
 //
 // The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
 // known. Where it may leave the buffer as it was, the producer runs under a condition. Loops of the producer that index
-// the buffer and have one iteration left are dropped; reduction loops stay. A nest outside the loop that reads the buffer
+// the buffer and have one iteration left are dropped; reduction loops stay. A dimension may be filled by two loops, as words and
+// their parts are, where the region is whole words. A nest outside the loop that reads the buffer
 // and itself only fills another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
 // that is at the loop already stays as it is.
 //
@@ -237,11 +238,12 @@ func sequence(s ir.Stmt) []ir.Stmt {
 	return out
 }
 
-// axis is a producer's loop over dimension dim: the index is loop + offset.
+// axis is a producer's loop over dimension dim: the index is loop * unit + offset, and within a unit that of another loop, which goes over all of it.
 type axis struct {
 	dim    int
 	offset int64
 	extent int
+	unit   int
 }
 
 // findRegion computes what m.loop's body reads of the buffer.
@@ -296,6 +298,9 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 	if isVar && len(a.Terms) == 1 && a.Terms[0].Coef == 1 {
 		l = ir.FindLoop(producer, v.Name)
 	}
+	if ok := m.matchUnits(producer, d, a); ok {
+		return nil
+	}
 	if l == nil && len(m.region[d].base.Terms) == 0 { // each iteration reads the same part: what lies beyond it may stay
 		m.region[d] = extent{whole: true, size: m.alloc.Buf.Shape[d]}
 		return nil
@@ -304,12 +309,48 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 		return &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s would shrink, but it is written at %s, not by a plain loop; compute_at before splitting the producer",
 			d, m.alloc.Buf.Name, ir.ExprString(idx))}
 	}
-	ax := axis{d, a.Const, l.Extent}
+	ax := axis{d, a.Const, l.Extent, 1}
 	if old, seen := m.axes[l.Var]; seen && old != ax {
 		return &ir.Error{Msg: fmt.Sprintf("loop %%%s indexes %%%s in two ways", l.Var, m.alloc.Buf.Name)}
 	}
 	m.axes[l.Var] = ax
 	return nil
+}
+
+// matchUnits finds the loop over units of a dimension that is written at loop * unit + other, where the other loop goes over a unit, and the region is whole units.
+func (m *move) matchUnits(producer ir.Stmt, d int, idx arith.Affine) bool {
+	if len(idx.Terms) != 2 || idx.Const != 0 {
+		return false
+	}
+	var loops [2]*ir.For
+	for i, t := range idx.Terms {
+		if v, ok := t.Atom.(*ir.Var); ok {
+			loops[i] = ir.FindLoop(producer, v.Name)
+		}
+	}
+	over, in := 0, 1
+	if idx.Terms[0].Coef == 1 {
+		over, in = 1, 0
+	}
+	unit := idx.Terms[over].Coef
+	if loops[0] == nil || loops[1] == nil || idx.Terms[in].Coef != 1 || unit != int64(loops[in].Extent) {
+		return false
+	}
+	e := m.region[d]
+	if !multiple(e.base, unit) || int64(e.size)%unit != 0 {
+		return false
+	}
+	ax := axis{d, 0, loops[over].Extent, int(unit)}
+	if old, seen := m.axes[loops[over].Var]; seen && old != ax {
+		return false
+	}
+	m.axes[loops[over].Var] = ax
+	return true
+}
+
+// multiple reports whether a is a multiple of n whatever its terms are.
+func multiple(a arith.Affine, n int64) bool {
+	return a.Const%n == 0 && !slices.ContainsFunc(a.Terms, func(t arith.Term) bool { return t.Coef%n != 0 })
 }
 
 // checkAxis refuses if an iteration of loop l reads elements of the buffer that belong to other iterations.
@@ -353,20 +394,19 @@ func (m *move) apply() *ir.Func {
 	return replaceLoop(g, l.Var, tidy(l, deps.ScopeOf(g.Body).Ranges, guards(g.Body, l.Var)))
 }
 
-// shrink lets the loops of a producer run over the region only: loop := base - offset + loop.
+// shrink lets the loops of a producer run over the region only: loop := (base - offset) / unit + loop.
 func (m *move) shrink(p ir.Stmt) ir.Stmt {
 	values := map[string]ir.Expr{}
 	for v, ax := range m.axes {
-		e := m.region[ax.dim]
-		a := e.base.Plus(1, arith.Affine{Const: -ax.offset, Terms: []arith.Term{{Coef: 1, Atom: ir.V(v)}}})
-		values[v] = a.Expr()
+		base := m.region[ax.dim].base.Plus(1, arith.Affine{Const: -ax.offset})
+		values[v] = divided(base, int64(ax.unit)).Plus(1, arith.Affine{Terms: []arith.Term{{Coef: 1, Atom: ir.V(v)}}}).Expr()
 	}
 	ranges := arith.Ranges{}
 	for k, iv := range m.sc.Ranges {
 		ranges[k] = iv
 	}
 	for v, ax := range m.axes {
-		ranges[v] = arith.Interval{Lo: 0, Hi: int64(m.region[ax.dim].size) - 1}
+		ranges[v] = arith.Interval{Lo: 0, Hi: int64(m.region[ax.dim].size/ax.unit) - 1}
 	}
 	return ir.MapStmt(ir.SubstStmt(p, values), func(s ir.Stmt) ir.Stmt {
 		l, ok := s.(*ir.For)
@@ -385,8 +425,17 @@ func (m *move) shrink(p ir.Stmt) ir.Stmt {
 		if !known || iv.Lo < 0 {
 			body = &ir.If{Cond: ir.Bin(ir.Ge, values[l.Var], ir.Int(0)), Then: body}
 		}
-		return &ir.For{Var: l.Var, Extent: m.region[ax.dim].size, Kind: l.Kind, Axis: l.Axis, Body: body}
+		return &ir.For{Var: l.Var, Extent: m.region[ax.dim].size / ax.unit, Kind: l.Kind, Axis: l.Axis, Body: body}
 	}, nil)
+}
+
+// divided is a by n, of which it is a multiple.
+func divided(a arith.Affine, n int64) arith.Affine {
+	out := arith.Affine{Const: a.Const / n}
+	for _, t := range a.Terms {
+		out.Terms = append(out.Terms, arith.Term{Coef: t.Coef / n, Atom: t.Atom})
+	}
+	return out
 }
 
 // relocate makes the indices of the buffer count from the region's base.

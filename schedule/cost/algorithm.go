@@ -308,11 +308,11 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 			each = kind.One
 		}
 	}
-	rows, shares := int64(TableRows(t, int(l.Rows), int(l.TapRows))), int64(1)
+	rows := int64(TableRows(t, int(l.Rows), int(l.TapRows)))
 	if l.Mean {
-		rows, shares = 1, max(1, l.Filters/MeanFilters)
+		rows = 1
 	}
-	twice := float64((rows+l.TapRows-1)*shares) / float64(rows) // rows that two blocks of rows read, and all that blocks of filters make
+	twice := float64(rows+l.TapRows-1) / float64(rows) // rows that two blocks of rows read
 	tables := float64(l.Inputs/max(1, l.Channels*layers)*made) * twice * (kind.Table + kind.Plane*float64(l.ActivationPlanes))
 	sums := kind.Sum * float64(l.Outputs*l.Filters)
 	return Estimate(float64(outputs*l.Filters*l.Taps*groups)*each + sums + tables + streamed(t, l, l.Taps*groups) + levels(c, l)*kind.Level)
@@ -419,8 +419,8 @@ func Runs(most, groups, taps int) (lookups, run int) {
 	return lookups, run
 }
 
-// MeanFilters is how many filters of a layer that writes the mean of all positions look up in tables that are made for them: with fewer, which
-// more threads could share, making tables would take more than a third of the time.
+// MeanFilters is how many filters of a layer that writes the mean of all positions a thread looks up, one after the other, in the tables of a row, where these come from the second cache:
+// with fewer, which more threads could share, it reads them again more often.
 const MeanFilters = 512
 
 // TablePositions is how many positions have registers for sums of bytes, of so many registers of filters each, beside the entries that

@@ -37,6 +37,10 @@ func tables() Strategy {
 	}
 }
 
+// Where the tables of a row do not stay in the first cache, a mean has those of a run, of which each thread looks up for its own filters:
+//
+//	rows m.h > runs > [tables] blocks of filters (parallel) > groups of the run > positions; blocks of words m.q.o (parallel) > glue, mean
+//
 // tableBuilder writes the schedule of tables.
 type tableBuilder struct {
 	*builder
@@ -82,7 +86,9 @@ func (b *tableBuilder) build() {
 	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
 	if b.mean.exists() {
 		t.row, t.outer = b.mean.loop(ir.TapRow), b.final.loop(ir.Word)+".o"
-		t.home = cmp.Or(t.home, b.mean.loop(ir.Word)+".o")
+		if t.home = cmp.Or(t.home, b.mean.loop(ir.Word)+".o"); b.byRuns(b.v) {
+			t.home = t.row
+		}
 	}
 	b.sumsAt(t.home)
 	if !b.dense() || b.mean.exists() {
@@ -95,7 +101,9 @@ func (b *tableBuilder) build() {
 	if b.v[ordered] == 1 && b.v[run] < b.tablesOf() {
 		b.packTables()
 	}
-	b.entries()
+	if !b.byRuns(b.v) {
+		b.entries()
+	}
 	if b.apartByBlocks() { // the sums of an instruction lie together
 		order := "0 1 3.o 2 3.i"
 		if b.halves() {
@@ -108,6 +116,9 @@ func (b *tableBuilder) build() {
 	b.finish(t)
 	if b.mean.exists() { // the same blocks as of what reads the mean
 		b.may("parallel %s.o", b.mean.loop(ir.Word))
+	}
+	if b.byRuns(b.v) {
+		b.shareRuns()
 	}
 	if b.v[kept] == 0 && b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
 		b.unroll(b.find(t.block))
@@ -176,6 +187,10 @@ func (b *tableBuilder) sums() {
 			return
 		}
 		loops = append(loops, outer)
+		if b.byRuns(b.v) { // before the tables are made by an instruction
+			b.must("compute_at %s %s", b.table.buf, outer)
+			b.entries()
+		}
 		for _, n := range [][2]string{{outer, inner}, {"", rest}} {
 			if n[1] != "" {
 				bufs = append(bufs, b.looked(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
@@ -204,6 +219,16 @@ func (b *tableBuilder) sums() {
 	if b.v[kept] == 1 && cost.At(b.v[at]) == cost.AtRow && b.inlinesTaps(b.v[filters], b.v[run]) {
 		b.unroll(on(b.serial(bufs...), ir.TapCol)...)
 	}
+}
+
+// shareRuns lets threads share the filters that look a run of groups up, in the blocks of the mean.
+func (b *tableBuilder) shareRuns() {
+	blocks := b.sum.loop(ir.Channel) + ".b"
+	if n := b.v[share] * b.out.extent(ir.Bit) / b.v[filters]; n > 1 && n < b.extent(blocks) {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.s %[1]s", blocks, n)
+		blocks += ".s"
+	}
+	b.may("parallel %s", blocks)
 }
 
 // parts cuts the positions of a tile into those that an instruction takes and the rest, with a nest of all taps for each, and gives their loops over groups.

@@ -98,7 +98,7 @@ func tableKnobs(l *Layer) []Knob {
 		{kept, "keep all sums of a block of filters in registers, not only those of bytes", l.keeps(), d.kept},
 	}
 	if l.mean.exists() {
-		ks = append(ks, l.shareKnob(d.filters))
+		ks = append(ks, l.shareKnob(d.filters, l.byRuns(Values{filters: d.filters, run: d.run, tileW: d.tile.Default})))
 	}
 	if widths := l.widths(d.filters); len(widths) > 0 {
 		if !slices.Contains(widths, d.width) {
@@ -360,19 +360,45 @@ func (l *Layer) written(filters, run, copies int) int {
 	return l.writtenOut(words, looked)
 }
 
-// shareKnob is how many of the words of a mean share tables, of which so many filters are looked up at once.
-func (l *Layer) shareKnob(filters int) Knob {
+// shareKnob is how many of the words of a mean are a block that a thread has, of which so many filters are looked up at once: as few as there may be where tables are made for a run
+// of groups, and stay in the first cache for all blocks.
+func (l *Layer) shareKnob(filters int, byRuns bool) Knob {
 	words, n := l.final.extent(ir.Word), l.wordsOf(Values{"filters": filters})
-	k := Knob{Name: share, Text: "words of channels for which tables are made together", Default: words}
+	k := Knob{Name: share, Text: "words of channels that a thread looks up one after the other in the same tables", Default: words}
 	for d := n; d <= words; d += n {
 		if words%d != 0 {
 			continue
 		}
-		if k.Domain = append(k.Domain, d); d*l.out.extent(ir.Bit) >= cost.MeanFilters {
+		if k.Domain = append(k.Domain, d); byRuns || d*l.out.extent(ir.Bit) >= cost.MeanFilters {
 			k.Default = min(k.Default, d)
 		}
 	}
 	return k
+}
+
+// runOfWords is how many groups, at most most, a mean looks up whose tables are made just before: those of whole words, whose tables are made together. It is 0 where
+// there is no such number, where the tables of a row stay in the first cache, where windows of several rows share them, and where not all blocks of filters look a row up as one tile.
+func (l *Layer) runOfWords(most int) int {
+	instrs, width := l.lookUps(l.sum.extent(ir.Channel)), l.out.extent(ir.Col)
+	if !l.mean.exists() || l.sum.extent(ir.TapRow) > 1 || l.tablesRead(width) <= l.Target.L1 || len(instrs) == 0 {
+		return 0
+	}
+	if width > cost.TablePositions(l.Target, max(1, instrs[len(instrs)-1]*8/l.Target.VectorBits)) {
+		return 0
+	}
+	part := max(1, l.table.extent(ir.Part))
+	for n := most / part * part; n > 0; n -= part {
+		if l.sum.extent(ir.Reduce)%n == 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// byRuns reports whether the tables of a run of groups are made just before these are looked up, by blocks of filters that threads share.
+func (l *Layer) byRuns(v Values) bool {
+	n := l.runOfWords(v[run])
+	return n > 0 && n == v[run] && v[tileW] == l.out.extent(ir.Col) && v[filters] > 1 && v[filters] < l.sum.extent(ir.Channel)
 }
 
 // wordsOf is how many words of channels have sums in registers together.
@@ -396,6 +422,9 @@ func (l *Layer) bytesOfTables(most int, cheap bool) (at cost.At, groups, adds in
 	n, rows, taps := l.sum.extent(ir.Reduce), l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol)
 	sums := func(run, times int) int { return (n + run - 1) / run * rows * times }
 	length, run := cost.Runs(most, n, taps)
+	if n := l.runOfWords(most); n > 0 {
+		return cost.AtTap, n, sums(n, taps)
+	}
 	if l.mean.exists() && taps == 1 { // with all sums in memory, a nest for a rest costs less than a run more
 		few := (n + most - 1) / most
 		run = (n + few - 1) / few
