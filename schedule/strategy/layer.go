@@ -460,6 +460,9 @@ func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 			return true
 		}
 		ws := written(l)
+		for _, own := range allocs(l.Body) { // private to an iteration
+			delete(ws, own)
+		}
 		for b := range ws {
 			if len(ws) > 1 && !params[b] {
 				continue
