@@ -205,6 +205,9 @@ func (b *tableBuilder) sums() {
 		}
 		if innermost(l) && !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
+			if outer := b.find(l.Var + ".o"); outer != nil && outer.Kind == ir.Serial && b.v[filters] > 1 && !written(l)[acc] { // so that LLVM knows the sums of bytes to be zero, which saves the first additions
+				b.unroll(outer)
+			}
 		}
 	}
 	if b.v[filters] == 1 { // look-ups one after the other, in loops
