@@ -136,3 +136,19 @@ func TestNarrowTile(t *testing.T) {
 		}
 	}
 }
+
+// TestComparedTile: only levels of several planes, compared into masks, have smaller tiles.
+func TestComparedTile(t *testing.T) {
+	wide, narrow := targets.Target{VectorBits: 512, Registers: 32}, targets.Target{VectorBits: 128, Registers: 32}
+	for _, c := range []struct {
+		t                    targets.Target
+		width, planes, usual int
+		want                 int
+	}{
+		{wide, 111, 2, 8, 7}, {wide, 111, 3, 8, 7}, {wide, 111, 1, 8, 8}, {wide, 111, 2, 5, 5}, {wide, 13, 2, 13, 7}, {narrow, 111, 2, 8, 8},
+	} {
+		if got := cost.ComparedTile(c.t, c.width, c.planes, c.usual); got != c.want {
+			t.Errorf("%d bits, %d positions, %d planes: %d instead of %d", c.t.VectorBits, c.width, c.planes, got, c.want)
+		}
+	}
+}

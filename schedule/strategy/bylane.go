@@ -31,6 +31,9 @@ func floatKnobs(l *Layer) []Knob {
 	if t := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW }); !ok && channels >= 0 && ks[channels].Name == lanes {
 		ks[t].Default = l.ownTile(ks[channels].Default, ks[t].Default)
 	}
+	if t := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW }); !ok && l.packed && !l.scattered && !l.pool.exists() {
+		ks[t].Default = cost.ComparedTile(l.Target, l.out.extent(ir.Col), l.Func.Buffers()[l.out.buf].Shape[0], ks[t].Default)
+	}
 	if !ok {
 		if !l.Target.InOrder || channels < 0 || ks[channels].Name != part || w.Rows*w.Cols == 1 {
 			return ks
