@@ -168,7 +168,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.Tables = newTables(f, c.Counts, row.group, row.halves)
 		c.Tables.Bounded = t.BoundedLookups()
 	case row.windows:
-		c.Counts = newCounts(f, &x, Counted{Dense, WordBits}, t)
+		c.Counts = newCounts(f, &x, windowWords, t)
 		c.Levels = newWindowLevels(f, &x)
 	case by == Float:
 		c.Sums = newSums(f, &x)

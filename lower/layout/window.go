@@ -122,9 +122,10 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 	return int64(c.most(f, planes)) * int64(len(coefs)) * int64(most)
 }
 
-// across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one.
+// across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of few columns are put together in so few operations
+// that what vectors of positions save is more than what Arm's instructions do that count two words of a position.
 func (c Counted) across(f *graph.FusedConv, t targets.Target) bool {
-	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceAcross > 0)
+	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceAcross > 0 || c.Columns(f))
 }
 
 // Whole is how many words of each pixel of the window are words of Dense as they lie in memory.
@@ -135,12 +136,16 @@ func (c Counted) Whole(f *graph.FusedConv) int {
 	return f.In / WordBits
 }
 
-// pieces is how many Pieces there are, or, if these are too many, a number above maxPieces.
+// pieces is how many Pieces there are, and of those that words of columns are made of as many as there are columns for each window, or, if these are too many,
+// a number above maxPieces.
 func (c Counted) pieces(f *graph.FusedConv) int {
 	if f.GroupCount()*f.KH*f.KW > maxPieces {
 		return maxPieces + 1
 	}
 	n := 0
+	if c.Columns(f) {
+		n = f.KH * f.SW
+	}
 	for _, word := range c.Pieces(f) {
 		n += len(word)
 	}
@@ -156,27 +161,43 @@ const maxSources = 64
 
 const tooMuchCode = "it would take too much code"
 
-// Piece is where a part of a dense word is from: bits Mask of a word of a pixel of the window, shifted left, or, where Shift is
+// Columns says that words of Dense are made of words of columns: of the bits of KH pixels that stand one above the other, which a row's windows share
+// where they overlap. So a word is made of KW parts and not of KH*KW, and of those of neighbouring columns, where steps of 2 take each other one.
+func (c Counted) Columns(f *graph.FusedConv) bool {
+	return c.Window == Dense && f.GroupCount() == 1 && f.KH > 1 && f.KW > f.SW && f.KH*f.In <= WordBits
+}
+
+// parts is of how many parts of a window the words of Dense are made, pixels or columns, and of how many bits of each.
+func (c Counted) parts(f *graph.FusedConv) (n, bits int) {
+	if c.Columns(f) {
+		return f.KW, f.KH * f.In
+	}
+	return f.KH * f.KW, f.GroupIn()
+}
+
+// Piece is where a part of a dense word is from: bits Mask of a word of a pixel of the window, or of that of a column, shifted left, or, where Shift is
 // below 0, right.
 type Piece struct {
-	Tap, Word int
-	Shift     int
-	Mask      uint32 // all bits where the word has no others that are kept
+	Part, Word int // Part is a tap of the window, or one of Columns
+	Shift      int
+	Mask       uint32 // all bits where the word has no others that are kept
 }
 
 // Pieces are what the words of Dense are made of that are no words of a pixel, [groups, words of a group].
 func (c Counted) Pieces(f *graph.FusedConv) [][]Piece {
 	first := c.Whole(f) * WordBits
-	n := f.GroupIn() - first
-	words := ceilDiv(f.KH*f.KW*n, c.Bits)
+	parts, n := c.parts(f)
+	all := n * f.GroupCount() // bits of a part, of all groups
+	n -= first
+	words := ceilDiv(parts*n, c.Bits)
 	out := make([][]Piece, f.GroupCount()*words)
 	for g := range f.GroupCount() {
-		for tap := range f.KH * f.KW {
+		for part := range parts {
 			for ch := 0; ch < n; {
-				from, to := first+g*n+ch, tap*n+ch
+				from, to := first+g*n+ch, part*n+ch
 				size := min(n-ch, WordBits-from%WordBits, c.Bits-to%c.Bits)
-				p := Piece{Tap: tap, Word: from / WordBits, Shift: to%c.Bits - from%WordBits, Mask: bitRange(to%c.Bits, size)}
-				if has := shifted(bitRange(0, min(WordBits, f.In-p.Word*WordBits)), p.Shift) & bitRange(0, c.Bits); has == p.Mask {
+				p := Piece{Part: part, Word: from / WordBits, Shift: to%c.Bits - from%WordBits, Mask: bitRange(to%c.Bits, size)}
+				if has := shifted(bitRange(0, min(WordBits, all-p.Word*WordBits)), p.Shift) & bitRange(0, c.Bits); has == p.Mask {
 					p.Mask = allBits
 				}
 				q := g*words + to/c.Bits
@@ -265,6 +286,9 @@ func (c Counted) place(f *graph.FusedConv, tap, ch int) (word, bit int) {
 	case c.Window == Dense && ch < whole*WordBits:
 		return tap*whole + ch/WordBits, ch % WordBits
 	case c.Window == Dense:
+		if c.Columns(f) {
+			tap = tap%f.KW*f.KH + tap/f.KW
+		}
 		i := tap*(in-whole*WordBits) + ch - whole*WordBits
 		return taps*whole + i/c.Bits, i % c.Bits
 	case c.Window == DenseLanes:

@@ -105,8 +105,9 @@ func TestSources(t *testing.T) {
 // TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and none of other groups.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := rapid.IntRange(1, 5).Draw(t, "groups")
+		g := rapid.IntRange(1, 3).Draw(t, "groups")
 		f := &graph.FusedConv{KH: rapid.IntRange(1, 3).Draw(t, "kh"), KW: rapid.IntRange(1, 3).Draw(t, "kw"), Groups: g, Out: g}
+		f.SW = rapid.IntRange(1, 3).Draw(t, "stride")
 		f.In = g * rapid.IntRange(1, 70).Draw(t, "channels")
 		c := Counted{Dense, rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
 		pieces, taps := c.Pieces(f), f.KH*f.KW
@@ -123,12 +124,15 @@ func TestPieces(t *testing.T) {
 						continue
 					}
 					// A pixel that has this channel alone gives this bit, and nothing else in the words of all groups.
-					from := group*f.GroupIn() + ch
+					part, from := tap, group*f.GroupIn()+ch
+					if c.Columns(f) {
+						part, from = tap%f.KW, tap/f.KW*f.In+ch
+					}
 					ones := 0
 					for q, parts := range pieces {
 						var got uint32
 						for _, p := range parts {
-							if p.Tap == tap && p.Word == from/WordBits {
+							if p.Part == part && p.Word == from/WordBits {
 								got |= shifted(1<<(from%WordBits), p.Shift) & p.Mask & bitRange(0, c.Bits)
 							}
 						}

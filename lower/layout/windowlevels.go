@@ -28,6 +28,9 @@ func tableWindow() algorithm {
 	return algorithm{name: "table_window", windows: true, lacks: lacksWindowLevels, cost: cost.TableWindow}
 }
 
+// windowWords are what the bits of windows lie in: those that a table of them is for fit one word.
+var windowWords = Counted{Dense, WordBits}
+
 // A table of windows is bounded in bytes, by what second caches have room for beside the tensors, and by positions: of a table of many more windows than these, nearly nothing is ever read.
 const (
 	maxWindowTable     = 64 << 10
@@ -121,14 +124,15 @@ func newWindowLevels(f *graph.FusedConv, x *graph.Value) *WindowLevels {
 func windowSums(f *graph.FusedConv, x *graph.Value, o int, outside []bool) []int64 {
 	products := f.Products()
 	sums := make([]int64, 1<<(products*x.Bits))
-	var each []int64 // what a bit adds that is 1
+	each := make([]int64, products*x.Bits) // what a bit adds that is 1
 	for n := range x.Bits {
 		for i := range products {
 			w := int64(f.Ints[i*f.Out+o])
 			if outside != nil && outside[i/f.In] {
 				w = 0
 			}
-			each = append(each, w*int64(x.Integer(1<<n)-x.Integer(0)))
+			_, bit := windowWords.place(f, i/f.In, i%f.In)
+			each[n*products+bit] = w * int64(x.Integer(1<<n)-x.Integer(0))
 			if n == 0 {
 				sums[0] += w * int64(x.Integer(0))
 			}
@@ -173,7 +177,7 @@ func windowTable(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Wind
 	}
 	w := cost.WindowTable{Bytes: int64(tableOf(f, x).bytes(f)), Vectors: int64(f.Epilogue.OutBits * ceilDiv(Words(f.Out)*WordBits, max(WordBits, t.VectorBits)))}
 	if !OnePixel(f) {
-		w.Pieces = int64(f.KH * f.KW)
+		w.Pieces = int64(windowWords.pieces(f))
 	}
 	if f.Pad.Any() {
 		w.Copied = int64(x.Shape[0] * (x.Shape[1] + f.Pad.Top + f.Pad.Bottom) * (x.Shape[2] + f.Pad.Left + f.Pad.Right))

@@ -76,6 +76,10 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	k := c.Counts.Counted
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
+	columns := k.Columns(c.FusedConv)
+	if columns {
+		x = c.columnWords(x)
+	}
 	y := buf("xd", c.wordType(), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
 	if c.Counts.Across {
@@ -97,7 +101,13 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	for q, parts := range pieces {
 		var v ir.Expr
 		for _, p := range parts {
-			part := word(ir.Int(p.Tap/c.KW), ir.Int(p.Tap%c.KW), ir.Int(p.Word))
+			var part ir.Expr
+			if columns {
+				_, w := c.pixel(i[2], i[3], ir.Int(0), ir.Int(p.Part))
+				part = ir.At(x, i[0], i[1], i[2], w, ir.Int(0))
+			} else {
+				part = word(ir.Int(p.Part/c.KW), ir.Int(p.Part%c.KW), ir.Int(p.Word))
+			}
 			switch {
 			case p.Shift > 0:
 				part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(p.Shift)))
@@ -113,6 +123,26 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	}
 	c.bufs = append(c.bufs, y)
 	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	return y
+}
+
+// columnWords are the bits of each column that a row's windows read, one word for all KH pixels of it: [planes, batch, rows of the output, columns, 1].
+func (c *conv) columnWords(x ir.Buffer) ir.Buffer {
+	_, last := c.pixel(ir.Int(0), ir.Int(c.ow-1), ir.Int(0), ir.Int(c.KW-1))
+	y := buf("xc", ir.U32, c.Counts.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
+	ls := loops("xc.", overAll(y.Shape)[:4]...)
+	i := vars(ls)
+	var v ir.Expr
+	for kh := range c.KH {
+		h, _ := c.pixel(i[2], ir.Int(0), ir.Int(kh), ir.Int(0))
+		part := ir.Expr(ir.At(x, i[0], i[1], h, i[3], ir.Int(0)))
+		if by := kh * c.In; by > 0 {
+			part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(by)))
+		}
+		v = either(v, part)
+	}
+	c.bufs = append(c.bufs, y)
+	c.nests = append(c.nests, ir.Nest(ls, set(y, v, append(i, ir.Int(0))...)))
 	return y
 }
 

@@ -104,7 +104,7 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	}
 	piece := shares.Piece
 	switch {
-	case d.Across && bits == WordChannels:
+	case d.Across && bits == WordChannels && shares.PieceAcross > 0:
 		piece = shares.PieceAcross
 	case d.Across:
 		piece = narrow.Piece
