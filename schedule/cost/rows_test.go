@@ -66,3 +66,28 @@ func TestCopiedRows(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastRows: what is little beside waiting for copies is one block on x86, what is much has rows of its own, and so has what waits for nothing.
+func TestLeastRows(t *testing.T) {
+	for _, c := range []struct {
+		target string
+		copies int
+		ops    float64
+		want   int
+	}{
+		{"x86-64-v4", 3, 100, 14},
+		{"x86-64-v4", 3, 300, 7},
+		{"x86-64-v4", 1, 300, 2},
+		{"x86-64-v4", 3, 10000, 1},
+		{"x86-64-v4", 3, 0, 1},
+		{"rpi3", 3, 100, 1},
+	} {
+		m, err := targets.Lookup(c.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cost.LeastRows(m, 14, c.copies, c.ops); got != c.want {
+			t.Errorf("%s, %d copies, %.0f operations: %d rows, want %d", c.target, c.copies, c.ops, got, c.want)
+		}
+	}
+}

@@ -46,10 +46,20 @@ func among(list []int, n int) []int {
 
 // rowsKnob shares rows out.
 func rowsKnob(l *Layer) Knob {
+	rows := cost.CopiedRows(l.Target, l.rows(), l.copied)
 	if g, ok := l.gathers(); ok {
-		return rowsKnobAt(l, cost.NearRows(l.Target, l.rows(), l.copied, func(rows int) int { return g.rows(rows) * l.rowBytes(g.nest) }))
+		rows = cost.NearRows(l.Target, l.rows(), l.copied, func(rows int) int { return g.rows(rows) * l.rowBytes(g.nest) })
 	}
-	return rowsKnobAt(l, cost.CopiedRows(l.Target, l.rows(), l.copied))
+	ops := cost.Words(l.Target, sumOf(l), cost.Row{Width: l.out.extent(ir.Col), Tile: 1}) * float64(cost.Vectors(l.Target, l.sum.extent(ir.Channel), l.sumBits()))
+	return rowsKnobAt(l, max(rows, l.leastRows(ops)))
+}
+
+// leastRows is how many rows a block has at least where a row takes so many operations beside copying the input. Copies that are made for each filter are work enough.
+func (l *Layer) leastRows(ops float64) int {
+	if !l.pad.exists() || l.own {
+		return 1
+	}
+	return cost.LeastRows(l.Target, l.rows(), 1+len(l.before), ops)
 }
 
 // rowsKnobAt is rowsKnob with another default.

@@ -23,8 +23,9 @@ func windows() Strategy {
 			if i := l.levels(); i != nil {
 				written = i.Positions
 			}
+			rows := max(cost.Rows(l.Target, l.rows(), cost.Any), l.leastRows(float64(w*cost.LookedUpOps)))
 			return []Knob{
-				{tileH, "rows of the output that a thread computes at once", upTo(l.rows()), cost.Rows(l.Target, l.rows(), cost.Any)},
+				rowsKnobAt(l, rows),
 				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), written},
 				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}, 16},
 			}
