@@ -132,8 +132,9 @@ func fewBits(t *rapid.T, seed uint64) *graph.Graph {
 	}
 	for channels := in; ; {
 		planes := quantize(2)
-		kh := between(t, 1, min(3, max(1, 9/(channels*planes))), "kh")
-		kw := between(t, 1, min(3, max(1, 9/(channels*planes*kh))), "kw") // 9 bits of a window
+		most := rapid.SampledFrom([]int{9, 18}).Draw(t, "bits of a window")
+		kh := between(t, 1, min(3, max(1, most/(channels*planes))), "kh")
+		kw := between(t, 1, min(3, max(1, most/(channels*planes*kh))), "kw")
 		paddings := []any{"same", []int{kh - 1, 0, 0, kw - 1}}
 		if len(nodes) == 1 { // of later layers strides may have left less than a window
 			paddings = append(paddings, "valid")

@@ -103,22 +103,25 @@ func (t Target) lookupsARM64() LookupTimes {
 func (t Target) BoundedLookups() bool { return t.Has("neon") }
 
 // WindowLookupCosts are what levels of whole windows cost that are looked up, in cycles: Window for a position, Vector for each vector of levels, Piece for
-// each part that the bits of a window are put together of, Copy for a pixel that is copied to have a border, and Far for a position whose levels the first cache does not hold.
-type WindowLookupCosts struct{ Window, Vector, Piece, Copy, Far float64 }
+// each part that the bits of a window are put together of, Copy for a pixel that is copied to have a border, and Far for a position whose levels the first cache does not hold. Where two tables are
+// looked up, Number is for each bit of each vector of the numbers that are compared.
+type WindowLookupCosts struct{ Window, Vector, Piece, Copy, Far, Number float64 }
 
 // WindowLookups are the costs on t of levels of whole windows, from 1x1, 2x2 and 3x3 layers of 28x28 pixels, 1 to 13 channels, 32 to 256 filters and 1 to 3 bits on
 // 2026-11-23: estimated cycles on Arm, where Far is what loads from the second cache take, for which cores that work in order wait, and times on an AMD EPYC (Zen 4) on x86.
+// Numbers are from such layers of 12 to 18 bits and 32 to 512 filters on 2026-11-26, on x86 nearly twice the times of a Zen 5, as the estimates of
+// words of 8 bits are.
 func (t Target) WindowLookups() WindowLookupCosts {
-	c := WindowLookupCosts{Vector: 1.6, Piece: 0.12, Copy: 0.2, Far: 0.5}
+	c := WindowLookupCosts{Vector: 1.6, Piece: 0.12, Copy: 0.2, Far: 0.5, Number: 1.5}
 	switch t.MeasuredOn() {
 	case rpi3().Name:
-		c = WindowLookupCosts{Window: 1, Vector: 3, Piece: 0.63, Copy: 2}
+		c = WindowLookupCosts{Window: 1, Vector: 3, Piece: 0.63, Copy: 2, Number: 5}
 	case rpi3ARM().Name:
-		c = WindowLookupCosts{Window: 2, Vector: 10, Piece: 1.8, Copy: 5.9}
+		c = WindowLookupCosts{Window: 2, Vector: 10, Piece: 1.8, Copy: 5.9, Number: 12}
 	case rpi5().Name:
-		c = WindowLookupCosts{Window: 0.2, Vector: 2.3, Piece: 0.3, Copy: 0.74, Far: 0.5}
+		c = WindowLookupCosts{Window: 0.2, Vector: 2.3, Piece: 0.3, Copy: 0.74, Far: 0.5, Number: 1.8}
 	case rpi4().Name, jetsonTX2().Name, pixel1().Name:
-		c = WindowLookupCosts{Window: 0.2, Vector: 2, Piece: 0.2, Copy: 0.94, Far: 0.5}
+		c = WindowLookupCosts{Window: 0.2, Vector: 2, Piece: 0.2, Copy: 0.94, Far: 0.5, Number: 1.8}
 	}
 	if t.InOrder {
 		c.Far = 12

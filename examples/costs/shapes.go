@@ -232,7 +232,7 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 	a.SH, a.SW = s.Stride, s.Stride
 	by := layout.Choose(a, &x, t, false).Algorithm
 	conv := layout.NewConv(a, x, t, by)
-	if conv.Counts != nil && conv.Tables == nil && conv.Levels == nil {
+	if conv.Counts != nil && conv.Tables == nil && conv.Levels == nil && conv.Split == nil {
 		s.Word = conv.Counts.Counted.Bits
 	}
 	f, _ := ops.Conv(conv, ops.Slice{})

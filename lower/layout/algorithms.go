@@ -36,6 +36,8 @@ const (
 	TableWindow
 	// Table4Halves is Table4 of entries that are found for both halves of a row at once.
 	Table4Halves
+	// TableWindowSplit looks up what two parts of a window add to the sums of all filters, as far as it takes to compare these with a threshold.
+	TableWindowSplit
 )
 
 // algorithm is what there is to know of one.
@@ -45,6 +47,7 @@ type algorithm struct {
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
 	halves  bool    // for both halves of a row at once
 	windows bool    // it looks up levels of windows
+	split   bool    // in two tables
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 	// cost is what it takes on a target that something is known of.
@@ -73,6 +76,8 @@ func algorithms() []algorithm {
 		Table5:          tables(5, false),
 		TableWindow:     tableWindow(),
 		Table4Halves:    tables(4, true),
+
+		TableWindowSplit: tableWindowSplit(),
 	}
 }
 

@@ -121,7 +121,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Groups: int64(f.GroupCount()), Pooled: f.Pool != nil, Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(),
 		Short: t.ShortSums && comparedAlone(f, x), Windowed: windowed(f, x), Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
-	l.Window = windowTable(f, x, t)
+	l.Window, l.Split = windowTable(f, x, t), splitTable(f, x, t)
 	if parts, _, _ := partsOf(f, x); parts != nil {
 		l.Windows = l.Inputs + l.Outputs*l.Taps*int64(f.GroupCount())
 	}

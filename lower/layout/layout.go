@@ -118,7 +118,7 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
 }
 
-// Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set, and Tables or Levels besides Counts.
+// Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set, and Tables, Levels or Split besides Counts.
 type Conv struct {
 	*graph.FusedConv
 	X      graph.Value   // the input, [B, H, W, C]
@@ -131,6 +131,7 @@ type Conv struct {
 	Counts *Counts       // the Algorithms that count words, and those of tables
 	Tables *Tables       // the Algorithms that look counts up
 	Levels *WindowLevels // Algorithm TableWindow
+	Split  *SplitLevels  // Algorithm TableWindowSplit
 	Sums   *Sums         // Algorithm Float
 	Dots   *Dots         // Algorithm Dot
 	Once   bool          // fixed-point factors round once where that is the same
@@ -169,6 +170,10 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.Tables.Bounded = t.BoundedLookups()
 	case row.windows:
 		c.Counts = newCounts(f, &x, windowWords, t)
+		if row.split {
+			c.Split = newSplitLevels(f, &x)
+			break
+		}
 		c.Levels = newWindowLevels(f, &x)
 	case by == Float:
 		c.Sums = newSums(f, &x)

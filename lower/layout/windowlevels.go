@@ -37,8 +37,8 @@ const (
 	windowsPerPosition = 16
 )
 
-// lacksWindowLevels says why there is no table of the levels of f's windows over x; "" where there is.
-func lacksWindowLevels(f *graph.FusedConv, x *graph.Value) string {
+// lacksLevels says why f's levels over x are no function of its windows' bits alone that integers state; "" where they are.
+func lacksLevels(f *graph.FusedConv, x *graph.Value) string {
 	e := &f.Epilogue
 	switch {
 	case !x.Encoded():
@@ -57,6 +57,14 @@ func lacksWindowLevels(f *graph.FusedConv, x *graph.Value) string {
 		return "its levels are made of floats"
 	case f.SumBound() > math.MaxInt32:
 		return fmt.Sprintf("its sums may reach %d, more than 32 bits hold", f.SumBound())
+	}
+	return ""
+}
+
+// lacksWindowLevels says why there is no table of the levels of f's windows over x; "" where there is.
+func lacksWindowLevels(f *graph.FusedConv, x *graph.Value) string {
+	if lacks := lacksLevels(f, x); lacks != "" {
+		return lacks
 	}
 	bits := float64(f.Products()) * float64(x.Bits)
 	if math.Exp2(bits)*float64(rowBytes(f)) > maxWindowTable {
@@ -106,10 +114,7 @@ func newWindowLevels(f *graph.FusedConv, x *graph.Value) *WindowLevels {
 				if f.Epilogue.Border != nil {
 					sum += int64(f.Epilogue.Border[class*f.Out+o])
 				}
-				level := levelOfSum(f, o, sum)
-				if f.Epilogue.OutEnc == ir.BipolarInv {
-					level = 1<<f.Epilogue.OutBits - 1 - level
-				}
+				level := storedLevel(f, o, sum)
 				for n := range f.Epilogue.OutBits {
 					bit := uint32(level) >> n & 1
 					t.Packed[((class<<t.Bits+window)*f.Epilogue.OutBits+n)*words+o/WordBits] |= bit << (o % WordBits)
@@ -122,9 +127,13 @@ func newWindowLevels(f *graph.FusedConv, x *graph.Value) *WindowLevels {
 
 // windowSums are the sums of filter o for each window of x's bits; taps that lie outside the image add nothing.
 func windowSums(f *graph.FusedConv, x *graph.Value, o int, outside []bool) []int64 {
+	return sumsOf(windowBits(f, x, o, outside))
+}
+
+// windowBits are what filter o's sum is for a window of x without a bit that is 1, and what each such bit adds to it.
+func windowBits(f *graph.FusedConv, x *graph.Value, o int, outside []bool) (zero int64, each []int64) {
 	products := f.Products()
-	sums := make([]int64, 1<<(products*x.Bits))
-	each := make([]int64, products*x.Bits) // what a bit adds that is 1
+	each = make([]int64, products*x.Bits)
 	for n := range x.Bits {
 		for i := range products {
 			w := int64(f.Ints[i*f.Out+o])
@@ -134,16 +143,32 @@ func windowSums(f *graph.FusedConv, x *graph.Value, o int, outside []bool) []int
 			_, bit := windowWords.place(f, i/f.In, i%f.In)
 			each[n*products+bit] = w * int64(x.Integer(1<<n)-x.Integer(0))
 			if n == 0 {
-				sums[0] += w * int64(x.Integer(0))
+				zero += w * int64(x.Integer(0))
 			}
 		}
 	}
+	return zero, each
+}
+
+// sumsOf are the sums of all numbers of bits that add each to zero.
+func sumsOf(zero int64, each []int64) []int64 {
+	sums := make([]int64, 1<<len(each))
+	sums[0] = zero
 	for bit, v := range each {
 		for window := range 1 << bit {
 			sums[1<<bit|window] = sums[window] + v
 		}
 	}
 	return sums
+}
+
+// storedLevel is the level that f makes of a sum of channel o, as its bits lie in memory.
+func storedLevel(f *graph.FusedConv, o int, sum int64) int {
+	level := levelOfSum(f, o, sum)
+	if f.Epilogue.OutEnc == ir.BipolarInv {
+		level = 1<<f.Epilogue.OutBits - 1 - level
+	}
+	return level
 }
 
 // levelOfSum is the level that f makes of a sum of channel o, by integers alone.
@@ -175,7 +200,12 @@ func windowTable(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Wind
 	if lacksWindowLevels(f, x) != "" {
 		return cost.WindowTable{}
 	}
-	w := cost.WindowTable{Bytes: int64(tableOf(f, x).bytes(f)), Vectors: int64(f.Epilogue.OutBits * ceilDiv(Words(f.Out)*WordBits, max(WordBits, t.VectorBits)))}
+	return windowsCost(f, x, t, tableOf(f, x).bytes(f))
+}
+
+// windowsCost is what looking up windows costs by in tables of so many bytes.
+func windowsCost(f *graph.FusedConv, x *graph.Value, t targets.Target, bytes int) cost.WindowTable {
+	w := cost.WindowTable{Bytes: int64(bytes), Vectors: int64(f.Epilogue.OutBits * ceilDiv(Words(f.Out)*WordBits, max(WordBits, t.VectorBits)))}
 	if !OnePixel(f) {
 		w.Pieces = int64(windowWords.pieces(f))
 	}

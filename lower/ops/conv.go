@@ -20,7 +20,8 @@ type Const struct {
 //
 // With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
 // top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Tables: the same
-// counts, looked up. With Levels: no counts, but the levels that a constant has of each window. With Sums: a chain of
+// counts, looked up. With Levels: no counts, but the levels that a constant has of each window; with Split,
+// what two constants have of its parts. With Sums: a chain of
 // fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
 // products of bytes, a step of channels together; levels are made bytes before, likewise; where weights have layout.Parts, what WindowBytes gives
 // is the last parameter before y. slice is the part of a concatenated output
@@ -70,6 +71,8 @@ func (c *conv) name() string {
 	switch {
 	case c.Levels != nil:
 		return fmt.Sprintf("tconv2d_a%dw%d_%s", c.Counts.Planes, c.Levels.Bits, size)
+	case c.Split != nil:
+		return fmt.Sprintf("tconv2d_a%dw%dw%d_%s", c.Counts.Planes, c.Split.Bits[0], c.Split.Bits[1], size)
 	case c.Tables != nil:
 		halves := ""
 		if c.Tables.Halves {
@@ -146,6 +149,9 @@ func (c *conv) build(slice Slice) *ir.Func {
 func (c *conv) output(x ir.Buffer, slice Slice) ir.Buffer {
 	if c.Levels != nil {
 		return c.windowLevels(x, slice)
+	}
+	if c.Split != nil {
+		return c.splitLevels(x, slice)
 	}
 	w := c.weights()
 	x = c.input(x)

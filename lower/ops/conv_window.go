@@ -16,25 +16,10 @@ func (c *conv) windowLevels(x ir.Buffer, slice Slice) ir.Buffer {
 	}
 	c.params = append(c.params, in(rows))
 	c.consts = append(c.consts, Const{rows.Name, t.Packed})
-	word := func(n int, i []ir.Expr) ir.Expr {
-		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
-		return ir.At(x, ir.Int(n), i[0], h, w, ir.Int(0))
-	}
-	if !layout.OnePixel(c.FusedConv) {
-		xd := c.windowWords(x)
-		word = func(n int, i []ir.Expr) ir.Expr { return ir.At(xd, ir.Int(n), i[0], i[1], i[2], ir.Int(0)) }
-	}
+	window := c.windowBits(x)
 	y, outer := c.packed(slice)
 	i := vars(outer)
-	var window ir.Expr
-	for n := range c.Counts.Planes {
-		bits := word(n, i)
-		if by := n * c.Products(); by > 0 {
-			bits = ir.Bin(ir.Shl, bits, ir.Const(ir.U32, int64(by)))
-		}
-		window = either(window, bits)
-	}
-	at := []ir.Expr{ir.CastTo(ir.I64, ir.Bin(ir.And, window, ir.Const(ir.U32, int64(1)<<t.Bits-1)))} // a bound that can be seen
+	at := []ir.Expr{ir.CastTo(ir.I64, ir.Bin(ir.And, window(i), ir.Const(ir.U32, int64(1)<<t.Bits-1)))} // a bound that can be seen
 	if t.Classed() {
 		at = append([]ir.Expr{class(i[1], t.Rows), class(i[2], t.Cols)}, at...)
 	}
@@ -44,5 +29,62 @@ func (c *conv) windowLevels(x ir.Buffer, slice Slice) ir.Buffer {
 		stores = append(stores, set(y, ir.At(rows, levels...), ir.Int(n), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))))
 	}
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(stores...)))
+	return y
+}
+
+// windowBits is the word of all bits of the window at a position.
+func (c *conv) windowBits(x ir.Buffer) func(i []ir.Expr) ir.Expr {
+	word := func(n int, i []ir.Expr) ir.Expr {
+		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
+		return ir.At(x, ir.Int(n), i[0], h, w, ir.Int(0))
+	}
+	if !layout.OnePixel(c.FusedConv) {
+		xd := c.windowWords(x)
+		word = func(n int, i []ir.Expr) ir.Expr { return ir.At(xd, ir.Int(n), i[0], i[1], i[2], ir.Int(0)) }
+	}
+	return func(i []ir.Expr) ir.Expr {
+		var window ir.Expr
+		for n := range c.Counts.Planes {
+			bits := word(n, i)
+			if by := n * c.Products(); by > 0 {
+				bits = ir.Bin(ir.Shl, bits, ir.Const(ir.U32, int64(by)))
+			}
+			window = either(window, bits)
+		}
+		return window
+	}
+}
+
+// splitLevels is the nest that compares, for each position, what one constant has of the first part of its window with what another has of the second. Added up
+// with a carry of 1 the first number's complement and the second carry where the second is no less.
+func (c *conv) splitLevels(x ir.Buffer, slice Slice) ir.Buffer {
+	t := c.Split
+	var tables [2]ir.Buffer
+	for k, name := range []string{"wt", "wu"} {
+		tables[k] = buf(name, ir.U32, 1<<t.Bits[k], t.Planes, Words(c.Out))
+		c.params = append(c.params, in(tables[k]))
+		c.consts = append(c.consts, Const{name, t.Packed[k]})
+	}
+	window := c.windowBits(x)
+	y, outer := c.packed(slice)
+	i := vars(outer)
+	row := func(k int) ir.Expr {
+		bits := window(i)
+		if k > 0 {
+			bits = ir.Bin(ir.Shr, bits, ir.Const(ir.U32, int64(t.Bits[0])))
+		}
+		return ir.CastTo(ir.I64, ir.Bin(ir.And, bits, ir.Const(ir.U32, int64(1)<<t.Bits[k]-1)))
+	}
+	first, second := row(0), row(1)
+	var carry ir.Expr
+	for n := range t.Planes {
+		a, b := ir.At(tables[0], first, ir.Int(n), i[3]), ir.At(tables[1], second, ir.Int(n), i[3])
+		if carry == nil {
+			carry = ir.Bin(ir.Or, a, b)
+		} else {
+			carry = ir.Bin(ir.Xor, a, ir.Bin(ir.And, ir.Bin(ir.Xor, a, b), ir.Bin(ir.Xor, a, carry)))
+		}
+	}
+	c.nests = append(c.nests, ir.Nest(outer, set(y, carry, ir.Int(0), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
 	return y
 }

@@ -34,7 +34,7 @@ type Layer struct {
 	Windowed                       bool  // all words of a window are neighbours in a copy of the input, which has one plane, as they are for the next position
 	Dense                          []DenseWords
 	Lanes                          LaneWords
-	Window                         WindowTable
+	Window, Split                  WindowTable
 }
 
 // grouped reports whether output channels read different input channels.
@@ -55,10 +55,11 @@ type LaneWords struct {
 	Pixels         int64 // of the input with its padding
 }
 
-// WindowTable is what a table of the levels of all windows costs by.
+// WindowTable is what a table of the levels of all windows costs by, or two of the parts of windows.
 type WindowTable struct {
 	Bytes   int64
 	Vectors int64 // of the levels of a window
+	Planes  int64 // bits of the numbers that two tables have
 	Pieces  int64 // that the bits of a window are put together of, 0 where they are a word of the input
 	Copied  int64 // pixels of the copy of the input that has a border, 0 where there is none
 }
@@ -346,8 +347,20 @@ const HalfBits = 4
 
 // TableWindow estimates levels that are looked up for whole windows.
 func TableWindow(t targets.Target, l Layer) Estimate {
-	c, w := t.WindowLookups(), l.Window
-	each := c.Window + c.Vector*float64(w.Vectors) + c.Piece*float64(w.Pieces*l.ActivationPlanes)
+	c := t.WindowLookups()
+	return windows(t, l, l.Window, c.Window)
+}
+
+// TableWindowSplit estimates numbers that are looked up for two parts of windows, and compared.
+func TableWindowSplit(t targets.Target, l Layer) Estimate {
+	c := t.WindowLookups()
+	return windows(t, l, l.Split, 2*c.Window+c.Number*float64(l.Split.Vectors*l.Split.Planes))
+}
+
+// windows estimates what w has for each window that is found by its bits, at so much a position beside levels.
+func windows(t targets.Target, l Layer, w WindowTable, find float64) Estimate {
+	c := t.WindowLookups()
+	each := find + c.Vector*float64(w.Vectors) + c.Piece*float64(w.Pieces*l.ActivationPlanes)
 	if w.Bytes > int64(t.L1/2) {
 		each += c.Far
 	}

@@ -167,6 +167,33 @@ func TestWindowTables(t *testing.T) {
 	}
 }
 
+// TestSplitWindowTables: so it is for windows that are looked up in two tables; on a Zen 5 few filters are counted.
+func TestSplitWindowTables(t *testing.T) {
+	for _, c := range []struct {
+		kernel, stride, in, out int
+		cycles                  map[string]float64
+	}{
+		{1, 1, 14, 64, map[string]float64{"rpi3": 22920, "rpi4": 7530, "rpi5": 9161, "rpi3-armv7": 32311, "zen5": 0}},
+		{1, 1, 14, 256, map[string]float64{"rpi3": 39794, "rpi4": 16951, "rpi5": 15829, "rpi3-armv7": 83866, "zen5": 4184}},
+		{1, 2, 12, 64, map[string]float64{"rpi3": 4249, "rpi4": 1445, "zen5": 0}},
+		{3, 1, 2, 64, map[string]float64{"rpi3": 28966, "rpi4": 9922, "rpi5": 11698, "rpi3-armv7": 57589, "zen5": 0}},
+		{3, 2, 2, 64, map[string]float64{"rpi3": 9508, "rpi4": 3497, "rpi5": 3975, "rpi3-armv7": 22481, "zen5": 0}},
+	} {
+		a, x := measured.Layer{Rows: 28, Cols: 28, In: c.in, Out: c.out, Kernel: c.kernel, Activations: 1, Weights: 1}.Conv()
+		a.SH, a.SW = c.stride, c.stride
+		for name, cycles := range c.cycles {
+			m := lookup(t, name)
+			by := layout.Choose(a, &x, m, false).Algorithm
+			if (by == layout.TableWindowSplit) != (cycles > 0) {
+				t.Errorf("%s, %dx%d, %d channels, %d filters: %s was chosen", name, c.kernel, c.kernel, c.in, c.out, by)
+			}
+			if e := float64(layout.TableWindowSplit.Cost(m, layout.Shape(a, &x, m))); cycles > 0 && max(e/cycles, cycles/e) > 1.6 {
+				t.Errorf("%s, %dx%d, %d channels, %d filters: %.0f cycles are estimated to be %.0f", name, c.kernel, c.kernel, c.in, c.out, cycles, e)
+			}
+		}
+	}
+}
+
 func lookup(t *testing.T, name string) targets.Target {
 	m, err := targets.Measured(name)
 	if err != nil {

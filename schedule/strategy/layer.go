@@ -160,18 +160,19 @@ func (l *Layer) copies(nests map[string]nest, params map[string]bool) {
 	}
 }
 
-// windowed looks whether the output's words are those of a constant, found by the bits of a word.
+// windowed looks whether the output's words are those of constants, found by the bits of a word.
 func (l *Layer) windowed(nests map[string]nest, params map[string]bool) {
+	if l.out.loops[ir.Word] == nil {
+		return
+	}
 	for _, st := range storesTo(l.Func.Body, l.out.buf) {
-		found, ok := st.Val.(*ir.Load)
-		if !ok || l.out.loops[ir.Word] == nil {
-			return
-		}
-		for _, e := range found.Idx {
-			for _, ld := range loads(e) {
-				l.found = true
-				if !params[ld.Buf] {
-					l.pad = nests[ld.Buf]
+		for _, found := range loads(st.Val) {
+			for _, e := range found.Idx {
+				for _, ld := range loads(e) {
+					l.found = true
+					if !params[ld.Buf] {
+						l.pad = nests[ld.Buf]
+					}
 				}
 			}
 		}

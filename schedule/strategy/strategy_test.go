@@ -768,6 +768,7 @@ func layers() map[string]*ir.Func {
 		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6),        // sums of bytes
 		"window_1x1": looked("", 4, 64, 1, 1, layout.TableWindow),
 		"window_3x3": looked("", 1, 96, 3, 1, layout.TableWindow),
+		"split_3x3":  looked("", 2, 96, 3, 1, layout.TableWindowSplit),
 	}
 }
 

@@ -62,7 +62,7 @@ func (l *Layer) levels() *isa.Instr {
 	var table, stride int
 	ir.Walk(l.Func.Body, func(s ir.Stmt) bool {
 		st, ok := s.(*ir.Store)
-		if !ok || st.Buf != l.out.buf {
+		if !ok || st.Buf != l.out.buf || !isLoad(st.Val) {
 			return true
 		}
 		for _, ld := range loads(st.Val) {

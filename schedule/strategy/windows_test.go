@@ -18,14 +18,18 @@ import (
 // table for each class of border positions, and slices of wider outputs.
 func TestWindowsSame(t *testing.T) {
 	m := machines(t)[0]
-	classed := 0
+	classed, split := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		a := &graph.FusedConv{SH: intRange(rt, 1, 3, "sh"), SW: intRange(rt, 1, 3, "sw"), Out: channels(rt, "out")}
 		a.KH, a.KW = intRange(rt, 1, 3, "kh"), intRange(rt, 1, 3, "kw")
 		h, w := intRange(rt, 1, 5, "h"), intRange(rt, 1, 40, "w")
 		a.Pad = padding(rt, a.KH, a.KW, h, w)
 		planes := intRange(rt, 1, 2, "planes")
-		a.In = intRange(rt, 1, max(1, 9/(a.KH*a.KW*planes)), "in")
+		by, most := layout.TableWindow, 9
+		if rapid.Bool().Draw(rt, "split") {
+			by, most = layout.TableWindowSplit, 18
+		}
+		a.In = intRange(rt, 1, max(1, most/(a.KH*a.KW*planes)), "in")
 		enc := encoding(rt)
 		a.Epilogue = graph.Epilogue{OutBits: intRange(rt, 1, 3, "bits"), OutEnc: enc, Shift: &graph.ShiftAdd{}}
 		if rapid.Bool().Draw(rt, "border") {
@@ -35,10 +39,13 @@ func TestWindowsSame(t *testing.T) {
 		x := graph.Value{Shape: []int{1, h, w, a.In}}
 		x.Enc, x.Bits = enc, planes
 		a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
-		if layout.TableWindow.Lacks(a, &x) != "" {
+		if by.Lacks(a, &x) != "" {
 			return
 		}
-		f := testlayer.Integers(a, targets.Target{}, layout.TableWindow, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
+		if by == layout.TableWindowSplit {
+			split++
+		}
+		f := testlayer.Integers(a, targets.Target{}, by, enc, planes, intRange(rt, 1, 2, "batch"), h, w, slice(rt, a))
 		s, l := named(t, "window"), strategy.LayerOf(f, m)
 		if ok, why := s.Applies(l); !ok {
 			rt.Fatal(why)
@@ -53,7 +60,7 @@ func TestWindowsSame(t *testing.T) {
 		}
 		difftest.Same(&failing{t, rt, fmt.Sprintf("trace:\n%s", c.Trace)}, f, legal(rt, f, c.Trace, m), 1)
 	})
-	if classed == 0 {
-		t.Error("no table has rows for border positions")
+	if classed == 0 || split == 0 {
+		t.Errorf("%d tables have rows for border positions, and %d are of parts of windows", classed, split)
 	}
 }
