@@ -148,6 +148,9 @@ func (c *Conv) Line() *Line {
 	return nil
 }
 
+// Columns says that the words that are counted, or whose bits are looked up, are made of words of columns.
+func (c *Conv) Columns() bool { return c.Counts != nil && c.Counts.Counted.Columns(c.FusedConv) }
+
 // Parts are those of the weights, nil where there are none.
 func (c *Conv) Parts() *Parts {
 	if c.Dots == nil {
@@ -172,9 +175,9 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.Counts = newCounts(f, &x, windowWords, t)
 		if row.split {
 			c.Split = newSplitLevels(f, &x)
-			break
+		} else {
+			c.Levels = newWindowLevels(f, &x)
 		}
-		c.Levels = newWindowLevels(f, &x)
 	case by == Float:
 		c.Sums = newSums(f, &x)
 	case by == Dot:

@@ -119,9 +119,9 @@ func wide() []graph.Integers {
 // laidOut calls see with what each algorithm makes of c.
 func (c *binaryConv) laidOut(t *rapid.T, slice ops.Slice, see func(f *ir.Func, inputs []any)) {
 	x := c.input()
-	for _, m := range []targets.Target{{}, {Arch: "aarch64", VectorBits: 128}} { // without and with vectors, with unsigned and signed bytes, which only Dot knows of
+	for _, m := range []targets.Target{{}, {Arch: "aarch64", VectorBits: 128}, {InOrder: true}} { // without and with vectors, with unsigned and signed bytes, which only Dot knows of; and in order
 		for _, by := range layout.Applying(c.a, &x) {
-			if by != layout.Dot && m.Arch != "" {
+			if m.Arch != "" && by != layout.Dot || m.InOrder && !layout.NewConv(c.a, x, m, by).Columns() {
 				continue
 			}
 			l := layout.NewConv(c.a, x, m, by)

@@ -12,6 +12,9 @@ import (
 func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 	switch c.Counts.Counted.Window {
 	case layout.Dense:
+		if c.Columns() {
+			return c.denseWords(c.columnWords(x))
+		}
 		return c.denseWords(c.padded(x))
 	case layout.Lanes:
 		return c.laneWords(c.padded(x))
@@ -76,10 +79,7 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	k := c.Counts.Counted
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
-	columns := k.Columns(c.FusedConv)
-	if columns {
-		x = c.columnWords(x)
-	}
+	columns := c.Columns()
 	y := buf("xd", c.wordType(), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
 	if c.Counts.Across {
@@ -126,16 +126,34 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	return y
 }
 
-// columnWords are the bits of each column that a row's windows read, one word for all KH pixels of it: [planes, batch, rows of the output, columns, 1].
+// columnWords are the bits of each column that a row's windows read, one word for all KH pixels of it, made of x with its padding: [planes, batch, rows of the output, columns, 1].
 func (c *conv) columnWords(x ir.Buffer) ir.Buffer {
 	_, last := c.pixel(ir.Int(0), ir.Int(c.ow-1), ir.Int(0), ir.Int(c.KW-1))
 	y := buf("xc", ir.U32, c.Counts.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
 	ls := loops("xc.", overAll(y.Shape)[:4]...)
 	i := vars(ls)
+	outside := levelWord(c.In, c.Counts.Planes, c.Counts.PadLevel, i[0], ir.Int(0))
+	dh, _ := c.Dilation()
 	var v ir.Expr
 	for kh := range c.KH {
 		h, _ := c.pixel(i[2], ir.Int(0), ir.Int(kh), ir.Int(0))
-		part := ir.Expr(ir.At(x, i[0], i[1], h, i[3], ir.Int(0)))
+		row := sub(h, ir.Int(c.Pad.Top))
+		var rows []ir.Expr
+		if first := dh * kh; first < c.Pad.Top {
+			rows = append(rows, ir.Bin(ir.Ge, h, ir.Int(c.Pad.Top)))
+		}
+		if last := (c.oh-1)*c.SH + dh*kh; last >= c.Pad.Top+c.h {
+			rows = append(rows, ir.Bin(ir.Lt, h, ir.Int(c.Pad.Top+c.h)))
+		}
+		if len(rows) > 0 && c.Counts.Clamped {
+			row = ir.Bin(ir.Min, ir.Bin(ir.Max, row, ir.Int(0)), ir.Int(c.h-1))
+		}
+		part := ir.Expr(ir.At(x, i[0], i[1], row, sub(i[3], ir.Int(c.Pad.Left)), ir.Int(0)))
+		for _, within := range [][]ir.Expr{rows, inside(i[3], c.Pad.Left, c.w, y.Shape[3])} {
+			if len(within) > 0 {
+				part = &ir.Select{Cond: all(within...), A: part, B: outside}
+			}
+		}
 		if by := kh * c.In; by > 0 {
 			part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(by)))
 		}
