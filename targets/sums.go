@@ -61,10 +61,18 @@ func (t Target) WordShares() WordShares {
 }
 
 // NarrowWords are what words of fewer bits than 32 cost, of which a vector holds more. Byte and Short are what a bit of one of 8 and of 16 bits costs
-// for a filter, as a share of what a bit of a Word does, and Full what one of 16 bits does where channels fill Words as well; Level is what a comparison of the narrower sums costs, as a share of a Level, and Whole one of sums of words of 32 bits that are put
+// for a filter, as a share of what a bit of a Word does, and Full what one of 16 bits does where channels fill Words as well; Level is what a comparison of the narrower sums costs, as a share of a Level, ByteLevel that of sums of 8 bits where it differs, and Whole one of sums of words of 32 bits that are put
 // together as well, in layers without groups; Piece is what a
 // part of a word costs that is put together for a vector of positions, as a share of a Word.
-type NarrowWords struct{ Byte, Short, Full, Level, Whole, Piece float64 }
+type NarrowWords struct{ Byte, Short, Full, Level, Whole, Piece, ByteLevel float64 }
+
+// LevelOf is what a comparison of sums of so many bits costs, as a share of a Level.
+func (n NarrowWords) LevelOf(bits int) float64 {
+	if bits == 8 && n.ByteLevel > 0 {
+		return n.ByteLevel
+	}
+	return n.Level
+}
 
 // Bit is what a bit of a word of so many bits costs, as a share of what one of a Word does; full says that channels fill Words.
 func (n NarrowWords) Bit(bits int, full bool) float64 {
@@ -87,7 +95,7 @@ func (t Target) NarrowWords() NarrowWords {
 	case rpi3ARM().Name:
 		return NarrowWords{Byte: 1, Short: 1.35, Full: 1.35, Level: 0.9, Whole: 1, Piece: 0.8}
 	case zen5:
-		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece}
+		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece, ByteLevel: 0.15}
 	case x86v4().Name:
 		return NarrowWords{Byte: 0.7, Short: 1.1, Full: 1.1, Level: 0.98, Whole: 1, Piece: piece}
 	case x86v3().Name:

@@ -209,7 +209,11 @@ func windowsCost(f *graph.FusedConv, x *graph.Value, t targets.Target, bytes int
 	if !OnePixel(f) {
 		w.Pieces = int64(windowWords.pieces(f))
 	}
-	if f.Pad.Any() {
+	switch {
+	case windowWords.Columns(f): // words of columns, for each row of the output
+		oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
+		w.Copied = int64(x.Shape[0] * oh * ow * f.SW)
+	case f.Pad.Any():
 		w.Copied = int64(x.Shape[0] * (x.Shape[1] + f.Pad.Top + f.Pad.Bottom) * (x.Shape[2] + f.Pad.Left + f.Pad.Right))
 	}
 	return w

@@ -61,7 +61,7 @@ type WindowTable struct {
 	Vectors int64 // of the levels of a window
 	Planes  int64 // bits of the numbers that two tables have
 	Pieces  int64 // that the bits of a window are put together of, 0 where they are a word of the input
-	Copied  int64 // pixels of the copy of the input that has a border, 0 where there is none
+	Copied  int64 // pixels of the copy of the input that has a border, or words of columns, 0 where there are none
 }
 
 // Estimate is a cost, in the unit of its target's SumCosts.
@@ -120,7 +120,7 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	}
 	each := counted(t, l) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.grouped()) * float64(bits) / WordChannels
 	n := float64(l.Outputs * fullVectors(t, l, bits) * d.Words * l.ActivationPlanes)
-	return Estimate(n*each+streamed(t, l, d.Words*int64(bits)/8)+levels(c, l)*narrow.Level) + made
+	return Estimate(n*each+streamed(t, l, d.Words*int64(bits)/8)+levels(c, l)*narrow.LevelOf(bits)) + made
 }
 
 // fullVectors is l's filters, and those that fill the last of vectors of words of so many bits, which take as long.

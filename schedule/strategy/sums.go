@@ -9,6 +9,7 @@ import (
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/targets/isa"
 )
 
 // The knobs that strategies for sums share.
@@ -457,6 +458,12 @@ func (b *builder) finish(t tiled) {
 		b.unroll(b.find(t.half))
 	}
 	if t.words != "" {
+		less := b.instr(isa.PackLess, func(i isa.Instr) bool {
+			return i.Words == b.extent(t.words) && i.Func.Params[1].Type == b.sumType()
+		})
+		if less != nil && b.may("tensorize %s %s", t.words, less.Func.Name) {
+			return
+		}
 		b.unroll(b.find(t.words))
 	}
 	b.may("vectorize %s", t.inner)

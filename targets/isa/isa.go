@@ -39,6 +39,8 @@ const (
 	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
 	PackCompare
+	// PackLess is the bits (acc[l] < t[l]) << l as words y.
+	PackLess
 	// Clear sets lanes to 0.
 	Clear
 	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j], or acc[l] += r[l, i].

@@ -36,6 +36,23 @@ func packLE(name string) *ir.Func {
 	}
 }
 
+// packLess packs comparisons of neighbouring sums of type t into as many words as they fill, which hold nothing before.
+func packLess(name string, t ir.Type, words int) *ir.Func {
+	const lanes = 32
+	y, acc, most := out("y", ir.U32, words), in("acc", t, words*lanes), in("t", t, words*lanes)
+	q, l := ir.V("q"), ir.V("l")
+	at := ir.Bin(ir.Add, ir.Bin(ir.Mul, q, ir.Int(lanes)), l)
+	bit := ir.CastTo(ir.U32, ir.Bin(ir.Lt, ir.At(acc.Buffer, at), ir.At(most.Buffer, at)))
+	word := func(op ir.StoreOp, v ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: "y", Idx: []ir.Expr{q}, Op: op, Val: v}
+	}
+	return &ir.Func{
+		Name: name, Params: []ir.Param{y, acc, most},
+		Body: &ir.For{Var: "q", Extent: words, Body: ir.Seq(word(ir.Assign, ir.Const(ir.U32, 0)),
+			&ir.For{Var: "l", Extent: lanes, Body: word(ir.OrTo, ir.Bin(ir.Shl, bit, ir.CastTo(ir.U32, l)))})},
+	}
+}
+
 // pairPopcount adds up the bits of two words of each filter with one popcount, as schedule.CarrySave and schedule.Pair
 // write it: x is (a1, a1 ^ a2) and w holds w1 and, in its second row, w1 ^ w2. With u = a1 ^ w1 and v = a2 ^ w2,
 //

@@ -11,6 +11,7 @@ func x86() []Instr {
 		{Func: xorPopcount("avx2_xor_popcnt_acc_x8", 8), Meaning: XorCount, Arch: "x86_64", Needs: []string{"avx2"}, Lanes: 8, Words: 1, Type: ir.I32},
 		{Func: dots("avx512_dpbusd_x16", 16, 1, ir.U8, ir.I8), Meaning: DotBytes, Arch: "x86_64", Needs: with(avx512, "avx512vnni"), Lanes: 16, Words: 1, Ops: 1, Type: ir.I32},
 		{Func: packLE("avx512_pack_le_x32"), Meaning: PackCompare, Arch: "x86_64", Needs: avx512, Lanes: 32, Type: ir.U32},
+		{Func: packLess("avx512_pack_lt_u8_x64", ir.U8, 2), Meaning: PackLess, Arch: "x86_64", Needs: avx512, Lanes: 64, Words: 2, Type: ir.U32},
 	}
 }
 

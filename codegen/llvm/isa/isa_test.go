@@ -62,6 +62,7 @@ func TestAssembly(t *testing.T) {
 	wants := map[string][]string{
 		"avx512_xor_popcnt_acc_x16":   {"vpxor", "vpopcntd", "vpaddd"},
 		"avx512_pack_le_x32":          {"vpcmp", "kunpckwd"},
+		"avx512_pack_lt_u8_x64":       {"vpcmpltub", "kmovq"},
 		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
 		"avx2_lookup16_x16":           {"vpshufb", "vpaddb", "xmm"}, // its table needs no copy
 		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
