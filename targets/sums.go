@@ -97,7 +97,7 @@ func (t Target) NarrowWords() NarrowWords {
 	case zen5:
 		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece, ByteLevel: 0.15}
 	case x86v4().Name:
-		return NarrowWords{Byte: 0.7, Short: 1.1, Full: 1.1, Level: 0.98, Whole: 1, Piece: piece}
+		return NarrowWords{Byte: 0.7, Short: 1.1, Full: 1.1, Level: 0.98, Whole: 1, Piece: piece, ByteLevel: 0.3}
 	case x86v3().Name:
 		return NarrowWords{Byte: 0.75, Short: 1.12, Full: 1.12, Level: 0.7, Whole: 1, Piece: piece}
 	}
