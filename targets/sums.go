@@ -86,7 +86,7 @@ func (n NarrowWords) Bit(bits int, full bool) float64 {
 }
 
 // NarrowWords are t's, from layers of 1x1 and 3x3 windows of 1 to 24 channels on 2026-11-22: estimated cycles on 32-bit Arm, times on an AMD EPYC (Zen 5) with
-// t's features on x86. Those of 64-bit Arm are of sums that leave as f32 (16 to 128 channels on 2026-11-24, estimated cycles of rpi3); short sums have costs of their own (SumCosts).
+// t's features on x86, words of 8 bits with AVX-512 on 2026-11-26. Those of 64-bit Arm are of sums that leave as f32 (16 to 128 channels on 2026-11-24, estimated cycles of rpi3); short sums have costs of their own (SumCosts).
 func (t Target) NarrowWords() NarrowWords {
 	piece := t.WordShares().PieceAcross
 	switch t.MeasuredOn() {
@@ -95,7 +95,7 @@ func (t Target) NarrowWords() NarrowWords {
 	case rpi3ARM().Name:
 		return NarrowWords{Byte: 1, Short: 1.35, Full: 1.35, Level: 0.9, Whole: 1, Piece: 0.8}
 	case zen5:
-		return NarrowWords{Byte: 1.1, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece, ByteLevel: 0.15}
+		return NarrowWords{Byte: 1.2, Short: 1.3, Full: 1.3, Level: 0.3, Whole: 0.3, Piece: piece, ByteLevel: 0.08}
 	case x86v4().Name:
 		return NarrowWords{Byte: 0.7, Short: 1.1, Full: 1.1, Level: 0.98, Whole: 1, Piece: piece, ByteLevel: 0.3}
 	case x86v3().Name:
