@@ -123,7 +123,7 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 }
 
 // across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of few columns are put together in so few operations
-// that what vectors of positions save is more than what Arm's instructions do that count two words of a position.
+// that what vectors of positions save is more than what instructions do that count two words of a position.
 func (c Counted) across(f *graph.FusedConv, t targets.Target) bool {
 	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceAcross > 0 || c.Columns(f))
 }

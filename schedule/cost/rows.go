@@ -56,18 +56,14 @@ func rowsAmong(threads, h int, fits func(rows int) bool) int {
 	return best
 }
 
-// copyWait is how many operations of vectors x86 could do while a block of rows waits for a copy of its input: a vector that lies across two that have just been stored is loaded when both are
-// in the first cache, some 50 cycles later, and copies are made of copies, so that blocks wait one after the other. By time on a Zen 5, 3x3 layers in steps of 2 of 1 to 4 channels take 922 to 1702 cycles in blocks of 2 of 14 rows
-// and 486 to 1235 in one.
-const copyWait = 150
-
-// LeastRows is how many of h rows a block has at least that has so many copies made for it: those whose operations, so many a row, leave no more than a fifth of the time to waiting. Fewer threads
-// are no loss then, as they would wait for each other for as long as such a layer takes. In-order cores wait for each load anyway, and Arm has not been measured.
+// LeastRows is how many of h rows a block has at least that has so many copies made for it: those whose operations, so many a row, leave no more than a fifth of the time to waiting for
+// copies, which are made of copies (targets.Target.CopyWait). Fewer threads are no loss then, as they would wait for each other for as long as such a layer takes.
 func LeastRows(t targets.Target, h, copies int, ops float64) int {
-	if t.Arch != "x86_64" || ops <= 0 {
+	wait := t.CopyWait() * max(1, copies)
+	if wait == 0 || ops <= 0 {
 		return 1
 	}
-	blocks := max(1, int(float64(h)*ops/float64(4*copyWait*max(1, copies))))
+	blocks := max(1, int(float64(h)*ops/float64(4*wait)))
 	return (h + blocks - 1) / blocks
 }
 
