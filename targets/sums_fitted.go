@@ -5,18 +5,18 @@ package targets
 // FittedTo are the costs that were fitted to the measurements on the target called name; zero if there are none.
 func FittedTo(name string) Fitted {
 	switch name {
-	case "jetson-tx2": // estimates are off by a factor of at most 1.79
-		return Fitted{SumCosts{Unit: "cycles", Word: 0.409, PlaneWord: 0.532, ExtraPlane: 0.0926, ShortWord: 0.404, DenseWord: 0.425, HalfWord: 0.227, ByteWord: 0.123, Piece: 0.565, NarrowPiece: 0.472, Whole: 7.57, ShortLevel: 0.0778, ShortPlane: 0.425, LongPlane: 0.645, Fma: 0.601, Load: 0.349, Position: 0.932, Step: 1.16, Dot: 1.63, Unpack: 0.833, UnpackByte: 0.643, Level: 0.578}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-a57, without caches"}
-	case "pixel1": // estimates are off by a factor of at most 1.55
-		return Fitted{SumCosts{Unit: "cycles", Word: 0.389, PlaneWord: 0.538, ExtraPlane: 0.0921, ShortWord: 0.421, DenseWord: 0.429, HalfWord: 0.224, ByteWord: 0.11, Piece: 0.558, NarrowPiece: 0.45, Whole: 7.13, ShortLevel: 0.088, ShortPlane: 0.347, LongPlane: 0.734, Fma: 0.643, Load: 0.227, Position: 0.942, Step: 1.14, Dot: 2.28, Unpack: 0.719, UnpackByte: 0.493, Level: 0.529}, "2026-11-26", "estimated by LLVM 22.1.8's model of kryo, without caches"}
-	case "rpi3": // estimates are off by a factor of at most 1.52
-		return Fitted{SumCosts{Unit: "cycles", Word: 1.09, PlaneWord: 1.25, ExtraPlane: 0.261, ShortWord: 0.993, DenseWord: 1.08, HalfWord: 0.615, ByteWord: 0.315, Piece: 1.56, NarrowPiece: 1.36, Whole: 10.4, ShortLevel: 0.108, ShortPlane: 1.28, LongPlane: 0.862, Fma: 1.25, Load: 1.13, Position: 1.04, Step: 1.33, Dot: 5.03, Byte: 0.0795, Unpack: 1.06, UnpackByte: 0.81, Level: 1.15}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-a53, without caches"}
-	case "rpi3-armv7": // estimates are off by a factor of at most 2.14
-		return Fitted{SumCosts{Unit: "cycles", Word: 1.37, PlaneWord: 1.64, ExtraPlane: 0.169, Fma: 2.01, Load: 4.44, Position: 1.16, Step: 4.87, Dot: 8.72, Byte: 0.12, FarByte: 2, Unpack: 1.35, UnpackByte: 1.22, Level: 3.49}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-r52, taken for cortex-a53, without caches"}
+	case "jetson-tx2": // estimates are off by a factor of at most 1.78
+		return Fitted{SumCosts{Unit: "cycles", Word: 0.407, PlaneWord: 0.53, ExtraPlane: 0.0927, ShortWord: 0.404, DenseWord: 0.417, HalfWord: 0.227, ByteWord: 0.123, Piece: 0.521, NarrowPiece: 0.44, Whole: 8.08, ShortLevel: 0.0764, ShortPlane: 0.417, LongPlane: 0.638, Fma: 0.6, Load: 0.348, Position: 0.932, Step: 1.16, Dot: 1.64, Unpack: 0.827, UnpackByte: 0.625, Level: 0.607}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-a57, without caches"}
+	case "pixel1": // estimates are off by a factor of at most 1.56
+		return Fitted{SumCosts{Unit: "cycles", Word: 0.384, PlaneWord: 0.538, ExtraPlane: 0.0921, ShortWord: 0.422, DenseWord: 0.42, HalfWord: 0.224, ByteWord: 0.11, Piece: 0.519, NarrowPiece: 0.424, Whole: 7.71, ShortLevel: 0.0833, ShortPlane: 0.353, LongPlane: 0.746, Fma: 0.643, Load: 0.227, Position: 0.942, Step: 1.14, Dot: 2.28, Unpack: 0.718, UnpackByte: 0.492, Level: 0.53}, "2026-11-26", "estimated by LLVM 22.1.8's model of kryo, without caches"}
+	case "rpi3": // estimates are off by a factor of at most 1.55
+		return Fitted{SumCosts{Unit: "cycles", Word: 1.07, PlaneWord: 1.25, ExtraPlane: 0.261, ShortWord: 0.993, DenseWord: 1.06, HalfWord: 0.611, ByteWord: 0.314, Piece: 1.41, NarrowPiece: 1.24, Whole: 10.9, ShortLevel: 0.105, ShortPlane: 1.27, LongPlane: 0.871, Fma: 1.25, Load: 1.12, Position: 1.04, Step: 1.33, Dot: 5.03, Byte: 0.0805, Unpack: 1.06, UnpackByte: 0.807, Level: 1.15}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-a53, without caches"}
+	case "rpi3-armv7": // estimates are off by a factor of at most 1.63
+		return Fitted{SumCosts{Unit: "cycles", Word: 1.38, PlaneWord: 1.64, ExtraPlane: 0.17, Fma: 2.01, Load: 4.44, Position: 1.16, Step: 4.87, Dot: 8.73, Byte: 0.12, FarByte: 2, Unpack: 1.35, UnpackByte: 1.22, Level: 3.42}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-r52, taken for cortex-a53, without caches"}
 	case "rpi4": // estimates are off by a factor of at most 1.76
-		return Fitted{SumCosts{Unit: "cycles", Word: 0.402, PlaneWord: 0.537, ExtraPlane: 0.0923, ShortWord: 0.403, DenseWord: 0.427, HalfWord: 0.229, ByteWord: 0.122, Piece: 0.56, NarrowPiece: 0.468, Whole: 7.57, ShortLevel: 0.081, ShortPlane: 0.445, LongPlane: 0.642, Fma: 0.603, Load: 0.345, Position: 0.932, Step: 1.16, Dot: 1.64, Unpack: 0.828, UnpackByte: 0.623, Level: 0.583}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-a72, without caches"}
+		return Fitted{SumCosts{Unit: "cycles", Word: 0.401, PlaneWord: 0.537, ExtraPlane: 0.0923, ShortWord: 0.403, DenseWord: 0.419, HalfWord: 0.229, ByteWord: 0.122, Piece: 0.517, NarrowPiece: 0.439, Whole: 8.09, ShortLevel: 0.0795, ShortPlane: 0.439, LongPlane: 0.644, Fma: 0.603, Load: 0.344, Position: 0.932, Step: 1.16, Dot: 1.64, Unpack: 0.828, UnpackByte: 0.622, Level: 0.582}, "2026-11-26", "estimated by LLVM 22.1.8's model of cortex-a72, without caches"}
 	case "rpi5": // estimates are off by a factor of at most 1.38
-		return Fitted{SumCosts{Unit: "cycles", Word: 0.401, PlaneWord: 0.405, ExtraPlane: 0.197, ShortWord: 0.407, DenseWord: 0.417, HalfWord: 0.222, ByteWord: 0.114, Piece: 0.564, NarrowPiece: 0.499, Whole: 6.7, ShortLevel: 0.0904, ShortPlane: 0.415, LongPlane: 0.529, Fma: 0.209, Load: 0.313, Position: 0.843, Step: 1.15, Dot: 0.538, Byte: 0.0213, Unpack: 0.859, UnpackByte: 0.316, Level: 0.415}, "2026-11-26", "estimated by LLVM 22.1.8's model of neoverse-n1, taken for cortex-a76, without caches"}
+		return Fitted{SumCosts{Unit: "cycles", Word: 0.4, PlaneWord: 0.406, ExtraPlane: 0.197, ShortWord: 0.407, DenseWord: 0.41, HalfWord: 0.222, ByteWord: 0.113, Piece: 0.53, NarrowPiece: 0.467, Whole: 7.12, ShortLevel: 0.0883, ShortPlane: 0.409, LongPlane: 0.533, Fma: 0.211, Load: 0.312, Position: 0.844, Step: 1.15, Dot: 0.542, Byte: 0.0214, Unpack: 0.859, UnpackByte: 0.313, Level: 0.408}, "2026-11-26", "estimated by LLVM 22.1.8's model of neoverse-n1, taken for cortex-a76, without caches"}
 	case "x86-64": // estimates are off by a factor of at most 1.20
 		return Fitted{SumCosts{Unit: "cycles", Word: 1.11, PlaneWord: 1.4, ExtraPlane: 0.0139, Fma: 17.3, Load: 0.05, Position: 0.1, Step: 0.25, Dot: 216, Byte: 0.0299, FarByte: 0.1, Unpack: 0.291, UnpackByte: 0.3, Level: 0.381}, "2026-11-22", "AMD EPYC of 4.15 GHz (Zen 5), one thread"}
 	case "x86-64-v3": // estimates are off by a factor of at most 1.26
@@ -34,29 +34,29 @@ func FittedTo(name string) Fitted {
 func LookupsFittedTo(name string, channels int, halves bool) (LookupTimes, bool) {
 	switch (lookups{name, channels, halves}) {
 	case lookups{"jetson-tx2", 4, false}: // 1.68
-		return LookupTimes{Lookup: 0.11, Widen: 0.0971, Sum: 0.168, Table: 1.69, Plane: 1.64, Level: 0.12}, true
-	case lookups{"jetson-tx2", 4, true}: // 1.16
-		return LookupTimes{Lookup: 0.0873, Widen: 0.215, Sum: 0.226, Table: 2.19, Plane: 0.825, Level: 0.11}, true
+		return LookupTimes{Lookup: 0.111, Widen: 0.0853, Sum: 0.173, Table: 1.31, Plane: 1.72, Level: 0.119}, true
+	case lookups{"jetson-tx2", 4, true}: // 1.15
+		return LookupTimes{Lookup: 0.0885, Widen: 0.22, Sum: 0.231, Table: 1.69, Plane: 0.946, Level: 0.111}, true
 	case lookups{"pixel1", 4, false}: // 1.46
-		return LookupTimes{Lookup: 0.0711, Widen: 0.129, Sum: 0.00615, Plane: 1.92, Level: 0.0976}, true
+		return LookupTimes{Lookup: 0.0711, Widen: 0.129, Sum: 0.00607, Plane: 1.92, Level: 0.0975}, true
 	case lookups{"pixel1", 4, true}: // 1.19
 		return LookupTimes{Lookup: 0.0704, Widen: 0.187, Sum: 0.237, Table: 2.05, Plane: 0.315, Level: 0.107}, true
-	case lookups{"rpi3", 4, false}: // 1.66
-		return LookupTimes{Lookup: 0.167, Widen: 0.2, Sum: 0.0521, Plane: 4.44, Level: 0.152}, true
+	case lookups{"rpi3", 4, false}: // 1.65
+		return LookupTimes{Lookup: 0.166, Widen: 0.22, Sum: 0.0775, Plane: 4.26, Level: 0.152}, true
 	case lookups{"rpi3", 4, true}: // 1.15
 		return LookupTimes{Lookup: 0.116, Widen: 0.401, Sum: 0.34, Table: 2.48, Plane: 2.78, Level: 0.117}, true
-	case lookups{"rpi3-armv7", 4, false}: // 1.70
-		return LookupTimes{Lookup: 0.2, Widen: 0.935, Sum: 0.225, Table: 1.02, Plane: 6.34, Level: 0.305}, true
+	case lookups{"rpi3-armv7", 4, false}: // 1.69
+		return LookupTimes{Lookup: 0.198, Widen: 0.944, Sum: 0.264, Table: 2.04, Plane: 6.03, Level: 0.315}, true
 	case lookups{"rpi4", 4, false}: // 1.69
-		return LookupTimes{Lookup: 0.111, Widen: 0.0849, Sum: 0.157, Table: 1.19, Plane: 1.74, Level: 0.127}, true
+		return LookupTimes{Lookup: 0.111, Widen: 0.0848, Sum: 0.183, Table: 1.28, Plane: 1.67, Level: 0.126}, true
 	case lookups{"rpi4", 4, true}: // 1.16
 		return LookupTimes{Lookup: 0.0883, Widen: 0.226, Sum: 0.233, Table: 1.54, Plane: 0.975, Level: 0.111}, true
-	case lookups{"rpi5", 4, false}: // 1.85
-		return LookupTimes{Lookup: 0.08, Widen: 0.0187, Sum: 0.0807, Plane: 2.61, Level: 0.16}, true
-	case lookups{"rpi5", 5, false}: // 1.62
-		return LookupTimes{Lookup: 0.071, Widen: 0.186, Sum: 0.0234, Table: 1, Plane: 3.22, Level: 0.179}, true
+	case lookups{"rpi5", 4, false}: // 1.86
+		return LookupTimes{Lookup: 0.0795, Widen: 0.0293, Sum: 0.0578, Plane: 2.64, Level: 0.16}, true
+	case lookups{"rpi5", 5, false}: // 1.58
+		return LookupTimes{Lookup: 0.0697, Widen: 0.197, Sum: 0.0959, Table: 1.09, Plane: 3.07, Level: 0.174}, true
 	case lookups{"rpi5", 4, true}: // 1.22
-		return LookupTimes{Lookup: 0.0609, Widen: 0.197, Sum: 0.26, Table: 1.71, Plane: 0.86, Level: 0.113}, true
+		return LookupTimes{Lookup: 0.0609, Widen: 0.198, Sum: 0.26, Table: 1.71, Plane: 0.861, Level: 0.113}, true
 	}
 	return LookupTimes{}, false
 }

@@ -732,7 +732,11 @@ func layers() map[string]*ir.Func {
 	looked := func(arch string, in, out, k, planes int, by layout.Algorithm) *ir.Func {
 		a := &graph.FusedConv{KH: k, KW: k, SH: 1, SW: 1, In: in, Out: out, Pad: graph.Padding{Top: k / 2, Bottom: k / 2, Left: k / 2, Right: k / 2}}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
-		return testlayer.Integers(a, targets.Target{Arch: arch, Features: []string{"neon"}}, by, ir.Unipolar, planes, 1, 13, 13, ops.Slice{})
+		m := targets.Target{Arch: arch}
+		if arch != "" {
+			m.Features = []string{"neon"}
+		}
+		return testlayer.Integers(a, m, by, ir.Unipolar, planes, 1, 13, 13, ops.Slice{})
 	}
 	first := &graph.FusedConv{KH: 3, KW: 3, SH: 2, SW: 2, In: 3, Out: 64, Bias: make([]float32, 64)}
 	first.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
