@@ -61,7 +61,7 @@ func widened(t targets.Target, s Sum, r Row) float64 {
 
 // breakEven is the number of words for which widening costs less than counting bytes saves. Measured in 2026 on layers of
 // SqueezeNet, as instructions of three boards under qemu (ripc bench MODEL --target T --json). Where counts of bytes are
-// added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory, in order (1x1 layers of 32 to 128 channels on rpi3-armv7) less than by the instructions that were counted first. On a core
+// added up by dot products, words save most of it as well, the more so with few registers of filters; with 16 registers and planes, more sums go over memory, in order (1x1 layers of 32 to 128 channels) less than by the instructions that were counted first. On a core
 // that waits for its operands (estimated cycles of rpi3, go run ./examples/costs gap), tiles of bytes have too few words of a pixel to fill the time with.
 // Short sums (see targets.Target) make both cheaper, words more, but for those of planes: by estimated cycles of the same layers on rpi3, rpi4 and rpi5.
 // Where they are of windows, halves of bytes are added up before they are widened (Halves): by those of 3x3 layers of 64 channels on rpi5.

@@ -25,14 +25,14 @@ func TestWindowsSame(t *testing.T) {
 		h, w := intRange(rt, 1, 5, "h"), intRange(rt, 1, 40, "w")
 		a.Pad = padding(rt, a.KH, a.KW, h, w)
 		planes := intRange(rt, 1, 2, "planes")
-		by, most := layout.TableWindow, 9
-		if rapid.Bool().Draw(rt, "split") {
-			by, most = layout.TableWindowSplit, 18
+		by, most, bits := layout.TableWindow, 9, 3
+		if rapid.Bool().Draw(rt, "split") { // of one bit, and the same at borders
+			by, most, bits = layout.TableWindowSplit, 18, 1
 		}
 		a.In = intRange(rt, 1, max(1, most/(a.KH*a.KW*planes)), "in")
 		enc := encoding(rt)
-		a.Epilogue = graph.Epilogue{OutBits: intRange(rt, 1, 3, "bits"), OutEnc: enc, Shift: &graph.ShiftAdd{}}
-		if rapid.Bool().Draw(rt, "border") {
+		a.Epilogue = graph.Epilogue{OutBits: intRange(rt, 1, bits, "bits"), OutEnc: enc, Shift: &graph.ShiftAdd{}}
+		if bits > 1 && rapid.Bool().Draw(rt, "border") {
 			a.Epilogue.Border = []int32{1}
 			classed++
 		}
