@@ -11,11 +11,9 @@ import (
 type additions struct {
 	// opaque is an addition of 16 bytes that LLVM does not reassociate with others, and calls what it calls for that: assembly, or
 	// an intrinsic.
-	opaque   func(sum, count string) string
-	calls    []Declaration
-	pairwise string // an intrinsic that adds neighbours of two vectors
-	packed   int    // of that many bytes
-	load2    string // an intrinsic that loads two vectors at once, where LLVM does not see to it
+	opaque func(sum, count string) string
+	calls  []Declaration
+	load2  string // an intrinsic that loads two vectors at once, where LLVM does not see to it
 	// widening adds neighbours of a vector to one of numbers twice as wide.
 	declare []Declaration
 	widen   func(from, to string) string
@@ -35,8 +33,6 @@ func inAssembly(text string) func(sum, count string) string {
 // order by themselves want the fewest registers, which assembly that stays where it is sees to.
 func arm64Additions(inOrder bool) additions {
 	a := additions{
-		pairwise: "llvm.aarch64.neon.addp.v16i8",
-		packed:   16,
 		inMemory: arm64InMemory,
 		opaque:   inAssembly("add $0.16b, $0.16b, $2.16b"),
 		declare: []Declaration{
@@ -61,8 +57,6 @@ func arm64Additions(inOrder bool) additions {
 
 func armAdditions() additions {
 	return additions{
-		pairwise: "llvm.arm.neon.vpadd.v8i8",
-		packed:   8,
 		load2:    "llvm.arm.neon.vld1x2.v16i8.p0",
 		inMemory: armInMemory,
 		opaque:   inAssembly("vadd.i8 ${0:q}, ${0:q}, ${2:q}"),

@@ -92,8 +92,11 @@ func function(i isa.Instr, inOrder bool) Function {
 			return multiplyAdd(i)
 		}
 	case isa.PackCompare:
-		if a.pairwise != "" {
-			return packLE(name, a.packed, a.pairwise)
+		switch i.Arch {
+		case "aarch64":
+			return packLE(name)
+		case "arm":
+			return packShifted(name)
 		}
 	}
 	return written()[name]

@@ -89,7 +89,7 @@ func TestAssembly(t *testing.T) {
 		"armv7_clear_u16":             {"vmov.i32", "vst1.8"},
 		"armv7_vpadal_u16":            {"vpadal.u8"},
 		"armv7_vpadal_i32":            {"vpadal.u16"},
-		"armv7_pack_le_x32":           {"vcge.s32", "vpadd.i8"},
+		"armv7_pack_le_x32":           {"vcge.s32", "vsli.32", "vpadd.i32"},
 		"armv7_xor_vcnt_vpadal_x4":    {"veor", "vcnt.8", "vpaddl.u8", "vpadal.u16"},
 		"neon_xor_cnt_uadalp_x4":      {"eor\tv", "cnt\tv", "uaddlp\tv", "uadalp\tv"},
 		"neon_uadalp_u16_x16":         {"uadalp\tv", "ldp\tq", "stp\tq"},

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// packLE packs 32 comparisons into a word: bytes of all ones or zeros, one bit of each, and additions of neighbours
-// until a byte holds the bits of 8. LLVM takes the lanes out one by one on 32-bit Arm. lanes is the length of the vectors
-// that are added, pairwise the name of that addition.
-func packLE(name string, lanes int, pairwise string) Function {
+// packLE packs 32 comparisons into a word on 64-bit Arm: bytes of all ones or zeros, one bit of each, and additions of neighbours
+// until a byte holds the bits of 8.
+func packLE(name string) Function {
+	const lanes, pairwise = 16, "llvm.aarch64.neon.addp.v16i8"
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	vector := fmt.Sprintf("<%d x i8>", lanes)
@@ -34,6 +34,43 @@ func packLE(name string, lanes int, pairwise string) Function {
 	p("  ret void")
 	p("}")
 	return Function{[]Declaration{{vector, pairwise, vector + ", " + vector}}, b.String()}
+}
+
+// packShifted is packLE on 32-bit Arm, whose narrower registers take as many operations to narrow 32 comparisons as these: comparisons of four lanes each are shifted into those before
+// them (vsli), so that a lane has the bits of every fourth sum, four times over, of which a mask leaves its own.
+func packShifted(name string) Function {
+	const reg, half, insert, pairwise = "<4 x i32>", "<2 x i32>", "llvm.arm.neon.vshiftins.v4i32", "llvm.arm.neon.vpadd.v2i32"
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("define internal void @%s(ptr %%y, ptr %%acc, ptr %%t) alwaysinline {", name)
+	so := "" // what has the comparisons so far
+	for k := 7; k >= 0; k-- {
+		p("  %%a%d = getelementptr inbounds i32, ptr %%acc, i32 %d", k, 4*k)
+		p("  %%b%d = getelementptr inbounds i32, ptr %%t, i32 %d", k, 4*k)
+		p("  %%sum%[1]d = load %[2]s, ptr %%a%[1]d, align 4", k, reg)
+		p("  %%most%[1]d = load %[2]s, ptr %%b%[1]d, align 4", k, reg)
+		p("  %%le%[1]d = icmp sle %[2]s %%sum%[1]d, %%most%[1]d", k, reg)
+		p("  %%all%[1]d = sext <4 x i1> %%le%[1]d to %[2]s", k, reg)
+		if all := fmt.Sprintf("%%all%d", k); so == "" {
+			so = all
+		} else {
+			p("  %%v%[1]d = call %[2]s @%[3]s(%[2]s %[4]s, %[2]s %[5]s, %[2]s splat (i32 4))", k, reg, insert, all, so)
+			so = fmt.Sprintf("%%v%d", k)
+		}
+	}
+	p("  %%bits = and %s %%v0, <i32 %d, i32 %d, i32 %d, i32 %d>", reg, 0x11111111, 0x22222222, 0x44444444, -0x77777778)
+	for h, from := range []int{0, 2} {
+		p("  %%h%d = shufflevector %[2]s %%bits, %[2]s poison, %[3]s", h, reg, ShuffleRun(from, 2, 2))
+	}
+	p("  %%two = call %[1]s @%[2]s(%[1]s %%h0, %[1]s %%h1)", half, pairwise)
+	p("  %%one = call %[1]s @%[2]s(%[1]s %%two, %[1]s %%two)", half, pairwise)
+	p("  %%word = extractelement %s %%one, i32 0", half)
+	p("  %%old = load i32, ptr %%y, align 4")
+	p("  %%new = or i32 %%old, %%word")
+	p("  store i32 %%new, ptr %%y, align 4")
+	p("  ret void")
+	p("}")
+	return Function{[]Declaration{{reg, insert, reg + ", " + reg + ", " + reg}, {half, pairwise, half + ", " + half}}, b.String()}
 }
 
 // EachBit lists bytes of one bit each, the next one's behind the one before, for so many lanes.
