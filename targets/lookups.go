@@ -20,9 +20,9 @@ type LookupCosts struct {
 	Kept, Mean bool
 	// Loose is how many operations a look-up and its addition are in LLVM's order, where they are more than the two that they should be, for want of registers.
 	Loose float64
-	// Wide says that instructions that look up for several positions add what they find to sums of 16 bits (isa.LookUpRow): where 8 filters take a third of the operations of 16, and on 32-bit Arm, of
-	// which LLVM has no good order.
-	Wide bool
+	// Wide is how many look-ups by an instruction for several positions, which adds what they find to sums of 16 bits (isa.LookUpRow), take as long as one in LLVM's order; 0 where there are no such
+	// instructions. There are where 8 filters take a third of the operations of 16, and on 32-bit Arm, of which LLVM has no good order.
+	Wide float64
 }
 
 // lookups is what counts by table are of: channels that one looks up at once, for both halves of a row or for one position.
@@ -57,13 +57,15 @@ func (t Target) WithLookups(c LookupTimes) Target {
 func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 	switch {
 	case t.Arch == "arm" && t.BoundedLookups() && channels == 4 && !halves: // vtbl
-		return LookupCosts{Lanes: 16, Least: 8, Fewer: 1.2, One: 1.2, LookupTimes: LookupTimes{Lookup: 0.17, Widen: 0.6, Sum: 0.5, Table: 10, Plane: 8, Level: 0.3}, Stored: 8, Loose: 12, Wide: true}
+		return LookupCosts{Lanes: 16, Least: 8, Fewer: 1.2, One: 1.2, LookupTimes: LookupTimes{Lookup: 0.17, Widen: 0.6, Sum: 0.5, Table: 10, Plane: 8, Level: 0.3}, Stored: 8, Loose: 12, Wide: 4}
 	case t.Arch == "aarch64" && t.BoundedLookups() && (channels == 4 || t.MeasuredOn() == rpi5().Name && channels == 5): // a table of two registers costs nothing more on rpi5; of other cores that is not known (see RATIONALE)
 		c := LookupCosts{Lanes: 32, Least: 16, Fewer: 1.6, One: 4, LookupTimes: t.lookupsARM64(), Stored: 8, Kept: channels == 5}
 		if t.InOrder {
 			c.Fewer = 1.2
 		}
-		c.Wide = channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU)
+		if channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU) {
+			c.Wide = 1.4
+		}
 		switch {
 		case halves:
 			c.Least = c.Lanes

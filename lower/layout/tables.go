@@ -2,9 +2,11 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/graph"
 	"ripc/schedule/cost"
+	"ripc/targets"
 )
 
 // Tables is how the counts of a layer are looked up. A pixel's channels are cut into groups, and each group has a table: entry
@@ -13,7 +15,7 @@ import (
 type Tables struct {
 	Bits int // channels of a group
 	cost.Groups
-	Each int // tables that a filter looks up in: all that are used, or those of its group's channels
+	Each int // tables that a filter looks up in: all that are used, those of its group's channels, or all that there are (cost.Layer.LookedUp): in those of no channels filters look up what is no entry, which takes Bounded
 	Most int // what an entry, or a half of one, counts at most
 	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
 	// row read there. So a look-up is for two positions.
@@ -73,10 +75,10 @@ func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 	return ""
 }
 
-// newTables cuts the words of c, whose weights have one plane, into groups.
-func newTables(f *graph.FusedConv, c *Counts, bits int, halves bool) *Tables {
+// newTables cuts the words of c, whose weights have one plane, into groups, for target m. f is a layer over x.
+func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, bits int, halves bool, m targets.Target) *Tables {
 	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: halves}
-	t.Each = t.Used / f.GroupCount()
+	t.Bounded, t.Each = m.BoundedLookups(), Shape(f, x, m).LookedUp(m, bits, halves)
 	if halves { // all that half a byte holds
 		t.Most = MaxHalf
 	}
@@ -84,9 +86,9 @@ func newTables(f *graph.FusedConv, c *Counts, bits int, halves bool) *Tables {
 		return t
 	}
 	taps, groups := f.KH*f.KW, t.Each
-	t.Weights = make([]uint8, taps*groups*f.Out)
+	t.Weights = slices.Repeat([]uint8{uint8(t.Entries())}, taps*groups*f.Out) // no entry
 	for tap := range taps {
-		for g := range groups {
+		for g := range min(groups, t.Used) {
 			for o := range f.Out {
 				var chunk uint64
 				for w, first := 0, g/t.PerChunk*t.Chunk; w < min(t.Chunk, c.Words-first); w++ {

@@ -261,7 +261,7 @@ func (l *Layer) lookupCosts() targets.LookupCosts {
 }
 
 // wide says that an instruction that looks up for several positions adds to sums of 16 bits.
-func (l *Layer) wide() bool { return l.lookupCosts().Wide }
+func (l *Layer) wide() bool { return l.lookupCosts().Wide > 0 }
 
 // lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, for positions of both halves of rows on any, and in sums of 16 bits where
 // fewer filters are looked up for with less.

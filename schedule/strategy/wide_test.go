@@ -31,6 +31,10 @@ func TestWideRows(t *testing.T) {
 		{"rpi4", 64, 32, 3, 1, 1, 7, "neon_lookup16_wide_row_4x3x16x32_s1"},    // and of 3 positions
 		{"rpi4", 32, 64, 5, 1, 1, 9, "neon_lookup16_wide_row_3x5x8x32_s1"},
 		{"rpi4", 512, 64, 1, 1, 1, 14, "neon_lookup16_wide_row_2x1x16x64_s1"},
+		{"rpi4", 48, 64, 3, 1, 1, 14, "neon_lookup16_wide_row_2x3x16x64_s1"}, // four tables of no channels
+		{"rpi4", 20, 64, 3, 1, 1, 14, "neon_lookup16_x"},                     // three would be too many
+		{"rpi3-armv7", 20, 64, 3, 1, 1, 14, "armv7_lookup16_wide_row_4x3x8x32_s1"},
+		{"rpi3-armv7", 128, 64, 3, 2, 1, 14, "armv7_lookup16_wide_row_4x3x8x32_s2"},
 		{"rpi5", 128, 128, 3, 1, 1, 28, ""},
 		{"pixel1", 128, 128, 3, 1, 1, 28, ""},
 	} {
