@@ -88,7 +88,7 @@ func chainOf(f *ir.Func, loops []string) ([]string, error) {
 func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
 	a := ir.FindLoop(f.Body, outer)
 	if a.Kind == ir.Parallel || ir.FindLoop(a.Body, inner).Kind == ir.Parallel {
-		return nil, &ir.Error{Msg: "a parallel loop stays outermost", Help: "reorder before parallel"}
+		return nil, &ir.Error{Msg: "a parallel loop stays where it is", Help: "reorder before parallel"}
 	}
 	x, err := expose(a.Body, inner)
 	if err != nil {

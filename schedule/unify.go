@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -238,6 +239,7 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 			base = base.Plus(-1, u.toFunc(pi[d-lead]))
 			n = param.Shape[d-lead]
 		}
+		base.Terms = slices.DeleteFunc(slices.Clone(base.Terms), u.isZero)
 		win.Idx[d] = base.Expr()
 		for _, l := range u.loops {
 			if uses(win.Idx[d], func(v string) bool { return v == l }) {
@@ -276,4 +278,14 @@ func describe(s ir.Stmt) string {
 		return fmt.Sprintf("%d statements", len(s.Stmts))
 	}
 	return "a comment"
+}
+
+// isZero reports whether t is of a loop of one iteration, which the call takes the place of, whatever it is multiplied by.
+func (u *unifier) isZero(t arith.Term) bool {
+	v, ok := t.Atom.(*ir.Var)
+	if !ok || !slices.Contains(slices.Collect(maps.Values(u.loops)), v.Name) {
+		return false
+	}
+	iv, ok := u.sc.Ranges[v.Name]
+	return ok && iv.Lo == 0 && iv.Hi == 0
 }

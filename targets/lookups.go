@@ -57,11 +57,11 @@ func (t Target) WithLookups(c LookupTimes) Target {
 func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 	switch {
 	case t.Arch == "arm" && t.BoundedLookups() && channels == 4 && !halves: // vtbl
-		return LookupCosts{Lanes: 16, Least: 8, Fewer: 1.2, One: 1.2, LookupTimes: LookupTimes{Lookup: 0.17, Widen: 0.6, Sum: 0.5, Table: 10, Plane: 8, Level: 0.3}, Stored: 8, Loose: 12, Wide: 4}
+		return LookupCosts{Lanes: 16, Least: 8, Fewer: 1.2, One: 30, LookupTimes: LookupTimes{Lookup: 0.17, Widen: 0.6, Sum: 0.5, Table: 10, Plane: 8, Level: 0.3}, Stored: 8, Loose: 17, Wide: 4}
 	case t.Arch == "aarch64" && t.BoundedLookups() && (channels == 4 || t.MeasuredOn() == rpi5().Name && channels == 5): // a table of two registers costs nothing more on rpi5; of other cores that is not known (see RATIONALE)
 		c := LookupCosts{Lanes: 32, Least: 16, Fewer: 1.6, One: 4, LookupTimes: t.lookupsARM64(), Stored: 8, Kept: channels == 5}
 		if t.InOrder {
-			c.Fewer = 1.2
+			c.Fewer = 1.3
 		}
 		if channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU) {
 			c.Wide = 1.4

@@ -87,7 +87,7 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return "its channels fill words"
 	case w == Dense && !c.narrow() && taps == 1 && !grouped:
 		return "its windows are single pixels"
-	case w == Dense && (c.pieces(f) > maxPieces || !grouped && c.pieces(f) > maxPieces/2):
+	case w == Dense && (c.pieces(f) > maxPieces || (!grouped || f.Pool != nil) && c.pieces(f) > fewPieces):
 		return tooMuchCode
 	case (w == Lanes || w == DenseLanes) && !grouped:
 		return "it has no groups"
@@ -152,8 +152,12 @@ func (c Counted) pieces(f *graph.FusedConv) int {
 	return n
 }
 
-// maxPieces bounds the pieces of dense words, each of which has its own code; half of it those of layers without groups, which whole words of pixels give the sums of as well.
-const maxPieces = 256
+// maxPieces bounds the pieces of dense words, each of which has its own code; fewPieces those of layers without groups, which whole words of pixels give the sums of as well, and with a pool, whose
+// windows are written out.
+const (
+	maxPieces = 192
+	fewPieces = 128
+)
 
 // maxSources bounds the words that one of Lanes is made of, which have code of their own for each length of vectors: of layers that words of pixels or
 // floats give the sums of as well, and for less.

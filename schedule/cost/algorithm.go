@@ -300,8 +300,10 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	}
 	each, lanes := kind.Lookup+kind.Widen*widened, l.sameTables(kind.Lanes)
 	switch {
-	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean, kind.Loose > 0 && !l.wide(groups, int64(bits)) && !l.inByte(groups, int64(bits)): // no instruction fits
+	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean: // no instruction fits
 		each = kind.One
+	case kind.Loose > 0 && !l.wide(groups, int64(bits)) && !l.inByte(groups, int64(bits)): // none for several positions
+		each = kind.Loose / float64(t.VectorBits/8)
 	case kind.Loose > 0 && l.inByte(groups, int64(bits)): // which need no widening, in LLVM's order
 		each = 2 * kind.Lookup
 	case lanes < kind.Lanes:
@@ -327,7 +329,8 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 // wide reports whether instructions look up runs of groups of so many channels for several positions, and add to sums of 16 bits (isa.LookUpRow).
 func (l Layer) wide(groups, bits int64) bool {
 	whole := groups%8 == 0 || groups == 4 && l.Channels*max(1, l.Groups) <= 4*bits // the tables of a word are made together
-	return whole && l.Cols > 1 && !l.Pooled && !l.Mean && !l.inByte(groups, bits)
+	const filters = 32 // at least
+	return whole && l.sameTables(filters) == filters && l.Cols > 1 && !l.Pooled && !l.Mean && !l.inByte(groups, bits)
 }
 
 // WideRun is how many groups such an instruction takes at most, a power of two.

@@ -280,7 +280,7 @@ func (l *Layer) lookUpRows() []isa.Instr {
 		if l.halves() || l.wide() {
 			apart = l.sumType() != i.Type
 		}
-		reads := step == max(1, i.Stride) || step == 2 && l.wide() && i.Positions == 1
+		reads := step == max(1, i.Stride) || l.wide() && i.Positions == 1 // a single position has no step
 		holds := i.Func.Params[1].Range
 		if !holds.Any() && holds.To < most {
 			return true

@@ -34,6 +34,9 @@ func TestWideRows(t *testing.T) {
 		{"rpi4", 48, 64, 3, 1, 1, 14, "neon_lookup16_wide_row_2x3x16x64_s1"}, // four tables of no channels
 		{"rpi4", 20, 64, 3, 1, 1, 14, "neon_lookup16_x"},                     // three would be too many
 		{"rpi3-armv7", 20, 64, 3, 1, 1, 14, "armv7_lookup16_wide_row_4x3x8x32_s1"},
+		{"rpi4", 128, 256, 3, 2, 1, 13, "neon_lookup16_wide_row_1x3x16x64_s1"}, // what is left over of a row
+		{"rpi3-armv7", 256, 512, 1, 2, 1, 7, "armv7_lookup16_wide_row_3x1x8x32_s2"},
+		{"rpi3-armv7", 128, 128, 3, 3, 1, 9, ""}, // no instruction has steps of 3
 		{"rpi3-armv7", 128, 64, 3, 2, 1, 14, "armv7_lookup16_wide_row_4x3x8x32_s2"},
 		{"rpi5", 128, 128, 3, 1, 1, 28, ""},
 		{"pixel1", 128, 128, 3, 1, 1, 28, ""},

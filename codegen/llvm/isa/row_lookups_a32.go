@@ -11,7 +11,7 @@ import (
 // Rows of look-ups of 32-bit Arm have half the registers, of which sums of bytes take up to eight. vtbl looks 8 filters up in a table of two registers of 8 bytes, and what two of them find is one register to be
 // added. LLVM's model of the R52, which it has in the place of the A53, begins two operations a cycle: two vtbl, or an addition, which takes both halves of the vector unit, or one of these beside
 // a load of 8 bytes. So a register of filters takes two and a quarter cycles at four positions of two; loads stand between the others, as many as are needed until the next. Behind each tap the bytes
-// are added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each addition.
+// are added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each addition. vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16 entries have.
 
 // The registers of a row of look-ups, as many of each kind; the sums come behind them, and all of them widen sums.
 const (

@@ -90,7 +90,6 @@ func x86Texts() map[string]Function {
   ret void
 }
 `},
-		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
 		// A comparison of a whole register, whose mask is two words: LLVM keeps the halves apart, each of which takes a comparison, a move of a mask and, the second, one out of the register.
 		"avx512_pack_lt_u8_x64": {nil, `define internal void @avx512_pack_lt_u8_x64(ptr %y, ptr %acc, ptr %t) alwaysinline {
   %sums = load <64 x i8>, ptr %acc, align 1
@@ -101,6 +100,7 @@ func x86Texts() map[string]Function {
   ret void
 }
 `},
+		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
 		"avx512_pack_le_x32": {nil, `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
   %as = load <32 x i32>, ptr %acc, align 4
   %ts = load <32 x i32>, ptr %t, align 4

@@ -3,7 +3,6 @@
 package rows
 
 import (
-	"cmp"
 	"debug/elf"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ type scheduling uint8
 const (
 	usual scheduling = iota
 	// fewestRegisters: with 16 vector registers, LLVM's own order of a tile's instructions spills, and so does the order of the
-	// text ("source"). Bottom-up with the fewest registers ("burr") does not.
+	// text ("source"). Bottom-up with the fewest registers ("burr") does not. Where it has a pipeline, LLVM orders by that afterwards.
 	fewestRegisters
 	// asWritten: there is no pipeline to schedule for, and doing it all the same costs registers.
 	asWritten
@@ -70,18 +69,18 @@ type arch struct {
 	class      elf.Class
 	flags      uint32
 
-	disabled map[string][]string // by CPU: what it implies that machines lack, or that no kernel uses
+	disabled map[string][]string // by the CPU that LLVM is told: what it implies that machines lack, or that no kernel uses
+	implied  map[string][]string // by it: what machines have that it does not imply, and no kernel asks for
 	tuning   []tuning
 	order    func(cpu string) scheduling
 	models   map[string]model // by CPU
-	// ordered are CPUs, by CPU, by whose pipeline LLVM puts instructions in order, since it has none of that one.
-	ordered map[string]string
 }
 
-// model is Row.Model and Row.ModelInOrder.
+// model is Row.Model and Row.ModelInOrder. LLVM is told to compile for it where it orders, as for want of one of the CPU itself.
 type model struct {
 	name    string
 	inOrder bool
+	orders  bool
 }
 
 // tuning are features of LLVM that steer instruction selection and need nothing from the machine, for targets that have a
@@ -117,22 +116,23 @@ func archs() []arch {
 				return bottomUp
 			},
 			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model, as it has for the A72.
-			models: map[string]model{"cortex-a53": {"cortex-a53", true}, "cortex-a57": {"cortex-a57", false}, "cortex-a72": {"cortex-a72", false},
-				"cortex-a76": {"neoverse-n1", false}, "kryo": {"kryo", false}},
+			models: map[string]model{"cortex-a53": {"cortex-a53", true, false}, "cortex-a57": {"cortex-a57", false, false}, "cortex-a72": {"cortex-a72", false, false},
+				"cortex-a76": {"neoverse-n1", false, false}, "kryo": {"kryo", false, false}},
 		},
 		{
 			name: "arm", backend: "ARM", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: 65536, commentMark: "@",
 			machine: elf.EM_ARM, class: elf.ELFCLASS32, flags: 0x05000000, // EABI version 5
 			disabled: map[string][]string{
-				"cortex-a53": {"v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
+				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
 				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
 			order: func(string) scheduling { return fewestRegisters },
 			// In its 32-bit part LLVM has no model of the A53, but of the R52, which also issues two instructions in order and adds in
 			// vectors of 64 bits twice a cycle. It has none that is like the A7.
-			models: map[string]model{"cortex-a53": {"cortex-r52", true}},
-			// SqueezeNet takes 30 % fewer cycles by that model in its order than in none.
-			ordered: map[string]string{"cortex-a53": "cortex-r52"},
+			// By that model SqueezeNet takes 30 % fewer cycles in its order than in none; no board has been measured.
+			models: map[string]model{"cortex-a53": {"cortex-r52", true, true}},
+			// Objects say what machines they are for, and those for real-time ones are not linked with others.
+			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
 	}
 }
@@ -141,11 +141,19 @@ func archs() []arch {
 func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
-			return Row{Backend: a.backend, Triple: a.triple, CPU: cmp.Or(a.ordered[t.CPU], t.CPU), Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
+			return Row{Backend: a.backend, Triple: a.triple, CPU: a.cpu(t), Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
 				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, AsmVariant: a.asmVariant, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder, scheduling: a.order(t.CPU)}, true
 		}
 	}
 	return Row{CPU: t.CPU}, false
+}
+
+// cpu is the CPU that LLVM compiles for.
+func (a arch) cpu(t targets.Target) string {
+	if m := a.models[t.CPU]; m.orders {
+		return m.name
+	}
+	return t.CPU
 }
 
 func (a arch) attrs(t targets.Target) string {
@@ -160,7 +168,10 @@ func (a arch) attrs(t targets.Target) string {
 			}
 		}
 	}
-	for _, f := range a.disabled[t.CPU] {
+	for _, f := range a.implied[a.cpu(t)] {
+		parts = append(parts, "+"+f)
+	}
+	for _, f := range a.disabled[a.cpu(t)] {
 		if !slices.Contains(t.Features, f) {
 			parts = append(parts, "-"+f)
 		}
