@@ -329,7 +329,7 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 // wide reports whether instructions look up runs of groups of so many channels for several positions, and add to sums of 16 bits (isa.LookUpRow).
 func (l Layer) wide(groups, bits int64) bool {
 	whole := groups%8 == 0 || groups == 4 && l.Channels*max(1, l.Groups) <= 4*bits // the tables of a word are made together
-	const filters = 32 // at least
+	const filters = 32                                                             // at least
 	return whole && l.sameTables(filters) == filters && l.Cols > 1 && !l.Pooled && !l.Mean && !l.inByte(groups, bits)
 }
 
