@@ -107,3 +107,12 @@ func (a *FusedConv) Sums(o int) (lo, hi int64) {
 	}
 	return lo, hi
 }
+
+// GCD is the greatest common divisor of magnitudes, the Step of integers that are multiples of both; that of 0 and a is a.
+func GCD(a, b int64) int64 {
+	a, b = max(a, -a), max(b, -b)
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

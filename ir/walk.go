@@ -225,6 +225,18 @@ func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 	})
 }
 
+// FindAlloc finds the alloc of the buffer called name, nil if there is none.
+func FindAlloc(s Stmt, name string) *Alloc {
+	var out *Alloc
+	Walk(s, func(t Stmt) bool {
+		if a, ok := t.(*Alloc); ok && a.Buf.Name == name {
+			out = a
+		}
+		return out == nil
+	})
+	return out
+}
+
 // FindLoop finds the loop called name, nil if there is none.
 func FindLoop(s Stmt, name string) *For {
 	var out *For

@@ -271,11 +271,11 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 		m := int64(q) * int64(x.Max)
 		if padded {
 			s.lo[o], s.hi[o] = s.lo[o]+min(p, m, 0), s.hi[o]+max(p, m, 0)
-			s.step[o] = gcd(s.step[o], p)
+			s.step[o] = graph.GCD(s.step[o], p)
 		} else {
 			s.lo[o], s.hi[o] = s.lo[o]+min(p, m), s.hi[o]+max(p, m)
 		}
-		s.step[o] = gcd(s.step[o], int64(q)*int64(x.Step))
+		s.step[o] = graph.GCD(s.step[o], int64(q)*int64(x.Step))
 	}
 	for o := range outs {
 		s.step[o] = max(1, s.step[o])
@@ -287,13 +287,4 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 		}
 	}
 	return s
-}
-
-// gcd is the greatest common divisor of magnitudes; that of 0 and a is a.
-func gcd(a, b int64) int64 {
-	a, b = max(a, -a), max(b, -b)
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

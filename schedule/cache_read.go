@@ -28,7 +28,7 @@ func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if findAlloc(f.Body, buffer) != nil && !c.readWhole() {
+	if ir.FindAlloc(f.Body, buffer) != nil && !c.readWhole() {
 		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s may have elements without a value, which loop %%%s does not read and a copy would", buffer, loop), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
 	}
 	if as := deps.Accesses(c.loop.Body)[buffer]; deps.Written(as) {

@@ -33,7 +33,7 @@ func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	body := c.body()
 	out := []ir.Stmt{body}
 	if !c.setFirst(body) {
-		if findAlloc(f.Body, buffer) != nil {
+		if ir.FindAlloc(f.Body, buffer) != nil {
 			return nil, &ir.Error{
 				Msg:  fmt.Sprintf("loop %%%s does not set all of its part of %%%s with = before it uses it, and what an alloc holds cannot be copied", loop, buffer),
 				Help: fmt.Sprintf("choose a loop around the one that sets %%%s", buffer),

@@ -120,7 +120,7 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &move{f: f, sc: deps.ScopeOf(f.Body), alloc: findAlloc(f.Body, buffer), loop: l}
+	m := &move{f: f, sc: deps.ScopeOf(f.Body), alloc: ir.FindAlloc(f.Body, buffer), loop: l}
 	if m.alloc == nil {
 		return nil, noAlloc(f, buffer)
 	}
@@ -175,7 +175,7 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 			continue
 		}
 		c := otherWrite(touched, buffer)
-		if a := findAlloc(f.Body, c); a == nil || i > target || otherWrite(touched, c) != "" {
+		if a := ir.FindAlloc(f.Body, c); a == nil || i > target || otherWrite(touched, c) != "" {
 			return refuse("%%%s is read outside loop %%%s, where %%%s is written", buffer, loop, c)
 		}
 		m.pull = c
@@ -185,7 +185,7 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 		return refuse("nothing in loop %%%s reads %%%s", loop, buffer)
 	}
 	for _, r := range slices.Sorted(maps.Keys(deps.Accesses(m.producers...))) {
-		if a := findAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
+		if a := ir.FindAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
 			return refuse("the nest that writes %%%s reads %%%s, whose scope does not reach loop %%%s", buffer, r, loop)
 		}
 	}
@@ -298,7 +298,7 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 	if isVar && len(a.Terms) == 1 && a.Terms[0].Coef == 1 {
 		l = ir.FindLoop(producer, v.Name)
 	}
-	if ok := m.matchUnits(producer, d, a); ok {
+	if m.matchUnits(producer, d, a) {
 		return nil
 	}
 	if l == nil && len(m.region[d].base.Terms) == 0 { // each iteration reads the same part: what lies beyond it may stay

@@ -20,7 +20,7 @@ import (
 // It is refused if the buffer is no alloc, unless it is filled by one nest of loops with one "=" whose indices are loops
 // of their own, if that reads something that is written later in the scope, and if a call takes the buffer.
 func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
-	alloc := findAlloc(f.Body, buffer)
+	alloc := ir.FindAlloc(f.Body, buffer)
 	if alloc == nil {
 		return nil, noAlloc(f, buffer)
 	}

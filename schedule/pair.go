@@ -40,7 +40,7 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	r := deps.ScopeOf(f.Body).Ranges
 	var pk *Pack
 	var st *ir.Store
-	if alloc := findAlloc(f.Body, buffer); alloc != nil {
+	if alloc := ir.FindAlloc(f.Body, buffer); alloc != nil {
 		var err error
 		if st, err = solePlainStore(f, alloc, dim); err != nil {
 			return nil, nil, err

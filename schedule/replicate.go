@@ -28,7 +28,7 @@ func Replicate(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	alloc := findAlloc(f.Body, buffer)
+	alloc := ir.FindAlloc(f.Body, buffer)
 	inside := deps.Accesses(l.Body)[buffer]
 	switch {
 	case alloc == nil:

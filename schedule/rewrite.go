@@ -174,17 +174,6 @@ func without(s ir.Stmt, drop []ir.Stmt) ir.Stmt {
 	return s
 }
 
-func findAlloc(s ir.Stmt, name string) *ir.Alloc {
-	var out *ir.Alloc
-	ir.Walk(s, func(t ir.Stmt) bool {
-		if a, ok := t.(*ir.Alloc); ok && a.Buf.Name == name {
-			out = a
-		}
-		return out == nil
-	})
-	return out
-}
-
 func noAlloc(f *ir.Func, buffer string) error {
 	var names []string
 	ir.Walk(f.Body, func(t ir.Stmt) bool {

@@ -63,7 +63,7 @@ func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 		if t.InOrder {
 			c.Fewer = 1.3
 		}
-		if channels == 4 && !halves && (t.CPU == rpi4().CPU || t.CPU == jetsonTX2().CPU) {
+		if channels == 4 && !halves && t.likeA72() {
 			c.Wide = 1.4
 		}
 		switch {

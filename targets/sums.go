@@ -306,7 +306,10 @@ func sumsX86(t Target) SumCosts {
 }
 
 // SinglePositions says that t adds up several planes of narrow words best for one position at a time (cost.SinglePosition), as the A72 does by estimate, and the A57.
-func (t Target) SinglePositions() bool {
+func (t Target) SinglePositions() bool { return t.likeA72() }
+
+// likeA72 says that t is a Cortex-A72 or an A57, of which LLVM has one model.
+func (t Target) likeA72() bool {
 	on := t.MeasuredOn()
 	return on == rpi4().Name || on == jetsonTX2().Name
 }

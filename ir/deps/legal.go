@@ -184,7 +184,7 @@ func (c *checker) alike(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 			Help: fmt.Sprintf("compute_at %s at a loop of its consumer", b),
 		}
 	}
-	scope := scopeOf(c.f.Body, b)
+	scope := ir.FindAlloc(c.f.Body, b).Body
 	for _, a := range touched(without(scope, func(*ir.For) bool { return true })) {
 		if a.Store == nil || a.Store.Op != ir.Assign {
 			return nil, refuse("read outside of parallel loops")
@@ -216,18 +216,6 @@ func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
 		}
 		return s
 	}, nil)
-}
-
-// scopeOf is where the alloc called buf is known.
-func scopeOf(s ir.Stmt, buf string) ir.Stmt {
-	var body ir.Stmt
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buf {
-			body = a.Body
-		}
-		return body == nil
-	})
-	return body
 }
 
 // Independent refuses loop l of f unless its iterations may be carried out in any order: no two touch an element that

@@ -171,7 +171,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
 		c.Tables = newTables(f, &x, c.Counts, row.group, row.halves, t)
 	case row.windows:
-		c.Counts = newCounts(f, &x, windowWords, t)
+		c.Counts = newCounts(f, &x, windowWords(), t)
 		if row.split {
 			c.Split = newSplitLevels(f, &x)
 		} else {

@@ -29,7 +29,7 @@ func tableWindow() algorithm {
 }
 
 // windowWords are what the bits of windows lie in: those that a table of them is for fit one word.
-var windowWords = Counted{Dense, WordBits}
+func windowWords() Counted { return Counted{Dense, WordBits} }
 
 // A table of windows is bounded in bytes, by what second caches have room for beside the tensors, and by positions: of a table of many more windows than these, nearly nothing is ever read.
 const (
@@ -140,7 +140,7 @@ func windowBits(f *graph.FusedConv, x *graph.Value, o int, outside []bool) (zero
 			if outside != nil && outside[i/f.In] {
 				w = 0
 			}
-			_, bit := windowWords.place(f, i/f.In, i%f.In)
+			_, bit := windowWords().place(f, i/f.In, i%f.In)
 			each[n*products+bit] = w * int64(x.Integer(1<<n)-x.Integer(0))
 			if n == 0 {
 				zero += w * int64(x.Integer(0))
@@ -207,10 +207,10 @@ func windowTable(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Wind
 func windowsCost(f *graph.FusedConv, x *graph.Value, t targets.Target, bytes int) cost.WindowTable {
 	w := cost.WindowTable{Bytes: int64(bytes), Vectors: int64(f.Epilogue.OutBits * ceilDiv(Words(f.Out)*WordBits, max(WordBits, t.VectorBits)))}
 	if !OnePixel(f) {
-		w.Pieces = int64(windowWords.pieces(f))
+		w.Pieces = int64(windowWords().pieces(f))
 	}
 	switch {
-	case windowWords.Columns(f): // words of columns, for each row of the output
+	case windowWords().Columns(f): // words of columns, for each row of the output
 		oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
 		w.Copied = int64(x.Shape[0] * oh * ow * f.SW)
 	case f.Pad.Any():

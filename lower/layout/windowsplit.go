@@ -86,7 +86,7 @@ func newSplitLevels(f *graph.FusedConv, x *graph.Value) *SplitLevels {
 		unit, steps := int64(0), int64(0) // second is from steps of unit
 		least, most := second[0], second[0]
 		for _, v := range each[s.Bits[0]:] {
-			unit = gcd(unit, max(v, -v))
+			unit = graph.GCD(unit, v)
 			least, most = least+min(v, 0), most+max(v, 0)
 		}
 		if unit > 0 {
@@ -123,11 +123,4 @@ func splitTable(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Windo
 	w := windowsCost(f, x, t, s.bytes(f))
 	w.Planes = int64(s.Planes)
 	return w
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

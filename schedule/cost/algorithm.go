@@ -292,9 +292,10 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	made, groups := int64(g.Chunks*g.PerChunk), int64(l.LookedUp(t, bits, halves))
 	length, run := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
 	widened := math.Ceil(float64(groups)/float64(run)) / float64(max(1, groups)) // times that bytes are added to sums, for each look-up
+	wide, inByte := l.wide(groups, int64(bits)), l.inByte(groups, int64(bits))
 	switch {
-	case kind.Wide > 0 && l.wide(groups, int64(bits)): // or as often as an instruction reads and writes its sums
-		widened = 1 / float64(min(WideRun, groups&-groups))
+	case kind.Wide > 0 && wide: // or as often as an instruction reads and writes its sums
+		widened = 1 / float64(min(wideRun, groups&-groups))
 	case run < length:
 		widened *= float64(run) / float64(length) // for the taps of a row together
 	}
@@ -302,10 +303,10 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 	switch {
 	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean: // no instruction fits
 		each = kind.One
-	case kind.Loose > 0 && !l.wide(groups, int64(bits)) && !l.inByte(groups, int64(bits)): // none for several positions
-		each = kind.Loose / float64(t.VectorBits/8)
-	case kind.Loose > 0 && l.inByte(groups, int64(bits)): // which need no widening, in LLVM's order
+	case kind.Loose > 0 && inByte: // which need no widening, in LLVM's order
 		each = 2 * kind.Lookup
+	case kind.Loose > 0 && !wide: // none for several positions
+		each = kind.Loose / float64(t.VectorBits/8)
 	case lanes < kind.Lanes:
 		each *= kind.Fewer * float64(max(1, t.VectorBits/8/lanes))
 	}
@@ -328,13 +329,13 @@ func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
 
 // wide reports whether instructions look up runs of groups of so many channels for several positions, and add to sums of 16 bits (isa.LookUpRow).
 func (l Layer) wide(groups, bits int64) bool {
-	whole := groups%8 == 0 || groups == 4 && l.Channels*max(1, l.Groups) <= 4*bits // the tables of a word are made together
 	const filters = 32                                                             // at least
+	whole := groups%8 == 0 || groups == 4 && l.Channels*max(1, l.Groups) <= 4*bits // the tables of a word are made together
 	return whole && l.sameTables(filters) == filters && l.Cols > 1 && !l.Pooled && !l.Mean && !l.inByte(groups, bits)
 }
 
-// WideRun is how many groups such an instruction takes at most, a power of two.
-const WideRun = 16
+// wideRun is how many groups such an instruction takes at most, a power of two.
+const wideRun = 16
 
 // inByte reports whether a byte holds what so many groups of channels count at all taps.
 func (l Layer) inByte(groups, bits int64) bool {

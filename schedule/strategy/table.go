@@ -27,6 +27,10 @@ const (
 // or, where all sums of a block of filters are kept in registers,
 //
 //	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > blocks of filters > [rows of taps > runs > taps > groups of a run > positions] glue, pack
+//
+// Where the tables of a row do not stay in the first cache, a mean has those of a run, of which each thread looks up for its own filters:
+//
+//	rows m.h > runs > [tables] blocks of filters (parallel) > groups of the run > positions; blocks of words m.q.o (parallel) > glue, mean
 func tables() Strategy {
 	return Strategy{
 		Name: "table", Text: "look up the counts of groups of channels in tables that filters and windows share",
@@ -37,10 +41,6 @@ func tables() Strategy {
 	}
 }
 
-// Where the tables of a row do not stay in the first cache, a mean has those of a run, of which each thread looks up for its own filters:
-//
-//	rows m.h > runs > [tables] blocks of filters (parallel) > groups of the run > positions; blocks of words m.q.o (parallel) > glue, mean
-//
 // tableBuilder writes the schedule of tables.
 type tableBuilder struct {
 	*builder
@@ -301,13 +301,12 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		k := slices.IndexFunc(rows, func(i isa.Instr) bool {
 			return i.Groups == b.v[run] && i.Lanes == b.v[filters] && i.Positions == b.extent(loops[ir.Col])
 		})
-		groups := groups
-		if k >= 0 && rows[k].Taps > 1 {
-			groups = loops[ir.TapCol]
-		}
 		if k < 0 {
 			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run], b.v[filters], b.extent(loops[ir.Col]))
 			break
+		}
+		if rows[k].Taps > 1 {
+			groups = loops[ir.TapCol]
 		}
 		b.must("tensorize %s %s", groups, rows[k].Func.Name)
 	case i != nil && i.Halves:
@@ -319,7 +318,7 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 }
 
 // whole says that an instruction adds to sums of 16 bits by itself.
-func (b *tableBuilder) whole() bool { return b.v[ordered] == 1 && (b.halves() || b.wide()) }
+func (b *tableBuilder) whole() bool { return b.v[ordered] == 1 && b.rowsWiden() }
 
 // apartByBlocks says that the sums of a block of filters lie together, as an instruction has them.
 func (b *tableBuilder) apartByBlocks() bool {

@@ -263,11 +263,14 @@ func (l *Layer) lookupCosts() targets.LookupCosts {
 // wide says that an instruction that looks up for several positions adds to sums of 16 bits.
 func (l *Layer) wide() bool { return l.lookupCosts().Wide > 0 }
 
+// rowsWiden says that the instructions of lookUpRows add to sums of 16 bits by themselves.
+func (l *Layer) rowsWiden() bool { return l.halves() || l.wide() }
+
 // lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, for positions of both halves of rows on any, and in sums of 16 bits where
 // fewer filters are looked up for with less.
 // A single position, or a half of one, has no loop that an instruction could take.
 func (l *Layer) lookUpRows() []isa.Instr {
-	if !l.Target.InOrder && !l.halves() && !l.wide() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() {
+	if !l.Target.InOrder && !l.rowsWiden() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() {
 		return nil
 	}
 	step, taps, most := l.stepOf(ir.Col), 0, l.mostFound()
@@ -277,15 +280,13 @@ func (l *Layer) lookUpRows() []isa.Instr {
 	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
 		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)    // the sums of a block are parts of wider ones, position by position
 		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
-		if l.halves() || l.wide() {
+		if l.rowsWiden() {
 			apart = l.sumType() != i.Type
 		}
 		reads := step == max(1, i.Stride) || l.wide() && i.Positions == 1 // a single position has no step
 		holds := i.Func.Params[1].Range
-		if !holds.Any() && holds.To < most {
-			return true
-		}
-		return !l.looksUp(i) || i.Taps != taps || !reads || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
+		less := !holds.Any() && holds.To < most
+		return !l.looksUp(i) || less || i.Taps != taps || !reads || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
 }
 

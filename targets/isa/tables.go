@@ -71,8 +71,9 @@ func arm64Tables() []Instr {
 	for _, n := range []int{32, 64} {
 		for positions := 1; positions <= 4; positions++ {
 			for _, groups := range []int{8, 12, 16} {
-				f := lookUpRow(fmt.Sprintf("neon_lookup%d_row_%dx%dx%d", entries, positions, groups, n), positions, groups, n, entries)
-				is = append(is, Instr{Func: f, Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U8, Bounded: true})
+				i := Instr{Meaning: LookUpRow, Arch: "aarch64", Needs: neon, Lanes: n, Words: entries, Positions: positions, Groups: groups, Type: ir.U8, Bounded: true}
+				i.Func = lookUpRow(fmt.Sprintf("neon_lookup%d_row_%dx%dx%d", entries, positions, groups, n), i, ir.Range{})
+				is = append(is, i)
 			}
 		}
 	}
@@ -215,7 +216,7 @@ func (r wideRows) list() []Instr {
 			for _, taps := range []int{1, 3, 5} {
 				for stride := 1; stride <= min(2, positions); stride++ { // of one position there is none
 					i := Instr{Meaning: LookUpRow, Arch: r.arch, Needs: []string{"neon"}, Lanes: r.filters, Words: r.entries, Positions: positions, Taps: taps, Groups: groups, Stride: stride, Type: ir.U16, Bounded: true}
-					i.Func = lookUpWideRow(fmt.Sprintf("%s_wide_row_%dx%dx%dx%d_s%d", r.name, positions, taps, groups, r.filters, stride), i, r.most(groups))
+					i.Func = lookUpRow(fmt.Sprintf("%s_wide_row_%dx%dx%dx%d_s%d", r.name, positions, taps, groups, r.filters, stride), i, ir.Range{From: 0, To: r.most(groups)})
 					is = append(is, i)
 				}
 			}
@@ -224,12 +225,12 @@ func (r wideRows) list() []Instr {
 	return is
 }
 
-// lookUpWideRow is acc[p, l] += t[stride*p+k, g, w[k, g, l]] in 16 bits, for all taps k and groups g, of tables of numbers up to most; what is no entry gives 0.
-func lookUpWideRow(name string, i Instr, most int64) *ir.Func {
-	positions, stride, taps, groups, filters, entries := i.Positions, i.Stride, i.Taps, i.Groups, i.Lanes, i.Words
-	acc, t, w := out("acc", ir.U16, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
+// lookUpRow is what i means: acc[p, l] += t[stride*p+k, g, w[k, g, l]] in its type, for all taps k, if there are several, and groups g, of tables of such numbers; what is no entry gives 0.
+func lookUpRow(name string, i Instr, numbers ir.Range) *ir.Func {
+	positions, stride, taps, groups, filters, entries := i.Positions, max(1, i.Stride), max(1, i.Taps), i.Groups, i.Lanes, i.Words
+	acc, t, w := out("acc", i.Type, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
 	acc.Shape, t.Shape, w.Shape = []int{positions, filters}, []int{stride*(positions-1) + taps, groups, entries}, []int{taps, groups, filters}
-	t.Range = ir.Range{From: 0, To: most}
+	t.Range = numbers
 	p, k, g, l := ir.V("p"), ir.V("k"), ir.V("g"), ir.V("l")
 	var pixel ir.Expr = p
 	if stride > 1 {
@@ -243,17 +244,7 @@ func lookUpWideRow(name string, i Instr, most int64) *ir.Func {
 		loops, idx, w.Shape = loops[1:], idx[1:], w.Shape[1:]
 	}
 	found := bounded(entries, ir.At(w.Buffer, idx...), func(entry ir.Expr) ir.Expr { return ir.At(t.Buffer, pixel, g, entry) })
-	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: ir.CastTo(ir.U16, found)})}
-}
-
-// lookUpRow is acc[p, l] += t[p, g, w[g, l]] on bytes, for all groups g; what is no entry gives 0.
-func lookUpRow(name string, positions, groups, filters, entries int) *ir.Func {
-	acc, t, w := out("acc", ir.U8, 0), in("t", ir.U8, 0), in("w", ir.U8, 0)
-	acc.Shape, t.Shape, w.Shape = []int{positions, filters}, []int{positions, groups, entries}, []int{groups, filters}
-	p, g, l := ir.V("p"), ir.V("g"), ir.V("l")
-	found := bounded(entries, ir.At(w.Buffer, g, l), func(entry ir.Expr) ir.Expr { return ir.At(t.Buffer, p, g, entry) })
-	loops := []ir.Loop{{Var: "g", Extent: groups}, {Var: "p", Extent: positions}, {Var: "l", Extent: filters}}
-	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: found})}
+	return &ir.Func{Name: name, Params: []ir.Param{acc, t, w}, Body: ir.Nest(loops, &ir.Store{Buf: "acc", Idx: []ir.Expr{p, l}, Op: ir.AddTo, Val: ir.CastTo(i.Type, found)})}
 }
 
 // makeTables is t[j, e] = sum over planes n of 2^n * popcount(group j of x_n ^ e), groups being neighbouring channels of one word or of

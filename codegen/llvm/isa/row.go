@@ -1,7 +1,6 @@
 package isa
 
 import (
-	"fmt"
 	"slices"
 
 	"ripc/targets/isa"
@@ -69,6 +68,7 @@ type count struct {
 
 // rowCounting is a row that is being put in order.
 type rowCounting struct {
+	listing
 	core   rowCore
 	loader rowLoader
 	counts []count
@@ -88,8 +88,6 @@ type rowCounting struct {
 	ended   int
 	now     int
 	loading int // when the next load may begin
-
-	lines []string
 }
 
 // underWay is a count whose difference, or number of bits, is ready at some time.
@@ -150,10 +148,6 @@ func run(from, n int) []int {
 		out = append(out, from+k)
 	}
 	return out
-}
-
-func (r *rowCounting) line(format string, args ...any) {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
 // registers are those that are free, in the order in which they became so.

@@ -3,7 +3,6 @@ package isa
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/targets/isa"
 )
@@ -27,6 +26,7 @@ const (
 
 // halvesRow is a row that is being put in order.
 type halvesRow struct {
+	listing
 	i       isa.Instr
 	inOrder bool
 	ones    []count // of which the word is a table, and the sum that of bytes
@@ -43,7 +43,6 @@ type halvesRow struct {
 	still []wideSum        // bytes that are to be added to memory
 	wides []wideSum        // that are being added
 	busy  map[int]struct{} // registers of sums
-	lines []string
 }
 
 // endedSum is a sum of bytes that is complete from a cycle on.
@@ -89,10 +88,6 @@ func newHalvesRow(i isa.Instr, inOrder bool) *halvesRow {
 	}
 	r.reads = newRowReads(r.ones, registers{run(0, halvesWeights)}, registers{run(halvesWeights, halvesTables)}, 1, r.line)
 	return r
-}
-
-func (r *halvesRow) line(format string, args ...any) {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
 // order writes the lines.
@@ -250,10 +245,5 @@ func halvesLines(i isa.Instr, inOrder bool) []string {
 
 // lookUpHalvesRow is the function of isa.LookUpRow for both halves of a row.
 func lookUpHalvesRow(i isa.Instr, inOrder bool) Function {
-	clobbers := arm64Clobbers(halvesSums + 2*halvesBlock)
-	return Function{nil, fmt.Sprintf(`define internal void @%s(ptr %%acc, ptr %%t, ptr %%w) alwaysinline {
-  call void asm sideeffect "%s", "r,r,r,~{%s},~{memory}"(ptr %%acc, ptr %%t, ptr %%w) nounwind
-  ret void
-}
-`, i.Func.Name, strings.Join(halvesLines(i, inOrder), `\0A`), strings.Join(clobbers, "},~{"))}
+	return inMemory(i.Func.Name, halvesLines(i, inOrder), "void", "", arm64Clobbers(halvesSums+2*halvesBlock))
 }

@@ -20,6 +20,7 @@ const (
 
 // lookUpRow is a row that is being put in order.
 type lookUpRow struct {
+	listing
 	ones  []count // of which the word is a table: sum += word[weights]
 	sums  int
 	reads *rowReads
@@ -29,8 +30,6 @@ type lookUpRow struct {
 	under       []lookUpUnderWay // oldest first
 	begun, done int
 	now         int
-
-	lines []string
 }
 
 type lookUpUnderWay struct{ sum, register, ready int }
@@ -80,10 +79,6 @@ func (r *lookUpRow) order() {
 			r.begin(odd)
 		}
 	}
-}
-
-func (r *lookUpRow) line(format string, args ...any) {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
 // add adds the oldest that was found.

@@ -3,7 +3,6 @@ package isa
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/targets/isa"
 )
@@ -33,6 +32,7 @@ const (
 
 // armLookUpRow is a row that is being put in order.
 type armLookUpRow struct {
+	listing
 	i       isa.Instr
 	ones    []count // of which the word is a table
 	set     map[int]bool
@@ -42,7 +42,6 @@ type armLookUpRow struct {
 	at      map[rowLoad]int     // the register
 	half    string              // the second half of a load that has begun, of register halfOf
 	halfOf  int
-	lines   []string
 }
 
 // armLookUpLines is the assembly of i.
@@ -112,10 +111,6 @@ func (r *armLookUpRow) tap() {
 			between()
 		}
 	}
-}
-
-func (r *armLookUpRow) line(format string, args ...any) {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
 // load writes a half of the next load, if there is a register for it.
@@ -209,9 +204,6 @@ func armLookUps(i isa.Instr) Function {
 	for _, k := range run(0, armLookUpSums+i.Positions*i.Lanes/16) {
 		clobbers = append(clobbers, fmt.Sprint("q", k))
 	}
-	return Function{nil, fmt.Sprintf(`define internal void @%s(ptr %%acc, ptr %%t, ptr %%w) alwaysinline {
-  %%ends = call { ptr, ptr, i32 } asm sideeffect "%s", "=&r,=&r,=&r,r,r,r,~{%s},~{cc},~{memory}"(ptr %%acc, ptr %%t, ptr %%w) nounwind
-  ret void
-}
-`, i.Func.Name, strings.Join(armLookUpLines(i), `\0A`), strings.Join(clobbers, "},~{"))}
+	const result, written = "{ ptr, ptr, i32 }", "=&r,=&r,=&r," // armAtTables, armAtEntries and armTap
+	return inMemory(i.Func.Name, armLookUpLines(i), result, written, append(clobbers, "cc"))
 }

@@ -2,7 +2,6 @@ package isa
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
@@ -11,19 +10,7 @@ import (
 
 // TestArmLookUpLines follows what each register holds: each sum in memory gets what each group's table has for its filters at each tap, once.
 func TestArmLookUpLines(t *testing.T) {
-	rows := 0
-	for _, i := range isa.All() {
-		if i.Meaning != isa.LookUpRow || i.Arch != "arm" {
-			continue
-		}
-		rows++
-		if err := followArmLookUps(i, armLookUpLines(i)); err != nil {
-			t.Errorf("%s: %v", i.Func.Name, err)
-		}
-	}
-	if rows == 0 {
-		t.Error("there are no such instructions")
-	}
+	testWide(t, "arm", func(i isa.Instr) error { return followArmLookUps(i, armLookUpLines(i)) })
 }
 
 // followArmLookUps runs lines on names of values instead of values; registers are those of 8 bytes.
@@ -78,24 +65,5 @@ func followArmLookUps(i isa.Instr, lines []string) error {
 			return fmt.Errorf("%q is no instruction of a row, or reads what was not loaded", l)
 		}
 	}
-	want := map[int][]string{}
-	for p := range i.Positions {
-		for f := range i.Lanes / 4 {
-			at := 2 * (p*i.Lanes + 4*f)
-			want[at] = []string{fmt.Sprint("old", at)}
-			for k := range i.Taps {
-				for g := range i.Groups {
-					want[at] = append(want[at], fmt.Sprintf("t%d[w%d]", 16*((p*i.Stride+k)*i.Groups+g), (k*i.Groups+g)*i.Lanes+4*f&^4))
-				}
-			}
-		}
-	}
-	for k := range want {
-		slices.Sort(want[k])
-		slices.Sort(stored[k])
-	}
-	if !maps.EqualFunc(stored, want, slices.Equal) {
-		return fmt.Errorf("the sums are\n%v, want\n%v", stored, want)
-	}
-	return nil
+	return storedSums(i, 4, stored)
 }

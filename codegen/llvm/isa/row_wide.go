@@ -2,7 +2,6 @@ package isa
 
 import (
 	"fmt"
-	"strings"
 
 	"ripc/targets/isa"
 )
@@ -22,17 +21,13 @@ const (
 
 // wideRow is a row that is being written.
 type wideRow struct {
+	listing
 	i       isa.Instr
 	at      [2]string // the addresses of the tables and of the weights of a tap
 	tables  registers
 	loaded  map[[2]int]int // the first of two registers, of the tables of a pair of groups at a position
 	pending [][2]int       // such tables, in the order of their use
 	found   int            // look-ups so far
-	lines   []string
-}
-
-func (r *wideRow) line(format string, args ...any) {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
 // The registers of addresses, and of what counts taps.
@@ -137,9 +132,5 @@ func lookUpWideRow(i isa.Instr) Function {
 	for _, k := range []int{wideAtTables, wideAtWeights, wideTap} {
 		clobbers = append(clobbers, fmt.Sprint("x", k))
 	}
-	return Function{nil, fmt.Sprintf(`define internal void @%s(ptr %%acc, ptr %%t, ptr %%w) alwaysinline {
-  call void asm sideeffect "%s", "r,r,r,~{%s},~{cc},~{memory}"(ptr %%acc, ptr %%t, ptr %%w) nounwind
-  ret void
-}
-`, i.Func.Name, strings.Join(wideLines(i), `\0A`), strings.Join(clobbers, "},~{"))}
+	return inMemory(i.Func.Name, wideLines(i), "void", "", append(clobbers, "cc"))
 }

@@ -116,8 +116,8 @@ func archs() []arch {
 				return bottomUp
 			},
 			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model, as it has for the A72.
-			models: map[string]model{"cortex-a53": {"cortex-a53", true, false}, "cortex-a57": {"cortex-a57", false, false}, "cortex-a72": {"cortex-a72", false, false},
-				"cortex-a76": {"neoverse-n1", false, false}, "kryo": {"kryo", false, false}},
+			models: map[string]model{"cortex-a53": {name: "cortex-a53", inOrder: true}, "cortex-a57": {name: "cortex-a57"}, "cortex-a72": {name: "cortex-a72"},
+				"cortex-a76": {name: "neoverse-n1"}, "kryo": {name: "kryo"}},
 		},
 		{
 			name: "arm", backend: "ARM", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: 65536, commentMark: "@",
@@ -130,7 +130,7 @@ func archs() []arch {
 			// In its 32-bit part LLVM has no model of the A53, but of the R52, which also issues two instructions in order and adds in
 			// vectors of 64 bits twice a cycle. It has none that is like the A7.
 			// By that model SqueezeNet takes 30 % fewer cycles in its order than in none; no board has been measured.
-			models: map[string]model{"cortex-a53": {"cortex-r52", true, true}},
+			models: map[string]model{"cortex-a53": {name: "cortex-r52", inOrder: true, orders: true}},
 			// Objects say what machines they are for, and those for real-time ones are not linked with others.
 			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
