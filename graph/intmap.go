@@ -35,7 +35,7 @@ func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.
 	step := func(kind scalar.Kind, by float32) scalar.Step {
 		return scalar.Step{Kind: kind, A: slices.Repeat([]float32{by}, channels)}
 	}
-	if both.low <= both.high {
+	if both.low < both.high { // at its ends an interval rounds to the even neighbour, which may be another level
 		steps = []scalar.Step{step(scalar.Mul, both.middle())}
 	} else {
 		steps = []scalar.Step{step(scalar.Mul, above.middle()), step(scalar.PRelu, below.middle()/above.middle())}

@@ -44,3 +44,18 @@ func TestIntMapFormula(t *testing.T) {
 		}
 	})
 }
+
+// TestIntMapFormulaTouching: factors of both signs that have one number in common, at which 0.5 is rounded, are two.
+func TestIntMapFormulaTouching(t *testing.T) {
+	x := scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: 0.050048828125, Zero: 10}
+	y := &scalar.Quantizer{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: 1, Zero: 1}, Rounding: scalar.HalfEven}
+	a := IntMapOf(x, y, func(v float32) float32 {
+		if v < 0 {
+			return 0.01 * v
+		}
+		return v
+	})
+	if _, _, ok := a.Formula(x, 3); !ok {
+		t.Errorf("no formula for %v", a.Table)
+	}
+}
