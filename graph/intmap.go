@@ -35,18 +35,26 @@ func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.
 	step := func(kind scalar.Kind, by float32) scalar.Step {
 		return scalar.Step{Kind: kind, A: slices.Repeat([]float32{by}, channels)}
 	}
-	if both.low < both.high { // at its ends an interval rounds to the even neighbour, which may be another level
-		steps = []scalar.Step{step(scalar.Mul, both.middle())}
-	} else {
-		steps = []scalar.Step{step(scalar.Mul, above.middle()), step(scalar.PRelu, below.middle()/above.middle())}
-	}
 	q = &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
-	for l, to := range a.Table {
-		if q.Eval(scalar.Through(steps, float32(x.Integer(l)))) != to {
-			return nil, nil, false
+	// Both are tried, since a half that the only factor of both signs makes rounds to the even neighbour, which may be another level.
+	one := []scalar.Step{step(scalar.Mul, both.middle())}
+	two := []scalar.Step{step(scalar.Mul, above.middle()), step(scalar.PRelu, below.middle()/above.middle())}
+	for _, steps := range [][]scalar.Step{one, two} {
+		if a.is(steps, q, x) {
+			return steps, q, true
 		}
 	}
-	return steps, q, true
+	return nil, nil, false
+}
+
+// is tells whether steps on the integers of levels of type x, and q, make a's table.
+func (a *IntMapAttrs) is(steps []scalar.Step, q *scalar.Quantizer, x scalar.LevelType) bool {
+	for l, to := range a.Table {
+		if q.Eval(scalar.Through(steps, float32(x.Integer(l)))) != to {
+			return false
+		}
+	}
+	return true
 }
 
 // interval are the numbers from low to high.
