@@ -2,7 +2,6 @@ package compile_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,7 +12,6 @@ import (
 	"ripc/graph"
 	"ripc/internal/testlayer"
 	"ripc/ir"
-	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -45,7 +43,7 @@ func TestDefaultsFit(t *testing.T) {
 }
 
 // TestDefaultsCounted: where code by a default schedule is estimated to be less than it is, the back end's count decides: layers of floats over many channels of which
-// rows are written out, and positions whose windows have several planes.
+// rows are written out.
 func TestDefaultsCounted(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -53,24 +51,18 @@ func TestDefaultsCounted(t *testing.T) {
 	}
 	floats := &graph.FusedConv{KH: 7, KW: 7, SH: 1, SW: 1, In: 13, Out: 64, Pad: graph.Padding{Top: 3, Bottom: 3, Left: 3, Right: 3}}
 	floats.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
-	levels := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 2, Out: 96}
-	levels.Epilogue = graph.Epilogue{OutBits: 3, OutEnc: ir.Unipolar, Thresholds: slices.Repeat([][]int32{make([]int32, levels.Out)}, 7)}
-	for name, f := range map[string]*ir.Func{
-		"floats":  testlayer.Reals(floats, 1, 9, 28, ops.Slice{}),
-		"windows": testlayer.Integers(levels, target, layout.TableWindow, ir.Bipolar, 4, 2, 24, 28, ops.Slice{}),
-	} {
-		kernel := func(c strategy.Choice, err error) error {
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			_, err = compile.Kernel(t.Context(), f, c.Trace, target, compile.KernelOptions{Emit: []codegen.Kind{codegen.LL}})
-			return err
+	f := testlayer.Reals(floats, 1, 9, 28, ops.Slice{})
+	kernel := func(c strategy.Choice, err error) error {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if large := (*llvm.SizeError)(nil); !errors.As(kernel(strategy.Default(f, target)), &large) {
-			t.Errorf("%s: the code is not too large: the test shows nothing", name)
-		}
-		if err := kernel(compile.Default(f, target)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err = compile.Kernel(t.Context(), f, c.Trace, target, compile.KernelOptions{Emit: []codegen.Kind{codegen.LL}})
+		return err
+	}
+	if large := (*llvm.SizeError)(nil); !errors.As(kernel(strategy.Default(f, target)), &large) {
+		t.Error("the code is not too large: the test shows nothing")
+	}
+	if err := kernel(compile.Default(f, target)); err != nil {
+		t.Error(err)
 	}
 }

@@ -64,7 +64,7 @@ type origin struct {
 func (e *emitter) window(p place, hidden bool) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
 	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 {
-		return e.address(p)
+		return e.element(p.base, p.elem, p.at)
 	}
 	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.written(rest)), hidden}
 	from := e.origins[key]

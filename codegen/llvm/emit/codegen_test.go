@@ -160,3 +160,19 @@ func wantError(t *testing.T, f *ir.Func, want string) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
+
+// TestLedOnce wants the address that elements of a constant lead to once for all copies of a loop that read near it, and anew where the func writes what leads there.
+func TestLedOnce(t *testing.T) {
+	w, table, x, y := buf("w", ir.U8, 4), buf("table", ir.U8, 256, 64), buf("x", ir.U8, 4), buf("y", ir.U8, 4, 4, 16)
+	vj, vl := ir.V("j"), ir.V("l")
+	found := func(from ir.Buffer) ir.Stmt {
+		at := ir.CastTo(ir.I64, ir.At(from, vi))
+		return loop(ir.Unroll, "j", 4, loop(ir.Vectorize, "l", 16, set(y, ir.At(table, at, add(mul(vj, ir.Int(16)), vl)), vi, vj, vl)))
+	}
+	for from, loads := range map[*ir.Buffer]int{&w: 1, &x: 4} {
+		f := &ir.Func{Name: "led", Params: []ir.Param{in(w), in(table), out(x), out(y)}, Body: loop(ir.Serial, "i", 4, set(x, ir.Const(ir.U8, 3), vi), found(*from))}
+		if n := strings.Count(string(generate(t, f, target(t, "rpi4")).LL), "load i8"); n != loads {
+			t.Errorf("%s is loaded %d times, want %d", from.Name, n, loads)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
@@ -88,8 +90,28 @@ func (e *emitter) whole(a arith.Affine) arith.Affine {
 	return a
 }
 
-// address is where lane 0 of a place that is not scattered lies.
-func (e *emitter) address(p place) value.Value { return e.element(p.base, p.elem, p.at) }
+// address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that read a constant apart from where the same constants lead, such as counts in a table, look there once.
+func (e *emitter) address(p place) value.Value {
+	if e.led(p.at) {
+		return e.window(p, false)
+	}
+	return e.element(p.base, p.elem, p.at)
+}
+
+// led reports whether an index depends on elements of buffers, all of which are parameters that the func does not write.
+func (e *emitter) led(a arith.Affine) bool {
+	some, all := false, true
+	for _, t := range a.Terms {
+		ir.WalkExpr(t.Atom, func(x ir.Expr) bool {
+			if l, ok := x.(*ir.Load); ok {
+				some = true
+				all = all && slices.ContainsFunc(e.f.Params, func(p ir.Param) bool { return p.Name == l.Buf && !p.Out })
+			}
+			return all
+		})
+	}
+	return some && all
+}
 
 // addresses gives the address of lane k by k.
 func (e *emitter) addresses(p place) func(k int) value.Value {
