@@ -30,8 +30,10 @@ import (
 //	=> narrow_accumulate acc k u8 apart=32
 //	  ... %acc.u8[%o % 16 * 2 + %o / 16] += ...
 //
+// A type of the same width gives each iteration sums of its own, for registers.
+//
 // An empty name gives acc.u8 (buffer and type). It is refused unless all that the loop does with the buffer is "+=" of
-// integers outside of ifs, some store of which runs over its whole region; if the type is not narrower than the
+// integers outside of ifs, some store of which runs over its whole region; if the type is wider than the
 // buffer's; if blocks of N do not divide the last dimension into halves; and if interval analysis cannot show that every
 // summand and every sum of one iteration fits (the help then says how many iterations of which loop do).
 func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, name string) (*ir.Func, error) {
@@ -39,8 +41,8 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 	if err != nil {
 		return nil, err
 	}
-	if !t.IsInt() || !c.of.Type.IsInt() || t.Bits() >= c.of.Type.Bits() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not an integer type narrower than %s of %%%s", t, c.of.Type, buffer)}
+	if !t.IsInt() || !c.of.Type.IsInt() || t.Bits() > c.of.Type.Bits() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not an integer type that is no wider than %s of %%%s", t, c.of.Type, buffer)}
 	}
 	c.buf.Type = t
 	if err := c.onlySums(); err != nil {
