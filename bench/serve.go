@@ -28,7 +28,7 @@ func limitOf(l *describe.Layer) string {
 	switch l.Algorithm.Name {
 	case "popcount", "popcount_dense", "popcount_lanes", "popcount_dense_lanes", "popcount_dense8", "popcount_dense16":
 		return "bits"
-	case "table4", "table4_halves", "table5", "table6", "table_window", "table_window_split":
+	case "table4", "table4_halves", "table5", "table6", "table6_across", "table8_across", "table_window", "table_window_split":
 		return "table"
 	case "dot":
 		return "int8"

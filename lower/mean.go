@@ -12,7 +12,11 @@ import (
 // they come, and writes the mean alone.
 func (l *lowering) planMeans() {
 	l.means = meansOf(l.g, l.Index)
-	for _, n := range l.means {
+	for layer, n := range l.means {
+		if !l.choices[layer].Algorithm.Averages() { // as was asked for
+			delete(l.means, layer)
+			continue
+		}
 		l.done[n.Name] = true
 	}
 }

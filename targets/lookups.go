@@ -3,6 +3,9 @@ package targets
 // LookupTimes are what counts by table cost, in cycles: Lookup is for one filter and one group, Widen for adding the bytes of a filter's look-ups to its sum, Sum for each sum, which is kept
 // in memory; Table for a table and Plane for what each plane of the activations adds to that; Level what a comparison of the sums, which are of 8
 // or 16 bits, costs as a share of a SumCosts.Level.
+//
+// Across positions, Lookup is for the counts of a vector of positions or the bits of weights that find them, Widen for adding a vector of bytes to sums, Sum for each sum that is brought beside
+// those of the other filters, Table for a vector of an entry, and Plane for a vector of what each plane has of a group.
 type LookupTimes struct{ Lookup, Widen, Sum, Table, Plane, Level float64 }
 
 // LookupCosts are what there is to know of counts by table: their times, and how many filters, Lanes, an instruction looks up for at once; for fewer, down to Least, registers that are full cost
@@ -25,20 +28,29 @@ type LookupCosts struct {
 	Wide float64
 }
 
-// lookups is what counts by table are of: channels that one looks up at once, for both halves of a row or for one position.
+// Reach says which positions a look-up finds counts of.
+type Reach string
+
+const (
+	OnePosition Reach = ""
+	BothHalves  Reach = "halves" // one of each half of a row
+	Across      Reach = "across" // a vector of those of a block of rows
+)
+
+// lookups is what counts by table are of: channels that one looks up at once, for which positions.
 type lookups struct {
 	target   string
 	channels int
-	halves   bool
+	reach    Reach
 }
 
-// Lookups are the costs on t of counts by table, of groups of so many channels, or for both halves of a row at once: times that were fitted to measurements (schedule/cost/measured), if there
+// Lookups are the costs on t of counts by table, of groups of so many channels: times that were fitted to measurements (schedule/cost/measured), if there
 // are, or the first ones.
-func (t Target) Lookups(channels int, halves bool) LookupCosts {
-	c := t.firstLookups(channels, halves)
+func (t Target) Lookups(channels int, reach Reach) LookupCosts {
+	c := t.firstLookups(channels, reach)
 	if t.lookups != nil {
 		c.LookupTimes = *t.lookups
-	} else if fitted, ok := LookupsFittedTo(t.MeasuredOn(), channels, halves); ok {
+	} else if fitted, ok := LookupsFittedTo(t.MeasuredOn(), channels, reach); ok {
 		c.LookupTimes = fitted
 	}
 	return c
@@ -54,8 +66,11 @@ func (t Target) WithLookups(c LookupTimes) Target {
 // the fastest of at least 20 runs on one thread of an AMD EPYC (Zen 5) with t's features switched on, on 2026-11-22; those of 64-bit Arm are
 // round numbers near what is fitted for the cores of the boards; others are guessed, and
 // only say that one look-up after the other is dear.
-func (t Target) firstLookups(channels int, halves bool) LookupCosts {
+func (t Target) firstLookups(channels int, reach Reach) LookupCosts {
+	halves := reach == BothHalves
 	switch {
+	case reach == Across:
+		return LookupCosts{LookupTimes: t.lookupsAcross()}
 	case t.Arch == "arm" && t.BoundedLookups() && channels == 4 && !halves: // vtbl
 		return LookupCosts{Lanes: 16, Least: 8, Fewer: 1.2, One: 30, LookupTimes: LookupTimes{Lookup: 0.17, Widen: 0.6, Sum: 0.5, Table: 10, Plane: 8, Level: 0.3}, Stored: 8, Loose: 17, Wide: 4}
 	case t.Arch == "aarch64" && t.BoundedLookups() && (channels == 4 || t.MeasuredOn() == rpi5().Name && channels == 5): // a table of two registers costs nothing more on rpi5; of other cores that is not known (see RATIONALE)
@@ -86,8 +101,22 @@ func (t Target) firstLookups(channels int, halves bool) LookupCosts {
 }
 
 // FirstLookups are the times of Lookups before they are fitted, which they stay near to where measurements do not tell one from another.
-func (t Target) FirstLookups(channels int, halves bool) LookupTimes {
-	return t.firstLookups(channels, halves).LookupTimes
+func (t Target) FirstLookups(channels int, reach Reach) LookupTimes {
+	return t.firstLookups(channels, reach).LookupTimes
+}
+
+// lookupsAcross are cycles of the look-ups for a vector of positions. Those of x86-64 are of examples/convs as above, on 2026-11-26. In-order cores keep what they do: their models load a vector of 16 bytes
+// in a cycle, where an A53 takes two, and no board has been asked.
+func (t Target) lookupsAcross() LookupTimes {
+	switch {
+	case t.Arch == "x86_64" && t.VectorBits <= 128:
+		return LookupTimes{Lookup: 0.6, Widen: 1.8, Sum: 0.6, Table: 1.2, Plane: 3, Level: 0.2}
+	case t.Arch == "x86_64":
+		return LookupTimes{Lookup: 0.8, Widen: 2.4, Sum: 0.8, Table: 1.6, Plane: 4, Level: 0.2}
+	case t.Arch == "aarch64" && t.MeasuredOn() != rpi3().Name:
+		return LookupTimes{Lookup: 1, Widen: 2, Sum: 1, Table: 2, Plane: 5, Level: 0.2}
+	}
+	return LookupTimes{Lookup: 16, Widen: 24, Sum: 24, Table: 16, Plane: 60, Level: 0.4}
 }
 
 // lookupsARM64 are cycles of a filter's look-ups by tbl, for one position or two.

@@ -29,34 +29,50 @@ func FittedTo(name string) Fitted {
 	return Fitted{}
 }
 
-// LookupsFittedTo are the times that were fitted to the same measurements, of look-ups for so many channels, and for both halves of a row or one position; false if there are none.
+// LookupsFittedTo are the times that were fitted to the same measurements, of look-ups for so many channels; false if there are none.
 // Estimates are off by the factors behind.
-func LookupsFittedTo(name string, channels int, halves bool) (LookupTimes, bool) {
-	switch (lookups{name, channels, halves}) {
-	case lookups{"jetson-tx2", 4, false}: // 1.74
+func LookupsFittedTo(name string, channels int, reach Reach) (LookupTimes, bool) {
+	switch (lookups{name, channels, reach}) {
+	case lookups{"jetson-tx2", 4, ""}: // 1.74
 		return LookupTimes{Lookup: 0.104, Widen: 0.071, Sum: 0.189, Table: 1.42, Plane: 1.87, Level: 0.12}, true
-	case lookups{"jetson-tx2", 4, true}: // 1.15
+	case lookups{"jetson-tx2", 4, "halves"}: // 1.15
 		return LookupTimes{Lookup: 0.0885, Widen: 0.22, Sum: 0.231, Table: 1.69, Plane: 0.946, Level: 0.111}, true
-	case lookups{"pixel1", 4, false}: // 1.46
+	case lookups{"jetson-tx2", 6, "across"}: // 1.33
+		return LookupTimes{Lookup: 0.862, Widen: 2.46, Sum: 1.47, Table: 3.13, Plane: 6.02, Level: 0.234}, true
+	case lookups{"jetson-tx2", 8, "across"}: // 1.26
+		return LookupTimes{Lookup: 0.809, Widen: 2.67, Sum: 1.44, Table: 2.41, Plane: 5.38, Level: 0.248}, true
+	case lookups{"pixel1", 4, ""}: // 1.46
 		return LookupTimes{Lookup: 0.0711, Widen: 0.129, Sum: 0.00607, Plane: 1.92, Level: 0.0975}, true
-	case lookups{"pixel1", 4, true}: // 1.19
+	case lookups{"pixel1", 4, "halves"}: // 1.19
 		return LookupTimes{Lookup: 0.0704, Widen: 0.187, Sum: 0.237, Table: 2.05, Plane: 0.315, Level: 0.107}, true
-	case lookups{"rpi3", 4, false}: // 1.65
+	case lookups{"pixel1", 6, "across"}: // 1.11
+		return LookupTimes{Lookup: 0.664, Widen: 2.96, Sum: 1.19, Table: 2.29, Plane: 5.46, Level: 0.247}, true
+	case lookups{"pixel1", 8, "across"}: // 1.36
+		return LookupTimes{Lookup: 0.68, Widen: 2.75, Sum: 1.12, Table: 1.61, Plane: 6.32, Level: 0.258}, true
+	case lookups{"rpi3", 4, ""}: // 1.65
 		return LookupTimes{Lookup: 0.166, Widen: 0.22, Sum: 0.0775, Plane: 4.26, Level: 0.152}, true
-	case lookups{"rpi3", 4, true}: // 1.15
+	case lookups{"rpi3", 4, "halves"}: // 1.15
 		return LookupTimes{Lookup: 0.116, Widen: 0.401, Sum: 0.34, Table: 2.48, Plane: 2.78, Level: 0.117}, true
-	case lookups{"rpi3-armv7", 4, false}: // 1.67
+	case lookups{"rpi3-armv7", 4, ""}: // 1.67
 		return LookupTimes{Lookup: 0.194, Widen: 0.402, Sum: 0.782, Table: 7.96, Plane: 6.92, Level: 0.541}, true
-	case lookups{"rpi4", 4, false}: // 1.75
+	case lookups{"rpi4", 4, ""}: // 1.75
 		return LookupTimes{Lookup: 0.104, Widen: 0.0721, Sum: 0.198, Table: 1.4, Plane: 1.81, Level: 0.125}, true
-	case lookups{"rpi4", 4, true}: // 1.16
+	case lookups{"rpi4", 4, "halves"}: // 1.16
 		return LookupTimes{Lookup: 0.0883, Widen: 0.226, Sum: 0.233, Table: 1.54, Plane: 0.975, Level: 0.111}, true
-	case lookups{"rpi5", 4, false}: // 1.86
+	case lookups{"rpi4", 6, "across"}: // 1.34
+		return LookupTimes{Lookup: 0.884, Widen: 2.45, Sum: 1.45, Table: 3.15, Plane: 6.32, Level: 0.254}, true
+	case lookups{"rpi4", 8, "across"}: // 1.28
+		return LookupTimes{Lookup: 0.811, Widen: 2.68, Sum: 1.42, Table: 2.43, Plane: 5.59, Level: 0.288}, true
+	case lookups{"rpi5", 4, ""}: // 1.86
 		return LookupTimes{Lookup: 0.0795, Widen: 0.0293, Sum: 0.0578, Plane: 2.64, Level: 0.16}, true
-	case lookups{"rpi5", 5, false}: // 1.58
+	case lookups{"rpi5", 5, ""}: // 1.58
 		return LookupTimes{Lookup: 0.0697, Widen: 0.197, Sum: 0.0959, Table: 1.09, Plane: 3.07, Level: 0.174}, true
-	case lookups{"rpi5", 4, true}: // 1.22
+	case lookups{"rpi5", 4, "halves"}: // 1.22
 		return LookupTimes{Lookup: 0.0609, Widen: 0.198, Sum: 0.26, Table: 1.71, Plane: 0.861, Level: 0.113}, true
+	case lookups{"rpi5", 6, "across"}: // 1.48
+		return LookupTimes{Lookup: 0.866, Widen: 2.73, Sum: 1.56, Table: 2.94, Plane: 6.67, Level: 0.272}, true
+	case lookups{"rpi5", 8, "across"}: // 1.20
+		return LookupTimes{Lookup: 0.843, Widen: 2.16, Sum: 1.57, Table: 2.8, Plane: 5.73, Level: 0.256}, true
 	}
 	return LookupTimes{}, false
 }

@@ -43,13 +43,13 @@ func fit(_ context.Context, args []string) error {
 		}
 		fmt.Fprintf(&sums, "\tcase %q: // estimates are off by a factor of at most %.2f\n\t\treturn Fitted{SumCosts{Unit: %q, %s}, %q, %q}\n", s.Target, worst, s.Unit, fields(c), s.Date, s.Machine)
 		for _, by := range layout.Algorithms() {
-			channels, halves := by.LooksUp()
+			channels, reach := by.LooksUp()
 			times, worst, err := fittedLookups(s, t.WithSums(c), by)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.Target, err)
 			}
 			if worst > 0 {
-				fmt.Fprintf(&lookups, "\tcase lookups{%q, %d, %v}: // %.2f\n\t\treturn LookupTimes{%s}, true\n", s.Target, channels, halves, worst, fields(times))
+				fmt.Fprintf(&lookups, "\tcase lookups{%q, %d, %q}: // %.2f\n\t\treturn LookupTimes{%s}, true\n", s.Target, channels, reach, worst, fields(times))
 			}
 		}
 	}
@@ -64,10 +64,10 @@ func FittedTo(name string) Fitted {
 	return Fitted{}
 }
 
-// LookupsFittedTo are the times that were fitted to the same measurements, of look-ups for so many channels, and for both halves of a row or one position; false if there are none.
+// LookupsFittedTo are the times that were fitted to the same measurements, of look-ups for so many channels; false if there are none.
 // Estimates are off by the factors behind.
-func LookupsFittedTo(name string, channels int, halves bool) (LookupTimes, bool) {
-	switch (lookups{name, channels, halves}) {
+func LookupsFittedTo(name string, channels int, reach Reach) (LookupTimes, bool) {
+	switch (lookups{name, channels, reach}) {
 %s	}
 	return LookupTimes{}, false
 }
@@ -108,8 +108,8 @@ func fittedSums(s measured.Set, t targets.Target) (targets.SumCosts, float64, er
 
 // fittedLookups fits what looks up by an algorithm, where t's sums are fitted.
 func fittedLookups(s measured.Set, t targets.Target, by layout.Algorithm) (targets.LookupTimes, float64, error) {
-	channels, halves := by.LooksUp()
-	return fitted(s, t, t.FirstLookups(channels, halves), targets.Target.WithLookups, func(a layout.Algorithm) bool { return a == by && channels > 0 })
+	channels, reach := by.LooksUp()
+	return fitted(s, t, t.FirstLookups(channels, reach), targets.Target.WithLookups, func(a layout.Algorithm) bool { return a == by && channels > 0 })
 }
 
 // keep is what it costs, as a square of a relative error of all estimates, to move a constant to twice what it first was, or to nothing: so

@@ -113,7 +113,7 @@ func measureLayers(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		if t.ShortSums || t.Lookups(4, false).Wide > 0 {
+		if t.ShortSums || t.Lookups(4, targets.OnePosition).Wide > 0 {
 			s.Layers = append(s.Layers, fewBits()...)
 		}
 		for _, old := range all {

@@ -38,6 +38,9 @@ const (
 	Table4Halves
 	// TableWindowSplit looks up what two parts of a window add to the sums of all filters, as far as it takes to compare these with a threshold.
 	TableWindowSplit
+	// Table6Across and Table8Across look up what groups of 6 or 8 channels count at neighbouring positions at once.
+	Table6Across
+	Table8Across
 )
 
 // algorithm is what there is to know of one.
@@ -45,9 +48,9 @@ type algorithm struct {
 	name    string
 	counted Counted // of no bits where it counts no words
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
-	halves  bool    // for both halves of a row at once
-	windows bool    // it looks up levels of windows
-	split   bool    // in two tables
+	reach   targets.Reach
+	windows bool // it looks up levels of windows
+	split   bool // in two tables
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 	// cost is what it takes on a target that something is known of.
@@ -69,15 +72,17 @@ func algorithms() []algorithm {
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
 		}, cost: cost.Float},
 		Dot:             {name: "dot", lacks: lacksDots, cost: cost.Dot},
-		Table4:          tables(4, false),
-		Table6:          tables(6, false),
+		Table4:          tables(4, targets.OnePosition),
+		Table6:          tables(6, targets.OnePosition),
 		PopcountDense8:  dense(8),
 		PopcountDense16: dense(16),
-		Table5:          tables(5, false),
+		Table5:          tables(5, targets.OnePosition),
 		TableWindow:     tableWindow(),
-		Table4Halves:    tables(4, true),
+		Table4Halves:    tables(4, targets.BothHalves),
 
 		TableWindowSplit: tableWindowSplit(),
+		Table6Across:     tables(6, targets.Across),
+		Table8Across:     tables(8, targets.Across),
 	}
 }
 
@@ -89,22 +94,26 @@ func dense(bits int) algorithm {
 	return Counted{Dense, bits}.algorithm(func(t targets.Target, l cost.Layer) cost.Estimate { return cost.PopcountDense(t, l, bits) })
 }
 
-// tables looks up counts of groups of so many channels, for one position of the output or for one of each half of a row.
-func tables(bits int, halves bool) algorithm {
-	a := algorithm{
-		name: fmt.Sprintf("table%d", bits), group: bits, halves: halves,
-		lacks: func(f *graph.FusedConv, x *graph.Value) string { return lacksTables(f, x, bits) },
-		cost:  func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits, halves) },
+// tables looks up counts of groups of so many channels.
+func tables(bits int, reach targets.Reach) algorithm {
+	a := algorithm{name: fmt.Sprintf("table%d", bits), group: bits, reach: reach}
+	if reach != targets.OnePosition {
+		a.name += "_" + string(reach)
 	}
-	if halves {
-		a.name += "_halves"
-		a.lacks = func(f *graph.FusedConv, x *graph.Value) string {
-			if lacks := lacksTables(f, x, bits); lacks != "" {
-				return lacks
-			}
-			return lacksHalves(f, x, bits)
+	lacks := func(*graph.FusedConv, *graph.Value, int) string { return "" }
+	switch reach {
+	case targets.BothHalves:
+		lacks = lacksHalves
+	case targets.Across:
+		lacks = lacksAcross
+	}
+	a.lacks = func(f *graph.FusedConv, x *graph.Value) string {
+		if why := lacksTables(f, x, bits); why != "" {
+			return why
 		}
+		return lacks(f, x, bits)
 	}
+	a.cost = func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits, reach) }
 	return a
 }
 
@@ -133,11 +142,14 @@ func ParseAlgorithm(text string) (Algorithm, error) {
 	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
 }
 
-// LooksUp is of how many channels a looks up counts at once, 0 where it looks up none, and whether it does so for both halves of a row.
-func (a Algorithm) LooksUp() (channels int, halves bool) {
+// LooksUp is of how many channels a looks up counts at once, 0 where it looks up none, and of which positions.
+func (a Algorithm) LooksUp() (channels int, reach targets.Reach) {
 	of := algorithms()[a]
-	return of.group, of.halves
+	return of.group, of.reach
 }
+
+// Averages reports whether a stage by a can write the mean of all positions in the place of what it makes of the sums: not where blocks of rows are apart.
+func (a Algorithm) Averages() bool { return algorithms()[a].reach != targets.Across }
 
 // Cost is what the layer l costs by a on a target that something is known of.
 func (a Algorithm) Cost(t targets.Target, l cost.Layer) cost.Estimate {

@@ -64,6 +64,9 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target, mean bool) Cho
 		s.Mean, s.Filters = true, int64(Words(f.Out)*WordBits)
 	}
 	for _, a := range apply {
+		if mean && !a.Averages() {
+			continue
+		}
 		c := a.Cost(t, s)
 		best.Estimates = append(best.Estimates, Estimated{a, c})
 		if c < least {
@@ -109,12 +112,14 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		steps *= f.KW
 	}
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
+	dh, dw := f.Dilation()
 	filters := f.Out
 	if f.Epilogue.OutBits > 0 { // whole words are written, or a part of one
 		filters = Words(f.Out) * Block(f.Out)
 	}
 	l := cost.Layer{
 		Outputs: int64(x.Shape[0]) * int64(oh) * int64(ow), Rows: int64(oh), Cols: int64(ow), Filters: int64(filters),
+		SpanRows: int64((f.KH-1)*dh + 1), SpanCols: int64((f.KW-1)*dw + 1), Bordered: int64(min(f.Pad.Left, f.Pad.Right)),
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs: int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),

@@ -169,7 +169,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	switch row := algorithms()[by]; {
 	case row.group > 0:
 		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
-		c.Tables = newTables(f, &x, c.Counts, row.group, row.halves, t)
+		c.Tables = newTables(f, &x, c.Counts, row, t)
 	case row.windows:
 		c.Counts = newCounts(f, &x, windowWords(), t)
 		if row.split {

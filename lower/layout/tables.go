@@ -20,13 +20,26 @@ type Tables struct {
 	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
 	// row read there. So a look-up is for two positions.
 	Halves bool
+	// Across is how positions are cut into blocks where entries have the counts of all positions of one, side by side; nil where they have those of one position.
+	Across *cost.Across
 	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
 	// instruction looks up in this way (isa.LookUp).
 	Bounded bool
 	// Weights [KH, KW, Each, Out] are the entries to look up: those of a group are the bits of one weight each, the first
 	// channel's lowest.
 	Weights []uint8
+	// Words [words, Each, Out] are those of Across in their place, TapsPerWord in a word, that of tap k from bit TapBit(k) on.
+	Words []uint32
 }
+
+// TapsPerWord is how many taps a word of Tables.Words has.
+const TapsPerWord = cost.TapsPerWord
+
+// TapBit is the lowest bit of tap k in its word: where no byte begins, so that LLVM loads the word for all of its taps, and not a byte for each.
+func TapBit(k int) int { return 1 + tapBits*(k%TapsPerWord) }
+
+// tapBits is how far taps are apart in a word.
+const tapBits = 10
 
 // Entries is the number of entries of a table.
 func (t *Tables) Entries() int { return 1 << t.Bits }
@@ -75,11 +88,30 @@ func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 	return ""
 }
 
+// lacksAcross says why counts cannot be looked up for all positions of blocks of rows at once, where they can be for one position; "" if they can.
+func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
+	switch {
+	case f.GroupCount() > 1:
+		return "its filters are of groups of channels"
+	case f.SH > 1 || f.SW > 1:
+		return "neighbouring positions read pixels that are no neighbours"
+	case f.Pool != nil:
+		return "windows of its pool may lie in two blocks of rows"
+	}
+	return ""
+}
+
 // newTables cuts the words of c, whose weights have one plane, into groups, for target m. f is a layer over x.
-func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, bits int, halves bool, m targets.Target) *Tables {
-	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: halves}
-	t.Bounded, t.Each = m.BoundedLookups(), Shape(f, x, m).LookedUp(m, bits, halves)
-	if halves { // all that half a byte holds
+func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, by algorithm, m targets.Target) *Tables {
+	bits := by.group
+	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: by.reach == targets.BothHalves}
+	if by.reach == targets.Across {
+		a := cost.AcrossOf(m, Shape(f, x, m), bits)
+		t.Each, t.Across = t.Used, &a
+	} else {
+		t.Bounded, t.Each = m.BoundedLookups(), Shape(f, x, m).LookedUp(m, bits, by.reach)
+	}
+	if t.Halves { // all that half a byte holds
 		t.Most = MaxHalf
 	}
 	if c.Weights == nil {
@@ -97,6 +129,14 @@ func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, bits int, halves b
 				t.Weights[(tap*groups+g)*f.Out+o] = uint8(chunk >> (g % t.PerChunk * bits) & (1<<bits - 1))
 			}
 		}
+	}
+	if t.Across != nil {
+		t.Words = make([]uint32, ceilDiv(taps, TapsPerWord)*groups*f.Out)
+		for i, entry := range t.Weights {
+			tap, at := i/(groups*f.Out), i%(groups*f.Out)
+			t.Words[tap/TapsPerWord*groups*f.Out+at] |= uint32(entry) << TapBit(tap)
+		}
+		t.Weights = nil
 	}
 	return t
 }

@@ -75,8 +75,11 @@ func (c *conv) name() string {
 		return fmt.Sprintf("tconv2d_a%dw%dw%d_%s", c.Counts.Planes, c.Split.Bits[0], c.Split.Bits[1], size)
 	case c.Tables != nil:
 		halves := ""
-		if c.Tables.Halves {
+		switch {
+		case c.Tables.Halves:
 			halves = "h"
+		case c.Tables.Across != nil:
+			halves = "x"
 		}
 		return fmt.Sprintf("tconv2d_a%dt%d%s_%s", c.Counts.Planes, c.Tables.Bits, halves, size)
 	case c.Counts != nil && c.Counts.Counted.Window != layout.Pixels:
@@ -154,11 +157,15 @@ func (c *conv) output(x ir.Buffer, slice Slice) ir.Buffer {
 		return c.splitLevels(x, slice)
 	}
 	w := c.weights()
-	x = c.input(x)
-	if c.Tables != nil {
-		x = c.tables(x)
+	var acc ir.Buffer
+	switch {
+	case c.Tables != nil && c.Tables.Across != nil:
+		acc = c.across(x, w)
+	case c.Tables != nil:
+		acc = c.lookUps(c.tables(c.input(x)), w)
+	default:
+		acc = c.accumulate(c.input(x), w)
 	}
-	acc := c.accumulate(x, w)
 	if c.Pool != nil {
 		acc = c.pool(acc)
 	}
@@ -169,6 +176,8 @@ func (c *conv) output(x ir.Buffer, slice Slice) ir.Buffer {
 func (c *conv) weights() ir.Buffer {
 	k := c.Counts
 	switch {
+	case c.Tables != nil && c.Tables.Across != nil:
+		return constant(c, "wt", ir.U32, c.Tables.Words, 0, (c.KH*c.KW+layout.TapsPerWord-1)/layout.TapsPerWord, c.Tables.Each)
 	case c.Tables != nil:
 		return constant(c, "wt", ir.U8, c.Tables.Weights, 0, c.KH, c.KW, c.Tables.Each)
 	case c.Dots != nil:
@@ -326,7 +335,11 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 // raw is the accumulator at a position, corrected where padding stands for exact zeros.
 func (c *conv) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	var p ir.Expr = ir.At(acc, b, h, w, o)
-	if c.Tables != nil && c.Tables.Halves {
+	switch t := c.Tables; {
+	case t == nil:
+	case t.Across != nil:
+		p = c.sumAcross(acc, b, h, w, o)
+	case t.Halves:
 		p = ir.At(acc, b, h, ir.Bin(ir.Mod, w, ir.Int(c.half())), ir.Bin(ir.Div, w, ir.Int(c.half())), o)
 	}
 	k := c.Line()

@@ -12,9 +12,6 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	if c.Dots != nil {
 		return c.dots(x, wt)
 	}
-	if c.Tables != nil {
-		return c.lookUps(x, wt)
-	}
 	k, t := c.Counts, c.sumType()
 	acc := buf("acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
@@ -79,7 +76,7 @@ func (c *conv) sumType() ir.Type {
 		most = c.Counts.Most
 	}
 	switch {
-	case most < math.MaxUint8:
+	case most < math.MaxUint8 && (c.Tables == nil || c.Tables.Across == nil): // across positions bytes are in registers, and what they are added to is wider
 		return ir.U8
 	case most < math.MaxUint16:
 		return ir.U16

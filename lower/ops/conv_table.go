@@ -43,31 +43,44 @@ func (c *conv) half() int { return (c.ow + 1) / 2 }
 
 // entry is what group i[4] of chunk i[3] of pixel i[:3] of x counts against the bits of entry i[5].
 func (c *conv) entry(x ir.Buffer, i []ir.Expr) ir.Expr {
-	t, chunk := c.Tables, ir.U32
-	if t.Chunk > 1 {
-		chunk = ir.U64
-	}
-	first := mul(ir.CastTo(chunk, i[4]), ir.Const(chunk, int64(t.Bits)))
+	return c.differing(i[5], func(n int) ir.Expr {
+		return c.group(i[4], i[3], func(k ir.Expr) ir.Expr { return ir.At(x, ir.Int(n), i[0], i[1], i[2], k) })
+	})
+}
+
+// differing is how many of a group's bits differ from those of entry e, over all planes.
+func (c *conv) differing(e ir.Expr, group func(plane int) ir.Expr) ir.Expr {
 	var count ir.Expr
 	for n := range c.Counts.Planes {
-		var channels ir.Expr
-		for k := range t.Chunk {
-			word := ir.CastTo(chunk, ir.At(x, ir.Int(n), i[0], i[1], i[2], add(mul(i[3], ir.Int(t.Chunk)), ir.Int(k))))
-			if k == 0 {
-				channels = word
-			} else {
-				channels = ir.Bin(ir.Or, channels, ir.Bin(ir.Shl, word, ir.Const(chunk, int64(k*WordBits))))
-			}
+		differ := ir.Un(ir.Popcount, ir.Bin(ir.Xor, group(n), ir.CastTo(ir.U8, e)))
+		if n > 0 {
+			differ = ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n)))
 		}
-		group := ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(chunk, int64(t.Entries()-1))))
-		differ := ir.Un(ir.Popcount, ir.Bin(ir.Xor, group, ir.CastTo(ir.U8, i[5])))
 		if count == nil {
 			count = differ
 		} else {
-			count = add(count, ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n))))
+			count = add(count, differ)
 		}
 	}
 	return count
+}
+
+// group are the bits of group j of a chunk of words.
+func (c *conv) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr {
+	t, bits := c.Tables, ir.U32
+	if t.Chunk > 1 {
+		bits = ir.U64
+	}
+	var channels ir.Expr
+	for k := range t.Chunk {
+		w := ir.CastTo(bits, word(add(mul(chunk, ir.Int(t.Chunk)), ir.Int(k))))
+		if k > 0 {
+			w = ir.Bin(ir.Shl, w, ir.Const(bits, int64(k*WordBits)))
+		}
+		channels = either(channels, w)
+	}
+	first := mul(ir.CastTo(bits, j), ir.Const(bits, int64(t.Bits)))
+	return ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(bits, int64(t.Entries()-1))))
 }
 
 // lookUps is the nest of sums of what is looked up in tables of x: [b, h, w, o], or, for halves of rows, [b, h, w, half, o].

@@ -15,6 +15,8 @@ import (
 type Layer struct {
 	Outputs, Rows, Cols, Filters   int64 // positions of all pictures; rows and columns of one; output channels, those that only fill words included
 	Taps, TapRows, Channels        int64 // of the window; rows of it; input channels that an output reads
+	SpanRows, SpanCols             int64 // pixels of the input from the first to the last that a window reads
+	Bordered                       int64 // columns of padding on either side
 	Words                          int64 // of 32 channels that hold those
 	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where there are Groups
 	ActivationPlanes, WeightPlanes int64
@@ -284,12 +286,15 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 
 // Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
 // windows reach. Of halves an entry is for two positions. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
-func Table(t targets.Target, l Layer, bits int, halves bool) Estimate {
-	c := t.Sums()
+func Table(t targets.Target, l Layer, bits int, reach targets.Reach) Estimate {
+	if reach == targets.Across {
+		return tableAcross(t, l, bits)
+	}
+	c, halves := t.Sums(), reach == targets.BothHalves
 	layers := max(1, l.Groups)
 	g := GroupsOf(int(l.Channels*layers), bits)
-	kind := t.Lookups(bits, halves)
-	made, groups := int64(g.Chunks*g.PerChunk), int64(l.LookedUp(t, bits, halves))
+	kind := t.Lookups(bits, reach)
+	made, groups := int64(g.Chunks*g.PerChunk), int64(l.LookedUp(t, bits, reach))
 	length, run := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
 	widened := math.Ceil(float64(groups)/float64(run)) / float64(max(1, groups)) // times that bytes are added to sums, for each look-up
 	wide, inByte := l.wide(groups, int64(bits)), l.inByte(groups, int64(bits))
@@ -396,10 +401,10 @@ type Groups struct {
 // LookedUp is how many tables of groups of so many channels, or for both halves of a row, a filter of l looks up in on t: those of its own channels, or all that are made where instructions take
 // these together, in no more time than it takes to leave the rest out. By estimated cycles of 3x3 layers of 14x14 pixels, 12 to 80 channels and 3 bits, tables of 4 for 3 groups in use take 4 to 8 % less where 8 filters are a
 // third of 16, of 8 for 5 16 % more.
-func (l Layer) LookedUp(t targets.Target, bits int, halves bool) int {
+func (l Layer) LookedUp(t targets.Target, bits int, reach targets.Reach) int {
 	layers := max(1, int(l.Groups))
 	g := GroupsOf(int(l.Channels)*layers, bits)
-	if made := g.Chunks * g.PerChunk; layers == 1 && l.wide(int64(made), int64(bits)) && float64(made) <= t.Lookups(bits, halves).Wide*float64(g.Used) {
+	if made := g.Chunks * g.PerChunk; layers == 1 && l.wide(int64(made), int64(bits)) && float64(made) <= t.Lookups(bits, reach).Wide*float64(g.Used) {
 		return made
 	}
 	return g.Used / layers

@@ -115,14 +115,14 @@ func TestLookedUp(t *testing.T) {
 	} {
 		l := cost.Layer{Outputs: m.size * m.size, Rows: m.size, Cols: m.size, Filters: m.ch, Taps: 9, TapRows: 3, Channels: m.ch, Words: m.ch / 32,
 			ActivationPlanes: m.bits, WeightPlanes: 1, Inputs: (m.size + 2) * (m.size + 2) * m.ch, Levels: 1<<m.bits - 1}
-		table, pop := float64(cost.Table(m.target, l, m.group, false)), float64(cost.Popcount(m.target, l))
+		table, pop := float64(cost.Table(m.target, l, m.group, targets.OnePosition)), float64(cost.Popcount(m.target, l))
 		if q := table / m.cycles; math.Max(q, 1/q) > 1.6 {
 			t.Errorf("%s, %d channels, %d bits: %.0f cycles are estimated to be %.0f", m.target.Name, m.ch, m.bits, m.cycles, table)
 		}
 		if table > pop {
 			t.Errorf("%s, %d channels, %d bits: popcounts are estimated to take %.0f cycles, tables %.0f", m.target.Name, m.ch, m.bits, pop, table)
 		}
-		if l.ActivationPlanes, l.Levels = 1, 1; (m.group == 6 || m.target.Arch == "aarch64") && cost.Table(m.target, l, m.group, false) < cost.Popcount(m.target, l) {
+		if l.ActivationPlanes, l.Levels = 1, 1; (m.group == 6 || m.target.Arch == "aarch64") && cost.Table(m.target, l, m.group, targets.OnePosition) < cost.Popcount(m.target, l) {
 			t.Errorf("%s, %d channels: tables for 1 bit", m.target.Name, m.ch)
 		}
 	}
@@ -134,7 +134,7 @@ func TestHalvesOfOneBit(t *testing.T) {
 	for _, c := range []struct{ size, ch int64 }{{56, 64}, {28, 128}, {14, 256}, {7, 512}} {
 		l := cost.Layer{Outputs: c.size * c.size, Rows: c.size, Cols: c.size, Filters: c.ch, Taps: 9, TapRows: 3, Channels: c.ch, Words: c.ch / 32,
 			ActivationPlanes: 1, WeightPlanes: 1, Inputs: (c.size + 2) * (c.size + 2) * c.ch, Levels: 1, Short: true}
-		if cost.Table(a53, l, 4, true) < cost.Popcount(a53, l) {
+		if cost.Table(a53, l, 4, targets.BothHalves) < cost.Popcount(a53, l) {
 			t.Errorf("%d channels are looked up", c.ch)
 		}
 	}

@@ -90,8 +90,11 @@ func TableRows(t targets.Target, h, window int) int {
 	if window == 1 {
 		return 1
 	}
-	return rowsAmong(min(MaxTableThreads, threads(t)), h, Any)
+	return rowsAmong(TableThreads(t), h, Any)
 }
+
+// TableThreads is the number of threads that share rows with tables of their own.
+func TableThreads(t targets.Target) int { return min(MaxTableThreads, threads(t)) }
 
 // PackFilters reports whether weights of so many bytes, of floats, are laid out by the blocks of filters in which they are read: where the first cache does not keep all blocks, and on cores that work in order, which
 // wait for the addresses of steps that lie apart (SqueezeNet's stem, of 7 KB of weights, takes 9 % fewer estimated cycles on rpi3, and as many as before on rpi4 and rpi5).

@@ -63,7 +63,7 @@ type Choice struct {
 
 // All lists the strategies. Of those that cost the same, the first is the default.
 func All() []Strategy {
-	return []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), dots(), floats(), windows(), plain()}
+	return []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), windows(), plain()}
 }
 
 // For lists the strategies that apply to a layer.

@@ -140,6 +140,9 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 		a.Pool = &graph.PoolAttrs{Kernel: k, Strides: k}
 	}
 	by := rapid.SampledFrom(layout.Applying(a, &x)).Draw(t, "algorithm")
+	if !by.Averages() {
+		beside = slices.DeleteFunc(beside, func(n *graph.Node) bool { return n.Op == "global_avg_pool" })
+	}
 	batch := intRange(t, 1, 2, "batch")
 	const most = 1<<31/(255*128) - 1 // bytes of which a sum of products with 8-bit weights fits i32: more are no layer
 	if by.ReadsBytes() && a.KH*a.KW*in <= most && rapid.Bool().Draw(t, "bytes") {
@@ -744,6 +747,8 @@ func layers() map[string]*ir.Func {
 		return testlayer.Integers(layer(h, in, out, k, 1, 0), targets.Target{}, by, ir.Unipolar, 1, 1, h, h, ops.Slice{}, &graph.Node{Op: "global_avg_pool"})
 	}
 	return map[string]*ir.Func{
+		"across_8":   looked("", 128, 64, 3, 2, layout.Table8Across),
+		"across_6":   looked("", 33, 40, 1, 3, layout.Table6Across),
 		"mean_1x1":   last(13, 512, 1000, 1, layout.Popcount),
 		"mean_3x3":   last(13, 512, 1000, 3, layout.Popcount),
 		"mean_table": last(13, 512, 1024, 1, layout.Table6),

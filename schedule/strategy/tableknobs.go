@@ -257,7 +257,11 @@ func (l *Layer) orderedDefaults(d tableDefaults, instrs []int, most int, least f
 
 // lookupCosts are what the layer's look-ups cost on its target.
 func (l *Layer) lookupCosts() targets.LookupCosts {
-	return l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, l.halves())
+	reach := targets.OnePosition
+	if l.halves() {
+		reach = targets.BothHalves
+	}
+	return l.Target.Lookups(bits.Len(uint(l.table.extent(ir.Entry)))-1, reach)
 }
 
 // wide says that an instruction that looks up for several positions adds to sums of 16 bits.

@@ -1,0 +1,242 @@
+package strategy
+
+import (
+	"ripc/ir"
+	"ripc/schedule"
+	"ripc/schedule/cost"
+)
+
+// across looks counts up for all positions of a block of rows, one group of channels after the other, whose table stays in the first cache. Threads share the blocks:
+//
+//	blocks h.o (parallel) > [bits of groups] [groups > [tables] filters > tiles of positions > [taps > vectors of positions]] [sums of positions] rows h.i > glue, pack
+//
+// or, where there are few blocks, the filters, and each makes all tables:
+//
+//	blocks h.o > [bits of groups] [groups > [tables] filters (parallel) > tiles > [taps > vectors]] [words (parallel) > sums of positions] words (parallel) > rows h.i > glue, pack
+func across() Strategy {
+	return Strategy{
+		Name: "across", Text: "look up the counts of groups of channels for all positions of some rows at once",
+		Applies: func(l *Layer) (bool, string) {
+			return l.across(), "its counts are not looked up for several positions at once"
+		},
+		Knobs: acrossKnobs,
+		Cost:  func(*Layer, Values) float64 { return 0 }, // there is no other way to what it applies to
+		build: func(b *builder, v Values) { (&acrossBuilder{builder: b, v: v}).build() },
+	}
+}
+
+// across says that what is looked up are counts of neighbouring positions.
+func (l *Layer) across() bool {
+	if !l.table.exists() {
+		return false
+	}
+	for _, ld := range loads(l.term()) {
+		if ld.Buf == l.table.buf {
+			return l.sum.along(ld.Idx[len(ld.Idx)-1:])[0] == ir.Col
+		}
+	}
+	return false
+}
+
+func acrossKnobs(l *Layer) []Knob {
+	vectors := l.sum.extent(ir.Col)
+	var tiles []int
+	for _, n := range upTo(vectors) {
+		if vectors%n == 0 {
+			tiles = append(tiles, n)
+		}
+	}
+	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", tiles, cost.AcrossTile(l.Target, vectors, l.inBytes())}}
+	if l.packed {
+		k := Knob{Name: share, Text: "words of channels that a thread looks up in tables of its own; 0: threads share blocks of rows", Domain: []int{0}}
+		for n, words := 1, l.out.extent(ir.Word); n <= words; n++ {
+			if words%n == 0 {
+				k.Domain = append(k.Domain, n)
+			}
+		}
+		if l.sum.extent(ir.Row) < cost.TableThreads(l.Target) {
+			k.Default = 1
+		}
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// inBytes is of what a byte holds the sum: of all taps (cost.AtWords), of those of a row, or of one (cost.AtTap).
+func (l *Layer) inBytes() cost.At {
+	return cost.AcrossAt(l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), int(l.Func.Buffers()[l.table.buf].Range.To))
+}
+
+// acrossBuilder writes the schedule of across.
+type acrossBuilder struct {
+	*builder
+	v Values
+}
+
+func (b *acrossBuilder) build() {
+	row, batch, col, channels := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(b.channels())
+	inner := b.out.loop(ir.Bit)
+	b.reorder(batch, row, col, channels)
+	if !b.packed {
+		channels, inner, _ = b.blocks(channels, lanesOf(b.Layer, Values{lanes: maxVector}))
+	}
+	words, blocks, rows := b.v[share], row+".o", row+".i"
+	filters := words * b.out.extent(ir.Bit)
+	if words > 0 {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, words)
+	}
+	switch one := b.sum.extent(ir.Row) == 1; {
+	case one && words > 0 && b.sum.extent(ir.Batch) == 1: // there is nothing that the sums could be computed in
+		blocks = ""
+		b.reorder(channels+".o", batch, row, col, channels+".i", inner)
+	case one:
+		blocks = batch
+		b.reorder(batch, channels+".o", row, col, channels, channels+".i", inner)
+	default:
+		b.must("split %s %d tail=%s -> %s %s", row, b.rowsOfBlock(), schedule.TailGuard, blocks, rows)
+		b.reorder(batch, blocks, channels+".o", rows, col, channels, channels+".i", inner)
+	}
+	if blocks != "" {
+		b.sumsAt(blocks)
+	}
+	b.sums(blocks, filters)
+	b.transposed(filters)
+	switch {
+	case words == 0:
+		b.may("parallel %s", blocks)
+	case b.may("parallel %s.o", channels) && b.may("parallel %s", b.filtersOf(b.sumsOfPositions())):
+		b.may("parallel %s.o", b.sum.loop(ir.Channel))
+	}
+	b.may("vectorize %s", inner)
+}
+
+// sumsOfPositions is the buffer of the sums of each position, side by side.
+func (b *acrossBuilder) sumsOfPositions() string { return b.between[len(b.between)-1] }
+
+// filtersOf is the outermost loop over the filters of a buffer.
+func (b *acrossBuilder) filtersOf(buf string) string {
+	for _, l := range on(b.serial(buf), ir.Channel) {
+		return l.Var
+	}
+	return ""
+}
+
+// rowsOfBlock is how many rows of the output a block has, where there are several.
+func (b *acrossBuilder) rowsOfBlock() int {
+	n := 1 // where no block is a quotient
+	ir.Walk(b.Func.Body, func(s ir.Stmt) bool {
+		if st, ok := s.(*ir.Store); ok {
+			for _, ld := range loads(st.Val) {
+				if ld.Buf != b.sumsOfPositions() {
+					continue
+				}
+				if q, ok := ld.Idx[1].(*ir.Binary); ok && q.Op == ir.Div {
+					n = int(q.B.(*ir.IntImm).V)
+				}
+			}
+		}
+		return true
+	})
+	return n
+}
+
+// sums looks up, group by group, in tables that are made just before; for so many filters a thread, 0 for all.
+func (b *acrossBuilder) sums(blocks string, shared int) {
+	if b.err != nil {
+		return
+	}
+	sums := b.sum.buf
+	all := []string{sums}
+	groups, filters, rows, cols, vectors, lane := b.sum.loop(ir.Reduce), b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow), b.sum.loop(ir.TapCol), b.sum.loop(ir.Col), b.sum.loop(ir.Part)
+	tiles := ""
+	if b.extent(vectors) > b.v[tileW] {
+		tiles = vectors + ".o"
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", vectors, b.v[tileW])
+		vectors += ".i"
+	}
+	b.reorder(groups, filters, tiles, rows, cols, vectors, lane)
+	own := func(of, loop string, t ir.Type) string { // sums of its own for each iteration around a loop
+		name := sums + "." + t.String()
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.one %[1]s", loop, b.extent(loop))
+		b.must("narrow_accumulate %s %s.one %s -> %s", of, loop, t, name)
+		all = append(all, name)
+		return name
+	}
+	switch wide := b.sumType(); b.inBytes() {
+	case cost.AtWords:
+		own(sums, rows, ir.U8)
+	case cost.AtRow:
+		own(own(sums, rows, wide), cols, ir.U8)
+	default:
+		own(sums, rows, wide)
+	}
+	if shared > 0 {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", filters, shared)
+	}
+	b.must("compute_at %s %s", b.table.buf, groups)
+	for _, n := range b.before {
+		if blocks != "" {
+			b.may("compute_at %s %s", n.buf, blocks)
+		}
+	}
+	b.must("pack %s 1 2 0", b.weights)
+	for _, l := range on(b.serial(all...), ir.Part) {
+		b.vectorize(l.Var, maxVector)
+	}
+	for _, a := range []ir.Axis{ir.Col, ir.TapCol, ir.TapRow} {
+		for _, l := range on(b.serial(all...), a) {
+			if l.Var != tiles {
+				b.may("unroll %s", l.Var)
+			}
+		}
+	}
+	b.tablesMade() // what there is room for beside the look-ups
+}
+
+// tablesMade makes the tables of a group, vector by vector: those of the first half of its channels are in registers, and what each entry of the second has is added to them.
+func (b *acrossBuilder) tablesMade() {
+	for _, n := range b.before {
+		for _, l := range on(b.serial(n.buf), ir.Part) {
+			b.may("unroll %s", l.Var)
+		}
+	}
+	position, entries := b.table.loop(ir.Col), on(b.serial(b.table.buf), ir.Entry)
+	if len(entries) != 2 {
+		b.errorf("tables are not made of those of two halves")
+		return
+	}
+	if lanes := min(b.sum.extent(ir.Part), b.extent(position)); lanes > 1 {
+		b.must("split %[1]s %[2]d tail=%[3]s -> %[1]s.o %[1]s.i", position, lanes, schedule.TailShift)
+		b.reorder(position+".o", entries[0].Var, entries[1].Var, position+".i")
+		b.must("compute_at %s %s.o", b.pad.buf, position)
+		b.may("vectorize %s.i", position)
+	} else {
+		b.must("compute_at %s %s", b.pad.buf, b.sum.loop(ir.Reduce))
+	}
+	b.may("unroll %s", entries[1].Var)
+	for _, l := range on(b.serial(b.pad.buf), ir.Col) {
+		b.may("vectorize %s", l.Var)
+	}
+	for _, l := range on(b.serial(b.pad.buf), ir.Entry, ir.Half) {
+		b.may("unroll %s", l.Var)
+	}
+}
+
+// transposed writes out what brings the sums of a position together, a part of the filters at a time; for so many filters a thread, 0 for all.
+func (b *acrossBuilder) transposed(shared int) {
+	const written = 16
+	for _, l := range on(b.serial(b.sumsOfPositions()), ir.Channel) {
+		if shared > 0 {
+			b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s", l.Var, shared)
+			for _, a := range []ir.Axis{ir.Part, ir.Col, ir.Row, ir.Batch} {
+				for _, around := range on(b.serial(b.sumsOfPositions()), a) {
+					b.reorder(l.Var+".o", around.Var)
+				}
+			}
+		}
+		if n := b.extent(l.Var); n > written && n%written == 0 {
+			b.must("split %[1]s %[2]d tail=perfect -> %[1]s %[1]s.i", l.Var, written)
+			b.may("unroll %s.i", l.Var)
+		}
+	}
+}
