@@ -89,15 +89,18 @@ func Positions(t targets.Target, vectors int) int {
 	return max(1, min(MaxPositions, (t.Registers-vectors-2)/vectors))
 }
 
-// NarrowTile is the tile, no larger than tile, of a row of so many positions of words of 8 bits whose levels have so many planes: each plane has words of its own, and comparisons with more thresholds, for which LLVM needs
-// registers. By estimated cycles of rpi3, rpi4 and rpi5, 1x1 layers of 8 to 32 channels and 3x3 ones of 1 to 3 take 4 to 37 % less with 3 bits by tiles of two positions than by those of 7 to 13, and up to 30 % less with 2 bits by those of
-// 5 or 7 than by those of 11 or 13; 3x3 layers of 8 channels and 2 bits, whose sums are of 9 words, take 11 to 14 % more.
-func NarrowTile(t targets.Target, s Sum, width, planes, tile int) int {
+// NarrowTile is the tile, no larger than tile, of a row of so many positions of words of so many bits whose levels have so many planes: each plane has words of its own, and comparisons with more thresholds, for which LLVM needs
+// registers. Of words of 8 bits, by estimated cycles of rpi3, rpi4 and rpi5, 1x1 layers of 8 to 32 channels and 3x3 ones of 1 to 3 take 4 to 37 % less with 3 bits by tiles of two positions than by those of 7 to 13, and up to 30 % less with 2 bits by those of
+// 5 or 7 than by those of 11 or 13; 3x3 layers of 8 channels and 2 bits, whose sums are of 9 words, take 11 to 14 % more. Of other words, SqueezeNet's 1x1 layer of 55x55x64, 16 filters and 3 bits takes 14 % less by those of 5 than by those of 11 on rpi3.
+func NarrowTile(t targets.Target, s Sum, width, planes, bits, tile int) int {
 	const few = 4 // words of a sum
 	most := tile
 	switch {
 	case !t.ShortSums:
 	case s.Terms() > few:
+	case bits > 8 && planes > 2 && t.InOrder:
+		most = 7
+	case bits > 8:
 	case planes > 2:
 		most = 2
 	case planes == 2:

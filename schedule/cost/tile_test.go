@@ -122,16 +122,18 @@ func TestOwnTile(t *testing.T) {
 	}
 }
 
-// TestNarrowTile: planes of bytes have small tiles where sums are short and of few words.
+// TestNarrowTile: planes of bytes have small tiles where sums are short and of few words, three planes of wider words smaller ones on cores that work in order.
 func TestNarrowTile(t *testing.T) {
 	for _, c := range []struct {
-		short                             bool
-		words, width, planes, tile, wants int
+		short, inOrder                          bool
+		words, width, planes, bits, tile, wants int
 	}{
-		{true, 2, 55, 1, 11, 11}, {true, 2, 55, 2, 11, 5}, {true, 2, 27, 2, 9, 9}, {true, 9, 13, 2, 13, 13}, {true, 2, 28, 3, 7, 2}, {false, 2, 55, 3, 11, 11}, {true, 2, 28, 3, 1, 1},
+		{true, false, 2, 55, 1, 8, 11, 11}, {true, false, 2, 55, 2, 8, 11, 5}, {true, false, 2, 27, 2, 8, 9, 9}, {true, false, 9, 13, 2, 8, 13, 13}, {true, false, 2, 28, 3, 8, 7, 2},
+		{false, false, 2, 55, 3, 8, 11, 11}, {true, false, 2, 28, 3, 8, 1, 1},
+		{true, true, 2, 55, 3, 32, 11, 5}, {true, true, 2, 28, 3, 32, 7, 7}, {true, true, 2, 55, 2, 32, 11, 11}, {true, false, 2, 55, 3, 32, 11, 11}, {true, true, 9, 55, 3, 32, 11, 11},
 	} {
-		m := targets.Target{VectorBits: 128, Registers: 32, ShortSums: c.short}
-		if got := cost.NarrowTile(m, cost.Sum{Rows: 1, Cols: 1, Words: c.words, Bits: 8}, c.width, c.planes, c.tile); got != c.wants {
+		m := targets.Target{VectorBits: 128, Registers: 32, ShortSums: c.short, InOrder: c.inOrder}
+		if got := cost.NarrowTile(m, cost.Sum{Rows: 1, Cols: 1, Words: c.words, Bits: 8}, c.width, c.planes, c.bits, c.tile); got != c.wants {
 			t.Errorf("%+v: tiles of %d", c, got)
 		}
 	}

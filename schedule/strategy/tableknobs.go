@@ -193,6 +193,11 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			}
 		}
 	}
+	if d.kept == 0 && l.Target.InOrder && l.packed && l.sumBits() <= ir.U8.Bits() { // sums of bytes are in registers where their comparisons are written out
+		if m := l.written(2*d.filters, d.run, d.run); m < d.tile.Default {
+			d.tile.Default = tileKnob(l, m).Default
+		}
+	}
 	if d.kept == 1 {
 		taps := 1
 		if d.at == cost.AtRow && l.inlinesTaps(d.filters, d.run) {

@@ -86,8 +86,8 @@ func wordKnobs(l *Layer) []Knob {
 			ks[at(tileW)].Default = columnsKnob(l, cost.WholePositions(l.Target, s, vectors)).Default
 		}
 	}
-	if l.countsBytes() && l.packed && !l.scattered {
-		ks[at(tileW)].Default = cost.NarrowTile(l.Target, s, l.out.extent(ir.Col), planes, ks[at(tileW)].Default)
+	if l.packed && !l.scattered {
+		ks[at(tileW)].Default = cost.NarrowTile(l.Target, s, l.out.extent(ir.Col), planes, l.wordBits(), ks[at(tileW)].Default)
 	}
 	if p := at(part); p >= 0 && cost.SinglePosition(l.Target, s, planes, l.wordBits()) && slices.Contains(ks[p].Domain, cost.SingleChannels) {
 		ks[at(tileW)].Default, ks[p].Default = 1, cost.SingleChannels
