@@ -59,11 +59,11 @@ type origin struct {
 	hidden bool
 }
 
-// window is the address of a place. Unrolled calls take windows that are a constant apart, so the rest of the address is
-// computed once in a block. If that is hidden, LLVM does not look into it.
+// window is the address of a place. Copies of an unrolled loop take windows, and elements, that are a constant apart, so the rest of the address is
+// computed once in a block, if it stays what it is. If that is hidden, LLVM does not look into it.
 func (e *emitter) window(p place, hidden bool) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
-	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 {
+	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.fixed(rest) {
 		return e.element(p.base, p.elem, p.at)
 	}
 	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.written(rest)), hidden}

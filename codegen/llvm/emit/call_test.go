@@ -83,3 +83,17 @@ func TestCallWindow(t *testing.T) {
 		{Buf: "y", Idx: []ir.Expr{ir.Int(0)}}, {Buf: "x", Idx: []ir.Expr{ir.Int(0), ir.Int(0)}}}}}
 	wantError(t, f, "not contiguous")
 }
+
+// TestWindowsLed: windows of copies of a call lie where an element of an alloc says that is written between them.
+func TestWindowsLed(t *testing.T) {
+	tg := host(t)
+	instr := count(t, tg)
+	n := instr.Lanes
+	x, w, y, at := buf("x", ir.U32, 8), buf("w", ir.U32, n), buf("y", ir.I32, 4, n), buf("at", ir.U8, 1)
+	h, vz := ir.V("h"), ir.V("z")
+	led := ir.Bin(ir.And, ir.CastTo(ir.I64, ir.At(at, ir.Int(0))), ir.Int(7))
+	call := &ir.Call{Fn: instr.Func, Args: []ir.Window{{Buf: "y", Idx: []ir.Expr{h, ir.Int(0)}}, {Buf: "x", Idx: []ir.Expr{led}}, {Buf: "w", Idx: []ir.Expr{ir.Int(0)}}}}
+	checkAll(t, &ir.Func{Name: "led", Params: []ir.Param{in(x), in(w), out(y)}, Body: &ir.Alloc{Buf: at, Body: ir.Seq(
+		loop(ir.Serial, "h", 4, loop(ir.Vectorize, "z", n, set(y, ir.Const(ir.I32, 0), h, vz))),
+		loop(ir.Unroll, "h", 4, set(at, ir.CastTo(ir.U8, h), ir.Int(0)), call))}})
+}

@@ -71,7 +71,7 @@ type emitter struct {
 	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
 	highs  map[highKind]bool           // high's functions
 	parts  map[ir.Expr]val             // what parts of the statement's expression are (see once)
-	// Addresses of calls' windows (see window).
+	// Addresses of windows and elements (see window).
 	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
 	laneVar string

@@ -90,27 +90,26 @@ func (e *emitter) whole(a arith.Affine) arith.Affine {
 	return a
 }
 
-// address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that read a constant apart from where the same constants lead, such as counts in a table, look there once.
+// address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that read a constant apart from where the same elements lead, such as counts in a table, look there once.
 func (e *emitter) address(p place) value.Value {
-	if e.led(p.at) {
+	if computed(p.at) {
 		return e.window(p, false)
 	}
 	return e.element(p.base, p.elem, p.at)
 }
 
-// led reports whether an index depends on elements of buffers, all of which are parameters that the func does not write.
-func (e *emitter) led(a arith.Affine) bool {
-	some, all := false, true
+// fixed reports whether an index stays what it is: all elements of buffers that it depends on are of parameters that the func does not write.
+func (e *emitter) fixed(a arith.Affine) bool {
+	all := true
 	for _, t := range a.Terms {
 		ir.WalkExpr(t.Atom, func(x ir.Expr) bool {
 			if l, ok := x.(*ir.Load); ok {
-				some = true
 				all = all && slices.ContainsFunc(e.f.Params, func(p ir.Param) bool { return p.Name == l.Buf && !p.Out })
 			}
 			return all
 		})
 	}
-	return some && all
+	return all
 }
 
 // addresses gives the address of lane k by k.

@@ -122,6 +122,16 @@ func (g *gen) store() ir.Stmt {
 	return combine(op, b, g.expr(b.Type, 2), g.index(b))
 }
 
+// led is an index below genSize that elements lead to, of inputs or of what is written, and loops a little further.
+func (g *gen) led() ir.Expr {
+	from := g.bufs[[]int{1, 1, 3}[g.r.IntN(3)]]
+	at := mul(ir.Bin(ir.And, ir.CastTo(ir.I64, ir.At(from, g.index(from))), ir.Int(7)), ir.Int([]int{1, 4, 8}[g.r.IntN(3)]))
+	if len(g.vars) > 0 && g.r.IntN(4) != 0 {
+		at = add(at, ir.Bin(ir.Min, ir.V(g.vars[g.r.IntN(len(g.vars))].Var), ir.Int(3)))
+	}
+	return ir.Bin(ir.Mod, add(at, ir.Int(g.r.IntN(10))), ir.Int(genSize))
+}
+
 // index is a random expression in 0..size-1.
 func (g *gen) index(b ir.Buffer) ir.Expr {
 	size := b.Elems()
@@ -170,8 +180,7 @@ func (g *gen) expr(t ir.Type, depth int) ir.Expr {
 	case k == 1 && len(g.vars) > 0:
 		return ir.CastTo(t, ir.V(g.vars[g.r.IntN(len(g.vars))].Var))
 	case k == 2: // through a table
-		at := ir.Bin(ir.Mod, ir.CastTo(ir.I64, ir.At(g.bufs[1], g.index(g.bufs[1]))), ir.Int(genSize))
-		return ir.CastTo(t, ir.At(g.bufs[0], at))
+		return ir.CastTo(t, ir.At(g.bufs[g.r.IntN(2)], g.led()))
 	}
 	b := g.bufs[g.r.IntN(2)]
 	if !g.apart {
