@@ -32,9 +32,9 @@ type SumCosts struct {
 
 // WordShares are what it takes to count words in layers of groups and to bring words together, each as a share of a Word, or of a ShortWord: of those that filters
 // do not share, Scattered is for bringing one from anywhere into a vector, LaneWord is for counting one where they lie side by side, and
-// Lane is for an operation on one. Piece is for a part of a word that is put together for all filters, PieceAcross where that is done for a vector of
+// Lane is for an operation on one. Piece is for a part of a word that is put together for all filters, PieceRowwise where that is done for a vector of
 // positions: 0 on Arm, where vectors are short and instructions count several words of a position, which have to lie together.
-type WordShares struct{ Scattered, LaneWord, Lane, Piece, PieceAcross float64 }
+type WordShares struct{ Scattered, LaneWord, Lane, Piece, PieceRowwise float64 }
 
 // WordShares are t's, from layers of few channels and groups on 2026-11-22: instructions under qemu on Arm, times on an AMD EPYC (Zen 5) on
 // x86 with vpopcntd. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
@@ -51,13 +51,13 @@ func (t Target) WordShares() WordShares {
 		return WordShares{Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
 	case t.Has("avx512vpopcntdq"):
 		return WordShares{Scattered: 17, LaneWord: 1.18, // within 2 % on the Zen 5; on a Zen 4 layers in 2 groups of 48 channels take 1.45 times as long so as by words of taps (3x3, 28x28 pixels)
-			Lane: 0.32, Piece: 7.1, PieceAcross: 1.8}
+			Lane: 0.32, Piece: 7.1, PieceRowwise: 1.8}
 	case t.Has("avx512f"):
-		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceAcross: 0.55}
+		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceRowwise: 0.55}
 	case t.Has("fma"):
-		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceAcross: 0.57}
+		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceRowwise: 0.57}
 	}
-	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceAcross: 0.36}
+	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceRowwise: 0.36}
 }
 
 // NarrowWords are what words of fewer bits than 32 cost, of which a vector holds more. Byte and Short are what a bit of one of 8 and of 16 bits costs
@@ -88,7 +88,7 @@ func (n NarrowWords) Bit(bits int, full bool) float64 {
 // NarrowWords are t's, from layers of 1x1 and 3x3 windows of 1 to 24 channels on 2026-11-22: estimated cycles on 32-bit Arm, times on an AMD EPYC (Zen 5) with
 // t's features on x86, words of 8 bits with AVX-512 on 2026-11-26. Those of 64-bit Arm are of sums that leave as f32 (16 to 128 channels on 2026-11-24, estimated cycles of rpi3); short sums have costs of their own (SumCosts).
 func (t Target) NarrowWords() NarrowWords {
-	piece := t.WordShares().PieceAcross
+	piece := t.WordShares().PieceRowwise
 	switch t.MeasuredOn() {
 	case rpi3().Name, rpi4().Name, rpi5().Name, jetsonTX2().Name, pixel1().Name:
 		return NarrowWords{Byte: 2.4, Short: 1.5, Full: 1.5, Level: 1, Whole: 1, Piece: 1.1}

@@ -37,18 +37,18 @@ func LookupsFittedTo(name string, channels int, reach Reach) (LookupTimes, bool)
 		return LookupTimes{Lookup: 0.104, Widen: 0.071, Sum: 0.189, Table: 1.42, Plane: 1.87, Level: 0.12}, true
 	case lookups{"jetson-tx2", 4, "halves"}: // 1.15
 		return LookupTimes{Lookup: 0.0885, Widen: 0.22, Sum: 0.231, Table: 1.69, Plane: 0.946, Level: 0.111}, true
-	case lookups{"jetson-tx2", 6, "across"}: // 1.33
-		return LookupTimes{Lookup: 0.862, Widen: 2.46, Sum: 1.47, Table: 3.13, Plane: 6.02, Level: 0.234}, true
-	case lookups{"jetson-tx2", 8, "across"}: // 1.26
-		return LookupTimes{Lookup: 0.809, Widen: 2.67, Sum: 1.44, Table: 2.41, Plane: 5.38, Level: 0.248}, true
+	case lookups{"jetson-tx2", 6, "across"}: // 1.34
+		return LookupTimes{Lookup: 0.864, Widen: 2.41, Sum: 1.5, Table: 3.12, Plane: 6.07, Level: 0.24}, true
+	case lookups{"jetson-tx2", 8, "across"}: // 1.25
+		return LookupTimes{Lookup: 0.807, Widen: 2.67, Sum: 1.44, Table: 2.41, Plane: 5.37, Level: 0.248}, true
 	case lookups{"pixel1", 4, ""}: // 1.46
 		return LookupTimes{Lookup: 0.0711, Widen: 0.129, Sum: 0.00607, Plane: 1.92, Level: 0.0975}, true
 	case lookups{"pixel1", 4, "halves"}: // 1.19
 		return LookupTimes{Lookup: 0.0704, Widen: 0.187, Sum: 0.237, Table: 2.05, Plane: 0.315, Level: 0.107}, true
 	case lookups{"pixel1", 6, "across"}: // 1.11
-		return LookupTimes{Lookup: 0.664, Widen: 2.96, Sum: 1.19, Table: 2.29, Plane: 5.46, Level: 0.247}, true
+		return LookupTimes{Lookup: 0.666, Widen: 2.95, Sum: 1.18, Table: 2.22, Plane: 5.68, Level: 0.262}, true
 	case lookups{"pixel1", 8, "across"}: // 1.36
-		return LookupTimes{Lookup: 0.68, Widen: 2.75, Sum: 1.12, Table: 1.61, Plane: 6.32, Level: 0.258}, true
+		return LookupTimes{Lookup: 0.68, Widen: 2.75, Sum: 1.12, Table: 1.61, Plane: 6.33, Level: 0.258}, true
 	case lookups{"rpi3", 4, ""}: // 1.64
 		return LookupTimes{Lookup: 0.166, Widen: 0.228, Sum: 0.0814, Plane: 4.27, Level: 0.143}, true
 	case lookups{"rpi3", 4, "halves"}: // 1.15
@@ -59,8 +59,8 @@ func LookupsFittedTo(name string, channels int, reach Reach) (LookupTimes, bool)
 		return LookupTimes{Lookup: 0.104, Widen: 0.0721, Sum: 0.198, Table: 1.4, Plane: 1.81, Level: 0.125}, true
 	case lookups{"rpi4", 4, "halves"}: // 1.16
 		return LookupTimes{Lookup: 0.0883, Widen: 0.226, Sum: 0.233, Table: 1.54, Plane: 0.975, Level: 0.111}, true
-	case lookups{"rpi4", 6, "across"}: // 1.34
-		return LookupTimes{Lookup: 0.884, Widen: 2.45, Sum: 1.45, Table: 3.15, Plane: 6.32, Level: 0.254}, true
+	case lookups{"rpi4", 6, "across"}: // 1.36
+		return LookupTimes{Lookup: 0.889, Widen: 2.39, Sum: 1.48, Table: 3.14, Plane: 6.46, Level: 0.267}, true
 	case lookups{"rpi4", 8, "across"}: // 1.28
 		return LookupTimes{Lookup: 0.811, Widen: 2.68, Sum: 1.42, Table: 2.43, Plane: 5.59, Level: 0.288}, true
 	case lookups{"rpi5", 4, ""}: // 1.86
@@ -69,8 +69,8 @@ func LookupsFittedTo(name string, channels int, reach Reach) (LookupTimes, bool)
 		return LookupTimes{Lookup: 0.0697, Widen: 0.197, Sum: 0.0959, Table: 1.09, Plane: 3.07, Level: 0.174}, true
 	case lookups{"rpi5", 4, "halves"}: // 1.22
 		return LookupTimes{Lookup: 0.0609, Widen: 0.198, Sum: 0.26, Table: 1.71, Plane: 0.861, Level: 0.113}, true
-	case lookups{"rpi5", 6, "across"}: // 1.48
-		return LookupTimes{Lookup: 0.866, Widen: 2.73, Sum: 1.56, Table: 2.94, Plane: 6.67, Level: 0.272}, true
+	case lookups{"rpi5", 6, "across"}: // 1.40
+		return LookupTimes{Lookup: 0.873, Widen: 2.62, Sum: 1.63, Table: 3, Plane: 6.75, Level: 0.265}, true
 	case lookups{"rpi5", 8, "across"}: // 1.20
 		return LookupTimes{Lookup: 0.843, Widen: 2.16, Sum: 1.57, Table: 2.8, Plane: 5.73, Level: 0.256}, true
 	}

@@ -60,14 +60,18 @@ func Choose(f *graph.FusedConv, x *graph.Value, t targets.Target, mean bool) Cho
 	}
 	best.Why = Cheaper
 	s, least := Shape(f, x, t), cost.Estimate(math.Inf(1))
-	if mean {
-		s.Mean, s.Filters = true, int64(Words(f.Out)*WordBits)
-	}
+	averaging := s
+	averaging.Mean, averaging.Filters = true, int64(Words(f.Out)*WordBits)
 	for _, a := range apply {
-		if mean && !a.Averages() {
-			continue
+		var c cost.Estimate
+		switch {
+		case !mean:
+			c = a.Cost(t, s)
+		case a.Averages():
+			c = a.Cost(t, averaging)
+		default: // the mean has a stage of its own
+			c = a.Cost(t, s) + cost.Mean(t, s)
 		}
-		c := a.Cost(t, s)
 		best.Estimates = append(best.Estimates, Estimated{a, c})
 		if c < least {
 			best.Algorithm, least = a, c
@@ -136,7 +140,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 			continue
 		}
 		_, _, n := c.extent(f)
-		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f)), Whole: int64(f.KH * f.KW * c.Whole(f)), Across: c.across(f, t)})
+		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f)), Whole: int64(f.KH * f.KW * c.Whole(f)), Rowwise: c.rowwise(f, t)})
 	}
 	if l.Groups > 1 {
 		lanes, merged := lanesOf(f), int64(0)

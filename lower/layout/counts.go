@@ -21,9 +21,9 @@ type Counts struct {
 	// Counted is which words are counted: Rows x Cols pixels, or one, of Words words.
 	Counted           Counted
 	Rows, Cols, Words int
-	// Across says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
+	// Rowwise says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
 	// several at once.
-	Across bool
+	Rowwise bool
 	// Clamped says that a row outside the image is read as the nearest inside where it is not chosen, so that nothing branches: cores that work in order wait for branches. By estimated cycles of rpi3 layers of 3x3 and 5x5
 	// windows of 1 to 3 channels take 0.71 to 1.00 of the time, on rpi4 1.01 to 1.09, by time on a Zen 5 0.95 to 1.08.
 	Clamped bool

@@ -184,7 +184,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	default:
 		words := by.counted()
 		c.Counts = newCounts(f, &x, words, t)
-		c.Counts.Across = words.across(f, t)
+		c.Counts.Rowwise = words.rowwise(f, t)
 	}
 	return c
 }

@@ -25,7 +25,7 @@ type Tables struct {
 	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
 	// instruction looks up in this way (isa.LookUp).
 	Bounded bool
-	// Weights [KH, KW, Each, Out] are the entries to look up: those of a group are the bits of one weight each, the first
+	// Weights [KH, KW, Each, Out], nil where there are Words, are the entries to look up: those of a group are the bits of one weight each, the first
 	// channel's lowest.
 	Weights []uint8
 	// Words [words, Each, Out] are those of Across in their place, TapsPerWord in a word, that of tap k from bit TapBit(k) on.
@@ -118,25 +118,28 @@ func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, by algorithm, m ta
 		return t
 	}
 	taps, groups := f.KH*f.KW, t.Each
-	t.Weights = slices.Repeat([]uint8{uint8(t.Entries())}, taps*groups*f.Out) // no entry
-	for tap := range taps {
-		for g := range min(groups, t.Used) {
-			for o := range f.Out {
-				var chunk uint64
-				for w, first := 0, g/t.PerChunk*t.Chunk; w < min(t.Chunk, c.Words-first); w++ {
-					chunk |= uint64(c.Weights[(tap*c.Words+first+w)*f.Out+o]) << (w * WordBits)
-				}
-				t.Weights[(tap*groups+g)*f.Out+o] = uint8(chunk >> (g % t.PerChunk * bits) & (1<<bits - 1))
-			}
+	entry := func(tap, g, o int) uint32 {
+		var chunk uint64
+		for w, first := 0, g/t.PerChunk*t.Chunk; w < min(t.Chunk, c.Words-first); w++ {
+			chunk |= uint64(c.Weights[(tap*c.Words+first+w)*f.Out+o]) << (w * WordBits)
 		}
+		return uint32(chunk >> (g % t.PerChunk * bits) & (1<<bits - 1))
 	}
 	if t.Across != nil {
 		t.Words = make([]uint32, ceilDiv(taps, TapsPerWord)*groups*f.Out)
-		for i, entry := range t.Weights {
-			tap, at := i/(groups*f.Out), i%(groups*f.Out)
-			t.Words[tap/TapsPerWord*groups*f.Out+at] |= uint32(entry) << TapBit(tap)
+	} else {
+		t.Weights = slices.Repeat([]uint8{uint8(t.Entries())}, taps*groups*f.Out) // no entry
+	}
+	for tap := range taps {
+		for g := range min(groups, t.Used) {
+			for o := range f.Out {
+				if at := g*f.Out + o; t.Across != nil {
+					t.Words[tap/TapsPerWord*groups*f.Out+at] |= entry(tap, g, o) << TapBit(tap)
+				} else {
+					t.Weights[tap*groups*f.Out+at] = uint8(entry(tap, g, o))
+				}
+			}
 		}
-		t.Weights = nil
 	}
 	return t
 }

@@ -122,10 +122,10 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 	return int64(c.most(f, planes)) * int64(len(coefs)) * int64(most)
 }
 
-// across is Counts.Across for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of few columns are put together in so few operations
+// rowwise is Counts.Rowwise for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of few columns are put together in so few operations
 // that what vectors of positions save is more than what instructions do that count two words of a position.
-func (c Counted) across(f *graph.FusedConv, t targets.Target) bool {
-	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceAcross > 0 || c.Columns(f))
+func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
+	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceRowwise > 0 || c.Columns(f))
 }
 
 // Whole is how many words of each pixel of the window are words of Dense as they lie in memory.

@@ -74,14 +74,14 @@ func (c *conv) name() string {
 	case c.Split != nil:
 		return fmt.Sprintf("tconv2d_a%dw%dw%d_%s", c.Counts.Planes, c.Split.Bits[0], c.Split.Bits[1], size)
 	case c.Tables != nil:
-		halves := ""
+		reach := ""
 		switch {
 		case c.Tables.Halves:
-			halves = "h"
+			reach = "h"
 		case c.Tables.Across != nil:
-			halves = "x"
+			reach = "x"
 		}
-		return fmt.Sprintf("tconv2d_a%dt%d%s_%s", c.Counts.Planes, c.Tables.Bits, halves, size)
+		return fmt.Sprintf("tconv2d_a%dt%d%s_%s", c.Counts.Planes, c.Tables.Bits, reach, size)
 	case c.Counts != nil && c.Counts.Counted.Window != layout.Pixels:
 		return fmt.Sprintf("bconv2d_a%dw%d_%s_%s", c.Counts.Planes, len(c.Counts.Coefs), size, c.Counts.Counted)
 	case c.Counts != nil:

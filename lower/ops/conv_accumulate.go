@@ -64,7 +64,7 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 }
 
 // sumType is the type of the sums of a layer that adds up no products of bytes. Those of bytes that are looked up, and of narrow words, have the
-// narrowest that holds them and one more, with which thresholds say that they are always reached.
+// narrowest that holds them and one more, with which thresholds say that they are always reached; across positions one of two.
 func (c *conv) sumType() ir.Type {
 	most := math.MaxInt32
 	switch {
@@ -75,8 +75,9 @@ func (c *conv) sumType() ir.Type {
 	case c.Counts.Most > 0:
 		most = c.Counts.Most
 	}
+	inRegisters := c.Tables != nil && c.Tables.Across != nil // bytes, and what is in memory is wider
 	switch {
-	case most < math.MaxUint8 && (c.Tables == nil || c.Tables.Across == nil): // across positions bytes are in registers, and what they are added to is wider
+	case most < math.MaxUint8 && !inRegisters:
 		return ir.U8
 	case most < math.MaxUint16:
 		return ir.U16

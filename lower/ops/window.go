@@ -57,7 +57,7 @@ func (c *conv) ofGroup(o ir.Expr, n int, k ir.Expr) ir.Expr {
 
 // denseWord is the index of word q of column w in words of layout.Dense.
 func (c *conv) denseWord(w, q ir.Expr) []ir.Expr {
-	if c.Counts.Across {
+	if c.Counts.Rowwise {
 		return []ir.Expr{q, w}
 	}
 	return []ir.Expr{w, q}
@@ -82,7 +82,7 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 	columns := c.Columns()
 	y := buf("xd", c.wordType(), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
-	if c.Counts.Across {
+	if c.Counts.Rowwise {
 		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]
 	}
 	i := vars(ls)

@@ -16,7 +16,7 @@ type Layer struct {
 	Outputs, Rows, Cols, Filters   int64 // positions of all pictures; rows and columns of one; output channels, those that only fill words included
 	Taps, TapRows, Channels        int64 // of the window; rows of it; input channels that an output reads
 	SpanRows, SpanCols             int64 // pixels of the input from the first to the last that a window reads
-	Bordered                       int64 // columns of padding on either side
+	Bordered                       int64 // columns of padding on both sides
 	Words                          int64 // of 32 channels that hold those
 	Steps                          int64 // of Quad channels that an output adds up as products of bytes, or of one where there are Groups
 	ActivationPlanes, WeightPlanes int64
@@ -47,7 +47,7 @@ type DenseWords struct {
 	Bits          int   // of a word
 	Words, Pieces int64 // of a group's window; that all groups' words are made of
 	Whole         int64 // words of the window's pixels that are among them as they lie
-	Across        bool  // they are made for several positions at once
+	Rowwise       bool  // they are made for several positions at once
 }
 
 // LaneWords is what words cost by that are made for each filter.
@@ -107,9 +107,9 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	}
 	piece := shares.Piece
 	switch {
-	case d.Across && bits == WordChannels && shares.PieceAcross > 0:
-		piece = shares.PieceAcross
-	case d.Across:
+	case d.Rowwise && bits == WordChannels && shares.PieceRowwise > 0:
+		piece = shares.PieceRowwise
+	case d.Rowwise:
 		piece = narrow.Piece
 	}
 	made := Estimate(c.Word * piece * (pieces + whole))
@@ -246,6 +246,12 @@ func Dot(t targets.Target, l Layer) Estimate {
 	}
 	windows := c.Fma / 2 * float64(l.Windows) // by estimate for rpi5 0.1 to 0.4 of a cycle each, 2 where a pixel has few
 	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + windows + streamed(t, l, Quad*l.Steps) + levels(c, l))
+}
+
+// Mean estimates the mean over all positions of l's floats by a stage of its own, which are written, read and added up.
+func Mean(t targets.Target, l Layer) Estimate {
+	c := t.Sums()
+	return Estimate(float64(l.Outputs*l.Filters) * LaneBits / float64(max(LaneBits, t.VectorBits)) * (2*c.Load + c.Fma))
 }
 
 // scattered reports whether the lanes of a vector of sums of products read different channels, where so many filters read the same.
@@ -387,83 +393,6 @@ func windows(t targets.Target, l Layer, w WindowTable, find float64) Estimate {
 		each += c.Far
 	}
 	return Estimate(float64(l.Outputs)*each + c.Copy*float64(w.Copied*l.ActivationPlanes)*again(t, l))
-}
-
-// Groups is how the channels of a pixel are cut into groups that have a table each: words of WordChannels in chunks, and chunks in groups,
-// of which the last of a chunk may have fewer channels.
-type Groups struct {
-	Chunk    int // words that are cut together
-	Chunks   int
-	PerChunk int // groups that have tables
-	Used     int // groups that hold channels: those of the last chunk may be fewer than PerChunk
-}
-
-// LookedUp is how many tables of groups of so many channels, or for both halves of a row, a filter of l looks up in on t: those of its own channels, or all that are made where instructions take
-// these together, in no more time than it takes to leave the rest out. By estimated cycles of 3x3 layers of 14x14 pixels, 12 to 80 channels and 3 bits, tables of 4 for 3 groups in use take 4 to 8 % less where 8 filters are a
-// third of 16, of 8 for 5 16 % more.
-func (l Layer) LookedUp(t targets.Target, bits int, reach targets.Reach) int {
-	layers := max(1, int(l.Groups))
-	g := GroupsOf(int(l.Channels)*layers, bits)
-	if made := g.Chunks * g.PerChunk; layers == 1 && l.wide(int64(made), int64(bits)) && float64(made) <= t.Lookups(bits, reach).Wide*float64(g.Used) {
-		return made
-	}
-	return g.Used / layers
-}
-
-// GroupsOf cuts channels into groups of so many bits.
-func GroupsOf(channels, bits int) Groups {
-	words := (channels + WordChannels - 1) / WordChannels
-	g := Groups{Chunk: 1}
-	if WordChannels%bits != 0 && words%2 == 0 {
-		g.Chunk = 2 // fewer channels are left over
-	}
-	whole := func(channels int) int { return (channels + bits - 1) / bits }
-	g.Chunks, g.PerChunk = words/g.Chunk, whole(g.Chunk*WordChannels)
-	last := whole(channels - (g.Chunks-1)*g.Chunk*WordChannels)
-	g.Used = (g.Chunks-1)*g.PerChunk + last
-	if g.Chunks == 1 { // tables of channels that there are not are left out, but for those that are made with others
-		together := madeTogether
-		if last == madeSixes && bits == 6 {
-			together = madeSixes
-		}
-		g.PerChunk = min(g.PerChunk, (last+together-1)/together*together)
-	}
-	return g
-}
-
-// Apart says that each so many channels, of those that g cuts into groups of so many bits, have groups of their own.
-func (g Groups) Apart(channels, bits int) bool {
-	chunk := g.Chunk * WordChannels
-	return channels%chunk == 0 || channels%bits == 0 && (chunk%bits == 0 || g.Chunks == 1)
-}
-
-// madeTogether is how many tables instructions make at a time; those of 6 channels, which 16 and 18 channels take three of, madeSixes as well.
-const (
-	madeTogether = 4
-	madeSixes    = 3
-)
-
-// MaxByte is the largest sum that a byte holds.
-const MaxByte = 255
-
-// Runs chooses how many look-ups are summed in bytes, of which most fit, and how many of them are groups of one tap; the others are
-// those of the other taps of a row.
-func Runs(most, groups, taps int) (lookups, run int) {
-	even := func(most int) int { // a rest has a nest of its own: rather a little less of each
-		most = max(1, min(most, groups))
-		for n := most; n > most*2/3; n-- {
-			if groups%n == 0 {
-				return n
-			}
-		}
-		return most
-	}
-	lookups = even(most)
-	run = lookups
-	if n := even(most / taps); taps > 1 && n*taps <= most && n*taps >= lookups {
-		return n * taps, n
-	}
-	return lookups, run
 }
 
 // MeanFilters is how many filters of a layer that writes the mean of all positions a thread looks up, one after the other, in the tables of a row, where these come from the second cache:

@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"slices"
+
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
@@ -40,27 +42,34 @@ func (l *Layer) across() bool {
 
 func acrossKnobs(l *Layer) []Knob {
 	vectors := l.sum.extent(ir.Col)
-	var tiles []int
-	for _, n := range upTo(vectors) {
-		if vectors%n == 0 {
-			tiles = append(tiles, n)
-		}
-	}
-	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", tiles, cost.AcrossTile(l.Target, vectors, l.inBytes())}}
-	if l.packed {
-		k := Knob{Name: share, Text: "words of channels that a thread looks up in tables of its own; 0: threads share blocks of rows", Domain: []int{0}}
-		for n, words := 1, l.out.extent(ir.Word); n <= words; n++ {
-			if words%n == 0 {
-				k.Domain = append(k.Domain, n)
-			}
-		}
-		if l.sum.extent(ir.Row) < cost.TableThreads(l.Target) {
+	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", divisors(vectors), cost.AcrossTile(l.Target, vectors, l.inBytes())}}
+	if _, n := l.filterBlocks(); n > 1 {
+		k := Knob{Name: share, Text: "blocks of filters that a thread looks up in tables of its own; 0: threads share blocks of rows", Domain: append([]int{0}, divisors(n)...)}
+		if threads := cost.TableThreads(l.Target); min(n, threads) > min(l.sum.extent(ir.Row)*l.sum.extent(ir.Batch), threads) {
 			k.Default = 1
 		}
 		ks = append(ks, k)
 	}
 	return ks
 }
+
+// filterBlocks is how many filters the output has in a word or a vector, and how many such blocks: 1 where vectors do not divide them, of which the last overlaps the one before.
+func (l *Layer) filterBlocks() (size, n int) {
+	if l.packed {
+		return l.out.extent(ir.Bit), l.out.extent(ir.Word)
+	}
+	const least = 8
+	all, most := l.out.extent(ir.Channel), lanesOf(l, Values{lanes: maxVector})
+	for size = most; size >= least; size /= 2 {
+		if all%size == 0 {
+			return size, all / size
+		}
+	}
+	return most, 1
+}
+
+// divisors are those of n.
+func divisors(n int) []int { return slices.DeleteFunc(upTo(n), func(k int) bool { return n%k != 0 }) }
 
 // inBytes is of what a byte holds the sum: of all taps (cost.AtWords), of those of a row, or of one (cost.AtTap).
 func (l *Layer) inBytes() cost.At {
@@ -77,16 +86,16 @@ func (b *acrossBuilder) build() {
 	row, batch, col, channels := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(b.channels())
 	inner := b.out.loop(ir.Bit)
 	b.reorder(batch, row, col, channels)
+	size, _ := b.filterBlocks()
 	if !b.packed {
-		channels, inner, _ = b.blocks(channels, lanesOf(b.Layer, Values{lanes: maxVector}))
+		channels, inner, _ = b.blocks(channels, size)
 	}
-	words, blocks, rows := b.v[share], row+".o", row+".i"
-	filters := words * b.out.extent(ir.Bit)
-	if words > 0 {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, words)
+	shared, blocks, rows := b.v[share], row+".o", row+".i"
+	if shared > 0 {
+		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, shared)
 	}
 	switch one := b.sum.extent(ir.Row) == 1; {
-	case one && words > 0 && b.sum.extent(ir.Batch) == 1: // there is nothing that the sums could be computed in
+	case one && shared > 0 && b.sum.extent(ir.Batch) == 1: // there is nothing that the sums could be computed in
 		blocks = ""
 		b.reorder(channels+".o", batch, row, col, channels+".i", inner)
 	case one:
@@ -96,17 +105,23 @@ func (b *acrossBuilder) build() {
 		b.must("split %s %d tail=%s -> %s %s", row, b.rowsOfBlock(), schedule.TailGuard, blocks, rows)
 		b.reorder(batch, blocks, channels+".o", rows, col, channels, channels+".i", inner)
 	}
-	if blocks != "" {
-		b.sumsAt(blocks)
+	made := b.between[:len(b.between)-1] // of the sums of a position
+	for _, buf := range made {
+		b.must("compute_at %s %s", buf, col)
 	}
-	b.sums(blocks, filters)
-	b.transposed(filters)
+	if blocks != "" {
+		b.must("compute_at %s %s", b.sumsOfPositions(), blocks)
+		b.must("compute_at %s %s", b.sum.buf, blocks)
+	}
+	b.sums(blocks, shared*size)
+	b.transposed(shared * size)
 	switch {
-	case words == 0:
+	case shared == 0:
 		b.may("parallel %s", blocks)
 	case b.may("parallel %s.o", channels) && b.may("parallel %s", b.filtersOf(b.sumsOfPositions())):
 		b.may("parallel %s.o", b.sum.loop(ir.Channel))
 	}
+	b.registers(made...)
 	b.may("vectorize %s", inner)
 }
 

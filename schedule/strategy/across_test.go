@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"ripc/graph"
+	"ripc/graph/scalar"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"
@@ -17,17 +19,26 @@ func TestAcrossShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sums, both := []ir.Axis{ir.Channel, ir.Channel}, &graph.Node{Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{1, 256}}}}
 	for _, c := range []struct {
-		size, channels int
-		parallel       []ir.Axis
+		size, channels, filters, bits int
+		beside                        []*graph.Node
+		parallel                      []ir.Axis
 	}{
-		{56, 64, []ir.Axis{ir.Row}},
-		{7, 256, []ir.Axis{ir.Channel, ir.Channel, ir.Word}}, // sums, sums of a position, words
+		{56, 64, 64, 1, nil, []ir.Axis{ir.Row}},
+		{7, 256, 256, 1, nil, append(sums[:2:2], ir.Word)}, // sums, those of a position, words
+		{7, 256, 256, 0, nil, append(sums[:2:2], ir.Channel)},
+		{7, 256, 256, 0, []*graph.Node{both}, append(sums[:2:2], ir.Word)},
+		{28, 128, 32, 1, nil, []ir.Axis{ir.Row}},             // one word, few blocks
+		{7, 256, 48, 0, nil, append(sums[:2:2], ir.Channel)}, // vectors of 16
 	} {
-		a := pointwise(c.channels, c.channels, 2)
+		a := pointwise(c.channels, c.filters, c.bits)
+		if c.bits == 0 {
+			a.Epilogue = graph.Epilogue{Steps: []scalar.Step{{Kind: scalar.Mul, A: make([]float32, c.filters)}}}
+		}
 		a.KH, a.KW = 3, 3
 		a.Pad.Top, a.Pad.Bottom, a.Pad.Left, a.Pad.Right = 1, 1, 1, 1
-		choice := byDefault(t, testlayer.Integers(a, m, layout.Table8Across, ir.Unipolar, 2, 1, c.size, c.size, ops.Slice{}), m)
+		choice := byDefault(t, testlayer.Integers(a, m, layout.Table8Across, ir.Unipolar, 2, 1, c.size, c.size, ops.Slice{}, c.beside...), m)
 		var parallel []ir.Axis
 		ir.Walk(choice.Func.Body, func(s ir.Stmt) bool {
 			if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel {
@@ -36,7 +47,7 @@ func TestAcrossShares(t *testing.T) {
 			return true
 		})
 		if !slices.Equal(parallel, c.parallel) {
-			t.Errorf("%dx%dx%d: threads share %v, want %v; %v", c.size, c.size, c.channels, parallel, c.parallel, choice.LeftOut)
+			t.Errorf("%+v: threads share %v; %v", c, parallel, choice.LeftOut)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	planes := rapid.SampledFrom([]int{1, 1, 2, 3, 8}).Draw(t, "planes")
 	x := graph.Value{LevelType: scalar.LevelType{Enc: enc, Bits: planes}, Shape: []int{1, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2} // as testlayer sets them
-	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}, {Arch: "aarch64", ShortSums: true}}).Draw(t, "laid out for")
+	target := rapid.SampledFrom([]targets.Target{{}, {Arch: "aarch64"}, {Arch: "aarch64", ShortSums: true}, {Arch: "aarch64", VectorBits: 128, Registers: 32, L1: 6000}}).Draw(t, "laid out for")
 	switch intRange(t, 0, 3, "epilogue") {
 	case 3:
 		e.OutBits, e.OutEnc = 6, ir.Bipolar

@@ -34,10 +34,12 @@ const (
 func tables() Strategy {
 	return Strategy{
 		Name: "table", Text: "look up the counts of groups of channels in tables that filters and windows share",
-		Applies: func(l *Layer) (bool, string) { return l.table.exists() && !l.across(), "its counts are not looked up" },
-		Knobs:   tableKnobs,
-		Cost:    func(*Layer, Values) float64 { return 0 }, // there is no other way to what it applies to
-		build:   func(b *builder, v Values) { (&tableBuilder{builder: b, v: v}).build() },
+		Applies: func(l *Layer) (bool, string) {
+			return l.table.exists() && !l.across(), "its counts are not looked up position by position"
+		},
+		Knobs: tableKnobs,
+		Cost:  func(*Layer, Values) float64 { return 0 }, // there is no other way to what it applies to
+		build: func(b *builder, v Values) { (&tableBuilder{builder: b, v: v}).build() },
 	}
 }
 
