@@ -86,8 +86,9 @@ func wordKnobs(l *Layer) []Knob {
 			ks[at(tileW)].Default = columnsKnob(l, cost.WholePositions(l.Target, s, vectors)).Default
 		}
 	}
-	if l.packed && !l.scattered {
-		ks[at(tileW)].Default = cost.NarrowTile(l.Target, s, l.out.extent(ir.Col), planes, l.wordBits(), ks[at(tileW)].Default)
+	if w, tile := l.out.extent(ir.Col), &ks[at(tileW)].Default; l.packed && !l.scattered {
+		*tile = cost.NarrowTile(l.Target, s, w, planes, l.wordBits(), *tile)
+		*tile = cost.ComparedTile(l.Target, w, l.Func.Buffers()[l.out.buf].Shape[0], *tile)
 	}
 	if p := at(part); p >= 0 && cost.SinglePosition(l.Target, s, planes, l.wordBits()) && slices.Contains(ks[p].Domain, cost.SingleChannels) {
 		ks[at(tileW)].Default, ks[p].Default = 1, cost.SingleChannels
