@@ -128,9 +128,12 @@ func OwnTile(t targets.Target, strided bool, width, vectors, usual int) int {
 	return tile(width, most, func(m int) float64 { return float64(m) + 1.5 })
 }
 
+// FewTerms is up to how many words of a sum comparisons, and not weights that positions share, decide how large a tile is.
+const FewTerms = 6
+
 // ComparedTile is the tile, no larger than the usual one, of a row of so many positions of sums that become levels of so many planes, each of which is a comparison into a mask. What is summed up for the
 // next tile goes on while a core compares, as far as it looks ahead. By time on a Zen 5, SqueezeNet's stem takes 1 to 2 % less with 2 bits at 7 positions than at 8, and 2 % less to nothing more with 3; with 1 bit it takes up to 2 % more.
-// Counts of 2 bits take 9 to 16 % less at 6 or 7 positions than at 8, 12 or 13 (1x1 and 3x3 layers of 8 to 64 channels).
+// Counts of 2 bits, if of FewTerms, take 3 to 12 % less at 6 or 7 positions than at 9, 12 or 13 (1x1 and 3x3 layers of 8 to 128 channels), of more up to 5 % more.
 func ComparedTile(t targets.Target, width, planes, usual int) int {
 	const most, masks = 7, 512 // bits of vectors that are compared into masks
 	if t.VectorBits < masks || planes < 2 || usual <= most {
