@@ -15,6 +15,7 @@ import (
 
 	"ripc"
 	"ripc/codegen"
+	"ripc/lower/layout"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -25,20 +26,18 @@ func limitOf(l *describe.Layer) string {
 	if l == nil || l.Algorithm == nil {
 		return "fp32"
 	}
-	switch l.Algorithm.Name {
-	case "popcount", "popcount_dense", "popcount_lanes", "popcount_dense_lanes", "popcount_dense8", "popcount_dense16":
+	by, err := layout.ParseAlgorithm(l.Algorithm.Name)
+	switch {
+	case err != nil:
+		return ""
+	case by.Counts():
 		return "bits"
-	case "table4", "table4_halves", "table5", "table6", "table6_across", "table8_across", "table_window", "table_window_split":
-		return "table"
-	case "dot":
+	case by == layout.Dot, by == layout.Float && l.ActivationBits < 32 && l.WeightBits < 32:
 		return "int8"
-	case "float":
-		if l.ActivationBits < 32 && l.WeightBits < 32 {
-			return "int8"
-		}
+	case by == layout.Float:
 		return "fp32"
 	}
-	return ""
+	return "table" // all else looks up
 }
 
 // serve is ripc's worker: it compiles a model for this machine and runs it as orders say.

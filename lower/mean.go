@@ -13,7 +13,7 @@ import (
 func (l *lowering) planMeans() {
 	l.means = meansOf(l.g, l.Index)
 	for layer, n := range l.means {
-		if !l.choices[layer].Algorithm.Averages() { // as was asked for
+		if !l.choices[layer].Algorithm.Averages() { // the mean has a stage of its own
 			delete(l.means, layer)
 			continue
 		}

@@ -96,6 +96,12 @@ func (c *conv) name() string {
 	return "fconv2d_" + size
 }
 
+// fill adds a buffer and the loops that fill it.
+func (c *conv) fill(b ir.Buffer, ls []ir.Loop, body ir.Stmt) {
+	c.bufs = append(c.bufs, b)
+	c.nests = append(c.nests, ir.Nest(ls, body))
+}
+
 // constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
 // same one if there is one of that name.
 func constant[T float32 | int32 | uint32 | uint16 | uint8](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
@@ -253,8 +259,7 @@ func (c *conv) padded(x ir.Buffer) ir.Buffer {
 		outside = ir.Float(c.Sums.Pad)
 	}
 	v := &ir.Select{Cond: c.inside(idx[lead+1], idx[lead+2]), A: ir.At(x, from...), B: outside}
-	c.bufs = append(c.bufs, xp)
-	c.nests = append(c.nests, ir.Nest(ls, set(xp, v, idx...)))
+	c.fill(xp, ls, set(xp, v, idx...))
 	return xp
 }
 
@@ -286,8 +291,7 @@ func (c *conv) unpacked(x ir.Buffer) ir.Buffer {
 	if n := c.In % WordBits; n > 0 {
 		body = append(body, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
 	}
-	c.bufs = append(c.bufs, xp)
-	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	c.fill(xp, ls, ir.Seq(body...))
 	return xp
 }
 
@@ -297,8 +301,7 @@ func (c *conv) unpackedBytes(x ir.Buffer) ir.Buffer {
 	ls := loops("xp.", overAll(xp.Shape)...)
 	i := vars(ls)
 	level := byteLevel(ir.At(x, append(c.source(i), i[3])...), c.read().Stored())
-	c.bufs = append(c.bufs, xp)
-	c.nests = append(c.nests, ir.Nest(ls, set(xp, c.real(level, i), i...)))
+	c.fill(xp, ls, set(xp, c.real(level, i), i...))
 	return xp
 }
 

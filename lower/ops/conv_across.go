@@ -21,14 +21,8 @@ func (c *conv) across(x, wt ir.Buffer) ir.Buffer {
 	acc := buf("acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
 	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
 	i := vars(ls)
-	c.nest(acc, ls, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1], add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4])
+	c.fill(acc, ls, set(acc, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1], add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4]))
 	return acc
-}
-
-// nest adds a buffer and the loops that fill it.
-func (c *conv) nest(b ir.Buffer, ls []ir.Loop, v ir.Expr, at ...ir.Expr) {
-	c.bufs = append(c.bufs, b)
-	c.nests = append(c.nests, ir.Nest(ls, set(b, v, at...)))
 }
 
 // groupBits are the bits of the channels of each group at the positions that a block of rows reads, whole rows of them.
@@ -47,7 +41,7 @@ func (c *conv) groupBits(x ir.Buffer) ir.Buffer {
 		}
 		return &ir.Select{Cond: all(within...), A: word, B: levelWord(c.In, c.Counts.Planes, c.Counts.PadLevel, i[0], k)}
 	})
-	c.nest(y, ls, group, i[0], i[1], i[2], add(mul(i[5], ir.Int(t.PerChunk)), i[6]), add(mul(i[3], ir.Int(a.Width)), i[4]))
+	c.fill(y, ls, set(y, group, i[0], i[1], i[2], add(mul(i[5], ir.Int(t.PerChunk)), i[6]), add(mul(i[3], ir.Int(a.Width)), i[4])))
 	return y
 }
 
@@ -66,15 +60,14 @@ func (c *conv) tablesAcross(xf ir.Buffer) ir.Buffer {
 	})
 	other := slices.Clone(i)
 	other[4] = sub(ir.Int(entries-1), i[4])
-	c.bufs = append(c.bufs, halves)
-	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(set(halves, count, i...), set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...))))
+	c.fill(halves, ls, ir.Seq(set(halves, count, i...), set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
 
 	tables := buf("tb", ir.U8, c.batch, t.Blocks, c.Tables.Each, c.Tables.Entries(), t.Read)
 	tables.Range = ir.Range{From: 0, To: int64(c.Tables.Most)}
 	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.Tables.Each), over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
 	i = vars(ls)
 	half := func(k int, e ir.Expr) ir.Expr { return ir.At(halves, i[0], i[1], i[2], ir.Int(k), e, i[5]) }
-	c.nest(tables, ls, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2], add(mul(i[3], ir.Int(entries)), i[4]), i[5])
+	c.fill(tables, ls, set(tables, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2], add(mul(i[3], ir.Int(entries)), i[4]), i[5]))
 	return tables
 }
 
@@ -95,8 +88,7 @@ func (c *conv) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	dh, dw := c.Dilation()
 	from := add(add(mul(i[3], ir.Int(t.Lanes)), i[4]), add(mul(k[0], ir.Int(dh*t.Width)), mul(k[1], ir.Int(dw))))
 	look := update(ir.AddTo, found, ir.CastTo(found.Type, ir.At(tables, i[0], i[1], k[2], ir.CastTo(ir.I64, entry), from)), i...)
-	c.bufs = append(c.bufs, found)
-	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(found, ir.Const(found.Type, 0), i...), ir.Nest(red, look))))
+	c.fill(found, outer, ir.Seq(set(found, ir.Const(found.Type, 0), i...), ir.Nest(red, look)))
 	return found
 }
 

@@ -119,8 +119,7 @@ func (c *conv) copied(x ir.Buffer) ir.Buffer {
 		return &ir.Select{Cond: all(inside...), A: v, B: pad}
 	})
 	store("e", left+width, xp.Shape[3]-left-width, padding)
-	c.bufs = append(c.bufs, xp)
-	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(row...)))
+	c.fill(xp, ls, ir.Seq(row...))
 	return xp
 }
 
@@ -174,8 +173,7 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 		}
 		row = append(row, ir.Nest(loops("xp.", over(ir.Channel, "e", rest)), tail))
 	}
-	c.bufs = append(c.bufs, xp)
-	c.nests = append(c.nests, ir.Nest(rows, ir.Seq(row...)))
+	c.fill(xp, rows, ir.Seq(row...))
 	return xp
 }
 

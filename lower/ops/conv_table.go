@@ -32,9 +32,8 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 		}
 		count = add(count, ir.Bin(ir.Shl, c.entry(x, there), ir.Const(ir.U8, layout.HalfBits)))
 	}
-	c.bufs = append(c.bufs, tb)
 	at := append(append([]ir.Expr{}, i[:3]...), add(mul(i[3], ir.Int(t.PerChunk)), i[4]), i[5])
-	c.nests = append(c.nests, ir.Nest(ls, set(tb, count, at...)))
+	c.fill(tb, ls, set(tb, count, at...))
 	return tb
 }
 
@@ -104,8 +103,7 @@ func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
 		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))), ir.Const(ir.U8, layout.MaxHalf))
 	}
 	acc := buf("acc", t, shape...)
-	c.bufs = append(c.bufs, acc)
-	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...)))))
+	c.fill(acc, outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...))))
 	return acc
 }
 

@@ -308,8 +308,7 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], channel{index: i[3]}, 1))
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, set(y, v, i...)))
+	c.fill(y, outer, set(y, v, i...))
 	return y
 }
 

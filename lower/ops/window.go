@@ -121,8 +121,7 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 		}
 		body = append(body, set(y, ir.CastTo(y.Type, v), at(ir.Int(taps*whole+q))...))
 	}
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	c.fill(y, ls, ir.Seq(body...))
 	return y
 }
 
@@ -159,8 +158,7 @@ func (c *conv) columnWords(x ir.Buffer) ir.Buffer {
 		}
 		v = either(v, part)
 	}
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(ls, set(y, v, append(i, ir.Int(0))...)))
+	c.fill(y, ls, set(y, v, append(i, ir.Int(0))...))
 	return y
 }
 
@@ -194,8 +192,7 @@ func (c *conv) laneWords(x ir.Buffer) ir.Buffer {
 		left := ir.Bin(ir.And, ir.Bin(ir.Sub, ir.Const(ir.U32, WordBits), r), low)
 		v = ir.Bin(ir.Or, ir.Bin(ir.Shr, v, ir.Bin(ir.And, r, low)), ir.Bin(ir.Shl, v, left))
 	}
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(ls, set(y, v, i...)))
+	c.fill(y, ls, set(y, v, i...))
 	return y
 }
 
@@ -218,7 +215,6 @@ func (c *conv) denseLanes(x ir.Buffer) ir.Buffer {
 		}
 		body = append(body, set(y, v, i[0], i[1], i[2], i[3], ir.Int(q), i[4]))
 	}
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(ls, ir.Seq(body...)))
+	c.fill(y, ls, ir.Seq(body...))
 	return y
 }

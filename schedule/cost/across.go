@@ -24,14 +24,15 @@ func AcrossOf(t targets.Target, l Layer, bits int) Across {
 		a.Read = a.Positions + int(l.SpanRows-1)*a.Width + int(l.SpanCols-1)
 		return a
 	}
-	c, best := t.FirstLookups(bits, targets.Across), block(1) // however times are fitted, to layers in such blocks
+	times, best := t.FirstLookups(bits, targets.Across), block(1) // however times are fitted, to layers in such blocks
+	least := across(t, times, l, best, bits)
 	for rows := 2; rows <= int(l.Rows); rows++ {
 		a := block(rows)
 		if a.Read<<bits > t.L1 {
 			break
 		}
-		if across(t, c, l, a, bits) < across(t, c, l, best, bits) {
-			best = a
+		if c := across(t, times, l, a, bits); c < least {
+			best, least = a, c
 		}
 	}
 	return best
@@ -71,7 +72,13 @@ func across(t targets.Target, c targets.LookupTimes, l Layer, a Across, bits int
 	vectors, read := int64(a.Positions/a.Lanes), int64((a.Read+a.Lanes-1)/a.Lanes)
 	tiles := vectors / int64(AcrossTile(t, int(vectors), at))
 	found := float64(tiles) * (float64((l.Taps+TapsPerWord-1)/TapsPerWord) + finding*float64(l.Taps)) // where entries are
-	inRegisters := map[At]int64{AtRow: l.TapRows, AtTap: l.Taps}[at]                                  // times that bytes are added to sums there
+	inRegisters := int64(0)                                                                           // times that bytes are added to sums there
+	switch at {
+	case AtRow:
+		inRegisters = l.TapRows
+	case AtTap:
+		inRegisters = l.Taps
+	}
 	looked := float64(l.Filters) * (c.Lookup*(float64(l.Taps*vectors)+found) + c.Widen*float64(vectors)*(1+float64(inRegisters)/4))
 	made := float64(read) * (c.Table*float64(int64(1)<<bits) + c.Plane*float64(l.ActivationPlanes*int64(bits)))
 	return float64(a.Blocks) * (looked + made)

@@ -189,8 +189,8 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", filters, shared)
 	}
 	b.must("compute_at %s %s", b.table.buf, groups)
-	for _, n := range b.before {
-		if blocks != "" {
+	if blocks != "" {
+		for _, n := range b.before {
 			b.may("compute_at %s %s", n.buf, blocks)
 		}
 	}
