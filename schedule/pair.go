@@ -155,9 +155,13 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 			return refuse("loop %%%s indexes two dimensions of %%%s", v.Name, b)
 		}
 	}
-	acc := deps.Accesses(ir.FindLoop(f.Body, v.Name))
+	loop := ir.FindLoop(f.Body, v.Name)
+	acc := deps.Accesses(loop)
 	reads := deps.Accesses(&ir.Store{Buf: b, Val: st.Val})
 	for _, name := range slices.Sorted(maps.Keys(reads)) {
+		if ir.FindAlloc(loop, name) != nil {
+			return refuse("%%%s, from which %%%s is computed, is another one in each iteration of loop %%%s", name, b, v.Name)
+		}
 		if deps.Written(acc[name]) && (name != b || len(reads[b]) > 1) {
 			return refuse("%%%s, from which %%%s is computed, is written in the same loop", name, b)
 		}
