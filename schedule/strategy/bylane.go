@@ -32,7 +32,7 @@ func floatKnobs(l *Layer) []Knob {
 		ks[t].Default = l.ownTile(ks[channels].Default, ks[t].Default)
 	}
 	if t := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW }); !ok && l.packed && !l.scattered && !l.pool.exists() {
-		ks[t].Default = cost.ComparedTile(l.Target, l.out.extent(ir.Col), l.Func.Buffers()[l.out.buf].Shape[0], ks[t].Default)
+		ks[t].Default = cost.ComparedTile(l.Target, l.out.extent(ir.Col), l.levelBits(), ks[t].Default)
 	}
 	if !ok {
 		if !l.Target.InOrder || channels < 0 || ks[channels].Name != part || w.Rows*w.Cols == 1 {

@@ -325,6 +325,9 @@ func (l *Layer) sumBits() int { return l.sumType().Bits() }
 // sumType is the type of a sum.
 func (l *Layer) sumType() ir.Type { return l.Func.Buffers()[l.sum.buf].Type }
 
+// levelBits are those of the levels that are stored, a plane of words for each.
+func (l *Layer) levelBits() int { return l.Func.Buffers()[l.out.buf].Shape[0] }
+
 // wordBits is the width of the words whose bits are counted, where they differ.
 func (l *Layer) wordBits() int { return l.Func.Buffers()[l.weights].Type.Bits() }
 

@@ -458,15 +458,20 @@ func (b *builder) finish(t tiled) {
 		b.unroll(b.find(t.half))
 	}
 	if t.words != "" {
-		less := b.instr(isa.PackLess, func(i isa.Instr) bool {
-			return i.Words == b.extent(t.words) && i.Func.Params[1].Type == b.sumType()
-		})
+		less := b.comparison(b.extent(t.words))
 		if less != nil && b.may("tensorize %s %s", t.words, less.Func.Name) {
 			return
 		}
 		b.unroll(b.find(t.words))
 	}
 	b.may("vectorize %s", t.inner)
+}
+
+// comparison is the instruction that compares the sums of so many words of channels, or nil.
+func (l *Layer) comparison(words int) *isa.Instr {
+	return l.instr(isa.PackLess, func(i isa.Instr) bool {
+		return i.Words == words && i.Planes == l.levelBits() && i.Func.Params[i.Planes].Type == l.sumType()
+	})
 }
 
 // maxJoined is the number of positions of a tile whose output is written out together where each reads other tensors as well:

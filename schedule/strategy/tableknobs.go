@@ -207,7 +207,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			d.tile.Default = tileKnob(l, m).Default
 		}
 	}
-	all, planes, one := l.sum.extent(ir.Channel), l.Func.Buffers()[l.out.buf].Shape[0], l.table.extent(ir.Entry)*8 <= l.Target.VectorBits // a table of more registers leaves fewer
+	all, planes, one := l.sum.extent(ir.Channel), l.levelBits(), l.table.extent(ir.Entry)*8 <= l.Target.VectorBits // a table of more registers leaves fewer
 	if m := cost.ResidentPositions(l.Target, sumOf(l), all, l.sumBits(), planes); one && l.packed && d.kept == 0 && m > 0 && slices.Contains(instrs, all) && slices.Contains(d.tile.Domain, m) {
 		d.filters, d.tile.Default = all, m
 	}

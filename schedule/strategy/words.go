@@ -88,8 +88,8 @@ func wordKnobs(l *Layer) []Knob {
 	}
 	if w, tile := l.out.extent(ir.Col), &ks[at(tileW)].Default; l.packed && !l.scattered {
 		*tile = cost.NarrowTile(l.Target, s, w, planes, l.wordBits(), *tile)
-		if s.Terms() <= cost.FewTerms {
-			*tile = cost.ComparedTile(l.Target, w, l.Func.Buffers()[l.out.buf].Shape[0], *tile)
+		if s.Terms() <= cost.FewTerms && l.comparison(v[blocks]) == nil {
+			*tile = cost.ComparedTile(l.Target, w, l.levelBits(), *tile)
 		}
 	}
 	if p := at(part); p >= 0 && cost.SinglePosition(l.Target, s, planes, l.wordBits()) && slices.Contains(ks[p].Domain, cost.SingleChannels) {

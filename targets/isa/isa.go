@@ -39,7 +39,7 @@ const (
 	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
 	PackCompare
-	// PackLess is the bits (acc[l] < t[l]) << l as words y.
+	// PackLess is the bits (acc[l] < t[l]) << l as words y. Of several Planes it is the bits of the level that the thresholds t0 and up make of acc[l], from the lowest, y0, on.
 	PackLess
 	// Clear sets lanes to 0.
 	Clear
@@ -71,6 +71,7 @@ type Instr struct {
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row, and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
 	// LookUpLevels has Positions, whose bits are words that are Stride apart.
 	Positions, Taps, Rows, Groups, Stride int
+	Planes                                int  // of PackLess
 	Copies                                bool // each word of activations is there once for each filter of a register (schedule.Replicate)
 	Wide                                  bool // weights are loaded two registers at a time
 	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.

@@ -1,6 +1,10 @@
 package isa
 
-import "ripc/ir"
+import (
+	"fmt"
+
+	"ripc/ir"
+)
 
 func in(name string, t ir.Type, n int) ir.Param {
 	return ir.Param{Buffer: ir.Buffer{Name: name, Type: t, Shape: []int{n}}}
@@ -36,20 +40,44 @@ func packLE(name string) *ir.Func {
 	}
 }
 
-// packLess packs comparisons of neighbouring sums of type t into as many words as they fill, which hold nothing before.
-func packLess(name string, t ir.Type, words int) *ir.Func {
+// packLess packs comparisons of neighbouring sums of type t with thresholds into as many words as they fill, which hold nothing before. Of several
+// planes, y0 and up, a sum's level is searched for from the highest bit on: those above a bit choose the threshold, of t0 and up, that decides it.
+func packLess(name string, t ir.Type, words, planes int) *ir.Func {
 	const lanes = 32
-	y, acc, most := out("y", ir.U32, words), in("acc", t, words*lanes), in("t", t, words*lanes)
 	q, l := ir.V("q"), ir.V("l")
 	at := ir.Bin(ir.Add, ir.Bin(ir.Mul, q, ir.Int(lanes)), l)
-	bit := ir.CastTo(ir.U32, ir.Bin(ir.Lt, ir.At(acc.Buffer, at), ir.At(most.Buffer, at)))
-	word := func(op ir.StoreOp, v ir.Expr) ir.Stmt {
-		return &ir.Store{Buf: "y", Idx: []ir.Expr{q}, Op: op, Val: v}
+	number := func(name string, k int) string {
+		if planes == 1 {
+			return name
+		}
+		return fmt.Sprint(name, k)
+	}
+	acc := in("acc", t, words*lanes)
+	limits := make([]ir.Param, 1<<planes-1)
+	for j := range limits {
+		limits[j] = in(number("t", j), t, words*lanes)
+	}
+	ys, bits := make([]ir.Param, planes), make([]ir.Expr, planes)
+	var choose func(above []ir.Expr, level, k int) ir.Expr // what decides bit k of a level, whose bits above are
+	choose = func(above []ir.Expr, level, k int) ir.Expr {
+		if len(above) == 0 {
+			return ir.At(limits[level-1].Buffer, at)
+		}
+		top, rest := above[len(above)-1], above[:len(above)-1]
+		return &ir.Select{Cond: top, A: choose(rest, level+1<<(k+len(above)), k), B: choose(rest, level, k)}
+	}
+	for k := planes - 1; k >= 0; k-- {
+		ys[k] = out(number("y", k), ir.U32, words)
+		bits[k] = ir.Bin(ir.Lt, ir.At(acc.Buffer, at), choose(bits[k+1:], 1<<k, k))
+	}
+	var clear, set []ir.Stmt
+	for k, y := range ys {
+		clear = append(clear, &ir.Store{Buf: y.Name, Idx: []ir.Expr{q}, Val: ir.Const(ir.U32, 0)})
+		set = append(set, &ir.Store{Buf: y.Name, Idx: []ir.Expr{q}, Op: ir.OrTo, Val: ir.Bin(ir.Shl, ir.CastTo(ir.U32, bits[k]), ir.CastTo(ir.U32, l))})
 	}
 	return &ir.Func{
-		Name: name, Params: []ir.Param{y, acc, most},
-		Body: &ir.For{Var: "q", Extent: words, Body: ir.Seq(word(ir.Assign, ir.Const(ir.U32, 0)),
-			&ir.For{Var: "l", Extent: lanes, Body: word(ir.OrTo, ir.Bin(ir.Shl, bit, ir.CastTo(ir.U32, l)))})},
+		Name: name, Params: append(append(ys, acc), limits...),
+		Body: &ir.For{Var: "q", Extent: words, Body: ir.Seq(append(clear, &ir.For{Var: "l", Extent: lanes, Body: ir.Seq(set...)})...)},
 	}
 }
 

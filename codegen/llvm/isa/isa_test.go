@@ -63,6 +63,8 @@ func TestAssembly(t *testing.T) {
 		"avx512_xor_popcnt_acc_x16":   {"vpxor", "vpopcntd", "vpaddd"},
 		"avx512_pack_le_x32":          {"vpcmp", "kunpckwd"},
 		"avx512_pack_lt_u8_x64":       {"vpcmpltub", "kmovq"},
+		"avx512_pack_lt_u8_x64_a2":    {"vpcmpltub", "{%k", "kmovq"},
+		"avx512_pack_lt_u8_x64_a3":    {"vpcmpltub", "{%k", "kmovq"},
 		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
 		"avx2_lookup16_x16":           {"vpshufb", "vpaddb", "xmm"}, // its table needs no copy
 		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},

@@ -92,3 +92,50 @@ func BitsTogether(p func(format string, args ...any), lanes int, pairwise string
 	}
 	return sums[0]
 }
+
+// packLess packs comparisons of 64 sums of bytes, a whole register with AVX-512, whose mask is two words: LLVM keeps the halves apart, each of which takes
+// a comparison, a move of a mask and, the second, one out of the register. Of several planes, the mask of one blends the thresholds of those below.
+func packLess(name string, planes int) Function {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	number := func(name string, k int) string {
+		if planes == 1 {
+			return "%" + name
+		}
+		return fmt.Sprintf("%%%s%d", name, k)
+	}
+	var params []string
+	for k := range planes {
+		params = append(params, "ptr "+number("y", k))
+	}
+	params = append(params, "ptr %acc")
+	for j := range 1<<planes - 1 {
+		params = append(params, "ptr "+number("t", j))
+	}
+	p("define internal void @%s(%s) alwaysinline {", name, strings.Join(params, ", "))
+	p("  %%sums = load <64 x i8>, ptr %%acc, align 1")
+	for j := range 1<<planes - 1 {
+		p("  %%most%d = load <64 x i8>, ptr %s, align 1", j, number("t", j))
+	}
+	var choose func(level, k, top int) string // the threshold that decides bit k of a level, of whose bits above, up to top, no more are known
+	chosen := 0
+	choose = func(level, k, top int) string {
+		if top == k {
+			return fmt.Sprintf("%%most%d", level-1)
+		}
+		set, clear := choose(level|1<<top, k, top-1), choose(level, k, top-1)
+		chosen++
+		v := fmt.Sprintf("%%chosen%d", chosen)
+		p("  %s = select <64 x i1> %%less%d, <64 x i8> %s, <64 x i8> %s", v, top, set, clear)
+		return v
+	}
+	for k := planes - 1; k >= 0; k-- {
+		most := choose(1<<k, k, planes-1)
+		p("  %%less%d = icmp ult <64 x i8> %%sums, %s", k, most)
+		p("  %%words%d = bitcast <64 x i1> %%less%d to i64", k, k)
+		p("  store i64 %%words%d, ptr %s, align 4", k, number("y", k))
+	}
+	p("  ret void")
+	p("}")
+	return Function{nil, b.String()}
+}

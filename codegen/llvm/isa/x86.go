@@ -90,16 +90,9 @@ func x86Texts() map[string]Function {
   ret void
 }
 `},
-		// A comparison of a whole register, whose mask is two words: LLVM keeps the halves apart, each of which takes a comparison, a move of a mask and, the second, one out of the register.
-		"avx512_pack_lt_u8_x64": {nil, `define internal void @avx512_pack_lt_u8_x64(ptr %y, ptr %acc, ptr %t) alwaysinline {
-  %sums = load <64 x i8>, ptr %acc, align 1
-  %most = load <64 x i8>, ptr %t, align 1
-  %less = icmp ult <64 x i8> %sums, %most
-  %words = bitcast <64 x i1> %less to i64
-  store i64 %words, ptr %y, align 4
-  ret void
-}
-`},
+		"avx512_pack_lt_u8_x64":    packLess("avx512_pack_lt_u8_x64", 1),
+		"avx512_pack_lt_u8_x64_a2": packLess("avx512_pack_lt_u8_x64_a2", 2),
+		"avx512_pack_lt_u8_x64_a3": packLess("avx512_pack_lt_u8_x64_a3", 3),
 		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
 		"avx512_pack_le_x32": {nil, `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
   %as = load <32 x i32>, ptr %acc, align 4
