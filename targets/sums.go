@@ -315,19 +315,15 @@ func (t Target) likeA72() bool {
 }
 
 // ShiftCompares is the number of comparisons with thresholds that cost as much as adding, shifting and clipping a sum (Riptide's glue),
-// shifts being other ones in each lane. Between 1 and 3 comparisons, or 3 and 7, nothing finer can be told: 3x3 and 1x1 layers of 64 to
-// 256 channels with 1 to 4 bits both ways, ripc bench --json on 2026-11-22 (instructions on Arm, times on x86). With 3 comparisons the
-// shift costs 1 to 2 % more on Arm and x86, with 7 it costs 1 to 8 % less, but for SSE2, which has no such shifts; on Cortex-M, lane by
-// lane, it costs 1 to 2 % less than 3 comparisons. Sums that are compared can be short, those that are shifted are not (Target.ShortSums): SqueezeNet of 3 bits takes 7, 10 and 7 % less by 7 comparisons on rpi3, rpi4 and
-// rpi5 (estimated cycles on 2026-11-24, ripc bench examples/squeezenet/squeezenet_a3.json --target rpi3 --json), and 4 % less on rpi3-armv7, where only sums that are looked up are short.
+// shifts being other ones in each lane. A level of 3 bits, of 7 thresholds, is searched for by 3 comparisons of what may be a short sum, while those that are shifted are of 32 bits: SqueezeNet of 3 bits takes 7, 10
+// and 7 % less by thresholds on rpi3, rpi4 and rpi5, 4 % less on rpi3-armv7 (estimated cycles), and by time on a Zen 5 11 % less with AVX-512 and 6 % less with AVX2 (ripc bench
+// examples/squeezenet/squeezenet_a3.json --target rpi3; layers whose sums have 32 bits take up to 6 % more with AVX-512). Levels of 4 bits have 15. On Cortex-M, lane by lane, the shift costs 1 to 2 % less than
+// 3 comparisons.
 func (t Target) ShiftCompares() float64 {
-	switch {
-	case t.Arch == "thumb":
+	if t.Arch == "thumb" {
 		return 2
-	case t.ShortSums, t.Arch == "arm", t.Arch == "x86_64" && !t.Has("avx2"):
-		return 8
 	}
-	return 4
+	return 8
 }
 
 // SignedBytes says that t multiplies bytes of levels as signed numbers: x86-64 has products of an unsigned and a signed byte, NEON of two
