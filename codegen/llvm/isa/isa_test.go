@@ -66,7 +66,7 @@ func TestAssembly(t *testing.T) {
 		"avx512_pack_lt_u8_x64_a2":    {"vpcmpltub", "{%k", "kmovq"},
 		"avx512_pack_lt_u8_x64_a3":    {"vpcmpltub", "{%k", "kmovq"},
 		"avx512_pair_popcnt_acc_x16":  {"vpternlogd\t$150", "vpternlogd\t$178", "vpopcntd"},
-		"avx2_lookup16_x16":           {"vpshufb", "vpaddb", "xmm"}, // its table needs no copy
+		"avx2_lookup16_x16":           {"vpshufb", "vpaddusb", "xmm"}, // its table needs no copy
 		"avx2_xor_popcnt_acc_x8":      {"vpshufb", "vpmaddubsw", "vpmaddwd"},
 		"avx512_dpbusd_x16":           {"vpdpbusd"},
 		"neon_xor_cnt_add_x16":        {"eor\tv", "cnt\tv", "add\tv"},
@@ -106,11 +106,11 @@ func TestAssembly(t *testing.T) {
 		"armv7_xor_cnt_add_":        {"veor", "vcnt.8", "vadd.i8"},
 		"neon_uadalp_u16_x":         {"uadalp\tv"},
 		"neon_uadalp_u16_bytes_x":   {"uadalp\tv", "ldp\tq", "stp\tq"},
-		"avx512_lookup64_":          {"vpermb", "vpaddb"},
+		"avx512_lookup64_":          {"vpermb", "vpaddusb"},
 		"avx512_levels":             {"vperm", "zmm"},
 		"avx512_xor_cnt_window_":    {"vpternlogd\t$150", "vpternlogd\t$178", "vpternlogd\t$232", "vpshufb", "vpmaddubsw", "vpmaddwd"},
-		"avx512_lookup16_":          {"vbroadcasti32x4", "vpshufb", "vpaddb"},
-		"avx2_lookup16_":            {"vbroadcasti128", "vpshufb", "vpaddb"},
+		"avx512_lookup16_":          {"vbroadcasti32x4", "vpshufb", "vpaddusb"},
+		"avx2_lookup16_":            {"vbroadcasti128", "vpshufb", "vpaddusb"},
 		"neon_lookup16_":            {"tbl\tv"},
 		"neon_lookup16_row_":        {"tbl\tv", "add\tv", "ld1\t{ v"},
 		"neon_lookup16_halves_x":    {"tbl\tv", "and\tv", "usra\tv"},

@@ -270,7 +270,7 @@ func lookUp(i isa.Instr) Function {
 			found = fmt.Sprintf("%%part%d", k)
 		}
 		line("%%old%[1]d = load %[2]s, ptr %%to%[1]d, align 1", k, reg)
-		line("%%new%[1]d = call %[2]s asm \"vpaddb $2, $1, $0\", \"=v,v,v\"(%[2]s %%old%[1]d, %[2]s %[3]s)", k, reg, found)
+		line("%%new%[1]d = call %[2]s asm \"vpaddusb $2, $1, $0\", \"=v,v,v\"(%[2]s %%old%[1]d, %[2]s %[3]s)", k, reg, found)
 		line("store %[2]s %%new%[1]d, ptr %%to%[1]d, align 1", k, reg)
 	}
 	return Function{[]Declaration{{full, find, full + ", " + full}}, b.String() + "  ret void\n}\n"}
@@ -300,7 +300,7 @@ func lookUpPair(i isa.Instr) Function {
 	}
 	line("br label %%done")
 	b.WriteString("later:\n")
-	line("%%all = call { %[1]s, %[1]s, %[1]s, %[1]s } asm \"vmovdqu64 $4, $2\\0Avpermb $2, $5, $3\\0Avpermb $2, $6, $2\\0Avpaddb $3, $0, $0\\0Avpaddb $2, $1, $1\", "+
+	line("%%all = call { %[1]s, %[1]s, %[1]s, %[1]s } asm \"vmovdqu64 $4, $2\\0Avpermb $2, $5, $3\\0Avpermb $2, $6, $2\\0Avpaddusb $3, $0, $0\\0Avpaddusb $2, $1, $1\", "+
 		"\"=&v,=&v,=&v,=&v,*m,v,v,0,1\"(ptr elementtype(%[1]s) %%t, %[1]s %%w0, %[1]s %%w1, %[1]s %%old0, %[1]s %%old1)", reg)
 	for k := range 2 {
 		line("%%added%[1]d = extractvalue { %[2]s, %[2]s, %[2]s, %[2]s } %%all, %[1]d", k, reg)
