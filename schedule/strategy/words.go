@@ -60,6 +60,9 @@ func partedKnobs(l *Layer) []Knob {
 func wordKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)
 	at := func(name string) int { return slices.IndexFunc(ks, func(k Knob) bool { return k.Name == name }) }
+	if t, s := at(tileW), sumOf(l); l.own && t >= 0 && len(l.before) > 0 && s.Rows*s.Cols == 1 { // each position has words of its own, put together for it
+		ks[t].Default = cost.MadeTile(l.Target, l.sum.extent(ir.Plane), ks[t].Default)
+	}
 	if at(outer) < 0 || l.own || l.pool.exists() {
 		return ks
 	}
