@@ -33,31 +33,31 @@ type SumCosts struct {
 // WordShares are what it takes to count words in layers of groups and to bring words together, each as a share of a Word, or of a ShortWord: of those that filters
 // do not share, Scattered is for bringing one from anywhere into a vector, LaneWord is for counting one where they lie side by side, and
 // Lane is for an operation on one. Piece is for a part of a word that is put together for all filters, PieceRowwise where that is done for a vector of
-// positions: 0 on Arm, where vectors are short and instructions count several words of a position, which have to lie together.
-type WordShares struct{ Scattered, LaneWord, Lane, Piece, PieceRowwise float64 }
+// positions: 0 on Arm, where vectors are short and instructions count several words of a position, which have to lie together. Alike is the power of the number of filters of a vector that read the same word by which
+// bringing it there gets cheaper for each.
+type WordShares struct{ Scattered, Alike, LaneWord, Lane, Piece, PieceRowwise float64 }
 
 // WordShares are t's, from layers of few channels and groups on 2026-11-22: instructions under qemu on Arm, times on an AMD EPYC (Zen 5) on
-// x86 with vpopcntd. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
+// x86 with vpopcntd; those in groups there from 161 layers of 2 to 32 groups and 1 to 3 planes on 2026-11-26, where what is chosen takes 1.045 times the least by geometric mean. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
 // longer.
 func (t Target) WordShares() WordShares {
 	switch on := t.MeasuredOn(); {
 	case on == rpi3().Name:
-		return WordShares{Scattered: 2.6, LaneWord: 1.5, Lane: 0.36, Piece: 2.1}
+		return WordShares{Scattered: 2.6, Alike: 1, LaneWord: 1.5, Lane: 0.36, Piece: 2.1}
 	case on == rpi4().Name, on == jetsonTX2().Name, on == pixel1().Name:
-		return WordShares{Scattered: 2.6, LaneWord: 1.5, Lane: 0.34, Piece: 2.1}
+		return WordShares{Scattered: 2.6, Alike: 1, LaneWord: 1.5, Lane: 0.34, Piece: 2.1}
 	case on == rpi5().Name:
-		return WordShares{Scattered: 2.6, LaneWord: 1.55, Lane: 0.38, Piece: 2.1}
+		return WordShares{Scattered: 2.6, Alike: 1, LaneWord: 1.55, Lane: 0.38, Piece: 2.1}
 	case t.Arch != "x86_64":
-		return WordShares{Scattered: 2.6, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
+		return WordShares{Scattered: 2.6, Alike: 1, LaneWord: 1.35, Lane: 0.31, Piece: 2.1}
 	case t.Has("avx512vpopcntdq"):
-		return WordShares{Scattered: 17, LaneWord: 1.18, // within 2 % on the Zen 5; on a Zen 4 layers in 2 groups of 48 channels take 1.45 times as long so as by words of taps (3x3, 28x28 pixels)
-			Lane: 0.32, Piece: 7.1, PieceRowwise: 1.8}
+		return WordShares{Scattered: 35, Alike: 1.5, LaneWord: 1.05, Lane: 0.28, Piece: 13, PieceRowwise: 1.8}
 	case t.Has("avx512f"):
-		return WordShares{Scattered: 7.5, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceRowwise: 0.55}
+		return WordShares{Scattered: 7.5, Alike: 1, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceRowwise: 0.55}
 	case t.Has("fma"):
-		return WordShares{Scattered: 3.6, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceRowwise: 0.57}
+		return WordShares{Scattered: 3.6, Alike: 1, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceRowwise: 0.57}
 	}
-	return WordShares{Scattered: 1.1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceRowwise: 0.36}
+	return WordShares{Scattered: 1.1, Alike: 1, LaneWord: 1.06, Lane: 0.08, Piece: 0.4, PieceRowwise: 0.36}
 }
 
 // NarrowWords are what words of fewer bits than 32 cost, of which a vector holds more. Byte and Short are what a bit of one of 8 and of 16 bits costs

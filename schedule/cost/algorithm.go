@@ -74,7 +74,7 @@ const WordChannels = 32
 
 // Popcount estimates sums of popcounts of words: a count for each pair of planes of each word.
 func Popcount(t targets.Target, l Layer) Estimate {
-	return popcounts(t, l, l.Taps*l.Words, counted(t, l)*windowShare(t, l), 1)
+	return popcounts(t, l, l.Taps*l.Words, counted(t, l, LaneBits)*windowShare(t, l), 1)
 }
 
 // windowShare is what words of windows cost that are counted at once, as a share of those that are counted one by one.
@@ -96,7 +96,7 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	c, shares, narrow := t.Sums(), t.WordShares(), t.NarrowWords()
 	pieces, whole := float64(l.Outputs*l.ActivationPlanes*d.Pieces), float64(l.Outputs*l.ActivationPlanes*d.Whole)
 	if l.Short {
-		each, put := c.DenseWord+scattered(t, l), c.Piece
+		each, put := c.DenseWord+scattered(t, l, LaneBits), c.Piece
 		switch bits {
 		case 16:
 			each, put = c.HalfWord, c.NarrowPiece
@@ -118,9 +118,9 @@ func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 		if l.grouped() {
 			level = 1
 		}
-		return popcounts(t, l, d.Words, counted(t, l), level) + made
+		return popcounts(t, l, d.Words, counted(t, l, LaneBits), level) + made
 	}
-	each := counted(t, l) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.grouped()) * float64(bits) / WordChannels
+	each := counted(t, l, bits) * narrow.Bit(bits, l.Channels%WordChannels == 0 && !l.grouped()) * float64(bits) / WordChannels
 	n := float64(l.Outputs * fullVectors(t, l, bits) * d.Words * l.ActivationPlanes)
 	return Estimate(n*each+streamed(t, l, d.Words*int64(bits)/8)+levels(c, l)*narrow.LevelOf(bits)) + made
 }
@@ -179,13 +179,13 @@ func again(t targets.Target, l Layer) float64 {
 	return float64(rows+l.TapRows-1) / float64(rows)
 }
 
-// counted is what a word costs for one filter.
-func counted(t targets.Target, l Layer) float64 {
+// counted is what a word of so many bits costs for one filter, as one of 32 does but for what scattered adds.
+func counted(t targets.Target, l Layer, bits int) float64 {
 	c, each := t.Sums(), word(t, l)
 	if l.WeightPlanes > 1 {
 		each = c.PlaneWord + c.ExtraPlane*float64(l.WeightPlanes-2)
 	}
-	return each + scattered(t, l)
+	return each + scattered(t, l, bits)
 }
 
 // word is what a word of 32 channels costs for one filter, where weights have one plane. Sums of one plane take as long as short ones.
@@ -196,17 +196,19 @@ func word(t targets.Target, l Layer) float64 {
 	return t.Sums().Word
 }
 
-// scattered is what a word costs beside that for one filter where filters read different ones: of groups that are no blocks of filters, as many filters as fill
+// scattered is what a word of so many bits costs beside that for one filter where filters read different ones: of groups that are no blocks of filters, as many filters as fill
 // a part of a vector read the same word.
-func scattered(t targets.Target, l Layer) float64 {
-	if !l.grouped() || l.GroupFilters%WordChannels == 0 {
+func scattered(t targets.Target, l Layer, bits int) float64 {
+	lanes := int64(t.VectorBits / bits)
+	if !l.grouped() || l.GroupFilters%max(WordChannels, lanes) == 0 {
 		return 0
 	}
 	same := int64(1)
-	for l.GroupFilters%(2*same) == 0 && 2*same <= int64(t.VectorBits/LaneBits) {
+	for l.GroupFilters%(2*same) == 0 && 2*same <= lanes {
 		same *= 2
 	}
-	return word(t, l) * t.WordShares().Scattered / float64(same)
+	c := t.WordShares()
+	return word(t, l) * c.Scattered / math.Pow(float64(same), c.Alike)
 }
 
 // popcounts estimates counts of words, each for one filter, and comparisons of the sums, which cost that share of a Level unless they are short.
