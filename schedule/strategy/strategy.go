@@ -156,7 +156,8 @@ func Within(f *ir.Func, t targets.Target, most int) (Choice, error) {
 	return usual(f, t, []int{most})
 }
 
-// usual is the schedule at the defaults of the cheapest strategy of which code can be made, within the first limit by which there is any; 0 for none.
+// usual is the schedule at the defaults of the cheapest strategy of which code can be made, within the first limit by which there is any; 0 for none. One that
+// has to do without vectors for that comes last.
 func usual(f *ir.Func, t targets.Target, limits []int) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
@@ -170,6 +171,7 @@ func usual(f *ir.Func, t targets.Target, limits []int) (Choice, error) {
 	slices.SortStableFunc(all, func(a, b Strategy) int { return cmp.Compare(costs[a.Name], costs[b.Name]) })
 	var first error
 	for _, most := range limits {
+		var scalar *Choice
 		for _, s := range all {
 			b := newBuilder(l)
 			b.most = most
@@ -177,13 +179,28 @@ func usual(f *ir.Func, t targets.Target, limits []int) (Choice, error) {
 			if err == nil && most == 0 && size.Of(c.Func.Body) > size.Sure {
 				break
 			}
-			if err == nil {
+			switch {
+			case err != nil:
+				first = cmp.Or(first, err)
+			case !c.withoutVectors() && (scalar == nil || costs[s.Name] <= vectorsWorth*costs[scalar.Strategy]):
 				return c, nil
+			case scalar == nil:
+				scalar = &c
 			}
-			first = cmp.Or(first, err)
+		}
+		if scalar != nil {
+			return *scalar, nil
 		}
 	}
 	return Choice{}, first
+}
+
+// vectorsWorth is how many times the cost of a schedule is that of another one at most which is better than doing without vectors there.
+const vectorsWorth = 4
+
+// withoutVectors reports whether a loop is no vector since the code would be too large.
+func (c Choice) withoutVectors() bool {
+	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why == tooLarge && strings.HasPrefix(l.Step, "vectorize ") })
 }
 
 // maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
