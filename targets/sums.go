@@ -38,7 +38,7 @@ type SumCosts struct {
 type WordShares struct{ Scattered, Alike, LaneWord, Lane, Piece, PieceRowwise float64 }
 
 // WordShares are t's, from layers of few channels and groups on 2026-11-22: instructions under qemu on Arm, times on an AMD EPYC (Zen 5) on
-// x86 with vpopcntd; those in groups there from 161 layers of 2 to 32 groups and 1 to 3 planes on 2026-11-26, where what is chosen takes 1.045 times the least by geometric mean. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles. lower/layout/testdata/windows.txt has some of them. On other x86 they have not been measured: the same times, where a Word takes
+// x86 with vpopcntd; those in groups there from 161 layers of 2 to 32 groups and 1 to 3 planes on 2026-11-26, where what is chosen takes 1.045 times the least by geometric mean. Those of rpi3, rpi4 and rpi5 are from some 80 layers of 2 to 96 groups and 1 to 3 planes on 2026-11-24, by estimated cycles. lower/layout/testdata/windows.txt has some of them. With AVX-512 without vpopcntd they are from the same layers (1.037 times the least); on other x86 they have not been measured: the same times, where a Word takes
 // longer.
 func (t Target) WordShares() WordShares {
 	switch on := t.MeasuredOn(); {
@@ -53,7 +53,7 @@ func (t Target) WordShares() WordShares {
 	case t.Has("avx512vpopcntdq"):
 		return WordShares{Scattered: 35, Alike: 1.5, LaneWord: 1.05, Lane: 0.28, Piece: 13, PieceRowwise: 1.8}
 	case t.Has("avx512f"):
-		return WordShares{Scattered: 7.5, Alike: 1, LaneWord: 1.25, Lane: 0.125, Piece: 2.5, PieceRowwise: 0.55}
+		return WordShares{Scattered: 8, Alike: 1, LaneWord: 1.25, Lane: 0.08, Piece: 3.3, PieceRowwise: 0.55}
 	case t.Has("fma"):
 		return WordShares{Scattered: 3.6, Alike: 1, LaneWord: 1.06, Lane: 0.12, Piece: 1.2, PieceRowwise: 0.57}
 	}
