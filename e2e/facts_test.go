@@ -38,7 +38,7 @@ func facts(in *ripc.Inspection) ripc.Inspection {
 	out.Target, out.WeightBytes, out.ArenaBytes, out.Memory = "", 0, 0, nil
 	// Whether bytes of the caller's become planes is a matter of the algorithm that reads them, and whether elements are moved by a stage of
 	// its own is one of what loads and stores take. Products of bytes may need sums of windows. Levels are shifted or compared by what a
-	// target does faster (targets.Target.ShiftCompares).
+	// target does faster (targets.Target.MostThresholds).
 	made := []string{"bitpack", "transpose", "slice", "window_sum"}
 	out.Layers = slices.DeleteFunc(slices.Clone(in.Layers), func(l ripc.Layer) bool { return slices.Contains(made, l.Op) })
 	for i := range out.Layers {

@@ -314,14 +314,25 @@ func (t Target) likeA72() bool {
 	return on == rpi4().Name || on == jetsonTX2().Name
 }
 
-// ShiftCompares is the number of comparisons with thresholds that cost as much as adding, shifting and clipping a sum (Riptide's glue),
-// shifts being other ones in each lane. A level of 3 bits, of 7 thresholds, is searched for by 3 comparisons of what may be a short sum, while those that are shifted are of 32 bits: SqueezeNet of 3 bits takes 7, 10
-// and 7 % less by thresholds on rpi3, rpi4 and rpi5, 4 % less on rpi3-armv7 (estimated cycles), and by time on a Zen 5 11 % less with AVX-512 and 6 % less with AVX2 (ripc bench
-// examples/squeezenet/squeezenet_a3.json --target rpi3; layers whose sums have 32 bits take up to 6 % more with AVX-512). Levels of 4 bits have 15. On Cortex-M, lane by lane, the shift costs 1 to 2 % less than
-// 3 comparisons.
-func (t Target) ShiftCompares() float64 {
+// MostThresholds is up to how many thresholds take the place of adding, shifting and clipping a sum (Riptide's glue), shifts being other ones in each lane. A level of 3 bits, of 7 thresholds, is searched for by 3 comparisons
+// of what may be a short sum, while those that are shifted are of 32 bits: SqueezeNet of 3 bits takes 7, 10 and 7 % less by thresholds on rpi3, rpi4 and rpi5, 4 % less on rpi3-armv7 (estimated cycles), and by time on a
+// Zen 5 11 % less with AVX-512 and 6 % less with AVX2 (ripc bench examples/squeezenet/squeezenet_a3.json --target rpi3; layers whose sums have 32 bits take up to 6 % more with AVX-512). Levels of 4 bits
+// have 15. On Cortex-M, lane by lane, the shift costs 1 to 2 % less than 3 comparisons.
+func (t Target) MostThresholds() int {
 	if t.Arch == "thumb" {
+		return 1
+	}
+	return 7
+}
+
+// MostCompares is how many comparisons levels of a sum cost at most, by a shift or, if of more than a few bits, by thresholds that are searched: those of vectors that are compared into masks or shifted lane by lane
+// take as long as 4, others as 8, lane by lane on Cortex-M as 2.
+func (t Target) MostCompares() int {
+	switch {
+	case t.Arch == "thumb":
 		return 2
+	case t.Arch == "x86_64" && t.Has("avx2"):
+		return 4
 	}
 	return 8
 }

@@ -102,10 +102,11 @@ func (c Choice) Counting(f *graph.FusedConv, x *graph.Value) (Algorithm, bool) {
 
 // levels is what it costs to make levels of a sum of f, in comparisons.
 func levels(f *graph.FusedConv, t targets.Target) int64 {
+	most := t.MostCompares()
 	if f.Epilogue.Shift != nil {
-		return int64(t.ShiftCompares())
+		return int64(most)
 	}
-	return int64(len(f.Epilogue.Thresholds))
+	return int64(min(most, len(f.Epilogue.Thresholds)))
 }
 
 // Shape is what f, a layer over x, of shape [B, H, W, C], costs by on target t.

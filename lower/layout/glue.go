@@ -11,7 +11,7 @@ import (
 // Both give the same levels.
 func Glue(f *graph.FusedConv, t targets.Target) *graph.FusedConv {
 	s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
-	if s == nil || float64(int(1)<<bits-1) > t.ShiftCompares() {
+	if s == nil || int(1)<<bits-1 > t.MostThresholds() {
 		return f
 	}
 	thresholds := make([][]int32, 1<<bits-1)

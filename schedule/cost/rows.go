@@ -93,9 +93,8 @@ func TableRows(t targets.Target, h, window int) int {
 	return rowsAmong(TableThreads(t), h, Any)
 }
 
-// TableThreads is the number of threads that share rows with tables of their own: no more than there are cores. On a Zen 5 of two cores, SqueezeNet's 3x3 layers of 2 bits take 1 to
-// 3 % less in two blocks than in four, since windows at the border of a block need tables of both.
-func TableThreads(t targets.Target) int { return min(MaxTableThreads, threads(t), max(1, t.Cores)) }
+// TableThreads is the number of threads that share rows with tables of their own.
+func TableThreads(t targets.Target) int { return min(MaxTableThreads, threads(t)) }
 
 // PackFilters reports whether weights of so many bytes, of floats, are laid out by the blocks of filters in which they are read: where the first cache does not keep all blocks, and on cores that work in order, which
 // wait for the addresses of steps that lie apart (SqueezeNet's stem, of 7 KB of weights, takes 9 % fewer estimated cycles on rpi3, and as many as before on rpi4 and rpi5).

@@ -18,6 +18,8 @@ type builder struct {
 	*Layer
 	draft
 	left []LeftOut
+	// oneByOne says that vectors of sums are among them, so that the code is not too large.
+	oneByOne bool
 	// most is the size, by estimate, beyond which steps are left out that only make the code faster and make more of it; 0 for any.
 	most int
 

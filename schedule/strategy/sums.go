@@ -379,7 +379,9 @@ func (b *builder) reduction() []string {
 func (b *builder) registers(bufs ...string) {
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
 		if innermost(l) {
+			before := len(b.left)
 			b.may("vectorize %s", l.Var)
+			b.oneByOne = b.oneByOne || len(b.left) > before && b.left[before].Why == tooLarge
 		}
 	}
 	b.unroll(on(b.serial(bufs...), ir.Row)...)

@@ -55,7 +55,7 @@ func partedKnobs(l *Layer) []Knob {
 
 // wordKnobs are partedKnobs. A sum that is written out whole has no loop in which positions share the loads of weights, and so little code that finding a
 // tile's place and its last, overlapping positions counts. So all blocks of channels of a tile come before the next one, where there are several and
-// their weights stay in the first cache. Weights of a block that is one vector, as wide ones make it, are better left in registers. Sums shorter than the words that
+// their weights stay in the first cache. Weights of a block that is one vector, as wide ones make it, are better left in registers. Words that each channel has for itself, put together for a position, make tiles of one (cost.MadeTile). Sums shorter than the words that
 // are counted are written out where that leaves registers.
 func wordKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)

@@ -16,9 +16,9 @@ for.i:
 	%3 = getelementptr inbounds i32, ptr %x, i64 %2
 	%4 = load <32 x i32>, ptr %3, align 64
 	%5 = icmp sge <32 x i32> %4, splat (i32 0)
-	%6 = shufflevector <32 x i1> %5, <32 x i1> undef, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+	%6 = shufflevector <32 x i1> %5, <32 x i1> zeroinitializer, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
 	%7 = bitcast <16 x i1> %6 to i16
-	%8 = shufflevector <32 x i1> %5, <32 x i1> undef, <16 x i32> <i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+	%8 = shufflevector <32 x i1> %5, <32 x i1> zeroinitializer, <16 x i32> <i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
 	%9 = bitcast <16 x i1> %8 to i16
 	%10 = getelementptr inbounds i32, ptr %y, i64 %i
 	%11 = load i16, ptr %10, align 2
