@@ -325,7 +325,7 @@ func (t Target) MostThresholds() int {
 	return 7
 }
 
-// MostCompares is how many comparisons levels of a sum cost at most, by a shift or, if of more than a few bits, by thresholds that are searched: those of vectors that are compared into masks or shifted lane by lane
+// MostCompares is how many comparisons levels of a sum cost by a shift, and at most by so few thresholds (MostThresholds) that they are searched: those of vectors that are compared into masks or shifted lane by lane
 // take as long as 4, others as 8, lane by lane on Cortex-M as 2.
 func (t Target) MostCompares() int {
 	switch {

@@ -102,11 +102,11 @@ func (c Choice) Counting(f *graph.FusedConv, x *graph.Value) (Algorithm, bool) {
 
 // levels is what it costs to make levels of a sum of f, in comparisons.
 func levels(f *graph.FusedConv, t targets.Target) int64 {
-	most := t.MostCompares()
-	if f.Epilogue.Shift != nil {
+	most, n := t.MostCompares(), len(f.Epilogue.Thresholds)
+	if f.Epilogue.Shift != nil || n <= t.MostThresholds() && n > most { // so few are searched
 		return int64(most)
 	}
-	return int64(min(most, len(f.Epilogue.Thresholds)))
+	return int64(n)
 }
 
 // Shape is what f, a layer over x, of shape [B, H, W, C], costs by on target t.
