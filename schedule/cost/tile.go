@@ -143,7 +143,7 @@ func ComparedTile(t targets.Target, width, planes, usual int) int {
 }
 
 // MadeTile is the tile, no larger than the usual one, of positions of so many planes of which each has words of its own for each channel, put together for it: a single one where its words stay in the registers of
-// AVX-512 from there to their counts. By time on a Zen 5, layers of 1 bit in 8 to 48 groups take 6 to 19 % less (3x3 and 5x5, 48 to 128 channels), those of 2 and 3 bits as long.
+// vectors of 512 bits from there to their counts. By time on a Zen 5, layers of 1 bit in 8 to 48 groups take 6 to 19 % less (3x3 and 5x5, 48 to 128 channels), those of 2 and 3 bits as long.
 func MadeTile(t targets.Target, planes, usual int) int {
 	if t.VectorBits < 512 || planes > 1 {
 		return usual

@@ -195,7 +195,7 @@ func usual(f *ir.Func, t targets.Target, limits []int) (Choice, error) {
 	return Choice{}, first
 }
 
-// vectorsWorth is how many times as dear a schedule may be, by costs that take vectors for granted, and still be better than one whose sums are none: these take 8 to 13 times what they cost on a Zen 5 with AVX-512.
+// vectorsWorth is how many times as dear a schedule may be, by costs that take vectors for granted, and still be better than one whose sums are none: these take 8 to 13 times what they cost on a Zen 5 with vectors of 512 bits.
 const vectorsWorth = 4
 
 // maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
