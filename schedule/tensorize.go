@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ripc/ir"
-	"ripc/ir/arith"
 	"ripc/ir/deps"
 )
 
@@ -51,7 +50,10 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 			return nil, &ir.Error{Msg: fmt.Sprintf("@%s does not use its parameter %%%s", instr.Name, p.Name)}
 		}
 		for i, q := range instr.Params[:len(call.Args)] {
-			if call.Args[i].Buf == w.Buf && (p.Out || q.Out) && !apart(call.Args[i], q, w, p) {
+			if call.Args[i].Buf != w.Buf {
+				continue
+			}
+			if _, met := u.sc.Touch(windowAccess(call.Args[i], q), windowAccess(w, p), u.sc.Outer[loop]); met {
 				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is both %%%s and %%%s of @%s, and one of them is written", w.Buf, q.Name, p.Name, instr.Name)}
 			}
 		}
@@ -60,26 +62,9 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 	return replaceLoop(f, loop, call), nil
 }
 
-// apart reports whether windows of parameters in one buffer cannot meet, since in one dimension they are further from each other than they are long.
-func apart(a ir.Window, of ir.Param, b ir.Window, other ir.Param) bool {
-	for d := range a.Idx {
-		between := arith.ToAffine(b.Idx[d]).Plus(-1, arith.ToAffine(a.Idx[d]))
-		if len(between.Terms) > 0 {
-			continue
-		}
-		if k := int(between.Const); k >= windowLength(of, len(a.Idx), d) || -k >= windowLength(other, len(a.Idx), d) {
-			return true
-		}
-	}
-	return false
-}
-
-// windowLength is how long a window of a parameter is along a dimension of a buffer of so many.
-func windowLength(p ir.Param, dims, d int) int {
-	if lead := dims - len(p.Shape); d >= lead {
-		return p.Shape[d-lead]
-	}
-	return 1
+// windowAccess is what a call does with the window of a parameter.
+func windowAccess(w ir.Window, p ir.Param) []deps.Access {
+	return []deps.Access{{Buf: w.Buf, Idx: w.Idx, Size: p.Shape, Write: p.Out}}
 }
 
 func indent(s string) string {

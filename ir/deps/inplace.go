@@ -67,13 +67,13 @@ func (c overwriting) stmt(s ir.Stmt, around *Loops, ordered bool) (Pair, bool) {
 			writes, reads := c.accesses(t)
 			for _, before := range s.Stmts[:i] {
 				w, r := c.accesses(before)
-				if p, met := c.scope.touch(w, reads, around); met {
+				if p, met := c.scope.Touch(w, reads, around); met {
 					return p, true
 				}
 				if ordered {
 					continue
 				}
-				if p, met := c.scope.touch(writes, r, around); met {
+				if p, met := c.scope.Touch(writes, r, around); met {
 					return p, true
 				}
 			}
@@ -95,7 +95,7 @@ func (c overwriting) stmt(s ir.Stmt, around *Loops, ordered bool) (Pair, bool) {
 		return c.stmt(s.Body, around, ordered)
 	case *ir.Call: // which may write before it reads
 		writes, reads := c.accesses(s)
-		return c.scope.touch(writes, reads, around)
+		return c.scope.Touch(writes, reads, around)
 	}
 	return Pair{}, false // a store reads before it writes
 }

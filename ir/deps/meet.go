@@ -70,9 +70,9 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	return Pair{}, false
 }
 
-// touch looks for an access of as and one of bs, one of them a write, that may be to the same element while the loops in still keep their
+// Touch looks for an access of as and one of bs, one of them a write, that may be to the same element while the loops in still keep their
 // iterations and all others are anywhere.
-func (sc Scope) touch(as, bs []Access, still *Loops) (Pair, bool) {
+func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
 	m := meeting{sc: sc, still: still, forms: map[formKey]form{}}
 	for _, a := range as {
 		for _, b := range bs {

@@ -76,16 +76,12 @@ func packBit(bit, l ir.Expr) ir.Expr {
 }
 
 // levelBits are the bits of the level of a value that reaches its threshold j, j = 0..2^n-2, if the level is j+1 or more, the lowest bit
-// first. Up to searchedBits bits are searched for, from the top: those above a bit select the threshold that decides it, so that there
-// is a comparison for each bit. Otherwise bit k flips at every multiple of 2^k.
+// first. Up to searchedBits bits are searched for (ir.Search). Otherwise bit k flips at every multiple of 2^k.
 func levelBits(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) ir.Expr) []ir.Expr {
-	out := make([]ir.Expr, bits)
 	if bits <= searchedBits {
-		for k := bits - 1; k >= 0; k-- {
-			out[k] = reaches(selected(out[k+1:], 1<<k, k, threshold))
-		}
-		return out
+		return ir.Search(bits, threshold, reaches)
 	}
+	out := make([]ir.Expr, bits)
 	for k := range out {
 		for level := 1 << k; level < 1<<bits; level += 1 << k {
 			if r := reaches(threshold(level - 1)); out[k] == nil {
@@ -100,16 +96,6 @@ func levelBits(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) 
 
 // searchedBits is the number of bits of a level that are searched for: the expression of each holds those of all above it several times.
 const searchedBits = 3
-
-// selected is the threshold of a level whose bits from k+1 on are above, and which is level without them.
-func selected(above []ir.Expr, level, k int, threshold func(j int) ir.Expr) ir.Expr {
-	if len(above) == 0 {
-		return threshold(level - 1)
-	}
-	top, rest := above[len(above)-1], above[:len(above)-1]
-	set := level + 1<<(k+len(above))
-	return &ir.Select{Cond: top, A: selected(rest, set, k, threshold), B: selected(rest, level, k, threshold)}
-}
 
 // storeBytes adds the nest that stores levels as bytes.
 func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {

@@ -41,7 +41,7 @@ func packLE(name string) *ir.Func {
 }
 
 // packLess packs comparisons of neighbouring sums of type t with thresholds into as many words as they fill, which hold nothing before. Of several
-// planes, y0 and up, a sum's level is searched for from the highest bit on: those above a bit choose the threshold, of t0 and up, that decides it.
+// planes, y0 and up, a sum's level is searched for (ir.Search) among the thresholds t0 and up.
 func packLess(name string, t ir.Type, words, planes int) *ir.Func {
 	const lanes = 32
 	q, l := ir.V("q"), ir.V("l")
@@ -57,23 +57,16 @@ func packLess(name string, t ir.Type, words, planes int) *ir.Func {
 	for j := range limits {
 		limits[j] = in(number("t", j), t, words*lanes)
 	}
-	ys, bits := make([]ir.Param, planes), make([]ir.Expr, planes)
-	var choose func(above []ir.Expr, level, k int) ir.Expr // what decides bit k of a level, whose bits above are
-	choose = func(above []ir.Expr, level, k int) ir.Expr {
-		if len(above) == 0 {
-			return ir.At(limits[level-1].Buffer, at)
-		}
-		top, rest := above[len(above)-1], above[:len(above)-1]
-		return &ir.Select{Cond: top, A: choose(rest, level+1<<(k+len(above)), k), B: choose(rest, level, k)}
-	}
-	for k := planes - 1; k >= 0; k-- {
-		ys[k] = out(number("y", k), ir.U32, words)
-		bits[k] = ir.Bin(ir.Lt, ir.At(acc.Buffer, at), choose(bits[k+1:], 1<<k, k))
-	}
+	bits := ir.Search(planes, func(j int) ir.Expr { return ir.At(limits[j].Buffer, at) }, func(limit ir.Expr) ir.Expr {
+		return ir.Bin(ir.Lt, ir.At(acc.Buffer, at), limit)
+	})
+	var ys []ir.Param
 	var clear, set []ir.Stmt
-	for k, y := range ys {
+	for k, bit := range bits {
+		y := out(number("y", k), ir.U32, words)
+		ys = append(ys, y)
 		clear = append(clear, &ir.Store{Buf: y.Name, Idx: []ir.Expr{q}, Val: ir.Const(ir.U32, 0)})
-		set = append(set, &ir.Store{Buf: y.Name, Idx: []ir.Expr{q}, Op: ir.OrTo, Val: ir.Bin(ir.Shl, ir.CastTo(ir.U32, bits[k]), ir.CastTo(ir.U32, l))})
+		set = append(set, &ir.Store{Buf: y.Name, Idx: []ir.Expr{q}, Op: ir.OrTo, Val: ir.Bin(ir.Shl, ir.CastTo(ir.U32, bit), ir.CastTo(ir.U32, l))})
 	}
 	return &ir.Func{
 		Name: name, Params: append(append(ys, acc), limits...),

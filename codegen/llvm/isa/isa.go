@@ -91,6 +91,8 @@ func function(i isa.Instr, inOrder bool) Function {
 		if i.Arch == "x86_64" && i.Ops > 1 {
 			return multiplyAdd(i)
 		}
+	case isa.PackLess:
+		return packLess(name, i.Planes)
 	case isa.PackCompare:
 		switch i.Arch {
 		case "aarch64":

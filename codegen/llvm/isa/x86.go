@@ -90,9 +90,6 @@ func x86Texts() map[string]Function {
   ret void
 }
 `},
-		"avx512_pack_lt_u8_x64":    packLess("avx512_pack_lt_u8_x64", 1),
-		"avx512_pack_lt_u8_x64_a2": packLess("avx512_pack_lt_u8_x64_a2", 2),
-		"avx512_pack_lt_u8_x64_a3": packLess("avx512_pack_lt_u8_x64_a3", 3),
 		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
 		"avx512_pack_le_x32": {nil, `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
   %as = load <32 x i32>, ptr %acc, align 4
