@@ -48,17 +48,19 @@ func TestAlgorithmsAgree(t *testing.T) {
 	choices, groups := map[layout.Algorithm]int{}, map[layout.Algorithm]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "network")
-		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
 			agree(t, fewBits(t, seed), seed, choices)
 		case 1:
-			agree(t, grouped(t, seed), seed, groups)
+			agree(t, single(t, seed, between(t, 2, 4, "groups")), seed, groups)
+		case 2:
+			agree(t, single(t, seed, 1), seed, choices)
 		default:
 			agree(t, fused(t, seed), seed, choices)
 		}
 	})
 	for _, a := range layout.Algorithms() {
-		if choices[a] == 0 {
+		if choices[a]+groups[a] == 0 {
 			t.Errorf("no layer had the choice of %s", a)
 		}
 	}
@@ -158,10 +160,9 @@ func fewBits(t *rapid.T, seed uint64) *graph.Graph {
 	return parsed(t, text)
 }
 
-// grouped is a layer of groups whose channels may have tables of their own, in one word or in several, and whose filters may fill registers.
-func grouped(t *rapid.T, seed uint64) *graph.Graph {
+// single is a layer of n groups whose channels may have tables of their own, in one word or in several, whose windows may be larger than 8 bits count, and whose filters may fill registers.
+func single(t *rapid.T, seed uint64, n int) *graph.Graph {
 	type m = map[string]any
-	n := between(t, 2, 4, "groups")
 	in := n * rapid.SampledFrom([]int{4, 5, 6, 8, 12, 20, 24, 32, 48, 64}).Draw(t, "channels")
 	levels := func(name string) m {
 		return m{"bits": between(t, 1, 3, name+" bits"), "encoding": rapid.SampledFrom([]string{"unipolar", "bipolar", "bipolar_inv"}).Draw(t, name), "scale": 0.5}
