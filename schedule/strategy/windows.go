@@ -19,16 +19,24 @@ func windows() Strategy {
 		Applies: func(l *Layer) (bool, string) { return l.found, "its output is not looked up" },
 		Knobs: func(l *Layer) []Knob {
 			w := l.out.extent(ir.Col)
-			written := cost.Tile(w, cost.LookedUp)
-			if i := l.levels(); i != nil {
-				written = i.Positions
-			}
 			rows := max(cost.Rows(l.Target, l.rows(), cost.Any), l.leastRows(float64(w*cost.LookedUpOps)))
-			return []Knob{
+			if l.rows()*w*cost.LookedUpOps*cost.Vectors(l.Target, l.out.extent(ir.Word), 32) < cost.SharedOps {
+				rows = l.rows()
+			}
+			knobs := []Knob{
 				rowsKnobAt(l, rows),
-				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), written},
+				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), cost.Tile(w, cost.LookedUp)},
 				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}, 16},
 			}
+			if i := l.levels(); i != nil {
+				knobs[1].Default = i.Positions
+				calls := 4
+				if w <= 8*i.Positions {
+					calls = 8 // a whole row
+				}
+				knobs = append(knobs, Knob{run, "instructions that look up levels of so many positions and are written out", []int{1, 2, 4, 8}, calls})
+			}
+			return knobs
 		},
 		Cost:  func(*Layer, Values) float64 { return 0 }, // plain does the same without making vectors of the windows' bits
 		build: buildWindows,
@@ -46,9 +54,19 @@ func buildWindows(b *builder, v Values) {
 		}
 	}
 	b.pads()
-	_, positions := b.split(col, v[tileW], schedule.TailShift)
-	b.may("parallel %s", outer)
-	if i := b.levels(); i != nil && i.Positions == v[tileW] && b.may("tensorize %s %s", cmp.Or(positions, col), i.Func.Name) {
+	i := b.levels()
+	looked := i != nil && i.Positions == v[tileW]
+	if n := v[tileW] * v[run]; looked && n < b.extent(col) {
+		_, col = b.split(col, n, schedule.TailShift)
+	}
+	calls, positions := b.split(col, v[tileW], schedule.TailShift)
+	if b.extent(outer) > 1 {
+		b.may("parallel %s", outer)
+	}
+	if looked && b.may("tensorize %s %s", cmp.Or(positions, col), i.Func.Name) {
+		if positions != "" {
+			b.unroll(b.find(calls))
+		}
 		return
 	}
 	b.vectorize(words, v[lanes])
@@ -57,8 +75,12 @@ func buildWindows(b *builder, v Values) {
 	}
 }
 
-// levels is the instruction that looks up levels of neighbouring positions, each by a word of the input of one plane, nil where there is none or a row has fewer positions.
+// levels is the instruction that looks up levels of one plane of neighbouring positions, each by a word of the input of one plane, nil where there is none or a row has fewer positions. Positions of a slice
+// have words of others between them.
 func (l *Layer) levels() *isa.Instr {
+	if y := l.Func.Buffers()[l.out.buf].Shape; y[0] > 1 || y[len(y)-1] > l.out.extent(ir.Word) {
+		return nil
+	}
 	var table, stride int
 	ir.Walk(l.Func.Body, func(s ir.Stmt) bool {
 		st, ok := s.(*ir.Store)

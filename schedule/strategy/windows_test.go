@@ -2,6 +2,7 @@ package strategy_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,4 +64,31 @@ func TestWindowsSame(t *testing.T) {
 	if classed == 0 || split == 0 {
 		t.Errorf("%d tables have rows for border positions, and %d are of parts of windows", classed, split)
 	}
+}
+
+// TestLevelsSame: so do single pixels of one bit, of which instructions look up several positions, as many of them written out as may be.
+func TestLevelsSame(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := rapid.SampledFrom(machines(t)).Draw(rt, "machine")
+		a := &graph.FusedConv{KH: 1, KW: 1, SH: intRange(rt, 1, 2, "sh"), SW: intRange(rt, 1, 2, "sw"), In: 1, Out: rapid.SampledFrom([]int{3, 32, 64, 128}).Draw(rt, "out")}
+		a.Epilogue = graph.Epilogue{OutBits: intRange(rt, 1, 2, "bits"), OutEnc: encoding(rt), Shift: &graph.ShiftAdd{}}
+		f := testlayer.Integers(a, targets.Target{}, layout.TableWindow, encoding(rt), 1, intRange(rt, 1, 2, "batch"), intRange(rt, 1, 3, "h"), intRange(rt, 32, 80, "w"), slice(rt, a))
+		y := f.Buffers()["y"].Shape
+		s, l := named(t, "window"), strategy.LayerOf(f, m)
+		v := strategy.Values{}
+		for _, k := range s.Knobs(l) {
+			if v[k.Name] = k.Default; k.Name == "run" {
+				v[k.Name] = rapid.SampledFrom(k.Domain).Draw(rt, k.Name)
+			}
+		}
+		c, err := s.Build(l, v)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		has := a.Epilogue.OutBits == 1 && y[len(y)-1] == layout.Words(a.Out) && (m.Has("avx512f") || m.Has("neon"))
+		if called := strings.Contains(c.Trace.String(), "tensorize"); called != has || has != (v["run"] > 0) {
+			rt.Errorf("%s, %d filters: an instruction looks up levels of %d bits: %v\n%s", m.Name, a.Out, a.Epilogue.OutBits, called, c.Trace)
+		}
+		difftest.Same(&failing{t, rt, fmt.Sprintf("trace:\n%s", c.Trace)}, f, legal(rt, f, c.Trace, m), 1)
+	})
 }

@@ -90,7 +90,7 @@ func All() []Instr { return slices.Concat(byArch()["x86_64"], byArch()["aarch64"
 var byArch = sync.OnceValue(func() map[string][]Instr {
 	all := map[string][]Instr{"x86_64": slices.Concat(x86(), carryTrees(), products(), x86Tables(), x86Levels())}
 	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
-		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch))
+		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch), armLevels(arch))
 	}
 	all["aarch64"] = append(all["aarch64"], arm64Tables()...)
 	all["arm"] = append(all["arm"], armTables()...)
