@@ -296,8 +296,20 @@ func (b *builder) pads() {
 				b.row(l)
 			case b.float() && !innermost(l) && n > 1 && b.may("split %s %d tail=%s -> %[1]s.o %[1]s.i", l.Var, n, schedule.TailCut):
 				b.unroll(b.find(l.Var + ".i"))
+			case !b.float() && !innermost(l):
+				b.pixels(l)
 			}
 		}
+	}
+}
+
+// pixels takes the border off a row of the padded input whose pixels have several words, and writes the others out if they are few.
+func (b *builder) pixels(l *ir.For) {
+	if !b.peelBorder(l) {
+		return
+	}
+	if row := b.find(l.Var); row != nil && row.Extent*size.Of(row.Body) <= copiedSize {
+		b.unroll(row)
 	}
 }
 
