@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"iter"
 	"math"
 
 	"ripc/ir"
@@ -46,47 +45,6 @@ type Layer struct {
 	input, weights string
 	inputDims      []ir.Axis // what the dimensions of the input and of the weights go along, as they are before any step
 	weightDims     []ir.Axis
-}
-
-// nest is a buffer and the loops that fill it.
-type nest struct {
-	buf   string
-	loops map[ir.Axis]*ir.For
-}
-
-func (n nest) exists() bool { return n.buf != "" }
-
-// loop is the name of a loop, "" if there is none.
-func (n nest) loop(a ir.Axis) string {
-	if l := n.loops[a]; l != nil {
-		return l.Var
-	}
-	return ""
-}
-
-// extent is that of a loop, 0 if there is none.
-func (n nest) extent(a ir.Axis) int {
-	if l := n.loops[a]; l != nil {
-		return l.Extent
-	}
-	return 0
-}
-
-// along are the axes of the loops that choose each index: of an index of several loops the first one, NoAxis of none.
-func (n nest) along(idx []ir.Expr) []ir.Axis {
-	out := make([]ir.Axis, len(idx))
-	for d, e := range idx {
-		ir.WalkExpr(e, func(e ir.Expr) bool {
-			v, ok := e.(*ir.Var)
-			for a, l := range n.loops {
-				if ok && l.Var == v.Name && out[d] == ir.NoAxis {
-					out[d] = a
-				}
-			}
-			return true
-		})
-	}
-	return out
 }
 
 // LayerOf looks at f.
@@ -452,102 +410,4 @@ func (l *Layer) instr(m isa.Meaning, fits func(isa.Instr) bool) *isa.Instr {
 		}
 	}
 	return nil
-}
-
-// nestsOf finds the loops of each buffer that f writes: those in which nothing else is written, or, of parameters, nothing
-// but these and buffers that are made for them. The first of an axis counts.
-func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
-	out := map[string]nest{}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok {
-			return true
-		}
-		ws := written(l)
-		for _, own := range allocs(l.Body) { // private to an iteration
-			delete(ws, own)
-		}
-		for b := range ws {
-			if len(ws) > 1 && !params[b] {
-				continue
-			}
-			if out[b].loops == nil {
-				out[b] = nest{b, map[ir.Axis]*ir.For{}}
-			}
-			if out[b].loops[l.Axis] == nil {
-				out[b].loops[l.Axis] = l
-			}
-		}
-		return true
-	})
-	return out
-}
-
-// allocs lists the buffers that f makes, outermost first.
-func allocs(s ir.Stmt) []string {
-	var out []string
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok {
-			out = append(out, a.Buf.Name)
-		}
-		return true
-	})
-	return out
-}
-
-// written are the buffers that s writes.
-func written(s ir.Stmt) map[string]bool {
-	out := map[string]bool{}
-	for buf := range writes(s) {
-		out[buf] = true
-	}
-	return out
-}
-
-// writes goes through them, each as often as it is written.
-func writes(s ir.Stmt) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		more := true
-		ir.Walk(s, func(s ir.Stmt) bool {
-			switch s := s.(type) {
-			case *ir.Store:
-				more = more && yield(s.Buf)
-			case *ir.Call:
-				for i, p := range s.Fn.Params {
-					more = more && (!p.Out || yield(s.Args[i].Buf))
-				}
-			}
-			return more
-		})
-	}
-}
-
-// storesTo lists the stores to a buffer.
-func storesTo(s ir.Stmt, buf string) []*ir.Store {
-	var out []*ir.Store
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok && st.Buf == buf {
-			out = append(out, st)
-		}
-		return true
-	})
-	return out
-}
-
-// loads lists the loads of an expression.
-func loads(e ir.Expr) []*ir.Load {
-	var out []*ir.Load
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if l, ok := e.(*ir.Load); ok {
-			out = append(out, l)
-		}
-		return true
-	})
-	return out
-}
-
-// chosenBy reports whether the last index is a loop's variable alone.
-func chosenBy(idx []ir.Expr, loop string) bool {
-	v, ok := idx[len(idx)-1].(*ir.Var)
-	return ok && v.Name == loop
 }
