@@ -71,6 +71,36 @@ func TestAlgorithmsAgree(t *testing.T) {
 	}
 }
 
+// TestMergedGroups: so do filters of groups that look up in the tables of all groups, where what is no entry counts 0.
+func TestMergedGroups(t *testing.T) {
+	m, err := targets.Lookup("rpi3-armv7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged := 0
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "network")
+		g := single(t, seed, between(t, 2, 4, "groups"))
+		f, x := g.Nodes[1].Attrs.(*graph.FusedConv), *g.Value(g.Nodes[1].Inputs[0])
+		x.Shape = ops.Spatial(x.Shape)
+		if layout.Table4.Lacks(f, &x) != "" {
+			return
+		}
+		if layout.NewConv(f, x, m, layout.Table4).Tables.Merged {
+			merged++
+		}
+		want, by := run(t, g, lower.Options{}, seed), lower.Options{Target: m, Algorithms: map[string]layout.Algorithm{g.Nodes[1].Name: layout.Table4}}
+		for i, got := range run(t, g, by, seed) {
+			if !bytes.Equal(got, want[i]) {
+				t.Fatalf("output %d differs\n%s", i, g)
+			}
+		}
+	})
+	if merged == 0 {
+		t.Error("no filters look up in the tables of all groups")
+	}
+}
+
 // TestWeightsOfNineBits: so it is where weights are no i8, but bytes and what is beside these: with any zero point, and odd ones of 8 bits, over bytes
 // and planes, in groups, behind a batch_norm that turns some channels around.
 func TestWeightsOfNineBits(t *testing.T) {
@@ -185,29 +215,31 @@ func single(t *rapid.T, seed uint64, n int) *graph.Graph {
 	return parsed(t, text)
 }
 
+// run is what the program of g gives in the interpreter for inputs filled from seed.
+func run(t *rapid.T, g *graph.Graph, o lower.Options, seed uint64) [][]byte {
+	p, err := lower.Program(t.Context(), g, o)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, g)
+	}
+	d := codegen.Describe(codegen.Input{Program: p})
+	var inputs [][]byte
+	for i, in := range d.Inputs {
+		b, err := runtime.FillRandom(in, seed, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, b)
+	}
+	out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, p)
+	}
+	return out
+}
+
 // agree compares the outputs of g, filled from seed, of programs whose layers have one or other algorithm, and counts the choices that there were.
 func agree(t *rapid.T, g *graph.Graph, seed uint64, choices map[layout.Algorithm]int) {
-	run := func(o lower.Options) [][]byte {
-		p, err := lower.Program(t.Context(), g, o)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, g)
-		}
-		d := codegen.Describe(codegen.Input{Program: p})
-		var inputs [][]byte
-		for i, in := range d.Inputs {
-			b, err := runtime.FillRandom(in, seed, i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			inputs = append(inputs, b)
-		}
-		out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{})
-		if err != nil {
-			t.Fatalf("%v\n%s", err, p)
-		}
-		return out
-	}
-	want := run(lower.Options{})
+	want := run(t, g, lower.Options{}, seed)
 	drawn := lower.Options{Algorithms: map[string]layout.Algorithm{}}
 	all, archs := map[layout.Algorithm]lower.Options{}, rapid.Permutation([]string{"", "aarch64"}).Draw(t, "archs")
 	for _, a := range layout.Algorithms() {
@@ -232,7 +264,7 @@ func agree(t *rapid.T, g *graph.Graph, seed uint64, choices map[layout.Algorithm
 	}
 	drawn.PackApart = true
 	for _, o := range append(slices.Collect(maps.Values(all)), drawn) {
-		for i, got := range run(o) {
+		for i, got := range run(t, g, o, seed) {
 			if !bytes.Equal(got, want[i]) {
 				t.Fatalf("output %d differs with %v\n%s", i, o.Algorithms, g)
 			}

@@ -16,7 +16,9 @@ type Tables struct {
 	Bits int // channels of a group
 	cost.Groups
 	Each int // tables that a filter looks up in: all that are used, those of its group's channels, or all that there are (cost.Layer.LookedUp): in those of no channels filters look up what is no entry, which takes Bounded
-	Most int // what an entry, or a half of one, counts at most
+	// Merged says that filters of several groups look up in the tables of all of them: what is no entry in those of others. It takes Bounded.
+	Merged bool
+	Most   int // what an entry, or a half of one, counts at most
 	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
 	// row read there. So a look-up is for two positions.
 	Halves bool
@@ -109,7 +111,8 @@ func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, by algorithm, m ta
 		a := cost.AcrossOf(m, Shape(f, x, m), bits)
 		t.Each, t.Across = t.Used, &a
 	} else {
-		t.Bounded, t.Each = m.BoundedLookups(), Shape(f, x, m).LookedUp(m, bits, by.reach)
+		l := Shape(f, x, m)
+		t.Bounded, t.Each, t.Merged = m.BoundedLookups(), l.LookedUp(m, bits, by.reach), l.Merges(m, bits, by.reach)
 	}
 	if t.Halves { // all that half a byte holds
 		t.Most = MaxHalf
@@ -130,10 +133,15 @@ func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, by algorithm, m ta
 	} else {
 		t.Weights = slices.Repeat([]uint8{uint8(t.Entries())}, taps*groups*f.Out) // no entry
 	}
+	own := t.Used / f.GroupCount()
 	for tap := range taps {
-		for g := range min(groups, t.Used) {
+		for g := range own {
 			for o := range f.Out {
-				if at := g*f.Out + o; t.Across != nil {
+				at := g*f.Out + o
+				if t.Merged {
+					at += o / f.GroupOut() * own * f.Out
+				}
+				if t.Across != nil {
 					t.Words[tap/TapsPerWord*groups*f.Out+at] |= entry(tap, g, o) << TapBit(tap)
 				} else {
 					t.Weights[tap*groups*f.Out+at] = uint8(entry(tap, g, o))

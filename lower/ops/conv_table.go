@@ -98,7 +98,11 @@ func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
 	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "c", c.terms()))
 	tap := vars(red)
 	h, w := c.pixel(i[1], i[2], tap[0], tap[1])
-	found := c.lookUp(x, ir.At(wt, append(slices.Clone(tap), i[len(i)-1])...), i[0], h, w, c.ofGroup(i[len(i)-1], c.Tables.Each, tap[2]))
+	g := tap[2]
+	if !c.Tables.Merged {
+		g = c.ofGroup(i[len(i)-1], c.Tables.Each, g)
+	}
+	found := c.lookUp(x, ir.At(wt, append(slices.Clone(tap), i[len(i)-1])...), i[0], h, w, g)
 	if c.Tables.Halves {
 		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))), ir.Const(ir.U8, layout.MaxHalf))
 	}

@@ -295,14 +295,22 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 // Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
 // windows reach. Of halves an entry is for two positions. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
 func Table(t targets.Target, l Layer, bits int, reach targets.Reach) Estimate {
-	if reach == targets.Across {
+	switch {
+	case reach == targets.Across:
 		return tableAcross(t, l, bits)
+	case l.Merges(t, bits, reach):
+		l = l.merged()
 	}
+	return table(t, l, bits, reach)
+}
+
+// table is Table of one position, or of both halves of a row, whose filters look up in the tables of their groups.
+func table(t targets.Target, l Layer, bits int, reach targets.Reach) Estimate {
 	c, halves := t.Sums(), reach == targets.BothHalves
 	layers := max(1, l.Groups)
 	g := GroupsOf(int(l.Channels*layers), bits)
 	kind := t.Lookups(bits, reach)
-	made, groups := int64(g.Chunks*g.PerChunk), int64(l.LookedUp(t, bits, reach))
+	made, groups := int64(g.Chunks*g.PerChunk), int64(l.lookedUp(t, bits, reach))
 	length, run := Runs(int(MaxByte/(int64(bits)*(1<<l.ActivationPlanes-1))), int(groups), int(l.Taps/l.TapRows))
 	widened := math.Ceil(float64(groups)/float64(run)) / float64(max(1, groups)) // times that bytes are added to sums, for each look-up
 	wide, inByte := l.wide(groups, int64(bits)), l.inByte(groups, int64(bits))

@@ -15,12 +15,34 @@ type Groups struct {
 // these together, in no more time than it takes to leave the rest out. By estimated cycles of 3x3 layers of 14x14 pixels, 12 to 80 channels and 3 bits, tables of 4 for 3 groups in use take 4 to 8 % less where 8 filters are a
 // third of 16, of 8 for 5 16 % more.
 func (l Layer) LookedUp(t targets.Target, bits int, reach targets.Reach) int {
+	if l.Merges(t, bits, reach) {
+		l = l.merged()
+	}
+	return l.lookedUp(t, bits, reach)
+}
+
+// lookedUp is LookedUp of filters that look up in the tables of their groups.
+func (l Layer) lookedUp(t targets.Target, bits int, reach targets.Reach) int {
 	layers := max(1, int(l.Groups))
 	g := GroupsOf(int(l.Channels)*layers, bits)
 	if made := g.Chunks * g.PerChunk; layers == 1 && l.wide(int64(made), int64(bits)) && float64(made) <= t.Lookups(bits, reach).Wide*float64(g.Used) {
 		return made
 	}
 	return g.Used / layers
+}
+
+// Merges reports whether filters of l, each of which reads one group of channels, look up in the tables of all groups on t: where what is no entry counts 0, and instructions take the tables of all in less time
+// than those of a group, which may be too few, or have too few filters.
+func (l Layer) Merges(t targets.Target, bits int, reach targets.Reach) bool {
+	return l.grouped() && reach != targets.Across && t.BoundedLookups() && table(t, l.merged(), bits, reach) < table(t, l, bits, reach)
+}
+
+// merged is l as a layer without groups, most of whose weights are no entry.
+func (l Layer) merged() Layer {
+	l.Channels *= l.Groups
+	l.Words = (l.Channels + WordChannels - 1) / WordChannels
+	l.Groups, l.GroupFilters = 1, l.Filters
+	return l
 }
 
 // GroupsOf cuts channels into groups of so many bits.

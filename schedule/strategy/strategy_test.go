@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/codegen/llvm/emit"
+	"ripc/compile"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/difftest"
@@ -335,7 +336,7 @@ func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Tra
 	if rapid.Bool().Draw(t, "small cache") { // which keeps no weights
 		m.L1 = 1 << 10
 	}
-	c, err := strategy.Default(f, m)
+	c, err := compile.Default(f, m) // which has the back end count
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", m.Name, err, f)
 	}
@@ -811,7 +812,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTables: where a group's filters are whole registers, they look up by instructions, as those of a layer of one group do; where not, one look-up after the other.
+// TestGroupsOfTables: where a group's filters are whole registers, they look up by instructions, as those of a layer of one group do, and where all filters look up in the tables of all groups; where not, one look-up after the other.
 func TestGroupsOfTables(t *testing.T) {
 	for _, m := range machines(t) {
 		for by, entries := range map[layout.Algorithm]int{layout.Table4: 16, layout.Table4Halves: 16, layout.Table5: 32, layout.Table6: 64} {
@@ -825,6 +826,7 @@ func TestGroupsOfTables(t *testing.T) {
 				fits := slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool {
 					return i.Words == entries && i.Halves == (by == layout.Table4Halves) && c.out/c.groups%i.Lanes == 0
 				})
+				fits = fits || layout.NewConv(a, graph.Value{Shape: []int{1, 9, 9, a.In}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2}}, m, by).Tables.Merged
 				if got := strings.Contains(byDefault(t, f, m).Trace.String(), "_lookup"); got != fits {
 					t.Errorf("%s, %s, %d groups of %d filters: looked up by an instruction: %v", m.Name, by, c.groups, c.out/c.groups, got)
 				}
