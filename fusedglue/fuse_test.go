@@ -168,7 +168,7 @@ func TestErrors(t *testing.T) {
 				n.Nodes[0].Weights["w"].Data[i] = 2
 			}
 			return n.shiftNorm(x, graph.ShiftRiptide, 2)
-		}, "channel 0: the weight scale rounds to more than 1 (wb < 0) (weight scale 2, mean"},
+		}, "channel 0: the weight scale rounds to more than 1, and ShiftNorm shifts to the right (weight scale 2, mean"},
 	} {
 		n, x := chain(t, c.enc, 2)
 		n.Outputs = append(n.Outputs, c.build(n, x))

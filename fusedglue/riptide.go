@@ -37,7 +37,7 @@ func (z normalizer) of(c channel) shiftNorm {
 	}
 	wb := -log2AP2(c.alpha)
 	if wb < 0 {
-		return shiftNorm{Bad: "the weight scale rounds to more than 1 (wb < 0)"}
+		return shiftNorm{Bad: "the weight scale rounds to more than 1, and ShiftNorm shifts to the right"}
 	}
 	sd := math.Sqrt(c.variance + z.Epsilon)
 	if !(sd > 0) || math.IsInf(sd, 0) || wb > 30 {
@@ -115,7 +115,7 @@ func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sum
 			glue.Bad = "the sum leaves the accumulator's 32 bits"
 		}
 		if glue.Bad != "" {
-			return nil, g.Errorf(n, "", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad, c.alpha, mean[o], variance[o])
+			return nil, g.Errorf(n, "take batch_norm in the place of shift_norm, or scale the channel: its weights, mean and deviation alike", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad, c.alpha, mean[o], variance[o])
 		}
 		s.Add[o], s.Right[o] = int32(glue.Add), int32(glue.Right)
 		entry(&s.Left, len(mean), o, glue.Left)

@@ -109,7 +109,7 @@ func TestShiftNormBad(t *testing.T) {
 	}{
 		{0, 1, "the weight scale is not a positive number"},
 		{math.NaN(), 1, "the weight scale is not a positive number"},
-		{2, 1, "the weight scale rounds to more than 1 (wb < 0)"},
+		{2, 1, "the weight scale rounds to more than 1, and ShiftNorm shifts to the right"},
 		{0.5, -1, "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"},
 		{0.5, math.Inf(1), "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"},
 		{0x1p-31, 1, "variance plus epsilon is not a positive number, or the weight scale is below 2^-30"},

@@ -94,10 +94,7 @@ func (c *conv) channel(o ir.Expr) (index ir.Expr, loop string) {
 	if c.Depthwise() && c.o == c.Out {
 		return add(o, ir.V("acc.c")), "c"
 	}
-	if c.o != c.Out {
-		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
-	}
-	first := mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(c.GroupIn()))
+	first := mul(c.groupOf(o, 1), ir.Int(c.GroupIn()))
 	return ir.Bin(ir.Min, add(first, ir.V("acc.gc")), ir.Int(c.In-1)), "gc"
 }
 

@@ -198,11 +198,7 @@ func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 	case c.Depthwise():
 		at[3] = add(i[3], run(step))
 	case c.GroupCount() > d.Groups:
-		o := i[3]
-		if c.o != c.Out {
-			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
-		}
-		at[3] = add(mul(ir.Bin(ir.Div, o, ir.Int(d.Groups*c.GroupOut())), ir.Int(d.Groups*c.GroupIn())), run(step))
+		at[3] = add(mul(c.groupOf(i[3], d.Groups), ir.Int(d.Groups*c.GroupIn())), run(step))
 	}
 	if d.Step == 1 { // no loop over parts
 		red = red[:3]

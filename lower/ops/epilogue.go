@@ -363,12 +363,8 @@ func (c *conv) spreadWindows() ir.Buffer {
 	b := buf("wn", ir.F32, c.batch, c.oh, c.ow, c.o)
 	outer := loops("wn.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	o := i[3]
-	if c.o != c.Out {
-		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
-	}
 	c.bufs = append(c.bufs, b)
-	c.nests = append(c.nests, ir.Nest(outer, set(b, ir.At(c.windows(), i[0], i[1], i[2], ir.Bin(ir.Div, o, ir.Int(c.GroupOut()))), i...)))
+	c.nests = append(c.nests, ir.Nest(outer, set(b, ir.At(c.windows(), i[0], i[1], i[2], c.groupOf(i[3], 1)), i...)))
 	return b
 }
 

@@ -49,10 +49,17 @@ func (c *conv) ofGroup(o ir.Expr, n int, k ir.Expr) ir.Expr {
 	if c.GroupCount() == 1 {
 		return k
 	}
-	if c.o != c.Out {
-		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
+	return ir.Bin(ir.Min, add(mul(c.groupOf(o, 1), ir.Int(n)), k), ir.Int(c.GroupCount()*n-1))
+}
+
+// groupOf is the group of output channel o, or which so many groups together it is of. Padding channels read what the last group reads: the group is cut off, and not the channel, so that vectors of channels of one
+// group read the same whether or not there are such.
+func (c *conv) groupOf(o ir.Expr, together int) ir.Expr {
+	g := ir.Bin(ir.Div, o, ir.Int(together*c.GroupOut()))
+	if c.o == c.Out {
+		return g
 	}
-	return ir.Bin(ir.Min, add(mul(ir.Bin(ir.Div, o, ir.Int(c.GroupOut())), ir.Int(n)), k), ir.Int(c.GroupCount()*n-1))
+	return ir.Bin(ir.Min, g, ir.Int(c.GroupCount()/together-1))
 }
 
 // denseWord is the index of word q of column w in words of layout.Dense.

@@ -88,12 +88,9 @@ func (c *conv) joined(p, b, h, w, o ir.Expr) ir.Expr {
 	if parts.Factor != 1 {
 		p = mul(p, ir.Const(ir.I32, int64(parts.Factor)))
 	}
-	group := o
-	if c.o != c.Out {
-		group = ir.Bin(ir.Min, o, ir.Int(c.Out-1)) // padding channels read what the last one reads
-	}
-	if group = ir.Bin(ir.Div, group, ir.Int(c.GroupOut())); c.GroupCount() == 1 {
-		group = ir.Int(0)
+	var group ir.Expr = ir.Int(0)
+	if c.GroupCount() > 1 {
+		group = c.groupOf(o, 1)
 	}
 	rest := ir.At(constant(c, "rest", ir.I32, parts.Rest, 0), o)
 	return add(p, mul(rest, ir.At(c.windowBytes(), b, h, w, group)))

@@ -37,9 +37,10 @@ func (b *builder) pads() {
 	}
 }
 
-// pixels takes the border off a row of the padded input whose pixels have several words, and writes the others out if they are few.
+// pixels takes the border off a row of the padded input whose pixels have several words, and writes the others out if they are few. What has no border stays a loop: words that are put together for a tile
+// would take the code that its sums need.
 func (b *builder) pixels(l *ir.For) {
-	if !b.peelBorder(l) {
+	if left, right := border(l); left+right == 0 || !b.peelBorder(l) {
 		return
 	}
 	if row := b.find(l.Var); row != nil && row.Extent*size.Of(row.Body) <= copiedSize {

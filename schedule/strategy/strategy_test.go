@@ -816,7 +816,7 @@ func TestGroups(t *testing.T) {
 func TestGroupsOfTables(t *testing.T) {
 	for _, m := range machines(t) {
 		for by, entries := range map[layout.Algorithm]int{layout.Table4: 16, layout.Table4Halves: 16, layout.Table5: 32, layout.Table6: 64} {
-			for _, c := range []struct{ groups, in, out int }{{2, 96, 96}, {3, 96, 96}, {2, 128, 64}, {4, 96, 96}, {6, 96, 96}, {12, 96, 96}, {2, 24, 62}, {3, 96, 87}} {
+			for _, c := range []struct{ groups, in, out int }{{2, 96, 96}, {3, 96, 96}, {2, 128, 64}, {4, 96, 96}, {6, 96, 96}, {12, 96, 96}, {2, 24, 62}, {3, 96, 87}, {3, 48, 48}, {6, 144, 144}} {
 				if entries > 16 && c.in/c.groups%64 != 0 { // no tables of its own
 					continue
 				}

@@ -20,23 +20,28 @@ func windows() Strategy {
 		Knobs: func(l *Layer) []Knob {
 			w := l.out.extent(ir.Col)
 			rows := max(cost.Rows(l.Target, l.rows(), cost.Any), l.leastRows(float64(w*cost.LookedUpOps)))
-			if l.rows()*w*cost.LookedUpOps*cost.Vectors(l.Target, l.out.extent(ir.Word), 32) < cost.SharedOps {
-				rows = l.rows()
-			}
-			knobs := []Knob{
+			ks := []Knob{
 				rowsKnobAt(l, rows),
 				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), cost.Tile(w, cost.LookedUp)},
 				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}, 16},
 			}
-			if i := l.levels(); i != nil {
-				knobs[1].Default = i.Positions
-				calls := 4
-				if w <= 8*i.Positions {
-					calls = 8 // a whole row
-				}
-				knobs = append(knobs, Knob{run, "instructions that look up levels of so many positions and are written out", []int{1, 2, 4, 8}, calls})
+			i := l.levels()
+			if i == nil {
+				return ks
 			}
-			return knobs
+			if l.rows()*w*max(1, l.out.extent(ir.Batch))*cost.LookedUpOps*cost.Vectors(l.Target, l.out.extent(ir.Word), ir.U32.Bits()) < cost.SharedOps {
+				ks[0].Default = l.rows()
+			}
+			ks[1].Default = i.Positions
+			calls := []int{1}
+			for most := (w + i.Positions - 1) / i.Positions; calls[len(calls)-1] < min(most, 8); {
+				calls = append(calls, 2*calls[len(calls)-1])
+			}
+			n := calls[len(calls)-1] // a whole row, or half of 8
+			if n*i.Positions < w {
+				n /= 2
+			}
+			return append(ks, Knob{run, "instructions that look up levels of so many positions and are written out", calls, n})
 		},
 		Cost:  func(*Layer, Values) float64 { return 0 }, // plain does the same without making vectors of the windows' bits
 		build: buildWindows,
@@ -75,13 +80,13 @@ func buildWindows(b *builder, v Values) {
 	}
 }
 
-// levels is the instruction that looks up levels of one plane of neighbouring positions, each by a word of the input of one plane, nil where there is none or a row has fewer positions. Positions of a slice
-// have words of others between them.
+// levels is the instruction that looks up levels of one plane of neighbouring positions, each by a word of the input, which has one plane, nil where there is none or a row has fewer positions. Positions of a
+// slice have words of others between them.
 func (l *Layer) levels() *isa.Instr {
 	if y := l.Func.Buffers()[l.out.buf].Shape; y[0] > 1 || y[len(y)-1] > l.out.extent(ir.Word) {
 		return nil
 	}
-	var table, stride int
+	var table, stride, planes int
 	ir.Walk(l.Func.Body, func(s ir.Stmt) bool {
 		st, ok := s.(*ir.Store)
 		if !ok || st.Buf != l.out.buf || !isLoad(st.Val) {
@@ -92,6 +97,7 @@ func (l *Layer) levels() *isa.Instr {
 			case len(of.Shape) == 3: // entries, planes, words
 				table = of.Shape[0]
 			case len(of.Shape) == 5: // the input
+				planes = of.Shape[0]
 				stride = int(coefficients(ld.Idx[3])[l.out.loop(ir.Col)])
 			}
 		}
@@ -99,7 +105,7 @@ func (l *Layer) levels() *isa.Instr {
 	})
 	found := isa.Query(isa.LookUpLevels, l.Target)
 	k := slices.IndexFunc(found, func(i isa.Instr) bool {
-		return i.Lanes == l.out.extent(ir.Word) && i.Words == table && i.Stride == stride && i.Positions <= l.out.extent(ir.Col)
+		return planes == 1 && i.Lanes == l.out.extent(ir.Word) && i.Words == table && i.Stride == stride && i.Positions <= l.out.extent(ir.Col)
 	})
 	if k < 0 {
 		return nil

@@ -43,7 +43,7 @@ func levels(i isa.Instr) Function {
 }
 
 // chosen writes the levels of tables of two entries: a mask of each position's bit takes the words of one or of the other. Words of a position are taken by twos if there is an even number of them.
-// Where positions are as far apart as their levels' words, the words that are read lie as those that are written do; the second half of them ends where the last position is.
+// Of two words, and of positions in steps of 2, the words that are read lie as those that are written do; the second half of them ends where the last position is.
 func chosen(i isa.Instr, line func(string, ...any)) {
 	size := 2 - i.Lanes%2
 	unit, words := fmt.Sprint("i", 32*size), i.Lanes/size
@@ -59,11 +59,11 @@ func chosen(i isa.Instr, line func(string, ...any)) {
 		line("%%all%d = shufflevector <%d x %[3]s> %%entry%[1]d, <%[2]d x %[3]s> poison, %[4]s", entry, words, unit, Shuffle(n, func(l int) int { return l % words }))
 	}
 	for part := range parts {
-		x, of, bit := "%each", "i32", 1
+		x, of, bit := "%each", "i32", int64(1)
 		if parts == 1 {
 			each(i, n, words, line)
 		} else {
-			x, of, bit = fmt.Sprintf("%%x%d", part), unit, 1<<(32*part)
+			x, of, bit = fmt.Sprintf("%%part%d", part), unit, int64(1)<<(32*part)
 			line("%%from%d = getelementptr inbounds i32, ptr %%x, i64 %d", part, part*(i.Positions-1))
 			line("%s = load %s, ptr %%from%d, align 4", x, reg, part)
 		}
