@@ -41,14 +41,18 @@ type Dots struct {
 // maxByte is the largest absolute value of a byte of weights, or of a signed one of levels.
 const maxByte = 128
 
-// groupsAtOnce is the Groups of f: the fewest whose channels fill steps, and whose filters fill vectors of so many lanes. Of groups of one channel and one filter
-// neighbours are lanes.
+// groupsAtOnce is the Groups of f: the fewest whose channels fill steps, and whose filters fill vectors of so many lanes, or all of a few, so that those of the last vector that are left over are padding. Of groups of one
+// channel and one filter neighbours are lanes.
 func groupsAtOnce(f *graph.FusedConv, lanes int) int {
+	const few = 8 // as many products with 0 take no longer than lanes one by one
 	if all := f.GroupCount(); all > 1 && lanes > 0 && !f.Depthwise() {
 		for n := 1; n <= all; n++ {
 			if all%n == 0 && n*f.GroupIn()%cost.Quad == 0 && n*f.GroupOut()%lanes == 0 {
 				return n
 			}
+		}
+		if all <= few && all*f.GroupIn()%cost.Quad == 0 {
+			return all
 		}
 	}
 	return 1

@@ -35,6 +35,8 @@ func TestGroupsAtOnce(t *testing.T) {
 		{1, 96, 96, 4, 1}, {2, 96, 96, 16, 1}, {4, 96, 96, 16, 2}, {16, 96, 96, 4, 2}, {16, 96, 96, 16, 8}, {32, 96, 96, 8, 8}, {48, 96, 96, 4, 2},
 		{96, 96, 96, 16, 1}, // each filter its channel: these are lanes
 		{4, 4, 8, 4, 4},     // all groups
+		{2, 64, 62, 4, 2},   // of which the last vector is not full
+		{9, 36, 27, 4, 1},   // of too many
 		{3, 15, 12, 4, 1},   // no steps
 		{2, 96, 96, 0, 1},   // no vectors
 	} {

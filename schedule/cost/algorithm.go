@@ -235,7 +235,7 @@ func Float(t targets.Target, l Layer) Estimate {
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	op, scattered := c.Dot, l.scattered(t, l.BlockFilters)
+	op, scattered := c.Dot, l.BlockFilters < l.Groups*l.GroupFilters && l.scattered(t, l.BlockFilters) // vectors of all groups are of one, however many are left over
 	if !scattered {
 		op *= t.NarrowDot(l.Narrow)
 	}
