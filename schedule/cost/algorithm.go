@@ -228,7 +228,7 @@ func popcounts(t targets.Target, l Layer, words int64, each, level float64) Esti
 // Float estimates sums in f32 over levels that are unpacked row by row.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	terms, unpack := multiplied(t, l, c.Fma, l.scattered(t, l.GroupFilters))
+	terms, unpack := multiplied(t, l, c.Fma, l.scattered(t, l.GroupFilters) || l.straddles())
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
 }
 
@@ -259,6 +259,11 @@ func Mean(t targets.Target, l Layer) Estimate {
 // scattered reports whether the lanes of a vector of sums of products read different channels, where so many filters read the same.
 func (l Layer) scattered(t targets.Target, filters int64) bool {
 	return l.grouped() && filters%max(1, int64(t.VectorBits/LaneBits)) != 0
+}
+
+// straddles reports whether words of filters are of several groups, not each group of several words or each word of whole groups: tiles of floats have words.
+func (l Layer) straddles() bool {
+	return l.grouped() && l.GroupFilters%WordChannels != 0 && WordChannels%max(1, l.GroupFilters) != 0
 }
 
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
@@ -322,7 +327,7 @@ func table(t targets.Target, l Layer, bits int, reach targets.Reach) Estimate {
 	}
 	each, lanes := kind.Lookup+kind.Widen*widened, l.sameTables(kind.Lanes)
 	switch {
-	case l.Filters%WordChannels != 0 || lanes < kind.Least || l.Mean && !kind.Mean: // no instruction fits
+	case lanes < kind.Least || l.Mean && !kind.Mean || inByte && l.Filters%WordChannels != 0: // no instruction fits, or sums leave one by one
 		each = kind.One
 	case kind.Loose > 0 && inByte: // which need no widening, in LLVM's order
 		each = 2 * kind.Lookup

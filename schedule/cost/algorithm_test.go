@@ -93,6 +93,21 @@ func TestFewBitsStay(t *testing.T) {
 	}
 }
 
+// TestStraddlingGroups: floats cost more where words of filters are of several groups, and products of bytes do not where all groups are one.
+func TestStraddlingGroups(t *testing.T) {
+	m := lookup(t, "rpi5")
+	layer := func(filters, together int64) cost.Layer {
+		return cost.Layer{Outputs: 196, Rows: 14, Cols: 14, Filters: 2 * filters, Taps: 1, TapRows: 1, Channels: 64, Words: 2, Steps: 16, ActivationPlanes: 8, WeightPlanes: 8, Inputs: 196 * 128,
+			Groups: 2, GroupFilters: filters, BlockFilters: together, Bytes: true}
+	}
+	if even, odd := cost.Float(m, layer(96, 96)), cost.Float(m, layer(100, 100)); odd < 2*even {
+		t.Errorf("floats of groups of 96 filters cost %.0f, of 100 %.0f", even, odd)
+	}
+	if one, all := cost.Dot(m, layer(62, 62)), cost.Dot(m, layer(62, 124)); all > one/2 {
+		t.Errorf("products of groups of 62 filters cost %.0f, of both %.0f", one, all)
+	}
+}
+
 // TestLookedUp: what tables were measured to cost, in cycles of one thread of the machine of the other measurements (examples/convs, 64
 // to 512 channels, ripc bench --algorithm conv=TABLE), or estimated cycles of boards, is estimated to a factor of 1.6, and tables are chosen for 2 and 3 bits, and for 1 bit where a
 // popcount takes many operations.
