@@ -155,11 +155,7 @@ func fuse(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) 
 	if err := graph.CheckWork(g); err != nil {
 		return nil, err
 	}
-	disabled := o.Disable
-	if t, err := findTarget(o.Target); err == nil && !t.PoolsInTile() {
-		disabled = append(slices.Clone(disabled), fusedglue.FoldPool)
-	}
-	f, err := fusedglue.Fuse(ctx, g, disabled, func(pass string, g *graph.Graph) {
+	f, err := fusedglue.Fuse(ctx, g, o.Disable, func(pass string, g *graph.Graph) {
 		if o.Observe != nil {
 			o.Observe("fusedglue."+pass, g.String)
 		}

@@ -17,9 +17,6 @@ import (
 // Pass is a pass over a copy of the graph.
 type Pass = passorder.Pass[*rewriter]
 
-// FoldPool is the pass that some targets do without (targets.Target.PoolsInTile).
-const FoldPool = "fold_pool"
-
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
@@ -33,7 +30,7 @@ func Passes() []Pass {
 		{Name: "curves", Doc: "a sigmoid or another long step becomes thresholds with the quantizer behind it", Run: curves},
 		{Name: "fold_steps", Doc: "float steps, and sums with other tensors, move into the convolution before them", Run: foldSteps},
 		{Name: "fold_quantize", Doc: "quantizers become thresholds, or round and clip in the convolution before them", Required: true, Run: foldQuantize},
-		{Name: FoldPool, Doc: "max_pool without overlap moves into the convolution's tile", Run: foldPool},
+		{Name: "fold_pool", Doc: "max_pool without overlap moves into the convolution's tile", Run: foldPool},
 		{Name: "steps_behind", Doc: "steps that no convolution took in move behind a reshape, flatten, slice or transpose, to steps or a quantizer there", Run: stepsBehind},
 		{Name: "merge_moves", Doc: "reshapes or transposes in a row become one, or none", Run: mergeMoves},
 		{Name: "quantizers_alone", Doc: "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", Run: quantizersAlone},

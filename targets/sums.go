@@ -325,11 +325,6 @@ func (t Target) MostThresholds() int {
 	return 7
 }
 
-// PoolsInTile reports whether a layer's sums are pooled before levels are made of them, in the tile that computes them, and not the levels behind it, where either gives the same. On Arm a tile of windows of 2x2 positions
-// leaves few registers for filters: by estimated cycles on 2026-11-27, 3x3 layers of 1 bit and 64 to 256 channels take 1.22 to 1.46 times what the layer and the pool take one after the other on rpi3, 1.07 to 1.43 on rpi4, 1.12 to
-// 1.7 on rpi5 and 1.2 to 1.7 on rpi3-armv7, products of bytes up to 2.2 times (0.9 to 1.0 of 8 bits by 1 on those that work in order). By time on a Zen 5 3x3 layers take 2 to 8 % less so, and products of bytes 3 to 25 %.
-func (t Target) PoolsInTile() bool { return t.Arch != "aarch64" && t.Arch != "arm" }
-
 // MostCompares is how many comparisons levels of a sum cost by a shift, and at most by so few thresholds (MostThresholds) that they are searched: those of vectors that are compared into masks or shifted lane by lane
 // take as long as 4, others as 8, lane by lane on Cortex-M as 2.
 func (t Target) MostCompares() int {
