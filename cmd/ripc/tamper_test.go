@@ -46,7 +46,7 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	p := all[k%len(all)]
-	n, err := runtime.TensorBytes(p.t)
+	n, err := runtime.OperandBytes(p.t)
 	ts.Check(err)
 	bit := uint32(k) * 2654435761 % uint32(8*n)
 	data[int64(symbols["ripc_weights"])+p.t.Offset+int64(bit/8)] ^= 1 << (bit % 8)
