@@ -54,9 +54,9 @@ func rowsKnob(l *Layer) Knob {
 	return rowsKnobAt(l, max(rows, l.leastRows(ops)))
 }
 
-// leastRows is how many rows a block has at least where a row takes so many operations beside copying the input. Copies that are made for each filter are work enough.
+// leastRows is how many rows a block has at least where a row takes so many operations beside copying the input.
 func (l *Layer) leastRows(ops float64) int {
-	if !l.pad.exists() || l.own {
+	if !l.pad.exists() {
 		return 1
 	}
 	return cost.LeastRows(l.Target, l.rows(), 1+len(l.before), ops)
