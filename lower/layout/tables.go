@@ -111,8 +111,8 @@ func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, by algorithm, m ta
 		a := cost.AcrossOf(m, Shape(f, x, m), bits)
 		t.Each, t.Across = t.Used, &a
 	} else {
-		l := Shape(f, x, m)
-		t.Bounded, t.Each, t.Merged = m.BoundedLookups(), l.LookedUp(m, bits, by.reach), l.Merges(m, bits, by.reach)
+		t.Bounded = m.BoundedLookups()
+		t.Each, t.Merged = Shape(f, x, m).LookedUp(m, bits, by.reach)
 	}
 	if t.Halves { // all that half a byte holds
 		t.Most = MaxHalf

@@ -300,13 +300,14 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 // Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
 // windows reach. Of halves an entry is for two positions. Look-ups are summed in bytes as long as these hold the sums, and are then added to 16 bits.
 func Table(t targets.Target, l Layer, bits int, reach targets.Reach) Estimate {
-	switch {
-	case reach == targets.Across:
+	if reach == targets.Across {
 		return tableAcross(t, l, bits)
-	case l.Merges(t, bits, reach):
-		l = l.merged()
 	}
-	return table(t, l, bits, reach)
+	e := table(t, l, bits, reach)
+	if l.mayMerge(t, reach) {
+		e = min(e, table(t, l.merged(), bits, reach))
+	}
+	return e
 }
 
 // table is Table of one position, or of both halves of a row, whose filters look up in the tables of their groups.

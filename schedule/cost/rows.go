@@ -68,7 +68,7 @@ func LeastRows(t targets.Target, h, copies int, ops float64) int {
 }
 
 // SharedOps is how many operations a stage has at least whose rows are shared among threads: behind each stage these wait for one another for longer than fewer of them take, and one block of all rows has no last one that is shorter.
-const SharedOps = 4000 // about a microsecond of the A53
+const SharedOps = 4000 // some two microseconds of an A53
 
 // LookedUpOps is how many operations a position takes whose levels are looked up.
 const LookedUpOps = 4

@@ -33,12 +33,10 @@ func windows() Strategy {
 				ks[0].Default = l.rows()
 			}
 			ks[1].Default = i.Positions
-			calls := []int{1}
-			for most := (w + i.Positions - 1) / i.Positions; calls[len(calls)-1] < min(most, 8); {
-				calls = append(calls, 2*calls[len(calls)-1])
-			}
-			n := calls[len(calls)-1] // a whole row, or half of 8
-			if n*i.Positions < w {
+			all := (w + i.Positions - 1) / i.Positions // of a row
+			calls := slices.DeleteFunc([]int{1, 2, 4, 8}, func(n int) bool { return n >= 2*all })
+			n := slices.Max(calls)
+			if n < all {
 				n /= 2
 			}
 			return append(ks, Knob{run, "instructions that look up levels of so many positions and are written out", calls, n})

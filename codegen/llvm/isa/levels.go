@@ -79,20 +79,19 @@ func chosen(i isa.Instr, line func(string, ...any)) {
 func each(i isa.Instr, n, times int, line func(string, ...any)) {
 	positions := i.Positions
 	part := fmt.Sprintf("<%d x i32>", positions)
-	from := func(p int) int { return p }
+	behind := (i.Stride - 1) * (positions - 1)
 	line("%%x0 = load %s, ptr %%x, align 4", part)
 	other := "poison"
 	if i.Stride > 1 { // the first half of the positions, and the other, which ends where the last one is
-		behind := (i.Stride - 1) * (positions - 1)
 		line("%%far = getelementptr inbounds i32, ptr %%x, i64 %d", behind)
 		line("%%x1 = load %s, ptr %%far, align 4", part)
 		other = "%x1"
-		from = func(p int) int {
-			if at := i.Stride * p; at >= positions {
-				return at - behind + positions
-			}
-			return i.Stride * p
-		}
 	}
-	line("%%each = shufflevector %[1]s %%x0, %[1]s %[2]s, %[3]s", part, other, Shuffle(n, func(l int) int { return from(l / times) }))
+	line("%%each = shufflevector %[1]s %%x0, %[1]s %[2]s, %[3]s", part, other, Shuffle(n, func(l int) int {
+		at := i.Stride * (l / times)
+		if at >= positions {
+			at += positions - behind
+		}
+		return at
+	}))
 }
