@@ -128,6 +128,19 @@ func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
 	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceRowwise > 0 || c.Columns(f))
 }
 
+// Parts says that words of c are parts of one word that has all bits of a window: of Made, or, where windows are pixels, of the input.
+func (c Counted) Parts(f *graph.FusedConv) bool {
+	return c.Window == Dense && c.narrow() && f.GroupCount() == 1 && f.Products() <= WordBits
+}
+
+// Made is the words that are made where c is counted.
+func (c Counted) Made(f *graph.FusedConv) Counted {
+	if c.Parts(f) {
+		c.Bits = WordBits
+	}
+	return c
+}
+
 // Whole is how many words of each pixel of the window are words of Dense as they lie in memory.
 func (c Counted) Whole(f *graph.FusedConv) int {
 	if c.Window != Dense || c.narrow() || f.GroupCount() > 1 {
@@ -137,13 +150,16 @@ func (c Counted) Whole(f *graph.FusedConv) int {
 }
 
 // pieces is how many Pieces there are, and of those that words of columns are made of as many as there are columns for each window, or, if these are too many,
-// a number above maxPieces.
+// a number above maxPieces. Words of which c's are Parts take as long as those would: loads are what they wait for.
 func (c Counted) pieces(f *graph.FusedConv) int {
 	if f.GroupCount()*f.KH*f.KW > maxPieces {
 		return maxPieces + 1
 	}
 	n := 0
-	if c.Columns(f) {
+	switch {
+	case c.Parts(f) && OnePixel(f):
+		return 0
+	case c.Columns(f):
 		n = f.KH * f.SW
 	}
 	for _, word := range c.Pieces(f) {

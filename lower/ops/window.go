@@ -12,8 +12,11 @@ import (
 func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 	switch c.Counts.Counted.Window {
 	case layout.Dense:
-		if c.Columns() {
+		switch {
+		case c.Columns():
 			return c.denseWords(c.columnWords(x))
+		case c.Counts.Counted.Parts(c.FusedConv) && layout.OnePixel(c.FusedConv):
+			return c.padded(x)
 		}
 		return c.denseWords(c.padded(x))
 	case layout.Lanes:
@@ -24,18 +27,25 @@ func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 	return c.padded(x)
 }
 
-// windowAt is the index into windowWords of plane n for the sums at i, [b, h, w, o], in step kh, kw, word of their reduction.
-func (c *conv) windowAt(n ir.Expr, i []ir.Expr, kh, kw, word ir.Expr) []ir.Expr {
+// windowWord is word k, of plane n and row kh and column kw of pixels, that is counted for the sums at i, [b, h, w, o], of words, which windowWords made.
+func (c *conv) windowWord(words ir.Buffer, n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
 	h, w := c.pixel(i[1], i[2], kh, kw)
-	switch c.Counts.Counted.Window {
-	case layout.Dense:
-		return append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, word))...)
-	case layout.Lanes:
-		return []ir.Expr{n, i[0], h, w, word, i[3]}
-	case layout.DenseLanes:
-		return []ir.Expr{n, i[0], i[1], i[2], word, i[3]}
+	counted := c.Counts.Counted
+	switch {
+	case counted.Parts(c.FusedConv):
+		word := ir.At(words, n, i[0], h, w, ir.Int(0))
+		if !layout.OnePixel(c.FusedConv) {
+			word = ir.At(words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], ir.Int(0))...)...)
+		}
+		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, word, ir.CastTo(words.Type, mul(k, ir.Int(counted.Bits)))))
+	case counted.Window == layout.Dense:
+		return ir.At(words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, k))...)...)
+	case counted.Window == layout.Lanes:
+		return ir.At(words, n, i[0], h, w, k, i[3])
+	case counted.Window == layout.DenseLanes:
+		return ir.At(words, n, i[0], i[1], i[2], k, i[3])
 	}
-	return []ir.Expr{n, i[0], h, w, c.ofGroup(i[3], c.Counts.Words, word)}
+	return ir.At(words, n, i[0], h, w, c.ofGroup(i[3], c.Counts.Words, k))
 }
 
 // pixel is the row and column in the padded input of pixel kh, kw of the window at h, w.
@@ -70,9 +80,9 @@ func (c *conv) denseWord(w, q ir.Expr) []ir.Expr {
 	return []ir.Expr{w, q}
 }
 
-// wordType is the type of a word that is counted.
-func (c *conv) wordType() ir.Type {
-	switch c.Counts.Counted.Bits {
+// wordType is the type of the words of k.
+func wordType(k layout.Counted) ir.Type {
+	switch k.Bits {
 	case 8:
 		return ir.U8
 	case 16:
@@ -83,11 +93,11 @@ func (c *conv) wordType() ir.Type {
 
 // denseWords makes the words of layout.Dense.
 func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
-	k := c.Counts.Counted
+	k := c.Counts.Counted.Made(c.FusedConv)
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
 	columns := c.Columns()
-	y := buf("xd", c.wordType(), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
+	y := buf("xd", wordType(k), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
 	if c.Counts.Rowwise {
 		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]

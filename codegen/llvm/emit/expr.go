@@ -81,6 +81,9 @@ func (e *emitter) compute(x ir.Expr) val {
 		if v, ok := e.high(x); ok {
 			return v
 		}
+		if v, ok := e.partOfWord(x); ok {
+			return v
+		}
 		if a, ok := e.small(x.A, math.MinInt32); ok {
 			return e.convert(a, x.T)
 		}

@@ -25,10 +25,10 @@ func (e *emitter) load(p place) val {
 	return e.fromLanes(p.t, func(k int) val { return e.read(p.t, false, at(k), p.elemAlignment()) })
 }
 
-// everyOther reads lanes that are two elements apart: the even or the odd ones of as many pairs, in one vector, or, where they cannot be known
-// to be either, what lies between the first and the last of them, in two vectors that overlap by one element.
+// everyOther reads lanes that are two elements apart: the first or the second ones of as many pairs, in one vector, or, where the last pair may lie outside of the
+// buffer, what lies between the first and the last of them, in two vectors that overlap by one element.
 func (e *emitter) everyOther(p place) val {
-	if odd, known := p.parity(); known && p.paired {
+	if odd, ok := e.inPair(p); ok {
 		p.at.Const -= odd
 		return e.halfOfPairs(p, odd)
 	}
@@ -59,6 +59,19 @@ func (e *emitter) halfOfPairs(p place, odd int64) val {
 	}
 	x.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()), constant.NewVector(types.NewVector(uint64(lanes), types.I32), from...))
 	return x
+}
+
+// inPair says that each lane's element is the first of a pair of neighbours that may be read, or, where odd is 1, the second. Without knowing where pairs are in the buffer they begin such that
+// reads which are an odd number of elements apart, as those of a row's taps are, read the same pairs.
+func (e *emitter) inPair(p place) (odd int64, ok bool) {
+	if odd, known := p.parity(); known && p.paired {
+		return odd, true
+	}
+	odd = p.at.Const & 1
+	first := p.at
+	first.Const -= odd
+	in, ok := first.Bounds(e.ranges)
+	return odd, ok && in.Lo >= 0 && in.Hi+2*int64(e.lanes) <= p.elems
 }
 
 // parity is the remainder of the index of p's first lane by 2, if it is known.

@@ -66,7 +66,16 @@ func TestAddresses(t *testing.T) {
 	z := buf("z", ir.I32, 4, 16)
 	ps := []ir.Param{in(x), out(y)}
 	c := func(v int) ir.Expr { return ir.Int(v) }
+	odd, taps := buf("x", ir.I16, 4, 35), func(n int) (sum ir.Expr) {
+		sum = ir.At(buf("x", ir.I16, 4, 35), vi, mul(vv, c(2)))
+		for k := 1; k < n; k++ {
+			sum = add(sum, ir.At(buf("x", ir.I16, 4, 35), vi, add(mul(vv, c(2)), c(k))))
+		}
+		return sum
+	}
 	checkAll(t,
+		lanes("taps2", 4, 16, []ir.Param{in(odd), out(y)}, set(y, taps(2), vi, vv)),
+		lanes("taps5", 4, 16, []ir.Param{in(odd), out(y)}, set(y, taps(5), vi, vv)),
 		lanes("stride1", 4, 16, ps, set(y, ir.At(x, vi, add(vv, c(3))), vi, vv)),
 		lanes("stride2", 4, 16, ps, set(y, ir.At(x, vi, add(mul(vv, c(2)), c(33))), vi, vv)),
 		lanes("stride2of4", 4, 4, ps, set(y, ir.At(x, vi, mul(vv, c(2))), vi, vv)),

@@ -23,6 +23,7 @@ type place struct {
 	flat      arith.Affine
 	// paired: elements 2i and 2i+1 of the buffer are there, and may be read, for all i.
 	paired bool
+	elems  int64 // of the buffer
 }
 
 // buffer finds a buffer in scope and checks the number of indices.
@@ -50,7 +51,7 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 	if b.copies > 0 {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
-	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.own && b.Elems()%2 == 0}
+	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.own && b.Elems()%2 == 0, elems: size}
 	for _, t := range flat.Terms {
 		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
 			p.stride = t.Coef
