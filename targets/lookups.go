@@ -140,11 +140,12 @@ type WindowLookupCosts struct{ Window, Vector, Piece, Copy, Far, Number float64 
 
 // WindowLookups are the costs on t of levels of whole windows, from 1x1, 2x2 and 3x3 layers of 28x28 pixels, 1 to 13 channels, 32 to 256 filters and 1 to 3 bits on
 // 2026-11-23: estimated cycles on Arm, where Far is what loads from the second cache take, for which cores that work in order wait, and times on an AMD EPYC (Zen 4) on x86.
-// Numbers are from such layers of 12 to 18 bits and 32 to 512 filters on 2026-11-26, on x86 what orders them as times on a Zen 5 do beside the
-// estimates of words of 8 bits, which are 1.5 to 3 times the time.
+// Numbers are from such layers of 12 to 18 bits and 32 to 512 filters on 2026-11-26. Those of a Zen 5 are times of its own of 2026-11-27, where tables of 4 to 64 KiB take as long.
 func (t Target) WindowLookups() WindowLookupCosts {
 	c := WindowLookupCosts{Vector: 1.6, Piece: 0.12, Copy: 0.2, Far: 0.5, Number: 1.5}
 	switch t.MeasuredOn() {
+	case zen5:
+		c = WindowLookupCosts{Vector: 1, Piece: 0.05, Copy: 0.09, Number: 1}
 	case x86v4().Name:
 		c.Number = 1.85
 	case rpi3().Name:

@@ -141,7 +141,11 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 			continue
 		}
 		_, _, n := c.extent(f)
-		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f)), Whole: int64(f.KH * f.KW * c.Whole(f)), Rowwise: c.rowwise(f, t)})
+		chosen := c.rest(f, x) > 0
+		if chosen {
+			n--
+		}
+		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f)), Whole: int64(f.KH * f.KW * c.Whole(f)), Rowwise: c.rowwise(f, t), Chosen: chosen})
 	}
 	if l.Groups > 1 {
 		lanes, merged := lanesOf(f), int64(0)

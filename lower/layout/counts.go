@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math/bits"
 	"slices"
 
 	"ripc/graph"
@@ -28,11 +29,14 @@ type Counts struct {
 	// windows of 1 to 3 channels take 0.71 to 1.00 of the time, on rpi4 1.01 to 1.09, by time on a Zen 5 0.95 to 1.08.
 	Clamped bool
 	Lanes   *LaneWords // how they are made of the input's, of Lanes and DenseLanes
+	// Rest is how many bits of a window, the last ones of its word, are not counted: their number chooses thresholds (Line.Chosen).
+	Rest int
 	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
 	Weights []uint32
 	// Most is what planes of words add up to at most, where these are narrow or sums as narrow as that allows gain; 0 elsewhere.
 	Most int
-	ones []int32 // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
+	rest []uint32 // bits of the weights that the Rest is compared with, [Out]
+	ones []int32  // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
 	// PadLevel is the level that positions outside the image hold.
 	PadLevel int
 }
@@ -49,8 +53,10 @@ type Line struct {
 	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
 	// Rising, iff P >= that, which is more than all P where P never is. Where there are Classes, each row class of h and column class of w has its own,
 	// [2^OutBits-1][Rows.Count(), Cols.Count(), Out], with which P is compared as it is, corrected by nothing.
-	Thresholds  [][]int32
-	Classes     *Classes
+	Thresholds [][]int32
+	Classes    *Classes
+	// Chosen is how many rows of Thresholds there are, [2^OutBits-1][Chosen, ... Out], of which bits of the input choose one; 0 where they choose none.
+	Chosen      int
 	least, most int32 // P is none of less or more
 }
 
@@ -75,6 +81,9 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	by, sign := cutOf(f), signs(f)
 	c := &Counts{Planes: x.Bits, Counted: w, Coefs: by.coefs, Ones: by.ones, Clamped: t.InOrder, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
+	if c.Rest = w.rest(f, x); c.Rest > 0 {
+		c.Words--
+	}
 	if w.Window == Lanes || w.Window == DenseLanes {
 		c.Lanes = laneWords(f)
 	}
@@ -131,9 +140,24 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		c.Padding = nil
 	}
 	for _, row := range f.Epilogue.Thresholds {
-		c.Thresholds = append(c.Thresholds, limits(row))
+		c.Thresholds = append(c.Thresholds, c.chosen(limits(row)))
 	}
 	return c
+}
+
+// chosen are limits of P, [..., Out], as what is counted without the Rest has them, for each number of the Rest.
+func (c *Counts) chosen(limits []int32) []int32 {
+	if c.Rest == 0 {
+		return limits
+	}
+	c.Chosen = 1 << c.Rest
+	out := make([]int32, 0, c.Chosen*len(limits))
+	for n := range uint32(c.Chosen) {
+		for i, limit := range limits {
+			out = append(out, max(-1, limit-int32(bits.OnesCount32(n^c.rest[i%len(c.rest)]))))
+		}
+	}
+	return out
 }
 
 // comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them. What they would be corrected by at borders is part of thresholds
@@ -178,7 +202,7 @@ func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
 		return
 	}
 	in := f.GroupIn()
-	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*len(planes)*f.Out)
+	c.Weights, c.rest = make([]uint32, c.Rows*c.Cols*c.Words*len(planes)*f.Out), make([]uint32, f.Out)
 	for j, plane := range planes {
 		for i, plus := range plane {
 			if plus == inverted {
@@ -186,7 +210,11 @@ func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
 			}
 			o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
 			word, bit := c.Counted.place(f, tap, ch)
-			c.Weights[(word*len(planes)+j)*f.Out+o] |= 1 << bit
+			if word < c.Rows*c.Cols*c.Words {
+				c.Weights[(word*len(planes)+j)*f.Out+o] |= 1 << bit
+			} else {
+				c.rest[o] |= 1 << bit
+			}
 			c.ones[(tap*len(planes)+j)*f.Out+o]++
 		}
 	}

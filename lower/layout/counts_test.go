@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math/bits"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -22,6 +23,26 @@ func TestClassLimits(t *testing.T) {
 				}
 				if sum := (c.Base[0] - corrected) >> c.Half; (sum >= threshold) != (p <= limit) {
 					rt.Fatalf("class %d: a count of %d is a sum of %d, the threshold is %d, the limit %d", class, p, sum, threshold, limit)
+				}
+			}
+		}
+	})
+}
+
+// TestChosenLimits: counts of whole words reach what the bits that are left over choose if counts of all bits reach the limit.
+func TestChosenLimits(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		c := &Counts{Rest: rapid.IntRange(1, 6).Draw(rt, "rest")}
+		c.rest = []uint32{rapid.Uint32Range(0, 1<<c.Rest-1).Draw(rt, "weights"), 0}
+		limits := rapid.SliceOfN(rapid.Int32Range(-1, 40), 4, 4).Draw(rt, "limits") // of two classes
+		chosen := c.chosen(limits)
+		for n := range 1 << c.Rest {
+			for i, limit := range limits {
+				for p := range int32(40) {
+					all := p + int32(bits.OnesCount32(uint32(n)^c.rest[i%2]))
+					if (all <= limit) != (p <= chosen[n*len(limits)+i]) {
+						rt.Fatalf("%d with rest %d: %d of %d, limit %d, chosen %d", p, n, i, all, limit, chosen[n*len(limits)+i])
+					}
 				}
 			}
 		}

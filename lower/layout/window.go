@@ -141,6 +141,23 @@ func (c Counted) Made(f *graph.FusedConv) Counted {
 	return c
 }
 
+// rest is how many bits of a window of f are left over by whole words of c, where they are few and choose thresholds instead of being counted: a word less is read and counted, and no threshold more read than
+// would be. Those of several levels that are the same for all positions stay in registers if nothing chooses them.
+func (c Counted) rest(f *graph.FusedConv, x *graph.Value) int {
+	n, levels := f.Products()%c.Bits, len(f.Epilogue.Thresholds)
+	if !c.Parts(f) || x.Bits > 1 || f.Products() < c.Bits || n == 0 || !comparedAlone(f, x) {
+		return 0
+	}
+	classes := 1
+	if corrected(f) {
+		classes = classesOf(f, x).Count()
+	}
+	if levels > 1 && classes == 1 || levels*classes<<n > maxClassed {
+		return 0
+	}
+	return n
+}
+
 // Whole is how many words of each pixel of the window are words of Dense as they lie in memory.
 func (c Counted) Whole(f *graph.FusedConv) int {
 	if c.Window != Dense || c.narrow() || f.GroupCount() > 1 {

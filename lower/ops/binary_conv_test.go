@@ -179,44 +179,81 @@ func TestBinaryConvThresholds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawBinary(t)
 		c.drawPool(t)
-		a, bits := c.a, between(t, 1, 3, "bits")
-		e := &a.Epilogue
-		*e = graph.Epilogue{OutBits: bits, OutEnc: rapid.SampledFrom(encodings).Draw(t, "output"), Thresholds: make([][]int32, 1<<bits-1)}
-		if rapid.Bool().Draw(t, "falling") {
-			e.Falling = make([]bool, a.Out)
-			for o := range e.Falling {
-				e.Falling[o] = o%3 == 1
-			}
-		}
-		most := a.KH * a.KW * a.In * a.X.Largest() * a.W.Largest()
-		limits := rapid.SliceOfN(rapid.IntRange(-most-1, most+1), len(e.Thresholds), len(e.Thresholds)).Draw(t, "thresholds")
-		slices.Sort(limits)
-		for j := range e.Thresholds {
-			for o := range a.Out { // the channels of even number have the same limits, the others one less
-				e.Thresholds[j] = append(e.Thresholds[j], int32(limits[j]-o%2))
-			}
-		}
-		dots := c.dots()
-		for i := range dots {
-			if e.Falling != nil && e.Falling[i%a.Out] {
-				dots[i] = -dots[i]
-			}
-		}
-		var levels []int
-		for i, d := range c.pooled(dots) {
-			level := 0
-			for level < len(e.Thresholds) && d >= int(e.Thresholds[level][i%a.Out]) {
-				level++
-			}
-			levels = append(levels, level)
-		}
-		if a.Epilogue.OutEnc == ir.BipolarInv {
-			for i, l := range levels {
-				levels[i] = 1<<bits - 1 - l
-			}
-		}
-		c.outputs(t, func(f *ir.Func, got []byte) { wantWords(t, f, words(got), pack(levels, bits, a.Out)) })
+		c.drawThresholds(t, between(t, 1, 3, "bits"))(t)
 	})
+}
+
+// TestChosenThresholds: bits that whole words of a window leave over choose thresholds instead of being counted.
+func TestChosenThresholds(t *testing.T) {
+	seen := map[int]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		c := &binaryConv{geometry: drawGeometry(t), enc: rapid.SampledFrom(encodings).Draw(t, "encoding"), bits: 1}
+		if c.kh*c.kw > layout.WordBits {
+			t.Skip("no word has as many taps")
+		}
+		c.a = &graph.FusedConv{KH: c.kh, KW: c.kw, SH: c.sh, SW: c.sw, Pad: c.pad, In: between(t, 1, layout.WordBits/(c.kh*c.kw), "in"), Out: channels(t, "out"), W: graph.Integers{Min: -1, Max: 1, Step: 2}}
+		x := c.input()
+		if c.a.X = graph.IntegersOf(x.LevelType); c.enc != ir.Unipolar && rapid.Bool().Draw(t, "ones") {
+			c.a.PadValue = c.a.X.Max
+		}
+		c.x = drawLevels(t, c.b*c.h*c.w*c.a.In, 1, "x")
+		r := random(t, "weights")
+		for range c.a.Products() * c.a.Out {
+			c.a.Ints = append(c.a.Ints, int16(2*r.IntN(2)-1))
+		}
+		check := c.drawThresholds(t, between(t, 1, 2, "bits"))
+		if layout.PopcountDense8.Lacks(c.a, &x) != "" {
+			t.Skip("no words of 8 bits")
+		}
+		seen[layout.NewConv(c.a, x, targets.Target{}, layout.PopcountDense8).Counts.Rest]++
+		check(t)
+	})
+	if len(seen) < 3 {
+		t.Errorf("windows left over hardly any bits: %v", seen)
+	}
+}
+
+// drawThresholds gives c levels of so many bits, and says what is to be checked then: that each algorithm gives them.
+func (c *binaryConv) drawThresholds(t *rapid.T, bits int) (check func(t *rapid.T)) {
+	a := c.a
+	e := &a.Epilogue
+	*e = graph.Epilogue{OutBits: bits, OutEnc: rapid.SampledFrom(encodings).Draw(t, "output"), Thresholds: make([][]int32, 1<<bits-1)}
+	if rapid.Bool().Draw(t, "falling") {
+		e.Falling = make([]bool, a.Out)
+		for o := range e.Falling {
+			e.Falling[o] = o%3 == 1
+		}
+	}
+	most := a.KH * a.KW * a.In * a.X.Largest() * a.W.Largest()
+	limits := rapid.SliceOfN(rapid.IntRange(-most-1, most+1), len(e.Thresholds), len(e.Thresholds)).Draw(t, "thresholds")
+	slices.Sort(limits)
+	for j := range e.Thresholds {
+		for o := range a.Out { // the channels of even number have the same limits, the others one less
+			e.Thresholds[j] = append(e.Thresholds[j], int32(limits[j]-o%2))
+		}
+	}
+	dots := c.dots()
+	for i := range dots {
+		if e.Falling != nil && e.Falling[i%a.Out] {
+			dots[i] = -dots[i]
+		}
+	}
+	var levels []int
+	for i, d := range c.pooled(dots) {
+		level := 0
+		for level < len(e.Thresholds) && d >= int(e.Thresholds[level][i%a.Out]) {
+			level++
+		}
+		levels = append(levels, level)
+	}
+	if a.Epilogue.OutEnc == ir.BipolarInv {
+		for i, l := range levels {
+			levels[i] = 1<<bits - 1 - l
+		}
+	}
+	return func(t *rapid.T) {
+		c.outputs(t, func(f *ir.Func, got []byte) { wantWords(t, f, words(got), pack(levels, bits, a.Out)) })
+	}
 }
 
 func TestBinaryConvShift(t *testing.T) {

@@ -60,6 +60,7 @@ type conv struct {
 	consts         []Const
 	bufs           []ir.Buffer
 	nests          []ir.Stmt
+	words          ir.Buffer // of words that are counted, or looked up
 }
 
 // name says what is computed, and of which size.
@@ -228,7 +229,8 @@ func (c *conv) input(x ir.Buffer) ir.Buffer {
 	case c.From.Bytewise():
 		return c.unpackedBytes(x)
 	case c.Counts != nil:
-		return c.windowWords(x)
+		c.words = c.windowWords(x)
+		return c.words
 	case c.Dots != nil:
 		return c.bytes(x)
 	case c.X.Encoded():

@@ -46,7 +46,7 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 		return acc
 	}
 	plane := sub(ir.Int(k.Planes-1), ir.V("acc.n"))
-	xv := c.windowWord(x, plane, i, ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc."+ch))
+	xv := c.windowWord(plane, i, ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc."+ch))
 	differ := ir.Bin(ir.Xor, xv, wv)
 	if k.Ones {
 		differ = ir.Bin(ir.And, xv, wv)

@@ -162,6 +162,9 @@ func (c *conv) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr
 		rows, cols := k.Classes.Rows, k.Classes.Cols
 		dims, at = append(dims, rows.Count(), cols.Count()), []ir.Expr{class(i[1], rows), class(i[2], cols), o}
 	}
+	if k != nil && k.Chosen > 0 {
+		dims, at = slices.Insert(dims, 1, k.Chosen), slices.Insert(at, 0, c.rest(i))
+	}
 	reached = ir.Ge
 	switch {
 	case k == nil:

@@ -27,25 +27,37 @@ func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 	return c.padded(x)
 }
 
-// windowWord is word k, of plane n and row kh and column kw of pixels, that is counted for the sums at i, [b, h, w, o], of words, which windowWords made.
-func (c *conv) windowWord(words ir.Buffer, n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
+// rest is the number of the bits of the window at i, [b, h, w], that layout.Counts.Rest leaves over: less than 2^Rest, as can be seen.
+func (c *conv) rest(i []ir.Expr) ir.Expr {
+	k := c.Counts
+	word := ir.Bin(ir.Shr, c.wholeWindow(ir.Int(0), i), ir.Const(ir.U32, int64(k.Words*k.Counted.Bits)))
+	return ir.CastTo(ir.I64, ir.Bin(ir.And, word, ir.Const(ir.U32, int64(1)<<k.Rest-1)))
+}
+
+// wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are layout.Counted.Parts.
+func (c *conv) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
+	if layout.OnePixel(c.FusedConv) {
+		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
+		return ir.At(c.words, n, i[0], h, w, ir.Int(0))
+	}
+	return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], ir.Int(0))...)...)
+}
+
+// windowWord is word k, of plane n and row kh and column kw of pixels, that is counted for the sums at i, [b, h, w, o].
+func (c *conv) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
 	h, w := c.pixel(i[1], i[2], kh, kw)
 	counted := c.Counts.Counted
 	switch {
 	case counted.Parts(c.FusedConv):
-		word := ir.At(words, n, i[0], h, w, ir.Int(0))
-		if !layout.OnePixel(c.FusedConv) {
-			word = ir.At(words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], ir.Int(0))...)...)
-		}
-		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, word, ir.CastTo(words.Type, mul(k, ir.Int(counted.Bits)))))
+		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, c.wholeWindow(n, i), ir.CastTo(ir.U32, mul(k, ir.Int(counted.Bits)))))
 	case counted.Window == layout.Dense:
-		return ir.At(words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, k))...)...)
+		return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, k))...)...)
 	case counted.Window == layout.Lanes:
-		return ir.At(words, n, i[0], h, w, k, i[3])
+		return ir.At(c.words, n, i[0], h, w, k, i[3])
 	case counted.Window == layout.DenseLanes:
-		return ir.At(words, n, i[0], i[1], i[2], k, i[3])
+		return ir.At(c.words, n, i[0], i[1], i[2], k, i[3])
 	}
-	return ir.At(words, n, i[0], h, w, c.ofGroup(i[3], c.Counts.Words, k))
+	return ir.At(c.words, n, i[0], h, w, c.ofGroup(i[3], c.Counts.Words, k))
 }
 
 // pixel is the row and column in the padded input of pixel kh, kw of the window at h, w.

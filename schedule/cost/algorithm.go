@@ -48,6 +48,7 @@ type DenseWords struct {
 	Words, Pieces int64 // of a group's window; that all groups' words are made of
 	Whole         int64 // words of the window's pixels that are among them as they lie
 	Rowwise       bool  // they are made for several positions at once
+	Chosen        bool  // bits that no word has choose thresholds
 }
 
 // LaneWords is what words cost by that are made for each filter.
@@ -93,6 +94,19 @@ func windowShare(t targets.Target, l Layer) float64 {
 // PopcountDense is Popcount of words of so many bits that are put together for each position of the output, number by number.
 func PopcountDense(t targets.Target, l Layer, bits int) Estimate {
 	d := l.Dense[slices.IndexFunc(l.Dense, func(d DenseWords) bool { return d.Bits == bits })]
+	sums := denseWords(t, l, d)
+	if d.Chosen && t.InOrder {
+		sums += chosenRow * Estimate(l.Outputs)
+	}
+	return sums
+}
+
+// chosenRow is how long cores that work in order wait at a position for the address of the thresholds that its bits choose: 1x1, 3x3 and 5x5 layers of 1 to 25 channels by estimated cycles of rpi3. Others do not wait.
+const chosenRow = 13
+
+// denseWords estimates counts of the words of d.
+func denseWords(t targets.Target, l Layer, d DenseWords) Estimate {
+	bits := d.Bits
 	c, shares, narrow := t.Sums(), t.WordShares(), t.NarrowWords()
 	pieces, whole := float64(l.Outputs*l.ActivationPlanes*d.Pieces), float64(l.Outputs*l.ActivationPlanes*d.Whole)
 	if l.Short {
