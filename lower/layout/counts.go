@@ -197,12 +197,12 @@ func levelOf(v int, x *graph.Value) (int, bool) {
 
 // pack makes c's Weights, and counts their bits.
 func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
-	c.ones = make([]int32, f.KH*f.KW*len(planes)*f.Out)
+	c.ones, c.rest = make([]int32, f.KH*f.KW*len(planes)*f.Out), make([]uint32, f.Out)
 	if len(f.Ints) == 0 {
 		return
 	}
 	in := f.GroupIn()
-	c.Weights, c.rest = make([]uint32, c.Rows*c.Cols*c.Words*len(planes)*f.Out), make([]uint32, f.Out)
+	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*len(planes)*f.Out)
 	for j, plane := range planes {
 		for i, plus := range plane {
 			if plus == inverted {

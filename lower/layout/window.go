@@ -144,10 +144,10 @@ func (c Counted) Made(f *graph.FusedConv) Counted {
 // rest is how many bits of a window of f are left over by whole words of c, where they are few and choose thresholds instead of being counted: a word less is read and counted, and no threshold more read than
 // would be. Those of several levels that are the same for all positions stay in registers if nothing chooses them.
 func (c Counted) rest(f *graph.FusedConv, x *graph.Value) int {
-	n, levels := f.Products()%c.Bits, len(f.Epilogue.Thresholds)
-	if !c.Parts(f) || x.Bits > 1 || f.Products() < c.Bits || n == 0 || !comparedAlone(f, x) {
+	if !c.Parts(f) || x.Bits > 1 || f.Products() < c.Bits || !comparedAlone(f, x) {
 		return 0
 	}
+	n, levels := f.Products()%c.Bits, len(f.Epilogue.Thresholds)
 	classes := 1
 	if corrected(f) {
 		classes = classesOf(f, x).Count()

@@ -59,18 +59,20 @@ type emitter struct {
 	instrs   []instruction // called ones, in order of first use
 	byLane   []string      // see Module
 
-	bufs   map[string]*buffer
-	vars   map[string]val              // loop variables in scope
-	ranges arith.Ranges                // and their ranges
-	given  []ir.Expr                   // conditions around that hold
-	narrow map[value.Value]value.Value // i64 values that were widened, and what from
-	bits   map[value.Value]value.Value // popcounts of 32-bit lanes, and what of (see popcountAdd)
-	sums   map[counted]bool            // popcountAdd's functions
-	masks  map[int]bool                // maskOf's functions, by lanes
-	udiv64 bool                        // divide64 is called
-	fmas   map[int]bool                // fused's functions, by lanes; 0 for scalars
-	highs  map[highKind]bool           // high's functions
-	parts  map[ir.Expr]val             // what parts of the statement's expression are (see once)
+	bufs    map[string]*buffer
+	vars    map[string]val              // loop variables in scope
+	ranges  arith.Ranges                // and their ranges
+	given   []ir.Expr                   // conditions around that hold
+	narrow  map[value.Value]value.Value // i64 values that were widened, and what from
+	bits    map[value.Value]value.Value // popcounts of 32-bit lanes, and what of (see popcountAdd)
+	sums    map[counted]bool            // popcountAdd's functions
+	masks   map[int]bool                // maskOf's functions, by lanes
+	toBytes bool                        // what is emitted becomes bytes
+	unpacks map[int]bool                // those of bools
+	udiv64  bool                        // divide64 is called
+	fmas    map[int]bool                // fused's functions, by lanes; 0 for scalars
+	highs   map[highKind]bool           // high's functions
+	parts   map[ir.Expr]val             // what parts of the statement's expression are (see once)
 	// Addresses of windows and elements (see window).
 	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
@@ -90,7 +92,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f),
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},
+		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -197,7 +199,10 @@ func (e *emitter) print() []byte {
 		functions = append(functions, sums.function(e.target))
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.masks)) {
-		functions = append(functions, maskText(lanes))
+		functions = append(functions, maskText(e.target.Arch, lanes))
+	}
+	for _, lanes := range slices.Sorted(maps.Keys(e.unpacks)) {
+		functions = append(functions, boolsText(lanes))
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
 		functions = append(functions, isa.Function{Text: fusedText(lanes)})

@@ -60,6 +60,9 @@ func (e *emitter) compute(x ir.Expr) val {
 				return e.divmod(x)
 			}
 		}
+		if v, ok := e.laneBits(x); ok {
+			return v
+		}
 		if x.Op.IsCompare() {
 			a, aOK := e.small(x.A, math.MinInt32)
 			b, bOK := e.small(x.B, math.MinInt32)
@@ -87,7 +90,11 @@ func (e *emitter) compute(x ir.Expr) val {
 		if a, ok := e.small(x.A, math.MinInt32); ok {
 			return e.convert(a, x.T)
 		}
-		return e.convert(e.eval(x.A), x.T)
+		around := e.toBytes
+		e.toBytes = around || x.T.Bits() == 8
+		a := e.eval(x.A)
+		e.toBytes = around
+		return e.convert(a, x.T)
 	case *ir.Bitcast:
 		return e.reinterpret(e.eval(x.A), x.T)
 	case *ir.Fma:

@@ -96,6 +96,12 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestReductions(t *testing.T) {
+	checkAll(t, reductions()...)
+	checkAll(t, bitsOfLanes()...)
+}
+
+// reductions combine all lanes, by each operator, and put a bit of each into a word.
+func reductions() []*ir.Func {
 	var fs []*ir.Func
 	for _, ty := range []ir.Type{ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64} {
 		x, y := buf("x", ty, 4, 13), buf("y", ty, 4)
@@ -124,7 +130,28 @@ func TestReductions(t *testing.T) {
 			}
 		}
 	}
-	checkAll(t, fs...)
+	return fs
+}
+
+// bitsOfLanes give each lane a bit of a word, from any bit on, and what bits of two words make.
+func bitsOfLanes() []*ir.Func {
+	var fs []*ir.Func
+	for _, n := range []int{5, 8, 16, 24, 32} {
+		for _, ty := range []ir.Type{ir.U32, ir.U64, ir.I32} {
+			x, y := buf("x", ty, 3, 2), buf("y", ir.I8, 3, n)
+			bit := func(k int, by ir.Expr) ir.Expr {
+				return ir.Bin(ir.And, ir.Bin(ir.Shr, ir.At(x, vi, ir.Int(k)), ir.CastTo(ty, by)), ir.Const(ty, 1))
+			}
+			ps, name := []ir.Param{in(x), out(y)}, fmt.Sprintf("%d_%s", n, ty)
+			level := ir.Bin(ir.Or, ir.CastTo(ir.I32, bit(0, vv)), ir.Bin(ir.Shl, ir.CastTo(ir.I32, bit(1, vv)), ir.Const(ir.I32, 1)))
+			fs = append(fs, lanes("lane_bits"+name, 3, n, ps, set(y, ir.CastTo(ir.I8, level), vi, vv)))
+			if n <= 8 {
+				fs = append(fs, lanes("upper_bits"+name, 3, n, ps, set(y, ir.CastTo(ir.I8, bit(1, add(vv, mul(vi, ir.Int(8))))), vi, vv)),
+					lanes("plus_bits"+name, 3, n, ps, set(y, ir.CastTo(ir.I8, bit(1, add(vv, ir.Int(3)))), vi, vv)))
+			}
+		}
+	}
+	return fs
 }
 
 // TestGuards covers padding (loads that a Select or an If keeps in bounds) and tails.

@@ -52,6 +52,7 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 			fs = append(fs, f)
 		}
 	}
+	fs = append(append(fs, reductions()...), bitsOfLanes()...)
 	checkARM(t, qemu, tg, append(fs, instructions(tg)...))
 }
 

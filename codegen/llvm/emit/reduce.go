@@ -201,7 +201,7 @@ func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 // maskOf is a vector of so many bools seen as one integer of as many bits.
 func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	word := types.NewInt(uint64(lanes))
-	if e.target.Arch != "aarch64" || lanes%16 != 0 {
+	if add, ok := addsNeighbours(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 || 8*add.bytes%lanes != 0 {
 		return e.b().NewBitCast(bools, word)
 	}
 	e.masks[lanes] = true
@@ -209,22 +209,39 @@ func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	return e.b().NewCall(f, bools)
 }
 
-// maskText is the function of maskOf for 64-bit Arm: each byte of all ones or zeros keeps a bit, and neighbours are added three times (addp), until
-// a byte holds the bits of 8. LLVM brings the bytes of each register into another order, to add them up by itself.
-func maskText(lanes int) isa.Function {
+// neighbours is an instruction that adds neighbouring bytes of two registers of so many.
+type neighbours struct {
+	bytes int
+	name  string
+}
+
+func addsNeighbours(arch string) (neighbours, bool) {
+	switch arch {
+	case "aarch64":
+		return neighbours{16, "llvm.aarch64.neon.addp.v16i8"}, true
+	case "arm":
+		return neighbours{8, "llvm.arm.neon.vpadd.v8i8"}, true
+	}
+	return neighbours{}, false
+}
+
+// maskText is the function of maskOf for Arm: each byte of all ones or zeros keeps a bit, and neighbours are added three times, until a byte holds the bits of 8. LLVM brings the bytes of each register
+// into another order on 64-bit Arm, to add them up by itself, and moves lanes one by one on 32-bit Arm.
+func maskText(arch string, lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	const add = "llvm.aarch64.neon.addp.v16i8"
+	add, _ := addsNeighbours(arch)
 	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
 	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
 	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, isa.EachBit(lanes))
 	var sums []string
-	for at := 0; at < lanes; at += 16 {
-		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at, isa.ShuffleRun(at, 16, 16))
+	for at := 0; at < lanes; at += add.bytes {
+		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at, isa.ShuffleRun(at, add.bytes, add.bytes))
 		sums = append(sums, fmt.Sprintf("%%v%d", at))
 	}
-	p("  %%words = bitcast <16 x i8> %s to <%d x i%d>", isa.BitsTogether(p, 16, add, sums), 128/lanes, lanes)
-	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 128/lanes, lanes)
+	p("  %%words = bitcast <%d x i8> %s to <%d x i%d>", add.bytes, isa.BitsTogether(p, add.bytes, add.name, sums), 8*add.bytes/lanes, lanes)
+	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 8*add.bytes/lanes, lanes)
 	p("  ret i%d %%word\n}", lanes)
-	return isa.Function{Calls: []isa.Declaration{{Result: "<16 x i8>", Name: add, Params: "<16 x i8>, <16 x i8>"}}, Text: b.String()}
+	vector := fmt.Sprintf("<%d x i8>", add.bytes)
+	return isa.Function{Calls: []isa.Declaration{{Result: vector, Name: add.name, Params: vector + ", " + vector}}, Text: b.String()}
 }
