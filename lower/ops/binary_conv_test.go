@@ -34,6 +34,10 @@ func drawBinary(t *rapid.T) *binaryConv {
 		a.Groups = rapid.SampledFrom([]int{2, 3, 4, 11}).Draw(t, "groups")
 		a.In = a.Groups * rapid.SampledFrom([]int{1, 2, 5, 16, 32, 40}).Draw(t, "group in")
 		a.Out = a.Groups * rapid.SampledFrom([]int{1, 3, 6, 32}).Draw(t, "group out")
+		if rapid.Bool().Draw(t, "square") { // as layout.Dots.Band wants them
+			a.In = a.Groups * between(t, 1, 7, "group size")
+			a.Out = a.In
+		}
 	}
 	x := c.input()
 	a.X = graph.IntegersOf(x.LevelType)

@@ -105,7 +105,7 @@ func (c *conv) fill(b ir.Buffer, ls []ir.Loop, body ir.Stmt) {
 
 // constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
 // same one if there is one of that name.
-func constant[T float32 | int32 | uint32 | uint16 | uint8](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
+func constant[T float32 | int32 | int16 | uint32 | uint16 | uint8](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
 	for _, p := range c.params {
 		if p.Name == name {
 			return p.Buffer

@@ -63,11 +63,15 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	return acc
 }
 
-// sumType is the type of the sums of a layer that adds up no products of bytes. Those of bytes that are looked up, and of narrow words, have the
+// sumType is the type of the sums of a layer. Those of bytes that are looked up, and of narrow words, have the
 // narrowest that holds them and one more, with which thresholds say that they are always reached; across positions one of two.
 func (c *conv) sumType() ir.Type {
 	most := math.MaxInt32
 	switch {
+	case c.Dots != nil && c.Dots.Short:
+		return ir.I16
+	case c.Dots != nil:
+		return ir.I32
 	case c.Counts == nil:
 		return ir.F32
 	case c.Tables != nil:

@@ -25,10 +25,18 @@ func (c *conv) byteWeights() ir.Buffer {
 // byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one for each output channel that reads
 // the channel of its number.
 func (c *conv) byteChannels() int {
-	if c.Depthwise() {
-		return c.o
+	if c.Dots.Band {
+		return c.o + 2*c.before()
 	}
 	return max(c.In, c.GroupCount()/c.Dots.Groups*c.Dots.Steps*c.Dots.Step)
+}
+
+// before is how many channels of a copy of the input come before those of the input.
+func (c *conv) before() int {
+	if c.Dots.Band {
+		return c.GroupIn() - 1
+	}
+	return 0
 }
 
 // dotType is the type of the bytes that are multiplied.
@@ -84,7 +92,7 @@ func (c *conv) multiplied(v ir.Expr) ir.Expr {
 func (c *conv) copied(x ir.Buffer) ir.Buffer {
 	d, p := c.Dots, c.Pad
 	xp := c.bytesTo(c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
-	left, width := 0, c.In
+	left, width := c.before(), c.In
 	if d.Runs {
 		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
 		left = min(p.Left*c.In, n)
@@ -129,7 +137,8 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 	d, p := c.Dots, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
 	xp := c.bytesTo(c.batch, hp, wp, cp)
-	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, o} }
+	before := c.before()
+	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, add(o, ir.Int(before))} }
 	rest := 0 // bytes behind the last pixel that is needed as a whole
 	if d.Runs {
 		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
@@ -159,9 +168,13 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 		r := ir.V("xp.r")
 		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(w, ir.Int(c.In/WordBits), r, add(ir.Int(c.In-n), r))))
 	}
-	if n := cp - c.In; n > 0 {
-		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, "z", n)), set(xp, pad, at(b, h, w, add(ir.V("xp.z"), ir.Int(c.In)))...)))
+	outside := func(name string, first, n int) {
+		if n > 0 {
+			pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, name, n)), set(xp, pad, at(b, h, w, add(ir.V("xp."+name), ir.Int(first)))...)))
+		}
 	}
+	outside("y", -before, before)
+	outside("z", c.In, cp-c.In-before)
 	var row []ir.Stmt
 	if wp > 0 {
 		row = append(row, ir.Nest(loops("xp.", over(ir.Col, "w", wp)), ir.Seq(pixel...)))
@@ -180,7 +193,8 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 // dots is the nest of the sums of products of bytes of x, the copy of the input, and w.
 func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 	d := c.Dots
-	acc := buf("acc", ir.I32, c.batch, c.oh, c.needed(), c.o)
+	t := c.sumType()
+	acc := buf("acc", t, c.batch, c.oh, c.needed(), c.o)
 	c.bufs = append(c.bufs, acc)
 	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.needed()), over(ir.Channel, "o", c.o))
 	i := vars(outer)
@@ -195,7 +209,7 @@ func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 	switch {
 	case d.Runs:
 		at[2], at[3] = ir.Int(0), add(mul(i[2], ir.Int(c.SW*c.In)), run(step))
-	case c.Depthwise():
+	case d.Band:
 		at[3] = add(i[3], run(step))
 	case c.GroupCount() > d.Groups:
 		at[3] = add(mul(c.groupOf(i[3], d.Groups), ir.Int(d.Groups*c.GroupIn())), run(step))
@@ -208,7 +222,7 @@ func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
 		}
 		wi[4] = ir.Int(0)
 	}
-	product := mul(ir.CastTo(ir.I32, ir.At(x, at...)), ir.CastTo(ir.I32, ir.At(w, wi...)))
-	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(ir.I32, 0), i...), ir.Nest(red, update(ir.AddTo, acc, product, i...)))))
+	product := mul(ir.CastTo(t, ir.At(x, at...)), ir.CastTo(t, ir.At(w, wi...)))
+	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, product, i...)))))
 	return acc
 }

@@ -150,7 +150,8 @@ func (c *conv) compared(acc ir.Buffer, i []ir.Expr, o ir.Expr) ir.Expr {
 // short says that sums are compared in the type in which they are added up, of which more fit a vector than of 32 bits: they are
 // corrected by nothing.
 func (c *conv) short() bool {
-	return c.Counts != nil && c.Pool == nil && c.Counts.Padding == nil && c.sumType() != ir.I32
+	k := c.Line()
+	return k != nil && c.Pool == nil && k.Padding == nil && c.sumType() != ir.I32
 }
 
 // thresholds are those of channel o at position i, and how what is compared (compared) reaches one; those of channels that only fill words are never
@@ -169,6 +170,8 @@ func (c *conv) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr
 	switch {
 	case k == nil:
 		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), dims...)
+	case k.Rising && c.short() && c.sumType() == ir.I16:
+		t = constant(c, "t", ir.I16, limitsInShort(slices.Concat(k.Thresholds...)), math.MaxInt16, dims...)
 	case k.Rising:
 		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, dims...)
 	case c.short():
@@ -188,6 +191,15 @@ func (c *conv) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr
 		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, dims...), ir.Le
 	}
 	return func(j int) ir.Expr { return ir.At(t, append([]ir.Expr{ir.Int(j)}, at...)...) }, reached
+}
+
+// limitsInShort are thresholds of sums that are less than the largest i16, which reach what is below all i16, and nothing that is above.
+func limitsInShort(thresholds []int32) []int16 {
+	out := make([]int16, len(thresholds))
+	for i, v := range thresholds {
+		out[i] = int16(max(math.MinInt16, min(v, math.MaxInt16)))
+	}
+	return out
 }
 
 // limitsAbove are the least counts that reach no threshold of k, of counts that are less than what T holds.

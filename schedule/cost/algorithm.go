@@ -30,6 +30,7 @@ type Layer struct {
 	GroupFilters                   int64 // how many read the same
 	BlockFilters                   int64 // how many do where products of bytes take several groups as one, with weights of 0 between them
 	Direct                         bool  // there are Groups, and each output channel reads the input channel of its number
+	Band, ShortDots                bool  // products of bytes are of channels around that of the filter's number; their sums have 16 bits
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
 	Short                          bool  // counts of words of 32 channels are compared with thresholds as they are, so that they may be as short as that allows
@@ -242,26 +243,32 @@ func popcounts(t targets.Target, l Layer, words int64, each, level float64) Esti
 // Float estimates sums in f32 over levels that are unpacked row by row.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	terms, unpack := multiplied(t, l, c.Fma, l.scattered(t, l.GroupFilters) || l.straddles())
+	terms, unpack := multiplied(t, l, LaneBits, c.Fma, l.scattered(t, l.GroupFilters) || l.straddles())
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
 }
 
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
+	l.Direct = l.Band
 	op, scattered := c.Dot, l.BlockFilters < l.Groups*l.GroupFilters && l.scattered(t, l.BlockFilters) // vectors of all groups are of one, however many are left over
 	if !scattered {
 		op *= t.NarrowDot(l.Narrow)
 	}
-	if l.Direct {
+	bits, level := LaneBits, levels(c, l)
+	switch {
+	case l.ShortDots:
+		op, bits, scattered = t.ShortDot(), 16, false
+		level /= 2
+	case l.Direct:
 		op = t.DirectDot() * c.Fma
 	}
-	terms, unpack := multiplied(t, l, op, scattered)
+	terms, unpack := multiplied(t, l, bits, op, scattered)
 	if l.grouped() && !l.Direct {
 		terms *= t.GroupedDot()
 	}
 	windows := c.Fma / 2 * float64(l.Windows) // by estimate for rpi5 0.1 to 0.4 of a cycle each, 2 where a pixel has few
-	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + windows + streamed(t, l, Quad*l.Steps) + levels(c, l))
+	return Estimate(float64(l.Outputs*l.Filters*l.Steps)*terms + c.UnpackByte*unpack + windows + streamed(t, l, Quad*l.Steps) + level)
 }
 
 // Mean estimates the mean over all positions of l's floats by a stage of its own, which are written, read and added up.
@@ -283,20 +290,24 @@ func (l Layer) straddles() bool {
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
 const Quad = targets.Quad
 
-// multiplied is what a step of a filter's sum costs where one vector of them takes op, and how many bits of levels are unpacked.
-func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, unpack float64) {
+// multiplied is what a step of a filter's sum of so many bits costs where one vector of them takes op, and how many bits of levels are unpacked.
+func multiplied(t targets.Target, l Layer, bits int, op float64, scattered bool) (terms, unpack float64) {
 	c := t.Sums()
-	lanes := float64(t.VectorBits) / 32
+	lanes := float64(t.VectorBits) / float64(bits)
 	vectors := WordChannels / lanes
+	loads := c.Load * vectors
+	if bits < LaneBits { // a load has the bytes of two vectors
+		loads /= 2
+	}
 	positions := max(1, float64(int64((float64(t.Registers)-vectors-2)/vectors)))
 	if l.Cols == 1 {
 		positions = 1
 	}
 	twice := math.Ceil(float64(l.Cols)/positions) * positions / float64(l.Cols) // the last block of a row overlaps the one before
-	step := (op*vectors*positions + c.Load*vectors + c.Position*positions + c.Step) / (WordChannels * positions)
+	step := (op*vectors*positions + loads + c.Position*positions + c.Step) / (WordChannels * positions)
 	switch {
 	case l.Direct: // vectors of the input are loaded as those of the weights are
-		step += c.Load * vectors / WordChannels
+		step += loads / WordChannels
 	case scattered: // each lane reads a channel of its own, one position after the other
 		step, twice = op+c.Load+c.Position, 1
 	}
@@ -304,11 +315,11 @@ func multiplied(t targets.Target, l Layer, op float64, scattered bool) (terms, u
 	if l.Rows == 1 {
 		copies = float64(l.Filters) / WordChannels // each block of filters unpacks the input for itself
 	}
-	bits := l.ActivationPlanes
+	planes := l.ActivationPlanes
 	if l.Bytes { // which are not taken apart
-		bits = 1
+		planes = 1
 	}
-	return step * twice, float64(l.Inputs*bits) * copies
+	return step * twice, float64(l.Inputs*planes) * copies
 }
 
 // Table estimates counts that are looked up for groups of so many channels. Each block of rows makes the tables of those that its
