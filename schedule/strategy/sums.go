@@ -59,7 +59,11 @@ func (l *Layer) leastRows(ops float64) int {
 	if !l.pad.exists() {
 		return 1
 	}
-	return cost.LeastRows(l.Target, l.rows(), 1+len(l.before), ops)
+	copies := 1 + len(l.before)
+	if l.own { // for each filter: by time on a Zen 5, 3x3 layers of 10x10 to 14x14 pixels in groups take 3 to 10 % less in two blocks than in five
+		copies *= 2
+	}
+	return cost.LeastRows(l.Target, l.rows(), copies, ops)
 }
 
 // rowsKnobAt is rowsKnob with another default.
