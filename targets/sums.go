@@ -246,10 +246,6 @@ func (t Target) DirectDot() float64 {
 	return 0.6
 }
 
-// FewDots says that t has no instruction that adds up four products of bytes, and a step takes four or more: 3x3 layers of 28x28x96 in 24 groups, of four channels each, take 0.84 to 0.89 of the estimated cycles of rpi3 and rpi4
-// where each filter multiplies seven of them, on 2026-11-27; x86-64 without VNNI adds up pairs, and on 32-bit Arm sums of 32 bits win with 2 bits.
-func (t Target) FewDots() bool { return t.Arch == "aarch64" && t.pairs() }
-
 // ShortDot is what a vector of products of bytes takes that are added to sums of 16 bits, in cycles: 3x3 layers of 28x28x96 and 3 bits in 16 to 96 groups, by estimated cycles of boards and
 // by times on an AMD EPYC (Zen 5) on 2026-11-27.
 func (t Target) ShortDot() float64 {

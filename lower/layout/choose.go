@@ -128,7 +128,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs: int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
-		Groups: int64(f.GroupCount()), Pooled: f.Pool != nil, Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(), Band: band, ShortDots: band && shortDots(f, x, t),
+		Groups: int64(f.GroupCount()), Pooled: f.Pool != nil, Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(), Band: band, ShortDots: band && shortDots(f, x, t), ShortLevels: sumsAlone(f),
 		Short: t.ShortSums && comparedAlone(f, x), Windowed: windowed(f, x), Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
 	l.Window, l.Split = windowTable(f, x, t), splitTable(f, x, t)
@@ -141,11 +141,14 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 			continue
 		}
 		_, _, n := c.extent(f)
-		chosen := c.rest(f, x) > 0
+		chosen, pieces := c.rest(f, x) > 0, c.pieces(f)
 		if chosen {
 			n--
 		}
-		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(c.pieces(f)), Whole: int64(f.KH * f.KW * c.Whole(f)), Rowwise: c.rowwise(f, t), Chosen: chosen})
+		if OnePixel(f) && c.inParts(f, x, t) {
+			pieces = 0
+		}
+		l.Dense = append(l.Dense, cost.DenseWords{Bits: c.Bits, Words: int64(n), Pieces: int64(pieces), Whole: int64(f.KH * f.KW * c.Whole(f)), Rowwise: c.rowwise(f, t), Chosen: chosen})
 	}
 	if l.Groups > 1 {
 		lanes, merged := lanesOf(f), int64(0)

@@ -19,8 +19,9 @@ type Counts struct {
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut
 	Ones   bool
-	// Counted is which words are counted: Rows x Cols pixels, or one, of Words words.
+	// Counted is which words are counted: Rows x Cols pixels, or one, of Words words. Those of Parts are parts of one word of all bits of a window, or of the input's word of a pixel.
 	Counted           Counted
+	Parts             bool
 	Rows, Cols, Words int
 	// Rowwise says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
 	// several at once.
@@ -81,6 +82,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	by, sign := cutOf(f), signs(f)
 	c := &Counts{Planes: x.Bits, Counted: w, Coefs: by.coefs, Ones: by.ones, Clamped: t.InOrder, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
+	c.Parts = w.inParts(f, x, t)
 	if c.Rest = w.rest(f, x); c.Rest > 0 {
 		c.Words--
 	}
@@ -351,4 +353,12 @@ func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Corr
 		k.Sums = append(k.Sums, row...)
 	}
 	return k
+}
+
+// Made is the words that are made for windows: those that are counted, or that have them as parts.
+func (c *Counts) Made() Counted {
+	if c.Parts {
+		return Counted{c.Counted.Window, WordBits}
+	}
+	return c.Counted
 }

@@ -66,28 +66,37 @@ func groupsAtOnce(f *graph.FusedConv, lanes int) int {
 // sumLanes is how many sums in i32 a vector of t has.
 func sumLanes(t targets.Target) int { return t.VectorBits / ir.I32.Bits() }
 
-// bandOf says that f is computed as Dots.Band on t: each channel for itself, or groups of few channels and as many filters, where sums are Short. Groups of whole steps are left to instructions that
-// add up four products at once.
+// bandOf says that f is computed as Dots.Band on t: each channel for itself, or groups of few channels and as many filters whose sums are compared as they are, in 16 bits. Of one row each block of filters would copy
+// the channels around it.
 func bandOf(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	n := f.GroupIn()
-	few := f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && (n%cost.Quad > 0 || t.FewDots())
-	return f.Depthwise() || few && shortDots(f, x, t)
+	oh, _ := f.OutSize(x.Shape[1], x.Shape[2])
+	return f.Depthwise() || f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && oh > 1 && shortDots(f, x, t) && sumsAlone(f)
 }
 
-// maxBand is how many channels groups of a Band have at most: of 8, 3x3 layers take 1.1 times what they do by steps of four on cores that work in order, and 2 to 3 times where vectors are wider.
-const maxBand = 6
+// maxBand is how many channels groups of a Band have at most: those of four are a step, and of more take longer than several groups as one where an instruction adds up four products.
+const maxBand = 3
 
 // shortDots says that 16 bits hold the sums of f as a Band.
 func shortDots(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	if parts, wide, ok := partsOf(f, x); !ok || wide || parts != nil || len(f.Ints) == 0 {
 		return false
 	}
-	level := min(x.Top(), math.MaxUint8)
-	if t.SignedBytes() && level > math.MaxInt8 {
-		level = maxByte
+	return f.KH*f.KW*bandSteps(f)*farthestByte(x, t)*min(maxByte, int(widest(farthest(f.Ints)))) < math.MaxInt16
+}
+
+// sumsAlone says that the sums of f are compared with thresholds as they are, and nothing else is made of them.
+func sumsAlone(f *graph.FusedConv) bool {
+	return len(f.Epilogue.Thresholds) > 0 && f.Pool == nil && !corrected(f)
+}
+
+// farthestByte is how far from 0 the bytes of x's levels are at most that t multiplies.
+func farthestByte(x *graph.Value, t targets.Target) int {
+	top := min(x.Top(), math.MaxUint8)
+	if t.SignedBytes() && top > math.MaxInt8 {
+		return maxByte
 	}
-	weight := min(maxByte, 1<<bits.Len(uint(farthest(f.Ints)))-1) // as Within has it
-	return f.KH*f.KW*bandSteps(f)*level*weight < math.MaxInt16
+	return top
 }
 
 // bandSteps is how many channels each filter of a Band reads of a pixel.
@@ -213,12 +222,15 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 
 // rangeOf is the Within of weights.
 func rangeOf(weights []int8) ir.Range {
-	top := int64(1)<<bits.Len(uint(farthest(weights))) - 1
+	top := widest(farthest(weights))
 	if top > math.MaxInt8 {
 		return ir.Range{}
 	}
 	return ir.Range{From: -top, To: top}
 }
+
+// widest is the end of the narrowest of those ranges that has weights so far from 0.
+func widest(farthest int) int64 { return int64(1)<<bits.Len(uint(farthest)) - 1 }
 
 // farthest is how far from 0 weights are at most, at least 1.
 func farthest[T int8 | int16](weights []T) int {
@@ -238,12 +250,9 @@ func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
 	if len(f.Ints) == 0 || step != cost.Quad {
 		return 0
 	}
-	weight, level := farthest(f.Ints), min(x.Top(), math.MaxUint8)
+	weight, level := farthest(f.Ints), farthestByte(x, t)
 	if parts, _, _ := partsOf(f, x); parts != nil {
 		weight = parts.most
-	}
-	if t.SignedBytes() && level > math.MaxInt8 {
-		level = maxByte
 	}
 	for n := maxNarrow; n > 0; n-- {
 		if steps%n == 0 && n*t.NarrowProducts()*level*weight <= math.MaxInt16 {

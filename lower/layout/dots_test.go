@@ -47,41 +47,43 @@ func TestGroupsAtOnce(t *testing.T) {
 	}
 }
 
-// TestBand: groups of few channels and as many filters are a band where 16 bits hold their sums, and groups of whole steps where nothing adds up four products.
+// TestBand: groups of two or three channels and as many filters are a band where 16 bits hold their sums and these are compared as they are, and channels each for themselves always.
 func TestBand(t *testing.T) {
-	a72 := targets.Target{Arch: "aarch64", VectorBits: 128, Features: []string{"neon"}}
-	a76, x86 := a72, targets.Target{Arch: "x86_64", VectorBits: 256}
-	a76.Features = []string{"neon", "dotprod"}
+	arm, x86 := targets.Target{Arch: "aarch64", VectorBits: 128}, targets.Target{Arch: "x86_64", VectorBits: 256}
 	for _, c := range []struct {
 		machine         targets.Target
 		groups, in, out int
 		bits, weight    int
+		rows            int
+		levels          bool
 		band, short     bool
 		step, steps     int // of a tap
 	}{
-		{a72, 32, 3, 3, 3, 1, true, true, 1, 5},
-		{a76, 32, 3, 3, 3, 1, true, true, 1, 5},
-		{x86, 16, 6, 6, 3, 1, true, true, 1, 11},
-		{a72, 24, 4, 4, 2, 1, true, true, 1, 7},
-		{a76, 24, 4, 4, 2, 1, false, false, 4, 1},   // sdot
-		{x86, 24, 4, 4, 2, 1, false, false, 4, 2},   // two groups fill a vector
-		{a72, 12, 8, 8, 2, 1, false, false, 4, 2},   // many channels
-		{a72, 32, 3, 6, 2, 1, false, false, 4, 3},   // lanes are no neighbours; four groups
-		{x86, 32, 3, 3, 8, 1, true, true, 1, 5},     // 45 products of 255 and 1 at most
-		{x86, 32, 3, 3, 8, 2, false, false, 4, 6},   // of 255 and up to 3
-		{a72, 96, 1, 1, 8, 127, true, false, 1, 1},  // each channel for itself
-		{a72, 96, 1, 1, 8, 15, true, true, 1, 1},    // 9 products of -128 and 15
-		{a72, 96, 1, 1, 8, -32, true, false, 1, 1},  // up to 63
-		{a72, 96, 1, 1, 4, -128, true, true, 1, 1},  // of 15 and -128
-		{x86, 1, 96, 96, 3, 1, false, false, 4, 24}, // no groups
+		{arm, 32, 3, 3, 3, 1, 8, true, true, true, 1, 5},
+		{x86, 48, 2, 2, 3, 1, 8, true, true, true, 1, 3},
+		{arm, 32, 3, 3, 3, 1, 1, true, false, false, 4, 3},  // one row; four groups are one
+		{arm, 32, 3, 3, 3, 1, 8, false, false, false, 4, 3}, // floats
+		{arm, 24, 4, 4, 2, 1, 8, true, false, false, 4, 1},  // a step
+		{arm, 32, 3, 6, 2, 1, 8, true, false, false, 4, 3},  // lanes are no neighbours
+		{x86, 32, 3, 3, 8, 1, 8, true, true, true, 1, 5},    // 45 products of 255 and 1 at most
+		{x86, 32, 3, 3, 8, 2, 8, true, false, false, 4, 6},  // of 255 and up to 3; eight groups
+		{arm, 96, 1, 1, 8, 15, 8, true, true, true, 1, 1},   // 9 products of -128 and 15
+		{arm, 96, 1, 1, 8, -32, 8, true, true, false, 1, 1}, // up to 63
+		{arm, 96, 1, 1, 4, -128, 8, true, true, true, 1, 1}, // of 15 and -128
+		{arm, 96, 1, 1, 4, 15, 1, false, true, true, 1, 1},
+		{x86, 1, 96, 96, 3, 1, 8, true, false, false, 4, 24}, // no groups
 	} {
 		n := c.groups * c.in
-		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: n, Out: c.groups * c.out, Groups: c.groups, Ints: make([]int16, 9*c.in*c.groups*c.out), W: graph.Integers{Min: -128, Max: 127, Step: 1}}
+		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, Pad: graph.Padding{Top: 1, Bottom: 1}, In: n, Out: c.groups * c.out, Groups: c.groups, Ints: make([]int16, 9*c.in*c.groups*c.out),
+			X: graph.Integers{Max: 1<<c.bits - 1, Step: 1}, W: graph.Integers{Min: -128, Max: 127, Step: 1}}
 		f.Ints[5] = int16(c.weight)
-		x := &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: c.bits}, Shape: []int{1, 8, 8, n}}
+		if c.levels {
+			f.Epilogue.OutBits, f.Epilogue.Thresholds = 1, [][]int32{make([]int32, f.Out)}
+		}
+		x := &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: c.bits}, Shape: []int{1, c.rows, 8, n}}
 		d := newDots(f, x, c.machine)
 		if d.Band != c.band || d.Short != c.short || d.Step != c.step || d.Steps != c.steps {
-			t.Errorf("%s: %d groups of %d and %d, %d bits by %d: band %v, short %v, %d steps of %d", c.machine.Arch, c.groups, c.in, c.out, c.bits, c.weight, d.Band, d.Short, d.Steps, d.Step)
+			t.Errorf("%s: %d groups of %d and %d, %d bits by %d, %d rows: band %v, short %v, %d steps of %d", c.machine.Arch, c.groups, c.in, c.out, c.bits, c.weight, c.rows, d.Band, d.Short, d.Steps, d.Step)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (c *conv) accumulate(x, wt ir.Buffer) ir.Buffer {
 	return acc
 }
 
-// sumType is the type of the sums of a layer. Those of bytes that are looked up, and of narrow words, have the
+// sumType is the type of the sums of a layer. Products of bytes have 16 bits where these are proved to hold them. Those of bytes that are looked up, and of narrow words, have the
 // narrowest that holds them and one more, with which thresholds say that they are always reached; across positions one of two.
 func (c *conv) sumType() ir.Type {
 	most := math.MaxInt32

@@ -99,7 +99,7 @@ func (c *conv) copied(x ir.Buffer) ir.Buffer {
 		width = min(c.w*c.In, n-left)
 		xp.Shape[2], xp.Shape[3] = 1, n
 	}
-	if !p.Any() && c.sameBytes() && xp.Shape[3] <= x.Shape[3] {
+	if !p.Any() && c.sameBytes() && c.before() == 0 && xp.Shape[3] <= x.Shape[3] {
 		return x
 	}
 	ls := loops("xp.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", xp.Shape[1]), over(ir.Col, "w", xp.Shape[2]))
@@ -173,8 +173,8 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 			pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, name, n)), set(xp, pad, at(b, h, w, add(ir.V("xp."+name), ir.Int(first)))...)))
 		}
 	}
-	outside("y", -before, before)
-	outside("z", c.In, cp-c.In-before)
+	outside("y", -before, before)      // before the first channel
+	outside("z", c.In, cp-c.In-before) // behind the last one
 	var row []ir.Stmt
 	if wp > 0 {
 		row = append(row, ir.Nest(loops("xp.", over(ir.Col, "w", wp)), ir.Seq(pixel...)))

@@ -15,7 +15,7 @@ func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 		switch {
 		case c.Columns():
 			return c.denseWords(c.columnWords(x))
-		case c.Counts.Counted.Parts(c.FusedConv) && layout.OnePixel(c.FusedConv):
+		case c.Counts.Parts && layout.OnePixel(c.FusedConv):
 			return c.padded(x)
 		}
 		return c.denseWords(c.padded(x))
@@ -34,7 +34,7 @@ func (c *conv) rest(i []ir.Expr) ir.Expr {
 	return ir.CastTo(ir.I64, ir.Bin(ir.And, word, ir.Const(ir.U32, int64(1)<<k.Rest-1)))
 }
 
-// wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are layout.Counted.Parts.
+// wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are parts (layout.Counts.Parts).
 func (c *conv) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
 	if layout.OnePixel(c.FusedConv) {
 		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
@@ -48,7 +48,7 @@ func (c *conv) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
 	h, w := c.pixel(i[1], i[2], kh, kw)
 	counted := c.Counts.Counted
 	switch {
-	case counted.Parts(c.FusedConv):
+	case c.Counts.Parts:
 		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, c.wholeWindow(n, i), ir.CastTo(ir.U32, mul(k, ir.Int(counted.Bits)))))
 	case counted.Window == layout.Dense:
 		return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, k))...)...)
@@ -105,7 +105,7 @@ func wordType(k layout.Counted) ir.Type {
 
 // denseWords makes the words of layout.Dense.
 func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
-	k := c.Counts.Counted.Made(c.FusedConv)
+	k := c.Counts.Made()
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
 	columns := c.Columns()

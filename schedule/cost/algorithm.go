@@ -31,6 +31,7 @@ type Layer struct {
 	BlockFilters                   int64 // how many do where products of bytes take several groups as one, with weights of 0 between them
 	Direct                         bool  // there are Groups, and each output channel reads the input channel of its number
 	Band, ShortDots                bool  // products of bytes are of channels around that of the filter's number; their sums have 16 bits
+	ShortLevels                    bool  // in which they are compared
 	Bytes                          bool  // levels lie one a byte where the algorithm can read such
 	Mean                           bool  // the mean of all positions is made of the sums, block by block of filters
 	Short                          bool  // counts of words of 32 channels are compared with thresholds as they are, so that they may be as short as that allows
@@ -243,14 +244,13 @@ func popcounts(t targets.Target, l Layer, words int64, each, level float64) Esti
 // Float estimates sums in f32 over levels that are unpacked row by row.
 func Float(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	terms, unpack := multiplied(t, l, LaneBits, c.Fma, l.scattered(t, l.GroupFilters) || l.straddles())
+	terms, unpack := multiplied(t, l, LaneBits, c.Fma, l.Direct, l.scattered(t, l.GroupFilters) || l.straddles())
 	return Estimate(float64(l.Outputs*l.Filters*l.Taps*l.Channels)*terms + c.Unpack*unpack + streamed(t, l, 4*l.Taps*l.Channels) + levels(c, l))
 }
 
 // Dot estimates sums of products of bytes, four channels at once, over levels that are unpacked likewise.
 func Dot(t targets.Target, l Layer) Estimate {
 	c := t.Sums()
-	l.Direct = l.Band
 	op, scattered := c.Dot, l.BlockFilters < l.Groups*l.GroupFilters && l.scattered(t, l.BlockFilters) // vectors of all groups are of one, however many are left over
 	if !scattered {
 		op *= t.NarrowDot(l.Narrow)
@@ -259,12 +259,14 @@ func Dot(t targets.Target, l Layer) Estimate {
 	switch {
 	case l.ShortDots:
 		op, bits, scattered = t.ShortDot(), 16, false
-		level /= 2
-	case l.Direct:
+		if l.ShortLevels {
+			level /= 2
+		}
+	case l.Band:
 		op = t.DirectDot() * c.Fma
 	}
-	terms, unpack := multiplied(t, l, bits, op, scattered)
-	if l.grouped() && !l.Direct {
+	terms, unpack := multiplied(t, l, bits, op, l.Band, scattered)
+	if l.grouped() && !l.Band {
 		terms *= t.GroupedDot()
 	}
 	windows := c.Fma / 2 * float64(l.Windows) // by estimate for rpi5 0.1 to 0.4 of a cycle each, 2 where a pixel has few
@@ -290,8 +292,9 @@ func (l Layer) straddles() bool {
 // Quad is the number of channels whose products with the weights of a filter are added up at once.
 const Quad = targets.Quad
 
-// multiplied is what a step of a filter's sum of so many bits costs where one vector of them takes op, and how many bits of levels are unpacked.
-func multiplied(t targets.Target, l Layer, bits int, op float64, scattered bool) (terms, unpack float64) {
+// multiplied is what a step of a filter's sum of so many bits costs where one vector of them takes op, and how many bits of levels are unpacked. Lanes read neighbouring channels (direct), one for all, or
+// each one of its own (scattered).
+func multiplied(t targets.Target, l Layer, bits int, op float64, direct, scattered bool) (terms, unpack float64) {
 	c := t.Sums()
 	lanes := float64(t.VectorBits) / float64(bits)
 	vectors := WordChannels / lanes
@@ -306,7 +309,7 @@ func multiplied(t targets.Target, l Layer, bits int, op float64, scattered bool)
 	twice := math.Ceil(float64(l.Cols)/positions) * positions / float64(l.Cols) // the last block of a row overlaps the one before
 	step := (op*vectors*positions + loads + c.Position*positions + c.Step) / (WordChannels * positions)
 	switch {
-	case l.Direct: // vectors of the input are loaded as those of the weights are
+	case direct: // vectors of the input are loaded as those of the weights are
 		step += loads / WordChannels
 	case scattered: // each lane reads a channel of its own, one position after the other
 		step, twice = op+c.Load+c.Position, 1

@@ -67,8 +67,8 @@ type emitter struct {
 	bits    map[value.Value]value.Value // popcounts of 32-bit lanes, and what of (see popcountAdd)
 	sums    map[counted]bool            // popcountAdd's functions
 	masks   map[int]bool                // maskOf's functions, by lanes
-	toBytes bool                        // what is emitted becomes bytes
-	unpacks map[int]bool                // those of bools
+	toBytes bool                        // what is emitted becomes bytes (see laneBits)
+	unpacks map[int]bool                // those of bools, by lanes
 	udiv64  bool                        // divide64 is called
 	fmas    map[int]bool                // fused's functions, by lanes; 0 for scalars
 	highs   map[highKind]bool           // high's functions

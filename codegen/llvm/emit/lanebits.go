@@ -17,7 +17,7 @@ import (
 //	word >> cast<u32>(lane + rest) & 1
 //
 // which is the word, shifted by rest, seen as a vector of bools: the opposite of bitmask. LLVM shifts lanes as wide as the word, by 0, 1, 2 and so on, which is
-// four times as many where bytes are made of them, and fewer operations where lanes stay as wide.
+// four times as many where bytes are made of them, and fewer operations where lanes stay as wide. Lanes fill bytes, and are no more than the word has bits.
 func (e *emitter) laneBits(x *ir.Binary) (val, bool) {
 	one, isOne := x.B.(*ir.IntImm)
 	shift, isShift := x.A.(*ir.Binary)

@@ -61,8 +61,8 @@ func (e *emitter) halfOfPairs(p place, odd int64) val {
 	return x
 }
 
-// inPair says that each lane's element is the first of a pair of neighbours that may be read, or, where odd is 1, the second. Without knowing where pairs are in the buffer they begin such that
-// reads which are an odd number of elements apart, as those of a row's taps are, read the same pairs.
+// inPair says that each lane's element is the first of a pair of neighbours that may be read, or, where odd is 1, the second. Where it is not known whether the index is even, pairs begin at its even
+// constant part: so elements that lie one apart, as those of a row's taps do, are halves of the same pairs.
 func (e *emitter) inPair(p place) (odd int64, ok bool) {
 	if odd, known := p.parity(); known && p.paired {
 		return odd, true

@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// bytesOfWords are Funcs whose lanes read bytes of words: the same for all lanes, as counts of narrow words do, by a loop's number, by one that may be none of
-// the word's, and each lane of a word of its own.
+// bytesOfWords are Funcs whose lanes read bytes of words: the same for all lanes, as counts of narrow words do, by a loop's number or a constant, bits that are no byte, and each lane of a word of its
+// own.
 func bytesOfWords() []*ir.Func {
 	x, w, y := buf("x", ir.U32, 3, 4), buf("w", ir.U8, 4, 16), buf("y", ir.U8, 3, 16)
 	part := func(word, by ir.Expr) ir.Expr { return ir.CastTo(ir.U8, ir.Bin(ir.Shr, word, ir.CastTo(ir.U32, by))) }
