@@ -526,7 +526,7 @@ func TestOthers(t *testing.T) {
 // and goes on does so, too, and schedules that cannot be any more are left out.
 func TestRecall(t *testing.T) {
 	dir := t.TempDir()
-	n := network(t, layer{"a", 32}, layer{"b", 16})
+	n := network(t, layer{"a", 32}, layer{"b", 24})
 	found := filepath.Join(dir, "found")
 	if _, err := tune(t, n, autotune.Options{Runner: &inProcess{}, Records: found, Trials: 30, Seed: 1, Search: "random"}); err != nil {
 		t.Fatal(err)
