@@ -111,9 +111,9 @@ func levels(f *graph.FusedConv, t targets.Target) int64 {
 
 // Shape is what f, a layer over x, of shape [B, H, W, C], costs by on target t.
 func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
-	groups, band := groupsAtOnce(f, sumLanes(t)), bandOf(f, x, t)
-	_, steps, runs := stepsOf(f, groups, band)
-	if steps *= f.KH; !runs {
+	dots := cutOfDots(f, x, t)
+	steps := dots.Steps * f.KH
+	if !dots.Runs {
 		steps *= f.KW
 	}
 	oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
@@ -128,7 +128,7 @@ func Shape(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.Layer {
 		Taps: int64(f.KH * f.KW), TapRows: int64(f.KH), Channels: int64(f.GroupIn()),
 		Words: int64(Words(f.GroupIn())), Steps: int64(steps), ActivationPlanes: int64(x.Bits), WeightPlanes: int64(len(cutOf(f).coefs)), Levels: levels(f, t),
 		Inputs: int64(x.Shape[0]) * int64(x.Shape[1]+f.Pad.Top+f.Pad.Bottom) * int64(x.Shape[2]+f.Pad.Left+f.Pad.Right) * int64(x.Shape[3]),
-		Groups: int64(f.GroupCount()), Pooled: f.Pool != nil, Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(groups * f.GroupOut()), Direct: f.Depthwise(), Band: band, ShortDots: band && shortDots(f, x, t), ShortLevels: sumsAlone(f),
+		Groups: int64(f.GroupCount()), Pooled: f.Pool != nil, Strided: f.SW > 1, GroupFilters: int64(f.GroupOut()), BlockFilters: int64(dots.Groups * f.GroupOut()), Direct: f.Depthwise(), Band: dots.Band, ShortDots: dots.Short, ShortLevels: sumsAlone(f),
 		Short: t.ShortSums && comparedAlone(f, x), Windowed: windowed(f, x), Bytes: x.Bits >= MinBytes, Narrow: int64(narrowSteps(f, x, t)),
 	}
 	l.Window, l.Split = windowTable(f, x, t), splitTable(f, x, t)

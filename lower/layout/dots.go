@@ -119,6 +119,18 @@ func stepsOf(f *graph.FusedConv, groups int, band bool) (step, steps int, runs b
 	}
 }
 
+// cutOfDots is how the channels of f's windows are cut on t: Dots of which Band, Short, Groups, Step, Steps and Runs are set.
+func cutOfDots(f *graph.FusedConv, x *graph.Value, t targets.Target) Dots {
+	d := Dots{Band: bandOf(f, x, t), Groups: 1}
+	if d.Band {
+		d.Short = shortDots(f, x, t)
+	} else {
+		d.Groups = groupsAtOnce(f, sumLanes(t))
+	}
+	d.Step, d.Steps, d.Runs = stepsOf(f, d.Groups, d.Band)
+	return d
+}
+
 // lacksDots says why f's sums over x are not those of products of bytes.
 func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 	if !x.Encoded() {
@@ -145,15 +157,11 @@ func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 
 // newDots lays f out for t.
 func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
-	signed := t.SignedBytes() // bytes of levels are i8
-	d := &Dots{Line: Line{Rising: true, Mul: 1, Base: make([]int32, f.Out), least: math.MinInt32 + 1, most: math.MaxInt32 - 1}, Signed: signed}
-	d.Band, d.Groups = bandOf(f, x, t), 1
-	if !d.Band {
-		d.Groups = groupsAtOnce(f, sumLanes(t))
-	}
-	d.Short = d.Band && shortDots(f, x, t)
-	d.Step, d.Steps, d.Runs = stepsOf(f, d.Groups, d.Band)
-	if signed && x.Top() > math.MaxInt8 {
+	cut := cutOfDots(f, x, t)
+	d := &cut
+	d.Line = Line{Rising: true, Mul: 1, Base: make([]int32, f.Out), least: math.MinInt32 + 1, most: math.MaxInt32 - 1}
+	d.Signed = t.SignedBytes() // bytes of levels are i8
+	if d.Signed && x.Top() > math.MaxInt8 {
 		d.Offset = maxByte
 	}
 	sign := storedSigns(f, x)
@@ -246,8 +254,8 @@ const maxNarrow = 4
 
 // narrowSteps is the number of steps of f's windows over x whose products 16 bits hold the sum of on t, if its weights are known.
 func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
-	step, steps, _ := stepsOf(f, groupsAtOnce(f, sumLanes(t)), bandOf(f, x, t))
-	if len(f.Ints) == 0 || step != cost.Quad {
+	cut := cutOfDots(f, x, t)
+	if len(f.Ints) == 0 || cut.Step != cost.Quad {
 		return 0
 	}
 	weight, level := farthest(f.Ints), farthestByte(x, t)
@@ -255,7 +263,7 @@ func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
 		weight = parts.most
 	}
 	for n := maxNarrow; n > 0; n-- {
-		if steps%n == 0 && n*t.NarrowProducts()*level*weight <= math.MaxInt16 {
+		if cut.Steps%n == 0 && n*t.NarrowProducts()*level*weight <= math.MaxInt16 {
 			return n
 		}
 	}

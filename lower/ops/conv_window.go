@@ -34,18 +34,13 @@ func (c *conv) windowLevels(x ir.Buffer, slice Slice) ir.Buffer {
 
 // windowBits is the word of all bits of the window at a position.
 func (c *conv) windowBits(x ir.Buffer) func(i []ir.Expr) ir.Expr {
-	word := func(n int, i []ir.Expr) ir.Expr {
-		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
-		return ir.At(x, ir.Int(n), i[0], h, w, ir.Int(0))
-	}
-	if !layout.OnePixel(c.FusedConv) {
-		xd := c.windowWords(x)
-		word = func(n int, i []ir.Expr) ir.Expr { return ir.At(xd, ir.Int(n), i[0], i[1], i[2], ir.Int(0)) }
+	if c.words = x; !layout.OnePixel(c.FusedConv) {
+		c.words = c.windowWords(x)
 	}
 	return func(i []ir.Expr) ir.Expr {
 		var window ir.Expr
 		for n := range c.Counts.Planes {
-			bits := word(n, i)
+			bits := c.wholeWindow(ir.Int(n), i)
 			if by := n * c.Products(); by > 0 {
 				bits = ir.Bin(ir.Shl, bits, ir.Const(ir.U32, int64(by)))
 			}
