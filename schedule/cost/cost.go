@@ -84,9 +84,8 @@ type Lookups struct {
 // 1x1 and 3x3, with tiles that are written out beside those that are not: what memory costs there is 7 to 21 of the operations of a register. What look-ups that read
 // their tables from memory wait for loads, and that entries of a block of filters larger than the first cache come from the second one, is fitted to convs A to D and to SqueezeNet there.
 func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
-	const start = 20  // loops, addresses, thresholds
-	const looped = 16 // a store, loads of each word's part, and a wait for both
-	load := 0.5
+	memory := t.LookupMemory()
+	load := memory.Entry
 	switch {
 	case t.InOrder:
 		load = 1
@@ -96,13 +95,13 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 	tables := load * float64(max(1, s.Table)) / float64(registers)
 	switch {
 	case s.Beside && registers > 1: // in order, by an instruction, unless loads of tables and entries take longer, 1.15 cycles each
-		tables = max(0, 2.3*(1/float64(registers)+1/float64(r.Tile))-2)
+		tables = max(0, memory.Load*(1/float64(registers)+1/float64(r.Tile))-memory.Hidden)
 	case s.Beside:
 		tables = 0.25
 	}
 	entries := load
-	if s.Beside && s.Terms*registers*t.VectorBits/8 > t.L1 { // each tile reads them from the second cache
-		entries = 4
+	if s.Beside && float64(s.Terms*registers*t.VectorBits/8) > memory.Near*float64(t.L1) { // each tile reads them from the second cache
+		entries = memory.Far
 	}
 	find, each, still := max(2, s.Loose), s.Stored, 2.5
 	if s.Halves {
@@ -110,20 +109,31 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 	}
 	ops := float64(s.Terms) * (find + tables + entries/float64(r.Tile))
 	if s.Spilled { // LLVM mixes what is stored with look-ups; only of many does that make up for what it stores besides
-		still, each = 4.5, each+100
+		still = memory.Still + memory.Out*spilledShare(t, s.Bits, registers, r.Tile)
+		each += memory.Spilled
 	}
 	if s.Bits <= 8 { // they are the sums
 		each, still = s.Stored/2, 0
+		if registers > 1 {
+			each += memory.Several
+		}
 	}
 	if kept {
 		ops += still*float64(s.Adds-1) + each
 		if s.Looped {
-			ops += looped
+			ops += memory.Looped
 		}
 	} else {
 		ops += each * float64(s.Adds)
 	}
-	return float64(r.positions()) * (ops + start/float64(r.Tile))
+	return float64(r.positions()) * (ops + memory.Start/float64(r.Tile))
+}
+
+// spilledShare is the share of all sums, of so many bits and for so many positions and registers of filters, that KeptPositions leaves no registers for.
+func spilledShare(t targets.Target, bits, registers, positions int) float64 {
+	sums := registers * positions * (8 + bits) / 8
+	free := t.Registers - registers - 3
+	return max(0, float64(sums-free)) / float64(sums)
 }
 
 // OrderedLookUps is LookUps where an instruction looks so many groups up at so many positions, in an order that ripc finds, and sums of 16 bits are in memory. By estimated cycles of these instructions

@@ -47,3 +47,23 @@ func TestOrderedLookUpsLeftOver(t *testing.T) {
 		t.Errorf("four registers of filters: three tiles of 3 positions cost %.0f, 4, 4 and 1 cost %.0f", a, b)
 	}
 }
+
+// TestSpilledSums: where two vectors are loaded in a cycle, sums that do not fit the registers cost a few operations of each, more if most of them are in memory; elsewhere they cost a quarter of all.
+func TestSpilledSums(t *testing.T) {
+	narrow := targets.Target{Arch: "x86_64", VectorBits: 512, Registers: 32, L1: 32 << 10}
+	wide := narrow
+	wide.L1 = 48 << 10
+	for _, c := range []struct {
+		target      targets.Target
+		tile        int
+		least, most float64
+	}{{wide, 7, 1.02, 1.12}, {wide, 14, 1.12, 1.2}, {narrow, 7, 1.2, 1.4}} {
+		s := cost.Lookups{Terms: 288, Adds: 48, Bits: 16, Beside: true}
+		row := cost.Row{Width: 14, Tile: c.tile}
+		fits := cost.LookUps(c.target, s, row, 2, true)
+		s.Spilled = true
+		if ratio := cost.LookUps(c.target, s, row, 2, true) / fits; ratio < c.least || ratio > c.most {
+			t.Errorf("first cache of %d bytes, %d positions of two registers: spilled sums take %.2f times as long, want %.2f to %.2f", c.target.L1, c.tile, ratio, c.least, c.most)
+		}
+	}
+}
