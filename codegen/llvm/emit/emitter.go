@@ -128,7 +128,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 }
 
 // attributes are those of every kernel: which instructions it may use, that no loop may become a library call, and
-// that subnormal floats are flushed (constant folding in LLVM must know).
+// that subnormal floats are flushed (constant folding in LLVM must know), and that spilled vectors are aligned.
 func attributes(t targets.Target) []llir.FuncAttribute {
 	row, _ := rows.Of(t)
 	as := []llir.FuncAttribute{
@@ -142,8 +142,15 @@ func attributes(t targets.Target) []llir.FuncAttribute {
 		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(row.PreferVectorBits)},
 			llir.AttrPair{Key: "min-legal-vector-width", Value: "0"})
 	}
+	if t.VectorBits > stackBits {
+		as = append(as, llir.AttrString("stackrealign"))
+	}
 	return as
 }
+
+// stackBits is how stacks are aligned. LLVM decides before it allots registers whether a function aligns its stack further, so that vectors that are longer and have no register by then would lie across two
+// lines of the first cache each.
+const stackBits = 128
 
 // b is the current block, for adding one instruction.
 func (e *emitter) b() *llir.Block {
