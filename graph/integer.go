@@ -235,7 +235,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 			return nil, err
 		}
 		for o, v := range t.Data {
-			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum) {
+			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum+1) {
 				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers of 32 bits", key, o, v)
 			}
 		}

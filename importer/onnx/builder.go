@@ -162,8 +162,11 @@ func (b *builder) prepare(n *node) error {
 		return err
 	}
 	for i := range n.op.min {
-		if n.input(i) == nil {
+		switch {
+		case i >= len(n.in):
 			return n.fail("", "has %d inputs, wants %d", len(n.in), n.op.min)
+		case n.in[i] == nil:
+			return n.fail("", "its input %d of %d is left out, and is needed", i+1, len(n.in))
 		}
 	}
 	if n.op.max == many && slices.Contains(n.in, nil) {

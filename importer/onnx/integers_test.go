@@ -49,6 +49,13 @@ func zeroPoints() file {
 	return f.node("QLinearMatMul i s z m s p s z -> y")
 }
 
+// declaredOtherwise is a file that declares an output of int8, of which its nodes make uint8.
+func declaredOtherwise() file {
+	f := newIntegers()
+	f.Graph.Output = []*pb.ValueInfoProto{value("y", dtInt8)}
+	return f.node("QLinearConv x s z w s t s z -> y")
+}
+
 // TestIntegerErrors compares the messages for faulty networks of integers with testdata/integer_errors.txt.
 func TestIntegerErrors(t *testing.T) {
 	var out bytes.Buffer
@@ -80,6 +87,14 @@ func TestIntegerErrors(t *testing.T) {
 		{"a pool of other parameters", newIntegers().node("QLinearConv x s z w s t s z -> a").node("com.microsoft:QLinearAveragePool a s u s z -> y", "kernel_shape", []int64{3, 3})},
 		{"transposed", newIntegers().small("m", dtInt8, 3, 3, 3).node("com.microsoft:QGemm x s z m s t -> y", "transA", 1)},
 		{"channels last", newIntegers().node("com.microsoft:QLinearGlobalAveragePool x s z s z -> y", "channels_last", 1)},
+		{"a constant of another type beside integers", newIntegers().small("c", dtInt8, 3, 1, 3, 8, 8).node("QLinearConv x s z w s t s z -> a").node("Concat x c -> b", "axis", 1).node("DequantizeLinear b s z -> y")},
+		{"a constant of integers beside numbers", newIntegers().small("c", dtUint8, 3, 1, 3, 8, 8).node("DequantizeLinear x s z -> a").node("Concat a c -> y", "axis", 1)},
+		{"an input and a zero point of other types", newIntegers().node("QLinearConv x s t w s t s z -> y")},
+		{"an output declared otherwise", declaredOtherwise()},
+		{"a zero point of floats", newIntegers().node("ConvInteger x w s t -> a").node("Cast a -> y", "to", 1)},
+		{"a zero point of weights of another type", newIntegers().node("QLinearConv x s z w s z s z -> y")},
+		{"a zero point without a scale", newIntegers().small("m", dtInt8, 3, 8, 3).node("com.microsoft:QGemm x s z m s t _ _ z -> y")},
+		{"an input in the middle", newIntegers().node("com.microsoft:QLinearAdd x s z x _ z s z -> y")},
 		{"scale at run time", newFile(17).node("DynamicQuantizeLinear x -> a s z").node("DequantizeLinear a s z -> y")},
 	} {
 		g, err := Parse("m.onnx", c.f.bytes(t), nil)

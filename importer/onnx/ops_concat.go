@@ -11,7 +11,40 @@ func lowerConcat(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(n.b.concat(n.in, axis))
+	parts, err := n.realParts()
+	if err != nil {
+		return nil, err
+	}
+	return one(n.b.concat(parts, axis))
+}
+
+// realParts are n's inputs, constants among them being the numbers that their integers stand for where the others hold integers.
+func (n *node) realParts() ([]*tensor, error) {
+	i := slices.IndexFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil })
+	parts := slices.Clone(n.in)
+	if i < 0 {
+		return parts, nil
+	}
+	q, of := n.in[i].integers, dtFloat
+	if q != nil {
+		of = q.dt
+	}
+	for k, t := range parts {
+		if t == nil || t.konst == nil {
+			continue
+		}
+		if dt := t.konst.dt; dt != of && (q != nil || dt == dtUint8 || dt == dtInt8) {
+			return nil, n.fail("give all the same type", "its input %q is a constant %s, and %q is %s", n.Input[k], dt, n.Input[i], of)
+		}
+		if q != nil {
+			real, err := n.b.mem.real(t.konst, q)
+			if err != nil {
+				return nil, err
+			}
+			parts[k] = &tensor{shape: t.shape, konst: real}
+		}
+	}
+	return parts, nil
 }
 
 // concatAxis is that along which n puts t and others together.

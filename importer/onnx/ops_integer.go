@@ -63,6 +63,22 @@ func (n *node) with(inputs ...int) *node {
 	return &m
 }
 
+// held is the type of the integers of 8 bits that input i holds, which zero points that are left out have as well; uint8 where it holds none.
+func (n *node) held(i int) dtype {
+	dt := dtUint8
+	switch t := n.input(i); {
+	case t == nil:
+	case t.konst != nil:
+		dt = t.konst.dt
+	case t.integers != nil:
+		dt = t.integers.dt
+	}
+	if dt == dtInt8 {
+		return dtInt8
+	}
+	return dtUint8
+}
+
 // params reads what integers of 8 bits stand for: inputs scale and zero, the zero point of type dt if it is left out.
 func (n *node) params(scale, zero int, dt dtype) (*quantParams, error) {
 	return n.with(-1, scale, zero).linear(dt)
@@ -70,10 +86,10 @@ func (n *node) params(scale, zero int, dt dtype) (*quantParams, error) {
 
 // paramsOfOne are params of x and y of an op of one tensor: inputs 1 and 2, and 3 and 4.
 func (n *node) paramsOfOne() (x, y *quantParams, err error) {
-	if x, err = n.params(1, 2, dtUint8); err != nil {
+	if x, err = n.params(1, 2, n.held(0)); err != nil {
 		return nil, nil, err
 	}
-	y, err = n.params(3, 4, dtUint8)
+	y, err = n.params(3, 4, n.held(0))
 	return x, y, err
 }
 
@@ -96,6 +112,8 @@ func (n *node) integerWeights(w, scale, zero, bias int) (*intWeights, error) {
 	switch {
 	case out.ints == nil || out.ints.dt != dtUint8 && out.ints.dt != dtInt8:
 		return nil, n.fail("", "weight %q is no uint8 or int8", n.Input[w])
+	case out.zero != nil && out.zero.dt != out.ints.dt:
+		return nil, n.fail("", "zero point %q is %s, want %s as weight %q is", n.Input[zero], out.zero.dt, out.ints.dt, n.Input[w])
 	case out.bias != nil && out.bias.dt != dtInt32:
 		return nil, n.fail("", "bias %q is %s, want int32", n.Input[bias], out.bias.dt)
 	}
@@ -143,10 +161,15 @@ func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) 
 	}
 	m := &graph.Tensor{Shape: []int{l.outs}, Data: make([]float32, l.outs)}
 	for o := range m.Data {
-		m.Data[o] = float32(float32(l.xq.scale*float32(element(l.w.scale, o)))*l.factor) / l.yq.scale
+		m.Data[o] = l.product(o) / l.yq.scale
 	}
 	weights["multiplier"] = m
 	return weights, nil
+}
+
+// product is what a sum of output o is multiplied by for its real value, in onnxruntime's order.
+func (l *intLayer) product(o int) float32 {
+	return float32(float32(l.factor*l.xq.scale) * float32(element(l.w.scale, o)))
 }
 
 // addBias adds integers to the weights of a layer, in two parts where f32 does not hold them.
@@ -201,10 +224,10 @@ func lowerQLinearConv(n *node) ([]*tensor, error) {
 func (n *node) linearLayer(bias int) (*intLayer, error) {
 	l := &intLayer{factor: 1}
 	var err error
-	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
+	if l.xq, err = n.params(1, 2, n.held(0)); err != nil {
 		return nil, err
 	}
-	if l.yq, err = n.params(6, 7, dtUint8); err != nil {
+	if l.yq, err = n.params(6, 7, n.held(0)); err != nil {
 		return nil, err
 	}
 	if l.w, err = n.integerWeights(3, 4, 5, bias); err != nil {
@@ -234,6 +257,9 @@ func (n *node) plainLayer() (*intLayer, error) {
 // sameZero checks that input i, a zero point that is 0 if it is left out, is that of the integers of input 0.
 func (n *node) sameZero(i int) error {
 	zero, err := n.scalarOf(i, "zero point", 0)
+	if t := n.input(i); err == nil && t != nil && t.konst.dt != n.held(0) {
+		return n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0), n.Input[0])
+	}
 	if err == nil && n.in[0].integers != nil && int(zero) != n.in[0].integers.zero {
 		return n.fail("use the parameters of the quantizer", "zero point %g is not that which its input was quantized with, %d", zero, n.in[0].integers.zero)
 	}
@@ -313,11 +339,14 @@ func lowerQGemm(n *node) ([]*tensor, error) {
 	if l.factor = alpha; trans[0] != 0 || !(alpha > 0) {
 		return nil, n.fail("", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha)
 	}
-	if l.xq, err = n.params(1, 2, dtUint8); err != nil {
+	if l.xq, err = n.params(1, 2, n.held(0)); err != nil {
 		return nil, err
 	}
+	if n.input(7) == nil && n.input(8) != nil {
+		return nil, n.fail("give both, or none for floats", "has a zero point of Y, %q, and no scale", n.Input[8])
+	}
 	if n.input(7) != nil {
-		if l.yq, err = n.params(7, 8, dtUint8); err != nil {
+		if l.yq, err = n.params(7, 8, n.held(0)); err != nil {
 			return nil, err
 		}
 	}
@@ -339,7 +368,7 @@ func lowerQGemm(n *node) ([]*tensor, error) {
 	}
 	scale := &array{dt: dtFloat, shape: []int{l.outs}, f: make([]float32, l.outs)}
 	for o := range scale.f {
-		scale.f[o] = float32(float32(l.xq.scale*float32(element(l.w.scale, o))) * l.factor)
+		scale.f[o] = l.product(o)
 	}
 	return one(n.b.withConstant("mul", y[0].derived(y[0].value), scale, false))
 }

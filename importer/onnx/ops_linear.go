@@ -246,7 +246,11 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 			if n.input(at[0]) == nil {
 				return nil, n.fail("", "its scale is no constant")
 			}
-			return n.params(at[0], at[1], dt)
+			q, err := n.params(at[0], at[1], dt)
+			if err == nil && q.dt != dt {
+				return nil, n.fail("give both the same type", "its zero point %q is %s, and input %q is %s", n.Input[at[1]], q.dt, name, dt)
+			}
+			return q, err
 		}
 		for _, o := range p.Output {
 			reached[o] = true

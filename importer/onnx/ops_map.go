@@ -78,7 +78,7 @@ func lowerQLinearConcat(n *node) ([]*tensor, error) {
 	if len(n.in)%3 != 2 {
 		return nil, n.fail("", "has %d inputs, want scale and zero point, and three for each tensor", len(n.in))
 	}
-	yq, err := n.params(0, 1, dtUint8)
+	yq, err := n.params(0, 1, n.held(2))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func lowerQLinearSigmoid(n *node) ([]*tensor, error) {
 
 // mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
 func (n *node) mappedAlone(real func(v float32) float32) ([]*tensor, error) {
-	yq, err := n.params(3, 4, dtUint8)
+	yq, err := n.params(3, 4, n.held(0))
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (n *node) mappedAlone(real func(v float32) float32) ([]*tensor, error) {
 // mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;
 // constants are stored as like is.
 func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) (*tensor, error) {
-	xq, err := n.params(i+1, i+2, dtUint8)
+	xq, err := n.params(i+1, i+2, n.held(i))
 	if err != nil {
 		return nil, err
 	}
@@ -184,18 +184,27 @@ func (n *node) integers(i int, q *quantParams, like *tensor) (*tensor, error) {
 	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}, nil
 }
 
+// real is what integers c of parameters q stand for.
+func (b *budget) real(c *array, q *quantParams) (*array, error) {
+	out, err := b.newArray(dtFloat, c.shape)
+	if err != nil {
+		return nil, err
+	}
+	for k := range out.f {
+		out.f[k] = float32(int(c.i[k])-q.zero) * q.scale
+	}
+	return out, nil
+}
+
 // constantIntegers are the levels that a constant input i is. They are a quantizer's of the numbers that they stand for, each of which is one of the levels.
 func (n *node) constantIntegers(i int, q *quantParams, like *tensor) (*tensor, error) {
 	c := n.in[i].konst
 	if c.dt != q.dt {
 		return nil, n.fail("", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt)
 	}
-	real, err := n.b.mem.newArray(dtFloat, c.shape)
+	real, err := n.b.mem.real(c, q)
 	if err != nil {
 		return nil, err
-	}
-	for k := range real.f {
-		real.f[k] = float32(int(c.i[k])-q.zero) * q.scale
 	}
 	t := &tensor{shape: c.shape}
 	if rank := len(like.shape); rank >= len(c.shape) {

@@ -17,7 +17,7 @@ func (n *node) linearPair(emit intPair) ([]*tensor, error) {
 	var q [3]*quantParams
 	for k := range q {
 		var err error
-		if q[k], err = n.params([]int{1, 4, 6}[k], []int{2, 5, 7}[k], dtUint8); err != nil {
+		if q[k], err = n.params([]int{1, 4, 6}[k], []int{2, 5, 7}[k], n.held([]int{0, 3, 0}[k])); err != nil {
 			return nil, err
 		}
 	}

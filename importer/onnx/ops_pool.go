@@ -10,12 +10,13 @@ import (
 // lowerPool makes max_pool and avg_pool.
 func lowerPool(op string) func(n *node) ([]*tensor, error) {
 	return func(n *node) ([]*tensor, error) {
-		return one(n.pool(op, func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error) { return n.b.emit(op, a, nil, x) }))
+		return one(n.pool(op, false, func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error) { return n.b.emit(op, a, nil, x) }))
 	}
 }
 
-// pool reads max_pool or avg_pool of input 0, an image of which emit makes another one.
-func (n *node) pool(op string, emit func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error)) (*tensor, error) {
+// pool reads max_pool or avg_pool of input 0, an image of which emit makes another one; over says that of means over padding, what ceil_mode lets hang over the end counts as well, as
+// ONNX does not have it, but onnxruntime's QLinearAveragePool does.
+func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error)) (*tensor, error) {
 	b := n.b
 	x, axes, err := b.image(n.in[0])
 	if err != nil {
@@ -57,7 +58,10 @@ func (n *node) pool(op string, emit func(a *graph.PoolAttrs, x *graph.Value) (*g
 		if err != nil {
 			return nil, err
 		}
-		if count != 0 { // zeros that count are part of the image; what ceil_mode lets hang over the end never counts
+		if count != 0 { // zeros that count are part of the image
+			if over {
+				after = w.after
+			}
 			if x, err = b.padImage(x, w.before, after, 0); err != nil {
 				return nil, err
 			}
@@ -95,7 +99,7 @@ func lowerQLinearAveragePool(n *node) ([]*tensor, error) {
 	if v, err := n.intAttr("channels_last", 0); err != nil || v != 0 {
 		return nil, cmp.Or(err, n.fail("channels_last 0 is", "channels_last is not supported"))
 	}
-	y, err := n.with(0).pool("avg_pool", func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error) {
+	y, err := n.with(0).pool("avg_pool", true, func(a *graph.PoolAttrs, x *graph.Value) (*graph.Value, error) {
 		if x = n.b.behind.Of(x); x == nil {
 			return nil, n.fail("put DequantizeLinear before AveragePool, and QuantizeLinear behind it", "its windows cannot be read as integers")
 		}

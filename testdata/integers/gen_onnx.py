@@ -311,4 +311,24 @@ for dtype in [np.uint8, np.int8]:
     x = n("Softmax", n.dequantize(n.input(dtype, 2, 19, 7, 6), 0.07, low + 101, dtype), axis=1)
     n.done(n.quantize(x, 1 / 255, low, dtype))
 
+    # Constants of integers beside integers, and zero points of outputs that are left out, which are 0 of the type of the input.
+    n = Net("concat_constant_" + kind, 85)
+    x = qconv(n, n.input(dtype, 1, 3, 9, 8), 3, 8, 3, (0.0213, low + 101), (0.03, low + 120), dtype)
+    x = n("Concat", n.const(n.weights(1, 2, 7, 6, dtype=dtype), dtype), x, n("QuantizeLinear", n.f(n.r.normal(size=(1, 3, 7, 6))), n.f(0.03), n.const(low + 120, dtype)), axis=1)
+    n.done(qconv(n, x, 13, 5, 3, (0.03, low + 120), (0.05, low + 90), dtype))
+
+    n = Net("left_out_" + kind, 86)
+    x = n("QLinearAdd", n.input(dtype, 1, 3, 6, 6), n.f(0.02), n.const(low + 90, dtype), n.input(dtype, 1, 3, 6, 6), n.f(0.03), n.const(low + 99, dtype), n.f(0.04), domain="com.microsoft")
+    x = n("QLinearMul", x, n.f(0.04), n.const(0, dtype), n.const(n.weights(1, 3, 1, 1, dtype=dtype), dtype), n.f(0.03), n.const(low + 120, dtype), n.f(0.05), domain="com.microsoft")
+    n.done(n("QLinearAveragePool", x, n.f(0.05), n.const(0, dtype), n.f(0.04), domain="com.microsoft", kernel_shape=[2, 2]))
+
+    # Means whose windows hang over the end of the padding, which counts.
+    n = Net("qaverage_hanging_" + kind, 87)
+    n.done(linear(n, "QLinearAveragePool", n.input(dtype, 1, 5, 7, 8), 0.0213, low + 101, 0.0151, low + 90, dtype, kernel_shape=[3, 3], strides=[3, 2], pads=[1, 1, 1, 1], ceil_mode=1,
+                  count_include_pad=1))
+
+n = Net("qgemm_alpha", 88)  # alpha is multiplied by the scale of A first, and then by those of B
+n.done(n("QGemm", n.input(np.uint8, 6, 40), n.f(0.0213), n.const(101, np.uint8), n.const(n.weights(40, 21), np.int8), n.f(n.r.uniform(0.005, 0.02, 21)), n.const(np.zeros(21), np.int8), "",
+         domain="com.microsoft", alpha=0.37), np.float32)
+
 json.dump({"networks": INDEX}, open(f"{OUT}/onnx.json", "w"), indent=1)
