@@ -62,6 +62,9 @@ func conv(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := b.need(2); err != nil {
+		return "", err
+	}
 	s := b.input(1).shape
 	if len(s) != 4 {
 		return "", faultf("", "its filter has shape %v, want [O, H, W, I]", s)
@@ -103,6 +106,9 @@ func (b *builder) floatFilters() (*graph.Tensor, error) {
 func depthwise(b *builder) (string, error) {
 	t, err := b.builtin(optDepthwise)
 	if err != nil {
+		return "", err
+	}
+	if err := b.need(2); err != nil {
 		return "", err
 	}
 	s := b.input(1).shape
@@ -202,6 +208,9 @@ func transposed(data []float32, rows, cols int) []float32 {
 func fullyConnected(b *builder) (string, error) {
 	t, err := b.builtin(optFull)
 	if err != nil {
+		return "", err
+	}
+	if err := b.need(2); err != nil {
 		return "", err
 	}
 	if f := t.Int8(1, 0); f != 0 {

@@ -3,6 +3,7 @@ package lce
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,20 @@ func one(op tt.Op, x, y tt.Tensor, more ...tt.Tensor) tt.Model {
 		op.Inputs = append(op.Inputs, int32(2+i))
 	}
 	return tt.Model{Tensors: append([]tt.Tensor{x, y}, more...), Ops: []tt.Op{op}, Inputs: []int32{0}, Outputs: []int32{1}}
+}
+
+// without is m, whose operator has its input k left out.
+func without(k int, m tt.Model) tt.Model {
+	m.Ops[0].Inputs[k] = -1
+	return m
+}
+
+// integerConv has one convolution of int8, whose weights have a scale and a zero point.
+func integerConv(scale float32, zero int64) tt.Model {
+	of := func(name string, scale float32, zero int64, data []byte, shape ...int32) tt.Tensor {
+		return tt.Tensor{Name: name, Type: tt.I8, Shape: shape, Scales: []float32{scale}, Zeros: []int64{zero}, Data: data}
+	}
+	return one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{0: int8(1), 1: int32(1), 2: int32(1)}}, of("x", 1, 0, nil, 1, 3, 3, 2), of("y", 1, 0, nil, 1, 3, 3, 2), of("w", scale, zero, []byte{1, 2, 3, 4}, 2, 1, 1, 2))
 }
 
 // bconvModel has one binary convolution, 1x1, of 40 channels to 2.
@@ -111,6 +126,13 @@ func badModels() []struct {
 			tt.Tensor{Name: "x", Type: tt.I8, Shape: []int32{1, 4, 4, 2}, Scales: []float32{1}, Zeros: []int64{0}}, tt.Tensor{Name: "y", Type: tt.I8, Shape: []int32{1, 2, 2, 2}, Scales: []float32{1}, Zeros: []int64{0}})},
 		{"padding 7", one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{0: int8(7)}}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},
 		{"options of another operator", one(tt.Op{Code: 3, OptionType: 5, Options: tt.Table{}}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},
+		{"a convolution without an input", without(0, one(tt.Op{Code: 3, OptionType: 1, Options: conv}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4)))},
+		{"a convolution without a filter", without(1, one(tt.Op{Code: 3, OptionType: 1, Options: conv}, x, y2, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4)))},
+		{"a depthwise convolution without a filter", without(1, one(tt.Op{Code: 4, OptionType: 2, Options: conv}, x, y2, f32s("w", []int32{1, 1, 1, 2}, 1, 2)))},
+		{"a product without weights", without(1, one(tt.Op{Code: 9}, x, y, f32s("w", []int32{2, 2}, 1, 2, 3, 4)))},
+		{"weights of no scale", integerConv(float32(math.NaN()), 0)},
+		{"weights of a negative scale", integerConv(-1, 0)},
+		{"weights of a zero point that is no int8", integerConv(1, 200)},
 		{"fused tanh", one(tt.Op{Code: 3, OptionType: 1, Options: tt.Table{1: int32(1), 2: int32(1), 3: int8(4)}}, x, y, f32s("w", []int32{2, 1, 1, 2}, 1, 2, 3, 4))},
 		{"weights for other rows", one(tt.Op{Code: 9}, x, y, f32s("w", []int32{2, 3}, 1, 2, 3, 4, 5, 6))},
 		{"shuffled weights", one(tt.Op{Code: 9, OptionType: 8, Options: tt.Table{1: int8(1)}}, x, y, f32s("w", []int32{2, 2}, 1, 2, 3, 4))},

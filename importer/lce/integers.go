@@ -82,6 +82,16 @@ func (b *builder) integerWeights(k, axis int) (*intWeights, error) {
 	if _, err := b.constant(k, "weights", typeI8, typeU8); err != nil {
 		return nil, err
 	}
+	for o, s := range t.scales {
+		if !(s >= 0) || math.IsInf(float64(s), 1) {
+			return nil, faultf("", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o)
+		}
+	}
+	for o, z := range t.zeros {
+		if lo := leastOf(t); z < lo || z > lo+math.MaxUint8 {
+			return nil, faultf("", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ))
+		}
+	}
 	if err := b.take(t.elems + outs); err != nil {
 		return nil, err
 	}

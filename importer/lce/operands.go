@@ -14,6 +14,16 @@ func (b *builder) input(k int) *tensor {
 	return &b.file.tensors[b.op.inputs[k]]
 }
 
+// need fails if one of the first n inputs is missing.
+func (b *builder) need(n int) error {
+	for k := range n {
+		if b.input(k) == nil {
+			return faultf("", "input %d is missing", k)
+		}
+	}
+	return nil
+}
+
 // isConstant reports whether input k is there and known.
 func (b *builder) isConstant(k int) bool {
 	t := b.input(k)

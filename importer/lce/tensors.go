@@ -2,6 +2,7 @@ package lce
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -174,6 +175,14 @@ func levelsOf(t *tensor, v *graph.Value) error {
 	return nil
 }
 
+// leastOf is the smallest integer of an 8-bit tensor.
+func leastOf(t *tensor) int64 {
+	if t.typ == typeI8 {
+		return math.MinInt8
+	}
+	return 0
+}
+
 // quantization gives the scale and the level of zero of an 8-bit tensor, levels counting from 0 up.
 func quantization(t *tensor) (scale float64, zero int, err error) {
 	if len(t.scales) != 1 || len(t.zeros) > 1 {
@@ -187,10 +196,7 @@ func quantization(t *tensor) (scale float64, zero int, err error) {
 	if len(t.zeros) == 1 {
 		z = t.zeros[0]
 	}
-	lo := int64(0)
-	if t.typ == typeI8 {
-		lo = -128
-	}
+	lo := leastOf(t)
 	if z < lo || z > lo+255 {
 		return 0, 0, faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ))
 	}

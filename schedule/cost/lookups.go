@@ -23,7 +23,7 @@ type Lookups struct {
 // channels of 1 to 3 bits on rpi3, rpi4 and rpi5, those for tables of several registers to convs B, C and D on rpi5, and for kept sums that
 // do not fit the registers to convs A, B and D on rpi3. That of sums which a loop over words reads from memory is fitted to nine layers of SqueezeNet of 2 and 3 bits on a Zen 4,
 // 1x1 and 3x3, with tiles that are written out beside those that are not: what memory costs there is 7 to 21 of the operations of a register. What look-ups that read
-// their tables from memory wait for loads, and that entries of a block of filters larger than the first cache come from the second one, is fitted to convs A to D and to SqueezeNet there.
+// their tables from memory wait for loads, and that entries of a block of filters larger than the first cache come from the second one, is fitted to convs A to D and to SqueezeNet there (targets.LookupMemory, which says what else there is).
 func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float64 {
 	memory := t.LookupMemory()
 	load := memory.Entry
