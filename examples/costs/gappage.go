@@ -158,8 +158,8 @@ What is measured lies in build/gap. The reference is *the best that searches fou
 which search there were beside the default one, and a kernel that no search has looked at is not listed. `+"`xgb`"+` proposes by the cost model that comes with ripc, and may add steps that no strategy takes;
 [bench-tuner.md](bench-tuner.md) says how far what it finds in 16, 32 and 128 trials ("shipped", "xgb") is from the best of 2,000 random schedules. Costs of boards are estimated cycles ([estimates.md](estimates.md))
 of one thread: that blocks of rows are shared by four, which default schedules see to, counts against them. What is compared shares rows otherwise where the best has other rows (`+"`tile_h`"+`): one block of all rows is the best for one thread
-of most layers, and leaves the others nothing to do. Kernels with "random" have been searched by `+"`go run ./examples/costs gap -target T -search random -trials 2000 NETWORK:LAYER`"+`: where there are fewer than 1,999, the space has no more of them, or the search was
-stopped. Times are those of the default and of what seems the best, taken in turn ([tuning.md](tuning.md)),
+of most layers, and leaves the others nothing to do. Kernels with "random" have been searched by `+"`go run ./examples/costs gap -target T -search random -trials N NETWORK:LAYER`"+`, all of this machine with 350 trials or more, others with up to 2,000: where there are fewer
+than those, the space has no more of them, or the search was stopped. Times are those of the default and of what seems the best, taken in turn ([tuning.md](tuning.md)),
 but for default schedules that are newer than the search (`+"`-known`"+`), whose times are of another hour.
 `)
 	for _, target := range targetsOf(all) {

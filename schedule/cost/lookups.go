@@ -8,6 +8,7 @@ type Lookups struct {
 	Table   int     // registers of a table
 	Adds    int     // sums of bytes, which are added to the sum
 	Bits    int     // of the sum
+	Read    int     // bytes of the tables that two positions look up in
 	Stored  float64 // as in targets.LookupCosts
 	Spilled bool    // sums that are kept do not fit the registers
 	Beside  bool    // tables are read from memory beside look-ups, which wait for loads if each has its own
@@ -41,8 +42,13 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 		tables = 0.25
 	}
 	entries := load
-	if s.Beside && float64(s.Terms*registers*t.VectorBits/8) > memory.Near*float64(t.L1) { // each tile reads them from the second cache
+	held := s.Terms * registers * t.VectorBits / 8
+	if memory.FarTable > 0 {
+		held = s.Terms*t.VectorBits/8 + s.Read
+	}
+	if s.Beside && float64(held) > memory.Near*float64(t.L1) { // each tile reads them from the second cache
 		entries = memory.Far
+		tables += memory.FarTable / float64(registers)
 	}
 	find, each, still := max(2, s.Loose), s.Stored, 2.5
 	if s.Halves {

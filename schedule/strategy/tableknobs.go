@@ -148,7 +148,7 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			least = math.Inf(1)
 		}
 		at, run, adds := l.bytesOfTables(most, k == 1 && target.Stored > 0)
-		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Stored: target.Stored, Loose: target.Loose, Beside: target.Kept && k == 1 && target.Stored == 0, Halves: l.halves()}
+		looked := cost.Lookups{Terms: sumOf(l).Terms(), Table: l.table.extent(ir.Entry) * 8 / l.Target.VectorBits, Adds: adds, Bits: l.sumBits(), Read: l.tablesRead(2 * window), Stored: target.Stored, Loose: target.Loose, Beside: target.Kept && k == 1 && target.Stored == 0, Halves: l.halves()}
 		for _, n := range instrs { // several registers of filters share the tables that are read, where there are registers for it
 			registers := max(1, n*8/l.Target.VectorBits)
 			if registers > 1 && l.Target.Registers < 32 {

@@ -52,6 +52,7 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
 		e.checkSizes()
 	}
 	e.kernel()
+	e.alignStack()
 	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, ByLane: e.byLane}, nil
 }
 

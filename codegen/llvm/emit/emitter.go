@@ -128,7 +128,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 }
 
 // attributes are those of every kernel: which instructions it may use, that no loop may become a library call, and
-// that subnormal floats are flushed (constant folding in LLVM must know), and that spilled vectors are aligned.
+// that subnormal floats are flushed (constant folding in LLVM must know).
 func attributes(t targets.Target) []llir.FuncAttribute {
 	row, _ := rows.Of(t)
 	as := []llir.FuncAttribute{
@@ -142,15 +142,30 @@ func attributes(t targets.Target) []llir.FuncAttribute {
 		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(row.PreferVectorBits)},
 			llir.AttrPair{Key: "min-legal-vector-width", Value: "0"})
 	}
-	if t.VectorBits > stackBits {
-		as = append(as, llir.AttrString("stackrealign"))
-	}
 	return as
 }
 
-// stackBits is how stacks are aligned. LLVM decides before it allots registers whether a function aligns its stack further, so that vectors that are longer and have no register by then would lie across two
-// lines of the first cache each.
+// stackBits is how stacks are aligned.
 const stackBits = 128
+
+// alignStack aligns the kernel's stack for vectors that are longer than that, if there are more of them than registers. LLVM decides before it allots these whether a function does, so that vectors that
+// have none by then would lie across two lines of the first cache each.
+func (e *emitter) alignStack() {
+	if e.target.VectorBits <= stackBits {
+		return
+	}
+	n := 0
+	for _, b := range e.fn.Blocks {
+		for _, i := range b.Insts {
+			if v, ok := i.(value.Value); ok && types.IsVector(v.Type()) {
+				n++
+			}
+		}
+	}
+	if n > e.target.Registers {
+		e.attrs.FuncAttrs = append(e.attrs.FuncAttrs, llir.AttrString("stackrealign"))
+	}
+}
 
 // b is the current block, for adding one instruction.
 func (e *emitter) b() *llir.Block {

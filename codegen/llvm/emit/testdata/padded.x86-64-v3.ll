@@ -59,7 +59,7 @@ done:
 	ret void
 }
 
-attributes #0 = { nounwind "no-builtins" "target-cpu"="x86-64" "target-features"="+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+fast-variable-crosslane-shuffle,+fast-variable-perlane-shuffle" "denormal-fp-math"="preserve-sign,preserve-sign" "stackrealign" }
+attributes #0 = { nounwind "no-builtins" "target-cpu"="x86-64" "target-features"="+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+fast-variable-crosslane-shuffle,+fast-variable-perlane-shuffle" "denormal-fp-math"="preserve-sign,preserve-sign" }
 
 !0 = !{!"llvm.loop.unroll.disable"}
 !1 = distinct !{!1, !0}
