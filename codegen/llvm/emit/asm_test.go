@@ -156,3 +156,14 @@ func TestPairsKeepRegisters(t *testing.T) {
 		}
 	}
 }
+
+// TestSpilledVectors: vectors of 512 bits that have no register lie on lines of the first cache, and kernels of few vectors leave the stack as it is.
+func TestSpilledVectors(t *testing.T) {
+	spilled := assembly(t, xorTile(40, 16, 2, 18), target(t, "x86-64-v4"))
+	if !strings.Contains(spilled, "$-64, %rsp") || !regexpMatch(`vmovaps\s+%zmm\d+, -?\d*\(%rsp\)|vmovdqa64\s+%zmm\d+, -?\d*\(%rsp\)`, spilled) {
+		t.Errorf("40 sums:\n%s", spilled)
+	}
+	if few := assembly(t, xorTile(2, 16, 2, 18), target(t, "x86-64-v4")); strings.Contains(few, "$-64, %rsp") || strings.Contains(few, "andq\t$-8, %rsp") {
+		t.Errorf("two sums:\n%s", few)
+	}
+}
