@@ -234,7 +234,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 		if err := g.needWeight(n, key, []int{out}); err != nil {
 			return nil, err
 		}
-		for o, v := range t.Data {
+		for o, v := range t.Data { // the f32 next to MaxIntegerSum is one more, which "bias_low" takes off; the sums below say if they are too large
 			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum+1) {
 				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers of 32 bits", key, o, v)
 			}

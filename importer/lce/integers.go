@@ -88,7 +88,7 @@ func (b *builder) integerWeights(k, axis int) (*intWeights, error) {
 		}
 	}
 	for o, z := range t.zeros {
-		if lo := leastOf(t); z < lo || z > lo+math.MaxUint8 {
+		if !holds(t, z) {
 			return nil, faultf("", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ))
 		}
 	}

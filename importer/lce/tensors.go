@@ -183,6 +183,12 @@ func leastOf(t *tensor) int64 {
 	return 0
 }
 
+// holds reports whether z is an integer of an 8-bit tensor's type.
+func holds(t *tensor, z int64) bool {
+	lo := leastOf(t)
+	return z >= lo && z <= lo+math.MaxUint8
+}
+
 // quantization gives the scale and the level of zero of an 8-bit tensor, levels counting from 0 up.
 func quantization(t *tensor) (scale float64, zero int, err error) {
 	if len(t.scales) != 1 || len(t.zeros) > 1 {
@@ -196,11 +202,10 @@ func quantization(t *tensor) (scale float64, zero int, err error) {
 	if len(t.zeros) == 1 {
 		z = t.zeros[0]
 	}
-	lo := leastOf(t)
-	if z < lo || z > lo+255 {
+	if !holds(t, z) {
 		return 0, 0, faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ))
 	}
-	return s, int(z - lo), nil
+	return s, int(z - leastOf(t)), nil
 }
 
 // finishOutputs lists the model's outputs.

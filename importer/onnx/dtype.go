@@ -63,6 +63,9 @@ func (d dtype) whole() dtype {
 	return d
 }
 
+// eightBits reports whether d is a type of 8 bits that quantizers make.
+func (d dtype) eightBits() bool { return d == dtUint8 || d == dtInt8 }
+
 // float reports whether d is a floating-point type.
 func (d dtype) float() bool {
 	return d == dtFloat || d == dtFloat16 || d == dtDouble || d == dtBfloat16

@@ -33,7 +33,7 @@ func (n *node) realParts() ([]*tensor, error) {
 		if t == nil || t.konst == nil {
 			continue
 		}
-		if dt := t.konst.dt; dt != of && (q != nil || dt == dtUint8 || dt == dtInt8) {
+		if dt := t.konst.dt; dt != of && (q != nil || dt.eightBits()) {
 			return nil, n.fail("give all the same type", "its input %q is a constant %s, and %q is %s", n.Input[k], dt, n.Input[i], of)
 		}
 		if q != nil {

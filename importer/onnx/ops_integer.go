@@ -73,8 +73,8 @@ func (n *node) held(i int) dtype {
 	case t.integers != nil:
 		dt = t.integers.dt
 	}
-	if dt == dtInt8 {
-		return dtInt8
+	if dt.eightBits() {
+		return dt
 	}
 	return dtUint8
 }
@@ -110,7 +110,7 @@ func (n *node) integerWeights(w, scale, zero, bias int) (*intWeights, error) {
 		}
 	}
 	switch {
-	case out.ints == nil || out.ints.dt != dtUint8 && out.ints.dt != dtInt8:
+	case out.ints == nil || !out.ints.dt.eightBits():
 		return nil, n.fail("", "weight %q is no uint8 or int8", n.Input[w])
 	case out.zero != nil && out.zero.dt != out.ints.dt:
 		return nil, n.fail("", "zero point %q is %s, want %s as weight %q is", n.Input[zero], out.zero.dt, out.ints.dt, n.Input[w])

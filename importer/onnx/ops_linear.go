@@ -79,7 +79,7 @@ func (n *node) linear(def dtype) (*quantParams, error) {
 	if scale.len() != 1 {
 		return nil, n.fail("quantize activations per tensor", "scales per channel are only supported on constants")
 	}
-	if dt != dtUint8 && dt != dtInt8 {
+	if !dt.eightBits() {
 		return nil, n.fail("use uint8 or int8", "%s is only supported on constants", dt)
 	}
 	q := &quantParams{dt: dt, scale: float32(scale.at(0))}

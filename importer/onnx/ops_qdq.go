@@ -47,7 +47,7 @@ func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
 		for p != nil && p.Op == "reshape" {
 			p = b.g.Producer(p.Inputs[0])
 		}
-		if q.dt == dtUint8 || q.dt == dtInt8 {
+		if q.dt.eightBits() {
 			b.constants[p] = q
 		}
 	}
@@ -275,7 +275,7 @@ func (n *node) weightsOf(i, outputs int) *linear {
 		return nil
 	}
 	of := t.konst.from
-	if of.ints.dt != dtUint8 && of.ints.dt != dtInt8 || of.scale.len() != 1 && (of.axis != outputs || of.scale.len() != t.shape[outputs]) {
+	if !of.ints.dt.eightBits() || of.scale.len() != 1 && (of.axis != outputs || of.scale.len() != t.shape[outputs]) {
 		return nil
 	}
 	return &linear{of.ints.view(t.shape), of.scale, of.zero}

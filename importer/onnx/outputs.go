@@ -32,11 +32,12 @@ func (b *builder) outputs() {
 			b.faults.Add(err)
 			continue
 		}
-		if err := b.declaredAs(name, t, dtype(o.GetType().GetTensorType().GetElemType())); err != nil {
+		declared := dtype(o.GetType().GetTensorType().GetElemType())
+		if err := b.declaredAs(name, t, declared); err != nil {
 			b.faults.Add(err)
 			continue
 		}
-		b.noteType(name, dtype(o.GetType().GetTensorType().GetElemType()))
+		b.noteType(name, declared)
 	}
 	if len(seen) == 0 {
 		b.faults.Add(b.errorf("", "the model has no output"))
@@ -45,7 +46,7 @@ func (b *builder) outputs() {
 
 // declaredAs checks that integers of 8 bits are signed as the file declares output name.
 func (b *builder) declaredAs(name string, t *tensor, declared dtype) error {
-	if t.integers == nil || declared != dtUint8 && declared != dtInt8 || t.integers.dt == declared || t.integers.dt != dtUint8 && t.integers.dt != dtInt8 {
+	if t.integers == nil || !declared.eightBits() || !t.integers.dt.eightBits() || t.integers.dt == declared {
 		return nil
 	}
 	return b.errorf(fmt.Sprintf("declare it as %s, or give its zero point the type %s", t.integers.dt, declared), "output %q is declared as %s, and its nodes make %s of it", name, declared, t.integers.dt)

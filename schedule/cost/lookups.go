@@ -79,8 +79,7 @@ func LookUps(t targets.Target, s Lookups, r Row, registers int, kept bool) float
 // spilledShare is the share of all sums, of so many bits and for so many positions and registers of filters, that KeptPositions leaves no registers for.
 func spilledShare(t targets.Target, bits, registers, positions int) float64 {
 	sums := registers * positions * (8 + bits) / 8
-	free := t.Registers - registers - 3
-	return max(0, float64(sums-free)) / float64(sums)
+	return max(0, float64(sums-roomForSums(t, registers))) / float64(sums)
 }
 
 // OrderedLookUps is LookUps where an instruction looks so many groups up at so many positions, in an order that ripc finds, and sums of 16 bits are in memory. By estimated cycles of these instructions
@@ -174,15 +173,17 @@ func ResidentPositions(t targets.Target, s Sum, filters, bits, planes int) int {
 // bytes that are added to them, beside entries, a table, a mask and a temporary.
 func KeptPositions(t targets.Target, filters, bits int) int {
 	sums := Vectors(t, filters, 8)
-	free := t.Registers - sums
+	free := roomForSums(t, sums)
 	if bits > 8 {
-		free -= 3
 		sums += Vectors(t, filters, bits) // which nothing is looked up for
 	} else {
-		free -= max(3, underWay(t))
+		free = min(free, t.Registers-sums-underWay(t))
 	}
 	return max(1, min(MaxPositions, free/sums))
 }
+
+// roomForSums is how many registers sums may have beside so many registers of entries, a table, a mask and a temporary.
+func roomForSums(t targets.Target, entries int) int { return t.Registers - entries - 3 }
 
 // RoomyPositions is how many of KeptPositions there are best, of sums wider than bytes, on cores that work in order: as many as leave registers for what is under way, or, where the taps of a row
 // are written out, with a run of groups at each, for all the tables and entries of a row of taps as well; as many as there are if that is less than two. By estimated cycles of rpi3, 3x3 layers of 12 and 16 channels and

@@ -122,13 +122,13 @@ type tableDefaults struct {
 // tableDefaults chooses among numbers of filters for which there are instructions, tiles, and ways to keep sums, by what a row costs; most
 // look-ups fit a byte.
 func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
-	keeps, target, wide := l.keeps(), l.lookupCosts(), l.Target.WideLoads()
+	keeps, target, wideLoads := l.keeps(), l.lookupCosts(), l.Target.WideLoads()
 	if instrs == nil {
 		instrs, target.Stored = []int{1}, 0
 	}
 	switch {
 	case len(keeps) == 1:
-	case target.Kept && (target.Stored > 0 || wide):
+	case target.Kept && (target.Stored > 0 || wideLoads):
 		keeps = keeps[1:]
 	case target.Kept: // unless a tile's tables do not stay in the first cache
 		keeps = []int{1, 0}
@@ -161,13 +161,13 @@ func (l *Layer) tableDefaults(instrs []int, most int) tableDefaults {
 			fits := positions
 			if k == 1 { // the sums of more positions are on the stack, where cores that wait for their operands gain from having fewer tiles
 				fits = cost.KeptPositions(l.Target, n, l.sumBits())
-				if !l.Target.InOrder && !wide {
+				if !l.Target.InOrder && !wideLoads {
 					positions = fits
 				}
 			}
 			tile := tileKnob(l, positions)
 			tiles := []int{tile.Default}
-			if target.Stored > 0 || looked.Beside && (registers > 1 || wide) {
+			if target.Stored > 0 || looked.Beside && (registers > 1 || wideLoads) {
 				tiles = tile.Domain[:min(positions/window, len(tile.Domain))]
 			}
 			written := positions
